@@ -199,7 +199,16 @@ HostTable HostTable::parse(const Text& text, const Limits& limits, model::Diagno
   });
   if (out.columns_.empty() && faults == 0)
     report(0, {1, 1, "is empty", "its first line names the columns: host,ib0,ib1"});
+  out.index_domains();
   return out;
+}
+
+void HostTable::index_domains() {
+  for (std::size_t at = 0; at < rows_.size(); ++at) {
+    const auto name = base::lower(rows_[at].cells.front().text);
+    if (const auto dot = name.find('.'); dot != std::string::npos)
+      without_domain_.try_emplace(name.substr(0, dot), at);
+  }
 }
 
 const HostTable::Row* HostTable::find(std::string_view host) const {
@@ -207,6 +216,11 @@ const HostTable::Row* HostTable::find(std::string_view host) const {
   auto at = by_host_.find(name);
   if (at == by_host_.end()) at = by_host_.find(name.substr(0, name.find('.')));
   return at == by_host_.end() ? nullptr : &rows_[at->second];
+}
+
+const HostTable::Row* HostTable::find_with_domain(std::string_view host) const {
+  const auto at = without_domain_.find(base::lower(host));
+  return at == without_domain_.end() ? nullptr : &rows_[at->second];
 }
 
 std::vector<std::string> HostTable::hosts() const {

@@ -35,6 +35,9 @@ class HostTable {
   /// The row of a host, by its full name or else by the part before the first dot, in either case; null when
   /// it has none.
   [[nodiscard]] const Row* find(std::string_view host) const;
+  /// For a name without a domain: the first row of a name that is the same but for a domain; null without
+  /// one. It is not the host's own: another domain may be another host.
+  [[nodiscard]] const Row* find_with_domain(std::string_view host) const;
   [[nodiscard]] const std::vector<std::string>& columns() const { return columns_; }
   [[nodiscard]] const std::string& file() const { return file_; }
   /// Whether something was wrong with it, so that what is missing may be in it.
@@ -43,11 +46,14 @@ class HostTable {
   [[nodiscard]] std::vector<std::string> hosts() const;
 
  private:
+  void index_domains();
+
   std::string file_;
   bool broken_ = false;
   std::vector<std::string> columns_;
   std::vector<Row> rows_;
   std::unordered_map<std::string, std::size_t> by_host_;
+  std::unordered_map<std::string, std::size_t> without_domain_;  ///< of names that have one
 };
 
 /// The table with the lines of other hosts empty, so that places stay as they are; the text itself when it is

@@ -53,6 +53,20 @@ std::optional<model::IpAddress> nth(const model::IpPrefix& network, std::uint64_
   return address;
 }
 
+/// Adds a table without a line for the host to `tables`. @return the host's name with a domain, when the
+/// table has a line for that
+std::string tell_no_line(const HostTable& table, const std::string& host,
+                         std::vector<model::Diagnostic::Related>& tables) {
+  if (const auto* other = table.find_with_domain(host)) {
+    const auto& cell = other->cells.front();
+    tables.push_back({{table.file(), other->line, cell.column, cell.length},
+                      fmt::format("has {}, not {}", cell.text, host)});
+    return cell.text;
+  }
+  if (!table.columns().empty()) tables.push_back({{table.file(), 0, 1, 1}, "has no line for this host"});
+  return {};
+}
+
 }  // namespace
 
 bool mentions_host(std::string_view text) {
@@ -204,6 +218,7 @@ HostValues::Answer HostValues::number(std::string_view which) const {
 
 HostValues::Answer HostValues::given(std::string_view name, bool addresses) const {
   std::vector<model::Diagnostic::Related> tables;
+  std::string full;  // this name with a domain, which a table has
   for (auto at = data_.sections().size(); at-- > 0;) {
     if (!applies_[at]) continue;
     const auto& section = data_.sections()[at];
@@ -211,8 +226,7 @@ HostValues::Answer HostValues::given(std::string_view name, bool addresses) cons
     for (const auto& table : section.tables) {
       const auto* row = table.find(host_);
       if (!row) {
-        if (!table.columns().empty())
-          tables.push_back({{table.file(), 0, 1, 1}, "has no line for this host"});
+        if (auto other = tell_no_line(table, host_, tables); !other.empty()) full = std::move(other);
         continue;
       }
       const auto column = std::find(table.columns().begin(), table.columns().end(), name);
@@ -256,23 +270,29 @@ HostValues::Answer HostValues::given(std::string_view name, bool addresses) cons
           Missing{"an address cannot be built from another one", "", {{rule->second.where, "defined here"}}});
     }
   }
+  return tl::make_unexpected(missing(name, full, std::move(tables)));
+}
+
+HostValues::Missing HostValues::missing(std::string_view name, const std::string& full, Used tables) const {
   const bool incomplete = std::any_of(data_.sections().begin(), data_.sections().end(),
                                       [](const auto& section) { return section.incomplete; });
-  if (incomplete) return tl::make_unexpected(Missing{});
-  Missing missing{fmt::format("host {} has no such value", host_)};
+  if (incomplete) return {};
+  Missing out{fmt::format("host {} has no such value", host_)};
   const auto known = names();
   if (const auto near = base::nearest(name, known); near && *near != name) {
-    missing.message += fmt::format("; did you mean {{host.{}}}?", *near);
+    out.message += fmt::format("; did you mean {{host.{}}}?", *near);
   } else if (known.empty()) {
-    missing.hint = "give it in [host.values], [host.address] or a table";
+    out.hint = "give it in [host.values], [host.address] or a table";
+  } else if (!full.empty()) {
+    out.hint = fmt::format("{} is another name: use the host's own one in the table, or in --hosts", full);
   } else if (std::find(known.begin(), known.end(), name) != known.end()) {
-    missing.hint =
+    out.hint =
         fmt::format("other hosts have it: add {} to the table, or write [host.values.{}]", host_, short_);
   } else {
-    missing.hint = fmt::format("the values are {}", base::join(known, ", "));
+    out.hint = fmt::format("the values are {}", base::join(known, ", "));
   }
-  missing.related = std::move(tables);
-  return tl::make_unexpected(std::move(missing));
+  out.related = std::move(tables);
+  return out;
 }
 
 std::vector<std::string> HostValues::names() const {

@@ -55,6 +55,10 @@ class HostValues {
   [[nodiscard]] bool is_column(std::string_view name) const;
   [[nodiscard]] Answer number(std::string_view which) const;
   [[nodiscard]] Answer given(std::string_view name, bool addresses) const;
+  /// The complaint about a value that is not given.
+  /// @param full    this host's name with a domain, which a table has instead; empty: none has
+  /// @param tables  where it was looked for
+  [[nodiscard]] Missing missing(std::string_view name, const std::string& full, Used tables) const;
   [[nodiscard]] Answer address(const AddressRule& rule) const;
   [[nodiscard]] Answer counted(const AddressRule& rule) const;
   [[nodiscard]] Answer looked_up(const AddressRule& rule) const;

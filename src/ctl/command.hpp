@@ -51,7 +51,7 @@ struct Arguments {
   bool document = false;  ///< show --document
   bool install = false;   ///< apply --install
   bool unset = false;     ///< set --unset
-  std::string hosts;      ///< fleet validate --hosts: a list of hosts, or a file with one
+  std::string hosts;      ///< fleet --hosts: a list of hosts, or a file with one
   std::string by;         ///< fleet report --by: a pattern with {group}, or the file of a grouping
   // verify
   bool server = false;

@@ -121,9 +121,17 @@ void check_host_names(const Site& site, std::vector<Finding>& out) {
     if (hosts.size() > 1) shared.emplace(name, std::move(hosts));
   }
   for (auto& [name, hosts] : shared) {
-    out.push_back({"host-name", model::Severity::kError,
-                   fmt::format("{} are called {} without their domains", hosts_text(hosts.size()), name),
-                   "tables and [match] may take one for the other; rename one", hosts});
+    // Racks with domains of their own may well use a name again; without a domain it is one host, listed
+    // twice.
+    const bool full = std::all_of(hosts.begin(), hosts.end(), [&](HostId host) {
+      return site.hosts[host].find('.') != std::string::npos;
+    });
+    out.push_back(
+        {"host-name", full ? model::Severity::kWarning : model::Severity::kError,
+         fmt::format("{} are called {} without their domains", hosts_text(hosts.size()), name),
+         full ? "{host} is the same on them, and the short name in a table or [match] means all of them"
+              : "tables and [match] may take one for the other; rename one",
+         hosts});
   }
 }
 

@@ -5,6 +5,8 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <tuple>
+#include <utility>
 
 #include "base/text.hpp"
 #include "fleet/majority.hpp"
@@ -60,18 +62,27 @@ Rules rules_of(const Site& site) {
 void check_groups(const Site& site, const Rules& rules, std::vector<Finding>& out) {
   constexpr std::uint64_t kHeader = 4;             // of IPoIB in each datagram (RFC 4391)
   constexpr std::uint64_t kMostOfDatagram = 4092;  // a larger one is that of connected mode
-  std::map<std::uint16_t, Shares<std::uint64_t>> shares;
-  std::map<std::pair<std::uint16_t, std::uint64_t>, Finding> found;
+  // As check_partitions() compares them: ports of one rail, P_Key interfaces of the whole partition.
+  using LaneKey = std::pair<std::uint16_t, std::uint32_t>;
+  const auto without_rails = partitions_without_rails(site);
+  std::map<LaneKey, Shares<std::uint64_t>> shares;
+  struct TooLarge {
+    Finding finding;
+    std::set<LaneKey> lanes;
+  };
+  std::map<std::pair<std::uint16_t, std::uint64_t>, TooLarge> found;
   for (const auto& one : site.interfaces) {
     const auto known = rules.find(one.partition);
     const auto mtu = base::parse_number(site.words.text(one.mtu.value));
     if (known == rules.end() || !mtu || site.words.text(one.mode.value) == "connected") continue;
     if (one.mode.value == 0 && *mtu > kMostOfDatagram) continue;
-    shares[one.partition].add(*mtu, one.host);
+    const LaneKey lane{one.partition, one.child || without_rails.contains(one.partition) ? 0 : one.rail};
+    shares[lane].add(*mtu, one.host);
     std::uint64_t group = 0;
     for (const auto* rule : known->second) group = std::max<std::uint64_t>(group, rule->group_mtu);
     if (group == 0 || *mtu + kHeader <= group) continue;
-    auto& finding = found[{one.partition, *mtu}];
+    auto& [finding, lanes] = found[{one.partition, *mtu}];
+    lanes.insert(lane);
     if (finding.rule.empty())
       finding = {
           "partition-mtu", model::Severity::kError,
@@ -82,12 +93,96 @@ void check_groups(const Site& site, const Rules& rules, std::vector<Finding>& ou
     if (finding.places.size() + 1 < kPlaces)
       add_place(finding, site.location(one.mtu.where), "of host " + site.hosts[one.host]);
   }
-  for (auto& [key, finding] : found) {
-    if (shares.at(key.first).most() != key.second) continue;  // reported already, as a difference
+  for (auto& [key, large] : found) {
+    auto& [finding, lanes] = large;
+    // Reported already, as a difference.
+    if (std::none_of(lanes.begin(), lanes.end(),
+                     [&, mtu = key.second](const LaneKey& lane) { return shares.at(lane).most() == mtu; }))
+      continue;
     for (const auto* rule : rules.at(key.first))
       add_place(finding, site.location(rule->where), "the partition");
     tidy(finding.hosts);
     out.push_back(std::move(finding));
+  }
+}
+
+/// The rails of ports, as far as several hosts have them: others tell nothing.
+class SharedRails {
+ public:
+  explicit SharedRails(const Site& site) {
+    std::map<std::uint32_t, std::set<HostId>> hosts;
+    for (const auto& one : site.interfaces) {
+      if (one.child) continue;
+      auto& list = hosts[one.rail];
+      if (list.size() < 2) list.insert(one.host);
+    }
+    for (const auto& one : site.interfaces) {
+      if (!one.child && one.guid.number != 0 && hosts.at(one.rail).size() > 1)
+        by_port_.try_emplace({one.host, one.guid.number}, one.rail);
+    }
+  }
+
+  /// 0: not known.
+  [[nodiscard]] std::uint32_t rail_of(const Manager& manager) const {
+    const auto at = by_port_.find({manager.host, manager.port.number});
+    return at == by_port_.end() ? 0 : at->second;
+  }
+
+  /// Whether each of these manages another rail, which may be a fabric of its own.
+  [[nodiscard]] bool apart(const std::vector<const Manager*>& managers) const {
+    std::set<std::uint32_t> used;
+    return std::all_of(managers.begin(), managers.end(), [&](const Manager* one) {
+      const auto rail = rail_of(*one);
+      return rail != 0 && used.insert(rail).second;
+    });
+  }
+
+ private:
+  std::map<std::pair<HostId, std::uint64_t>, std::uint32_t> by_port_;
+};
+
+/// Hosts whose subnet managers may serve one fabric: of one rail, or all where a rail is not known.
+std::vector<std::set<HostId>> managers_of_fabrics(const Site& site, const SharedRails& rails) {
+  const bool known = std::all_of(site.managers.begin(), site.managers.end(),
+                                 [&](const Manager& one) { return rails.rail_of(one) != 0; });
+  std::map<std::uint32_t, std::set<HostId>> hosts;
+  for (const auto& one : site.managers) hosts[known ? rails.rail_of(one) : 0].insert(one.host);
+  std::vector<std::set<HostId>> out;
+  for (auto& [rail, list] : hosts) {
+    if (list.size() > 1 && std::find(out.begin(), out.end(), list) == out.end())
+      out.push_back(std::move(list));
+  }
+  return out;
+}
+
+/// Partitions that these subnet managers do not all give alike: they change when a standby takes over.
+void check_copies(const Site& site, const std::set<HostId>& managers, std::vector<Finding>& out) {
+  const auto alike = [](const PartitionFact& a, const PartitionFact& b) {
+    return std::tie(a.group_mtu, a.ports, a.all, a.self) == std::tie(b.group_mtu, b.ports, b.all, b.self);
+  };
+  std::map<std::uint16_t, std::map<HostId, const PartitionFact*>> partitions;
+  for (const auto& one : site.partitions) {
+    if (managers.contains(one.host)) partitions[one.number].emplace(one.host, &one);
+  }
+  for (const auto& [number, facts] : partitions) {
+    const auto& first = *facts.begin()->second;
+    Finding one{"sm-partition", model::Severity::kError, "",
+                "give all subnet managers of a fabric the same partitions: each may become its master"};
+    for (const auto host : managers) {
+      if (!facts.contains(host)) one.hosts.push_back(host);
+    }
+    const bool missing = !one.hosts.empty();
+    for (const auto& [host, fact] : facts) {
+      if (!missing && !alike(*fact, first)) one.hosts.push_back(host);
+      if (missing || host == first.host || !alike(*fact, first))
+        add_place(one, site.location(fact->where), "of host " + site.hosts[host]);
+    }
+    if (one.hosts.empty()) continue;
+    one.message = missing ? fmt::format("partition {} is missing, which {} has", pkey_text(number),
+                                        site.hosts[first.host])
+                          : fmt::format("partition {} has other members or another MTU than on {}",
+                                        pkey_text(number), site.hosts[first.host]);
+    out.push_back(std::move(one));
   }
 }
 
@@ -165,6 +260,8 @@ void check_managers(const Site& site, std::vector<Finding>& out) {
   }
   std::map<std::uint32_t, std::vector<const Manager*>> fabrics;
   for (const auto& one : site.managers) fabrics[one.fabric].push_back(&one);
+  const SharedRails rails(site);
+  for (const auto& hosts : managers_of_fabrics(site, rails)) check_copies(site, hosts, out);
   const auto priority_of = [](const Manager* one) { return std::max(one->priority, kUsualPriority); };
   for (auto& [fabric, list] : fabrics) {
     const auto highest =
@@ -175,10 +272,14 @@ void check_managers(const Site& site, std::vector<Finding>& out) {
     if (list.size() < 2) continue;
     const bool said =
         std::any_of(list.begin(), list.end(), [](const auto* one) { return one->priority >= 0; });
-    Finding one{"sm-priority", model::Severity::kError,
-                said ? fmt::format("{} subnet managers have the highest priority {}", list.size(), highest)
-                     : fmt::format("{} subnet managers have no priority", list.size()),
-                "give the one that is to be master a higher priority; without one it is OpenSM's 0"};
+    const bool apart = rails.apart(list);
+    Finding one{
+        "sm-priority", apart ? model::Severity::kWarning : model::Severity::kError,
+        said ? fmt::format("{} subnet managers have the highest priority {}", list.size(), highest)
+             : fmt::format("{} subnet managers have no priority", list.size()),
+        apart ? "right where the rails are fabrics of their own; else give the one that is to be master a "
+                "higher priority"
+              : "give the one that is to be master a higher priority; without one it is OpenSM's 0"};
     for (const auto* manager : list) {
       one.hosts.push_back(manager->host);
       add_place(one, site.location(manager->where), "of host " + site.hosts[manager->host]);

@@ -27,6 +27,7 @@ const std::vector<Rule>& rules() {
       {"pkey-member", "the port of an interface is not a member of its partition"},
       {"pkey-limited", "all members of a partition are limited, so that none reaches another"},
       {"sm-priority", "two subnet managers have the same highest priority"},
+      {"sm-partition", "subnet managers of one fabric give a partition differently, or not all give it"},
       {"sm-none", "no host of the site runs a subnet manager"},
       {"roce-mode", "ports of one rail have different RoCE versions"},
       {"roce-dscp", "ports of one rail have different DSCPs"},

@@ -47,7 +47,10 @@ ByName groups_in_table(const config::Text& file, model::Diagnostics& diagnostics
         wrong_at({file.name, 1, 1, 1}, "has no column with groups", "begin with a line like host,group"));
     return out;
   }
-  for (const auto& host : table.hosts()) out.emplace(base::lower(host), table.find(host)->cells[1].text);
+  const auto& columns = table.columns();
+  const auto named = std::find(columns.begin() + 1, columns.end(), "group");
+  const auto column = named == columns.end() ? 1 : static_cast<std::size_t>(named - columns.begin());
+  for (const auto& host : table.hosts()) out.emplace(base::lower(host), table.find(host)->cells[column].text);
   return out;
 }
 

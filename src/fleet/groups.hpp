@@ -19,9 +19,9 @@ struct Groups {
 /// By a pattern of the hosts' names with {group} in it, "{group}n*": the group is as short as possible.
 Groups group_by_pattern(std::string_view pattern, const std::vector<std::string>& hosts);
 
-/// By a file: a CSV table with a column of groups behind that of hosts, or TOML in which each key is a group
-/// and its value a list of hosts, rack1 = "gpu[001-040]" or rack1 = ["gpu[001-020]", "gpu041"]. Faults are
-/// errors with their place, and so is a host without a group.
+/// By a file: a CSV table with a column "group", or without one that which follows the hosts; or TOML in
+/// which each key is a group and its value a list of hosts, rack1 = "gpu[001-040]" or rack1 =
+/// ["gpu[001-020]", "gpu041"]. Faults are errors with their place, and so is a host without a group.
 Groups group_by_file(const config::Text& file, const std::vector<std::string>& hosts);
 
 }  // namespace rdmacfg::fleet

@@ -328,6 +328,13 @@ void HostAnswers::difference(HostId host, Difference one) {
   if (known.hosts.empty() || known.hosts.back() != host) known.hosts.push_back(host);
 }
 
+void HostAnswers::add_silent(HostId host, std::string reason) {
+  Difference one;
+  one.status = "error";
+  one.reason = std::move(reason);
+  difference(host, std::move(one));
+}
+
 std::optional<model::Diagnostic> HostAnswers::add(HostId host, const config::Text& json) {
   Sieve sieve;
   if (!Json::sax_parse(json.text, &sieve)) {

@@ -48,6 +48,8 @@ class HostAnswers {
   /// Takes the output of a subcommand on a host. @return what is wrong with it, with its place; nothing of it
   /// is used then. Each host is given once for each of the two, hosts in ascending order.
   [[nodiscard]] std::optional<model::Diagnostic> add(HostId host, const config::Text& json);
+  /// Takes note of a host that has not answered, and why. Also in ascending order.
+  void add_silent(HostId host, std::string reason);
 
   [[nodiscard]] const std::vector<std::string>& hosts() const { return hosts_; }
   [[nodiscard]] const std::vector<Difference>& differences() const { return differences_; }

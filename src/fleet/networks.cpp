@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -34,28 +35,37 @@ std::string text_of_networks(const Networks& networks) {
   return base::join(out, " and ");
 }
 
+/// Whether one network is in each of these.
+bool have_one_network(const Shares<Networks>& shares) {
+  auto common = shares.hosts.begin()->first;
+  for (const auto& [networks, hosts] : shares.hosts) {
+    Networks both;
+    std::set_intersection(common.begin(), common.end(), networks.begin(), networks.end(),
+                          std::back_inserter(both));
+    common = std::move(both);
+  }
+  return !common.empty();
+}
+
 class Partitions {
  public:
-  Partitions(const Site& site, std::vector<Finding>& out) : site_(site), out_(out) {
+  Partitions(const Site& site, std::vector<Finding>& out)
+      : site_(site), out_(out), merged_(partitions_without_rails(site)) {
     for (std::uint32_t at = 0; at < site.addresses.size(); ++at) {
       const auto& one = site.addresses[at];
       if (one.prefix.address.link_local()) continue;
       auto& networks = networks_[{one.interface, one.prefix.address.family}];
-      networks.push_back(one.prefix.network());
-      std::sort(networks.begin(), networks.end());
+      // A second address in a network does not make another one.
+      const auto network = one.prefix.network();
+      const auto place = std::lower_bound(networks.begin(), networks.end(), network);
+      if (place == networks.end() || *place != network) networks.insert(place, network);
       spots_.try_emplace({one.interface, one.prefix.address.family},
                          one.from.line > 0 ? one.from : one.where);
     }
-    // Rails that no two hosts share tell nothing: the partition is compared as a whole then.
-    std::map<std::uint16_t, std::map<std::uint32_t, std::set<HostId>>> rails;
-    for (const auto& one : site.interfaces) {
-      auto& hosts = rails[one.partition][one.rail];
-      if (hosts.size() < 2) hosts.insert(one.host);
-    }
-    for (const auto& [partition, by_rail] : rails) {
-      if (std::none_of(by_rail.begin(), by_rail.end(),
-                       [](const auto& rail) { return rail.second.size() > 1; }))
-        merged_.insert(partition);
+    for (const auto& [place, networks] : networks_) {
+      const auto& one = site.interfaces[place.first];
+      if (one.child || place.second != Family::kIpv4) continue;
+      for (const auto& network : networks) ++ports_in_[{one.partition, network}];
     }
   }
 
@@ -149,11 +159,13 @@ class Partitions {
     std::map<HostId, std::uint32_t> interfaces;
     Shares<Networks> others;
     for (const auto& [place, networks] : members_.at(lane)) {
-      if ((clear && *networks == most) || swapped_.contains({place, family})) continue;
+      // A host with a network more, such as a gateway, reaches the others all the same.
+      const bool has_most = std::includes(networks->begin(), networks->end(), most.begin(), most.end());
+      if ((clear && has_most) || swapped_.contains({place, family})) continue;
       others.add(*networks, site_.interfaces[place].host);
       interfaces.emplace(site_.interfaces[place].host, place);
     }
-    if (others.hosts.empty() || (!clear && others.agree())) return;
+    if (others.hosts.empty() || (!clear && have_one_network(others))) return;
     const auto tell = [&](Finding one, const std::vector<HostId>& hosts) {
       one.hosts = hosts;
       for (const auto host : hosts)
@@ -181,6 +193,13 @@ class Partitions {
            hosts);
   }
 
+  /// Of the networks of a port the one that most ports of its partition are in.
+  [[nodiscard]] const model::IpPrefix& busiest_of(std::uint16_t partition, const Networks& networks) const {
+    return *std::max_element(networks.begin(), networks.end(), [&](const auto& a, const auto& b) {
+      return ports_in_.at({partition, a}) < ports_in_.at({partition, b});
+    });
+  }
+
   /// MTU or mode. P_Key interfaces are compared within their partition, ports within their network.
   void check_settings(bool mtu) {
     using Group = std::tuple<std::uint16_t, std::uint32_t, Networks>;
@@ -194,7 +213,7 @@ class Partitions {
       if (!one.child) {
         const auto networks = networks_.find({at, Family::kIpv4});
         if (networks != networks_.end()) {
-          std::get<2>(group) = networks->second;
+          std::get<2>(group) = {busiest_of(one.partition, networks->second)};
         } else {
           std::get<1>(group) = lane_of(one).rail;
         }
@@ -229,6 +248,7 @@ class Partitions {
   const Site& site_;
   std::vector<Finding>& out_;
   std::map<Place, Networks> networks_;
+  std::map<std::pair<std::uint16_t, model::IpPrefix>, std::size_t> ports_in_;  ///< by IPv4 network
   /// Interfaces of a lane with their networks, of the family that is checked.
   std::map<Lane, std::vector<std::pair<std::uint32_t, const Networks*>>> members_;
   std::map<Place, Spot> spots_;
@@ -237,6 +257,20 @@ class Partitions {
 };
 
 }  // namespace
+
+std::set<std::uint16_t> partitions_without_rails(const Site& site) {
+  std::map<std::uint16_t, std::map<std::uint32_t, std::set<HostId>>> rails;
+  for (const auto& one : site.interfaces) {
+    auto& hosts = rails[one.partition][one.rail];
+    if (hosts.size() < 2) hosts.insert(one.host);
+  }
+  std::set<std::uint16_t> out;
+  for (const auto& [partition, by_rail] : rails) {
+    if (std::none_of(by_rail.begin(), by_rail.end(), [](const auto& rail) { return rail.second.size() > 1; }))
+      out.insert(partition);
+  }
+  return out;
+}
 
 void check_partitions(const Site& site, std::vector<Finding>& out) { Partitions(site, out).check(); }
 

@@ -2,12 +2,18 @@
 // Rules across hosts: each looks at the facts of a site and says what does not fit together.
 #pragma once
 
+#include <cstdint>
+#include <set>
 #include <vector>
 
 #include "fleet/finding.hpp"
 #include "fleet/site.hpp"
 
 namespace rdmacfg::fleet {
+
+/// Partitions in which no two hosts share a rail. Rails tell nothing there, so that the partition is compared
+/// as a whole.
+std::set<std::uint16_t> partitions_without_rails(const Site& site);
 
 /// Addresses, GUIDs and names that two have.
 void check_duplicates(const Site& site, std::vector<Finding>& out);

@@ -41,19 +41,22 @@ bool has_digit(std::string_view word) {
   return std::any_of(word.begin(), word.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
+/// Whether a word is the name of the host, with whatever domain: ssh names the host as its address does.
+bool is_name_of(std::string_view word, std::string_view host) {
+  return word.substr(0, word.find('.')) == host.substr(0, host.find('.'));
+}
+
 }  // namespace
 
 std::string shape_of(std::string_view text, std::string_view host) {
-  const auto short_name = host.substr(0, host.find('.'));
   return words_of(text, [&](std::string_view word) {
-    return std::string(has_digit(word) || word == host || word == short_name ? "#" : word);
+    return std::string(has_digit(word) || is_name_of(word, host) ? "#" : word);
   });
 }
 
 std::string anonymous(std::string_view text, std::string_view host) {
-  const auto short_name = host.substr(0, host.find('.'));
   return words_of(text, [&](std::string_view word) -> std::string {
-    if (word == host || word == short_name) return "<host>";
+    if (is_name_of(word, host)) return "<host>";
     if (!has_digit(word)) return std::string(word);
     if (model::IpAddress::parse(word) || model::IpPrefix::parse(word)) return "<address>";
     if (word.find(':') != std::string_view::npos && model::Guid::parse(word)) return "<GUID>";

@@ -11,7 +11,7 @@ namespace rdmacfg::fleet {
 std::string shape_of(std::string_view text, std::string_view host);
 
 /// A text without the identities of a host: IP addresses and GUIDs become "<address>" and "<GUID>", its name
-/// "<host>"; numbers, names and P_Keys stay.
+/// "<host>", with any domain too; numbers, names and P_Keys stay.
 std::string anonymous(std::string_view text, std::string_view host);
 
 /// A text in which every word that begins with a digit is "#".

@@ -131,7 +131,8 @@ class Reader {
     // Facts are grouped by host; the last host's are at the end.
     std::uint32_t fabric = 0;
     for (auto at = site_.managers.rbegin(); at != site_.managers.rend() && at->host == host_; ++at) ++fabric;
-    if (const auto guid = guid_at(section, "guid")) {
+    const auto guid = guid_at(section, "guid");
+    if (guid) {
       // That of an [[ipoib]] entry of the same host is the same port.
       const auto others = std::find_if(site_.guids.rbegin(), site_.guids.rend(),
                                        [&](const OwnGuid& one) { return one.host != host_; });
@@ -140,7 +141,8 @@ class Reader {
       });
       if (!known) own(*guid, false, *section.find("guid"));
     }
-    site_.managers.push_back({host_, fabric, number(section, "priority").value_or(-1), spot(section.where)});
+    site_.managers.push_back({host_, fabric, number(section, "priority").value_or(-1), spot(section.where),
+                              guid.value_or(model::Guid{})});
   }
 
   void partition(const Section& section) {

@@ -79,6 +79,7 @@ struct Manager {
   std::uint32_t fabric = 0;    ///< its place among those of its host: the first serve one fabric
   std::int64_t priority = -1;  ///< -1: not said
   Spot where;
+  model::Guid port;  ///< 0: not said
 };
 
 /// A [[partition]] of a host.

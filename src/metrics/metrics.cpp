@@ -173,12 +173,11 @@ void add_daemon(const Facts& facts, Text& text) {
   text.sample(facts.daemon->refused ? 1 : 0);
   text.family("rdma_configd_repairs_total", "counter",
               "Changes of others that were changed back since the daemon started.");
-  std::uint64_t all = 0;
-  for (const auto& [kind, number] : facts.daemon->repairs) {
-    text.sample(number, fmt::format("kind=\"{}\"", escaped(kind)));
-    all += number;
-  }
-  if (all == 0) text.sample(0, "kind=\"\"");
+  // A counter that first appears with its first repairs hides them from increase() and rate().
+  auto repairs = facts.daemon->repairs;
+  for (const auto& [kind, by_status] : facts.resources) repairs.try_emplace(kind, 0);
+  if (repairs.empty()) repairs.try_emplace("", 0);
+  for (const auto& [kind, number] : repairs) text.sample(number, fmt::format("kind=\"{}\"", escaped(kind)));
   text.family("rdma_configd_contended", "gauge",
               "Resources that somebody else keeps changing back, by kind.");
   for (const auto& [kind, number] : facts.daemon->contended)

@@ -253,8 +253,8 @@ void Parser::add_fleet(CLI::App& fleet) {
   fleet
       .add_option(
           "--hosts", arguments.hosts,
-          "With validate: the hosts, as in 'gpu[001-512],login1', or a file with such items, one or more a "
-          "line; - is standard input.")
+          "The hosts, as in 'gpu[001-512],login1', or a file with such items, one or more a line; - is "
+          "standard input. With report only their output is read, and those without any are reported.")
       ->type_name("HOSTS|FILE")
       ->check(not_empty);
   fleet

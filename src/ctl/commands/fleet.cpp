@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/format.h>
+#include <algorithm>
 
 #include "ctl/command.hpp"
 #include "ctl/fleet/fleet_commands.hpp"
@@ -13,9 +13,11 @@ int fleet(const Context& context) {
     if (arguments.hosts.empty())
       return no("fleet validate: --hosts is missing, such as --hosts 'gpu[001-512]'");
     if (!arguments.by.empty()) return no("--by goes with fleet report");
+    const auto& files = arguments.config;
+    if (arguments.hosts == "-" && std::find(files.begin(), files.end(), "-") != files.end())
+      return no("fleet validate: standard input cannot be both the hosts and a document");
     return validate_fleet(context);
   }
-  if (!arguments.hosts.empty()) return no("--hosts goes with fleet validate");
   if (arguments.words.size() < 2) return no("fleet report: write the folder with the JSON of the hosts");
   return report_fleet(context);
 }

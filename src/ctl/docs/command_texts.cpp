@@ -194,7 +194,7 @@ constexpr auto kCommands = std::to_array<CommandText>({
      "target cannot express are noted in the files and on stderr. Exit status 0: all was expressed; 5: some "
      "was not; 1: error.",
      "export commands\ta script to read\nexport nm --output ./nm\tkeyfiles below a folder"},
-    {"fleet", "validate --hosts HOSTS [FILE...] | report [--by GROUPS] DIR",
+    {"fleet", "validate --hosts HOSTS [FILE...] | report [--hosts HOSTS] [--by GROUPS] DIR",
      "Check the document for all hosts of a site, or sum up what they said.",
      "`fleet validate` reads the document, or the FILEs, as each of the HOSTS sees it, and then compares the "
      "hosts: duplicate addresses, GUIDs and names; partitions with different MTUs, modes or networks; P_Keys "
@@ -205,7 +205,8 @@ constexpr auto kCommands = std::to_array<CommandText>({
      "prints "
      "each difference once with the hosts that have it, worst first; besides, hosts whose firmware, rate, "
      "MTU "
-     "or P_Keys differ from those of most others. Neither looks at this host. Exit status 0: nothing was "
+     "or P_Keys differ from those of most others, and hosts that have not answered. Neither looks at this "
+     "host. Exit status 0: nothing was "
      "found, or warnings only; 2: report found something; 1: validate found an error, or a part of the input "
      "could not be read (the rest is checked).",
      "fleet validate --hosts 'gpu[001-512]'\tthe system's own document\nfleet validate --hosts hosts.txt "

@@ -16,4 +16,8 @@ int report_fleet(const Context& context);
 /// Reads a regular file of at most limits::kFleetFileBytes; never blocks. "-" is standard input.
 base::Result<config::Text> read_fleet_file(const Context& context, const std::string& path);
 
+/// The text of --hosts: a word that is a file here, has a /, ends as names of files do or is "-" is read; any
+/// other is the list itself. Of a CSV table of values, the hosts of its lines.
+base::Result<config::Text> list_of_hosts(const Context& context);
+
 }  // namespace rdmacfg::ctl

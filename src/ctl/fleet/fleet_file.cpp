@@ -4,9 +4,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
+#include <filesystem>
 
+#include "base/text.hpp"
 #include "base/unique_fd.hpp"
+#include "config/guard.hpp"
 #include "ctl/fleet/fleet_commands.hpp"
 
 namespace rdmacfg::ctl {
@@ -18,6 +23,33 @@ using model::limits::kFleetFileBytes;
 base::Failure too_large(const std::string& path) {
   return base::fail(base::Code::kInvalid,
                     fmt::format("{}: has more than the {} bytes that are allowed", path, kFleetFileBytes));
+}
+
+/// Whether a word looks like the name of a file. No domain of the first level is called like these.
+bool is_named_as_file(std::string_view word) {
+  constexpr std::array<std::string_view, 12> kEndings{".txt", ".list", ".lst", ".csv",  ".tsv",  ".conf",
+                                                      ".cfg", ".ini",  ".yml", ".yaml", ".json", ".toml"};
+  return word.find_first_of(", \t\n[]") == std::string_view::npos &&
+         std::any_of(kEndings.begin(), kEndings.end(),
+                     [&](const auto ending) { return base::lower(word).ends_with(ending); });
+}
+
+/// The hosts of a table with values of hosts: the fields below "host", at their places. Any other text stays.
+std::string hosts_of_table(std::string text) {
+  std::string out;
+  bool is_header = true;
+  for (const auto line : base::split(config::without_mark(text), '\n')) {
+    std::string field(line.substr(0, line.find(',')));
+    std::replace(field.begin(), field.end(), '"', ' ');
+    const auto host = base::trim(field);
+    if (is_header && !host.empty() && !host.starts_with('#')) {
+      if (host != "host") return text;
+      field.clear();
+      is_header = false;
+    }
+    out += field + '\n';
+  }
+  return out;
 }
 
 }  // namespace
@@ -51,6 +83,23 @@ base::Result<config::Text> read_fleet_file(const Context& context, const std::st
   }
   out.text.resize(size);
   return out;
+}
+
+base::Result<config::Text> list_of_hosts(const Context& context) {
+  const auto& word = context.arguments.hosts;
+  std::error_code error;
+  const bool file = word == "-" || word.find('/') != std::string::npos || is_named_as_file(word) ||
+                    std::filesystem::is_regular_file(word, error);
+  if (!file) return config::Text{"--hosts", word};
+  auto text = read_fleet_file(context, word);
+  if (!text && text.error().sys_errno == ENOENT)
+    return base::fail({text.error().code,
+                       fmt::format("{} does not exist; write the path of a file with hosts, or the hosts "
+                                   "themselves: 'gpu[001-512],login1'",
+                                   word),
+                       ENOENT});
+  if (text && base::lower(word).ends_with(".csv")) text->text = hosts_of_table(std::move(text->text));
+  return text;
 }
 
 }  // namespace rdmacfg::ctl

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <system_error>
 
+#include "base/text.hpp"
 #include "ctl/fleet/fleet_commands.hpp"
 #include "ctl/json.hpp"
 #include "ctl/render/render_report.hpp"
@@ -49,13 +51,21 @@ void add_file(FleetFolder& out, const std::string& host, const fs::path& path, s
   }
 }
 
+void unreadable(FleetFolder& out, const fs::path& path, const std::error_code& error) {
+  wrong_file(out, path.string(), error.message(), "it may be that of a host: make it readable, or remove it");
+}
+
 /// HOST/show.json and HOST/diff.json. An empty folder is that of a host whose output was lost.
 void add_folder(FleetFolder& out, const fs::path& path) {
   const auto name = path.filename().string();
   std::error_code error;
+  const bool empty = fs::is_empty(path, error);
+  if (error) return unreadable(out, path, error);
   bool any = false;
   for (const auto* file : {"show.json", "diff.json"}) {
-    if (!fs::exists(path / file, error)) continue;
+    const auto sort = fs::symlink_status(path / file, error).type();
+    if (sort == fs::file_type::not_found) continue;
+    if (sort == fs::file_type::none) return unreadable(out, path, error);
     any = true;
     if (fleet::is_host_name(name))
       add_file(out, name, path / file, file);
@@ -63,7 +73,7 @@ void add_folder(FleetFolder& out, const fs::path& path) {
       wrong_file(out, (path / file).string(), "its folder does not have the name of a host",
                  "call it HOST/" + std::string(file));
   }
-  if (any || !fs::is_empty(path, error) || error) return;
+  if (any || !empty) return;
   wrong_file(out, path.string(), "has neither show.json nor diff.json of the host",
              "collect them again, or remove the folder");
 }
@@ -86,7 +96,13 @@ base::Result<FleetFolder> files_in(const std::string& folder) {
       add_folder(out, path);
       continue;
     }
-    if (!name.ends_with(".json")) continue;
+    if (!name.ends_with(".json")) {
+      // Such as a link to a host's folder that is not there now.
+      std::error_code ignored;
+      if (error && (error != std::errc::no_such_file_or_directory || fs::is_symlink(path, ignored)))
+        unreadable(out, path, error);
+      continue;
+    }
     const bool ours = name.ends_with(".show.json") || name.ends_with(".diff.json");
     const auto host = name.substr(0, name.size() - std::min(name.size(), std::string(".show.json").size()));
     if (!ours || !fleet::is_host_name(host)) {
@@ -217,30 +233,64 @@ base::Result<fleet::Groups> groups_of(const Context& context, const std::vector<
   return fleet::group_by_file(shown.back(), hosts);
 }
 
+/// Leaves the hosts of --hosts only; those of them without a file have not answered.
+base::Result<void> choose_hosts(const Context& context, FleetFolder& folder,
+                                std::vector<config::Text>& shown) {
+  auto list = list_of_hosts(context);
+  if (!list) return base::fail(list.error().in("--hosts"));
+  shown.push_back(std::move(*list));
+  const auto wanted = fleet::parse_hosts(shown.back());
+  std::map<std::string, std::string> known;  // as files are called, by the name in lower case
+  for (const auto& [host, files] : folder.files) known.emplace(base::lower(host), host);
+  std::map<std::string, std::vector<std::string>> chosen;
+  for (const auto& host : wanted.names) {
+    const auto at = known.find(base::lower(host));
+    auto& files = chosen[host];
+    if (at != known.end()) files = std::move(folder.files.at(at->second));
+  }
+  folder.files = std::move(chosen);
+  folder.diagnostics.insert(folder.diagnostics.end(), wanted.diagnostics.begin(), wanted.diagnostics.end());
+  return {};
+}
+
+/// Reads the files of all hosts. An empty one is what a shell leaves of a host that was not reached: with
+/// thousands of hosts it says more in one finding than as an error of each file.
+void read_answers(const Context& context, const FleetFolder& folder, fleet::HostAnswers& answers,
+                  model::Diagnostics& diagnostics) {
+  HostId host = 0;
+  for (const auto& [name, files] : folder.files) {
+    if (files.empty()) answers.add_silent(host, "there is no output of the host");
+    for (const auto& path : files) {
+      const auto text = read_fleet_file(context, path);
+      if (!text) {
+        diagnostics.push_back(
+            {model::Severity::kError, {path, 0, 1, 1}, without_path(path, text.error()), "", {}});
+      } else if (base::trim(text->text).empty()) {
+        answers.add_silent(host, "the output of the host is empty");
+      } else if (auto wrong = answers.add(host, *text)) {
+        diagnostics.push_back(std::move(*wrong));
+      }
+    }
+    ++host;
+  }
+}
+
 }  // namespace
 
 int report_fleet(const Context& context) {
   auto folder = files_in(context.arguments.words[1]);
   if (!folder) return refuse(context, folder.error());
+  config::Document shown;
+  if (!context.arguments.hosts.empty()) {
+    if (auto done = choose_hosts(context, *folder, shown.files); !done) return refuse(context, done.error());
+  }
   std::vector<std::string> hosts;
   for (const auto& [host, files] : folder->files) hosts.push_back(host);
   fleet::HostAnswers answers(hosts);
   model::Report report;
   report.diagnostics = std::move(folder->diagnostics);
-  HostId host = 0;
-  for (const auto& [name, files] : folder->files) {
-    for (const auto& path : files) {
-      const auto text = read_fleet_file(context, path);
-      auto wrong = text ? answers.add(host, *text) : std::nullopt;
-      if (!text)
-        wrong = model::Diagnostic{
-            model::Severity::kError, {path, 0, 1, 1}, without_path(path, text.error()), "", {}};
-      if (wrong) report.diagnostics.push_back(std::move(*wrong));
-    }
-    ++host;
-  }
+  read_answers(context, *folder, answers, report.diagnostics);
   FleetView view{answers, fleet::sum_up(answers), {}, {}};
-  config::Document shown;
   if (!context.arguments.by.empty()) {
     auto groups = groups_of(context, hosts, shown.files);
     if (!groups) return refuse(context, groups.error());
@@ -249,7 +299,7 @@ int report_fleet(const Context& context) {
     report.diagnostics.insert(report.diagnostics.end(), groups->diagnostics.begin(),
                               groups->diagnostics.end());
   }
-  if (hosts.empty())
+  if (hosts.empty() && context.arguments.hosts.empty())
     report.diagnostics.push_back({model::Severity::kError,
                                   {context.arguments.words[1], 0, 1, 1},
                                   "has no file of a host",

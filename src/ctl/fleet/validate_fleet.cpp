@@ -2,11 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
-#include <filesystem>
 
-#include "base/text.hpp"
 #include "ctl/fleet/fleet_commands.hpp"
 #include "ctl/json.hpp"
 #include "ctl/render/render_report.hpp"
@@ -21,33 +17,6 @@ namespace {
 using fleet::Finding;
 using fleet::SiteReport;
 using Json = nlohmann::ordered_json;
-
-/// Whether a word looks like the name of a file. No domain of the first level is called like these.
-bool is_named_as_file(std::string_view word) {
-  constexpr std::array<std::string_view, 12> kEndings{".txt", ".list", ".lst", ".csv",  ".tsv",  ".conf",
-                                                      ".cfg", ".ini",  ".yml", ".yaml", ".json", ".toml"};
-  return word.find_first_of(", \t\n[]") == std::string_view::npos &&
-         std::any_of(kEndings.begin(), kEndings.end(),
-                     [&](const auto ending) { return base::lower(word).ends_with(ending); });
-}
-
-/// --hosts: a word that is a file here, has a /, ends as names of files do or is "-" is read; any other is
-/// the list itself.
-base::Result<config::Text> list_of_hosts(const Context& context) {
-  const auto& word = context.arguments.hosts;
-  std::error_code error;
-  const bool file = word == "-" || word.find('/') != std::string::npos || is_named_as_file(word) ||
-                    std::filesystem::is_regular_file(word, error);
-  if (!file) return config::Text{"--hosts", word};
-  auto text = read_fleet_file(context, word);
-  if (!text && text.error().sys_errno == ENOENT)
-    return base::fail({text.error().code,
-                       fmt::format("{} does not exist; write the path of a file with hosts, or the hosts "
-                                   "themselves: 'gpu[001-512],login1'",
-                                   word),
-                       ENOENT});
-  return text;
-}
 
 std::size_t errors_in(const SiteReport& site) {
   return static_cast<std::size_t>(

@@ -130,6 +130,20 @@ TEST(HostValues, ATableGivesValuesOfAnySort) {
       ElementsAre(HasSubstr("/c/n.csv: has no line for this host"), HasSubstr("mtu"), HasSubstr("umcast")));
 }
 
+/// Inventories have full names, and many hosts call themselves by the short one.
+TEST(HostValues, AFullNameInATableIsNotThatOfAShortOneAndIsTold) {
+  const auto toml = "[host]\ntable = \"n.csv\"\n" + std::string(kPort) + "mtu = \"{host.mtu}\"\n";
+  const Text table{"/c/n.csv", "host,mtu\nGPU1.x.net,2044\ngpu1.y.net,4092\ngpu2,2044\n"};
+  EXPECT_EQ(value(read(toml, "gpu1.y.net", {table}), "mtu"), "4092");
+  EXPECT_THAT(complaints_of(read(toml, "gpu1", {table})),
+              ElementsAre(::testing::AllOf(HasSubstr("host gpu1 has no such value"),
+                                           HasSubstr(" | GPU1.x.net is another name: use"),
+                                           HasSubstr("/c/n.csv:2:1: has GPU1.x.net, not gpu1"))));
+  // Another domain is another host.
+  EXPECT_THAT(complaints_of(read(toml, "gpu1.z.net", {table})),
+              ElementsAre(HasSubstr("/c/n.csv: has no line for this host")));
+}
+
 TEST(HostValues, AWrongValueNamesHostAndLine) {
   const Text table{"/c/n.csv", "host,mtu\ngpu1,x\n"};
   EXPECT_THAT(

@@ -110,6 +110,25 @@ TEST(FleetReport, AnExpectationThatManyHostsDoNotMeetIsOneFinding) {
   EXPECT_TRUE(answers.differences()[0].varies);
 }
 
+/// As ssh says of hosts that are down, by the names that it knows them by.
+TEST(FleetReport, TheNameOfAHostMayHaveADomain) {
+  HostAnswers answers({"a1", "a2", "login.x.net"});
+  HostId host = 0;
+  for (const auto* name : {"a1.x.net", "a2.x.net", "login"}) {
+    EXPECT_FALSE(
+        answers.add(host++, {"x", head_of("report", "error") + R"(, "diagnostics": [{"severity": "error",
+      "where": {"file": "ssh", "line": 1}, "message": "connect to host )" +
+                                      name + R"( port 22: timed out"}]})"}));
+  }
+  EXPECT_THAT(
+      lines_of(answers),
+      ElementsAre("error host a[1,2],login.x.net: ssh:1: connect to host a1.x.net port 22: timed out"));
+  HostAnswers others({"a1", "a2"});
+  others.add_silent(0, "no route to a1");
+  others.add_silent(1, "no route to a3.x.net");
+  EXPECT_EQ(sum_up(others).size(), 2U) << "another host's name is not one's own";
+}
+
 TEST(FleetReport, AHostThatCouldNotSayIsNotUnlikeTheOthers) {
   HostAnswers answers({"a1", "a2", "a3"});
   for (HostId host = 0; host < 2; ++host)
@@ -314,6 +333,10 @@ TEST(Groups, AFileIsATableOrToml) {
   const std::vector<std::string> hosts{"r1n01", "r1n02.example.net", "login"};
   EXPECT_THAT(group_by_file({"racks.csv", "host,rack\nr1n01,a\nR1N02,b\nlogin,c\n"}, hosts).of_host,
               ElementsAre("a", "b", "c"));
+  // A table that has more for each host, such as that of a document.
+  EXPECT_THAT(
+      group_by_file({"nodes.csv", "host,guid,group\nr1n01,1,a\nr1n02,2,b\nlogin,3,a\n"}, hosts).of_host,
+      ElementsAre("a", "b", "a"));
   const auto toml =
       group_by_file({"racks.toml", "a = \"r1n[01-02]\"\nb = [\"login\", 7, \"r1n01\"]\n"}, hosts);
   EXPECT_THAT(toml.of_host, ElementsAre("a", "a", "b"));

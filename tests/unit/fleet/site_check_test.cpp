@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <set>
 
 #include "fakes/fleet_site.hpp"
@@ -63,7 +64,7 @@ TEST(SiteCheck, FortyMistakesAreFortyFindings) {
   for (const auto& [rule, hosts] : site.mistakes) sorts.insert(rule);
   for (const auto& rule : rules()) {
     // They need a site without the others.
-    if (rule.name == "sm-none" || rule.name == "pfc-dscp") continue;
+    if (rule.name == "sm-none" || rule.name == "pfc-dscp" || rule.name == "sm-partition") continue;
     EXPECT_TRUE(sorts.contains(std::string(rule.name))) << rule.name << " is not tried";
   }
 }
@@ -119,6 +120,52 @@ TEST(SiteCheck, APartitionWithoutAClearNetworkIsAWarning) {
   }
 }
 
+/// A site of hosts a1, a2, … with one port each, which has these keys; a1 runs the subnet manager.
+std::string findings_of_ports(const std::vector<std::string>& ports) {
+  std::vector<config::Text> files;
+  for (std::size_t at = 0; at < ports.size(); ++at) {
+    const auto host = fmt::format("a{}", at + 1);
+    files.push_back(
+        {fmt::format("/s/{}.toml", host),
+         fmt::format("[match]\nhost = [\"{}\"]\n{}[[ipoib]]\ndevice = \"mlx5_0\"\nport = 1\n{}\n", host,
+                     at == 0 ? "[[opensm]]\nguid = \"00:02:c9:03:00:31:78:f2\"\n" : "", ports[at])});
+  }
+  return text_of(site_of(fmt::format("a[1-{}]", ports.size()), "", std::move(files)));
+}
+
+/// Keys of a port with addresses such as 10.1.0.4/16.
+std::string addresses_of(const std::string& list, const std::string& more = "") {
+  return fmt::format("ipv4 = {{ addresses = [{}] }}\n{}", list, more);
+}
+
+TEST(SiteCheck, APortWithASecondNetworkReachesTheOthers) {
+  const auto one = addresses_of("\"10.1.0.1/16\""), two = addresses_of("\"10.1.0.2/16\""),
+             three = addresses_of("\"10.1.0.3/16\"");
+  // A gateway, and a second address in the same network.
+  EXPECT_EQ(findings_of_ports({one, two, three, addresses_of("\"10.1.0.4/16\", \"10.9.0.4/24\"")}), "");
+  EXPECT_EQ(findings_of_ports({one, two, three, addresses_of("\"10.1.0.4/16\", \"10.1.0.5/16\"")}), "");
+  // As many with the second network as without.
+  EXPECT_EQ(findings_of_ports({one, addresses_of("\"10.1.0.4/16\", \"10.9.0.4/24\"")}), "");
+  EXPECT_THAT(findings_of_ports({one, two, three, addresses_of("\"10.9.0.4/24\"")}),
+              HasSubstr("partition-subnet a4: partition 0xffff on mlx5_0/1 is in network 10.9.0.0/24, but in "
+                        "10.1.0.0/16 on 3 hosts\n"));
+  // One that lacks the second network of the others does not reach them there.
+  EXPECT_THAT(findings_of_ports({addresses_of("\"10.1.0.1/16\", \"10.9.0.1/24\""),
+                                 addresses_of("\"10.1.0.2/16\", \"10.9.0.2/24\""), three}),
+              HasSubstr("partition-subnet a3: partition 0xffff on mlx5_0/1 is in network 10.1.0.0/16, but in "
+                        "10.1.0.0/16 and 10.9.0.0/24 on 2 hosts\n"));
+}
+
+TEST(SiteCheck, MtusAreComparedWithinTheCommonNetwork) {
+  const auto usual = [](int host) {
+    return addresses_of(fmt::format("\"10.1.0.{}/16\"", host), "mtu = 2044\n");
+  };
+  for (const auto* list : {"\"10.1.0.4/16\", \"10.9.0.4/24\"", "\"10.1.0.4/16\", \"10.0.0.4/24\""})
+    EXPECT_THAT(findings_of_ports({usual(1), usual(2), usual(3), addresses_of(list, "mtu = 1500\n")}),
+                HasSubstr("partition-mtu a4: network 10.1.0.0/16 has MTU 1500, but 2044 on 3 hosts\n"))
+        << list;
+}
+
 TEST(SiteCheck, ValuesOfUnknownHostsAreOneFindingForEachFile) {
   const auto report = site_of("a[1-3].x.net,b1",
                               "[[module]]\nname = \"ib_umad\"\n[host.values]\n"
@@ -128,6 +175,16 @@ TEST(SiteCheck, ValuesOfUnknownHostsAreOneFindingForEachFile) {
               HasSubstr("unknown-host : [host.values] has values for 3 hosts that are not in the list: "
                         "a3.y.net,c[1,2]\n  /s/config.toml:5:12 \n"));
   EXPECT_THAT(mistakes_in(report), ElementsAre(Mistake("unknown-host", "")));
+}
+
+TEST(SiteCheck, OneNameInTwoDomainsIsAWarning) {
+  const auto severity = [](const std::string& hosts) {
+    const auto report = site_of(hosts, "[[module]]\nname = \"ib_umad\"\n");
+    EXPECT_THAT(text_of(report), HasSubstr(": 2 hosts are called gpu1 without their domains\n"));
+    return report.findings.empty() ? std::nullopt : std::optional(report.findings.front().severity);
+  };
+  EXPECT_EQ(severity("gpu1.r1.example.net,gpu1.r2.example.net"), model::Severity::kWarning);
+  EXPECT_EQ(severity("gpu1,gpu1.r2.example.net"), model::Severity::kError);
 }
 
 TEST(SiteCheck, MapsOfDscpsAreCompared) {
@@ -196,6 +253,24 @@ TEST(SiteCheck, AnMtuNeedsMulticastGroupsThatCarryIt) {
   EXPECT_EQ(mistakes("mtu = 65520\nmode = \"connected\"\n", ""), "");
 }
 
+/// A rail may have another MTU than most: that is not a difference between hosts.
+TEST(SiteCheck, TheMtuOfEachRailNeedsMulticastGroupsThatCarryIt) {
+  std::string rails;
+  for (int rail = 1; rail <= 3; ++rail)
+    rails += fmt::format(
+        "[[ipoib]]\nguid = \"00:02:c9:03:00:31:7{0}:0{{host.number}}\"\nname = \"rail{0}\"\n"
+        "mode = \"datagram\"\nmtu = {1}\n",
+        rail, rail == 3 ? 4092 : 2044);
+  const auto found =
+      text_of(site_of("a[1-2]", rails,
+                      {{"/s/sm.toml",
+                        "[match]\nhost = [\"a1\"]\n[[opensm]]\nguid = \"00:02:c9:03:00:31:71:01\"\n"
+                        "[[partition]]\npkey = 0x7fff\nmembers = [\"ALL=full\"]\n"}}));
+  EXPECT_THAT(found,
+              HasSubstr("partition-mtu a[1,2]: partition 0xffff has MTU 4092, but its multicast groups "
+                        "carry 2044\n"));
+}
+
 TEST(SiteCheck, AManagerWithoutAPriorityHasThatOfOpensm) {
   const auto managers = [](const std::string& first, const std::string& second) {
     const auto file = [](const std::string& host, const std::string& priority) {
@@ -209,6 +284,53 @@ TEST(SiteCheck, AManagerWithoutAPriorityHasThatOfOpensm) {
               HasSubstr("sm-priority a[1,2]: 2 subnet managers have the highest priority 0\n"));
   EXPECT_THAT(managers("", ""), HasSubstr("sm-priority a[1,2]: 2 subnet managers have no priority\n"));
   EXPECT_EQ(managers("priority = 1\n", ""), "");
+}
+
+/// Each rail of a site may be a fabric with a subnet manager of its own.
+TEST(SiteCheck, ManagersOfDifferentRailsMayHaveOnePriority) {
+  const auto managers = [](const std::string& first, const std::string& second) {
+    const auto file = [](const std::string& host, const std::string& port) {
+      return config::Text{
+          "/s/" + host + ".toml",
+          "[match]\nhost = [\"" + host + "\"]\n[[opensm]]\nguid = \"00:02:c9:03:00:31:" + port + "\"\n"};
+    };
+    const auto report =
+        site_of("a[1-3]",
+                "[[ipoib]]\nguid = \"00:02:c9:03:00:31:78:0{host.number}\"\nname = \"rail0\"\n"
+                "[[ipoib]]\nguid = \"00:02:c9:03:00:31:79:0{host.number}\"\nname = \"rail1\"\n",
+                {file("a1", first), file("a2", second)});
+    EXPECT_THAT(text_of(report), HasSubstr("sm-priority a[1,2]: 2 subnet managers have no priority\n"));
+    return report.findings.size() == 1 && report.findings.front().severity == model::Severity::kWarning;
+  };
+  EXPECT_TRUE(managers("78:01", "79:02"));
+  EXPECT_FALSE(managers("78:01", "78:02")) << "one rail is one fabric";
+  EXPECT_FALSE(managers("78:01", "80:02")) << "a port that no entry names";
+}
+
+TEST(SiteCheck, AStandbyNeedsThePartitionsOfItsMaster) {
+  // Subnet managers of a1 and a2 with these partitions, on rails of these numbers.
+  const auto site = [](const std::string& first, const std::string& second, int rail = 8) {
+    const auto file = [](const std::string& host, int port, const std::string& partitions) {
+      return config::Text{
+          "/s/" + host + ".toml",
+          fmt::format("[match]\nhost = [\"{0}\"]\n[[opensm]]\nguid = \"00:02:c9:03:00:31:7{1}:0{2}\"\n"
+                      "priority = {2}\n[[partition]]\npkey = 0x7fff\nmembers = [\"ALL=full\"]\n{3}",
+                      host, port, host.substr(1), partitions)};
+    };
+    return text_of(site_of("a[1-3]",
+                           "[[ipoib]]\nguid = \"00:02:c9:03:00:31:78:0{host.number}\"\nname = \"rail0\"\n"
+                           "[[ipoib]]\nguid = \"00:02:c9:03:00:31:79:0{host.number}\"\nname = \"rail1\"\n",
+                           {file("a1", 8, first), file("a2", rail, second)}));
+  };
+  const std::string full = "[[partition]]\npkey = 0x8002\nmembers = [\"ALL=full\"]\n";
+  const std::string limited = "[[partition]]\npkey = 0x8002\nmembers = [\"ALL=limited\", \"SELF=full\"]\n";
+  EXPECT_THAT(site(full, full), Not(HasSubstr("sm-partition")));
+  EXPECT_THAT(site(full, ""), HasSubstr("sm-partition a2: partition 0x8002 is missing, which a1 has\n"));
+  EXPECT_THAT(site("", full), HasSubstr("sm-partition a1: partition 0x8002 is missing, which a2 has\n"));
+  EXPECT_THAT(site(full, limited),
+              HasSubstr("sm-partition a2: partition 0x8002 has other members or another MTU than on a1\n"));
+  EXPECT_THAT(site(full, full + "mtu = 4096\n"), HasSubstr("sm-partition a2: "));
+  EXPECT_THAT(site(full, "", 9), Not(HasSubstr("sm-partition"))) << "a fabric of its own";
 }
 
 TEST(SiteCheck, TheValueOfALosslessEntryHasItsOwnPlace) {

@@ -113,6 +113,21 @@ TEST(Metrics, OfALedgerThatCannotBeReadSayNothingOfIt) {
   EXPECT_THAT(text, HasSubstr("\nrdma_configd_up 0\n"));
 }
 
+/// Prometheus counts the increase from the first sample of a series on.
+TEST(Metrics, HaveCountersOfEachKindBeforeItsFirstRepair) {
+  auto facts = whole();
+  facts.daemon->repairs.clear();
+  EXPECT_THAT(text_of(facts), testing::AllOf(HasSubstr("\nrdma_configd_repairs_total{kind=\"ipoib\"} 0\n"),
+                                             HasSubstr("\nrdma_configd_repairs_total{kind=\"sysctl\"} 0\n")));
+  facts.daemon->repairs = {{"service", 2}};  // that the document had before
+  EXPECT_THAT(text_of(facts),
+              testing::AllOf(HasSubstr("\nrdma_configd_repairs_total{kind=\"ipoib\"} 0\n"),
+                             HasSubstr("\nrdma_configd_repairs_total{kind=\"service\"} 2\n")));
+  facts.resources.clear();
+  facts.daemon->repairs.clear();
+  EXPECT_THAT(text_of(facts), HasSubstr("\nrdma_configd_repairs_total{kind=\"\"} 0\n"));
+}
+
 /// Two samples of the same labels would make the whole file invalid.
 TEST(Metrics, HaveEachSeriesOnce) {
   model::Report report;

@@ -61,7 +61,7 @@ class Configctl(object):
         path = self.module.get_bin_path(name, opt_dirs=["/usr/local/bin"])
         if not path:
             self.module.fail_json(msg="%s is not installed on this host: install the package rdma-configd, "
-                                      "or run the role rdma_configd.host.host first" % name)
+                                      "or run the role rdma_configd.host.host first" % name, not_installed=True)
         return path
 
     def run(self, arguments, schemas, stdin=None, rooted=True):

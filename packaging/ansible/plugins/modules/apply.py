@@ -207,7 +207,7 @@ def file_changes(module, configctl):
         if after is None:
             module.fail_json(msg="src: %s does not exist on this host" % params["src"])
     others = drop_ins(root)
-    if others and module.check_mode:  # the program says it otherwise
+    if others:  # also where the document is there already: the program, which is not to install it then, would not say it
         module.fail_json(msg="%s would be merged with the document; remove it, or use install=false" % ", ".join(others))
     wanted = [("%s/%s" % (FOLDER, name), table) for name, table in sorted(params["tables"].items())] + [(MAIN_FILE, after)]
     before = [(path, read(module, root + path), text) for path, text in wanted]

@@ -82,6 +82,18 @@ def test_drop_ins_are_found_in_check_mode(host):
     assert not host.run("apply", check=True, content=DOCUMENT, root=str(host.folder), install=False).get("failed")
 
 
+def test_drop_ins_are_an_error_where_the_document_is_there_already(host):
+    host.answers(("apply", "apply-same.json"))
+    folder = host.folder / "etc/rdma-configd"
+    (folder / "conf.d").mkdir(parents=True)
+    (folder / "conf.d/10-site.toml").write_text(DOCUMENT)
+    (folder / "config.toml").write_text(DOCUMENT)
+    for check in (True, False):
+        result = host.run("apply", check=check, content=DOCUMENT, root=str(host.folder))
+        assert result["failed"] and "10-site.toml would be merged" in result["msg"]
+    assert not host.file.exists()
+
+
 TABLES = {"nodes.csv": "host,guid\na,1\n"}
 
 
@@ -266,8 +278,9 @@ def test_nothing_to_withdraw_is_unchanged(host):
 
 def test_a_program_that_is_not_installed(host):
     result = host.run("apply", executable="rdma-configctl-that-is-not-there")
-    assert "is not installed on this host" in result["msg"]
-    assert "cannot be executed" in host.run("info", executable="/nonexistent/rdma-configctl")["msg"]
+    assert "is not installed on this host" in result["msg"] and result["not_installed"]
+    result = host.run("info", executable="/nonexistent/rdma-configctl")
+    assert "cannot be executed" in result["msg"] and "not_installed" not in result
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "Usage: rdma-configctl", '{"schema": "org.rdmaconfigd.report/1", "exit"'])

@@ -3,8 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <filesystem>
 #include <fstream>
+#include <functional>
 #include <nlohmann/json.hpp>
 
 #include "fakes/fleet_site.hpp"
@@ -87,6 +90,22 @@ TEST_F(FleetCommand, ValidateReadsTheListFromAFileOrStandardInput) {
   EXPECT_THAT(console.err.str(), HasSubstr("nowhere does not exist; write the path of a file with hosts"));
 }
 
+TEST_F(FleetCommand, ValidateTakesTheHostsOfATable) {
+  write("site.toml", "version = 1\n[host]\ntable = \"nodes.csv\"\n[[module]]\nname = \"{host.m}\"\n");
+  write("nodes.csv", "\xef\xbb\xbf# rack 1\r\nhost,m\r\na1,ib_umad\r\n\"a2\",ib_umad\r\n#a3,ib_umad\r\n\r\n");
+  EXPECT_EQ(run({"fleet", "validate", "--hosts", "@nodes.csv", "@site.toml"}), 0) << console.err.str();
+  EXPECT_EQ(console.out.str(), "Valid: 2 hosts in 2 files.\n");
+  // A place is that in the table.
+  write("nodes.csv", "host,m\na1,ib_umad\n  -a2,ib_umad\n");
+  EXPECT_EQ(run({"fleet", "validate", "--hosts", "@nodes.csv", "@site.toml"}), 1);
+  EXPECT_THAT(console.err.str(), HasSubstr("nodes.csv:3:3: error: \"-a2\" is not a valid host name"));
+  // Other lists are as they were.
+  write("list.csv", "a1,a2\n");
+  write("nodes.csv", "host,m\na1,ib_umad\na2,ib_umad\n");
+  EXPECT_EQ(run({"fleet", "validate", "--hosts", "@list.csv", "@site.toml"}), 0) << console.err.str();
+  EXPECT_EQ(console.out.str(), "Valid: 2 hosts in 2 files.\n");
+}
+
 TEST_F(FleetCommand, ValidateTakesNoFileForAHost) {
   write("site.toml", "version = 1\n[[module]]\nname = \"ib_umad\"\n");
   for (const auto* name : {"nofile-of-hosts.txt", "RACK.CSV", "hosts.yaml", "./hosts"}) {
@@ -109,7 +128,8 @@ TEST_F(FleetCommand, WrongCommandLinesAreRefused) {
   EXPECT_EQ(run({"fleet", "report"}), 1);
   EXPECT_EQ(run({"fleet", "report", "@nowhere"}), 1);
   EXPECT_THAT(console.err.str(), HasSubstr("No such file"));
-  EXPECT_EQ(run({"fleet", "report", "--hosts", "a1", "@."}), 1);
+  EXPECT_EQ(run({"fleet", "validate", "--hosts", "-", "--config", "-"}), 1);
+  EXPECT_THAT(console.err.str(), HasSubstr("cannot be both the hosts and a document"));
   EXPECT_EQ(run({"fleet", "validate", "--hosts", "a1", "--by", "x"}), 1);
   EXPECT_EQ(run({"fleet", "report", "a", "b"}), 1);
   EXPECT_EQ(run({"fleet", "validate", "report"}), 1);
@@ -185,6 +205,51 @@ TEST_F(FleetCommand, ReportUsesOneOutputOfAHost) {
   EXPECT_THAT(console.err.str(),
               AllOf(HasSubstr("in/a1/show.json is of host a1 as well"),
                     HasSubstr("does not have the name of a host"), HasSubstr("1 host: 0 findings")));
+}
+
+TEST_F(FleetCommand, ReportSaysWhichHostsHaveNotAnswered) {
+  for (int number = 1; number <= 3; ++number)
+    write("in/a" + std::to_string(number) + ".show.json", fakes::show_of_host(number));
+  // Files as `ssh HOST … >FILE` leaves them of hosts that are down; more of them than errors that are shown.
+  for (int number = 10; number < 40; ++number) {
+    write("in/a" + std::to_string(number) + ".show.json", "");
+    write("in/a" + std::to_string(number) + ".diff.json", "\n");
+  }
+  EXPECT_EQ(run({"fleet", "report", "@in"}), 2) << console.err.str();
+  EXPECT_THAT(console.out.str(), HasSubstr("error  a[10-39] (30)  the output of the host is empty\n"));
+  EXPECT_EQ(console.err.str(), "rdma-configctl: 33 hosts: 1 finding\n");
+  write("hosts", "A1 a[2-5]\n");
+  EXPECT_EQ(run({"fleet", "report", "--hosts", "@hosts", "@in"}), 2) << console.err.str();
+  EXPECT_THAT(console.out.str(), HasSubstr("error  a[4,5] (2)  there is no output of the host\n"));
+  EXPECT_EQ(console.err.str(), "rdma-configctl: 5 hosts: 1 finding\n");
+  EXPECT_EQ(run({"fleet", "report", "--hosts", "a[1-3]", "@in"}), 0) << console.out.str();
+  EXPECT_EQ(run({"fleet", "report", "--hosts", "a[1-3],a3", "@in"}), 1);
+  EXPECT_THAT(console.err.str(), AllOf(HasSubstr("--hosts:1:8: error: host a3 is listed twice"),
+                                       HasSubstr("3 hosts: 0 findings")));
+  const auto out = json({"fleet", "report", "--hosts", "b1", "@in"}, 2, "fleet-report-1.schema.json");
+  EXPECT_EQ(out["findings"][0]["check"], "host");
+  EXPECT_EQ(out["findings"][0]["hosts"], "b1");
+  EXPECT_EQ(out["summary"]["hosts"], 1);
+}
+
+TEST_F(FleetCommand, ReportTellsOfHostsThatItCannotRead) {
+  write("in/a1.show.json", fakes::show_of_host(1));
+  std::filesystem::create_symlink("/nonexistent/a2", path("in/a2"));
+  std::filesystem::create_directories(path("in/a3"));
+  std::filesystem::create_symlink("/nonexistent/show.json", path("in/a3/show.json"));
+  EXPECT_EQ(run({"fleet", "report", "@in"}), 1);
+  EXPECT_THAT(console.err.str(), AllOf(HasSubstr("in/a2: error: No such file or directory"),
+                                       HasSubstr("in/a3/show.json: error: No such file or directory")));
+  std::filesystem::remove(path("in/a2"));
+  std::filesystem::remove_all(path("in/a3"));
+  EXPECT_EQ(run({"fleet", "report", "@in"}), 0);
+  if (::geteuid() == 0) return;  // who may read everything
+  std::filesystem::create_directories(path("in/a4"));
+  write("in/a4/show.json", fakes::show_of_host(4));
+  std::filesystem::permissions(path("in/a4"), std::filesystem::perms::none);
+  EXPECT_EQ(run({"fleet", "report", "@in"}), 1);
+  EXPECT_THAT(console.err.str(), HasSubstr("in/a4: error: Permission denied"));
+  std::filesystem::permissions(path("in/a4"), std::filesystem::perms::owner_all);
 }
 
 TEST_F(FleetCommand, AnEmptyFolderIsAnError) {
