@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <utility>
 
 #include "base/text.hpp"
 
@@ -177,8 +178,19 @@ bool is_among(const std::array<std::string_view, N>& names, std::string_view nam
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
+/// Where osm_subn_verify_config() lets less than the type of the option.
+constexpr std::array<std::pair<std::string_view, std::uint64_t>, 5> kOpensmLimits{
+    {{"lmc", 7},
+     {"fdr10", 2},
+     {"m_key_protection_level", 3},
+     {"max_wire_smps", 0x7fffffff},
+     {"max_wire_smps2", 0x7fffffff}}};
+
 /// The largest number that OpenSM takes for an option; nothing for those that are no numbers.
 std::optional<std::uint64_t> most_of_option(std::string_view name) {
+  for (const auto& [option, most] : kOpensmLimits) {
+    if (option == name) return most;
+  }
   if (is_among(kOpensmBytes, name)) return std::numeric_limits<std::uint8_t>::max();
   if (is_among(kOpensmShorts, name)) return std::numeric_limits<std::uint16_t>::max();
   if (is_among(kOpensmWords, name)) return std::numeric_limits<std::uint32_t>::max();
