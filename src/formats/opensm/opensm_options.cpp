@@ -186,7 +186,7 @@ constexpr std::array<std::pair<std::string_view, std::uint64_t>, 5> kOpensmLimit
      {"max_wire_smps", 0x7fffffff},
      {"max_wire_smps2", 0x7fffffff}}};
 
-/// The largest number that OpenSM takes for an option; nothing for those that are no numbers.
+/// The largest number that OpenSM takes for an option; nothing for those that are not numbers.
 std::optional<std::uint64_t> most_of_option(std::string_view name) {
   for (const auto& [option, most] : kOpensmLimits) {
     if (option == name) return most;

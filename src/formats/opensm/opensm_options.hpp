@@ -14,7 +14,7 @@ namespace rdmacfg::kinds {
 std::string_view opensm_value(std::string_view written);
 
 /// The option that was meant, where the name is none of OpenSM's and near to one. Builds of others have more
-/// options, so a name alone is no error.
+/// options, so a name alone is not an error.
 std::optional<std::string> near_opensm_option(std::string_view name);
 
 struct WrongValue {

@@ -331,7 +331,7 @@ class OpensmOptionKind final : public Kind, public PutBackByOthers {
     }
   }
 
-  /// What keeps ports from files of their own, once for each; its own options come first.
+  /// Reports reasons against files of ports' own, once for each port; its own options come first.
   static void check_own(std::vector<Desired>& desired, system::Files& files, const std::string& folder,
                         const OpensmOptions& common, Diagnostics& diagnostics) {
     const auto layout = observe_opensm_layout(files);
