@@ -377,10 +377,9 @@ class OpensmOptionKind final : public Kind, public PutBackByOthers {
       if (names.size() < kShown) names.push_back(option);
     }
     const auto more = common.theirs.size() - names.size();
-    return fmt::format(
-        "[[opensm]]: with options of its own it does not read {}, which others have given {}{}",
-        opensm_options_path(folder), base::join(names, ", "),
-        more == 0 ? std::string() : fmt::format(" and {} more", more));
+    return fmt::format("[[opensm]]: with options of its own it does not read {}, where others have set {}{}",
+                       opensm_options_path(folder), base::join(names, ", "),
+                       more == 0 ? std::string() : fmt::format(" and {} more", more));
   }
 
   /// Whether opensm.conf was changed.
