@@ -144,7 +144,8 @@ void two_subnet_managers(const Patient& patient, std::vector<Finding>& out) {
                      "programs take for one",
                      *port.port->sm_lid, name_of(at->second), *at->second.port->sm_lid,
                      port.port->gid_prefix),
-         "give each fabric a subnet_prefix of its own in its opensm.conf; in one fabric, let all but one be "
+         "give each fabric a subnet_prefix of its own ([[opensm.option]], or its opensm.conf); in one "
+         "fabric, let all but one be "
          "standby (sminfo shows who is master)"});
   });
 }

@@ -302,6 +302,18 @@ std::vector<DocumentSample> make_documents() {
       {"opensm_option of a file",
        entries([](int i) { return fmt::format("[[opensm_option]]\nkey = \"k{}\"\nvalue = {}\n", i, i); }),
        with_file("/etc/opensm/opensm.conf", [](int i) { return fmt::format("k{} 7", i); })},
+      {"opensm.option", entries([](int i) {
+         return fmt::format("[[opensm]]\nguid = \"{}\"\n[[opensm.option]]\nkey = \"lmc\"\nvalue = 1\n",
+                            guid(i));
+       }),
+       many_ports("")},
+      {"opensm.option of one port",
+       [](int n) {
+         return "version = 1\n[[opensm]]\nguid = \"" + guid(0) + "\"\n" + lines(n, [](int i) {
+                  return fmt::format("[[opensm.option]]\nkey = \"k{}\"\nvalue = 1\n", i);
+                });
+       },
+       small},
       {"opensm_file guids",
        list("[[opensm_file]]\noption = \"root_guid_file\"\nguids = ", [](int i) { return guid_number(i); }),
        small},

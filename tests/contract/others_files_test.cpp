@@ -21,6 +21,8 @@ const std::vector<Case> kCases{
     {"/etc/opensm/partitions.conf", "[[partition]]\npkey = 0x8002\n"},
     {"/etc/opensm/rdma-root-guids.conf",
      "[[opensm_file]]\noption = \"root_guid_file\"\nguids = [\"0x200000\"]\n"},
+    {"/etc/opensm/opensm-0x0002c903003178f2.conf",
+     "[[opensm]]\nguid = \"00:02:c9:03:00:31:78:f2\"\n[[opensm.option]]\nkey = \"max_op_vls\"\nvalue = 3\n"},
 };
 
 TEST(OthersFiles, ALinkKeepsNothingElseFromBeingApplied) {

@@ -629,6 +629,30 @@ const std::vector<Scenario>& scenarios() {
             "version = 1\n[[opensm]]\nguid = \"00:02:c9:03:00:31:78:f2\"\n"
             "[[opensm_file]]\noption = \"root_guid_file\"\nguids = [\"0x200001\"]\n"
             "[[opensm_file]]\noption = \"node_name_map_name\"\nlines = [\"0x200001 \\\"leaf\\\"\"]\n"}},
+      {.name = "opensm_own_conf",
+       .host = kSubnetManager,
+       .documents =
+           {"version = 1\n[[opensm]]\nguid = \"00:02:c9:03:00:31:78:f2\"\npriority = 3\nbeside_other = true\n"
+            "[[opensm.option]]\nkey = \"sweep_interval\"\nvalue = 5\n"
+            "[[opensm.file]]\noption = \"root_guid_file\"\nguids = [\"0x200000\"]\n",
+            "version = 1\n[[opensm]]\nguid = \"00:02:c9:03:00:31:78:f2\"\npriority = 3\nbeside_other = true\n"
+            "[[opensm.option]]\nkey = \"sweep_interval\"\nvalue = 7\n"
+            "[[opensm.option]]\nkey = \"routing_engine\"\nvalue = \"updn\"\n"
+            "[[opensm.file]]\noption = \"root_guid_file\"\nguids = [\"0x200001\"]\n"
+            "[[opensm_option]]\nkey = \"max_wire_smps\"\nvalue = 8\n",
+            "version = 1\n[[opensm]]\nguid = \"00:02:c9:03:00:31:78:f2\"\npriority = 3\nbeside_other = "
+            "true\n"}},
+      {.name = "opensm_own_conf_started",
+       .host = kSubnetManager,
+       .documents = {"version = 1\n[[opensm]]\nguid = \"00:02:c9:03:00:31:78:f2\"\nbeside_other = true\n"
+                     "[[opensm.option]]\nkey = \"sweep_interval\"\nvalue = 5\n"}},
+      {.name = "opensm_own_conf_dropped",
+       .host = kSubnetManager,
+       .documents =
+           {"version = 1\n[[opensm]]\nguid = \"00:02:c9:03:00:31:78:f2\"\nbeside_other = true\n"
+            "[[opensm.option]]\nkey = \"sweep_interval\"\nvalue = 5\n"
+            "[[opensm.file]]\noption = \"node_name_map_name\"\nlines = [\"0x200001 \\\"leaf\\\"\"]\n",
+            "version = 1\n"}},
       {.name = "opensm_option_of_rhel",
        .host = kSubnetManagerOfRhel,
        .documents = {"version = 1\n[[opensm]]\nguid = \"00:02:c9:03:00:31:78:f2\"\n",

@@ -12,6 +12,7 @@
 #include "formats/nfs_conf.hpp"
 #include "formats/opensm/opensm_conf.hpp"
 #include "formats/opensm/opensm_files.hpp"
+#include "formats/opensm/opensm_options.hpp"
 #include "formats/srp_rules.hpp"
 #include "formats/sysctl_conf.hpp"
 #include "formats/udev/udev_netdev_names.hpp"
@@ -112,6 +113,11 @@ void run_files(std::string_view bytes) {
         [](const std::string& from) { return parse_option_lines(from); });
   (void)parse_drop_in(text);
   (void)parse_opensm_drop_in(text);
+  (void)wrong_opensm_value(text, text);
+  if (const auto port = port_of_own_conf(text))
+    require("/" + text == opensm_own_conf("", *port), "an own opensm.conf is known by its name");
+  if (const auto file = own_side_file(text))
+    require(opensm_side_name(*file->file, file->port) == text, "an own file of OpenSM is known by its name");
   const auto defaults = parse_opensm_defaults(text);
   if (!defaults.damage) (void)render_opensm_defaults(defaults, OpensmLayout::kDebian);
   again(parse_boot_mounts(text), render_boot_mounts,

@@ -193,6 +193,8 @@ Rule rule_against(const Section& section, std::string_view key, const model::Val
   if (path == "module") return module_rule(section, key, value, host);
   if (path == "memlock") return memlock_rule(key, value, host);
   if (path == "opensm_option") return opensm_rule(section);
+  if (path == "opensm.option" || path == "opensm.file")
+    return "a subnet manager with options or files of its own does not read root's opensm.conf any more";
   if (path == "service") {
     const auto name = with_suffix(text_of(section, "name"));
     if (among(kUnits, name)) return std::nullopt;

@@ -51,6 +51,7 @@ constexpr auto kByHand = std::to_array<ByHand>({
      "OpenSM has its ports in /etc/default/opensm (Debian) or /etc/sysconfig/opensm; then systemctl start "
      "opensm"},
     {"opensm_option", "a line of opensm.conf"},
+    {"opensm_file", "a file that an option of opensm.conf names"},
     {"partition", "a line of partitions.conf, as opensm(8) describes it"},
     {"rdma_device", "rdma dev set renames it until the next boot; `export udev` writes the rule"},
     {"nfs_server", "rdma=y and rdma-port= in section [nfsd] of nfs.conf; then systemctl restart nfs-server"},
@@ -88,6 +89,12 @@ class SectionWriter {
         std::find_if(kByHand.begin(), kByHand.end(), [&](const ByHand& one) { return one.path == path; });
     note(fmt::format("{}: {}", label_of(section_),
                      at == kByHand.end() ? std::string_view("there are no commands for it") : at->what));
+    if (path == "opensm" && !section_.children.empty()) {
+      note(
+          fmt::format("{}: options and files of its own: an opensm.conf that --config names in a drop-in of "
+                      "opensm@GUID.service",
+                      label_of(section_)));
+    }
   }
 
  private:

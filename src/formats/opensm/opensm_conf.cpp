@@ -16,6 +16,8 @@ constexpr std::string_view kOurPorts = kOpensmNotes[0];
 constexpr std::string_view kWasDisabledLine = "# before: opensm.service was disabled";
 constexpr std::string_view kWasStoppedLine = "# before: opensm.service was stopped";
 constexpr std::string_view kPriority = "--priority ";
+constexpr std::string_view kOwnConf = "--config ";
+constexpr std::string_view kOwnConfName = "opensm-", kOwnConfEnd = ".conf";
 /// osm_prtn_config_parse_file() reads lines into 4096 bytes, and takes what is longer for two.
 constexpr std::size_t kRuleLineMost = 4000;
 
@@ -273,15 +275,24 @@ std::string render_opensm_defaults(const OpensmDefaults& defaults, OpensmLayout 
   return text + std::string(kOpensmMarks.end) + "\n";
 }
 
-std::string opensm_drop_in(model::Guid guid) {
-  return fmt::format("/etc/systemd/system/{}.d/50-rdma-configd.conf", opensm_unit(guid));
+std::string opensm_drop_in(model::Guid guid) { return opensm_drop_in(opensm_unit(guid)); }
+
+std::string opensm_drop_in(const std::string& unit) {
+  return fmt::format("/etc/systemd/system/{}.d/50-rdma-configd.conf", unit);
 }
 
-std::string render_opensm_drop_in(std::int64_t priority) {
+std::string render_opensm_drop_in(std::optional<std::int64_t> priority, std::string_view conf) {
+  if (!priority && conf.empty()) return {};
+  std::string cache, options;
+  if (!conf.empty()) {
+    cache = "Environment=OSM_CACHE_DIR=/var/cache/opensm.%I\n";
+    options = fmt::format(" {}{}", kOwnConf, conf);
+  }
+  if (priority) options += fmt::format(" {}{}", kPriority, *priority);
   return fmt::format(
-      "# Written by rdma-configd; changes here are overwritten.\n[Service]\nExecStart=\n"
-      "ExecStart=/usr/sbin/opensm --guid %I --log_file /var/log/opensm.%I.log {}{}\n",
-      kPriority, priority);
+      "# Written by rdma-configd; changes here are overwritten.\n[Service]\n{}ExecStart=\n"
+      "ExecStart=/usr/sbin/opensm --guid %I --log_file /var/log/opensm.%I.log{}\n",
+      cache, options);
 }
 
 std::optional<std::int64_t> parse_opensm_drop_in(std::string_view text) {
@@ -291,6 +302,20 @@ std::optional<std::int64_t> parse_opensm_drop_in(std::string_view text) {
   const auto number = base::parse_number(rest.substr(0, rest.find_first_not_of("0123456789")));
   if (!number || *number > 15) return std::nullopt;
   return static_cast<std::int64_t>(*number);
+}
+
+bool names_own_conf(std::string_view drop_in) { return drop_in.find(kOwnConf) != std::string_view::npos; }
+
+std::string opensm_own_conf(const std::string& folder, model::Guid guid) {
+  return fmt::format("{}/{}{}{}", folder, kOwnConfName, opensm_guid(guid), kOwnConfEnd);
+}
+
+std::optional<model::Guid> port_of_own_conf(std::string_view name) {
+  const auto least = kOwnConfName.size() + kOwnConfEnd.size();
+  if (name.size() <= least || !name.starts_with(kOwnConfName)) return std::nullopt;
+  const auto number = base::parse_number(name.substr(kOwnConfName.size(), name.size() - least));
+  if (!number || opensm_own_conf("", model::Guid{*number}) != fmt::format("/{}", name)) return std::nullopt;
+  return model::Guid{*number};
 }
 
 bool Partitions::has(std::uint16_t partition) const {

@@ -89,8 +89,20 @@ std::map<model::Guid, std::string> opensm_prefixes(std::string_view text);
 
 /// "/etc/systemd/system/opensm@0x….service.d/50-rdma-configd.conf"
 std::string opensm_drop_in(model::Guid guid);
-std::string render_opensm_drop_in(std::int64_t priority);
+std::string opensm_drop_in(const std::string& unit);
+/// The drop-in of a subnet manager with a priority, or with an opensm.conf of its own (`conf`, its path), or
+/// both; no text for neither. OpenSM reads one such file, so that `conf` stands in place of opensm.conf; it
+/// has a folder of its own for what it remembers of the fabric, too (osm_db_files.c).
+std::string render_opensm_drop_in(std::optional<std::int64_t> priority, std::string_view conf = {});
+/// Its priority.
 std::optional<std::int64_t> parse_opensm_drop_in(std::string_view text);
+/// Whether it names an opensm.conf.
+bool names_own_conf(std::string_view drop_in);
+
+/// "/etc/opensm/opensm-0x0002c90300a0b001.conf": an opensm.conf of one port's own.
+std::string opensm_own_conf(const std::string& folder, model::Guid guid);
+/// The port of a file with such a name, without its folder; nothing for any other.
+std::optional<model::Guid> port_of_own_conf(std::string_view name);
 
 /// partitions.conf: rules of ours between two marks, by partition, a long one on several lines, as OpenSM
 /// reads no more than 4094 bytes of each; one with multicast groups has line breaks before and after these;

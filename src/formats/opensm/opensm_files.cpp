@@ -19,6 +19,7 @@ namespace rdmacfg::kinds {
 namespace {
 
 constexpr std::string_view kFirstLine = "# Written by rdma-configd; changes here are overwritten.";
+constexpr std::string_view kEnd = ".conf";
 /// cl_nodenamemap.c reads lines into 256 bytes, osm_subnet.c into 1024.
 constexpr std::size_t kNodeLineMost = 250;
 constexpr std::uint64_t kPortMost = 254;
@@ -300,6 +301,23 @@ const OpensmSideFile* opensm_side_file(std::string_view option) {
   const auto at = std::find_if(kSideFiles.begin(), kSideFiles.end(),
                                [&](const OpensmSideFile& one) { return one.option == option; });
   return at == kSideFiles.end() ? nullptr : &*at;
+}
+
+std::string opensm_side_name(const OpensmSideFile& file, std::optional<model::Guid> port) {
+  if (!port) return std::string(file.name);
+  return fmt::format("{}-{}{}", file.name.substr(0, file.name.size() - kEnd.size()), opensm_guid(*port),
+                     kEnd);
+}
+
+std::optional<OwnSideFile> own_side_file(std::string_view name) {
+  const auto at = name.rfind("-0x");
+  if (at == std::string_view::npos || !name.ends_with(kEnd)) return std::nullopt;
+  const auto number = base::parse_number(name.substr(at + 1, name.size() - kEnd.size() - at - 1));
+  if (!number) return std::nullopt;
+  for (const auto& file : kSideFiles) {
+    if (opensm_side_name(file, model::Guid{*number}) == name) return OwnSideFile{&file, model::Guid{*number}};
+  }
+  return std::nullopt;
 }
 
 CheckedLines check_opensm_lines(const OpensmSideFile& file, std::span<const std::string> lines) {

@@ -6,12 +6,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/error.hpp"
+#include "model/types.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -28,6 +30,17 @@ struct OpensmSideFile {
 std::span<const OpensmSideFile> opensm_side_files();
 /// nullptr when the option names no such file.
 const OpensmSideFile* opensm_side_file(std::string_view option);
+
+/// The name of the file for one port's subnet manager, "rdma-root-guids-0x0002c90300a0b001.conf"; without a
+/// port of that for all.
+std::string opensm_side_name(const OpensmSideFile& file, std::optional<model::Guid> port);
+
+/// A file for one port by its name alone; nothing for any other.
+struct OwnSideFile {
+  const OpensmSideFile* file = nullptr;
+  model::Guid port{};
+};
+std::optional<OwnSideFile> own_side_file(std::string_view name);
 
 /// A line that OpenSM would not understand.
 struct WrongLine {

@@ -7,12 +7,16 @@
 #include <array>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "base/text.hpp"
 #include "formats/opensm/opensm_conf.hpp"
 #include "kinds/abilities.hpp"
 #include "kinds/entry.hpp"
 #include "kinds/host/package_table.hpp"
+#include "kinds/opensm/opensm_file.hpp"
+#include "kinds/opensm/opensm_option.hpp"
+#include "kinds/opensm/opensm_own.hpp"
 #include "kinds/opensm/opensm_running.hpp"
 #include "kinds/opensm/opensm_units.hpp"
 
@@ -75,6 +79,7 @@ class OpensmKind final : public Kind, public NeedsWatching {
       }
       desired.settings["enabled"] = desired.settings["running"] = true;
       desired.origins["enabled"] = desired.origins["running"] = guid->where;
+      desired.needs = own_option_keys(*section);
       out.push_back(std::move(desired));
     }
   }
@@ -115,6 +120,7 @@ class OpensmKind final : public Kind, public NeedsWatching {
     const auto layout = observe_opensm_layout(files);
     if (layout == OpensmLayout::kRhel) check_priorities(desired, diagnostics);
     check_ports(desired, world, diagnostics);
+    if (layout == OpensmLayout::kDebian) warn_overruled(desired, world, diagnostics);
     const auto path = opensm_defaults_path(layout);
     const auto text = files.read(path);
     const auto defaults = parse_opensm_defaults(text ? text->value_or("") : std::string());
@@ -223,7 +229,6 @@ class OpensmKind final : public Kind, public NeedsWatching {
     }
   }
 
-  /// RHEL's /etc/sysconfig/opensm has one PRIORITY.
   /// Omni-Path ports say that they are InfiniBand, and take no datagrams of a subnet manager.
   static void check_ports(const std::vector<Desired>& desired, const World& world, Diagnostics& diagnostics) {
     for (const auto& one : desired) {
@@ -241,6 +246,52 @@ class OpensmKind final : public Kind, public NeedsWatching {
     }
   }
 
+  /// The drop-in of others whose ExecStart= systemd takes in place of ours: of all folders it reads them by
+  /// name, and the last one counts (systemd.unit(5)).
+  static std::string overruled_by(Guid guid, system::Files& files) {
+    const auto ours = opensm_drop_in(guid);
+    const auto name_of_ours = ours.substr(ours.rfind('/') + 1);
+    for (const auto* root : {"/etc/systemd/system/", "/run/systemd/system/"}) {
+      for (const auto& unit : {std::string("opensm@.service"), opensm_unit(guid)}) {
+        const auto folder = fmt::format("{}{}.d", root, unit);
+        const auto names = files.list(folder);
+        if (!names) continue;
+        for (const auto& name : *names) {
+          if (name <= name_of_ours || !name.ends_with(".conf")) continue;
+          auto path = fmt::format("{}/{}", folder, name);
+          const auto text = files.read_linked(path);
+          if (!text || !*text) continue;
+          for (const auto line : base::split(**text, '\n')) {
+            if (base::trim(line).starts_with("ExecStart=")) return path;
+          }
+        }
+      }
+    }
+    return {};
+  }
+
+  static void warn_overruled(const std::vector<Desired>& desired, const World& world,
+                             Diagnostics& diagnostics) {
+    for (const auto& one : desired) {
+      // Of what else an entry wants nothing is in our drop-in.
+      if (one.key.kind != kOpensmKind || (!one.settings.contains("priority") && one.needs.empty())) continue;
+      const auto guid = Guid::parse(one.key.id);
+      if (!guid || !world.port(*guid)) continue;
+      const auto path = overruled_by(*guid, world.host().files);
+      if (path.empty()) continue;
+      diagnostics.push_back(
+          {Severity::kWarning,
+           one.where,
+           fmt::format(
+               "[[opensm]]: systemd takes ExecStart= of {}, so that priority and options of this entry "
+               "have no effect",
+               path),
+           "remove that line; `rdma-configctl import opensm` reads such files",
+           {}});
+    }
+  }
+
+  /// RHEL's /etc/sysconfig/opensm has one PRIORITY.
   static void check_priorities(const std::vector<Desired>& desired, Diagnostics& diagnostics) {
     const Desired* first = nullptr;
     for (const auto& one : desired) {
@@ -323,6 +374,15 @@ model::SectionSpec opensm_section() {
   model::SectionSpec section{
       .name = "opensm", .doc = "A subnet manager (OpenSM) on a port of this host.", .identities = {{"guid"}}};
   add_written(section.fields, model::specs<Opensm>());
+  auto option = opensm_option_section(), file = opensm_file_section();
+  option.name = "option";
+  option.doc =
+      "An option of this subnet manager alone. One with options or files of its own reads a file of its own "
+      "in "
+      "place of opensm.conf, with those of [[opensm_option]] and [[opensm_file]], too.";
+  file.name = "file";
+  file.doc = "The content of a file of OpenSM's for this subnet manager alone.";
+  section.children = {std::move(option), std::move(file)};
   return section;
 }
 

@@ -15,6 +15,7 @@
 #include "kinds/entry.hpp"
 #include "kinds/host/package_table.hpp"
 #include "kinds/opensm/opensm_option.hpp"
+#include "kinds/opensm/opensm_own.hpp"
 #include "kinds/opensm/opensm_running.hpp"
 
 namespace rdmacfg::kinds {
@@ -57,38 +58,20 @@ class OpensmFileKind final : public Kind {
               .files = kOpensmSideFiles}) {}
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
-    std::map<std::string, const model::Section*> options;
-    for (const auto* section : bound.of("opensm_option")) {
-      if (const auto* key = section->find("key")) options.emplace(model::text_of(key->value), section);
-    }
-    for (const auto* section : bound.of(kOpensmFileKind)) {
-      const auto* option = section->find("option");
-      if (option == nullptr) continue;  // reported already, by the grammar
-      const auto id = model::text_of(option->value);
-      const auto* file = opensm_side_file(id);
-      if (file == nullptr) {
-        Texts known;
-        for (const auto& one : opensm_side_files()) known.emplace_back(one.option);
-        diagnostics.push_back({Severity::kError,
-                               option->where,
-                               fmt::format("[[opensm_file]] option: {} names no file of OpenSM's", id),
-                               "one of " + base::join(known, ", "),
-                               {}});
-        continue;
+    ByOption options;
+    for (const auto* section : bound.of("opensm_option")) note_option(*section, options);
+    for (const auto* section : bound.of(kOpensmFileKind))
+      add(bound, *section, std::nullopt, options, out, diagnostics);
+    for (const auto* opensm : bound.of("opensm")) {
+      const auto port = port_with_own_conf(*opensm);
+      if (!port) continue;
+      ByOption own;
+      for (const auto& child : opensm->children) {
+        if (child.path == "opensm.option") note_option(child, own);
       }
-      if (const auto at = options.find(id); at != options.end()) {
-        auto& d = diagnostics.emplace_back(model::Diagnostic{
-            Severity::kError,
-            option->where,
-            fmt::format("[[opensm_file]] option: [[opensm_option]] sets {}, too", id),
-            "this entry writes a file of its own and sets the option to it; remove the other",
-            {}});
-        d.related.push_back({at->second->where, "the option"});
+      for (const auto& child : opensm->children) {
+        if (child.path == "opensm.file") add(bound, child, port, own, out, diagnostics);
       }
-      auto desired = desired_of(*section, fields(), {std::string(kOpensmFileKind), id}, "opensm's " + id);
-      const auto checked = complete(*section, *file, desired, diagnostics);
-      warn_without_partition(bound, *section, checked, diagnostics);
-      out.push_back(std::move(desired));
     }
   }
 
@@ -98,16 +81,14 @@ class OpensmFileKind final : public Kind {
     const auto folder = observe_opensm_folder(files);
     if (!folder) return base::fail(folder.error());
     if (!*folder) return out;
-    for (const auto& file : opensm_side_files()) {
-      const auto text = files.read(path_of(**folder, file));
-      if (!text || !*text || !is_our_opensm_file(**text)) continue;  // check() says so where it matters
-      Observed observed;
-      observed.key = {std::string(kOpensmFileKind), std::string(file.option)};
-      observed.label = fmt::format("opensm's {}", file.option);
-      observed.settings[std::string(key_of_content(file))] = parse_opensm_file(**text);
-      observed.ours_by_nature = true;
-      out.push_back(std::move(observed));
+    const auto names = files.list(**folder);
+    if (!names) return base::fail(names.error());
+    std::vector<OwnSideFile> own;
+    for (const auto& name : *names) {
+      if (const auto file = own_side_file(name)) own.push_back(*file);
     }
+    for (const auto& file : opensm_side_files()) add_observed(files, **folder, file, std::nullopt, out);
+    for (const auto& [file, port] : own) add_observed(files, **folder, *file, port, out);
     return out;
   }
 
@@ -118,14 +99,20 @@ class OpensmFileKind final : public Kind {
     if (!folder) return;  // observe() has failed for it
     for (auto& one : desired) {
       if (one.key.kind != kOpensmFileKind) continue;
-      const auto* file = opensm_side_file(one.key.id);
+      const auto owner = OpensmOwner::of(one.key.id);
+      const auto* file = opensm_side_file(owner.option);
       if (file == nullptr) continue;
       if (!*folder) {
         one.pending = without_opensm(files);
         one.settings.clear();
         continue;
       }
-      const auto path = path_of(**folder, *file);
+      if (owner.port && observe_opensm_layout(files) == OpensmLayout::kNone) {
+        one.pending = "opensm@.service is not there: how OpenSM is started is not known";
+        one.settings.clear();
+        continue;
+      }
+      const auto path = path_of(**folder, *file, owner.port);
       const auto text = files.read(path);
       const auto first = text && *text ? (*text)->substr(0, (*text)->find('\n')) : std::string();
       const auto wrong = [&](std::string what) {
@@ -146,15 +133,21 @@ class OpensmFileKind final : public Kind {
     auto& host = world.host();
     const auto folder = observe_opensm_folder(host.files);
     if (!folder) return base::fail(folder.error());
-    const auto running = running_opensm(host);
-    if (!running) return base::fail(running.error());
     const bool restarts = observe_opensm_layout(host.files) != OpensmLayout::kDebian;
+    std::map<std::optional<model::Guid>, std::vector<std::string>> running;
     for (auto* change : changes) {
-      const auto* file = opensm_side_file(change->key.id);
+      const auto owner = OpensmOwner::of(change->key.id);
+      const auto* file = opensm_side_file(owner.option);
       if (file == nullptr || !*folder || content_of(change->after).empty() ||
-          !is_named(host.files, **folder, *file))
+          !is_named(host.files, **folder, *file, owner.port))
         continue;
-      for (const auto& unit : *running) {
+      const auto [at, fresh] = running.try_emplace(owner.port);
+      if (fresh) {
+        auto units = running_readers(host, readers_of(owner.port));
+        if (!units) return base::fail(units.error());
+        at->second = std::move(*units);
+      }
+      for (const auto& unit : at->second) {
         change->interrupts.push_back(unit + (restarts || file->at_start
                                                  ? " is restarted"
                                                  : " sweeps the fabric, and its routes may change"));
@@ -167,11 +160,12 @@ class OpensmFileKind final : public Kind {
     const auto found = observe_opensm_folder(host.files);
     if (!found) return base::fail(found.error());
     const auto folder = found->value_or("/etc/opensm");
-    bool reread = false, restart = false;
+    OpensmReaders reread, restart;
     for (const auto& change : changes) {
-      const auto* file = opensm_side_file(change.key.id);
+      const auto owner = OpensmOwner::of(change.key.id);
+      const auto* file = opensm_side_file(owner.option);
       if (file == nullptr) continue;
-      const auto path = path_of(folder, *file);
+      const auto path = path_of(folder, *file, owner.port);
       const auto before = host.files.read(path);
       if (!before) return base::fail(before.error());
       const auto text = render_opensm_file(content_of(change.after));
@@ -183,23 +177,97 @@ class OpensmFileKind final : public Kind {
         continue;
       }
       if (auto done = host.files.write(path, text); !done) return done;
-      (file->at_start ? restart : reread) |= is_named(host.files, folder, *file);
+      if (is_named(host.files, folder, *file, owner.port))
+        add_readers(owner.port, file->at_start ? restart : reread);
     }
-    return tell(host, reread, restart);
+    return host.offline ? Result<void>{} : tell_opensm(host, restart, reread);
   }
 
   /// A run that ended between a file and the signal leaves that to be sent.
   Result<void> recover(std::span<const Change> changes, system::Host& host) const override {
-    const bool restart = std::any_of(changes.begin(), changes.end(), [](const Change& change) {
-      const auto* file = opensm_side_file(change.key.id);
-      return file != nullptr && file->at_start;
-    });
-    return tell(host, true, restart);
+    if (host.offline) return {};
+    OpensmReaders reread, restart;
+    for (const auto& change : changes) {
+      const auto owner = OpensmOwner::of(change.key.id);
+      const auto* file = opensm_side_file(owner.option);
+      add_readers(owner.port, file != nullptr && file->at_start ? restart : reread);
+    }
+    return tell_opensm(host, restart, reread);
   }
 
  private:
-  static std::string path_of(const std::string& folder, const OpensmSideFile& file) {
-    return fmt::format("{}/{}", folder, file.name);
+  using ByOption = std::map<std::string, const model::Section*>;
+
+  static std::string label_of(const OpensmOwner& owner) {
+    return owner.port ? fmt::format("opensm's {} of {}", owner.option, owner.port->text())
+                      : "opensm's " + owner.option;
+  }
+
+  static std::string path_of(const std::string& folder, const OpensmSideFile& file,
+                             std::optional<model::Guid> port) {
+    return fmt::format("{}/{}", folder, opensm_side_name(file, port));
+  }
+
+  /// One of all may be named by the own files of ports, too.
+  static void add_readers(std::optional<model::Guid> port, OpensmReaders& out) {
+    out.all = out.all || !port;
+    if (port) out.own.insert(*port);
+  }
+
+  static OpensmReaders readers_of(std::optional<model::Guid> port) {
+    OpensmReaders out;
+    add_readers(port, out);
+    return out;
+  }
+
+  static void note_option(const model::Section& section, ByOption& out) {
+    if (const auto* key = section.find("key")) out.emplace(model::text_of(key->value), &section);
+  }
+
+  /// `options`: those beside it, of which none may be that of the file.
+  void add(const Bound& bound, const model::Section& section, std::optional<model::Guid> port,
+           const ByOption& options, std::vector<Desired>& out, Diagnostics& diagnostics) const {
+    const auto* option = section.find("option");
+    if (option == nullptr) return;  // reported already, by the grammar
+    const OpensmOwner owner{port, model::text_of(option->value)};
+    const auto* file = opensm_side_file(owner.option);
+    if (file == nullptr) {
+      Texts known;
+      for (const auto& one : opensm_side_files()) known.emplace_back(one.option);
+      diagnostics.push_back(
+          {Severity::kError,
+           option->where,
+           fmt::format("[[{}]] option: {} names no file of OpenSM's", section.path, owner.option),
+           "one of " + base::join(known, ", "),
+           {}});
+      return;
+    }
+    if (const auto at = options.find(owner.option); at != options.end()) {
+      auto& d = diagnostics.emplace_back(model::Diagnostic{
+          Severity::kError,
+          option->where,
+          fmt::format("[[{}]] option: [[{}]] sets {}, too", section.path, at->second->path, owner.option),
+          "this entry writes a file of its own and sets the option to it; remove the other",
+          {}});
+      d.related.push_back({at->second->where, "the option"});
+    }
+    auto desired = desired_of(section, fields(), {std::string(kOpensmFileKind), owner.id()}, label_of(owner));
+    const auto checked = complete(section, *file, desired, diagnostics);
+    warn_without_partition(bound, section, checked, diagnostics);
+    out.push_back(std::move(desired));
+  }
+
+  static void add_observed(system::Files& files, const std::string& folder, const OpensmSideFile& file,
+                           std::optional<model::Guid> port, std::vector<Observed>& out) {
+    const auto text = files.read(path_of(folder, file, port));
+    if (!text || !*text || !is_our_opensm_file(**text)) return;  // check() says so where it matters
+    const OpensmOwner owner{port, std::string(file.option)};
+    Observed observed;
+    observed.key = {std::string(kOpensmFileKind), owner.id()};
+    observed.label = label_of(owner);
+    observed.settings[std::string(key_of_content(file))] = parse_opensm_file(**text);
+    observed.ours_by_nature = true;
+    out.push_back(std::move(observed));
   }
 
   /// The content as OpenSM reads it, with every mistake at its place.
@@ -209,8 +277,11 @@ class OpensmFileKind final : public Kind {
     const auto other = file.guids ? std::string_view("lines") : std::string_view("guids");
     const auto wrong = [&](const model::Location& where, std::string_view key, std::string what,
                            std::string hint) {
-      diagnostics.push_back(
-          {Severity::kError, where, fmt::format("[[opensm_file]] {}: {}", key, what), std::move(hint), {}});
+      diagnostics.push_back({Severity::kError,
+                             where,
+                             fmt::format("[[{}]] {}: {}", section.path, key, what),
+                             std::move(hint),
+                             {}});
     };
     if (const auto* entry = section.find(other))
       wrong(entry->where, other, fmt::format("{} has {}", file.option, wanted), std::string(file.what));
@@ -261,7 +332,7 @@ class OpensmFileKind final : public Kind {
         diagnostics.push_back(
             {Severity::kWarning,
              section.find("lines")->where,
-             fmt::format("[[opensm_file]] lines: element {}: no [[partition]] has P_Key {:#06x}",
+             fmt::format("[[{}]] lines: element {}: no [[partition]] has P_Key {:#06x}", section.path,
                          needed.number, pkey),
              "OpenSM ignores the whole policy unless another rule of partitions.conf has it, with two full "
              "members",
@@ -271,38 +342,48 @@ class OpensmFileKind final : public Kind {
     }
   }
 
-  /// Whether opensm.conf names our file, so that a subnet manager which runs has read it.
-  static bool is_named(system::Files& files, const std::string& folder, const OpensmSideFile& file) {
-    return opensm_option_value({}, files, folder, file.option) == path_of(folder, file);
+  /// Whether an opensm.conf names our file, so that a subnet manager which runs has read it.
+  static bool is_named(system::Files& files, const std::string& folder, const OpensmSideFile& file,
+                       std::optional<model::Guid> port) {
+    const auto path = path_of(folder, file, port);
+    if (!port) return opensm_option_value({}, files, folder, file.option) == path;
+    const auto confs = observe_own_confs(files, folder);
+    if (!confs) return false;
+    const auto conf = confs->find(*port);
+    if (conf == confs->end() || !conf->second.is_read) return false;
+    const auto at = conf->second.options.find(std::string(file.option));
+    return at != conf->second.options.end() && at->second == path;
   }
 
   static void warn_unused(const Desired& one, const OpensmSideFile& file, std::span<const Desired> desired,
                           system::Files& files, const std::string& folder, Diagnostics& diagnostics) {
+    const auto port = OpensmOwner::of(one.key.id).port;
+    const std::string_view section = port ? "opensm.file" : "opensm_file";
+    const std::string_view other = port ? "opensm.option" : "opensm_option";
     const auto warn = [&](std::string what, std::string hint) {
       diagnostics.push_back(
           {Severity::kWarning,
            one.where,
-           fmt::format("[[opensm_file]] option: OpenSM does not read {} {}", file.option, what),
+           fmt::format("[[{}]] option: OpenSM does not read {} {}", section, file.option, what),
            std::move(hint),
            {}});
     };
-    if (!file.needs.empty() && opensm_option_value(desired, files, folder, file.needs) != "TRUE") {
+    const auto value_of = [&](std::string_view option) {
+      return port ? own_option_value(desired, {port, std::string(option)})
+                  : opensm_option_value(desired, files, folder, option);
+    };
+    if (!file.needs.empty() && value_of(file.needs) != "TRUE") {
       warn(fmt::format("while {} is not TRUE", file.needs),
-           fmt::format("add [[opensm_option]] key = \"{}\", value = \"TRUE\"", file.needs));
+           fmt::format("add [[{}]] key = \"{}\", value = \"TRUE\"", other, file.needs));
     }
     if (file.engines.empty()) return;
     const auto engines = base::split(file.engines, ',');
-    const auto used = opensm_option_value(desired, files, folder, "routing_engine").value_or("");
+    const auto used = value_of("routing_engine").value_or("");
     for (const auto engine : base::split(used, ',')) {
       if (std::find(engines.begin(), engines.end(), base::trim(engine)) != engines.end()) return;
     }
     warn(used.empty() ? "with its usual routing engine" : fmt::format("with routing_engine {}", used),
-         fmt::format("[[opensm_option]] key = \"routing_engine\" with one of {}", file.engines));
-  }
-
-  static Result<void> tell(system::Host& host, bool reread, bool restart) {
-    if (host.offline || (!reread && !restart)) return {};
-    return restart ? restart_opensm(host) : reread_partitions(host);
+         fmt::format("[[{}]] key = \"routing_engine\" with one of {}", other, file.engines));
   }
 };
 

@@ -5,13 +5,20 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
+#include <map>
 #include <set>
+#include <utility>
+#include <vector>
 
 #include "base/text.hpp"
 #include "formats/opensm/opensm_conf.hpp"
 #include "formats/opensm/opensm_files.hpp"
+#include "formats/opensm/opensm_options.hpp"
+#include "kinds/abilities.hpp"
 #include "kinds/entry.hpp"
 #include "kinds/host/package_table.hpp"
+#include "kinds/opensm/opensm_own.hpp"
 #include "kinds/opensm/opensm_running.hpp"
 
 namespace rdmacfg::kinds {
@@ -30,25 +37,37 @@ constexpr std::string_view kWasMissing = "# before: there was no file";
 /// osm_subn_parse_conf_file() reads lines into 1024 bytes.
 constexpr std::size_t kLineMost = 1000;
 
+constexpr std::string_view kPartitionFile = "partition_config_file";
+
 /// Options that have a place of their own in the document.
 constexpr std::array<std::array<std::string_view, 2>, 3> kElsewhere{{
     {"guid", "[[opensm]] guid names the port"},
     {"sm_priority", "[[opensm]] has priority"},
-    {"partition_config_file", "[[partition]] writes the file that OpenSM reads without this option"},
+    {kPartitionFile, "[[partition]] writes the file that OpenSM reads without this option"},
 }};
 
-constexpr std::array kOpensmOptionFiles{OwnedFile{.path = "/etc/opensm/opensm.conf",
-                                                  .what = "Options of OpenSM (Debian, SUSE).",
-                                                  .extent = OwnedFile::Extent::kBlock,
-                                                  .marks = &kOpensmMarks,
-                                                  .notes = kOpensmNotes},
-                                        OwnedFile{.path = "/etc/rdma/opensm.conf",
-                                                  .what = "Options of OpenSM (RHEL, Fedora).",
-                                                  .extent = OwnedFile::Extent::kBlock,
-                                                  .marks = &kOpensmMarks,
-                                                  .notes = kOpensmNotes}};
+constexpr std::array kOpensmOptionFiles{
+    OwnedFile{.path = "/etc/opensm/opensm.conf",
+              .what = "Options of OpenSM (Debian, SUSE).",
+              .extent = OwnedFile::Extent::kBlock,
+              .marks = &kOpensmMarks,
+              .notes = kOpensmNotes},
+    OwnedFile{.path = "/etc/rdma/opensm.conf",
+              .what = "Options of OpenSM (RHEL, Fedora).",
+              .extent = OwnedFile::Extent::kBlock,
+              .marks = &kOpensmMarks,
+              .notes = kOpensmNotes},
+    OwnedFile{.path = "/etc/opensm/opensm-*.conf",
+              .what = "Options of one subnet manager (Debian).",
+              .ours = is_our_opensm_file},
+    OwnedFile{.path = "/etc/rdma/opensm-*.conf",
+              .what = "Options of one subnet manager (OpenSM built for /etc/rdma).",
+              .ours = is_our_opensm_file}};
 
-class OpensmOptionKind final : public Kind {
+/// Options and, for the sum of all, subnet managers with a file of their own: no OpenSM has as many.
+constexpr std::size_t kOwnOptionsMost = 400, kOwnConfsMost = 64;
+
+class OpensmOptionKind final : public Kind, public PutBackByOthers {
  public:
   OpensmOptionKind()
       : Kind({.name = kOpensmOptionKind,
@@ -57,34 +76,36 @@ class OpensmOptionKind final : public Kind {
               .files = kOpensmOptionFiles}) {}
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
-    for (const auto* section : bound.of(kOpensmOptionKind)) {
-      const auto* key = section->find("key");
-      if (key == nullptr) continue;  // reported already, by the grammar
-      const auto id = model::text_of(key->value);
-      const auto wrong = [&](const model::Location& where, std::string what, std::string hint) {
+    std::vector<Desired> common;
+    for (const auto* section : bound.of(kOpensmOptionKind))
+      add_option(*section, std::nullopt, common, diagnostics);
+    for (const auto* section : bound.of("opensm_file")) add_file_option(*section, std::nullopt, common);
+    std::size_t confs = 0;
+    for (const auto* opensm : bound.of("opensm")) {
+      const auto port = port_with_own_conf(*opensm);
+      if (!port) continue;
+      std::vector<Desired> own;
+      for (const auto& child : opensm->children) {
+        if (child.path == "opensm.option") add_option(child, port, own, diagnostics);
+      }
+      for (const auto& child : opensm->children) {
+        if (child.path == "opensm.file") add_file_option(child, port, own);
+      }
+      const bool too_many = ++confs > kOwnConfsMost || common.size() + own.size() > kOwnOptionsMost;
+      if (too_many) {
         diagnostics.push_back(
-            {Severity::kError, where, "[[opensm_option]] " + std::move(what), std::move(hint), {}});
-      };
-      if (id.empty() ||
-          id.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") !=
-              std::string::npos) {
-        wrong(key->where, fmt::format("key: \"{}\" is not an option of OpenSM", id), "letters, digits and _");
-        continue;
+            {Severity::kError,
+             opensm->where,
+             fmt::format("[[opensm]]: options of its own are possible for {} subnet managers, with {} each",
+                         kOwnConfsMost, kOwnOptionsMost),
+             "leave [[opensm.option]] and [[opensm.file]] out",
+             {}});
+      } else {
+        add_common(*port, common, own);
       }
-      for (const auto& [option, place] : kElsewhere) {
-        if (id == option) wrong(key->where, fmt::format("key: {} is not set here", id), std::string(place));
-      }
-      auto desired =
-          desired_of(*section, fields(), {std::string(kOpensmOptionKind), id}, "opensm.conf " + id);
-      const auto* value = section->find("value");
-      if (value == nullptr) {
-        wrong(key->where, "value: it is missing", "value = … as `opensm --create-config` would write it");
-        continue;
-      }
-      check_value(id, model::text_of(value->value), value->where, wrong);
-      out.push_back(std::move(desired));
+      std::move(own.begin(), own.end(), std::back_inserter(out));
     }
-    options_of_files(bound, out);
+    std::move(common.begin(), common.end(), std::back_inserter(out));
   }
 
   Result<std::vector<Observed>> observe(World& world) const override {
@@ -95,16 +116,27 @@ class OpensmOptionKind final : public Kind {
     if (!*folder) return out;
     const auto options = read_options(files, opensm_options_path(**folder));
     if (!options) return base::fail(options.error());
-    if (options->damage) return out;  // check() says so; our lines are not known
+    const auto confs = observe_own_confs(files, **folder);
+    if (!confs) return base::fail(confs.error());
+    const auto add = [&](const OpensmOwner& owner) -> Observed& {
+      auto& observed = out.emplace_back();
+      observed.key = {std::string(kOpensmOptionKind), owner.id()};
+      observed.label = label_of(owner);
+      observed.ours_by_nature = true;
+      return observed;
+    };
     for (const auto& [key, value] : options->ours) {
-      Observed observed;
-      observed.key = {std::string(kOpensmOptionKind), key};
-      observed.label = "opensm.conf " + key;
+      if (options->damage) break;  // check() says so; our lines are not known
+      auto& observed = add({std::nullopt, key});
       observed.settings["value"] = value;
       if (const auto at = options->theirs.find(key); at != options->theirs.end())
         observed.facts["overrides"] = at->second;
-      observed.ours_by_nature = true;
-      out.push_back(std::move(observed));
+    }
+    for (const auto& [port, conf] : *confs) {
+      for (const auto& [key, value] : conf.options) {
+        auto& observed = add({port, key});
+        if (conf.is_read) observed.settings["value"] = value;  // else it holds for nobody
+      }
     }
     return out;
   }
@@ -118,7 +150,12 @@ class OpensmOptionKind final : public Kind {
       const auto path = opensm_options_path(**folder);
       const auto options = read_options(files, path);
       if (!options) return;  // observe() has failed for it
-      report_damage(options->damage, path, kOpensmOptionKind, desired, !options->ours.empty(), diagnostics);
+      check_own(desired, files, **folder, *options, diagnostics);
+      std::vector<Desired> common;
+      for (const auto& one : desired) {
+        if (one.key.kind == kOpensmOptionKind && !OpensmOwner::of(one.key.id).port) common.push_back(one);
+      }
+      report_damage(options->damage, path, kOpensmOptionKind, common, !options->ours.empty(), diagnostics);
       hold_damaged(options->damage, path, kOpensmOptionKind, !options->ours.empty(), desired);
       return;
     }
@@ -131,23 +168,232 @@ class OpensmOptionKind final : public Kind {
 
   Result<void> prepare(std::span<Change*> changes, World& world) const override {
     if (world.offline()) return {};
-    const auto running = running_opensm(world.host());
-    if (!running) return base::fail(running.error());
+    std::map<std::optional<model::Guid>, std::vector<std::string>> running;
     for (auto* change : changes) {
-      for (const auto& unit : *running) change->interrupts.push_back(unit + " is restarted");
+      const auto port = OpensmOwner::of(change->key.id).port;
+      const auto [at, fresh] = running.try_emplace(port);
+      if (fresh) {
+        auto units = running_readers(world.host(), readers_of(port));
+        if (!units) return base::fail(units.error());
+        at->second = std::move(*units);
+      }
+      for (const auto& unit : at->second) change->interrupts.push_back(unit + " is restarted");
     }
     return {};
   }
 
   Result<void> apply(std::span<const Change> changes, system::Host& host) const override {
-    const auto folder = observe_opensm_folder(host.files);
-    if (!folder) return base::fail(folder.error());
-    const auto path = opensm_options_path(folder->value_or("/etc/opensm"));
-    auto text = host.files.read(path);
+    const auto found = observe_opensm_folder(host.files);
+    if (!found) return base::fail(found.error());
+    const auto folder = found->value_or("/etc/opensm");
+    OpensmReaders restart;
+    const auto common = write_common(changes, host.files, folder);
+    if (!common) return base::fail(common.error());
+    restart.common = *common;
+    const auto confs = observe_own_confs(host.files, folder);
+    if (!confs) return base::fail(confs.error());
+    std::map<model::Guid, std::map<std::string, std::string>> own;
+    for (const auto& change : changes) {
+      const auto owner = OpensmOwner::of(change.key.id);
+      if (!owner.port) continue;
+      const auto [at, fresh] = own.try_emplace(*owner.port);
+      if (const auto there = confs->find(*owner.port); fresh && there != confs->end())
+        at->second = there->second.options;
+      const auto wanted = model::from_attributes<OpensmOption>(change.after);
+      if (wanted.value) {
+        at->second.insert_or_assign(owner.option, wanted.value->text);
+      } else {
+        at->second.erase(owner.option);
+      }
+    }
+    for (const auto& [port, options] : own) {
+      const auto done = write_own_conf(host.files, folder, port, options);
+      if (!done) return base::fail(done.error());
+      if (*done) restart.own.insert(port);
+    }
+    return host.offline ? Result<void>{} : tell_opensm(host, restart, {});
+  }
+
+  /// A run that ended between the file and the restart leaves that to be done.
+  Result<void> recover(std::span<const Change> changes, system::Host& host) const override {
+    if (host.offline) return {};
+    OpensmReaders restart;
+    for (const auto& change : changes) {
+      const auto port = OpensmOwner::of(change.key.id).port;
+      if (port) restart.own.insert(*port);
+      restart.common = restart.common || !port;
+    }
+    return tell_opensm(host, restart, {});
+  }
+
+  /// A subnet manager that the plan stops or changes is so before its own options go: it would be restarted
+  /// for them.
+  [[nodiscard]] std::vector<model::Key> put_back_by(const model::Key& key) const override {
+    const auto port = OpensmOwner::of(key.id).port;
+    if (!port) return {};
+    return {{"opensm", port->text()}};
+  }
+
+ private:
+  static std::string label_of(const OpensmOwner& owner) {
+    return owner.port ? fmt::format("opensm.conf {} of {}", owner.option, owner.port->text())
+                      : "opensm.conf " + owner.option;
+  }
+
+  static OpensmReaders readers_of(std::optional<model::Guid> port) {
+    OpensmReaders out;
+    out.common = !port;
+    if (port) out.own.insert(*port);
+    return out;
+  }
+
+  void add_option(const model::Section& section, std::optional<model::Guid> port, std::vector<Desired>& out,
+                  Diagnostics& diagnostics) const {
+    const auto* key = section.find("key");
+    if (key == nullptr) return;  // reported already, by the grammar
+    const auto id = model::text_of(key->value);
+    const auto tell = [&](Severity severity, const model::Location& where, std::string what,
+                          std::string hint) {
+      diagnostics.push_back(
+          {severity, where, fmt::format("[[{}]] {}", section.path, what), std::move(hint), {}});
+    };
+    const auto wrong = [&](const model::Location& where, std::string what, std::string hint) {
+      tell(Severity::kError, where, std::move(what), std::move(hint));
+    };
+    if (id.empty() ||
+        id.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") !=
+            std::string::npos) {
+      wrong(key->where, fmt::format("key: \"{}\" is not an option of OpenSM", id), "letters, digits and _");
+      return;
+    }
+    for (const auto& [option, place] : kElsewhere) {
+      // Partitions of one port's own are in a file of the administrator's.
+      if (id == option && !(port && option == kPartitionFile))
+        wrong(key->where, fmt::format("key: {} is not set here", id), std::string(place));
+    }
+    if (const auto near = near_opensm_option(id)) {
+      tell(Severity::kWarning, key->where, fmt::format("key: OpenSM 3.3 has no option {}", id),
+           fmt::format("did you mean \"{}\"?", *near));
+    }
+    const OpensmOwner owner{port, id};
+    auto desired =
+        desired_of(section, fields(), {std::string(kOpensmOptionKind), owner.id()}, label_of(owner));
+    const auto* value = section.find("value");
+    if (value == nullptr) {
+      wrong(key->where, "value: it is missing", "value = … as `opensm --create-config` would write it");
+      return;
+    }
+    check_value(id, model::text_of(value->value), value->where, wrong);
+    out.push_back(std::move(desired));
+  }
+
+  /// Each [[opensm_file]] and [[opensm.file]] implies the option that names its file; in which folder that
+  /// is, only the host tells.
+  static void add_file_option(const model::Section& section, std::optional<model::Guid> port,
+                              std::vector<Desired>& out) {
+    const auto* option = section.find("option");
+    const auto* file = option == nullptr ? nullptr : opensm_side_file(model::text_of(option->value));
+    if (file == nullptr) return;  // reported by its kind
+    const OpensmOwner owner{port, std::string(file->option)};
+    const bool known =
+        std::any_of(out.begin(), out.end(), [&](const Desired& one) { return one.key.id == owner.id(); });
+    if (known) return;  // reported by its kind, too
+    auto& desired = out.emplace_back();
+    desired.key = {std::string(kOpensmOptionKind), owner.id()};
+    desired.label = label_of(owner);
+    desired.settings["value"] = opensm_side_name(*file, port);
+    desired.origins["value"] = option->where;
+    desired.where = section.where;
+    desired.needs.push_back({"opensm_file", owner.id()});
+  }
+
+  /// OpenSM reads one file: that of a port has the options of all, too, unless it has its own.
+  static void add_common(model::Guid port, const std::vector<Desired>& common, std::vector<Desired>& own) {
+    std::set<std::string> known;
+    for (const auto& one : own) known.insert(one.key.id);
+    for (auto one : common) {
+      const OpensmOwner owner{port, one.key.id};
+      if (known.contains(owner.id())) continue;
+      one.key.id = owner.id();
+      one.label = label_of(owner);
+      own.push_back(std::move(one));
+    }
+  }
+
+  static void complete_paths(std::vector<Desired>& desired, const std::string& folder) {
+    for (auto& one : desired) {
+      if (one.key.kind != kOpensmOptionKind) continue;
+      const auto owner = OpensmOwner::of(one.key.id);
+      const auto* file = opensm_side_file(owner.option);
+      const auto value = model::text_at(one.settings, "value");
+      if (file != nullptr && (value == file->name || value == opensm_side_name(*file, owner.port)))
+        one.settings["value"] = fmt::format("{}/{}", folder, value);
+    }
+  }
+
+  /// Reports reasons against files of ports' own, once for each port; its own options come first.
+  static void check_own(std::vector<Desired>& desired, system::Files& files, const std::string& folder,
+                        const OpensmOptions& common, Diagnostics& diagnostics) {
+    const auto layout = observe_opensm_layout(files);
+    std::set<model::Guid> seen;
+    for (auto& one : desired) {
+      const auto port = one.key.kind == kOpensmOptionKind ? OpensmOwner::of(one.key.id).port : std::nullopt;
+      if (!port) continue;
+      if (layout == OpensmLayout::kNone) {
+        one.pending = "opensm@.service is not there: how OpenSM is started is not known";
+        one.settings.clear();
+        continue;
+      }
+      if (!seen.insert(*port).second) continue;
+      const auto tell = [&](Severity severity, std::string what, std::string hint) {
+        diagnostics.push_back({severity, one.where, std::move(what), std::move(hint), {}});
+      };
+      if (layout == OpensmLayout::kRhel) {
+        tell(Severity::kError,
+             "[[opensm]]: on this system all subnet managers read one opensm.conf, as opensm.service starts "
+             "them",
+             "write [[opensm_option]] and [[opensm_file]], which hold for all of them");
+        continue;
+      }
+      const auto path = opensm_own_conf(folder, *port);
+      const auto text = files.read(path);
+      const auto first = text && *text ? (*text)->substr(0, (*text)->find('\n')) : std::string();
+      const std::string hint = "move it away; [[opensm.option]] writes it";
+      if (!text) {
+        tell(Severity::kError, text.error().message, hint);
+      } else if (*text && first.find("rdma-config") == std::string::npos) {  // nor left by `withdraw`
+        tell(Severity::kError, fmt::format("{} is there, and others wrote it", path), hint);
+      }
+      if (!common.theirs.empty())
+        tell(Severity::kWarning, unread(common, folder), "write those that it needs, too");
+    }
+  }
+
+  /// Lines of others in opensm.conf, which a subnet manager with a file of its own does not read.
+  static std::string unread(const OpensmOptions& common, const std::string& folder) {
+    constexpr std::size_t kShown = 5;
+    std::vector<std::string> names;
+    for (const auto& [option, value] : common.theirs) {
+      if (names.size() < kShown) names.push_back(option);
+    }
+    const auto more = common.theirs.size() - names.size();
+    return fmt::format("[[opensm]]: with options of its own it does not read {}, where others have set {}{}",
+                       opensm_options_path(folder), base::join(names, ", "),
+                       more == 0 ? std::string() : fmt::format(" and {} more", more));
+  }
+
+  /// Whether opensm.conf was changed.
+  static Result<bool> write_common(std::span<const Change> changes, system::Files& files,
+                                   const std::string& folder) {
+    const auto path = opensm_options_path(folder);
+    const auto is_common = [](const Change& change) { return !OpensmOwner::of(change.key.id).port; };
+    if (std::none_of(changes.begin(), changes.end(), is_common)) return false;
+    auto text = files.read(path);
     if (!text) return base::fail(text.error());
     auto options = parse_opensm_options(text->value_or(""));
     const auto before = options.ours;
     for (const auto& change : changes) {
+      if (!is_common(change)) continue;
       const auto wanted = model::from_attributes<OpensmOption>(change.after);
       if (wanted.value) {
         options.ours.insert_or_assign(change.key.id, wanted.value->text);
@@ -156,49 +402,16 @@ class OpensmOptionKind final : public Kind {
       }
     }
     if (options.damage) {
-      return options.ours == before ? Result<void>{} : base::fail(error_of(*options.damage, path));
+      if (options.ours == before) return false;
+      return base::fail(error_of(*options.damage, path));
     }
     options.was_missing = options.was_missing || !*text;
     const auto content = render_opensm_options(options);
-    if (content == text->value_or("")) return {};
+    if (content == text->value_or("")) return false;
     const bool goes = content.empty() && options.was_missing;
-    auto done = goes ? host.files.remove(path) : host.files.write(path, content);
-    return done && !host.offline ? restart_opensm(host) : done;
-  }
-
-  /// A run that ended between the file and the restart leaves that to be done.
-  Result<void> recover(std::span<const Change> /*changes*/, system::Host& host) const override {
-    return host.offline ? Result<void>{} : restart_opensm(host);
-  }
-
- private:
-  /// Each [[opensm_file]] implies the option that names its file; in which folder that is, only the host
-  /// tells.
-  static void options_of_files(const Bound& bound, std::vector<Desired>& out) {
-    std::set<std::string> known;
-    for (const auto& one : out) {
-      if (one.key.kind == kOpensmOptionKind) known.insert(one.key.id);
-    }
-    for (const auto* section : bound.of("opensm_file")) {
-      const auto* option = section->find("option");
-      const auto* file = option == nullptr ? nullptr : opensm_side_file(model::text_of(option->value));
-      if (file == nullptr || known.contains(std::string(file->option))) continue;  // reported by its kind
-      auto& desired = out.emplace_back();
-      desired.key = {std::string(kOpensmOptionKind), std::string(file->option)};
-      desired.label = fmt::format("opensm.conf {}", file->option);
-      desired.settings["value"] = std::string(file->name);
-      desired.origins["value"] = option->where;
-      desired.where = section->where;
-      desired.needs.push_back({"opensm_file", std::string(file->option)});
-    }
-  }
-
-  static void complete_paths(std::vector<Desired>& desired, const std::string& folder) {
-    for (auto& one : desired) {
-      const auto* file = one.key.kind == kOpensmOptionKind ? opensm_side_file(one.key.id) : nullptr;
-      if (file != nullptr && model::text_at(one.settings, "value") == file->name)
-        one.settings["value"] = fmt::format("{}/{}", folder, file->name);
-    }
+    auto done = goes ? files.remove(path) : files.write(path, content);
+    if (!done) return base::fail(done.error());
+    return true;
   }
 
   static Result<OpensmOptions> read_options(system::Files& files, const std::string& path) {
@@ -217,6 +430,8 @@ class OpensmOptionKind final : public Kind {
     } else if (key.size() + value.size() > kLineMost) {
       wrong(where, "value: it is too long for a line that OpenSM reads",
             fmt::format("at most {} characters with the key", kLineMost));
+    } else if (auto unfit = wrong_opensm_value(key, value)) {
+      wrong(where, "value: " + std::move(unfit->what), std::move(unfit->hint));
     }
   }
 };
@@ -233,9 +448,10 @@ OpensmOptions parse_opensm_options(std::string_view text) {
     const auto content = base::trim(line.substr(0, line.find('#')));
     const auto space = content.find_first_of(" \t");
     if (content.empty() || space == std::string_view::npos) continue;
+    const auto value = content.substr(space);
     auto& options = ours ? out.ours : out.theirs;
     options.insert_or_assign(std::string(content.substr(0, space)),
-                             std::string(base::trim(content.substr(space))));
+                             std::string(ours ? base::trim(value) : opensm_value(value)));
   }
   return out;
 }
@@ -252,7 +468,7 @@ std::optional<std::string> opensm_option_value(std::span<const Desired> desired,
                                                const std::string& folder, std::string_view option) {
   for (const auto& one : desired) {
     if (one.key.kind == kOpensmOptionKind && one.key.id == option && one.settings.contains("value"))
-      return model::text_at(one.settings, "value");
+      return std::string(opensm_value(model::text_at(one.settings, "value")));
   }
   const auto text = files.read(opensm_options_path(folder));
   if (!text || !*text) return std::nullopt;
@@ -262,9 +478,18 @@ std::optional<std::string> opensm_option_value(std::span<const Desired> desired,
     const auto blank = content.find_first_of(" \t");
     if (blank == std::string_view::npos || content.substr(0, blank) != option) continue;
     if (line.ours && !desired.empty()) continue;  // the document does not have it any more
-    out = std::string(base::trim(content.substr(blank)));
+    out = std::string(opensm_value(content.substr(blank)));
   }
   return out;
+}
+
+std::optional<std::string> own_option_value(std::span<const Desired> desired, const OpensmOwner& owner) {
+  const auto id = owner.id();
+  for (const auto& one : desired) {
+    if (one.key.kind == kOpensmOptionKind && one.key.id == id && one.settings.contains("value"))
+      return std::string(opensm_value(model::text_at(one.settings, "value")));
+  }
+  return std::nullopt;
 }
 
 std::string opensm_options_path(const std::string& folder) { return folder + "/opensm.conf"; }

@@ -10,6 +10,7 @@
 
 #include "formats/opensm/opensm_conf.hpp"
 #include "kinds/kind.hpp"
+#include "kinds/opensm/opensm_own.hpp"
 #include "model/host_types.hpp"
 #include "model/resource.hpp"
 #include "model/section.hpp"
@@ -47,6 +48,10 @@ std::string opensm_options_path(const std::string& folder);
 /// document, of the last line. Nothing: OpenSM's own.
 std::optional<std::string> opensm_option_value(std::span<const model::Desired> desired, system::Files& files,
                                                const std::string& folder, std::string_view option);
+
+/// The same of an option of one port's own file, which the document has as a whole.
+std::optional<std::string> own_option_value(std::span<const model::Desired> desired,
+                                            const OpensmOwner& owner);
 
 model::SectionSpec opensm_option_section();
 

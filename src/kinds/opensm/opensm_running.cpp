@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <csignal>
 #include <optional>
 #include <utility>
@@ -59,6 +60,16 @@ std::optional<UmadSince> umad_since(system::Files& files, const PortRef& port) {
     }
   }
   return std::nullopt;
+}
+
+/// Where systemd has not read their drop-ins.
+Result<void> read_drop_ins(const std::set<Guid>& ports, system::Host& host) {
+  if (ports.empty()) return {};
+  const auto units = observe_opensm_units(host, ports);
+  if (!units) return base::fail(units.error());
+  const bool stale =
+      std::any_of(units->begin(), units->end(), [](const auto& one) { return one.second.needs_reload; });
+  return stale ? host.units.reload_manager() : Result<void>{};
 }
 
 /// When a process began, microseconds since boot.
@@ -133,24 +144,41 @@ Result<std::vector<std::string>> running_opensm(system::Host& host) {
   return out;
 }
 
-Result<void> restart_opensm(system::Host& host) {
-  const auto running = running_opensm(host);
-  if (!running) return base::fail(running.error());
-  for (const auto& name : *running) {
-    if (auto done = host.units.act(UnitAction::kRestart, name); !done) return done;
+Result<std::vector<std::string>> running_readers(system::Host& host, const OpensmReaders& of) {
+  if (of.none()) return std::vector<std::string>{};
+  auto running = running_opensm(host);
+  if (!running || of.all) return running;
+  std::set<std::string> own;
+  for (const auto port : of.own) own.insert(opensm_unit(port));
+  const auto reads_common = [&](const std::string& unit) {
+    return !names_own_conf(content(host.files, opensm_drop_in(unit)));
+  };
+  std::erase_if(*running, [&](const std::string& unit) {
+    return !own.contains(unit) && !(of.common && reads_common(unit));
+  });
+  return running;
+}
+
+Result<void> tell_opensm(system::Host& host, const OpensmReaders& restart, const OpensmReaders& reread) {
+  if (restart.none() && reread.none()) return {};
+  if (auto done = read_drop_ins(restart.own, host); !done) return done;
+  // RHEL's main process is the shell that starts them, which a signal would end; others' may be one, too.
+  const bool signals = observe_opensm_layout(host.files) == OpensmLayout::kDebian;
+  const auto ends = running_readers(host, restart), goes_on = running_readers(host, reread);
+  if (!ends) return base::fail(ends.error());
+  if (!goes_on) return base::fail(goes_on.error());
+  std::set<std::string> restarted(ends->begin(), ends->end());
+  if (!signals) restarted.insert(goes_on->begin(), goes_on->end());
+  for (const auto& unit : restarted) {
+    if (auto done = host.units.act(UnitAction::kRestart, unit); !done) return done;
+  }
+  for (const auto& unit : *goes_on) {
+    if (restarted.contains(unit)) continue;
+    if (auto done = host.units.signal(unit, SIGHUP); !done) return done;
   }
   return {};
 }
 
-Result<void> reread_partitions(system::Host& host) {
-  // RHEL's main process is the shell that starts them, which a signal would end; others' may be one, too.
-  if (observe_opensm_layout(host.files) != OpensmLayout::kDebian) return restart_opensm(host);
-  const auto running = running_opensm(host);
-  if (!running) return base::fail(running.error());
-  for (const auto& name : *running) {
-    if (auto done = host.units.signal(name, SIGHUP); !done) return done;
-  }
-  return {};
-}
+Result<void> reread_partitions(system::Host& host) { return tell_opensm(host, {}, {.all = true}); }
 
 }  // namespace rdmacfg::kinds

@@ -42,7 +42,20 @@ base::Result<void> reread_partitions(system::Host& host);
 /// Units of subnet managers that run on this host, whoever started them.
 base::Result<std::vector<std::string>> running_opensm(system::Host& host);
 
-/// Restarts them: OpenSM takes most of opensm.conf over only when it starts.
-base::Result<void> restart_opensm(system::Host& host);
+/// Subnet managers that a change of their files concerns.
+struct OpensmReaders {
+  bool all = false;             ///< every one
+  bool common = false;          ///< those that read opensm.conf, and no file of their own
+  std::set<model::Guid> own{};  ///< those of these ports
+
+  [[nodiscard]] bool none() const { return !all && !common && own.empty(); }
+};
+
+/// Those of them that run.
+base::Result<std::vector<std::string>> running_readers(system::Host& host, const OpensmReaders& of);
+
+/// Restarts some, as OpenSM takes most of opensm.conf over only when it starts, and has others read their
+/// files again. systemd reads drop-ins that were changed first.
+base::Result<void> tell_opensm(system::Host& host, const OpensmReaders& restart, const OpensmReaders& reread);
 
 }  // namespace rdmacfg::kinds

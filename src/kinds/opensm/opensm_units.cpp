@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "kinds/opensm/opensm_own.hpp"
 #include "kinds/opensm/opensm_running.hpp"
 
 namespace rdmacfg::kinds {
@@ -212,8 +213,10 @@ Result<void> apply_instances(std::span<const Change> changes, system::Host& host
     const auto path = opensm_drop_in(*guid);
     const auto before = host.files.read(path);
     if (!before) return base::fail(before.error());
-    auto done = wanted.priority ? host.files.write(path, render_opensm_drop_in(*wanted.priority))
-                                : host.files.remove(path);
+    const auto conf = own_conf_of(host.files, *guid);
+    if (!conf) return base::fail(conf.error());
+    const auto text = render_opensm_drop_in(wanted.priority, *conf);
+    auto done = text.empty() ? host.files.remove(path) : host.files.write(path, text);
     if (!done) return done;
     const bool touched =
         stale && std::find(change.fields.begin(), change.fields.end(), "priority") != change.fields.end();

@@ -11,6 +11,7 @@
 
 #include "base/text.hpp"
 #include "formats/opensm/opensm_conf.hpp"
+#include "formats/opensm/opensm_options.hpp"
 #include "kinds/entry.hpp"
 #include "kinds/host/package_table.hpp"
 #include "kinds/ipoib/pkey.hpp"
@@ -240,7 +241,7 @@ class PartitionKind final : public Kind {
       const auto content = base::trim(one.text.substr(0, one.text.find('#')));
       const auto blank = content.find_first_of(" \t");
       if (one.ours || blank == std::string_view::npos || content.substr(0, blank) != kOption) continue;
-      other = std::string(base::trim(content.substr(blank)));
+      other = std::string(opensm_value(content.substr(blank)));
       line = one.number;
     }
     if (line == 0 || other == path || other == "(null)") return;

@@ -52,6 +52,17 @@ ok "the higher priority is master again" lab-wait 30 'sminfo | grep -q "priority
 exits "in sync with the option" 0 apply; no_writes "with the option"
 document | conf; apply >/tmp/option 2>&1
 is "dropped: what the administrator wrote" "$(xargs </etc/opensm/opensm.conf)" "# admin qos FALSE"
+# the standby has an option of its own, and with it a file and a cache of its own; the master goes on
+was=$(systemctl show -p MainPID opensm@0x0002c90300a0b001)
+document | sed '/^priority = 5$/a [[opensm.option]]\nkey = "max_wire_smps"\nvalue = 6' | conf
+apply >/tmp/own 2>&1
+is "its own file" "$(grep -v '^#' /etc/opensm/opensm-0x0002c90300a0b011.conf)" "max_wire_smps 6"
+has "it is read" "$(tr '\0' ' ' <"/proc/$(systemctl show -P MainPID opensm@0x0002c90300a0b011)/cmdline")" "--config /etc/opensm/opensm-0x0002c90300a0b011.conf"
+ok "its own cache" lab-wait 20 'test -e /var/cache/opensm.0x0002c90300a0b011/guid2lid'
+is "the master went on" "$(systemctl show -p MainPID opensm@0x0002c90300a0b001)" "$was"
+exits "in sync with its own option" 0 apply; no_writes "with its own option"
+document | conf; apply >/tmp/own 2>&1
+is "its own file is gone" "$(ls /etc/opensm/opensm-*.conf 2>/dev/null)" ""
 ok "both run" lab-wait 20 '[ "$(pgrep -xc opensm)" = 2 ]'; ok "the higher priority is master again" lab-wait 30 'sminfo | grep -q "priority 10 .*MASTER"'
 systemctl kill -s KILL opensm@0x0002c90300a0b001
 ok "the standby takes over" lab-wait 90 'sminfo | grep -q "priority 5 .*MASTER"'

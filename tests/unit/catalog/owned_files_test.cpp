@@ -13,6 +13,7 @@
 #include "formats/limits_conf.hpp"
 #include "formats/mount_unit.hpp"
 #include "formats/opensm/opensm_conf.hpp"
+#include "formats/opensm/opensm_files.hpp"
 #include "formats/udev/udev_backend.hpp"
 #include "kinds/address/networkd_file.hpp"
 #include "kinds/address/nm_keyfile.hpp"
@@ -116,6 +117,11 @@ TEST(OwnedFiles, PatternsAreThoseOfTheNames) {
   EXPECT_EQ(declared(drop_in_path("user@.service")), "/etc/systemd/system/*.d/50-rdma-configd-memlock.conf");
   EXPECT_EQ(declared(opensm_drop_in(kOwnedPort)),
             "/etc/systemd/system/opensm@*.service.d/50-rdma-configd.conf");
+  for (const std::string folder : {"/etc/opensm", "/etc/rdma"}) {
+    EXPECT_EQ(declared(opensm_own_conf(folder, kOwnedPort)), folder + "/opensm-*.conf");
+    for (const auto& file : opensm_side_files())
+      EXPECT_EQ(declared(folder + "/" + opensm_side_name(file, kOwnedPort)), folder + "/rdma-*.conf");
+  }
 }
 
 TEST(OwnedFiles, FilesOfAPatternAreListed) {

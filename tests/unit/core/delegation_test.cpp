@@ -82,6 +82,12 @@ TEST_F(Delegation, RoadsToRootAreClosed) {
            "[[opensm_file]]\noption = 'root_guid_file'\nguids = ['0x200000']\n",
            "[[opensm_option]]\nkey = 'routing_engine'\nvalue = '/tmp/x'\n",
            "[[opensm_option]]\nkey = 'some_new_option'\nvalue = 1\n",
+           "[[opensm]]\nguid = '00:02:c9:03:00:31:78:f2'\n[[opensm.option]]\nkey = "
+           "'event_plugin_name'\nvalue = 'x'\n",
+           "[[opensm]]\nguid = '00:02:c9:03:00:31:78:f2'\n[[opensm.option]]\nkey = 'max_wire_smps'\nvalue = "
+           "16\n",
+           "[[opensm]]\nguid = '00:02:c9:03:00:31:78:f2'\n[[opensm.file]]\noption = 'root_guid_file'\n"
+           "guids = ['0x200000']\n",
            "[[module]]\nname = 'binfmt_misc'\n",
            "[[module]]\nname = 'firmware_class'\noptions = ['path=/tmp']\n",
            "[[module]]\nname = 'ib_core'\noptions = ['x=/tmp/y']\n",

@@ -107,6 +107,20 @@ TEST_F(PackageScripts, PurgeTakesOurLinesFromFilesOfOthers) {
   EXPECT_EQ(debian("postrm", "purge"), "") << "and once more";
 }
 
+TEST_F(PackageScripts, PurgeTakesTheOwnFilesOfSubnetManagers) {
+  const std::string ours = "# Written by rdma-configd; changes here are overwritten.\n";
+  const std::string drop_in = "etc/systemd/system/opensm@0x0002c903003178f2.service.d";
+  tree_.write("etc/opensm/opensm-0x0002c903003178f2.conf", ours + "lmc 1\n");
+  tree_.write("etc/opensm/rdma-root-guids-0x0002c903003178f2.conf", ours + "0x0000000000200000\n");
+  tree_.write("etc/opensm/opensm-second.conf", "lmc 2\n");
+  tree_.write(drop_in + "/50-rdma-configd.conf", ours + "[Service]\n");
+  (void)debian("postrm", "purge");
+  EXPECT_FALSE(there("etc/opensm/opensm-0x0002c903003178f2.conf"));
+  EXPECT_FALSE(there("etc/opensm/rdma-root-guids-0x0002c903003178f2.conf"));
+  EXPECT_FALSE(there(drop_in)) << "it names a file that is gone";
+  EXPECT_EQ(text("etc/opensm/opensm-second.conf"), "lmc 2\n");
+}
+
 TEST_F(PackageScripts, PurgeLeavesAFileWhoseMarksAreDamaged) {
   const std::string begin = kMlx4Begin, end = kMlx4End, mine = "0000:20:00.0 eth eth\n";
   for (const auto& damaged :

@@ -173,6 +173,29 @@ TEST(OpensmFile, TheDropInHoldsThePriority) {
   EXPECT_EQ(parse_opensm_drop_in("[Service]\nNice=1\n"), std::nullopt);
 }
 
+TEST(OpensmFile, TheDropInNamesAnOwnFileWithACacheOfItsOwn) {
+  EXPECT_EQ(render_opensm_drop_in(std::nullopt), "");
+  const auto conf = opensm_own_conf("/etc/opensm", kOpensmFileOne);
+  EXPECT_EQ(conf, "/etc/opensm/opensm-0x0002c903003178f2.conf");
+  EXPECT_EQ(render_opensm_drop_in(7, conf),
+            "# Written by rdma-configd; changes here are overwritten.\n[Service]\n"
+            "Environment=OSM_CACHE_DIR=/var/cache/opensm.%I\nExecStart=\n"
+            "ExecStart=/usr/sbin/opensm --guid %I --log_file /var/log/opensm.%I.log --config " +
+                conf + " --priority 7\n");
+  EXPECT_EQ(parse_opensm_drop_in(render_opensm_drop_in(7, conf)), 7);
+  EXPECT_EQ(parse_opensm_drop_in(render_opensm_drop_in(std::nullopt, conf)), std::nullopt);
+  EXPECT_TRUE(names_own_conf(render_opensm_drop_in(std::nullopt, conf)));
+  EXPECT_FALSE(names_own_conf(render_opensm_drop_in(7)));
+}
+
+TEST(OpensmFile, AnOwnFileIsKnownByItsName) {
+  EXPECT_EQ(port_of_own_conf("opensm-0x0002c903003178f2.conf"), kOpensmFileOne);
+  for (const auto* name : {"opensm.conf", "opensm-.conf", "opensm-.con", "opensm-0x2c903003178f2.conf",
+                           "opensm-0x0002C903003178F2.conf", "opensm-0x0002c903003178f2.conf.old",
+                           "opensm-second.conf", "rdma-opensm-0x0002c903003178f2.conf", ""})
+    EXPECT_EQ(port_of_own_conf(name), std::nullopt) << name;
+}
+
 TEST(OpensmFile, RulesOfOthersAreSeenWithTheirLineAndStay) {
   const std::string others =
       "# partitions\nDefault=0x7fff, ipoib : ALL=full, \\\n  SELF=full;\nstorage=0x8002, mtu=5 :\n  "

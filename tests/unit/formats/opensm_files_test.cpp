@@ -71,6 +71,24 @@ TEST(OpensmSideFiles, AFileOfOursSaysSo) {
   EXPECT_EQ(render_opensm_file({}), "");
 }
 
+TEST(OpensmSideFiles, EachPortHasNamesOfItsOwn) {
+  const model::Guid port{0x0002c903003178f2};
+  for (const auto& file : opensm_side_files()) {
+    EXPECT_EQ(opensm_side_name(file, std::nullopt), file.name);
+    EXPECT_FALSE(own_side_file(file.name)) << file.name;
+    const auto name = opensm_side_name(file, port);
+    const auto own = own_side_file(name);
+    ASSERT_TRUE(own) << name;
+    EXPECT_EQ(own->file, &file);
+    EXPECT_EQ(own->port, port);
+  }
+  EXPECT_EQ(opensm_side_name(*opensm_side_file("root_guid_file"), port),
+            "rdma-root-guids-0x0002c903003178f2.conf");
+  for (const auto* name : {"rdma-root-guids-0x2c903003178f2.conf", "rdma-other-0x0002c903003178f2.conf",
+                           "rdma-root-guids-0x0002c903003178f2", "-0x.conf", "x-0x1"})
+    EXPECT_FALSE(own_side_file(name)) << name;
+}
+
 TEST(QosPolicy, RulesOfProtocolsAreThoseOfOpensm) {
   const auto policy = [](std::string rule) {
     return mistakes_of(

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "formats/opensm/opensm_options.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <utility>
+
+#include "base/text.hpp"
+
+namespace rdmacfg::kinds {
+
+namespace {
+
+constexpr std::array<std::string_view, 48> kOpensmBooleans{"accum_log_file",
+                                                           "allow_both_pkeys",
+                                                           "avoid_throttled_links",
+                                                           "babbling_port_policy",
+                                                           "congestion_control",
+                                                           "connect_roots",
+                                                           "consolidate_ipv6_snm_req",
+                                                           "daemon",
+                                                           "disable_multicast",
+                                                           "do_mesh_analysis",
+                                                           "drop_event_subscriptions",
+                                                           "enable_quirks",
+                                                           "exit_on_fatal",
+                                                           "force_heavy_sweep",
+                                                           "force_log_flush",
+                                                           "fsync_high_avail_files",
+                                                           "guid_routing_order_no_scatter",
+                                                           "honor_guid2lid_file",
+                                                           "ignore_other_sm",
+                                                           "ipoib_mcgroup_creation_validation",
+                                                           "keep_pkey_indexes",
+                                                           "lmc_esp0",
+                                                           "m_key_lookup",
+                                                           "mcgroup_join_validation",
+                                                           "no_clients_rereg",
+                                                           "no_partition_enforcement",
+                                                           "nue_include_switches",
+                                                           "perfmgr",
+                                                           "perfmgr_ignore_cas",
+                                                           "perfmgr_log_errors",
+                                                           "perfmgr_query_cpi",
+                                                           "perfmgr_redir",
+                                                           "perfmgr_rm_nodes",
+                                                           "perfmgr_xmit_wait_log",
+                                                           "port_profile_switch_nodes",
+                                                           "port_shifting",
+                                                           "qos",
+                                                           "quasi_ftree_indexing",
+                                                           "reassign_lids",
+                                                           "sa_db_dump",
+                                                           "single_thread",
+                                                           "sm_inactive",
+                                                           "suppress_sl2vl_mad_status_errors",
+                                                           "sweep_on_trap",
+                                                           "use_mfttop",
+                                                           "use_optimized_slvl",
+                                                           "use_original_extended_sa_rates_only",
+                                                           "use_ucast_cache"};
+constexpr std::array<std::string_view, 25> kOpensmBytes{"cc_sw_cong_setting_credit_starvation_threshold",
+                                                        "cc_sw_cong_setting_packet_size",
+                                                        "cc_sw_cong_setting_threshold",
+                                                        "fdr10",
+                                                        "force_link_speed",
+                                                        "force_link_speed_ext",
+                                                        "force_link_width",
+                                                        "head_of_queue_lifetime",
+                                                        "lash_start_vl",
+                                                        "leaf_head_of_queue_lifetime",
+                                                        "leaf_vl_stall_count",
+                                                        "lmc",
+                                                        "local_phy_errors_threshold",
+                                                        "log_flags",
+                                                        "m_key_protection_level",
+                                                        "max_op_vls",
+                                                        "max_rate_enum",
+                                                        "nue_max_num_vls",
+                                                        "overrun_errors_threshold",
+                                                        "packet_life_time",
+                                                        "sm_assigned_guid",
+                                                        "sm_priority",
+                                                        "sm_sl",
+                                                        "subnet_timeout",
+                                                        "vl_stall_count"};
+constexpr std::array<std::string_view, 7> kOpensmShorts{"cc_ca_cong_setting_control_map",
+                                                        "cc_ca_cong_setting_port_control",
+                                                        "cc_sw_cong_setting_marking_rate",
+                                                        "console_port",
+                                                        "m_key_lease_period",
+                                                        "max_reverse_hops",
+                                                        "perfmgr_sweep_time_s"};
+constexpr std::array<std::string_view, 21> kOpensmWords{"cc_max_outstanding_mads",
+                                                        "cc_sw_cong_setting_control_map",
+                                                        "log_max_size",
+                                                        "long_transaction_timeout",
+                                                        "max_msg_fifo_timeout",
+                                                        "max_smps_timeout",
+                                                        "max_wire_smps",
+                                                        "max_wire_smps2",
+                                                        "perfmgr_max_outstanding_queries",
+                                                        "perfmgr_xmit_wait_threshold",
+                                                        "polling_retry_number",
+                                                        "qos_ca_max_vls",
+                                                        "qos_max_vls",
+                                                        "qos_rtr_max_vls",
+                                                        "qos_sw0_max_vls",
+                                                        "qos_swe_max_vls",
+                                                        "scatter_ports",
+                                                        "sminfo_polling_timeout",
+                                                        "sweep_interval",
+                                                        "transaction_retries",
+                                                        "transaction_timeout"};
+constexpr std::array<std::string_view, 6> kOpensmLongs{"cc_key", "guid",   "m_key",
+                                                       "sa_key", "sm_key", "subnet_prefix"};
+constexpr std::array<std::string_view, 55> kOpensmTexts{"cc_ca_cong_setting_ccti_increase",
+                                                        "cc_ca_cong_setting_ccti_min",
+                                                        "cc_ca_cong_setting_ccti_timer",
+                                                        "cc_ca_cong_setting_trigger_threshold",
+                                                        "cc_cct",
+                                                        "cc_sw_cong_setting_credit_mask",
+                                                        "cc_sw_cong_setting_credit_starvation_return_delay",
+                                                        "cc_sw_cong_setting_victim_mask",
+                                                        "cn_guid_file",
+                                                        "console",
+                                                        "dimn_ports_file",
+                                                        "dump_files_dir",
+                                                        "event_db_dump_file",
+                                                        "event_plugin_name",
+                                                        "event_plugin_options",
+                                                        "guid_routing_order_file",
+                                                        "hop_weights_file",
+                                                        "ids_guid_file",
+                                                        "io_guid_file",
+                                                        "lfts_file",
+                                                        "lid_matrix_dump_file",
+                                                        "log_file",
+                                                        "log_prefix",
+                                                        "node_name_map_name",
+                                                        "part_enforce",
+                                                        "partition_config_file",
+                                                        "per_module_logging_file",
+                                                        "port_prof_ignore_file",
+                                                        "port_search_ordering_file",
+                                                        "prefix_routes_file",
+                                                        "qos_ca_high_limit",
+                                                        "qos_ca_sl2vl",
+                                                        "qos_ca_vlarb_high",
+                                                        "qos_ca_vlarb_low",
+                                                        "qos_high_limit",
+                                                        "qos_policy_file",
+                                                        "qos_rtr_high_limit",
+                                                        "qos_rtr_sl2vl",
+                                                        "qos_rtr_vlarb_high",
+                                                        "qos_rtr_vlarb_low",
+                                                        "qos_sl2vl",
+                                                        "qos_sw0_high_limit",
+                                                        "qos_sw0_sl2vl",
+                                                        "qos_sw0_vlarb_high",
+                                                        "qos_sw0_vlarb_low",
+                                                        "qos_swe_high_limit",
+                                                        "qos_swe_sl2vl",
+                                                        "qos_swe_vlarb_high",
+                                                        "qos_swe_vlarb_low",
+                                                        "qos_vlarb_high",
+                                                        "qos_vlarb_low",
+                                                        "root_guid_file",
+                                                        "routing_engine",
+                                                        "sa_db_file",
+                                                        "torus_config"};
+
+template <std::size_t N>
+bool is_among(const std::array<std::string_view, N>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+/// Where osm_subn_verify_config() lets less than the type of the option.
+constexpr std::array<std::pair<std::string_view, std::uint64_t>, 5> kOpensmLimits{
+    {{"lmc", 7},
+     {"fdr10", 2},
+     {"m_key_protection_level", 3},
+     {"max_wire_smps", 0x7fffffff},
+     {"max_wire_smps2", 0x7fffffff}}};
+
+/// The largest number that OpenSM takes for an option; nothing for those that are not numbers.
+std::optional<std::uint64_t> most_of_option(std::string_view name) {
+  for (const auto& [option, most] : kOpensmLimits) {
+    if (option == name) return most;
+  }
+  if (is_among(kOpensmBytes, name)) return std::numeric_limits<std::uint8_t>::max();
+  if (is_among(kOpensmShorts, name)) return std::numeric_limits<std::uint16_t>::max();
+  if (is_among(kOpensmWords, name)) return std::numeric_limits<std::uint32_t>::max();
+  if (is_among(kOpensmLongs, name)) return std::numeric_limits<std::uint64_t>::max();
+  return std::nullopt;
+}
+
+template <std::size_t N>
+void append_names(std::vector<std::string>& out, const std::array<std::string_view, N>& names) {
+  out.insert(out.end(), names.begin(), names.end());
+}
+
+const std::vector<std::string>& all_opensm_options() {
+  static const auto kNames = [] {
+    std::vector<std::string> out;
+    append_names(out, kOpensmBooleans);
+    append_names(out, kOpensmBytes);
+    append_names(out, kOpensmShorts);
+    append_names(out, kOpensmWords);
+    append_names(out, kOpensmLongs);
+    append_names(out, kOpensmTexts);
+    return out;
+  }();
+  return kNames;
+}
+
+}  // namespace
+
+std::string_view opensm_value(std::string_view written) {
+  auto value = base::trim(written);
+  const bool quoted =
+      value.size() > 1 && value.front() == value.back() && (value.front() == '"' || value.front() == '\'');
+  return quoted ? value.substr(1, value.size() - 2) : value;
+}
+
+std::optional<std::string> near_opensm_option(std::string_view name) {
+  const auto& all = all_opensm_options();
+  if (std::find(all.begin(), all.end(), name) != all.end()) return std::nullopt;
+  return base::nearest(name, all);
+}
+
+std::optional<WrongValue> wrong_opensm_value(std::string_view name, std::string_view value) {
+  const auto read = opensm_value(value);
+  if (is_among(kOpensmBooleans, name)) {
+    if (read == "TRUE" || read == "FALSE") return std::nullopt;
+    return WrongValue{fmt::format("OpenSM takes {} for FALSE", read), "\"TRUE\" or \"FALSE\", in capitals"};
+  }
+  const auto most = most_of_option(name);
+  if (!most) return std::nullopt;
+  const auto number = base::c_number(read);
+  if (number && *number <= *most) return std::nullopt;
+  return WrongValue{fmt::format("{} is not a number from 0 to {}", read, *most),
+                    "OpenSM would go on with its own value"};
+}
+
+}  // namespace rdmacfg::kinds

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// The options of opensm.conf as OpenSM 3.3 reads them. Source: opt_tbl and clean_val() in osm_subnet.c.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rdmacfg::kinds {
+
+/// A value as OpenSM takes it from the rest of a line: without blanks and one pair of quotes around it.
+std::string_view opensm_value(std::string_view written);
+
+/// The option that was meant, where the name is none of OpenSM's and near to one. Builds of others have more
+/// options, so a name alone is not an error.
+std::optional<std::string> near_opensm_option(std::string_view name);
+
+struct WrongValue {
+  std::string what;  ///< "OpenSM takes yes for FALSE"
+  std::string hint;
+};
+/// Of an option that is a number or TRUE or FALSE: why OpenSM would not take the value as it is meant.
+std::optional<WrongValue> wrong_opensm_value(std::string_view name, std::string_view value);
+
+}  // namespace rdmacfg::kinds

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// An opensm.conf of one port's own: a subnet manager with [[opensm.option]] or [[opensm.file]] reads that in
+// place of opensm.conf (ADR 0048). Source: opensm(8), --config; osm_subn_parse_conf_file() in osm_subnet.c.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.hpp"
+#include "model/resource.hpp"
+#include "model/section.hpp"
+#include "model/types.hpp"
+#include "system/host.hpp"
+
+namespace rdmacfg::kinds {
+
+/// Of which subnet managers an option or a file is: ids of the kinds opensm_option and opensm_file.
+struct OpensmOwner {
+  std::optional<model::Guid> port;  ///< nothing: of all that read opensm.conf
+  std::string option;
+
+  [[nodiscard]] std::string id() const;  ///< "qos", "00:02:c9:03:00:31:78:f2/qos"
+  static OpensmOwner of(std::string_view id);
+};
+
+/// The port of an [[opensm]] entry that has options or files of its own; nothing for others.
+std::optional<model::Guid> port_with_own_conf(const model::Section& opensm);
+
+/// Its options in its own file, which the subnet manager needs. Those of all are written together with them.
+std::vector<model::Key> own_option_keys(const model::Section& opensm);
+
+struct OwnConf {
+  std::map<std::string, std::string> options;
+  bool is_read = false;  ///< the drop-in of its port names it
+};
+/// Those of ours in OpenSM's folder.
+base::Result<std::map<model::Guid, OwnConf>> observe_own_confs(system::Files& files,
+                                                               const std::string& folder);
+
+/// The path of a port's own opensm.conf while that is there; else empty.
+base::Result<std::string> own_conf_of(system::Files& files, model::Guid port);
+
+/// Gives a port's own opensm.conf these options, and has its subnet manager read it at its next start;
+/// without options both go. Whether anything was changed; systemd is not told.
+base::Result<bool> write_own_conf(system::Files& files, const std::string& folder, model::Guid port,
+                                  const std::map<std::string, std::string>& options);
+
+}  // namespace rdmacfg::kinds
