@@ -148,6 +148,10 @@ const std::vector<Format>& formats() {
         {"/etc/opensm", "partitions.conf"},
         {"/etc/rdma", "partitions.conf"}},
        parse_opensm},
+      {"nvme",
+       "discovery.conf and config.json of nvme-cli: NVMe targets over RDMA",
+       {{"/etc/nvme", "discovery.conf"}, {"/etc/nvme", "config.json"}},
+       parse_nvme},
   };
   return kFormats;
 }
