@@ -2,7 +2,12 @@
 // OpenSM: opensm.conf and the distributions' lists of ports (opensm(8)).
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <optional>
 #include <set>
+#include <string_view>
+#include <vector>
 
 #include "base/text.hpp"
 #include "foreign/import/formats.hpp"
@@ -115,6 +120,34 @@ void parse_ports(const File& file, Claims& claims) {
   keys.finish();
 }
 
+/// The options of a command line of opensm(8): the priority, and those that every instance has.
+void read_options(const std::vector<std::string_view>& words, const Place& where,
+                  std::optional<std::int64_t>& priority, Claims& claims) {
+  constexpr auto kUsual =
+      std::to_array<std::string_view>({"-g", "--guid", "-f", "--log_file", "-B", "--daemon"});
+  for (std::size_t at = 1; at < words.size(); ++at) {
+    const auto word = words[at];
+    if (!word.starts_with('-')) continue;  // a value
+    const auto equals = word.find('=');
+    const auto name = word.substr(0, equals);
+    if (name == "-p" || name == "--priority") {
+      const auto value = equals != std::string_view::npos ? word.substr(equals + 1)
+                         : at + 1 < words.size()          ? words[at + 1]
+                                                          : std::string_view();
+      const auto number = base::parse_number(value);
+      if (number && *number <= 15) {
+        priority = static_cast<std::int64_t>(*number);
+      } else {
+        claims.miss(where, fmt::format("{} {}: is not a priority from 0 to 15", name, value));
+      }
+    } else if (std::find(kUsual.begin(), kUsual.end(), name) == kUsual.end()) {
+      claims.miss(where, fmt::format("{}: cannot be expressed in the document; opensm.conf has settings for "
+                                     "the options of OpenSM",
+                                     name));
+    }
+  }
+}
+
 /// A drop-in of "opensm@0x….service": a subnet manager of its own, whose priority the command line may have.
 void parse_instance(const File& file, Claims& claims) {
   auto unit = std::string_view(file.path);
@@ -129,11 +162,7 @@ void parse_instance(const File& file, Claims& claims) {
       const auto words = words_of(item.value);
       if (item.key != "ExecStart" || words.empty()) continue;
       claims.took({file.path, item.line});
-      for (std::size_t word = 1; word < words.size(); ++word) {
-        const bool flag = words[word - 1] == "-p" || words[word - 1] == "--priority";
-        const auto number = base::parse_number(words[word]);
-        if (flag && number && *number <= 15) priority = static_cast<std::int64_t>(*number);
-      }
+      read_options(words, {file.path, item.line}, priority, claims);
     }
   }
   if (!guid) return claims.pass({file.path, 0}, "is not for one port; which ports there are the host knows");
