@@ -33,8 +33,10 @@ struct Format {
 const std::vector<Format>& formats();
 const Format* find_format(std::string_view name);
 
-/// One .link file of udev, with its drop-ins among `files`.
-void parse_link(const File& file, std::span<const File> files, Claims& claims);
+class DropIns;
+
+/// One .link file of udev, with its drop-ins.
+void parse_link(const File& file, const DropIns& drop_ins, Claims& claims);
 
 void parse_ifcfg(std::span<const File> files, Claims& claims);
 void parse_nm(std::span<const File> files, Claims& claims);

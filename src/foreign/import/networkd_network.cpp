@@ -20,8 +20,8 @@ void report_network(Keys& keys, const Item& item, const std::string& why) {
 
 }  // namespace
 
-Unit::Unit(const File& of, std::span<const File> files, Claims& to)
-    : file(of), claims(to), groups(groups_with_drop_ins(of, files, to)) {}
+Unit::Unit(const File& of, const DropIns& drop_ins, Claims& to)
+    : file(of), claims(to), groups(groups_with_drop_ins(of, drop_ins, to)) {}
 
 Keys Unit::section(std::string_view name) const {
   std::vector<Item> items;

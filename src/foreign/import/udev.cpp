@@ -360,9 +360,10 @@ void parse_rules(const File& file, NamedInterfaces& interfaces, Claims& claims) 
 
 void parse_udev(std::span<const File> files, Claims& claims) {
   NamedInterfaces interfaces(claims);
+  const DropIns drop_ins(files);
   for (const auto& file : files) {
     if (file.path.ends_with(".link")) {
-      parse_link(file, files, claims);
+      parse_link(file, drop_ins, claims);
     } else if (!unit_of(file.path).ends_with(".link")) {
       parse_rules(file, interfaces, claims);
     }

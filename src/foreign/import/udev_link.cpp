@@ -57,8 +57,8 @@ void link_settings(Keys wanted, const Interface& base, const std::set<model::Gui
 
 }  // namespace
 
-void parse_link(const File& file, std::span<const File> files, Claims& claims) {
-  const auto groups = groups_with_drop_ins(file, files, claims);
+void parse_link(const File& file, const DropIns& drop_ins, Claims& claims) {
+  const auto groups = groups_with_drop_ins(file, drop_ins, claims);
   Keys match(file.path, section_of(groups, "Match"), claims);
   const auto driver = match.peek("Driver");
   if (!has_long(match.peek("MACAddress")) && !has_long(match.peek("PermanentMACAddress"))) {
