@@ -222,7 +222,7 @@ ShellCommand ShellBlocks::next(const Part& part, int line) {
   // "(a; b)": the end of a subshell behind its last command.
   if (inner != nullptr && inner->end == ")" && rest.ends_with(')') &&
       std::count(rest.begin(), rest.end(), ')') > std::count(rest.begin(), rest.end(), '(')) {
-    out.text.remove_suffix(1);
+    out.text = base::trim(rest.substr(0, rest.size() - 1));
     close(")");
   }
   return out;
