@@ -69,7 +69,7 @@ const NvmeOption* option_of(std::string_view word) {
   return at == kNvmeOptions.end() ? nullptr : at;
 }
 
-/// What leads to a discovery controller, by the keys of the document; "transport" is none of them.
+/// The way to a discovery controller, by the keys of the document, and "transport" beside them.
 using NvmeTarget = std::map<std::string, std::string, std::less<>>;
 
 std::string part_of(const NvmeTarget& target, std::string_view key) {
