@@ -62,4 +62,7 @@ void parse_nvme(std::span<const File> files, Claims& claims);
 /// Whether a module is one of RDMA hardware or of what works over it.
 bool is_rdma_module(std::string_view name);
 
+/// The module that modprobe loads for a name: both halves of NFS over RDMA have been one since Linux 4.0.
+std::string loaded_for(std::string module);
+
 }  // namespace rdmacfg::foreign

@@ -187,11 +187,6 @@ bool is_shipped(const File& file, std::string_view module) {
   });
 }
 
-/// The module that modprobe loads for a name: both halves of NFS over RDMA have been one since Linux 4.0.
-std::string loaded_for(std::string module) {
-  return module == "xprtrdma" || module == "svcrdma" ? std::string("rpcrdma") : std::move(module);
-}
-
 /// Lists in which options stand behind the module: initramfs-tools hands both to modprobe.
 bool takes_options(const File& file) { return file.path.ends_with("/initramfs-tools/modules"); }
 
@@ -207,6 +202,10 @@ bool is_rdma_module(std::string_view name) {
     if (module.starts_with(prefix)) return true;
   }
   return module == "smc" || module == "smc_diag";
+}
+
+std::string loaded_for(std::string module) {
+  return module == "xprtrdma" || module == "svcrdma" ? std::string("rpcrdma") : std::move(module);
 }
 
 void parse_modprobe(std::span<const File> files, Claims& claims) {

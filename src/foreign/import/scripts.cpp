@@ -319,7 +319,7 @@ class ImportedScript {
     for (auto& module : names) {
       if (!is_rdma_module(module)) continue;
       std::replace(module.begin(), module.end(), '-', '_');
-      claims_.entry("module", {{"name", module}}, where);
+      claims_.entry("module", {{"name", loaded_for(module)}}, where);
     }
     claims_.took(where);
     return true;

@@ -62,6 +62,7 @@ void ShellBlocks::open(std::string_view end, std::string why) {
   // A block behind && or || is all that the line depends on.
   block.why = why.empty() ? chain_ : std::move(why);
   block.usual = block.why;
+  if (!blocks_.empty()) block.outer = reason_of(blocks_.back());
   blocks_.push_back(std::move(block));
 }
 
@@ -204,9 +205,7 @@ ShellCommand ShellBlocks::next(const Part& part, int line) {
   ShellCommand out;
   out.text = rest;
   out.depth = blocks_.size();
-  const auto around =
-      std::find_if(blocks_.begin(), blocks_.end(), [](const Block& one) { return !one.why.empty(); });
-  if (around != blocks_.end()) out.block = around->why;
+  if (!blocks_.empty()) out.block = reason_of(blocks_.back());
   out.chain = blocks_.size() > before ? std::string() : chain_;
   if (rest.empty()) return out;
   out.test = is_shell_test(rest);

@@ -46,11 +46,15 @@ class ShellBlocks {
   struct Block {
     std::string_view end;   ///< "fi", "done", "esac", "}" or ")"
     std::string why;        ///< why its commands may not run
-    std::string usual;      ///< the same of a branch of `case` that does not fit
+    std::string outer;      ///< why the block itself may not run, by those around it
+    std::string usual;      ///< `why`, where its condition does not hold
     bool deciding = false;  ///< its condition is being read
     bool argument = false;  ///< a `case` about an argument of a hook
   };
 
+  static const std::string& reason_of(const Block& block) {
+    return block.outer.empty() ? block.why : block.outer;
+  }
   void open(std::string_view end, std::string why);
   void close(std::string_view end);
   bool opens(std::string_view word, std::string_view& rest, int line);
