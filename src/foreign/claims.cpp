@@ -48,12 +48,20 @@ bool Claims::knows(std::string_view name) const {
   constexpr std::size_t kLongestPattern = 64;
   const bool pattern = is_pattern(port) && port.size() <= kLongestPattern;
   const auto fits = [&](const std::string& one) {
-    return one == port ||
-           (pattern && one.size() <= model::kInterfaceNameMax && base::matches_glob(port, one));
+    return one.size() <= model::kInterfaceNameMax && base::matches_glob(port, one);
   };
-  return port.starts_with("ib") ||
-         std::any_of(known.begin(), known.end(), [&](const auto& one) { return fits(one.first); }) ||
-         std::any_of(names.begin(), names.end(), [&](const auto& one) { return fits(one.second.text); });
+  if (port.starts_with("ib") || known.contains(port) || given_.contains(port)) return true;
+  return pattern &&
+         (std::any_of(known.begin(), known.end(), [&](const auto& one) { return fits(one.first); }) ||
+          std::any_of(names.begin(), names.end(), [&](const auto& one) { return fits(one.second.text); }));
+}
+
+void Claims::give_name(const model::Guid& guid, GivenName name) {
+  ++given_[name.text];
+  const auto [at, fresh] = names.try_emplace(guid, name);
+  if (fresh) return;
+  if (const auto before = given_.find(at->second.text); --before->second == 0) given_.erase(before);
+  at->second = std::move(name);
 }
 
 bool is_pattern(std::string_view name) { return name.find_first_of("*?[!|") != std::string_view::npos; }

@@ -108,7 +108,8 @@ inline constexpr std::size_t kMostEntries = 5'000;  ///< a document has at most 
 struct Claims {
   std::vector<Interface> interfaces;
   std::vector<Entry> entries;
-  std::map<model::Guid, GivenName> names;                 ///< that rules give to the interfaces of ports
+  /// That rules give to the interfaces of ports, by give_name().
+  std::map<model::Guid, GivenName> names;
   std::map<std::string, model::Guid, std::less<>> known;  ///< ports of interfaces that are there now
   std::map<std::string, int> understood;                  ///< lines by file
   std::vector<Remark> missed;                             ///< what was not understood
@@ -132,8 +133,12 @@ struct Claims {
   /// rest is left out and reported.
   Entry& entry(std::string_view path, const model::Attributes& identity, const Place& where);
 
+  /// The name that a rule gives to the interface of a port, in place of an earlier one.
+  void give_name(const model::Guid& guid, GivenName name);
+
  private:
   std::map<std::pair<std::string, model::Attributes>, std::size_t> found_;  ///< places in `entries`
+  std::map<std::string, int, std::less<>> given_;                           ///< how many of `names` are so
   Entry surplus_;
 };
 

@@ -147,7 +147,7 @@ void write_entry(DocumentWriter& writer, const Entry& entry) {
     for (const auto& [key, value] : entry.values) {
       const bool identity = key == "name" || key == "guid" || key == "pkey" || key == "pci" ||
                             key == "driver" || key == "domain" || key == "node_guid" || key == "interface" ||
-                            key == "mgid";
+                            key == "mgid" || key == "address";
       if (identity == first) writer.key(key, value, entry.where);
     }
   }

@@ -71,6 +71,15 @@ std::string set_gateway(Inet& inet, Family family, std::string_view text) {
   return {};
 }
 
+std::string add_gateway(Inet& inet, Family family, std::string_view text) {
+  const auto first = inet.gateway;
+  auto why = set_gateway(inet, family, text);
+  if (!why.empty() || !first || inet.gateway == first) return why;
+  inet.gateway = first;
+  return fmt::format("{}: the gateway is {} already; write a route to default with a metric",
+                     base::trim(text), first->text());
+}
+
 std::string add_server(Interface& interface, std::string_view text) {
   const auto address = IpAddress::parse(base::trim(text));
   if (!address) return address.error().message;

@@ -20,6 +20,8 @@ std::optional<int> class_length(std::string_view address);
 
 /// Sets the gateway of the family that it is of.
 std::string set_gateway(Inet& inet, model::Family family, std::string_view text);
+/// The same of a tool that takes several: the first counts, and another one is what is wrong.
+std::string add_gateway(Inet& inet, model::Family family, std::string_view text);
 
 /// Adds a name server to the family that it is of.
 std::string add_server(Interface& interface, std::string_view text);

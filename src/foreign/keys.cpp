@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <set>
+#include <utility>
 
 #include "base/text.hpp"
 
@@ -125,12 +127,21 @@ std::vector<Group> parse_groups(const File& file, Claims& claims) {
   return out;
 }
 
-std::vector<Group> groups_with_drop_ins(const File& file, std::span<const File> files, Claims& claims) {
+DropIns::DropIns(std::span<const File> files) {
+  for (const auto& file : files) {
+    if (auto unit = unit_of(file.path); !unit.empty()) found_[std::move(unit)].push_back(&file);
+  }
+}
+
+std::span<const File* const> DropIns::of(std::string_view unit) const {
+  const auto at = found_.find(unit);
+  return at == found_.end() ? std::span<const File* const>() : std::span<const File* const>(at->second);
+}
+
+std::vector<Group> groups_with_drop_ins(const File& file, const DropIns& drop_ins, Claims& claims) {
   auto out = parse_groups(file, claims);
-  const auto name = std::string_view(file.path).substr(file.path.rfind('/') + 1);
-  for (const auto& other : files) {
-    if (unit_of(other.path) != name) continue;
-    auto more = parse_groups(other, claims);
+  for (const auto* other : drop_ins.of(std::string_view(file.path).substr(file.path.rfind('/') + 1))) {
+    auto more = parse_groups(*other, claims);
     std::move(more.begin(), more.end(), std::back_inserter(out));
   }
   return out;

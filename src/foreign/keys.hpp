@@ -39,8 +39,19 @@ std::vector<Item> parse_assignments(const File& file);
 /// the next (systemd.syntax(7)). Sections of one name are not merged.
 std::vector<Group> parse_groups(const File& file, Claims& claims);
 
-/// The sections of a file of systemd's and behind them those of its drop-ins among `files` (systemd.unit(5)).
-std::vector<Group> groups_with_drop_ins(const File& file, std::span<const File> files, Claims& claims);
+/// The drop-ins among files of systemd's, by the file that they belong to. The files have to stay.
+class DropIns {
+ public:
+  explicit DropIns(std::span<const File> files);
+  /// Those of "30-ib.network", in their order.
+  [[nodiscard]] std::span<const File* const> of(std::string_view unit) const;
+
+ private:
+  std::map<std::string, std::vector<const File*>, std::less<>> found_;
+};
+
+/// The sections of a file of systemd's and behind them those of its drop-ins (systemd.unit(5)).
+std::vector<Group> groups_with_drop_ins(const File& file, const DropIns& drop_ins, Claims& claims);
 
 /// "30-ib.network" for the drop-in "/etc/systemd/network/30-ib.network.d/mtu.conf"; empty for other paths.
 std::string unit_of(std::string_view path);

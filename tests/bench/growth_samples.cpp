@@ -633,6 +633,8 @@ std::vector<ImportSample> make_imports() {
            [](int i) { return fmt::format("p=0x2,ipoib : {}=full;\n", guid_number(i)); }),
       file("opensm", "options", "/etc/opensm/opensm.conf", "",
            [](int i) { return fmt::format("k{} {}\n", i, i); }),
+      file("nvme", "lines", "/etc/nvme/discovery.conf", "",
+           [](int i) { return fmt::format("--transport=rdma --traddr={}\n", address(i)); }),
       {"opensm", "ports",
        [](int n) {
          return one_file("/etc/default/opensm",

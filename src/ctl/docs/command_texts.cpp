@@ -182,7 +182,7 @@ constexpr auto kCommands = std::to_array<CommandText>({
      "the default, reads every known place at once; `live` looks at the running interfaces. FORMAT reads "
      "one: udev, nm, ifcfg, networkd, netplan, wicked, ifupdown, nmstate, system-roles, cloud-init, cmdline, "
      "scripts, "
-     "openib, rdma-conf, mlx4-conf, modprobe, sysctl, limits, opensm; files or folders after it are read "
+     "openib, rdma-conf, mlx4-conf, modprobe, sysctl, limits, opensm, nvme; files or folders after it are read "
      "instead of the usual ones. With --root, the usual places are below DIR; paths given as arguments are "
      "not. A summary on stderr names everything that was understood, skipped, and not understood, with file "
      "and line. Exit status 0: all was understood; 5: some was not; 1: there is no document.",

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <set>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "base/text.hpp"
@@ -28,11 +30,58 @@ class Version1 {
   void parse(const YamlNode& network) {
     YamlKeys keys(network, claims_);
     keys.pass({"version"});
-    for (const auto& item : keys.list("config")) entry(item);
+    first_ = claims_.interfaces.size();
+    const auto& config = keys.list("config");
+    for (const auto& item : config) entry(item);
+    for (const auto& item : config) host_wide(item);
     keys.finish("network");
   }
 
  private:
+  static bool is_host_wide(const YamlNode& node) {
+    const auto* type = node.find("type");
+    return type != nullptr && (type->text == "nameserver" || type->text == "route");
+  }
+
+  /// A name server of an interface, or a route, which the kernel gives the interface that reaches its
+  /// gateway: wherever they stand among the interfaces.
+  void host_wide(const YamlNode& node) {
+    if (!is_host_wide(node)) return;
+    const bool route = node.find("type")->text == "route";
+    const auto* key = node.find(route ? "gateway" : "interface");
+    const auto via = model::IpAddress::parse(key != nullptr && route ? key->text : std::string());
+    for (auto& one : std::span(claims_.interfaces).subspan(first_)) {
+      if (route && via && reaches(one, *via)) return routes(node, one);
+      if (!route && key != nullptr && one.name == key->text) return servers(node, one);
+    }
+    claims_.pass(node.place(),
+                 fmt::format("a {} of the whole host is left to others", route ? "route" : "nameserver"));
+  }
+
+  static bool reaches(const Interface& one, const model::IpAddress& gateway) {
+    const auto& addresses = one.inet(gateway.family).addresses;
+    return std::any_of(addresses.begin(), addresses.end(),
+                       [&](const model::IpPrefix& prefix) { return prefix.contains(gateway); });
+  }
+
+  void servers(const YamlNode& node, Interface& out) {
+    YamlKeys keys(node, claims_);
+    const auto report = [&](const YamlNode& at, const std::string& why) {
+      if (!why.empty()) keys.wrong(at, why);
+    };
+    if (const auto* addresses = keys.take("address")) {
+      if (addresses->is_scalar()) report(*addresses, add_server(out, addresses->text));
+      for (const auto& one : addresses->items) report(one, add_server(out, one.text));
+    }
+    if (const auto* search = keys.take("search")) {
+      if (search->is_scalar()) add_search(out, search->text);
+      for (const auto& one : search->items) add_search(out, one.text);
+    }
+    keys.pass({"type", "interface"});
+    keys.finish("nameserver");
+    place_search(out);
+  }
+
   void entry(const YamlNode& node) {
     const auto *type = node.find("type"), *name = node.find("name"), *address = node.find("mac_address");
     const auto sort = type == nullptr ? std::string() : type->text;
@@ -56,8 +105,7 @@ class Version1 {
     if (const auto* link = node.find("vlan_link"); link != nullptr && claims_.knows(link->text))
       return claims_.miss(
           node.place(), fmt::format("{} is over {}: VLANs are not part of the document", called, link->text));
-    if (sort == "nameserver" || sort == "route")
-      return claims_.pass(node.place(), fmt::format("a {} of the whole host is left to others", sort));
+    if (is_host_wide(node)) return;
     claims_.pass(node.place(), fmt::format("{} is not for InfiniBand", physical ? called : sort));
   }
 
@@ -151,6 +199,7 @@ class Version1 {
     const auto via = keys.text("gateway");
     const auto metric = keys.number("metric", 0xffffffffU);
     const auto length = length_of(keys, to);
+    keys.pass({"type"});
     keys.finish("routes");
     if (!length && to != "::")
       return keys.wrong(node, fmt::format("{}: the prefix length makes no sense", to));
@@ -163,6 +212,7 @@ class Version1 {
 
   Claims& claims_;
   std::set<std::string> ours_;
+  std::size_t first_ = 0;  ///< the first of this file's interfaces
 };
 
 /// The order in which cloud-init prefers files: the later ones in cloud.cfg.d, then cloud.cfg, then what a

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <map>
 #include <string>
 #include <utility>
@@ -76,8 +77,9 @@ class CommandLine {
 
   void finish() {
     for (const auto& route : routes_) {
-      auto* one = find(route.interface);
+      auto* one = route.interface.empty() ? reaching(route.gateway) : &make(route.interface, route.where);
       if (one == nullptr) continue;
+      claims_.took(route.where);
       const bool six = route.words.find(':') != std::string::npos;
       const auto family = six ? Family::kIpv6 : Family::kIpv4;
       if (const auto why = add_route_words(one->inet(family), family, route.words); !why.empty())
@@ -101,6 +103,19 @@ class CommandLine {
   Interface* find(std::string_view name) {
     const auto at = found_.find(name);
     if (at != found_.end()) return &at->second;
+    return nullptr;
+  }
+
+  /// The interface whose network a gateway is in: the kernel sends a route without an interface there.
+  Interface* reaching(std::string_view gateway) {
+    const auto address = model::IpAddress::parse(gateway);
+    if (!address) return nullptr;
+    for (auto& [name, one] : found_) {
+      const auto& addresses = one.inet(address->family).addresses;
+      if (std::any_of(addresses.begin(), addresses.end(),
+                      [&](const model::IpPrefix& prefix) { return prefix.contains(*address); }))
+        return &one;
+    }
     return nullptr;
   }
 
@@ -202,9 +217,10 @@ class CommandLine {
   void other(std::string_view key, std::string_view value, const Place& where) {
     const auto fields = cmdline_fields(value);
     if (key == "rd.route") {
-      if (fields.size() < 3 || !is_known(fields[2])) return;
-      claims_.took(where);
-      routes_.push_back({where, fields[2], fmt::format("{} via {}", fields[0], fields[1])});
+      if (fields.size() < 2) return;
+      const auto interface = fields.size() > 2 ? fields[2] : std::string();
+      if (interface.empty() || is_known(interface))
+        routes_.push_back({where, interface, fields[1], fmt::format("{} via {}", fields[0], fields[1])});
       return;
     }
     for (const auto& field : fields) {
@@ -231,7 +247,7 @@ class CommandLine {
 
   struct Late {
     Place where;
-    std::string interface, words;
+    std::string interface, gateway, words;
   };
   Claims& claims_;
   std::map<std::string, Interface, std::less<>> found_;
@@ -279,29 +295,99 @@ bool is_command_line(std::string_view key) {
   return key == "kernel_cmdline" || key.starts_with("GRUB_CMDLINE_LINUX");
 }
 
+struct PlacedWord {
+  std::string text;
+  Place where;
+};
+
+/// Whether CommandLine reads it.
+bool is_read(std::string_view word) {
+  for (const std::string_view key : {"ip=", "ib.pkey=", "rd.route=", "ifname=", "nameserver="}) {
+    if (word.starts_with(key)) return true;
+  }
+  const auto dot = word.find('.');
+  return dot != std::string_view::npos && is_rdma_module(word.substr(0, dot));
+}
+
+/// The variables of GRUB's and dracut's files: an assignment takes the place of an earlier one, unless it is
+/// += or repeats its value ("$GRUB_CMDLINE_LINUX …").
+class ShellVariables {
+ public:
+  explicit ShellVariables(Claims& claims) : claims_(claims) {}
+
+  void line(std::string_view text, const Place& where) {
+    const auto equals = text.find('=');
+    if (equals == std::string_view::npos) return;
+    auto key = text.substr(0, equals);
+    bool adds = key.ends_with('+');
+    if (adds) key.remove_suffix(1);
+    key = base::trim(key);
+    if (key.starts_with("export ")) key = base::trim(key.substr(7));
+    if (!is_command_line(key)) return;
+    std::vector<PlacedWord> words;
+    for (auto& word : words_of_line(shell_text(base::trim(text.substr(equals + 1))))) {
+      if (word == fmt::format("${}", key) || word == fmt::format("${{{}}}", key)) {
+        adds = true;
+      } else {
+        words.push_back({std::move(word), where});
+      }
+    }
+    auto& value = values_[std::string(key)];
+    if (!adds) {
+      for (const auto& old : value) {
+        if (is_read(old.text))
+          claims_.pass(old.where, fmt::format("{}: {} sets it again", key, where.text()));
+      }
+      value.clear();
+    }
+    std::move(words.begin(), words.end(), std::back_inserter(value));
+  }
+
+  void add_to(std::vector<PlacedWord>& words) {
+    for (auto& [key, value] : values_) std::move(value.begin(), value.end(), std::back_inserter(words));
+  }
+
+ private:
+  Claims& claims_;
+  std::map<std::string, std::vector<PlacedWord>> values_;
+};
+
+bool is_shell(const File& file) {
+  return file.path.ends_with("/grub") || file.path.find("dracut.conf") != std::string::npos ||
+         file.path.find("/default/grub.d/") != std::string::npos;
+}
+
+/// /etc/default/grub and dracut.conf are read before the files of their folders.
+std::vector<const File*> in_order_of_shells(std::span<const File> files) {
+  std::vector<const File*> out;
+  out.reserve(files.size());
+  for (const auto& file : files) out.push_back(&file);
+  std::stable_partition(out.begin(), out.end(), [](const File* file) {
+    return file->path.ends_with("/grub") || file->path.ends_with("/dracut.conf");
+  });
+  return out;
+}
+
 }  // namespace
 
 void parse_cmdline(std::span<const File> files, Claims& claims) {
   CommandLine line(claims);
-  std::vector<std::pair<std::string, Place>> words;
-  for (const auto& file : files) {
-    const bool shell = file.path.ends_with("/grub") || file.path.find("dracut.conf") != std::string::npos ||
-                       file.path.find("/default/grub.d/") != std::string::npos;
+  std::vector<PlacedWord> words;
+  ShellVariables variables(claims);
+  for (const auto* file : in_order_of_shells(files)) {
     int number = 0;
-    for (const auto raw : base::split(file.text, '\n')) {
-      ++number;
-      auto text = base::trim(raw);
+    for (const auto raw : base::split(file->text, '\n')) {
+      const Place where{file->path, ++number};
+      const auto text = base::trim(raw);
       if (text.empty() || text.front() == '#') continue;
-      if (shell) {
-        const auto equals = text.find('=');
-        auto key = text.substr(0, equals);
-        if (key.ends_with('+')) key.remove_suffix(1);
-        if (equals == std::string_view::npos || !is_command_line(base::trim(key))) continue;
-        text = shell_text(base::trim(text.substr(equals + 1)));
+      if (is_shell(*file)) {
+        variables.line(text, where);
+        continue;
       }
-      for (auto& word : words_of_line(text)) words.emplace_back(std::move(word), Place{file.path, number});
+      for (auto& word : words_of_line(text)) words.push_back({std::move(word), where});
     }
   }
+  variables.add_to(words);
   for (const auto& [word, where] : words) line.take_name(word, where);
   for (const auto& [word, where] : words) line.word(word, where);
   line.finish();

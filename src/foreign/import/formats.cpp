@@ -121,7 +121,8 @@ const std::vector<Format>& formats() {
         {"/etc/modprobe.d", "*.conf", true},
         {"/etc/modules-load.d", "*.conf", true},
         {"/etc", "modules"},
-        {"/etc/initramfs-tools", "modules", true}},
+        {"/etc/initramfs-tools", "modules", true},
+        {"/etc/rdma/modules", "*.conf", true}},
        parse_modprobe},
       {"sysctl",
        "sysctl.conf and sysctl.d: settings of IPoIB interfaces, of ARP and of neighbour tables",
@@ -148,6 +149,10 @@ const std::vector<Format>& formats() {
         {"/etc/opensm", "partitions.conf"},
         {"/etc/rdma", "partitions.conf"}},
        parse_opensm},
+      {"nvme",
+       "discovery.conf and config.json of nvme-cli: NVMe targets over RDMA",
+       {{"/etc/nvme", "discovery.conf"}, {"/etc/nvme", "config.json"}},
+       parse_nvme},
   };
   return kFormats;
 }

@@ -33,8 +33,10 @@ struct Format {
 const std::vector<Format>& formats();
 const Format* find_format(std::string_view name);
 
-/// One .link file of udev, with its drop-ins among `files`.
-void parse_link(const File& file, std::span<const File> files, Claims& claims);
+class DropIns;
+
+/// One .link file of udev, with its drop-ins.
+void parse_link(const File& file, const DropIns& drop_ins, Claims& claims);
 
 void parse_ifcfg(std::span<const File> files, Claims& claims);
 void parse_nm(std::span<const File> files, Claims& claims);
@@ -55,8 +57,12 @@ void parse_sysctl(std::span<const File> files, Claims& claims);
 void parse_cmdline(std::span<const File> files, Claims& claims);
 void parse_scripts(std::span<const File> files, Claims& claims);
 void parse_cloud_init(std::span<const File> files, Claims& claims);
+void parse_nvme(std::span<const File> files, Claims& claims);
 
 /// Whether a module is one of RDMA hardware or of what works over it.
 bool is_rdma_module(std::string_view name);
+
+/// The module that modprobe loads for a name: both halves of NFS over RDMA have been one since Linux 4.0.
+std::string loaded_for(std::string module);
 
 }  // namespace rdmacfg::foreign

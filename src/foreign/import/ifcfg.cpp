@@ -232,8 +232,15 @@ class Ifcfg {
     for (const auto* key : {"IPADDR2", "IPADDR1", "IPADDR0", "IPADDR"})
       keys_.mark(out_, "ipv4.addresses", key);
     read_addresses(keys_, inet, claims_);
-    if (const auto gateway = keys_.take("GATEWAY"))
+    const auto numbered = inet.gateway;
+    if (const auto gateway = keys_.take("GATEWAY")) {
       report(*gateway, set_gateway(inet, Family::kIpv4, gateway->value));
+      if (numbered && numbered != inet.gateway)
+        claims_.miss(keys_.place(*gateway),
+                     fmt::format("GATEWAY: counts, and {} of a GATEWAY with a number is "
+                                 "left out; write that as a route with a metric",
+                                 numbered->text()));
+    }
     keys_.mark(out_, "ipv4.method", "BOOTPROTO");
     keys_.mark(out_, "ipv4.gateway", "GATEWAY");
     const auto defroute = keys_.flag("DEFROUTE");

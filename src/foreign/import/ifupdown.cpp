@@ -316,8 +316,8 @@ class Interfaces {
     }
     for (const auto& gateway : keys.take_all("gateway")) {
       const auto family = gateway.value.find(':') == std::string::npos ? Family::kIpv4 : Family::kIpv6;
-      out.at.insert_or_assign(family == Family::kIpv4 ? "ipv4.gateway" : "ipv6.gateway", keys.place(gateway));
-      report(gateway, set_gateway(out.inet(family), family, gateway.value));
+      out.at.try_emplace(family == Family::kIpv4 ? "ipv4.gateway" : "ipv6.gateway", keys.place(gateway));
+      report(gateway, add_gateway(out.inet(family), family, gateway.value));
     }
     for (const auto& use : keys.take_all("use")) {
       if (use.value == "dhcp") {

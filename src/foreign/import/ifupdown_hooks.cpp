@@ -10,6 +10,7 @@
 
 #include "base/text.hpp"
 #include "foreign/inet.hpp"
+#include "foreign/syntax/shell_blocks.hpp"
 #include "foreign/syntax/shell_line.hpp"
 
 namespace rdmacfg::foreign {
@@ -94,14 +95,11 @@ std::optional<Add> add_of(const Words& words) {
   return out;
 }
 
-/// Whether a command of ip(8) is about another network namespace, or in another file.
-bool acts_elsewhere(const Words& words) {
+/// Whether the commands of ip(8) are in another file.
+bool is_batch(const Words& words) {
   const auto object = ip_object(words);
-  if (object < words.size() && words[object] == "netns") return true;
-  return std::any_of(
-      words.begin(), words.begin() + static_cast<std::ptrdiff_t>(object), [](const std::string& word) {
-        return word == "-n" || word == "-b" || word.starts_with("-net") || word.starts_with("-ba");
-      });
+  return std::any_of(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(object),
+                     [](const std::string& word) { return word == "-b" || word.starts_with("-ba"); });
 }
 
 /// Commands that set nothing: those that wait, and those that test whether the interface is there before it
@@ -122,7 +120,9 @@ class Taker {
   std::string take() {
     if (words_.empty() || says_nothing(words_)) return {};
     if (const auto echo = echo_of(words_)) return take_echo(*echo);
-    if (words_.front() == "ip" && acts_elsewhere(words_)) return std::string(kNot);
+    if (const auto there = elsewhere_of(words_))
+      return fmt::format("acts in the network namespace {}, of which the document says nothing", there->name);
+    if (words_.front() == "ip" && is_batch(words_)) return std::string(kNot);
     if (const auto add = add_of(words_)) return take_add(*add);
     if (words_.front() == "ip" && has(words_, "route")) return route();
     if (words_.front() == "ip" && has(words_, "link") && has(words_, "set"))
@@ -325,20 +325,27 @@ bool renames_child(const std::vector<Hook>& hooks) {
 std::string take_hook(const Hook& hook, std::map<std::string, Interface, std::less<>>& found) {
   if (hook.key.ends_with("down")) return {};  // what is taken away again needs no entry
   const auto parts = parts_of(hook.command);
+  ShellBlocks blocks([&](std::string_view value) { return value == hook.own; });
   std::string first;
   bool runs = true;  // nobody knows it of what stands behind something that is not understood
   for (const auto& part : parts) {
+    const auto command = blocks.next(part, hook.where.line);
     if (part.joint == "||" || part.joint == "|") {
       runs = false;
     } else if (part.joint != "&&") {
       runs = true;
     }
+    const auto words = shell_words(command.text, hook.own);
+    if (words.empty() || (!command.block.empty() && says_nothing(words))) continue;
     auto one = hook;
-    one.command = part.text;
-    const auto why = runs ? Taker(one, found).take() : std::string(kNot);
-    if (why.empty()) continue;
+    one.command = command.text;
+    // The condition of an `if` that is not understood is told where something depends on it.
+    const auto why = !command.block.empty() ? command.block
+                     : runs                 ? Taker(one, found).take()
+                                            : std::string(kNot);
+    if (why.empty() || (command.decides && command.block.empty())) continue;
     runs = false;
-    if (first.empty()) first = parts.size() == 1 ? why : fmt::format("{}: {}", part.text, why);
+    if (first.empty()) first = parts.size() == 1 ? why : fmt::format("{}: {}", command.text, why);
   }
   return first;
 }

@@ -29,7 +29,13 @@ void Sources::add(const Place& where, const std::vector<std::string_view>& words
       claims.miss(where, "is too long a pattern");
       continue;
     }
-    named_.push_back({pattern, whole});
+    if (whole) {
+      folders_.insert(pattern);
+    } else if (is_pattern(pattern) || pattern.find('\\') != std::string::npos) {
+      patterns_.push_back(pattern);
+    } else {
+      files_.insert(pattern);
+    }
     const auto folder = whole ? pattern + "/" : pattern.substr(0, pattern.rfind('/') + 1);
     const bool at_its_place = where.file == kMain && folder == kBeside;
     const bool read = at_its_place || std::any_of(files.begin(), files.end(), [&](const File& file) {
@@ -46,13 +52,13 @@ void Sources::add(const Place& where, const std::vector<std::string_view>& words
 bool Sources::has(std::string_view path) const {
   const auto slash = path.rfind('/');
   const auto name = path.substr(slash + 1);
-  return std::any_of(named_.begin(), named_.end(), [&](const Named& one) {
-    if (!one.folder) return base::matches_glob(one.pattern, path);
-    // Of a folder only files with such names (interfaces(5), "source-directory").
-    return one.pattern == path.substr(0, slash) && std::all_of(name.begin(), name.end(), [](unsigned char c) {
-             return std::isalnum(c) != 0 || c == '_' || c == '-';
-           });
-  });
+  if (files_.contains(path)) return true;
+  // Of a folder only files with such names (interfaces(5), "source-directory").
+  const bool plain = std::all_of(
+      name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '-'; });
+  if (plain && folders_.contains(path.substr(0, slash))) return true;
+  return std::any_of(patterns_.begin(), patterns_.end(),
+                     [&](const std::string& one) { return base::matches_glob(one, path); });
 }
 
 bool is_beside_main(const File& file, std::span<const File> files) {

@@ -2,6 +2,8 @@
 // source and source-directory of interfaces(5): which files are in force.
 #pragma once
 
+#include <functional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -21,11 +23,8 @@ class Sources {
   [[nodiscard]] bool has(std::string_view path) const;
 
  private:
-  struct Named {
-    std::string pattern;
-    bool folder = false;
-  };
-  std::vector<Named> named_;
+  std::vector<std::string> patterns_;
+  std::set<std::string, std::less<>> files_, folders_;  ///< that are named as they are
 };
 
 /// A file of interfaces.d beside the main file, which says whether it is in force.

@@ -166,13 +166,12 @@ bool is_names(const File& file) {
 
 /// A user who names a file wants to hear of it.
 void tell_silent(std::span<const File> files, Claims& claims) {
-  const auto speaks_of = [](const std::vector<Remark>& remarks, const File& file) {
-    return std::any_of(remarks.begin(), remarks.end(),
-                       [&](const Remark& one) { return one.where.file == file.path; });
-  };
+  std::set<std::string, std::less<>> spoken_of;
+  for (const auto* remarks : {&claims.passed, &claims.missed}) {
+    for (const auto& one : *remarks) spoken_of.insert(one.where.file);
+  }
   for (const auto& file : files) {
-    if (claims.understood[file.path] > 0 || speaks_of(claims.passed, file) || speaks_of(claims.missed, file))
-      continue;
+    if (claims.understood[file.path] > 0 || spoken_of.contains(file.path)) continue;
     claims.pass({file.path, 0}, "says nothing that is imported");
   }
 }

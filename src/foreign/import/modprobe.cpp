@@ -3,9 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <map>
 #include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/text.hpp"
 #include "foreign/import/formats.hpp"
@@ -158,6 +163,30 @@ bool is_list(const File& file) {
          file.path.find("/rdma/modules/") != std::string::npos || file.path.ends_with("/modules");
 }
 
+/// A list of rdma-core's, which rdma-load-modules@.service reads when the hardware appears.
+bool is_of_rdma_core(const File& file) { return file.path.find("/rdma/modules/") != std::string::npos; }
+
+/// Modules of the lists that rdma-core ships (kernel-boot/modules): they are loaded without a word of the
+/// administrator's, and its packages keep these lines.
+struct ShippedList {
+  std::string_view name;
+  std::array<std::string_view, 5> modules;
+};
+constexpr auto kShippedLists = std::to_array<ShippedList>({
+    {"infiniband.conf", {"ib_ipoib", "ib_umad"}},
+    {"opa.conf", {"ib_ipoib", "ib_umad", "opa_vnic"}},
+    {"rdma.conf", {"ib_iser", "ib_uverbs", "rdma_ucm", "xprtrdma", "svcrdma"}},
+});
+
+bool is_shipped(const File& file, std::string_view module) {
+  if (!is_of_rdma_core(file)) return false;
+  const auto name = std::string_view(file.path).substr(file.path.rfind('/') + 1);
+  return std::any_of(kShippedLists.begin(), kShippedLists.end(), [&](const ShippedList& list) {
+    return list.name == name &&
+           std::find(list.modules.begin(), list.modules.end(), module) != list.modules.end();
+  });
+}
+
 /// Lists in which options stand behind the module: initramfs-tools hands both to modprobe.
 bool takes_options(const File& file) { return file.path.ends_with("/initramfs-tools/modules"); }
 
@@ -175,26 +204,40 @@ bool is_rdma_module(std::string_view name) {
   return module == "smc" || module == "smc_diag";
 }
 
+std::string loaded_for(std::string module) {
+  return module == "xprtrdma" || module == "svcrdma" ? std::string("rpcrdma") : std::move(module);
+}
+
 void parse_modprobe(std::span<const File> files, Claims& claims) {
   Options options(claims);
   for (const auto& file : files) {
     if (!is_list(file)) continue;
+    std::size_t shipped = 0;
     each_line(file, [&](const Place& where, const std::vector<std::string_view>& words,
                         std::string_view line) {
-      const auto module = underscored(words.front());
-      if (!is_rdma_module(module)) return;
-      const bool comment = words.size() > 1 && words[1].starts_with('#');
-      if (words.size() > 1 && !comment && !takes_options(file))
+      const auto written = underscored(words.front());
+      if (!is_rdma_module(written)) return;
+      if (words.size() > 1 && !takes_options(file))
         return claims.miss(where, fmt::format("{}: systemd-modules-load takes the whole line for a name, and "
-                                              "loads nothing; options belong to modprobe.d",
+                                              "loads nothing; options belong to modprobe.d, comments into "
+                                              "lines of their own",
                                               line));
       claims.took(where);
+      if (is_shipped(file, written)) {
+        ++shipped;
+        return;
+      }
+      const auto module = loaded_for(written);
       claims.entry("module", {{"name", module}}, where);
-      if (words.size() < 2 || comment) return;
+      if (words.size() < 2 || words[1].starts_with('#')) return;
       const auto whole = fmt::format("options {}", line);
       options.line(where, words_of(whole), whole);
       claims.entry("module", {{"name", module}}, where).values.erase("load");
     });
+    if (shipped > 0)
+      claims.pass({file.path, 0},
+                  fmt::format("{} {} of rdma-core's own list {} in that file", shipped,
+                              shipped == 1 ? "module" : "modules", shipped == 1 ? "stays" : "stay"));
   }
   for (const auto& file : files) {
     if (is_list(file)) continue;

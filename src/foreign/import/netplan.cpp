@@ -157,7 +157,8 @@ class Device {
       const auto to = route.text("to"), via = route.text("via");
       const auto metric = route.number("metric", 0xffffffffU), table = route.number("table", 0xffffffffU);
       const auto wrong = wrong_type(route.text("type"));
-      route.pass({"on-link", "scope"});
+      route.usual("on-link", "no");
+      route.pass({"scope"});
       route.finish("routes");
       if (!wrong.empty()) {
         report(item, wrong);

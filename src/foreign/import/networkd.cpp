@@ -13,9 +13,9 @@ namespace rdmacfg::foreign {
 
 namespace {
 
-void parse_netdev(const File& file, std::span<const File> files, Claims& claims,
+void parse_netdev(const File& file, const DropIns& drop_ins, Claims& claims,
                   std::vector<Interface>& children) {
-  const Unit unit(file, files, claims);
+  const Unit unit(file, drop_ins, claims);
   auto keys = unit.section("NetDev");
   if (keys.peek("Kind") != "ipoib") {
     claims.pass({file.path, 0}, "is not for InfiniBand");
@@ -40,11 +40,11 @@ void parse_netdev(const File& file, std::span<const File> files, Claims& claims,
 /// .netdev and .network files together.
 class Reading {
  public:
-  Reading(std::span<const File> files, Claims& claims) : files_(files), claims_(claims) {}
+  Reading(std::span<const File> files, Claims& claims) : files_(files), drop_ins_(files), claims_(claims) {}
 
   void all() {
     for (const auto& file : files_) {
-      if (file.path.ends_with(".netdev")) parse_netdev(file, files_, claims_, children_);
+      if (file.path.ends_with(".netdev")) parse_netdev(file, drop_ins_, claims_, children_);
     }
     for (const auto& child : children_) infiniband_.insert(child.name);
     for (const auto& file : files_) {
@@ -61,7 +61,7 @@ class Reading {
  private:
   void network(const File& file) {
     Claims aside;  // remarks about a file that is not ours do not matter
-    Network probe(file, files_, aside);
+    Network probe(file, drop_ins_, aside);
     probe.look();
     const bool named = !probe.is_of_another_type() &&
                        std::any_of(probe.names.begin(), probe.names.end(), [&](const std::string& name) {
@@ -104,7 +104,7 @@ class Reading {
     if (earlier != patterns_.end())
       return claims_.pass({file.path, 0},
                           fmt::format("{}, an earlier file, is for {}, too", earlier->file, name));
-    Network network(file, files_, claims_);
+    Network network(file, drop_ins_, claims_);
     const auto child = std::find_if(children_.begin(), children_.end(),
                                     [&](const Interface& one) { return one.name == name; });
     if (child != children_.end()) return network.parse(*child);
@@ -117,6 +117,7 @@ class Reading {
   }
 
   std::span<const File> files_;
+  DropIns drop_ins_;
   Claims& claims_;
   std::vector<Interface> children_;
   /// A file whose [Match] fits several names.

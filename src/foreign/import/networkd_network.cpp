@@ -20,8 +20,8 @@ void report_network(Keys& keys, const Item& item, const std::string& why) {
 
 }  // namespace
 
-Unit::Unit(const File& of, std::span<const File> files, Claims& to)
-    : file(of), claims(to), groups(groups_with_drop_ins(of, files, to)) {}
+Unit::Unit(const File& of, const DropIns& drop_ins, Claims& to)
+    : file(of), claims(to), groups(groups_with_drop_ins(of, drop_ins, to)) {}
 
 Keys Unit::section(std::string_view name) const {
   std::vector<Item> items;
@@ -163,8 +163,8 @@ void Network::network(Interface& out) {
   keys.mark(out, "ipv6.method", "DHCP");
   for (const auto& item : keys.take_all("Gateway")) {
     const auto family = item.value.find(':') == std::string::npos ? Family::kIpv4 : Family::kIpv6;
-    out.at.insert_or_assign(family == Family::kIpv4 ? "ipv4.gateway" : "ipv6.gateway", keys.place(item));
-    report_network(keys, item, set_gateway(out.inet(family), family, item.value));
+    out.at.try_emplace(family == Family::kIpv4 ? "ipv4.gateway" : "ipv6.gateway", keys.place(item));
+    report_network(keys, item, add_gateway(out.inet(family), family, item.value));
   }
   for (const auto& item : keys.take_all("DNS")) {
     for (const auto server : words_of(item.value)) report_network(keys, item, add_server(out, server));
@@ -180,8 +180,12 @@ void Network::sections(Interface& out) {
     if (group.name == "Address") {
       if (const auto address = keys.take("Address"))
         report_network(keys, *address, add_address(out, address->value, class_length(address->value)));
-    } else {
+    } else if (keys.has("Destination") || keys.has("Gateway")) {
       route(keys, out);
+    } else if (!keys.has("Source") && !keys.has("PreferredSource")) {
+      unit_.claims.pass({group.file, group.line},
+                        "[Route] without Destination and Gateway: systemd-networkd takes no notice of it");
+      keys.pass({"*"});
     }
     keys.finish();
   }

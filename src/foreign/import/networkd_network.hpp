@@ -3,20 +3,19 @@
 #pragma once
 
 #include <set>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "foreign/inet.hpp"
+#include "foreign/keys.hpp"
 
 namespace rdmacfg::foreign {
 
-/// A file with its sections, and those of its drop-ins among `files`; those of one name are joined where they
-/// may be.
+/// A file with its sections, and those of its drop-ins; those of one name are joined where they may be.
 class Unit {
  public:
-  Unit(const File& of, std::span<const File> files, Claims& to);
+  Unit(const File& of, const DropIns& drop_ins, Claims& to);
 
   [[nodiscard]] Keys section(std::string_view name) const;
   [[nodiscard]] bool has(std::string_view name) const;
@@ -34,7 +33,7 @@ void ipoib_section(const Unit& unit, Interface& out);
 /// The interface that it is for, and its settings.
 class Network {
  public:
-  Network(const File& file, std::span<const File> files, Claims& claims) : unit_(file, files, claims) {}
+  Network(const File& file, const DropIns& drop_ins, Claims& claims) : unit_(file, drop_ins, claims) {}
 
   /// Names that it is for; children that it makes.
   std::vector<std::string> names, children;

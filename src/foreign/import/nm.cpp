@@ -9,6 +9,7 @@
 #include "base/text.hpp"
 #include "foreign/import/formats.hpp"
 #include "foreign/inet.hpp"
+#include "foreign/syntax/gkeyfile.hpp"
 #include "kinds/address/nm_keyfile.hpp"
 
 namespace rdmacfg::foreign {
@@ -25,15 +26,6 @@ std::vector<std::string> list_of(std::string_view text) {
   std::replace(blanks.begin(), blanks.end(), ',', ' ');
   std::vector<std::string> out;
   for (const auto word : words_of(blanks)) out.emplace_back(word);
-  return out;
-}
-
-/// The elements of a list, which only semicolons separate (GKeyFile).
-std::vector<std::string> elements_of(std::string_view text) {
-  std::vector<std::string> out;
-  for (const auto part : base::split(text, ';')) {
-    if (!base::trim(part).empty()) out.emplace_back(base::trim(part));
-  }
   return out;
 }
 
@@ -99,8 +91,7 @@ std::string spelled_address(const std::string& text) {
 
 class Keyfile {
  public:
-  Keyfile(const File& file, Claims& claims)
-      : file_(file), claims_(claims), groups_(parse_groups(file, claims)) {}
+  Keyfile(const File& file, Claims& claims) : file_(file), claims_(claims), text_(parse_gkeyfile(file)) {}
 
   /// Interfaces over profiles of ours, by their words for the parent: an interface, a UUID or an id.
   using Uppers = std::map<std::string, std::string, std::less<>>;
@@ -109,6 +100,7 @@ class Keyfile {
 
   /// Adds what the profile is a port of.
   void note_upper(Uppers& uppers) const {
+    if (!text_.refused.empty()) return;
     Claims aside;
     const Keys connection(file_.path, items("connection"), aside);
     if (!is_ours(connection)) return;
@@ -124,6 +116,10 @@ class Keyfile {
     const auto type = connection.peek("type");
     if (type != "infiniband") return pass_over(connection, uppers);
     out_.where = {file_.path, 0};
+    out_.broken = !text_.refused.empty();
+    for (const auto& [where, why] : text_.refused)
+      claims_.miss(where, fmt::format("{}; NetworkManager refuses the profile", why));
+    for (const auto& [where, why] : text_.ignored) claims_.pass(where, why);
     out_.name = connection.text("interface-name").value_or("");
     if (connection.flag("autoconnect") == false) out_.state = model::State::kDown;
     connection.mark(out_, "name", "interface-name");
@@ -165,7 +161,7 @@ class Keyfile {
     Keys match(file_.path, items("match"), claims_);
     match.usual("interface-name", fmt::format("!{};", kinds::kNmChildren));
     match.finish();
-    for (const auto& group : groups_) {
+    for (const auto& group : text_.groups) {
       const bool known = group.name == "match" || group.name == "connection" || group.name == "infiniband" ||
                          group.name == "ipv4" || group.name == "ipv6";
       if (known || group.name == "proxy" || group.name == "user" || group.items.empty()) continue;
@@ -210,7 +206,7 @@ class Keyfile {
 
   [[nodiscard]] std::vector<Item> items(std::string_view name) const {
     std::vector<Item> out;
-    for (const auto& group : groups_) {
+    for (const auto& group : text_.groups) {
       if (group.name == name) out.insert(out.end(), group.items.begin(), group.items.end());
     }
     return out;
@@ -266,9 +262,9 @@ class Keyfile {
   void inet(const std::string& name, Family family) {
     Keys keys(file_.path, items(name), claims_);
     auto& inet = out_.inet(family);
-    const auto group = std::find_if(groups_.begin(), groups_.end(),
+    const auto group = std::find_if(text_.groups.begin(), text_.groups.end(),
                                     [&](const Group& one) { return one.name == name && !one.items.empty(); });
-    if (group == groups_.end()) {
+    if (group == text_.groups.end()) {
       // Without the section libnm adds one with method=auto, but to the ports of a bond.
       if (!port_) inet.method = InetMethod::kAuto;
       return;
@@ -303,7 +299,7 @@ class Keyfile {
         refused(keys, "gateway", why);
     }
     if (const auto servers = keys.take("dns")) {
-      for (const auto& server : elements_of(servers->value)) {
+      for (const auto& server : gkeyfile_list(servers->value)) {
         const auto address = model::IpAddress::parse(server);
         if (address && address->family == family) {
           inet.dns.push_back(*address);
@@ -319,7 +315,7 @@ class Keyfile {
     }
     for (const auto* key : {"method", "gateway", "dns"}) keys.mark(out_, name + "." + key, key);
     keys.mark(out_, name + ".search", "dns-search");
-    if (const auto search = keys.take("dns-search")) inet.search = list_of(search->value);
+    if (const auto search = keys.take("dns-search")) take_search(keys, *search, inet);
     if (keys.flag("never-default") == true) inet.gateway.reset();
     const bool none = word == "disabled" || word == "ignore";
     if (none && !out_.broken &&
@@ -333,6 +329,18 @@ class Keyfile {
     habits(keys, inet);
     keys.pass({"may-fail", "addr-gen-mode", "ip6-privacy", "dhcp-timeout", "dad-timeout"});
     keys.finish();
+  }
+
+  static void take_search(Keys& keys, const Item& search, Inet& inet) {
+    for (auto& domain : gkeyfile_list(search.value)) {
+      if (domain.find_first_of(", \t") == std::string::npos) {
+        inet.search.push_back(std::move(domain));
+      } else {
+        keys.wrong(search, fmt::format("{}: only semicolons separate domains; NetworkManager takes that for "
+                                       "one",
+                                       domain));
+      }
+    }
   }
 
   /// The handling of offers of a server or router, and of routes that have no metric.
@@ -419,7 +427,7 @@ class Keyfile {
 
   const File& file_;
   Claims& claims_;
-  std::vector<Group> groups_;
+  GKeyFile text_;
   Interface out_;
   bool port_ = false;  ///< of a bond or the like
 };

@@ -7,6 +7,8 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -107,13 +109,18 @@ std::vector<std::pair<std::string_view, std::string_view>> flags_of(std::string_
   for (std::size_t i = 0; i < words.size(); ++i) {
     auto flag = words[i];
     if (!flag.starts_with('-')) continue;
+    const bool is_short = !flag.starts_with("--");
     flag.remove_prefix(std::min(flag.find_first_not_of('-'), flag.size()));
     std::string_view value;
-    if (const auto equals = flag.find('='); equals != std::string_view::npos) {
+    if (const auto* known = find_flag(flag.substr(0, 1));  // "-p5" (getopt(3))
+        is_short && flag.size() > 1 && known != nullptr && known->value.empty()) {
+      value = flag.substr(1);
+      flag = flag.substr(0, 1);
+    } else if (const auto equals = flag.find('='); equals != std::string_view::npos) {
       value = flag.substr(equals + 1);
       flag = flag.substr(0, equals);
-    } else if (const auto* known = find_flag(flag);
-               known != nullptr && known->value.empty() && i + 1 < words.size()) {
+    } else if (const auto* whole = find_flag(flag);
+               whole != nullptr && whole->value.empty() && i + 1 < words.size()) {
       value = words[++i];
     }
     out.emplace_back(flag, value);
@@ -303,10 +310,15 @@ void take_command_flag(std::string_view flag, std::string_view value, const Plac
                        Claims& claims) {
   const auto* known = find_flag(flag);
   if (known == nullptr) {
-    claims.miss(here, fmt::format("-{}: cannot be expressed in the document", flag));
+    claims.miss(here,
+                fmt::format("{}{}: cannot be expressed in the document", flag.size() > 1 ? "--" : "-", flag));
   } else if (known->name == "priority") {
-    const auto number = base::parse_number(value);
-    if (number && *number <= 15) own.values["priority"] = static_cast<std::int64_t>(*number);
+    const auto number = base::c_number(value);
+    if (number && *number <= 15) {
+      own.values["priority"] = static_cast<std::int64_t>(*number);
+    } else {
+      claims.miss(here, fmt::format("ExecStart: \"{}\" is not a priority from 0 to 15", value));
+    }
   } else if (!known->option.empty()) {
     const auto given = known->value.empty() ? value : known->value;
     if (given.empty() || given.find('%') != std::string_view::npos) {

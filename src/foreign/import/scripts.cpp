@@ -12,6 +12,7 @@
 #include "foreign/import/formats.hpp"
 #include "foreign/import/ifupdown_hooks.hpp"
 #include "foreign/inet.hpp"
+#include "foreign/syntax/shell_blocks.hpp"
 #include "foreign/syntax/shell_line.hpp"
 
 namespace rdmacfg::foreign {
@@ -133,32 +134,18 @@ std::string_view section_for(const std::vector<std::string>& words, std::string_
   return writes && sets_kernel(text, claims) ? "[[sysctl]]" : std::string_view();
 }
 
-/// How much deeper in `if`, `for`, `case`, functions and subshells a script is behind a command. Too deep is
-/// no harm: then an `exit` is not taken for the end.
-int deeper(std::string_view command) {
-  const auto words = words_of(command);
-  int out = 0;
-  auto at = words.begin();
-  for (; at != words.end(); ++at) {
-    // Words in front of another command: "then if …", "start) for …".
-    const bool pattern = at->ends_with(')') && at->find('(') == std::string_view::npos;
-    if (*at == "{" || *at == "(") {
-      ++out;
-    } else if (*at != "then" && *at != "do" && *at != "else" && *at != "!" && !pattern) {
-      break;
-    }
-  }
-  if (at == words.end()) return out;
-  for (const std::string_view word : {"if", "for", "while", "until", "case", "select"}) {
-    if (*at == word) return out + 1;
-  }
-  for (const std::string_view word : {"fi", "done", "esac", "}"}) {
-    if (*at == word) return out - 1;
-  }
-  const bool subshell = at->starts_with('(') && command.find(')') == std::string_view::npos;
-  const bool function = std::any_of(
-      at, words.end(), [](std::string_view word) { return word == "{" || word.ends_with("(){"); });
-  return out + (subshell || function ? 1 : 0);
+/// "ib_srp", and "/lib/modules/…/ib_srp.ko.xz" as insmod(8) has it.
+bool is_module_of_rdma(std::string_view word) {
+  const auto name = word.substr(word.rfind('/') + 1);
+  return is_rdma_module(name.substr(0, name.find('.')));
+}
+
+/// Whether a hook's argument has this value when it runs for an interface of ours that comes up.
+bool is_up_or_ours(std::string_view value, const Claims& claims) {
+  constexpr auto kEvents = std::to_array<std::string_view>(
+      {"up", "pre-up", "post-up", "start", "routable", "configured", "carrier"});
+  return std::find(kEvents.begin(), kEvents.end(), value) != kEvents.end() ||
+         (claims.knows(value) && !is_pattern(value));
 }
 
 /// The line that ends the text which begins behind this one ("<<EOF"); empty where none does.
@@ -176,11 +163,13 @@ std::string end_of_text(std::string_view line) {
 
 class ImportedScript {
  public:
-  explicit ImportedScript(Claims& claims) : claims_(claims) {}
+  explicit ImportedScript(Claims& claims)
+      : claims_(claims),
+        blocks_([&claims](std::string_view value) { return is_up_or_ours(value, claims); }) {}
 
   /// Before the first line of a script.
   void begin() {
-    depth_ = 0;
+    blocks_.begin();
     end_ = Ending::kOpen;
     text_end_.clear();
   }
@@ -191,25 +180,34 @@ class ImportedScript {
       end_ = Ending::kTold;
       return;
     }
-    // A text is another script, or none: its commands count, its `exit` does not.
+    // A text is another script, or none: who reads it nobody knows.
     const bool within = !text_end_.empty();
     if (within && text == text_end_) return text_end_.clear();
-    if (!within) text_end_ = end_of_text(text);
+    if (!within) {
+      text_end_ = end_of_text(text);
+      text_from_ = where.line;
+    }
     for (const auto& part : parts_of(text)) {
       if (within) {
-        command(part, where);
+        ShellCommand command;
+        command.text = part.text;
+        command.block = fmt::format("stands in a text that begins in line {}", text_from_);
+        take(command, where);
         continue;
       }
       const bool always = part.joint != "||" && part.joint != "&&" && part.joint != "|";
-      const auto first = words_of(part.text);
-      if (depth_ == 0 && always && !first.empty() && first.front() == "exit") {
+      const auto command = blocks_.next(part, where.line);
+      const auto first = words_of(command.text);
+      if (command.depth == 0 && always && !first.empty() && first.front() == "exit") {
         end_ = Ending::kReached;
         return;
       }
-      depth_ = std::max(0, depth_ + deeper(part.text));
-      command(part, where);
+      if (!first.empty() && !command.test && !take(command, where)) blocks_.doubt();
     }
   }
+
+  /// Whether the next line is one of a text (<<).
+  [[nodiscard]] bool is_in_text() const { return !text_end_.empty(); }
 
   void finish() {
     for (auto& [name, one] : found_) {
@@ -219,39 +217,75 @@ class ImportedScript {
   }
 
  private:
-  void command(const Part& part, const Place& where) {
-    auto text = part.text;
-    // Words of the shell in front of a command: "if …; then echo …".
-    for (const std::string_view word : {"then ", "do ", "else ", "{ ", "! "}) {
-      if (text.starts_with(word)) text = base::trim(text.substr(word.size()));
-    }
+  /// @return whether it succeeds, as far as that is known
+  bool take(const ShellCommand& command, const Place& where) {
+    const auto text = command.text;
     const auto words = shell_words(text, "");
-    auto name = echoed_interface(words);
-    if (name.empty()) name = set_interface(words, claims_);
+    if (const auto there = elsewhere_of(words)) return elsewhere(*there, command, where);
+    const auto name = interface_of(words);
     const bool literal = !name.empty() && name.find_first_of("$`*?{") == std::string::npos;
     const bool ours = touches_ipoib(text) || (literal && claims_.knows(name));
-    if (!ours) return other(words, text, where);
-    if (part.joint == "||")
-      return claims_.miss(where, fmt::format("{}: runs only where the command before it fails", text));
+    if (!ours) return other(words, command, where);
+    const auto miss = [&](std::string_view why) {
+      claims_.miss(where, fmt::format("{}: {}", text, why));
+      return false;
+    };
+    if (!literal && text.find("type ipoib") == std::string_view::npos)
+      return miss("which interfaces are meant only the script knows");
+    if (const auto& condition = command.condition(); !condition.empty()) return miss(condition);
     if (const auto object = ip_object(words); object < words.size() && words[object] == "addr")
       return address(words, name, text, where);
     if (literal) make(name, where);
-    const auto why = literal || text.find("type ipoib") != std::string_view::npos
-                         ? take_hook({where, "up", std::string(text), name, model::Family::kIpv4}, found_)
-                         : std::string("which interfaces are meant only the script knows");
-    if (why.empty()) {
-      claims_.took(where);
-    } else {
-      claims_.miss(where, fmt::format("{}: {}", text, why));
-    }
+    const auto why = take_hook({where, "up", std::string(text), name, model::Family::kIpv4}, found_);
+    if (!why.empty()) return miss(why);
+    claims_.took(where);
+    return true;
+  }
+
+  [[nodiscard]] std::string interface_of(const std::vector<std::string>& words) const {
+    auto name = echoed_interface(words);
+    return name.empty() ? set_interface(words, claims_) : name;
+  }
+
+  /// A command in another network namespace, where interfaces are others than the document's. A module is
+  /// the kernel's all the same.
+  bool elsewhere(const Elsewhere& there, const ShellCommand& command, const Place& where) {
+    const auto& words = there.command;
+    if (!words.empty() && words.front() == "modprobe") return other(words, command, where);
+    const auto inner = base::join(words, " ");
+    const bool ours = touches_ipoib(inner) || claims_.knows(interface_of(words)) ||
+                      !section_for(words, inner, claims_).empty();
+    if (ours)
+      claims_.miss(where, fmt::format("{}: acts in the network namespace {}, of which the document says "
+                                      "nothing",
+                                      command.text, there.name));
+    return false;
   }
 
   /// A command that is not for an IPoIB interface: modules are loaded, the rest is named where it is for
   /// RDMA.
-  void other(const std::vector<std::string>& words, std::string_view text, const Place& where) {
+  /// @return whether it succeeds, as far as that is known
+  bool other(const std::vector<std::string>& words, const ShellCommand& command, const Place& where) {
+    const auto text = command.text;
+    const auto miss = [&](std::string_view why) {
+      claims_.miss(where, fmt::format("{}: {}", text, why));
+      return false;
+    };
     if (const auto section = section_for(words, text, claims_); !section.empty())
-      return claims_.miss(where, fmt::format("{}: write {}", text, section));
-    if (words.size() < 2 || words.front() != "modprobe") return;
+      return miss(fmt::format("write {}", section));
+    if (words.empty()) return false;
+    if (words.front() == "sleep" || words.front() == "true" || words.front() == ":") return true;
+    if (words.size() < 2) return false;
+    if (words.front() == "rmmod" || words.front() == "insmod") {
+      const bool loads = words.front() == "insmod";
+      if (std::none_of(words.begin() + 1, words.end(), is_module_of_rdma)) return false;
+      return miss(loads ? "write [[module]]" : "the document does not unload modules");
+    }
+    return words.front() == "modprobe" && modprobe(words, command, where);
+  }
+
+  bool modprobe(const std::vector<std::string>& words, const ShellCommand& command, const Place& where) {
+    const auto text = command.text;
     bool unloads = false, asks = false, all = false;
     std::vector<std::string> names;
     for (const auto& word : std::span(words).subspan(1)) {
@@ -265,40 +299,48 @@ class ImportedScript {
       all = all || has("a") || word == "--all";
       if (!word.starts_with('-')) names.push_back(word);
     }
-    if (asks || names.empty()) return;
+    if (asks || names.empty()) return true;
     const bool several = all || unloads;  // else what follows the name are its options
     const auto end = several ? names.end() : names.begin() + 1;
     if (std::none_of(names.begin(), end, [](const std::string& name) { return is_rdma_module(name); }))
-      return;
-    if (unloads) return claims_.miss(where, fmt::format("{}: the document does not unload modules", text));
-    if (!several && names.size() > 1)
-      return claims_.miss(where, fmt::format("{}: write [[module]], with its options", text));
+      return true;
+    std::string why;
+    if (unloads) {
+      why = "the document does not unload modules";
+    } else if (!several && names.size() > 1) {
+      why = "write [[module]], with its options";
+    } else {
+      why = command.block;  // behind && and || stands whether it is loaded already
+    }
+    if (!why.empty()) {
+      claims_.miss(where, fmt::format("{}: {}", text, why));
+      return false;
+    }
     for (auto& module : names) {
       if (!is_rdma_module(module)) continue;
       std::replace(module.begin(), module.end(), '-', '_');
-      claims_.entry("module", {{"name", module}}, where);
+      claims_.entry("module", {{"name", loaded_for(module)}}, where);
     }
     claims_.took(where);
+    return true;
   }
 
   /// ip addr add ADDRESS dev INTERFACE
-  void address(const std::vector<std::string>& words, const std::string& name, std::string_view text,
+  bool address(const std::vector<std::string>& words, const std::string& name, std::string_view text,
                const Place& where) {
     const auto verb = std::find_if(words.begin(), words.end(), [](const std::string& word) {
       return word == "add" || word == "replace" || word == "change";
     });
-    const bool other = std::find(words.begin(), words.end(), "peer") != words.end() ||
-                       std::find(words.begin(), words.end(), "-n") != words.end() ||
-                       std::find(words.begin(), words.end(), "-netns") != words.end();
-    if (verb == words.end() || verb + 1 == words.end()) return;
-    if (other) return claims_.miss(where, fmt::format("{}: the command is not understood", text));
-    auto& one = make(name, where);
-    const auto why = add_address(one, *(verb + 1));
-    if (why.empty()) {
-      claims_.took(where);
-    } else {
+    const bool peer = std::find(words.begin(), words.end(), "peer") != words.end();
+    if (verb == words.end() || verb + 1 == words.end()) return true;
+    const auto why = peer ? fmt::format("{}: the command is not understood", text)
+                          : add_address(make(name, where), *(verb + 1));
+    if (!why.empty()) {
       claims_.miss(where, why);
+      return false;
     }
+    claims_.took(where);
+    return true;
   }
 
   Interface& make(const std::string& name, const Place& where) {
@@ -315,9 +357,10 @@ class ImportedScript {
 
   Claims& claims_;
   std::map<std::string, Interface, std::less<>> found_;
-  int depth_ = 0;  ///< in `if` and the like
+  ShellBlocks blocks_;
   Ending end_ = Ending::kOpen;
   std::string text_end_;  ///< of the text that the lines are in
+  int text_from_ = 0;     ///< the line in which it begins
 };
 
 }  // namespace
@@ -338,9 +381,15 @@ void parse_scripts(std::span<const File> files, Claims& claims) {
         continue;
       }
       joined += line;
+      const bool goes_on = (line.ends_with("&&") || line.ends_with('|')) && !script.is_in_text();
+      if (goes_on && line.find(" #") == std::string_view::npos) {
+        joined += ' ';
+        continue;
+      }
       script.line(joined, {file.path, first});
       joined.clear();
     }
+    if (!joined.empty()) script.line(joined, {file.path, first});
   }
   script.finish();
 }

@@ -11,6 +11,7 @@
 #include "base/text.hpp"
 #include "foreign/import/formats.hpp"
 #include "foreign/keys.hpp"
+#include "formats/udev/udev_backend.hpp"
 
 namespace rdmacfg::foreign {
 
@@ -163,11 +164,15 @@ class NamedInterfaces {
   static bool is_all_stars(std::string_view pattern) {
     return pattern.find_first_not_of("*?") == std::string_view::npos;
   }
-  /// Whether the rule gives a name or runs something.
+  /// Whether the rule gives a name, runs something, or has others do so.
   static bool acts(const Terms& terms) {
     return std::any_of(terms.begin(), terms.end(), [](const Term& term) {
-      return term.adds() && (term.key == "NAME" || term.key.starts_with("RUN"));
+      return term.adds() && (term.key == "NAME" || term.key.starts_with("RUN") || asks_others(term));
     });
+  }
+  /// Variables by which a rule has NetworkManager or systemd do something with an interface.
+  static bool asks_others(const Term& term) {
+    return term.key == "ENV{NM_UNMANAGED}" || term.key == "ENV{SYSTEMD_WANTS}";
   }
   static bool sets(const Terms& terms, std::string_view key) {
     return std::any_of(terms.begin(), terms.end(),
@@ -192,6 +197,10 @@ class NamedInterfaces {
     }
     if (term.key.starts_with("ATTR{") || term.key.starts_with("SYSCTL{") || term.key.starts_with("RUN"))
       claims_.miss(where, fmt::format("{}: is not understood", term.key));
+    constexpr auto kOurs = kinds::kBackendRules.substr(kinds::kBackendRules.rfind('/'));
+    if (asks_others(term) && !where.file.ends_with(kOurs))
+      claims_.miss(where, fmt::format("{}=\"{}\": cannot be expressed in the document; keep this rule",
+                                      term.key, term.value));
     return false;
   }
 
@@ -203,7 +212,7 @@ class NamedInterfaces {
     } else if (final_.contains(*guid)) {
       claims_.pass(where, fmt::format("NAME: an earlier rule with := counts, not {}", term.value));
     } else {
-      claims_.names.insert_or_assign(*guid, GivenName{term.value, where});
+      claims_.give_name(*guid, {term.value, where});
       if (term.sign == ":=") final_.insert(*guid);
       return true;
     }
@@ -351,9 +360,10 @@ void parse_rules(const File& file, NamedInterfaces& interfaces, Claims& claims) 
 
 void parse_udev(std::span<const File> files, Claims& claims) {
   NamedInterfaces interfaces(claims);
+  const DropIns drop_ins(files);
   for (const auto& file : files) {
     if (file.path.ends_with(".link")) {
-      parse_link(file, files, claims);
+      parse_link(file, drop_ins, claims);
     } else if (!unit_of(file.path).ends_with(".link")) {
       parse_rules(file, interfaces, claims);
     }

@@ -40,7 +40,8 @@ void link_settings(Keys wanted, const Interface& base, const std::set<model::Gui
   } else if (name && guids.size() > 1) {
     wanted.wrong(*name, fmt::format("{}: {} ports cannot all be called so", name->value, guids.size()));
   } else if (name) {
-    claims.names.try_emplace(*guids.begin(), GivenName{name->value, wanted.place(*name)});
+    if (!claims.names.contains(*guids.begin()))
+      claims.give_name(*guids.begin(), {name->value, wanted.place(*name)});
     out.name = name->value;
   }
   out.mtu = wanted.number("MTUBytes", model::kMtuConnectedMax);
@@ -56,8 +57,8 @@ void link_settings(Keys wanted, const Interface& base, const std::set<model::Gui
 
 }  // namespace
 
-void parse_link(const File& file, std::span<const File> files, Claims& claims) {
-  const auto groups = groups_with_drop_ins(file, files, claims);
+void parse_link(const File& file, const DropIns& drop_ins, Claims& claims) {
+  const auto groups = groups_with_drop_ins(file, drop_ins, claims);
   Keys match(file.path, section_of(groups, "Match"), claims);
   const auto driver = match.peek("Driver");
   if (!has_long(match.peek("MACAddress")) && !has_long(match.peek("PermanentMACAddress"))) {

@@ -211,12 +211,12 @@ constexpr auto kIgnoredElements = std::to_array<std::string_view>({"NAME",
                                                                    "LABEL*",
                                                                    "SCOPE*",
                                                                    "USERCONTROL",
-                                                                   "ETHTOOL_OPTIONS",
+
                                                                    "DEVICE",
                                                                    "TYPE",
                                                                    "ONBOOT",
                                                                    "INTERFACETYPE",
-                                                                   "REMOTE_IPADDR*",
+
                                                                    "LINK_REQUIRED",
                                                                    "LINK_READY_WAIT",
                                                                    "CHECK_DUPLICATE_IP",
@@ -379,6 +379,10 @@ void parse_wicked(std::span<const File> files, Claims& claims) {
               "the document has no firewall zones; bind the interface with firewall-cmd --permanent "
               "--change-interface");
     keys.usual("FIREWALL", "yes");
+    keys.tell("ETHTOOL_OPTIONS", "the document has no options of ethtool(8)");
+    for (const auto& key : keys.left()) {
+      if (key.starts_with("REMOTE_IPADDR")) keys.tell(key, "the document has no addresses of peers");
+    }
     keys.pass(kIgnoredElements);
     offers(keys, out);
     keys.finish();

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <span>
+#include <utility>
 
 #include "base/text.hpp"
 #include "foreign/claims.hpp"
@@ -32,6 +33,12 @@ std::string in_full(const std::string& text, std::span<const std::string_view> w
   return at == words.end() ? text : std::string(*at);
 }
 
+/// Whether a word is an option of ip(8), which may be cut short and may have two dashes.
+bool is_ip_option(std::string_view word, std::string_view option) {
+  if (word.starts_with("--")) word.remove_prefix(1);
+  return word.size() > 1 && option.starts_with(word);
+}
+
 /// "ip a a", "ip l s" and "ip r a" as "ip addr add", "ip link set" and "ip route add".
 void spell_out_ip(std::vector<std::string>& words) {
   // In iproute2's order; of words that read, only that they are none of the others matters.
@@ -56,8 +63,8 @@ std::size_t ip_object(const std::vector<std::string>& words) {
   if (words.empty() || words.front() != "ip") return words.size();
   std::size_t at = 1;
   while (at < words.size() && words[at].starts_with('-')) {
-    const bool valued = words[at] == "-f" || words[at] == "-family" || words[at] == "-n" ||
-                        words[at] == "-netns" || words[at] == "-l" || words[at] == "-b";
+    const bool valued = is_ip_option(words[at], "-family") || is_ip_option(words[at], "-netns") ||
+                        is_ip_option(words[at], "-loops") || is_ip_option(words[at], "-batch");
     at += valued ? 2 : 1;
   }
   return std::min(at, words.size());
@@ -128,6 +135,40 @@ std::vector<std::string> shell_words(std::string_view command, const std::string
   if (!out.empty()) out.front() = out.front().substr(out.front().rfind('/') + 1);
   spell_out_ip(out);
   return out;
+}
+
+std::optional<Elsewhere> elsewhere_of(const std::vector<std::string>& words) {
+  if (words.empty()) return std::nullopt;
+  const auto from = [&](std::size_t at) {
+    std::vector<std::string> out;
+    for (; at < words.size(); ++at) out.push_back(words[at]);
+    if (!out.empty()) out.front() = out.front().substr(out.front().rfind('/') + 1);
+    spell_out_ip(out);
+    return out;
+  };
+  if (words.front() == "nsenter") {
+    bool network = false;
+    std::size_t at = 1;
+    for (; at < words.size() && words[at].starts_with('-'); ++at) {
+      const auto& word = words[at];
+      network =
+          network || word == "-a" || word == "--all" || word.starts_with("-n") || word.starts_with("--net");
+      at += word == "-t" || word == "--target" ? 1U : 0U;
+    }
+    if (!network) return std::nullopt;
+    return Elsewhere{"of nsenter", from(at)};
+  }
+  if (words.front() != "ip") return std::nullopt;
+  const auto object = ip_object(words);
+  for (std::size_t at = 1; at + 1 < object; ++at) {
+    if (!is_ip_option(words[at], "-netns")) continue;
+    std::vector<std::string> rest{"ip"};
+    for (auto more = object; more < words.size(); ++more) rest.push_back(words[more]);
+    return Elsewhere{words[at + 1], std::move(rest)};
+  }
+  const bool exec = object + 2 < words.size() && words[object] == "netns" && words[object + 1] == "exec";
+  if (!exec) return std::nullopt;
+  return Elsewhere{words[object + 2], from(object + 3)};
 }
 
 }  // namespace rdmacfg::foreign

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,5 +28,15 @@ std::vector<std::string> shell_words(std::string_view command, const std::string
 /// The place of "addr", "link" or "route" in a command of ip(8), behind its options; their number where it
 /// has none.
 std::size_t ip_object(const std::vector<std::string>& words);
+
+/// A command in another network namespace than the script's.
+struct Elsewhere {
+  std::string name;                  ///< of the namespace; "of nsenter" where that is not said
+  std::vector<std::string> command;  ///< its words there
+};
+
+/// "storage" of `ip -n storage …`, of `ip netns exec storage …` and of nsenter(1); nothing for other
+/// commands.
+std::optional<Elsewhere> elsewhere_of(const std::vector<std::string>& words);
 
 }  // namespace rdmacfg::foreign

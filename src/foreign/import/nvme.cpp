@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+// NVMe targets over RDMA that nvme-cli connects to: discovery.conf (discover_from_conf_file() of fabrics.c,
+// nvme-connect-all(1)) and config.json (libnvme's json.c).
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/text.hpp"
+#include "foreign/import/formats.hpp"
+#include "foreign/syntax/yaml.hpp"
+#include "model/inet_types.hpp"
+
+namespace rdmacfg::foreign {
+
+namespace {
+
+constexpr std::string_view kDiscoveryNqn = "nqn.2014-08.org.nvmexpress.discovery";
+constexpr std::int64_t kNvmePort = 4420;  // get_default_trsvcid() of nvme-cli
+
+/// An option of `nvme discover`, and the key of [[nvme_connection]] that says the same.
+struct NvmeOption {
+  std::string_view name;
+  char letter = 0;
+  std::string_view key = {};
+  bool valued = true;
+};
+constexpr auto kNvmeOptions = std::to_array<NvmeOption>({
+    {"transport", 't', "transport"},
+    {"traddr", 'a', "address"},
+    {"trsvcid", 's', "port"},
+    {"host-traddr", 'w', "host_address"},
+    {"nr-io-queues", 'i', "nr_io_queues"},
+    {"queue-size", 'Q', "queue_size"},
+    {"keep-alive-tmo", 'k', "keep_alive_tmo"},
+    {"reconnect-delay", 'c', "reconnect_delay"},
+    {"ctrl-loss-tmo", 'l', "ctrl_loss_tmo"},
+    {"nqn", 'n'},
+    {"host-iface", 'f'},
+    {"hostnqn", 'q'},
+    {"hostid", 'I'},
+    {"dhchap-secret", 'S'},
+    {"dhchap-ctrl-secret", 'C'},
+    {"nr-write-queues", 'W'},
+    {"nr-poll-queues", 'P'},
+    {"fast_io_fail_tmo", 'F'},
+    {"tos", 'T'},
+    {"keyring"},
+    {"tls_key"},
+    {"duplicate-connect", 'D', {}, false},
+    {"disable-sqflow", 'd', {}, false},
+    {"hdr-digest", 'g', {}, false},
+    {"data-digest", 'G', {}, false},
+    {"persistent", 'p', {}, false},
+    {"tls", 0, {}, false},
+});
+
+/// "--traddr" or "-a"; nothing for a word that is not an option of nvme-cli's.
+const NvmeOption* option_of(std::string_view word) {
+  const auto* at = std::find_if(kNvmeOptions.begin(), kNvmeOptions.end(), [&](const NvmeOption& one) {
+    if (word.starts_with("--")) return word.substr(2) == one.name;
+    return word.size() > 1 && word[0] == '-' && one.letter != 0 && word[1] == one.letter;
+  });
+  return at == kNvmeOptions.end() ? nullptr : at;
+}
+
+/// The way to a discovery controller, by the keys of the document, and "transport" beside them.
+using NvmeTarget = std::map<std::string, std::string, std::less<>>;
+
+std::string part_of(const NvmeTarget& target, std::string_view key) {
+  const auto at = target.find(key);
+  return at == target.end() ? std::string() : at->second;
+}
+
+std::optional<std::int64_t> whole_number(std::string_view text) {
+  const bool negative = text.starts_with('-');
+  const auto number = base::parse_number(negative ? text.substr(1) : text);
+  if (!number || *number > 0x7fffffffU) return std::nullopt;
+  const auto value = static_cast<std::int64_t>(*number);
+  return negative ? -value : value;
+}
+
+class NvmeTargets {
+ public:
+  explicit NvmeTargets(Claims& claims) : claims_(claims) {}
+
+  /// Before the first line of a file.
+  void begin() { kept_.clear(); }
+
+  /// A line of discovery.conf, which nvme-cli divides at blanks and '='.
+  void line(std::string_view text, const Place& where) {
+    std::string blanks(text);
+    std::replace(blanks.begin(), blanks.end(), '=', ' ');
+    auto target = kept_;
+    std::vector<std::string> others;
+    const auto words = words_of(blanks);
+    for (std::size_t at = 0; at < words.size(); ++at) {
+      const auto word = words[at];
+      if (!word.starts_with('-')) continue;  // argconfig_parse() takes no notice of such
+      const auto* option = option_of(word);
+      if (option == nullptr)
+        return claims_.miss(
+            where, fmt::format("{}: nvme-cli does not know this option, and passes over the line", word));
+      if (option->key.empty()) others.emplace_back(word.substr(0, word.starts_with("--") ? word.npos : 2));
+      const bool attached = !word.starts_with("--") && word.size() > 2;
+      if (!option->valued) continue;
+      if (!attached && ++at == words.size())
+        return claims_.miss(where, fmt::format("{}: has no value", word));
+      if (!option->key.empty()) target[std::string(option->key)] = attached ? word.substr(2) : words[at];
+    }
+    // A line goes on with these of the line before.
+    kept_.clear();
+    for (const auto* key : {"transport", "address", "port"}) {
+      if (const auto at = target.find(key); at != target.end()) kept_.insert(*at);
+    }
+    if (!take(std::move(target), where)) return;
+    claims_.took(where);
+    for (const auto& one : others)
+      claims_.miss(where, fmt::format("{}: cannot be expressed in the document", one));
+  }
+
+  /// config.json: hosts, or an object with them.
+  void tree(const YamlNode& root) {
+    if (root.sort == YamlNode::Sort::kMapping) {
+      YamlKeys keys(root, claims_);
+      for (const auto& one : keys.list("hosts")) host(one);
+      keys.pass({"_version"});
+      return keys.finish("config.json");
+    }
+    for (const auto& one : root.items) host(one);
+  }
+
+ private:
+  void host(const YamlNode& node) {
+    YamlKeys keys(node, claims_);
+    if (!keys.fits()) return;
+    for (const auto& subsystem : keys.list("subsystems")) {
+      YamlKeys inner(subsystem, claims_);
+      if (!inner.fits()) continue;
+      const auto nqn = inner.text("nqn");
+      for (const auto& one : inner.list("ports")) port(one, nqn == kDiscoveryNqn ? std::string() : nqn);
+      inner.finish("subsystems");
+    }
+    // The host's own names, which nvme-cli takes from files of theirs, too.
+    keys.pass({"hostnqn", "hostid", "hostsymname"});
+    keys.finish("hosts");
+  }
+
+  /// @param nqn  of a subsystem; empty for a discovery controller
+  void port(const YamlNode& node, const std::string& nqn) {
+    YamlKeys keys(node, claims_);
+    if (!keys.fits()) return;
+    NvmeTarget target;
+    const auto put = [&](std::string_view key, std::string value) {
+      if (!value.empty()) target.insert_or_assign(std::string(key), std::move(value));
+    };
+    put("transport", keys.text("transport"));
+    put("address", keys.text("traddr"));
+    put("port", keys.text("trsvcid"));
+    put("host_address", keys.text("host_traddr"));
+    for (const auto* key :
+         {"nr_io_queues", "queue_size", "keep_alive_tmo", "reconnect_delay", "ctrl_loss_tmo"})
+      put(key, keys.text(key));
+    if (!nqn.empty() && part_of(target, "transport") == "rdma")
+      return claims_.miss(node.place(), fmt::format("{} at {}: the document connects to all that a discovery "
+                                                    "controller offers, not to one subsystem; keep this file",
+                                                    nqn, part_of(target, "address")));
+    keys.pass({"discovery"});
+    if (take(std::move(target), node.place())) keys.finish("ports");
+  }
+
+  /// @return whether it is a target over RDMA that the document has now
+  bool take(NvmeTarget target, const Place& where) {
+    if (whole_number(part_of(target, "port")) == kNvmePort) target.erase("port");
+    const auto transport = part_of(target, "transport");
+    if (transport != "rdma") {
+      if (transport.empty()) {
+        claims_.pass(where, "leads nowhere: it names no transport");
+      } else {
+        claims_.pass(where, fmt::format("is over {}, not over RDMA", transport));
+      }
+      return false;
+    }
+    const auto address = model::IpAddress::parse(part_of(target, "address"));
+    if (!address) {
+      claims_.miss(where, address.error().message);
+      return false;
+    }
+    if (const auto [at, fresh] = seen_.try_emplace(address->text(), where, target); !fresh) {
+      const bool same = at->second.second == target;
+      const auto text =
+          fmt::format("{}: {} is for this address, too", address->text(), at->second.first.text());
+      if (same) {
+        claims_.pass(where, text);
+      } else {
+        claims_.miss(where, text + "; the document has one connection for each address");
+      }
+      return false;
+    }
+    auto& entry = claims_.entry("nvme_connection", {{"address", address->text()}}, where);
+    for (const auto& [key, text] : target) {
+      if (key == "transport" || key == "address") continue;
+      const auto number = whole_number(text);
+      if (key == "host_address") {
+        entry.values[key] = text;
+      } else if (!number) {
+        claims_.miss(where, fmt::format("{}: {} is not a number", key, text));
+      } else {
+        entry.values[key] = *number;
+      }
+    }
+    return true;
+  }
+
+  Claims& claims_;
+  NvmeTarget kept_;
+  std::map<std::string, std::pair<Place, NvmeTarget>> seen_;  ///< by address
+};
+
+}  // namespace
+
+void parse_nvme(std::span<const File> files, Claims& claims) {
+  NvmeTargets targets(claims);
+  for (const auto& file : files) {
+    if (file.path.ends_with(".json")) {
+      if (const auto root = parse_yaml(file, claims)) targets.tree(*root);
+      continue;
+    }
+    targets.begin();
+    int number = 0;
+    for (const auto raw : base::split(file.text, '\n')) {
+      ++number;
+      const auto text = base::trim(raw);
+      if (!text.empty() && text.front() != '#') targets.line(text, {file.path, number});
+    }
+  }
+}
+
+}  // namespace rdmacfg::foreign

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// The languages below the formats: blocks of the shell, commands in other namespaces, lists of keyfiles.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/text.hpp"
+#include "foreign/syntax/gkeyfile.hpp"
+#include "foreign/syntax/shell_blocks.hpp"
+#include "foreign/syntax/shell_line.hpp"
+
+namespace rdmacfg::foreign {
+namespace {
+
+using testing::ElementsAre;
+using testing::ElementsAreArray;
+
+/// A script for ib0, which comes up, and its commands that run in any case.
+struct ScriptRow {
+  const char* name;
+  std::string script;
+  std::vector<std::string> certain;
+};
+
+std::vector<std::string> certain_commands(const std::string& script) {
+  ShellBlocks blocks([](std::string_view value) { return value == "ib0" || value == "up"; });
+  blocks.begin();
+  std::vector<std::string> out;
+  int number = 0;
+  for (const auto line : base::split(script, '\n')) {
+    ++number;
+    for (const auto& part : parts_of(line)) {
+      const auto command = blocks.next(part, number);
+      if (command.text.empty() || command.test || command.decides) continue;
+      if (command.condition().empty()) out.emplace_back(command.text);
+    }
+  }
+  return out;
+}
+
+TEST(ShellBlocks, KnowWhichCommandsRunInAnyCase) {
+  const std::vector<ScriptRow> rows{
+      {"a list", "a; b & c", {"a", "b", "c"}},
+      {"if", "if x; then a; elif y; then b; else c; fi; d", {"d"}},
+      {"if in lines", "if x\nthen\n  a\nfi\nd", {"d"}},
+      {"if in another", "if [ \"$1\" = ib0 ]; then if x; then a; fi; b; fi", {"b"}},
+      {"a hook's interface", "if [ \"$1\" = ib0 ] && [ up = \"$2\" ]; then a; else b; fi", {"a"}},
+      {"another interface", "if [ \"$1\" = ib1 ]; then a; fi; b", {"b"}},
+      {"a negated test", "if ! [ \"$1\" = ib0 ]; then a; fi; b", {"b"}},
+      {"tests joined by ||", "if [ \"$2\" = up ] || [ \"$2\" = down ]; then a; fi", {}},
+      {"double brackets", "if [[ $IFACE == ib0 && ${ACTION} == up ]]; then a; fi", {"a"}},
+      {"loops", "for i in 1 2; do a; done; while x; do b; done; until y; do c; done; d", {"d"}},
+      {"case of a hook", "case \"$2\" in up) a ;; down) b ;; esac; c", {"a", "c"}},
+      {"case of something else", "case $x in\n  up)\n    a\n    ;;\nesac\nb", {"b"}},
+      {"alternatives", "case $2 in up|down) a;; esac", {}},
+      {"function", "f() {\n  a\n}\nb", {"b"}},
+      {"function with the brace below", "function f\n{\n  a\n}\nb", {"b"}},
+      {"function in a line", "f(){ a; }; b", {"b"}},
+      {"group and subshell", "{ a; }; ( b; c ); (d)", {"a", "b", "c", "d"}},
+      {"group behind &&", "[ -x /y ] && { a; }; b", {"b"}},
+      {"the interface is there", "[ -d /sys/class/net/ib0 ] && a", {"a"}},
+      {"a file is there", "[ -e /y ] && a; b", {"b"}},
+      {"||", "x || a; b", {"x", "b"}},
+      {"&& behind ||", "x || y && a", {"x"}},
+  };
+  for (const auto& row : rows)
+    EXPECT_THAT(certain_commands(row.script), ElementsAreArray(row.certain)) << row.name;
+}
+
+TEST(ShellBlocks, ACommandThatMayFailMakesTheNextUncertain) {
+  ShellBlocks blocks([](std::string_view) { return false; });
+  blocks.begin();
+  EXPECT_EQ(blocks.next({"", "a"}, 1).condition(), "");
+  EXPECT_EQ(blocks.next({"&&", "b"}, 1).condition(), "");
+  blocks.doubt();
+  EXPECT_EQ(blocks.next({"&&", "c"}, 1).condition(), "runs only where the command before it succeeds");
+  EXPECT_EQ(blocks.next({"||", "d"}, 1).condition(), "runs only where the command before it fails");
+  EXPECT_EQ(blocks.next({"", "e"}, 2).condition(), "");
+}
+
+TEST(ShellBlocks, NameTheBlockWithItsLine) {
+  ShellBlocks blocks([](std::string_view) { return false; });
+  blocks.begin();
+  (void)blocks.next({"", "if x"}, 3);
+  EXPECT_EQ(blocks.next({"", "then a"}, 4).condition(), "runs only as the `if` in line 3 says");
+  (void)blocks.next({"", "fi"}, 5);
+  (void)blocks.next({"", "f() {"}, 6);
+  const auto within = blocks.next({"", "b"}, 7);
+  EXPECT_EQ(within.condition(), "runs only where the function in line 6 is called");
+  EXPECT_EQ(within.depth, 1U);
+}
+
+TEST(ShellWords, KnowTheNetworkNamespaceOfACommand) {
+  struct NamespaceRow {
+    const char* command;
+    const char* name;  ///< empty: that of the script
+    const char* inner;
+  };
+  const std::vector<NamespaceRow> rows{
+      {"ip link set ib0 up", "", ""},
+      {"ip netns add storage", "", ""},
+      {"nsenter -t 1 -m mount", "", ""},
+      {"ip -n storage link set ib0 up", "storage", "ip link set ib0 up"},
+      {"ip -4 -net storage l s ib0 up", "storage", "ip link set ib0 up"},
+      {"ip --netns storage addr add 192.0.2.1/24 dev ib0", "storage", "ip addr add 192.0.2.1/24 dev ib0"},
+      {"/sbin/ip netns exec storage /sbin/ip a a 192.0.2.1/24 dev ib0", "storage",
+       "ip addr add 192.0.2.1/24 dev ib0"},
+      {"nsenter --net=/run/netns/x ip link set ib0 up", "of nsenter", "ip link set ib0 up"},
+      {"nsenter -t 1 -n ip link set ib0 up", "of nsenter", "ip link set ib0 up"},
+  };
+  for (const auto& row : rows) {
+    const auto there = elsewhere_of(shell_words(row.command, ""));
+    ASSERT_EQ(there.has_value(), *row.name != '\0') << row.command;
+    if (!there) continue;
+    EXPECT_EQ(there->name, row.name) << row.command;
+    EXPECT_EQ(base::join(there->command, " "), row.inner) << row.command;
+  }
+}
+
+TEST(GKeyFile, DividesListsAtSemicolons) {
+  EXPECT_THAT(gkeyfile_list("a;b;"), ElementsAre("a", "b"));
+  EXPECT_THAT(gkeyfile_list(" a ; ;b c"), ElementsAre("a", "b c"));
+  EXPECT_THAT(gkeyfile_list("a\\;b;c"), ElementsAre("a;b", "c"));
+  EXPECT_THAT(gkeyfile_list(""), ElementsAre());
+}
+
+TEST(GKeyFile, KnowsEscapesAndRefusesOthers) {
+  const auto text =
+      parse_gkeyfile({"/a", "[g] # text behind\nplain = a\\sb\\\\\\tc\nlast=\\\nwrong=\\x\nlist=a\\;b;\n"});
+  ASSERT_EQ(text.groups.size(), 1U);
+  EXPECT_EQ(text.groups.front().name, "g");
+  const auto& items = text.groups.front().items;
+  ASSERT_EQ(items.size(), 4U);
+  EXPECT_EQ(items[0].value, "a b\\\tc");
+  EXPECT_EQ(items[0].why, "");
+  EXPECT_EQ(items[1].key, "last") << "no line goes on in the next";
+  EXPECT_NE(items[1].why, "");
+  EXPECT_NE(items[2].why, "");
+  EXPECT_EQ(items[3].value, "a\\;b;");
+  EXPECT_TRUE(text.refused.empty());
+}
+
+TEST(GKeyFile, RefusesTheFileForOneLine) {
+  for (const auto* text : {"key=1\n[g]\n", "[g]\nword\n", "[g]\n=1\n", "[g]\n; comment\n", "[g]\na]b=1\n"})
+    EXPECT_EQ(parse_gkeyfile({"/a", text}).refused.size(), 1U) << text;
+  for (const auto* text : {"# comment\n\n[g]\na=1\n", "[g]\n;a=1\n", "[g]\nid[de]=1\n"})
+    EXPECT_EQ(parse_gkeyfile({"/a", text}).refused.size(), 0U) << text;
+}
+
+}  // namespace
+}  // namespace rdmacfg::foreign
