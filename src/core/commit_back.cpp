@@ -34,12 +34,16 @@ Report Run::held(std::uint64_t number) {
     if (is_damage(texts.error()))
       reason = put_aside(files(), fmt::format("{}/{}.json", context_.paths.texts, number), texts.error());
     reason += copy ? "; its copy is used" : "";
-    degrade(files(), {reason});
+    if (copy) {
+      const auto mended = parsed(*copy, request_);
+      const auto again = save_texts(files(), context_.paths.texts, number, mended, copy->of_others);
+      if (!again) reason += "; it could not be written again: " + again.error().message;
+    }
+    const auto reasons = degrade(files(), {reason});
+    const auto told = reasons.begin() + (copy ? 0 : 1);  // without a copy the first is the error
+    notes_.insert(notes_.end(), told, reasons.end());
+    damage_.insert(told, reasons.end());
     if (!copy) return error_report({texts.error().code, reason, 0});
-    notes_.push_back(reason);
-    damage_.insert(reason);
-    const auto mended = parsed(*copy, request_);
-    (void)save_texts(files(), context_.paths.texts, number, mended, copy->of_others);
     texts = std::move(copy);
   }
   auto options = options_for(nullptr);
@@ -56,13 +60,14 @@ std::set<model::Key> Run::let_be(const config::Document& document, Options& opti
   std::set<model::Key> keys;
   const auto taken = load_take_back(files(), context_.paths.let_be);
   if (!taken && is_damage(taken.error())) {
-    notes_.push_back(put_aside(files(), context_.paths.let_be, taken.error()));
-    degrade(files(), {notes_.back()});
-    damage_.insert(notes_.back());
+    const auto reasons = degrade(files(), {put_aside(files(), context_.paths.let_be, taken.error())});
+    notes_.insert(notes_.end(), reasons.begin(), reasons.end());
+    damage_.insert(reasons.begin(), reasons.end());
   }
   if (!taken || !*taken) return keys;
   if ((*taken)->boot_id != context_.host.boot_id) {
-    (void)files().remove(context_.paths.let_be);
+    tell_undone("the record of what was taken back before the last boot could not be removed",
+                files().remove(context_.paths.let_be));
     return keys;
   }
   std::map<model::Key, std::string> footings;

@@ -97,8 +97,10 @@ class Transaction {
     auto done = write_journal(host_.files, options_.paths.journal, journal);
     if (done) return {};
     // Where there is an earlier run, its journal is still needed; of this one nothing is left.
-    if (earlier_ == nullptr) (void)host_.files.remove(options_.paths.journal);
-    return base::fail(done.error().in("writing the journal"));
+    const auto gone = earlier_ == nullptr ? host_.files.remove(options_.paths.journal) : base::Result<void>();
+    auto error = done.error().in("writing the journal");
+    if (!gone) error.message += "; its beginning could not be removed: " + gone.error().message;
+    return base::fail(std::move(error));
   }
 
   /// `before`: the host just before; `state`: the record of then, which is updated. Nothing is
@@ -199,7 +201,7 @@ Plan joined_parts(const Plan& plan, const std::vector<Plan>& parts, const Range&
   return out;
 }
 
-/// What was not carried out goes back once more, now that nothing else is under way.
+/// Has the changes that were not carried out go back once more, now that nothing else is under way.
 /// @return what is left of it
 std::vector<std::string> undo_rest(const RunInput& input, const Plan& plan, const Plan& carried_out,
                                    State& state) {
@@ -385,8 +387,9 @@ std::optional<base::Error> settle(system::Host& host, const Options& options, co
   if (!done) {
     // Also what was written, and said to have failed.
     if (!(state == on_disk)) {
-      (void)(on_disk.records.empty() ? host.files.remove(options.paths.state)
-                                     : save_state(host.files, options.paths.state, on_disk));
+      const auto back = on_disk.records.empty() ? host.files.remove(options.paths.state)
+                                                : save_state(host.files, options.paths.state, on_disk);
+      if (!back) report.notes.push_back("what is remembered could not be put back: " + back.error().message);
     }
     return done.error();
   }

@@ -295,7 +295,7 @@ TEST_F(Aside, AFailureAmongManyIsFoundInFewAttempts) {
   EXPECT_EQ(attempts, 9) << "the whole, and two at each halving";
 }
 
-/// What is written in one go, and cannot all be written back, is left over only where it is to stay so.
+/// A setting of the batch that cannot be written back is wanted as it is then, and so not left over.
 TEST_F(Aside, WhatCannotBeUndoneKeepsNoOtherFromBeingTried) {
   constexpr int kSettings = 16;
   std::string text;
