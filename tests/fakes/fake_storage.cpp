@@ -303,12 +303,17 @@ void FakeIscsi::run_iscsiadm() {
     std::erase_if(sessions, [&](const auto& one) { return is_at(one, portal); });
     records.erase(portal.text());
   }
+  const bool rests = !logins.resting.empty() && (logins.boot.empty() || logins.boot == boot_id);
   for (const auto& portal : logins.resting) {
     if (!stuck) std::erase_if(sessions, [&](const auto& one) { return is_at(one, portal); });
   }
-  for (const auto& portal : logins.wanted) {
+  auto logged_in = logins.wanted;
+  for (const auto& portal : logins.resting) {
+    if (records.contains(portal.text())) logged_in.insert(portal);
+  }
+  for (const auto& portal : logged_in) {
     records.insert(portal.text());
-    if (!logins.resting.empty()) continue;
+    if (rests) continue;
     const bool there =
         std::any_of(sessions.begin(), sessions.end(), [&](const auto& one) { return is_at(one, portal); });
     if (there || !targets.contains(portal.text())) continue;

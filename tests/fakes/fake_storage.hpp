@@ -126,6 +126,7 @@ class FakeIscsi final : public system::Iscsi {
   std::map<std::string, std::vector<std::string>> used;  ///< uses() by target
   std::set<std::string> multipath;  ///< targets whose disks stay while a session with them does
   bool stuck = false;               ///< nobody can be logged out
+  std::string boot_id;              ///< of the kernel
   int looks = 0;                    ///< how often it was observed, or asked for uses
 
   void reboot() { sessions.clear(); }
