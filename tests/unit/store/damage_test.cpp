@@ -17,10 +17,12 @@
 namespace rdmacfg::core {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 class DamageTest : public ::testing::Test {
  protected:
@@ -69,6 +71,22 @@ TEST(Degrade, SaysThatNobodyWillKnow) {
   EXPECT_EQ(report.notes, reasons);
   EXPECT_EQ(report.damage.size(), 2U);
   EXPECT_EQ(report.exit, model::Exit::kOk) << "the host is as asked for";
+}
+
+/// The words of the JSON library would: whoever may read the log, or looks, would read a private document.
+TEST(Damage, IsToldWithoutTheRecord) {
+  fakes::Faults faults;
+  fakes::MemoryFiles files(faults);
+  const GenerationPaths paths;
+  for (const auto* text : {"{\"schema\":1,\"files\":[{\"name\":\"a\",\"text\":\"secret", "{\"schema\":secret",
+                           "{\"schema\":1,\"files\":[1e123456]}"}) {
+    files.content[paths.texts + "/1.json"] = text;
+    const auto read = load_texts(files, paths.texts, 1);
+    ASSERT_FALSE(read) << text;
+    EXPECT_TRUE(is_damage(read.error())) << text;
+    EXPECT_THAT(read.error().message,
+                AllOf(HasSubstr("1.json: damaged ("), Not(HasSubstr("secret")), Not(HasSubstr("123456"))));
+  }
 }
 
 TEST(Narrow, NamesWhatEverybodyStillReads) {
