@@ -112,6 +112,15 @@ Report Run::taken_back(const std::string& why) {
   // Killed before it could write anything: nothing has become other than it was.
   const bool never_began = !take_back_damaged_ && !take_back_ && waiting.boot_id == context_.host.boot_id;
   bool exact = here || (waiting.again() && never_began);
+  // All is still there that the next try needs: the deadline, and how to take it back.
+  const auto not_recorded = [&](const base::Error& error) {
+    report.error = error.in("the rollback could not be recorded");
+    report.left_over.push_back(fmt::format(
+        "{}: generation {} still waits for its confirmation there; it is taken back again by the next run",
+        context_.paths.ledger, waiting.generation));
+    report.exit = Exit::kUndoIncomplete;
+    return report;
+  };
   if (here) {
     const auto plan = take_back_->plan;
     exact = undone(*take_back_, report);
@@ -119,7 +128,8 @@ Report Run::taken_back(const std::string& why) {
     // once.
     if (waiting.again() && report.left_over.empty()) {
       const TakeBack left{.boot_id = context_.host.boot_id, .plan = plan, .before = {}};
-      if (auto done = save_take_back(files(), context_.paths.let_be, left); !done) note(report, done.error());
+      if (auto done = save_take_back(files(), context_.paths.let_be, left); !done)
+        return not_recorded(done.error());
     }
   }
   if (!waiting.again()) mark(waiting.generation, "rolled back: " + why, why);
@@ -127,15 +137,7 @@ Report Run::taken_back(const std::string& why) {
   ledger_.unconfirmed.reset();
   ledger_.answered.clear();
   ledger_.transaction = std::max(ledger_.transaction, committed_.transaction) + 1;
-  if (auto done = commit(); !done) {
-    // All is still there that the next try needs: the deadline, and how to take it back.
-    report.error = done.error().in("the rollback could not be recorded");
-    report.left_over.push_back(fmt::format(
-        "{}: generation {} still waits for its confirmation there; it is taken back again by the next run",
-        context_.paths.ledger, waiting.generation));
-    report.exit = Exit::kUndoIncomplete;
-    return report;
-  }
+  if (auto done = commit(); !done) return not_recorded(done.error());
   end_unconfirmed(report);
   auto told = waiting.again()
                   ? fmt::format("what applying generation {} again had changed was rolled back: {}",
