@@ -21,7 +21,7 @@ std::optional<std::int64_t> tag_of(std::string_view text) {
   return static_cast<std::int64_t>(*number);
 }
 
-/// As the kernel writes it. Anything else is no part of a command.
+/// As the kernel writes it. Nothing else becomes part of a command.
 bool is_boot_id(std::string_view text) {
   constexpr std::size_t kUuid = 36;
   return text.size() == kUuid && text.find_first_not_of("0123456789abcdef-") == std::string_view::npos;

@@ -73,7 +73,7 @@ TEST(Degrade, SaysThatNobodyWillKnow) {
   EXPECT_EQ(report.exit, model::Exit::kOk) << "the host is as asked for";
 }
 
-/// The words of the JSON library would: whoever may read the log, or looks, would read a private document.
+/// The JSON library quotes it: a private document would be in the log, and in what readers are shown.
 TEST(Damage, IsToldWithoutTheRecord) {
   fakes::Faults faults;
   fakes::MemoryFiles files(faults);
