@@ -34,12 +34,16 @@ Report Run::held(std::uint64_t number) {
     if (is_damage(texts.error()))
       reason = put_aside(files(), fmt::format("{}/{}.json", context_.paths.texts, number), texts.error());
     reason += copy ? "; its copy is used" : "";
-    degrade(files(), {reason});
+    if (copy) {
+      const auto mended = parsed(*copy, request_);
+      const auto again = save_texts(files(), context_.paths.texts, number, mended, copy->of_others);
+      if (!again) reason += "; it could not be written again: " + again.error().message;
+    }
+    const auto reasons = degrade(files(), {reason});
+    const auto told = reasons.begin() + (copy ? 0 : 1);  // without a copy the first is the error
+    notes_.insert(notes_.end(), told, reasons.end());
+    damage_.insert(told, reasons.end());
     if (!copy) return error_report({texts.error().code, reason, 0});
-    notes_.push_back(reason);
-    damage_.insert(reason);
-    const auto mended = parsed(*copy, request_);
-    (void)save_texts(files(), context_.paths.texts, number, mended, copy->of_others);
     texts = std::move(copy);
   }
   auto options = options_for(nullptr);
@@ -56,13 +60,14 @@ std::set<model::Key> Run::let_be(const config::Document& document, Options& opti
   std::set<model::Key> keys;
   const auto taken = load_take_back(files(), context_.paths.let_be);
   if (!taken && is_damage(taken.error())) {
-    notes_.push_back(put_aside(files(), context_.paths.let_be, taken.error()));
-    degrade(files(), {notes_.back()});
-    damage_.insert(notes_.back());
+    const auto reasons = degrade(files(), {put_aside(files(), context_.paths.let_be, taken.error())});
+    notes_.insert(notes_.end(), reasons.begin(), reasons.end());
+    damage_.insert(reasons.begin(), reasons.end());
   }
   if (!taken || !*taken) return keys;
   if ((*taken)->boot_id != context_.host.boot_id) {
-    (void)files().remove(context_.paths.let_be);
+    tell_undone("the record of what was taken back before the last boot could not be removed",
+                files().remove(context_.paths.let_be));
     return keys;
   }
   std::map<model::Key, std::string> footings;
@@ -107,6 +112,15 @@ Report Run::taken_back(const std::string& why) {
   // Killed before it could write anything: nothing has become other than it was.
   const bool never_began = !take_back_damaged_ && !take_back_ && waiting.boot_id == context_.host.boot_id;
   bool exact = here || (waiting.again() && never_began);
+  // All is still there that the next try needs: the deadline, and how to take it back.
+  const auto not_recorded = [&](const base::Error& error) {
+    report.error = error.in("the rollback could not be recorded");
+    report.left_over.push_back(fmt::format(
+        "{}: generation {} still waits for its confirmation there; it is taken back again by the next run",
+        context_.paths.ledger, waiting.generation));
+    report.exit = Exit::kUndoIncomplete;
+    return report;
+  };
   if (here) {
     const auto plan = take_back_->plan;
     exact = undone(*take_back_, report);
@@ -114,7 +128,8 @@ Report Run::taken_back(const std::string& why) {
     // once.
     if (waiting.again() && report.left_over.empty()) {
       const TakeBack left{.boot_id = context_.host.boot_id, .plan = plan, .before = {}};
-      if (auto done = save_take_back(files(), context_.paths.let_be, left); !done) note(report, done.error());
+      if (auto done = save_take_back(files(), context_.paths.let_be, left); !done)
+        return not_recorded(done.error());
     }
   }
   if (!waiting.again()) mark(waiting.generation, "rolled back: " + why, why);
@@ -122,15 +137,7 @@ Report Run::taken_back(const std::string& why) {
   ledger_.unconfirmed.reset();
   ledger_.answered.clear();
   ledger_.transaction = std::max(ledger_.transaction, committed_.transaction) + 1;
-  if (auto done = commit(); !done) {
-    // All is still there that the next try needs: the deadline, and how to take it back.
-    report.error = done.error().in("the rollback could not be recorded");
-    report.left_over.push_back(fmt::format(
-        "{}: generation {} still waits for its confirmation there; it is taken back again by the next run",
-        context_.paths.ledger, waiting.generation));
-    report.exit = Exit::kUndoIncomplete;
-    return report;
-  }
+  if (auto done = commit(); !done) return not_recorded(done.error());
   end_unconfirmed(report);
   auto told = waiting.again()
                   ? fmt::format("what applying generation {} again had changed was rolled back: {}",

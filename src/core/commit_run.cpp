@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <string_view>
 #include <utility>
 
 #include "base/text.hpp"
@@ -31,6 +32,8 @@ config::Document parsed(Remembered remembered, const Request& request) {
 }
 
 namespace {
+
+constexpr std::string_view kNoCopy = "the copy of the ledger could not be written";
 
 /// Of the same texts: whether each may be read by those that may read the document's.
 bool is_as_private(const Remembered& kept, const config::Document& document) {
@@ -61,7 +64,8 @@ Result<void> Run::load() {
                               : put_aside(files(), context_.paths.ledger, *now->damage));
     reasons.back() += now->lost ? "; which generation was active is not known, and nothing is removed"
                                 : "; its copy is used";
-    if (!now->lost) (void)save_ledger(files(), context_.paths.ledger, committed_);
+    const auto again = now->lost ? Result<void>() : save_ledger(files(), context_.paths.ledger, committed_);
+    if (!again) reasons.back() += "; it could not be written again: " + again.error().message;
   }
   if (!take_back) {
     reasons.push_back(put_aside(files(), context_.paths.take_back, take_back.error()));
@@ -73,12 +77,14 @@ Result<void> Run::load() {
   } else {
     take_back_ = std::move(*take_back);
   }
-  degrade(files(), reasons);
+  reasons = degrade(files(), std::move(reasons));
   notes_.insert(notes_.end(), reasons.begin(), reasons.end());
   damage_.insert(reasons.begin(), reasons.end());
   // Of an apply that is over: its last step was not done.
-  if (take_back_ && !waits()) (void)files().remove(context_.paths.take_back);
-  if (!committed_.generations.empty()) (void)save_backup(files(), context_.paths, committed_);
+  if (take_back_ && !waits())
+    tell_undone("the record of an apply that is over could not be removed",
+                files().remove(context_.paths.take_back));
+  if (!committed_.generations.empty()) tell_undone(kNoCopy, save_backup(files(), context_.paths, committed_));
   return {};
 }
 
@@ -160,7 +166,8 @@ void Run::drop(const Application& work, Report& report) {
   ledger_ = work.before;
   if (!work.same && !ambiguous_) {
     // One that cannot be removed is replaced by the next generation's.
-    (void)files().remove(fmt::format("{}/{}.json", context_.paths.texts, work.number));
+    tell_undone("a text that nothing was made of could not be removed",
+                files().remove(fmt::format("{}/{}.json", context_.paths.texts, work.number)));
   }
   if (work.begun && !ambiguous_ && !end_unconfirmed(report)) {
     report.exit = Exit::kUndoIncomplete;
@@ -287,6 +294,10 @@ std::uint64_t Run::next_number() const {
   return number;
 }
 
+void Run::tell_undone(std::string_view what, const Result<void>& done) {
+  if (!done) notes_.push_back(fmt::format("{}: {}", what, done.error().message));
+}
+
 void Run::note(Report& report, const base::Error& error) {
   report.notes.push_back("what was done could not all be recorded: " + error.message);
 }
@@ -312,10 +323,11 @@ Result<void> Run::commit() {
   committed_ = ledger_;
   // From here on it is committed; a later failure costs no more than the copy.
   if (auto done = save_backup(files(), context_.paths, ledger_); !done) {
-    (void)files().remove(context_.paths.backup);  // better none than an old one
-    notes_.push_back("the copy of the ledger could not be written: " + done.error().message);
+    tell_undone(kNoCopy, done);
+    tell_undone("the copy of the ledger before stays, and is used should the ledger be damaged",
+                files().remove(context_.paths.backup));  // better none than an old one
   }
-  remove_texts(files(), context_.paths, dropped);
+  for (auto& left : remove_texts(files(), context_.paths, dropped)) notes_.push_back(std::move(left));
   return {};
 }
 

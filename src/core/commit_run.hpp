@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/commit.hpp"
@@ -89,6 +90,9 @@ class Run {
   model::Report awaiting(model::Report report);
 
   [[nodiscard]] std::uint64_t next_number() const;
+
+  /// A write that a later run does again, or nothing depends on: where it failed, a note says so.
+  void tell_undone(std::string_view what, const base::Result<void>& done);
 
   static void note(model::Report& report, const base::Error& error);
 

@@ -162,8 +162,7 @@ Result<Recalled> recall(system::Host& host, const Options& options) {
     if (dropped.empty()) out.on_disk = out.state;
     if (!dropped.empty()) lose(options.paths.state, unknown(options.paths.state, dropped));
   }
-  degrade(files, reasons);
-  out.damage = std::move(reasons);
+  out.damage = degrade(files, std::move(reasons));
   return out;
 }
 

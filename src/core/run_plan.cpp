@@ -71,6 +71,7 @@ void finish_report(Report& report, Picture& now, const State& state, const Plan&
 struct Attempt {
   std::optional<base::Error> error;    ///< then it was undone
   std::vector<std::string> left_over;  ///< what undoing could not restore
+  std::vector<std::string> lost;       ///< of what interfaces carried
   Verification verification;
   std::optional<Picture> now;  ///< afterwards; of a success always there
 };
@@ -96,8 +97,10 @@ class Transaction {
     auto done = write_journal(host_.files, options_.paths.journal, journal);
     if (done) return {};
     // Where there is an earlier run, its journal is still needed; of this one nothing is left.
-    if (earlier_ == nullptr) (void)host_.files.remove(options_.paths.journal);
-    return base::fail(done.error().in("writing the journal"));
+    const auto gone = earlier_ == nullptr ? host_.files.remove(options_.paths.journal) : base::Result<void>();
+    auto error = done.error().in("writing the journal");
+    if (!gone) error.message += "; its beginning could not be removed: " + gone.error().message;
+    return base::fail(std::move(error));
   }
 
   /// `before`: the host just before; `state`: the record of then, which is updated. Nothing is
@@ -109,7 +112,7 @@ class Transaction {
     if (outcome.error) {
       attempt.error = std::move(outcome.error);
       attempt.left_over = undo(plan, host_);
-      for (auto& gone : outcome.touched.put_back(host_)) attempt.left_over.push_back(std::move(gone));
+      attempt.lost = outcome.touched.put_back(host_);
       if (auto after = take_picture(host_, keys_of(state, plan))) reinstate(plan, *after, state);
       return attempt;
     }
@@ -198,9 +201,25 @@ Plan joined_parts(const Plan& plan, const std::vector<Plan>& parts, const Range&
   return out;
 }
 
+/// Has the changes that were not carried out go back once more, now that nothing else is under way.
+/// @return what is left of it
+std::vector<std::string> undo_rest(const RunInput& input, const Plan& plan, const Plan& carried_out,
+                                   State& state) {
+  std::set<model::Key> done;
+  for (const auto& change : carried_out.changes) done.insert(change.key);
+  Plan rest;
+  for (const auto& change : plan.changes) {
+    if (!done.contains(change.key)) rest.changes.push_back(change);
+  }
+  if (rest.changes.empty()) return {};
+  auto left = undo(rest, input.host);
+  if (auto after = take_picture(input.host, keys_of(state, rest))) reinstate(rest, *after, state);
+  return left;
+}
+
 /// After the plan as a whole has failed and was undone: those of its parts that can be carried out without
 /// the others. They are looked for by halves, as each attempt costs several looks at the whole host.
-/// Successful parts stay.
+/// Successful parts stay. One that could not be undone keeps no other from being tried.
 /// @return what was carried out
 Plan by_parts(const RunInput& input, State& state, Transaction& transaction, Report& report, Attempt& last,
               std::map<model::Key, std::string>& failed) {
@@ -212,6 +231,9 @@ Plan by_parts(const RunInput& input, State& state, Transaction& transaction, Rep
     if (messages.empty() || messages.back() != why) messages.push_back(why);
   };
   std::map<model::Key, std::string> postponed;
+  bool left = !last.left_over.empty();
+  report.left_over = last.lost;
+  std::string ended;  // why no more parts are tried
   std::vector<Range> open;
   add_halves({0, parts.size()}, open);
   while (!open.empty()) {
@@ -219,30 +241,37 @@ Plan by_parts(const RunInput& input, State& state, Transaction& transaction, Rep
     open.pop_back();
     const auto part = joined_parts(report.plan, parts, range);
     // A cancelled run ends without trying all that is left.
-    if (is_cancelled(input.options)) {
-      fail(part, kCancelled);
+    if (ended.empty() && is_cancelled(input.options)) ended = kCancelled;
+    if (!ended.empty()) {
+      fail(part, ended);
       continue;
     }
     auto before = take_picture(input.document, input.host, keys_of(state, report.plan), false, true,
                                as_in(input.picture));
     if (!before) {
-      last.error = before.error();
-      return carried_out;
+      ended = before.error().message;
+      fail(part, ended);
+      continue;
     }
     keep_aside(input.picture, *before);
     auto attempt = transaction.run(part, *before, state);
-    if (attempt.error && range.size() > 1 && attempt.left_over.empty()) {
+    left = left || !attempt.left_over.empty();
+    report.left_over.insert(report.left_over.end(), attempt.lost.begin(), attempt.lost.end());
+    if (attempt.error && range.size() > 1) {
       add_halves(range, open);
       continue;
     }
     note_overruled(report, attempt.verification);
-    report.left_over.insert(report.left_over.end(), attempt.left_over.begin(), attempt.left_over.end());
     if (attempt.error) {
       fail(part, attempt.error->message);
       continue;
     }
     carried_out.changes.insert(carried_out.changes.end(), part.changes.begin(), part.changes.end());
     postponed.merge(attempt.verification.postponed);
+  }
+  if (left) {
+    for (auto& one : undo_rest(input, report.plan, carried_out, state))
+      report.left_over.push_back(std::move(one));
   }
   if (!messages.empty()) last.error = base::Error{base::Code::kRefused, base::join(messages, "; "), 0};
   if (messages.empty()) last.error.reset();
@@ -302,6 +331,7 @@ RunOutcome run_plan(const RunInput& input, State& state, Report planned) {
   const auto resources = report.resources;
   auto attempt = transaction.run(report.plan, input.picture, state);
   report.left_over = attempt.left_over;
+  report.left_over.insert(report.left_over.end(), attempt.lost.begin(), attempt.lost.end());
   note_overruled(report, attempt.verification);
   Plan carried_out;
   bool stands = !attempt.error;  // what was done is to stay
@@ -311,7 +341,7 @@ RunOutcome run_plan(const RunInput& input, State& state, Report planned) {
     out.swept = swept(report, input.picture, *attempt.now, input.options);
     forget(*attempt.now, state);
     carried_out = report.plan;
-  } else if (input.options.independent && !is_cancelled(input.options) && report.left_over.empty() &&
+  } else if (input.options.independent && !is_cancelled(input.options) &&
              components(report.plan).size() > 1) {
     carried_out = by_parts(input, state, transaction, report, attempt, aside);
     stands = true;
@@ -357,8 +387,9 @@ std::optional<base::Error> settle(system::Host& host, const Options& options, co
   if (!done) {
     // Also what was written, and said to have failed.
     if (!(state == on_disk)) {
-      (void)(on_disk.records.empty() ? host.files.remove(options.paths.state)
-                                     : save_state(host.files, options.paths.state, on_disk));
+      const auto back = on_disk.records.empty() ? host.files.remove(options.paths.state)
+                                                : save_state(host.files, options.paths.state, on_disk);
+      if (!back) report.notes.push_back("what is remembered could not be put back: " + back.error().message);
     }
     return done.error();
   }

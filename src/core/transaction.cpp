@@ -78,8 +78,9 @@ std::optional<Change> inverse(const Change& change, const model::Observed* now) 
   return back;
 }
 
-/// `picture`: the host now; without one it is looked at.
-void undo_batch(std::span<const Change> batch, system::Host& host, const Picture* picture) {
+/// `picture`: the host now; without one it is looked at. `last`: the last attempt, in which what cannot be
+/// undone must not keep the others of its batch from it.
+void undo_batch(std::span<const Change> batch, system::Host& host, const Picture* picture, bool last) {
   std::optional<Picture> own;
   if (picture == nullptr) {
     auto taken = take_picture(host, keys_of({}, {{batch.begin(), batch.end()}}));
@@ -96,8 +97,11 @@ void undo_batch(std::span<const Change> batch, system::Host& host, const Picture
     for (const auto& back : backs) {
       if (back.operation == operation) same.push_back(back);
     }
+    if (same.empty()) continue;
     // A failure here shows in the verification, which decides.
-    if (!same.empty()) (void)kinds::find(same.front().key.kind)->apply(same, host);
+    const auto* kind = kinds::find(same.front().key.kind);
+    if (kind->apply(same, host) || !last || same.size() == 1) continue;
+    for (const auto& one : same) (void)kind->apply({&one, 1}, host);
   }
 }
 
@@ -218,7 +222,8 @@ std::vector<std::string> undo(const Plan& plan, system::Host& host, std::optiona
   for (int attempt = 0; attempt < kUndoAttempts; ++attempt) {
     const auto all = batches(plan);
     const auto* picture = attempt == 0 && before ? &*before : nullptr;
-    for (auto batch = all.rbegin(); batch != all.rend(); ++batch) undo_batch(*batch, host, picture);
+    for (auto batch = all.rbegin(); batch != all.rend(); ++batch)
+      undo_batch(*batch, host, picture, attempt + 1 == kUndoAttempts);
     rest = left_over(plan, host, after);
     for (const auto* kind : kinds::all()) {
       const auto* clears = kinds::ability<kinds::ClearsAway>(kind);

@@ -8,6 +8,7 @@
 #include "base/text.hpp"
 #include "ctl/render/blocks.hpp"
 #include "ctl/render/render_report.hpp"
+#include "store/damage.hpp"
 #include "store/lock.hpp"
 
 namespace rdmacfg::ctl {
@@ -98,7 +99,7 @@ base::Result<Report> change_here(const Context& context, system::Host& host, con
   const auto signals = environment.hold_signals();
   const auto precedence = environment.take_precedence();
   core::Context core{host, options_of(context)};
-  if (!context.offline()) core::narrow(host.files, core.paths);
+  const bool exposed = !context.offline() && !core::narrow(host.files, core.paths).empty();
   std::optional<Progress> progress;
   core.options.confirm = [&](const Report& plan) {
     if (begins && !begins(plan)) return false;
@@ -108,7 +109,9 @@ base::Result<Report> change_here(const Context& context, system::Host& host, con
   core.options.progress = [&](std::size_t done, std::size_t total, const std::string& what) {
     if (progress) progress->step(done, total, what);
   };
-  return change(core);
+  auto report = change(core);
+  if (exposed) core::tell_damage(host.files, core::narrow(host.files, core.paths), report);
+  return report;
 }
 
 Report past_daemon(const Context& context, core::Context& core, const std::function<Report()>& change) {
@@ -120,8 +123,13 @@ Report past_daemon(const Context& context, core::Context& core, const std::funct
   auto report = change();
   const bool good = report.exit == model::Exit::kOk || report.exit == model::Exit::kPartly;
   if (!good || context.offline() || context.arguments.boot) return report;
-  if (!report.plan.empty() || active() != before)
-    (void)core.host.files.write(core::kAppliedMark, fmt::format("{}\n", core::system_clock().boot_ms()));
+  if (report.plan.empty() && active() == before) return report;
+  const auto told =
+      core.host.files.write(core::kAppliedMark, fmt::format("{}\n", core::system_clock().boot_ms()));
+  if (!told)
+    report.notes.push_back(
+        "a running rdma-configd could not be told of this apply, and may take it for drift: " +
+        told.error().message);
   return report;
 }
 

@@ -20,6 +20,13 @@ constexpr const char* kBeginning =
     "# How the RDMA devices and IPoIB interfaces of this host should be: rdma-configd.toml(5).\n"
     "version = 1\n";
 
+/// Not every folder can be locked: over NFS none can.
+Result<std::shared_ptr<void>> lock_folder(const Context& context, const std::filesystem::path& folder) {
+  auto lock = context.environment.lock_document(folder);
+  if (!lock && lock.error().code != Code::kTimeout) return std::shared_ptr<void>();
+  return lock;
+}
+
 }  // namespace
 
 Result<std::vector<config::Text>> texts_to_edit(const Context& context) {
@@ -46,19 +53,22 @@ Result<std::vector<config::Text>> with_tables(const Context& context, std::vecto
 }
 
 Result<std::shared_ptr<void>> lock_document(const Context& context) {
-  const auto& environment = context.environment;
   const auto& files = context.arguments.config;
-  if (files.empty() && !environment.privileged) return std::shared_ptr<void>();
-  if (files.empty() && !context.offline()) return environment.lock_document({});
-  if (!files.empty() && files.front() == config::kStandardInput) return std::shared_ptr<void>();
+  if (files.empty() && !context.environment.privileged) return std::shared_ptr<void>();
+  if (files.empty()) return lock_installed_document(context);
+  if (files.front() == config::kStandardInput) return std::shared_ptr<void>();
   std::error_code error;
-  const auto folder = files.empty() ? std::filesystem::canonical(context.root(), error)
-                                    : std::filesystem::canonical(files.front(), error).parent_path();
+  const auto file = std::filesystem::canonical(files.front(), error);
   if (error) return std::shared_ptr<void>();
-  auto lock = environment.lock_document(folder);
-  // Not every folder can be locked: over NFS none can.
-  if (!lock && lock.error().code != Code::kTimeout) return std::shared_ptr<void>();
-  return lock;
+  return lock_folder(context, file.parent_path());
+}
+
+Result<std::shared_ptr<void>> lock_installed_document(const Context& context) {
+  if (!context.offline()) return context.environment.lock_document({});
+  std::error_code error;
+  const auto root = std::filesystem::canonical(context.root(), error);
+  if (error) return std::shared_ptr<void>();
+  return lock_folder(context, root);
 }
 
 Result<void> replace_document(const Context& context, const std::string& name,

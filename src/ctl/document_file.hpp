@@ -26,6 +26,9 @@ base::Result<std::vector<config::Text>> with_tables(const Context& context, std:
 /// until it is written. Nothing to wait for where write_document() refuses anyway.
 base::Result<std::shared_ptr<void>> lock_document(const Context& context);
 
+/// The same for /etc/rdma-configd itself, whatever document was named: of the running host, or below --root.
+base::Result<std::shared_ptr<void>> lock_installed_document(const Context& context);
+
 /// Writes one of them, under lock_document(). One below /usr/lib or /run is not ours to change: the error
 /// says what to do instead.
 base::Result<void> write_document(const Context& context, const std::string& name, std::string_view text);

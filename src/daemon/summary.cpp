@@ -118,7 +118,7 @@ Json summary_of(const model::Report& report) {
     for (const auto& one : report.plan.changes) out.plan.changes.push_back(short_of(one, values));
     for (const auto& one : report.drifted) out.drifted.push_back(short_of(one, values));
     auto json = core::report_json(out);
-    if (dump(json).size() <= limits::kSummaryBytes) return json;
+    if (dump(json).size() <= limits::kSummaryBytes - kStatusBytes) return json;
   }
   auto out = frame_of(report);
   out.notes.emplace_back(

@@ -2,6 +2,7 @@
 // The worker's short form of a report, which the main process parses, and the whole as bytes.
 #pragma once
 
+#include <cstddef>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -9,9 +10,13 @@
 
 namespace rdmacfg::daemon {
 
+/// Room for the rest of a worker's last line, of which limits::kSummaryBytes are read: the status, with the
+/// history.
+inline constexpr std::size_t kStatusBytes = std::size_t{128} * 1024;
+
 /// The main process's part of a report of a change: keys, statuses, reasons, changed fields with short
-/// values; texts are cut to limits::kSummaryText. Where that is longer than limits::kSummaryBytes, attributes
-/// and values go first, then changes and resources.
+/// values; texts are cut to limits::kSummaryText. Where that is longer than limits::kSummaryBytes without
+/// kStatusBytes, attributes and values go first, then changes and resources.
 nlohmann::ordered_json summary_of(const model::Report& report);
 
 /// The whole report, at most limits::kReportBytes long. Of a longer one: for a look an error that says so;

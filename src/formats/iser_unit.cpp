@@ -12,13 +12,19 @@ namespace {
 
 constexpr std::string_view kIserHead = "# Written by rdma-configd; changes here are overwritten.";
 constexpr std::string_view kWantedMark = "# session: ", kLeavingMark = "# logging out: ",
-                           kRestingMark = "# logging out for now: ";
+                           kRestingMark = "# logging out for now: ", kBootMark = "# in boot: ";
 constexpr std::int64_t kHighestTag = 65535;  // of ports and of portal groups
 
 std::optional<std::int64_t> tag_of(std::string_view text) {
   const auto number = base::parse_number(text);
   if (!number || *number > kHighestTag) return std::nullopt;
   return static_cast<std::int64_t>(*number);
+}
+
+/// As the kernel writes it. Nothing else becomes part of a command.
+bool is_boot_id(std::string_view text) {
+  constexpr std::size_t kUuid = 36;
+  return text.size() == kUuid && text.find_first_not_of("0123456789abcdef-") == std::string_view::npos;
 }
 
 std::string arguments_of(const IserPortal& one) {
@@ -85,6 +91,8 @@ IserLogins parse_iser_unit(std::string_view text) {
   IserLogins out;
   if (!is_our_iser_unit(text)) return out;
   for (const auto line : base::split(text, '\n')) {
+    if (line.starts_with(kBootMark) && is_boot_id(line.substr(kBootMark.size())))
+      out.boot = line.substr(kBootMark.size());
     for (const auto& [mark, into] :
          {std::pair{kWantedMark, &out.wanted}, std::pair{kLeavingMark, &out.leaving},
           std::pair{kRestingMark, &out.resting}}) {
@@ -96,6 +104,7 @@ IserLogins parse_iser_unit(std::string_view text) {
   for (const auto* list : {&out.leaving, &out.resting}) {
     for (const auto& one : *list) out.wanted.erase(one);
   }
+  if (out.resting.empty()) out.boot.clear();
   return out;
 }
 
@@ -124,7 +133,14 @@ std::string render_iser_unit(const IserLogins& logins) {
   for (const auto& one : logins.leaving) add_leaving(one, out);
   for (const auto& one : logins.resting) add_resting(one, out);
   for (const auto& one : logins.wanted) add_wanted(one, out);
-  if (!logins.resting.empty()) return out;  // a login by the interface would be one by their records, too
+  if (!logins.resting.empty()) {  // a login by the interface is one by their records, too
+    if (!is_boot_id(logins.boot)) return out;
+    return out + fmt::format(
+                     "{}{}\n"
+                     "ExecStart=-/bin/sh -c 'grep -qsxF {} /proc/sys/kernel/random/boot_id || "
+                     "iscsiadm -m node -I {} --login'\n",
+                     kBootMark, logins.boot, logins.boot, kIserInterface);
+  }
   return out + fmt::format("ExecStart=-iscsiadm -m {} -I {} {}\n", logins.wanted.empty() ? "iface" : "node",
                            kIserInterface, logins.wanted.empty() ? "-o delete" : "--login");
 }

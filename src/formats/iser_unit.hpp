@@ -43,6 +43,9 @@ struct IserLogins {
   std::set<IserPortal> leaving{};
   /// To be logged out with their records left as they are: a login that is undone.
   std::set<IserPortal> resting{};
+  /// Boot in which those of `resting` have a session to be logged out; from the next one on they are logged
+  /// in like all others, should nobody have finished it by then. Empty without any, or where it is not known.
+  std::string boot{};
   [[nodiscard]] bool empty() const { return wanted.empty() && leaving.empty() && resting.empty(); }
   void erase(const IserPortal& portal);  ///< whichever it is among
   bool operator==(const IserLogins&) const = default;

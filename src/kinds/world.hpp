@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -107,6 +108,16 @@ class World {
   /// was decided before. Asked for once; auto without a host.
   [[nodiscard]] model::Backend manager() const;
 
+  /// The outcome of a look, or of what follows from looks and from the document, made at the first question:
+  /// many resources ask the same. `what` names it among all kinds.
+  template <class Look>
+  const std::invoke_result_t<const Look&>& once(const std::string& what, const Look& look) const {
+    using Seen = std::invoke_result_t<const Look&>;
+    auto& kept = once_[what];
+    if (!kept) kept = std::make_shared<Seen>(look());
+    return *static_cast<const Seen*>(kept.get());
+  }
+
   /// "<boot id>/<ifindex>": another kernel object is another instance.
   [[nodiscard]] std::string instance(const system::Link& link) const;
 
@@ -117,6 +128,7 @@ class World {
   std::shared_ptr<const system::Snapshot> snapshot_ = std::make_shared<const system::Snapshot>();
   std::map<model::Key, Clue> concerned_;
   mutable std::optional<model::Backend> manager_;
+  mutable std::map<std::string, std::shared_ptr<void>> once_;
   std::map<model::Guid, PortRef> ports_;
   std::map<model::Guid, const system::Link*> parent_of_;
   std::vector<const system::Link*> parents_;

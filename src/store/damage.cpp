@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
 #include "store/json_file.hpp"
 
@@ -71,8 +72,8 @@ std::vector<std::string> degraded(system::Files& files) {
   return loaded->value_or(std::vector<std::string>());
 }
 
-void degrade(system::Files& files, const std::vector<std::string>& reasons) {
-  if (reasons.empty()) return;
+std::vector<std::string> degrade(system::Files& files, std::vector<std::string> reasons) {
+  if (reasons.empty()) return reasons;
   auto all = degraded(files);
   for (const auto& reason : reasons) {
     if (std::find(all.begin(), all.end(), reason) == all.end()) all.push_back(reason);
@@ -81,7 +82,17 @@ void degrade(system::Files& files, const std::vector<std::string>& reasons) {
     all.erase(all.begin(), all.end() - static_cast<std::ptrdiff_t>(kReasonsMost));
   const Json json{{"schema", kDegradedSchema}, {"reasons", all}};
   make_way(files, kDegradedFile);
-  (void)files.write(kDegradedFile, json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+  const auto done =
+      files.write(kDegradedFile, json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+  if (!done)
+    reasons.push_back("this is not recorded, and the next run does not know: " + done.error().message);
+  return reasons;
+}
+
+void tell_damage(system::Files& files, std::vector<std::string> reasons, model::Report& report) {
+  reasons = degrade(files, std::move(reasons));
+  report.notes.insert(report.notes.end(), reasons.begin(), reasons.end());
+  report.damage.insert(reasons.begin(), reasons.end());
 }
 
 Result<void> clear_degraded(system::Files& files) { return replace_by_nothing(files, kDegradedFile); }

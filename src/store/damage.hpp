@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "model/report.hpp"
 #include "system/files.hpp"
 
 namespace rdmacfg::core {
@@ -35,9 +36,13 @@ base::Result<void> replace_by_nothing(system::Files& files, const std::string& p
 /// Removes the copies that put_aside() has kept of a record; a copy that cannot be removed stays.
 void remove_put_aside(system::Files& files, const std::string& path);
 
-/// Adds to the reasons, each once and at most eight. Best effort: a disk that is full must not keep the host
-/// from being configured.
-void degrade(system::Files& files, const std::vector<std::string>& reasons);
+/// Adds to the reasons, each once and at most eight. A disk that is full does not keep the host from being
+/// configured.
+/// @return `reasons`, and one more where they could not be written
+[[nodiscard]] std::vector<std::string> degrade(system::Files& files, std::vector<std::string> reasons);
+
+/// degrade() at the end of a run, whose report tells of the reasons: not even its own success clears them.
+void tell_damage(system::Files& files, std::vector<std::string> reasons, model::Report& report);
 
 /// Why the host is DEGRADED; empty when it is not.
 std::vector<std::string> degraded(system::Files& files);

@@ -295,16 +295,22 @@ Result<void> save_texts(system::Files& files, const std::string& folder, std::ui
                              json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
-void narrow(system::Files& files, const GenerationPaths& paths) {
-  std::vector<std::string> all{paths.ledger, paths.backup, paths.take_back, paths.let_be};
+std::vector<std::string> narrow(system::Files& files, const GenerationPaths& paths) {
+  std::vector<std::string> all{paths.ledger, paths.backup, paths.take_back, paths.let_be}, open;
   if (const auto names = files.list(paths.texts)) {
     for (const auto& name : *names) all.push_back(paths.texts + '/' + name);
   }
   for (const auto& path : all) {
     if (files.hidden(path)) continue;
     const auto text = files.read(path);
-    if (text && *text) (void)files.write_private(path, **text);
+    if (!text && system::is_unusable(text.error())) continue;  // nothing of ours is in it
+    if (text && !*text) continue;
+    const auto done = text ? files.write_private(path, **text) : Result<void>(base::fail(text.error()));
+    if (!done)
+      open.push_back(fmt::format("{}: everybody can read it, and its mode could not be changed: {}", path,
+                                 done.error().message));
   }
+  return open;
 }
 
 Result<void> save_backup(system::Files& files, const GenerationPaths& paths, const Ledger& ledger) {
@@ -364,9 +370,15 @@ std::vector<std::uint64_t> prune(Ledger& ledger) {
   return dropped;
 }
 
-void remove_texts(system::Files& files, const GenerationPaths& paths,
-                  const std::vector<std::uint64_t>& numbers) {
-  for (const auto number : numbers) (void)files.remove(path_of(paths.texts, number));
+std::vector<std::string> remove_texts(system::Files& files, const GenerationPaths& paths,
+                                      const std::vector<std::uint64_t>& numbers) {
+  std::vector<std::string> left;
+  for (const auto number : numbers) {
+    if (const auto done = files.remove(path_of(paths.texts, number)); !done)
+      left.push_back(fmt::format("the text of generation {}, which is forgotten, could not be removed: {}",
+                                 number, done.error().message));
+  }
+  return left;
 }
 
 Result<std::optional<TakeBack>> load_take_back(system::Files& files, const std::string& path) {

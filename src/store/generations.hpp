@@ -134,7 +134,8 @@ base::Result<void> save_texts(system::Files& files, const std::string& folder, s
 
 /// Gives copies of documents, the ledger and take-back records mode 0600, which earlier versions wrote for
 /// everybody to read.
-void narrow(system::Files& files, const GenerationPaths& paths);
+/// @return of each that everybody still reads a sentence for the administrator
+[[nodiscard]] std::vector<std::string> narrow(system::Files& files, const GenerationPaths& paths);
 
 /// The document of a generation, read again; `host` where it does not say for which it was applied. One of
 /// others is parsed within confine_of_others(); where that fails, an error in Document::diagnostics says so.
@@ -144,8 +145,9 @@ config::Document parse_again(Remembered remembered, std::string_view host);
 /// to stay.
 /// @return their numbers: their texts go once the ledger is written
 std::vector<std::uint64_t> prune(Ledger& ledger);
-void remove_texts(system::Files& files, const GenerationPaths& paths,
-                  const std::vector<std::uint64_t>& numbers);
+/// @return of each that stays a sentence for the administrator
+[[nodiscard]] std::vector<std::string> remove_texts(system::Files& files, const GenerationPaths& paths,
+                                                    const std::vector<std::uint64_t>& numbers);
 
 /// Brings the copy of the ledger up to date; nothing is written when it is.
 base::Result<void> save_backup(system::Files& files, const GenerationPaths& paths, const Ledger& ledger);

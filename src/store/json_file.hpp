@@ -14,6 +14,15 @@
 
 namespace rdmacfg::core {
 
+/// Why the library could not read a record. Its own words quote the text that it read last, which may be
+/// private, and as long as the record.
+inline std::string damage_in(const nlohmann::ordered_json::exception& error) {
+  constexpr int kNumberOverflow = 406;
+  if (const auto* syntax = dynamic_cast<const nlohmann::ordered_json::parse_error*>(&error))
+    return fmt::format("no JSON from byte {} on", syntax->byte);
+  return error.id == kNumberOverflow ? std::string("a number is too large") : std::string(error.what());
+}
+
 /// Nothing when the file is not there; a damaged one, or one of another schema, is an error (is_damage()).
 template <class T>
 base::Result<std::optional<T>> load_json(system::Files& files, const std::string& path, int schema,
@@ -31,7 +40,7 @@ base::Result<std::optional<T>> load_json(system::Files& files, const std::string
     }
     return std::optional<T>(decode(json));
   } catch (const nlohmann::ordered_json::exception& e) {
-    return base::fail(base::Code::kInvalid, fmt::format("{}: damaged ({})", path, e.what()));
+    return base::fail(base::Code::kInvalid, fmt::format("{}: damaged ({})", path, damage_in(e)));
   }
 }
 

@@ -46,7 +46,8 @@ class Files {
   /// name. Needs no space on the disk. No error when `from` does not exist.
   virtual base::Result<void> rename(const std::string& from, const std::string& to) = 0;
 
-  /// No error when it does not exist.
+  /// No error when it does not exist. A temporary file (temporary_file.hpp) that a living process writes
+  /// stays.
   virtual base::Result<void> remove(const std::string& path) = 0;
 
   /// read() of a file of others that may be a symbolic link, as the programs that it is for read it.

@@ -142,6 +142,48 @@ Text with_file(std::string path, Line line) {
   };
 }
 
+/// Targets and connections that others have made, as many as there are entries.
+Text many_lio_targets() {
+  return [](int n) {
+    const auto stores = joined(n, [](int i) { return fmt::format(R"("iblock_{0}/d":"/dev/d{0}")", i); });
+    const auto targets = joined(n, [](int i) {
+      return fmt::format(R"("iqn.2026-01.org.example:n{0}":{{"luns":{{"0":"iblock_{0}/d"}}}})", i);
+    });
+    return host_of("", fmt::format(R"(,"lio":{{"backstores":{{{}}},"targets":{{{}}}}})", stores, targets));
+  };
+}
+
+Text many_nvme_targets() {
+  return [](int n) {
+    const auto subsystems = joined(n, [](int i) {
+      return fmt::format(R"("nqn.x:n{0}":{{"any_host":true,"namespaces":{{"1":"/dev/d{0}"}}}})", i);
+    });
+    const auto offered = joined(n, [](int i) { return fmt::format(R"("nqn.x:n{}")", i); });
+    return host_of("", fmt::format(R"(,"nvme_target":{{"subsystems":{{{}}},"ports":{{"1":)"
+                                   R"({{"address":"192.0.2.1","subsystems":[{}]}}}}}})",
+                                   subsystems, offered));
+  };
+}
+
+Text many_nvme_controllers() {
+  return [](int n) {
+    return host_of("", R"(,"nvme_host":{"controllers":{)" + joined(n, [](int i) {
+                         return fmt::format(R"("nvme{0}":{{"address":"{1}","subsystem":"nqn.x:n{0}"}})", i,
+                                            address(i));
+                       }) + "}}");
+  };
+}
+
+Text many_iser_sessions() {
+  return [](int n) {
+    return host_of(
+        "", R"(,"iscsi":{"sessions":{)" + joined(n, [](int i) {
+              return fmt::format(
+                  R"("session{0}":{{"target":"iqn.2026-01.org.example:n{0}","address":"192.0.2.1"}})", i);
+            }) + "}}");
+  };
+}
+
 std::map<std::string, std::string> one_file(const std::string& path, std::string text) {
   return {{path, std::move(text)}};
 }
@@ -367,6 +409,14 @@ std::vector<DocumentSample> make_documents() {
              i, i);
        }),
        small},
+      {"nvme_target of others", entries([](int i) {
+         return fmt::format(
+             "[[nvme_target]]\nnqn = \"nqn.x:n{}\"\naddresses = [\"192.0.2.1\"]\nany_host = true\n", i);
+       }),
+       many_nvme_targets()},
+      {"nvme_connection connected",
+       entries([](int i) { return fmt::format("[[nvme_connection]]\naddress = \"{}\"\n", address(i)); }),
+       many_nvme_controllers()},
       {"nvme_connection",
        entries([](int i) { return fmt::format("[[nvme_connection]]\naddress = \"{}\"\n", address(i)); }),
        with_file("/etc/nvme/discovery.conf", [](int i) { return "--transport=tcp --traddr=" + address(i); })},
@@ -375,6 +425,16 @@ std::vector<DocumentSample> make_documents() {
              "[[iser_session]]\ntarget = \"iqn.2026-01.org.example:n{}\"\naddress = \"192.0.2.1\"\n", i);
        }),
        small},
+      {"iser_session logged in", entries([](int i) {
+         return fmt::format(
+             "[[iser_session]]\ntarget = \"iqn.2026-01.org.example:n{}\"\naddress = \"192.0.2.1\"\n", i);
+       }),
+       many_iser_sessions()},
+      {"lio_target of others", entries([](int i) {
+         return fmt::format(
+             "[[lio_target]]\nwwn = \"iqn.2026-01.org.example:n{}\"\naddresses = [\"192.0.2.1\"]\n", i);
+       }),
+       many_lio_targets()},
       {"lio_target", entries([](int i) {
          return fmt::format(
              "[[lio_target]]\nwwn = \"iqn.2026-01.org.example:n{}\"\naddresses = [\"192.0.2.1\"]\n"

@@ -295,5 +295,62 @@ TEST_F(Aside, AFailureAmongManyIsFoundInFewAttempts) {
   EXPECT_EQ(attempts, 9) << "the whole, and two at each halving";
 }
 
+/// A setting of the batch that cannot be written back is wanted as it is then, and so not left over.
+TEST_F(Aside, WhatCannotBeUndoneKeepsNoOtherFromBeingTried) {
+  constexpr int kSettings = 16;
+  std::string text;
+  for (int i = 0; i < kSettings; ++i) {
+    kernel_->sysctl.set(fmt::format("net/ipv4/test_{}", i), "0");
+    text += fmt::format("[[sysctl]]\nkey = 'net.ipv4.test_{}'\nvalue = '1'\n", i);
+  }
+  kernel_->faults.refuse("net/ipv4/test_5: write 1", EINVAL);
+  kernel_->faults.refuse("net/ipv4/test_3: write 0", EIO);
+  const auto report = apply(text);
+  EXPECT_EQ(report.exit, Exit::kUndone) << text_of(report);
+  EXPECT_TRUE(report.left_over.empty()) << text_of(report);
+  for (int i = 0; i < kSettings; ++i) {
+    EXPECT_EQ(kernel_->sysctl.read(fmt::format("net/ipv4/test_{}", i)),
+              std::optional<std::string>(i == 5 ? "0" : "1"))
+        << i;
+  }
+  EXPECT_EQ(status_of(report, "sysctl net/ipv4/test_5"), Status::kFailed);
+  EXPECT_EQ(status_of(report, "sysctl net/ipv4/test_3"), Status::kDone);
+}
+
+TEST_F(Aside, WhatIsLeftOverOfOnePartIsNamedAndTheOthersAreDone) {
+  kernel_->add(card("mlx4_0", "0000:10:00.0", port("78:f2", "ib0")));
+  const auto document =
+      other_ + "[[ipoib]]\nguid = \"00:02:c9:03:00:31:78:f2\"\n[[ipoib.pkey]]\npkey = 0x8002\nmtu = 1500\n";
+  kernel_->faults.refuse("ib0.8002: set", EIO);
+  kernel_->faults.refuse("ib0.8002: delete", EIO);
+  const auto report = apply(document);
+  EXPECT_EQ(report.exit, Exit::kUndoIncomplete) << text_of(report);
+  EXPECT_EQ(report.left_over.size(), 1U) << text_of(report);
+  EXPECT_NE(text_of(report).find("could not be removed again"), std::string::npos) << text_of(report);
+  EXPECT_EQ(kernel_->link("other").mtu, 2044);
+  EXPECT_EQ(status_of(report, "ipoib 00:02:c9:03:00:31:99:01"), Status::kDone);
+  kernel_->faults.clear();
+  EXPECT_TRUE(applied(apply(document)));
+  EXPECT_EQ(kernel_->link("ib0.8002").mtu, 1500);
+}
+
+/// By hand it is all or nothing, and as little as possible is left.
+TEST_F(Aside, OneThatCannotBeUndoneKeepsNoOtherFromBeingUndone) {
+  std::string text;
+  for (const auto* name : {"test_1", "test_2", "test_3", "test_4"}) {
+    kernel_->sysctl.set(fmt::format("net/ipv4/{}", name), "0");
+    text += fmt::format("[[sysctl]]\nkey = 'net.ipv4.{}'\nvalue = '1'\n", name);
+  }
+  kernel_->faults.refuse("net/ipv4/test_4: write 1", EINVAL);
+  kernel_->faults.refuse("net/ipv4/test_1: write 0", EIO);
+  const auto report = apply(text, false);
+  EXPECT_EQ(report.exit, Exit::kUndoIncomplete) << text_of(report);
+  EXPECT_EQ(report.left_over.size(), 1U) << text_of(report);
+  EXPECT_EQ(kernel_->sysctl.read("net/ipv4/test_1"), std::optional<std::string>("1"));
+  for (const auto* name : {"test_2", "test_3", "test_4"})
+    EXPECT_EQ(kernel_->sysctl.read(fmt::format("net/ipv4/{}", name)), std::optional<std::string>("0"))
+        << name;
+}
+
 }  // namespace
 }  // namespace rdmacfg::contract

@@ -2,6 +2,7 @@
 // One commit point (ADR 0024): whatever write of a run fails, or wherever it is killed, the exit status says
 // what the host is, and the ledger and the history say the same.
 #include "contract/commit_host.hpp"
+#include "model/limits.hpp"
 #include "store/damage.hpp"
 
 namespace rdmacfg::contract {
@@ -221,6 +222,17 @@ TEST(Committed, AFolderInThePlaceOfATextIsPassedOver) {
   const auto then = host.dump();
   EXPECT_TRUE(applied(host.hold()));
   EXPECT_EQ(difference(host.dump(), then), "");
+}
+
+TEST(Committed, ATextOfAForgottenGenerationThatStaysIsNamed) {
+  Host host(two_ports());
+  for (std::size_t number = 1; number <= model::limits::kGenerations; ++number)
+    ASSERT_TRUE(applied(host.commit(kFirst + fmt::format("# {}\n", number))));
+  host.kernel().faults.refuse("/generations/1.json: remove", EROFS);
+  const auto report = host.commit(kSecond);
+  EXPECT_TRUE(applied(report)) << text_of(report);
+  EXPECT_NE(text_of(report).find("note: the text of generation 1"), std::string::npos) << text_of(report);
+  EXPECT_EQ(host.ledger().generations.front().number, 2U);
 }
 
 TEST(Committed, ASecondApplyWritesNothing) {

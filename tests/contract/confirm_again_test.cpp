@@ -2,6 +2,8 @@
 // apply --confirm of the document that is active already, with nothing to do, and on devices that come back.
 #include <gmock/gmock.h>
 
+#include <cerrno>
+
 #include "contract/commit_host.hpp"
 
 namespace rdmacfg::contract {
@@ -153,6 +155,26 @@ TEST_F(Again, AnotherDeviceIsMadeAsTheDocumentSays) {
   const auto held = host.hold();
   EXPECT_EQ(held.exit, Exit::kOk) << text_of(held);
   EXPECT_EQ(difference(host.dump(), wanted), "");
+}
+
+/// The daemon would make it again at once, and the rollback would have said that it is done.
+TEST_F(Again, ARollbackThatCannotBeKeptIsNotOver) {
+  ASSERT_TRUE(applied(host.commit(kFirst, kWithin)));
+  host.pass(kWithin);
+  host.kernel().faults.refuse("taken-back.json: write", ENOSPC);
+  const auto failed = host.expire();
+  EXPECT_EQ(failed.exit, Exit::kUndoIncomplete) << text_of(failed);
+  EXPECT_THAT(text_of(failed), HasSubstr("the rollback could not be recorded"));
+  EXPECT_EQ(difference(host.dump(), drifted), "");
+  EXPECT_TRUE(host.ledger().unconfirmed);
+  EXPECT_EQ(host.hold().exit, Exit::kUndoIncomplete);
+  EXPECT_EQ(difference(host.dump(), drifted), "");
+  host.kernel().faults.clear();
+  const auto back = host.expire();
+  EXPECT_EQ(back.exit, Exit::kOk) << text_of(back);
+  EXPECT_FALSE(host.ledger().unconfirmed);
+  EXPECT_TRUE(applied(host.hold()));
+  EXPECT_EQ(difference(host.dump(), drifted), "") << "it is left so";
 }
 
 TEST_F(Again, ABootHoldsTheDocument) {

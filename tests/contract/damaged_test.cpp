@@ -166,6 +166,19 @@ TEST(Damaged, ADeadlineThatIsNoTime) {
   }
 }
 
+/// The log has it then, as no record does.
+TEST(Damaged, ADiskThatTakesNoReasonIsSaid) {
+  auto host = second_active();
+  host->kernel().files.content[kStatePaths.state] = "{";
+  host->kernel().faults.refuse("degraded.json: write", ENOSPC);
+  const auto report = host->hold();
+  EXPECT_TRUE(applied(report)) << text_of(report);
+  EXPECT_TRUE(why_degraded(*host).empty());
+  EXPECT_TRUE(std::any_of(report.damage.begin(), report.damage.end(), [](const auto& one) {
+    return one.find("degraded.json") != std::string::npos;
+  })) << text_of(report);
+}
+
 TEST(Damaged, AFewAreKept) {
   auto host = second_active();
   for (int time = 0; time < 6; ++time) {

@@ -120,6 +120,7 @@ void FakeKernel::reboot() {
   machine.rules.clear();
   nvme_host.reboot();
   iscsi.reboot();
+  iscsi.boot_id = boot_id;
   units.reboot();
   sysctl.reboot();
   modules.reboot();
@@ -170,6 +171,7 @@ void FakeKernel::name_by_rules() {
 }
 
 system::Host FakeKernel::host() {
+  iscsi.boot_id = boot_id;
   return {.links = *this,
           .inet = inet,
           .resolver = resolver,

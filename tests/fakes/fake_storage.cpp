@@ -94,6 +94,7 @@ Result<void> FakeNvmeTarget::change(const std::string& nqn, const std::string& w
 }
 
 Result<std::optional<NvmeTargetState>> FakeNvmeTarget::observe() {
+  ++looks;
   if (!loaded) return std::optional<NvmeTargetState>{};
   NvmeTargetState state;
   for (const auto& [nqn, one] : subsystems) state.subsystems.push_back(one);
@@ -253,6 +254,7 @@ std::string FakeNvmeHost::dump() const {
 }
 
 Result<std::vector<std::string>> FakeNvmeHost::uses(const std::vector<std::string>& names) {
+  ++looks;
   std::set<std::string> subsystems;
   for (const auto& one : controllers) {
     if (holds(names, one.name)) subsystems.insert(one.subsystem);
@@ -301,12 +303,17 @@ void FakeIscsi::run_iscsiadm() {
     std::erase_if(sessions, [&](const auto& one) { return is_at(one, portal); });
     records.erase(portal.text());
   }
+  const bool rests = !logins.resting.empty() && (logins.boot.empty() || logins.boot == boot_id);
   for (const auto& portal : logins.resting) {
     if (!stuck) std::erase_if(sessions, [&](const auto& one) { return is_at(one, portal); });
   }
-  for (const auto& portal : logins.wanted) {
+  auto logged_in = logins.wanted;
+  for (const auto& portal : logins.resting) {
+    if (records.contains(portal.text())) logged_in.insert(portal);
+  }
+  for (const auto& portal : logged_in) {
     records.insert(portal.text());
-    if (!logins.resting.empty()) continue;
+    if (rests) continue;
     const bool there =
         std::any_of(sessions.begin(), sessions.end(), [&](const auto& one) { return is_at(one, portal); });
     if (there || !targets.contains(portal.text())) continue;
@@ -330,6 +337,7 @@ std::string FakeIscsi::dump() const {
 }
 
 Result<std::vector<std::string>> FakeIscsi::uses(const std::vector<std::string>& names) {
+  ++looks;
   std::set<std::string> going;
   for (const auto& one : sessions) {
     if (holds(names, one.name)) going.insert(one.target);
@@ -431,6 +439,7 @@ Result<void> FakeLio::change(const LioTargetId& target, const std::string& what,
 }
 
 Result<std::optional<LioState>> FakeLio::observe() {
+  ++looks;
   if (!loaded) return std::optional<LioState>{};
   LioState state;
   for (const auto& [id, one] : backstores) state.backstores.push_back(one);

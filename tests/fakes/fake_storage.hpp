@@ -56,6 +56,7 @@ class FakeNvmeTarget final : public system::NvmeTarget {
   std::map<int, system::NvmePort> ports;
   std::set<std::string> hosts;            ///< the kernel's objects of hosts
   std::set<std::string> missing_devices;  ///< paths at which there is no device
+  int looks = 0;                          ///< how often it was observed
 
   void reboot();
   [[nodiscard]] std::string dump() const;
@@ -93,11 +94,15 @@ class FakeNvmeHost final : public system::NvmeHost {
   std::vector<system::NvmeController> controllers;
   std::map<std::string, std::vector<std::string>> used;  ///< uses() by subsystem
   std::set<std::string> multipath;  ///< subsystems whose disks stay while a controller of theirs does
+  int looks = 0;                    ///< how often it was observed, or asked for uses
 
   void reboot() { controllers.clear(); }
   [[nodiscard]] std::string dump() const;
 
-  base::Result<std::vector<system::NvmeController>> observe() override { return controllers; }
+  base::Result<std::vector<system::NvmeController>> observe() override {
+    ++looks;
+    return controllers;
+  }
   base::Result<std::vector<std::string>> uses(const std::vector<std::string>& names) override;
   base::Result<void> disconnect(const std::string& name) override;
 
@@ -121,11 +126,16 @@ class FakeIscsi final : public system::Iscsi {
   std::map<std::string, std::vector<std::string>> used;  ///< uses() by target
   std::set<std::string> multipath;  ///< targets whose disks stay while a session with them does
   bool stuck = false;               ///< nobody can be logged out
+  std::string boot_id;              ///< of the kernel
+  int looks = 0;                    ///< how often it was observed, or asked for uses
 
   void reboot() { sessions.clear(); }
   [[nodiscard]] std::string dump() const;
 
-  base::Result<std::vector<system::IscsiSession>> observe() override { return sessions; }
+  base::Result<std::vector<system::IscsiSession>> observe() override {
+    ++looks;
+    return sessions;
+  }
   base::Result<std::vector<std::string>> uses(const std::vector<std::string>& names) override;
 
  private:
@@ -144,6 +154,7 @@ class FakeLio final : public system::Lio {
   std::map<system::LioTargetId, system::LioTarget> targets;
   std::set<std::string> missing;  ///< paths of devices and files that are not there
   std::set<std::string> no_rdma;  ///< portals of whose address no RDMA device knows
+  int looks = 0;                  ///< how often it was observed
 
   void reboot();
   [[nodiscard]] std::string dump() const;

@@ -130,7 +130,7 @@ void settle_in(const Context& context, const config::Document& document, system:
   if (context.own_document() || context.arguments.config.empty()) return;
   if (context.arguments.install) {
     host.files.keep_private(config::is_private(document));  // also where the daemon has applied it
-    const auto lock = context.environment.lock_document({});
+    const auto lock = lock_installed_document(context);
     const auto done = lock ? host.files.write(kMainFile, document.files.front().text)
                            : base::Result<void>(base::fail(lock.error()));
     if (!done) {

@@ -4,6 +4,10 @@
 
 #include <fmt/format.h>
 
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "base/text.hpp"
 #include "ctl/changing.hpp"
 #include "ctl/json.hpp"
@@ -85,9 +89,20 @@ struct Daemon {
     return host.units.act(system::UnitAction::kStop, core::kDaemonUnit);
   }
 
-  void give_back(system::Host& host) const {
-    if (!withdrawn) (void)host.files.remove(core::kWithdrawnMark);
-    if (ran) (void)host.units.act(system::UnitAction::kStart, core::kDaemonUnit);
+  /// @return what could not be given back
+  [[nodiscard]] std::vector<std::string> give_back(system::Host& host) const {
+    std::vector<std::string> left;
+    const auto mark = withdrawn ? base::Result<void>() : host.files.remove(core::kWithdrawnMark);
+    if (!mark)
+      left.push_back(
+          fmt::format("the host is still marked as withdrawn, so the next boot applies nothing: {}",
+                      mark.error().message));
+    const auto started =
+        ran ? host.units.act(system::UnitAction::kStart, core::kDaemonUnit) : base::Result<void>();
+    if (!started)
+      left.push_back(fmt::format("{} was stopped and does not start again: {}", core::kDaemonUnit,
+                                 started.error().message));
+    return left;
   }
 };
 
@@ -127,15 +142,27 @@ model::Report hand_over(const Context& context, const Withdrawal& shown, core::C
   return report;
 }
 
+/// Ends a withdrawal that has changed nothing but the mark and the daemon.
+base::Result<model::Report> given_up(const Daemon& daemon, system::Host& host,
+                                     base::Result<model::Report> report) {
+  auto left = daemon.give_back(host);
+  if (left.empty()) return report;
+  model::Report out;
+  if (report) out = std::move(*report);
+  if (!report) out.error = report.error();
+  const auto why = out.error ? out.error->message : std::string("nothing was withdrawn");
+  out.error = base::Error{Code::kIo, fmt::format("{}; {}", why, base::join(left, "; ")), 0};
+  out.left_over = std::move(left);
+  out.exit = Exit::kUndoIncomplete;
+  return out;
+}
+
 base::Result<model::Report> carry_out(const Context& context, system::Host& host, const Withdrawal& shown) {
   Daemon daemon;
-  if (auto done = daemon.stop(host); !done) {
-    daemon.give_back(host);
-    return base::fail(done.error());
-  }
+  if (auto done = daemon.stop(host); !done) return given_up(daemon, host, base::fail(done.error()));
   auto report = change_here(context, host, nullptr,
                             [&](core::Context& core) { return hand_over(context, shown, core); });
-  if (!report || report->exit == Exit::kError) daemon.give_back(host);
+  if (!report || report->exit == Exit::kError) return given_up(daemon, host, std::move(report));
   return report;
 }
 

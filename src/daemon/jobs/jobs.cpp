@@ -363,14 +363,19 @@ void Jobs::read(Running& running) {
       break;
     }
     running.text.append(chunk.data(), static_cast<std::size_t>(count));
-    if (running.text.size() > limits::kSummaryBytes + chunk.size() &&
-        running.text.find('\n') == std::string::npos) {
-      running.text.clear();
-      if (!running.exited) end_now(running, "the worker said more than it may");
-      running.at_end = true;
-    }
+    if (take_lines(running)) continue;
+    running.text.clear();
+    running.last.clear();
+    if (!running.exited) end_now(running, "the worker said more than it may");
+    running.at_end = true;
   }
+  if (running.at_end) running.readable.reset();
+  finish_when_over(running);
+}
+
+bool Jobs::take_lines(Running& running) {
   for (std::size_t end = 0; (end = running.text.find('\n')) != std::string::npos;) {
+    if (end > limits::kSummaryBytes) return false;
     auto line = running.text.substr(0, end);
     running.text.erase(0, end + 1);
     // The result is long, and is read at its end.
@@ -385,8 +390,7 @@ void Jobs::read(Running& running) {
       running.last = std::move(line);
     }
   }
-  if (running.at_end) running.readable.reset();
-  finish_when_over(running);
+  return running.text.size() <= limits::kSummaryBytes;
 }
 
 void Jobs::finish_when_over(Running& running) {

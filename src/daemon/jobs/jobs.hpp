@@ -130,6 +130,8 @@ class Jobs {
   void watch_time(Running& running);
   void end_now(Running& running, std::string why);
   void read(Running& running);
+  /// Takes the lines that are whole out of the text; false when one is longer than limits::kSummaryBytes.
+  bool take_lines(Running& running);
   void finish_when_over(Running& running);
   void end(std::list<Running>& over);
   void remember(const Job& job, const StoredReport& report);

@@ -20,6 +20,7 @@
 #include "daemon/summary.hpp"
 #include "model/limits.hpp"
 #include "store/confined.hpp"
+#include "store/damage.hpp"
 #include "store/generations.hpp"
 #include "store/lock.hpp"
 #include "system/linux/linux_host.hpp"
@@ -203,12 +204,13 @@ int work(int in, int out, int whole) {
       report = failure_report({Code::kRefused, "it was cancelled", 0});
     } else if (taken) {
       lock = *taken;
-      core::narrow(context.host.files, context.paths);
+      const bool exposed = !core::narrow(context.host.files, context.paths).empty();
       std::vector<std::string> notes;
       looked = job.closely && look_closely(context, *job.closely, notes);
       report = run_for_caller(job, context, request, told);
       keep_readings(job, report, context.host, notes);
       report.notes.insert(report.notes.end(), notes.begin(), notes.end());
+      if (exposed) core::tell_damage(host->files, core::narrow(host->files, context.paths), report);
     } else {
       report = failure_report(taken.error());
     }

@@ -88,6 +88,7 @@ Result<void> log_out(const std::set<IserPortal>& away, const std::set<IserPortal
     logins.erase(portal);
     (back.contains(portal) ? logins.resting : logins.leaving).insert(portal);
   }
+  if (!back.empty()) logins.boot = host.boot_id;
   if (auto done = host.files.write(std::string(kIserUnitFile), render_iser_unit(logins)); !done) return done;
   if (auto done = reload_iser_units(host); !done) return done;
   if (auto done = start_logins(host); !done) return done;
@@ -201,6 +202,7 @@ Result<void> apply_iser_sessions(std::span<const Change> changes, system::Host& 
     const bool goes = change.operation == model::Operation::kDelete && !change.carried.empty();
     if (host.offline && goes) logins.leaving.insert(*portal);
   }
+  if (logins.resting.empty()) logins.boot.clear();
   if (auto done = write_unit(logins, changes, host.files); !done) return done;
   if (host.offline) return hold_at_boot(logins, changes, host.files);
   if (auto done = reload_iser_units(host); !done) return done;

@@ -44,20 +44,42 @@ constexpr std::array kIserFiles{
             [](std::string_view text) { return text.empty() ? std::string() : render_iser_boot_drop_in(); },
         .after_write = OwnedFile::AfterWrite::kReloadUnits}};
 
-/// Sessions of ours with other portals that no entry has: they are to go, too.
-std::vector<std::string> sessions_to_go(const IserPortal& portal, const std::vector<IscsiSession>& all,
-                                        const std::vector<Desired>& desired) {
+/// Sessions of ours by portals that no entry has: they are to go.
+struct GoingSessions {
+  std::map<std::string, std::vector<std::string>> at;
+  bool used = false;  ///< one of their disks is, when all of them go
+
+  [[nodiscard]] std::vector<std::string> beside(const std::string& portal) const {
+    std::vector<std::string> out;
+    for (const auto& [other, names] : at) {
+      if (other != portal) out.insert(out.end(), names.begin(), names.end());
+    }
+    return out;
+  }
+};
+
+/// One look for all that a run asks before its first change.
+const Result<std::vector<IscsiSession>>& sessions_in(const World& world) {
+  return world.once("iscsi sessions", [&] { return world.host().iscsi.observe(); });
+}
+
+Result<GoingSessions> sessions_to_go(const std::vector<Desired>& desired, const World& world) {
+  const auto& all = sessions_in(world);
+  if (!all) return base::fail(all.error());
   std::set<std::string_view> wanted;
   for (const auto& one : desired) {
     if (one.key.kind == kIserKind) wanted.insert(one.key.id);
   }
-  std::vector<std::string> out;
-  for (const auto& one : all) {
+  GoingSessions out;
+  for (const auto& one : *all) {
     const auto address = model::IpAddress::parse(one.address);
     if (!address || one.interface != kIserInterface) continue;
-    const IserPortal at{one.target, *address, one.port, one.group};
-    if (at != portal && !wanted.contains(at.text())) out.push_back(one.name);
+    const auto portal = IserPortal{one.target, *address, one.port, one.group}.text();
+    if (!wanted.contains(portal)) out.at[portal].push_back(one.name);
   }
+  const auto why = why_sessions_stay(out.beside(""), {}, world.host());
+  if (!why) return base::fail(why.error());
+  out.used = !why->empty();
   return out;
 }
 
@@ -104,9 +126,9 @@ class IserSessionKind final : public Kind, public NeedsWatching, public MayBeMea
     std::vector<IscsiSession> sessions;
     std::optional<system::Unit> unit;
     if (!world.offline()) {
-      auto seen = host.iscsi.observe();
+      const auto& seen = sessions_in(world);
       if (!seen) return base::fail(seen.error());
-      sessions = std::move(*seen);
+      sessions = *seen;
       auto asked = login_unit(host);
       if (!asked) return base::fail(asked.error());
       unit = std::move(*asked);
@@ -147,8 +169,8 @@ class IserSessionKind final : public Kind, public NeedsWatching, public MayBeMea
     });
     if (!any) return;
     const auto why_not = world.offline() ? std::string() : why_nobody_logs_in(host);
-    const auto sessions = world.offline() ? Result<std::vector<IscsiSession>>(std::vector<IscsiSession>{})
-                                          : host.iscsi.observe();
+    const auto sessions =
+        world.offline() ? Result<std::vector<IscsiSession>>(std::vector<IscsiSession>{}) : sessions_in(world);
     if (!sessions) return;  // as above
     for (auto& one : desired) {
       if (one.key.kind != kIserKind || one.settings.empty()) continue;
@@ -184,7 +206,7 @@ class IserSessionKind final : public Kind, public NeedsWatching, public MayBeMea
         change->carried = {file->text};
     }
     if (world.offline()) return {};
-    const auto sessions = world.host().iscsi.observe();
+    const auto& sessions = sessions_in(world);
     if (!sessions) return base::fail(sessions.error());
     for (auto* change : changes) {
       const auto portal = IserPortal::parse(change->key.id);
@@ -243,12 +265,11 @@ class IserSessionKind final : public Kind, public NeedsWatching, public MayBeMea
   [[nodiscard]] std::string why_held(const model::Key& key, const std::vector<Desired>& desired,
                                      const World& world) const override {
     if (key.kind != kIserKind || world.offline()) return {};
-    auto& host = world.host();
-    const auto portal = IserPortal::parse(key.id);
-    const auto sessions = host.iscsi.observe();
-    if (!portal || !sessions) return {};
-    const auto why = why_sessions_stay(our_sessions(*sessions, *portal),
-                                       sessions_to_go(*portal, *sessions, desired), host);
+    const auto& going = world.once("iscsi sessions to go", [&] { return sessions_to_go(desired, world); });
+    if (!going || !going->used) return {};
+    const auto names = going->at.find(key.id);
+    if (names == going->at.end()) return {};
+    const auto why = why_sessions_stay(names->second, going->beside(key.id), world.host());
     return why && !why->empty() ? *why + "; it is logged out once nothing uses it" : std::string();
   }
 

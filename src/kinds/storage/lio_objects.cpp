@@ -31,9 +31,6 @@ constexpr std::string_view kIscsi = "iscsi", kSrpt = "srpt";
 constexpr std::string_view kOurBackstores = "rdma-configd-";
 /// rtslib takes the first number that is free.
 constexpr int kOurHbas = 0xc000, kLastHba = 0xffff;
-constexpr std::string_view kLuns = " (LUNs ", kNoLuns = " (no LUNs)", kReadOnly = " read-only";
-constexpr std::string_view kTcpOnly = " (TCP only)";
-constexpr std::string_view kNoDisk = "none";
 
 using Texts = std::vector<std::string>;
 
@@ -41,86 +38,39 @@ bool lists(const Texts& list, const std::string& text) {
   return std::find(list.begin(), list.end(), text) != list.end();
 }
 
-int number_in(std::string_view text) { return static_cast<int>(base::parse_number(text).value_or(0)); }
-
 std::string name_of_backstore(const std::string& id) { return id.substr(id.find('/') + 1); }
-std::string plugin_of(const std::string& id) {
-  return id.substr(0, id.find('/')).substr(0, id.rfind('_', id.find('/')));
-}
 
-/// "block /dev/x", "file /srv/x", "ramdisk NAME"
-std::string disk_of(const LioBackstore& backstore) {
-  const auto plugin = plugin_of(backstore.id);
-  if (plugin == "iblock" && !backstore.path.empty()) return "block " + backstore.path;
-  if (plugin == "fileio" && !backstore.path.empty()) return "file " + backstore.path;
-  return plugin + " " + name_of_backstore(backstore.id);
-}
-
-std::string text_of_lun(const LioLun& lun, const LioState& state) {
-  for (const auto& backstore : state.backstores) {
-    if (backstore.id == lun.backstore) return fmt::format("{} {}", lun.number, disk_of(backstore));
-  }
-  return fmt::format("{} {}", lun.number, kNoDisk);
-}
-
-/// "192.0.2.1:3260" → "192.0.2.1 3260"
-std::string text_of_portal(const system::LioPortal& portal) {
-  const auto colon = portal.name.rfind(':');
-  auto host = portal.name.substr(0, colon);
-  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
-  const auto address = model::IpAddress::parse(host);  // others may spell it in another way
-  return fmt::format("{} {}{}", address ? address->text() : host,
-                     colon == std::string::npos ? "" : portal.name.substr(colon + 1),
-                     portal.iser ? "" : kTcpOnly);
-}
-
-system::LioPortal portal_of(const std::string& text) {
-  const auto space = text.find(' ');
-  const auto host = text.substr(0, space);
-  const bool tcp = text.ends_with(kTcpOnly);
-  auto service = text.substr(space + 1);
-  if (tcp) service.erase(service.size() - kTcpOnly.size());
-  const auto* form = host.find(':') == std::string::npos ? "{}:{}" : "[{}]:{}";
-  return {fmt::format(fmt::runtime(form), host, service), !tcp};
-}
-
-std::vector<LioMapping> all_of(const std::vector<LioLun>& luns) {
-  std::vector<LioMapping> out;
-  out.reserve(luns.size());
-  for (const auto& lun : luns) out.push_back({lun.number, lun.number, false});
-  return out;
-}
-
-std::string text_of_acl(const LioAcl& acl, const LioTarget& target) {
-  LioGuest guest{acl.initiator, {}};
-  if (acl.luns != all_of(target.luns)) guest.sees = acl.luns;
-  return guest.text();
-}
-
-/// Brings one target to its settings.
+/// Brings targets to their settings, one by one. The state is kept up to date as far as others of them need
+/// it: LUNs, and what is behind them.
 class LioReach {
  public:
-  LioReach(std::string id, system::Host& host) : id_(std::move(id)), host_(host), lio_(host.lio) {}
+  explicit LioReach(system::Host& host) : host_(host), lio_(host.lio) {}
 
-  Result<void> remove() {
+  Result<void> hold(const std::vector<LioWish>& wishes) {
     if (auto done = look(); !done) return done;
+    for (const auto& wish : wishes) {
+      id_ = wish.id;
+      auto done = wish.wanted ? make(*wish.wanted) : remove();
+      if (done) continue;
+      if (wish.wanted && look()) (void)collect();  // backstores made for nothing; the error is what is told
+      return done;
+    }
+    if (auto done = look(); !done) return done;
+    return collect();
+  }
+
+ private:
+  Result<void> remove() {
     if (const auto* now = find_lio_target(state_, id_)) {
-      const auto gone = *now;  // looking again replaces it
+      const auto gone = *now;  // it changes on the way
       if (auto done = empty(gone); !done) return done;
       if (auto done = lio_.remove_target(gone.id); !done) return done;
+      std::erase_if(state_.targets, [&](const auto& one) { return one.id == gone.id; });
     }
     return collect();
   }
 
   Result<void> make(const LioTargetEntry& wanted) {
-    auto done = try_to_make(wanted);
-    if (!done) (void)collect();  // backstores made for nothing; the error is what is told
-    return done;
-  }
-
- private:
-  Result<void> try_to_make(const LioTargetEntry& wanted) {
-    if (auto done = look(); !done) return done;
     auto name = name_of_target();
     if (!name) return fail(name.error());
     LioTarget now{.id = *name, .groups = 1};
@@ -156,6 +106,53 @@ class LioReach {
     const auto state = lio_.observe();
     if (!state) return fail(state.error());
     state_ = state->value_or(LioState{});
+    users_.clear();
+    idle_.clear();
+    enabled_.clear();
+    taken_.clear();
+    next_ = kOurHbas;
+    disks_ = lio_disks_of(state_);
+    for (const auto& target : state_.targets) {
+      for (const auto& lun : target.luns) ++users_[lun.backstore];
+    }
+    for (const auto& one : state_.backstores) {
+      taken_.insert(hba_of(one.id));
+      if (one.enabled) enabled_.emplace(lio_disk_of(one), one.id);
+      if (is_ours(one.id) && !users_.contains(one.id)) idle_.insert(one.id);
+    }
+    return {};
+  }
+
+  static bool is_ours(const std::string& backstore) {
+    return name_of_backstore(backstore).starts_with(kOurBackstores);
+  }
+  static int hba_of(const std::string& backstore) {
+    const auto hba = backstore.substr(0, backstore.find('/'));
+    return number_in(hba.substr(hba.rfind('_') + 1));
+  }
+  static int number_in(std::string_view text) {
+    return static_cast<int>(base::parse_number(text).value_or(0));
+  }
+
+  LioTarget& known(const LioTargetId& target) {
+    for (auto& one : state_.targets) {
+      if (one.id == target) return one;
+    }
+    state_.targets.push_back({.id = target, .groups = 1});
+    return state_.targets.back();
+  }
+
+  Result<void> drop_lun(const LioTargetId& target, const LioLun& lun) {
+    if (auto done = lio_.remove_lun(target, lun.number); !done) return done;
+    std::erase_if(known(target).luns, [&](const auto& one) { return one.number == lun.number; });
+    if (--users_[lun.backstore] <= 0 && is_ours(lun.backstore)) idle_.insert(lun.backstore);
+    return {};
+  }
+
+  Result<void> add_lun(const LioTargetId& target, const LioLun& lun) {
+    if (auto done = lio_.make_lun(target, lun); !done) return done;
+    known(target).luns.push_back(lun);
+    ++users_[lun.backstore];
     return {};
   }
 
@@ -219,7 +216,7 @@ class LioReach {
       if (auto done = exclude(now.id, acl); !done) return done;
     }
     for (const auto& lun : now.luns) {
-      if (auto done = lio_.remove_lun(now.id, lun.number); !done) return done;
+      if (auto done = drop_lun(now.id, lun); !done) return done;
     }
     if (auto done = collect(); !done) return done;
     return now.enabled ? lio_.enable(now.id, false) : Result<void>{};
@@ -236,7 +233,7 @@ class LioReach {
   Result<void> hold_luns(const Texts& wanted, LioTarget& now) {
     std::vector<LioLun> kept;
     for (const auto& lun : now.luns) {
-      if (lists(wanted, text_of_lun(lun, state_))) {
+      if (lists(wanted, lio_lun_text(lun, disks_))) {
         kept.push_back(lun);
         continue;
       }
@@ -247,7 +244,7 @@ class LioReach {
         }
         std::erase_if(acl.luns, [&](const auto& mapping) { return mapping.lun == lun.number; });
       }
-      if (auto done = lio_.remove_lun(now.id, lun.number); !done) return done;
+      if (auto done = drop_lun(now.id, lun); !done) return done;
     }
     now.luns = kept;
     if (auto done = collect(); !done) return done;  // a device may come back under another name
@@ -260,7 +257,7 @@ class LioReach {
       auto backstore = backstore_of(text.substr(space + 1));
       if (!backstore) return fail(backstore.error());
       now.luns.push_back({lun.number, *backstore});
-      if (auto done = lio_.make_lun(now.id, now.luns.back()); !done) return done;
+      if (auto done = add_lun(now.id, now.luns.back()); !done) return done;
     }
     std::sort(now.luns.begin(), now.luns.end(),
               [](const auto& a, const auto& b) { return a.number < b.number; });
@@ -268,10 +265,8 @@ class LioReach {
   }
 
   Result<std::string> backstore_of(const std::string& disk) {
-    if (disk == kNoDisk) return std::string();
-    for (const auto& one : state_.backstores) {
-      if (disk_of(one) == disk && one.enabled) return one.id;
-    }
+    if (disk == kNoLioDisk) return std::string();
+    if (const auto at = enabled_.find(disk); at != enabled_.end()) return at->second;
     const bool block = disk.starts_with("block ");
     if (!block && !disk.starts_with("file "))
       return fail(Code::kNotFound, fmt::format("{}: there is no backstore {}", id_, disk));
@@ -279,18 +274,14 @@ class LioReach {
     auto serial = serial_of(made.path);
     if (!serial) return fail(serial.error());
     made.serial = std::move(*serial);
-    std::set<int> taken;
-    for (const auto& one : state_.backstores) {
-      const auto hba = one.id.substr(0, one.id.find('/'));
-      taken.insert(number_in(hba.substr(hba.rfind('_') + 1)));
-    }
-    int number = kOurHbas;
-    while (number <= kLastHba && taken.contains(number)) ++number;
-    if (number > kLastHba) return fail(Code::kUnsupported, "LIO: it has no free number for a backstore");
-    made.id = fmt::format("{}_{}/{}{}", block ? "iblock" : "fileio", number, kOurBackstores,
+    while (next_ <= kLastHba && taken_.contains(next_)) ++next_;
+    if (next_ > kLastHba) return fail(Code::kUnsupported, "LIO: it has no free number for a backstore");
+    made.id = fmt::format("{}_{}/{}{}", block ? "iblock" : "fileio", next_, kOurBackstores,
                           base::uuid_of(made.path).substr(0, 8));
     if (auto done = lio_.make_backstore(made); !done) return fail(done.error());
-    state_.backstores.push_back(made);
+    taken_.insert(next_);
+    enabled_.emplace(disk, made.id);
+    disks_.emplace(made.id, disk);
     return made.id;
   }
 
@@ -329,7 +320,7 @@ class LioReach {
     if (at == now.acls.end()) {
       if (auto done = lio_.make_acl(now.id, guest.initiator); !done) return done;
     }
-    const auto wanted = guest.sees.value_or(all_of(now.luns));
+    const auto wanted = guest.sees.value_or(all_lio_luns(now.luns));
     std::vector<LioMapping> kept;
     for (const auto& mapping : seen) {
       if (std::find(wanted.begin(), wanted.end(), mapping) != wanted.end()) {
@@ -348,7 +339,7 @@ class LioReach {
   Result<void> hold_portals(const Texts& wanted, const LioTarget& now) {
     Texts kept;
     for (const auto& portal : now.portals) {
-      const auto text = text_of_portal(portal);
+      const auto text = lio_portal_text(portal);
       if (lists(wanted, text)) {
         kept.push_back(text);
       } else if (auto done = lio_.remove_portal(now.id, portal.name); !done) {
@@ -357,118 +348,43 @@ class LioReach {
     }
     for (const auto& text : wanted) {
       if (lists(kept, text)) continue;
-      if (auto done = lio_.make_portal(now.id, portal_of(text)); !done) return done;
+      if (auto done = lio_.make_portal(now.id, lio_portal_of(text)); !done) return done;
     }
     return {};
   }
 
   /// Removes backstores of ours that no LUN needs, of whatever target.
   Result<void> collect() {
-    if (auto done = look(); !done) return done;
-    std::set<std::string> used;
-    for (const auto& target : state_.targets) {
-      for (const auto& lun : target.luns) used.insert(lun.backstore);
-    }
-    bool gone = false;
-    for (const auto& one : state_.backstores) {
-      if (used.contains(one.id) || !name_of_backstore(one.id).starts_with(kOurBackstores)) continue;
-      const auto done = lio_.remove_backstore(one.id);
+    for (const auto& id : std::exchange(idle_, {})) {
+      if (const auto at = users_.find(id); at != users_.end() && at->second > 0) continue;
+      const auto done = lio_.remove_backstore(id);
       // Somebody has given it to a fabric that is not looked at, such as vhost or loopback.
-      if (!done && done.error().code != Code::kBusy) return done;
-      gone = true;
+      if (!done && done.error().code == Code::kBusy) continue;
+      if (!done) return done;
+      taken_.erase(hba_of(id));
+      next_ = kOurHbas;
+      std::erase_if(enabled_, [&](const auto& one) { return one.second == id; });
+      disks_.erase(id);
     }
-    return gone ? look() : Result<void>{};
+    return {};
   }
 
-  std::string id_;
+  std::string id_;  ///< of the target that is under way
   system::Host& host_;
   system::Lio& lio_;
-  LioState state_;
+  LioState state_;                              ///< as it was looked at, with the LUNs of now
+  LioDisks disks_;                              ///< all backstores of now
+  std::map<std::string, std::string> enabled_;  ///< those that a LUN can have, by disk
+  std::map<std::string, int> users_;            ///< LUNs of each
+  std::set<std::string> idle_;                  ///< ours, that have lost their last LUN
+  std::set<int> taken_;                         ///< numbers of HBAs
+  int next_ = kOurHbas;                         ///< all of ours before it are taken
 };
 
 }  // namespace
 
-std::string LioGuest::text() const {
-  if (!sees) return initiator;
-  if (sees->empty()) return initiator + std::string(kNoLuns);
-  Texts out;
-  for (const auto& one : *sees) {
-    auto text = std::to_string(one.number);
-    if (one.lun != one.number) text += fmt::format("={}", one.lun);
-    out.push_back(text + (one.read_only ? std::string(kReadOnly) : ""));
-  }
-  return fmt::format("{}{}{})", initiator, kLuns, base::join(out, ", "));
-}
-
-LioGuest LioGuest::parse(const std::string& text) {
-  const auto space = text.find(' ');
-  LioGuest out{text.substr(0, space), {}};
-  if (space == std::string::npos) return out;
-  out.sees.emplace();
-  const auto rest = std::string_view(text).substr(space);
-  if (!rest.starts_with(kLuns)) return out;
-  for (auto part : base::split(rest.substr(kLuns.size(), rest.size() - kLuns.size() - 1), ',')) {
-    part = base::trim(part);
-    LioMapping one;
-    one.read_only = part.ends_with(kReadOnly);
-    if (one.read_only) part.remove_suffix(kReadOnly.size());
-    const auto equals = part.find('=');
-    one.number = number_in(part.substr(0, equals));
-    one.lun = equals == std::string_view::npos ? one.number : number_in(part.substr(equals + 1));
-    out.sees->push_back(one);
-  }
-  return out;
-}
-
-std::string id_of(const LioTargetId& target) {
-  constexpr std::size_t kGidName = 34;  // "0x" and 32 digits
-  if (target.fabric != kSrpt) return target.wwn;
-  const auto guid =
-      model::Guid::parse(target.wwn.size() == kGidName ? target.wwn.substr(kGidName / 2 + 1) : target.wwn);
-  return guid ? guid->text() : target.wwn;
-}
-
-const LioTarget* find_lio_target(const LioState& state, const std::string& id) {
-  const LioTarget* found = nullptr;
-  for (const auto& one : state.targets) {
-    if (id_of(one.id) == id && (found == nullptr || one.id.wwn.starts_with("0x"))) found = &one;
-  }
-  return found;
-}
-
-LioTargetEntry settings_of(const LioTarget& target, const LioState& state) {
-  LioTargetEntry out;
-  out.any_initiator = target.any_initiator;
-  out.enabled = target.enabled;
-  Texts initiators, portals, luns, logged_in = target.guests;
-  for (const auto& acl : target.acls) {
-    initiators.push_back(text_of_acl(acl, target));
-    if (acl.logged_in) logged_in.push_back(acl.initiator);
-  }
-  for (const auto& portal : target.portals) portals.push_back(text_of_portal(portal));
-  for (const auto& lun : target.luns) luns.push_back(text_of_lun(lun, state));
-  for (auto* list : {&initiators, &portals, &logged_in}) std::sort(list->begin(), list->end());
-  if (!initiators.empty()) out.initiators = std::move(initiators);
-  if (!portals.empty()) out.portals = std::move(portals);
-  if (!luns.empty()) out.luns = std::move(luns);
-  if (!logged_in.empty()) out.logged_in = std::move(logged_in);
-  return out;
-}
-
-std::string path_of_lun(const std::string& text) {
-  const auto disk = std::string_view(text).substr(std::min(text.find(' '), text.size()));
-  for (const std::string_view sort : {" block ", " file "}) {
-    if (disk.starts_with(sort)) return std::string(disk.substr(sort.size()));
-  }
-  return {};
-}
-
-Result<void> make_lio_target(const std::string& id, const LioTargetEntry& wanted, system::Host& host) {
-  return LioReach(id, host).make(wanted);
-}
-
-Result<void> remove_lio_target(const std::string& id, system::Host& host) {
-  return LioReach(id, host).remove();
+Result<void> hold_lio_targets(const std::vector<LioWish>& wishes, system::Host& host) {
+  return LioReach(host).hold(wishes);
 }
 
 }  // namespace rdmacfg::kinds

@@ -4,12 +4,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include "base/text.hpp"
 #include "kinds/entry.hpp"
 #include "kinds/storage/lio_objects.hpp"
+#include "kinds/storage/lio_settings.hpp"
 #include "kinds/storage/lio_target_parse.hpp"
 #include "kinds/storage/surroundings.hpp"
 
@@ -49,6 +52,11 @@ std::string loss_of_lun(const std::string& text, const std::string& target, cons
       text, target, next->substr(number.size()));
 }
 
+/// One look for all that a run asks before its first change.
+const Result<std::optional<system::LioState>>& lio_state_in(const World& world) {
+  return world.once("lio", [&] { return world.host().lio.observe(); });
+}
+
 class LioTargetKind final : public Kind {
  public:
   LioTargetKind()
@@ -72,14 +80,12 @@ class LioTargetKind final : public Kind {
   Result<std::vector<Observed>> observe(World& world) const override {
     std::vector<Observed> out;
     if (world.offline()) return out;
-    const auto state = world.host().lio.observe();
+    const auto& state = lio_state_in(world);
     if (!state) return base::fail(state.error());
     if (!*state) return out;
-    std::set<std::string> seen;
-    for (const auto& one : (*state)->targets) {
-      const auto id = id_of(one.id);
-      if (!seen.insert(id).second) continue;
-      auto settings = settings_of(*find_lio_target(**state, id), **state);
+    const auto disks = lio_disks_of(**state);
+    for (const auto& [id, target] : lio_targets_of(**state)) {
+      auto settings = settings_of(*target, disks);
       LioTargetEntry facts;
       facts.logged_in = std::exchange(settings.logged_in, std::nullopt);
       Observed observed;
@@ -134,8 +140,11 @@ class LioTargetKind final : public Kind {
 
   Result<void> prepare(std::span<Change*> changes, World& world) const override {
     if (changes.empty() || world.offline()) return {};
-    const auto state = world.host().lio.observe();
+    const auto& state = lio_state_in(world);
     if (!state) return base::fail(state.error());
+    const auto there = state->value_or(system::LioState{});
+    const auto disks = lio_disks_of(there);
+    const auto targets = lio_targets_of(there);
     for (auto* change : changes) {
       const auto now = model::from_attributes<LioTargetEntry>(change->before);
       const bool goes = change->operation == model::Operation::kDelete;
@@ -152,9 +161,9 @@ class LioTargetKind final : public Kind {
         change->interrupts.push_back(
             fmt::format("all initiators lose {} for a moment; those that are not named do not get it back",
                         change->label));
-      const auto* target = *state ? find_lio_target(**state, change->key.id) : nullptr;
-      if (target == nullptr || change->interrupts.empty()) continue;
-      if (const auto logged_in = settings_of(*target, **state).logged_in)
+      const auto target = targets.find(change->key.id);
+      if (target == targets.end() || change->interrupts.empty()) continue;
+      if (const auto logged_in = settings_of(*target->second, disks).logged_in)
         change->interrupts.push_back(
             fmt::format("logged in to {} now: {}", change->label, base::join(*logged_in, ", ")));
     }
@@ -162,12 +171,11 @@ class LioTargetKind final : public Kind {
   }
 
   Result<void> apply(std::span<const Change> changes, system::Host& host) const override {
-    for (const auto& change : changes) {
-      auto done = change.after.empty() ? remove_lio_target(change.key.id, host)
-                                       : make_lio_target(change.key.id, whole(change), host);
-      if (!done) return done;
-    }
-    return {};
+    std::vector<LioWish> wishes;
+    for (const auto& change : changes)
+      wishes.push_back({change.key.id, change.after.empty() ? std::optional<LioTargetEntry>{}
+                                                            : std::optional(whole(change))});
+    return hold_lio_targets(wishes, host);
   }
 
   bool reachable(const model::Key& key, const World& world) const override {

@@ -82,21 +82,40 @@ Result<std::string> why_in_use(const std::vector<std::string>& going, const std:
   return why_disks_stay(going, others, [&](const auto& names) { return host.nvme_host.uses(names); });
 }
 
-/// Controllers of ours at other addresses that no entry has: they are to go, too.
-Result<std::vector<std::string>> connections_to_go(const std::string& address, const DiscoveryConf& conf,
-                                                   const NvmeControllers& controllers,
-                                                   const std::vector<Desired>& desired, system::Host& host) {
+/// Controllers of ours by the addresses of lines that no entry has: they are to go.
+struct Going {
+  std::map<std::string, std::vector<std::string>> at;
+  bool used = false;  ///< one of their disks is, when all of them go
+
+  [[nodiscard]] std::vector<std::string> beside(const std::string& address) const {
+    std::vector<std::string> out;
+    for (const auto& [other, names] : at) {
+      if (other != address) out.insert(out.end(), names.begin(), names.end());
+    }
+    return out;
+  }
+};
+
+Result<Going> connections_to_go(const std::vector<Desired>& desired, system::Host& host) {
+  const auto conf = read_discovery_conf(host.files);
+  if (!conf) return base::fail(conf.error());
+  const auto controllers = observe_nvme_controllers(host);
+  if (!controllers) return base::fail(controllers.error());
   std::set<std::string_view> wanted;
   for (const auto& one : desired) {
     if (one.key.kind == kConnectionKind) wanted.insert(one.key.id);
   }
-  std::vector<std::string> out;
-  for (const auto& [other, line] : conf.ours) {
-    if (other == address || wanted.contains(other)) continue;
-    auto names = ours_at(other, conf, controllers, host);
+  Going out;
+  NvmeOwners owners(host);
+  for (const auto& [address, line] : conf->ours) {
+    if (wanted.contains(address)) continue;
+    auto names = owners.ours_at(address, *conf, *controllers);
     if (!names) return base::fail(names.error());
-    out.insert(out.end(), names->begin(), names->end());
+    if (!names->empty()) out.at.emplace(address, std::move(*names));
   }
+  const auto why = why_in_use(out.beside(""), {}, host);
+  if (!why) return base::fail(why.error());
+  out.used = !why->empty();
   return out;
 }
 
@@ -200,9 +219,10 @@ class NvmeConnectionKind final : public Kind, public NeedsWatching, public MayBe
     const auto conf = read_discovery_conf(host.files);
     const auto controllers = observe_nvme_controllers(host);
     if (!conf || !controllers) return base::fail(conf ? controllers.error() : conf.error());
+    NvmeOwners owners(host);
     for (auto* change : changes) {
       if (change->operation != model::Operation::kDelete) continue;
-      const auto names = ours_at(change->key.id, *conf, *controllers, host);
+      const auto names = owners.ours_at(change->key.id, *conf, *controllers);
       if (!names) return base::fail(names.error());
       if (!names->empty())
         change->interrupts.push_back(
@@ -216,11 +236,10 @@ class NvmeConnectionKind final : public Kind, public NeedsWatching, public MayBe
     if (!conf) return base::fail(conf.error());
     if (host.offline) return write_lines(changes, *conf, host);
     const auto before = conf->ours;
-    for (const auto& change : changes) {
-      auto done = change.operation == model::Operation::kCreate ? note_found(change, *conf, host)
-                                                                : disconnect(change, *conf, host);
-      if (!done) return done;
-    }
+    const auto controllers = observe_nvme_controllers(host);
+    if (!controllers) return base::fail(controllers.error());
+    if (auto done = note_found(changes, *conf, *controllers, host); !done) return done;
+    if (auto done = disconnect(changes, *conf, *controllers, host); !done) return done;
     if (auto done = write_lines(changes, *conf, host); !done) return done;
     if (auto done = reload(host); !done) return done;
     if (auto done = connect(changes, before, host); !done) return done;
@@ -265,14 +284,12 @@ class NvmeConnectionKind final : public Kind, public NeedsWatching, public MayBe
                                      const World& world) const override {
     if (key.kind != kConnectionKind || world.offline()) return {};
     auto& host = world.host();
-    const auto conf = read_discovery_conf(host.files);
-    const auto controllers = observe_nvme_controllers(host);
-    if (!conf || !controllers) return {};
-    const auto names = ours_at(key.id, *conf, *controllers, host);
-    if (!names || names->empty()) return {};
-    const auto others = connections_to_go(key.id, *conf, *controllers, desired, host);
-    if (!others) return {};
-    const auto why = why_in_use(*names, *others, host);
+    const auto& going =
+        world.once("nvme connections to go", [&] { return connections_to_go(desired, host); });
+    if (!going || !going->used) return {};
+    const auto names = going->at.find(key.id);
+    if (names == going->at.end()) return {};
+    const auto why = why_in_use(names->second, going->beside(key.id), host);
     return why && !why->empty() ? *why + "; it is disconnected once nothing uses it" : std::string();
   }
 
@@ -285,51 +302,73 @@ class NvmeConnectionKind final : public Kind, public NeedsWatching, public MayBe
   }
 
   /// NvmeControllers that are there before our first line for their address are not ours.
-  static Result<void> note_found(const Change& change, const DiscoveryConf& conf, system::Host& host) {
-    if (conf.ours.contains(change.key.id)) return {};
-    const auto controllers = observe_nvme_controllers(host);
-    if (!controllers) return base::fail(controllers.error());
+  static Result<void> note_found(std::span<const Change> changes, const DiscoveryConf& conf,
+                                 const NvmeControllers& controllers, system::Host& host) {
+    std::set<std::string> there;
+    for (const auto& change : changes) {
+      if (change.operation != model::Operation::kCreate || conf.ours.contains(change.key.id)) continue;
+      for (auto [at, end] = controllers.equal_range(change.key.id); at != end; ++at)
+        there.insert(found_text(at->second, change.key.id));
+    }
+    if (there.empty()) return {};
     auto found = read_nvme_found(host);
     if (!found) return base::fail(found.error());
     const auto known = found->size();
-    for (auto [at, end] = controllers->equal_range(change.key.id); at != end; ++at)
-      found->insert(found_text(at->second, change.key.id));
+    found->merge(there);
     return found->size() == known ? Result<void>{} : write_nvme_found(*found, host);
   }
 
-  /// Of what goes, and of a connection that is undone.
-  static Result<void> disconnect(const Change& change, DiscoveryConf& conf, system::Host& host) {
-    const auto wanted = model::from_attributes<NvmeConnection>(change.after);
-    const bool undone =
-        std::find(change.fields.begin(), change.fields.end(), "connected") != change.fields.end();
-    if (wanted.line && (wanted.connected == true || !undone)) return {};
-    const auto controllers = observe_nvme_controllers(host);
-    if (!controllers) return base::fail(controllers.error());
-    const auto names = ours_at(change.key.id, conf, *controllers, host);
-    if (!names) return base::fail(names.error());
-    const auto why = why_in_use(*names, {}, host);
+  /// Of what goes, and of connections that are undone. None is disconnected before all of them may be: each
+  /// may be the last path to a disk once the others are gone.
+  static Result<void> disconnect(std::span<const Change> changes, DiscoveryConf& conf,
+                                 const NvmeControllers& controllers, system::Host& host) {
+    Going going;
+    std::string label;
+    NvmeOwners owners(host);
+    for (const auto& change : changes) {
+      const auto wanted = model::from_attributes<NvmeConnection>(change.after);
+      const bool undone =
+          std::find(change.fields.begin(), change.fields.end(), "connected") != change.fields.end();
+      if (change.operation == model::Operation::kCreate ||
+          (wanted.line && (wanted.connected == true || !undone)))
+        continue;
+      auto names = owners.ours_at(change.key.id, conf, controllers);
+      if (!names) return base::fail(names.error());
+      if (names->empty()) continue;
+      label = going.at.empty() ? change.label : "NVMe targets";
+      going.at.emplace(change.key.id, std::move(*names));
+    }
+    if (going.at.empty()) return {};
+    const auto names = going.beside("");
+    const auto why = why_in_use(names, {}, host);
     if (!why) return base::fail(why.error());
-    if (!why->empty()) return base::fail(base::Code::kBusy, fmt::format("{}: {}", change.label, *why));
-    if (auto done = names->empty() ? Result<void>{} : mark_going(change.key.id, conf, host); !done)
-      return done;
-    for (const auto& name : *names) {
+    if (!why->empty()) return base::fail(base::Code::kBusy, fmt::format("{}: {}", label, *why));
+    if (auto done = mark_going(going, conf, host); !done) return done;
+    for (const auto& name : names) {
       if (auto done = host.nvme_host.disconnect(name); !done) return done;
     }
     const auto now = observe_nvme_controllers(host);
     if (!now) return base::fail(now.error());
-    for (auto [at, end] = now->equal_range(change.key.id); at != end; ++at) {
-      if (std::find(names->begin(), names->end(), at->second.name) != names->end())
+    for (const auto& [address, controller] : *now) {
+      const auto at = going.at.find(address);
+      if (at == going.at.end()) continue;
+      if (std::find(at->second.begin(), at->second.end(), controller.name) != at->second.end())
         return base::fail(base::Code::kIo,
-                          fmt::format("{}: {} is still connected", change.label, at->second.name));
+                          fmt::format("NVMe target {}: {} is still connected", address, controller.name));
     }
     return {};
   }
 
-  static Result<void> mark_going(const std::string& address, DiscoveryConf& conf, system::Host& host) {
-    const auto at = conf.ours.find(address);
-    if (at == conf.ours.end() || at->second.starts_with(kGoingMark)) return {};
+  static Result<void> mark_going(const Going& going, DiscoveryConf& conf, system::Host& host) {
+    bool marked = false;
+    for (const auto& one : going.at) {
+      const auto at = conf.ours.find(one.first);
+      if (at == conf.ours.end() || at->second.starts_with(kGoingMark)) continue;
+      at->second.insert(0, kGoingMark);
+      marked = true;
+    }
+    if (!marked) return {};
     if (conf.damage) return base::fail(error_of(*conf.damage, kDiscoveryFile));
-    at->second.insert(0, kGoingMark);
     return host.files.write(std::string(kDiscoveryFile), render_discovery_conf(conf));
   }
 
@@ -418,10 +457,11 @@ class NvmeConnectionKind final : public Kind, public NeedsWatching, public MayBe
     auto found = read_nvme_found(host);
     if (!found) return base::fail(found.error());
     const auto known = found->size();
+    std::set<std::string> gone;
     for (const auto& change : changes) {
-      if (model::from_attributes<NvmeConnection>(change.after).line) continue;
-      std::erase_if(*found, [&](const auto& one) { return one.starts_with(change.key.id + " "); });
+      if (!model::from_attributes<NvmeConnection>(change.after).line) gone.insert(change.key.id);
     }
+    std::erase_if(*found, [&](const auto& one) { return gone.contains(one.substr(0, one.find(' '))); });
     return found->size() == known ? Result<void>{} : write_nvme_found(*found, host);
   }
 };

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <string_view>
+#include <utility>
 
 #include "base/text.hpp"
 #include "model/inet_types.hpp"
@@ -15,16 +16,17 @@ using system::NvmeController;
 
 namespace {
 
-/// Whether a text of nvme-cli's JSON is this address, however it is spelled.
-bool names_address(std::string_view json, std::string_view address) {
+/// Addresses among the texts of nvme-cli's JSON, however they are spelled.
+std::set<std::string> addresses_in(std::string_view json) {
+  std::set<std::string> out;
   for (auto start = json.find('"'); start != std::string_view::npos;) {
     const auto end = json.find('"', start + 1);
-    if (end == std::string_view::npos) return false;
-    const auto parsed = model::IpAddress::parse(json.substr(start + 1, end - start - 1));
-    if (parsed && parsed->text() == address) return true;
+    if (end == std::string_view::npos) break;
+    if (const auto parsed = model::IpAddress::parse(json.substr(start + 1, end - start - 1)))
+      out.insert(parsed->text());
     start = end;  // an escaped quote may lie in between, so each quote may begin a string
   }
-  return false;
+  return out;
 }
 
 }  // namespace
@@ -66,18 +68,24 @@ Result<NvmeControllers> observe_nvme_controllers(system::Host& host) {
   return out;
 }
 
-Result<std::vector<std::string>> ours_at(const std::string& address, const DiscoveryConf& conf,
-                                         const NvmeControllers& controllers, system::Host& host) {
+Result<std::vector<std::string>> NvmeOwners::ours_at(const std::string& address, const DiscoveryConf& conf,
+                                                     const NvmeControllers& controllers) {
   std::vector<std::string> out;
   const auto [begin, end] = controllers.equal_range(address);
   if (begin == end || conf.others_lead.contains(address)) return out;
-  const auto theirs = host.files.read_linked(std::string(kNvmeConfigFile));
-  if (!theirs) return base::fail(theirs.error());
-  if (*theirs && names_address(**theirs, address)) return out;
-  const auto found = read_nvme_found(host);
-  if (!found) return base::fail(found.error());
+  if (!config_) {
+    const auto theirs = host_.files.read_linked(std::string(kNvmeConfigFile));
+    if (!theirs) return base::fail(theirs.error());
+    config_ = addresses_in(theirs->value_or(""));
+  }
+  if (config_->contains(address)) return out;
+  if (!found_) {
+    auto found = read_nvme_found(host_);
+    if (!found) return base::fail(found.error());
+    found_ = std::move(*found);
+  }
   for (auto at = begin; at != end; ++at) {
-    if (!found->contains(found_text(at->second, address))) out.push_back(at->second.name);
+    if (!found_->contains(found_text(at->second, address))) out.push_back(at->second.name);
   }
   return out;
 }

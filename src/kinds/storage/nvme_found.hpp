@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -29,9 +30,19 @@ base::Result<void> write_nvme_found(const std::set<std::string>& found, system::
 using NvmeControllers = std::multimap<std::string, system::NvmeController>;
 base::Result<NvmeControllers> observe_nvme_controllers(system::Host& host);
 
-/// Controllers at an address that an entry has connected: neither were they there before it, nor does a line
-/// of somebody else's lead there.
-base::Result<std::vector<std::string>> ours_at(const std::string& address, const DiscoveryConf& conf,
-                                               const NvmeControllers& controllers, system::Host& host);
+/// Which controllers are ours. The files of others are read once, at the first controller that they may name.
+class NvmeOwners {
+ public:
+  explicit NvmeOwners(system::Host& host) : host_(host) {}
+
+  /// Controllers at an address that an entry has connected: neither were they there before it, nor does a
+  /// line of somebody else's lead there.
+  base::Result<std::vector<std::string>> ours_at(const std::string& address, const DiscoveryConf& conf,
+                                                 const NvmeControllers& controllers);
+
+ private:
+  system::Host& host_;
+  std::optional<std::set<std::string>> config_, found_;  ///< addresses of config.json; read_nvme_found()
+};
 
 }  // namespace rdmacfg::kinds

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
+#include <vector>
 
 #include "base/digest.hpp"
 #include "base/text.hpp"
@@ -72,16 +74,22 @@ const NvmeSubsystem* find_subsystem(const NvmeTargetState& state, const std::str
   return at == state.subsystems.end() ? nullptr : &*at;
 }
 
-NvmeTargetSubsystem settings_of(const NvmeSubsystem& subsystem, const NvmeTargetState& state) {
+/// By NQN: where each subsystem is offered over RDMA, sorted.
+std::map<std::string, Texts> listeners_of(const NvmeTargetState& state) {
+  std::map<std::string, Texts> out;
+  for (const auto& port : state.ports) {
+    if (port.transport != kRdmaTransport) continue;
+    for (const auto& nqn : port.subsystems) out[nqn].push_back(listener_of(port));
+  }
+  for (auto& one : out) std::sort(one.second.begin(), one.second.end());
+  return out;
+}
+
+NvmeTargetSubsystem settings_of(const NvmeSubsystem& subsystem, Texts listeners) {
   NvmeTargetSubsystem out;
   out.any_host = subsystem.any_host;
   if (!subsystem.hosts.empty()) out.hosts = subsystem.hosts;
-  Texts listeners, namespaces;
-  for (const auto& port : state.ports) {
-    if (port.transport == kRdmaTransport && in(port.subsystems, subsystem.nqn))
-      listeners.push_back(listener_of(port));
-  }
-  std::sort(listeners.begin(), listeners.end());
+  Texts namespaces;
   for (const auto& one : subsystem.namespaces) namespaces.push_back(text_of_namespace(one));
   if (!listeners.empty()) out.listeners = std::move(listeners);
   if (!namespaces.empty()) out.namespaces = std::move(namespaces);
@@ -98,13 +106,14 @@ std::string carried_namespace(const NvmeNamespace& one) {
   return fmt::format("{} {}", one.uuid, text_of_namespace(one));
 }
 
-/// Brings one subsystem to the settings of a change, whatever it is like.
+/// Brings one subsystem to the settings of a change, whatever it is like. The ports in `state`, which other
+/// subsystems may share, are kept up to date.
 class Reach {
  public:
   Reach(system::NvmeTarget& target, const Change& change)
       : target_(target), nqn_(change.key.id), carried_(change.carried) {}
 
-  Result<void> remove(const NvmeTargetState& state) {
+  Result<void> remove(NvmeTargetState& state) {
     const auto* now = find_subsystem(state, nqn_);
     if (now == nullptr) return {};
     // Undoing could not offer it there again.
@@ -121,7 +130,7 @@ class Reach {
   }
 
   /// Namespaces and hosts before it is offered, so that nobody sees it half done.
-  Result<void> make(const NvmeTargetSubsystem& wanted, const NvmeTargetState& state) {
+  Result<void> make(const NvmeTargetSubsystem& wanted, NvmeTargetState& state) {
     const auto* there = find_subsystem(state, nqn_);
     if (there == nullptr) {
       if (auto done = target_.make_subsystem(nqn_); !done) return done;
@@ -176,37 +185,43 @@ class Reach {
     return {};
   }
 
-  Result<void> offer_at(const Texts& wanted, const NvmeTargetState& state) {
-    std::set<int> taken;
-    std::map<std::string, const NvmePort*> there;
-    for (const auto& port : state.ports) {
-      taken.insert(port.id);
+  Result<void> offer_at(const Texts& wanted, NvmeTargetState& state) {
+    std::set<int> gone;
+    for (auto& port : state.ports) {
       if (port.transport != kRdmaTransport) continue;
-      there.try_emplace(listener_of(port), &port);
       const bool offered = in(port.subsystems, nqn_), wants = in(wanted, listener_of(port));
       if (offered && (!wants || excludes_)) {
         if (auto done = target_.withdraw(port.id, nqn_); !done) return done;
+        std::erase(port.subsystems, nqn_);
       }
-      if (!wants && port.id >= kOurPorts && (port.subsystems.empty() || port.subsystems == Texts{nqn_})) {
+      if (!wants && port.id >= kOurPorts && port.subsystems.empty()) {
         if (auto done = target_.remove_port(port.id); !done) return done;
-        taken.erase(port.id);
+        gone.insert(port.id);
       }
     }
+    std::erase_if(state.ports, [&](const auto& port) { return gone.contains(port.id); });
     for (const auto& listener : wanted) {
-      const auto at = there.find(listener);
-      if (at != there.end() && in(at->second->subsystems, nqn_) && !excludes_) continue;
-      auto id = at == there.end() ? make_port(listener, taken) : Result<int>(at->second->id);
-      if (!id) return base::fail(id.error());
-      if (auto done = target_.offer(*id, nqn_); !done) return done;
+      auto at = std::find_if(state.ports.begin(), state.ports.end(), [&](const auto& port) {
+        return port.transport == kRdmaTransport && listener_of(port) == listener;
+      });
+      if (at == state.ports.end()) {
+        auto made = make_port(listener, state.ports);
+        if (!made) return base::fail(made.error());
+        at = state.ports.insert(state.ports.end(), std::move(*made));
+      }
+      if (in(at->subsystems, nqn_)) continue;
+      if (auto done = target_.offer(at->id, nqn_); !done) return done;
+      at->subsystems.push_back(nqn_);
     }
     return {};
   }
 
-  Result<int> make_port(const std::string& listener, std::set<int>& taken) {
+  Result<NvmePort> make_port(const std::string& listener, const std::vector<NvmePort>& there) {
+    std::set<int> taken;
+    for (const auto& port : there) taken.insert(port.id);
     int id = kOurPorts;
     while (id <= kLastPort && taken.contains(id)) ++id;
     if (id > kLastPort) return base::fail(base::Code::kUnsupported, "nvmet: it has no free port number");
-    taken.insert(id);
     const auto space = listener.find(' ');
     NvmePort port{.id = id,
                   .transport = std::string(kRdmaTransport),
@@ -215,7 +230,7 @@ class Reach {
                   .service = listener.substr(space + 1),
                   .subsystems = {}};
     if (auto done = target_.make_port(port); !done) return base::fail(done.error());
-    return id;
+    return port;
   }
 
   system::NvmeTarget& target_;
@@ -225,6 +240,11 @@ class Reach {
   /// (nvmet_port_del_ctrls() of drivers/nvme/target/core.c).
   bool excludes_ = false;
 };
+
+/// One look for all that a run asks before its first change.
+const Result<std::optional<NvmeTargetState>>& nvmet_state_in(const World& world) {
+  return world.once("nvmet", [&] { return world.host().nvme_target.observe(); });
+}
 
 class NvmeTargetKind final : public Kind {
  public:
@@ -248,15 +268,16 @@ class NvmeTargetKind final : public Kind {
   Result<std::vector<Observed>> observe(World& world) const override {
     std::vector<Observed> out;
     if (world.offline()) return out;
-    const auto state = world.host().nvme_target.observe();
+    const auto& state = nvmet_state_in(world);
     if (!state) return base::fail(state.error());
     if (!*state) return out;
+    auto listeners = listeners_of(**state);
     for (const auto& subsystem : (*state)->subsystems) {
       Observed observed;
       observed.key = {std::string(kNvmeTargetKind), subsystem.nqn};
       observed.label = subsystem.nqn;
       observed.instance = world.host().boot_id;
-      observed.settings = model::to_attributes(settings_of(subsystem, **state));
+      observed.settings = model::to_attributes(settings_of(subsystem, std::move(listeners[subsystem.nqn])));
       out.push_back(std::move(observed));
     }
     return out;
@@ -299,7 +320,7 @@ class NvmeTargetKind final : public Kind {
 
   Result<void> prepare(std::span<Change*> changes, World& world) const override {
     if (changes.empty() || world.offline()) return {};
-    const auto state = world.host().nvme_target.observe();
+    const auto& state = nvmet_state_in(world);
     if (!state) return base::fail(state.error());
     for (auto* change : changes) {
       if (const auto* subsystem = *state ? find_subsystem(**state, change->key.id) : nullptr) {
@@ -328,10 +349,11 @@ class NvmeTargetKind final : public Kind {
   }
 
   Result<void> apply(std::span<const Change> changes, system::Host& host) const override {
+    // One look for all of them; Reach keeps the ports up to date, and else each change is about its own.
+    auto state = host.nvme_target.observe();
+    if (!state) return base::fail(state.error());
     for (const auto& change : changes) {
       const bool goes = change.after.empty();
-      auto state = host.nvme_target.observe();
-      if (!state) return base::fail(state.error());
       if (!*state && goes) continue;
       if (!*state) {
         if (auto done = host.nvme_target.start(); !done) return done;

@@ -4,7 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
+#include <filesystem>
 #include <functional>
+#include <memory>
+#include <vector>
 
 #include "console.hpp"
 #include "core/commit.hpp"
@@ -163,6 +166,26 @@ TEST(Habits, ADocumentFromElsewhereSaysHowItStays) {
   console.kernel.files.content["/etc/rdma-configd/conf.d/10-x.toml"] = "version = 1\n";
   EXPECT_EQ(console.run({"apply", "--yes", "--install", file}), 1);
   EXPECT_THAT(console.err.str(), HasSubstr("10-x.toml would be merged"));
+}
+
+/// A writer of the same image's document is to wait, and one of the host's is not.
+TEST(Habits, InstallingBelowAnotherRootLocksTheDocumentThere) {
+  Words console;
+  const auto file = console.file("a.toml", "version = 1\n");
+  std::vector<std::filesystem::path> locked;
+  console.environment.lock_document =
+      [&](const std::filesystem::path& folder) -> base::Result<std::shared_ptr<void>> {
+    locked.push_back(folder);
+    return std::shared_ptr<void>();
+  };
+  ASSERT_EQ(console.run({"apply", "--yes", "--install", file}), 0) << console.err.str();
+  EXPECT_EQ(locked, (std::vector<std::filesystem::path>{""}));
+  locked.clear();
+  const auto image = console.folder() / "image";
+  std::filesystem::create_directory(image);
+  ASSERT_EQ(console.run({"apply", "--yes", "--root", image.string(), "--install", file}), 0)
+      << console.err.str();
+  EXPECT_EQ(locked, (std::vector<std::filesystem::path>{std::filesystem::canonical(image)}));
 }
 
 TEST(Habits, DeletionsAreSaid) {

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <nlohmann/json.hpp>
 
 #include "console.hpp"
@@ -142,6 +143,17 @@ TEST_F(Withdraw, AHostThatIsWithdrawnStaysSoWhenItIsTriedAgainInVain) {
   EXPECT_EQ(console.run({"withdraw", "--yes"}), 1);
   EXPECT_TRUE(files().contains(core::kWithdrawnMark)) << "else it is configured again at the next boot";
   EXPECT_FALSE(daemon_runs());
+}
+
+/// Such a host would not be configured at the next boot, and nobody would know.
+TEST_F(Withdraw, AMarkThatStaysAfterAVainAttemptIsTold) {
+  console.lock_error = base::Error{base::Code::kBusy, "somebody else is at work", 0};
+  console.kernel.faults.refuse(std::string(core::kWithdrawnMark) + ": remove", EROFS);
+  EXPECT_EQ(console.run({"withdraw", "--yes"}), 4);
+  EXPECT_THAT(console.err.str(), AllOf(HasSubstr("somebody else is at work"),
+                                       HasSubstr("the host is still marked as withdrawn")));
+  EXPECT_TRUE(files().contains(core::kWithdrawnMark));
+  EXPECT_TRUE(daemon_runs());
 }
 
 TEST_F(Withdraw, AFailureLeavesANameAtEveryCall) {

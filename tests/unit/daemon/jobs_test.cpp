@@ -411,6 +411,31 @@ TEST_F(JobsTest, AWorkerThatSaysTooMuchIsEnded) {
   EXPECT_TRUE(outcomes["long"].lost);
 }
 
+/// A report with which the line of the worker "long" has so many bytes.
+std::string report_for_line_of(std::size_t bytes) {
+  model::Report report;
+  report.notes.emplace_back();
+  const auto frame = std::string_view(R"({"exit":0,"report":,"status":{"active":7}})").size() +
+                     core::report_json(report).dump().size();
+  report.notes.back().assign(bytes - frame, 'x');
+  return core::report_json(report).dump();
+}
+
+TEST_F(JobsTest, ALineOfKSummaryBytesIsRead) {
+  tree.put("/report", report_for_line_of(limits::kSummaryBytes));
+  add("long", Job::Verb::kApply, kAlice);
+  run();
+  EXPECT_FALSE(outcomes["long"].lost);
+  EXPECT_EQ(outcomes["long"].report.notes.size(), 1U);
+}
+
+TEST_F(JobsTest, AByteMoreIsNot) {
+  tree.put("/report", report_for_line_of(limits::kSummaryBytes + 1));
+  add("long", Job::Verb::kApply, kAlice);
+  run();
+  EXPECT_TRUE(outcomes["long"].lost);
+}
+
 TEST_F(JobsTest, AtTheEndAChangeIsFinishedAndNothingElse) {
   bool idle = false;
   jobs.on_idle = [&] { idle = true; };

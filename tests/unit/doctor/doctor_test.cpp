@@ -102,7 +102,7 @@ TEST_F(Doctor, AnotherSubnetManagerIsMaster) {
 
 TEST_F(Doctor, DamagedRecords) {
   auto host = kernel->host();
-  degrade(host.files, {"state.json: damaged"});
+  (void)degrade(host.files, {"state.json: damaged"});
   EXPECT_EQ(found(), Names{"damaged_records /var/lib/rdma-configd"});
   ASSERT_TRUE(clear_degraded(host.files));
   EXPECT_EQ(found(), Names{});

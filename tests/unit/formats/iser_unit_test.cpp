@@ -67,6 +67,26 @@ TEST(IserUnit, ALoginThatIsUndoneLeavesTheRecordAndLogsNobodyIn) {
   EXPECT_THAT(text, Not(HasSubstr("--login\n")));
 }
 
+/// Killed in between, the next boot logs in as if nothing had been undone: the session is gone by itself
+/// then.
+TEST(IserUnit, ALoginThatIsUndoneIsForThisBootAlone) {
+  IserLogins logins{.wanted = {*IserPortal::parse(kOtherPortal)},
+                    .resting = {*IserPortal::parse(kPortalText)},
+                    .boot = "5f0c0de0-0000-4000-8000-000000000001"};
+  const auto text = render_iser_unit(logins);
+  EXPECT_EQ(parse_iser_unit(text), logins);
+  EXPECT_THAT(text,
+              HasSubstr("'grep -qsxF 5f0c0de0-0000-4000-8000-000000000001 "
+                        "/proc/sys/kernel/random/boot_id || iscsiadm -m node -I rdma-configd --login'\n"));
+  logins.boot = "x; reboot";
+  EXPECT_THAT(render_iser_unit(logins), Not(HasSubstr("reboot")));
+  EXPECT_THAT(
+      parse_iser_unit(text.substr(0, text.find('\n')) + "\n# in boot: 5f0c0de0-0000-4000-8000-000000000001\n")
+          .boot,
+      IsEmpty())
+      << "nothing rests";
+}
+
 TEST(IserUnit, WithoutSessionsThereIsNone) {
   EXPECT_EQ(render_iser_unit({}), "");
   EXPECT_EQ(parse_iser_unit(""), IserLogins{});

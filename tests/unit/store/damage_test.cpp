@@ -4,8 +4,12 @@
 
 #include <gmock/gmock.h>
 
+#include <cerrno>
 #include <filesystem>
+#include <memory>
+#include <string>
 
+#include "fakes/memory_files.hpp"
 #include "store/generations.hpp"
 #include "system/linux/linux_host.hpp"
 #include "unit/system/temp_tree.hpp"
@@ -13,8 +17,12 @@
 namespace rdmacfg::core {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 class DamageTest : public ::testing::Test {
  protected:
@@ -32,7 +40,7 @@ TEST_F(DamageTest, AFolderInThePlaceOfTheReasonsDoesNotKeepAHostDegraded) {
   EXPECT_TRUE(clear_degraded(*files));
   EXPECT_THAT(degraded(*files), IsEmpty());
   put_folder(kDegradedFile);
-  degrade(*files, {"state.json: damaged"});
+  EXPECT_THAT(degrade(*files, {"state.json: damaged"}), ElementsAre("state.json: damaged"));
   EXPECT_THAT(degraded(*files), Contains("state.json: damaged"));
   EXPECT_TRUE(clear_degraded(*files));
   EXPECT_THAT(degraded(*files), IsEmpty());
@@ -49,6 +57,67 @@ TEST_F(DamageTest, AFolderInThePlaceOfTheCopyIsSetAside) {
   tree.link(paths.backup, "elsewhere");
   EXPECT_TRUE(save_backup(*files, paths, ledger));
   EXPECT_TRUE(std::filesystem::is_regular_file(std::filesystem::symlink_status(tree.at(paths.backup))));
+}
+
+TEST(Degrade, SaysThatNobodyWillKnow) {
+  fakes::Faults faults;
+  fakes::MemoryFiles full(faults);
+  faults.refuse(std::string(kDegradedFile) + ": write", ENOSPC);
+  const auto reasons = degrade(full, {"state.json: damaged"});
+  EXPECT_THAT(reasons, ElementsAre("state.json: damaged", HasSubstr(kDegradedFile)));
+  EXPECT_THAT(degrade(full, {}), IsEmpty());
+  model::Report report;
+  tell_damage(full, {"state.json: damaged"}, report);
+  EXPECT_EQ(report.notes, reasons);
+  EXPECT_EQ(report.damage.size(), 2U);
+  EXPECT_EQ(report.exit, model::Exit::kOk) << "the host is as asked for";
+}
+
+/// The JSON library quotes it: a private document would be in the log, and in what readers are shown.
+TEST(Damage, IsToldWithoutTheRecord) {
+  fakes::Faults faults;
+  fakes::MemoryFiles files(faults);
+  const GenerationPaths paths;
+  for (const auto* text : {"{\"schema\":1,\"files\":[{\"name\":\"a\",\"text\":\"secret", "{\"schema\":secret",
+                           "{\"schema\":1,\"files\":[1e123456]}"}) {
+    files.content[paths.texts + "/1.json"] = text;
+    const auto read = load_texts(files, paths.texts, 1);
+    ASSERT_FALSE(read) << text;
+    EXPECT_TRUE(is_damage(read.error())) << text;
+    EXPECT_THAT(read.error().message,
+                AllOf(HasSubstr("1.json: damaged ("), Not(HasSubstr("secret")), Not(HasSubstr("123456"))));
+  }
+}
+
+TEST(Narrow, NamesWhatEverybodyStillReads) {
+  fakes::Faults faults;
+  fakes::MemoryFiles open(faults);
+  const GenerationPaths paths;
+  const auto text = paths.texts + "/1.json";
+  for (const auto& path : {paths.ledger, text}) {
+    open.content[path] = "{}";
+    open.access[path] = "mode 0644";
+  }
+  faults.refuse(text + ": write", EROFS);
+  EXPECT_THAT(narrow(open, paths), ElementsAre(HasSubstr(text)));
+  EXPECT_TRUE(open.hidden(paths.ledger)) << "one that fails keeps no other as it is";
+  EXPECT_FALSE(open.hidden(text));
+  faults.clear();
+  EXPECT_THAT(narrow(open, paths), IsEmpty());
+  EXPECT_TRUE(open.hidden(text));
+  faults.clear();
+  EXPECT_THAT(narrow(open, paths), IsEmpty());
+  EXPECT_EQ(faults.calls(), 0U) << "nothing is left to do";
+}
+
+TEST(RemoveTexts, NamesWhatStays) {
+  fakes::Faults faults;
+  fakes::MemoryFiles files(faults);
+  const GenerationPaths paths;
+  for (const auto* name : {"/1.json", "/2.json", "/3.json"}) files.content[paths.texts + name] = "{}";
+  faults.refuse("/2.json: remove", EROFS);
+  EXPECT_THAT(remove_texts(files, paths, {1, 2, 3}), ElementsAre(HasSubstr("generation 2")));
+  EXPECT_EQ(files.content.size(), 1U);
 }
 
 TEST_F(DamageTest, HoweverManyFoldersWereSetAside) {

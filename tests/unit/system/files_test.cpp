@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
 #include <gmock/gmock.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -7,8 +9,10 @@
 #include <array>
 #include <string_view>
 
+#include "base/unique_fd.hpp"
 #include "model/limits.hpp"
 #include "system/linux/linux_host.hpp"
+#include "system/temporary_file.hpp"
 #include "temp_tree.hpp"
 
 namespace rdmacfg::system {
@@ -56,6 +60,20 @@ TEST_F(FilesTest, RenamesWhateverIsThere) {
   EXPECT_TRUE(files->rename("/s/none", "/s/b")) << "nothing to rename is not an error";
   EXPECT_EQ(tree.get("/s/b"), "one");
   EXPECT_FALSE(files->rename("/s/b", "/s/folder.1")) << "a folder is not replaced";
+}
+
+/// The daemon writes its own records while others clear away what killed runs have left.
+TEST_F(FilesTest, ATemporaryFileThatIsBeingWrittenStays) {
+  const auto name = "/s/" + std::string(kTemporaryFile) + "aB3xYz";
+  tree.put(name, "x");
+  {
+    const base::UniqueFd writer(::open(tree.at(name).c_str(), O_WRONLY | O_CLOEXEC));
+    ASSERT_EQ(::flock(writer.get(), LOCK_EX), 0);
+    EXPECT_TRUE(files->remove(name));
+    EXPECT_EQ(tree.get(name), "x");
+  }
+  EXPECT_TRUE(files->remove(name));
+  EXPECT_FALSE(std::filesystem::exists(tree.at(name))) << "its writer was killed";
 }
 
 /// A journal of 50,000 changes is longer than a file for another program may be.

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "system/linux/files/disk_uses.hpp"
 #include "system/linux/linux_host.hpp"
 #include "temp_tree.hpp"
 
@@ -105,6 +106,78 @@ TEST_F(IscsiSysfs, DisksAreInUseWhereNoMountOfThisHostTellsSo) {
   EXPECT_THAT(host->uses({"session2"}).value(),
               ElementsAre("loop0 holds /dev/sdb", "/dev/sdb is part of a btrfs that is mounted",
                           "/dev/sdb1 is mounted on /scratch"));
+}
+
+/// The kernel's targets hold a disk as no holder and no mount shows.
+TEST_F(IscsiSysfs, DisksThatTheHostOffersAreInUse) {
+  add(2, "iscsi_iser");
+  add_disk(2, "sdb");
+  const std::string store = "/sys/kernel/config/target/core/iblock_0/scratch/";
+  tree.put("/sys/kernel/config/target/core/iblock_0/hba_info", "HBA Index: 1\n");
+  tree.put(store + "udev_path", "/dev/disk/by-id/wwn-1\n");
+  tree.put(
+      store + "info",
+      "Status: ACTIVATED  Max Queue Depth: 0  SectorSize: 512  HwMaxSectors: 1024\n        iBlock device: "
+      "sdb  UDEV PATH: /dev/disk/by-id/wwn-1  readonly: 0\n        Major: 8 Minor: 32  CLAIMED: IBLOCK\n");
+  tree.put(store + "enable", "0\n");
+  EXPECT_THAT(host->uses({"session2"}).value(), IsEmpty()) << "nothing is opened yet";
+  tree.put(store + "enable", "1\n");
+  EXPECT_THAT(host->uses({"session2"}).value(),
+              ElementsAre("LIO (iblock_0/scratch) offers /dev/sdb to other hosts"));
+  tree.put(store + "info", "Status: ACTIVATED\n        iBlock device: sdc\n        Major: 8 Minor: 3  x\n");
+  EXPECT_THAT(host->uses({"session2"}).value(), IsEmpty()) << "another disk";
+  tree.put(store + "udev_path", "/dev/sdb\n");
+  EXPECT_THAT(host->uses({"session2"}).value(),
+              ElementsAre("LIO (iblock_0/scratch) offers /dev/sdb to other hosts"));
+  tree.put(store + "enable", "0\n");
+  const std::string one = "/sys/kernel/config/nvmet/subsystems/nqn.x:b/namespaces/1/";
+  tree.put(one + "device_path", "/dev/sdb\n");
+  tree.put(one + "enable", "0\n");
+  EXPECT_THAT(host->uses({"session2"}).value(), IsEmpty());
+  tree.put(one + "enable", "1\n");
+  EXPECT_THAT(host->uses({"session2"}).value(),
+              ElementsAre("nvmet (nqn.x:b, namespace 1) offers /dev/sdb to other hosts"));
+}
+
+TEST_F(IscsiSysfs, DisksAreKnownByTheLinksOfUdevAndTheLabelsOfPools) {
+  add_disk(2, "sdb");
+  tree.put("/sys/class/block/sdb/sdb1/partition", "1\n");
+  tree.put("/sys/class/block/sdb/sdb1/dev", "8:33\n");
+  const auto uses = [&] {
+    return detail::uses_of({"sdb"}, tree.at("/sys"), tree.at("/proc"), tree.at("/run/udev/data"));
+  };
+  const std::string one = "/sys/kernel/config/nvmet/subsystems/nqn.x:b/namespaces/1/";
+  tree.put(one + "device_path", "/dev/disk/by-id/wwn-1\n");
+  tree.put(one + "enable", "1\n");
+  EXPECT_THAT(uses(), IsEmpty());
+  tree.put("/run/udev/data/b8:32", "S:disk/by-id/wwn-1\nE:ID_FS_LABEL=arcstats\n");
+  EXPECT_THAT(uses(), ElementsAre("nvmet (nqn.x:b, namespace 1) offers /dev/sdb to other hosts"));
+  tree.put(one + "enable", "0\n");
+  tree.put("/proc/spl/kstat/zfs/arcstats", "");
+  tree.put("/proc/spl/kstat/zfs/tank/state", "ONLINE\n");
+  tree.put("/run/udev/data/b8:33", "E:ID_FS_LABEL=tank\nE:ID_FS_TYPE=ext4\n");
+  EXPECT_THAT(uses(), IsEmpty()) << "a file system of that label";
+  tree.put("/run/udev/data/b8:33", "E:ID_FS_LABEL=tank\nE:ID_FS_TYPE=zfs_member\n");
+  EXPECT_THAT(uses(), ElementsAre("/dev/sdb1 is part of tank, a pool of ZFS"));
+  tree.put("/run/udev/data/b8:33", "E:ID_FS_LABEL=gone\nE:ID_FS_TYPE=zfs_member\n");
+  EXPECT_THAT(uses(), IsEmpty()) << "it is not imported";
+  tree.put("/run/udev/data/b8:33", "E:ID_FS_LABEL=arcstats\nE:ID_FS_TYPE=zfs_member\n");
+  EXPECT_THAT(uses(), IsEmpty()) << "no pool";
+}
+
+TEST_F(IscsiSysfs, DisksAreInUseByMountsInOtherNamespaces) {
+  add(2, "iscsi_iser");
+  add_disk(2, "sdb");
+  for (const auto* process : {"1", "self", "17"}) {
+    tree.link("/proc/" + std::string(process) + "/ns/mnt", "mnt:[1]");
+    tree.put("/proc/" + std::string(process) + "/mountinfo", "40 25 8:16 / / rw - ext4 /dev/sda1 rw\n");
+  }
+  tree.link("/proc/200/ns/mnt", "mnt:[2]");
+  tree.put("/proc/200/mountinfo", "40 25 8:16 / / rw - ext4 /dev/sda1 rw\n");
+  EXPECT_THAT(host->uses({"session2"}).value(), IsEmpty());
+  tree.put("/proc/200/mountinfo", "41 25 8:32 / /scratch rw - vfat /dev/sdb rw\n");
+  EXPECT_THAT(host->uses({"session2"}).value(),
+              ElementsAre("/dev/sdb is mounted on /scratch by process 200 in its mount namespace"));
 }
 
 TEST_F(IscsiSysfs, AMultipathDeviceWithAnotherPathHoldsNothing) {

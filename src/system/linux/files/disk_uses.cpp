@@ -10,6 +10,7 @@
 #include <map>
 #include <optional>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "base/text.hpp"
@@ -22,13 +23,14 @@ namespace {
 class DiskUses {
  public:
   DiskUses(const std::set<std::string>& disks, const std::filesystem::path& sysfs,
-           const std::filesystem::path& proc)
-      : disks_(disks),
-        sysfs_(sysfs),
-        mounts_(lines_of(proc / "1/mountinfo", proc / "self/mountinfo")),
-        swaps_(lines_of(proc / "swaps", {})) {
+           const std::filesystem::path& proc, const std::filesystem::path& udev)
+      : disks_(disks), sysfs_(sysfs), proc_(proc), udev_(udev), swaps_(lines_of(proc / "swaps", {})) {
+    for (const auto& line : lines_of(proc / "1/mountinfo", proc / "self/mountinfo")) note_mount(line, "");
+    note_namespaces();
     note_btrfs();
     note_loops();
+    note_lio();
+    note_nvmet();
   }
 
   std::vector<std::string> all() {
@@ -45,6 +47,124 @@ class DiskUses {
     std::vector<std::string> out;
     for (std::string line; std::getline(in, line);) out.push_back(std::move(line));
     return out;
+  }
+
+  struct Mount {
+    std::string number, source, point;
+    std::string process;  ///< in whose mount namespace; empty: in the host's
+  };
+
+  /// A disk that the kernel's targets offer to other hosts.
+  struct Offer {
+    std::string path, number;  ///< as it is configured; "8:16", where that is shown
+    std::string by;            ///< "LIO (iblock_0/scratch)"
+  };
+
+  /// A block device, by all of its names.
+  struct Device {
+    std::string path;             ///< "/dev/sdb1"
+    std::string number;           ///< "8:17"
+    std::set<std::string> names;  ///< with udev's links
+    std::string pool;             ///< of ZFS, as the label on it says
+
+    [[nodiscard]] bool is(const std::string& named, const std::string& numbered) const {
+      return names.contains(named) || (!number.empty() && number == numbered);
+    }
+  };
+
+  void note_mount(const std::string& line, const std::string& process) {
+    const auto words = base::split(line, ' ');
+    const auto dash = std::find(words.begin(), words.end(), "-");
+    if (words.size() < 5 || words.end() - dash < 3) return;
+    mounts_.push_back({std::string(words[2]), std::string(dash[2]), std::string(words[4]), process});
+  }
+
+  /// Of each mount namespace that this process may look into the mounts as one process there has them.
+  void note_namespaces() {
+    std::error_code error;
+    std::set<std::string> known;
+    const auto name_of = [&](const std::string& process) {
+      std::error_code gone;
+      return std::filesystem::read_symlink(proc_ / process / "ns/mnt", gone).string();
+    };
+    known.insert(name_of("1"));
+    known.insert(name_of("self"));
+    known.insert("");  // of others' processes nobody is told
+    for (auto at = std::filesystem::directory_iterator(proc_, error);
+         !error && at != std::filesystem::directory_iterator(); at.increment(error)) {
+      const auto process = at->path().filename().string();
+      if (process.find_first_not_of("0123456789") != std::string::npos) continue;
+      if (!known.insert(name_of(process)).second) continue;
+      for (const auto& line : lines_of(proc_ / process / "mountinfo", {})) note_mount(line, process);
+    }
+  }
+
+  void note_lio() {
+    Trouble ignored;
+    const auto core = SysfsDir::open(sysfs_ / "kernel/config/target/core", &ignored);
+    if (!core) return;
+    for (const auto& group : core->list()) {
+      const auto stores = core->sub(group);
+      if (!stores) continue;
+      for (const auto& name : stores->list()) {
+        const auto store = stores->sub(name);
+        if (!store || store->text("enable") != "1") continue;
+        offers_.push_back({store->text("udev_path"), number_in(store->text("info")),
+                           fmt::format("LIO ({}/{})", group, name)});
+      }
+    }
+  }
+
+  /// Of "… Major: 8 Minor: 16  CLAIMED: IBLOCK".
+  static std::string number_in(std::string_view info) {
+    std::vector<std::string_view> words;
+    for (const auto word : base::split(info, ' ')) {
+      if (!word.empty()) words.push_back(word);
+    }
+    for (std::size_t i = 0; i + 3 < words.size(); ++i) {
+      if (words[i] == "Major:" && words[i + 2] == "Minor:")
+        return fmt::format("{}:{}", words[i + 1], words[i + 3]);
+    }
+    return {};
+  }
+
+  void note_nvmet() {
+    Trouble ignored;
+    const auto all = SysfsDir::open(sysfs_ / "kernel/config/nvmet/subsystems", &ignored);
+    if (!all) return;
+    for (const auto& nqn : all->list()) {
+      const auto namespaces = all->sub(nqn + "/namespaces");
+      if (!namespaces) continue;
+      for (const auto& id : namespaces->list()) {
+        const auto one = namespaces->sub(id);
+        if (one && one->text("enable") == "1")
+          offers_.push_back({one->text("device_path"), {}, fmt::format("nvmet ({}, namespace {})", nqn, id)});
+      }
+    }
+  }
+
+  /// udev's database: "S:disk/by-id/…", "E:ID_FS_TYPE=zfs_member", "E:ID_FS_LABEL=tank".
+  [[nodiscard]] Device device_of(const std::string& name, const SysfsDir& folder) const {
+    Device out{.path = "/dev/" + name, .number = folder.text("dev"), .names = {}, .pool = {}};
+    out.names.insert(out.path);
+    constexpr std::string_view kLink = "S:", kLabel = "E:ID_FS_LABEL=";
+    bool in_pool = false;
+    for (const auto& line : lines_of(udev_ / ("b" + out.number), {})) {
+      if (line.starts_with(kLink)) out.names.insert("/dev/" + line.substr(kLink.size()));
+      if (line.starts_with(kLabel)) out.pool = line.substr(kLabel.size());
+      in_pool = in_pool || line == "E:ID_FS_TYPE=zfs_member";
+    }
+    if (!in_pool) out.pool.clear();
+    return out;
+  }
+
+  /// Pools of ZFS that are imported have a folder; beside them are files of all.
+  [[nodiscard]] bool is_imported(const std::string& pool) const {
+    Trouble ignored;
+    const auto all = SysfsDir::open(proc_ / "spl/kstat/zfs", &ignored);
+    if (!all) return false;
+    const auto names = all->list();
+    return std::find(names.begin(), names.end(), pool) != names.end() && all->sub(pool);
   }
 
   /// A btrfs of several devices is mounted by the name of one of them, and its device number is none of
@@ -91,8 +211,8 @@ class DiskUses {
       if (part && part->read("partition") && note_device(entry, *part)) keeps_path = true;
     }
     if (out_.size() != known || keeps_path) return;
-    // As mkfs does: of ZFS, and of LIO's and others' targets, nothing else tells. Services that see no disks
-    // pass over it.
+    // As mkfs does: it tells of every other user, such as a pool whose labels udev has not read. Services
+    // that see no disks pass over it.
     const auto device = "/dev/" + disk;
     const base::UniqueFd alone(::open(device.c_str(), O_RDONLY | O_EXCL | O_NONBLOCK | O_CLOEXEC));
     if (!alone && errno == EBUSY) out_.push_back(device + " is in use");
@@ -100,7 +220,8 @@ class DiskUses {
 
   /// @return whether a multipath device holds it that has another path
   bool note_device(const std::string& name, const SysfsDir& folder) {
-    const auto device = "/dev/" + name;
+    const auto known_as = device_of(name, folder);
+    const auto& device = known_as.path;
     bool keeps_path = false;
     if (const auto holders = folder.sub("holders")) {
       for (const auto& holder : holders->list()) {
@@ -111,22 +232,31 @@ class DiskUses {
         }
       }
     }
-    for (auto [at, end] = loops_.equal_range(device); at != end; ++at)
-      out_.push_back(fmt::format("{} holds {}", at->second, device));
+    for (const auto& [file, loop] : loops_) {
+      if (known_as.is(file, {})) out_.push_back(fmt::format("{} holds {}", loop, device));
+    }
+    for (const auto& offer : offers_) {
+      if (known_as.is(offer.path, offer.number))
+        out_.push_back(fmt::format("{} offers {} to other hosts", offer.by, device));
+    }
+    if (!known_as.pool.empty() && is_imported(known_as.pool))
+      out_.push_back(fmt::format("{} is part of {}, a pool of ZFS", device, known_as.pool));
     const auto known = out_.size();
-    const auto number = folder.text("dev");
-    for (const auto& line : mounts_) {
-      const auto words = base::split(line, ' ');
-      const auto dash = std::find(words.begin(), words.end(), "-");
-      if (words.size() < 5 || words.end() - dash < 3) continue;
-      if (words[2] == number || dash[2] == device)
-        out_.push_back(fmt::format("{} is mounted on {}", device, words[4]));
+    for (const auto& mount : mounts_) {
+      if (!known_as.is(mount.source, mount.number)) continue;
+      // Most namespaces have the host's mounts, too.
+      if (!mount.process.empty() && out_.size() != known) break;
+      const auto where = mount.process.empty()
+                             ? std::string()
+                             : fmt::format(" by process {} in its mount namespace", mount.process);
+      out_.push_back(fmt::format("{} is mounted on {}{}", device, mount.point, where));
     }
     if (out_.size() == known && has_file_system(name))
       out_.push_back(btrfs_.contains(name) ? device + " is part of a btrfs that is mounted"
                                            : device + " is mounted in another mount namespace");
     for (const auto& line : swaps_) {
-      if (line.substr(0, line.find_first_of(" \t")) == device) out_.push_back(device + " is swap space");
+      if (known_as.is(line.substr(0, line.find_first_of(" \t")), {}))
+        out_.push_back(device + " is swap space");
     }
     return keeps_path;
   }
@@ -146,8 +276,10 @@ class DiskUses {
   }
 
   const std::set<std::string>& disks_;
-  const std::filesystem::path& sysfs_;
-  std::vector<std::string> mounts_, swaps_, out_;
+  const std::filesystem::path &sysfs_, &proc_, &udev_;
+  std::vector<Mount> mounts_;  ///< the host's first
+  std::vector<Offer> offers_;
+  std::vector<std::string> swaps_, out_;
   std::set<std::string> btrfs_;                    ///< devices of all that are mounted
   std::multimap<std::string, std::string> loops_;  ///< by what is behind them: "/dev/sdb" → "loop0"
 };
@@ -155,8 +287,8 @@ class DiskUses {
 }  // namespace
 
 std::vector<std::string> uses_of(const std::set<std::string>& disks, const std::filesystem::path& sysfs,
-                                 const std::filesystem::path& proc) {
-  return disks.empty() ? std::vector<std::string>{} : DiskUses(disks, sysfs, proc).all();
+                                 const std::filesystem::path& proc, const std::filesystem::path& udev) {
+  return disks.empty() ? std::vector<std::string>{} : DiskUses(disks, sysfs, proc, udev).all();
 }
 
 }  // namespace rdmacfg::system::detail

@@ -2,6 +2,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -140,6 +141,7 @@ struct Temporary {
       file = UniqueFd(::openat(place.folder.get(), candidate.c_str(),
                                O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR));
       if (file) {
+        (void)::flock(file.get(), LOCK_EX | LOCK_NB);  // is_being_written(), until it is closed
         name = std::move(candidate);
         return {};
       }
@@ -148,6 +150,15 @@ struct Temporary {
     return fail_errno(errno, place.shown);
   }
 };
+
+/// Whether a process that lives is about to rename this temporary file: the daemon writes its own records
+/// while its worker, or an apply of root, clears away what killed runs have left.
+bool is_being_written(const Place& place) {
+  if (!place.name.starts_with(kTemporaryFile)) return false;
+  const UniqueFd file(
+      ::openat(place.folder.get(), place.name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  return file && ::flock(file.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+}
 
 Result<void> write_all(int fd, std::string_view content, const std::string& shown) {
   while (!content.empty()) {
@@ -294,6 +305,7 @@ class LinuxFiles final : public Files {
       return fail(Code::kIo,
                   fmt::format("{}: it is {}, and is not removed", place->shown, sort_of(status.st_mode)));
     }
+    if (is_being_written(*place)) return {};
     if (::unlinkat(place->folder.get(), place->name.c_str(), 0) != 0 && errno != ENOENT) {
       return fail_errno(errno, place->shown);
     }

@@ -197,6 +197,17 @@ TEST_F(FleetCommand, ReportTellsFaultyFilesAndReadsTheRest) {
   EXPECT_EQ(out["diagnostics"].size(), 6U);
 }
 
+TEST_F(FleetCommand, ReportReadsFilesOfAtMostKFleetFileBytes) {
+  auto text = fakes::show_of_host(1);
+  text.resize(model::limits::kFleetFileBytes, ' ');
+  write("in/a1.show.json", text);
+  (void)run({"fleet", "report", "@in"});
+  EXPECT_THAT(console.err.str(), Not(HasSubstr("more than the")));
+  write("in/a1.show.json", text + " ");
+  EXPECT_EQ(run({"fleet", "report", "@in"}), 1);
+  EXPECT_THAT(console.err.str(), HasSubstr("more than the 8388608 bytes"));
+}
+
 TEST_F(FleetCommand, ReportUsesOneOutputOfAHost) {
   write("in/a1.show.json", fakes::show_of_host(1));
   write("in/a1/show.json", fakes::show_of_host(2));

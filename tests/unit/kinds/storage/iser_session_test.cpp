@@ -207,6 +207,17 @@ TEST_F(IserSessions, ALoginThatIsUndoneLeavesItsRecord) {
   EXPECT_THAT(iscsi.sessions, SizeIs(1));
 }
 
+/// Nobody comes to finish it before the next boot.
+TEST_F(IserSessions, AnInterruptedUndoneLoginEndsWithItsBoot) {
+  ASSERT_EQ(run(kIserText).exit, Exit::kOk);
+  const IserLogins interrupted{.resting = {*IserPortal::parse(kIserPortal)}, .boot = kernel->boot_id};
+  unit() = render_iser_unit(interrupted);
+  kernel->reboot();
+  EXPECT_THAT(iscsi.sessions, SizeIs(1));
+  EXPECT_EQ(run(kIserText).exit, Exit::kOk);
+  EXPECT_EQ(unit(), render_iser_unit({.wanted = {*IserPortal::parse(kIserPortal)}}));
+}
+
 TEST_F(IserSessions, AnEditedUnitIsPutRight) {
   ASSERT_EQ(run(kIserText).exit, Exit::kOk);
   const auto written = unit();
