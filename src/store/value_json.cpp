@@ -8,6 +8,7 @@ namespace rdmacfg::core {
 using Json = nlohmann::ordered_json;
 using model::Attributes;
 using model::Change;
+using model::Effect;
 using model::Operation;
 using model::Value;
 
@@ -87,7 +88,7 @@ Value value_from(const Json& json) {
 
 Attributes attributes_from(const Json& json) {
   Attributes out;
-  for (const auto& [name, value] : json.items()) out.emplace(name, value_from(value));
+  for (const auto& [name, value] : json.get_ref<const Json::object_t&>()) out.emplace(name, value_from(value));
   return out;
 }
 
@@ -125,6 +126,11 @@ Change change_from(const Json& json) {
         change.origins[field] = {};
     }
   }
+  const auto effect = json.value("effect", std::string());
+  for (const auto each : {Effect::kNow, Effect::kDriverReload, Effect::kInitramfsReboot}) {
+    if (text_of(each) == effect) change.effect = each;
+  }
+  change.interrupts = json.value("interrupts", std::vector<std::string>());
   change.footing = json.value("footing", std::string());
   change.returned = json.value("returned", std::string());
   change.overruled = json.value("overruled", std::vector<std::string>());
