@@ -19,8 +19,7 @@ namespace {
 constexpr int kReportIndent = 1;
 
 std::string report_text(const nlohmann::json& from) {
-  return base::harmless_json(
-      from.dump(kReportIndent, ' ', false, nlohmann::json::error_handler_t::replace));
+  return base::harmless_json(from.dump(kReportIndent, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
 std::string text_of_report(const HostReport& report) {

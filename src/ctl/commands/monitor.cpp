@@ -48,8 +48,7 @@ int monitor(const Context& context) {
                                         {"event", event->event},
                                         {"priority", event->priority},
                                         {"text", event->text}};
-      out << base::harmless_json(
-                 json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace))
+      out << base::harmless_json(json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace))
           << '\n'
           << std::flush;
     } else {
