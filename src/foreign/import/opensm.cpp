@@ -2,7 +2,12 @@
 // OpenSM: opensm.conf and the distributions' lists of ports (opensm(8)).
 #include <fmt/format.h>
 
+#include <optional>
 #include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/text.hpp"
 #include "foreign/import/formats.hpp"
@@ -115,6 +120,17 @@ void parse_ports(const File& file, Claims& claims) {
   keys.finish();
 }
 
+/// What -p or --priority in OpenSM's command line asks for (getopt_long(3)); nothing where another option
+/// stands at `at`.
+std::optional<std::string_view> asked_priority(const std::vector<std::string_view>& words, std::size_t at) {
+  constexpr std::string_view kShort = "-p", kLong = "--priority";
+  const auto word = words[at];
+  if (word == kShort || word == kLong) return at + 1 < words.size() ? words[at + 1] : std::string_view();
+  if (word.starts_with(kShort)) return word.substr(kShort.size());
+  const bool joined = word.starts_with(kLong) && word.substr(kLong.size()).starts_with('=');
+  return joined ? std::optional(word.substr(kLong.size() + 1)) : std::nullopt;
+}
+
 /// A drop-in of "opensm@0x….service": a subnet manager of its own, whose priority the command line may have.
 void parse_instance(const File& file, Claims& claims) {
   auto unit = std::string_view(file.path);
@@ -128,11 +144,21 @@ void parse_instance(const File& file, Claims& claims) {
     for (const auto& item : group.items) {
       const auto words = words_of(item.value);
       if (item.key != "ExecStart" || words.empty()) continue;
-      claims.took({file.path, item.line});
+      std::string wrong;
       for (std::size_t word = 1; word < words.size(); ++word) {
-        const bool flag = words[word - 1] == "-p" || words[word - 1] == "--priority";
-        const auto number = base::parse_number(words[word]);
-        if (flag && number && *number <= 15) priority = static_cast<std::int64_t>(*number);
+        const auto asked = asked_priority(words, word);
+        if (!asked) continue;
+        const auto number = base::c_number(*asked);
+        if (number && *number <= 15) {
+          priority = static_cast<std::int64_t>(*number);
+        } else {
+          wrong = fmt::format("ExecStart: \"{}\" is not a priority from 0 to 15", *asked);
+        }
+      }
+      if (wrong.empty()) {
+        claims.took({file.path, item.line});
+      } else {
+        claims.miss({file.path, item.line}, std::move(wrong));
       }
     }
   }
