@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "foreign/stage.hpp"
+#include "foreign/syntax/yaml.hpp"
 
 namespace rdmacfg::foreign {
 namespace {
@@ -197,6 +198,56 @@ TEST(ImportFaults, CoverTheFormats) {
                                      [&](const ImportFault& one) { return one.format == format.name; });
     EXPECT_GE(count, 4) << format.name;
   }
+}
+
+/// What is not understood of one file of a format.
+std::vector<std::string> missed_of(const std::string& format, const std::string& text) {
+  ImportFault one;
+  one.format = format;
+  one.files.emplace(format == "wicked" ? "/etc/wicked/ifconfig/a.xml" : usual_files().find(format)->second,
+                    text);
+  std::vector<std::string> out;
+  for (const auto& remark : import_of(one).claims.missed)
+    out.push_back(remark.where.text() + ": " + remark.text);
+  return out;
+}
+
+bool has_text(const std::vector<std::string>& all, const std::string& one) {
+  return std::find(all.begin(), all.end(), one) != all.end();
+}
+
+// Whoever writes files of any size or depth wants only to keep us busy.
+TEST(ImportLimits, OfEachSyntax) {
+  std::string deep_xml = "<interface>", many_xml, deep_yaml = "network: ", many_yaml = "network:\n  x: [0";
+  for (int i = 0; i < kYamlDepth; ++i) {
+    deep_xml += "<a>";
+    deep_yaml += "[";
+  }
+  for (std::size_t i = 0; i < kYamlNodes; ++i) {
+    many_xml += "<a/>";
+    many_yaml += ",0";
+  }
+  EXPECT_TRUE(has_text(missed_of("wicked", deep_xml), "/etc/wicked/ifconfig/a.xml:1: is nested too deeply"));
+  EXPECT_TRUE(has_text(missed_of("wicked", many_xml), "/etc/wicked/ifconfig/a.xml:1: has too many elements"));
+  EXPECT_TRUE(has_text(missed_of("netplan", deep_yaml + "["),
+                       "/etc/netplan/60-ib.yaml:1: nested deeper than 16 levels"));
+  EXPECT_TRUE(
+      has_text(missed_of("netplan", many_yaml + "]\n"), "/etc/netplan/60-ib.yaml:2: more than 20000 values"));
+  EXPECT_TRUE(has_text(missed_of("ifupdown", "source " + std::string(300, '*') + "\n"),
+                       "/etc/network/interfaces:1: is too long a pattern"));
+  EXPECT_TRUE(has_text(missed_of("sysctl", std::string(20'001, '\n')),
+                       "/etc/sysctl.d/90-ib.conf: has more than 20000 lines"));
+}
+
+TEST(NameTemplates, SayWhatIsWrong) {
+  EXPECT_EQ(wrong_template("fab{number}"), "");
+  EXPECT_EQ(wrong_template("ib_{guid_tail}"), "");
+  EXPECT_EQ(wrong_template("a23456789{guid_tail}"), "") << "15 characters";
+  EXPECT_EQ(wrong_template("a234567890{guid_tail}"), "names would have more than 15 characters");
+  EXPECT_EQ(wrong_template("fab0"), "without {number} or {guid_tail} all ports get one name");
+  EXPECT_EQ(wrong_template("fab{port}"), "the place-holders are {number} and {guid_tail}");
+  EXPECT_EQ(wrong_template("fab{number"), "the place-holders are {number} and {guid_tail}");
+  EXPECT_EQ(wrong_template("ib{number}"), "ib{number} is what the kernel calls whichever port comes first");
 }
 
 }  // namespace
