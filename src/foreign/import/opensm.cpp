@@ -120,7 +120,7 @@ void parse_ports(const File& file, Claims& claims) {
   keys.finish();
 }
 
-/// What -p or --priority in OpenSM's command line asks for (getopt_long(3)); nothing where another option
+/// The value of -p or --priority in OpenSM's command line (getopt_long(3)); nothing where another option
 /// stands at `at`.
 std::optional<std::string_view> asked_priority(const std::vector<std::string_view>& words, std::size_t at) {
   constexpr std::string_view kShort = "-p", kLong = "--priority";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a commit, a confirmation and a rollback answer when they do not do what was asked for.
+// Answers of a commit, a confirmation and a rollback that do not do as they were asked.
 #include "core/commit.hpp"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/data/faults/imports.txt: what files of other tools get wrong, each reported with its line and cause.
+// tests/data/faults/imports.txt: mistakes in files of other tools, each reported with its line and cause.
 // IMPORTS_PRINT=1 prints what each case gives.
 #include <gtest/gtest.h>
 
@@ -49,7 +49,7 @@ const std::map<std::string, std::string, std::less<>>& usual_files() {
   return kFiles;
 }
 
-/// What a backslash and a letter stand for in a text.
+/// The meaning of a backslash and a letter in a text.
 std::string expansion_of(char letter) {
   switch (letter) {
     case 'n':
@@ -200,7 +200,7 @@ TEST(ImportFaults, CoverTheFormats) {
   }
 }
 
-/// What is not understood of one file of a format.
+/// Remarks on what one file of a format says and nobody understands.
 std::vector<std::string> missed_of(const std::string& format, const std::string& text) {
   ImportFault one;
   one.format = format;
@@ -216,7 +216,7 @@ bool has_text(const std::vector<std::string>& all, const std::string& one) {
   return std::find(all.begin(), all.end(), one) != all.end();
 }
 
-// Whoever writes files of any size or depth wants only to keep us busy.
+// An author of files of any size or depth wants only to keep us busy.
 TEST(ImportLimits, OfEachSyntax) {
   std::string deep_xml = "<interface>", many_xml, deep_yaml = "network: ", many_yaml = "network:\n  x: [0";
   for (int i = 0; i < kYamlDepth; ++i) {

@@ -9,37 +9,17 @@
 #include "fakes/memory_files.hpp"
 #include "store/damage.hpp"
 #include "store/generations.hpp"
-#include "store/report_json.hpp"
 #include "store/state.hpp"
 #include "store/value_json.hpp"
+#include "unit/store/bad_field.hpp"
 
 namespace rdmacfg::core {
 namespace {
 
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using OrderedJson = nlohmann::ordered_json;
 
 constexpr const char* kRecordPath = "/r/1.json";
-
-/// A value in the place of another one, or nothing there.
-struct BadField {
-  std::string at;     ///< JSON Pointer (RFC 6901)
-  std::string value;  ///< JSON; empty: the key is missing
-  std::string why = "damaged (";
-};
-using BadFields = std::vector<BadField>;
-
-std::string with_field(const std::string& valid, const BadField& bad) {
-  auto json = OrderedJson::parse(valid);
-  const OrderedJson::json_pointer at(bad.at);
-  if (bad.value.empty()) {
-    json.at(at.parent_pointer()).erase(at.back());
-  } else {
-    json[at] = OrderedJson::parse(bad.value);
-  }
-  return json.dump();
-}
 
 /// `load` takes the record as it is, and refuses it with each of the fields.
 template <class Load>
@@ -59,36 +39,6 @@ void refuses_each(const std::string& valid, const BadFields& fields, Load load) 
     EXPECT_TRUE(is_damage(loaded.error())) << "it is set aside";
     EXPECT_THAT(loaded.error().message, HasSubstr(std::string(kRecordPath) + ": " + bad.why));
   }
-}
-
-/// The same fields below another place.
-BadFields below(const std::string& place, BadFields fields) {
-  for (auto& one : fields) one.at.insert(0, place);
-  return fields;
-}
-
-BadFields joined(BadFields first, const BadFields& second) {
-  first.insert(first.end(), second.begin(), second.end());
-  return first;
-}
-
-/// Of a list of values by name.
-BadFields bad_attributes(const std::string& at) {
-  return {{at, "1"},
-          {at, "\"x\""},
-          {at, "[]"},
-          {at, "[1]"},
-          {at, R"({"mtu": {}})"},
-          {at, R"({"mtu": 1.5})"},
-          {at, "null"},
-          {at, R"({"mtu": [1]})"},
-          {at, R"({"mtu": ["a", null]})"},
-          {at, R"({"mtu": [["a"]]})"}};
-}
-
-/// Of a list of texts.
-BadFields bad_texts(const std::string& at) {
-  return {{at, "1"}, {at, "\"x\""}, {at, "{}"}, {at, "[1]"}, {at, "[[]]"}, {at, R"(["a", null])"}};
 }
 
 constexpr const char* kRecords =
@@ -147,7 +97,7 @@ TEST(Records, OfAStateAreTakenWhole) {
                [](system::Files& files) { return load_state(files, kRecordPath); });
 }
 
-// What says nothing may be missing (save_state() leaves it out).
+// Fields that say nothing may be missing (save_state() leaves them out).
 TEST(Records, OfAStateMayLeaveOutWhatSaysNothing) {
   fakes::Faults faults;
   fakes::MemoryFiles files{faults};
@@ -187,52 +137,6 @@ constexpr const char* kKeptChange =
     "after": {"mtu": 4092}, "fields": ["mtu"], "needs": [{"kind": "pkey", "id": "x"}], "beside": ["boot/8"],
     "effect": "now", "interrupts": ["x"], "returned": "r", "overruled": ["mtu"], "footing": "f",
     "carried": ["c"], "given_back": ["mode"]})";
-
-BadFields bad_changes() {
-  BadFields out{{"/changes", ""},
-                {"/changes", "1"},
-                {"/changes", "{}"},
-                {"/changes", "null"},
-                {"/changes/0", "1"},
-                {"/changes/0", "[]"},
-                {"/changes/0/kind", ""},
-                {"/changes/0/kind", "1"},
-                {"/changes/0/id", ""},
-                {"/changes/0/id", "null"},
-                {"/changes/0/label", ""},
-                {"/changes/0/label", "1"},
-                {"/changes/0/operation", ""},
-                {"/changes/0/operation", "1"},
-                {"/changes/0/operation", "\"replace\""},
-                {"/changes/0/operation", "\"\""},
-                {"/changes/0/before", ""},
-                {"/changes/0/after", ""},
-                {"/changes/0/fields", ""},
-                {"/changes/0/needs", "1"},
-                {"/changes/0/needs", "\"x\""},
-                {"/changes/0/needs", "[1]"},
-                {"/changes/0/needs/0/kind", ""},
-                {"/changes/0/needs/0/kind", "1"},
-                {"/changes/0/needs/0/id", ""},
-                {"/changes/0/needs/0/id", "1"},
-                {"/changes/0/effect", "1"},
-                {"/changes/0/effect", "null"},
-                {"/changes/0/footing", "1"},
-                {"/changes/0/footing", "null"},
-                {"/changes/0/returned", "1"},
-                {"/changes/0/origins", "1"},
-                {"/changes/0/origins", R"({"mtu": 1})"},
-                {"/changes/0/origins", R"({"mtu": {"line": 1, "column": 1}})"},
-                {"/changes/0/origins", R"({"mtu": {"file": "a", "column": 1}})"},
-                {"/changes/0/origins", R"({"mtu": {"file": "a", "line": 1}})"},
-                {"/changes/0/origins", R"({"mtu": {"file": 1, "line": 1, "column": 1}})"},
-                {"/changes/0/origins", R"({"mtu": {"file": "a", "line": "1", "column": 1}})"},
-                {"/changes/0/origins", R"({"mtu": {"file": "a", "line": 1, "column": null}})"}};
-  for (const auto* list : {"fields", "beside", "interrupts", "overruled", "carried", "given_back"})
-    out = joined(std::move(out), bad_texts(std::string("/changes/0/") + list));
-  out = joined(std::move(out), bad_attributes("/changes/0/before"));
-  return joined(std::move(out), bad_attributes("/changes/0/after"));
-}
 
 TEST(Records, OfAJournalAreTakenWhole) {
   auto fields = joined(bad_schema(), bad_changes());
@@ -441,176 +345,6 @@ TEST(Records, TheHistoryThatTheDaemonTellsIsTakenWhole) {
   }
   EXPECT_FALSE(ledger_told(""));
   EXPECT_FALSE(ledger_told("[]"));
-}
-
-model::Report full_report() {
-  model::Report report;
-  report.exit = model::Exit::kUndoIncomplete;
-  report.error = base::Error{base::Code::kBusy, "ib0: set MTU 4092: Device or resource busy", 16};
-  report.diagnostics.push_back(
-      {model::Severity::kWarning, {"a.toml", 3, 4, 5}, "message", "hint", {{{"b.toml", 1, 2, 3}, "note"}}});
-  model::ResourceReport resource;
-  resource.key = {"ipoib", "g"};
-  resource.label = "ib0";
-  resource.status = model::Status::kLimited;
-  resource.reason = "reason";
-  resource.warnings = {"warning"};
-  resource.instance = "boot/7";
-  resource.there = false;
-  resource.follows = true;
-  resource.attributes = {{"mtu", std::int64_t{2044}, std::int64_t{4092}, model::Location{"a.toml", 3, 4, 5}},
-                         {"mode", std::string("datagram"), std::monostate{}, std::nullopt},
-                         {"umcast", false, true, std::nullopt},
-                         {"names", std::vector<std::string>{"a", "b"}, std::monostate{}, std::nullopt}};
-  report.resources.push_back(std::move(resource));
-  for (const auto effect :
-       {model::Effect::kNow, model::Effect::kDriverReload, model::Effect::kInitramfsReboot}) {
-    for (const auto operation :
-         {model::Operation::kCreate, model::Operation::kUpdate, model::Operation::kDelete}) {
-      model::Change change;
-      change.key = {"pkey", "g/0x8002"};
-      change.label = "ib0.8002";
-      change.operation = operation;
-      change.before = {{"mtu", std::int64_t{2044}}};
-      change.after = {{"mtu", std::int64_t{4092}}};
-      change.fields = {"mtu"};
-      change.needs = {{"ipoib", "g"}};
-      change.effect = effect;
-      change.interrupts = {"link down for a moment", "x.service is restarted"};
-      change.origins["mtu"] = {"a.toml", 3, 4};
-      change.footing = "boot/7";
-      change.returned = "boot/6";
-      change.overruled = {"mtu"};
-      change.beside = {"boot/8"};
-      change.carried = {"up"};
-      report.plan.changes.push_back(std::move(change));
-    }
-  }
-  report.drifted = {report.plan.changes.front()};
-  report.notes = {"a note", "damaged", "rolled back"};
-  report.damage = {"damaged"};
-  report.rollbacks = {"rolled back"};
-  report.left_over = {"ib0: mtu"};
-  return report;
-}
-
-// Whatever a report says comes over the bus: what a plan interrupts and when it has its effect, too.
-TEST(Reports, AreReadAsTheyWereWritten) {
-  const auto text = report_json(full_report()).dump();
-  const auto read = report_from(text);
-  ASSERT_TRUE(read) << read.error().message;
-  EXPECT_EQ(report_json(*read).dump(), text);
-  const auto& changes = read->plan.changes;
-  ASSERT_EQ(changes.size(), 9U);
-  EXPECT_EQ(changes.at(0).effect, model::Effect::kNow);
-  EXPECT_EQ(changes.at(3).effect, model::Effect::kDriverReload);
-  EXPECT_EQ(changes.at(8).effect, model::Effect::kInitramfsReboot);
-  EXPECT_EQ(changes.at(8).interrupts,
-            (std::vector<std::string>{"link down for a moment", "x.service is restarted"}));
-}
-
-TEST(Reports, HaveEachStatusAndEachExit) {
-  for (int i = 0; i <= static_cast<int>(model::Status::kIgnored); ++i) {
-    model::Report report;
-    report.resources.emplace_back();
-    report.resources[0].status = static_cast<model::Status>(i);
-    const auto read = report_from(report_json(report).dump());
-    ASSERT_TRUE(read);
-    EXPECT_EQ(static_cast<int>(read->resources.at(0).status), i);
-  }
-  for (int i = 0; i <= static_cast<int>(model::Exit::kPartly); ++i) {
-    model::Report report;
-    report.exit = static_cast<model::Exit>(i);
-    const auto read = report_from(report_json(report).dump());
-    ASSERT_TRUE(read);
-    EXPECT_EQ(static_cast<int>(read->exit), i);
-  }
-}
-
-// A status of a newer version is nothing to rely on.
-TEST(Reports, AnUnknownStatusCountsAsFailed) {
-  const auto read =
-      report_from(with_field(report_json(full_report()).dump(), {"/resources/0/status", "\"of tomorrow\""}));
-  ASSERT_TRUE(read) << read.error().message;
-  EXPECT_EQ(read->resources.at(0).status, model::Status::kFailed);
-}
-
-TEST(Reports, WithAWrongFieldAreRefused) {
-  const auto valid = report_json(full_report()).dump();
-  BadFields fields = bad_changes();
-  fields.insert(fields.end(), {{"/exit", ""},
-                               {"/exit", "\"0\""},
-                               {"/exit", "null"},
-                               {"/error", ""},
-                               {"/error", "1"},
-                               {"/error", "{}"},
-                               {"/error/code", ""},
-                               {"/error/code", "\"busy\""},
-                               {"/error/message", ""},
-                               {"/error/message", "1"},
-                               {"/error/errno", ""},
-                               {"/error/errno", "\"16\""},
-                               {"/diagnostics", ""},
-                               {"/diagnostics", "1"},
-                               {"/diagnostics", "[1]"},
-                               {"/diagnostics/0/severity", ""},
-                               {"/diagnostics/0/where", ""},
-                               {"/diagnostics/0/where", "1"},
-                               {"/diagnostics/0/where/file", ""},
-                               {"/diagnostics/0/where/line", "\"3\""},
-                               {"/diagnostics/0/where/column", ""},
-                               {"/diagnostics/0/where/length", "\"5\""},
-                               {"/diagnostics/0/message", ""},
-                               {"/diagnostics/0/message", "1"},
-                               {"/diagnostics/0/hint", ""},
-                               {"/diagnostics/0/hint", "null"},
-                               {"/diagnostics/0/related", ""},
-                               {"/diagnostics/0/related", "1"},
-                               {"/diagnostics/0/related/0/where", ""},
-                               {"/diagnostics/0/related/0/note", ""},
-                               {"/diagnostics/0/related/0/note", "1"},
-                               {"/resources", ""},
-                               {"/resources", "1"},
-                               {"/resources/0", "[]"},
-                               {"/resources/0/attributes", ""},
-                               {"/resources/0/attributes", "1"},
-                               {"/resources/0/attributes/0/name", ""},
-                               {"/resources/0/attributes/0/name", "1"},
-                               {"/resources/0/attributes/0/now", ""},
-                               {"/resources/0/attributes/0/now", "{}"},
-                               {"/resources/0/attributes/0/wanted", ""},
-                               {"/resources/0/attributes/0/wanted", "1.5"},
-                               {"/resources/0/attributes/0/origin", ""},
-                               {"/resources/0/attributes/0/origin", "1"},
-                               {"/resources/0/instance", "7"},
-                               {"/resources/0/there", "\"yes\""},
-                               {"/resources/0/follows", "1"},
-                               {"/drifted", "1"},
-                               {"/drifted/0/kind", ""}});
-  for (const auto* field : {"kind", "id", "label", "status", "reason"}) {
-    fields.push_back({std::string("/resources/0/") + field, ""});
-    fields.push_back({std::string("/resources/0/") + field, "1"});
-  }
-  for (const auto* list : {"/notes", "/left_over", "/damage", "/rollbacks", "/resources/0/warnings"})
-    fields = joined(std::move(fields), bad_texts(list));
-  for (const auto* list : {"/notes", "/left_over", "/resources/0/warnings"}) fields.push_back({list, ""});
-  for (const auto& bad : fields) {
-    if (bad.at == "/changes/0/given_back") continue;  // of a journal
-    const auto read = report_from(with_field(valid, bad));
-    ASSERT_FALSE(read) << bad.at << " = " << bad.value;
-    EXPECT_EQ(read.error().code, base::Code::kInvalid);
-    EXPECT_THAT(read.error().message, HasSubstr("the report cannot be understood: ")) << bad.at;
-  }
-}
-
-TEST(Reports, OfAnotherSchemaAreRefused) {
-  const auto valid = report_json(full_report()).dump();
-  for (const auto* other : {"\"rdma-configd.report/2\"", "\"\"", "1", "null"}) {
-    const auto read = report_from(with_field(valid, {"/schema", other}));
-    ASSERT_FALSE(read) << other;
-    EXPECT_EQ(read.error().message, "the report has another schema than this program reads");
-  }
-  for (const auto* text : {"", "{", "[]", "1", "{}", "\xff"}) EXPECT_FALSE(report_from(text)) << text;
 }
 
 }  // namespace
