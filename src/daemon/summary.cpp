@@ -64,6 +64,9 @@ model::Change short_of(const model::Change& change, bool values) {
   out.footing = change.footing;
   out.returned = change.returned;
   if (!values) return out;
+  out.effect = change.effect;
+  out.interrupts = change.interrupts;  // the journal names the services that are restarted
+  cut(out.interrupts);
   out.before = change.before;
   out.after = change.after;
   for (auto* side : {&out.before, &out.after}) {

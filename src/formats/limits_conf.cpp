@@ -217,8 +217,8 @@ std::vector<MemlockLine> memlock_lines(system::Files& files) {
     for (const auto line : base::split(**text, '\n')) {
       ++number;
       const auto words = fields_of(line);
-      // pam_limits takes all but the domain in any case.
-      if (words.size() != 4 || base::lower(words[2]) != "memlock") continue;
+      // pam_limits takes all but the domain in any case, and passes over what stands behind the limit.
+      if (words.size() < 4 || base::lower(words[2]) != "memlock") continue;
       out.push_back(
           {path, number, std::string(words[0]), base::lower(words[1]), base::lower(words[3]), after});
     }

@@ -24,7 +24,7 @@ constexpr int kJournalSchema = 1;
 
 State state_from(const Json& json, std::vector<std::string>* dropped) {
   State state;
-  for (const auto& one : json.at("records")) {
+  for (const auto& one : json.at("records").get_ref<const Json::array_t&>()) {
     model::Key key{one.at("kind").get<std::string>(), one.at("id").get<std::string>()};
     if (!is_understood(key)) {
       if (dropped != nullptr) dropped->push_back(key.text());
@@ -42,7 +42,7 @@ State state_from(const Json& json, std::vector<std::string>* dropped) {
       } else if (name == "managed") {
         record.managed = value.get<std::set<std::string>>();
       } else if (name == "limits") {
-        for (const auto& [field, limit] : value.items()) {
+        for (const auto& [field, limit] : value.get_ref<const Json::object_t&>()) {
           record.limits[field] = {value_from(limit.at("wanted")), value_from(limit.at("got")),
                                   limit.at("reason").get<std::string>()};
         }
@@ -84,7 +84,7 @@ Json kept_json(const model::Plan& plan) {
 
 model::Plan plan_from(const Json& changes, std::vector<std::string>* dropped) {
   model::Plan plan;
-  for (const auto& one : changes) {
+  for (const auto& one : changes.get_ref<const Json::array_t&>()) {
     auto change = change_from(one);
     if (is_understood(change.key)) {
       plan.changes.push_back(std::move(change));

@@ -8,6 +8,7 @@ namespace rdmacfg::core {
 using Json = nlohmann::ordered_json;
 using model::Attributes;
 using model::Change;
+using model::Effect;
 using model::Operation;
 using model::Value;
 
@@ -87,7 +88,8 @@ Value value_from(const Json& json) {
 
 Attributes attributes_from(const Json& json) {
   Attributes out;
-  for (const auto& [name, value] : json.items()) out.emplace(name, value_from(value));
+  for (const auto& [name, value] : json.get_ref<const Json::object_t&>())
+    out.emplace(name, value_from(value));
   return out;
 }
 
@@ -99,16 +101,20 @@ model::Location place_from(const Json& json) {
           .column = json.at("column").get<int>()};
 }
 
+Operation operation_from(const std::string& text) {
+  for (const auto each : {Operation::kCreate, Operation::kUpdate, Operation::kDelete}) {
+    if (text_of(each) == text) return each;
+  }
+  throw Json::other_error::create(501, "unknown operation " + text, static_cast<const Json*>(nullptr));
+}
+
 }  // namespace
 
 Change change_from(const Json& json) {
   Change change;
   change.key = {json.at("kind").get<std::string>(), json.at("id").get<std::string>()};
   change.label = json.at("label").get<std::string>();
-  const auto operation = json.at("operation").get<std::string>();
-  for (const auto each : {Operation::kCreate, Operation::kUpdate, Operation::kDelete}) {
-    if (text_of(each) == operation) change.operation = each;
-  }
+  change.operation = operation_from(json.at("operation").get<std::string>());
   change.before = attributes_from(json.at("before"));
   change.after = attributes_from(json.at("after"));
   change.fields = json.at("fields").get<std::vector<std::string>>();
@@ -125,6 +131,11 @@ Change change_from(const Json& json) {
         change.origins[field] = {};
     }
   }
+  const auto effect = json.value("effect", std::string());
+  for (const auto each : {Effect::kNow, Effect::kDriverReload, Effect::kInitramfsReboot}) {
+    if (text_of(each) == effect) change.effect = each;
+  }
+  change.interrupts = json.value("interrupts", std::vector<std::string>());
   change.footing = json.value("footing", std::string());
   change.returned = json.value("returned", std::string());
   change.overruled = json.value("overruled", std::vector<std::string>());

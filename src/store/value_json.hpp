@@ -23,7 +23,8 @@ nlohmann::ordered_json state_json(const State& state);
 nlohmann::ordered_json plan_json(const model::Plan& plan);
 nlohmann::ordered_json kept_json(const model::Plan& plan);
 
-/// The inverses; they throw nlohmann::json::exception on another shape (callers of this folder catch it).
+/// The inverses; they throw nlohmann::json::exception on another shape (callers of this folder catch it). A
+/// change of kept_json() has no effect but kNow, and interrupts nothing.
 model::Value value_from(const nlohmann::ordered_json& json);
 model::Attributes attributes_from(const nlohmann::ordered_json& json);
 model::Change change_from(const nlohmann::ordered_json& json);

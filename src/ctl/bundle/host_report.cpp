@@ -10,6 +10,8 @@
 #include <iterator>
 #include <utility>
 
+#include "base/characters.hpp"
+
 namespace rdmacfg::ctl {
 
 namespace {
@@ -17,7 +19,7 @@ namespace {
 constexpr int kReportIndent = 1;
 
 std::string report_text(const nlohmann::json& from) {
-  return from.dump(kReportIndent, ' ', false, nlohmann::json::error_handler_t::replace);
+  return base::harmless_json(from.dump(kReportIndent, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
 std::string text_of_report(const HostReport& report) {
@@ -29,7 +31,10 @@ std::string text_of_report(const HostReport& report) {
       {"host_name", report.host_name},   {"boot_id", report.boot_id}, {"privileged", report.privileged},
       {"document", std::move(document)}, {"results", report.results}, {"agrees", report.agrees},
       {"observed", report.observed},     {"listing", report.listing}, {"left_out", report.left_out}};
-  return out.dump(kReportIndent, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n';
+  // Names of the host's hardware and lines of its files: a terminal that shows the file must not act on them.
+  return base::harmless_json(
+             out.dump(kReportIndent, ' ', false, nlohmann::ordered_json::error_handler_t::replace)) +
+         '\n';
 }
 
 /// An answer with its size.

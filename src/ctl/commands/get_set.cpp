@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/characters.hpp"
 #include "base/text.hpp"
 #include "catalog/all.hpp"
 #include "ctl/commands/document_edit.hpp"
@@ -88,10 +89,10 @@ void print(std::ostream& out, const config::Node& node, const std::string& prefi
     // As the document has it; a text alone without its quotes, for scripts.
     const auto* text = std::get_if<std::string>(&node.scalar);
     out << (prefix.empty() ? "" : prefix + " = ")
-        << (text != nullptr ? *text : value_json(node.scalar).dump()) << '\n';
+        << (text != nullptr ? *text : base::harmless_json(value_json(node.scalar).dump())) << '\n';
   } else if (node.sort == config::Node::Sort::kList &&
              (node.items.empty() || node.items.front().sort != config::Node::Sort::kTable)) {
-    out << (prefix.empty() ? "" : prefix + " = ") << json_of(node).dump() << '\n';
+    out << (prefix.empty() ? "" : prefix + " = ") << base::harmless_json(json_of(node).dump()) << '\n';
   } else if (node.sort == config::Node::Sort::kList) {
     const auto selectors = selectors_for(node);
     for (std::size_t i = 0; i < node.items.size(); ++i)

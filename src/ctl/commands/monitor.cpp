@@ -2,6 +2,7 @@
 // monitor: the daemon's events, as they happen.
 #include <fmt/format.h>
 
+#include "base/characters.hpp"
 #include "core/commit.hpp"
 #include "core/standing.hpp"
 #include "ctl/command.hpp"
@@ -47,7 +48,8 @@ int monitor(const Context& context) {
                                         {"event", event->event},
                                         {"priority", event->priority},
                                         {"text", event->text}};
-      out << json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n'
+      out << base::harmless_json(json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace))
+          << '\n'
           << std::flush;
     } else {
       out << context.out.paint(core::local_time(when, std::chrono::system_clock::now()), Style::kDim) << "  "

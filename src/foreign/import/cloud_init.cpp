@@ -155,7 +155,10 @@ class Version1 {
     }
     if (!text.empty()) {
       out.at.try_emplace(six(text) ? "ipv6.addresses" : "ipv4.addresses", node.place());
-      report(node, add_address(out, text.substr(0, length ? text.find('/') : std::string::npos), length));
+      const bool by_mask = !length && text.find('/') == std::string::npos;
+      report(node,
+             by_mask ? fmt::format("{}: the prefix length makes no sense", text)
+                     : add_address(out, text.substr(0, length ? text.find('/') : std::string::npos), length));
     }
     if (const auto* gateway = keys.take("gateway")) {
       const auto family = six(gateway->text) ? Family::kIpv6 : Family::kIpv4;

@@ -170,8 +170,11 @@ class CommandLine {
     auto length = prefix_of_netmask(at(3));
     if (const auto bits = base::parse_number(at(3)); !length && bits && *bits <= 128)
       length = static_cast<int>(*bits);
+    if (!length && !at(3).empty()) return claims_.miss(where, fmt::format("ip: {} is not a netmask", at(3)));
+    // Without a netmask the old classes hold (reader_parse_ip() of nm-initrd-generator).
+    if (!length) length = six ? 64 : class_length(at(0)).value_or(24);
     auto& inet = one.inet(family);
-    std::string why = add_address(inet, family, at(0), length ? length : std::optional(six ? 64 : 32));
+    std::string why = add_address(inet, family, at(0), length);
     if (why.empty() && !at(2).empty()) why = set_gateway(inet, family, at(2));
     if (!why.empty()) claims_.miss(where, fmt::format("ip: {}", why));
   }

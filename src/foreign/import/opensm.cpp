@@ -309,9 +309,9 @@ void parse_ports(const File& file, Claims& claims) {
 void take_command_flag(std::string_view flag, std::string_view value, const Place& here, Entry& own,
                        Claims& claims) {
   const auto* known = find_flag(flag);
+  const auto* dashes = flag.size() > 1 ? "--" : "-";
   if (known == nullptr) {
-    claims.miss(here,
-                fmt::format("{}{}: cannot be expressed in the document", flag.size() > 1 ? "--" : "-", flag));
+    claims.miss(here, fmt::format("{}{}: cannot be expressed in the document", dashes, flag));
   } else if (known->name == "priority") {
     const auto number = base::c_number(value);
     if (number && *number <= 15) {
@@ -322,7 +322,7 @@ void take_command_flag(std::string_view flag, std::string_view value, const Plac
   } else if (!known->option.empty()) {
     const auto given = known->value.empty() ? value : known->value;
     if (given.empty() || given.find('%') != std::string_view::npos) {
-      claims.miss(here, fmt::format("-{} {}: which value that is is not known", flag, given));
+      claims.miss(here, fmt::format("{}{} {}: which value that is is not known", dashes, flag, given));
     } else {
       add_own_option(own, known->option, given, here);
     }

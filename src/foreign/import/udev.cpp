@@ -293,6 +293,7 @@ void parse_device(const Terms& terms, const Place& where, Claims& claims) {
     const auto policy = words.size() < 3 ? std::string_view() : words[2];
     if (policy == "NAME_FALLBACK")
       return claims.pass(where, "NAME_FALLBACK is what rdma-core does by itself");
+    if (fixed != words.end()) return claims.miss(where, "NAME_FIXED: no name follows");
     return claims.miss(where, fmt::format("{}: the document has no naming policies; name each device",
                                           policy.empty() ? "rdma_rename" : policy));
   }

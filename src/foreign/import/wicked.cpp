@@ -182,7 +182,9 @@ void read_inet(Keys& keys, Interface& out) {
     if (none) {
       keys.wrong(*address, "is not in force beside BOOTPROTO=none");
     } else if ((prefix || mask) && !length) {
-      keys.wrong(prefix ? *prefix : *mask, "not a valid prefix length");
+      keys.wrong(prefix ? *prefix : *mask,
+                 fmt::format("{} is not a valid {}", prefix ? prefix->value : mask->value,
+                             prefix ? "prefix length" : "netmask"));
     } else {
       report_wicked(keys, *address, add_address(out.inet(family), family, address->value, length));
     }
@@ -273,6 +275,13 @@ void offers(Keys& keys, const Interface& one) {
              "DHCLIENT_RELEASE_BEFORE_QUIT", "DHCLIENT_MODIFY_SMB_CONF"});
 }
 
+/// The third field of a route: a netmask, or a prefix length (ni_suse_route_parse() in compat-suse.c).
+std::optional<int> length_of_route(std::string_view text) {
+  if (text.find('.') != std::string_view::npos) return prefix_of_netmask(text);
+  const auto bits = base::parse_number(text);
+  return bits && *bits <= 128 ? std::optional(static_cast<int>(*bits)) : std::nullopt;
+}
+
 /// "DESTINATION GATEWAY NETMASK INTERFACE", "-" for nothing. A route without an interface is for the file's.
 void read_routes(const File& file, const std::string& owner, std::span<Interface> interfaces,
                  std::span<const Interface> others, Claims& claims) {
@@ -302,8 +311,14 @@ void read_routes(const File& file, const std::string& owner, std::span<Interface
       continue;
     }
     std::string line(word(0));
-    const auto length = word(2).empty() ? std::nullopt : prefix_of_netmask(word(2));
-    if (length && line.find('/') == std::string::npos) line += fmt::format("/{}", *length);
+    if (!word(2).empty() && line != "default" && line.find('/') == std::string::npos) {
+      const auto length = length_of_route(word(2));
+      if (!length) {
+        claims.miss(where, fmt::format("{} is not a netmask; wicked refuses the route", word(2)));
+        continue;
+      }
+      line += fmt::format("/{}", *length);
+    }
     const bool six = line.find(':') != std::string::npos || word(1).find(':') != std::string_view::npos;
     if (!word(1).empty()) line += fmt::format(" via {}", word(1));
     for (std::size_t more = 4; more < words.size(); ++more) {

@@ -330,8 +330,8 @@ void YamlKeys::usual(std::string_view key, std::string_view value) {
   if (node == nullptr || (node->is_scalar() && node->text == value)) return;
   const auto wanted = yes_or_no(value);
   if (wanted && node->is_scalar() && yes_or_no(node->text) == wanted) return;
-  wrong(*node, fmt::format("{}: {}: cannot be expressed in the document", key,
-                           node->is_scalar() ? node->text : "it"));
+  const auto what = node->is_scalar() ? fmt::format("{}: {}", key, node->text) : std::string(key);
+  wrong(*node, fmt::format("{}: cannot be expressed in the document", what));
 }
 
 void YamlKeys::mark(Interface& one, std::string_view path, std::string_view key) const {

@@ -310,6 +310,25 @@ TEST(HostReport, ItIsBoundedAndSaysWhatHadNoPlace) {
   EXPECT_THAT(parsed->left_out.front(), HasSubstr("file /etc/"));
 }
 
+// Names of hardware and lines of files may have anything in them; `cat` of the report must not act on it.
+TEST(HostReport, NothingInItActsOnATerminal) {
+  const std::string evil = "a\x7f\xc2\x9b\xe2\x80\xae\x1b[2Jz";
+  HostReport report;
+  report.host_name = evil;
+  report.document.push_back({.name = "x", .text = evil});
+  report.observed["file"][evil] = evil;
+  report.listing = {"/sys/" + evil};
+  const auto text = render_host_report(report);
+  for (const char* part : {"\x7f", "\xc2\x9b", "\xe2\x80\xae", "\x1b"})
+    EXPECT_THAT(text, Not(HasSubstr(part)));
+  EXPECT_THAT(text, HasSubstr(R"(a\u007f\u009b\u202e\u001b[2Jz)"));
+  const auto read = parse_host_report(text);
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->host_name, evil);
+  EXPECT_EQ(read->observed, report.observed);
+  EXPECT_EQ(read->listing, report.listing);
+}
+
 TEST(HostReport, WhatIsNoReportIsRefused) {
   for (const char* text : {"", "{", "[]", "null", "{}", R"({"schema": "org.rdmaconfigd.host/2"})",
                            R"({"schema": "org.rdmaconfigd.host/1"})", R"({"schema": 1})",

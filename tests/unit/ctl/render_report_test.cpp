@@ -3,7 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
 #include "console.hpp"
+#include "ctl/json.hpp"
 #include "ctl/render/blocks.hpp"
 
 namespace rdmacfg::ctl {
@@ -219,6 +224,61 @@ TEST(RenderReport, WhatIsNotKnownIsNotCalledNothing) {
 TEST(ValueText, OfSeveralLinesIsOneLine) {
   EXPECT_EQ(value_text(std::string("storage=0x8002 :\nmgid=ff12::1\nALL=full;")),
             "storage=0x8002 : / mgid=ff12::1 / ALL=full;");
+}
+
+// docs/json/report-1.schema.json: programs branch on these words.
+TEST(ReportJson, HasAWordForEachValue) {
+  Report report;
+  const auto json = [&] { return to_json(report, "diff", 0); };
+  const std::vector<Text> exits{"ok", "error", "differs", "undone", "undo_incomplete", "partly"};
+  for (std::size_t i = 0; i < exits.size(); ++i) {
+    report.exit = static_cast<model::Exit>(i);
+    EXPECT_EQ(json().at("exit").at("name"), exits[i]);
+  }
+  const std::vector<Text> codes{"invalid", "not_found", "unsupported", "denied",
+                                "busy",    "refused",   "io",          "timeout"};
+  EXPECT_TRUE(json().at("error").is_null());
+  for (std::size_t i = 0; i < codes.size(); ++i) {
+    report.error = base::Error{static_cast<base::Code>(i), "why", 5};
+    EXPECT_EQ(json().at("error").at("code"), codes[i]);
+    EXPECT_EQ(json().at("error").at("message"), "why");
+    EXPECT_EQ(json().at("error").at("errno"), 5);
+  }
+  const std::vector<Text> statuses{"in_sync", "differs", "done",    "limited",  "pending",
+                                   "unmet",   "failed",  "foreign", "released", "ignored"};
+  for (std::size_t i = 0; i < statuses.size(); ++i) {
+    report.resources = {resource("ipoib", "g", "ib0", static_cast<Status>(i), "because")};
+    EXPECT_EQ(json().at("resources").at(0).at("status"), statuses[i]);
+    EXPECT_EQ(json().at("summary").at(statuses[i]), 1) << statuses[i];
+  }
+  const std::vector<Text> effects{"now", "driver_reload", "initramfs_reboot"};
+  const std::vector<Text> operations{"create", "update", "delete"};
+  for (std::size_t i = 0; i < effects.size(); ++i) {
+    auto change = change_of("module", "mlx4_core", "mlx4_core");
+    change.effect = static_cast<model::Effect>(i);
+    change.operation = static_cast<Operation>(i);
+    change.interrupts = {"traffic stops"};
+    change.needs = {{"ipoib", "g"}};
+    change.origins["load"] = {"a.toml", 3, 4};
+    report.plan.changes = {change};
+    const auto told = json().at("changes").at(0);
+    EXPECT_EQ(told.at("effect"), effects[i]);
+    EXPECT_EQ(told.at("operation"), operations[i]);
+    EXPECT_EQ(told.at("interrupts").at(0), "traffic stops");
+    EXPECT_EQ(told.at("needs").at(0).at("kind"), "ipoib");
+    EXPECT_EQ(told.at("origins").at("load").at("line"), 3);
+    EXPECT_EQ(json().at("summary").at("changes").at(operations[i]), 1);
+  }
+}
+
+TEST(ReportJson, HasEachSortOfValue) {
+  EXPECT_TRUE(value_json(std::monostate{}).is_null());
+  EXPECT_EQ(value_json(true), true);
+  EXPECT_EQ(value_json(std::int64_t{-7}), -7);
+  EXPECT_EQ(value_json(Text("7")), "7");
+  EXPECT_EQ(value_json(std::vector<Text>{"a", "b"}).dump(), R"(["a","b"])");
+  EXPECT_TRUE(location_json({}).is_null()) << "nowhere";
+  EXPECT_EQ(location_json({"a.toml", 0, 0}).at("file"), "a.toml") << "a file as a whole";
 }
 
 }  // namespace

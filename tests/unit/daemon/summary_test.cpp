@@ -34,6 +34,8 @@ TEST(Summary, HasWhatTheMainProcessGoesBy) {
   change.before = {{"mtu", std::int64_t{2044}}};
   change.after = {{"mtu", std::string(10'000, 'x')}};
   change.carried = {std::string(100'000, 'l')};
+  change.effect = model::Effect::kDriverReload;
+  change.interrupts = {"opensm.service is restarted"};
   report.plan.changes.push_back(change);
   report.notes = {"a note", std::string(10'000, 'n')};
   report.damage = {report.notes[1]};
@@ -49,6 +51,8 @@ TEST(Summary, HasWhatTheMainProcessGoesBy) {
   ASSERT_EQ(read->resources.at(0).attributes.size(), 1U);
   EXPECT_EQ(read->plan.changes.at(0).fields, change.fields);
   EXPECT_EQ(model::text_of(model::value_of(read->plan.changes.at(0).before, "mtu")), "2044");
+  EXPECT_EQ(read->plan.changes.at(0).interrupts, change.interrupts) << "the journal names what is restarted";
+  EXPECT_EQ(read->plan.changes.at(0).effect, change.effect);
   ASSERT_EQ(read->notes.size(), 2U);
   EXPECT_EQ(read->notes[0], "a note");
   EXPECT_EQ(read->damage, std::set<std::string>{read->notes[1]}) << "cut in the same way";

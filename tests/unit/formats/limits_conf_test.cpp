@@ -63,6 +63,19 @@ TEST(MemlockFile, FilesOfTheDistributionAreReadAmongThoseOfEtc) {
       << "the file of the distribution is for hosts without one";
 }
 
+// pam_limits.c scans four words of a line and passes over the rest; of fewer it takes none.
+TEST(MemlockFile, WordsBehindALimitDoNotMatter) {
+  fakes::Faults faults;
+  fakes::MemoryFiles files(faults);
+  files.content["/etc/security/limits.conf"] =
+      "a hard memlock 1 and more\nb hard memlock\nc HARD MemLock UNLIMITED # x\n# d hard memlock 1\n"
+      "e hard nofile 1 memlock\n";
+  std::string found;
+  for (const auto& one : memlock_lines(files))
+    found += fmt::format("{} {} {} {}\n", one.line, one.domain, one.type, one.limit);
+  EXPECT_EQ(found, "1 a hard 1\n3 c hard unlimited\n");
+}
+
 TEST(MemlockFile, ALaterDropInOfAnotherFolderWins) {
   fakes::Faults faults;
   fakes::MemoryFiles files(faults);

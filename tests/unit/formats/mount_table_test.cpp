@@ -44,6 +44,28 @@ TEST(Mountinfo, OptionsWithOtherValues) {
   EXPECT_THAT(other_options({"vers=4"}, mount), IsEmpty());
 }
 
+// proc_pid_mountinfo(5): six fields, optional ones, "-", and three more.
+TEST(Mountinfo, LinesThatAreCutArePassedOver) {
+  for (const auto* line :
+       {"", "36", "36 35 98:0 / /x rw", "36 35 98:0 / /x rw master:1 shared:2", "36 35 98:0 / /x rw -",
+        "36 35 98:0 / /x rw - nfs4", "36 35 98:0 / /x rw - nfs4 a:/b", "36 35 98:0 / /x - nfs4 a:/b"})
+    EXPECT_TRUE(parse_mountinfo(line).empty()) << line;
+  const auto mounts = parse_mountinfo("36 35 98:0 / /x rw master:1 - nfs4 a:/b rw,port=20049\ncut\n");
+  ASSERT_EQ(mounts.size(), 1U);
+  EXPECT_EQ(mounts.at("/x").options.at("port"), "20049");
+}
+
+// Three octal digits stand for a byte; anything else behind a backslash is itself.
+TEST(Mountinfo, EscapedBytes) {
+  const std::pair<const char*, const char*> rows[] = {
+      {"/a\\040b", "/a b"}, {"/a\\011b", "/a\tb"},  {"/a\\134b", "/a\\b"}, {"/a\\", "/a\\"},
+      {"/a\\04", "/a\\04"}, {"/a\\09x", "/a\\09x"}, {"/a\\x20", "/a\\x20"}};
+  for (const auto& [written, path] : rows) {
+    const auto mounts = parse_mountinfo("36 35 98:0 / " + std::string(written) + " rw - nfs4 a:/b rw");
+    EXPECT_TRUE(mounts.contains(path)) << written;
+  }
+}
+
 TEST(Fstab, LinesAreByPath) {
   const auto* text =
       "# comment\nUUID=1 / ext4 defaults 0 1\n\na:/b\t/my\\040data/ nfs4 ro 0 0\n#x /off nfs\nbad /y\n";

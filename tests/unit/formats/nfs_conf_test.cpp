@@ -29,6 +29,48 @@ TEST(NfsConf, SectionsAndKeysHaveNoCaseAndTheLastLineCounts) {
   }
 }
 
+// conf_get_bool() of nfs-utils, and rpc.nfsd(8), which still takes the port for rdma.
+TEST(NfsConf, EachSpellingOfAValue) {
+  struct Row {
+    const char* text;
+    std::optional<bool> rdma;
+    std::optional<std::int64_t> port = std::nullopt;
+  };
+  const Row rows[] = {{"", std::nullopt},
+                      {"rdma=y\n", std::nullopt},
+                      {"[mountd]\nrdma=y\n", std::nullopt},
+                      {"[nfsd\nrdma=y\n", std::nullopt},
+                      {"[nfsd]\nrdma\n", std::nullopt},
+                      {"[nfsd]\n#rdma=y\n;rdma=y\n", std::nullopt},
+                      {"[nfsd]\nrdma=\n", std::nullopt},
+                      {"[nfsd]\nrdma=maybe\n", std::nullopt},
+                      {"[nfsd]\nrdma='y\n", std::nullopt},
+                      {"[nfsd]\nrdma=65536\n", std::nullopt},
+                      {"[nfsd]\nrdma=y\n[exportd]\nrdma=n\n", true},
+                      {"[nfsd]\nrdma=1\n", true},
+                      {"[nfsd]\nrdma=T\n", true},
+                      {"[nfsd]\nrdma=Yes\n", true},
+                      {"[ NFSD ]\n RDMA = ON \n", true},
+                      {"[nfsd]\nrdma=\"y\"\n", true},
+                      {"[nfsd]\nrdma='true'\n", true},
+                      {"[nfsd]\nrdma=0\n", false},
+                      {"[nfsd]\nrdma=f\n", false},
+                      {"[nfsd]\nrdma=off\n", false},
+                      {"[nfsd]\nrdma=No\n", false},
+                      {"[nfsd]\nrdma=20050\n", true, 20050},
+                      {"[nfsd]\nrdma=nfsrdma\n", true, 20049},
+                      {"[nfsd]\nrdma-port=20050\n", std::nullopt, 20050},
+                      {"[nfsd]\nrdma-port=nfsrdma\n", std::nullopt, 20049},
+                      {"[nfsd]\nrdma-port=65536\n", std::nullopt},
+                      {"[nfsd]\nrdma-port=-1\n", std::nullopt},
+                      {"[nfsd]\nrdma-port=nfs\n", std::nullopt}};
+  for (const auto& row : rows) {
+    const auto says = parse_nfs_conf(row.text);
+    EXPECT_EQ(says.rdma, row.rdma) << row.text;
+    EXPECT_EQ(says.port, row.port) << row.text;
+  }
+}
+
 TEST(NfsConf, FilesOfOthersThatAreReadLaterWin) {
   fakes::Faults faults;
   fakes::MemoryFiles files(faults);

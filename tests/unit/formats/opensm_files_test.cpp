@@ -64,6 +64,180 @@ TEST(OpensmSideFiles, EveryMistakeIsNamedWithItsLine) {
               HasSubstr("OpenSM reads 250"));
 }
 
+struct SideFileMistakes {
+  const char* option;
+  std::vector<std::string> lines;
+  const char* mistakes;  ///< all of them, each with its line
+};
+
+const std::string kTorusSize = "torus 3 3 3";
+const std::vector<SideFileMistakes> kSideFileMistakes{
+    {"root_guid_file",
+     {"x"},
+     "1 \"x\" is not a valid GUID: only digits 0-9 and a-f are possible, in groups with ':' between them; "
+     "written like 00:02:c9:03:00:31:78:f2\n"},
+    {"cn_guid_file", {"0x1", "0x2", "0x01"}, "3 0x0000000000000001 is there twice\n"},
+    {"ids_guid_file", {"0x1 x"}, "1 \"x\" is not a number from 0 to 18446744073709551615\n"},
+    {"ids_guid_file", {"0x1 1 2"}, "1 the line has 3 words, must have 2: \"GUID ID\" of switches\n"},
+    {"hop_weights_file",
+     {"0x1 2"},
+     "1 the line has 2 words, must have 3: \"GUID PORT WEIGHT\" of switches\n"},
+    {"hop_weights_file", {"0x1 0 1"}, "1 \"0\" is not a port from 1 to 254\n"},
+    {"hop_weights_file", {"0x1 255 1"}, "1 \"255\" is not a port from 1 to 254\n"},
+    {"hop_weights_file", {"0x1 1 0"}, "1 \"0\" is not a weight from 1 to 255\n"},
+    {"hop_weights_file", {"0x1 1 256"}, "1 \"256\" is not a weight from 1 to 255\n"},
+    {"hop_weights_file", {"# none", "", "0x1 1 -1"}, "3 \"-1\" is not a weight from 1 to 255\n"},
+    {"port_search_ordering_file", {"0x1"}, "1 0x0000000000000001 needs ports behind it\n"},
+    {"port_search_ordering_file", {"0x1 x"}, "1 \"x\" is not a port from 1 to 254\n"},
+    {"port_prof_ignore_file",
+     {"0x1 2 3"},
+     "1 the line has 3 words, must have 2: \"GUID PORT\" of switch ports that balancing leaves out\n"},
+    {"port_prof_ignore_file", {"0x1 0"}, "1 \"0\" is not a port from 1 to 254\n"},
+    {"node_name_map_name", {"0x1 \"\""}, "1 0x0000000000000001 needs a name in quotes behind it\n"},
+    {"node_name_map_name", {"0x1 \"a"}, "1 0x0000000000000001 needs a name in quotes behind it\n"},
+    {"node_name_map_name", {"0x1 \"a\"b\""}, "1 0x0000000000000001 needs a name in quotes behind it\n"},
+    {"prefix_routes_file",
+     {"* * *"},
+     "1 the line has 3 words, must have 2: \"PREFIX GUID\" of subnets behind routers, * for any\n"},
+    {"prefix_routes_file", {"x *"}, "1 \"x\" is not a prefix\n"},
+    {"prefix_routes_file", {"0x0 *"}, "1 \"0x0\" is not a prefix\n"},
+    {"prefix_routes_file",
+     {"* x"},
+     "1 \"x\" is not a valid GUID: only digits 0-9 and a-f are possible, in groups with ':' between them; "
+     "written like 00:02:c9:03:00:31:78:f2\n"},
+    {"per_module_logging_file", {"osm_sa 3"}, "1 \"osm_sa 3\" is not a source file and a level\n"},
+    {"per_module_logging_file", {"osm_sa.c"}, "1 \"osm_sa.c\" is not a source file and a level\n"},
+    {"per_module_logging_file", {"osm_sa.c="}, "1 \"osm_sa.c=\" is not a source file and a level\n"},
+    {"per_module_logging_file", {"osm_sa.c=256"}, "1 \"256\" is not a level from 0 to 255\n"},
+    {"torus_config", {}, "0 there is no line \"torus X Y Z\" or \"mesh X Y Z\"\n"},
+    {"torus_config",
+     {"torus 3 3"},
+     "1 torus has 2 words behind it, must have 3: the number of switches in each dimension\n"},
+    {"torus_config", {"torus 0 3 3"}, "1 \"0\" is not a number of switches from 1 to 1024\n"},
+    {"torus_config", {"mesh 3 1025 3"}, "1 \"1025\" is not a number of switches from 1 to 1024\n"},
+    {"torus_config", {kTorusSize, "mesh 3 3 3"}, "2 mesh is a second size of the fabric\n"},
+    {"torus_config",
+     {"xp_link 0x1 0x2", kTorusSize},
+     "1 xp_link stands above the line \"torus X Y Z\" or \"mesh X Y Z\"\n"},
+    {"torus_config",
+     {kTorusSize, "xp_link 0x1 0x2 0x3"},
+     "2 xp_link has 3 words behind it, must have 2: node GUIDs of two switches\n"},
+    {"torus_config",
+     {kTorusSize, "x_dateline"},
+     "2 x_dateline has 0 words behind it, must have 1: a position\n"},
+    {"torus_config", {kTorusSize, "y_dateline one"}, "2 y_dateline one: must be from -2 to 2\n"},
+    {"torus_config", {kTorusSize, "z_dateline -3"}, "2 z_dateline -3: must be from -2 to 2\n"},
+    {"torus_config",
+     {kTorusSize, "next_seed 1 2"},
+     "2 next_seed has 2 words behind it, must have 0: nothing\n"},
+    {"torus_config", {kTorusSize, "portgroup_max_ports 0"}, "2 \"0\" is not a number from 1 to 65535\n"},
+    {"torus_config",
+     {kTorusSize, "max_changes"},
+     "2 max_changes has 0 words behind it, must have 1: a number\n"},
+    {"torus_config", {kTorusSize, "port_order 255"}, "2 \"255\" is not a port from 0 to 254\n"},
+    {"torus_config", {kTorusSize, "colour red"}, "2 \"colour\" is not a keyword of torus-2QoS.conf\n"},
+    {"torus_config", {kTorusSize, "wp_link 0x1 0x2"}, "2 \"wp_link\" is not a keyword of torus-2QoS.conf\n"},
+    {"torus_config", {kTorusSize, "xq_link 0x1 0x2"}, "2 \"xq_link\" is not a keyword of torus-2QoS.conf\n"},
+};
+
+TEST(OpensmSideFiles, EachMistakeIsSaidInFull) {
+  for (const auto& row : kSideFileMistakes)
+    EXPECT_EQ(mistakes_of(checked_side_file(row.option, row.lines)), row.mistakes)
+        << row.option << ": " << testing::PrintToString(row.lines);
+}
+
+/// A policy with a default level in its first three lines, and these behind it.
+std::string mistakes_of_policy(std::vector<std::string> lines) {
+  const std::vector<std::string> first{"qos-ulps", "default : 0", "end-qos-ulps"};
+  lines.insert(lines.begin(), first.begin(), first.end());
+  return mistakes_of(checked_side_file("qos_policy_file", lines));
+}
+
+std::vector<std::string> policy_group(const char* line) {
+  return {"port-groups", "port-group", "name: A", line, "end-port-group", "end-port-groups"};
+}
+
+std::vector<std::string> policy_level(const char* line) {
+  return {"qos-levels", "qos-level", "name: L", "sl: 1", line, "end-qos-level", "end-qos-levels"};
+}
+
+std::vector<std::string> policy_arbitration(const char* group_line, const char* line) {
+  return {"qos-setup", "vlarb-tables",    "vlarb-scope",      group_line,
+          line,        "end-vlarb-scope", "end-vlarb-tables", "end-qos-setup"};
+}
+
+std::vector<std::string> policy_lanes(const char* line, const char* table) {
+  return {"qos-setup", "sl2vl-tables",    "sl2vl-scope",      "across: A",    line,
+          table,       "end-sl2vl-scope", "end-sl2vl-tables", "end-qos-setup"};
+}
+
+std::vector<std::string> policy_ulps(const char* line) { return {"qos-ulps", line, "end-qos-ulps"}; }
+
+constexpr const char* kLaneTable = "sl2vl-table: 0,1,2,3,4,5,6,7,0,1,2,3,4,5,6,7";
+
+const std::vector<std::pair<std::vector<std::string>, std::string>> kPolicyMistakes{
+    {{"nonsense"}, "4 \"nonsense\" begins no block and has no colon\n"},
+    {{"name: x"}, "4 \"name\" stands in no block\n"},
+    {{"port-group", "name: A", "end-port-group"}, "4 port-group does not belong here\n"},
+    {{"port-group", "end-port-group"}, "4 port-group does not belong here\n4 port-group has no name\n"},
+    {{"port-groups", "end-qos-levels", "end-port-groups"},
+     "5 end-qos-levels ends a block that is not open here\n"},
+    {{"end-qos-ulps"}, "4 end-qos-ulps ends a block that is not open here\n"},
+    {{"port-groups"}, "4 port-groups has no end\n"},
+    {policy_group("colour: red"), "7 port-group has no key \"colour\"\n"},
+    {policy_group("name: B"), "7 name is there twice in this port-group\n"},
+    {policy_group("use:"), "7 use has no value\n"},
+    {policy_group("port-guid 5"), "7 \"port-guid 5\" begins no block and has no colon\n"},
+    {policy_group("port-guid: x"), "7 port-guid: \"x\" is not a number\n"},
+    {policy_group("port-guid: 1-x"), "7 port-guid: \"x\" is not a number\n"},
+    {policy_group("port-guid: 5-3"), "7 port-guid: the range 5-3 ends before it begins\n"},
+    {policy_group("port-guid: 1,,2"), "7 port-guid: an element is empty\n"},
+    {policy_group("pkey: 0x10000"), "7 pkey: 0x10000 is out of range; must be from 0 to 65535\n"},
+    {policy_group("node-type: CA, hub"),
+     "7 node-type: \"hub\" is not a type of nodes: CA, ROUTER, SWITCH, SELF, ALL\n"},
+    {policy_level("sl: 2"), "8 sl is there twice in this qos-level\n"},
+    {policy_level("mtu-limit: 6"), "8 mtu-limit: 6 is out of range; must be from 1 to 5\n"},
+    {policy_level("rate-limit: 1"), "8 rate-limit: 1 is out of range; must be from 2 to 63\n"},
+    {policy_level("packet-life: 64"), "8 packet-life: 64 is out of range; must be from 0 to 63\n"},
+    {policy_level("path-bits: 128"), "8 path-bits: 128 is out of range; must be from 0 to 127\n"},
+    {policy_level("pkey: 65536"), "8 pkey: 65536 is out of range; must be from 0 to 65535\n"},
+    {{"qos-levels", "qos-level", "end-qos-level", "end-qos-levels"},
+     "5 qos-level has no name\n5 qos-level has no sl\n"},
+    {{"qos-levels", "qos-level", "name: a b", "sl: 1", "end-qos-level", "end-qos-levels"},
+     "6 name: \"a b\" has a blank or comma\n"},
+    {{"qos-levels", "qos-level", "name: L", "sl: 16", "end-qos-level", "end-qos-levels"},
+     "7 sl: 16 is out of range; must be from 0 to 15\n"},
+    {policy_arbitration("group: A", "vlarb-low: x"),
+     "8 vlarb-low: \"x\" is not a VL and its weight, as 0:64\n"},
+    {policy_arbitration("group: A", "vlarb-low: 15:1"),
+     "8 vlarb-low: 15 is out of range; must be from 0 to 14\n"},
+    {policy_arbitration("group: A", "vlarb-high: 0:256"),
+     "8 vlarb-high: 256 is out of range; must be from 0 to 255\n"},
+    {policy_arbitration("group: A", "vl-high-limit: 256"),
+     "8 vl-high-limit: 256 is out of range; must be from 0 to 255\n"},
+    {policy_arbitration("# nobody", "vl-high-limit: 1"), "6 vlarb-scope names no ports\n"},
+    {policy_lanes("from: 1-128", kLaneTable), "8 from: 128 is out of range; must be from 0 to 127\n"},
+    {policy_lanes("to: *", kLaneTable), ""},
+    {policy_lanes("to: x", kLaneTable), "8 to: \"x\" is not a number\n"},
+    {policy_lanes("to: *", "# none"), "6 sl2vl-scope has no sl2vl-table\n"},
+    {policy_lanes("to: *", "sl2vl-table: 0,1"),
+     "9 sl2vl-table has 2 values, must have 16: the VL of each SL\n"},
+    {policy_lanes("to: *", "sl2vl-table: 16"), "9 sl2vl-table: 16 is out of range; must be from 0 to 15\n"},
+    {{"qos-match-rules", "qos-match-rule", "qos-class: 0x1000", "end-qos-match-rule", "end-qos-match-rules"},
+     "6 qos-class: 0x1000 is out of range; must be from 0 to 4095\n5 qos-match-rule has no "
+     "qos-level-name\n"},
+    {policy_ulps("ipoib"), "5 a rule of qos-ulps ends with \": SL\"\n"},
+    {policy_ulps("ipoib : x"), "5 SL: \"x\" is not a number\n"},
+    {policy_ulps("ipoib, pkey : 3"), "5 pkey: \"\" is not a number\n"},
+    {policy_ulps("sdp, port-num 65536 : 3"), "5 port-num: 65536 is out of range; must be from 0 to 65535\n"},
+    {policy_ulps("rds, pkey 1 : 3"), "5 \"rds, pkey 1\" is not a rule of qos-ulps\n"},
+};
+
+TEST(QosPolicy, EachMistakeIsSaidInFull) {
+  for (const auto& [lines, mistakes] : kPolicyMistakes)
+    EXPECT_EQ(mistakes_of_policy(lines), mistakes) << testing::PrintToString(lines);
+}
+
 TEST(OpensmSideFiles, AFileOfOursSaysSo) {
   const std::vector<std::string> lines{"0x0000000000000001"};
   EXPECT_TRUE(is_our_opensm_file(render_opensm_file(lines)));
