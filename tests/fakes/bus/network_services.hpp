@@ -15,7 +15,7 @@ class Networkd {
  public:
   Networkd();
 
-  /// What DescribeLink says, by index; others have no such link. By peer().locked().
+  /// Answers of DescribeLink by index; others have no such link. By peer().locked().
   std::map<int, std::string> links;
   std::vector<std::string> log;  ///< "Reload", "ReconfigureLink 3"
 

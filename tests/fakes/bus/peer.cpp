@@ -150,7 +150,7 @@ int Peer::answer(sd_bus_message* call) {
   if (member == nullptr) return 0;
   ++calls_[member];
   caller_ = sender == nullptr ? "" : sender;
-  // A copy: what is called may change the tables.
+  // A copy: the call may change the tables.
   if (const auto played = played_.find(member); played != played_.end()) {
     const auto now = played->second;
     return now(call);

@@ -63,7 +63,7 @@ class Peer {
   Peer& operator=(const Peer&) = delete;
   ~Peer();
 
-  /// What the manager does on a call of this member ("StartUnit"), of whichever interface.
+  /// The manager's behaviour on a call of this member ("StartUnit"), of whichever interface.
   void on(const std::string& member, Answer answer);
   /// From now on it hears calls.
   void start();

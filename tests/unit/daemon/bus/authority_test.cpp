@@ -28,7 +28,7 @@ using fakes::bus::silence;
 constexpr const char* kChecks = "CheckAuthorization";
 constexpr unsigned kNobodysUid = 65534;
 
-/// What polkit says: is authorized, is a challenge, details.
+/// An answer of polkit: is authorized, is a challenge, details.
 fakes::bus::Answer verdict(bool yes) { return reply("(bba{ss})", yes ? 1 : 0, 0, 0); }
 
 class AuthorityTest : public ::testing::Test {

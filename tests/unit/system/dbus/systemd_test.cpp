@@ -74,7 +74,7 @@ class OnSystemd : public BusFixture {
   std::unique_ptr<Units> units;
 };
 
-/// What is asked of systemd, for tables of ways to fail.
+/// Requests to systemd, for tables of ways to fail.
 struct UnitRequest {
   const char* member;
   std::function<base::Result<void>(Units& units)> make;
