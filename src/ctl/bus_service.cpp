@@ -61,33 +61,38 @@ class BusService : public Service {
         "type='signal',sender='org.freedesktop.DBus',path='/org/freedesktop/DBus',"
         "interface='org.freedesktop.DBus',member='NameOwnerChanged',arg0='org.rdmaconfigd1'",
         [this](sdbus::Message& message) {
+          // Any client may send signals to our name, and a match by a service's name takes them for its own.
+          if (system::dbus::sender_of(message) != kBus) return;
           std::string name, before, after;
           message >> name >> before >> after;
-          if (name == kName && after.empty()) gone_ = true;
+          if (name != kName) return;
+          daemon_ = after;
+          if (after.empty()) gone_ = true;
         });
-    hear(signal_of_daemon("Progress"), [this](sdbus::Message& message) {
+    hear_daemon("Progress", [this](sdbus::Message& message) {
       std::uint32_t id = 0;
       std::uint64_t done = 0, total = 0;
       std::string what;
       message >> id >> done >> total >> what;
       if (id == job_ && progress_) progress_(done, total, what);
     });
-    hear(signal_of_daemon("Finished"), [this](sdbus::Message& message) {
+    hear_daemon("Finished", [this](sdbus::Message& message) {
       std::uint32_t id = 0;
       std::int32_t exit = 0;
       message >> id >> exit;
       // By its own name: a call by the well-known one would start a daemon that was just stopped.
-      const auto sender = system::dbus::sender_of(message);
-      finished_[id] = {exit, sender.empty() ? kName : sender};
+      finished_[id] = {exit, daemon_};
     });
   }
 
   ~BusService() override { connection_.stop_thread(); }
 
   bool runs() {
-    const bool owned = bus_.call<bool>(kBus, "NameHasOwner", std::chrono::seconds(0), kName);
-    if (owned) connection_.start_thread([this] { lose(); });
-    return owned;
+    constexpr std::chrono::seconds kConnectionsOwn(0);
+    if (!bus_.call<bool>(kBus, "NameHasOwner", kConnectionsOwn, kName)) return false;
+    daemon_ = bus_.call<std::string>(kBus, "GetNameOwner", kConnectionsOwn, kName);
+    connection_.start_thread([this] { lose(); });
+    return true;
   }
 
   Result<Report> apply(const Apply& wanted, const Call& call) override {
@@ -158,7 +163,7 @@ class BusService : public Service {
   }
 
   Result<void> follow(const std::function<bool(const DaemonEvent* event)>& told) override {
-    hear(signal_of_daemon("Event"), [this](sdbus::Message& message) {
+    hear_daemon("Event", [this](sdbus::Message& message) {
       std::int32_t priority = 0;
       std::string event, text;
       message >> priority >> event >> text;
@@ -181,11 +186,6 @@ class BusService : public Service {
   }
 
  private:
-  static std::string signal_of_daemon(const char* member) {
-    return fmt::format("type='signal',sender='{}',path='{}',interface='{}',member='{}'", kName, kPath,
-                       kInterface, member);
-  }
-
   /// `heard` is called by the connection's thread, and may change what `mutex_` guards.
   void hear(const std::string& rule, system::dbus::MessageHandler heard) {
     matches_.push_back(connection_.match(rule, [this, heard = std::move(heard)](sdbus::Message& message) {
@@ -193,6 +193,15 @@ class BusService : public Service {
       heard(message);
       changed_.notify_all();
     }));
+  }
+
+  /// Signals of who has the daemon's name. The bus tells of a new owner before any of its signals.
+  void hear_daemon(const char* member, system::dbus::MessageHandler heard) {
+    hear(fmt::format("type='signal',sender='{}',path='{}',interface='{}',member='{}'", kName, kPath,
+                     kInterface, member),
+         [this, heard = std::move(heard)](sdbus::Message& message) {
+           if (system::dbus::sender_of(message) == daemon_) heard(message);
+         });
   }
 
   /// Nothing more is heard, from the daemon neither.
@@ -301,6 +310,7 @@ class BusService : public Service {
   std::chrono::milliseconds patience_;
   std::mutex mutex_;
   std::condition_variable changed_;
+  std::string daemon_;                          ///< its own name on the bus; empty: nobody has the daemon's
   std::map<std::uint32_t, Finished> finished_;  ///< by job
   std::function<void(std::size_t, std::size_t, const std::string&)> progress_;
   std::vector<DaemonEvent> events_;

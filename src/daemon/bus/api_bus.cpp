@@ -17,6 +17,12 @@ namespace rdmacfg::daemon {
 
 namespace {
 
+/// A match alone does not tell: any client may send the same signal to our name, and sd-bus takes it for one
+/// of the bus. The sender is what the bus writes.
+bool is_of_bus(const sdbus::Message& message) {
+  return system::dbus::sender_of(message) == "org.freedesktop.DBus";
+}
+
 /// The services that set up addresses and name servers wanted of them.
 constexpr std::array<const char*, 3> kManagers{"org.freedesktop.resolve1", "org.freedesktop.network1",
                                                "org.freedesktop.NetworkManager"};
@@ -48,6 +54,7 @@ void Api::watch_managers() {
         name);
     matches_.push_back(connection_->match(match, [this](sdbus::Message& message) {
       guarded("a manager on the bus", [&] {
+        if (!is_of_bus(message)) return;
         std::string changed, before, now;
         message >> changed >> before >> now;
         if (!now.empty() && appeared) appeared();
@@ -63,6 +70,7 @@ void Api::watch_clients() {
                          "interface='org.freedesktop.DBus',member='NameOwnerChanged',arg2=''",
                          [this](sdbus::Message& message) {
                            guarded("a client that leaves", [&] {
+                             if (!is_of_bus(message)) return;
                              std::string name, before, now;
                              message >> name >> before >> now;
                              if (!now.empty()) return;

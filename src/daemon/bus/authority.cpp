@@ -14,23 +14,20 @@ namespace rdmacfg::daemon {
 
 namespace {
 
-using namespace std::chrono_literals;
-
-constexpr auto kDeadline = 25s;
-constexpr auto kInteractiveDeadline = 120s;  // somebody types a password
 constexpr std::uint32_t kAllowInteraction = 1;
 
 }  // namespace
 
-Authority::Authority(system::dbus::Connection& connection)
-    : bus_(std::make_unique<system::dbus::Peer>(connection, "org.freedesktop.DBus", "/org/freedesktop/DBus")),
+Authority::Authority(system::dbus::Connection& connection, AuthorityDeadlines deadlines)
+    : deadlines_(deadlines),
+      bus_(std::make_unique<system::dbus::Peer>(connection, "org.freedesktop.DBus", "/org/freedesktop/DBus")),
       polkit_(std::make_unique<system::dbus::Peer>(connection, "org.freedesktop.PolicyKit1",
                                                    "/org/freedesktop/PolicyKit1/Authority")) {}
 
 Authority::~Authority() = default;
 
 void Authority::check(const std::string& sender, const std::string& action, bool interactive,
-                      Answered answered, MayAnyway may_anyway) {
+                      const Answered& answered, MayAnyway may_anyway) {
   using Credentials = std::map<std::string, sdbus::Variant>;
   Caller caller{.name = sender};
   if (sender.empty()) return answered(Answer::kNo, caller);
@@ -39,27 +36,31 @@ void Authority::check(const std::string& sender, const std::string& action, bool
     caller.uid = 0;
     return answered(Answer::kYes, caller);
   }
-  bus_->call_async<Credentials>(
-      "org.freedesktop.DBus", "GetConnectionCredentials", kDeadline,
-      [this, asking = caller, action, interactive, answered = std::move(answered),
-       may_anyway = std::move(may_anyway)](const sdbus::Error* error, const Credentials& credentials) {
-        guarded("credentials", [&] {
-          auto asker = asking;
-          lookups_.give(asker.name);
-          const auto uid = credentials.find("UnixUserID"), pid = credentials.find("ProcessID");
-          if (pid != credentials.end() && pid->second.containsValueOfType<std::uint32_t>())
-            asker.pid = pid->second.get<std::uint32_t>();
-          // An error: it has gone.
-          if (error != nullptr || uid == credentials.end() ||
-              !uid->second.containsValueOfType<std::uint32_t>())
-            return answered(Answer::kNo, asker);
-          asker.uid = uid->second.get<std::uint32_t>();
-          if (asker.uid == 0 || (may_anyway && may_anyway(asker.uid))) return answered(Answer::kYes, asker);
-          if (!questions_.take(asker.uid)) return answered(Answer::kBusy, asker);
-          ask_polkit(asker, action, interactive, answered);
-        });
-      },
-      sender);
+  const auto told = [this, asking = caller, action, interactive, answered,
+                     may_anyway = std::move(may_anyway)](const sdbus::Error* error,
+                                                         const Credentials& credentials) {
+    guarded("credentials", [&] {
+      auto asker = asking;
+      lookups_.give(asker.name);
+      const auto uid = credentials.find("UnixUserID"), pid = credentials.find("ProcessID");
+      if (pid != credentials.end() && pid->second.containsValueOfType<std::uint32_t>())
+        asker.pid = pid->second.get<std::uint32_t>();
+      // An error: it has gone.
+      if (error != nullptr || uid == credentials.end() || !uid->second.containsValueOfType<std::uint32_t>())
+        return answered(Answer::kNo, asker);
+      asker.uid = uid->second.get<std::uint32_t>();
+      if (asker.uid == 0 || (may_anyway && may_anyway(asker.uid))) return answered(Answer::kYes, asker);
+      if (!questions_.take(asker.uid)) return answered(Answer::kBusy, asker);
+      ask_polkit(asker, action, interactive, answered);
+    });
+  };
+  try {
+    bus_->call_async<Credentials>("org.freedesktop.DBus", "GetConnectionCredentials", deadlines_.answer, told,
+                                  sender);
+  } catch (const sdbus::Error&) {  // the bus has gone, or takes no more calls
+    lookups_.give(sender);
+    answered(Answer::kNo, caller);
+  }
 }
 
 bool Authority::is_root(const std::string& sender) {
@@ -79,18 +80,22 @@ void Authority::ask_polkit(const Caller& caller, const std::string& action, bool
   using Subject = sdbus::Struct<std::string, std::map<std::string, sdbus::Variant>>;
   using Verdict = sdbus::Struct<bool, bool, std::map<std::string, std::string>>;
   const Subject subject{"system-bus-name", {{"name", sdbus::Variant(caller.name)}}};
-  polkit_->call_async<Verdict>(
-      "org.freedesktop.PolicyKit1.Authority", "CheckAuthorization",
-      interactive ? kInteractiveDeadline : kDeadline,
-      [this, answered, caller](const sdbus::Error* error, const Verdict& verdict) {
-        guarded("polkit's answer", [&] {
-          questions_.give(caller.uid);
-          const bool yes = error == nullptr && std::get<0>(verdict);
-          answered(yes ? Answer::kYes : Answer::kNo, caller);
-        });
-      },
-      subject, action, std::map<std::string, std::string>{}, interactive ? kAllowInteraction : 0U,
-      std::string());
+  const auto told = [this, answered, caller](const sdbus::Error* error, const Verdict& verdict) {
+    guarded("polkit's answer", [&] {
+      questions_.give(caller.uid);
+      const bool yes = error == nullptr && std::get<0>(verdict);
+      answered(yes ? Answer::kYes : Answer::kNo, caller);
+    });
+  };
+  try {
+    polkit_->call_async<Verdict>("org.freedesktop.PolicyKit1.Authority", "CheckAuthorization",
+                                 interactive ? deadlines_.password : deadlines_.answer, told, subject, action,
+                                 std::map<std::string, std::string>{}, interactive ? kAllowInteraction : 0U,
+                                 std::string());
+  } catch (const sdbus::Error&) {  // the bus has gone, or takes no more calls
+    questions_.give(caller.uid);
+    answered(Answer::kNo, caller);
+  }
 }
 
 }  // namespace rdmacfg::daemon

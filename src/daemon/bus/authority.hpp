@@ -2,6 +2,7 @@
 // Permissions: root may do everything, everybody else as polkit says. Any failure to ask polkit means no.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -24,6 +25,12 @@ struct Caller {
   std::uint32_t pid = 0;      ///< 0: not known
 };
 
+/// How long an answer is waited for; one that comes later is not heard.
+struct AuthorityDeadlines {
+  std::chrono::milliseconds answer{25'000};     ///< of the bus, and of polkit
+  std::chrono::milliseconds password{120'000};  ///< of polkit, while somebody types
+};
+
 class Authority {
  public:
   enum class Answer {
@@ -32,15 +39,16 @@ class Authority {
     kBusy,  ///< too many questions
   };
 
-  explicit Authority(system::dbus::Connection& connection);
+  explicit Authority(system::dbus::Connection& connection, AuthorityDeadlines deadlines = {});
   ~Authority();
 
   using Answered = std::function<void(Answer answer, const Caller& caller)>;
 
-  /// Asks without waiting. `sender` is a unique bus name; `action` "org.rdmaconfigd1.apply"; `interactive`:
-  /// the user may be asked for a password. A user for whom `may_anyway` says so needs no permission.
+  /// Asks without waiting; `answered` is called once, whatever fails. `sender` is a unique bus name; `action`
+  /// "org.rdmaconfigd1.apply"; `interactive`: the user may be asked for a password. A user for whom
+  /// `may_anyway` says so needs no permission.
   using MayAnyway = std::function<bool(std::uint32_t uid)>;
-  void check(const std::string& sender, const std::string& action, bool interactive, Answered answered,
+  void check(const std::string& sender, const std::string& action, bool interactive, const Answered& answered,
              MayAnyway may_anyway = nullptr);
 
   /// Whether this client is root. Waits for the bus itself, so it is for requests that would be refused
@@ -51,6 +59,7 @@ class Authority {
   void ask_polkit(const Caller& caller, const std::string& action, bool interactive,
                   const Answered& answered);
 
+  AuthorityDeadlines deadlines_;
   std::unique_ptr<system::dbus::Peer> bus_, polkit_;
   /// Connections that are not root's; a name on the bus is never given twice.
   Known<std::string> others_{model::limits::kOthersKnown};

@@ -17,6 +17,8 @@ constexpr const char* kSystemd = "org.freedesktop.systemd1";
 constexpr const char* kSystemdPath = "/org/freedesktop/systemd1";
 constexpr const char* kManager = "org.freedesktop.systemd1.Manager";
 
+constexpr const char* kAlready = "org.freedesktop.systemd1.AlreadySubscribed";
+
 constexpr system::dbus::Microseconds kConnectionsOwn{0};  // its deadline
 
 /// As sd_bus_path_encode(3) does it: everything but letters and digits, and a leading digit, as its number.
@@ -67,7 +69,10 @@ void UnitWatch::watch(const std::set<std::string>& units) {
 /// systemd sends no signals before a client asks for them.
 void UnitWatch::subscribe() {
   if (!subscribed_) {
-    systemd_->call_async(kManager, "Subscribe", kConnectionsOwn, [](const sdbus::Error* /*error*/) {});
+    // One that does not answer is asked again by the next call of watch().
+    systemd_->call_async(kManager, "Subscribe", kConnectionsOwn, [this](const sdbus::Error* error) {
+      if (error != nullptr && error->getName() != kAlready) subscribed_ = false;
+    });
     subscribed_ = true;
   }
   if (unit_match_ && file_match_) return;

@@ -30,7 +30,8 @@ class UnitWatch {
   ~UnitWatch();
 
   /// These units and no others from now on. Two matches serve any number of units: the bus gives a client
-  /// 512. A bus that refuses a match is reported in the journal and asked again by the next call.
+  /// 512. A bus that refuses a match is reported in the journal and asked again by the next call, and so is a
+  /// systemd that does not answer that it sends signals.
   void watch(const std::set<std::string>& units);
 
   /// Objects of units that are listened to.

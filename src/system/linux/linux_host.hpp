@@ -13,6 +13,7 @@
 #include "system/events.hpp"
 #include "system/function_test.hpp"
 #include "system/host.hpp"
+#include "system/linux/dbus/bus_limits.hpp"
 
 namespace rdmacfg::system {
 
@@ -23,13 +24,13 @@ std::unique_ptr<Links> make_linux_links();
 std::unique_ptr<Inet> make_linux_inet();
 
 /// systemd-resolved by its D-Bus API.
-std::unique_ptr<Resolver> make_linux_resolver();
+std::unique_ptr<Resolver> make_linux_resolver(const BusLimits& limits = {});
 
 /// NetworkManager by its D-Bus API.
-std::unique_ptr<NetworkManager> make_linux_network_manager();
+std::unique_ptr<NetworkManager> make_linux_network_manager(const BusLimits& limits = {});
 
 /// systemd-networkd by its D-Bus API.
-std::unique_ptr<Networkd> make_linux_networkd();
+std::unique_ptr<Networkd> make_linux_networkd(const BusLimits& limits = {});
 
 /// /sys/class/net/*/{mode,create_child}.
 std::unique_ptr<Ipoib> make_linux_ipoib(const std::filesystem::path& sysfs = "/sys");
@@ -63,10 +64,10 @@ std::unique_ptr<FunctionTest> make_linux_function_test();
 std::unique_ptr<Files> make_linux_files(std::filesystem::path root = "/");
 
 /// systemd-udevd by its manager's D-Bus API.
-std::unique_ptr<Udev> make_linux_udev();
+std::unique_ptr<Udev> make_linux_udev(BusLimits limits = {});
 
 /// systemd by its manager's D-Bus API; the connection is opened at the first use.
-std::unique_ptr<Units> make_linux_units();
+std::unique_ptr<Units> make_linux_units(BusLimits limits = {});
 /// libkmod and /sys/module.
 std::unique_ptr<Modules> make_linux_modules(std::filesystem::path sysfs = "/sys");
 
@@ -117,7 +118,7 @@ base::Result<std::unique_ptr<FileSource>> watch_files(const std::vector<std::str
 base::Result<std::unique_ptr<SettingSource>> watch_settings();
 
 /// Transient timers of systemd.
-std::unique_ptr<Timers> make_linux_timers();
+std::unique_ptr<Timers> make_linux_timers(BusLimits limits = {});
 
 /// getpwnam(3), getgrnam(3), systemd-sysusers(8).
 std::unique_ptr<Accounts> make_linux_accounts();
@@ -132,7 +133,7 @@ std::unique_ptr<RdmaSystem> make_linux_rdma_system();
 std::unique_ptr<Pci> make_linux_pci(const std::filesystem::path& sysfs = "/sys");
 
 /// PackageKit.
-std::unique_ptr<Packages> make_linux_packages();
+std::unique_ptr<Packages> make_linux_packages(const BusLimits& limits = {});
 
 /// /proc/sys/kernel/random/boot_id, empty when it cannot be read.
 std::string linux_boot_id();

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <memory>
 #include <string_view>
+#include <utility>
 
 #include "base/unique_fd.hpp"
 #include "system/linux/dbus/systemd.hpp"
@@ -17,7 +18,7 @@ namespace {
 
 class SystemdUdev final : public Udev {
  public:
-  SystemdUdev() {
+  explicit SystemdUdev(BusLimits limits) : systemd_(std::move(limits)) {
     // Reloading takes 20 ms on an idle host, and two seconds on one that is busy booting.
     systemd_.set_timeout(std::chrono::seconds(10));
   }
@@ -48,6 +49,8 @@ class SystemdUdev final : public Udev {
 
 }  // namespace
 
-std::unique_ptr<Udev> make_linux_udev() { return std::make_unique<SystemdUdev>(); }
+std::unique_ptr<Udev> make_linux_udev(BusLimits limits) {
+  return std::make_unique<SystemdUdev>(std::move(limits));
+}
 
 }  // namespace rdmacfg::system

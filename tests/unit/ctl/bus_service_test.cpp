@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "ctl/service.hpp"
+#include "fakes/bus/peer.hpp"
 #include "store/report_json.hpp"
 #include "system/linux/dbus/dbus.hpp"
 #include "unit/daemon/private_bus.hpp"
@@ -32,6 +33,7 @@ class FakeDaemon {
 
   explicit FakeDaemon(Plays plays, int exit = 0) : object_(connection_, "/org/rdmaconfigd1", kManager) {
     object_.method("Confirm", {}, {}, [this, plays, exit](const Reply<std::uint32_t>& reply, const Options&) {
+      caller = reply.sender();
       ++confirmed;
       if (plays == Plays::kDenies)
         return reply.fail(make_error("org.rdmaconfigd1.Error.AccessDenied", "not authorised"));
@@ -64,7 +66,9 @@ class FakeDaemon {
   ~FakeDaemon() { connection_.stop_thread(); }
 
   void goes_on() { connection_.start_thread(); }
+  void ends_job() { object_.emit("Finished", kJob, std::int32_t{0}); }
 
+  std::string caller;  ///< of Confirm
   bool interactive = false;
   std::atomic<int> confirmed{0};
 
@@ -133,6 +137,35 @@ TEST_F(BusService, NorIsOneWhoseBusHasGone) {
   EXPECT_EQ(report->exit, Exit::kUndoIncomplete);
   ASSERT_TRUE(report->error);
   EXPECT_THAT(report->error->message, HasSubstr("not known what was done"));
+}
+
+TEST_F(BusService, OnlyTheDaemonAndTheBusAreBelieved) {
+  FakeDaemon daemon(FakeDaemon::Plays::kWorks);
+  fakes::bus::Peer stranger("");
+  stranger.start();
+  std::thread liar([&] {
+    while (daemon.confirmed == 0) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    stranger.run([&](sd_bus* connection) {
+      const auto lie = [&](const char* path, const char* interface, const char* member, const char* types,
+                           auto... values) {
+        sd_bus_message* signal = nullptr;
+        if (sd_bus_message_new_signal(connection, &signal, path, interface, member) < 0) return;
+        (void)sd_bus_message_append(signal, types, values...);
+        (void)sd_bus_send_to(connection, signal, daemon.caller.c_str(), nullptr);
+        sd_bus_message_unref(signal);
+      };
+      lie("/org/freedesktop/DBus", "org.freedesktop.DBus", "NameOwnerChanged", "sss", kName, ":1.0", "");
+      lie("/org/rdmaconfigd1", kManager, "Finished", "ui", kJob, 0);
+    });
+    stranger.flush();
+    daemon.ends_job();
+  });
+  const auto report = confirm();
+  liar.join();
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_FALSE(report->error);
+  EXPECT_THAT(report->notes, testing::ElementsAre("as it was"));
+  EXPECT_EQ(stranger.calls("Result"), 0U);
 }
 
 TEST_F(BusService, OneThatHangsIsAskedNothing) {

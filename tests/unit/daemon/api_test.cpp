@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "base/unique_fd.hpp"
+#include "fakes/bus/peer.hpp"
 #include "unit/daemon/bus_client.hpp"
 #include "unit/daemon/controller_fixture.hpp"
 #include "unit/daemon/private_bus.hpp"
@@ -274,6 +275,36 @@ TEST_F(ApiTest, ALookEndsWhenItsClientLeavesTheBus) {
          });
   });
   EXPECT_EQ(run(), 0);
+}
+
+TEST_F(ApiTest, ALookGoesOnWhenAnotherClientSaysThatItsClientHasLeft) {
+  play("[ \"$verb\" != " + verb(Job::Verb::kShow) + " ] || { touch \"$here/begun\"; " + kWaits + "; }");
+  controller.start();
+  fakes::bus::Peer stranger("");
+  stranger.start();
+  const auto on_the_bus = loop.after(1s, [&] {
+    call("Show", Options{});
+    when([this] { return std::filesystem::exists(tree.at("/begun")); },
+         [&] {
+           const std::string name(client->connection().handle().getUniqueName());
+           stranger.run([&](sd_bus* connection) {
+             sd_bus_message* signal = nullptr;
+             if (sd_bus_message_new_signal(connection, &signal, "/org/freedesktop/DBus",
+                                           "org.freedesktop.DBus", "NameOwnerChanged") < 0)
+               return;
+             (void)sd_bus_message_append(signal, "sss", name.c_str(), name.c_str(), "");
+             (void)sd_bus_send_to(connection, signal, "org.rdmaconfigd1", nullptr);
+             sd_bus_message_unref(signal);
+           });
+           stranger.flush();
+           again = loop.after(500ms, [this] {
+             tree.put("/go", "");
+             when([this] { return done + failed == 1; }, [this] { controller.stop(); });
+           });
+         });
+  });
+  EXPECT_EQ(run(), 0);
+  EXPECT_EQ(done, 1);
 }
 
 TEST_F(ApiTest, WhatIsTooLargeIsRefusedAtOnce) {

@@ -38,6 +38,7 @@ class UnitWatchTest : public ::testing::Test {
     manager->method("Subscribe", {}, {},
                     [this, us = std::string(ours->handle().getUniqueName())](const Reply<>& reply) {
                       if (reply.sender() == us) ++subscribed;
+                      if (!refuses.empty()) throw system::dbus::make_error(refuses, "not now");
                       reply.send();
                     });
     manager->method("LoadUnit", {}, {},
@@ -80,6 +81,7 @@ class UnitWatchTest : public ::testing::Test {
   system::TempTree folder;
   std::optional<PrivateBus> bus{std::in_place, folder};
   int subscribed = 0;
+  std::string refuses;   ///< error of Subscribe; empty without one
   bool is_slow = false;  ///< systemd answers LoadUnit only when the test does
   std::vector<std::string> told;
   std::optional<system::dbus::Connection> theirs, ours;
@@ -107,6 +109,28 @@ TEST_F(UnitWatchTest, OnlyUnitsAskedFor) {
   settle();
   changes("_33_5fa_2db_2eservice");
   EXPECT_EQ(told.size(), 3U) << "a digit in front, and an underscore";
+}
+
+TEST_F(UnitWatchTest, ASystemdThatDoesNotSendSignalsIsAskedAgain) {
+  struct Case {
+    const char* error;
+    int calls;
+  };
+  for (const auto& one : {Case{"org.freedesktop.DBus.Error.NoReply", 2},
+                          Case{"org.freedesktop.systemd1.AlreadySubscribed", 1}}) {
+    SCOPED_TRACE(one.error);
+    watch.emplace(*ours, [this](const std::string& what) { told.push_back(what); });
+    subscribed = 0;
+    refuses = one.error;
+    watch->watch({"iwpmd.service"});
+    settle();
+    refuses.clear();
+    for (int i = 0; i < 2; ++i) {
+      watch->watch({"iwpmd.service"});
+      settle();
+    }
+    EXPECT_EQ(subscribed, one.calls);
+  }
 }
 
 TEST_F(UnitWatchTest, AnAliasIsTheUnitThatItStandsFor) {

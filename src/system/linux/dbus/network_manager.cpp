@@ -32,6 +32,7 @@ constexpr const char* kSettingsPath = "/org/freedesktop/NetworkManager/Settings"
 constexpr const char* kConnection = "org.freedesktop.NetworkManager.Settings.Connection";
 constexpr const char* kDevice = "org.freedesktop.NetworkManager.Device";
 constexpr const char* kNoConnection = "org.freedesktop.NetworkManager.Settings.InvalidConnection";
+constexpr const char* kUnknownDevice = "org.freedesktop.NetworkManager.UnknownDevice";
 constexpr const char* kIncompatible = "org.freedesktop.NetworkManager.Device.IncompatibleConnection";
 constexpr const char* kUnknownMethod = "org.freedesktop.DBus.Error.UnknownMethod";  // before 1.12
 constexpr std::uint32_t kActivated = 2;  // NM_ACTIVE_CONNECTION_STATE_ACTIVATED
@@ -40,10 +41,11 @@ constexpr std::uint32_t kDeactivating = 3;
 // the meantime are none of ours, and our own are taken back by their files.
 constexpr std::uint32_t kCheckpointFlags = 0;
 constexpr std::chrono::milliseconds kPoll(100);
-constexpr int kPolls = 150;
 
 class DbusNetworkManager final : public NetworkManager {
  public:
+  explicit DbusNetworkManager(const BusLimits& limits) : down_(limits.down), bus_(limits.call) {}
+
   Result<std::optional<NmState>> observe() override {
     if (!bus_.has_owner(kNm)) return std::optional<NmState>{};
     auto objects = NmObjects::read(bus_);
@@ -154,8 +156,11 @@ class DbusNetworkManager final : public NetworkManager {
     const std::string what = "making a checkpoint of NetworkManager";
     std::vector<std::string> paths;
     for (const auto& interface : interfaces) {
-      auto path = device(interface, what);
+      std::string refusal;
+      auto path = device(interface, what, &refusal);
       if (path) paths.push_back(std::move(*path));
+      // Of an interface that it does not know it changes nothing. Any other error would leave us without it.
+      if (!path && refusal != kUnknownDevice) return fail(path.error());
     }
     if (paths.empty()) return std::string();  // without a device it would be of all of them
     auto call = bus_.begin({kNm, kNmPath, kNm, "CheckpointCreate"}, what);
@@ -221,9 +226,10 @@ class DbusNetworkManager final : public NetworkManager {
     return std::string(path);
   }
 
-  Result<std::string> device(const std::string& interface, const std::string& what) {
+  Result<std::string> device(const std::string& interface, const std::string& what,
+                             std::string* refusal = nullptr) {
     const auto reply =
-        bus_.call({kNm, kNmPath, kNm, "GetDeviceByIpIface"}, what, nullptr, "s", interface.c_str());
+        bus_.call({kNm, kNmPath, kNm, "GetDeviceByIpIface"}, what, refusal, "s", interface.c_str());
     if (!reply) return fail(reply.error());
     const char* path = nullptr;
     if (const int status = sd_bus_message_read(reply->get(), "o", &path); status < 0)
@@ -232,13 +238,15 @@ class DbusNetworkManager final : public NetworkManager {
   }
 
   Result<void> wait_for_end(const std::string& uuid, const std::string& what) {
-    for (int left = kPolls; left > 0; --left) {
+    const auto end = std::chrono::steady_clock::now() + down_;
+    for (;;) {
       auto objects = NmObjects::read(bus_);
       if (!objects) return fail(objects.error());
       if (objects->active_path(uuid).empty()) return {};
-      std::this_thread::sleep_for(kPoll);
+      if (std::chrono::steady_clock::now() >= end)
+        return fail(Code::kTimeout, what + ": it does not go down");
+      std::this_thread::sleep_for(std::min(kPoll, down_));
     }
-    return fail(Code::kTimeout, what + ": it does not go down");
   }
 
   Result<void> wait_for(const std::string& active, const std::string& uuid, const std::string& what,
@@ -258,13 +266,14 @@ class DbusNetworkManager final : public NetworkManager {
     }
   }
 
+  std::chrono::milliseconds down_;
   detail::SystemBus bus_;
 };
 
 }  // namespace
 
-std::unique_ptr<NetworkManager> make_linux_network_manager() {
-  return std::make_unique<DbusNetworkManager>();
+std::unique_ptr<NetworkManager> make_linux_network_manager(const BusLimits& limits) {
+  return std::make_unique<DbusNetworkManager>(limits);
 }
 
 }  // namespace rdmacfg::system

@@ -36,6 +36,8 @@ std::string text_of(std::string_view json, std::string_view key) {
 
 class DbusNetworkd final : public Networkd {
  public:
+  explicit DbusNetworkd(const BusLimits& limits) : bus_(limits.call) {}
+
   Result<std::optional<std::vector<NetworkdLink>>> observe(std::span<const int> indexes) override {
     if (!bus_.has_owner(kNetworkd)) return std::optional<std::vector<NetworkdLink>>{};
     std::vector<NetworkdLink> out;
@@ -79,6 +81,8 @@ class DbusNetworkd final : public Networkd {
 
 }  // namespace
 
-std::unique_ptr<Networkd> make_linux_networkd() { return std::make_unique<DbusNetworkd>(); }
+std::unique_ptr<Networkd> make_linux_networkd(const BusLimits& limits) {
+  return std::make_unique<DbusNetworkd>(limits);
+}
 
 }  // namespace rdmacfg::system

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/text.hpp"
-#include "system/linux/dbus/systemd.hpp"
+#include "system/linux/dbus/system_bus.hpp"
 #include "system/linux/linux_host.hpp"
 #include "system/packages.hpp"
 
@@ -30,15 +30,15 @@ using Clock = std::chrono::steady_clock;
 constexpr const char* kPackageKit = "org.freedesktop.PackageKit";
 constexpr const char* kPackageKitPath = "/org/freedesktop/PackageKit";
 constexpr const char* kTransaction = "org.freedesktop.PackageKit.Transaction";
-constexpr auto kInstallTime = std::chrono::minutes(20);
-constexpr std::uint64_t kStartTimeout = 25'000'000;  // microseconds: the bus may have to start it
+constexpr const char* kBusItself = "org.freedesktop.DBus";
 
 // Bits of PkFilterEnum, PkTransactionFlagEnum and values of PkExitEnum, PkInfoEnum.
 constexpr std::uint64_t kNewest = 1U << 16U, kArchitecture = 1U << 18U, kOnlyTrusted = 1U << 1U;
 constexpr std::uint32_t kSuccess = 1, kInstalled = 1;
 
-/// One transaction, as its signals tell.
+/// One transaction, as its signals tell. Those that another client sends to us are passed over.
 struct Transaction {
+  std::string by;                            ///< PackageKit's own name on the bus
   std::map<std::string, std::string> found;  ///< identifiers of packages that can be installed, by name
   std::map<std::string, std::string> there;  ///< of installed ones
   std::string trouble;
@@ -47,6 +47,7 @@ struct Transaction {
 
   static int on_package(sd_bus_message* message, void* user, sd_bus_error* /*error*/) {
     auto& self = *static_cast<Transaction*>(user);
+    if (detail::sender_of(message) != self.by) return 0;
     std::uint32_t info = 0;
     const char *id = nullptr, *summary = nullptr;
     if (sd_bus_message_read(message, "uss", &info, &id, &summary) < 0) return 0;
@@ -56,14 +57,16 @@ struct Transaction {
     return 0;
   }
   static int on_error(sd_bus_message* message, void* user, sd_bus_error* /*error*/) {
+    auto& self = *static_cast<Transaction*>(user);
+    if (detail::sender_of(message) != self.by) return 0;
     std::uint32_t code = 0;
     const char* details = nullptr;
-    if (sd_bus_message_read(message, "us", &code, &details) >= 0)
-      static_cast<Transaction*>(user)->trouble = base::trim(details);
+    if (sd_bus_message_read(message, "us", &code, &details) >= 0) self.trouble = base::trim(details);
     return 0;
   }
   static int on_finished(sd_bus_message* message, void* user, sd_bus_error* /*error*/) {
     auto& self = *static_cast<Transaction*>(user);
+    if (detail::sender_of(message) != self.by) return 0;
     std::uint32_t runtime = 0;
     if (sd_bus_message_read(message, "uu", &self.exit, &runtime) >= 0) self.ended = true;
     return 0;
@@ -71,6 +74,7 @@ struct Transaction {
   /// PackageKit itself went away: nothing tells of the transaction any more.
   static int on_owner(sd_bus_message* message, void* user, sd_bus_error* /*error*/) {
     auto& self = *static_cast<Transaction*>(user);
+    if (detail::sender_of(message) != kBusItself) return 0;
     const char *name = nullptr, *before = nullptr, *now = nullptr;
     if (sd_bus_message_read(message, "sss", &name, &before, &now) < 0 || *now != '\0' || self.ended) return 0;
     self.trouble = "it ended before it had finished";
@@ -84,24 +88,21 @@ constexpr const char* kOwnerMatch =
 
 class PackageKit final : public Packages {
  public:
+  explicit PackageKit(const BusLimits& limits) : install_(limits.install), bus_(limits.call) {}
+
   bool has(const std::string& path) override { return ::access(path.c_str(), F_OK) == 0; }
 
   bool can_install() override {
-    auto opened = bus();
-    if (!opened) return false;
-    BusError error;
-    sd_bus_message* raw = nullptr;
     // Reading a property has the bus start it where it can.
-    const int status =
-        sd_bus_call_method(*opened, kPackageKit, kPackageKitPath, "org.freedesktop.DBus.Properties", "Get",
-                           &error.error, &raw, "ss", kPackageKit, "BackendName");
-    const BusMessage reply(raw, sd_bus_message_unref);
-    return status >= 0;
+    return bus_
+        .call({kPackageKit, kPackageKitPath, "org.freedesktop.DBus.Properties", "Get"}, "asking PackageKit",
+              nullptr, "ss", kPackageKit, "BackendName")
+        .has_value();
   }
 
   Result<void> install(std::span<const std::string> names) override {
     const auto what = fmt::format("installing {}", base::join({names.begin(), names.end()}, ", "));
-    const auto end = Clock::now() + kInstallTime;
+    const auto end = Clock::now() + install_;
     std::vector<std::string> wanted(names.begin(), names.end());
     auto resolved = run("Resolve", kNewest | kArchitecture, wanted, what, end);
     if (!resolved) return fail(resolved.error());
@@ -120,20 +121,10 @@ class PackageKit final : public Packages {
   }
 
  private:
-  Result<sd_bus*> bus() {
-    if (bus_) return bus_.get();
-    sd_bus* opened = nullptr;
-    if (const int status = sd_bus_open_system(&opened); status < 0)
-      return fail_errno(-status, "reaching the system bus");
-    bus_.reset(opened);
-    sd_bus_set_method_call_timeout(opened, kStartTimeout);
-    return opened;
-  }
-
   /// Begins a transaction with one method of it, and waits until that has ended.
   Result<Transaction> run(const char* method, std::uint64_t flags, std::vector<std::string>& names,
                           const std::string& what, Clock::time_point end) {
-    auto opened = bus();
+    auto opened = bus_.bus();
     if (!opened) return fail(opened.error());
     BusError error;
     sd_bus_message* raw = nullptr;
@@ -145,6 +136,7 @@ class PackageKit final : public Packages {
     const char* path = nullptr;
     if (status = sd_bus_message_read(reply.get(), "o", &path); status < 0) return fail_errno(-status, what);
     Transaction transaction;
+    transaction.by = detail::sender_of(reply.get());
     std::vector<Slot> slots;
     const std::pair<const char*, sd_bus_message_handler_t> signals[]{{"Package", Transaction::on_package},
                                                                      {"ErrorCode", Transaction::on_error},
@@ -193,25 +185,28 @@ class PackageKit final : public Packages {
 
   static Result<void> wait(sd_bus* bus, const Transaction& transaction, const std::string& what,
                            Clock::time_point end) {
-    while (!transaction.ended) {
+    for (;;) {
       const int status = sd_bus_process(bus, nullptr);
       if (status < 0) return fail_errno(-status, what);
-      if (status > 0) continue;
+      if (transaction.ended) return {};
       const auto left = std::chrono::duration_cast<std::chrono::microseconds>(end - Clock::now());
       if (left.count() <= 0) return fail(Code::kTimeout, what + ": PackageKit has not finished in time");
+      if (status > 0) continue;
       if (const int waited = sd_bus_wait(bus, static_cast<std::uint64_t>(left.count()));
           waited < 0 && waited != -EINTR)
         return fail_errno(-waited, what);
     }
-    return {};
   }
 
   using Slot = std::unique_ptr<sd_bus_slot, sd_bus_slot* (*)(sd_bus_slot*)>;
-  std::unique_ptr<sd_bus, sd_bus* (*)(sd_bus*)> bus_{nullptr, sd_bus_flush_close_unref};
+  std::chrono::milliseconds install_;
+  detail::SystemBus bus_;
 };
 
 }  // namespace
 
-std::unique_ptr<Packages> make_linux_packages() { return std::make_unique<PackageKit>(); }
+std::unique_ptr<Packages> make_linux_packages(const BusLimits& limits) {
+  return std::make_unique<PackageKit>(limits);
+}
 
 }  // namespace rdmacfg::system

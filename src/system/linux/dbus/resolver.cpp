@@ -58,6 +58,8 @@ int read_domains(sd_bus_message* reply, std::vector<std::string>& out) {
 
 class ResolvedResolver final : public Resolver {
  public:
+  explicit ResolvedResolver(const BusLimits& limits) : bus_(limits.call) {}
+
   Result<std::optional<LinkDns>> observe_dns(int index) override {
     const auto what = fmt::format("asking systemd-resolved about interface {}", index);
     if (!bus_.has_owner(kResolved)) return std::optional<LinkDns>{};
@@ -132,6 +134,8 @@ class ResolvedResolver final : public Resolver {
 
 }  // namespace
 
-std::unique_ptr<Resolver> make_linux_resolver() { return std::make_unique<ResolvedResolver>(); }
+std::unique_ptr<Resolver> make_linux_resolver(const BusLimits& limits) {
+  return std::make_unique<ResolvedResolver>(limits);
+}
 
 }  // namespace rdmacfg::system

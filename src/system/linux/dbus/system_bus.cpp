@@ -9,7 +9,6 @@ using base::Result;
 
 namespace {
 
-constexpr std::uint64_t kCallTimeout = 25'000'000;  // microseconds
 constexpr const char* kDbus = "org.freedesktop.DBus";
 
 BusMessage empty() { return {nullptr, sd_bus_message_unref}; }
@@ -17,23 +16,20 @@ BusMessage empty() { return {nullptr, sd_bus_message_unref}; }
 }  // namespace
 
 Result<sd_bus*> SystemBus::bus() {
-  if (bus_) return bus_.get();
+  if (bus_ && is_usable(bus_.get())) return bus_.get();
+  bus_.reset();
   sd_bus* opened = nullptr;
   const int status = sd_bus_open_system(&opened);
   if (status < 0) return fail_errno(-status, "reaching the system bus");
   bus_.reset(opened);
-  sd_bus_set_method_call_timeout(opened, kCallTimeout);
+  sd_bus_set_method_call_timeout(opened, microseconds_of(deadline_));
   return opened;
 }
 
 bool SystemBus::has_owner(const char* name) {
   const auto reply = call({kDbus, "/org/freedesktop/DBus", kDbus, "NameHasOwner"}, name, nullptr, "s", name);
-  if (!reply) {
-    bus_.reset();  // a bus that was restarted must be asked again
-    return false;
-  }
   int there = 0;
-  return sd_bus_message_read(reply->get(), "b", &there) >= 0 && there != 0;
+  return reply && sd_bus_message_read(reply->get(), "b", &there) >= 0 && there != 0;
 }
 
 Result<BusMessage> SystemBus::begin(const BusCall& call, const std::string& what) {
@@ -49,11 +45,9 @@ Result<BusMessage> SystemBus::begin(const BusCall& call, const std::string& what
 }
 
 Result<BusMessage> SystemBus::send(sd_bus_message* message, const std::string& what, std::string* refusal) {
-  const auto opened = bus();
-  if (!opened) return fail(opened.error());
   BusError error;
   sd_bus_message* raw = nullptr;
-  const int status = sd_bus_call(*opened, message, 0, &error.error, &raw);
+  const int status = sd_bus_call(sd_bus_message_get_bus(message), message, 0, &error.error, &raw);
   auto reply = empty();
   reply.reset(raw);
   if (status >= 0) return reply;

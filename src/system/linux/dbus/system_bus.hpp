@@ -3,9 +3,11 @@
 #pragma once
 
 #include <chrono>
+#include <memory>
 #include <string>
 
 #include "base/error.hpp"
+#include "system/linux/dbus/bus_limits.hpp"
 #include "system/linux/dbus/systemd.hpp"
 
 namespace rdmacfg::system::detail {
@@ -18,9 +20,15 @@ struct BusCall {
   const char* method = nullptr;
 };
 
-/// The connection is opened at the first use.
+/// The connection is opened at the first use, and again when its bus has gone. A call is never repeated: it
+/// may have been carried out.
 class SystemBus {
  public:
+  explicit SystemBus(std::chrono::milliseconds deadline = BusLimits{}.call) : deadline_(deadline) {}
+
+  /// The connection, open; for calls that the functions below do not cover.
+  base::Result<sd_bus*> bus();
+
   /// Whether somebody has the name now; nobody is started by asking. False without a bus, too.
   bool has_owner(const char* name);
 
@@ -44,8 +52,7 @@ class SystemBus {
   base::Result<BusMessage> send(sd_bus_message* message, const std::string& what, std::string* refusal);
 
  private:
-  base::Result<sd_bus*> bus();
-
+  std::chrono::milliseconds deadline_;
   std::unique_ptr<sd_bus, sd_bus* (*)(sd_bus*)> bus_{nullptr, sd_bus_flush_close_unref};
 };
 

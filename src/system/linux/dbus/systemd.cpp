@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <string_view>
@@ -19,10 +20,6 @@ using Clock = std::chrono::steady_clock;
 
 namespace {
 
-// Of one call; an idle manager answers in milliseconds, one that is busy booting in two seconds.
-constexpr std::uint64_t kUnitCallTimeout = 25'000'000;
-// How long a job may wait for other jobs until it is left to systemd: our own run may be what they wait for.
-constexpr std::chrono::seconds kQueueTimeout(5);
 constexpr std::chrono::milliseconds kJobPoll(500);
 
 using Slot = std::unique_ptr<sd_bus_slot, sd_bus_slot* (*)(sd_bus_slot*)>;
@@ -33,15 +30,17 @@ using Slot = std::unique_ptr<sd_bus_slot, sd_bus_slot* (*)(sd_bus_slot*)>;
 struct Job {
   std::string unit;
   std::string path;
-  std::string ended;   ///< path of the job that ended last
-  std::string result;  ///< "done", "failed", "skipped", …
+  std::string manager;  ///< who sends its signals
+  std::string ended;    ///< path of the job that ended last
+  std::string result;   ///< "done", "failed", "skipped", …
 
   static int on_removed(sd_bus_message* message, void* user, sd_bus_error* /*error*/) {
     auto& job = *static_cast<Job*>(user);
+    if (sender_of(message) != job.manager) return 0;
     const char *path = nullptr, *unit = nullptr, *result = nullptr;
     std::uint32_t id = 0;
     if (sd_bus_message_read(message, "uoss", &id, &path, &unit, &result) < 0) return 0;
-    if (!job.path.empty() ? job.path != path : job.unit != unit) return 0;
+    if (job.path != path) return 0;
     job.ended = path;
     job.result = result;
     return 0;
@@ -54,8 +53,7 @@ bool BusError::is_systemds(const char* name) const {
 }
 
 bool BusError::says_nobody() const {
-  return is("org.freedesktop.DBus.Error.ServiceUnknown") || is("org.freedesktop.DBus.Error.NameHasNoOwner") ||
-         is("org.freedesktop.DBus.Error.Disconnected");
+  return is("org.freedesktop.DBus.Error.ServiceUnknown") || is("org.freedesktop.DBus.Error.NameHasNoOwner");
 }
 
 base::Error BusError::error_of(int status, const std::string& what) const {
@@ -69,15 +67,33 @@ base::Error BusError::error_of(int status, const std::string& what) const {
   return out;
 }
 
+bool is_usable(sd_bus* bus) {
+  constexpr int kMost = 10'000;  // a sender that never stops must not keep us here
+  int status = 1;
+  for (int i = 0; status > 0 && i < kMost; ++i) status = sd_bus_process(bus, nullptr);
+  return status >= 0 && sd_bus_is_open(bus) > 0;
+}
+
+std::string sender_of(sd_bus_message* message) {
+  const char* sender = sd_bus_message_get_sender(message);
+  return sender == nullptr ? "" : sender;
+}
+
+std::uint64_t microseconds_of(std::chrono::milliseconds duration) {
+  return static_cast<std::uint64_t>(std::chrono::microseconds(duration).count());
+}
+
 Result<sd_bus*> Systemd::bus() {
-  if (bus_) return bus_.get();
-  if (::access("/run/systemd/system", F_OK) != 0) return nullptr;  // sd_booted(3)
+  if (bus_ && is_usable(bus_.get())) return bus_.get();
+  bus_.reset();
+  subscribed_ = false;
+  if (::access((limits_.systemd / "system").c_str(), F_OK) != 0) return nullptr;  // sd_booted(3)
   sd_bus* opened = nullptr;
   int status = -ENOENT;
   if (::geteuid() == 0) {
     if (status = sd_bus_new(&opened); status >= 0) {
       Bus direct(opened, sd_bus_flush_close_unref);
-      status = sd_bus_set_address(opened, "unix:path=/run/systemd/private");
+      status = sd_bus_set_address(opened, ("unix:path=" + (limits_.systemd / "private").native()).c_str());
       if (status >= 0) status = sd_bus_start(opened);
       if (status >= 0) bus_ = std::move(direct);
     }
@@ -91,7 +107,7 @@ Result<sd_bus*> Systemd::bus() {
     }
     bus_.reset(opened);
   }
-  sd_bus_set_method_call_timeout(bus_.get(), kUnitCallTimeout);
+  sd_bus_set_method_call_timeout(bus_.get(), microseconds_of(limits_.call));
   return bus_.get();
 }
 
@@ -128,6 +144,7 @@ Result<std::optional<JobEnd>> Systemd::run_job(const char* method, const std::st
   const char* path = nullptr;
   if (status = sd_bus_message_read(reply.get(), "o", &path); status < 0) return fail_errno(-status, what);
   job.path = path;
+  job.manager = sender_of(reply.get());
   return wait(*opened, job, what);
 }
 
@@ -147,17 +164,18 @@ bool is_waiting(sd_bus* bus, const std::string& path) {
 
 Result<std::optional<JobEnd>> Systemd::wait(sd_bus* bus, Job& job, const std::string& what) {
   const auto begin = Clock::now();
-  const auto end = begin + timeout_;
+  const auto end = begin + limits_.job;
+  const auto poll = std::min<Clock::duration>(kJobPoll, limits_.queued);
   for (;;) {
     const int status = sd_bus_process(bus, nullptr);
     if (status < 0) return fail_errno(-status, what);
     if (job.ended == job.path) break;
-    if (status > 0) continue;
     const auto now = Clock::now();
     if (now >= end) return fail(Code::kTimeout, fmt::format("{}: timed out", what));
-    if (now >= begin + kQueueTimeout && is_waiting(bus, job.path)) return std::optional(JobEnd::kQueued);
+    if (status > 0) continue;
+    if (now >= begin + limits_.queued && is_waiting(bus, job.path)) return std::optional(JobEnd::kQueued);
     const auto left =
-        std::chrono::duration_cast<std::chrono::microseconds>(std::min<Clock::duration>(end - now, kJobPoll));
+        std::chrono::duration_cast<std::chrono::microseconds>(std::min<Clock::duration>(end - now, poll));
     if (const int waited = sd_bus_wait(bus, static_cast<std::uint64_t>(left.count()));
         waited < 0 && waited != -EINTR) {
       return fail_errno(-waited, what);

@@ -9,8 +9,10 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "base/error.hpp"
+#include "system/linux/dbus/bus_limits.hpp"
 
 namespace rdmacfg::system::detail {
 
@@ -36,6 +38,16 @@ struct BusError {
   [[nodiscard]] base::Error error_of(int status, const std::string& what) const;
 };
 
+/// Whether calls can be made over it; not once the other side has closed it. Drops the signals that have
+/// come in the meantime, of which systemd sends many to a direct connection. Not for a callback of the bus.
+bool is_usable(sd_bus* bus);
+
+/// Its sender as the bus writes it, which no client can choose; empty without one. A match alone does not
+/// tell: any client may send a signal to the name of another, and sd-bus takes it for one of the service.
+std::string sender_of(sd_bus_message* message);
+
+std::uint64_t microseconds_of(std::chrono::milliseconds duration);
+
 /// How a job ended.
 enum class JobEnd {
   kDone,
@@ -44,9 +56,11 @@ enum class JobEnd {
 };
 
 /// The connection is opened at the first use: to systemd itself for root, which works before there is a bus,
-/// else over the system bus.
+/// else over the system bus. It is opened again when the other side has closed it.
 class Systemd {
  public:
+  explicit Systemd(BusLimits limits = {}) : limits_(std::move(limits)) {}
+
   /// The connection; nothing when no systemd answers.
   base::Result<sd_bus*> bus();
 
@@ -55,15 +69,16 @@ class Systemd {
   base::Result<std::optional<JobEnd>> run_job(const char* method, const std::string& unit,
                                               const std::string& what);
 
-  void set_timeout(std::chrono::microseconds timeout) { timeout_ = timeout; }
+  /// Of a job.
+  void set_timeout(std::chrono::milliseconds timeout) { limits_.job = timeout; }
 
  private:
   using Bus = std::unique_ptr<sd_bus, sd_bus* (*)(sd_bus*)>;
 
   base::Result<std::optional<JobEnd>> wait(sd_bus* bus, struct Job& job, const std::string& what);
 
+  BusLimits limits_;
   bool subscribed_ = false;
-  std::chrono::microseconds timeout_ = std::chrono::seconds(90);
   Bus bus_{nullptr, sd_bus_flush_close_unref};
 };
 

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <thread>
+#include <utility>
 
 #include "system/linux/dbus/systemd.hpp"
 #include "system/linux/linux_host.hpp"
@@ -22,6 +23,8 @@ using detail::kSystemdPath;
 
 class SystemdTimers final : public Timers {
  public:
+  explicit SystemdTimers(BusLimits limits) : systemd_(std::move(limits)) {}
+
   Result<void> arm(const std::string& name, std::chrono::milliseconds delay) override {
     const std::string what = name + ".timer: start";
     auto bus = systemd_.bus();
@@ -46,7 +49,8 @@ class SystemdTimers final : public Timers {
     BusError error;
     const int status = sd_bus_call_method(*bus, kSystemd, kSystemdPath, kSystemdManager, "StopUnit",
                                           &error.error, nullptr, "ss", (name + ".timer").c_str(), "replace");
-    if (status < 0 && !error.is_systemds("NoSuchUnit")) return fail(error.error_of(status, what));
+    if (status < 0 && !error.is_systemds("NoSuchUnit") && !error.says_nobody())
+      return fail(error.error_of(status, what));
     return {};
   }
 
@@ -81,6 +85,8 @@ class SystemdTimers final : public Timers {
 
 }  // namespace
 
-std::unique_ptr<Timers> make_linux_timers() { return std::make_unique<SystemdTimers>(); }
+std::unique_ptr<Timers> make_linux_timers(BusLimits limits) {
+  return std::make_unique<SystemdTimers>(std::move(limits));
+}
 
 }  // namespace rdmacfg::system

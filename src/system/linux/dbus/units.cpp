@@ -43,6 +43,8 @@ base::Error nobody(const std::string& what) { return {Code::kUnsupported, what +
 
 class SystemdUnits final : public Units {
  public:
+  explicit SystemdUnits(BusLimits limits) : systemd_(std::move(limits)) {}
+
   Result<std::optional<std::vector<Unit>>> observe_units(std::span<const std::string> names) override {
     const std::string what = "asking systemd about its units";
     auto bus = systemd_.bus();
@@ -84,7 +86,9 @@ class SystemdUnits final : public Units {
     const BusMessage reply(raw_reply, sd_bus_message_unref);
     if (status < 0 && error.says_nobody()) return std::optional<std::vector<Unit>>{};
     if (status < 0) return fail(error.error_of(status, what));
-    return read_units(*bus, reply.get(), {}, what, read_main_pid);
+    auto units = read_units(*bus, reply.get(), {}, what, read_main_pid);
+    if (units && *units) std::erase_if(**units, [](const Unit& one) { return !runs(one); });
+    return units;
   }
 
   Result<void> set_enabled(const std::string& unit, bool enabled) override {
@@ -209,11 +213,13 @@ class SystemdUnits final : public Units {
     return "StartUnit";
   }
 
-  /// "user@*.service"; a backslash of an escaped name does not escape in the pattern.
+  static bool runs(const Unit& unit) { return unit.active != "inactive" && unit.active != "failed"; }
+
+  /// "user@*.service". A backslash of an escaped name is a letter like others (FNM_NOESCAPE in
+  /// src/core/dbus-manager.c), and a name has none of *, ? and [.
   static std::string pattern_of(const std::string& unit) {
     std::string pattern;
     for (const char c : unit) {
-      if (c == '\\') pattern += c;
       pattern += c;
       if (c == '@') pattern += '*';
     }
@@ -326,7 +332,7 @@ class SystemdUnits final : public Units {
   }
 
   static void read_main_pid(sd_bus* bus, const std::string& path, const std::string& /*asked*/, Unit& unit) {
-    if (!unit.name.ends_with(".service") || unit.active == "inactive" || unit.active == "failed") return;
+    if (!unit.name.ends_with(".service") || !runs(unit)) return;
     BusError no_service;
     std::uint32_t pid = 0;
     if (sd_bus_get_property_trivial(bus, kSystemd, path.c_str(), kService, "MainPID", &no_service.error, 'u',
@@ -340,6 +346,8 @@ class SystemdUnits final : public Units {
 
 }  // namespace
 
-std::unique_ptr<Units> make_linux_units() { return std::make_unique<SystemdUnits>(); }
+std::unique_ptr<Units> make_linux_units(BusLimits limits) {
+  return std::make_unique<SystemdUnits>(std::move(limits));
+}
 
 }  // namespace rdmacfg::system

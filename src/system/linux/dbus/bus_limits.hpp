@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where systemd is reached, and how long an answer of a manager is waited for. Tests have shorter times.
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+
+namespace rdmacfg::system {
+
+struct BusLimits {
+  /// Of one call: an idle manager answers in milliseconds, one on a host that boots in two seconds, and the
+  /// bus may have to start it first.
+  std::chrono::milliseconds call{25'000};
+  /// Of a job of systemd, from the call to its end.
+  std::chrono::milliseconds job{90'000};
+  /// Of a job that waits for other jobs; then it is left to systemd: our own run may be what they wait for.
+  std::chrono::milliseconds queued{5'000};
+  /// Of a NetworkManager profile on its way down.
+  std::chrono::milliseconds down{15'000};
+  /// Of an installation by PackageKit.
+  std::chrono::milliseconds install{20 * 60'000};
+  /// Its folder `system` says that systemd runs (sd_booted(3)), its socket `private` leads root to systemd
+  /// itself.
+  std::filesystem::path systemd = "/run/systemd";
+};
+
+}  // namespace rdmacfg::system

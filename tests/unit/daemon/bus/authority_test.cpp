@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+// Each question about a caller has one answer, whatever polkit and the bus do.
+#include "daemon/bus/authority.hpp"
+
+#include <gmock/gmock.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "fakes/bus/peer.hpp"
+#include "system/linux/dbus/dbus.hpp"
+#include "unit/daemon/private_bus.hpp"
+
+namespace rdmacfg::daemon {
+namespace {
+
+using fakes::bus::error;
+using fakes::bus::reply;
+using fakes::bus::silence;
+
+constexpr const char* kChecks = "CheckAuthorization";
+constexpr unsigned kNobodysUid = 65534;
+
+/// An answer of polkit: is authorized, is a challenge, details.
+fakes::bus::Answer verdict(bool yes) { return reply("(bba{ss})", yes ? 1 : 0, 0, 0); }
+
+class AuthorityTest : public ::testing::Test {
+ protected:
+  using Answer = Authority::Answer;
+
+  void SetUp() override {
+    if (!bus->there()) GTEST_SKIP() << "no dbus-daemon here";
+    ::setenv("DBUS_SYSTEM_BUS_ADDRESS", bus->address().c_str(), 1);
+    // A thread of its own may be another user, without a process of its own: root is not asked about.
+    std::thread([this] {
+      if (::getuid() == 0) (void)::syscall(SYS_setresuid, kNobodysUid, kNobodysUid, kNobodysUid);
+      user.emplace("");
+    }).join();
+    user->start();
+    user->run([this](sd_bus* connection) {
+      const char* own = nullptr;
+      if (sd_bus_get_unique_name(connection, &own) >= 0) name = own;
+    });
+    polkit.emplace("org.freedesktop.PolicyKit1");
+    polkit->on(kChecks, verdict(true));
+    polkit->start();
+    ours.emplace();
+    ask_within(std::chrono::seconds(25));
+  }
+
+  void ask_within(std::chrono::milliseconds deadline) {
+    authority.emplace(*ours, AuthorityDeadlines{.answer = deadline, .password = deadline});
+  }
+
+  void ask(const std::string& sender, bool interactive = false,
+           const Authority::MayAnyway& may_anyway = nullptr) {
+    authority->check(
+        sender, "org.rdmaconfigd1.apply", interactive,
+        [this](Answer answer, const Caller& caller) {
+          answers.push_back(answer);
+          last = caller;
+        },
+        may_anyway);
+  }
+
+  /// Hears what there is, until there are so many answers. @return the last one
+  Answer answer(std::size_t number) {
+    for (int i = 0; i < 2000 && answers.size() < number; ++i) {
+      try {
+        while (ours->process()) {
+        }
+      } catch (const sdbus::Error&) {  // the bus has gone
+        break;
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    EXPECT_EQ(answers.size(), number);
+    return answers.empty() ? Answer::kBusy : answers.back();
+  }
+  Answer asked(const std::string& sender) {
+    ask(sender);
+    return answer(answers.size() + 1);
+  }
+
+  system::TempTree folder;
+  std::optional<PrivateBus> bus{std::in_place, folder};
+  std::optional<fakes::bus::Peer> user, polkit;
+  std::string name;  ///< of the user's connection
+  std::vector<Answer> answers;
+  Caller last;
+  std::optional<system::dbus::Connection> ours;
+  std::optional<Authority> authority;
+};
+
+TEST_F(AuthorityTest, PolkitDecides) {
+  EXPECT_EQ(asked(name), Answer::kYes);
+  EXPECT_EQ(last.name, name);
+  EXPECT_EQ(last.uid, ::getuid() == 0 ? kNobodysUid : ::getuid());
+  polkit->play(kChecks, verdict(false));
+  EXPECT_EQ(asked(name), Answer::kNo);
+}
+
+TEST_F(AuthorityTest, AnyFailureToAskMeansNoAndTakesNoPlace) {
+  const std::vector<std::pair<const char*, fakes::bus::Answer>> cases{
+      {"an error", error("org.freedesktop.PolicyKit1.Error.Failed", "no")},
+      {"a text", reply("s", "yes")},
+      {"a boolean", reply("b", 1)},
+      {"no value", reply(nullptr)},
+      {"another order", reply("(a{ss}bb)", 0, 1, 1)},
+  };
+  for (const auto& [what, played] : cases) {
+    SCOPED_TRACE(what);
+    polkit->play(kChecks, played);
+    // More often than a user may ask at once.
+    for (std::size_t i = 0; i < model::limits::kQuestionsOfUser + 2; ++i) EXPECT_EQ(asked(name), Answer::kNo);
+  }
+  polkit.reset();
+  for (std::size_t i = 0; i < model::limits::kQuestionsOfUser + 2; ++i) EXPECT_EQ(asked(name), Answer::kNo);
+}
+
+TEST_F(AuthorityTest, APolkitThatHangsMeansNo) {
+  ask_within(std::chrono::milliseconds(300));
+  polkit->play(kChecks, silence());
+  for (const bool interactive : {false, true}) {
+    ask(name, interactive);
+    EXPECT_EQ(answer(answers.size() + 1), Answer::kNo);
+  }
+}
+
+TEST_F(AuthorityTest, AYesAfterTheDeadlineIsNotHeard) {
+  ask_within(std::chrono::milliseconds(300));
+  polkit->keep(kChecks);
+  EXPECT_EQ(asked(name), Answer::kNo);
+  polkit->answer_kept(verdict(true));
+  polkit->flush();
+  for (int i = 0; i < 20; ++i) {
+    while (ours->process()) {
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  EXPECT_EQ(answers.size(), 1U) << "each question has one answer";
+}
+
+TEST_F(AuthorityTest, NothingIsToldAfterItsEnd) {
+  polkit->keep(kChecks);
+  ask(name);
+  for (int i = 0; i < 2000 && polkit->calls(kChecks) == 0; ++i) {
+    while (ours->process()) {
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  ASSERT_EQ(polkit->calls(kChecks), 1U);
+  authority.reset();
+  polkit->answer_kept(verdict(true));
+  polkit->flush();
+  for (int i = 0; i < 20; ++i) {
+    while (ours->process()) {
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  EXPECT_TRUE(answers.empty());
+}
+
+TEST_F(AuthorityTest, APolkitThatLeavesInTheMiddleMeansNo) {
+  polkit->leave_at(kChecks);
+  EXPECT_EQ(asked(name), Answer::kNo);
+}
+
+TEST_F(AuthorityTest, ManyQuestionsOfOneUserAreTooMany) {
+  polkit->keep(kChecks);
+  for (std::size_t i = 0; i < model::limits::kQuestionsOfUser; ++i) {
+    ask(name);
+    for (int j = 0; j < 2000 && polkit->calls(kChecks) <= i; ++j) {
+      while (ours->process()) {
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+  }
+  EXPECT_EQ(asked(name), Answer::kBusy);
+  polkit->answer_kept(verdict(true));
+  EXPECT_EQ(answer(model::limits::kQuestionsOfUser + 1), Answer::kYes);
+  polkit->play(kChecks, nullptr);
+  EXPECT_EQ(asked(name), Answer::kYes) << "each answer frees a place";
+}
+
+TEST_F(AuthorityTest, ClientsThatNobodyKnows) {
+  EXPECT_EQ(asked(":1.99999"), Answer::kNo) << "it has left";
+  EXPECT_EQ(asked(""), Answer::kNo);
+  EXPECT_EQ(polkit->calls(kChecks), 0U);
+  EXPECT_FALSE(authority->is_root(":1.99999"));
+}
+
+TEST_F(AuthorityTest, UsersWhoNeedNoPermission) {
+  polkit->play(kChecks, verdict(false));
+  std::uint32_t of = 0;
+  ask(name, false, [&](std::uint32_t uid) {
+    of = uid;
+    return true;
+  });
+  EXPECT_EQ(answer(1), Answer::kYes);
+  EXPECT_EQ(of, last.uid);
+  EXPECT_EQ(polkit->calls(kChecks), 0U);
+  EXPECT_FALSE(authority->is_root(name));
+  EXPECT_EQ(authority->is_root(ours->handle().getUniqueName()), ::getuid() == 0);
+}
+
+TEST_F(AuthorityTest, AfterTheBusHasGoneEachAnswerIsNo) {
+  ASSERT_EQ(asked(name), Answer::kYes);
+  bus->stop();
+  for (int i = 0; i < 2000; ++i) {
+    try {
+      while (ours->process()) {
+      }
+    } catch (const sdbus::Error&) {
+      break;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  // More than there are places in all.
+  for (std::size_t i = 0; i < model::limits::kQuestions + 2; ++i) {
+    ask(name);
+    ASSERT_EQ(answers.size(), i + 2);
+    EXPECT_EQ(answers.back(), Answer::kNo);
+  }
+}
+
+}  // namespace
+}  // namespace rdmacfg::daemon

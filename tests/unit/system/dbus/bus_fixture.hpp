@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// The adapters of managers on a bus of the test's own, without a need for root or for the machine's bus.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "fakes/bus/peer.hpp"
+#include "system/linux/dbus/bus_limits.hpp"
+#include "unit/daemon/private_bus.hpp"
+#include "unit/system/temp_tree.hpp"
+
+namespace rdmacfg::system {
+
+class BusFixture : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!bus->there()) GTEST_SKIP() << "no dbus-daemon here";
+    ::setenv("DBUS_SYSTEM_BUS_ADDRESS", bus->address().c_str(), 1);
+    std::filesystem::create_directories(folder.at("/run/systemd/system"));
+  }
+
+  [[nodiscard]] BusLimits limits() const {
+    BusLimits out;
+    out.systemd = folder.at("/run/systemd");
+    return out;
+  }
+  /// For managers that do not answer.
+  [[nodiscard]] BusLimits short_limits() const {
+    auto out = limits();
+    out.call = out.job = out.down = out.install = std::chrono::milliseconds(300);
+    out.queued = std::chrono::milliseconds(50);
+    return out;
+  }
+
+  /// All connections end, and the bus is there again; managers are not.
+  void restart_bus() {
+    bus.reset();
+    bus.emplace(folder);
+    ASSERT_TRUE(bus->there());
+  }
+
+  /// Waits for a call of this member. @return whether it came
+  static bool await_call(fakes::bus::Peer& peer, const std::string& member, std::size_t number = 1) {
+    for (int i = 0; i < 2000 && peer.calls(member) < number; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    return peer.calls(member) >= number;
+  }
+
+  TempTree folder;
+  std::optional<daemon::PrivateBus> bus{std::in_place, folder};
+};
+
+}  // namespace rdmacfg::system
