@@ -78,12 +78,12 @@ SectionSpec ipoib_section() {
 
 }  // namespace
 
-std::span<const Kind* const> all() {
+std::span<const Kind* const> all_kinds() {
   // Lines of others in our files go before the files are written. Port types follow, since their adapter
   // goes and returns; routes are deleted before the addresses that they need; the initramfs is last, since it
   // looks at what the others want.
   static const auto kAll = std::to_array<const Kind*>({
-      &own_file(),         //
+      &file_integrity(),   //
       &mlx4_port(),        //
       &link_name(),        //
       &ipoib(),            //
@@ -124,7 +124,7 @@ std::span<const Kind* const> all() {
 }
 
 const Kind* find(std::string_view name) {
-  for (const auto* kind : all()) {
+  for (const auto* kind : all_kinds()) {
     if (kind->name() == name) return kind;
   }
   return nullptr;

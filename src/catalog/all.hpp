@@ -10,7 +10,7 @@
 namespace rdmacfg::kinds {
 
 /// Every kind, in the order in which reports list them. Plans are sorted by needs, not by this.
-std::span<const Kind* const> all();
+std::span<const Kind* const> all_kinds();
 
 const Kind* find(std::string_view name);
 

@@ -44,12 +44,12 @@ Result<void> write(const std::string& path, const std::string& text, system::Fil
   return text.empty() ? files.remove(path) : files.write(path, text);
 }
 
-class OwnFileKind final : public Kind {
+class FileIntegrityKind final : public Kind {
  public:
-  OwnFileKind()
+  FileIntegrityKind()
       : Kind({.name = kFileKind,
-              .fields = model::specs<OwnFile>(),
-              .traits = {.works_offline = true, .only_mends = true, .listed_when_foreign = false}}) {}
+              .fields = model::specs<FileIntegrity>(),
+              .traits = {.works_offline = true, .only_repairs = true, .listed_when_foreign = false}}) {}
 
   void parse(const Bound& /*bound*/, std::vector<Desired>& /*out*/,
              Diagnostics& /*diagnostics*/) const override {}
@@ -73,14 +73,14 @@ class OwnFileKind final : public Kind {
   /// Nobody has to ask for it.
   void check(std::vector<Desired>& desired, const std::vector<Observed>& observed, World& /*world*/,
              Diagnostics& /*diagnostics*/) const override {
-    for (const auto& one : observed) {
-      if (one.key.kind != kFileKind || one.settings.empty()) continue;
-      Desired mended;
-      mended.key = one.key;
-      mended.label = one.label;
-      mended.where.file = one.key.id;
-      for (const auto& [field, value] : one.settings) mended.settings[field] = model::Value{};
-      desired.push_back(std::move(mended));
+    for (const auto& resource : observed) {
+      if (resource.key.kind != kFileKind || resource.settings.empty()) continue;
+      Desired repaired;
+      repaired.key = resource.key;
+      repaired.label = resource.label;
+      repaired.where.file = resource.key.id;
+      for (const auto& [field, value] : resource.settings) repaired.settings[field] = model::Value{};
+      desired.push_back(std::move(repaired));
     }
   }
 
@@ -136,7 +136,7 @@ class OwnFileKind final : public Kind {
   /// Empty if the file does not exist.
   static Result<std::optional<Observed>> integrity_of(const std::string& path, const OwnedFile& file,
                                                       system::Files& files) {
-    OwnFile now;
+    FileIntegrity now;
     // Where no line can be wrong a file is not read: it may be unreadable, which its own kind reports.
     if (file.rendered != nullptr || file.path == path) {
       const auto text = files.read(path);
@@ -188,8 +188,8 @@ std::vector<std::string> edits(std::string_view text, std::string_view should) {
   return out;
 }
 
-const Kind& own_file() {
-  static const OwnFileKind kInstance;
+const Kind& file_integrity() {
+  static const FileIntegrityKind kInstance;
   return kInstance;
 }
 

@@ -13,14 +13,14 @@ namespace rdmacfg::kinds {
 
 /// A file that is ours as a whole and that somebody else has changed: by lines that none of our resources
 /// shows, or in who may write it. No entry asks for it; it is put right wherever it is found. Key: the path.
-struct OwnFile {
+struct FileIntegrity {
   std::optional<std::vector<std::string>> edited;
   std::optional<std::string> access;
 
   static constexpr auto kFields =
-      std::tuple{model::field("edited", &OwnFile::edited, model::Role::kDerived,
+      std::tuple{model::field("edited", &FileIntegrity::edited, model::Role::kDerived,
                               "Lines that somebody else put into the file (+) or took out of it (-)."),
-                 model::field("access", &OwnFile::access, model::Role::kDerived,
+                 model::field("access", &FileIntegrity::access, model::Role::kDerived,
                               "Its mode and owner, where they are not those that it is written with.")};
 };
 
@@ -28,6 +28,6 @@ struct OwnFile {
 /// Empty when they are the same.
 std::vector<std::string> edits(std::string_view text, std::string_view should);
 
-const Kind& own_file();
+const Kind& file_integrity();
 
 }  // namespace rdmacfg::kinds

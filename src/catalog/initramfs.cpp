@@ -140,14 +140,14 @@ class InitramfsKind final : public Kind, public ClearsAway {
     const auto stamp = read_stamp(world.host().files);
     if (!stamp) return;  // observe() has failed for it
     const auto mine = std::find_if(observed.begin(), observed.end(),
-                                   [](const auto& one) { return one.key.kind == kInitramfsKind; });
+                                   [](const auto& resource) { return resource.key.kind == kInitramfsKind; });
     auto at = std::find_if(desired.begin(), desired.end(),
-                           [](const auto& one) { return one.key.kind == kInitramfsKind; });
+                           [](const auto& resource) { return resource.key.kind == kInitramfsKind; });
     if (at == desired.end()) {
       // Settings that the document drops must leave the image, too.
       const bool dropped = mine != observed.end() && may_hold_dropped(*stamp, world.host());
-      const bool for_rdma = std::any_of(desired.begin(), desired.end(), [](const auto& one) {
-        return one.key.kind == "link_name" || one.key.kind == "mlx4_port";
+      const bool for_rdma = std::any_of(desired.begin(), desired.end(), [](const auto& resource) {
+        return resource.key.kind == "link_name" || resource.key.kind == "mlx4_port";
       });
       if (!dropped && !(for_rdma && has_rdma_in_image(world.host()))) return;
       Desired rest;
@@ -177,17 +177,17 @@ class InitramfsKind final : public Kind, public ClearsAway {
     // Only changes: parts that need each other fail together at boot, which is not for all names.
     const model::Attributes nothing;
     std::map<model::Key, const Observed*> there;
-    for (const auto& one : observed) there.emplace(one.key, &one);
-    for (const auto& one : desired) {
-      const auto found = there.find(one.key);
+    for (const auto& resource : observed) there.emplace(resource.key, &resource);
+    for (const auto& resource : desired) {
+      const auto found = there.find(resource.key);
       const auto& now_set = found == there.end() ? nothing : found->second->settings;
       const auto differs = [&](const auto& setting) {
         return setting.second != model::value_of(now_set, setting.first);
       };
-      if (concerns_us(one.key.kind, world.host()) &&
-          std::any_of(one.settings.begin(), one.settings.end(), differs))
-        image.needs.push_back(one.key);
-      there.erase(one.key);
+      if (concerns_us(resource.key.kind, world.host()) &&
+          std::any_of(resource.settings.begin(), resource.settings.end(), differs))
+        image.needs.push_back(resource.key);
+      there.erase(resource.key);
     }
     for (const auto& [key, one] : there) {
       if (concerns_us(key.kind, world.host()) && one->ours_by_nature) image.needs.push_back(key);

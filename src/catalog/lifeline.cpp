@@ -29,21 +29,21 @@ using model::Operation;
 
 constexpr std::uint32_t kMainTable = 254;
 
-std::optional<Supply::Route> route_to(std::string_view target, Family family, std::uint32_t table) {
+std::optional<Connectivity::Route> route_to(std::string_view target, Family family, std::uint32_t table) {
   const auto to = model::RouteTarget::parse(target);
   if (!to) return std::nullopt;
-  Supply::Route out{family, {}, table};
+  Connectivity::Route out{family, {}, table};
   out.to = to->any ? model::IpPrefix{{family, {}}, 0} : to->network;
   return out;
 }
 
-std::optional<Supply::Route> route_to(const system::InetRoute& route) {
+std::optional<Connectivity::Route> route_to(const system::InetRoute& route) {
   return route_to(route.to.text(), route.family, route.table);
 }
 
 /// Lines of [ipv4] or [ipv6] of a keyfile (nm-settings-keyfile(5)): "address1=192.0.2.1/24,192.0.2.254",
 /// "route1=0.0.0.0/0,192.0.2.254,50".
-void add_lines(const std::vector<std::string>& lines, Family family, Supply& out) {
+void add_lines(const std::vector<std::string>& lines, Family family, Connectivity& out) {
   std::map<std::string, std::string, std::less<>> values;
   for (const auto& line : lines) {
     const auto equals = line.find('=');
@@ -78,16 +78,16 @@ void add_lines(const std::vector<std::string>& lines, Family family, Supply& out
   if (value("method") == "auto" || value("method") == "dhcp") out.dynamic.insert(family);
 }
 
-Supply supply_of_profile(const NmProfile& profile) {
-  Supply out;
+Connectivity connectivity_of_profile(const NmProfile& profile) {
+  Connectivity out;
   if (profile.autoconnect == false) return out;
   add_lines(profile.ipv4.value_or(std::vector<std::string>()), Family::kIpv4, out);
   add_lines(profile.ipv6.value_or(std::vector<std::string>()), Family::kIpv6, out);
   return out;
 }
 
-Supply supply_of_network(const NetworkdFile& file) {
-  Supply out;
+Connectivity connectivity_of_network(const NetworkdFile& file) {
+  Connectivity out;
   if (file.unmanaged == true) return out;
   for (const auto& prefix : addresses_in(file)) out.addresses.insert(prefix.address);
   for (const auto& one : routes_in(file)) {
@@ -118,7 +118,7 @@ struct Lifeline {
   model::IpPrefix to = {};                              ///< of a route; of length 0 without `peer`
   std::optional<model::IpAddress> peer = std::nullopt;  ///< a host that somebody is logged in from
 
-  [[nodiscard]] std::string what() const {
+  [[nodiscard]] std::string description() const {
     if (address) return fmt::format("{} {}", link->name, address->text());
     return fmt::format("the {} over {}", peer ? "route to " + to.text() : "default route", link->name);
   }
@@ -131,14 +131,14 @@ struct Lifeline {
     return address || peer ? clause() : ", which carries the default route";
   }
 
-  [[nodiscard]] bool in(const Supply& supply) const {
-    if (address && supply.addresses.contains(*address)) return true;
-    const auto leads = [&](const Supply::Route& route) {
+  [[nodiscard]] bool in(const Connectivity& connectivity) const {
+    if (address && connectivity.addresses.contains(*address)) return true;
+    const auto leads = [&](const Connectivity::Route& route) {
       if (route.family != family || route.table != table) return false;
       return peer ? route.to.contains(*peer) : route.to.length == 0;
     };
-    if (!address && std::any_of(supply.routes.begin(), supply.routes.end(), leads)) return true;
-    return dynamic && supply.dynamic.contains(family);
+    if (!address && std::any_of(connectivity.routes.begin(), connectivity.routes.end(), leads)) return true;
+    return dynamic && connectivity.dynamic.contains(family);
   }
 };
 
@@ -156,8 +156,8 @@ const system::InetRoute* route_of(const model::IpAddress& peer, const std::vecto
     if (better) best = &route;
   }
   if (best == nullptr || best->made_by_kernel) return nullptr;
-  const bool connected = std::any_of(addresses.begin(), addresses.end(), [&](const auto& one) {
-    return one.prefix.length >= best->to.network.length && one.prefix.contains(peer);
+  const bool connected = std::any_of(addresses.begin(), addresses.end(), [&](const auto& address) {
+    return address.prefix.length >= best->to.network.length && address.prefix.contains(peer);
   });
   return connected ? nullptr : best;
 }
@@ -165,15 +165,15 @@ const system::InetRoute* route_of(const model::IpAddress& peer, const std::vecto
 void add_logins(system::Host& host, const World& world, const std::vector<system::InetAddress>& addresses,
                 const std::vector<system::InetRoute>& routes, std::vector<Lifeline>& out) {
   const auto logins = observe_logins(host);
-  for (const auto& one : addresses) {
-    const auto& own = one.prefix.address;
-    const auto* link = world.link(one.index);
+  for (const auto& address : addresses) {
+    const auto& own = address.prefix.address;
+    const auto* link = world.link(address.index);
     if (link == nullptr) continue;
     const auto seen = std::any_of(logins.sessions.begin(), logins.sessions.end(), [&](const auto& session) {
-      return session.local ? *session.local == own : one.prefix.contains(session.peer);
+      return session.local ? *session.local == own : address.prefix.contains(session.peer);
     });
     if (seen || (logins.hidden && !own.loopback()))
-      out.push_back({link, own.family, own, kMainTable, !one.permanent, !seen});
+      out.push_back({link, own.family, own, kMainTable, !address.permanent, !seen});
   }
   std::set<const system::InetRoute*> taken;
   for (const auto& session : logins.sessions) {
@@ -195,8 +195,9 @@ std::vector<Lifeline> lifelines_of(system::Host& host, const World& world,
     const auto* link = world.link(route.index);
     if (link == nullptr || (!route.to.any && route.to.network.length != 0)) continue;
     const bool leased =
-        route.made_by_kernel || std::any_of(addresses.begin(), addresses.end(), [&](const auto& one) {
-          return one.index == route.index && !one.permanent && one.prefix.address.family == route.family;
+        route.made_by_kernel || std::any_of(addresses.begin(), addresses.end(), [&](const auto& address) {
+          return address.index == route.index && !address.permanent &&
+                 address.prefix.address.family == route.family;
         });
     out.push_back({link, route.family, std::nullopt, route.table, leased});
   }
@@ -227,11 +228,11 @@ class Judge {
     }
   }
 
-  [[nodiscard]] std::string cut() const {
+  [[nodiscard]] std::string threatened() const {
     for (const auto& one : lifelines_) {
       if (is_down_after(*one.link)) return one.link->name + one.clause_of_link();
       if (supplied(one) || (!taken(one) && !stranded(one))) continue;
-      return one.what() + one.clause();
+      return one.description() + one.clause();
     }
     return {};
   }
@@ -286,7 +287,8 @@ class Judge {
       // NetworkManager lets all addresses go with a profile, also those that it was not told of.
       if (change.key.kind == "nm_profile" && change.operation == Operation::kDelete) return true;
       if (loses_ipv6(change) && one.family == Family::kIpv6) return true;
-      return one.in(supply_of(change.key, change.before)) && !one.in(supply_of(change.key, change.after));
+      return one.in(connectivity_of(change.key, change.before)) &&
+             !one.in(connectivity_of(change.key, change.after));
     });
   }
 
@@ -302,9 +304,10 @@ class Judge {
       if (by.change->operation == Operation::kDelete) return false;
       if (one.address && (by.link == nullptr || by.link->index != one.link->index)) return false;
       if (by.link != nullptr && is_down_after(*by.link)) return false;
-      const auto supply = supply_of(by.change->key, by.change->after);
-      const bool leased = !one.address && one.table == kMainTable && supply.dynamic.contains(one.family);
-      return leased || one.in(supply);
+      const auto connectivity = connectivity_of(by.change->key, by.change->after);
+      const bool leased =
+          !one.address && one.table == kMainTable && connectivity.dynamic.contains(one.family);
+      return leased || one.in(connectivity);
     });
   }
 
@@ -321,9 +324,9 @@ class Judge {
     }
     return any && std::none_of(interfaces_.begin(), interfaces_.end(), [&](const Concerned& by) {
              if (by.link == nullptr || by.link->index != one.link->index) return false;
-             const auto supply = supply_of(by.change->key, by.change->after);
-             return supply.dynamic.contains(one.family) ||
-                    std::any_of(supply.addresses.begin(), supply.addresses.end(),
+             const auto connectivity = connectivity_of(by.change->key, by.change->after);
+             return connectivity.dynamic.contains(one.family) ||
+                    std::any_of(connectivity.addresses.begin(), connectivity.addresses.end(),
                                 [&](const auto& address) { return address.family == one.family; });
            });
   }
@@ -337,9 +340,9 @@ class Judge {
 
 }  // namespace
 
-Supply supply_of(const model::Key& key, const model::Attributes& settings) {
+Connectivity connectivity_of(const model::Key& key, const model::Attributes& settings) {
   if (settings.empty()) return {};
-  Supply out;
+  Connectivity out;
   if (key.kind == "address" && has_value(settings, "address")) {
     const auto prefix = model::IpPrefix::parse(model::text_at(settings, "address"));
     if (prefix) out.addresses.insert(prefix->address);
@@ -348,9 +351,9 @@ Supply supply_of(const model::Key& key, const model::Attributes& settings) {
     const auto place = route ? route_to(*route) : std::nullopt;
     if (place) out.routes.insert(*place);
   } else if (key.kind == "nm_profile") {
-    return supply_of_profile(model::from_attributes<NmProfile>(settings));
+    return connectivity_of_profile(model::from_attributes<NmProfile>(settings));
   } else if (key.kind == "networkd") {
-    return supply_of_network(model::from_attributes<NetworkdFile>(settings));
+    return connectivity_of_network(model::from_attributes<NetworkdFile>(settings));
   }
   return out;
 }
@@ -365,14 +368,14 @@ std::string cut_off_by(const model::Plan& plan, system::Host& host) {
   if (!world) return {};
   auto addresses = host.inet.observe_addresses();
   if (!addresses) addresses = std::vector<system::InetAddress>();
-  return Judge(plan, host, *world, std::move(*addresses)).cut();
+  return Judge(plan, host, *world, std::move(*addresses)).threatened();
 }
 
 Removed removed_by(const model::Plan& plan) {
   // The addresses and routes that the plan gives, by interface; routes over any.
-  std::map<std::string, Supply> given;
+  std::map<std::string, Connectivity> given;
   std::map<std::string, std::set<std::string>> carriers;  // kinds, by interface
-  std::set<Supply::Route> routes;
+  std::set<Connectivity::Route> routes;
   const auto interface_of = [](const model::Key& key) {
     const auto id = interface_in(key);
     return id.substr(0, id.find('#'));  // a second interface of one partition
@@ -380,16 +383,16 @@ Removed removed_by(const model::Plan& plan) {
   for (const auto& change : plan.changes) {
     const auto id = interface_of(change.key);
     if (change.operation == Operation::kDelete || id.empty()) continue;
-    auto supply = supply_of(change.key, change.after);
+    auto connectivity = connectivity_of(change.key, change.after);
     auto& mine = given[id];
     carriers[id].insert(change.key.kind);
-    mine.addresses.merge(supply.addresses);
-    routes.merge(supply.routes);
+    mine.addresses.merge(connectivity.addresses);
+    routes.merge(connectivity.routes);
   }
   const auto again = [&](const Change& change) {
     const auto id = interface_of(change.key);
     const auto at = given.find(id);
-    const auto before = supply_of(change.key, change.before);
+    const auto before = connectivity_of(change.key, change.before);
     if (change.key.kind == "route")
       return !before.routes.empty() &&
              std::includes(routes.begin(), routes.end(), before.routes.begin(), before.routes.end());

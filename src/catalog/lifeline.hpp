@@ -14,7 +14,7 @@
 namespace rdmacfg::kinds {
 
 /// Addresses and routes that a resource of any kind or backend gives an interface.
-struct Supply {
+struct Connectivity {
   /// A route without its interface, metric and next hop.
   struct Route {
     model::Family family = model::Family::kIpv4;
@@ -29,7 +29,7 @@ struct Supply {
 };
 
 /// @return nothing for a resource that gives none, or whose settings are empty.
-Supply supply_of(const model::Key& key, const model::Attributes& settings);
+Connectivity connectivity_of(const model::Key& key, const model::Attributes& settings);
 
 /// The interface that a key is about: "GUID" or "GUID/0x8002"; empty for kinds without one.
 std::string interface_in(const model::Key& key);

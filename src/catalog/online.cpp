@@ -26,8 +26,8 @@ std::string lack_of(const Addressing& wanted, int index, const std::vector<InetA
     automatic = automatic || family->method == InetMethod::kAuto;
     for (const auto& prefix : family->addresses) {
       manual = true;
-      const auto at = std::find_if(all.begin(), all.end(), [&](const InetAddress& one) {
-        return one.index == index && one.prefix == prefix;
+      const auto at = std::find_if(all.begin(), all.end(), [&](const InetAddress& address) {
+        return address.index == index && address.prefix == prefix;
       });
       if (at == all.end()) {
         lacks.push_back(prefix.text() + " is missing");
@@ -38,8 +38,8 @@ std::string lack_of(const Addressing& wanted, int index, const std::vector<InetA
       }
     }
   }
-  const bool any = std::any_of(all.begin(), all.end(), [&](const InetAddress& one) {
-    return one.index == index && !one.tentative && !one.duplicate;
+  const bool any = std::any_of(all.begin(), all.end(), [&](const InetAddress& address) {
+    return address.index == index && !address.tentative && !address.duplicate;
   });
   // As NetworkManager has it: one family may do for the other, which the network may not have at all.
   if (automatic && !manual && !any) lacks.emplace_back("no address from the network yet");

@@ -65,7 +65,7 @@ bool in_etc(const OwnedFile& file) { return file.path.starts_with("/etc/"); }
 const std::vector<const OwnedFile*>& owned_files() {
   static const auto kFiles = [] {
     std::vector<const OwnedFile*> out;
-    for (const auto* kind : all()) {
+    for (const auto* kind : all_kinds()) {
       for (const auto& file : kind->files()) out.push_back(&file);
     }
     std::sort(out.begin(), out.end(), [](const auto* a, const auto* b) { return a->path < b->path; });
@@ -170,7 +170,7 @@ std::string owned_files_as_markdown() {
   std::string out = "| path | what | extent | by | initramfs |\n|---|---|---|---|---|\n";
   for (const auto* file : owned_files()) {
     std::string_view kind;
-    for (const auto* one : all()) {
+    for (const auto* one : all_kinds()) {
       const auto files = one->files();
       if (file >= files.data() && file < files.data() + files.size()) kind = one->name();
     }

@@ -33,10 +33,10 @@ void name_presets(std::span<const model::Section> sections, model::Diagnostics& 
     for (const auto& [key, entry] : section.entries) places.insert(entry.where);
   }
   if (places.empty()) return;
-  for (auto& one : diagnostics) {
-    if (!places.contains(one.where)) continue;
+  for (auto& diagnostic : diagnostics) {
+    if (!places.contains(diagnostic.where)) continue;
     for (const std::string_view label : {"[[pfc]]", "[[roce]]"}) {
-      if (one.message.starts_with(label)) one.message = as_preset(one.message, label);
+      if (diagnostic.message.starts_with(label)) diagnostic.message = as_preset(diagnostic.message, label);
     }
   }
 }

@@ -70,11 +70,11 @@ void make_child(std::string& out, const model::Pkey& pkey, std::string_view name
 /// "ID 198.51.100.0/24 metric 150 table 254".
 void address(std::string& out, std::string_view name, std::string_view id, std::span<const Desired> desired) {
   for (const std::string_view kind : {"address", "route"}) {
-    for (const auto& one : desired) {
-      if (one.key.kind != kind || !handled(one)) continue;
-      const auto space = one.key.id.find(' ');
-      if (one.key.id.substr(0, space) != id || space == std::string::npos) continue;
-      auto rest = one.key.id.substr(space + 1);
+    for (const auto& resource : desired) {
+      if (resource.key.kind != kind || !handled(resource)) continue;
+      const auto space = resource.key.id.find(' ');
+      if (resource.key.id.substr(0, space) != id || space == std::string::npos) continue;
+      auto rest = resource.key.id.substr(space + 1);
       if (kind == "address") {
         const auto prefix = model::IpPrefix::parse(rest);
         const bool broadcast =
@@ -88,7 +88,7 @@ void address(std::string& out, std::string_view name, std::string_view id, std::
         rest.erase(0, 5);
       }
       const auto end = rest.find(' ');
-      const auto via = text_at(one.settings, "via");
+      const auto via = text_at(resource.settings, "via");
       const bool on_link = model::IpAddress::parse(via).has_value() == false;
       out += fmt::format("ip {} route replace {}{} dev \"{}\"{}\n", family, rest.substr(0, end),
                          on_link ? "" : " via " + via, name,
@@ -115,9 +115,10 @@ SetupFile script_of(model::Guid guid, const Desired& port, std::span<const Desir
   set_up(out.content, "$port", link);
   address(out.content, "$port", guid.text(), desired);
   int children = 0;
-  for (const auto& one : desired) {
-    const auto id = one.key.kind == "pkey" && handled(one) ? detail::pkey_id(one.key) : std::nullopt;
-    const auto child = model::from_attributes<PkeyLink>(one.settings);
+  for (const auto& resource : desired) {
+    const auto id =
+        resource.key.kind == "pkey" && handled(resource) ? detail::pkey_id(resource.key) : std::nullopt;
+    const auto child = model::from_attributes<PkeyLink>(resource.settings);
     if (!id || id->guid != guid) continue;
     ++children;
     // Without a name of the document it is called as the kernel would, after whatever its port's is called.
@@ -125,10 +126,10 @@ SetupFile script_of(model::Guid guid, const Desired& port, std::span<const Desir
     const auto child_name = child.name ? child.name->text : std::string("$child");
     make_child(out.content, id->pkey, child_name);
     set_up(out.content, child_name, child);
-    address(out.content, child_name, one.key.id, desired);
+    address(out.content, child_name, resource.key.id, desired);
   }
-  const bool addressed = std::any_of(desired.begin(), desired.end(), [&](const Desired& one) {
-    return one.key.kind == "address" && one.key.id.starts_with(guid.text());
+  const bool addressed = std::any_of(desired.begin(), desired.end(), [&](const Desired& resource) {
+    return resource.key.kind == "address" && resource.key.id.starts_with(guid.text());
   });
   out.what = fmt::format("mode and MTU{}{} of {}", children == 0 ? "" : ", P_Key interfaces",
                          addressed ? ", addresses and routes" : "", name);
@@ -183,12 +184,12 @@ std::optional<std::string> without_marks(std::string_view text, const OwnedFile&
 std::vector<SetupFile> render_setup(std::span<const Desired> desired, const BackendRules& backends) {
   std::vector<SetupFile> out;
   std::string rules = fmt::format("{}\n# Sets up the IPoIB interface of a port when it appears.\n", kLeft);
-  for (const auto& one : desired) {
-    const auto guid = model::Guid::parse(one.key.id);
-    if (one.key.kind != "ipoib" || !handled(one) || !guid) continue;
+  for (const auto& resource : desired) {
+    const auto guid = model::Guid::parse(resource.key.id);
+    if (resource.key.kind != "ipoib" || !handled(resource) || !guid) continue;
     const auto at = backends.find(*guid);
     if (at != backends.end() && at->second == model::Backend::kNetworkManager) continue;
-    out.push_back(script_of(*guid, one, desired));
+    out.push_back(script_of(*guid, resource, desired));
     rules += fmt::format(
         "ACTION==\"add\", SUBSYSTEM==\"net\", DRIVERS==\"?*\", ATTR{{type}}==\"32\", "
         "ATTR{{address}}==\"?*{}\", RUN+=\"/bin/sh {} $name\"\n",
@@ -200,18 +201,20 @@ std::vector<SetupFile> render_setup(std::span<const Desired> desired, const Back
 
 std::vector<std::string> not_handed_over(std::span<const Desired> desired) {
   std::vector<std::string> out;
-  for (const auto* kind : all()) {
+  for (const auto* kind : all_kinds()) {
     if (kind->lost_after_withdraw().empty()) continue;
     std::vector<std::string> labels;
-    for (const auto& one : desired) {
-      if (one.key.kind == kind->name() && handled(one) && !one.settings.empty()) labels.push_back(one.label);
+    for (const auto& resource : desired) {
+      if (resource.key.kind == kind->name() && handled(resource) && !resource.settings.empty())
+        labels.push_back(resource.label);
     }
     if (!labels.empty())
       out.push_back(fmt::format("{}: {}", kind->lost_after_withdraw(), base::join(labels, ", ")));
   }
   std::vector<std::string> absent;
-  for (const auto& one : desired) {
-    if ((one.key.kind == "ipoib" || one.key.kind == "pkey") && one.pending) absent.push_back(one.label);
+  for (const auto& resource : desired) {
+    if ((resource.key.kind == "ipoib" || resource.key.kind == "pkey") && resource.pending)
+      absent.push_back(resource.label);
   }
   if (!absent.empty())
     out.push_back(fmt::format("interfaces that are not there now: {}", base::join(absent, ", ")));

@@ -107,7 +107,7 @@ Document parse_texts(std::vector<Text> texts, std::string_view host,
 
 /// For what is applied without anybody asking: a file that others than root can write to is an error, as sudo
 /// and sshd have it, and no longer a warning.
-void distrust(Document& document);
+void require_trusted_files(Document& document);
 
 /// Reads what the [host] sections of texts name, in place of what there was. For texts that changed since
 /// read_files().

@@ -121,9 +121,9 @@ Result<std::optional<Text>> read_open(int fd, const std::string& name, std::size
 
 /// Trust, and who may read it, are a matter of the whole way to it.
 void judge_way(Text& text, int root, std::string_view below) {
-  auto way = way_to(root, below);
-  if (text.written_by_others.empty()) text.written_by_others = std::move(way.written_by_others);
-  text.is_private = text.is_private || way.closed;
+  auto trust = path_trust(root, below);
+  if (text.written_by_others.empty()) text.written_by_others = std::move(trust.written_by_others);
+  text.is_private = text.is_private || trust.closed;
 }
 
 /// The same of a file that was named: that vouches for its folders, but makes none more open.
@@ -131,7 +131,7 @@ void judge_way_to_named(Text& text, const std::filesystem::path& file) {
   std::error_code error;
   const auto path = std::filesystem::absolute(file, error);
   const UniqueFd root(::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC));
-  text.is_private = text.is_private || error || !root || way_to(root.get(), path.native()).closed;
+  text.is_private = text.is_private || error || !root || path_trust(root.get(), path.native()).closed;
 }
 
 /// Names of a folder's drop-ins. A folder that is not there has none.

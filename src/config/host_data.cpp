@@ -45,8 +45,8 @@ bool check_name(const std::string& name, const Node& node, const std::string& la
   return false;
 }
 
-std::optional<std::uint64_t> whole(const Node& node, const std::string& label, std::uint64_t most,
-                                   const Reporter& report) {
+std::optional<std::uint64_t> whole_number(const Node& node, const std::string& label, std::uint64_t most,
+                                          const Reporter& report) {
   const auto* number = std::get_if<std::int64_t>(&node.scalar);
   if (number && *number >= 0 && static_cast<std::uint64_t>(*number) <= most)
     return static_cast<std::uint64_t>(*number);
@@ -107,14 +107,14 @@ std::optional<AddressRule> parse_rule(const Node& node, const std::string& label
   if (const auto* step = find("step")) {
     if (step->sort == Node::Sort::kList && !step->items.empty() && step->items.size() <= 16) {
       for (const auto& item : step->items)
-        rule.step.push_back(whole(item, label + " step", kMost, report).value_or(0));
+        rule.step.push_back(whole_number(item, label + " step", kMost, report).value_or(0));
     } else {
       report.wrong(step->at, fmt::format("{} step: must be a list of numbers", label),
                    "one for each number in the host's name: for r12n07, [64, 1] is 12 times 64 plus 7");
     }
   }
   if (const auto* offset = find("offset"))
-    rule.offset = whole(*offset, label + " offset", kMost, report).value_or(0);
+    rule.offset = whole_number(*offset, label + " offset", kMost, report).value_or(0);
   if (lookup) {
     const auto* text = text_in(*lookup);
     if (!text || text->empty()) {
@@ -133,7 +133,7 @@ std::optional<AddressRule> parse_rule(const Node& node, const std::string& label
   }
   if (const auto* prefix = find("prefix")) {
     if (const auto length =
-            whole(*prefix, label + " prefix", rule.family == model::Family::kIpv6 ? 128 : 32, report))
+            whole_number(*prefix, label + " prefix", rule.family == model::Family::kIpv6 ? 128 : 32, report))
       rule.prefix = static_cast<int>(*length);
   }
   return report.diagnostics.size() == before ? std::optional(std::move(rule)) : std::nullopt;

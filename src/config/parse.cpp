@@ -29,9 +29,9 @@ model::Diagnostic counted(std::size_t more) {
 std::size_t sort_and_cut(model::Diagnostics& all, const std::vector<Text>& files, const Limits& limits) {
   std::unordered_map<std::string_view, std::size_t> order;
   for (const auto& file : files) order.try_emplace(file.name, order.size());
-  const auto place_of = [&](const model::Diagnostic& one) {
-    const auto file = order.find(one.where.file);
-    return std::tuple(file == order.end() ? 0 : file->second, one.where.line, one.where.column);
+  const auto place_of = [&](const model::Diagnostic& diagnostic) {
+    const auto file = order.find(diagnostic.where.file);
+    return std::tuple(file == order.end() ? 0 : file->second, diagnostic.where.line, diagnostic.where.column);
   };
   std::stable_sort(all.begin(), all.end(),
                    [&](const auto& a, const auto& b) { return place_of(a) < place_of(b); });
@@ -101,12 +101,12 @@ void report_readable(const Tree& tree, const Text& text, std::string_view host, 
 
 }  // namespace
 
-void distrust(Document& document) {
+void require_trusted_files(Document& document) {
   for (const auto& text : document.files) {
     if (text.written_by_others.empty()) continue;
     const auto warning = untrusted(text);
-    for (auto& one : document.diagnostics) {
-      if (one.message == warning.message) one.severity = model::Severity::kError;
+    for (auto& diagnostic : document.diagnostics) {
+      if (diagnostic.message == warning.message) diagnostic.severity = model::Severity::kError;
     }
   }
 }
@@ -121,20 +121,20 @@ void name_host(model::Diagnostics& diagnostics, const Document& document) {
   const auto name = fmt::format(" (host {})", document.host);
   std::set<model::Location> sections;
   for (const auto& section : document.sections) list_filled(section, document, sections);
-  for (auto& one : diagnostics) {
-    const auto at = document.filled.find(one.where);
-    if (at == document.filled.end() && !sections.contains(one.where)) continue;
-    if (one.message.ends_with(name)) continue;
-    one.message += name;
+  for (auto& diagnostic : diagnostics) {
+    const auto at = document.filled.find(diagnostic.where);
+    if (at == document.filled.end() && !sections.contains(diagnostic.where)) continue;
+    if (diagnostic.message.ends_with(name)) continue;
+    diagnostic.message += name;
     if (at != document.filled.end())
-      one.related.insert(one.related.end(), at->second.begin(), at->second.end());
+      diagnostic.related.insert(diagnostic.related.end(), at->second.begin(), at->second.end());
   }
 }
 
 void arrange(model::Diagnostics& diagnostics, const Document& document, const Limits& limits) {
   if (document.not_shown > 0) {
-    std::erase_if(diagnostics, [count = counted(document.not_shown).message](const auto& one) {
-      return one.where.line == 0 && one.message == count;
+    std::erase_if(diagnostics, [count = counted(document.not_shown).message](const auto& diagnostic) {
+      return diagnostic.where.line == 0 && diagnostic.message == count;
     });
   }
   const auto more = document.not_shown + sort_and_cut(diagnostics, document.files, limits);

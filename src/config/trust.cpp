@@ -38,8 +38,8 @@ std::string written_by_others(const struct stat& status, std::string_view what) 
   return {};
 }
 
-Way way_to(int root, std::string_view below) {
-  Way out;
+PathTrust path_trust(int root, std::string_view below) {
+  PathTrust out;
   std::deque<std::string> parts;
   put_in_front(parts, below);
   std::vector<UniqueFd> way;  // of the folders behind us

@@ -15,7 +15,7 @@ namespace rdmacfg::config {
 std::string written_by_others(const struct stat& status, std::string_view what);
 
 /// The folders on the way to a file.
-struct Way {
+struct PathTrust {
   /// The first one that others can write to, so that they can put another file in its place, and how; empty
   /// when there is none.
   std::string written_by_others;
@@ -24,6 +24,6 @@ struct Way {
 
 /// The way from the folder `root` to the file `below` it; symbolic links are followed, absolute ones from
 /// `root`. `root` itself closes none: that of an image is not where it will be.
-Way way_to(int root, std::string_view below);
+PathTrust path_trust(int root, std::string_view below);
 
 }  // namespace rdmacfg::config

@@ -64,10 +64,10 @@ std::string write_document(const std::vector<Section>& sections, const Grammar& 
 bool say_the_same(const std::vector<Section>& a, const std::vector<Section>& b) {
   if (a.size() != b.size()) return false;
   std::vector<bool> taken(b.size(), false);
-  return std::all_of(a.begin(), a.end(), [&](const Section& one) {
+  return std::all_of(a.begin(), a.end(), [&](const Section& section) {
     for (std::size_t i = 0; i < b.size(); ++i) {
-      if (taken[i] || one.path != b[i].path || one.attributes() != b[i].attributes()) continue;
-      if (!say_the_same(one.children, b[i].children)) continue;
+      if (taken[i] || section.path != b[i].path || section.attributes() != b[i].attributes()) continue;
+      if (!say_the_same(section.children, b[i].children)) continue;
       taken[i] = true;
       return true;
     }

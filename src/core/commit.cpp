@@ -54,8 +54,8 @@ Report commit(const config::Document& document, const Request& request, Context&
   Run run(request, context);
   if (auto done = run.load(); !done) return error_report(done.error());
   std::vector<std::string> notes;
-  if (const auto why = run.fallen(); !why.empty()) {
-    auto back = run.taken_back(why);
+  if (const auto why = run.rollback_reason(); !why.empty()) {
+    auto back = run.roll_back_unconfirmed(why);
     if (back.exit != Exit::kOk && back.exit != Exit::kPartly && !request.by_itself)
       return run.finished(std::move(back));
     notes = std::move(back.notes);
@@ -102,7 +102,7 @@ Report commit(const config::Document& document, const Request& request, Context&
 Report hold(const Request& request, Context& context) {
   Run run(request, context);
   if (auto done = run.load(); !done) return error_report(done.error());
-  if (const auto why = run.fallen(); !why.empty()) return run.ended(run.taken_back(why));
+  if (const auto why = run.rollback_reason(); !why.empty()) return run.ended(run.roll_back_unconfirmed(why));
   if (run.ledger().active != 0) return run.ended(run.held(run.ledger().active));
   return run.ended(run.interrupted() ? run.nothing() : Report{});
 }
@@ -126,9 +126,9 @@ Report confirm(const Request& request, Context& context) {
     return run.finished(std::move(report));
   }
   if (!run.waits()) return error_report({Code::kNotFound, "no apply waits for confirmation", 0});
-  if (const auto why = run.fallen(); !why.empty()) {
+  if (const auto why = run.rollback_reason(); !why.empty()) {
     const bool late = run.is_overdue();
-    auto report = run.taken_back(why);
+    auto report = run.roll_back_unconfirmed(why);
     report.error =
         late ? base::Error{Code::kTimeout, "it is too late: the time to confirm is over", 0}
              : base::Error{Code::kBusy, "the apply that waited was interrupted, and is taken back", 0};
@@ -183,15 +183,16 @@ Report roll_back(std::uint64_t number, const Request& request, Context& context)
   }
   const auto target = rollback_target(run.ledger(), number);
   if (!target) return error_report(target.error());
-  return run.finished(run.waits() ? run.taken_back("asked for by " + request.who) : run.back_to(*target));
+  return run.finished(run.waits() ? run.roll_back_unconfirmed("asked for by " + request.who)
+                                  : run.back_to(*target));
 }
 
 Report expire(const Request& request, Context& context) {
   Run run(request, context);
   if (auto done = run.load(); !done) return error_report(done.error());
-  const auto why = run.fallen();
+  const auto why = run.rollback_reason();
   if (why.empty()) return run.ended({});
-  return run.ended(run.taken_back(why));
+  return run.ended(run.roll_back_unconfirmed(why));
 }
 
 }  // namespace rdmacfg::core

@@ -50,39 +50,39 @@ Report Run::held(std::uint64_t number) {
   options.independent = true;
   options.unconfirmed = waits();
   const auto document = parsed(std::move(*texts), request_);
-  const auto let_be = waits() ? std::set<model::Key>() : this->let_be(document, options);
+  const auto suspended = waits() ? std::set<model::Key>() : this->suspended(document, options);
   auto report = apply(document, context_.host, options);
-  say_let_be(report, let_be);
+  note_suspended(report, suspended);
   return report;
 }
 
-std::set<model::Key> Run::let_be(const config::Document& document, Options& options) {
+std::set<model::Key> Run::suspended(const config::Document& document, Options& options) {
   std::set<model::Key> keys;
-  const auto taken = load_take_back(files(), context_.paths.let_be);
+  const auto taken = load_rollback_record(files(), context_.paths.suspended);
   if (!taken && is_damage(taken.error())) {
-    const auto reasons = degrade(files(), {put_aside(files(), context_.paths.let_be, taken.error())});
+    const auto reasons = degrade(files(), {put_aside(files(), context_.paths.suspended, taken.error())});
     notes_.insert(notes_.end(), reasons.begin(), reasons.end());
     damage_.insert(reasons.begin(), reasons.end());
   }
   if (!taken || !*taken) return keys;
   if ((*taken)->boot_id != context_.host.boot_id) {
     tell_undone("the record of what was taken back before the last boot could not be removed",
-                files().remove(context_.paths.let_be));
+                files().remove(context_.paths.suspended));
     return keys;
   }
-  std::map<model::Key, std::string> footings;
-  for (const auto& then : (*taken)->plan.changes) footings.emplace(then.key, then.footing);
+  std::map<model::Key, std::string> parent_objects;
+  for (const auto& then : (*taken)->plan.changes) parent_objects.emplace(then.key, then.parent_object);
   const auto now = diff(document, context_.host, options);
   for (const auto& change : now.plan.changes) {
     // On another device than then it is none of what was taken back.
-    const auto then = footings.find(change.key);
-    const bool same = then != footings.end() && then->second == change.footing;
+    const auto then = parent_objects.find(change.key);
+    const bool same = then != parent_objects.end() && then->second == change.parent_object;
     if (same && options.left_alone.emplace(change.key, kLetBe).second) keys.insert(change.key);
   }
   return keys;
 }
 
-void Run::say_let_be(Report& report, const std::set<model::Key>& keys) {
+void Run::note_suspended(Report& report, const std::set<model::Key>& keys) {
   if (keys.empty()) return;
   bool failed = false;
   for (auto& resource : report.resources) {
@@ -96,21 +96,22 @@ void Run::say_let_be(Report& report, const std::set<model::Key>& keys) {
     report.exit = Exit::kPartly;
 }
 
-void Run::forget_let_be(Report& report) {
-  const auto there = files().read(context_.paths.let_be);
+void Run::forget_suspended(Report& report) {
+  const auto there = files().read(context_.paths.suspended);
   if (there && !*there) return;
-  if (auto done = replace_by_nothing(files(), context_.paths.let_be); !done) note(report, done.error());
+  if (auto done = replace_by_nothing(files(), context_.paths.suspended); !done) note(report, done.error());
 }
 
-Report Run::taken_back(const std::string& why) {
+Report Run::roll_back_unconfirmed(const std::string& why) {
   const auto waiting = *ledger_.unconfirmed;
   context_.options.settled.reset();  // it goes back all the same
   context_.options.guard_removal = RemovalGuard::kNone;
   Report report;
   kinds::clear_temporaries(files());
-  const bool here = take_back_ && take_back_->boot_id == context_.host.boot_id;
+  const bool here = rollback_record_ && rollback_record_->boot_id == context_.host.boot_id;
   // Killed before it could write anything: nothing has become other than it was.
-  const bool never_began = !take_back_damaged_ && !take_back_ && waiting.boot_id == context_.host.boot_id;
+  const bool never_began =
+      !rollback_record_damaged_ && !rollback_record_ && waiting.boot_id == context_.host.boot_id;
   bool exact = here || (waiting.again() && never_began);
   // All is still there that the next try needs: the deadline, and how to take it back.
   const auto not_recorded = [&](const base::Error& error) {
@@ -122,13 +123,13 @@ Report Run::taken_back(const std::string& why) {
     return report;
   };
   if (here) {
-    const auto plan = take_back_->plan;
-    exact = undone(*take_back_, report);
+    const auto plan = rollback_record_->plan;
+    exact = undone(*rollback_record_, report);
     // The active document differs from it, so a daemon that holds the host to the document would undo this at
     // once.
     if (waiting.again() && report.left_over.empty()) {
-      const TakeBack left{.boot_id = context_.host.boot_id, .plan = plan, .before = {}};
-      if (auto done = save_take_back(files(), context_.paths.let_be, left); !done)
+      const RollbackRecord left{.boot_id = context_.host.boot_id, .plan = plan, .before = {}};
+      if (auto done = save_rollback_record(files(), context_.paths.suspended, left); !done)
         return not_recorded(done.error());
     }
   }
@@ -148,47 +149,49 @@ Report Run::taken_back(const std::string& why) {
   // After a reboot the kernel's state is new; files still are as the unconfirmed generation had them.
   if (!exact) {
     auto again = waiting.previous != 0 ? held(waiting.previous) : nothing();
-    if (good(again)) report.left_over.clear();
+    if (succeeded(again)) report.left_over.clear();
     merge(report, std::move(again));
   }
   return report;
 }
 
-bool Run::undone(TakeBack take_back, Report& report) {
-  const auto& plan = take_back.plan;
+bool Run::undone(RollbackRecord rollback_record, Report& report) {
+  const auto& plan = rollback_record.plan;
   // It may have been killed half way, or be under way in a process that was; or what was killed is a later
   // run, whose journal says what it had made.
   const auto journal = load_journal(files(), context_.options.paths.journal);
   const bool another = journal && *journal && digest_of((*journal)->plan) != digest_of(plan);
   if (!journal || (*journal && !another)) report.left_over = put_back(plan, context_.host);
-  std::optional<Picture> picture;
-  for (auto& left : undo(plan, context_.host, &picture)) report.left_over.push_back(std::move(left));
+  std::optional<Observation> observation;
+  for (auto& left : undo(plan, context_.host, &observation)) report.left_over.push_back(std::move(left));
   report.exit = report.left_over.empty() ? Exit::kOk : Exit::kUndoIncomplete;
-  bool whole = report.left_over.empty() && !another && !take_back.in_two_runs && !take_back.partial;
-  if (picture) {
-    auto state = std::move(take_back.before);
+  bool whole =
+      report.left_over.empty() && !another && !rollback_record.in_two_runs && !rollback_record.partial;
+  if (observation) {
+    auto state = std::move(rollback_record.before);
     // Settings of a device that was removed meanwhile went with it; objects made of the same name on the one
     // that came after is not undone, and known by its own record.
     model::Plan taken;
     std::set<model::Key> in_plan, in_taken;
     for (const auto& change : plan.changes) {
       in_plan.insert(change.key);
-      if (!can_be_undone(change, picture->world)) continue;
+      if (!can_be_undone(change, observation->world)) continue;
       in_taken.insert(change.key);
       taken.changes.push_back(change);
     }
-    reinstate(taken, *picture, state);
+    reinstate(taken, *observation, state);
     // Records of what the plan does not speak of are of later runs: with them it goes as it came.
     if (const auto now = load_state(files(), context_.options.paths.state)) {
-      for (const auto& one : now->records) {
-        const auto& key = one.first;
-        const auto* observed = picture->find(key);
+      for (const auto& record : now->records) {
+        const auto& key = record.first;
+        const auto* observed = observation->find(key);
         const bool gone =
-            in_plan.contains(key) && (observed == nullptr || observed->instance != one.second.instance);
+            in_plan.contains(key) && (observed == nullptr || observed->instance != record.second.instance);
         const auto before = state.records.find(key);
-        if (gone || in_taken.contains(key) || (before != state.records.end() && before->second == one.second))
+        if (gone || in_taken.contains(key) ||
+            (before != state.records.end() && before->second == record.second))
           continue;
-        state.records.insert_or_assign(key, one.second);
+        state.records.insert_or_assign(key, record.second);
         whole = false;
       }
     }

@@ -18,7 +18,7 @@ using base::Result;
 using model::Exit;
 using model::Report;
 
-bool good(const Report& report) { return report.exit == Exit::kOk || report.exit == Exit::kPartly; }
+bool succeeded(const Report& report) { return report.exit == Exit::kOk || report.exit == Exit::kPartly; }
 
 Report error_report(base::Error error) {
   Report report;
@@ -27,7 +27,7 @@ Report error_report(base::Error error) {
   return report;
 }
 
-config::Document parsed(Remembered remembered, const Request& request) {
+config::Document parsed(AppliedDocument remembered, const Request& request) {
   return parse_again(std::move(remembered), request.host_name);
 }
 
@@ -36,7 +36,7 @@ namespace {
 constexpr std::string_view kNoCopy = "the copy of the ledger could not be written";
 
 /// Of the same texts: whether each may be read by those that may read the document's.
-bool is_as_private(const Remembered& kept, const config::Document& document) {
+bool is_as_private(const AppliedDocument& kept, const config::Document& document) {
   return std::equal(kept.files.begin(), kept.files.end(), document.files.begin(), document.files.end(),
                     [](const auto& one, const auto& other) { return one.is_private == other.is_private; });
 }
@@ -51,10 +51,10 @@ Result<void> Run::load() {
     reasons.push_back(put_aside(files(), context_.paths.texts, texts.error()));
   auto now = look_up_ledger(files(), context_.paths);
   if (!now) return base::fail(now.error());
-  auto take_back = load_take_back(files(), context_.paths.take_back);
-  if (!take_back && take_back.error().sys_errno != 0)
-    take_back = load_take_back(files(), context_.paths.take_back);
-  if (!take_back && !is_damage(take_back.error())) return base::fail(take_back.error());
+  auto rollback_record = load_rollback_record(files(), context_.paths.rollback_record);
+  if (!rollback_record && rollback_record.error().sys_errno != 0)
+    rollback_record = load_rollback_record(files(), context_.paths.rollback_record);
+  if (!rollback_record && !is_damage(rollback_record.error())) return base::fail(rollback_record.error());
   ledger_ = std::move(now->ledger);
   committed_ = std::move(now->committed);
   lost_ = now->lost && ledger_.active == 0;
@@ -67,23 +67,23 @@ Result<void> Run::load() {
     const auto again = now->lost ? Result<void>() : save_ledger(files(), context_.paths.ledger, committed_);
     if (!again) reasons.back() += "; it could not be written again: " + again.error().message;
   }
-  if (!take_back) {
-    reasons.push_back(put_aside(files(), context_.paths.take_back, take_back.error()));
+  if (!rollback_record) {
+    reasons.push_back(put_aside(files(), context_.paths.rollback_record, rollback_record.error()));
     if (waits()) reasons.back() += "; when it is taken back, the generation before is applied instead";
-    take_back_damaged_ = true;
-  } else if (waits() && *take_back && (*take_back)->ledger &&
-             (*take_back)->ledger->transaction < ledger_.transaction) {
-    take_back_damaged_ = true;  // of an earlier apply
+    rollback_record_damaged_ = true;
+  } else if (waits() && *rollback_record && (*rollback_record)->ledger &&
+             (*rollback_record)->ledger->transaction < ledger_.transaction) {
+    rollback_record_damaged_ = true;  // of an earlier apply
   } else {
-    take_back_ = std::move(*take_back);
+    rollback_record_ = std::move(*rollback_record);
   }
   reasons = degrade(files(), std::move(reasons));
   notes_.insert(notes_.end(), reasons.begin(), reasons.end());
   damage_.insert(reasons.begin(), reasons.end());
   // Of an apply that is over: its last step was not done.
-  if (take_back_ && !waits())
+  if (rollback_record_ && !waits())
     tell_undone("the record of an apply that is over could not be removed",
-                files().remove(context_.paths.take_back));
+                files().remove(context_.paths.rollback_record));
   if (!committed_.generations.empty()) tell_undone(kNoCopy, save_backup(files(), context_.paths, committed_));
   return {};
 }
@@ -96,13 +96,13 @@ Report Run::ended(Report report) const {
 
 Report Run::finished(Report report) {
   report = ended(std::move(report));
-  if (!request_.by_itself && good(report)) {
+  if (!request_.by_itself && succeeded(report)) {
     if (auto done = clear_degraded(files()); !done) note(report, done.error());
   }
   return report;
 }
 
-std::string Run::fallen() const {
+std::string Run::rollback_reason() const {
   if (waits() && ledger_.unconfirmed->boot_id != context_.host.boot_id)
     return "the host was rebooted before it was confirmed";
   if (is_overdue()) return "it was not confirmed in time";
@@ -119,7 +119,7 @@ Report Run::held_instead_of(const std::vector<model::Diagnostic>& faults, const 
   report.diagnostics.insert(report.diagnostics.begin(), faults.begin(), faults.end());
   report.notes.insert(report.notes.begin(),
                       fmt::format("{}; generation {} is held instead", why, ledger_.active));
-  if (good(report)) report.exit = Exit::kError;  // what is wanted is not what is
+  if (succeeded(report)) report.exit = Exit::kError;  // what is wanted is not what is
   return report;
 }
 
@@ -150,7 +150,7 @@ Result<void> Run::keep_text(Application& work) {
 Result<void> Run::record(Application& work, const Report& report) {
   // At boot and on events one part may have failed; the document is what the host is held to all the same.
   const bool independent = request_.by_itself && context_.options.independent;
-  if (!good(report) && (!independent || report.exit == Exit::kError)) return {};
+  if (!succeeded(report) && (!independent || report.exit == Exit::kError)) return {};
   if (auto done = keep_text(work); !done) return done;
   if (work.begun) return commit();
   std::erase(ledger_.refused, work.digest);
@@ -173,7 +173,7 @@ void Run::drop(const Application& work, Report& report) {
     report.exit = Exit::kUndoIncomplete;
     report.left_over.push_back(
         fmt::format("{}: it could not be removed; the next run takes that apply back once more",
-                    context_.paths.take_back));
+                    context_.paths.rollback_record));
   }
   tell_ambiguous(report);
 }
@@ -192,8 +192,8 @@ Report Run::fresh(const config::Document& document, const std::string& digest) {
   auto work = application_of(document, digest);
   auto options = options_for([&](const Report& report) { return record(work, report); });
   options.only = context_.options.only;
-  const auto let_be =
-      request_.by_itself && work.same ? this->let_be(document, options) : std::set<model::Key>();
+  const auto suspended =
+      request_.by_itself && work.same ? this->suspended(document, options) : std::set<model::Key>();
   options.bracket.begin = [&](const model::Plan& plan, const State& state, bool in_two_runs) -> Result<void> {
     if (auto done = keep_text(work); !done) return done;
     if (!request_.confirm) return {};
@@ -206,26 +206,26 @@ Report Run::fresh(const config::Document& document, const std::string& digest) {
     options.unconfirmed = true;
   }
   auto report = apply(document, context_.host, options);
-  say_let_be(report, let_be);
+  note_suspended(report, suspended);
   const bool committed = !(ledger_ == work.before) && committed_ == ledger_;
   if (!committed) {
     drop(work, report);
-    if (work.begun || !work.same || !good(report)) return report;
+    if (work.begun || !work.same || !succeeded(report)) return report;
   }
   if (work.begun) return awaiting(std::move(report));
   if (!work.same || !request_.by_itself) {
     if (request_.confirm) report.notes.emplace_back(kNothingToConfirm);
-    forget_let_be(report);
+    forget_suspended(report);
   }
   return report;
 }
 
 Report Run::too_late(Report applied) {
   // The process that was to take it back waits for our lock.
-  auto report = taken_back("it was not confirmed in time");
+  auto report = roll_back_unconfirmed("it was not confirmed in time");
   report.plan = std::move(applied.plan);
   report.diagnostics = std::move(applied.diagnostics);
-  if (!good(report)) return report;
+  if (!succeeded(report)) return report;
   report.error = base::Error{
       base::Code::kTimeout,
       fmt::format("applying took longer than the {} s in which it was to be confirmed; it was rolled back",
@@ -248,7 +248,7 @@ Report Run::confirmed() {
   Report report;
   report.notes.push_back(fmt::format("generation {} is confirmed", number));
   end_unconfirmed(report);
-  forget_let_be(report);
+  forget_suspended(report);
   return report;
 }
 
@@ -258,7 +258,7 @@ Report Run::back_to(std::uint64_t number) {
   if (!texts) return error_report(texts.error());
   const auto document = parsed(std::move(*texts), request_);
   const auto options = options_for([&](const Report& report) -> Result<void> {
-    if (!good(report)) return {};
+    if (!succeeded(report)) return {};
     if (number < active) {
       mark(active, fmt::format("rolled back to {}", number));
     } else {
@@ -271,8 +271,8 @@ Report Run::back_to(std::uint64_t number) {
   });
   auto report = apply(document, context_.host, options);
   tell_ambiguous(report);
-  if (!good(report)) return report;
-  forget_let_be(report);
+  if (!succeeded(report)) return report;
+  forget_suspended(report);
   report.notes.push_back(fmt::format("generation {} is active again", number));
   return report;
 }
@@ -373,15 +373,15 @@ Result<void> Run::begin_unconfirmed(std::uint64_t number, const std::string& dig
                                       .complete = true};
     ledger_.transaction = std::max(ledger_.transaction, committed_.transaction) + 1;
   }
-  TakeBack record{
+  RollbackRecord record{
       .boot_id = context_.host.boot_id, .plan = plan, .before = before, .in_two_runs = in_two_runs};
   record.ledger = ledger_;
   const auto from = ledger_.unconfirmed->previous;
   if (auto text = read_texts(files(), context_.paths, from); from != 0 && text)
     record.previous = std::move(*text);
-  if (auto done = save_take_back(files(), context_.paths.take_back, record); !done)
+  if (auto done = save_rollback_record(files(), context_.paths.rollback_record, record); !done)
     return base::fail(done.error().in("writing what it takes to roll back"));
-  take_back_ = std::move(record);
+  rollback_record_ = std::move(record);
   if (!first) return {};
   const std::chrono::milliseconds within = *request_.confirm;
   auto armed = context_.host.timers.arm(kRollbackTimer, within - std::min(within, kRollbackAhead));
@@ -390,7 +390,7 @@ Result<void> Run::begin_unconfirmed(std::uint64_t number, const std::string& dig
 }
 
 bool Run::end_unconfirmed(Report& report) {
-  const auto done = files().remove(context_.paths.take_back);
+  const auto done = files().remove(context_.paths.rollback_record);
   if (!done) note(report, done.error());
   (void)context_.host.timers.disarm(kRollbackTimer);  // one that fires finds nothing to do
   return done.has_value();

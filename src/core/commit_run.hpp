@@ -15,9 +15,9 @@ namespace rdmacfg::core::detail {
 /// The message of an apply, and of confirm after it, that was to be confirmed and had nothing to change.
 inline constexpr const char* kNothingToConfirm = "nothing was changed: there is nothing to confirm";
 
-bool good(const model::Report& report);
+bool succeeded(const model::Report& report);
 model::Report error_report(base::Error error);
-config::Document parsed(Remembered remembered, const Request& request);
+config::Document parsed(AppliedDocument remembered, const Request& request);
 
 /// One run of commit(), hold() and the others.
 class Run {
@@ -39,7 +39,7 @@ class Run {
 
   /// Why what waits for confirmation is to be taken back now; empty when there is no reason. We hold the
   /// lock: an apply that did not come to its end is not under way any more.
-  [[nodiscard]] std::string fallen() const;
+  [[nodiscard]] std::string rollback_reason() const;
 
   /// Whether an apply that was killed has left its journal. Of a ledger that is lost nothing is known, and
   /// nothing is to go.
@@ -55,7 +55,7 @@ class Run {
   model::Report confirmed();
 
   /// The apply that waits for confirmation goes, and nothing of it stays.
-  model::Report taken_back(const std::string& why);
+  model::Report roll_back_unconfirmed(const std::string& why);
 
   model::Report back_to(std::uint64_t number);
 
@@ -110,16 +110,16 @@ class Run {
   /// Takes an apply of this boot back, setting by setting.
   /// @return false when something is left to do: settings that could not be restored, or objects made for the
   /// generation after that apply, such as for a device that came meanwhile.
-  bool undone(TakeBack take_back, model::Report& report);
+  bool undone(RollbackRecord rollback_record, model::Report& report);
 
   /// The active document was applied once more, and that was taken back: the state that the host keeps in
   /// this boot, although the document wants it otherwise. They are added to `options` as left alone.
-  std::set<model::Key> let_be(const config::Document& document, Options& options);
+  std::set<model::Key> suspended(const config::Document& document, Options& options);
 
   /// They do not count as failures.
-  static void say_let_be(model::Report& report, const std::set<model::Key>& keys);
+  static void note_suspended(model::Report& report, const std::set<model::Key>& keys);
 
-  void forget_let_be(model::Report& report);
+  void forget_suspended(model::Report& report);
 
   void add(std::uint64_t number, const std::string& digest);
 
@@ -147,8 +147,8 @@ class Run {
   Context& context_;
   Ledger ledger_;     ///< as it is gone by
   Ledger committed_;  ///< as it is on disk
-  std::optional<TakeBack> take_back_;
-  bool take_back_damaged_ = false;
+  std::optional<RollbackRecord> rollback_record_;
+  bool rollback_record_damaged_ = false;
   bool lost_ = false;       ///< the ledger is damaged, and so is its copy
   bool ambiguous_ = false;  ///< it is not certain which ledger is on disk
   std::vector<std::string> notes_;

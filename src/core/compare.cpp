@@ -43,16 +43,16 @@ namespace {
 
 class Comparer {
  public:
-  Comparer(Picture& picture, const State& state, bool retry)
-      : picture_(picture), state_(state), retry_(retry) {}
+  Comparer(Observation& observation, const State& state, bool retry)
+      : observation_(observation), state_(state), retry_(retry) {}
 
   Comparison run() {
     std::set<model::Key> wanted;
-    for (const auto& desired : picture_.desired) {
+    for (const auto& desired : observation_.desired) {
       // Of two entries for one object, an error, the first is shown.
       if (wanted.insert(desired.key).second) compare_desired(desired);
     }
-    for (const auto& observed : picture_.observed) {
+    for (const auto& observed : observation_.observed) {
       if (!wanted.contains(observed.key)) compare_dropped(observed);
     }
     return std::move(out_);
@@ -61,11 +61,13 @@ class Comparer {
  private:
   void compare_desired(const Desired& desired) {
     // Offline, a kind without persistent files has nothing to say.
-    if (picture_.world.offline() && desired.settings.empty() && !desired.pending && !desired.ignore) return;
-    const auto* observed = picture_.find(desired.key);
+    if (observation_.world.offline() && desired.settings.empty() && !desired.pending && !desired.ignore)
+      return;
+    const auto* observed = observation_.find(desired.key);
     ResourceReport report{.key = desired.key, .label = desired.label};
     report.there = observed != nullptr;
-    report.instance = kinds::find(desired.key.kind)->footing(start(desired.key, {}), picture_.world);
+    report.instance =
+        kinds::find(desired.key.kind)->parent_object(start(desired.key, {}), observation_.world);
     if (report.instance.empty() && observed != nullptr) report.instance = observed->instance;
     if (desired.ignore) {
       report.status = Status::kIgnored;
@@ -83,7 +85,8 @@ class Comparer {
     // A resource that waits for something is left as it is until that has come.
     if (record != nullptr && !desired.pending) give_back(desired, *observed, *record, wanted, report);
     list_attributes(desired, wanted, observed, report);
-    if (const auto left = picture_.left.find(desired.key); left != picture_.left.end() && observed != nullptr)
+    if (const auto left = observation_.left.find(desired.key);
+        left != observation_.left.end() && observed != nullptr)
       std::erase_if(wanted, [&](const auto& one) { return left->second.fields.contains(one.first); });
 
     const Attributes nothing;
@@ -109,8 +112,8 @@ class Comparer {
 
   void judge(const Desired& desired, const Observed* observed, const std::vector<std::string>& differing,
              std::string limited, ResourceReport& report) {
-    if (picture_.world.offline() || (desired.pending && observed == nullptr)) return;
-    auto verdict = kinds::find(desired.key.kind)->judge(desired, observed, {}, picture_.world);
+    if (observation_.world.offline() || (desired.pending && observed == nullptr)) return;
+    auto verdict = kinds::find(desired.key.kind)->judge(desired, observed, {}, observation_.world);
     report.warnings.insert(report.warnings.end(), verdict.warnings.begin(), verdict.warnings.end());
     std::move(verdict.measured.begin(), verdict.measured.end(), std::back_inserter(report.attributes));
     if (!differing.empty()) return;
@@ -222,8 +225,8 @@ class Comparer {
       }
     }
     const bool changes = change.operation == Operation::kDelete || !change.fields.empty();
-    auto held =
-        changes ? kinds::why_held(kind, observed.key, picture_.desired, picture_.world) : std::string();
+    auto held = changes ? kinds::why_held(kind, observed.key, observation_.desired, observation_.world)
+                        : std::string();
     if (!held.empty()) {
       report.status = Status::kPending;
       report.reason = "not in the document, but left unchanged: " + std::move(held);
@@ -279,7 +282,7 @@ class Comparer {
     out_.changes.push_back(std::move(change));
   }
 
-  Picture& picture_;
+  Observation& observation_;
   const State& state_;
   bool retry_;
   Comparison out_;
@@ -287,10 +290,10 @@ class Comparer {
 
 }  // namespace
 
-void tell_left(std::vector<ResourceReport>& resources, const Picture& picture) {
+void tell_left(std::vector<ResourceReport>& resources, const Observation& observation) {
   for (auto& resource : resources) {
-    const auto left = picture.left.find(resource.key);
-    if (left == picture.left.end() || resource.status != Status::kInSync) continue;
+    const auto left = observation.left.find(resource.key);
+    if (left == observation.left.end() || resource.status != Status::kInSync) continue;
     const bool differs =
         std::any_of(resource.attributes.begin(), resource.attributes.end(), [&](const auto& one) {
           return left->second.fields.contains(one.name) && one.wanted != model::Value{} &&
@@ -302,8 +305,8 @@ void tell_left(std::vector<ResourceReport>& resources, const Picture& picture) {
   }
 }
 
-Comparison compare(Picture& picture, const State& state, bool retry_limited) {
-  return Comparer(picture, state, retry_limited).run();
+Comparison compare(Observation& observation, const State& state, bool retry_limited) {
+  return Comparer(observation, state, retry_limited).run();
 }
 
 }  // namespace rdmacfg::core

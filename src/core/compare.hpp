@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "core/picture.hpp"
+#include "core/observation.hpp"
 #include "model/report.hpp"
 #include "store/state.hpp"
 
@@ -18,11 +18,11 @@ struct Comparison {
 
 /// Lays desired and observed side by side. The state decides which objects are removed or given back
 /// when the document drops it, and which settings are not tried again because the fabric limits them.
-Comparison compare(Picture& picture, const State& state, bool retry_limited);
+Comparison compare(Observation& observation, const State& state, bool retry_limited);
 
-/// Of those that are as wanted but for settings that are left alone (Picture::left): that they are not, and
-/// why.
-void tell_left(std::vector<model::ResourceReport>& resources, const Picture& picture);
+/// Of those that are as wanted but for settings that are left alone (Observation::left): that they are not,
+/// and why.
+void tell_left(std::vector<model::ResourceReport>& resources, const Observation& observation);
 
 /// Names of `fields` and of `before` whose value is another in `now`; a field that `before` lacks must be
 /// missing.

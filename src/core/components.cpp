@@ -18,9 +18,9 @@ using model::Plan;
 namespace {
 
 /// Disjoint sets of 0 … n-1.
-class Sets {
+class DisjointSets {
  public:
-  explicit Sets(std::size_t count) : parent_(count) { std::iota(parent_.begin(), parent_.end(), 0U); }
+  explicit DisjointSets(std::size_t count) : parent_(count) { std::iota(parent_.begin(), parent_.end(), 0U); }
 
   std::size_t root(std::size_t i) {
     while (parent_[i] != i) i = parent_[i] = parent_[parent_[i]];
@@ -34,8 +34,8 @@ class Sets {
 
 /// Joins what needs something, directly or together with others, with what it needs.
 template <class Items>
-Sets by_needs(const Items& items) {
-  Sets sets(items.size());
+DisjointSets by_needs(const Items& items) {
+  DisjointSets sets(items.size());
   std::map<Key, std::size_t> first;  // that is this key, or needs it
   const auto meet = [&](const Key& key, std::size_t i) {
     const auto [at, fresh] = first.try_emplace(key, i);
@@ -90,11 +90,11 @@ std::vector<Plan> components(const Plan& plan) {
 namespace {
 
 /// The resources that each entry of the document wants, as indices: asked for once for each error.
-class WantedAt {
+class DesiredByPlace {
  public:
-  explicit WantedAt(const Picture& picture) : picture_(picture) {
-    for (std::size_t i = 0; i < picture.desired.size(); ++i) {
-      const auto& one = picture.desired[i];
+  explicit DesiredByPlace(const Observation& observation) : observation_(observation) {
+    for (std::size_t i = 0; i < observation.desired.size(); ++i) {
+      const auto& one = observation.desired[i];
       add(one.where, i);
       for (const auto& origin : one.origins) add(origin.second, i);
     }
@@ -107,8 +107,8 @@ class WantedAt {
 
  private:
   [[nodiscard]] const model::Location& entry(const model::Location& place) const {
-    const auto at = picture_.entry_of.find(place);
-    return at == picture_.entry_of.end() ? place : at->second;
+    const auto at = observation_.entry_of.find(place);
+    return at == observation_.entry_of.end() ? place : at->second;
   }
 
   void add(const model::Location& where, std::size_t i) {
@@ -116,53 +116,53 @@ class WantedAt {
     if (all.empty() || all.back() != i) all.push_back(i);
   }
 
-  const Picture& picture_;
+  const Observation& observation_;
   std::map<model::Location, std::vector<std::size_t>> of_;
 };
 
 }  // namespace
 
-std::optional<std::map<Key, std::string>> set_aside(Picture& picture) {
-  if (!model::has_errors(picture.diagnostics)) return std::map<Key, std::string>();
-  auto sets = by_needs(picture.desired);
-  const WantedAt wanted_at(picture);
+std::optional<std::map<Key, std::string>> set_aside(Observation& observation) {
+  if (!model::has_errors(observation.diagnostics)) return std::map<Key, std::string>();
+  auto sets = by_needs(observation.desired);
+  const DesiredByPlace desired_by_place(observation);
   std::map<std::size_t, std::string> why;  // by the root of a part
-  for (const auto& diagnostic : picture.diagnostics) {
+  for (const auto& diagnostic : observation.diagnostics) {
     if (diagnostic.severity != model::Severity::kError) continue;
     std::vector<std::size_t> found;
     // Every entry has the values of [defaults], which may be wrong for one of them only.
-    if (!picture.entry_of.contains(diagnostic.where)) {
+    if (!observation.entry_of.contains(diagnostic.where)) {
       for (const auto& other : diagnostic.related) {
-        if (!picture.entry_of.contains(other.where)) continue;
-        const auto more = wanted_at(other.where);
+        if (!observation.entry_of.contains(other.where)) continue;
+        const auto more = desired_by_place(other.where);
         found.insert(found.end(), more.begin(), more.end());
       }
     }
-    if (found.empty()) found = wanted_at(diagnostic.where);
+    if (found.empty()) found = desired_by_place(diagnostic.where);
     // A preset wants nothing itself where everything is written out; then it is about what contradicts it.
     for (const auto& other : diagnostic.related) {
       if (!found.empty()) break;
-      found = wanted_at(other.where);
+      found = desired_by_place(other.where);
     }
     if (found.empty()) return std::nullopt;
     for (const auto i : found) why.try_emplace(sets.root(i), diagnostic.message);
   }
   std::map<Key, std::string> aside;
-  for (std::size_t i = 0; i < picture.desired.size(); ++i) {
+  for (std::size_t i = 0; i < observation.desired.size(); ++i) {
     const auto at = why.find(sets.root(i));
     if (at == why.end()) continue;
-    picture.desired[i].ignore = true;
-    aside.emplace(picture.desired[i].key, at->second);
+    observation.desired[i].ignore = true;
+    aside.emplace(observation.desired[i].key, at->second);
   }
   return aside;
 }
 
-void keep_aside(const Picture& planned, Picture& now) {
+void keep_aside(const Observation& planned, Observation& now) {
   std::set<Key> ignored;
-  for (const auto& one : planned.desired) {
-    if (one.ignore) ignored.insert(one.key);
+  for (const auto& resource : planned.desired) {
+    if (resource.ignore) ignored.insert(resource.key);
   }
-  for (auto& one : now.desired) one.ignore = one.ignore || ignored.contains(one.key);
+  for (auto& resource : now.desired) resource.ignore = resource.ignore || ignored.contains(resource.key);
   now.left = planned.left;
 }
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/picture.hpp"
+#include "core/observation.hpp"
 #include "model/change.hpp"
 
 namespace rdmacfg::core {
@@ -19,10 +19,10 @@ std::vector<model::Plan> components(const model::Plan& plan);
 /// Sets aside every resource of an entry that an error of the document against this host speaks of, with all
 /// that hangs together with it: they are ignored in what follows. @return why, by resource; nothing when an
 /// error speaks of no resource.
-std::optional<std::map<model::Key, std::string>> set_aside(Picture& picture);
+std::optional<std::map<model::Key, std::string>> set_aside(Observation& observation);
 
-/// A resource ignored in the picture that a plan was made from is ignored in a later one, too: it was not
+/// A resource ignored in the observation that a plan was made from is ignored in a later one, too: it was not
 /// carried out, and its record stays.
-void keep_aside(const Picture& planned, Picture& now);
+void keep_aside(const Observation& planned, Observation& now);
 
 }  // namespace rdmacfg::core

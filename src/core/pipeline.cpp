@@ -33,8 +33,8 @@ using model::Report;
 using model::Status;
 
 using detail::any_waiting;
+using detail::defer;
 using detail::EarlierRun;
-using detail::put_off;
 
 namespace {
 
@@ -47,7 +47,7 @@ Report failed(base::Error error) {
 
 /// Lets each kind complete its changes: objects they stand on, interruptions, carried state.
 Result<void> prepare(Plan& plan, kinds::World& world) {
-  for (const auto* kind : kinds::all()) {
+  for (const auto* kind : kinds::all_kinds()) {
     std::vector<Change*> mine;
     for (auto& change : plan.changes) {
       if (change.key.kind == kind->name()) mine.push_back(&change);
@@ -55,7 +55,8 @@ Result<void> prepare(Plan& plan, kinds::World& world) {
     if (mine.empty()) continue;
     if (auto done = kind->prepare(mine, world); !done) return done;
   }
-  for (auto& change : plan.changes) change.footing = kinds::find(change.key.kind)->footing(change, world);
+  for (auto& change : plan.changes)
+    change.parent_object = kinds::find(change.key.kind)->parent_object(change, world);
   return {};
 }
 
@@ -69,22 +70,23 @@ std::string at_boot(std::span<const std::string> labels) {
 }
 
 /// Everything up to the first write.
-Result<Report> make_plan(const config::Document& document, Picture& picture, const State& state,
+Result<Report> make_plan(const config::Document& document, Observation& observation, const State& state,
                          const Options& options) {
   Report report;
   report.diagnostics = document.diagnostics;
-  report.diagnostics.insert(report.diagnostics.end(), picture.diagnostics.begin(), picture.diagnostics.end());
+  report.diagnostics.insert(report.diagnostics.end(), observation.diagnostics.begin(),
+                            observation.diagnostics.end());
   config::arrange(report.diagnostics, document);
   if (document.sections.empty()) {
     for (const auto& skipped : document.skipped) report.notes.push_back("not used: " + skipped.text());
   }
-  if (!picture.at_boot.empty()) report.notes.push_back(at_boot(picture.at_boot));
-  auto comparison = compare(picture, state, options.retry_limited);
-  put_off(comparison, options);
+  if (!observation.at_boot.empty()) report.notes.push_back(at_boot(observation.at_boot));
+  auto comparison = compare(observation, state, options.retry_limited);
+  defer(comparison, options);
   if (options.only) restrict_to(*options.only, comparison.changes);
   report.resources = std::move(comparison.resources);
   report.plan = order(std::move(comparison.changes));
-  if (auto done = prepare(report.plan, picture.world); !done) return base::fail(done.error());
+  if (auto done = prepare(report.plan, observation.world); !done) return base::fail(done.error());
   return report;
 }
 
@@ -94,7 +96,7 @@ std::vector<Change> drift_in(const Report& report, const std::map<model::Key, st
   for (const auto& resource : report.resources) instances.emplace(resource.key, &resource.instance);
   std::vector<Change> out;
   for (const auto& change : report.plan.changes) {
-    if (kinds::find(change.key.kind)->traits().only_mends) {
+    if (kinds::find(change.key.kind)->traits().only_repairs) {
       out.push_back(change);
       continue;
     }
@@ -110,7 +112,7 @@ std::vector<Change> drift_in(const Report& report, const std::map<model::Key, st
 }
 
 /// The state, and the journal of an interrupted run; damaged records are set aside.
-struct Recalled {
+struct StoredRecords {
   State state;
   State on_disk;  ///< what state.json says
   std::optional<Journal> journal;
@@ -118,9 +120,9 @@ struct Recalled {
   std::vector<std::string> damage{};
 };
 
-Result<Recalled> recall(system::Host& host, const Options& options) {
+Result<StoredRecords> load_records(system::Host& host, const Options& options) {
   auto& files = host.files;
-  Recalled out;
+  StoredRecords out;
   std::vector<std::string> reasons;
   const auto lose = [&](const std::string& path, const base::Error& why) {
     reasons.push_back(put_aside(files, path, why));
@@ -181,28 +183,28 @@ Result<void> recover(system::Host& host, const Journal& journal, State& state, c
   for (const auto& what : put_back(journal.plan, host)) {
     notes.push_back("what an interrupted apply took down could not all be put back: " + what);
   }
-  auto picture = take_picture(host, keys_of(state, journal.plan));
-  if (!picture) return base::fail(picture.error());
-  remember(journal.plan, *picture, state);
-  claim_put_back(journal.plan, *picture, state);
+  auto observation = observe_host(host, keys_of(state, journal.plan));
+  if (!observation) return base::fail(observation.error());
+  remember(journal.plan, *observation, state);
+  claim_put_back(journal.plan, *observation, state);
   return {};
 }
 
 /// Whether a value that only root may read is among what is remembered of this run.
-bool shows_hidden(system::Host& host, const Picture& picture) {
-  return std::any_of(picture.observed.begin(), picture.observed.end(), [&](const auto& one) {
-    const auto* keeps = kinds::ability<kinds::KeepsSecrets>(kinds::find(one.key.kind));
-    return keeps != nullptr && keeps->is_secret(one.key, host);
+bool shows_hidden(system::Host& host, const Observation& observation) {
+  return std::any_of(observation.observed.begin(), observation.observed.end(), [&](const auto& resource) {
+    const auto* keeps = kinds::ability<kinds::KeepsSecrets>(kinds::find(resource.key.kind));
+    return keeps != nullptr && keeps->is_secret(resource.key, host);
   });
 }
 
 /// The outcome of a run.
 struct Pass {
   Report report;
-  State before = {};   ///< what was remembered before it
-  State on_disk = {};  ///< what state.json says
-  State now = {};      ///< what is remembered after it
-  bool swept = false;  ///< see detail::RunOutcome
+  State before = {};               ///< what was remembered before it
+  State on_disk = {};              ///< what state.json says
+  State now = {};                  ///< what is remembered after it
+  bool needs_second_pass = false;  ///< see detail::RunOutcome
   bool settled = false;
   bool reverted = false;
 };
@@ -220,49 +222,50 @@ Pass run_once(const config::Document& document, system::Host& host, const Option
     state = earlier->now;
     on_disk = earlier->on_disk;
   } else {
-    auto recalled = recall(host, options);
-    if (!recalled) return {failed(recalled.error())};
-    state = std::move(recalled->state);
-    on_disk = std::move(recalled->on_disk);
-    recovered = recalled->interrupted;
-    notes = recalled->damage;
+    auto records = load_records(host, options);
+    if (!records) return {failed(records.error())};
+    state = std::move(records->state);
+    on_disk = std::move(records->on_disk);
+    recovered = records->interrupted;
+    notes = records->damage;
     damage.insert(notes.begin(), notes.end());
-    if (recalled->journal) {
-      auto done = recover(host, *recalled->journal, *state, options, notes);
+    if (records->journal) {
+      auto done = recover(host, *records->journal, *state, options, notes);
       if (!done) return {failed(done.error().in("finishing an interrupted apply"))};
     }
   }
   // By itself, what cannot be read (somebody has put a link in the place of our file) keeps nothing else from
   // being held.
   const auto any = [&](const std::string& /*kind*/) { return options.independent; };
-  auto picture = take_picture(document, host, keys_of(*state, {}), false, true, any);
-  if (!picture) return {failed(picture.error())};
-  host.files.keep_private(config::is_private(document) || shows_hidden(host, *picture));
-  picture->left = options.fields_left_alone;
+  auto observation = observe_host(document, host, keys_of(*state, {}), false, true, any);
+  if (!observation) return {failed(observation.error())};
+  host.files.keep_private(config::is_private(document) || shows_hidden(host, *observation));
+  observation->left = options.fields_left_alone;
   std::map<model::Key, std::string> aside;
-  for (const auto& desired : picture->desired) {
-    const auto at = picture->unseen.find(desired.key.kind);
-    if (at != picture->unseen.end()) aside.emplace(desired.key, at->second);
+  for (const auto& desired : observation->desired) {
+    const auto at = observation->unseen.find(desired.key.kind);
+    if (at != observation->unseen.end()) aside.emplace(desired.key, at->second);
   }
   bool set_apart = false;
-  if (options.independent && model::has_errors(picture->diagnostics) &&
+  if (options.independent && model::has_errors(observation->diagnostics) &&
       validate(document).exit == Exit::kOk) {
-    if (auto found = set_aside(*picture)) {
+    if (auto found = set_aside(*observation)) {
       aside.merge(*found);
       set_apart = true;
     }
   }
   const auto plan_without = [&](const std::map<model::Key, std::string>& left_alone) -> Result<Report> {
-    for (auto& desired : picture->desired) {
+    for (auto& desired : observation->desired) {
       const auto at = left_alone.find(desired.key);
       if (at == left_alone.end()) continue;
       desired.ignore = true;
       aside.insert(*at);
     }
-    auto planned = make_plan(document, *picture, *state, options);
+    auto planned = make_plan(document, *observation, *state, options);
     // Also what no entry wants, and would go.
     if (planned)
-      std::erase_if(planned->plan.changes, [&](const auto& one) { return left_alone.contains(one.key); });
+      std::erase_if(planned->plan.changes,
+                    [&](const auto& change) { return left_alone.contains(change.key); });
     return planned;
   };
   auto planned = plan_without(options.left_alone);
@@ -281,7 +284,7 @@ Pass run_once(const config::Document& document, system::Host& host, const Option
     report.exit = Exit::kError;
     return {std::move(report)};
   }
-  tell_left(report.resources, *picture);
+  tell_left(report.resources, *observation);
   for (auto& resource : report.resources) {
     const auto why = aside.find(resource.key);
     if (why == aside.end()) continue;
@@ -289,7 +292,7 @@ Pass run_once(const config::Document& document, system::Host& host, const Option
     resource.reason = why->second;
   }
   if (report.plan.empty()) {
-    forget(*picture, *state);
+    forget(*observation, *state);
     report.exit = !aside.empty() ? Exit::kUndone : any_waiting(report, options) ? Exit::kPartly : Exit::kOk;
     Pass out{.report = std::move(report), .now = *state, .settled = true};
     auto error = detail::settle(host, options, on_disk, *state, recovered || earlier != nullptr, out.report);
@@ -313,11 +316,11 @@ Pass run_once(const config::Document& document, system::Host& host, const Option
     return {std::move(report)};
   }
   Pass out{.report = {}, .before = *state, .on_disk = on_disk};
-  auto done = detail::run_plan({document, host, options, *picture, on_disk, std::move(aside), earlier},
+  auto done = detail::run_plan({document, host, options, *observation, on_disk, std::move(aside), earlier},
                                *state, std::move(report));
   out.report = std::move(done.report);
   out.now = std::move(*state);
-  out.swept = done.swept && earlier == nullptr;
+  out.needs_second_pass = done.needs_second_pass && earlier == nullptr;
   out.settled = done.settled;
   out.reverted = done.reverted;
   return out;
@@ -372,9 +375,9 @@ Report diff(const config::Document& document, system::Host& host, const Options&
     state = State();
   }
   if (!state) return failed(state.error());
-  auto picture = take_picture(document, host, keys_of(*state, {}), true, true);
-  if (!picture) return failed(picture.error());
-  auto report = make_plan(document, *picture, *state, options);
+  auto observation = observe_host(document, host, keys_of(*state, {}), true, true);
+  if (!observation) return failed(observation.error());
+  auto report = make_plan(document, *observation, *state, options);
   if (!report) return failed(report.error());
   for (const auto& reason : degraded(host.files)) {
     notes.push_back("DEGRADED: " + reason);
@@ -397,22 +400,22 @@ Report diff(const config::Document& document, system::Host& host, const Options&
 Report apply(const config::Document& document, system::Host& host, const Options& options) {
   if (model::has_errors(document.diagnostics)) return validate(document);
   auto first = run_once(document, host, options, nullptr);
-  if (!first.swept) return std::move(first.report);
+  if (!first.needs_second_pass) return std::move(first.report);
   const EarlierRun earlier{first.report.plan, std::move(first.before), std::move(first.on_disk),
                            std::move(first.now)};
   auto again = options;
   again.confirm = nullptr;  // it belongs to what was agreed to
   auto second = run_once(document, host, again, &earlier);
   auto& report = second.report;
-  const bool good = report.exit == Exit::kOk || report.exit == Exit::kPartly;
-  if (!good && options.independent && !second.settled) {
+  const bool succeeded = report.exit == Exit::kOk || report.exit == Exit::kPartly;
+  if (!succeeded && options.independent && !second.settled) {
     // It could not begin; the first run's changes stay.
     report.exit = Exit::kUndone;
     auto error = detail::settle(host, options, earlier.on_disk, earlier.now, true, report);
     second.reverted = error.has_value();
     if (error) report.error = std::move(error);
   }
-  if (second.reverted || (!good && !options.independent))
+  if (second.reverted || (!succeeded && !options.independent))
     detail::undo_earlier(document, host, options, earlier, report);
   join(report, std::move(first.report));
   return std::move(report);

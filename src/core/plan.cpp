@@ -26,7 +26,7 @@ std::tuple<int, std::ptrdiff_t> rank(const Change& change) {
   const int operation = change.operation == Operation::kDelete   ? 0
                         : change.operation == Operation::kUpdate ? 1
                                                                  : 2;
-  const auto all = kinds::all();
+  const auto all = kinds::all_kinds();
   const auto at = std::find(all.begin(), all.end(), kinds::find(change.key.kind));
   return {operation, at - all.begin()};
 }
@@ -105,10 +105,10 @@ std::string too_long(const Plan& plan) {
       plan.changes.size(), kPlanChanges);
 }
 
-std::optional<std::string> lost_footing(const Change& change, const kinds::World& world) {
-  if (change.footing.empty()) return std::nullopt;
-  const auto now = kinds::find(change.key.kind)->footing(change, world);
-  if (now == change.footing && now != kinds::kLeaving) return std::nullopt;
+std::optional<std::string> lost_parent_object(const Change& change, const kinds::World& world) {
+  if (change.parent_object.empty()) return std::nullopt;
+  const auto now = kinds::find(change.key.kind)->parent_object(change, world);
+  if (now == change.parent_object && now != kinds::kLeaving) return std::nullopt;
   return now.empty() || now == kinds::kLeaving ? "its device was removed meanwhile"
                                                : "its device was removed and came back meanwhile";
 }

@@ -29,6 +29,6 @@ std::string too_long(const model::Plan& plan);
 
 /// Why a change can hold no longer, if so: the kernel object that it was planned on has gone ("its device was
 /// removed meanwhile"), also when another one has taken its place.
-std::optional<std::string> lost_footing(const model::Change& change, const kinds::World& world);
+std::optional<std::string> lost_parent_object(const model::Change& change, const kinds::World& world);
 
 }  // namespace rdmacfg::core

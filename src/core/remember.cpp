@@ -61,14 +61,14 @@ void note_given(const model::Change& change, const model::Observed& now, Record&
 
 }  // namespace
 
-void remember(const model::Plan& plan, const Picture& now, State& state) {
+void remember(const model::Plan& plan, const Observation& now, State& state) {
   for (const auto& change : plan.changes) {
     const auto* observed = now.find(change.key);
     if (observed == nullptr || observed->instance.empty()) {
       if (change.operation == Operation::kDelete) state.records.erase(change.key);
       continue;
     }
-    if (change.operation != Operation::kCreate && lost_footing(change, now.world)) continue;
+    if (change.operation != Operation::kCreate && lost_parent_object(change, now.world)) continue;
     auto& record = state.records[change.key];
     const bool made_anew = record.instance != observed->instance;
     if (made_anew) {
@@ -96,7 +96,7 @@ void remember(const model::Plan& plan, const Picture& now, State& state) {
   }
 }
 
-void claim_put_back(const model::Plan& plan, const Picture& now, State& state) {
+void claim_put_back(const model::Plan& plan, const Observation& now, State& state) {
   for (const auto& change : plan.changes) {
     const auto* observed = now.find(change.key);
     const bool may_be = change.operation == Operation::kDelete && observed != nullptr &&
@@ -108,9 +108,9 @@ void claim_put_back(const model::Plan& plan, const Picture& now, State& state) {
   }
 }
 
-void forget(const Picture& now, State& state) {
+void forget(const Observation& now, State& state) {
   std::map<model::Key, const model::Desired*> desired;
-  for (const auto& one : now.desired) desired.emplace(one.key, &one);
+  for (const auto& resource : now.desired) desired.emplace(resource.key, &resource);
   for (auto at = state.records.begin(); at != state.records.end();) {
     if (now.unseen.contains(at->first.kind)) {
       ++at;
@@ -134,7 +134,7 @@ void forget(const Picture& now, State& state) {
   }
 }
 
-void reinstate(const model::Plan& plan, const Picture& now, State& state) {
+void reinstate(const model::Plan& plan, const Observation& now, State& state) {
   for (const auto& change : plan.changes) {
     const auto record = state.records.find(change.key);
     const auto* observed = now.find(change.key);

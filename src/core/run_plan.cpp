@@ -31,11 +31,11 @@ constexpr const char* kCancelled = "it was cancelled";
 bool is_cancelled(const Options& options) { return options.cancelled && options.cancelled(); }
 
 /// The report after a run: a new comparison, in which what was changed counts as done.
-void finish_report(Report& report, Picture& now, const State& state, const Plan& carried_out,
+void finish_report(Report& report, Observation& now, const State& state, const Plan& carried_out,
                    const std::map<model::Key, std::string>& postponed,
                    const std::map<model::Key, std::string>& failed, const Options& options) {
   auto comparison = compare(now, state, false);
-  put_off(comparison, options);
+  defer(comparison, options);
   std::set<model::Key> planned;
   for (const auto& change : carried_out.changes) planned.insert(change.key);
   for (auto& resource : comparison.resources) {
@@ -61,7 +61,7 @@ void finish_report(Report& report, Picture& now, const State& state, const Plan&
   std::set<model::Key> listed;
   for (const auto& resource : comparison.resources) listed.insert(resource.key);
   for (const auto& change : carried_out.changes) {
-    if (listed.contains(change.key) || !kinds::find(change.key.kind)->traits().only_mends) continue;
+    if (listed.contains(change.key) || !kinds::find(change.key.kind)->traits().only_repairs) continue;
     comparison.resources.push_back({.key = change.key, .label = change.label, .status = Status::kDone});
   }
   report.resources = std::move(comparison.resources);
@@ -73,7 +73,7 @@ struct Attempt {
   std::vector<std::string> left_over;  ///< what undoing could not restore
   std::vector<std::string> lost;       ///< of what interfaces carried
   Verification verification;
-  std::optional<Picture> now;  ///< afterwards; of a success always there
+  std::optional<Observation> now;  ///< afterwards; of a success always there
 };
 
 class Transaction {
@@ -105,7 +105,7 @@ class Transaction {
 
   /// `before`: the host just before; `state`: the record of then, which is updated. Nothing is
   /// written but the plan's changes.
-  Attempt run(const Plan& plan, const Picture& before, State& state) {
+  Attempt run(const Plan& plan, const Observation& before, State& state) {
     Attempt attempt;
     auto outcome = carry_out(plan, host_, options_.progress, options_.cancelled);
     if (!outcome.error) check(plan, before, state, outcome, attempt);
@@ -113,7 +113,7 @@ class Transaction {
       attempt.error = std::move(outcome.error);
       attempt.left_over = undo(plan, host_);
       attempt.lost = outcome.touched.put_back(host_);
-      if (auto after = take_picture(host_, keys_of(state, plan))) reinstate(plan, *after, state);
+      if (auto after = observe_host(host_, keys_of(state, plan))) reinstate(plan, *after, state);
       return attempt;
     }
     remember(plan, *attempt.now, state);
@@ -127,11 +127,11 @@ class Transaction {
   }
 
  private:
-  void check(const Plan& plan, const Picture& before, const State& state, Outcome& outcome,
+  void check(const Plan& plan, const Observation& before, const State& state, Outcome& outcome,
              Attempt& attempt) {
-    auto now = take_picture(document_, host_, keys_of(state, plan), true, false, as_in(before));
+    auto now = observe_host(document_, host_, keys_of(state, plan), true, false, may_fail_as_in(before));
     bool waited = false, in_vain = false;
-    for (const auto* kind : kinds::all()) {
+    for (const auto* kind : kinds::all_kinds()) {
       const auto* awaits = kinds::ability<kinds::AwaitsKernel>(kind);
       if (awaits == nullptr) continue;
       std::vector<Change> mine;
@@ -148,7 +148,8 @@ class Transaction {
       outcome.error = base::Error{base::Code::kRefused, kCancelled, 0};
       return;
     }
-    if (waited) now = take_picture(document_, host_, keys_of(state, plan), true, in_vain, as_in(before));
+    if (waited)
+      now = observe_host(document_, host_, keys_of(state, plan), true, in_vain, may_fail_as_in(before));
     if (!now) {
       outcome.error = now.error();
       return;
@@ -213,7 +214,7 @@ std::vector<std::string> undo_rest(const RunInput& input, const Plan& plan, cons
   }
   if (rest.changes.empty()) return {};
   auto left = undo(rest, input.host);
-  if (auto after = take_picture(input.host, keys_of(state, rest))) reinstate(rest, *after, state);
+  if (auto after = observe_host(input.host, keys_of(state, rest))) reinstate(rest, *after, state);
   return left;
 }
 
@@ -246,14 +247,14 @@ Plan by_parts(const RunInput& input, State& state, Transaction& transaction, Rep
       fail(part, ended);
       continue;
     }
-    auto before = take_picture(input.document, input.host, keys_of(state, report.plan), false, true,
-                               as_in(input.picture));
+    auto before = observe_host(input.document, input.host, keys_of(state, report.plan), false, true,
+                               may_fail_as_in(input.observation));
     if (!before) {
       ended = before.error().message;
       fail(part, ended);
       continue;
     }
-    keep_aside(input.picture, *before);
+    keep_aside(input.observation, *before);
     auto attempt = transaction.run(part, *before, state);
     left = left || !attempt.left_over.empty();
     report.left_over.insert(report.left_over.end(), attempt.lost.begin(), attempt.lost.end());
@@ -276,9 +277,9 @@ Plan by_parts(const RunInput& input, State& state, Transaction& transaction, Rep
   if (!messages.empty()) last.error = base::Error{base::Code::kRefused, base::join(messages, "; "), 0};
   if (messages.empty()) last.error.reset();
   if (carried_out.changes.empty()) return carried_out;
-  if (auto now = take_picture(input.document, input.host, keys_of(state, report.plan), true, true,
-                              as_in(input.picture))) {
-    keep_aside(input.picture, *now);
+  if (auto now = observe_host(input.document, input.host, keys_of(state, report.plan), true, true,
+                              may_fail_as_in(input.observation))) {
+    keep_aside(input.observation, *now);
     finish_report(report, *now, state, carried_out, postponed, failed, input.options);
   }
   return carried_out;
@@ -287,7 +288,8 @@ Plan by_parts(const RunInput& input, State& state, Transaction& transaction, Rep
 /// Resources that went and came back, or appeared, while the plan was carried out, and differ from the
 /// document: by the run itself, as the interfaces of an adapter with new port types, or by
 /// somebody else.
-bool swept(const Report& report, const Picture& before, const Picture& now, const Options& options) {
+bool needs_second_pass(const Report& report, const Observation& before, const Observation& now,
+                       const Options& options) {
   std::map<model::Key, const Change*> planned;
   for (const auto& change : report.plan.changes) planned.emplace(change.key, &change);
   return std::any_of(report.resources.begin(), report.resources.end(), [&](const ResourceReport& resource) {
@@ -300,7 +302,7 @@ bool swept(const Report& report, const Picture& before, const Picture& now, cons
     // Where nothing was there to be changed, a plan is for files that name it.
     if (change != planned.end())
       return resource.status == Status::kPending &&
-             (another || (!had && has && change->second->footing.empty()));
+             (another || (!had && has && change->second->parent_object.empty()));
     return resource.status == Status::kDiffers && (another || !had);
   });
 }
@@ -329,7 +331,7 @@ RunOutcome run_plan(const RunInput& input, State& state, Report planned) {
   }
   auto before = state;
   const auto resources = report.resources;
-  auto attempt = transaction.run(report.plan, input.picture, state);
+  auto attempt = transaction.run(report.plan, input.observation, state);
   report.left_over = attempt.left_over;
   report.left_over.insert(report.left_over.end(), attempt.lost.begin(), attempt.lost.end());
   note_overruled(report, attempt.verification);
@@ -338,7 +340,7 @@ RunOutcome run_plan(const RunInput& input, State& state, Report planned) {
   if (!attempt.error) {
     finish_report(report, *attempt.now, state, report.plan, attempt.verification.postponed, aside,
                   input.options);
-    out.swept = swept(report, input.picture, *attempt.now, input.options);
+    out.needs_second_pass = needs_second_pass(report, input.observation, *attempt.now, input.options);
     forget(*attempt.now, state);
     carried_out = report.plan;
   } else if (input.options.independent && !is_cancelled(input.options) &&
@@ -355,7 +357,7 @@ RunOutcome run_plan(const RunInput& input, State& state, Report planned) {
   } else {
     report.exit = any_waiting(report, input.options) ? Exit::kPartly : Exit::kOk;
   }
-  if (out.swept && input.earlier == nullptr) return out;
+  if (out.needs_second_pass && input.earlier == nullptr) return out;
   stands = stands || input.options.independent;
   if (!stands) {
     if (input.earlier == nullptr) abandon(input.host, input.options, input.on_disk, state, report);
@@ -368,7 +370,7 @@ RunOutcome run_plan(const RunInput& input, State& state, Report planned) {
   report.resources = resources;
   report.error = std::move(error);
   for (auto& left : undo(carried_out, input.host)) report.left_over.push_back(std::move(left));
-  if (auto after = take_picture(input.host, keys_of(before, carried_out)))
+  if (auto after = observe_host(input.host, keys_of(before, carried_out)))
     reinstate(carried_out, *after, before);
   state = std::move(before);
   report.exit = report.left_over.empty() ? Exit::kUndone : Exit::kUndoIncomplete;
@@ -414,7 +416,7 @@ void undo_earlier(const config::Document& document, system::Host& host, const Op
                   const EarlierRun& earlier, Report& report) {
   for (auto& left : undo(earlier.plan, host)) report.left_over.push_back(std::move(left));
   auto state = earlier.before;
-  if (auto after = take_picture(document, host, keys_of(state, earlier.plan), false, true)) {
+  if (auto after = observe_host(document, host, keys_of(state, earlier.plan), false, true)) {
     reinstate(earlier.plan, *after, state);
     forget(*after, state);
   }
@@ -425,7 +427,7 @@ void undo_earlier(const config::Document& document, system::Host& host, const Op
       "its interfaces what they had");
 }
 
-void put_off(Comparison& comparison, const Options& options) {
+void defer(Comparison& comparison, const Options& options) {
   if (!options.unconfirmed && !options.awaited) return;
   const auto waits = [](const model::Key& key) {
     return kinds::find(key.kind)->traits().waits_for_confirmation;

@@ -8,7 +8,7 @@
 
 #include "config/document.hpp"
 #include "core/compare.hpp"
-#include "core/picture.hpp"
+#include "core/observation.hpp"
 #include "core/pipeline.hpp"
 #include "model/report.hpp"
 #include "store/state.hpp"
@@ -28,7 +28,7 @@ struct RunInput {
   const config::Document& document;
   system::Host& host;
   const Options& options;
-  const Picture& picture;                   ///< the host just before
+  const Observation& observation;           ///< the host just before
   const State& on_disk;                     ///< what is remembered, as it was last written
   std::map<model::Key, std::string> aside;  ///< resources that take no part, with the reason
   const EarlierRun* earlier = nullptr;
@@ -38,7 +38,7 @@ struct RunOutcome {
   model::Report report;
   /// Meanwhile devices came, or went and came back (port types of ConnectX-3), and what hangs on them is not
   /// as the document says: it must be planned once more. Nothing is committed then.
-  bool swept = false;
+  bool needs_second_pass = false;
   bool settled = false;   ///< settle() was called
   bool reverted = false;  ///< it could not be committed
 };
@@ -62,7 +62,7 @@ void undo_earlier(const config::Document& document, system::Host& host, const Op
 
 /// Slow steps that cannot be undone at once are not done before somebody has confirmed the rest, nor
 /// while others wait for the rest.
-void put_off(Comparison& comparison, const Options& options);
+void defer(Comparison& comparison, const Options& options);
 
 /// Whether something that the run was asked for waits.
 [[nodiscard]] bool any_waiting(const model::Report& report, const Options& options);

@@ -9,7 +9,7 @@
 #include "base/text.hpp"
 #include "catalog/all.hpp"
 #include "config/write.hpp"
-#include "core/picture.hpp"
+#include "core/observation.hpp"
 #include "model/types.hpp"
 
 namespace rdmacfg::core {
@@ -44,9 +44,9 @@ class EntryUnits {
         if (child.path == kChild) out.add(child, true, parent);
       }
     }
-    auto picture = take_picture(document, host, {}, false, true);
-    if (!picture) return base::fail(picture.error());
-    for (const auto& desired : picture->desired) {
+    auto observation = observe_host(document, host, {}, false, true);
+    if (!observation) return base::fail(observation.error());
+    for (const auto& desired : observation->desired) {
       // Others may add to it: [[lossless]] to [[pfc]].
       for (const auto& [field, where] : desired.origins) {
         if (const auto at = out.places_.find(where); at != out.places_.end())
@@ -59,7 +59,8 @@ class EntryUnits {
       for (const auto& name : {desired.key.kind, desired.key.id, desired.key.text(), desired.label,
                                model::text_at(desired.settings, "name")})
         unit.called.insert(base::lower(name));
-      if (const auto* observed = picture->find(desired.key)) unit.called.insert(base::lower(observed->label));
+      if (const auto* observed = observation->find(desired.key))
+        unit.called.insert(base::lower(observed->label));
     }
     for (std::size_t i = 0; i < out.list.size(); ++i) {
       out.list[i].called.erase("");
@@ -339,12 +340,12 @@ base::Result<Selection> select(const config::Document& wanted, const config::Doc
                     .text = config::write_document(sections, kinds::grammar())};
   text.is_private = config::is_private(wanted) || (active != nullptr && config::is_private(*active));
   out.document = config::parse_texts({std::move(text)}, {}, kinds::grammar());
-  for (const auto& one : out.document.diagnostics) {
-    if (one.severity != model::Severity::kError) continue;
+  for (const auto& diagnostic : out.document.diagnostics) {
+    if (diagnostic.severity != model::Severity::kError) continue;
     return base::fail(Code::kInvalid,
                       fmt::format("what --only selects does not fit the entries that stay as they are: {}; "
                                   "select those too, or apply the whole document",
-                                  one.message));
+                                  diagnostic.message));
   }
   return out;
 }

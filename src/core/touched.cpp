@@ -14,7 +14,7 @@
 namespace rdmacfg::core {
 
 using base::Result;
-using kinds::Luggage;
+using kinds::CarriedState;
 using system::Link;
 
 namespace {
@@ -29,8 +29,8 @@ std::vector<Link> touched(const model::Plan& plan, const kinds::World& world) {
   for (const auto& link : world.snapshot().links) index_of.emplace(world.instance(link), link.index);
   std::set<int> indexes, managed;
   for (const auto& change : plan.changes) {
-    const auto footing = kinds::find(change.key.kind)->footing(change, world);
-    const auto at = index_of.find(std::string_view(footing).substr(0, footing.find(' ')));
+    const auto parent_object = kinds::find(change.key.kind)->parent_object(change, world);
+    const auto at = index_of.find(std::string_view(parent_object).substr(0, parent_object.find(' ')));
     if (at != index_of.end()) (leaves_to_manager(change) ? managed : indexes).insert(at->second);
   }
   // Children go with their port, and come back with it by the same hands. (The kernel has no deeper ones.)
@@ -48,7 +48,7 @@ std::vector<Link> touched(const model::Plan& plan, const kinds::World& world) {
 }
 
 /// The interface that it is now: one that was re-created by undoing has another index.
-const Link* same(const Luggage& then, const std::vector<Link>& now) {
+const Link* matching_link(const CarriedState& then, const std::vector<Link>& now) {
   const auto by = [&](auto matches) {
     const auto at = std::find_if(now.begin(), now.end(), matches);
     return at == now.end() ? nullptr : &*at;
@@ -59,17 +59,18 @@ const Link* same(const Luggage& then, const std::vector<Link>& now) {
 }
 
 /// The lost items of each, by place in `then`.
-Result<std::vector<std::vector<std::string>>> gone(const std::vector<Luggage>& then,
-                                                   const std::vector<Link>& links, system::Host& host) {
+Result<std::vector<std::vector<std::string>>> missing_items(const std::vector<CarriedState>& then,
+                                                            const std::vector<Link>& links,
+                                                            system::Host& host) {
   std::vector<Link> there;
   for (const auto& one : then) {
-    if (const auto* link = same(one, links)) there.push_back(*link);
+    if (const auto* link = matching_link(one, links)) there.push_back(*link);
   }
   const auto now = host.links.observe_carried(there);
   if (!now) return base::fail(now.error());
   std::vector<std::vector<std::string>> out(then.size());
   for (std::size_t i = 0; i < then.size(); ++i) {
-    const auto* link = same(then[i], links);
+    const auto* link = matching_link(then[i], links);
     if (link == nullptr) continue;  // said by its own change
     const auto at = std::find_if(now->begin(), now->end(),
                                  [&](const auto& carried) { return carried.index == link->index; });
@@ -86,9 +87,9 @@ Result<TouchedLinks> TouchedLinks::observe(const model::Plan& plan, const kinds:
   if (before.offline()) return out;
   const auto links = touched(plan, before);
   if (links.empty()) return out;
-  auto luggage = kinds::observe_luggage(before.host(), links);
-  if (!luggage) return base::fail(luggage.error());
-  out.then_ = std::move(*luggage);
+  auto carried_states = kinds::observe_carried_states(before.host(), links);
+  if (!carried_states) return base::fail(carried_states.error());
+  out.then_ = std::move(*carried_states);
   return out;
 }
 
@@ -97,13 +98,13 @@ std::vector<std::string> TouchedLinks::put_back(system::Host& host) const {
   std::vector<std::string> left;
   for (const bool last : {false, true}) {
     const auto links = host.links.observe_links();
-    const auto missing = links ? gone(then_, *links, host) : base::fail(links.error());
+    const auto missing = links ? missing_items(then_, *links, host) : base::fail(links.error());
     if (!missing)
       return {"addresses and routes could not be compared after undoing: " + missing.error().message};
-    std::vector<Luggage> back;
+    std::vector<CarriedState> back;
     for (std::size_t i = 0; i < then_.size(); ++i) {
       if ((*missing)[i].empty()) continue;
-      const auto* link = same(then_[i], *links);
+      const auto* link = matching_link(then_[i], *links);
       if (!last && link != nullptr) {
         auto one = then_[i];
         one.carried.index = link->index;

@@ -16,7 +16,7 @@ namespace rdmacfg::core {
 /// driver may drop any of it on the way.
 class TouchedLinks {
  public:
-  /// An interface is touched by a change that has its footing on it.
+  /// An interface is touched by a change that has its kernel object on it.
   static base::Result<TouchedLinks> observe(const model::Plan& plan, const kinds::World& before);
 
   /// After undoing: puts back what is gone.
@@ -24,7 +24,7 @@ class TouchedLinks {
   [[nodiscard]] std::vector<std::string> put_back(system::Host& host) const;
 
  private:
-  std::vector<kinds::Luggage> then_;
+  std::vector<kinds::CarriedState> then_;
 };
 
 }  // namespace rdmacfg::core

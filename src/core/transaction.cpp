@@ -47,7 +47,7 @@ bool postpone_unreachable(std::vector<Change>& left, system::Host& host, Outcome
   auto world = kinds::World::observe(host);
   if (!world) return false;
   return std::erase_if(left, [&](const Change& change) {
-           auto why = lost_footing(change, *world);
+           auto why = lost_parent_object(change, *world);
            if (!why && change.operation != Operation::kDelete && !reaches(change, *world))
              why = kDeviceRemoved;
            if (why) outcome.postponed[change.key] = *why;
@@ -78,19 +78,20 @@ std::optional<Change> inverse(const Change& change, const model::Observed* now) 
   return back;
 }
 
-/// `picture`: the host now; without one it is looked at. `last`: the last attempt, in which what cannot be
-/// undone must not keep the others of its batch from it.
-void undo_batch(std::span<const Change> batch, system::Host& host, const Picture* picture, bool last) {
-  std::optional<Picture> own;
-  if (picture == nullptr) {
-    auto taken = take_picture(host, keys_of({}, {{batch.begin(), batch.end()}}));
+/// `observation`: the host now; without one it is looked at. `last`: the last attempt, in which what cannot
+/// be undone must not keep the others of its batch from it.
+void undo_batch(std::span<const Change> batch, system::Host& host, const Observation* observation,
+                bool last) {
+  std::optional<Observation> own;
+  if (observation == nullptr) {
+    auto taken = observe_host(host, keys_of({}, {{batch.begin(), batch.end()}}));
     if (!taken) return;
-    picture = &own.emplace(std::move(*taken));
+    observation = &own.emplace(std::move(*taken));
   }
   std::vector<Change> backs;
   for (const auto& change : batch) {
-    if (!can_be_undone(change, picture->world)) continue;
-    if (auto back = inverse(change, picture->find(change.key))) backs.push_back(std::move(*back));
+    if (!can_be_undone(change, observation->world)) continue;
+    if (auto back = inverse(change, observation->find(change.key))) backs.push_back(std::move(*back));
   }
   for (const auto operation : {Operation::kDelete, Operation::kUpdate, Operation::kCreate}) {
     std::vector<Change> same;
@@ -125,17 +126,17 @@ std::set<std::string> limited_fields(const Change& change, const model::Observed
   return {verdict.fields.begin(), verdict.fields.end()};
 }
 
-std::vector<std::string> left_over(const Plan& plan, system::Host& host, std::optional<Picture>& seen) {
+std::vector<std::string> left_over(const Plan& plan, system::Host& host, std::optional<Observation>& seen) {
   seen.reset();
-  auto picture = take_picture(host, keys_of({}, plan));
-  if (!picture) return {"the host could not be observed after undoing: " + picture.error().message};
+  auto observation = observe_host(host, keys_of({}, plan));
+  if (!observation) return {"the host could not be observed after undoing: " + observation.error().message};
   std::vector<std::string> out;
   for (const auto& change : plan.changes) {
-    if (!can_be_undone(change, picture->world)) continue;
+    if (!can_be_undone(change, observation->world)) continue;
     const auto* kind = kinds::find(change.key.kind);
     if (kind != nullptr && (kind->traits().waits_for_confirmation || kind->traits().stays))
       continue;  // says by itself what is left of it
-    const auto* now = picture->find(change.key);
+    const auto* now = observation->find(change.key);
     if (change.operation == Operation::kCreate) {
       if (now != nullptr)
         out.push_back(fmt::format("{} {}: could not be removed again", change.key.kind, change.label));
@@ -147,7 +148,7 @@ std::vector<std::string> left_over(const Plan& plan, system::Host& host, std::op
     }
     const auto fields = not_back(change.fields, change.before, now->settings);
     const auto limited =
-        fields.empty() ? std::set<std::string>() : limited_fields(change, *now, fields, picture->world);
+        fields.empty() ? std::set<std::string>() : limited_fields(change, *now, fields, observation->world);
     for (const auto& field : fields) {
       if (limited.contains(field)) continue;
       out.push_back(fmt::format("{} {}: {} is {}, was {}", change.key.kind, change.label, field,
@@ -155,7 +156,7 @@ std::vector<std::string> left_over(const Plan& plan, system::Host& host, std::op
                                 model::text_of(model::value_of(change.before, field))));
     }
   }
-  seen = std::move(*picture);
+  seen = std::move(*observation);
   return out;
 }
 
@@ -200,12 +201,12 @@ Outcome carry_out(const Plan& plan, system::Host& host,
 
 bool can_be_undone(const Change& change, const kinds::World& world) {
   return reaches(change, world) &&
-         (kinds::find(change.key.kind)->traits().works_offline || !lost_footing(change, world));
+         (kinds::find(change.key.kind)->traits().works_offline || !lost_parent_object(change, world));
 }
 
 std::vector<std::string> put_back(const model::Plan& plan, system::Host& host) {
   std::vector<std::string> failed;
-  for (const auto* kind : kinds::all()) {
+  for (const auto* kind : kinds::all_kinds()) {
     const auto mine = of_kind(plan, *kind);
     if (mine.empty()) continue;
     if (auto done = kind->recover(mine, host); !done) failed.push_back(done.error().message);
@@ -213,19 +214,19 @@ std::vector<std::string> put_back(const model::Plan& plan, system::Host& host) {
   return failed;
 }
 
-std::vector<std::string> undo(const Plan& plan, system::Host& host, std::optional<Picture>* seen) {
+std::vector<std::string> undo(const Plan& plan, system::Host& host, std::optional<Observation>* seen) {
   std::vector<std::string> rest;
-  std::optional<Picture> after;
+  std::optional<Observation> after;
   // One look serves the first time: a kind leads to the former state from any state. State that does not go
   // back that way is looked at batch by batch.
-  auto before = take_picture(host, keys_of({}, plan));
+  auto before = observe_host(host, keys_of({}, plan));
   for (int attempt = 0; attempt < kUndoAttempts; ++attempt) {
     const auto all = batches(plan);
-    const auto* picture = attempt == 0 && before ? &*before : nullptr;
+    const auto* observation = attempt == 0 && before ? &*before : nullptr;
     for (auto batch = all.rbegin(); batch != all.rend(); ++batch)
-      undo_batch(*batch, host, picture, attempt + 1 == kUndoAttempts);
+      undo_batch(*batch, host, observation, attempt + 1 == kUndoAttempts);
     rest = left_over(plan, host, after);
-    for (const auto* kind : kinds::all()) {
+    for (const auto* kind : kinds::all_kinds()) {
       const auto* clears = kinds::ability<kinds::ClearsAway>(kind);
       if (clears == nullptr) continue;
       const auto mine = of_kind(plan, *kind);

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "core/picture.hpp"
+#include "core/observation.hpp"
 #include "core/touched.hpp"
 #include "model/change.hpp"
 
@@ -44,6 +44,6 @@ bool can_be_undone(const model::Change& change, const kinds::World& world);
 /// @return what could not be restored, one sentence each; empty when everything is as before. `seen`: the
 /// host then.
 std::vector<std::string> undo(const model::Plan& plan, system::Host& host,
-                              std::optional<Picture>* seen = nullptr);
+                              std::optional<Observation>* seen = nullptr);
 
 }  // namespace rdmacfg::core

@@ -27,7 +27,7 @@ void overrule(const model::Change& change, const std::string& field, const model
 
 /// A limit looks like what somebody else has set just now; it is told apart by asking once more. When that
 /// cannot be asked, it counts as the limit that it looks like.
-void test_limits(const kinds::Kind& kind, const Plan& plan, const Picture& now, Verification& result) {
+void test_limits(const kinds::Kind& kind, const Plan& plan, const Observation& now, Verification& result) {
   std::vector<model::Change> limited;
   for (const auto& change : plan.changes) {
     if (change.key.kind == kind.name() && result.limits.contains(change.key)) limited.push_back(change);
@@ -44,16 +44,16 @@ void test_limits(const kinds::Kind& kind, const Plan& plan, const Picture& now, 
 
 }  // namespace
 
-Verification verify(const Plan& plan, const Picture& before, Picture& now, const Outcome& outcome,
+Verification verify(const Plan& plan, const Observation& before, Observation& now, const Outcome& outcome,
                     const State& state) {
   Verification result{.failures = {}, .postponed = outcome.postponed, .limits = {}, .overruled = {}};
   std::map<model::Key, const model::Desired*> desired;
-  for (const auto& one : now.desired) desired.emplace(one.key, &one);
+  for (const auto& resource : now.desired) desired.emplace(resource.key, &resource);
   for (const auto& change : plan.changes) {
     if (result.postponed.contains(change.key)) continue;
     const auto* kind = kinds::find(change.key.kind);
     const auto* observed = now.find(change.key);
-    const auto lost = lost_footing(change, now.world);
+    const auto lost = lost_parent_object(change, now.world);
     if (change.operation == model::Operation::kDelete) {
       // One of which nothing is known only stands for its name.
       if (observed == nullptr || observed->settings.empty()) continue;
@@ -122,7 +122,7 @@ Verification verify(const Plan& plan, const Picture& before, Picture& now, const
       }
     }
   }
-  for (const auto* kind : kinds::all()) test_limits(*kind, plan, now, result);
+  for (const auto* kind : kinds::all_kinds()) test_limits(*kind, plan, now, result);
   // A rename takes links down: untouched settings that were right before must be right still.
   std::set<model::Key> planned;
   for (const auto& change : plan.changes) planned.insert(change.key);
@@ -132,8 +132,8 @@ Verification verify(const Plan& plan, const Picture& before, Picture& now, const
     if (planned.contains(change.key) || !desired.contains(change.key) || then == nullptr) continue;
     const auto* kind = kinds::find(change.key.kind);
     // Unless its device is going, or went and came back meanwhile.
-    change.footing = kind->footing(change, before.world);
-    if (lost_footing(change, now.world)) continue;
+    change.parent_object = kind->parent_object(change, before.world);
+    if (lost_parent_object(change, now.world)) continue;
     const auto* stays = kinds::ability<kinds::MustStay>(kind);
     if (observed == nullptr && stays != nullptr && stays->has_to_stay(*then, now.world) &&
         kind->reachable(change.key, now.world))

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/picture.hpp"
+#include "core/observation.hpp"
 #include "core/transaction.hpp"
 #include "store/state.hpp"
 
@@ -22,7 +22,7 @@ struct Verification {
 
 /// A fresh observation's verdict on a plan that was carried out without a refusal: the kernel's word is not
 /// the fact.
-Verification verify(const model::Plan& plan, const Picture& before, Picture& now, const Outcome& outcome,
-                    const State& state);
+Verification verify(const model::Plan& plan, const Observation& before, Observation& now,
+                    const Outcome& outcome, const State& state);
 
 }  // namespace rdmacfg::core

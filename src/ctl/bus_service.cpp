@@ -57,7 +57,7 @@ class BusService : public Service {
  public:
   explicit BusService(std::chrono::milliseconds patience)
       : patience_(patience), bus_(connection_, kBus, kBusPath), manager_(connection_, kName, kPath) {
-    hear(
+    on_signal(
         "type='signal',sender='org.freedesktop.DBus',path='/org/freedesktop/DBus',"
         "interface='org.freedesktop.DBus',member='NameOwnerChanged',arg0='org.rdmaconfigd1'",
         [this](sdbus::Message& message) {
@@ -91,13 +91,13 @@ class BusService : public Service {
     constexpr std::chrono::seconds kConnectionsOwn(0);
     if (!bus_.call<bool>(kBus, "NameHasOwner", kConnectionsOwn, kName)) return false;
     daemon_ = bus_.call<std::string>(kBus, "GetNameOwner", kConnectionsOwn, kName);
-    connection_.start_thread([this] { lose(); });
+    connection_.start_thread([this] { mark_bus_lost(); });
     return true;
   }
 
   Result<Report> apply(const Apply& wanted, const Call& call) override {
     Documents documents;
-    for (const auto& one : wanted.texts) documents.emplace_back(one.name, one.text);
+    for (const auto& text : wanted.texts) documents.emplace_back(text.name, text.text);
     auto options = options_of(call);
     if (wanted.confirm_s > 0) options["confirm"] = sdbus::Variant(wanted.confirm_s);
     // Text that comes over the bus is taken for private; a file that everybody may read need not be.
@@ -180,14 +180,15 @@ class BusService : public Service {
       }
       if (!told(nullptr)) return {};
       if (gone)
-        return base::fail(Code::kNotFound, lost() ? "the system bus has gone" : "rdma-configd has ended");
+        return base::fail(Code::kNotFound,
+                          bus_is_lost() ? "the system bus has gone" : "rdma-configd has ended");
       wait.lock();
     }
   }
 
  private:
   /// `heard` is called by the connection's thread, and may change what `mutex_` guards.
-  void hear(const std::string& rule, system::dbus::MessageHandler heard) {
+  void on_signal(const std::string& rule, system::dbus::MessageHandler heard) {
     matches_.push_back(connection_.match(rule, [this, heard = std::move(heard)](sdbus::Message& message) {
       const std::lock_guard hold(mutex_);
       heard(message);
@@ -197,21 +198,21 @@ class BusService : public Service {
 
   /// Signals of who has the daemon's name. The bus tells of a new owner before any of its signals.
   void hear_daemon(const char* member, system::dbus::MessageHandler heard) {
-    hear(fmt::format("type='signal',sender='{}',path='{}',interface='{}',member='{}'", kName, kPath,
-                     kInterface, member),
-         [this, heard = std::move(heard)](sdbus::Message& message) {
-           if (system::dbus::sender_of(message) == daemon_) heard(message);
-         });
+    on_signal(fmt::format("type='signal',sender='{}',path='{}',interface='{}',member='{}'", kName, kPath,
+                          kInterface, member),
+              [this, heard = std::move(heard)](sdbus::Message& message) {
+                if (system::dbus::sender_of(message) == daemon_) heard(message);
+              });
   }
 
   /// Nothing more is heard, from the daemon neither.
-  void lose() {
+  void mark_bus_lost() {
     const std::lock_guard hold(mutex_);
     lost_ = gone_ = true;
     changed_.notify_all();
   }
 
-  [[nodiscard]] bool lost() {
+  [[nodiscard]] bool bus_is_lost() {
     const std::lock_guard hold(mutex_);
     return lost_;
   }
@@ -262,7 +263,7 @@ class BusService : public Service {
       if (const auto at = finished_.find(id); at != finished_.end()) finished = at->second;
     }
     if (!finished)
-      return unknown(lost() ? "the system bus has gone" : "rdma-configd ended while it was at work");
+      return unknown(bus_is_lost() ? "the system bus has gone" : "rdma-configd ended while it was at work");
     try {
       system::dbus::Peer daemon(connection_, finished->by, kPath);
       const auto text = daemon.call<std::string>(kInterface, "Result", kAnswer, id,

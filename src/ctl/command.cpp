@@ -8,7 +8,7 @@
 #include "base/characters.hpp"
 #include "base/host_name.hpp"
 #include "catalog/all.hpp"
-#include "core/guards/doubts.hpp"
+#include "core/guards/plausibility.hpp"
 #include "ctl/json.hpp"
 
 namespace rdmacfg::ctl {
@@ -71,7 +71,7 @@ std::string host_name(const Context& context) {
 config::Document parse_document(std::vector<config::Text> texts, const std::string& host) {
   auto document = config::parse_texts(std::move(texts), host, kinds::grammar());
   core::require_version(document);
-  core::doubt(document);
+  core::warn_of_implausible(document);
   return document;
 }
 
@@ -82,7 +82,7 @@ base::Result<config::Document> load(const Context& context) {
   auto texts = load_texts(context);
   if (!texts) return base::fail(texts.error());
   auto document = parse_document(std::move(*texts), host);
-  if (context.arguments.boot) config::distrust(document);
+  if (context.arguments.boot) config::require_trusted_files(document);
   return document;
 }
 

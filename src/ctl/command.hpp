@@ -84,8 +84,8 @@ struct Arguments {
 struct Context {
   Environment& environment;
   Arguments arguments;
-  Look out;
-  Look err;
+  Terminal out;
+  Terminal err;
 
   [[nodiscard]] bool offline() const { return !arguments.root.empty(); }
   [[nodiscard]] std::filesystem::path root() const { return offline() ? arguments.root : "/"; }

@@ -186,8 +186,8 @@ void narrow(const std::vector<std::string>& names, HostFacts& facts) {
   };
   std::erase_if(facts.dcb, [&](const auto& one) { return other(one.interface); });
   std::erase_if(facts.memlock, [&](const auto& one) { return other(one.domain); });
-  std::erase_if(facts.modules, [&](const auto& one) { return other(one.name); });
-  std::erase_if(facts.services, [&](const auto& one) { return other(one.unit.name); });
+  std::erase_if(facts.modules, [&](const auto& module) { return other(module.name); });
+  std::erase_if(facts.services, [&](const auto& service) { return other(service.unit.name); });
   std::erase_if(facts.expansions, [&](const auto& one) { return other(one.interface); });
 }
 
@@ -195,8 +195,8 @@ std::vector<std::string> names_in(const HostFacts& facts) {
   std::vector<std::string> names;
   for (const auto& one : facts.dcb) names.push_back(one.interface);
   for (const auto& one : facts.memlock) names.push_back(one.domain);
-  for (const auto& one : facts.modules) names.push_back(one.name);
-  for (const auto& one : facts.services) names.push_back(one.unit.name);
+  for (const auto& module : facts.modules) names.push_back(module.name);
+  for (const auto& service : facts.services) names.push_back(service.unit.name);
   return names;
 }
 

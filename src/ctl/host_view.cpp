@@ -146,9 +146,9 @@ HostView view_of(kinds::World& world) {
   HostView host;
   std::map<std::string, model::Attributes> roce;
   if (auto observed = kinds::roce().observe(world)) {
-    for (auto& one : *observed) {
-      one.settings.merge(one.facts);
-      roce.emplace(one.key.id, std::move(one.settings));
+    for (auto& resource : *observed) {
+      resource.settings.merge(resource.facts);
+      roce.emplace(resource.key.id, std::move(resource.settings));
     }
   }
   for (const auto& device : world.snapshot().devices) {
@@ -180,8 +180,8 @@ HostView view_of(kinds::World& world) {
   const auto addresses = world.host().inet.observe_addresses();
   if (!addresses) return host;
   for (auto& view : host.interfaces) {
-    for (const auto& one : *addresses) {
-      if (one.index == view.link->index) view.addresses.push_back(one.prefix.text());
+    for (const auto& address : *addresses) {
+      if (address.index == view.link->index) view.addresses.push_back(address.prefix.text());
     }
   }
   return host;

@@ -145,7 +145,7 @@ Json roce_json(const model::Attributes& roce) {
 
 Json counters_json(const std::vector<CounterView>& counters) {
   Json out = Json::object();
-  for (const auto& one : counters) out[one.name] = one.value;
+  for (const auto& counter : counters) out[counter.name] = counter.value;
   return out;
 }
 
@@ -341,7 +341,7 @@ Json summary_json(const model::Report& report) {
        {model::Operation::kCreate, model::Operation::kUpdate, model::Operation::kDelete}) {
     changes[std::string(model::text_of(operation))] =
         std::count_if(report.plan.changes.begin(), report.plan.changes.end(),
-                      [&](const model::Change& one) { return one.operation == operation; });
+                      [&](const model::Change& change) { return change.operation == operation; });
   }
   out["changes"] = std::move(changes);
   return out;

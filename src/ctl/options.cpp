@@ -21,10 +21,10 @@ using detail::Parser;
 namespace {
 
 /// Subcommands of other tools.
-struct Habit {
+struct SubcommandAlias {
   std::string_view word, ours;
 };
-constexpr auto kHabits = std::to_array<Habit>({
+constexpr auto kSubcommandAliases = std::to_array<SubcommandAlias>({
     {"plan", "diff"},
     {"preview", "diff"},
     {"check", "validate"},
@@ -50,10 +50,10 @@ constexpr auto kHabits = std::to_array<Habit>({
 });
 
 base::Failure unknown_command(const std::string& word) {
-  const auto habit =
-      std::find_if(kHabits.begin(), kHabits.end(), [&](const Habit& one) { return one.word == word; });
-  if (habit != kHabits.end())
-    return fail(Code::kInvalid, fmt::format("unknown subcommand {}; did you mean {}?", word, habit->ours));
+  const auto alias = std::find_if(kSubcommandAliases.begin(), kSubcommandAliases.end(),
+                                  [&](const SubcommandAlias& one) { return one.word == word; });
+  if (alias != kSubcommandAliases.end())
+    return fail(Code::kInvalid, fmt::format("unknown subcommand {}; did you mean {}?", word, alias->ours));
   std::vector<std::string> known{"schema", "help"};
   for (const auto& command : command_texts()) known.emplace_back(command.name);
   const auto near = base::nearest(word, known);
@@ -198,7 +198,7 @@ base::Result<void> parse_words(Parser& parser, int argc, const char* const* argv
 
 }  // namespace
 
-base::Result<CommandLine> parse_command_line(int argc, const char* const* argv, const Look& look) {
+base::Result<CommandLine> parse_command_line(int argc, const char* const* argv, const Terminal& terminal) {
   Parser parser;
   if (auto done = parse_words(parser, argc, argv); !done) return base::fail(done.error());
   CommandLine line;
@@ -213,7 +213,7 @@ base::Result<CommandLine> parse_command_line(int argc, const char* const* argv, 
   }
   if (parser.help) {
     line.sort = CommandLine::Sort::kHelp;
-    line.help = sub == nullptr ? detail::help_of(parser, look) : detail::help_of(*sub, parser, look);
+    line.help = sub == nullptr ? detail::help_of(parser, terminal) : detail::help_of(*sub, parser, terminal);
     return line;
   }
   auto rest = parser.app.remaining(true);

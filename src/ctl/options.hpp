@@ -20,7 +20,7 @@ struct CommandLine {
 };
 
 /// Fails with a sentence for the user, with the nearest known word where one is misspelled.
-base::Result<CommandLine> parse_command_line(int argc, const char* const* argv, const Look& look);
+base::Result<CommandLine> parse_command_line(int argc, const char* const* argv, const Terminal& terminal);
 
 /// An option or argument of the command line, for manual pages and completions.
 struct OptionInfo {

@@ -202,8 +202,8 @@ int run(int argc, const char* const* argv, Environment& environment) {
   const bool colourless = has_word(argc, argv, "--no-colour") || has_word(argc, argv, "--no-color");
   Context context{environment,
                   {},
-                  look_of(environment, environment.out_terminal, colourless),
-                  look_of(environment, environment.err_terminal, colourless)};
+                  terminal_of(environment, environment.out_terminal, colourless),
+                  terminal_of(environment, environment.err_terminal, colourless)};
   const CleanStream out(environment.out, context.out.colour, false);
   const CleanStream err(environment.err, context.err.colour, environment.err_terminal);
   context.arguments.json = has_word(argc, argv, "--json") || has_word(argc, argv, "-ojson") ||

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "catalog/all.hpp"
-#include "core/standing.hpp"
+#include "core/applied_state.hpp"
 #include "ctl/json.hpp"
 #include "foreign/document.hpp"
 
@@ -29,22 +29,22 @@ const std::vector<model::SectionSpec>& children_of(const std::vector<model::Sect
 }
 
 void render(const std::vector<model::Section>& sections, const std::vector<model::SectionSpec>& specs,
-            const Look& look, std::string& out) {
+            const Terminal& terminal, std::string& out) {
   for (const auto& section : sections) {
     const auto dot = section.path.rfind('.');
     const auto name = section.path.substr(dot == std::string::npos ? 0 : dot + 1);
     const bool repeated = is_repeated(specs, name);
     out += '\n' +
-           look.paint(fmt::format("{}{}{}", repeated ? "[[" : "[", section.path, repeated ? "]]" : "]"),
-                      Style::kBold) +
+           terminal.paint(fmt::format("{}{}{}", repeated ? "[[" : "[", section.path, repeated ? "]]" : "]"),
+                          Style::kBold) +
            '\n';
     for (const auto& [key, entry] : section.entries) {
       const auto where = entry.from_defaults ? "defaults, " + entry.where.text() : entry.where.text();
       out += fmt::format("{} = {}  {}\n", key,
-                         clean(foreign::render_value(section.path, key, entry.value), look.utf8),
-                         look.paint("# " + clean(where, look.utf8), Style::kDim));
+                         clean(foreign::render_value(section.path, key, entry.value), terminal.utf8),
+                         terminal.paint("# " + clean(where, terminal.utf8), Style::kDim));
     }
-    render(section.children, children_of(specs, name), look, out);
+    render(section.children, children_of(specs, name), terminal, out);
   }
 }
 
@@ -58,13 +58,14 @@ int show_document(const Context& context) {
   if (!context.offline() && context.own_document()) {
     const auto host = context.environment.host("/");
     if (const auto ledger = core::read_ledger(host->files, core::GenerationPaths())) {
-      const auto standing = core::standing_of(*ledger, &*document, host->boot_id, core::system_clock());
-      for (auto& note : core::notes_of(standing)) report.notes.push_back(std::move(note));
+      const auto applied_state =
+          core::applied_state_of(*ledger, &*document, host->boot_id, core::system_clock());
+      for (auto& note : core::notes_of(applied_state)) report.notes.push_back(std::move(note));
     }
   }
   const int status = status_of(context, report.exit);
   std::string text = "version = 1\n";
-  const Look plain;
+  const Terminal plain;
   render(document->sections, kinds::grammar(), context.arguments.json ? plain : context.out, text);
   if (context.arguments.json) {
     auto json = head(kDocumentSchema, "show", report, status);

@@ -11,7 +11,7 @@
 #include "base/text.hpp"
 #include "daemon/jobs/outcome.hpp"
 #include "daemon/journal.hpp"
-#include "daemon/tell.hpp"
+#include "daemon/journal_report.hpp"
 #include "daemon/watch/duties.hpp"
 #include "daemon/watch/naming.hpp"
 #include "daemon/watch/suspects.hpp"
@@ -187,7 +187,7 @@ void Controller::connect() {
   try {
     api_ = std::make_unique<Api>(loop_, jobs_);
     api_->ended = [this](const Job& job, const Outcome& outcome) {
-      if (job.changes() && good(outcome.report)) {  // what somebody wants now is done
+      if (job.changes() && succeeded(outcome.report)) {  // what somebody wants now is done
         again_.clear();
         if (!job.by_itself && (job.verb == Job::Verb::kApply || job.verb == Job::Verb::kRollBack))
           refusal_.clear();
@@ -197,7 +197,7 @@ void Controller::connect() {
       reconciler_.woken(Wake::kApply, Loop::now());
       watch(outcome.report);
       take_status(job, outcome);
-      tell(job, outcome.report);
+      report_to_journal(job, outcome.report);
       publish();
       plan_next();
     };
@@ -249,7 +249,7 @@ void Controller::apply_configuration(const std::string& what, bool again) {
   if (what == "boot") job.settled_at = settled_at_;
   reconciler_.began();
   (void)jobs_.add(std::move(job), [this](const Job& one, const Outcome& outcome) {
-    const bool failed = in_vain(outcome);
+    const bool failed = ended_before_plan(outcome);
     tries_ = failed ? tries_ + 1 : 0;
     again_ = failed ? one.what : "";
     refusal_.judge(outcome);
@@ -315,12 +315,12 @@ void Controller::ended(const Job& job, const Outcome& outcome) {
   take_status(job, outcome);
   keep_settled();
   Suspects suspects;
-  tell_drifted(outcome.report, fresh, [&](const model::Key& key) { return suspects.of(key.kind); });
+  report_drift(outcome.report, fresh, [&](const model::Key& key) { return suspects.of(key.kind); });
   // A resource that was not as wanted before, such as a device that came, was changed by nobody.
   const auto blame = [&](const model::Key& key) {
     return stood.contains(key) ? std::optional(suspects.of(key.kind)) : std::nullopt;
   };
-  tell(job, outcome.report, blame, &said_);
+  report_to_journal(job, outcome.report, blame, &repeat_filter_);
   for (const auto& [key, why] : reconciler_.contended()) {
     if (const auto at = contended.find(key); at != contended.end() && at->second == why) continue;
     const auto suspect = suspects.of(key.kind);

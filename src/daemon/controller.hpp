@@ -18,10 +18,10 @@
 #include "daemon/jobs/marker.hpp"
 #include "daemon/jobs/outcome.hpp"
 #include "daemon/jobs/settled_file.hpp"
+#include "daemon/journal_report.hpp"
 #include "daemon/loop.hpp"
 #include "daemon/metrics_file.hpp"
 #include "daemon/reconciler.hpp"
-#include "daemon/tell.hpp"
 #include "daemon/watch/listener.hpp"
 #include "metrics/metrics.hpp"
 #include "system/events.hpp"
@@ -97,7 +97,7 @@ class Controller {
   Waiting waiting_;
   std::string degraded_;    ///< Health::degraded
   bool is_private_ = true;  ///< not everybody may read the document, so nor its values in what is told to all
-  Said said_;
+  RepeatFilter repeat_filter_;
   Expectations expectations_;
   bool ready_ = false;
   bool running_ = false;      ///< an apply or a hold of ours

@@ -12,7 +12,7 @@
 #include "daemon/controller.hpp"
 #include "daemon/jobs/outcome.hpp"
 #include "daemon/journal.hpp"
-#include "daemon/tell.hpp"
+#include "daemon/journal_report.hpp"
 
 namespace rdmacfg::daemon {
 
@@ -31,7 +31,7 @@ void Controller::take_resources(const model::Report& report) {
   waiting_ = waiting_in(report);
   properties_.limited = with_reasons(report, Status::kLimited);
   properties_.unmet = with_reasons(report, Status::kUnmet);
-  expectations_.tell(report);
+  expectations_.report_to_journal(report);
 }
 
 void Controller::take_status(const Job& job, const Outcome& outcome) {
@@ -54,7 +54,7 @@ void Controller::take_status(const Job& job, const Outcome& outcome) {
   is_private_ = outcome.status.value("private", false);
   degraded_ = reasons.empty() ? std::string() : reasons.front();
   const auto audit = std::chrono::seconds(outcome.status.value("audit_s", std::int64_t{0}));
-  audit_.set(Audit::period(audit, !listener_.deaf().empty()), Loop::now());
+  audit_.set(Audit::period(audit, !listener_.why_incomplete().empty()), Loop::now());
   refusal_.active(active_);
   facts_.generation = *active_;
   facts_.degraded = !degraded_.empty();
@@ -127,7 +127,7 @@ void Controller::expired(const Job& job, const Outcome& outcome) {
   plan_expiry();
   // Another generation is held now.
   if (!expiry_.due()) reconciler_.woken(Wake::kApply, Loop::now());
-  tell(job, outcome.report);
+  report_to_journal(job, outcome.report);
   publish();
   plan_next();
 }

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "daemon/tell.hpp"
+#include "daemon/journal_report.hpp"
 
 namespace rdmacfg::daemon {
 
@@ -16,25 +16,25 @@ void Reconciler::woken(Wake wake, Time now) {
   if (!first_) first_ = now;
   last_ = now;
   if (wake == Wake::kDrift) return;
-  if (wake == Wake::kDevice && (running_ || now < echo_until_)) return;
+  if (wake == Wake::kDevice && (running_ || now < own_events_until_)) return;
   failures_.clear();
   retry_whole_.reset();
   whole_attempts_ = 0;
   // A setting of a kernel object is fought for until it is on another one: the other side may fight by
   // loading modules and making devices.
   const bool all = wake == Wake::kApply;
-  std::erase_if(contended_, [&](const auto& one) { return all || footing_of(one.first).empty(); });
-  std::erase_if(reverts_, [&](const auto& one) { return all || one.second.footing.empty(); });
+  std::erase_if(contended_, [&](const auto& one) { return all || parent_object_of(one.first).empty(); });
+  std::erase_if(reverts_, [&](const auto& one) { return all || one.second.parent_object.empty(); });
 }
 
-std::string Reconciler::footing_of(const model::Key& key) const {
+std::string Reconciler::parent_object_of(const model::Key& key) const {
   for (auto at = reverts_.lower_bound({key, ""}); at != reverts_.end() && at->first.first == key; ++at) {
-    if (!at->second.footing.empty()) return at->second.footing;
+    if (!at->second.parent_object.empty()) return at->second.parent_object;
   }
   return {};
 }
 
-void Reconciler::forget_fight(const model::Key& key) {
+void Reconciler::forget_contention(const model::Key& key) {
   contended_.erase(key);
   std::erase_if(reverts_, [&](const auto& one) { return one.first.first == key; });
 }
@@ -67,7 +67,7 @@ std::optional<Reconciler::Time> Reconciler::due() const {
   // Events do not hurry it: a worker that dies may be what made them.
   if (retry_whole_) return retry_whole_;
   std::optional<Time> when;
-  if (first_) when = std::min(*last_ + kQuiet, *first_ + kPatience);
+  if (first_) when = std::min(*last_ + kDebounce, *first_ + kMaxDelay);
   for (const auto& [key, failure] : failures_) {
     if (!when || failure.retry < *when) when = failure.retry;
   }
@@ -131,9 +131,10 @@ Reconciler::Time Reconciler::back_off(int attempts) {
 void Reconciler::count_revert(const model::Change& change, const std::string& field, Time now) {
   auto& reverts = reverts_[{change.key, field}];
   // On a device that came back in between it is not a revert, but the first time.
-  if (!change.footing.empty() && !reverts.footing.empty() && change.footing != reverts.footing)
+  if (!change.parent_object.empty() && !reverts.parent_object.empty() &&
+      change.parent_object != reverts.parent_object)
     reverts.times.clear();
-  if (!change.footing.empty()) reverts.footing = change.footing;
+  if (!change.parent_object.empty()) reverts.parent_object = change.parent_object;
   if (!change.returned.empty() && change.returned != reverts.returned) {
     reverts.returned = change.returned;
     reverts.times.clear();
@@ -161,12 +162,12 @@ std::vector<model::Key> Reconciler::ended(const model::Report& report, Time now,
     // Due work still is: it was not tried.
     retry_whole_ = now + back_off(whole_attempts_++);
     whole_reason_ = report.error->message;
-    echo_until_ = now + kEcho;  // a worker that dies may have changed something first
+    own_events_until_ = now + kOwnEvents;  // a worker that dies may have changed something first
     return fresh;
   }
   retry_whole_.reset();
   whole_attempts_ = 0;
-  if (!report.plan.empty()) echo_until_ = now + kEcho;
+  if (!report.plan.empty()) own_events_until_ = now + kOwnEvents;
   std::map<model::Key, Status> status;
   for (const auto& resource : report.resources) status.emplace(resource.key, resource.status);
 
@@ -184,11 +185,11 @@ std::vector<model::Key> Reconciler::ended(const model::Report& report, Time now,
   for (const auto& [key, fields] : contended_) waiting.emplace(key, "");
   for (const auto& key : drifted_) waiting.emplace(key, "");
   for (const auto& resource : report.resources) {
-    const auto footing = footing_of(resource.key);
-    if (!contended_.contains(resource.key) || footing.empty() || resource.instance.empty() ||
-        footing == resource.instance)
+    const auto parent_object = parent_object_of(resource.key);
+    if (!contended_.contains(resource.key) || parent_object.empty() || resource.instance.empty() ||
+        parent_object == resource.instance)
       continue;
-    forget_fight(resource.key);  // on a device that came back it was left alone for nothing
+    forget_contention(resource.key);  // on a device that came back it was left alone for nothing
     woken(Wake::kDrift, now);
   }
   std::map<model::Key, std::string> failed;

@@ -28,15 +28,15 @@ class Reconciler {
  public:
   using Time = std::chrono::milliseconds;  ///< CLOCK_BOOTTIME
 
-  static constexpr Time kQuiet{150};      ///< no event for so long, then it runs
-  static constexpr Time kPatience{2000};  ///< runs at the latest so long after the first event
+  static constexpr Time kDebounce{150};   ///< no event for so long, then it runs
+  static constexpr Time kMaxDelay{2000};  ///< runs at the latest so long after the first event
   static constexpr Time kBackOffMin{5};
   static constexpr Time kBackOffMax{300'000};
   static constexpr std::size_t kReverts = 3;  ///< of one field, then it is contended
   static constexpr Time kRevertWindow{600'000};
   /// So long after a run that changed something, devices that come or go may still be its own doing: udev
   /// tells late. They wake, but failed resources are not tried sooner for them.
-  static constexpr Time kEcho{1000};
+  static constexpr Time kOwnEvents{1000};
 
   /// @param jitter factor around 1 for back-off, so that a cluster does not act in step
   explicit Reconciler(std::function<double()> jitter = [] { return 1.0; }) : jitter_(std::move(jitter)) {}
@@ -79,7 +79,7 @@ class Reconciler {
   [[nodiscard]] std::string failing(bool reasons = true) const;
 
  private:
-  struct Fight {
+  struct Contention {
     std::string what;    ///< "changed mtu of ib0 back 3 times"
     std::string values;  ///< " (last from 2044 to 1500)"
   };
@@ -89,28 +89,28 @@ class Reconciler {
     std::string reason;
   };
   struct Reverts {
-    std::string footing;   ///< the kernel object that they were on
-    std::string returned;  ///< the last one whose return was answered
+    std::string parent_object;  ///< the kernel object that they were on
+    std::string returned;       ///< the last one whose return was answered
     std::deque<Time> times;
   };
 
   Time back_off(int attempts);
   void count_revert(const model::Change& change, const std::string& field, Time now);
   /// The kernel object that somebody fights about; empty when it is on none, or not known.
-  [[nodiscard]] std::string footing_of(const model::Key& key) const;
-  void forget_fight(const model::Key& key);
+  [[nodiscard]] std::string parent_object_of(const model::Key& key) const;
+  void forget_contention(const model::Key& key);
 
   std::function<double()> jitter_;
   std::optional<Time> first_, last_;  ///< events that were not looked at yet
   bool running_ = false;
-  Time echo_until_{0};
+  Time own_events_until_{0};
   std::map<model::Key, Failure> failures_;
   std::optional<Time> retry_whole_;  ///< the last run failed before it knew of any resource
   int whole_attempts_ = 0;
   std::string whole_reason_;
   std::map<std::pair<model::Key, std::string>, Reverts> reverts_;  ///< by resource and field
   /// By resource and field, with the reason; the field is empty where it is about whether there is one.
-  std::map<model::Key, std::map<std::string, Fight>> contended_;
+  std::map<model::Key, std::map<std::string, Contention>> contended_;
   Settled settled_;
   std::set<model::Key> drifted_;
 };

@@ -27,7 +27,7 @@ constexpr std::array<std::string_view, 2> kWatched{"mode", "umcast"};
 
 std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
-std::string cut(std::string text) {
+std::string shorten(std::string text) {
   if (text.size() <= limits::kSummaryText) return text;
   auto end = limits::kSummaryText;
   while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;  // within a character
@@ -35,42 +35,42 @@ std::string cut(std::string text) {
   return text + "…";
 }
 
-void cut(model::Value& value) {
+void shorten(model::Value& value) {
   if (auto* text = std::get_if<std::string>(&value)) {
-    *text = cut(std::move(*text));
+    *text = shorten(std::move(*text));
   } else if (auto* list = std::get_if<std::vector<std::string>>(&value)) {
     const auto more = list->size() > kListItems ? list->size() - kListItems : 0;
     if (more > 0) list->resize(kListItems);
-    for (auto& one : *list) one = cut(std::move(one));
+    for (auto& one : *list) one = shorten(std::move(one));
     if (more > 0) list->push_back(fmt::format("… and {} more", more));
   }
 }
 
-void cut(std::vector<std::string>& texts) {
+void shorten(std::vector<std::string>& texts) {
   const auto more = texts.size() > kTexts ? texts.size() - kTexts : 0;
   if (more > 0) texts.resize(kTexts);
-  for (auto& one : texts) one = cut(std::move(one));
+  for (auto& one : texts) one = shorten(std::move(one));
   if (more > 0) texts.push_back(fmt::format("{} more are not shown", more));
 }
 
 model::Change short_of(const model::Change& change, bool values) {
   model::Change out;
   out.key = change.key;
-  out.label = cut(change.label);
+  out.label = shorten(change.label);
   out.operation = change.operation;
   out.fields = change.fields;
-  cut(out.fields);
+  shorten(out.fields);
   out.overruled = change.overruled;
-  out.footing = change.footing;
+  out.parent_object = change.parent_object;
   out.returned = change.returned;
   if (!values) return out;
   out.effect = change.effect;
   out.interrupts = change.interrupts;  // the journal names the services that are restarted
-  cut(out.interrupts);
+  shorten(out.interrupts);
   out.before = change.before;
   out.after = change.after;
   for (auto* side : {&out.before, &out.after}) {
-    for (auto& [name, value] : *side) cut(value);
+    for (auto& [name, value] : *side) shorten(value);
   }
   return out;
 }
@@ -78,16 +78,16 @@ model::Change short_of(const model::Change& change, bool values) {
 model::ResourceReport short_of(const model::ResourceReport& resource, bool values) {
   model::ResourceReport out;
   out.key = resource.key;
-  out.label = cut(resource.label);
+  out.label = shorten(resource.label);
   out.status = resource.status;
-  out.reason = values ? cut(resource.reason) : resource.reason.substr(0, 160);
+  out.reason = values ? shorten(resource.reason) : resource.reason.substr(0, 160);
   out.instance = resource.instance;
   for (const auto& attribute : resource.attributes) {
     if (std::find(kWatched.begin(), kWatched.end(), attribute.name) == kWatched.end()) continue;
     auto& kept = out.attributes.emplace_back(attribute);
     kept.origin.reset();
-    cut(kept.now);
-    cut(kept.wanted);
+    shorten(kept.now);
+    shorten(kept.wanted);
   }
   return out;
 }
@@ -97,16 +97,16 @@ model::Report frame_of(const model::Report& report) {
   model::Report out;
   out.exit = report.exit;
   out.error = report.error;
-  if (out.error) out.error->message = cut(std::move(out.error->message));
+  if (out.error) out.error->message = shorten(std::move(out.error->message));
   out.notes = report.notes;
-  cut(out.notes);
-  for (const auto& note : report.damage) out.damage.insert(cut(note));
-  for (const auto& note : report.rollbacks) out.rollbacks.insert(cut(note));
+  shorten(out.notes);
+  for (const auto& note : report.damage) out.damage.insert(shorten(note));
+  for (const auto& note : report.rollbacks) out.rollbacks.insert(shorten(note));
   out.left_over = report.left_over;
-  cut(out.left_over);
-  for (const auto& one : report.diagnostics) {
+  shorten(out.left_over);
+  for (const auto& diagnostic : report.diagnostics) {
     if (out.diagnostics.size() == kTexts) break;
-    out.diagnostics.push_back({one.severity, one.where, cut(one.message), "", {}});
+    out.diagnostics.push_back({diagnostic.severity, diagnostic.where, shorten(diagnostic.message), "", {}});
   }
   return out;
 }
@@ -117,9 +117,9 @@ Json summary_of(const model::Report& report) {
   for (const bool values : {true, false}) {
     auto out = frame_of(report);
     out.resources.reserve(report.resources.size());
-    for (const auto& one : report.resources) out.resources.push_back(short_of(one, values));
-    for (const auto& one : report.plan.changes) out.plan.changes.push_back(short_of(one, values));
-    for (const auto& one : report.drifted) out.drifted.push_back(short_of(one, values));
+    for (const auto& resource : report.resources) out.resources.push_back(short_of(resource, values));
+    for (const auto& change : report.plan.changes) out.plan.changes.push_back(short_of(change, values));
+    for (const auto& change : report.drifted) out.drifted.push_back(short_of(change, values));
     auto json = core::report_json(out);
     if (dump(json).size() <= limits::kSummaryBytes - kStatusBytes) return json;
   }

@@ -16,30 +16,30 @@ namespace detail {
 namespace {
 
 /// The document's values for an IPoIB interface.
-model::Attributes wanted(const Patient& patient, const system::Link& link) {
-  if (patient.document == nullptr) return {};
+model::Attributes wanted(const DoctorContext& context, const system::Link& link) {
+  if (context.document == nullptr) return {};
   model::Diagnostics ignored;
   std::vector<model::Desired> desired;
-  const auto bound = kinds::bind(patient.document->sections, patient.world, ignored);
+  const auto bound = kinds::bind(context.document->sections, context.world, ignored);
   const auto& kind = link.ipoib->child ? kinds::pkey() : kinds::ipoib();
   kind.parse(bound, desired, ignored);
   const auto guid = link.ipoib->guid.text();
   const auto id = link.ipoib->child ? guid + "/" + link.ipoib->pkey.text() : guid;
-  const auto at =
-      std::find_if(desired.begin(), desired.end(), [&](const auto& one) { return one.key.id == id; });
+  const auto at = std::find_if(desired.begin(), desired.end(),
+                               [&](const auto& resource) { return resource.key.id == id; });
   return at == desired.end() ? model::Attributes{} : at->settings;
 }
 
 }  // namespace
 
-std::optional<std::int64_t> wanted_mtu(const Patient& patient, const system::Link& link) {
-  const auto settings = wanted(patient, link);
+std::optional<std::int64_t> wanted_mtu(const DoctorContext& context, const system::Link& link) {
+  const auto settings = wanted(context, link);
   const auto* mtu = std::get_if<std::int64_t>(&model::value_of(settings, "mtu"));
   return mtu == nullptr ? std::nullopt : std::optional(*mtu);
 }
 
-std::string wanted_mode(const Patient& patient, const system::Link& link) {
-  const auto settings = wanted(patient, link);
+std::string wanted_mode(const DoctorContext& context, const system::Link& link) {
+  const auto settings = wanted(context, link);
   const auto* mode = std::get_if<std::string>(&model::value_of(settings, "mode"));
   return mode == nullptr ? std::string() : *mode;
 }
@@ -48,9 +48,9 @@ std::vector<std::pair<std::string, std::string>> roce_modes(kinds::World& world)
   std::vector<std::pair<std::string, std::string>> out;
   const auto observed = kinds::roce().observe(world);
   if (!observed) return out;
-  for (const auto& one : *observed) {
-    if (const auto* mode = std::get_if<std::string>(&model::value_of(one.settings, "mode")))
-      out.emplace_back(one.label, *mode);
+  for (const auto& resource : *observed) {
+    if (const auto* mode = std::get_if<std::string>(&model::value_of(resource.settings, "mode")))
+      out.emplace_back(resource.label, *mode);
   }
   return out;
 }
@@ -93,9 +93,9 @@ const std::vector<Check>& checks() {
   return kChecks;
 }
 
-std::vector<Finding> examine(const Patient& patient) {
+std::vector<Finding> examine(const DoctorContext& context) {
   std::vector<Finding> out;
-  for (const auto& check : checks()) check.run(patient, out);
+  for (const auto& check : checks()) check.run(context, out);
   return out;
 }
 

@@ -9,7 +9,7 @@
 
 #include "base/error.hpp"
 #include "config/document.hpp"
-#include "core/standing.hpp"
+#include "core/applied_state.hpp"
 #include "kinds/world.hpp"
 #include "model/report.hpp"
 #include "system/host.hpp"
@@ -32,11 +32,11 @@ struct Finding {
 };
 
 /// The input of the checks.
-struct Patient {
+struct DoctorContext {
   kinds::World& world;
   const config::Document* document = nullptr;     ///< nullptr: there is none
   const model::Report* report = nullptr;          ///< how the host stands to it, as diff() says
-  const Standing* standing = nullptr;             ///< how it stands to what was applied
+  const AppliedState* applied_state = nullptr;    ///< how it stands to what was applied
   std::map<model::Key, std::string> contended{};  ///< what the daemon has given up on, with the reason
 };
 
@@ -44,13 +44,13 @@ struct Patient {
 struct Check {
   std::string_view name;
   std::string_view about;
-  void (*run)(const Patient& patient, std::vector<Finding>& out);
+  void (*run)(const DoctorContext& context, std::vector<Finding>& out);
 };
 
 /// All checks, in the order in which they are reported.
 const std::vector<Check>& checks();
 
 /// Runs all of them. Every resource of the report that is not as wanted is in one finding at least.
-std::vector<Finding> examine(const Patient& patient);
+std::vector<Finding> examine(const DoctorContext& context);
 
 }  // namespace rdmacfg::core

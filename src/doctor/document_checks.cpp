@@ -71,51 +71,51 @@ bool is_on(const ResourceReport& resource, const std::string& guid, const std::s
 
 }  // namespace
 
-void document_held(const Patient& patient, std::vector<Finding>& out) {
-  if (patient.standing == nullptr) return;
-  const auto& standing = *patient.standing;
+void document_held(const DoctorContext& context, std::vector<Finding>& out) {
+  if (context.applied_state == nullptr) return;
+  const auto& applied_state = *context.applied_state;
   const std::string object = "document";
-  if (standing.unconfirmed) {
+  if (applied_state.unconfirmed) {
     out.push_back(
         {"document_held", Finding::Weight::kRisk,
-         fmt::format("generation {}", standing.unconfirmed->generation),
-         standing.left.count() > 0
-             ? fmt::format("it waits for confirmation, and is rolled back in {}", spoken(standing.left))
+         fmt::format("generation {}", applied_state.unconfirmed->generation),
+         applied_state.left.count() > 0
+             ? fmt::format("it waits for confirmation, and is rolled back in {}", spoken(applied_state.left))
              : fmt::format("it was not confirmed {} and is about to be rolled back",
-                           standing.rebooted ? "before the host was rebooted" : "in time"),
+                           applied_state.rebooted ? "before the host was rebooted" : "in time"),
          "`rdma-configctl confirm` keeps it, `rdma-configctl rollback` takes it back at once"});
   }
-  if (standing.gone && standing.active) {
+  if (applied_state.gone && applied_state.active) {
     out.push_back({"document_held", Finding::Weight::kRisk, object,
                    fmt::format("there is none in /etc/rdma-configd, and the daemon holds generation {} ({})",
-                               standing.active->number, standing.active->when),
+                               applied_state.active->number, applied_state.active->when),
                    fmt::format("`rdma-configctl history show {}` prints it; write it to "
                                "/etc/rdma-configd/config.toml",
-                               standing.active->number)});
+                               applied_state.active->number)});
   }
-  if (!standing.compared || standing.is_active) return;
-  if (standing.refused) {
-    const auto why = standing.why.empty() ? std::string() : fmt::format(" ({})", standing.why);
-    out.push_back(
-        {"document_held", Finding::Weight::kProblem, object,
-         fmt::format("it was rolled back{}, so it is not applied at boot or by a reload; {}", why,
-                     standing.active ? fmt::format("generation {} is held instead", standing.active->number)
-                                     : "nothing is held"),
-         "change it, or apply it again with `rdma-configctl apply --confirm 5m`"});
-  } else if (standing.active) {
+  if (!applied_state.compared || applied_state.is_active) return;
+  if (applied_state.refused) {
+    const auto why = applied_state.why.empty() ? std::string() : fmt::format(" ({})", applied_state.why);
+    out.push_back({"document_held", Finding::Weight::kProblem, object,
+                   fmt::format("it was rolled back{}, so it is not applied at boot or by a reload; {}", why,
+                               applied_state.active ? fmt::format("generation {} is held instead",
+                                                                  applied_state.active->number)
+                                                    : "nothing is held"),
+                   "change it, or apply it again with `rdma-configctl apply --confirm 5m`"});
+  } else if (applied_state.active) {
     out.push_back(
         {"document_held", Finding::Weight::kRisk, object,
          fmt::format("it is not the one that was applied last: the daemon holds generation {} ({}) until "
                      "it reads the document again, at a reload or at the next boot",
-                     standing.active->number, standing.active->when),
+                     applied_state.active->number, applied_state.active->when),
          "`rdma-configctl diff` shows what it would change; then `rdma-configctl apply`"});
   }
 }
 
-void daemon_down(const Patient& patient, std::vector<Finding>& out) {
-  if (patient.standing == nullptr || !patient.standing->active) return;
-  if (read(patient, kWithdrawnMark)) return;
-  const auto found = units(patient, {kDaemon});
+void daemon_down(const DoctorContext& context, std::vector<Finding>& out) {
+  if (context.applied_state == nullptr || !context.applied_state->active) return;
+  if (read(context, kWithdrawnMark)) return;
+  const auto found = units(context, {kDaemon});
   if (found.empty() || !found.front().there()) return;
   const auto& unit = found.front();
   if (unit.active == "active" || unit.active == "activating" || unit.active == "reloading") return;
@@ -126,11 +126,11 @@ void daemon_down(const Patient& patient, std::vector<Finding>& out) {
                      : "systemctl start rdma-configd"});
 }
 
-void contended(const Patient& patient, std::vector<Finding>& out) {
-  for (const auto& [key, why] : patient.contended) {
+void contended(const DoctorContext& context, std::vector<Finding>& out) {
+  for (const auto& [key, why] : context.contended) {
     std::string label = key.text();
-    if (patient.report != nullptr) {
-      for (const auto& resource : patient.report->resources) {
+    if (context.report != nullptr) {
+      for (const auto& resource : context.report->resources) {
         if (resource.key == key && !resource.label.empty()) label = resource.label;
       }
     }
@@ -144,19 +144,20 @@ void contended(const Patient& patient, std::vector<Finding>& out) {
   }
 }
 
-void port_down(const Patient& patient, std::vector<Finding>& out) {
-  if (patient.report == nullptr) return;
-  for (const auto& device : patient.world.snapshot().devices) {
+void port_down(const DoctorContext& context, std::vector<Finding>& out) {
+  if (context.report == nullptr) return;
+  for (const auto& device : context.world.snapshot().devices) {
     for (const auto& port : device.ports) {
       if (port.state != "DOWN") continue;
       const auto name = fmt::format("{}/{}", device.name, port.number);
       const auto guid = port.guid.number == 0 ? std::string("-") : port.guid.text();
-      const bool wanted = std::any_of(
-          patient.report->resources.begin(), patient.report->resources.end(), [&](const ResourceReport& one) {
-            const bool ours = one.status != Status::kForeign && one.status != Status::kIgnored &&
-                              one.status != Status::kReleased;
-            return ours && is_on(one, guid, name);
-          });
+      const bool wanted = std::any_of(context.report->resources.begin(), context.report->resources.end(),
+                                      [&](const ResourceReport& resource) {
+                                        const bool ours = resource.status != Status::kForeign &&
+                                                          resource.status != Status::kIgnored &&
+                                                          resource.status != Status::kReleased;
+                                        return ours && is_on(resource, guid, name);
+                                      });
       if (!wanted) continue;
       const bool disabled = port.physical_state == "Disabled";
       out.push_back({"port_down", Finding::Weight::kProblem, name,
@@ -171,22 +172,22 @@ void port_down(const Patient& patient, std::vector<Finding>& out) {
   }
 }
 
-void unmet(const Patient& patient, std::vector<Finding>& out) {
-  if (patient.report == nullptr) return;
-  for (const auto& resource : patient.report->resources) {
+void unmet(const DoctorContext& context, std::vector<Finding>& out) {
+  if (context.report == nullptr) return;
+  for (const auto& resource : context.report->resources) {
     if (resource.status != Status::kUnmet) continue;
     out.push_back({"unmet", Finding::Weight::kProblem, resource.label, resource.reason,
                    "rdma-configd only checks it: repair the host, or expect something else", resource.key});
   }
 }
 
-void not_as_wanted(const Patient& patient, std::vector<Finding>& out) {
-  if (patient.report == nullptr) return;
+void not_as_wanted(const DoctorContext& context, std::vector<Finding>& out) {
+  if (context.report == nullptr) return;
   std::set<model::Key> said;
   for (const auto& one : out) {
     if (one.resource) said.insert(*one.resource);
   }
-  for (const auto& resource : patient.report->resources) {
+  for (const auto& resource : context.report->resources) {
     if (said.contains(resource.key)) continue;
     switch (resource.status) {
       case Status::kDiffers:

@@ -57,9 +57,9 @@ bool is_limited(const State& state, const system::Link& link, std::int64_t wante
 }
 
 /// Whether the document has the rules of this partition, for a subnet manager of this host.
-bool own_partition(const Patient& patient, model::Pkey pkey) {
-  if (patient.document == nullptr) return false;
-  return std::any_of(patient.document->sections.begin(), patient.document->sections.end(),
+bool own_partition(const DoctorContext& context, model::Pkey pkey) {
+  if (context.document == nullptr) return false;
+  return std::any_of(context.document->sections.begin(), context.document->sections.end(),
                      [&](const model::Section& section) {
                        const auto* key = section.path == "partition" ? section.find("pkey") : nullptr;
                        const auto written =
@@ -70,12 +70,12 @@ bool own_partition(const Patient& patient, model::Pkey pkey) {
 
 }  // namespace
 
-void no_subnet_manager(const Patient& patient, std::vector<Finding>& out) {
-  each_port(patient.world, "InfiniBand", [&](const PortRef& port) {
+void no_subnet_manager(const DoctorContext& context, std::vector<Finding>& out) {
+  each_port(context.world, "InfiniBand", [&](const PortRef& port) {
     const bool linked = port.port->physical_state == "LinkUp";
     if (!linked || (port.port->state != "INIT" && port.port->state != "ARMED")) return;
     // One of ours that serves the port does so within seconds.
-    const auto own = units(patient, {kinds::opensm_unit(port.port->guid)});
+    const auto own = units(context, {kinds::opensm_unit(port.port->guid)});
     if (!own.empty() && own.front().active == "active") {
       out.push_back(
           {"no_subnet_manager", Finding::Weight::kProblem, name_of(port),
@@ -101,22 +101,22 @@ void no_subnet_manager(const Patient& patient, std::vector<Finding>& out) {
 }
 
 /// beside_other says that another one may be master, unless the priority is the highest that there is.
-void not_master(const Patient& patient, std::vector<Finding>& out) {
-  if (patient.document == nullptr) return;
+void not_master(const DoctorContext& context, std::vector<Finding>& out) {
+  if (context.document == nullptr) return;
   constexpr std::int64_t kHighest = 15;
   std::set<int> own;  // LIDs of this host
-  each_port(patient.world, "InfiniBand", [&](const PortRef& port) {
+  each_port(context.world, "InfiniBand", [&](const PortRef& port) {
     if (port.port->lid) own.insert(*port.port->lid);
   });
-  for (const auto& section : patient.document->sections) {
+  for (const auto& section : context.document->sections) {
     const auto* entry = section.path == "opensm" ? section.find("guid") : nullptr;
     const auto wanted = model::from_attributes<kinds::Opensm>(section.attributes());
-    const auto port = entry != nullptr && wanted.guid ? patient.world.port(*wanted.guid) : std::nullopt;
+    const auto port = entry != nullptr && wanted.guid ? context.world.port(*wanted.guid) : std::nullopt;
     if (!port || port->port->state != "ACTIVE") continue;
     const int master = port->port->sm_lid.value_or(0);
     if (master == 0 || own.contains(master)) continue;
     if (wanted.beside_other.value_or(false) && wanted.priority != kHighest) continue;
-    const auto runs = units(patient, {kinds::opensm_unit(*wanted.guid), kinds::kOpensmService});
+    const auto runs = units(context, {kinds::opensm_unit(*wanted.guid), kinds::kOpensmService});
     const bool running = std::any_of(runs.begin(), runs.end(),
                                      [](const system::Unit& unit) { return unit.active == "active"; });
     if (!running) continue;  // the report has it
@@ -131,9 +131,9 @@ void not_master(const Patient& patient, std::vector<Finding>& out) {
   }
 }
 
-void two_subnet_managers(const Patient& patient, std::vector<Finding>& out) {
+void two_subnet_managers(const DoctorContext& context, std::vector<Finding>& out) {
   std::map<std::string, PortRef> first;  // by subnet prefix
-  each_port(patient.world, "InfiniBand", [&](const PortRef& port) {
+  each_port(context.world, "InfiniBand", [&](const PortRef& port) {
     if (port.port->state != "ACTIVE" || !port.port->sm_lid || *port.port->sm_lid == 0) return;
     const auto [at, fresh] = first.try_emplace(port.port->gid_prefix, port);
     if (fresh || *at->second.port->sm_lid == *port.port->sm_lid) return;
@@ -150,8 +150,8 @@ void two_subnet_managers(const Patient& patient, std::vector<Finding>& out) {
   });
 }
 
-void pkey_missing(const Patient& patient, std::vector<Finding>& out) {
-  auto& world = patient.world;
+void pkey_missing(const DoctorContext& context, std::vector<Finding>& out) {
+  auto& world = context.world;
   each_ipoib(world, [&](const system::Link& link, const std::optional<PortRef>& port) {
     if (!port || port->port->state != "ACTIVE") return;
     const auto& table = world.pkeys(*port);
@@ -172,12 +172,12 @@ void pkey_missing(const Patient& patient, std::vector<Finding>& out) {
   });
 }
 
-void mtu_capped(const Patient& patient, std::vector<Finding>& out) {
-  auto& world = patient.world;
+void mtu_capped(const DoctorContext& context, std::vector<Finding>& out) {
+  auto& world = context.world;
   const auto state = load_state(world.host().files, Paths().state);
   each_ipoib(world, [&](const system::Link& link, const std::optional<PortRef>& port) {
     if (!port || !link.up || !link.carrier || link.ipoib->mode != model::IpoibMode::kDatagram) return;
-    const auto wanted = wanted_mtu(patient, link);
+    const auto wanted = wanted_mtu(context, link);
     if (!wanted || link.mtu >= *wanted) return;
     const auto sentence =
         fmt::format("the document wants an MTU of {}, and the interface has {}", *wanted, link.mtu);
@@ -186,7 +186,7 @@ void mtu_capped(const Patient& patient, std::vector<Finding>& out) {
           {"mtu_capped", Finding::Weight::kProblem, link.name,
            fmt::format("{}: the multicast group of partition {} allows no more", sentence,
                        link.ipoib->pkey.text()),
-           own_partition(patient, link.ipoib->pkey)
+           own_partition(context, link.ipoib->pkey)
                ? "the document has the [[partition]] itself: give it mtu = 4096 (and every port of the "
                  "partition a link MTU of 4096), or want less"
                : "give the partition a larger MTU at the subnet manager (mtu=5 is 4096 in partitions.conf), "
@@ -195,7 +195,7 @@ void mtu_capped(const Patient& patient, std::vector<Finding>& out) {
            model::Key{std::string((link.ipoib->child ? kinds::pkey() : kinds::ipoib()).name()),
                       link.ipoib->child ? link.ipoib->guid.text() + "/" + link.ipoib->pkey.text()
                                         : link.ipoib->guid.text()}});
-    } else if (patient.report == nullptr) {  // else not_as_wanted() says it
+    } else if (context.report == nullptr) {  // else not_as_wanted() says it
       out.push_back({"mtu_capped", Finding::Weight::kProblem, link.name,
                      state ? sentence + ": the document is not applied, or it was changed since"
                            : sentence + " (who may not read what was applied cannot tell why)",
@@ -204,9 +204,9 @@ void mtu_capped(const Patient& patient, std::vector<Finding>& out) {
   });
 }
 
-void no_connected_mode(const Patient& patient, std::vector<Finding>& out) {
-  each_ipoib(patient.world, [&](const system::Link& link, const std::optional<PortRef>& /*port*/) {
-    if (link.ipoib->connected_capable || wanted_mode(patient, link) != "connected") return;
+void no_connected_mode(const DoctorContext& context, std::vector<Finding>& out) {
+  each_ipoib(context.world, [&](const system::Link& link, const std::optional<PortRef>& /*port*/) {
+    if (link.ipoib->connected_capable || wanted_mode(context, link) != "connected") return;
     out.push_back(
         {"no_connected_mode", Finding::Weight::kProblem, link.name,
          "the document wants connected mode, and this adapter's driver cannot do it (enhanced IPoIB)",
@@ -215,8 +215,8 @@ void no_connected_mode(const Patient& patient, std::vector<Finding>& out) {
   });
 }
 
-void connected_multicast(const Patient& patient, std::vector<Finding>& out) {
-  auto& world = patient.world;
+void connected_multicast(const DoctorContext& context, std::vector<Finding>& out) {
+  auto& world = context.world;
   std::optional<std::map<std::string, int>> groups;
   each_ipoib(world, [&](const system::Link& link, const std::optional<PortRef>& /*port*/) {
     if (link.ipoib->mode != model::IpoibMode::kConnected || link.mtu <= model::kMtuDatagramMax) return;
@@ -232,10 +232,10 @@ void connected_multicast(const Patient& patient, std::vector<Finding>& out) {
   });
 }
 
-void no_address(const Patient& patient, std::vector<Finding>& out) {
-  if (patient.document == nullptr) return;
+void no_address(const DoctorContext& context, std::vector<Finding>& out) {
+  if (context.document == nullptr) return;
   model::Diagnostics ignored;
-  const auto bound = kinds::bind(patient.document->sections, patient.world, ignored);
+  const auto bound = kinds::bind(context.document->sections, context.world, ignored);
   const auto& wanted = kinds::addressing_of(bound, nullptr);
   const auto from_network = [](const kinds::WantedFamily& family) {
     return family.section != nullptr && family.method == model::InetMethod::kAuto;
@@ -243,10 +243,10 @@ void no_address(const Patient& patient, std::vector<Finding>& out) {
   if (std::none_of(wanted.begin(), wanted.end(),
                    [&](const auto& one) { return from_network(one.ipv4) || from_network(one.ipv6); }))
     return;
-  const auto there = patient.world.host().inet.observe_addresses();
+  const auto there = context.world.host().inet.observe_addresses();
   if (!there) return;
   for (const auto& one : wanted) {
-    const auto* link = kinds::interface_of(one.id(), patient.world);
+    const auto* link = kinds::interface_of(one.id(), context.world);
     // Without carrier nobody can be asked; other checks say why.
     if (link == nullptr || !link->carrier || one.ignore || one.absent || one.down) continue;
     for (const auto* family : {&one.ipv4, &one.ipv6}) {
@@ -270,8 +270,8 @@ void no_address(const Patient& patient, std::vector<Finding>& out) {
   }
 }
 
-void gid_missing(const Patient& patient, std::vector<Finding>& out) {
-  auto& world = patient.world;
+void gid_missing(const DoctorContext& context, std::vector<Finding>& out) {
+  auto& world = context.world;
   each_port(world, "Ethernet", [&](const PortRef& port) {
     if (port.port->state != "ACTIVE") return;
     const auto table = world.host().rdma.observe_gids(port.device->name, port.port->number);
@@ -282,8 +282,8 @@ void gid_missing(const Patient& patient, std::vector<Finding>& out) {
   });
 }
 
-void zero_guid(const Patient& patient, std::vector<Finding>& out) {
-  for (const auto& device : patient.world.snapshot().devices) {
+void zero_guid(const DoctorContext& context, std::vector<Finding>& out) {
+  for (const auto& device : context.world.snapshot().devices) {
     bool zero = device.node_guid.number == 0;
     for (const auto& port : device.ports)
       zero = zero || (port.link_layer == "InfiniBand" && port.guid.number == 0);
@@ -309,9 +309,9 @@ void zero_guid(const Patient& patient, std::vector<Finding>& out) {
   }
 }
 
-void roce_mismatch(const Patient& patient, std::vector<Finding>& out) {
+void roce_mismatch(const DoctorContext& context, std::vector<Finding>& out) {
   std::map<std::string, std::string> modes;  // mode → first port
-  for (const auto& [port, mode] : roce_modes(patient.world)) modes.try_emplace(mode, port);
+  for (const auto& [port, mode] : roce_modes(context.world)) modes.try_emplace(mode, port);
   if (modes.size() < 2) return;
   const auto &one = *modes.begin(), &other = *std::next(modes.begin());
   out.push_back(

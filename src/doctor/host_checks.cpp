@@ -40,21 +40,21 @@ std::optional<std::int64_t> locked_memory(const std::string& limits) {
 
 }  // namespace
 
-std::vector<system::Unit> units(const Patient& patient, const std::vector<std::string>& names) {
-  auto found = patient.world.host().units.observe_units(names);
+std::vector<system::Unit> units(const DoctorContext& context, const std::vector<std::string>& names) {
+  auto found = context.world.host().units.observe_units(names);
   if (!found || !*found) return {};
   return std::move(**found);
 }
 
-std::optional<std::string> read(const Patient& patient, const std::string& path) {
-  auto text = patient.world.host().files.read(path);
+std::optional<std::string> read(const DoctorContext& context, const std::string& path) {
+  auto text = context.world.host().files.read(path);
   return text ? std::move(*text) : std::nullopt;
 }
 
-void small_memlock(const Patient& patient, std::vector<Finding>& out) {
+void small_memlock(const DoctorContext& context, std::vector<Finding>& out) {
   std::vector<std::string> names(kJobStarters.begin(), kJobStarters.end());
-  if (patient.document != nullptr) {
-    for (const auto& section : patient.document->sections) {
+  if (context.document != nullptr) {
+    for (const auto& section : context.document->sections) {
       const auto* more = section.path == "memlock" ? section.find("units") : nullptr;
       const auto* list = more == nullptr ? nullptr : std::get_if<std::vector<std::string>>(&more->value);
       if (list == nullptr) continue;
@@ -69,9 +69,9 @@ void small_memlock(const Patient& patient, std::vector<Finding>& out) {
                                    names.end());
   std::sort(names.begin(), names.end());
   names.erase(std::unique(names.begin(), names.end()), names.end());
-  for (const auto& unit : units(patient, names)) {
+  for (const auto& unit : units(context, names)) {
     if (unit.main_pid <= 0) continue;
-    const auto limits = read(patient, fmt::format("/proc/{}/limits", unit.main_pid));
+    const auto limits = read(context, fmt::format("/proc/{}/limits", unit.main_pid));
     const auto bytes = limits ? locked_memory(*limits) : std::nullopt;
     if (!bytes || *bytes >= kEnoughKib * 1024) continue;
     out.push_back(
@@ -89,8 +89,8 @@ void small_memlock(const Patient& patient, std::vector<Finding>& out) {
   }
 }
 
-void damaged_records(const Patient& patient, std::vector<Finding>& out) {
-  auto& files = patient.world.host().files;
+void damaged_records(const DoctorContext& context, std::vector<Finding>& out) {
+  auto& files = context.world.host().files;
   // Not set aside yet: nothing has needed them since.
   const auto look = [&](const std::string& path, const auto& loaded) {
     if (loaded || !is_damage(loaded.error())) return;
@@ -103,7 +103,7 @@ void damaged_records(const Patient& patient, std::vector<Finding>& out) {
   look(paths.journal, load_journal(files, paths.journal));
   const GenerationPaths generations;
   look(generations.ledger, load_ledger(files, generations.ledger));
-  look(generations.take_back, load_take_back(files, generations.take_back));
+  look(generations.rollback_record, load_rollback_record(files, generations.rollback_record));
   for (const auto& reason : degraded(files)) {
     out.push_back(
         {"damaged_records", Finding::Weight::kRisk, "/var/lib/rdma-configd",
@@ -112,8 +112,8 @@ void damaged_records(const Patient& patient, std::vector<Finding>& out) {
   }
 }
 
-void stale_initramfs(const Patient& patient, std::vector<Finding>& out) {
-  const auto command = kinds::stale_initramfs(patient.world);
+void stale_initramfs(const DoctorContext& context, std::vector<Finding>& out) {
+  const auto command = kinds::stale_initramfs(context.world);
   if (!command) return;
   out.push_back(
       {"stale_initramfs", Finding::Weight::kRisk, "initramfs",
@@ -122,11 +122,11 @@ void stale_initramfs(const Patient& patient, std::vector<Finding>& out) {
        fmt::format("run {}, or rdma-configctl apply with [initramfs] policy = \"rebuild\"", *command)});
 }
 
-void pinned_rdma_cm(const Patient& patient, std::vector<Finding>& out) {
-  const auto folders = patient.world.host().rdma_cm.observe_folders();
+void pinned_rdma_cm(const DoctorContext& context, std::vector<Finding>& out) {
+  const auto folders = context.world.host().rdma_cm.observe_folders();
   if (!folders) return;
   for (const auto& folder : *folders) {
-    const auto& devices = patient.world.snapshot().devices;
+    const auto& devices = context.world.snapshot().devices;
     const bool there = std::any_of(devices.begin(), devices.end(),
                                    [&](const auto& device) { return device.name == folder; });
     out.push_back(

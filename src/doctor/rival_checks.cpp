@@ -29,8 +29,8 @@ void rival(std::vector<Finding>& out, std::string object, std::string what, std:
   out.push_back({"rivals", Finding::Weight::kRisk, std::move(object), std::move(what), std::move(fix)});
 }
 
-void rival_services(const Patient& patient, std::vector<Finding>& out) {
-  for (const auto& unit : units(patient, {"lldpad.service", "openibd.service"})) {
+void rival_services(const DoctorContext& context, std::vector<Finding>& out) {
+  for (const auto& unit : units(context, {"lldpad.service", "openibd.service"})) {
     if (!unit.there() || (unit.active != "active" && unit.file != "enabled")) continue;
     if (unit.name == "lldpad.service") {
       rival(out, unit.name,
@@ -57,26 +57,26 @@ bool disables_network(const std::string& text) {
   return false;
 }
 
-bool cloud_init_keeps_off(const Patient& patient) {
-  if (read(patient, "/etc/cloud/cloud-init.disabled")) return true;
+bool cloud_init_keeps_off(const DoctorContext& context) {
+  if (read(context, "/etc/cloud/cloud-init.disabled")) return true;
   constexpr std::string_view kFolder = "/etc/cloud/cloud.cfg.d";
   std::vector<std::string> paths{"/etc/cloud/cloud.cfg"};
-  if (const auto names = patient.world.host().files.list(std::string(kFolder))) {
+  if (const auto names = context.world.host().files.list(std::string(kFolder))) {
     for (const auto& name : *names) {
       if (name.ends_with(".cfg")) paths.push_back(fmt::format("{}/{}", kFolder, name));
     }
   }
   return std::any_of(paths.begin(), paths.end(), [&](const auto& path) {
-    const auto text = read(patient, path);
+    const auto text = read(context, path);
     return text && disables_network(*text);
   });
 }
 
 /// The names that rules give to ports which the document names too: "mlx4_ib0 (00:02:c9:…)".
-std::vector<std::string> names_twice(const Patient& patient, const std::string& text) {
+std::vector<std::string> names_twice(const DoctorContext& context, const std::string& text) {
   std::vector<std::string> out;
-  if (patient.document == nullptr) return out;
-  for (const auto& section : patient.document->sections) {
+  if (context.document == nullptr) return out;
+  for (const auto& section : context.document->sections) {
     if (section.path != "ipoib") continue;
     const auto written = section.attributes();
     const auto name = model::text_at(written, "name");
@@ -95,8 +95,8 @@ std::vector<std::string> names_twice(const Patient& patient, const std::string& 
   return out;
 }
 
-void rival_files(const Patient& patient, std::vector<Finding>& out) {
-  if (const auto text = read(patient, "/etc/infiniband/openib.conf")) {
+void rival_files(const DoctorContext& context, std::vector<Finding>& out) {
+  if (const auto text = read(context, "/etc/infiniband/openib.conf")) {
     const auto connected = kinds::assigned(*text, "SET_IPOIB_CM");
     if (connected == "yes" || connected == "auto" || !kinds::assigned(*text, "IPOIB_MTU").empty()) {
       rival(out, "/etc/infiniband/openib.conf", "it sets mode or MTU of IPoIB interfaces when openibd starts",
@@ -104,18 +104,18 @@ void rival_files(const Patient& patient, std::vector<Finding>& out) {
     }
   }
   for (const std::string folder : {"/etc/udev/rules.d", "/usr/lib/udev/rules.d"}) {
-    const auto names = patient.world.host().files.list(folder);
+    const auto names = context.world.host().files.list(folder);
     if (!names) continue;
     for (const auto& name : *names) {
       if (name != "82-net-setup-link.rules" && name != "83-mlnx-sf-name.rules" &&
           name != "70-persistent-ipoib.rules")
         continue;
       const auto file = fmt::format("{}/{}", folder, name);
-      const auto text = read(patient, file);
+      const auto text = read(context, file);
       if (!text || !says(*text, "NAME")) continue;
       if (name == "70-persistent-ipoib.rules") {
         // For a port that the document does not name its rule is the only one: without it, it is renamed.
-        if (const auto twice = names_twice(patient, *text); !twice.empty())
+        if (const auto twice = names_twice(context, *text); !twice.empty())
           rival(out, file, "its rules name ports that the document names too; udev takes the last name given",
                 fmt::format("remove the lines for {}", base::join(twice, ", ")));
         continue;
@@ -126,7 +126,7 @@ void rival_files(const Patient& patient, std::vector<Finding>& out) {
   }
   for (const std::string path :
        {"/etc/netplan/50-cloud-init.yaml", "/etc/network/interfaces.d/50-cloud-init"}) {
-    if (!read(patient, path) || cloud_init_keeps_off(patient)) continue;
+    if (!read(context, path) || cloud_init_keeps_off(context)) continue;
     rival(out, path,
           "cloud-init rewrites the network configuration at every boot, with interfaces of its own choice",
           "keep it from doing so: network: {config: disabled} in "
@@ -136,37 +136,38 @@ void rival_files(const Patient& patient, std::vector<Finding>& out) {
 
 /// Whether a profile for the interface sets mode or MTU otherwise than the document. `parents`: see
 /// kinds::profile_is_for().
-bool contradicts(const Patient& patient, const system::Link& link, const std::set<std::string>& parents,
+bool contradicts(const DoctorContext& context, const system::Link& link, const std::set<std::string>& parents,
                  const std::string& text) {
   const auto guid = link.ipoib->guid.text();
   const auto id = link.ipoib->child ? guid + "/" + link.ipoib->pkey.text() : guid;
   if (!kinds::profile_is_for(text, id, link.name, parents)) return false;
   const auto profile = kinds::parse_keyfile(text);
-  const auto mode = wanted_mode(patient, link);
-  const auto mtu = wanted_mtu(patient, link);
+  const auto mode = wanted_mode(context, link);
+  const auto mtu = wanted_mtu(context, link);
   return (!mode.empty() && profile.mode && model::text_of(*profile.mode) != mode) ||
          (mtu && profile.mtu && profile.mtu->bytes != *mtu);
 }
 
-void rival_profiles(const Patient& patient, std::vector<Finding>& out) {
-  const auto manager = units(patient, {"NetworkManager.service"});
+void rival_profiles(const DoctorContext& context, std::vector<Finding>& out) {
+  const auto manager = units(context, {"NetworkManager.service"});
   if (manager.empty() || manager.front().active != "active") return;
-  const auto names = patient.world.host().files.list(std::string(kinds::kNmFolder));
+  const auto names = context.world.host().files.list(std::string(kinds::kNmFolder));
   if (!names) return;
   std::vector<std::pair<const system::Link*, std::set<std::string>>> interfaces;
-  for (const auto& link : patient.world.snapshot().links) {
+  for (const auto& link : context.world.snapshot().links) {
     if (!link.ipoib) continue;
     interfaces.emplace_back(&link, link.ipoib->child
-                                       ? kinds::names_of_port(link.ipoib->guid.text(), patient.world)
+                                       ? kinds::names_of_port(link.ipoib->guid.text(), context.world)
                                        : std::set<std::string>());
   }
   for (const auto& name : *names) {
     if (kinds::nm_id(name)) continue;  // ours: made from the document
     const auto path = fmt::format("{}/{}", kinds::kNmFolder, name);
-    const auto text = read(patient, path);
-    const bool against = text && std::any_of(interfaces.begin(), interfaces.end(), [&](const auto& one) {
-                           return contradicts(patient, *one.first, one.second, *text);
-                         });
+    const auto text = read(context, path);
+    const bool against =
+        text && std::any_of(interfaces.begin(), interfaces.end(), [&](const auto& interface) {
+          return contradicts(context, *interface.first, interface.second, *text);
+        });
     if (!against) continue;
     rival(
         out, path,
@@ -178,10 +179,10 @@ void rival_profiles(const Patient& patient, std::vector<Finding>& out) {
 
 }  // namespace
 
-void rivals(const Patient& patient, std::vector<Finding>& out) {
-  rival_services(patient, out);
-  rival_files(patient, out);
-  rival_profiles(patient, out);
+void rivals(const DoctorContext& context, std::vector<Finding>& out) {
+  rival_services(context, out);
+  rival_files(context, out);
+  rival_profiles(context, out);
 }
 
 }  // namespace rdmacfg::core::detail

@@ -29,7 +29,7 @@ class Comparison {
   Comparison(const Fabric& before, const Fabric& after)
       : before_(before), after_(after), was_(before), is_(after) {}
 
-  std::vector<Difference> all() {
+  std::vector<Difference> differences() {
     for (const auto& node : before_.nodes) {
       if (is_.node(node.guid) == nullptr)
         add("node", was_.name(node.guid), std::string(text_of(node.type)), "");
@@ -114,8 +114,8 @@ class Comparison {
 
   void compare_managers() {
     std::map<std::uint64_t, std::pair<std::string, std::string>> all;
-    for (const auto& one : before_.managers) all[one.port_guid].first = manager_text(one);
-    for (const auto& one : after_.managers) all[one.port_guid].second = manager_text(one);
+    for (const auto& manager : before_.managers) all[manager.port_guid].first = manager_text(manager);
+    for (const auto& manager : after_.managers) all[manager.port_guid].second = manager_text(manager);
     for (const auto& [guid, texts] : all) {
       if (texts.first.empty() && is_silent(was_, guid)) continue;
       if (texts.second.empty() && is_silent(is_, guid)) continue;
@@ -131,8 +131,8 @@ class Comparison {
   void compare_groups() {
     if (!before_.groups || !after_.groups) return;
     std::map<std::string, std::pair<std::string, std::string>> all;
-    for (const auto& one : *before_.groups) all[one.gid].first = group_text(one);
-    for (const auto& one : *after_.groups) all[one.gid].second = group_text(one);
+    for (const auto& group : *before_.groups) all[group.gid].first = group_text(group);
+    for (const auto& group : *after_.groups) all[group.gid].second = group_text(group);
     for (const auto& [gid, texts] : all) add("group", gid, texts.first, texts.second);
   }
 
@@ -144,7 +144,7 @@ class Comparison {
 }  // namespace
 
 std::vector<Difference> compare(const Fabric& before, const Fabric& after) {
-  return Comparison(before, after).all();
+  return Comparison(before, after).differences();
 }
 
 std::vector<Difference> check_cables(const Fabric& fabric, const std::vector<Cable>& cables) {

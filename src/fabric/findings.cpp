@@ -109,25 +109,27 @@ std::string port_name(const Index& index, std::uint64_t port_guid) {
 }
 
 void find_outranked(const Fabric& fabric, const Index& index, std::vector<Finding>& out) {
-  const auto master = std::find_if(fabric.managers.begin(), fabric.managers.end(),
-                                   [](const Manager& one) { return one.state == ManagerState::kMaster; });
+  const auto master =
+      std::find_if(fabric.managers.begin(), fabric.managers.end(),
+                   [](const Manager& manager) { return manager.state == ManagerState::kMaster; });
   if (master == fabric.managers.end()) return;
-  for (const auto& one : fabric.managers) {
-    if (one.state != ManagerState::kStandby || !outranks(one, *master)) continue;
+  for (const auto& manager : fabric.managers) {
+    if (manager.state != ManagerState::kStandby || !outranks(manager, *master)) continue;
     out.push_back(
-        {"manager", port_name(index, one.port_guid),
+        {"manager", port_name(index, manager.port_guid),
          fmt::format("stands by with priority {}, while {} is master with priority {}: the master did "
                      "not hand over; `rdma-configctl doctor` on both hosts, and their OpenSM logs, may "
                      "say why",
-                     one.priority, port_name(index, master->port_guid), master->priority)});
+                     manager.priority, port_name(index, master->port_guid), master->priority)});
   }
 }
 
 void find_managers(const Fabric& fabric, std::vector<Finding>& out) {
-  const auto masters = std::count_if(fabric.managers.begin(), fabric.managers.end(),
-                                     [](const Manager& one) { return one.state == ManagerState::kMaster; });
+  const auto masters =
+      std::count_if(fabric.managers.begin(), fabric.managers.end(),
+                    [](const Manager& manager) { return manager.state == ManagerState::kMaster; });
   std::set<std::uint64_t> answered;
-  for (const auto& one : fabric.managers) answered.insert(one.port_guid);
+  for (const auto& manager : fabric.managers) answered.insert(manager.port_guid);
   const bool all_answered = std::all_of(fabric.nodes.begin(), fabric.nodes.end(), [&](const Node& node) {
     return std::all_of(node.ports.begin(), node.ports.end(),
                        [&](const Port& port) { return !port.may_manage || answered.contains(port.guid); });

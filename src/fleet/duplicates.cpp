@@ -18,13 +18,13 @@ constexpr std::size_t kApart = 20;
 struct Duplicate {
   std::string text;  ///< what is there twice
   std::vector<HostId> hosts;
-  std::vector<std::pair<Spot, HostId>> spots;  ///< in the document, or in its table
+  std::vector<std::pair<SourcePosition, HostId>> spots;  ///< in the document, or in its table
 };
 
 /// One finding each; those of one line of the document together when they are many: a step that is missing
 /// there gives all hosts one address.
 void tell_duplicates(const Site& site, const char* rule, const char* what, const char* many,
-                     const std::string& hint, std::map<Spot, std::vector<Duplicate>>& by_line,
+                     const std::string& hint, std::map<SourcePosition, std::vector<Duplicate>>& by_line,
                      std::vector<Finding>& out) {
   for (auto& [line, list] : by_line) {
     if (list.size() >= kApart) {
@@ -56,12 +56,12 @@ void tell_duplicates(const Site& site, const char* rule, const char* what, const
 void check_addresses(const Site& site, std::vector<Finding>& out) {
   std::vector<const Address*> all;
   all.reserve(site.addresses.size());
-  for (const auto& one : site.addresses) {
-    if (!one.prefix.address.link_local()) all.push_back(&one);
+  for (const auto& address : site.addresses) {
+    if (!address.prefix.address.link_local()) all.push_back(&address);
   }
   std::stable_sort(all.begin(), all.end(),
                    [](const Address* a, const Address* b) { return a->prefix.address < b->prefix.address; });
-  std::map<Spot, std::vector<Duplicate>> by_line;
+  std::map<SourcePosition, std::vector<Duplicate>> by_line;
   for (std::size_t i = 0; i < all.size();) {
     auto end = i + 1;
     while (end < all.size() && all[end]->prefix.address == all[i]->prefix.address) ++end;
@@ -82,8 +82,8 @@ void check_addresses(const Site& site, std::vector<Finding>& out) {
 
 void check_guids(const Site& site, std::vector<Finding>& out) {
   std::vector<const OwnGuid*> all;
-  for (const auto& one : site.guids) {
-    if (one.number != 0) all.push_back(&one);
+  for (const auto& guid : site.guids) {
+    if (guid.number != 0) all.push_back(&guid);
   }
   const auto same = [](const OwnGuid* a, const OwnGuid* b) {
     return a->number == b->number && a->node == b->node;
@@ -91,7 +91,7 @@ void check_guids(const Site& site, std::vector<Finding>& out) {
   std::stable_sort(all.begin(), all.end(), [](const OwnGuid* a, const OwnGuid* b) {
     return std::pair(a->number, a->node) < std::pair(b->number, b->node);
   });
-  std::map<Spot, std::vector<Duplicate>> by_line;
+  std::map<SourcePosition, std::vector<Duplicate>> by_line;
   for (std::size_t i = 0; i < all.size();) {
     auto end = i + 1;
     while (end < all.size() && same(all[end], all[i])) ++end;
@@ -138,9 +138,9 @@ void check_host_names(const Site& site, std::vector<Finding>& out) {
 void check_partition_names(const Site& site, std::vector<Finding>& out) {
   std::map<std::uint32_t, std::map<std::uint16_t, std::vector<const PartitionFact*>>> by_name;
   std::map<std::uint16_t, std::map<std::uint32_t, std::vector<const PartitionFact*>>> by_number;
-  for (const auto& one : site.partitions) {
-    by_name[one.name][one.number].push_back(&one);
-    by_number[one.number][one.name].push_back(&one);
+  for (const auto& partition : site.partitions) {
+    by_name[partition.name][partition.number].push_back(&partition);
+    by_number[partition.number][partition.name].push_back(&partition);
   }
   const auto tell = [&](std::string message, const auto& groups) {
     Finding one{"partition-name", model::Severity::kError, std::move(message),

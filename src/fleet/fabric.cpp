@@ -144,9 +144,9 @@ class SharedRails {
 /// Hosts whose subnet managers may serve one fabric: of one rail, or all where a rail is not known.
 std::vector<std::set<HostId>> managers_of_fabrics(const Site& site, const SharedRails& rails) {
   const bool known = std::all_of(site.managers.begin(), site.managers.end(),
-                                 [&](const Manager& one) { return rails.rail_of(one) != 0; });
+                                 [&](const Manager& manager) { return rails.rail_of(manager) != 0; });
   std::map<std::uint32_t, std::set<HostId>> hosts;
-  for (const auto& one : site.managers) hosts[known ? rails.rail_of(one) : 0].insert(one.host);
+  for (const auto& manager : site.managers) hosts[known ? rails.rail_of(manager) : 0].insert(manager.host);
   std::vector<std::set<HostId>> out;
   for (auto& [rail, list] : hosts) {
     if (list.size() > 1 && std::find(out.begin(), out.end(), list) == out.end())
@@ -193,9 +193,9 @@ void check_membership(const Site& site, std::vector<Finding>& out) {
   if (site.partitions.empty()) return;
   const auto rules = rules_of(site);
   std::set<std::uint32_t> addressed;
-  for (const auto& one : site.addresses) addressed.insert(one.interface);
+  for (const auto& address : site.addresses) addressed.insert(address.interface);
   std::set<std::uint64_t> ports;
-  for (const auto& one : site.interfaces) ports.insert(one.guid.number);
+  for (const auto& interface : site.interfaces) ports.insert(interface.guid.number);
   struct Users {
     std::vector<const Interface*> unknown, outside, limited;
     std::size_t others = 0;  ///< full members, and those of whom it is not known
@@ -253,13 +253,13 @@ void check_managers(const Site& site, std::vector<Finding>& out) {
   if (site.managers.empty()) {
     Finding none{"sm-none", model::Severity::kWarning, "no host of the list runs a subnet manager",
                  "add [[opensm]] to a host, unless a switch or another program manages the fabric"};
-    for (const auto& one : site.interfaces) none.hosts.push_back(one.host);
+    for (const auto& interface : site.interfaces) none.hosts.push_back(interface.host);
     tidy(none.hosts);
     if (!none.hosts.empty()) out.push_back(std::move(none));
     return;
   }
   std::map<std::uint32_t, std::vector<const Manager*>> fabrics;
-  for (const auto& one : site.managers) fabrics[one.fabric].push_back(&one);
+  for (const auto& manager : site.managers) fabrics[manager.fabric].push_back(&manager);
   const SharedRails rails(site);
   for (const auto& hosts : managers_of_fabrics(site, rails)) check_copies(site, hosts, out);
   const auto priority_of = [](const Manager* one) { return std::max(one->priority, kUsualPriority); };

@@ -80,11 +80,12 @@ std::vector<HostId> without(const std::vector<HostId>& list, const std::vector<H
 class Summary {
  public:
   explicit Summary(const HostAnswers& answers) : answers_(answers) {
-    for (const auto& one : answers.differences()) {
-      out_.push_back({one.status == "error" ? "host" : "resource", message_of(one), one});
+    for (const auto& difference : answers.differences()) {
+      out_.push_back(
+          {difference.status == "error" ? "host" : "resource", message_of(difference), difference});
       auto& hosts = out_.back().difference.hosts;
       tidy(hosts);
-      auto& said = said_[one.label + '\n' + one.attribute];
+      auto& said = said_[difference.label + '\n' + difference.attribute];
       said.insert(said.end(), hosts.begin(), hosts.end());
     }
     for (auto& [key, hosts] : said_) tidy(hosts);

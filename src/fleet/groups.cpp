@@ -92,10 +92,10 @@ class TomlGroups {
       return tell(wrong_at(where, fmt::format("{}: is {}, must be a list of hosts", group, sort_of(node)),
                            "write rack1 = \"gpu[001-040]\""));
     auto list = parse_hosts({file_.name, *text});
-    for (auto& one : list.diagnostics) {
-      one.where = where;
-      one.message = fmt::format("{}: {}", group, one.message);
-      tell(std::move(one));
+    for (auto& diagnostic : list.diagnostics) {
+      diagnostic.where = where;
+      diagnostic.message = fmt::format("{}: {}", group, diagnostic.message);
+      tell(std::move(diagnostic));
     }
     listed_ += list.names.size();
     if (listed_ > model::limits::kFleetHosts)

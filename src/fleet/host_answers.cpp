@@ -71,7 +71,7 @@ bool is_read(std::string_view key) {
 
 /// Builds only the values of keys that are read, and nothing that nests deeper than any answer. The rest is
 /// checked all the same.
-class Sieve : public Json::json_sax_t {
+class BoundedJsonReader : public Json::json_sax_t {
   static constexpr std::size_t kDeepest = 32;
 
  public:
@@ -272,11 +272,11 @@ class AnswerReader {
   void read_table(const std::string& name, const Json::array_t& pkeys) {
     auto& table = out_.tables_[name];
     if (table.hosts.empty() || table.hosts.back() != host_) table.hosts.push_back(host_);
-    for (const auto& one : pkeys) {
-      const auto number = base::parse_number(text_at(one, "pkey"));
+    for (const auto& pkey : pkeys) {
+      const auto number = base::parse_number(text_at(pkey, "pkey"));
       if (!number || *number > 0xffff || (*number & 0x7fffU) == 0) continue;  // 0: an empty place
       auto& members = table.partitions[static_cast<std::uint16_t>(*number & 0x7fffU)];
-      auto& list = text_at(one, "membership") == "full" ? members.full : members.limited;
+      auto& list = text_at(pkey, "membership") == "full" ? members.full : members.limited;
       if (list.empty() || list.back() != host_) list.push_back(host_);
     }
   }
@@ -336,14 +336,14 @@ void HostAnswers::add_silent(HostId host, std::string reason) {
 }
 
 std::optional<model::Diagnostic> HostAnswers::add(HostId host, const config::Text& json) {
-  Sieve sieve;
-  if (!Json::sax_parse(json.text, &sieve)) {
-    const auto byte = sieve.wrong_at.value_or(1);
+  BoundedJsonReader reader;
+  if (!Json::sax_parse(json.text, &reader)) {
+    const auto byte = reader.wrong_at.value_or(1);
     const bool cut = byte >= json.text.size();
     return faulty(place_of(json, byte), cut ? "the JSON is cut off here" : "is not valid JSON here",
                   "collect it again: rdma-configctl show --json, rdma-configctl diff --json");
   }
-  const auto& parsed = sieve.root;
+  const auto& parsed = reader.root;
   const auto schema = text_at(parsed, "schema"), command = text_at(parsed, "command");
   const bool show = schema == "org.rdmaconfigd.show/1";
   const bool report = schema == "org.rdmaconfigd.report/1" && (command == "diff" || command == "show");

@@ -31,7 +31,7 @@ using Networks = std::vector<model::IpPrefix>;
 
 std::string text_of_networks(const Networks& networks) {
   std::vector<std::string> out;
-  for (const auto& one : networks) out.push_back(one.text());
+  for (const auto& network : networks) out.push_back(network.text());
   return base::join(out, " and ");
 }
 
@@ -108,10 +108,10 @@ class Partitions {
   /// Hosts whose interfaces have addresses of each other's networks.
   void find_swapped(Family family, const std::map<Lane, Shares<Networks>>& lanes,
                     const std::map<std::pair<std::uint16_t, Networks>, Lane>& home) {
-    struct Strays {
+    struct Misplaced {
       std::map<Lane, std::pair<Lane, std::uint32_t>> to;  ///< lane → lane of its address, and the interface
     };
-    std::map<HostId, std::map<std::uint16_t, Strays>> strays;
+    std::map<HostId, std::map<std::uint16_t, Misplaced>> misplaced;
     for (const auto& [place, networks] : networks_) {
       if (place.second != family) continue;
       const auto& one = site_.interfaces[place.first];
@@ -119,10 +119,10 @@ class Partitions {
       if (!lanes.at(lane).clear() || networks == lanes.at(lane).most()) continue;
       const auto other = home.find({lane.partition, networks});
       if (other != home.end() && other->second != lane)
-        strays[one.host][lane.partition].to[lane] = {other->second, place.first};
+        misplaced[one.host][lane.partition].to[lane] = {other->second, place.first};
     }
     std::map<std::string, Finding> found;
-    for (const auto& [host, partitions] : strays) {
+    for (const auto& [host, partitions] : misplaced) {
       for (const auto& [partition, stray] : partitions) {
         std::set<Lane> from, to;
         for (const auto& [lane, other] : stray.to) {
@@ -204,7 +204,7 @@ class Partitions {
   void check_settings(bool mtu) {
     using Group = std::tuple<std::uint16_t, std::uint32_t, Networks>;
     std::map<Group, Shares<std::uint32_t>> groups;
-    std::map<Group, std::map<std::pair<std::uint32_t, HostId>, Spot>> spots;
+    std::map<Group, std::map<std::pair<std::uint32_t, HostId>, SourcePosition>> spots;
     for (std::uint32_t at = 0; at < site_.interfaces.size(); ++at) {
       const auto& one = site_.interfaces[at];
       const auto& said = mtu ? one.mtu : one.mode;
@@ -251,7 +251,7 @@ class Partitions {
   std::map<std::pair<std::uint16_t, model::IpPrefix>, std::size_t> ports_in_;  ///< by IPv4 network
   /// Interfaces of a lane with their networks, of the family that is checked.
   std::map<Lane, std::vector<std::pair<std::uint32_t, const Networks*>>> members_;
-  std::map<Place, Spot> spots_;
+  std::map<Place, SourcePosition> spots_;
   std::set<std::uint16_t> merged_;
   std::set<Place> swapped_;
 };
@@ -260,9 +260,9 @@ class Partitions {
 
 std::set<std::uint16_t> partitions_without_rails(const Site& site) {
   std::map<std::uint16_t, std::map<std::uint32_t, std::set<HostId>>> rails;
-  for (const auto& one : site.interfaces) {
-    auto& hosts = rails[one.partition][one.rail];
-    if (hosts.size() < 2) hosts.insert(one.host);
+  for (const auto& interface : site.interfaces) {
+    auto& hosts = rails[interface.partition][interface.rail];
+    if (hosts.size() < 2) hosts.insert(interface.host);
   }
   std::set<std::uint16_t> out;
   for (const auto& [partition, by_rail] : rails) {
@@ -278,7 +278,7 @@ void check_traffic(const Site& site, std::vector<Finding>& out) {
   using What = Traffic::What;
   struct Group {
     Shares<std::uint32_t> shares;
-    std::map<std::pair<std::uint32_t, HostId>, Spot> spots;
+    std::map<std::pair<std::uint32_t, HostId>, SourcePosition> spots;
   };
   constexpr std::array<const char*, 4> kRules{"roce-mode", "roce-dscp", "pfc-priority", "pfc-dscp"};
   constexpr std::array<const char*, 4> kNames{"RoCE version", "DSCP", "lossless priorities",
@@ -293,8 +293,8 @@ void check_traffic(const Site& site, std::vector<Finding>& out) {
   }
   for (const auto& one : site.traffic) {
     auto& group = groups[{one.what, apart.contains(one.what) ? one.rail : 0}];
-    group.shares.add(one.said.value, one.host);
-    group.spots.try_emplace({one.said.value, one.host}, one.said.where);
+    group.shares.add(one.sourced_value.value, one.host);
+    group.spots.try_emplace({one.sourced_value.value, one.host}, one.sourced_value.where);
   }
   for (const auto& [key, group] : groups) {
     if (group.shares.agree()) continue;

@@ -13,7 +13,7 @@ namespace rdmacfg::fleet {
 
 using model::Section;
 
-std::uint32_t Words::id(std::string_view text) {
+std::uint32_t StringTable::id(std::string_view text) {
   const auto [at, fresh] = ids_.try_emplace(std::string(text), static_cast<std::uint32_t>(texts_.size()));
   if (fresh) texts_.push_back(&at->first);
   return at->second;
@@ -47,16 +47,16 @@ class Reader {
   }
 
  private:
-  Spot spot(const model::Location& where) {
+  SourcePosition spot(const model::Location& where) {
     return {site_.words.id(where.file), where.line, where.column, where.length};
   }
   /// Where the value of a text comes from: the first that is not the document's own place.
-  Spot source(const model::Location& where) {
+  SourcePosition source(const model::Location& where) {
     const auto at = document_.filled.find(where);
     if (at == document_.filled.end() || at->second.empty()) return {};
     return spot(at->second.front().where);
   }
-  Said said(const Section& section, std::string_view key) {
+  SourcedValue sourced_value(const Section& section, std::string_view key) {
     const auto* entry = section.find(key);
     if (!entry) return {};
     const auto from = source(entry->where);
@@ -114,7 +114,7 @@ class Reader {
                  bool child) {
     const auto index = static_cast<std::uint32_t>(site_.interfaces.size());
     site_.interfaces.push_back({host_, rail, partition, child, guid, spot(section.where),
-                                said(section, "mode"), said(section, "mtu")});
+                                sourced_value(section, "mode"), sourced_value(section, "mtu")});
     for (const auto* family : {".ipv4", ".ipv6"}) {
       const auto* inet = section.child(section.path + family);
       const auto* entry = inet ? inet->find("addresses") : nullptr;
@@ -181,14 +181,14 @@ class Reader {
   void traffic(const Section& section) {
     using What = Traffic::What;
     const auto rail = rail_of(section);
-    const auto add = [&](Traffic::What sort, Said value) {
+    const auto add = [&](Traffic::What sort, SourcedValue value) {
       if (value.value != 0) site_.traffic.push_back({host_, sort, rail, value});
     };
     const auto value = [&](std::int64_t given, std::string_view key) {
       const auto* entry = section.find(key);
-      const auto from = entry ? source(entry->where) : Spot{};
-      return Said{site_.words.id(std::to_string(given)),
-                  from.line > 0 ? from : spot(entry ? entry->where : section.where)};
+      const auto from = entry ? source(entry->where) : SourcePosition{};
+      return SourcedValue{site_.words.id(std::to_string(given)),
+                          from.line > 0 ? from : spot(entry ? entry->where : section.where)};
     };
     if (section.path == "lossless") {
       const auto dscp = number(section, "dscp").value_or(kPresetDscp);
@@ -196,14 +196,14 @@ class Reader {
       add(What::kDscp, value(dscp, "dscp"));
       add(What::kPriorities, value(priority, "priority"));
     } else if (section.path == "pfc") {
-      add(What::kPriorities, said(section, "priorities"));
-      add(What::kMap, said(section, "dscp"));
+      add(What::kPriorities, sourced_value(section, "priorities"));
+      add(What::kMap, sourced_value(section, "dscp"));
     } else {
-      add(What::kMode, said(section, "mode"));
+      add(What::kMode, sourced_value(section, "mode"));
       if (const auto tos = number(section, "tos")) {
         add(What::kDscp, value(*tos / 4, "tos"));
       } else {
-        add(What::kDscp, said(section, "dscp"));
+        add(What::kDscp, sourced_value(section, "dscp"));
       }
     }
   }

@@ -19,11 +19,11 @@
 namespace rdmacfg::fleet {
 
 /// Texts by number, since most of them are said by every host.
-class Words {
+class StringTable {
  public:
-  Words() { id(""); }  // number 0
-  Words(const Words&) = delete;
-  Words& operator=(const Words&) = delete;
+  StringTable() { id(""); }  // number 0
+  StringTable(const StringTable&) = delete;
+  StringTable& operator=(const StringTable&) = delete;
 
   std::uint32_t id(std::string_view text);
   [[nodiscard]] const std::string& text(std::uint32_t id) const { return *texts_[id]; }
@@ -34,34 +34,34 @@ class Words {
 };
 
 /// A model::Location in little room.
-struct Spot {
-  std::uint32_t file = 0;  ///< of Words
+struct SourcePosition {
+  std::uint32_t file = 0;  ///< of StringTable
   int line = 0, column = 0, length = 1;
-  auto operator<=>(const Spot&) const = default;
+  auto operator<=>(const SourcePosition&) const = default;
 };
 
 /// A value and where the document says it.
-struct Said {
-  std::uint32_t value = 0;  ///< of Words; 0: not said
-  Spot where;
+struct SourcedValue {
+  std::uint32_t value = 0;  ///< of StringTable; 0: not said
+  SourcePosition where;
 };
 
 /// An IPoIB interface.
 struct Interface {
   HostId host = 0;
-  std::uint32_t rail = 0;  ///< of Words: tells the ports of a host apart, the same on all hosts
+  std::uint32_t rail = 0;  ///< of StringTable: tells the ports of a host apart, the same on all hosts
   std::uint16_t partition = kinds::kDefaultPartition;
   bool child = false;
   model::Guid guid;  ///< of its port; 0: not known without the host
-  Spot where;
-  Said mode, mtu;
+  SourcePosition where;
+  SourcedValue mode, mtu;
 };
 
 struct Address {
   std::uint32_t interface = 0;  ///< in Site::interfaces
   model::IpPrefix prefix;
-  Spot where;
-  Spot from;  ///< the line of a table that it is from; line 0: of none
+  SourcePosition where;
+  SourcePosition from;  ///< the line of a table that it is from; line 0: of none
 };
 
 /// A GUID that only one host can have.
@@ -69,8 +69,8 @@ struct OwnGuid {
   std::uint64_t number = 0;
   HostId host = 0;
   bool node = false;  ///< of a device, not of a port
-  Spot where;
-  Spot from;
+  SourcePosition where;
+  SourcePosition from;
 };
 
 /// An OpenSM.
@@ -78,7 +78,7 @@ struct Manager {
   HostId host = 0;
   std::uint32_t fabric = 0;    ///< its place among those of its host: the first serve one fabric
   std::int64_t priority = -1;  ///< -1: not said
-  Spot where;
+  SourcePosition where;
   model::Guid port;  ///< 0: not said
 };
 
@@ -87,7 +87,7 @@ struct PartitionFact {
   HostId host = 0;
   std::uint16_t number = 0;
   std::uint32_t name = 0;
-  Spot where;
+  SourcePosition where;
   std::uint32_t group_mtu = 0;  ///< bytes, of its multicast groups; 0: it has none for IPoIB
   enum class Membership : std::uint8_t { kNone, kLimited, kFull };
   std::map<std::uint64_t, Membership> ports;
@@ -101,14 +101,14 @@ struct Traffic {
   HostId host = 0;
   What what = What::kMode;
   std::uint32_t rail = 0;
-  Said said;
+  SourcedValue sourced_value;
 };
 
 struct Site {
   explicit Site(std::vector<std::string> names) : hosts(std::move(names)) {}
 
   std::vector<std::string> hosts;
-  Words words;
+  StringTable words;
   std::vector<Interface> interfaces;
   std::vector<Address> addresses;
   std::vector<OwnGuid> guids;
@@ -119,7 +119,7 @@ struct Site {
   /// Collects the facts of a host's document that rules compare across hosts. Hosts are added in order.
   void add(HostId host, const config::Document& document);
 
-  [[nodiscard]] model::Location location(const Spot& spot) const {
+  [[nodiscard]] model::Location location(const SourcePosition& spot) const {
     return {words.text(spot.file), spot.line, spot.column, spot.length};
   }
 };

@@ -12,7 +12,7 @@
 #include "base/text.hpp"
 #include "catalog/all.hpp"
 #include "config/parsed.hpp"
-#include "core/guards/doubts.hpp"
+#include "core/guards/plausibility.hpp"
 #include "core/pipeline.hpp"
 #include "fleet/host_list.hpp"
 #include "fleet/rules.hpp"
@@ -26,9 +26,9 @@ namespace {
 using model::Severity;
 
 /// Complaints about the documents of single hosts, equal ones together.
-class Complaints {
+class DiagnosticGroups {
  public:
-  explicit Complaints(const std::vector<std::string>& hosts) : hosts_(hosts) {}
+  explicit DiagnosticGroups(const std::vector<std::string>& hosts) : hosts_(hosts) {}
 
   void add(HostId host, const model::Diagnostic& one) {
     const auto own = fmt::format(" (host {})", hosts_[host]);
@@ -113,12 +113,12 @@ void arrange(std::vector<Finding>& findings, const std::vector<config::Text>& te
   std::map<std::string, std::size_t> files;
   for (const auto& text : texts) files.emplace(text.name, files.size());
   const auto& all = rules();
-  const auto key = [&](const Finding& one) {
-    const auto where = one.places.empty() ? model::Location{} : one.places.front().where;
+  const auto key = [&](const Finding& finding) {
+    const auto where = finding.places.empty() ? model::Location{} : finding.places.front().where;
     const auto file = files.find(where.file);
-    return std::tuple(one.severity == Severity::kWarning, order_of(all, one.rule),
+    return std::tuple(finding.severity == Severity::kWarning, order_of(all, finding.rule),
                       file == files.end() ? 0 : file->second, where.line, where.column,
-                      one.hosts.empty() ? 0 : one.hosts.front());
+                      finding.hosts.empty() ? 0 : finding.hosts.front());
   };
   std::stable_sort(findings.begin(), findings.end(),
                    [&](const Finding& a, const Finding& b) { return key(a) < key(b); });
@@ -132,7 +132,7 @@ SiteReport check_site(std::vector<config::Text> texts, std::vector<std::string> 
   out.hosts = std::move(hosts);
   const config::Parsed parsed(std::move(texts), limits);
   Site site(out.hosts);
-  Complaints complaints(out.hosts);
+  DiagnosticGroups diagnostic_groups(out.hosts);
   std::vector<HostId> without;
   const auto documents = static_cast<std::size_t>(
       std::count_if(parsed.texts().begin(), parsed.texts().end(),
@@ -142,15 +142,15 @@ SiteReport check_site(std::vector<config::Text> texts, std::vector<std::string> 
     auto document = parsed.on(out.hosts[host], kinds::grammar());
     document.files.swap(files);
     if (host == 0) core::require_version(document);
-    core::doubt(document);
+    core::warn_of_implausible(document);
     document.files.swap(files);
     out.compared = out.compared && document.whole;
     if (document.skipped.size() == documents) without.push_back(host);
     const auto report = core::validate(document, limits);
-    for (const auto& one : report.diagnostics) complaints.add(host, one);
+    for (const auto& diagnostic : report.diagnostics) diagnostic_groups.add(host, diagnostic);
     site.add(host, document);
   }
-  out.findings = std::move(complaints).take();
+  out.findings = std::move(diagnostic_groups).take();
   // The files alone do not say that a host is forgotten when none can be read.
   if (!without.empty() && out.compared)
     out.findings.push_back({"no-file", Severity::kError,

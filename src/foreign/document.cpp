@@ -59,9 +59,9 @@ class DocumentWriter {
 
   /// Lines of another writer, as comments.
   void aside(DocumentWriter other) {
-    for (auto& one : other.lines) {
-      if (!one.text.empty() && !one.text.starts_with('#')) one.text.insert(0, "# ");
-      lines.push_back(std::move(one));
+    for (auto& line : other.lines) {
+      if (!line.text.empty() && !line.text.starts_with('#')) line.text.insert(0, "# ");
+      lines.push_back(std::move(line));
     }
   }
 
@@ -118,15 +118,15 @@ void write_settings(DocumentWriter& writer, std::string_view path, const Interfa
   write_inet(writer, path, Family::kIpv6, one);
 }
 
-void write_home(DocumentWriter& writer, const Household::Home& home) {
-  writer.header("ipoib", true, home.port.where);
-  if (home.port.guid) {
-    writer.key("guid", home.port.guid->text(), home.port.where);
+void write_tree(DocumentWriter& writer, const ImportedHost::InterfaceTree& tree) {
+  writer.header("ipoib", true, tree.port.where);
+  if (tree.port.guid) {
+    writer.key("guid", tree.port.guid->text(), tree.port.where);
   } else {
-    writer.open_guid(home.port.name, home.port.where);
+    writer.open_guid(tree.port.name, tree.port.where);
   }
-  write_settings(writer, "ipoib", home.port);
-  for (const auto& child : home.children) {
+  write_settings(writer, "ipoib", tree.port);
+  for (const auto& child : tree.children) {
     writer.header("ipoib.pkey", true, child.where);
     writer.key("pkey", child.pkey->text(), child.where);
     write_settings(writer, "ipoib.pkey", child);
@@ -134,10 +134,10 @@ void write_home(DocumentWriter& writer, const Household::Home& home) {
 }
 
 /// Entries without a setting of their own are dropped, except a port with a P_Key interface.
-bool says_nothing(const Household::Home& home) {
-  const auto& port = home.port;
+bool says_nothing(const ImportedHost::InterfaceTree& tree) {
+  const auto& port = tree.port;
   return !port.names && !port.mode && !port.mtu && !port.umcast && !port.state && port.ipv4.empty() &&
-         port.ipv6.empty() && home.children.empty();
+         port.ipv6.empty() && tree.children.empty();
 }
 
 /// Identifying keys come first, as a person would write them.
@@ -154,19 +154,19 @@ void write_entry(DocumentWriter& writer, const Entry& entry) {
   for (const auto& child : entry.children) write_entry(writer, child);
 }
 
-void write_homeless(DocumentWriter& writer, const std::vector<Interface>& homeless) {
+void write_portless(DocumentWriter& writer, const std::vector<Interface>& portless) {
   DocumentWriter aside;
-  for (const auto& one : homeless) {
-    Household::Home home;
-    if (one.pkey) {
-      home.port.where = one.where;
-      home.port.name = one.parent;
-      home.children.push_back(one);
+  for (const auto& interface : portless) {
+    ImportedHost::InterfaceTree tree;
+    if (interface.pkey) {
+      tree.port.where = interface.where;
+      tree.port.name = interface.parent;
+      tree.children.push_back(interface);
     } else {
-      home.port = one;
-      home.port.names = false;
+      tree.port = interface;
+      tree.port.names = false;
     }
-    write_home(aside, home);
+    write_tree(aside, tree);
   }
   writer.aside(std::move(aside));
 }
@@ -184,23 +184,23 @@ std::string render_value(std::string_view path, std::string_view key, const Valu
   return "[" + base::join(parts, ", ") + "]";
 }
 
-void spread_default_mtu(Household& household, std::vector<Entry>& entries) {
+void spread_default_mtu(ImportedHost& imported, std::vector<Entry>& entries) {
   const auto defaults = std::find_if(entries.begin(), entries.end(),
-                                     [](const Entry& one) { return one.path == "defaults.ipoib"; });
+                                     [](const Entry& entry) { return entry.path == "defaults.ipoib"; });
   if (defaults == entries.end()) return;
   const auto* mtu = std::get_if<std::int64_t>(&model::value_of(defaults->values, "mtu"));
-  const auto misfit = [](const Household::Home& home) {
-    return home.port.mode == model::IpoibMode::kDatagram && !home.port.mtu;
+  const auto misfit = [](const ImportedHost::InterfaceTree& tree) {
+    return tree.port.mode == model::IpoibMode::kDatagram && !tree.port.mtu;
   };
-  if (mtu == nullptr || std::none_of(household.homes.begin(), household.homes.end(), misfit)) return;
-  for (auto& home : household.homes) {
-    const bool fits = home.port.mode != model::IpoibMode::kDatagram && !home.port.mtu;
-    if (fits && !says_nothing(home)) home.port.mtu = *mtu;
+  if (mtu == nullptr || std::none_of(imported.trees.begin(), imported.trees.end(), misfit)) return;
+  for (auto& tree : imported.trees) {
+    const bool fits = tree.port.mode != model::IpoibMode::kDatagram && !tree.port.mtu;
+    if (fits && !says_nothing(tree)) tree.port.mtu = *mtu;
   }
   defaults->values.erase("mtu");
 }
 
-std::vector<Line> render_document(const Household& household, const std::vector<Entry>& entries) {
+std::vector<Line> render_document(const ImportedHost& imported, const std::vector<Entry>& entries) {
   DocumentWriter writer;
   writer.version();
   for (const auto& entry : entries) {
@@ -208,10 +208,10 @@ std::vector<Line> render_document(const Household& household, const std::vector<
     writer.header("defaults.ipoib", false, entry.where);
     for (const auto& [key, value] : entry.values) writer.key(key, value, entry.where);
   }
-  for (const auto& home : household.homes) {
-    if (!says_nothing(home)) write_home(writer, home);
+  for (const auto& tree : imported.trees) {
+    if (!says_nothing(tree)) write_tree(writer, tree);
   }
-  write_homeless(writer, household.homeless);
+  write_portless(writer, imported.portless);
   for (const auto& entry : entries) {
     if (entry.path != "defaults.ipoib") write_entry(writer, entry);
   }
@@ -260,14 +260,14 @@ base::Result<std::string> prune(std::vector<Line> lines,
     const auto diagnostics = check(text_of());
     if (!model::has_errors(diagnostics)) return text_of();
     bool changed = false;
-    for (const auto& one : diagnostics) {
-      if (one.severity != model::Severity::kError || (changed && round < kCareful)) continue;
-      changed = leave_out(one) || changed;
+    for (const auto& diagnostic : diagnostics) {
+      if (diagnostic.severity != model::Severity::kError || (changed && round < kCareful)) continue;
+      changed = leave_out(diagnostic) || changed;
     }
     if (!changed) {
-      const auto at = std::find_if(diagnostics.begin(), diagnostics.end(), [](const model::Diagnostic& one) {
-        return one.severity == model::Severity::kError;
-      });
+      const auto at = std::find_if(
+          diagnostics.begin(), diagnostics.end(),
+          [](const model::Diagnostic& diagnostic) { return diagnostic.severity == model::Severity::kError; });
       return base::fail(base::Code::kInvalid, at->message);
     }
   }

@@ -49,7 +49,8 @@ void place_search(Interface& interface);
 
 /// Keeps the first of equal addresses, servers, domains and routes.
 void drop_repeated(Inet& inet);
-/// Leaves out what holds without being said. That a family has no addresses of its own stays: settle_home().
+/// Leaves out what holds without being said. That a family has no addresses of its own stays:
+/// drop_default_settings().
 void settle(Interface& interface);
 
 /// Whether it says only what holds of a family that the document does not mention beside another one: that

@@ -75,7 +75,7 @@ void report_damage(const std::optional<Damage>& damage, std::string_view path, s
                    std::span<const model::Desired> desired, bool ours, model::Diagnostics& diagnostics) {
   if (!damage) return;
   const auto first = std::find_if(desired.begin(), desired.end(),
-                                  [&](const model::Desired& one) { return one.key.kind == kind; });
+                                  [&](const model::Desired& resource) { return resource.key.kind == kind; });
   const bool wanted = first != desired.end();
   if (!wanted && !ours) return;
   diagnostics.push_back({wanted ? model::Severity::kError : model::Severity::kWarning,
@@ -88,7 +88,7 @@ void report_damage(const std::optional<Damage>& damage, std::string_view path, s
 void hold_damaged(const std::optional<Damage>& damage, const std::string& path, std::string_view kind,
                   bool ours, std::vector<model::Desired>& desired) {
   const bool wanted = std::any_of(desired.begin(), desired.end(),
-                                  [&](const model::Desired& one) { return one.key.kind == kind; });
+                                  [&](const model::Desired& resource) { return resource.key.kind == kind; });
   if (!damage || !ours || wanted) return;
   auto& held = desired.emplace_back();
   held.key = {std::string(kind), path};

@@ -24,6 +24,6 @@ bool Kind::returns(std::string_view /*field*/, const model::Attributes& /*before
 
 bool Kind::reachable(const model::Key& /*key*/, const World& /*world*/) const { return true; }
 
-std::string Kind::footing(const model::Change& /*change*/, const World& /*world*/) const { return {}; }
+std::string Kind::parent_object(const model::Change& /*change*/, const World& /*world*/) const { return {}; }
 
 }  // namespace rdmacfg::kinds

@@ -43,7 +43,7 @@ struct Traits {
   bool waits_for_confirmation = false;
   /// Its changes only take back what somebody else has done: with drift = "report" they wait for the next
   /// apply, also where nothing was known of the resource before.
-  bool only_mends = false;
+  bool only_repairs = false;
   /// Its resources are checked and never changed: it observes no settings, and has its say in judge().
   bool only_checked = false;
   /// Never taken back: neither by undoing nor when the document drops it. The plan says so.
@@ -120,7 +120,7 @@ class Kind {
   /// The kernel object that a resource goes away with (its port's interface, its device), as one that comes
   /// back under the same name is another: a plan for one does not hold for the next. Empty when there
   /// is none now, or the resource depends on none. Asked of changes that are prepared.
-  [[nodiscard]] virtual std::string footing(const model::Change& change, const World& world) const;
+  [[nodiscard]] virtual std::string parent_object(const model::Change& change, const World& world) const;
 
  protected:
   explicit Kind(const KindInfo& info) : info_(info) {}

@@ -30,7 +30,7 @@ const std::vector<const Link*>& siblings_of(const PkeyId& id, const World& world
 
 const Link* called(const std::vector<const Link*>& links, std::string_view name) {
   const auto at =
-      std::find_if(links.begin(), links.end(), [&](const Link* one) { return one->name == name; });
+      std::find_if(links.begin(), links.end(), [&](const Link* link) { return link->name == name; });
   return at == links.end() ? nullptr : *at;
 }
 
@@ -39,17 +39,18 @@ const Link* child_of(const PkeyId& id, const World& world, std::string_view name
   if (!id.name.empty()) return called(all, id.name);
   if (all.empty()) return nullptr;
   if (const auto* link = name.empty() ? nullptr : called(all, name); link != nullptr) return link;
-  const auto& clue = world.clue({"pkey", fmt::format("{}/{}", id.guid.text(), id.pkey.text())});
-  if (all.size() == 1 && clue.others.empty()) return all.front();
+  const auto& known_identity =
+      world.known_identity({"pkey", fmt::format("{}/{}", id.guid.text(), id.pkey.text())});
+  if (all.size() == 1 && known_identity.others.empty()) return all.front();
   std::vector<const Link*> left;
   for (const auto* link : all) {
     const auto instance = world.instance(*link);
-    if (clue.others.contains(instance)) continue;
-    if (clue.instance == instance) return link;
+    if (known_identity.others.contains(instance)) continue;
+    if (known_identity.instance == instance) return link;
     left.push_back(link);
   }
-  const auto at =
-      std::find_if(left.begin(), left.end(), [&](const Link* one) { return clue.names.contains(one->name); });
+  const auto at = std::find_if(left.begin(), left.end(),
+                               [&](const Link* one) { return known_identity.names.contains(one->name); });
   if (at != left.end()) return *at;
   return left.empty() ? nullptr : left.front();
 }

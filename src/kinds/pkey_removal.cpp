@@ -17,17 +17,18 @@ namespace {
 /// The entries whose ports have prune = true, by the port's GUID.
 std::map<std::string, const Desired*> pruning(const std::vector<Desired>& desired) {
   std::map<std::string, const Desired*> out;
-  for (const auto& one : desired) {
-    const auto* prune = std::get_if<bool>(&model::value_of(one.policy, "prune"));
-    if (one.key.kind == "ipoib" && prune != nullptr && *prune && !one.ignore) out.emplace(one.key.id, &one);
+  for (const auto& resource : desired) {
+    const auto* prune = std::get_if<bool>(&model::value_of(resource.policy, "prune"));
+    if (resource.key.kind == "ipoib" && prune != nullptr && *prune && !resource.ignore)
+      out.emplace(resource.key.id, &resource);
   }
   return out;
 }
 
 std::map<std::string, const Desired*> listed(const std::vector<Desired>& desired) {
   std::map<std::string, const Desired*> out;
-  for (const auto& one : desired) {
-    if (one.key.kind == kPkeyKind) out.emplace(one.key.id, &one);
+  for (const auto& resource : desired) {
+    if (resource.key.kind == kPkeyKind) out.emplace(resource.key.id, &resource);
   }
   return out;
 }
@@ -49,13 +50,13 @@ void add_pruned(std::vector<Desired>& desired, const std::vector<Observed>& obse
   if (ports.empty()) return;
   const auto entries = listed(desired);
   std::vector<Desired> removals;
-  for (const auto& one : observed) {
-    if (one.key.kind != kPkeyKind) continue;
-    const auto* port = pruned_by(one.key.id, ports, entries);
+  for (const auto& resource : observed) {
+    if (resource.key.kind != kPkeyKind) continue;
+    const auto* port = pruned_by(resource.key.id, ports, entries);
     if (port == nullptr) continue;
     Desired removal;
-    removal.key = one.key;
-    removal.label = one.label;
+    removal.key = resource.key;
+    removal.label = resource.label;
     removal.where = port->origins.at("prune");
     removal.origins["prune"] = removal.where;
     removal.absent = true;
@@ -70,14 +71,16 @@ std::set<int> leaving(const std::vector<Desired>& desired, const std::vector<Obs
   const auto ports = pruning(desired);
   const auto entries = listed(desired);
   std::set<int> out;
-  for (const auto& one : observed) {
-    if (one.key.kind != kPkeyKind) continue;
-    const auto entry = entries.find(one.key.id);
-    const auto& clue = world.clue(one.key);
-    const bool dropped = clue.ours && clue.instance == one.instance && why_port_held(one.key, world).empty();
-    const bool goes = entry != entries.end() ? entry->second->absent && !entry->second->ignore
-                                             : dropped || pruned_by(one.key.id, ports, entries) != nullptr;
-    const auto* link = goes ? world.named(one.label) : nullptr;
+  for (const auto& resource : observed) {
+    if (resource.key.kind != kPkeyKind) continue;
+    const auto entry = entries.find(resource.key.id);
+    const auto& known_identity = world.known_identity(resource.key);
+    const bool dropped = known_identity.ours && known_identity.instance == resource.instance &&
+                         why_port_held(resource.key, world).empty();
+    const bool goes = entry != entries.end()
+                          ? entry->second->absent && !entry->second->ignore
+                          : dropped || pruned_by(resource.key.id, ports, entries) != nullptr;
+    const auto* link = goes ? world.named(resource.label) : nullptr;
     if (link != nullptr) out.insert(link->index);
   }
   return out;

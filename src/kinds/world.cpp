@@ -140,30 +140,30 @@ model::Backend World::manager() const {
   return *manager_;
 }
 
-void World::concern(const model::Key& key, const Clue& clue) {
-  auto& all = concerned_[key];
-  if (!clue.instance.empty()) all.instance = clue.instance;
-  all.ours = all.ours || clue.ours;
-  all.before.insert(clue.before.begin(), clue.before.end());
-  all.names.insert(clue.names.begin(), clue.names.end());
-  all.others.insert(clue.others.begin(), clue.others.end());
+void World::track(const model::Key& key, const KnownIdentity& known_identity) {
+  auto& all = tracked_[key];
+  if (!known_identity.instance.empty()) all.instance = known_identity.instance;
+  all.ours = all.ours || known_identity.ours;
+  all.before.insert(known_identity.before.begin(), known_identity.before.end());
+  all.names.insert(known_identity.names.begin(), known_identity.names.end());
+  all.others.insert(known_identity.others.begin(), known_identity.others.end());
 }
 
-const Clue& World::clue(const model::Key& key) const {
-  static const Clue kNothing;
-  const auto at = concerned_.find(key);
-  return at == concerned_.end() ? kNothing : at->second;
+const KnownIdentity& World::known_identity(const model::Key& key) const {
+  static const KnownIdentity kNothing;
+  const auto at = tracked_.find(key);
+  return at == tracked_.end() ? kNothing : at->second;
 }
 
-std::vector<std::string> World::concerned(std::string_view kind) const {
+std::vector<std::string> World::tracked(std::string_view kind) const {
   std::vector<std::string> ids;
-  for (const auto& [key, clue] : concerned_) {
+  for (const auto& [key, known_identity] : tracked_) {
     if (key.kind == kind) ids.push_back(key.id);
   }
   return ids;
 }
 
-std::string footing_on(const Link* link, const World& world) {
+std::string parent_object_on(const Link* link, const World& world) {
   if (link == nullptr) return {};
   if (!link->ipoib) return world.instance(*link);
   // A child's GUID is its port's too. An interface may outlive the device for a moment: down, and ours to

@@ -27,7 +27,7 @@ struct PortRef {
 };
 
 /// The part of a key that tells its object from others: P_Key interfaces of one partition.
-struct Clue {
+struct KnownIdentity {
   std::string instance{};          ///< that the state has of it
   bool ours = false;               ///< made by us, says the state
   std::set<std::string> names{};   ///< that it has, had or is to have
@@ -65,11 +65,11 @@ class World {
 
   /// Resources that the run is about (of the document, the state and the plan): all that a kind observes
   /// whose resources cannot be listed in one sweep, such as systemd's units.
-  void concern(const model::Key& key, const Clue& clue = {});
+  void track(const model::Key& key, const KnownIdentity& known_identity = {});
   /// Knowledge of a resource from elsewhere; empty when the run is not about it.
-  [[nodiscard]] const Clue& clue(const model::Key& key) const;
+  [[nodiscard]] const KnownIdentity& known_identity(const model::Key& key) const;
   /// Their ids, of one kind.
-  [[nodiscard]] std::vector<std::string> concerned(std::string_view kind) const;
+  [[nodiscard]] std::vector<std::string> tracked(std::string_view kind) const;
 
   /// Entries of the document whose port cannot be told.
   Unresolved unresolved;
@@ -126,7 +126,7 @@ class World {
 
   system::Host* host_ = nullptr;
   std::shared_ptr<const system::Snapshot> snapshot_ = std::make_shared<const system::Snapshot>();
-  std::map<model::Key, Clue> concerned_;
+  std::map<model::Key, KnownIdentity> tracked_;
   mutable std::optional<model::Backend> manager_;
   mutable std::map<std::string, std::shared_ptr<void>> once_;
   std::map<model::Guid, PortRef> ports_;
@@ -141,10 +141,10 @@ class World {
   std::map<const system::RdmaPort*, std::optional<system::PortMtu>> mtus_;
 };
 
-/// Kind::footing of what lives on an interface of a device that is being removed.
+/// Kind::parent_object of what lives on an interface of a device that is being removed.
 inline constexpr std::string_view kLeaving = "leaving";
 
-/// Kind::footing of what lives on an interface; empty without one.
-std::string footing_on(const system::Link* link, const World& world);
+/// Kind::parent_object of what lives on an interface; empty without one.
+std::string parent_object_on(const system::Link* link, const World& world);
 
 }  // namespace rdmacfg::kinds

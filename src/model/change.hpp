@@ -27,14 +27,14 @@ struct Change {
   Effect effect = Effect::kNow;
   std::vector<std::string> interrupts;      ///< sentences for people: "link down for a moment"
   std::map<std::string, Location> origins;  ///< who wants it, by field
-  std::string footing;  ///< the kernel object it was planned on (Kind::footing); empty: on none
+  std::string parent_object;  ///< the kernel object it was planned on (Kind::parent_object); empty: on none
   /// The kernel object whose return it answers, as nobody has changed anything back; else empty.
   std::string returned;
   std::vector<std::string>
       overruled;  ///< fields that the kernel took, and that were otherwise at the next look
   /// Objects that its key could be taken for and that are not its own (Observed::instance): a second P_Key
   /// interface of one partition.
-  std::vector<std::string> beside;
+  std::vector<std::string> siblings;
   std::vector<std::string> carried;  ///< what the kernel drops on the way and the kind puts back (opaque)
 };
 

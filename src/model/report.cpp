@@ -56,7 +56,7 @@ void put_notes_before(Report& report, const Report& earlier) {
 
 bool has_status(const Report& report, Status status) {
   return std::any_of(report.resources.begin(), report.resources.end(),
-                     [&](const ResourceReport& one) { return one.status == status; });
+                     [&](const ResourceReport& resource) { return resource.status == status; });
 }
 
 }  // namespace rdmacfg::model

@@ -99,8 +99,8 @@ std::string text_of(const config::Document& document) {
   const Writer writer(document.files);
   Json sections = Json::array(), diagnostics = Json::array(), faulty = Json::array(), skipped = Json::array();
   for (const auto& one : document.skipped) skipped.push_back({{"name", one.name}, {"why", one.why}});
-  for (const auto& one : document.sections) sections.push_back(writer.section(one));
-  for (const auto& one : document.diagnostics) diagnostics.push_back(writer.diagnostic(one));
+  for (const auto& section : document.sections) sections.push_back(writer.section(section));
+  for (const auto& diagnostic : document.diagnostics) diagnostics.push_back(writer.diagnostic(diagnostic));
   for (const auto& one : document.faulty) faulty.push_back(writer.place(one));
   const Json out{{"sections", std::move(sections)}, {"diagnostics", std::move(diagnostics)},
                  {"skipped", std::move(skipped)},   {"host", document.host},

@@ -32,9 +32,9 @@ constexpr std::size_t kCopiedMost = model::limits::kFileBytes;  // of a text wit
 void check(const Ledger& ledger) {
   constexpr std::uint64_t kMost = std::uint64_t{1} << 53U;  // a negative number comes as a larger one
   std::uint64_t last = 0;
-  for (const auto& one : ledger.generations) {
-    if (one.number <= last) reject("the numbers of generations do not ascend");
-    last = one.number;
+  for (const auto& generation : ledger.generations) {
+    if (generation.number <= last) reject("the numbers of generations do not ascend");
+    last = generation.number;
   }
   if (last > kMost || ledger.transaction > kMost) reject("a number is too large");
   const auto named = [&](std::uint64_t number) { return number == 0 || ledger.find(number) != nullptr; };
@@ -84,14 +84,14 @@ Ledger ledger_from(const Json& json) {
 
 Json ledger_json(const Ledger& ledger) {
   Json generations = Json::array();
-  for (const auto& one : ledger.generations) {
-    generations.push_back({{"number", one.number},
-                           {"digest", one.digest},
-                           {"when", one.when},
-                           {"who", one.who},
-                           {"what", one.what},
-                           {"fate", one.fate}});
-    if (!one.fate.empty()) generations.back()["why"] = one.why;
+  for (const auto& generation : ledger.generations) {
+    generations.push_back({{"number", generation.number},
+                           {"digest", generation.digest},
+                           {"when", generation.when},
+                           {"who", generation.who},
+                           {"what", generation.what},
+                           {"fate", generation.fate}});
+    if (!generation.fate.empty()) generations.back()["why"] = generation.why;
   }
   Json waiting = nullptr;
   if (const auto& one = ledger.unconfirmed) {
@@ -105,8 +105,8 @@ Json ledger_json(const Ledger& ledger) {
   return json;
 }
 
-Remembered remembered_from(const Json& json) {
-  Remembered remembered;
+AppliedDocument remembered_from(const Json& json) {
+  AppliedDocument remembered;
   for (const auto& one : json.at("files")) {
     remembered.files.push_back({.name = one.at("name").get<std::string>(),
                                 .text = one.at("text").get<std::string>(),
@@ -119,9 +119,9 @@ Remembered remembered_from(const Json& json) {
 
 Json remembered_json(const std::vector<config::Text>& files, const std::string& host, bool of_others) {
   Json list = Json::array();
-  for (const auto& one : files) {
-    list.push_back({{"name", one.name}, {"text", one.text}});
-    if (one.is_private) list.back()["private"] = true;
+  for (const auto& file : files) {
+    list.push_back({{"name", file.name}, {"text", file.text}});
+    if (file.is_private) list.back()["private"] = true;
   }
   Json json{{"schema", kLedgerSchema}, {"files", std::move(list)}};
   if (!host.empty()) json["host"] = host;
@@ -129,15 +129,15 @@ Json remembered_json(const std::vector<config::Text>& files, const std::string& 
   return json;
 }
 
-std::size_t size_of(const Remembered& remembered) {
+std::size_t size_of(const AppliedDocument& remembered) {
   std::size_t size = 0;
-  for (const auto& one : remembered.files) size += one.name.size() + one.text.size();
+  for (const auto& file : remembered.files) size += file.name.size() + file.text.size();
   return size;
 }
 
 struct Backup {
   Ledger ledger;
-  std::optional<Remembered> text;  ///< of the active generation; nothing when it is too long
+  std::optional<AppliedDocument> text;  ///< of the active generation; nothing when it is too long
 };
 
 Result<std::optional<Backup>> load_backup(system::Files& files, const std::string& path) {
@@ -156,7 +156,7 @@ std::string path_of(const std::string& folder, std::uint64_t number) {
 
 const Generation* Ledger::find(std::uint64_t number) const {
   const auto at = std::find_if(generations.begin(), generations.end(),
-                               [&](const Generation& one) { return one.number == number; });
+                               [&](const Generation& generation) { return generation.number == number; });
   return at == generations.end() ? nullptr : &*at;
 }
 
@@ -171,8 +171,8 @@ bool Ledger::is_active(const std::string& digest) const {
 
 std::uint64_t Ledger::before(std::uint64_t number) const {
   std::uint64_t found = 0;
-  for (const auto& one : generations) {
-    if (one.number < number && one.fate.empty()) found = std::max(found, one.number);
+  for (const auto& generation : generations) {
+    if (generation.number < number && generation.fate.empty()) found = std::max(found, generation.number);
   }
   return found;
 }
@@ -235,7 +235,7 @@ Result<LedgerNow> look_up_ledger(system::Files& files, const GenerationPaths& pa
   if (!loaded && loaded.error().sys_errno != 0) loaded = load();  // once may be none
   if (!loaded && !is_damage(loaded.error())) return base::fail(loaded.error());
   const auto backup = loaded && *loaded ? Result<std::optional<Backup>>() : load_backup(files, paths.backup);
-  const auto record = load_take_back(files, paths.take_back);
+  const auto record = load_rollback_record(files, paths.rollback_record);
   const bool copied = backup && *backup;
   const bool waits = record && *record && (*record)->ledger;
   LedgerNow out;
@@ -264,9 +264,9 @@ Result<Ledger> read_ledger(system::Files& files, const GenerationPaths& paths) {
   return std::move(now->ledger);
 }
 
-Result<Remembered> load_texts(system::Files& files, const std::string& folder, std::uint64_t number) {
+Result<AppliedDocument> load_texts(system::Files& files, const std::string& folder, std::uint64_t number) {
   const auto path = path_of(folder, number);
-  auto loaded = load_json<Remembered>(files, path, kLedgerSchema, remembered_from);
+  auto loaded = load_json<AppliedDocument>(files, path, kLedgerSchema, remembered_from);
   if (!loaded) return base::fail(loaded.error());
   if (!*loaded) {
     return base::fail(base::Code::kNotFound, fmt::format("{}: generation {} is not there", path, number));
@@ -274,14 +274,15 @@ Result<Remembered> load_texts(system::Files& files, const std::string& folder, s
   return std::move(**loaded);
 }
 
-Result<Remembered> read_texts(system::Files& files, const GenerationPaths& paths, std::uint64_t number) {
+Result<AppliedDocument> read_texts(system::Files& files, const GenerationPaths& paths, std::uint64_t number) {
   auto texts = load_texts(files, paths.texts, number);
   if (texts) return texts;
   const bool lost = is_damage(texts.error()) || texts.error().code == base::Code::kNotFound;
   auto backup = lost ? load_backup(files, paths.backup) : Result<std::optional<Backup>>(std::nullopt);
   if (backup && *backup && (*backup)->text && (*backup)->ledger.active == number)
     return std::move(*(*backup)->text);
-  const auto record = lost ? load_take_back(files, paths.take_back) : Result<std::optional<TakeBack>>();
+  const auto record =
+      lost ? load_rollback_record(files, paths.rollback_record) : Result<std::optional<RollbackRecord>>();
   if (record && *record && (*record)->previous && (*record)->ledger && (*record)->ledger->unconfirmed &&
       (*record)->ledger->unconfirmed->previous == number)
     return *(*record)->previous;
@@ -296,7 +297,7 @@ Result<void> save_texts(system::Files& files, const std::string& folder, std::ui
 }
 
 std::vector<std::string> narrow(system::Files& files, const GenerationPaths& paths) {
-  std::vector<std::string> all{paths.ledger, paths.backup, paths.take_back, paths.let_be}, open;
+  std::vector<std::string> all{paths.ledger, paths.backup, paths.rollback_record, paths.suspended}, open;
   if (const auto names = files.list(paths.texts)) {
     for (const auto& name : *names) all.push_back(paths.texts + '/' + name);
   }
@@ -324,11 +325,11 @@ Result<void> save_backup(system::Files& files, const GenerationPaths& paths, con
   return files.write_private(paths.backup, json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
-bool is_interrupted(const TakeBack& record, const Ledger& ledger) {
+bool is_interrupted(const RollbackRecord& record, const Ledger& ledger) {
   return record.ledger && record.ledger->transaction > ledger.transaction;
 }
 
-config::Document parse_again(Remembered remembered, std::string_view host) {
+config::Document parse_again(AppliedDocument remembered, std::string_view host) {
   const auto name = remembered.host.empty() ? std::string(host) : std::move(remembered.host);
   if (remembered.of_others) {
     auto document = parse_confined(remembered.files, name, confine_of_others());
@@ -365,7 +366,7 @@ std::vector<std::uint64_t> prune(Ledger& ledger) {
   // A digest is refused as long as the generation that it was rolled back from is remembered.
   std::erase_if(ledger.refused, [&](const std::string& digest) {
     return std::none_of(ledger.generations.begin(), ledger.generations.end(),
-                        [&](const Generation& one) { return one.digest == digest; });
+                        [&](const Generation& generation) { return generation.digest == digest; });
   });
   return dropped;
 }
@@ -381,13 +382,13 @@ std::vector<std::string> remove_texts(system::Files& files, const GenerationPath
   return left;
 }
 
-Result<std::optional<TakeBack>> load_take_back(system::Files& files, const std::string& path) {
-  return load_json<TakeBack>(files, path, kLedgerSchema, [](const Json& json) {
+Result<std::optional<RollbackRecord>> load_rollback_record(system::Files& files, const std::string& path) {
+  return load_json<RollbackRecord>(files, path, kLedgerSchema, [](const Json& json) {
     std::vector<std::string> dropped;
-    TakeBack out{.boot_id = json.at("boot_id").get<std::string>(),
-                 .plan = plan_from(json.at("changes"), &dropped),
-                 .before = state_from(json.at("before"), nullptr),
-                 .in_two_runs = json.value("in_two_runs", false)};
+    RollbackRecord out{.boot_id = json.at("boot_id").get<std::string>(),
+                       .plan = plan_from(json.at("changes"), &dropped),
+                       .before = state_from(json.at("before"), nullptr),
+                       .in_two_runs = json.value("in_two_runs", false)};
     out.partial = !dropped.empty();
     if (const auto ledger = json.find("ledger"); ledger != json.end()) {
       out.ledger = ledger_from(*ledger);
@@ -398,16 +399,17 @@ Result<std::optional<TakeBack>> load_take_back(system::Files& files, const std::
   });
 }
 
-Result<void> save_take_back(system::Files& files, const std::string& path, const TakeBack& take_back) {
+Result<void> save_rollback_record(system::Files& files, const std::string& path,
+                                  const RollbackRecord& rollback_record) {
   Json json{{"schema", kLedgerSchema},
-            {"boot_id", take_back.boot_id},
-            {"changes", kept_json(take_back.plan)},
-            {"before", state_json(take_back.before)},
-            {"in_two_runs", take_back.in_two_runs}};
-  if (take_back.ledger) json["ledger"] = ledger_json(*take_back.ledger);
-  if (take_back.previous && size_of(*take_back.previous) <= kCopiedMost)
-    json["previous"] =
-        remembered_json(take_back.previous->files, take_back.previous->host, take_back.previous->of_others);
+            {"boot_id", rollback_record.boot_id},
+            {"changes", kept_json(rollback_record.plan)},
+            {"before", state_json(rollback_record.before)},
+            {"in_two_runs", rollback_record.in_two_runs}};
+  if (rollback_record.ledger) json["ledger"] = ledger_json(*rollback_record.ledger);
+  if (rollback_record.previous && size_of(*rollback_record.previous) <= kCopiedMost)
+    json["previous"] = remembered_json(rollback_record.previous->files, rollback_record.previous->host,
+                                       rollback_record.previous->of_others);
   return files.write_private(path, json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 

@@ -63,7 +63,7 @@ struct Ledger {
 };
 
 /// A document as it was applied.
-struct Remembered {
+struct AppliedDocument {
   std::vector<config::Text> files;
   std::string host;  ///< config::Document::host: a name that changes later takes nothing away
   /// Somebody other than root has sent it: each time it is read again that is done away from power.
@@ -72,7 +72,7 @@ struct Remembered {
 
 /// The record that undoes an unconfirmed apply exactly, in the boot in which it was made. It needs no
 /// other file of ours.
-struct TakeBack {
+struct RollbackRecord {
   std::string boot_id;
   model::Plan plan;
   State before;  ///< what was remembered before it
@@ -80,10 +80,11 @@ struct TakeBack {
   /// be applied to it.
   bool in_two_runs = false;
   /// The ledger as it is once the apply is committed and waits for its confirmation: its transaction number
-  /// says which apply this is of. Nothing in a record of an older version, and in `let_be`.
+  /// says which apply this is of. Nothing in a record of an older version, and in `suspended`.
   std::optional<Ledger> ledger{};
-  std::optional<Remembered> previous{};  ///< the text of the generation before; nothing when it is too long
-  bool partial = false;                  ///< changes of kinds that are not known were left out
+  std::optional<AppliedDocument>
+      previous{};        ///< the text of the generation before; nothing when it is too long
+  bool partial = false;  ///< changes of kinds that are not known were left out
 };
 
 struct GenerationPaths {
@@ -91,9 +92,9 @@ struct GenerationPaths {
   /// The last ledger that was committed, with the text of its active generation: for when one is damaged.
   std::string backup = "/var/lib/rdma-configd/generations.json.bak";
   std::string texts = "/var/lib/rdma-configd/generations";  ///< folder; one file each
-  std::string take_back = "/var/lib/rdma-configd/unconfirmed.json";
+  std::string rollback_record = "/var/lib/rdma-configd/unconfirmed.json";
   /// The part of the active document that was taken back; of this boot.
-  std::string let_be = "/var/lib/rdma-configd/taken-back.json";
+  std::string suspended = "/var/lib/rdma-configd/taken-back.json";
 };
 
 /// Written by an apply that goes past the daemon, which hears of it by this.
@@ -125,9 +126,11 @@ base::Result<Ledger> read_ledger(system::Files& files, const GenerationPaths& pa
 /// Written only when it differs from what is there.
 base::Result<void> save_ledger(system::Files& files, const std::string& path, const Ledger& ledger);
 
-base::Result<Remembered> load_texts(system::Files& files, const std::string& folder, std::uint64_t number);
+base::Result<AppliedDocument> load_texts(system::Files& files, const std::string& folder,
+                                         std::uint64_t number);
 /// load_texts(), or of the active generation the copy.
-base::Result<Remembered> read_texts(system::Files& files, const GenerationPaths& paths, std::uint64_t number);
+base::Result<AppliedDocument> read_texts(system::Files& files, const GenerationPaths& paths,
+                                         std::uint64_t number);
 /// `of_others`: Remembered::of_others.
 base::Result<void> save_texts(system::Files& files, const std::string& folder, std::uint64_t number,
                               const config::Document& document, bool of_others);
@@ -139,7 +142,7 @@ base::Result<void> save_texts(system::Files& files, const std::string& folder, s
 
 /// The document of a generation, read again; `host` where it does not say for which it was applied. One of
 /// others is parsed within confine_of_others(); where that fails, an error in Document::diagnostics says so.
-config::Document parse_again(Remembered remembered, std::string_view host);
+config::Document parse_again(AppliedDocument remembered, std::string_view host);
 
 /// Drops the oldest generations beyond limits::kGenerations; the active one and those that it may fall back
 /// to stay.
@@ -153,9 +156,11 @@ std::vector<std::uint64_t> prune(Ledger& ledger);
 base::Result<void> save_backup(system::Files& files, const GenerationPaths& paths, const Ledger& ledger);
 
 /// Whether a take-back record is of an apply that did not come to its commit.
-bool is_interrupted(const TakeBack& record, const Ledger& ledger);
+bool is_interrupted(const RollbackRecord& record, const Ledger& ledger);
 
-base::Result<std::optional<TakeBack>> load_take_back(system::Files& files, const std::string& path);
-base::Result<void> save_take_back(system::Files& files, const std::string& path, const TakeBack& take_back);
+base::Result<std::optional<RollbackRecord>> load_rollback_record(system::Files& files,
+                                                                 const std::string& path);
+base::Result<void> save_rollback_record(system::Files& files, const std::string& path,
+                                        const RollbackRecord& rollback_record);
 
 }  // namespace rdmacfg::core

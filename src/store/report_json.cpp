@@ -96,8 +96,8 @@ model::ResourceReport resource_from(const Json& json) {
 
 Json report_json(const model::Report& report) {
   Json diagnostics = Json::array(), resources = Json::array();
-  for (const auto& one : report.diagnostics) diagnostics.push_back(diagnostic_json(one));
-  for (const auto& one : report.resources) resources.push_back(resource_json(one));
+  for (const auto& diagnostic : report.diagnostics) diagnostics.push_back(diagnostic_json(diagnostic));
+  for (const auto& resource : report.resources) resources.push_back(resource_json(resource));
   Json out = {{"schema", kReportSchema},
               {"exit", static_cast<int>(report.exit)},
               {"error", report.error ? Json{{"code", static_cast<int>(report.error->code)},

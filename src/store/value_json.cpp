@@ -47,7 +47,7 @@ Json essence(const Change& change) {
   out["fields"] = change.fields;
   if (!change.needs.empty()) out["needs"] = Json::array();
   for (const auto& need : change.needs) out["needs"].push_back({{"kind", need.kind}, {"id", need.id}});
-  if (!change.beside.empty()) out["beside"] = change.beside;
+  if (!change.siblings.empty()) out["beside"] = change.siblings;
   return out;
 }
 
@@ -55,7 +55,7 @@ Json essence(const Change& change) {
 
 Json kept_json(const Change& change) {
   auto out = essence(change);
-  if (!change.footing.empty()) out["footing"] = change.footing;
+  if (!change.parent_object.empty()) out["footing"] = change.parent_object;
   if (!change.carried.empty()) out["carried"] = change.carried;
   // Which fields a document asks for has to survive a kill (remember()); where it does so has not.
   for (const auto& field : change.fields) {
@@ -71,7 +71,7 @@ Json to_json(const Change& change) {
   if (change.needs.empty()) out["needs"] = Json::array();
   out["origins"] = Json::object();
   for (const auto& [field, where] : change.origins) out["origins"][field] = to_json(where);
-  out["footing"] = change.footing;
+  out["footing"] = change.parent_object;
   if (!change.returned.empty()) out["returned"] = change.returned;
   out["overruled"] = change.overruled;
   out["carried"] = change.carried;
@@ -136,10 +136,10 @@ Change change_from(const Json& json) {
     if (text_of(each) == effect) change.effect = each;
   }
   change.interrupts = json.value("interrupts", std::vector<std::string>());
-  change.footing = json.value("footing", std::string());
+  change.parent_object = json.value("footing", std::string());
   change.returned = json.value("returned", std::string());
   change.overruled = json.value("overruled", std::vector<std::string>());
-  change.beside = json.value("beside", std::vector<std::string>());
+  change.siblings = json.value("beside", std::vector<std::string>());
   change.carried = json.value("carried", std::vector<std::string>());
   return change;
 }

@@ -37,7 +37,7 @@ class EventSource {
   /// Reads the pending events, without waiting. In a storm not all of them: the descriptor stays readable.
   virtual std::vector<Event> read() = 0;
   /// Why not all that is wanted is watched, and the remedy; empty when it is.
-  [[nodiscard]] virtual std::string deaf() const { return {}; }
+  [[nodiscard]] virtual std::string why_incomplete() const { return {}; }
 };
 
 /// One that tells of files.

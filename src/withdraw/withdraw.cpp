@@ -10,7 +10,7 @@
 #include "catalog/bind.hpp"
 #include "catalog/owned_files.hpp"
 #include "core/guards/concealed.hpp"
-#include "core/picture.hpp"
+#include "core/observation.hpp"
 #include "kinds/host/initramfs_stamp.hpp"
 #include "metrics/metrics.hpp"
 #include "store/damage.hpp"
@@ -39,9 +39,9 @@ Result<void> check_idle(Context& context) {
 }
 
 Result<void> refuse_errors(const model::Diagnostics& diagnostics) {
-  for (const auto& one : diagnostics) {
-    if (one.severity != model::Severity::kError) continue;
-    return base::fail(Code::kInvalid, fmt::format("{}: {}", one.where.text(), one.message));
+  for (const auto& diagnostic : diagnostics) {
+    if (diagnostic.severity != model::Severity::kError) continue;
+    return base::fail(Code::kInvalid, fmt::format("{}: {}", diagnostic.where.text(), diagnostic.message));
   }
   return {};
 }
@@ -54,7 +54,7 @@ Result<std::vector<model::Desired>> wanted_of_image(const config::Document& docu
   model::Diagnostics diagnostics;
   const auto bound = kinds::bind(document.sections, *world, diagnostics);
   std::vector<model::Desired> desired;
-  for (const auto* kind : kinds::all()) kind->parse(bound, desired, diagnostics);
+  for (const auto* kind : kinds::all_kinds()) kind->parse(bound, desired, diagnostics);
   if (auto done = refuse_errors(diagnostics); !done) return base::fail(done.error());
   return desired;
 }
@@ -74,9 +74,9 @@ Result<std::vector<model::Desired>> wanted(const std::string& host_name, Context
     if (auto done = refuse_errors(document.diagnostics); !done) return base::fail(done.error());
   }
   if (host.offline) return wanted_of_image(document, host);
-  auto picture = take_picture(document, host, {}, false, true);
-  if (!picture) return base::fail(picture.error());
-  return std::move(picture->desired);
+  auto observation = observe_host(document, host, {}, false, true);
+  if (!observation) return base::fail(observation.error());
+  return std::move(observation->desired);
 }
 
 /// Nobody else's file is written over.
@@ -143,7 +143,7 @@ Result<void> forget(Context& context) {
   remove_metrics(files);
   // The copy of the ledger goes first: it would be taken for the ledger.
   for (const auto& path :
-       {context.paths.take_back, context.paths.backup, context.paths.ledger, context.paths.let_be,
+       {context.paths.rollback_record, context.paths.backup, context.paths.ledger, context.paths.suspended,
         context.options.paths.state, std::string(kDegradedFile), std::string(kAppliedMark)}) {
     if (auto done = replace_by_nothing(files, path); !done) return done;
   }
@@ -152,7 +152,7 @@ Result<void> forget(Context& context) {
     if (auto done = files.remove(std::string(file->path)); !done) return done;
   }
   for (const auto& path :
-       {context.paths.take_back, context.paths.backup, context.paths.ledger, context.paths.let_be,
+       {context.paths.rollback_record, context.paths.backup, context.paths.ledger, context.paths.suspended,
         context.options.paths.state, context.options.paths.journal, std::string(kDegradedFile)})
     remove_put_aside(files, path);
   const std::string texts = context.paths.texts;

@@ -6,7 +6,7 @@
 #include <cerrno>
 
 #include "contract/commit_host.hpp"
-#include "daemon/tell.hpp"
+#include "daemon/journal_report.hpp"
 
 namespace rdmacfg::contract {
 namespace {

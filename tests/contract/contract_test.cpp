@@ -143,7 +143,7 @@ TEST(ContractOfAllKinds, TheScenariosExerciseEveryKindAndOperation) {
     for (const auto& change : Stage(scenario).diff().plan.changes)
       seen.insert({change.key.kind, change.operation});
   }
-  for (const auto* kind : kinds::all()) {
+  for (const auto* kind : kinds::all_kinds()) {
     const auto does = [&](model::Operation operation) {
       return seen.contains({std::string(kind->name()), operation});
     };
@@ -175,7 +175,7 @@ TEST(ContractOfAllKinds, CanonicalValuesParseToThemselves) {
     auto host = stage.kernel().host();
     auto world = kinds::World::observe(host);
     ASSERT_TRUE(world);
-    for (const auto* kind : kinds::all()) {
+    for (const auto* kind : kinds::all_kinds()) {
       const auto observed = kind->observe(*world);
       ASSERT_TRUE(observed);
       for (const auto& one : *observed) {

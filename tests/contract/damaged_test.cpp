@@ -14,8 +14,8 @@ const core::Paths kStatePaths;
 const std::vector<std::string> kDamages{"", "{", "[]", "null", "\"x\"", "{\"schema\":99}", "{\"schema\":1}"};
 
 std::vector<std::string> records() {
-  return {kStatePaths.state, kStatePaths.journal, kPaths.ledger,           kPaths.backup,
-          kPaths.take_back,  kPaths.let_be,       kPaths.texts + "/2.json"};
+  return {kStatePaths.state,      kStatePaths.journal, kPaths.ledger,           kPaths.backup,
+          kPaths.rollback_record, kPaths.suspended,    kPaths.texts + "/2.json"};
 }
 
 std::unique_ptr<Host> second_active() {
@@ -103,7 +103,7 @@ TEST(Damaged, AnExpiryTakesBackWhateverElseIsDamagedOrGone) {
     const auto before = host.dump();
     ASSERT_TRUE(applied(host.commit(kSecond, kWithin)));
     for (const auto& record : records()) {
-      if (record == kPaths.take_back) continue;
+      if (record == kPaths.rollback_record) continue;
       if (gone) host.kernel().files.content.erase(record);
       if (!gone) host.kernel().files.content[record] = "{";
     }
@@ -194,7 +194,7 @@ TEST(Damaged, AFewAreKept) {
 /// Kinds of a newer version, and ids that no kind makes: left out, and nothing crashes.
 TEST(Damaged, KeysThatAreNotUnderstood) {
   std::vector<std::string> kinds{"of_tomorrow"};
-  for (const auto* kind : kinds::all()) kinds.emplace_back(kind->name());
+  for (const auto* kind : kinds::all_kinds()) kinds.emplace_back(kind->name());
   for (const auto& kind : kinds) {
     for (const auto* id : {"", "x", "/", "net/ipv4", " ", "a b", "0x8002", "#"}) {
       SCOPED_TRACE(kind + " \"" + id + "\"");
@@ -212,8 +212,9 @@ TEST(Damaged, KeysThatAreNotUnderstood) {
       (void)host.hold();
       const auto second = host.commit(kSecond, kWithin);
       EXPECT_TRUE(applied(second)) << text_of(second);
-      content[kPaths.take_back] = fmt::format(R"({{"schema":1,"boot_id":"{}","changes":[{}],"before":{}}})",
-                                              host.kernel().host().boot_id, change, state);
+      content[kPaths.rollback_record] =
+          fmt::format(R"({{"schema":1,"boot_id":"{}","changes":[{}],"before":{}}})",
+                      host.kernel().host().boot_id, change, state);
       host.pass(2 * kWithin);
       (void)host.expire();
       EXPECT_FALSE(host.ledger().unconfirmed);

@@ -39,7 +39,7 @@ void set_mtu(Host& host, const std::string& name, std::uint32_t mtu) {
 Report hold(Host& host, const Settled& settled) {
   return host.with([&](core::Context& context) {
     context.options.independent = true;
-    daemon::heed_policy(settled, kByItself, context);
+    daemon::apply_drift_policy(settled, kByItself, context);
     return core::hold(kByItself, context);
   });
 }
@@ -171,7 +171,7 @@ TEST(Drift, WhatIsOverdueAndCannotBeTakenBackExactlyGoesBackAllTheSame) {
   const auto settled = settled_in(host.commit(std::string(kFirst) + kReport));
   const auto before = host.dump();
   ASSERT_TRUE(applied(host.commit(std::string(kSecond) + kReport, kWithin)));
-  host.kernel().files.content[core::GenerationPaths().take_back] = "damaged";
+  host.kernel().files.content[core::GenerationPaths().rollback_record] = "damaged";
   host.pass(kWithin);
   EXPECT_THAT(hold(host, settled).drifted, IsEmpty());
   EXPECT_EQ(difference(host.dump(), before), "");
@@ -183,7 +183,7 @@ TEST(Drift, ADaemonThatStartsGoesOnWhereTheOneBeforeEnded) {
   const auto start = [&](std::uint64_t settled_at) {
     return host.with([&](core::Context& context) {
       context.options.independent = true;
-      EXPECT_EQ(daemon::goes_on(settled_at, settled, context), settled_at == host.ledger().active);
+      EXPECT_EQ(daemon::continues_hold(settled_at, settled, context), settled_at == host.ledger().active);
       return core::hold(kByItself, context);
     });
   };

@@ -10,7 +10,7 @@
 namespace rdmacfg::contract {
 namespace {
 
-using daemon::in_turn;
+using daemon::run_then_deferred;
 using model::Status;
 using ::testing::Contains;
 using ::testing::HasSubstr;
@@ -38,7 +38,7 @@ Report duty(Host& host, bool awaited, const char* document = nullptr) {
       return document == nullptr ? core::hold(kDutiesByItself, context)
                                  : core::commit(document_of(document), kDutiesByItself, context);
     };
-    return in_turn(run, awaited, kDutiesByItself, context);
+    return run_then_deferred(run, awaited, kDutiesByItself, context);
   });
 }
 
@@ -122,20 +122,20 @@ TEST(Resume, WhatIsActiveIsHeldAndNothingElseRead) {
 
 TEST(GiveWay, WhatSomebodyHasAppliedMeanwhileIsHeld) {
   Host host(two_ports());
-  const auto give_way = [&](const std::optional<std::string>& then) {
+  const auto yield_to_newer_apply = [&](const std::optional<std::string>& then) {
     std::optional<Report> out;
     host.with([&](core::Context& context) {
-      out = daemon::give_way(then, false, kDutiesByItself, context);
+      out = daemon::yield_to_newer_apply(then, false, kDutiesByItself, context);
       return Report{};
     });
     return out;
   };
   ASSERT_TRUE(applied(host.commit(kFirst)));
-  EXPECT_FALSE(give_way(std::nullopt)) << "the first try";
-  EXPECT_FALSE(give_way("")) << "nobody has applied";
+  EXPECT_FALSE(yield_to_newer_apply(std::nullopt)) << "the first try";
+  EXPECT_FALSE(yield_to_newer_apply("")) << "nobody has applied";
   host.kernel().files.content[core::kAppliedMark] = "4711\n";
-  EXPECT_FALSE(give_way("4711\n")) << "that was before";
-  const auto report = give_way("");
+  EXPECT_FALSE(yield_to_newer_apply("4711\n")) << "that was before";
+  const auto report = yield_to_newer_apply("");
   ASSERT_TRUE(report);
   EXPECT_TRUE(applied(*report)) << text_of(*report);
   EXPECT_THAT(text_of(*report), HasSubstr("somebody has applied meanwhile"));

@@ -145,7 +145,7 @@ TEST(Unconfirmed, AnOlderApplysRecordIsNotTakenForThisOnes) {
   ASSERT_TRUE(applied(host.commit(kFirst)));
   ASSERT_TRUE(applied(host.commit(kSecond, kWithin)));
   const auto second = host.dump();
-  const auto stale = host.kernel().files.read(core::GenerationPaths().take_back).value();
+  const auto stale = host.kernel().files.read(core::GenerationPaths().rollback_record).value();
   ASSERT_TRUE(stale);
   ASSERT_TRUE(applied(host.confirm()));
   std::size_t calls = 0;
@@ -157,7 +157,7 @@ TEST(Unconfirmed, AnOlderApplysRecordIsNotTakenForThisOnes) {
     calls = other.kernel().faults.calls();
   }
   // As if the confirmation had been killed before its last step.
-  ASSERT_TRUE(host.kernel().files.write(core::GenerationPaths().take_back, *stale));
+  ASSERT_TRUE(host.kernel().files.write(core::GenerationPaths().rollback_record, *stale));
   for (std::size_t n = 1; n <= calls && !host.ledger().unconfirmed; ++n) {
     host.kernel().faults.clear();
     host.kernel().faults.kill_at(n);
@@ -240,7 +240,7 @@ TEST(Unconfirmed, ADamagedRecordIsNoReasonToStay) {
   ASSERT_TRUE(applied(host.commit(kFirst)));
   const auto before = host.dump();
   ASSERT_TRUE(applied(host.commit(kSecond, kWithin)));
-  ASSERT_TRUE(host.kernel().files.write(core::GenerationPaths().take_back, "{"));
+  ASSERT_TRUE(host.kernel().files.write(core::GenerationPaths().rollback_record, "{"));
   host.pass(kWithin);
   expect_taken_back(host, before);
 }

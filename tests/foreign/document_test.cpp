@@ -42,8 +42,8 @@ TEST(NamesOfFiles, AddNothingToTheDocument) {
               (std::vector<std::string>{"version = 1", "[[ipoib]]", "guid = \"00:02:c9:03:00:31:78:f2\"",
                                         "mtu = 2044"}))
         << homed.document;
-    const auto homeless = import_file("ifcfg", "/in/ifcfg-" + name, "DEVICE=ib7\nTYPE=InfiniBand\n");
-    EXPECT_EQ(lines_of(homeless.document), (std::vector<std::string>{"version = 1"})) << homeless.document;
+    const auto portless = import_file("ifcfg", "/in/ifcfg-" + name, "DEVICE=ib7\nTYPE=InfiniBand\n");
+    EXPECT_EQ(lines_of(portless.document), (std::vector<std::string>{"version = 1"})) << portless.document;
     const auto named = import_file("wicked", "/in/ifcfg-ib0" + name, "IPOIB_MODE=connected\n", known);
     EXPECT_EQ(lines_of(named.document), (std::vector<std::string>{"version = 1"})) << named.document;
     ASSERT_EQ(named.claims.missed.size(), 1U) << "a name that none is, is said";

@@ -20,42 +20,42 @@ class Generator {
  public:
   explicit Generator(unsigned seed) : random_(seed) {}
 
-  Household household() {
-    Household out;
+  ImportedHost household() {
+    ImportedHost out;
     const int ports = 1 + below(3);
     for (int port = 0; port < ports; ++port) {
-      Household::Home home;
-      home.port.guid = model::Guid{std::uint64_t{0x0002c90300317800} + static_cast<std::uint64_t>(port)};
+      ImportedHost::InterfaceTree tree;
+      tree.port.guid = model::Guid{std::uint64_t{0x0002c90300317800} + static_cast<std::uint64_t>(port)};
       if (below(4) != 0) {
         // Some look like something else to a tool: a range, what an editor left, nothing; one is long.
         constexpr std::array kTails{"", "", "", "-range1", ".bak", "null", "ric-at-home"};
         const auto* tail = kTails.at(static_cast<std::size_t>(below(static_cast<int>(kTails.size()))));
-        home.port.name = fmt::format("fab{}{}", port, tail);
-        home.port.names = true;
+        tree.port.name = fmt::format("fab{}{}", port, tail);
+        tree.port.names = true;
       }
-      settings(home.port);
+      settings(tree.port);
       std::set<std::uint16_t> used{0x7fff};
       for (int child = below(3); child > 0; --child) {
         Interface one;
         const auto pkey = *model::Pkey::make(1 + below(0x7ffe));
         if (!used.insert(pkey.partition()).second) continue;
         one.pkey = pkey;
-        if (below(4) == 0 || home.port.name.size() > 10) {
+        if (below(4) == 0 || tree.port.name.size() > 10) {
           one.name = fmt::format("part{}x{}", port, child);
           one.names = true;
-        } else if (below(4) == 0 && !home.port.name.empty()) {
-          one.name = fmt::format("{}.{:04x}", home.port.name, pkey.partition());
+        } else if (below(4) == 0 && !tree.port.name.empty()) {
+          one.name = fmt::format("{}.{:04x}", tree.port.name, pkey.partition());
           one.names = true;
         }
         settings(one);
-        if (home.port.name.size() > 10 && one.mode == model::IpoibMode::kConnected) {
+        if (tree.port.name.size() > 10 && one.mode == model::IpoibMode::kConnected) {
           one.mode = model::IpoibMode::kDatagram;  // the kernel would call it as its port at first
           if (one.mtu) one.mtu = 2044;
         }
         if (below(8) == 0) one.state = model::State::kAbsent;
-        home.children.push_back(std::move(one));
+        tree.children.push_back(std::move(one));
       }
-      out.homes.push_back(std::move(home));
+      out.trees.push_back(std::move(tree));
     }
     return out;
   }
@@ -137,8 +137,8 @@ std::string bare(const std::vector<Line>& lines) {
   return out;
 }
 
-std::string bare(std::vector<Household::Home> homes) {
-  return bare(render_document({std::move(homes), {}}, {}));
+std::string bare(std::vector<ImportedHost::InterfaceTree> trees) {
+  return bare(render_document({std::move(trees), {}}, {}));
 }
 
 class RoundTrip : public testing::TestWithParam<std::string> {};
@@ -153,8 +153,9 @@ TEST_P(RoundTrip, GivesTheSameDocument) {
         << text << render_diagnostics(document, core::validate(document).diagnostics, false);
     const auto made = export_document(document.sections, target);
     std::vector<Remark> notes;
-    const auto wanted = bare(express(homes_of(document.sections), target.words, notes));
-    if (target.words.interfaces && wanted != bare(homes_of(document.sections))) {
+    const auto wanted =
+        bare(reduce_to_features(interface_trees_of(document.sections), target.features, notes));
+    if (target.features.interfaces && wanted != bare(interface_trees_of(document.sections))) {
       EXPECT_FALSE(made.notes.empty()) << "what is left out is said";
     }
     fakes::Faults faults;
@@ -167,8 +168,8 @@ TEST_P(RoundTrip, GivesTheSameDocument) {
     const auto back = import_all(files, GetParam());
     for (const auto& one : back.claims.missed)
       FAIL() << one.where.text() << ": " << one.text << "\n" << written;
-    ASSERT_EQ(bare(homes_of(parsed(back.document).sections)), wanted) << "seed " << seed << '\n'
-                                                                      << text << written;
+    ASSERT_EQ(bare(interface_trees_of(parsed(back.document).sections)), wanted) << "seed " << seed << '\n'
+                                                                                << text << written;
     if (wanted.size() > 20) ++compared;
   }
   EXPECT_GE(compared, 200);

@@ -71,7 +71,7 @@ TEST(ShellBlocks, ACommandThatMayFailMakesTheNextUncertain) {
   blocks.begin();
   EXPECT_EQ(blocks.next({"", "a"}, 1).condition(), "");
   EXPECT_EQ(blocks.next({"&&", "b"}, 1).condition(), "");
-  blocks.doubt();
+  blocks.warn_of_implausible();
   EXPECT_EQ(blocks.next({"&&", "c"}, 1).condition(), "runs only where the command before it succeeds");
   EXPECT_EQ(blocks.next({"||", "d"}, 1).condition(), "runs only where the command before it fails");
   EXPECT_EQ(blocks.next({"", "e"}, 2).condition(), "");

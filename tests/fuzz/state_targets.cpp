@@ -35,7 +35,7 @@ const config::Document& document() {
 
 /// The records of an apply, and its plan.
 struct Sample {
-  std::string state, journal, take_back, report;
+  std::string state, journal, rollback_record, report;
 };
 
 Sample sample() {
@@ -49,10 +49,11 @@ Sample sample() {
     out.journal = kept.files.content[kPath];
   const auto done = core::apply(document(), host);
   out.state = kernel->files.content[core::Paths().state];
-  core::TakeBack take_back;
-  take_back.boot_id = host.boot_id;
-  take_back.plan = done.plan;
-  if (core::save_take_back(kept.files, kPath, take_back)) out.take_back = kept.files.content[kPath];
+  core::RollbackRecord rollback_record;
+  rollback_record.boot_id = host.boot_id;
+  rollback_record.plan = done.plan;
+  if (core::save_rollback_record(kept.files, kPath, rollback_record))
+    out.rollback_record = kept.files.content[kPath];
   return out;
 }
 
@@ -109,10 +110,10 @@ void run_texts(std::string_view bytes) {
 
 void run_take_back(std::string_view bytes) {
   Kept kept(bytes);
-  const auto record = core::load_take_back(kept.files, kPath);
+  const auto record = core::load_rollback_record(kept.files, kPath);
   if (!record || !*record) return;
-  require(core::save_take_back(kept.files, kPath, **record).has_value(), "a record can be written");
-  const auto again = core::load_take_back(kept.files, kPath);
+  require(core::save_rollback_record(kept.files, kPath, **record).has_value(), "a record can be written");
+  const auto again = core::load_rollback_record(kept.files, kPath);
   require(again && *again && (*again)->before == (*record)->before, "a record is read as it was written");
 }
 
@@ -135,7 +136,7 @@ std::vector<Target> state_targets() {
       {"journal", run_journal, {kSample.journal}},
       {"ledger", run_ledger, {sample_ledger()}},
       {"texts", run_texts, {R"({"schema":1,"files":[{"name":"a","text":"version = 1\n"}],"host":"node1"})"}},
-      {"take-back", run_take_back, {kSample.take_back}},
+      {"take-back", run_take_back, {kSample.rollback_record}},
       {"report", run_report, {kSample.report}}};
 }
 

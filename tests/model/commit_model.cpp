@@ -238,7 +238,7 @@ class Run {
     return true;
   }
   [[nodiscard]] bool waits() const { return known.ledger.waiting != 0; }
-  [[nodiscard]] bool fallen() const { return waits() && (known.interrupted || g.late); }
+  [[nodiscard]] bool was_not_confirmed() const { return waits() && (known.interrupted || g.late); }
 
   /// The commit point.
   bool commit(Book next) {
@@ -353,7 +353,7 @@ class Run {
 Exit do_apply(std::int8_t number, bool confirm, bool by_itself) {
   Run run;
   if (!run.load()) return kError;
-  if (run.fallen()) {
+  if (run.was_not_confirmed()) {
     const auto back = run.take_back();
     if (back != kOk) return back;
   }
@@ -401,7 +401,7 @@ Exit do_apply(std::int8_t number, bool confirm, bool by_itself) {
 Exit do_hold() {
   Run run;
   if (!run.load()) return kError;
-  if (run.fallen()) return run.take_back();
+  if (run.was_not_confirmed()) return run.take_back();
   if (run.known.ledger.active != 0) return run.hold(run.known.ledger.active);
   if (g.journal.is != Is::kAbsent && !run.known.lost) return run.hold(0);
   return kOk;
@@ -410,14 +410,14 @@ Exit do_hold() {
 Exit do_expire() {
   Run run;
   if (!run.load()) return kError;
-  return run.fallen() ? run.take_back() : kOk;
+  return run.was_not_confirmed() ? run.take_back() : kOk;
 }
 
 Exit do_confirm() {
   Run run;
   if (!run.load()) return kError;
   if (!run.waits()) return kError;
-  if (run.fallen()) {
+  if (run.was_not_confirmed()) {
     const auto back = run.take_back();
     return back == kOk ? kError : back;
   }

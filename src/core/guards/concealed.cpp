@@ -30,27 +30,27 @@ void hide(Value& value) {
 }
 
 /// @return false when nothing of the resource is to be seen on the host
-bool conceal(ResourceReport& resource, const Sight& sight) {
+bool conceal(ResourceReport& resource, const Visibility& visibility) {
   bool seen = false;
   for (auto& attribute : resource.attributes) {
     seen = seen || !is_nothing(attribute.now);
     if (attribute.wanted == attribute.now) continue;
-    if (!sight.document || (!sight.records && !attribute.origin)) hide(attribute.wanted);
+    if (!visibility.document || (!visibility.records && !attribute.origin)) hide(attribute.wanted);
   }
-  if (!sight.document) {
+  if (!visibility.document) {
     resource.reason.clear();
     resource.warnings.clear();
   }
   return seen;
 }
 
-void conceal(Change& change, const Sight& sight) {
+void conceal(Change& change, const Visibility& visibility) {
   change.carried.clear();
   for (auto& [field, value] : change.after) {
     if (value == model::value_of(change.before, field)) continue;
-    if (!sight.document || (!sight.records && !change.origins.contains(field))) hide(value);
+    if (!visibility.document || (!visibility.records && !change.origins.contains(field))) hide(value);
   }
-  if (!sight.document) change.interrupts.clear();
+  if (!visibility.document) change.interrupts.clear();
 }
 
 bool is_of_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
@@ -207,9 +207,9 @@ void replace_diagnostics(Report& report, const config::Document* wanted, const R
   for (const auto* all : {&own, &seen.diagnostics}) {
     for (const auto& one : *all) known.emplace(one.where, one.message);
   }
-  std::erase_if(report.diagnostics, [&](const auto& one) {
-    if (known.contains({one.where, one.message})) return false;
-    if (one.severity == model::Severity::kError) ++errors;
+  std::erase_if(report.diagnostics, [&](const auto& diagnostic) {
+    if (known.contains({diagnostic.where, diagnostic.message})) return false;
+    if (diagnostic.severity == model::Severity::kError) ++errors;
     return true;
   });
   if (errors > 0) {
@@ -223,19 +223,20 @@ void replace_diagnostics(Report& report, const config::Document* wanted, const R
 
 }  // namespace
 
-void conceal(Report& report, const Sight& sight) {
+void conceal(Report& report, const Visibility& visibility) {
   std::size_t unseen = 0;
   std::erase_if(report.resources, [&](auto& resource) {
-    if (conceal(resource, sight) || sight.document) return false;
+    if (conceal(resource, visibility) || visibility.document) return false;
     ++unseen;
     return true;
   });
   for (auto* changes : {&report.plan.changes, &report.drifted}) {
-    for (auto& change : *changes) conceal(change, sight);
-    if (!sight.document)
-      std::erase_if(*changes, [](const auto& one) { return one.operation == model::Operation::kCreate; });
+    for (auto& change : *changes) conceal(change, visibility);
+    if (!visibility.document)
+      std::erase_if(*changes,
+                    [](const auto& change) { return change.operation == model::Operation::kCreate; });
   }
-  if (sight.document) return;
+  if (visibility.document) return;
   const bool faulty = model::has_errors(report.diagnostics);
   report.diagnostics.clear();
   if (faulty) report.diagnostics.push_back({model::Severity::kError, {}, "the document has errors", "", {}});

@@ -13,14 +13,14 @@ namespace rdmacfg::core {
 inline constexpr const char* kHidden = "hidden";
 
 /// How a look may be shown.
-struct Sight {
+struct Visibility {
   bool document = true;  ///< the caller may read the document: it is the caller's own, or everybody may
   bool records = true;   ///< everybody may read what rdma-configd remembers (state.json)
 };
 
 /// Takes out of a report of the public view (system::PublicView) what comes of a private document or private
 /// records. Values that everybody sees on the host itself stay.
-void conceal(model::Report& report, const Sight& sight);
+void conceal(model::Report& report, const Visibility& visibility);
 
 /// Runs a change for a caller other than root. `change` is given the whole host; the values in its report are
 /// replaced by what two looks through the public view show, one before and one after it.

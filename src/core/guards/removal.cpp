@@ -27,13 +27,13 @@ constexpr const char* kHowToAllow =
     "if that is meant: `rdma-configctl apply --allow-removal` does it; `max_removal = 100` in [daemon] "
     "always allows it";
 
-struct Loss {
+struct RemovalImpact {
   std::string what;       ///< empty: nothing that matters
   bool lifeline = false;  ///< by which administrators reach the host
 };
 
-Loss loss_by(const config::Document& document, const Report& planned, system::Host& host,
-             RemovalGuard guard) {
+RemovalImpact removal_impact(const config::Document& document, const Report& planned, system::Host& host,
+                             RemovalGuard guard) {
   const auto share =
       kinds::daemon_policy(document.sections).max_removal.value_or(model::RemovalShare{}).percent;
   if (share >= kAnything) return {};
@@ -64,24 +64,24 @@ Loss loss_by(const config::Document& document, const Report& planned, system::Ho
 
 model::Diagnostic risky_removal(const config::Document& document, const Report& planned, system::Host& host,
                                 RemovalGuard guard) {
-  const auto loss = loss_by(document, planned, host, guard);
-  if (loss.what.empty()) return {};
+  const auto impact = removal_impact(document, planned, host, guard);
+  if (impact.what.empty()) return {};
   return {model::Severity::kError,
           {},
-          fmt::format("nothing was changed: this would take away {}", loss.what),
+          fmt::format("nothing was changed: this would take away {}", impact.what),
           kHowToAllow,
           {}};
 }
 
 model::Diagnostic removal_warning(const config::Document& document, const Report& planned,
                                   system::Host& host) {
-  const auto loss = loss_by(document, planned, host, RemovalGuard::kMost);
-  if (loss.what.empty()) return {};
+  const auto impact = removal_impact(document, planned, host, RemovalGuard::kMost);
+  if (impact.what.empty()) return {};
   return {model::Severity::kWarning,
           {},
-          fmt::format("this would take away {}; {} refuse it", loss.what,
-                      loss.lifeline ? "`apply --yes`, `reload` and the start of the host"
-                                    : "`reload` and the start of the host"),
+          fmt::format("this would take away {}; {} refuse it", impact.what,
+                      impact.lifeline ? "`apply --yes`, `reload` and the start of the host"
+                                      : "`reload` and the start of the host"),
           kHowToAllow,
           {}};
 }

@@ -50,26 +50,26 @@ bool continues(std::string_view text, std::size_t at) { return at < text.size() 
 
 /// Bytes of hexadecimal digits without anything between them, with their stand-ins; nothing for a count of
 /// digits that no address has.
-std::optional<std::string> bytes_text(StandIns& stand_ins, std::string_view digits) {
+std::optional<std::string> bytes_text(Pseudonyms& pseudonyms, std::string_view digits) {
   std::string out;
   switch (digits.size()) {
     case 12:  // MAC address
-      out = fmt::format("{:012x}", stand_ins.mac(hex_number(digits)));
+      out = fmt::format("{:012x}", pseudonyms.mac(hex_number(digits)));
       break;
     case 16:  // GUID
-      out = fmt::format("{:016x}", stand_ins.eui64(hex_number(digits)));
+      out = fmt::format("{:016x}", pseudonyms.eui64(hex_number(digits)));
       break;
     case 32: {  // GID or IPv6 address, as /proc/net/if_inet6 has it; or a digest
       IpAddress address{model::Family::kIpv6, {}};
       for (std::size_t i = 0; i < 16; ++i)
         address.bytes[i] = static_cast<std::uint8_t>(hex_number(digits.substr(2 * i, 2)));
-      for (const auto byte : stand_ins.address(address, 128).bytes) out += fmt::format("{:02x}", byte);
+      for (const auto byte : pseudonyms.address(address, 128).bytes) out += fmt::format("{:02x}", byte);
       break;
     }
     case 40:  // hardware address of IPoIB: flags and queue pair, subnet prefix, GUID
-      out = std::string(digits.substr(0, 8)) + fmt::format("{:016x}{:016x}",
-                                                           stand_ins.prefix(hex_number(digits.substr(8, 16))),
-                                                           stand_ins.eui64(hex_number(digits.substr(24))));
+      out = std::string(digits.substr(0, 8)) +
+            fmt::format("{:016x}{:016x}", pseudonyms.prefix(hex_number(digits.substr(8, 16))),
+                        pseudonyms.eui64(hex_number(digits.substr(24))));
       break;
     default:
       return std::nullopt;
@@ -81,13 +81,13 @@ std::optional<std::string> bytes_text(StandIns& stand_ins, std::string_view digi
 
 /// One pass over a text.
 struct Anonymiser::Scan {
-  StandIns& stand_ins;
+  Pseudonyms& pseudonyms;
   const Names& names;
   std::string_view text;
   std::size_t at = 0;
   std::string out{};
 
-  [[nodiscard]] std::string_view rest() const { return text.substr(at); }
+  [[nodiscard]] std::string_view remaining() const { return text.substr(at); }
   /// As much of it as any address takes.
   [[nodiscard]] std::string_view window() const { return text.substr(at, kLongestAddress); }
 
@@ -116,30 +116,30 @@ struct Anonymiser::Scan {
   /// -----BEGIN … PRIVATE KEY-----, a certificate, and its content.
   bool private_block() {
     constexpr std::string_view kBegin = "-----BEGIN ", kEnd = "-----END ", kDashes = "-----";
-    if (!rest().starts_with(kBegin)) return false;
-    auto end = rest().find(kEnd);
-    if (end != std::string_view::npos) end = rest().find(kDashes, end + kEnd.size());
-    return take(end == std::string_view::npos ? rest().size() : end + kDashes.size(), kRemoved);
+    if (!remaining().starts_with(kBegin)) return false;
+    auto end = remaining().find(kEnd);
+    if (end != std::string_view::npos) end = remaining().find(kDashes, end + kEnd.size());
+    return take(end == std::string_view::npos ? remaining().size() : end + kDashes.size(), kRemoved);
   }
 
   /// An escape of a string: "\n" ends a word, "\u00e9" is a part of one.
   bool escape() {
-    if (rest().size() < 2) return false;
-    const char next = rest()[1];
+    if (remaining().size() < 2) return false;
+    const char next = remaining()[1];
     if (next == 'u' || next == 'U' || next == 'x') {
       word();
       return true;
     }
     return std::string_view("nrtbf\\\"'").find(next) != std::string_view::npos &&
-           take(2, rest().substr(0, 2));
+           take(2, remaining().substr(0, 2));
   }
 
   bool address() { return colons() || hyphens() || ipv4(); }
 
   /// "/24" at the beginning, as a number.
   [[nodiscard]] std::optional<int> length_at(std::size_t where) const {
-    if (where >= rest().size() || rest()[where] != '/') return std::nullopt;
-    const auto number = base::parse_number(leading(rest().substr(where + 1), kDecimalDigits));
+    if (where >= remaining().size() || remaining()[where] != '/') return std::nullopt;
+    const auto number = base::parse_number(leading(remaining().substr(where + 1), kDecimalDigits));
     return number && *number <= 128 ? std::optional(static_cast<int>(*number)) : std::nullopt;
   }
 
@@ -147,7 +147,7 @@ struct Anonymiser::Scan {
     auto run = leading(window(), "0123456789.");
     while (run.ends_with('.')) run.remove_suffix(1);
     const auto parts = base::split(run, '.');
-    if (parts.size() != 4 || continues(rest(), run.size())) return false;
+    if (parts.size() != 4 || continues(remaining(), run.size())) return false;
     IpAddress address;
     for (std::size_t i = 0; i < parts.size(); ++i) {
       unsigned value = 0;
@@ -156,7 +156,7 @@ struct Anonymiser::Scan {
       if (value > 255) return false;
       address.bytes[i] = static_cast<std::uint8_t>(value);
     }
-    return take(run.size(), stand_ins.address(address, length_at(run.size()).value_or(32)).text());
+    return take(run.size(), pseudonyms.address(address, length_at(run.size()).value_or(32)).text());
   }
 
   /// Values written with colons: MAC, GUID and hardware addresses, IPv6, GIDs.
@@ -164,7 +164,7 @@ struct Anonymiser::Scan {
     if (at > 0 && text[at - 1] == ':') return false;
     auto run = leading(window(), "0123456789abcdefABCDEF:.");
     while (run.ends_with('.') || (run.ends_with(':') && !run.ends_with("::"))) run.remove_suffix(1);
-    if (continues(rest(), run.size())) return false;
+    if (continues(remaining(), run.size())) return false;
     if (colons(run)) return true;
     const auto dot = run.find('.');
     return dot != std::string_view::npos && colons(run.substr(0, dot));
@@ -181,7 +181,7 @@ struct Anonymiser::Scan {
     if (all_of(2) && groups.size() > 3) return pairs(run, ':');
     if (all_of(4) && groups.size() == 4) return quarters(run);
     if (const auto address = IpAddress::parse(run)) {
-      const auto other = stand_ins.address(*address, length_at(run.size()).value_or(128));
+      const auto other = pseudonyms.address(*address, length_at(run.size()).value_or(128));
       if (!all_of(4)) return take(run.size(), other.text());
       std::string full;
       for (std::size_t i = 0; i < 16; i += 2)
@@ -192,7 +192,7 @@ struct Anonymiser::Scan {
                            return group.size() <= 2 && all_digits(group);
                          });
     if (is_time) return take(run.size(), run);
-    return std::all_of(groups.begin(), groups.end(), is_hex_text) && take(run.size(), stand_ins.word(run));
+    return std::all_of(groups.begin(), groups.end(), is_hex_text) && take(run.size(), pseudonyms.word(run));
   }
 
   /// "00-02-c9-03-00-31-78-f2"
@@ -201,14 +201,14 @@ struct Anonymiser::Scan {
     const auto groups = base::split(run, '-');
     const bool pairs_only = std::all_of(groups.begin(), groups.end(),
                                         [](auto group) { return group.size() == 2 && is_hex_text(group); });
-    return groups.size() > 3 && pairs_only && !continues(rest(), run.size()) && pairs(run, '-');
+    return groups.size() > 3 && pairs_only && !continues(remaining(), run.size()) && pairs(run, '-');
   }
 
   bool pairs(std::string_view run, char between) {
     std::string digits(run);
     std::erase(digits, between);
-    const auto other = bytes_text(stand_ins, digits);
-    if (!other || digits.size() == 32) return take(run.size(), stand_ins.word(run));
+    const auto other = bytes_text(pseudonyms, digits);
+    if (!other || digits.size() == 32) return take(run.size(), pseudonyms.word(run));
     std::string spelled;
     for (std::size_t i = 0; i < other->size(); i += 2) {
       if (i != 0) spelled += between;
@@ -223,7 +223,8 @@ struct Anonymiser::Scan {
     std::erase(digits, ':');
     const auto number = hex_number(digits);
     const bool is_prefix = number >> 56 >= 0xfc;
-    const auto other = fmt::format("{:016x}", is_prefix ? stand_ins.prefix(number) : stand_ins.eui64(number));
+    const auto other =
+        fmt::format("{:016x}", is_prefix ? pseudonyms.prefix(number) : pseudonyms.eui64(number));
     return take(run.size(), in_case_of(run, fmt::format("{}:{}:{}:{}", other.substr(0, 4), other.substr(4, 4),
                                                         other.substr(8, 4), other.substr(12, 4))));
   }
@@ -232,11 +233,11 @@ struct Anonymiser::Scan {
     constexpr std::array<std::size_t, 5> kParts{8, 4, 4, 4, 12};
     const auto run = leading(window(), "0123456789abcdefABCDEF-");
     const auto parts = base::split(run, '-');
-    if (parts.size() != kParts.size() || continues(rest(), run.size())) return false;
+    if (parts.size() != kParts.size() || continues(remaining(), run.size())) return false;
     for (std::size_t i = 0; i < parts.size(); ++i) {
       if (parts[i].size() != kParts[i]) return false;
     }
-    return take(run.size(), stand_ins.uuid(lower_case(run)));
+    return take(run.size(), pseudonyms.uuid(lower_case(run)));
   }
 
   /// The P_Key in the kernel's name of a child, "ib0.800a": whether a name is that one decides whose it is. A
@@ -244,9 +245,10 @@ struct Anonymiser::Scan {
   bool partition() {
     constexpr std::size_t kPkey = 4;
     const auto digits = leading(window(), kHexDigits);
-    if (digits.size() != kPkey || at < 2 || text[at - 1] != '.' || continues(rest(), kPkey)) return false;
+    if (digits.size() != kPkey || at < 2 || text[at - 1] != '.' || continues(remaining(), kPkey))
+      return false;
     if (digits.find_first_of(kDecimalDigits) == std::string_view::npos ||
-        rest().substr(kPkey).starts_with('.'))
+        remaining().substr(kPkey).starts_with('.'))
       return false;
     auto begin = at - 1;
     while (begin > 0 && is_word_byte(text[begin - 1])) --begin;
@@ -256,23 +258,24 @@ struct Anonymiser::Scan {
 
   /// "0x0002c903003178f2", "0002C903003178F2".
   bool hexadecimal() {
-    const bool marked = rest().starts_with("0x") || rest().starts_with("0X");
+    const bool marked = remaining().starts_with("0x") || remaining().starts_with("0X");
     const auto digits = leading(window().substr(marked ? 2 : 0), kHexDigits);
-    const auto whole = rest().substr(0, digits.size() + (marked ? 2 : 0));
-    if (digits.empty() || continues(rest(), whole.size())) return false;
+    const auto whole = remaining().substr(0, digits.size() + (marked ? 2 : 0));
+    if (digits.empty() || continues(remaining(), whole.size())) return false;
     const bool is_zero = digits.find_first_not_of('0') == std::string_view::npos;
     constexpr std::size_t kShort = 6;  // P_Keys, vendors, flags; an IPv4 address has 8
     if (marked && (is_zero || digits.size() <= kShort)) return take(whole.size(), whole);
-    if (const auto other = bytes_text(stand_ins, digits))
+    if (const auto other = bytes_text(pseudonyms, digits))
       return take(whole.size(), (marked ? "0x" : "") + *other);
-    return marked && take(whole.size(), "0x" + stand_ins.number(digits));
+    return marked && take(whole.size(), "0x" + pseudonyms.number(digits));
   }
 
   /// A name that is this host's own, whatever it is made of.
   bool own_name() {
     for (const auto size : names.sizes) {
-      const auto here = rest().substr(0, size);
-      if (here.size() < size || continues(rest(), size) || !names.all.contains(lower_case(here))) continue;
+      const auto here = remaining().substr(0, size);
+      if (here.size() < size || continues(remaining(), size) || !names.all.contains(lower_case(here)))
+        continue;
       for (const auto end = at + here.size(); at < end;) {
         std::size_t count = 0;
         while (at + count < end && is_word_byte(text[at + count])) ++count;
@@ -280,7 +283,7 @@ struct Anonymiser::Scan {
           take(1, text.substr(at, 1));
         } else {
           const auto part = text.substr(at, count);
-          take(count, all_digits(part) ? std::string(part) : stand_ins.word(part));
+          take(count, all_digits(part) ? std::string(part) : pseudonyms.word(part));
         }
       }
       return true;
@@ -301,13 +304,13 @@ struct Anonymiser::Scan {
   }
 
   [[nodiscard]] std::string word_for(std::string_view word) const {
-    if (all_digits(word)) return is_plain_number(word) ? std::string(word) : stand_ins.number(word);
+    if (all_digits(word)) return is_plain_number(word) ? std::string(word) : pseudonyms.number(word);
     const auto last = word.find_last_not_of(kDecimalDigits);
     const auto stem = word.substr(0, last + 1);
     const bool numbered = word.size() - stem.size() <= 5 && is_known_word(stem);
     const bool harmless =
         is_known_word(word) || numbered || is_predictable(word) || is_board(word) || is_size(word);
-    return harmless ? std::string(word) : stand_ins.word(word);
+    return harmless ? std::string(word) : pseudonyms.word(word);
   }
 
   void word() {
@@ -334,13 +337,13 @@ struct Anonymiser::Scan {
     blanks();
     if (end >= text.size() || std::string_view("\r\n[{,;)").find(text[end]) != std::string_view::npos) return;
     // Between name and value there are only marks and known words.
-    Scan between{stand_ins, names, text.substr(at, end - at)};
+    Scan between{pseudonyms, names, text.substr(at, end - at)};
     while (between.at < between.text.size()) {
-      if (is_word_byte(between.rest().front())) {
-        const auto part = between.rest().substr(0, between.word_end() - between.at);
+      if (is_word_byte(between.remaining().front())) {
+        const auto part = between.remaining().substr(0, between.word_end() - between.at);
         between.take(part.size(), between.word_for(part));
       } else {
-        between.take(1, between.rest().substr(0, 1));
+        between.take(1, between.remaining().substr(0, 1));
       }
     }
     take(end - at, between.out);
@@ -359,7 +362,7 @@ struct Anonymiser::Scan {
   }
 };
 
-Anonymiser::Anonymiser(const std::vector<std::string>& names) : stand_ins_(is_known_word) {
+Anonymiser::Anonymiser(const std::vector<std::string>& names) : pseudonyms_(is_known_word) {
   for (const auto& name : names) {
     // A known word alone gives nobody away, and is needed where it means what it says.
     if (name.size() < 2 || is_known_word(name)) continue;
@@ -369,7 +372,7 @@ Anonymiser::Anonymiser(const std::vector<std::string>& names) : stand_ins_(is_kn
 }
 
 std::string Anonymiser::text(std::string_view text) {
-  Scan scan{stand_ins_, names_, text};
+  Scan scan{pseudonyms_, names_, text};
   scan.run();
   return scan.out;
 }

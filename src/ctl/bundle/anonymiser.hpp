@@ -9,7 +9,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "ctl/bundle/stand_ins.hpp"
+#include "ctl/bundle/pseudonyms.hpp"
 
 namespace rdmacfg::ctl {
 
@@ -28,7 +28,7 @@ class Anonymiser {
 
   /// A UUID whose stand-in is known.
   void know_uuid(const std::string& uuid, const std::string& stand_in) {
-    stand_ins_.know_uuid(uuid, stand_in);
+    pseudonyms_.know_uuid(uuid, stand_in);
   }
 
   /// Whether what is called so is nobody else's business: "password", "wep-key0", "tcp_fastopen_key".
@@ -41,7 +41,7 @@ class Anonymiser {
     std::set<std::size_t, std::greater<std::size_t>> sizes;  ///< that they have
   };
 
-  StandIns stand_ins_;
+  Pseudonyms pseudonyms_;
   Names names_;
 };
 

@@ -25,11 +25,11 @@ namespace {
 
 constexpr const char* kInitramfsStamp = "/var/lib/rdma-configd/initramfs";
 
-struct LookingCommand {
+struct ReadOnlyCommand {
   const char* name;
   int (*run)(const Context&);
 };
-constexpr std::array<LookingCommand, 3> kReported{{{"show", show}, {"diff", diff}, {"doctor", doctor}}};
+constexpr std::array<ReadOnlyCommand, 3> kReported{{{"show", show}, {"diff", diff}, {"doctor", doctor}}};
 
 /// The subcommands' output as JSON, by name.
 nlohmann::json results_of(const Context& context, const Environment& environment) {

@@ -132,7 +132,7 @@ std::unordered_set<std::string> all_known_words() {
     for (const auto& child : section.children) self(self, child);
   };
   for (const auto& section : kinds::grammar()) add_section(add_section, section);
-  for (const auto* kind : kinds::all()) add_all(kind->name());
+  for (const auto* kind : kinds::all_kinds()) add_all(kind->name());
   for (const auto& row : kinds::expect_rows()) {
     add_all(row.name);
     add_all(row.reads);

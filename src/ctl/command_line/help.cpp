@@ -11,13 +11,13 @@ namespace rdmacfg::ctl::detail {
 
 namespace {
 
-std::string paragraph(std::string_view text, const Look& look) {
+std::string paragraph(std::string_view text, const Terminal& terminal) {
   std::string out;
-  for (const auto& line : wrap(clean(text, look.utf8), look.width)) out += line + '\n';
+  for (const auto& line : wrap(clean(text, terminal.utf8), terminal.width)) out += line + '\n';
   return out;
 }
 
-std::string option_list(const CLI::App& app, const Look& look) {
+std::string option_list(const CLI::App& app, const Terminal& terminal) {
   Table table{{{""}, {""}, {"", 0, true}}, {}};
   for (const auto* option : app.get_options()) {
     std::string name;
@@ -29,12 +29,12 @@ std::string option_list(const CLI::App& app, const Look& look) {
   }
   for (auto& row : table.rows) row[0].text = "";
   std::string out;
-  const auto text = render_table(table, look);
+  const auto text = render_table(table, terminal);
   for (const auto line : base::split(base::trim(text), '\n')) out += "  " + std::string(line) + '\n';
   return out;
 }
 
-std::string examples_of(const CommandText& command, const Look& look) {
+std::string examples_of(const CommandText& command, const Terminal& terminal) {
   Table table{{{""}, {"", 0, true}}, {}};
   for (const auto line : base::split(command.examples, '\n')) {
     const auto tab = line.find('\t');
@@ -44,34 +44,40 @@ std::string examples_of(const CommandText& command, const Look& look) {
         {{"  " + words},
          {std::string(tab == std::string_view::npos ? "" : line.substr(tab + 1)), Style::kDim}});
   }
-  return render_table(table, look);
+  return render_table(table, terminal);
 }
 
 }  // namespace
 
-std::string help_of(const CLI::App& sub, const Parser& parser, const Look& look) {
+std::string help_of(const CLI::App& sub, const Parser& parser, const Terminal& terminal) {
   const auto& name = sub.get_name();
-  const auto heading = [&](std::string_view text) { return '\n' + look.paint(text, Style::kBold) + '\n'; };
+  const auto heading = [&](std::string_view text) {
+    return '\n' + terminal.paint(text, Style::kBold) + '\n';
+  };
   const auto* command = find_command(name);
   const std::string usage = command == nullptr ? (name == "help" ? "[SUBCOMMAND]" : "") : command->usage;
-  auto out = fmt::format("Usage: rdma-configctl {} [OPTIONS]{}{}\n\n{}", name, usage.empty() ? "" : " ",
-                         usage, paragraph(command == nullptr ? sub.get_description() : command->text, look));
-  if (command != nullptr && *command->examples != 0) out += heading("Examples") + examples_of(*command, look);
-  if (!sub.get_options().empty()) out += heading("Options") + option_list(sub, look);
-  return out + heading("Options of all subcommands") + option_list(parser.app, look) + '\n' +
+  auto out =
+      fmt::format("Usage: rdma-configctl {} [OPTIONS]{}{}\n\n{}", name, usage.empty() ? "" : " ", usage,
+                  paragraph(command == nullptr ? sub.get_description() : command->text, terminal));
+  if (command != nullptr && *command->examples != 0)
+    out += heading("Examples") + examples_of(*command, terminal);
+  if (!sub.get_options().empty()) out += heading("Options") + option_list(sub, terminal);
+  return out + heading("Options of all subcommands") + option_list(parser.app, terminal) + '\n' +
          std::string(exit_statuses());
 }
 
-std::string help_of(const Parser& parser, const Look& look) {
+std::string help_of(const Parser& parser, const Terminal& terminal) {
   Table commands{{{""}, {"", 0, true}}, {}};
   for (const auto* sub :
        parser.app.get_subcommands([](const CLI::App* one) { return !one->get_group().empty(); })) {
     commands.rows.push_back({{"  " + sub->get_name(), Style::kBold}, {sub->get_description()}});
   }
-  const auto heading = [&](std::string_view text) { return '\n' + look.paint(text, Style::kBold) + '\n'; };
+  const auto heading = [&](std::string_view text) {
+    return '\n' + terminal.paint(text, Style::kBold) + '\n';
+  };
   return "Usage: rdma-configctl [OPTIONS] SUBCOMMAND [OPTIONS]\n\n" +
-         paragraph(parser.app.get_description(), look) + heading("Subcommands") +
-         render_table(commands, look) + heading("Options") + option_list(parser.app, look) + '\n' +
+         paragraph(parser.app.get_description(), terminal) + heading("Subcommands") +
+         render_table(commands, terminal) + heading("Options") + option_list(parser.app, terminal) + '\n' +
          std::string(first_tour()) + '\n' + std::string(exit_statuses()) +
          "\nFiles: /etc/rdma-configd/config.toml, and conf.d/*.toml in /etc, /run and "
          "/usr/lib/rdma-configd.\n";

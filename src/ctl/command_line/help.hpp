@@ -10,9 +10,9 @@
 namespace rdmacfg::ctl::detail {
 
 /// Of the program.
-std::string help_of(const Parser& parser, const Look& look);
+std::string help_of(const Parser& parser, const Terminal& terminal);
 
 /// Of a subcommand of it.
-std::string help_of(const CLI::App& sub, const Parser& parser, const Look& look);
+std::string help_of(const CLI::App& sub, const Parser& parser, const Terminal& terminal);
 
 }  // namespace rdmacfg::ctl::detail

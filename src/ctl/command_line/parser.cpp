@@ -20,7 +20,7 @@ constexpr const char* kYes = "Do not prompt; required without a terminal.";
 std::string not_empty(const std::string& word) { return word.empty() ? "is empty" : ""; }
 
 /// A whole number in digits: strtoull(3), with which CLI11 reads, takes "-1" for the largest there is.
-CLI::Validator whole(std::uint64_t first, std::uint64_t last, const std::string& meaning = "") {
+CLI::Validator integer_between(std::uint64_t first, std::uint64_t last, const std::string& meaning = "") {
   const auto complaint = [=](const std::string& word) -> std::string {
     const auto value = base::parse_number(word);
     if (value && *value >= first && *value <= last) return "";
@@ -84,7 +84,7 @@ Parser::Parser() {
   app.get_subcommand("wait-online")
       ->add_option("--timeout", arguments.timeout, "Give up after SECONDS (default 120); 0 checks once.")
       ->type_name("SECONDS")
-      ->check(whole(0, 86400));
+      ->check(integer_between(0, 86400));
   add_verify(*app.get_subcommand("verify"));
   add_fleet(*app.get_subcommand("fleet"));
   add_fabric(*app.get_subcommand("fabric"));
@@ -151,7 +151,7 @@ void Parser::add_looks() {
   app.get_subcommand("status")
       ->add_option("--timeout", arguments.timeout, "Give up after SECONDS, with exit status 1.")
       ->type_name("SECONDS")
-      ->check(whole(1, 86400));
+      ->check(integer_between(1, 86400));
   auto& metrics = *app.get_subcommand("metrics");
   metrics.add_flag("--features", arguments.features,
                    "In short, as a feature file for Kubernetes' Node Feature Discovery.");
@@ -218,8 +218,8 @@ void Parser::add_apply(CLI::App& apply) {
 void Parser::add_rollback(CLI::App& rollback) {
   rollback.add_option("N", arguments.generation, "The generation to go back to; `history` lists them.")
       ->type_name("N")
-      ->check(whole(1, std::numeric_limits<std::uint64_t>::max(),
-                    "the number of a generation; see `rdma-configctl history`"));
+      ->check(integer_between(1, std::numeric_limits<std::uint64_t>::max(),
+                              "the number of a generation; see `rdma-configctl history`"));
   rollback.add_flag("-y,--yes", arguments.yes, kYes);
   rollback.add_flag(
       "--expired", arguments.expired,
@@ -241,10 +241,10 @@ void Parser::add_verify(CLI::App& verify) {
   verify.add_option("--to", arguments.to, "The IPv4 address to ping, or to listen on.")->type_name("ADDRESS");
   verify.add_option("--count", arguments.count, "Number of messages (default 5).")
       ->type_name("N")
-      ->check(whole(1, 100000));
+      ->check(integer_between(1, 100000));
   verify.add_option("--service", arguments.service, "Port number of server and client (default 20049).")
       ->type_name("NUMBER")
-      ->check(whole(1, 65535));
+      ->check(integer_between(1, 65535));
 }
 
 void Parser::add_fleet(CLI::App& fleet) {
@@ -304,7 +304,7 @@ void Parser::add_fabric(CLI::App& fabric) {
   fabric.add_flag("--wide", arguments.wide, "Show every column, host and link.");
   fabric.add_option("--timeout", arguments.timeout, "Give up after SECONDS in all (default 60).")
       ->type_name("SECONDS")
-      ->check(whole(1, 86400));
+      ->check(integer_between(1, 86400));
 }
 
 void Parser::add_foreign(CLI::App& from, CLI::App& to) {

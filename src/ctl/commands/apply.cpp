@@ -4,9 +4,9 @@
 #include <algorithm>
 
 #include "catalog/all.hpp"
+#include "core/applied_state.hpp"
 #include "core/plan.hpp"
 #include "core/selection.hpp"
-#include "core/standing.hpp"
 #include "ctl/changing.hpp"
 #include "ctl/document_file.hpp"
 #include "ctl/json.hpp"
@@ -28,11 +28,12 @@ int finish(const Context& context, const config::Document& document, const Repor
     return status;
   }
   model::Diagnostics fresh;
-  for (const auto& one : report.diagnostics) {
-    const bool known = std::any_of(
-        shown.diagnostics.begin(), shown.diagnostics.end(),
-        [&](const auto& other) { return other.where == one.where && other.message == one.message; });
-    if (!known) fresh.push_back(one);
+  for (const auto& diagnostic : report.diagnostics) {
+    const bool known =
+        std::any_of(shown.diagnostics.begin(), shown.diagnostics.end(), [&](const auto& other) {
+          return other.where == diagnostic.where && other.message == diagnostic.message;
+        });
+    if (!known) fresh.push_back(diagnostic);
   }
   tell(context, document, fresh);
   if (report.error) context.say_error(report.error->message);
@@ -51,9 +52,11 @@ std::string what_of(const Arguments& arguments) {
 /// The rest of a document of which a part was applied.
 void note_rest(const Context& context, Report& report) {
   if (!context.arguments.selected) return;
-  const auto rest = std::count_if(report.resources.begin(), report.resources.end(), [&](const auto& one) {
-    return one.status == model::Status::kDiffers && !context.arguments.selected->contains(one.key);
-  });
+  const auto rest =
+      std::count_if(report.resources.begin(), report.resources.end(), [&](const auto& resource) {
+        return resource.status == model::Status::kDiffers &&
+               !context.arguments.selected->contains(resource.key);
+      });
   if (rest > 0)
     report.notes.push_back(fmt::format("{} {} from the document that is held, too, and {} not selected", rest,
                                        rest == 1 ? "other resource differs" : "other resources differ",

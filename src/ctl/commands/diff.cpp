@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ctl/changing.hpp"
 #include "ctl/generation_diff.hpp"
+#include "ctl/host_status.hpp"
 #include "ctl/json.hpp"
-#include "ctl/outlook.hpp"
 #include "ctl/render/render_report.hpp"
 
 namespace rdmacfg::ctl {
@@ -12,13 +12,13 @@ int diff(const Context& context) {
   auto document = load(context);
   if (!document) return refuse(context, document.error());
   const auto host = context.environment.host(context.root());
-  auto outlook = outlook_of(context, *host, std::move(document));
-  auto& report = outlook.report;
-  if (outlook.standing) {
-    for (auto& note : core::notes_of(*outlook.standing)) report.notes.push_back(std::move(note));
+  auto host_status = host_status_of(context, *host, std::move(document));
+  auto& report = host_status.report;
+  if (host_status.applied_state) {
+    for (auto& note : core::notes_of(*host_status.applied_state)) report.notes.push_back(std::move(note));
   }
-  add_removal_warning(context, *outlook.document, *host, report);
-  return show_diff(context, *outlook.document, report);
+  add_removal_warning(context, *host_status.document, *host, report);
+  return show_diff(context, *host_status.document, report);
 }
 
 int show_diff(const Context& context, const config::Document& document, const model::Report& report) {

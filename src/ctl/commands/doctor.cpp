@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "ctl/bundle/make_report.hpp"
+#include "ctl/host_status.hpp"
 #include "ctl/json.hpp"
-#include "ctl/outlook.hpp"
 #include "ctl/render/render_report.hpp"
 #include "ctl/render/render_table.hpp"
 
@@ -24,8 +24,8 @@ std::string_view word_for(Finding::Weight weight) {
 nlohmann::ordered_json json_of(const std::vector<Finding>& findings, const model::Report& report,
                                int status) {
   auto out = head(kDoctorSchema, "doctor", report, status);
-  const auto problems = std::count_if(findings.begin(), findings.end(), [](const auto& one) {
-    return one.weight == Finding::Weight::kProblem;
+  const auto problems = std::count_if(findings.begin(), findings.end(), [](const auto& finding) {
+    return finding.weight == Finding::Weight::kProblem;
   });
   out["summary"] = {{"findings", findings.size()},
                     {"problems", problems},
@@ -37,39 +37,39 @@ nlohmann::ordered_json json_of(const std::vector<Finding>& findings, const model
     out["checks"].push_back({{"check", check.name}, {"about", check.about}, {"findings", count}});
   }
   out["findings"] = nlohmann::ordered_json::array();
-  for (const auto& one : findings) {
+  for (const auto& finding : findings) {
     nlohmann::ordered_json resource = nullptr;
-    if (one.resource) resource = {{"kind", one.resource->kind}, {"id", one.resource->id}};
-    out["findings"].push_back({{"check", one.check},
-                               {"weight", word_for(one.weight)},
-                               {"object", one.object},
-                               {"what", one.what},
-                               {"fix", one.fix},
+    if (finding.resource) resource = {{"kind", finding.resource->kind}, {"id", finding.resource->id}};
+    out["findings"].push_back({{"check", finding.check},
+                               {"weight", word_for(finding.weight)},
+                               {"object", finding.object},
+                               {"what", finding.what},
+                               {"fix", finding.fix},
                                {"resource", std::move(resource)}});
   }
   return out;
 }
 
-std::string indented(const std::string& label, const std::string& text, const Look& look) {
+std::string indented(const std::string& label, const std::string& text, const Terminal& terminal) {
   std::string out;
-  Look narrow = look;
+  Terminal narrow = terminal;
   constexpr int kIndent = 7;
   if (narrow.width > 2 * kIndent) narrow.width -= kIndent;
-  for (const auto& line : wrap(clean(text, look.utf8), narrow.width)) {
+  for (const auto& line : wrap(clean(text, terminal.utf8), narrow.width)) {
     out += fmt::format("  {:<5}{}\n", out.empty() ? label : "", line);
   }
   return out;
 }
 
 void print(const Context& context, const std::vector<Finding>& findings) {
-  const auto& look = context.out;
+  const auto& terminal = context.out;
   auto& out = context.environment.out;
-  for (const auto& one : findings) {
-    const bool problem = one.weight == Finding::Weight::kProblem;
-    out << look.paint(std::string(word_for(one.weight)), problem ? Style::kBad : Style::kNotice) << "  "
-        << look.paint(clean(one.object, look.utf8), Style::kBold) << "  "
-        << look.paint(one.check, Style::kDim) << '\n'
-        << indented("", one.what, look) << indented("fix:", one.fix, look);
+  for (const auto& finding : findings) {
+    const bool problem = finding.weight == Finding::Weight::kProblem;
+    out << terminal.paint(std::string(word_for(finding.weight)), problem ? Style::kBad : Style::kNotice)
+        << "  " << terminal.paint(clean(finding.object, terminal.utf8), Style::kBold) << "  "
+        << terminal.paint(finding.check, Style::kDim) << '\n'
+        << indented("", finding.what, terminal) << indented("fix:", finding.fix, terminal);
   }
 }
 
@@ -83,24 +83,25 @@ int doctor(const Context& context) {
   const auto host = context.environment.host(context.root());
   auto world = kinds::World::observe(*host);
   if (!world) return refuse(context, world.error().in("looking at the host"));
-  auto outlook = outlook_of(context, *host);
-  auto& report = outlook.report;
-  const bool judged = outlook.document && report.exit != model::Exit::kError;
-  const bool readable = outlook.document && !model::has_errors(outlook.document->diagnostics);
-  const auto findings = core::examine({.world = *world,
-                                       .document = readable ? &*outlook.document : nullptr,
-                                       .report = judged ? &report : nullptr,
-                                       .standing = outlook.standing ? &*outlook.standing : nullptr,
-                                       .contended = contended_in(outlook)});
+  auto host_status = host_status_of(context, *host);
+  auto& report = host_status.report;
+  const bool judged = host_status.document && report.exit != model::Exit::kError;
+  const bool readable = host_status.document && !model::has_errors(host_status.document->diagnostics);
+  const auto findings =
+      core::examine({.world = *world,
+                     .document = readable ? &*host_status.document : nullptr,
+                     .report = judged ? &report : nullptr,
+                     .applied_state = host_status.applied_state ? &*host_status.applied_state : nullptr,
+                     .contended = contended_in(host_status)});
   // An error in the document leaves the desired host unknown.
-  const bool blind = !judged && !outlook.none;
+  const bool blind = !judged && !host_status.none;
   report.exit = blind ? model::Exit::kError : findings.empty() ? model::Exit::kOk : model::Exit::kDiffers;
   const int status = status_of(context, report.exit);
   if (context.arguments.json) {
     emit(context, json_of(findings, report, status));
     return status;
   }
-  if (outlook.document) tell(context, *outlook.document, report.diagnostics);
+  if (host_status.document) tell(context, *host_status.document, report.diagnostics);
   if (report.error) context.say_error(report.error->message);
   print(context, findings);
   const auto checks = count(core::checks().size(), "check");

@@ -25,19 +25,19 @@ namespace fs = std::filesystem;
 constexpr std::uint64_t kConfirm = 60;  ///< seconds
 
 /// A folder of our own, which goes with this; nothing may guess its name.
-class Workshop {
+class EditFolder {
  public:
-  Workshop() {
+  EditFolder() {
     std::error_code error;
     std::string name = (fs::temp_directory_path(error) / "rdma-configctl-XXXXXX").string();
     if (!error && ::mkdtemp(name.data()) != nullptr) folder_ = name;
   }
-  ~Workshop() {
+  ~EditFolder() {
     std::error_code ignored;
     if (!kept_ && !folder_.empty()) fs::remove_all(folder_, ignored);
   }
-  Workshop(const Workshop&) = delete;
-  Workshop& operator=(const Workshop&) = delete;
+  EditFolder(const EditFolder&) = delete;
+  EditFolder& operator=(const EditFolder&) = delete;
   [[nodiscard]] bool there() const { return !folder_.empty(); }
   [[nodiscard]] fs::path file() const { return folder_ / "config.toml"; }
   void keep() { kept_ = true; }
@@ -70,7 +70,8 @@ bool says(const Context& context, const std::string& question, bool otherwise) {
 
 /// The text of the file that is edited among all of them; adds it where it is not there yet.
 Result<config::Text*> find_text(std::vector<config::Text>& texts, const std::string& name) {
-  const auto at = std::find_if(texts.begin(), texts.end(), [&](const auto& one) { return one.name == name; });
+  const auto at =
+      std::find_if(texts.begin(), texts.end(), [&](const auto& text) { return text.name == name; });
   if (at != texts.end()) return &*at;
   if (!name.starts_with(kDropInFolder) || !name.ends_with(".toml")) {
     return base::fail(Code::kInvalid, fmt::format("{} is not a file of the document: {} is, and {}NAME.toml",
@@ -99,13 +100,13 @@ struct Draft {
   config::Text& text;
   base::Result<std::optional<std::string>> before;  ///< the file as it was when the editor was opened
   bool edited = false;
-  Workshop workshop{};
+  EditFolder folder{};
 
   /// The text is kept, and its place is said.
   int refused(const Context& context, const base::Error& error) {
     if (!edited) return refuse(context, error);
-    workshop.keep();
-    return refuse(context, error.in(fmt::format("your text is in {}", workshop.file().string())));
+    folder.keep();
+    return refuse(context, error.in(fmt::format("your text is in {}", folder.file().string())));
   }
 };
 
@@ -118,8 +119,8 @@ int write_and_apply(const Context& context, system::Host& host, Draft& draft,
   const auto question =
       report.plan.empty() ? fmt::format("Write {}?", name) : fmt::format("Write {} and apply it?", name);
   if (!context.arguments.yes && !says(context, question, false)) {
-    draft.workshop.keep();
-    context.say(fmt::format("nothing was changed; your text is in {}", draft.workshop.file().string()));
+    draft.folder.keep();
+    context.say(fmt::format("nothing was changed; your text is in {}", draft.folder.file().string()));
     return static_cast<int>(model::Exit::kError);
   }
   if (auto done = replace_document(context, name, draft.before, draft.text.text); !done)
@@ -146,11 +147,11 @@ int edit(const Context& context) {
   const auto found = find_text(*texts, name);
   if (!found) return refuse(context, found.error());
   Draft draft{.name = name, .text = **found, .before = std::move(before)};
-  const auto& workshop = draft.workshop;
-  if (!workshop.there()) return refuse(context, {Code::kIo, "no temporary folder can be made", 0});
-  if (auto done = write_output(workshop.file(), draft.text.text); !done) return refuse(context, done.error());
+  const auto& folder = draft.folder;
+  if (!folder.there()) return refuse(context, {Code::kIo, "no temporary folder can be made", 0});
+  if (auto done = write_output(folder.file(), draft.text.text); !done) return refuse(context, done.error());
   for (;;) {
-    const auto ended = context.environment.edit(workshop.file());
+    const auto ended = context.environment.edit(folder.file());
     if (!ended) return draft.refused(context, ended.error());
     if (*ended != 0) {
       return draft.refused(
@@ -158,7 +159,7 @@ int edit(const Context& context) {
                     fmt::format("the editor ended with exit status {}; nothing was changed", *ended), 0});
     }
     draft.edited = true;
-    auto written = read_back(workshop.file());
+    auto written = read_back(folder.file());
     if (!written) return draft.refused(context, written.error());
     if (draft.before && *draft.before && **draft.before == *written) {
       context.say("nothing was changed");
@@ -177,8 +178,8 @@ int edit(const Context& context) {
     if (report.error) return draft.refused(context, *report.error);
     if (report.exit != model::Exit::kError) return write_and_apply(context, *host, draft, document, report);
     if (!says(context, "The document has errors. Edit it again?", true)) {
-      draft.workshop.keep();
-      context.say(fmt::format("{} was not changed; your text is in {}", name, workshop.file().string()));
+      draft.folder.keep();
+      context.say(fmt::format("{} was not changed; your text is in {}", name, folder.file().string()));
       return static_cast<int>(model::Exit::kError);
     }
   }

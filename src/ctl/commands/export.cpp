@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 base::Result<const foreign::Target*> target_of(const Arguments& arguments) {
   std::vector<std::string> known;
-  for (const auto& one : foreign::targets()) known.emplace_back(one.name);
+  for (const auto& target : foreign::targets()) known.emplace_back(target.name);
   const auto& words = arguments.words;
   if (words.empty()) return base::fail(base::Code::kInvalid, "export to what? " + base::join(known, ", "));
   if (words.size() > 1)

@@ -4,7 +4,7 @@
 
 #include "base/text.hpp"
 #include "catalog/all.hpp"
-#include "core/standing.hpp"
+#include "core/applied_state.hpp"
 #include "ctl/changing.hpp"
 #include "ctl/json.hpp"
 #include "ctl/render/render_report.hpp"
@@ -217,13 +217,13 @@ int history(const Context& context) {
   if (!ledger) return refuse(context, ledger.error());
   if (context.arguments.json) {
     Json list = Json::array();
-    for (const auto& one : ledger->generations) {
-      list.push_back({{"number", one.number},
-                      {"when", one.when},
-                      {"who", one.who},
-                      {"what", one.what},
-                      {"active", one.number == ledger->active},
-                      {"fate", one.fate}});
+    for (const auto& generation : ledger->generations) {
+      list.push_back({{"number", generation.number},
+                      {"when", generation.when},
+                      {"who", generation.who},
+                      {"what", generation.what},
+                      {"active", generation.number == ledger->active},
+                      {"fate", generation.fate}});
     }
     const auto& waiting = ledger->unconfirmed;
     emit(context,
@@ -244,13 +244,13 @@ int history(const Context& context) {
   }
   const auto now = std::chrono::system_clock::now();
   Table table{{{"GENERATION"}, {"WHEN"}, {"WHO"}, {"WHAT"}, {"", 0, true}}, {}};
-  for (const auto& one : ledger->generations) {
-    const bool active = one.number == ledger->active;
-    table.rows.push_back({{std::to_string(one.number), active ? Style::kBold : Style::kPlain},
-                          {core::local_time(one.when, now)},
-                          {one.who},
-                          {one.what},
-                          {fate_of(*ledger, one), active ? Style::kGood : Style::kDim}});
+  for (const auto& generation : ledger->generations) {
+    const bool active = generation.number == ledger->active;
+    table.rows.push_back({{std::to_string(generation.number), active ? Style::kBold : Style::kPlain},
+                          {core::local_time(generation.when, now)},
+                          {generation.who},
+                          {generation.what},
+                          {fate_of(*ledger, generation), active ? Style::kGood : Style::kDim}});
   }
   context.environment.out << render_table(table, context.out);
   return 0;

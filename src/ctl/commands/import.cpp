@@ -56,10 +56,10 @@ model::Diagnostics check(const std::string& text) {
 
 Json remarks_json(const std::vector<foreign::Remark>& remarks) {
   auto out = Json::array();
-  for (const auto& one : remarks) {
-    out.push_back({{"file", one.where.file},
-                   {"line", one.where.line == 0 ? Json(nullptr) : Json(one.where.line)},
-                   {"text", one.text}});
+  for (const auto& remark : remarks) {
+    out.push_back({{"file", remark.where.file},
+                   {"line", remark.where.line == 0 ? Json(nullptr) : Json(remark.where.line)},
+                   {"text", remark.text}});
   }
   return out;
 }

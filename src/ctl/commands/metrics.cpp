@@ -2,7 +2,7 @@
 // metrics: how the host stands, for Prometheus.
 #include "metrics/metrics.hpp"
 
-#include "ctl/outlook.hpp"
+#include "ctl/host_status.hpp"
 #include "ctl/output_file.hpp"
 #include "store/damage.hpp"
 
@@ -10,18 +10,18 @@ namespace rdmacfg::ctl {
 
 namespace {
 
-metrics::Facts facts_of(const Outlook& outlook, system::Host& host) {
+metrics::Facts facts_of(const HostStatus& host_status, system::Host& host) {
   metrics::Facts facts;
   facts.version = RDMACFG_VERSION;
-  metrics::count(outlook.report, facts);
+  metrics::count(host_status.report, facts);
   facts.degraded = !core::degraded(host.files).empty();
-  if (const auto& standing = outlook.standing) {
-    if (standing->active) facts.generation = standing->active->number;
-    if (standing->unconfirmed) facts.unconfirmed = standing->unconfirmed->deadline;
-    facts.last = standing->last;
+  if (const auto& applied_state = host_status.applied_state) {
+    if (applied_state->active) facts.generation = applied_state->active->number;
+    if (applied_state->unconfirmed) facts.unconfirmed = applied_state->unconfirmed->deadline;
+    facts.last = applied_state->last;
   }
-  facts.ledger_known = outlook.standing.has_value();
-  if (const auto& daemon = outlook.daemon)
+  facts.ledger_known = host_status.applied_state.has_value();
+  if (const auto& daemon = host_status.daemon)
     facts.daemon =
         metrics::daemon_of(daemon->state, daemon->repairs_by_kind, daemon->contended, daemon->refused);
   return facts;
@@ -39,10 +39,10 @@ int metrics(const Context& context) {
                    "metrics are text for Prometheus; `status --json` has the same facts as JSON", 0});
   }
   const auto host = context.environment.host("/");
-  const auto outlook = outlook_of(context, *host);
-  if (outlook.document) tell(context, *outlook.document, outlook.report.diagnostics);
-  if (outlook.report.error) context.say_error(outlook.report.error->message);
-  const auto facts = facts_of(outlook, *host);
+  const auto host_status = host_status_of(context, *host);
+  if (host_status.document) tell(context, *host_status.document, host_status.report.diagnostics);
+  if (host_status.report.error) context.say_error(host_status.report.error->message);
+  const auto facts = facts_of(host_status, *host);
   const auto text = context.arguments.features ? metrics::features_of(facts) : metrics::text_of(facts);
   const auto& output = context.arguments.output;
   if (output.empty()) {
@@ -50,7 +50,7 @@ int metrics(const Context& context) {
   } else if (auto done = replace_output(output, text); !done) {
     return refuse(context, done.error());
   }
-  const bool compared = outlook.report.exit != model::Exit::kError;
+  const bool compared = host_status.report.exit != model::Exit::kError;
   return static_cast<int>(compared ? model::Exit::kOk : model::Exit::kError);
 }
 

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "base/characters.hpp"
+#include "core/applied_state.hpp"
 #include "core/commit.hpp"
-#include "core/standing.hpp"
 #include "ctl/command.hpp"
 #include "ctl/json.hpp"
 #include "ctl/service.hpp"

@@ -5,8 +5,8 @@
 #include <set>
 
 #include "base/text.hpp"
+#include "ctl/host_status.hpp"
 #include "ctl/json.hpp"
-#include "ctl/outlook.hpp"
 #include "ctl/render/render_host.hpp"
 #include "ctl/show_document.hpp"
 
@@ -117,15 +117,17 @@ bool has_counters(const HostView& host) {
   });
 }
 
-void print(const Context& context, const Wanted& wanted, const HostView& host, const Outlook& outlook) {
-  const auto& report = outlook.report;
+void print(const Context& context, const Wanted& wanted, const HostView& host,
+           const HostStatus& host_status) {
+  const auto& report = host_status.report;
   const auto& look = context.out;
   const bool fold = !context.arguments.wide;
   bool left_out = false;
   std::string text;
   if (context.arguments.differs) {
     text = render_conformity(report.resources, look);
-    if (text.empty() && !report.error && outlook.document) context.say("everything is as the document says");
+    if (text.empty() && !report.error && host_status.document)
+      context.say("everything is as the document says");
   } else if (!wanted.topics.empty()) {
     for (const auto& topic : wanted.topics) {
       const auto part = render_topic(topic, host, report.resources, look, &left_out, fold);
@@ -167,13 +169,13 @@ int show(const Context& context) {
   auto view = view_of(*world);
   const auto& words = context.arguments.words;
   if (std::find(words.begin(), words.end(), "counters") != words.end()) add_counters(view, *world);
-  auto outlook = outlook_of(context, *host);
-  auto& report = outlook.report;
-  if (outlook.document) tell(context, *outlook.document, report.diagnostics);
-  if (outlook.standing) {
-    for (auto& note : core::notes_of(*outlook.standing)) report.notes.push_back(std::move(note));
+  auto host_status = host_status_of(context, *host);
+  auto& report = host_status.report;
+  if (host_status.document) tell(context, *host_status.document, report.diagnostics);
+  if (host_status.applied_state) {
+    for (auto& note : core::notes_of(*host_status.applied_state)) report.notes.push_back(std::move(note));
   }
-  const auto sections = outlook.document ? outlook.document->sections : std::vector<model::Section>();
+  const auto sections = host_status.document ? host_status.document->sections : std::vector<model::Section>();
   view.facts = facts_of(*world, report.resources, sections);
   // Conformity is information here: a difference is not a failure to show it.
   if (report.exit != model::Exit::kError) report.exit = model::Exit::kOk;
@@ -182,9 +184,10 @@ int show(const Context& context) {
   if (!wanted) return unknown(context, missing, view, report.resources);
   if (!wanted->names.empty()) (void)narrow(wanted->names, view, report.resources);
   if (context.arguments.differs) {
-    std::erase_if(report.resources, [](const auto& one) {
-      return one.status == Status::kInSync || one.status == Status::kForeign ||
-             one.status == Status::kIgnored || one.status == Status::kReleased || one.status == Status::kDone;
+    std::erase_if(report.resources, [](const auto& resource) {
+      return resource.status == Status::kInSync || resource.status == Status::kForeign ||
+             resource.status == Status::kIgnored || resource.status == Status::kReleased ||
+             resource.status == Status::kDone;
     });
   }
   const int status = status_of(context, report.exit);
@@ -196,7 +199,7 @@ int show(const Context& context) {
     print_names(context, *wanted, view, report.resources);
     return status;
   }
-  print(context, *wanted, view, outlook);
+  print(context, *wanted, view, host_status);
   if (report.error) context.say_error(report.error->message);
   return status;
 }

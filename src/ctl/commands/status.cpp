@@ -6,8 +6,8 @@
 #include <set>
 
 #include "base/text.hpp"
+#include "ctl/host_status.hpp"
 #include "ctl/json.hpp"
-#include "ctl/outlook.hpp"
 #include "ctl/render/blocks.hpp"
 #include "ctl/render/render_report.hpp"
 #include "ctl/render/render_table.hpp"
@@ -28,8 +28,8 @@ bool is_open(Status status) {
          status == Status::kLimited || status == Status::kUnmet;
 }
 
-struct Picture {
-  Outlook outlook;
+struct StatusView {
+  HostStatus host_status;
   bool withdrawn = false;
   std::vector<const model::ResourceReport*> open;  ///< what is not as wanted
 
@@ -38,33 +38,35 @@ struct Picture {
   }
   /// Records of ours were damaged: somebody has to look at the disk, and then apply.
   [[nodiscard]] bool degraded() const {
-    return !outlook.report.damage.empty() || (outlook.standing && !outlook.standing->damage.empty());
+    return !host_status.report.damage.empty() ||
+           (host_status.applied_state && !host_status.applied_state->damage.empty());
   }
   [[nodiscard]] bool daemon_missing() const {
-    return !withdrawn && !outlook.daemon && outlook.standing && outlook.standing->active;
+    return !withdrawn && !host_status.daemon && host_status.applied_state &&
+           host_status.applied_state->active;
   }
 };
 
-Exit judge(const Picture& picture) {
-  const auto& outlook = picture.outlook;
-  if (outlook.report.exit == Exit::kError) return Exit::kError;
-  const auto& daemon = outlook.daemon;
+Exit judge(const StatusView& view) {
+  const auto& host_status = view.host_status;
+  if (host_status.report.exit == Exit::kError) return Exit::kError;
+  const auto& daemon = host_status.daemon;
   const bool wrong =
-      picture.has(Status::kDiffers) || picture.has(Status::kFailed) || picture.daemon_missing() ||
-      picture.degraded() || (outlook.standing && outlook.standing->refused) ||
+      view.has(Status::kDiffers) || view.has(Status::kFailed) || view.daemon_missing() || view.degraded() ||
+      (host_status.applied_state && host_status.applied_state->refused) ||
       (daemon && (!daemon->contended.empty() || !daemon->refused.empty() || !daemon->failing.empty()));
   if (wrong) return Exit::kDiffers;
-  const bool waits = picture.has(Status::kPending) || picture.has(Status::kLimited) ||
-                     picture.has(Status::kUnmet) || (outlook.standing && outlook.standing->unconfirmed);
+  const bool waits = view.has(Status::kPending) || view.has(Status::kLimited) || view.has(Status::kUnmet) ||
+                     (host_status.applied_state && host_status.applied_state->unconfirmed);
   return waits ? Exit::kPartly : Exit::kOk;
 }
 
-Json json_of(const Picture& picture, int status) {
-  const auto& outlook = picture.outlook;
-  auto out = head(kStatusSchema, "status", outlook.report, status);
-  out["summary"] = summary_json(outlook.report);
-  out["summary"]["contended"] = outlook.daemon ? outlook.daemon->contended.size() : 0;
-  if (const auto& daemon = outlook.daemon) {
+Json json_of(const StatusView& view, int status) {
+  const auto& host_status = view.host_status;
+  auto out = head(kStatusSchema, "status", host_status.report, status);
+  out["summary"] = summary_json(host_status.report);
+  out["summary"]["contended"] = host_status.daemon ? host_status.daemon->contended.size() : 0;
+  if (const auto& daemon = host_status.daemon) {
     out["daemon"] = {
         {"version", daemon->version},
         {"state", daemon->state},
@@ -75,64 +77,65 @@ Json json_of(const Picture& picture, int status) {
   } else {
     out["daemon"] = nullptr;
   }
-  out["withdrawn"] = picture.withdrawn;
-  out["degraded"] = picture.degraded();
+  out["withdrawn"] = view.withdrawn;
+  out["degraded"] = view.degraded();
   out["generation"] = nullptr;
   out["unconfirmed"] = nullptr;
   out["document"] = nullptr;
-  if (const auto& standing = outlook.standing) {
-    if (const auto& active = standing->active) {
+  if (const auto& applied_state = host_status.applied_state) {
+    if (const auto& active = applied_state->active) {
       out["generation"] = {
           {"number", active->number}, {"when", active->when}, {"who", active->who}, {"what", active->what}};
     }
-    if (const auto& waiting = standing->unconfirmed) {
+    if (const auto& waiting = applied_state->unconfirmed) {
       out["unconfirmed"] = {{"generation", waiting->generation},
                             {"deadline", waiting->deadline},
-                            {"seconds_left", (standing->left.count() + 999) / 1000}};
+                            {"seconds_left", (applied_state->left.count() + 999) / 1000}};
     }
-    if (outlook.document) {
+    if (host_status.document) {
       Json files = Json::array();
-      for (const auto& file : outlook.document->files) files.push_back(file.name);
-      const auto known = [&](bool flag) { return standing->compared ? Json(flag) : Json(nullptr); };
+      for (const auto& file : host_status.document->files) files.push_back(file.name);
+      const auto known = [&](bool flag) { return applied_state->compared ? Json(flag) : Json(nullptr); };
       out["document"] = {{"files", std::move(files)},
-                         {"active", known(standing->is_active)},
-                         {"rolled_back", known(standing->refused)}};
+                         {"active", known(applied_state->is_active)},
+                         {"rolled_back", known(applied_state->refused)}};
     }
   }
   Json resources = Json::array(), contended = Json::array();
-  for (const auto* one : picture.open) resources.push_back(resource_json(*one));
-  if (outlook.daemon) {
-    for (const auto& [kind, id, why] : outlook.daemon->contended)
+  for (const auto* one : view.open) resources.push_back(resource_json(*one));
+  if (host_status.daemon) {
+    for (const auto& [kind, id, why] : host_status.daemon->contended)
       contended.push_back({{"kind", kind}, {"id", id}, {"reason", why}});
   }
   out["resources"] = std::move(resources);
   out["contended"] = std::move(contended);
-  out["notes"] = outlook.report.notes;
+  out["notes"] = host_status.report.notes;
   return out;
 }
 
 using Row = std::pair<std::string, Cell>;
 
-std::string document_text(const Outlook& outlook) {
-  if (outlook.none) return outlook.standing && outlook.standing->gone ? "none any more" : "none";
-  if (!outlook.document) return "cannot be read";
-  const auto& files = outlook.document->files;
+std::string document_text(const HostStatus& host_status) {
+  if (host_status.none)
+    return host_status.applied_state && host_status.applied_state->gone ? "none any more" : "none";
+  if (!host_status.document) return "cannot be read";
+  const auto& files = host_status.document->files;
   auto text = files.empty() ? std::string("empty") : files.front().name;
   if (files.size() > 1) text += fmt::format(" and {}", count(files.size() - 1, "more file"));
-  if (model::has_errors(outlook.document->diagnostics)) return text + ", with errors";
-  const auto& standing = outlook.standing;
-  if (!standing || !standing->compared || standing->lost) return text;
-  if (standing->refused) return text + ", rolled back";
-  if (!standing->active) return text + ", not applied yet";
-  return text + (standing->is_active ? ", applied" : ", changed since it was applied");
+  if (model::has_errors(host_status.document->diagnostics)) return text + ", with errors";
+  const auto& applied_state = host_status.applied_state;
+  if (!applied_state || !applied_state->compared || applied_state->lost) return text;
+  if (applied_state->refused) return text + ", rolled back";
+  if (!applied_state->active) return text + ", not applied yet";
+  return text + (applied_state->is_active ? ", applied" : ", changed since it was applied");
 }
 
-void add_daemon(const Picture& picture, std::vector<Row>& rows) {
-  const auto& daemon = picture.outlook.daemon;
-  if (picture.withdrawn) {
+void add_daemon(const StatusView& view, std::vector<Row>& rows) {
+  const auto& daemon = view.host_status.daemon;
+  if (view.withdrawn) {
     rows.emplace_back("daemon", Cell{"withdrawn: this host is its administrator's", Style::kNotice});
   } else if (!daemon) {
-    rows.emplace_back("daemon", Cell{"not running", picture.daemon_missing() ? Style::kBad : Style::kDim});
+    rows.emplace_back("daemon", Cell{"not running", view.daemon_missing() ? Style::kBad : Style::kDim});
   } else {
     const bool well = daemon->state == "idle" || daemon->state == "working";
     rows.emplace_back("daemon", Cell{fmt::format("{}, version {}", daemon->state, daemon->version),
@@ -142,12 +145,12 @@ void add_daemon(const Picture& picture, std::vector<Row>& rows) {
   }
 }
 
-void add_open(const Picture& picture, std::vector<Row>& rows) {
+void add_open(const StatusView& view, std::vector<Row>& rows) {
   for (const auto status :
        {Status::kFailed, Status::kDiffers, Status::kUnmet, Status::kPending, Status::kLimited}) {
     std::vector<std::string> lines;
     std::set<std::string> said;
-    for (const auto* one : picture.open) {
+    for (const auto* one : view.open) {
       if (one->status != status) continue;
       const auto label = one->label.empty() ? one->key.id : one->label;
       auto text = one->reason.empty() ? fmt::format("{} ({})", label, one->key.kind)
@@ -162,9 +165,9 @@ void add_open(const Picture& picture, std::vector<Row>& rows) {
     }
     if (more > 0) rows.emplace_back("", Cell{fmt::format("and {} more", more), Style::kDim});
   }
-  if (!picture.outlook.daemon) return;
+  if (!view.host_status.daemon) return;
   bool first = true;
-  for (const auto& [kind, id, why] : picture.outlook.daemon->contended) {
+  for (const auto& [kind, id, why] : view.host_status.daemon->contended) {
     rows.emplace_back(std::exchange(first, false) ? "contended" : "",
                       Cell{fmt::format("{} {}: {}", kind, id, why), Style::kBad});
   }
@@ -189,7 +192,7 @@ std::pair<std::string_view, Style> headline(const model::Report& report, Exit ex
   if (exit == Exit::kPartly && model::has_status(report, Status::kUnmet))
     return {"an expectation is not met", Style::kBad};
   const bool nothing = std::all_of(report.resources.begin(), report.resources.end(),
-                                   [](const auto& one) { return one.status == Status::kForeign; });
+                                   [](const auto& resource) { return resource.status == Status::kForeign; });
   switch (exit) {
     case Exit::kOk:
       if (nothing) return {"nothing is configured", Style::kNotice};
@@ -203,44 +206,44 @@ std::pair<std::string_view, Style> headline(const model::Report& report, Exit ex
   }
 }
 
-void print(const Context& context, const Picture& picture, Exit exit) {
-  const auto& outlook = picture.outlook;
+void print(const Context& context, const StatusView& view, Exit exit) {
+  const auto& host_status = view.host_status;
   const auto& look = context.out;
   const auto now = std::chrono::system_clock::now();
   std::vector<Row> rows;
-  add_daemon(picture, rows);
-  rows.emplace_back("document", Cell{document_text(outlook)});
-  if (outlook.standing && outlook.standing->active) {
-    const auto& active = *outlook.standing->active;
+  add_daemon(view, rows);
+  rows.emplace_back("document", Cell{document_text(host_status)});
+  if (host_status.applied_state && host_status.applied_state->active) {
+    const auto& active = *host_status.applied_state->active;
     rows.emplace_back("generation",
                       Cell{fmt::format("{}, applied {} by {} ({})", active.number,
                                        core::local_time(active.when, now), active.who, active.what)});
-  } else if (outlook.standing && outlook.standing->lost) {
+  } else if (host_status.applied_state && host_status.applied_state->lost) {
     rows.emplace_back("generation", Cell{"not known: its record is damaged", Style::kBad});
-  } else if (outlook.standing) {
+  } else if (host_status.applied_state) {
     rows.emplace_back("generation", Cell{"none: nothing has been applied yet", Style::kDim});
   }
-  if (outlook.standing && outlook.standing->unconfirmed) {
-    const auto& waiting = *outlook.standing->unconfirmed;
+  if (host_status.applied_state && host_status.applied_state->unconfirmed) {
+    const auto& waiting = *host_status.applied_state->unconfirmed;
     rows.emplace_back("unconfirmed", Cell{fmt::format("generation {}, {} left (until {})", waiting.generation,
-                                                      core::spoken(outlook.standing->left),
+                                                      core::spoken(host_status.applied_state->left),
                                                       core::local_time(waiting.deadline, now)),
                                           Style::kNotice});
   }
   if (exit != Exit::kError) {
-    rows.emplace_back("resources", Cell{resources_text(outlook.report)});
-    add_open(picture, rows);
+    rows.emplace_back("resources", Cell{resources_text(host_status.report)});
+    add_open(view, rows);
   }
-  if (outlook.daemon && outlook.daemon->repairs > 0) {
-    const auto& last = outlook.daemon->last_repair;
+  if (host_status.daemon && host_status.daemon->repairs > 0) {
+    const auto& last = host_status.daemon->last_repair;
     const auto blank = last.find(' ');
-    rows.emplace_back("repairs", Cell{fmt::format("{}, the last at {}:{}", outlook.daemon->repairs,
+    rows.emplace_back("repairs", Cell{fmt::format("{}, the last at {}:{}", host_status.daemon->repairs,
                                                   core::local_time(last.substr(0, blank), now),
                                                   blank == std::string::npos ? "" : last.substr(blank))});
   }
   Table table{{{""}, {""}, {"", 0, true}}, {}};
   for (auto& [name, cell] : rows) table.rows.push_back({{" "}, {name, Style::kDim}, cell});
-  const auto [text, style] = headline(outlook.report, exit);
+  const auto [text, style] = headline(host_status.report, exit);
   context.environment.out << look.paint(text, style) << '\n' << render_table(table, look);
 }
 
@@ -254,35 +257,36 @@ int status(const Context& context) {
   if (context.arguments.timeout)
     context.environment.give_up_after(std::chrono::seconds(*context.arguments.timeout));
   const auto host = context.environment.host("/");
-  Picture picture{outlook_of(context, *host), false, {}};
+  StatusView view{host_status_of(context, *host), false, {}};
   const auto mark = host->files.read(core::kWithdrawnMark);
-  picture.withdrawn = mark && mark->has_value();
-  auto& report = picture.outlook.report;
-  for (const auto& one : report.resources) {
-    if (is_open(one.status)) picture.open.push_back(&one);
+  view.withdrawn = mark && mark->has_value();
+  auto& report = view.host_status.report;
+  for (const auto& resource : report.resources) {
+    if (is_open(resource.status)) view.open.push_back(&resource);
   }
-  report.exit = judge(picture);
-  if (picture.outlook.standing) {
-    for (auto& note : core::notes_of(*picture.outlook.standing)) report.notes.push_back(std::move(note));
+  report.exit = judge(view);
+  if (view.host_status.applied_state) {
+    for (auto& note : core::notes_of(*view.host_status.applied_state))
+      report.notes.push_back(std::move(note));
   }
   const int status = status_of(context, report);
   if (context.arguments.json) {
-    emit(context, json_of(picture, status));
+    emit(context, json_of(view, status));
     return status;
   }
-  if (report.exit == Exit::kError && picture.outlook.document && !context.arguments.quiet)
-    tell(context, *picture.outlook.document, report.diagnostics);
+  if (report.exit == Exit::kError && view.host_status.document && !context.arguments.quiet)
+    tell(context, *view.host_status.document, report.diagnostics);
   if (report.error) context.say_error(report.error->message);
   if (context.arguments.names) {
-    const auto contended = picture.outlook.daemon ? picture.outlook.daemon->contended.size() : 0;
+    const auto contended = view.host_status.daemon ? view.host_status.daemon->contended.size() : 0;
     context.environment.out << headline(report, report.exit).first << ": " << resources_text(report)
                             << (contended > 0 ? fmt::format(", {} contended", contended) : std::string())
                             << '\n';
     return status;
   }
-  if (!context.arguments.quiet) print(context, picture, report.exit);
+  if (!context.arguments.quiet) print(context, view, report.exit);
   // Facts in the lines above are not repeated.
-  const bool counts_down = picture.outlook.standing && picture.outlook.standing->unconfirmed;
+  const bool counts_down = view.host_status.applied_state && view.host_status.applied_state->unconfirmed;
   for (const auto& note : report.notes) {
     if (!counts_down || note.starts_with("DEGRADED: ")) context.say(note);
   }

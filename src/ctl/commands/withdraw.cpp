@@ -21,18 +21,18 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-std::string render(const Withdrawal& plan, const Look& look) {
+std::string render(const Withdrawal& plan, const Terminal& terminal) {
   std::string out;
   const auto heading = [&](std::string_view text) {
-    out += (out.empty() ? "" : "\n") + look.paint(text, Style::kBold) + '\n';
+    out += (out.empty() ? "" : "\n") + terminal.paint(text, Style::kBold) + '\n';
   };
   bool moved = false, blocks = false;
   for (const auto& one : plan.kept) (one.from == one.to ? blocks : moved) = true;
   if (moved) heading("Goes on under another name, as a file of yours:");
   for (const auto& one : plan.kept) {
     if (one.from != one.to)
-      out +=
-          fmt::format("  {} {} {}\n", one.from, look.utf8 ? "→" : "->", one.to.substr(one.to.rfind('/') + 1));
+      out += fmt::format("  {} {} {}\n", one.from, terminal.utf8 ? "→" : "->",
+                         one.to.substr(one.to.rfind('/') + 1));
   }
   if (blocks) heading("Keeps our lines, without the marks around them:");
   for (const auto& one : plan.kept) {
@@ -41,7 +41,7 @@ std::string render(const Withdrawal& plan, const Look& look) {
   if (!plan.setup.empty()) heading("Does at boot what rdma-configd did:");
   for (const auto& one : plan.setup) out += fmt::format("  {}  {}\n", one.path, one.what);
   if (!plan.lost.empty()) heading("NOT preserved after the next boot:");
-  for (const auto& one : plan.lost) out += fmt::format("  {}\n", clean(one, look.utf8));
+  for (const auto& one : plan.lost) out += fmt::format("  {}\n", clean(one, terminal.utf8));
   if (out.empty()) out = "There is nothing of rdma-configd on this host.\n";
   return out;
 }
@@ -125,7 +125,7 @@ base::Result<Withdrawal> plan_of(const Context& context, core::Context& core) {
   return core::plan_withdrawal(host_name(context), core, *image ? &**image : nullptr);
 }
 
-model::Report hand_over(const Context& context, const Withdrawal& shown, core::Context& core) {
+model::Report run_withdraw(const Context& context, const Withdrawal& shown, core::Context& core) {
   model::Report report;
   const auto now = plan_of(context, core);
   if (!now || *now != shown) {
@@ -161,7 +161,7 @@ base::Result<model::Report> carry_out(const Context& context, system::Host& host
   Daemon daemon;
   if (auto done = daemon.stop(host); !done) return given_up(daemon, host, base::fail(done.error()));
   auto report = change_here(context, host, nullptr,
-                            [&](core::Context& core) { return hand_over(context, shown, core); });
+                            [&](core::Context& core) { return run_withdraw(context, shown, core); });
   if (!report || report->exit == Exit::kError) return given_up(daemon, host, std::move(report));
   return report;
 }

@@ -397,8 +397,8 @@ void add_fabric(Json& out, const FabricView& view) {
   });
   out["groups"] = all.groups ? array_of(*all.groups, group_json) : Json(nullptr);
   out["route"] = all.route ? route_json(*all.route) : Json(nullptr);
-  out["findings"] = array_of(view.findings, [](const fabric::Finding& one) {
-    return Json{{"check", one.check}, {"object", one.object}, {"what", one.what}};
+  out["findings"] = array_of(view.findings, [](const fabric::Finding& finding) {
+    return Json{{"check", finding.check}, {"object", finding.object}, {"what", finding.what}};
   });
   out["differences"] = array_of(view.differences, [](const fabric::Difference& one) {
     const auto text = [](const std::string& value) { return value.empty() ? Json(nullptr) : Json(value); };

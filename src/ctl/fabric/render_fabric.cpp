@@ -163,15 +163,15 @@ Table slow_table(const Fabric& all) {
 Table managers_table(const Fabric& all) {
   const Index index(all);
   Table table{{{"SUBNET MANAGERS"}, {"STATE"}, {"PRIORITY"}, {"LID"}, {"GUID", 2}, {"ACTIVITY", 1}}, {}};
-  for (const auto& one : all.managers) {
-    const auto port = index.owner(one.port_guid);
-    table.rows.push_back({{port ? index.name(*port) : model::Guid{one.port_guid}.text(), Style::kBold},
-                          {std::string(fabric::text_of(one.state)),
-                           one.state == fabric::ManagerState::kMaster ? Style::kGood : Style::kPlain},
-                          plain(std::to_string(one.priority)),
-                          number_cell(one.lid),
-                          plain(model::Guid{one.port_guid}.text()),
-                          plain(std::to_string(one.activity))});
+  for (const auto& manager : all.managers) {
+    const auto port = index.owner(manager.port_guid);
+    table.rows.push_back({{port ? index.name(*port) : model::Guid{manager.port_guid}.text(), Style::kBold},
+                          {std::string(fabric::text_of(manager.state)),
+                           manager.state == fabric::ManagerState::kMaster ? Style::kGood : Style::kPlain},
+                          plain(std::to_string(manager.priority)),
+                          number_cell(manager.lid),
+                          plain(model::Guid{manager.port_guid}.text()),
+                          plain(std::to_string(manager.activity))});
   }
   return table;
 }
@@ -253,15 +253,18 @@ Table route_table(const Fabric& all) {
 
 Table findings_table(const FabricView& view) {
   Table table{{{"FINDINGS"}, {"", 0, true}}, {}};
-  for (const auto& one : view.findings) table.rows.push_back({{one.object, Style::kBad}, plain(one.what)});
+  for (const auto& finding : view.findings)
+    table.rows.push_back({{finding.object, Style::kBad}, plain(finding.what)});
   return table;
 }
 
 Table differences_table(const FabricView& view) {
   Table table{{{"DIFFERENCES"}, {""}, {"EXPECTED", 0, true}, {"FOUND", 0, true}}, {}};
-  for (const auto& one : view.differences)
-    table.rows.push_back(
-        {{one.object, Style::kBad}, plain(std::string(one.what)), plain(one.before), plain(one.after)});
+  for (const auto& difference : view.differences)
+    table.rows.push_back({{difference.object, Style::kBad},
+                          plain(std::string(difference.what)),
+                          plain(difference.before),
+                          plain(difference.after)});
   return table;
 }
 
@@ -285,16 +288,16 @@ std::string head_line(const FabricView& view) {
 }  // namespace
 
 std::string render_fabric(const FabricView& view, const std::set<std::string>& topics, bool wide,
-                          const Look& look, bool* left_out) {
+                          const Terminal& terminal, bool* left_out) {
   const auto& all = view.fabric;
   std::string out;
   const auto add = [&](const char* topic, const Table& table) {
     const bool always = *topic == '\0';  // it was asked for by an option
     if (table.rows.empty() || (!always && !topics.empty() && !topics.contains(topic))) return;
     if (!out.empty()) out += '\n';
-    out += render_table(table, look, left_out);
+    out += render_table(table, terminal, left_out);
   };
-  if (topics.empty()) out = clean(head_line(view), look.utf8) + '\n';
+  if (topics.empty()) out = clean(head_line(view), terminal.utf8) + '\n';
   add("managers", managers_table(all));
   add("hosts", hosts_table(all, wide));
   add("switches", switches_table(all));

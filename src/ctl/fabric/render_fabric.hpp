@@ -18,7 +18,7 @@ inline constexpr std::array<std::string_view, 8> kFabricTopics{
 /// The fabric as tables; only `topics`, unless there are none. Hosts that are alike take one line, and of the
 /// links only those below their best are listed, unless `wide` or the topic asks for all.
 std::string render_fabric(const FabricView& view, const std::set<std::string>& topics, bool wide,
-                          const Look& look, bool* left_out = nullptr);
+                          const Terminal& terminal, bool* left_out = nullptr);
 
 /// The names of nodes, one a line.
 std::string fabric_names(const FabricView& view, const std::set<std::string>& topics);

@@ -41,7 +41,7 @@ void wrong_file(FleetFolder& out, const std::string& path, std::string message, 
 void add_file(FleetFolder& out, const std::string& host, const fs::path& path, std::string_view sort) {
   auto& files = out.files[host];
   const auto other =
-      std::find_if(files.begin(), files.end(), [&](const auto& one) { return one.ends_with(sort); });
+      std::find_if(files.begin(), files.end(), [&](const auto& file) { return file.ends_with(sort); });
   if (other == files.end()) {
     files.push_back(path.string());
   } else {
@@ -150,26 +150,26 @@ Json fleet_json(const FleetView& view, const model::Report& report, int status) 
   const auto& hosts = view.answers.hosts();
   out["summary"] = {{"hosts", hosts.size()}, {"findings", view.findings.size()}};
   out["findings"] = Json::array();
-  for (const auto& one : view.findings) {
-    const auto& about = one.difference;
+  for (const auto& finding : view.findings) {
+    const auto& about = finding.difference;
     Json groups = Json::array();
     if (!view.groups.empty()) {
-      for (const auto& share : shares_of(one, view.groups, view.sizes))
+      for (const auto& share : shares_of(finding, view.groups, view.sizes))
         groups.push_back({{"group", share.group.empty() ? Json(nullptr) : Json(share.group)},
                           {"hosts", fleet::fold_hosts(hosts, share.hosts)},
                           {"host_count", share.hosts.size()},
                           {"of", share.all}});
     }
     const auto or_null = [](const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); };
-    out["findings"].push_back({{"check", one.check},
+    out["findings"].push_back({{"check", finding.check},
                                {"status", about.status},
-                               {"message", one.message},
+                               {"message", finding.message},
                                {"kind", or_null(about.kind)},
                                {"label", or_null(about.label)},
                                {"attribute", or_null(about.attribute)},
                                {"now", or_null(about.now)},
                                {"wanted", or_null(about.wanted)},
-                               {"pkeys", one.pkeys},
+                               {"pkeys", finding.pkeys},
                                {"varies", about.varies},
                                {"hosts", fleet::fold_hosts(hosts, about.hosts)},
                                {"host_count", about.hosts.size()},
@@ -188,10 +188,10 @@ std::string hosts_cell(const FleetView& view, const std::vector<HostId>& hosts) 
 
 void print_fleet(const Context& context, const FleetView& view) {
   Table table{{{""}, {"GROUP"}, {"HOSTS", 0, true}, {"FINDING", 0, true}}, {}};
-  for (const auto& one : view.findings) {
-    const auto& about = one.difference;
+  for (const auto& finding : view.findings) {
+    const auto& about = finding.difference;
     const bool bad = about.status == "error" || about.status == "failed" || about.status == "differs";
-    auto text = one.message;
+    auto text = finding.message;
     if (about.varies)
       text += fmt::format(" (on {}; others have other values)", view.answers.hosts()[about.hosts.front()]);
     const Cell word{about.status, bad ? Style::kBad : Style::kNotice};
@@ -200,7 +200,7 @@ void print_fleet(const Context& context, const FleetView& view) {
       continue;
     }
     bool first = true;
-    for (const auto& share : shares_of(one, view.groups, view.sizes)) {
+    for (const auto& share : shares_of(finding, view.groups, view.sizes)) {
       const auto group = share.group.empty() ? std::string("-") : share.group;
       table.rows.push_back({first ? word : Cell{""},
                             {fmt::format("{} ({} of {})", group, share.hosts.size(), share.all)},

@@ -21,7 +21,7 @@ using Json = nlohmann::ordered_json;
 std::size_t errors_in(const SiteReport& site) {
   return static_cast<std::size_t>(
       std::count_if(site.findings.begin(), site.findings.end(),
-                    [](const Finding& one) { return one.severity == model::Severity::kError; }));
+                    [](const Finding& finding) { return finding.severity == model::Severity::kError; }));
 }
 
 Json site_json(const SiteReport& site, const model::Report& report, std::size_t files, int status) {
@@ -37,38 +37,39 @@ Json site_json(const SiteReport& site, const model::Report& report, std::size_t 
   for (const auto& rule : fleet::rules())
     out["rules"].push_back({{"rule", rule.name}, {"about", rule.about}});
   out["findings"] = Json::array();
-  for (const auto& one : site.findings) {
+  for (const auto& finding : site.findings) {
     Json places = Json::array();
-    for (const auto& place : one.places)
+    for (const auto& place : finding.places)
       places.push_back({{"where", location_json(place.where)}, {"note", place.note}});
-    out["findings"].push_back({{"rule", one.rule},
-                               {"severity", one.severity == model::Severity::kError ? "error" : "warning"},
-                               {"message", one.message},
-                               {"hint", one.hint},
-                               {"hosts", fleet::fold_hosts(site.hosts, one.hosts)},
-                               {"host_count", one.hosts.size()},
-                               {"places", std::move(places)}});
+    out["findings"].push_back(
+        {{"rule", finding.rule},
+         {"severity", finding.severity == model::Severity::kError ? "error" : "warning"},
+         {"message", finding.message},
+         {"hint", finding.hint},
+         {"hosts", fleet::fold_hosts(site.hosts, finding.hosts)},
+         {"host_count", finding.hosts.size()},
+         {"places", std::move(places)}});
   }
   return out;
 }
 
 void print_site(const Context& context, const SiteReport& site) {
   Table table{{{""}, {"RULE", 1}, {"HOSTS", 0, true}, {"FINDING", 0, true}, {"PLACE", 2}}, {}};
-  for (const auto& one : site.findings) {
-    const bool error = one.severity == model::Severity::kError;
-    auto hosts = fleet::fold_hosts(site.hosts, one.hosts);
-    if (one.hosts.size() > 1) hosts += fmt::format(" ({})", one.hosts.size());
-    if (one.hosts.size() == site.hosts.size() && site.hosts.size() > 1)
+  for (const auto& finding : site.findings) {
+    const bool error = finding.severity == model::Severity::kError;
+    auto hosts = fleet::fold_hosts(site.hosts, finding.hosts);
+    if (finding.hosts.size() > 1) hosts += fmt::format(" ({})", finding.hosts.size());
+    if (finding.hosts.size() == site.hosts.size() && site.hosts.size() > 1)
       hosts = fmt::format("all {} hosts", site.hosts.size());
-    auto text = one.message;
-    if (!one.hint.empty()) text += fmt::format(" ({})", one.hint);
+    auto text = finding.message;
+    if (!finding.hint.empty()) text += fmt::format(" ({})", finding.hint);
     table.rows.push_back({{error ? "error" : "warning", error ? Style::kBad : Style::kNotice},
-                          {one.rule, Style::kDim},
+                          {finding.rule, Style::kDim},
                           {hosts, Style::kBold},
                           {text},
-                          {one.places.empty() ? "" : one.places.front().where.text()}});
-    for (std::size_t at = 1; context.arguments.verbose && at < one.places.size(); ++at) {
-      const auto& place = one.places[at];
+                          {finding.places.empty() ? "" : finding.places.front().where.text()}});
+    for (std::size_t at = 1; context.arguments.verbose && at < finding.places.size(); ++at) {
+      const auto& place = finding.places[at];
       table.rows.push_back({{""}, {""}, {""}, {place.note, Style::kDim}, {place.where.text()}});
     }
   }

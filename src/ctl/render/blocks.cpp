@@ -46,9 +46,9 @@ bool stands_alone(const model::Key& key) {
 }
 
 /// The final names of the objects of a report, by the id of their key.
-class NamesAfterwards {
+class ResultingNames {
  public:
-  explicit NamesAfterwards(const Report& report) {
+  explicit ResultingNames(const Report& report) {
     for (const auto& change : report.plan.changes) {
       const auto* name = change.operation == Operation::kDelete ? nullptr : wanted_name(change);
       if (name != nullptr) names_.try_emplace(change.key.id, *name);
@@ -71,7 +71,7 @@ class NamesAfterwards {
   std::unordered_map<std::string, std::string> names_;
 };
 
-std::string note_of(const NamesAfterwards& names, const Change& change, const std::string& title) {
+std::string note_of(const ResultingNames& names, const Change& change, const std::string& title) {
   const auto& id = change.key.id;
   const auto parent = parent_of(id);
   std::string note;
@@ -182,7 +182,7 @@ bool is_derived(const model::Key& key, std::string_view field) {
 }
 
 std::vector<Block> blocks_of(const Report& report) {
-  const NamesAfterwards names(report);
+  const ResultingNames names(report);
   // A parent and its children are read together, so they stand together, the parent first.
   std::vector<std::list<Block>> families;
   std::unordered_map<std::string, std::size_t> family_of;

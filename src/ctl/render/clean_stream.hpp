@@ -9,8 +9,8 @@ namespace rdmacfg::ctl {
 
 /// Stands between rdma-configctl and one of its outputs for as long as it lives: whatever part of the program
 /// a text comes from, no control character of it gets through but line feeds, tabs, and the sequences that
-/// the program itself writes on a terminal (the colours of Look::paint(); with `progress`, also the sequence
-/// that clears a line). Everything else becomes U+FFFD.
+/// the program itself writes on a terminal (the colours of Terminal::paint(); with `progress`, also the
+/// sequence that clears a line). Everything else becomes U+FFFD.
 class CleanStream : public std::streambuf {
  public:
   CleanStream(std::ostream& stream, bool colour, bool progress);

@@ -12,8 +12,8 @@ constexpr std::chrono::milliseconds kRedraw{250};
 
 }  // namespace
 
-Progress::Progress(const Environment& environment, const Look& look)
-    : environment_(environment), look_(look), start_(environment.now()) {
+Progress::Progress(const Environment& environment, const Terminal& terminal)
+    : environment_(environment), terminal_(terminal), start_(environment.now()) {
   if (environment_.err_terminal) thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
 }
 
@@ -32,7 +32,7 @@ void Progress::step(std::size_t done, std::size_t total, const std::string& what
   what_ = what;
   // It waits for somebody; where no line can be kept up to date that is said once.
   if (total == 0 && !what.empty() && !environment_.err_terminal)
-    environment_.err << "rdma-configctl: " << clean(what, look_.utf8) << '\n' << std::flush;
+    environment_.err << "rdma-configctl: " << clean(what, terminal_.utf8) << '\n' << std::flush;
 }
 
 void Progress::draw() {
@@ -48,8 +48,8 @@ void Progress::draw() {
   } else if (total_ > 0) {
     line = fmt::format("applying {} of {}: {}", done_ + 1, total_, what_);
   }
-  line = clean(fmt::format("{} {} {} s", line, look_.ellipsis(), seconds), look_.utf8);
-  environment_.err << kClearLine << wrap(line, look_.width - 1).front() << std::flush;
+  line = clean(fmt::format("{} {} {} s", line, terminal_.ellipsis(), seconds), terminal_.utf8);
+  environment_.err << kClearLine << wrap(line, terminal_.width - 1).front() << std::flush;
   drawn_ = true;
 }
 

@@ -21,7 +21,7 @@ inline constexpr std::string_view kClearLine = "\r\033[K";
 /// end.
 class Progress {
  public:
-  Progress(const Environment& environment, const Look& look);
+  Progress(const Environment& environment, const Terminal& terminal);
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
   ~Progress();
@@ -36,7 +36,7 @@ class Progress {
   void run(const std::stop_token& stop);
 
   const Environment& environment_;
-  Look look_;
+  Terminal terminal_;
   std::chrono::steady_clock::time_point start_;
   std::mutex mutex_;
   std::condition_variable_any wake_;

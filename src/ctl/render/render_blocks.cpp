@@ -18,12 +18,12 @@ namespace {
 
 constexpr int kIndent = 6;
 
-struct Sign {
+struct OperationMark {
   char symbol;
   Style style;
 };
 
-Sign sign_of(Operation operation) {
+OperationMark mark_of(Operation operation) {
   switch (operation) {
     case Operation::kCreate:
       return {'+', Style::kGood};
@@ -67,11 +67,11 @@ struct Widths {
   int name = 0, now = 0, wanted = 0;
 };
 
-Widths widths_of(const std::vector<Block>& blocks, const Look& look) {
+Widths widths_of(const std::vector<Block>& blocks, const Terminal& terminal) {
   constexpr int kWidest = 24;  // a longer list pushes only its own line
   Widths w;
   const auto widen = [&](int& width, const std::string& text) {
-    width = std::max(width, std::min(kWidest, display_width(clean(text, look.utf8))));
+    width = std::max(width, std::min(kWidest, display_width(clean(text, terminal.utf8))));
   };
   for (const auto& block : blocks) {
     for (const auto& line : block.lines) {
@@ -83,18 +83,18 @@ Widths widths_of(const std::vector<Block>& blocks, const Look& look) {
   return w;
 }
 
-std::string render_line(const BlockLine& line, const Block& block, const Widths& w, const Look& look,
+std::string render_line(const BlockLine& line, const Block& block, const Widths& w, const Terminal& terminal,
                         const Places* places) {
-  const auto name = pad(clean(line.name, look.utf8), w.name);
-  const auto wanted = clean(value_text(line.wanted), look.utf8);
+  const auto name = pad(clean(line.name, terminal.utf8), w.name);
+  const auto wanted = clean(value_text(line.wanted), terminal.utf8);
   std::string out = std::string(kIndent, ' ') + name + "  ";
   if (block.operation != Operation::kCreate) {
     const bool missing = line.now.index() == 0;
-    out +=
-        look.paint(pad(clean(value_text(line.now), look.utf8), w.now), missing ? Style::kDim : Style::kPlain);
-    out += fmt::format(" {} ", look.arrow());
+    out += terminal.paint(pad(clean(value_text(line.now), terminal.utf8), w.now),
+                          missing ? Style::kDim : Style::kPlain);
+    out += fmt::format(" {} ", terminal.arrow());
   }
-  out += look.paint(wanted, sign_of(block.operation).style);
+  out += terminal.paint(wanted, mark_of(block.operation).style);
   std::string rest;
   if (line.effect != model::Effect::kNow) rest += fmt::format("  after {}", model::text_of(line.effect));
   if (places != nullptr) {
@@ -102,33 +102,36 @@ std::string render_line(const BlockLine& line, const Block& block, const Widths&
     const auto origin = line.origin                             ? places->text(*line.origin)
                         : block.operation == Operation::kCreate ? "default"
                                                                 : "not in the document";
-    rest += "  " + look.paint(clean(origin, look.utf8), Style::kDim);
+    rest += "  " + terminal.paint(clean(origin, terminal.utf8), Style::kDim);
   }
   if (!rest.empty())
     out += std::string(static_cast<std::size_t>(std::max(0, w.wanted - display_width(wanted))), ' ') + rest;
   return out + '\n';
 }
 
-std::string render_block(const Block& block, const Widths& w, const Look& look, const Places* places) {
-  const auto sign = sign_of(block.operation);
+std::string render_block(const Block& block, const Widths& w, const Terminal& terminal,
+                         const Places* places) {
+  const auto mark = mark_of(block.operation);
   std::string out =
-      look.paint(fmt::format("  {} {}", sign.symbol, clean(block.title, look.utf8)), sign.style);
-  if (!block.note.empty()) out += "  " + look.paint("(" + clean(block.note, look.utf8) + ")", Style::kDim);
+      terminal.paint(fmt::format("  {} {}", mark.symbol, clean(block.title, terminal.utf8)), mark.style);
+  if (!block.note.empty())
+    out += "  " + terminal.paint("(" + clean(block.note, terminal.utf8) + ")", Style::kDim);
   out += "\n";
-  for (const auto& line : block.lines) out += render_line(line, block, w, look, places);
+  for (const auto& line : block.lines) out += render_line(line, block, w, terminal, places);
   if (!block.interrupts.empty()) {
-    out += hang("interrupts", Style::kNotice, base::join(block.interrupts, "; "), look, kIndent);
+    out += hanging_paragraph("interrupts", Style::kNotice, base::join(block.interrupts, "; "), terminal,
+                             kIndent);
   }
   return out;
 }
 
 }  // namespace
 
-std::string render_blocks(const std::vector<Block>& blocks, const Look& look, bool explain) {
-  const auto widths = widths_of(blocks, look);
+std::string render_blocks(const std::vector<Block>& blocks, const Terminal& terminal, bool explain) {
+  const auto widths = widths_of(blocks, terminal);
   const Places places(blocks);
   std::string out;
-  for (const auto& block : blocks) out += render_block(block, widths, look, explain ? &places : nullptr);
+  for (const auto& block : blocks) out += render_block(block, widths, terminal, explain ? &places : nullptr);
   return out;
 }
 

@@ -11,6 +11,6 @@ namespace rdmacfg::ctl {
 
 /// Each block with its sign and title, current → desired value of every attribute, and its interruptions;
 /// with `explain` the place in the document that asks for the value.
-std::string render_blocks(const std::vector<Block>& blocks, const Look& look, bool explain);
+std::string render_blocks(const std::vector<Block>& blocks, const Terminal& terminal, bool explain);
 
 }  // namespace rdmacfg::ctl

@@ -15,11 +15,12 @@ namespace {
 
 using Lines = std::vector<std::pair<std::string, Cell>>;
 
-std::string block(const std::string& title, const std::string& what, const Lines& lines, const Look& look) {
+std::string block(const std::string& title, const std::string& what, const Lines& lines,
+                  const Terminal& terminal) {
   Table table{{{""}, {""}, {"", 0, true}}, {}};
   for (const auto& [name, value] : lines) table.rows.push_back({{" "}, {name, Style::kDim}, value});
-  return look.paint(clean(title, look.utf8), Style::kBold) + "  " + look.paint(what, Style::kDim) + '\n' +
-         render_table(table, look);
+  return terminal.paint(clean(title, terminal.utf8), Style::kBold) + "  " +
+         terminal.paint(what, Style::kDim) + '\n' + render_table(table, terminal);
 }
 
 /// The limits of a device, as `ibv_devinfo -v` has it.
@@ -46,7 +47,7 @@ void add_limits(const DeviceView& view, Lines& lines) {
       fmt::format("at most {}, each with {} queue pairs", of("max_mcast_grp"), of("max_mcast_qp_attach")));
 }
 
-std::string device_block(const DeviceView& view, const Look& look) {
+std::string device_block(const DeviceView& view, const Terminal& terminal) {
   const auto& d = *view.device;
   Lines lines{
       {"type", cell(d.node_type.empty()  ? d.hca_type
@@ -62,10 +63,10 @@ std::string device_block(const DeviceView& view, const Look& look) {
       {"driver", maybe(d.driver)},
       {"PCI address", maybe(d.pci)}};
   add_limits(view, lines);
-  return block(d.name, "RDMA device", lines, look);
+  return block(d.name, "RDMA device", lines, terminal);
 }
 
-std::string port_block(const PortView& view, const Look& look) {
+std::string port_block(const PortView& view, const Terminal& terminal) {
   const auto& p = *view.port;
   const auto capabilities = p.capabilities ? fmt::format("{:#010x}", *p.capabilities) : std::string();
   return block(view.name(), "port",
@@ -85,10 +86,10 @@ std::string port_block(const PortView& view, const Look& look) {
                 {"GID prefix", cell(p.gid_prefix)},
                 {"interfaces", maybe(base::join(p.netdevs, ", "))},
                 {"P_Keys", cell(pkeys_text(view))}},
-               look);
+               terminal);
 }
 
-std::string interface_block(const InterfaceView& view, const Look& look) {
+std::string interface_block(const InterfaceView& view, const Terminal& terminal) {
   const auto& link = *view.link;
   const auto& ipoib = *link.ipoib;
   const auto port =
@@ -106,7 +107,7 @@ std::string interface_block(const InterfaceView& view, const Look& look) {
       {"addresses", maybe(base::join(view.addresses, ", "))},
       {"index", cell(std::to_string(link.index))}};
   lines.insert(lines.end(), rest.begin(), rest.end());
-  return block(link.name, ipoib.child ? "P_Key interface" : "IPoIB interface", lines, look);
+  return block(link.name, ipoib.child ? "P_Key interface" : "IPoIB interface", lines, terminal);
 }
 
 void append_block(std::string& out, const std::string& part) {
@@ -116,14 +117,14 @@ void append_block(std::string& out, const std::string& part) {
 
 }  // namespace
 
-std::string render_details(const HostView& host, const Look& look) {
+std::string render_details(const HostView& host, const Terminal& terminal) {
   std::string out;
   for (const auto& device : host.devices) {
-    append_block(out, device_block(device, look));
-    for (const auto& port : device.ports) append_block(out, port_block(port, look));
+    append_block(out, device_block(device, terminal));
+    for (const auto& port : device.ports) append_block(out, port_block(port, terminal));
   }
-  for (const auto& interface : host.interfaces) append_block(out, interface_block(interface, look));
-  append_block(out, render_facts(host.facts, look));
+  for (const auto& interface : host.interfaces) append_block(out, interface_block(interface, terminal));
+  append_block(out, render_facts(host.facts, terminal));
   return out;
 }
 

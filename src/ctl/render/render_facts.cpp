@@ -99,12 +99,12 @@ Table expansions_table(const std::vector<ExpansionView>& all) {
 
 }  // namespace
 
-std::string render_facts(const HostFacts& facts, const Look& look, bool* left_out) {
+std::string render_facts(const HostFacts& facts, const Terminal& terminal, bool* left_out) {
   std::string out;
   const auto add = [&](std::string_view title, const Table& table) {
     if (table.rows.empty()) return;
     if (!out.empty()) out += '\n';
-    out += look.paint(title, Style::kBold) + '\n' + render_table(table, look, left_out);
+    out += terminal.paint(title, Style::kBold) + '\n' + render_table(table, terminal, left_out);
   };
   add("FLOW CONTROL AND TRAFFIC CLASSES", dcb_table(facts.dcb));
   add("LOSSLESS PRESETS", expansions_table(facts.expansions));

@@ -9,6 +9,6 @@
 namespace rdmacfg::ctl {
 
 /// Flow control, limits, modules and services as tables; those without a row are left out.
-std::string render_facts(const HostFacts& facts, const Look& look, bool* left_out = nullptr);
+std::string render_facts(const HostFacts& facts, const Terminal& terminal, bool* left_out = nullptr);
 
 }  // namespace rdmacfg::ctl

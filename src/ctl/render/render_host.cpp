@@ -30,8 +30,8 @@ std::string mtu_text(const std::optional<system::PortMtu>& mtu) {
   return mtu ? fmt::format("{}/{}", mtu->active, mtu->max) : std::string();
 }
 
-std::string section(std::string_view title, const Table& table, const Look& look, bool* left_out) {
-  return look.paint(title, Style::kBold) + '\n' + render_table(table, look, left_out);
+std::string section(std::string_view title, const Table& table, const Terminal& terminal, bool* left_out) {
+  return terminal.paint(title, Style::kBold) + '\n' + render_table(table, terminal, left_out);
 }
 
 Table devices_table(const HostView& host) {
@@ -126,13 +126,14 @@ Table roce_table(const HostView& host) {
 Table counters_table(const HostView& host, bool every) {
   Table table{{{"PORT"}, {"COUNTER"}, {"VALUE"}, {"COUNTS", 1, true}}, {}};
   const auto add = [&](const std::string& name, const std::vector<CounterView>& counters) {
-    for (const auto& one : counters) {
-      if (one.value == 0 && !every) continue;
-      const auto* meaning = fabric::counter_meaning(one.name);
-      const bool error = meaning != nullptr && meaning->sort == fabric::CounterSort::kError && one.value != 0;
+    for (const auto& counter : counters) {
+      if (counter.value == 0 && !every) continue;
+      const auto* meaning = fabric::counter_meaning(counter.name);
+      const bool error =
+          meaning != nullptr && meaning->sort == fabric::CounterSort::kError && counter.value != 0;
       table.rows.push_back({cell(name),
-                            cell(one.name),
-                            {std::to_string(one.value), error ? Style::kBad : Style::kPlain},
+                            cell(counter.name),
+                            {std::to_string(counter.value), error ? Style::kBad : Style::kPlain},
                             maybe(meaning == nullptr ? std::string() : std::string(meaning->what))});
     }
   };
@@ -222,13 +223,13 @@ void append(std::string& out, const std::string& part) {
 }
 
 /// "mode datagram → connected, mtu 2044 → 65520" of what differs.
-std::string differences(const model::ResourceReport& resource, const Look& look) {
+std::string differences(const model::ResourceReport& resource, const Terminal& terminal) {
   std::vector<std::string> written;
   std::vector<std::string> derived;
   for (const auto& attribute : resource.attributes) {
     if (attribute.wanted.index() == 0 || attribute.now == attribute.wanted) continue;
     auto& parts = is_derived(resource.key, attribute.name) ? derived : written;
-    parts.push_back(fmt::format("{} {} {} {}", attribute.name, value_text(attribute.now), look.arrow(),
+    parts.push_back(fmt::format("{} {} {} {}", attribute.name, value_text(attribute.now), terminal.arrow(),
                                 value_text(attribute.wanted)));
   }
   if (!resource.there) return "is not there";
@@ -236,10 +237,10 @@ std::string differences(const model::ResourceReport& resource, const Look& look)
 }
 
 /// Why, or in which attributes.
-std::string remark(const model::ResourceReport& resource, const Look& look) {
+std::string remark(const model::ResourceReport& resource, const Terminal& terminal) {
   std::vector<std::string> parts;
   if (resource.status == model::Status::kDiffers && !resource.attributes.empty()) {
-    parts.push_back(differences(resource, look));
+    parts.push_back(differences(resource, terminal));
   }
   if (!resource.reason.empty()) parts.push_back(resource.reason);
   for (const auto& warning : resource.warnings) parts.push_back("warning: " + warning);
@@ -249,21 +250,21 @@ std::string remark(const model::ResourceReport& resource, const Look& look) {
 
 }  // namespace
 
-std::string render_host(const HostView& host, const Look& look, bool* left_out, bool fold) {
+std::string render_host(const HostView& host, const Terminal& terminal, bool* left_out, bool fold) {
   std::string out;
   if (!host.devices.empty()) {
-    append(out, section("DEVICES", devices_table(host), look, left_out));
-    append(out, section("PORTS", ports_table(host), look, left_out));
+    append(out, section("DEVICES", devices_table(host), terminal, left_out));
+    append(out, section("PORTS", ports_table(host), terminal, left_out));
     const auto pkeys = pkeys_table(host);
-    if (!pkeys.rows.empty()) append(out, section("P_KEY TABLES", pkeys, look, left_out));
+    if (!pkeys.rows.empty()) append(out, section("P_KEY TABLES", pkeys, terminal, left_out));
     const auto gids = gids_table(host), roce = roce_table(host), soft = soft_table(host);
-    if (!gids.rows.empty()) append(out, section("GID TABLES", gids, look, left_out));
-    if (!roce.rows.empty()) append(out, section("ROCE DEFAULTS OF RDMA_CM", roce, look, left_out));
-    if (!soft.rows.empty()) append(out, section("SOFTWARE DEVICES", soft, look, left_out));
+    if (!gids.rows.empty()) append(out, section("GID TABLES", gids, terminal, left_out));
+    if (!roce.rows.empty()) append(out, section("ROCE DEFAULTS OF RDMA_CM", roce, terminal, left_out));
+    if (!soft.rows.empty()) append(out, section("SOFTWARE DEVICES", soft, terminal, left_out));
   }
   if (!host.interfaces.empty())
-    append(out, section("IPOIB INTERFACES", interfaces_table(host, fold), look, left_out));
-  append(out, render_facts(host.facts, look, left_out));
+    append(out, section("IPOIB INTERFACES", interfaces_table(host, fold), terminal, left_out));
+  append(out, render_facts(host.facts, terminal, left_out));
   return out;
 }
 
@@ -275,10 +276,10 @@ const std::vector<std::string>& show_topics() {
 }
 
 std::string render_topic(const std::string& topic, const HostView& host,
-                         const std::vector<model::ResourceReport>& resources, const Look& look,
+                         const std::vector<model::ResourceReport>& resources, const Terminal& terminal,
                          bool* left_out, bool fold) {
   const auto one = [&](std::string_view title, const Table& table) {
-    return table.rows.empty() ? std::string() : section(title, table, look, left_out);
+    return table.rows.empty() ? std::string() : section(title, table, terminal, left_out);
   };
   if (topic == "devices") return one("DEVICES", devices_table(host));
   if (topic == "ports") return one("PORTS", ports_table(host));
@@ -287,17 +288,17 @@ std::string render_topic(const std::string& topic, const HostView& host,
   if (topic == "counters") return one("COUNTERS", counters_table(host, !fold));
   if (topic == "roce") return one("ROCE DEFAULTS OF RDMA_CM", roce_table(host));
   if (topic == "ipoib") return one("IPOIB INTERFACES", interfaces_table(host, fold));
-  if (topic == "resources") return render_conformity(resources, look);
+  if (topic == "resources") return render_conformity(resources, terminal);
   HostFacts facts;
   if (topic == "dcb") facts.dcb = host.facts.dcb;
   if (topic == "limits") facts.memlock = host.facts.memlock;
   if (topic == "modules") facts.modules = host.facts.modules;
   if (topic == "services") facts.services = host.facts.services;
   if (topic == "lossless") facts.expansions = host.facts.expansions;
-  return render_facts(facts, look, left_out);
+  return render_facts(facts, terminal, left_out);
 }
 
-std::string render_conformity(const std::vector<model::ResourceReport>& resources, const Look& look) {
+std::string render_conformity(const std::vector<model::ResourceReport>& resources, const Terminal& terminal) {
   if (resources.empty()) return {};
   Table table{{{"RESOURCE"}, {"KIND", 1}, {"STATUS"}, {"", 0, true}}, {}};
   auto sorted = resources;  // all kinds of one object together
@@ -308,9 +309,9 @@ std::string render_conformity(const std::vector<model::ResourceReport>& resource
     table.rows.push_back({cell(label),
                           cell(resource.key.kind),
                           {std::string(model::text_of(resource.status)), style_of(resource.status)},
-                          {remark(resource, look), Style::kPlain}});
+                          {remark(resource, terminal), Style::kPlain}});
   }
-  return section("CONFORMITY", table, look, nullptr);
+  return section("CONFORMITY", table, terminal, nullptr);
 }
 
 }  // namespace rdmacfg::ctl

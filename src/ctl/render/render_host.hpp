@@ -12,20 +12,21 @@ namespace rdmacfg::ctl {
 
 /// Devices, ports, P_Key tables and interfaces as tables. `left_out` is set when columns had no room. With
 /// `fold`, many P_Key interfaces of one port take one line.
-std::string render_host(const HostView& host, const Look& look, bool* left_out = nullptr, bool fold = false);
+std::string render_host(const HostView& host, const Terminal& terminal, bool* left_out = nullptr,
+                        bool fold = false);
 
 /// Topics that can be shown alone: "ports".
 const std::vector<std::string>& show_topics();
 
 /// That part of `host`, or the resources for "resources".
 std::string render_topic(const std::string& topic, const HostView& host,
-                         const std::vector<model::ResourceReport>& resources, const Look& look,
+                         const std::vector<model::ResourceReport>& resources, const Terminal& terminal,
                          bool* left_out, bool fold);
 
 /// The same of what was asked for by name, one property a line, with everything that is known.
-std::string render_details(const HostView& host, const Look& look);
+std::string render_details(const HostView& host, const Terminal& terminal);
 
 /// How each resource stands to the document.
-std::string render_conformity(const std::vector<model::ResourceReport>& resources, const Look& look);
+std::string render_conformity(const std::vector<model::ResourceReport>& resources, const Terminal& terminal);
 
 }  // namespace rdmacfg::ctl

@@ -22,20 +22,20 @@ using model::Status;
 namespace {
 
 /// Adds the warnings of `report` to `said` and renders those that are new there.
-std::string render_warnings(const Report& report, const Look& look, std::set<std::string>& said) {
+std::string render_warnings(const Report& report, const Terminal& terminal, std::set<std::string>& said) {
   std::string out;
   for (const auto& resource : report.resources) {
     for (const auto& warning : resource.warnings) {
       const auto text = resource.label + ": " + warning;
-      if (said.insert(text).second) out += hang("warning", Style::kNotice, text, look, 0);
+      if (said.insert(text).second) out += hanging_paragraph("warning", Style::kNotice, text, terminal, 0);
     }
   }
   return out;
 }
 
-std::string warnings_of(const Report& report, const Look& look) {
+std::string warnings_of(const Report& report, const Terminal& terminal) {
   std::set<std::string> said;
-  return render_warnings(report, look, said);
+  return render_warnings(report, terminal, said);
 }
 
 std::string rest_of(const Tally& tally) {
@@ -134,14 +134,14 @@ int place_of(Status status) {
 
 }  // namespace
 
-std::string render_outcomes(const Report& report, const Look& look, bool deleted) {
+std::string render_outcomes(const Report& report, const Terminal& terminal, bool deleted) {
   Table table{{{"", 0, false}, {"", 0, false}, {"", 0, true}}, {}};
   std::set<std::tuple<std::string, Status, std::string>> said;
   std::vector<const model::ResourceReport*> resources;
-  for (const auto& one : report.resources) {
-    const bool plain = one.status == Status::kInSync || one.status == Status::kDiffers ||
-                       one.status == Status::kForeign || one.status == Status::kIgnored;
-    if (!plain) resources.push_back(&one);
+  for (const auto& resource : report.resources) {
+    const bool plain = resource.status == Status::kInSync || resource.status == Status::kDiffers ||
+                       resource.status == Status::kForeign || resource.status == Status::kIgnored;
+    if (!plain) resources.push_back(&resource);
   }
   std::stable_sort(resources.begin(), resources.end(),
                    [](const auto* a, const auto* b) { return place_of(a->status) < place_of(b->status); });
@@ -159,18 +159,18 @@ std::string render_outcomes(const Report& report, const Look& look, bool deleted
                           {label, Style::kPlain},
                           {resource.reason, Style::kPlain}});
   }
-  return render_table(table, look);
+  return render_table(table, terminal);
 }
 
-std::string render_diff(const Report& report, const Look& look, bool explain) {
+std::string render_diff(const Report& report, const Terminal& terminal, bool explain) {
   const auto blocks = blocks_of(report);
   const auto closing = blocks.empty() ? nothing_to_do(report) : count_changes(report) + ".\n";
-  return separated({render_blocks(blocks, look, explain), render_outcomes(report, look),
-                    warnings_of(report, look), closing});
+  return separated({render_blocks(blocks, terminal, explain), render_outcomes(report, terminal),
+                    warnings_of(report, terminal), closing});
 }
 
-std::string render_plan(const Report& report, const Look& look) {
-  return separated({render_blocks(blocks_of(report), look, false), warnings_of(report, look)});
+std::string render_plan(const Report& report, const Terminal& terminal) {
+  return separated({render_blocks(blocks_of(report), terminal, false), warnings_of(report, terminal)});
 }
 
 /// At boot one part may fail by itself, and the others are done.
@@ -185,12 +185,12 @@ std::string undone(const Report& report) {
                      count(failed, "resource"), failed == 1 ? "is" : "are");
 }
 
-std::string render_applied(const Report& report, const Look& look, const Report& shown,
+std::string render_applied(const Report& report, const Terminal& terminal, const Report& shown,
                            const std::string& taken_back) {
   std::set<std::string> said;
-  render_warnings(shown, look, said);
+  render_warnings(shown, terminal, said);
   std::string notes;
-  for (const auto& note : report.notes) notes += hang("note", Style::kDim, note, look, 0);
+  for (const auto& note : report.notes) notes += hanging_paragraph("note", Style::kDim, note, terminal, 0);
   const auto tally = tally_of(report.resources);
   std::string closing;
   switch (report.exit) {
@@ -211,24 +211,24 @@ std::string render_applied(const Report& report, const Look& look, const Report&
       closing = "Nothing was changed.\n";
       break;
     case model::Exit::kUndone:
-      closing = look.paint(undone(report), Style::kBad) + '\n';
+      closing = terminal.paint(undone(report), Style::kBad) + '\n';
       break;
     case model::Exit::kUndoIncomplete:
       if (report.left_over.empty()) {
-        closing = look.paint("It is not known what was done.", Style::kBad) + '\n';
+        closing = terminal.paint("It is not known what was done.", Style::kBad) + '\n';
         break;
       }
-      closing = look.paint(report.applied ? "Applied, but not as a whole. Left over:"
-                                          : "The apply failed, and undoing it is incomplete. Left over:",
-                           Style::kBad) +
+      closing = terminal.paint(report.applied ? "Applied, but not as a whole. Left over:"
+                                              : "The apply failed, and undoing it is incomplete. Left over:",
+                               Style::kBad) +
                 '\n';
-      for (const auto& left : report.left_over) closing += "  - " + clean(left, look.utf8) + '\n';
+      for (const auto& left : report.left_over) closing += "  - " + clean(left, terminal.utf8) + '\n';
       closing += "Look at `rdma-configctl show` and repair that, then apply again.\n";
       break;
   }
   const bool good = report.exit == model::Exit::kOk || report.exit == model::Exit::kPartly;
-  return separated({render_outcomes(report, look, report.applied || (good && !report.error)), notes,
-                    render_warnings(report, look, said), closing});
+  return separated({render_outcomes(report, terminal, report.applied || (good && !report.error)), notes,
+                    render_warnings(report, terminal, said), closing});
 }
 
 }  // namespace rdmacfg::ctl

@@ -12,20 +12,20 @@ namespace rdmacfg::ctl {
 /// The changes of an apply: one block per object with current → desired value, effect and interruption; with
 /// `explain` the place in the document that asks for each value. After it what cannot be done now, warnings,
 /// and a closing line.
-std::string render_diff(const model::Report& report, const Look& look, bool explain);
+std::string render_diff(const model::Report& report, const Terminal& terminal, bool explain);
 
 /// The blocks of render_diff() and the warnings, for the question whether to go on.
-std::string render_plan(const model::Report& report, const Look& look);
+std::string render_plan(const model::Report& report, const Terminal& terminal);
 
 /// The outcome of an apply: every object that is not simply in sync, notes, leftovers, and a closing line.
 /// Warnings of `shown` have been read already. `taken_back`: the closing line where settings were put back
 /// one by one.
-std::string render_applied(const model::Report& report, const Look& look, const model::Report& shown = {},
-                           const std::string& taken_back = {});
+std::string render_applied(const model::Report& report, const Terminal& terminal,
+                           const model::Report& shown = {}, const std::string& taken_back = {});
 
 /// Rows of status, object and reason for every resource whose status is not plain in sync, foreign ones left
 /// out. `deleted`: the deletions of the plan have been carried out, and are among them.
-std::string render_outcomes(const model::Report& report, const Look& look, bool deleted = false);
+std::string render_outcomes(const model::Report& report, const Terminal& terminal, bool deleted = false);
 
 /// The style in which a status is written.
 Style style_of(model::Status status);

@@ -29,6 +29,6 @@ struct Table {
 /// Aligned columns, two blanks between them, no trailing blanks; a column with nothing in any row is left
 /// out. Texts are cleaned. Titles are left out when they are all empty. `left_out` is set when content had no
 /// room.
-std::string render_table(const Table& table, const Look& look, bool* left_out = nullptr);
+std::string render_table(const Table& table, const Terminal& terminal, bool* left_out = nullptr);
 
 }  // namespace rdmacfg::ctl

@@ -93,25 +93,25 @@ std::size_t fitting(std::string_view text, int width) {
 
 }  // namespace
 
-std::string Look::paint(std::string_view text, Style style) const {
+std::string Terminal::paint(std::string_view text, Style style) const {
   constexpr std::array<std::string_view, 6> kCodes{"", "1", "2", "32", "33", "31"};
   if (!colour || style == Style::kPlain || text.empty()) return std::string(text);
   return fmt::format("\033[{}m{}\033[0m", kCodes[static_cast<std::size_t>(style)], text);
 }
 
-Look look_of(const Environment& environment, bool terminal, bool no_colour) {
-  Look look;
-  look.utf8 = utf8_locale(environment);
-  if (!terminal) return look;
-  look.colour =
+Terminal terminal_of(const Environment& environment, bool is_terminal, bool no_colour) {
+  Terminal terminal;
+  terminal.utf8 = utf8_locale(environment);
+  if (!is_terminal) return terminal;
+  terminal.colour =
       !no_colour && environment.variable("NO_COLOR").empty() && environment.variable("TERM") != "dumb";
-  look.width = environment.columns > 0 ? environment.columns : kUsualWidth;
+  terminal.width = environment.columns > 0 ? environment.columns : kUsualWidth;
   if (const auto columns = base::parse_number(environment.variable("COLUMNS"));
       columns && *columns < 10'000) {
-    if (*columns > 0) look.width = static_cast<int>(*columns);
+    if (*columns > 0) terminal.width = static_cast<int>(*columns);
   }
-  look.width = std::max(look.width, kLeastWidth);
-  return look;
+  terminal.width = std::max(terminal.width, kLeastWidth);
+  return terminal;
 }
 
 std::string clean(std::string_view text, bool utf8) {
@@ -159,14 +159,14 @@ std::vector<std::string> wrap(std::string_view text, int width) {
   return lines;
 }
 
-std::string hang(const std::string& label, Style style, const std::string& text, const Look& look,
-                 int indent) {
+std::string hanging_paragraph(const std::string& label, Style style, const std::string& text,
+                              const Terminal& terminal, int indent) {
   const int taken = indent + display_width(label) + 2;
   std::string out;
   for (const auto& line :
-       wrap(clean(text, look.utf8), look.width > 0 ? std::max(20, look.width - taken) : 0)) {
+       wrap(clean(text, terminal.utf8), terminal.width > 0 ? std::max(20, terminal.width - taken) : 0)) {
     out += out.empty()
-               ? std::string(static_cast<std::size_t>(indent), ' ') + look.paint(label + ":", style) + " "
+               ? std::string(static_cast<std::size_t>(indent), ' ') + terminal.paint(label + ":", style) + " "
                : std::string(static_cast<std::size_t>(taken), ' ');
     out += line + '\n';
   }

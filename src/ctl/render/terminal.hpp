@@ -13,7 +13,7 @@ namespace rdmacfg::ctl {
 enum class Style { kPlain, kBold, kDim, kGood, kNotice, kBad };
 
 /// How text is drawn. Default: a file in a plain locale.
-struct Look {
+struct Terminal {
   bool colour = false;
   bool utf8 = false;
   int width = 0;  ///< columns; 0: as wide as it gets
@@ -28,7 +28,7 @@ struct Look {
 /// The look of stdout or stderr: colour on a terminal that has it unless NO_COLOR (no-color.org) or
 /// `no_colour` says otherwise, UTF-8 by locale(7), the width by COLUMNS, else the terminal's, else 80; no
 /// width where it is not a terminal.
-Look look_of(const Environment& environment, bool terminal, bool no_colour);
+Terminal terminal_of(const Environment& environment, bool is_terminal, bool no_colour);
 
 /// Text that cannot do anything to a terminal: control characters and invalid UTF-8 become '?'; in a
 /// plain locale everything that is not ASCII does. Names and descriptions come from hardware and from files
@@ -44,7 +44,7 @@ std::vector<std::string> wrap(std::string_view text, int width);
 
 /// "label: text" after `indent` blanks, the label in that style; further lines stand under the text. Cleans
 /// the text.
-std::string hang(const std::string& label, Style style, const std::string& text, const Look& look,
-                 int indent);
+std::string hanging_paragraph(const std::string& label, Style style, const std::string& text,
+                              const Terminal& terminal, int indent);
 
 }  // namespace rdmacfg::ctl

@@ -58,7 +58,7 @@ std::string who_of(std::uint32_t uid, const ApiOptions& asked) {
 
 std::vector<config::Text> texts_of(const Documents& documents) {
   std::vector<config::Text> texts;
-  for (const auto& one : documents) texts.push_back({std::get<0>(one), std::get<1>(one)});
+  for (const auto& document : documents) texts.push_back({std::get<0>(document), std::get<1>(document)});
   return texts;
 }
 
@@ -144,7 +144,8 @@ struct Api::Detail {
 
   static bool too_large(const Documents& documents) {
     std::size_t bytes = 0;
-    for (const auto& one : documents) bytes += std::get<0>(one).size() + std::get<1>(one).size();
+    for (const auto& document : documents)
+      bytes += std::get<0>(document).size() + std::get<1>(document).size();
     return documents.size() > model::limits::kDocumentFiles || bytes > model::limits::kDocumentBytes;
   }
 

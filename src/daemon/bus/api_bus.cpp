@@ -9,8 +9,8 @@
 
 #include "base/characters.hpp"
 #include "daemon/bus/api.hpp"
+#include "daemon/bus/dispatch.hpp"
 #include "daemon/bus/guarded.hpp"
-#include "daemon/bus/turn.hpp"
 #include "system/linux/dbus/dbus.hpp"
 
 namespace rdmacfg::daemon {
@@ -31,7 +31,7 @@ constexpr std::array<const char*, 3> kManagers{"org.freedesktop.resolve1", "org.
 
 void Api::process() {
   try {
-    in_one_turn([this] { return connection_->process(); });
+    dispatch_batch([this] { return connection_->process(); });
   } catch (const std::exception&) {
     source_.reset();
     if (lost) lost();

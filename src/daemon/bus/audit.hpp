@@ -18,11 +18,11 @@ class Audit {
   explicit Audit(std::function<double()> jitter = [] { return 1.0; }) : jitter_(std::move(jitter)) {}
 
   /// The longest period while changes of some things are not heard of.
-  static constexpr Time kDeaf{60'000};
+  static constexpr Time kIncomplete{60'000};
 
   /// The period to set() for the one that the document has.
-  [[nodiscard]] static Time period(Time wanted, bool deaf) {
-    return deaf && (wanted.count() == 0 || wanted > kDeaf) ? kDeaf : wanted;
+  [[nodiscard]] static Time period(Time wanted, bool incomplete) {
+    return incomplete && (wanted.count() == 0 || wanted > kIncomplete) ? kIncomplete : wanted;
   }
 
   /// The period that the document has; 0: never. Another one than before begins now.

@@ -31,7 +31,7 @@ void Authority::check(const std::string& sender, const std::string& action, bool
   using Credentials = std::map<std::string, sdbus::Variant>;
   Caller caller{.name = sender};
   if (sender.empty()) return answered(Answer::kNo, caller);
-  if (!lookups_.take(sender)) {
+  if (!lookups_.try_acquire(sender)) {
     if (!is_root(sender)) return answered(Answer::kBusy, caller);
     caller.uid = 0;
     return answered(Answer::kYes, caller);
@@ -41,7 +41,7 @@ void Authority::check(const std::string& sender, const std::string& action, bool
                                                          const Credentials& credentials) {
     guarded("credentials", [&] {
       auto asker = asking;
-      lookups_.give(asker.name);
+      lookups_.release(asker.name);
       const auto uid = credentials.find("UnixUserID"), pid = credentials.find("ProcessID");
       if (pid != credentials.end() && pid->second.containsValueOfType<std::uint32_t>())
         asker.pid = pid->second.get<std::uint32_t>();
@@ -50,7 +50,7 @@ void Authority::check(const std::string& sender, const std::string& action, bool
         return answered(Answer::kNo, asker);
       asker.uid = uid->second.get<std::uint32_t>();
       if (asker.uid == 0 || (may_anyway && may_anyway(asker.uid))) return answered(Answer::kYes, asker);
-      if (!questions_.take(asker.uid)) return answered(Answer::kBusy, asker);
+      if (!questions_.try_acquire(asker.uid)) return answered(Answer::kBusy, asker);
       ask_polkit(asker, action, interactive, answered);
     });
   };
@@ -58,7 +58,7 @@ void Authority::check(const std::string& sender, const std::string& action, bool
     bus_->call_async<Credentials>("org.freedesktop.DBus", "GetConnectionCredentials", deadlines_.answer, told,
                                   sender);
   } catch (const sdbus::Error&) {  // the bus has gone, or takes no more calls
-    lookups_.give(sender);
+    lookups_.release(sender);
     answered(Answer::kNo, caller);
   }
 }
@@ -82,7 +82,7 @@ void Authority::ask_polkit(const Caller& caller, const std::string& action, bool
   const Subject subject{"system-bus-name", {{"name", sdbus::Variant(caller.name)}}};
   const auto told = [this, answered, caller](const sdbus::Error* error, const Verdict& verdict) {
     guarded("polkit's answer", [&] {
-      questions_.give(caller.uid);
+      questions_.release(caller.uid);
       const bool yes = error == nullptr && std::get<0>(verdict);
       answered(yes ? Answer::kYes : Answer::kNo, caller);
     });
@@ -93,7 +93,7 @@ void Authority::ask_polkit(const Caller& caller, const std::string& action, bool
                                  std::map<std::string, std::string>{}, interactive ? kAllowInteraction : 0U,
                                  std::string());
   } catch (const sdbus::Error&) {  // the bus has gone, or takes no more calls
-    questions_.give(caller.uid);
+    questions_.release(caller.uid);
     answered(Answer::kNo, caller);
   }
 }

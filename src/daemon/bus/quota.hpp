@@ -14,7 +14,7 @@ class Quota {
   Quota(std::size_t in_all, std::size_t of_one) : in_all_(in_all), of_one_(of_one) {}
 
   /// False when there is no room for one more; else give() has to follow.
-  bool take(const Key& key) {
+  bool try_acquire(const Key& key) {
     if (taken_ >= in_all_) return false;
     const auto at = taken_of_.find(key);
     if (at != taken_of_.end() && at->second >= of_one_) return false;
@@ -23,7 +23,7 @@ class Quota {
     return true;
   }
 
-  void give(const Key& key) {
+  void release(const Key& key) {
     const auto at = taken_of_.find(key);
     if (at == taken_of_.end()) return;
     --taken_;

@@ -10,9 +10,9 @@ using Json = nlohmann::ordered_json;
 void Refusal::judge(const Outcome& outcome) {
   if (outcome.cancelled) return;
   const bool known = outcome.status.is_object();
-  const bool in_vain = daemon::in_vain(outcome);
-  if (known && !in_vain && !outcome.status.value("document_judged", true)) return;
-  const bool held = !in_vain && (!known || outcome.status.value("document_held", true));
+  const bool ended_before_plan = daemon::ended_before_plan(outcome);
+  if (known && !ended_before_plan && !outcome.status.value("document_judged", true)) return;
+  const bool held = !ended_before_plan && (!known || outcome.status.value("document_held", true));
   now_.why = held ? "" : why_refused(outcome.report, known && outcome.status.value("private", false));
   now_.at = known ? std::optional(outcome.status.value("active", std::uint64_t{0})) : std::nullopt;
 }

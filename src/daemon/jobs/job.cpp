@@ -43,7 +43,7 @@ Fields fields_from(const Json& json) {
 
 Json to_json(const Job& job) {
   Json texts = Json::array();
-  for (const auto& one : job.texts) texts.push_back({one.name, one.text, one.is_private});
+  for (const auto& text : job.texts) texts.push_back({text.name, text.text, text.is_private});
   return {{"id", job.id},
           {"verb", static_cast<int>(job.verb)},
           {"texts", std::move(texts)},

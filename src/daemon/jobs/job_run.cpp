@@ -7,11 +7,11 @@
 #include <utility>
 
 #include "catalog/all.hpp"
+#include "core/applied_state.hpp"
 #include "core/guards/concealed.hpp"
 #include "core/guards/delegation.hpp"
-#include "core/guards/doubts.hpp"
+#include "core/guards/plausibility.hpp"
 #include "core/plan.hpp"
-#include "core/standing.hpp"
 #include "daemon/jobs/document_json.hpp"
 #include "daemon/watch/duties.hpp"
 #include "kinds/abilities.hpp"
@@ -44,7 +44,7 @@ Result<std::optional<config::Document>> document_of(const Job& job, const std::s
     auto sent = parse_confined(job.texts, host_name);
     if (!sent) return base::fail(sent.error());
     core::require_version(*sent);
-    core::doubt(*sent);
+    core::warn_of_implausible(*sent);
     return std::optional(std::move(*sent));
   }
   config::Source source;
@@ -55,21 +55,21 @@ Result<std::optional<config::Document>> document_of(const Job& job, const std::s
   }
   if (!read) return base::fail(read.error());
   auto document = config::parse_texts(std::move(*read), host_name, kinds::grammar());
-  if (job.by_itself) config::distrust(document);
+  if (job.by_itself) config::require_trusted_files(document);
   core::require_version(document);
-  core::doubt(document);
+  core::warn_of_implausible(document);
   return std::optional(std::move(document));
 }
 
-Report run(const Job& job, core::Context& context, const core::Request& request, Told& told) {
+Report run(const Job& job, core::Context& context, const core::Request& request, JobFacts& facts) {
   const auto hold = [&] {
-    return in_turn([&] { return core::hold(request, context); }, job.awaited, request, context);
+    return run_then_deferred([&] { return core::hold(request, context); }, job.awaited, request, context);
   };
   switch (job.verb) {
     case Job::Verb::kShow:
     case Job::Verb::kHistory:
       if (job.texts.empty()) {
-        told.own_document = !core::active_is_private(context.host.files, context.paths);
+        facts.own_document = !core::active_is_private(context.host.files, context.paths);
         return core::look(request, context);
       }
       [[fallthrough]];
@@ -77,16 +77,17 @@ Report run(const Job& job, core::Context& context, const core::Request& request,
     case Job::Verb::kDiff:
     case Job::Verb::kApply: {
       if (job.resumes) {
-        (void)goes_on(job.settled_at, job.settled, context);
+        (void)continues_hold(job.settled_at, job.settled, context);
         if (auto report = resume(job.awaited, request, context)) return std::move(*report);
       }
-      told.document_judged = true;
-      if (auto report = give_way(job.applied_then, job.awaited, request, context)) return std::move(*report);
+      facts.document_judged = true;
+      if (auto report = yield_to_newer_apply(job.applied_then, job.awaited, request, context))
+        return std::move(*report);
       auto document = document_of(job, request.host_name);
-      told.document_held = document.has_value();
+      facts.document_held = document.has_value();
       if (!document) return failure_report(document.error());
       if (!*document) return hold();
-      told.own_document = !job.texts.empty() || !config::is_private(**document);
+      facts.own_document = !job.texts.empty() || !config::is_private(**document);
       const bool applied =
           job.verb == Job::Verb::kApply && job.by_itself;  // it has something to fall back on
       if (!applied && model::has_errors((*document)->diagnostics)) return core::validate(**document);
@@ -95,18 +96,18 @@ Report run(const Job& job, core::Context& context, const core::Request& request,
         const auto ledger = core::read_ledger(context.host.files, context.paths);
         return ledger && ledger->is_active(core::digest_of(**document));
       };
-      if (applied && is_active() && goes_on(job.settled_at, job.settled, context)) return hold();
+      if (applied && is_active() && continues_hold(job.settled_at, job.settled, context)) return hold();
       if (applied) {
-        auto report = in_turn([&] { return core::commit(**document, request, context); }, job.awaited,
-                              request, context);
-        told.document_held = is_active();
+        auto report = run_then_deferred([&] { return core::commit(**document, request, context); },
+                                        job.awaited, request, context);
+        facts.document_held = is_active();
         return report;
       }
       if (job.verb == Job::Verb::kApply) return core::commit(**document, request, context);
       return core::diff(**document, context.host, context.options);
     }
     case Job::Verb::kHold:
-      heed_policy(job.settled, request, context);
+      apply_drift_policy(job.settled, request, context);
       return hold();
     case Job::Verb::kConfirm:
       return core::confirm(request, context);
@@ -155,12 +156,12 @@ core::RemovalGuard guard_for(const Job& job) {
   return unseen && !job.allow_removal ? RemovalGuard::kLifelines : RemovalGuard::kNone;
 }
 
-Report run_for_caller(const Job& job, core::Context& context, const core::Request& request, Told& told) {
-  if (job.uid.value_or(0) == 0) return run(job, context, request, told);
+Report run_for_caller(const Job& job, core::Context& context, const core::Request& request, JobFacts& facts) {
+  if (job.uid.value_or(0) == 0) return run(job, context, request, facts);
   if (!job.changes()) {
     return core::look_concealed(context, [&](core::Context& seen, bool& own_document) {
-      auto report = run(job, seen, request, told);
-      own_document = told.own_document;
+      auto report = run(job, seen, request, facts);
+      own_document = facts.own_document;
       return report;
     });
   }
@@ -179,14 +180,14 @@ Report run_for_caller(const Job& job, core::Context& context, const core::Reques
   }
   const bool clean = wanted && !model::has_errors(wanted->diagnostics);
   return core::change_concealed(clean ? &*wanted : nullptr, request, context,
-                                [&] { return run(job, context, request, told); });
+                                [&] { return run(job, context, request, facts); });
 }
 
-bool look_closely(core::Context& context, const std::set<std::string>& handles,
-                  std::vector<std::string>& notes) {
+bool refresh_hidden(core::Context& context, const std::set<std::string>& handles,
+                    std::vector<std::string>& notes) {
   const auto journal = context.host.files.read(context.options.paths.journal);
   if (!journal || *journal) return false;
-  for (const auto* kind : kinds::all()) {
+  for (const auto* kind : kinds::all_kinds()) {
     const auto* hidden = kinds::ability<kinds::HasHiddenState>(kind);
     if (hidden == nullptr) continue;
     if (auto done = hidden->refresh_hidden(context.host, handles); !done)
@@ -198,7 +199,7 @@ bool look_closely(core::Context& context, const std::set<std::string>& handles,
 void keep_readings(const Job& job, const Report& report, system::Host& host,
                    std::vector<std::string>& notes) {
   if ((job.verb != Job::Verb::kHold && !job.by_itself) || report.resources.empty()) return;
-  for (const auto* kind : kinds::all()) {
+  for (const auto* kind : kinds::all_kinds()) {
     const auto* keeper = kinds::ability<kinds::KeepsReadings>(kind);
     if (keeper == nullptr) continue;
     if (auto done = keeper->keep_readings(report.resources, host); !done)
@@ -206,7 +207,7 @@ void keep_readings(const Job& job, const Report& report, system::Host& host,
   }
 }
 
-Json status_json(core::Context& context, const Told& told, bool history) {
+Json status_json(core::Context& context, const JobFacts& facts, bool history) {
   const auto ledger = core::read_ledger(context.host.files, context.paths);
   if (!ledger) return nullptr;
   Json out{{"active", ledger->active},
@@ -215,9 +216,9 @@ Json status_json(core::Context& context, const Told& told, bool history) {
            {"audit_s", 0},
            {"metrics", ""}};
   out["degraded"] = core::degraded(context.host.files);
-  out["private"] = !told.own_document || core::active_is_private(context.host.files, context.paths);
-  out["document_judged"] = told.document_judged;
-  out["document_held"] = told.document_held;
+  out["private"] = !facts.own_document || core::active_is_private(context.host.files, context.paths);
+  out["document_judged"] = facts.document_judged;
+  out["document_held"] = facts.document_held;
   const auto policy = policy_of(*ledger, system::linux_host_name(), context);
   out["report_drift"] = policy.drift == model::Drift::kReport;
   out["audit_s"] = policy.audit.value_or(model::Audit{}).seconds;
@@ -232,13 +233,13 @@ Json status_json(core::Context& context, const Told& told, bool history) {
   }
   if (!history) return out;
   Json list = Json::array();
-  for (const auto& one : ledger->generations) {
-    list.push_back({{"number", one.number},
-                    {"when", one.when},
-                    {"who", one.who},
-                    {"what", one.what},
-                    {"fate", one.fate},
-                    {"active", one.number == ledger->active}});
+  for (const auto& generation : ledger->generations) {
+    list.push_back({{"number", generation.number},
+                    {"when", generation.when},
+                    {"who", generation.who},
+                    {"what", generation.what},
+                    {"fate", generation.fate},
+                    {"active", generation.number == ledger->active}});
   }
   out["generations"] = std::move(list);
   return out;

@@ -16,7 +16,7 @@
 namespace rdmacfg::daemon {
 
 /// The main process's needs of a job beside its report.
-struct Told {
+struct JobFacts {
   bool document_judged = false;  ///< whether the system's configuration is held is told
   bool document_held = true;     ///< it is what is held now
   bool own_document = true;      ///< the caller may read the document that was looked at
@@ -31,18 +31,18 @@ core::RemovalGuard guard_for(const Job& job);
 /// Does the job. Others than root may request some jobs only, and see the host as everybody does
 /// (docs/SECURITY.md).
 model::Report run_for_caller(const Job& job, core::Context& context, const core::Request& request,
-                             Told& told);
+                             JobFacts& facts);
 
 /// Brings records of hidden state up to date, unless an interrupted run has left its journal: its changes are
 /// for recovery to find out. @return whether it did.
-bool look_closely(core::Context& context, const std::set<std::string>& handles,
-                  std::vector<std::string>& notes);
+bool refresh_hidden(core::Context& context, const std::set<std::string>& handles,
+                    std::vector<std::string>& notes);
 
 /// Values of this look that later ones compare with.
 void keep_readings(const Job& job, const model::Report& report, system::Host& host,
                    std::vector<std::string>& notes);
 
 /// The main process's part of the ledger, with all generations for `history`; null where it cannot be read.
-nlohmann::ordered_json status_json(core::Context& context, const Told& told, bool history);
+nlohmann::ordered_json status_json(core::Context& context, const JobFacts& facts, bool history);
 
 }  // namespace rdmacfg::daemon

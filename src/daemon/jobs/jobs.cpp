@@ -58,7 +58,7 @@ std::string sequel(const Job& job) {
 }
 
 /// The outcome of a worker that ended without an answer. Its started changes are in the journal.
-Outcome lost(const Job& job, const std::string& how) {
+Outcome lost_worker(const Job& job, const std::string& how) {
   auto outcome =
       job.changes() ? broken(fmt::format("{} while it may have been changing the host; {}", how, sequel(job)),
                              model::Exit::kUndoIncomplete)
@@ -90,7 +90,8 @@ Outcome outcome_of(const Job& job, const std::string& line, int status, base::Un
     if (const auto& summary = json.at("report"); !summary.is_null()) {
       text = summary.dump(-1, ' ', false, Json::error_handler_t::replace);
       auto report = core::report_from(text);
-      if (!report) return lost(job, "the worker's result cannot be read (" + report.error().message + ")");
+      if (!report)
+        return lost_worker(job, "the worker's result cannot be read (" + report.error().message + ")");
       outcome.report = std::move(*report);
     }
     outcome.report.exit = static_cast<model::Exit>(json.at("exit").get<int>());
@@ -103,7 +104,7 @@ Outcome outcome_of(const Job& job, const std::string& line, int status, base::Un
     // Told to stop before it could say how; it had begun nothing.
     if (WIFSIGNALED(status) && (WTERMSIG(status) == SIGUSR1 || WTERMSIG(status) == SIGUSR2))
       return cancelled();
-    return lost(job, end_of(job, status));
+    return lost_worker(job, end_of(job, status));
   }
 }
 
@@ -411,7 +412,7 @@ void Jobs::end(std::list<Running>& over) {
       return broken("the worker could not be started: " +
                     (one.overdue.empty() ? std::generic_category().message(one.status) : one.overdue));
     if (one.unwanted) return cancelled();
-    if (!one.overdue.empty()) return lost(one.job, one.overdue);
+    if (!one.overdue.empty()) return lost_worker(one.job, one.overdue);
     return outcome_of(one.job, one.last, one.status, std::move(one.report));
   }();
   if (one.job.changes() && changed) guarded("the end of a change", [&] { changed(one.job, outcome); });

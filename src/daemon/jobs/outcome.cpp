@@ -9,13 +9,13 @@ namespace rdmacfg::daemon {
 
 using model::Status;
 
-bool in_vain(const Outcome& outcome) {
+bool ended_before_plan(const Outcome& outcome) {
   const auto& report = outcome.report;
   return report.error && !outcome.cancelled && report.plan.empty() && report.resources.empty() &&
          !model::has_errors(report.diagnostics);
 }
 
-bool good(const model::Report& report) {
+bool succeeded(const model::Report& report) {
   return !report.error && (report.exit == model::Exit::kOk || report.exit == model::Exit::kPartly);
 }
 
@@ -23,7 +23,7 @@ bool tells_of_resources(const Job& job, const model::Report& report) {
   if (!report.resources.empty()) return true;
   using Verb = Job::Verb;
   const bool compares = job.verb == Verb::kApply || job.verb == Verb::kHold || job.verb == Verb::kConfirm;
-  return compares && good(report);
+  return compares && succeeded(report);
 }
 
 std::vector<std::string> with_reasons(const model::Report& report, model::Status status) {
@@ -45,15 +45,15 @@ Waiting waiting_in(const model::Report& report) {
   }
   std::erase_if(limited, [&](const auto& id) { return pending.contains(id); });
   const auto unmet = std::count_if(report.resources.begin(), report.resources.end(),
-                                   [](const auto& one) { return one.status == Status::kUnmet; });
+                                   [](const auto& resource) { return resource.status == Status::kUnmet; });
   return {pending.size(), limited.size(), static_cast<std::size_t>(unmet)};
 }
 
 std::string why_refused(const model::Report& report, bool is_private) {
   constexpr const char* kPrivate = "only root may read the document, so the journal says why";
-  for (const auto& one : report.diagnostics) {
-    if (one.severity == model::Severity::kError)
-      return one.where.text() + ": " + (is_private ? kPrivate : one.message);
+  for (const auto& diagnostic : report.diagnostics) {
+    if (diagnostic.severity == model::Severity::kError)
+      return diagnostic.where.text() + ": " + (is_private ? kPrivate : diagnostic.message);
   }
   if (is_private) return kPrivate;
   if (report.error) return report.error->message;

@@ -11,9 +11,9 @@
 namespace rdmacfg::daemon {
 
 /// The apply ended before it knew of any resource, and not for what the document says.
-bool in_vain(const Outcome& outcome);
+bool ended_before_plan(const Outcome& outcome);
 
-bool good(const model::Report& report);
+bool succeeded(const model::Report& report);
 
 /// Whether the report tells how the resources stand. A run that failed, was refused, or only rolled changes
 /// back does not; a report without resources may.

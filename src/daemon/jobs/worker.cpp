@@ -66,7 +66,7 @@ Result<void> write_all(int fd, const std::string& text) {
 }
 
 /// A reader that is gone (the daemon was killed) does not stop an apply half way.
-void tell(int fd, const Json& json) {
+void write_line(int fd, const Json& json) {
   (void)write_all(fd, json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
@@ -97,9 +97,9 @@ void bound_resources(const Job& job) {
 }
 
 /// run_for_caller() for a look, which has a bound on its memory.
-Report run_bounded(const Job& job, core::Context& context, const core::Request& request, Told& told) {
+Report run_bounded(const Job& job, core::Context& context, const core::Request& request, JobFacts& facts) {
   try {
-    return run_for_caller(job, context, request, told);
+    return run_for_caller(job, context, request, facts);
   } catch (const std::bad_alloc&) {
     return failure_report({Code::kRefused,
                            fmt::format("the look takes more than the {} MiB of memory that are allowed",
@@ -164,7 +164,7 @@ int work(int in, int out, int whole) {
   context.options.left_alone = job.left_alone;
   context.options.fields_left_alone = job.fields_left_alone;
   context.options.progress = [&](std::size_t done, std::size_t total, const std::string& what) {
-    tell(out, {{"progress", {done, total, what}}});
+    write_line(out, {{"progress", {done, total, what}}});
   };
   bool moved = false;
   std::string too_long;
@@ -185,7 +185,7 @@ int work(int in, int out, int whole) {
       .from = job.from,
       .of_others = job.verb == Job::Verb::kApply && job.uid.value_or(0) != 0};
   Report report;
-  Told told;
+  JobFacts facts;
   std::shared_ptr<void> lock;
   bool looked = false;
   bool unbegun = false;  // somebody did not want it before it had begun
@@ -194,7 +194,7 @@ int work(int in, int out, int whole) {
     auto taken = core::take_lock(
         "/run/rdma-configd.lock", kLockDeadline,
         [&](const std::string& holder) {
-          tell(out, {{"progress", {0, 0, core::waits_for(holder)}}});
+          write_line(out, {{"progress", {0, 0, core::waits_for(holder)}}});
         },
         unwanted);
     // From here on it is finished; the signal would but interrupt what the kernel is asked.
@@ -206,8 +206,8 @@ int work(int in, int out, int whole) {
       lock = *taken;
       const bool exposed = !core::narrow(context.host.files, context.paths).empty();
       std::vector<std::string> notes;
-      looked = job.closely && look_closely(context, *job.closely, notes);
-      report = run_for_caller(job, context, request, told);
+      looked = job.closely && refresh_hidden(context, *job.closely, notes);
+      report = run_for_caller(job, context, request, facts);
       keep_readings(job, report, context.host, notes);
       report.notes.insert(report.notes.end(), notes.begin(), notes.end());
       if (exposed) core::tell_damage(host->files, core::narrow(host->files, context.paths), report);
@@ -215,7 +215,7 @@ int work(int in, int out, int whole) {
       report = failure_report(taken.error());
     }
   } else {
-    report = run_bounded(job, context, request, told);
+    report = run_bounded(job, context, request, facts);
   }
   if (!too_long.empty()) {
     report.error = base::Error{Code::kRefused, too_long, 0};
@@ -231,12 +231,12 @@ int work(int in, int out, int whole) {
   }
   const bool handed_over = whole >= 0 && !unbegun && hand_over(whole, report, job.changes());
   const bool summed_up = job.changes() || !handed_over;
-  tell(out, {{"exit", static_cast<int>(report.exit)},
-             {"cancelled", unbegun},
-             {"looked", looked},
-             {"handles_made", host->rdma_cm.folders_made()},
-             {"report", summed_up ? summary_of(report) : Json(nullptr)},
-             {"status", status_json(context, told, job.verb == Job::Verb::kHistory)}});
+  write_line(out, {{"exit", static_cast<int>(report.exit)},
+                   {"cancelled", unbegun},
+                   {"looked", looked},
+                   {"handles_made", host->rdma_cm.folders_made()},
+                   {"report", summed_up ? summary_of(report) : Json(nullptr)},
+                   {"status", status_json(context, facts, job.verb == Job::Verb::kHistory)}});
   return 0;
 }
 

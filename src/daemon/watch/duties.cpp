@@ -15,7 +15,7 @@ using model::Status;
 
 namespace {
 
-bool good(const Report& report) {
+bool succeeded(const Report& report) {
   return !report.error && (report.exit == Exit::kOk || report.exit == Exit::kPartly);
 }
 
@@ -36,7 +36,7 @@ Report joined(Report first, Report then) {
   model::put_notes_before(then, first);
   put_before(then.left_over, first.left_over);
   then.diagnostics = std::move(first.diagnostics);
-  if (!good(first) && then.exit != Exit::kUndoIncomplete) {
+  if (!succeeded(first) && then.exit != Exit::kUndoIncomplete) {
     then.exit = first.exit;
     if (first.error) then.error = std::move(first.error);
   }
@@ -51,8 +51,8 @@ bool leaves_something(const Report& report) {
   });
 }
 
-Report in_turn(const std::function<Report()>& run, bool awaited, const core::Request& request,
-               core::Context& context) {
+Report run_then_deferred(const std::function<Report()>& run, bool awaited, const core::Request& request,
+                         core::Context& context) {
   context.options.awaited = true;
   auto report = run();
   context.options.awaited = false;
@@ -64,7 +64,7 @@ Report in_turn(const std::function<Report()>& run, bool awaited, const core::Req
 std::optional<Report> resume(bool awaited, const core::Request& request, core::Context& context) {
   const auto ledger = core::read_ledger(context.host.files, context.paths);
   if (!ledger || ledger->active == 0) return std::nullopt;
-  auto report = in_turn([&] { return core::hold(request, context); }, awaited, request, context);
+  auto report = run_then_deferred([&] { return core::hold(request, context); }, awaited, request, context);
   report.notes.push_back(fmt::format(
       "the daemon had not come to its end: generation {} is held on, and the configuration is not "
       "read before a reload",
@@ -79,15 +79,15 @@ kinds::DaemonPolicy policy_of(const core::Ledger& ledger, const std::string& hos
   return kinds::daemon_policy(core::parse_again(*texts, host_name).sections);
 }
 
-void heed_policy(const std::map<model::Key, std::string>& settled, const core::Request& request,
-                 core::Context& context) {
+void apply_drift_policy(const std::map<model::Key, std::string>& settled, const core::Request& request,
+                        core::Context& context) {
   const auto ledger = core::read_ledger(context.host.files, context.paths);
   if (ledger && policy_of(*ledger, request.host_name, context).drift == model::Drift::kReport)
     context.options.settled = settled;
 }
 
-bool goes_on(std::uint64_t settled_at, const std::map<model::Key, std::string>& settled,
-             core::Context& context) {
+bool continues_hold(std::uint64_t settled_at, const std::map<model::Key, std::string>& settled,
+                    core::Context& context) {
   const auto ledger = core::read_ledger(context.host.files, context.paths);
   if (!ledger || settled_at == 0 || ledger->active != settled_at) return false;
   context.options.settled = settled;
@@ -99,10 +99,10 @@ std::string applied_mark(system::Files& files, const std::string& path) {
   return text && *text ? std::move(**text) : std::string();
 }
 
-std::optional<Report> give_way(const std::optional<std::string>& then, bool awaited,
-                               const core::Request& request, core::Context& context) {
+std::optional<Report> yield_to_newer_apply(const std::optional<std::string>& then, bool awaited,
+                                           const core::Request& request, core::Context& context) {
   if (!then || applied_mark(context.host.files) == *then) return std::nullopt;
-  auto report = in_turn([&] { return core::hold(request, context); }, awaited, request, context);
+  auto report = run_then_deferred([&] { return core::hold(request, context); }, awaited, request, context);
   report.notes.emplace_back(
       "the configuration was to be applied again, but somebody has applied meanwhile: that is held, and the "
       "configuration is not read before a reload");

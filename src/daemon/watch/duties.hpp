@@ -16,8 +16,8 @@ namespace rdmacfg::daemon {
 /// Does `run` without what takes minutes (the initramfs), and that afterwards, by itself: when systemd has no
 /// time for it, as at boot, or when it fails, no name is taken back for it. `awaited`: others wait, so it is
 /// left to a later job.
-model::Report in_turn(const std::function<model::Report()>& run, bool awaited, const core::Request& request,
-                      core::Context& context);
+model::Report run_then_deferred(const std::function<model::Report()>& run, bool awaited,
+                                const core::Request& request, core::Context& context);
 
 /// Whether a later job has something to do that this one has left.
 bool leaves_something(const model::Report& report);
@@ -32,20 +32,20 @@ kinds::DaemonPolicy policy_of(const core::Ledger& ledger, const std::string& hos
 
 /// Before a hold: with drift = "report", what has drifted of `settled` (core::Options::settled) is left
 /// alone. It is the policy of what is active now, not of what was when the hold fell due.
-void heed_policy(const std::map<model::Key, std::string>& settled, const core::Request& request,
-                 core::Context& context);
+void apply_drift_policy(const std::map<model::Key, std::string>& settled, const core::Request& request,
+                        core::Context& context);
 
 /// At a start in a boot in which a daemon had held generation `settled_at` with drift = "report", and nobody
 /// has applied another one since: it is held on like that. False otherwise.
-bool goes_on(std::uint64_t settled_at, const std::map<model::Key, std::string>& settled,
-             core::Context& context);
+bool continues_hold(std::uint64_t settled_at, const std::map<model::Key, std::string>& settled,
+                    core::Context& context);
 
 /// The text of core::kAppliedMark; empty without one.
 std::string applied_mark(system::Files& files, const std::string& path = core::kAppliedMark);
 
 /// Instead of an apply that is tried again, when somebody has applied since it fell due: the generation that
 /// this made active is held. `then`: the mark when it fell due.
-std::optional<model::Report> give_way(const std::optional<std::string>& then, bool awaited,
-                                      const core::Request& request, core::Context& context);
+std::optional<model::Report> yield_to_newer_apply(const std::optional<std::string>& then, bool awaited,
+                                                  const core::Request& request, core::Context& context);
 
 }  // namespace rdmacfg::daemon

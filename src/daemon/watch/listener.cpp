@@ -40,7 +40,7 @@ void Listener::start() {
   take(system::watch_devices());
   listen_to_files();
   listen_to_settings();
-  tell_if_deaf();
+  report_if_incomplete();
 }
 
 bool Listener::listen_to_files() {
@@ -70,23 +70,24 @@ void Listener::listen_to_settings() {
   }
 }
 
-std::string Listener::deaf() const {
-  for (const auto& why : {unopened_, files_unopened_, watched_ == nullptr ? std::string() : watched_->deaf(),
-                          settings_unopened_, setting_source_ ? setting_source_->deaf() : std::string()}) {
+std::string Listener::why_incomplete() const {
+  for (const auto& why :
+       {unopened_, files_unopened_, watched_ == nullptr ? std::string() : watched_->why_incomplete(),
+        settings_unopened_, setting_source_ ? setting_source_->why_incomplete() : std::string()}) {
     if (!why.empty()) return why;
   }
   return {};
 }
 
-void Listener::tell_if_deaf() {
-  const auto why = deaf();
+void Listener::report_if_incomplete() {
+  const auto why = why_incomplete();
   // Once, and not again for each place that is reached first.
   if (why.empty() == said_.empty()) return;
   said_ = why;
   if (why.empty()) return log(LOG_INFO, Message::kTrouble, "all changes are heard of again");
   log(LOG_WARNING, Message::kTrouble,
       fmt::format("cannot listen for all changes, so the host is looked at every {} s: {}",
-                  std::chrono::duration_cast<std::chrono::seconds>(Audit::kDeaf).count(), why));
+                  std::chrono::duration_cast<std::chrono::seconds>(Audit::kIncomplete).count(), why));
 }
 
 Loop::Handle Listener::listen(system::EventSource& source) {
@@ -97,8 +98,8 @@ Loop::Handle Listener::listen(system::EventSource& source) {
 }
 
 bool Listener::widen(const std::vector<model::ResourceReport>& resources) {
-  const bool all = std::any_of(resources.begin(), resources.end(), [](const auto& one) {
-    const auto* kind = kinds::find(one.key.kind);
+  const bool all = std::any_of(resources.begin(), resources.end(), [](const auto& resource) {
+    const auto* kind = kinds::find(resource.key.kind);
     return kind != nullptr && kind->traits().on_any_interface;
   });
   if (!all || all_links_) return false;
@@ -118,7 +119,7 @@ bool Listener::watch_again(const std::vector<model::ResourceReport>& resources) 
   const bool opened = listen_to_files();
   listen_to_settings();
   const bool fresh = setting_source_ && setting_source_->watch(wanted_);
-  tell_if_deaf();
+  report_if_incomplete();
   return opened || fresh;
 }
 
@@ -137,9 +138,9 @@ bool is_wanted(const model::ResourceReport& resource) {
 }  // namespace
 
 bool any_of_ports(const std::vector<model::ResourceReport>& resources) {
-  return std::any_of(resources.begin(), resources.end(), [](const auto& one) {
-    const auto* kind = kinds::find(one.key.kind);
-    return kind != nullptr && kind->traits().on_rdma_port && is_wanted(one);
+  return std::any_of(resources.begin(), resources.end(), [](const auto& resource) {
+    const auto* kind = kinds::find(resource.key.kind);
+    return kind != nullptr && kind->traits().on_rdma_port && is_wanted(resource);
   });
 }
 

@@ -41,13 +41,13 @@ class Listener {
   /// Reads what there is of settings. @return system::SettingSource::handles_made
   std::size_t handles_made();
   /// Why changes of some things are not heard of; empty when all are. The journal has been told.
-  [[nodiscard]] std::string deaf() const;
+  [[nodiscard]] std::string why_incomplete() const;
 
  private:
   /// @return whether its source is a new one
   bool listen_to_files();
   void listen_to_settings();
-  void tell_if_deaf();
+  void report_if_incomplete();
   Loop::Handle listen(system::EventSource& source);
 
   Loop& loop_;
@@ -60,7 +60,7 @@ class Listener {
   Loop::Handle setting_handle_;
   system::Settings wanted_;
   std::string unopened_, files_unopened_, settings_unopened_;  ///< why a source could not be opened
-  std::string said_;                                           ///< to the journal, of deaf()
+  std::string said_;                                           ///< to the journal, of why_incomplete()
   VerbsWatch verbs_;
   bool of_ports_ = false;   ///< any_of_ports of those seen last
   bool all_links_ = false;  ///< also interfaces that are not IPoIB

@@ -12,7 +12,7 @@ namespace rdmacfg::daemon {
 
 namespace {
 
-struct Rival {
+struct CompetingProgram {
   std::string_view name;   ///< as /proc/PID/comm has it: at most 15 characters
   std::string_view kinds;  ///< of the resources that it sets
 };
@@ -25,34 +25,34 @@ constexpr std::string_view kFiles = "*";
 /// Kinds that have no file below /etc of their own, and rest on such files or on services all the same.
 constexpr std::array<std::string_view, 5> kOnFiles{"dns", "file", "initramfs", "package", "service"};
 
-constexpr std::array kRivals{
-    Rival{"NetworkManager", "ipoib pkey address route dns nm_profile sysctl"},
-    Rival{"systemd-network", "ipoib pkey address route dns sysctl"},
-    Rival{"wickedd-nanny", kLinks},
-    Rival{"connmand", kLinks},
-    Rival{"dhclient", kLinks},  // also the MTU, when the server gives one
-    Rival{"dhcpcd", kLinks},
-    Rival{"zebra", "route"},
-    Rival{"bird", "route"},
-    Rival{"openibd", "ipoib pkey link_name address route module mlx4_port"},
-    Rival{"tuned", "sysctl"},
-    Rival{"systemd-sysctl", "sysctl"},
-    Rival{"mlnx_tune", "dcb sysctl"},
-    Rival{"mlnx_qos", "dcb"},
-    Rival{"lldpad", "dcb"},
-    Rival{"dcbd", "dcb"},
-    Rival{"nvmetcli", "nvme_target"},
-    Rival{"stacd", "nvme_connection"},  // of nvme-stas, which disconnects what it does not know
-    Rival{"targetcli", "lio_target"},
-    Rival{"targetclid", "lio_target"},
-    Rival{"targetctl", "lio_target"},
-    Rival{"packagekitd", "package"},
-    Rival{"unattended-upgr", "package"},
-    Rival{"puppet", kFiles},
-    Rival{"chef-client", kFiles},
-    Rival{"salt-minion", kFiles},
-    Rival{"ansible-pull", kFiles},
-    Rival{"cf-agent", kFiles},
+constexpr std::array kCompetingPrograms{
+    CompetingProgram{"NetworkManager", "ipoib pkey address route dns nm_profile sysctl"},
+    CompetingProgram{"systemd-network", "ipoib pkey address route dns sysctl"},
+    CompetingProgram{"wickedd-nanny", kLinks},
+    CompetingProgram{"connmand", kLinks},
+    CompetingProgram{"dhclient", kLinks},  // also the MTU, when the server gives one
+    CompetingProgram{"dhcpcd", kLinks},
+    CompetingProgram{"zebra", "route"},
+    CompetingProgram{"bird", "route"},
+    CompetingProgram{"openibd", "ipoib pkey link_name address route module mlx4_port"},
+    CompetingProgram{"tuned", "sysctl"},
+    CompetingProgram{"systemd-sysctl", "sysctl"},
+    CompetingProgram{"mlnx_tune", "dcb sysctl"},
+    CompetingProgram{"mlnx_qos", "dcb"},
+    CompetingProgram{"lldpad", "dcb"},
+    CompetingProgram{"dcbd", "dcb"},
+    CompetingProgram{"nvmetcli", "nvme_target"},
+    CompetingProgram{"stacd", "nvme_connection"},  // of nvme-stas, which disconnects what it does not know
+    CompetingProgram{"targetcli", "lio_target"},
+    CompetingProgram{"targetclid", "lio_target"},
+    CompetingProgram{"targetctl", "lio_target"},
+    CompetingProgram{"packagekitd", "package"},
+    CompetingProgram{"unattended-upgr", "package"},
+    CompetingProgram{"puppet", kFiles},
+    CompetingProgram{"chef-client", kFiles},
+    CompetingProgram{"salt-minion", kFiles},
+    CompetingProgram{"ansible-pull", kFiles},
+    CompetingProgram{"cf-agent", kFiles},
 };
 
 std::set<std::string> running_in(const std::filesystem::path& proc) {
@@ -63,8 +63,8 @@ std::set<std::string> running_in(const std::filesystem::path& proc) {
     if (name.empty() || name.find_first_not_of("0123456789") != std::string::npos) continue;
     std::ifstream in(entry.path() / "comm");
     std::string comm;
-    if (std::getline(in, comm) &&
-        std::any_of(kRivals.begin(), kRivals.end(), [&](const Rival& one) { return one.name == comm; }))
+    if (std::getline(in, comm) && std::any_of(kCompetingPrograms.begin(), kCompetingPrograms.end(),
+                                              [&](const CompetingProgram& one) { return one.name == comm; }))
       found.insert(std::move(comm));
   }
   return found;
@@ -79,9 +79,9 @@ bool rests_on_files(std::string_view name) {
                      [](const auto& file) { return file.extent != kinds::OwnedFile::Extent::kRecord; });
 }
 
-bool sets(const Rival& rival, std::string_view kind) {
-  if (rival.kinds == kFiles) return rests_on_files(kind);
-  const auto kinds = base::split(rival.kinds, ' ');
+bool sets(const CompetingProgram& program, std::string_view kind) {
+  if (program.kinds == kFiles) return rests_on_files(kind);
+  const auto kinds = base::split(program.kinds, ' ');
   return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
 }
 
@@ -90,10 +90,10 @@ bool sets(const Rival& rival, std::string_view kind) {
 std::string Suspects::of(std::string_view kind) {
   if (!running_) running_ = running_in(proc_);
   std::string out;
-  for (const auto& rival : kRivals) {
-    if (!running_->contains(std::string(rival.name)) || !sets(rival, kind)) continue;
+  for (const auto& program : kCompetingPrograms) {
+    if (!running_->contains(std::string(program.name)) || !sets(program, kind)) continue;
     if (!out.empty()) out += ", ";
-    out += rival.name;
+    out += program.name;
   }
   return out;
 }

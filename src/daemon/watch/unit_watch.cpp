@@ -44,7 +44,8 @@ UnitWatch::~UnitWatch() = default;
 
 void UnitWatch::watch(const std::set<std::string>& units) {
   if (units != units_) {
-    const auto dropped = std::erase_if(paths_, [&](const auto& one) { return !units.contains(one.second); });
+    const auto dropped =
+        std::erase_if(paths_, [&](const auto& path) { return !units.contains(path.second); });
     if (dropped > 0) unresolved_.clear();
     for (const auto& unit : units) {
       const bool known = units_.contains(unit);
@@ -81,10 +82,10 @@ void UnitWatch::subscribe() {
                              std::move(heard));
   };
   if (!unit_match_)
-    unit_match_ =
-        add("path_namespace='/org/freedesktop/systemd1/unit',interface='org.freedesktop.DBus.Properties',"
-            "member='PropertiesChanged'",
-            [this](sdbus::Message& message) { guarded("a unit's change", [&] { heard(message); }); });
+    unit_match_ = add(
+        "path_namespace='/org/freedesktop/systemd1/unit',interface='org.freedesktop.DBus.Properties',"
+        "member='PropertiesChanged'",
+        [this](sdbus::Message& message) { guarded("a unit's change", [&] { on_unit_changed(message); }); });
   if (!file_match_)
     file_match_ =
         add(fmt::format("path='{}',interface='{}',member='UnitFilesChanged'", kSystemdPath, kManager),
@@ -111,7 +112,7 @@ void UnitWatch::resolve_aliases() {
   }
 }
 
-void UnitWatch::heard(sdbus::Message& message) {
+void UnitWatch::on_unit_changed(sdbus::Message& message) {
   const auto at = paths_.find(system::dbus::path_of(message));
   if (at == paths_.end()) return;
   const auto unit = at->second;  // what follows may watch other units

@@ -40,7 +40,7 @@ class UnitWatch {
  private:
   void subscribe();
   void resolve_aliases();
-  void heard(sdbus::Message& message);
+  void on_unit_changed(sdbus::Message& message);
 
   system::dbus::Connection& connection_;
   std::function<void(const std::string& what)> changed_;

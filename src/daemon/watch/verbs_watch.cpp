@@ -81,11 +81,11 @@ void VerbsWatch::take() {
 void VerbsWatch::hold(system::OpenVerbs open) {
   const auto node = open.node;
   Held held{system::watch_verbs(std::move(open)), nullptr};
-  held.handle = loop_.on_readable(held.source->fd(), [this, node] { heard(node); });
+  held.handle = loop_.on_readable(held.source->fd(), [this, node] { on_node_event(node); });
   held_.insert_or_assign(node, std::move(held));
 }
 
-void VerbsWatch::heard(const VerbsNode& node) {
+void VerbsWatch::on_node_event(const VerbsNode& node) {
   const auto at = held_.find(node);
   if (at == held_.end()) return;
   const auto events = at->second.source->read();

@@ -51,7 +51,7 @@ class VerbsWatch {
   /// The devices that the process has opened by now.
   void take();
   void hold(system::OpenVerbs open);
-  void heard(const system::VerbsNode& node);
+  void on_node_event(const system::VerbsNode& node);
 
   Loop& loop_;
   std::string program_;

@@ -44,8 +44,8 @@ class Script {
  public:
   Script(std::string& out, std::vector<Remark>& notes) : out_(out), notes_(notes) {}
 
-  void home(const Household::Home& home) {
-    const auto& port = home.port;
+  void tree(const ImportedHost::InterfaceTree& tree) {
+    const auto& port = tree.port;
     line("");
     line(fmt::format("# {}", config::harmless(port.where.text())));
     if (port.guid) line(fmt::format("dev=$(interface_of {})", port.guid->text()));
@@ -53,7 +53,7 @@ class Script {
     line(fmt::format("dev={}", port.name));
     if (port.mode) line(fmt::format("echo {} >/sys/class/net/$dev/mode", model::text_of(*port.mode)));
     settings(port);
-    for (const auto& child : home.children) make(child);
+    for (const auto& child : tree.children) make(child);
   }
 
  private:
@@ -168,14 +168,14 @@ class Script {
 
 }  // namespace
 
-std::string render_commands(const std::vector<Household::Home>& homes,
+std::string render_commands(const std::vector<ImportedHost::InterfaceTree>& trees,
                             const std::vector<model::Section>& sections, std::vector<Remark>& notes) {
   std::string out(kHead);
   // Modules that the interfaces may need come first.
   render_section_commands(sections, out, notes);
   kinds::Rules rules;
-  for (const auto& home : homes) {
-    if (home.port.guid && home.port.names) rules.emplace(*home.port.guid, home.port.name);
+  for (const auto& tree : trees) {
+    if (tree.port.guid && tree.port.names) rules.emplace(*tree.port.guid, tree.port.name);
   }
   if (!rules.empty()) {
     out += "\nmkdir -p /etc/udev/rules.d\ncat >/etc/udev/rules.d/70-persistent-ipoib.rules <<'RULES'\n";
@@ -186,7 +186,7 @@ std::string render_commands(const std::vector<Household::Home>& homes,
     out += "RULES\n";
   }
   Script script(out, notes);
-  for (const auto& home : homes) script.home(home);
+  for (const auto& tree : trees) script.tree(tree);
   return out;
 }
 

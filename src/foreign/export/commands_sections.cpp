@@ -39,11 +39,11 @@ std::vector<std::string> list_at(const Section& section, std::string_view key) {
 }
 
 /// The way by hand where a section has no commands.
-struct ByHand {
+struct ManualSection {
   std::string_view path;
   std::string_view what;
 };
-constexpr auto kByHand = std::to_array<ByHand>({
+constexpr auto kManualSections = std::to_array<ManualSection>({
     {"lossless", "dcb(8) sets it: dcb pfc, dcb ets, dcb app, dcb buffer; mlx4_en takes module options"},
     {"initramfs",
      "rebuild it when options of modules change: update-initramfs -u (Debian), dracut -f (others)"},
@@ -85,10 +85,11 @@ class SectionWriter {
     if (path == "pfc") return pfc();
     if (path == "rdma_system") return rdma_system();
     out_.resize(before);
-    const auto* at =
-        std::find_if(kByHand.begin(), kByHand.end(), [&](const ByHand& one) { return one.path == path; });
-    note(fmt::format("{}: {}", label_of(section_),
-                     at == kByHand.end() ? std::string_view("there are no commands for it") : at->what));
+    const auto* at = std::find_if(kManualSections.begin(), kManualSections.end(),
+                                  [&](const ManualSection& one) { return one.path == path; });
+    note(fmt::format(
+        "{}: {}", label_of(section_),
+        at == kManualSections.end() ? std::string_view("there are no commands for it") : at->what));
     if (path == "opensm" && !section_.children.empty()) {
       note(
           fmt::format("{}: options and files of its own: an opensm.conf that --config names in a drop-in of "
@@ -198,14 +199,14 @@ class SectionWriter {
     const auto priorities = list_at(section_, "priorities");
     if (const auto driver = text("driver"); !driver.empty()) {
       unsigned mask = 0;
-      for (const auto& one : priorities) mask |= 1U << base::parse_number(one).value_or(0);
+      for (const auto& priority : priorities) mask |= 1U << base::parse_number(priority).value_or(0);
       line(fmt::format("echo 'options {0} pfctx={1:#04x} pfcrx={1:#04x}' >/etc/modprobe.d/{0}-pfc.conf",
                        driver, mask));
       line("# The driver takes them when it is reloaded; rebuild the initramfs, too.");
       return;
     }
     std::string words = "all:off";
-    for (const auto& one : priorities) words += fmt::format(" {}:on", one);
+    for (const auto& priority : priorities) words += fmt::format(" {}:on", priority);
     if (section_.find("priorities") != nullptr)
       line(fmt::format("dcb pfc set dev {} prio-pfc {}", text("interface"), words));
     for (const auto* key : {"traffic_classes", "bandwidth", "strict", "dscp", "dcbx"}) {

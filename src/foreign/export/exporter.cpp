@@ -20,34 +20,35 @@ using model::State;
 
 namespace {
 
-class Expressing {
+class Reduction {
  public:
-  Expressing(const Words& words, std::vector<Remark>& notes) : words_(words), notes_(notes) {}
+  Reduction(const FormatFeatures& features, std::vector<Remark>& notes)
+      : features_(features), notes_(notes) {}
 
   /// Whether anything of it is left.
-  bool port(Household::Home& home) {
-    auto& port = home.port;
+  bool port(ImportedHost::InterfaceTree& tree) {
+    auto& port = tree.port;
     if (port.name.find('{') != std::string::npos) {
       note(port, fmt::format("the name {} is a template", port.name));
       port.name.clear();
       port.names = false;
     }
-    if (!port.guid && words_.tool != "udev")
+    if (!port.guid && features_.tool != "udev")
       note(port, port.name.empty() ? "which port is meant"
                                    : "which port is meant, but by the name of its interface");
-    if (!words_.interfaces) {
+    if (!features_.interfaces) {
       // Nothing but names is its business: one note for all the rest.
-      if (says_more(home)) note(port, "modes, MTUs, addresses, P_Key interfaces and the like; only the name");
+      if (says_more(tree)) note(port, "modes, MTUs, addresses, P_Key interfaces and the like; only the name");
       Interface name;
       name.where = port.where;
       name.guid = port.guid;
       name.name = port.name;
       name.names = port.names;
       port = std::move(name);
-      home.children.clear();
+      tree.children.clear();
       return port.names && port.guid;
     }
-    if (words_.needs_name ? port.name.empty() : port.name.empty() && !port.guid) {
+    if (features_.needs_name ? port.name.empty() : port.name.empty() && !port.guid) {
       note(port, "an interface without a name; give the entry a name");
       return false;
     }
@@ -56,11 +57,11 @@ class Expressing {
       return false;
     }
     settings(port);
-    std::erase_if(home.children, [&](Interface& one) { return !child(one, home.port); });
-    if (words_.needs_method && !is_addressed(home) && port.ipv4.empty()) {
+    std::erase_if(tree.children, [&](Interface& interface) { return !child(interface, tree.port); });
+    if (features_.needs_method && !is_addressed(tree) && port.ipv4.empty()) {
       note(port, "leaving the addresses to whoever has them; none are taken");
       port.ipv4.method = InetMethod::kDisabled;
-      settle_home(home);
+      drop_default_settings(tree);
     }
     return true;
   }
@@ -75,31 +76,31 @@ class Expressing {
   }
 
   /// Whether there is more to an interface than its name.
-  static bool says_more(const Household::Home& home) {
-    const auto& port = home.port;
+  static bool says_more(const ImportedHost::InterfaceTree& tree) {
+    const auto& port = tree.port;
     return port.mode || port.mtu || port.umcast || port.state || !port.ipv4.empty() || !port.ipv6.empty() ||
-           !home.children.empty();
+           !tree.children.empty();
   }
 
   bool child(Interface& one, const Interface& port) {
-    if (!words_.pkeys) {
+    if (!features_.pkeys) {
       note(one, "P_Key interfaces");
       return false;
     }
-    if (port.name.empty() && !words_.nameless_children) {
+    if (port.name.empty() && !features_.nameless_children) {
       note(one, "a P_Key interface over a port whose interface has no name");
       return false;
     }
-    if (!words_.child_names && !port.name.empty() && port.name.size() + 5 > model::kInterfaceNameMax) {
+    if (!features_.child_names && !port.name.empty() && port.name.size() + 5 > model::kInterfaceNameMax) {
       note(one, fmt::format("a P_Key interface over {}: its name would be too long", port.name));
       return false;
     }
-    if (one.state == State::kIgnore || (one.state == State::kAbsent && !words_.absent)) {
+    if (one.state == State::kIgnore || (one.state == State::kAbsent && !features_.absent)) {
       note(one, fmt::format("state = \"{}\"; it is left out", model::text_of(*one.state)));
       return false;
     }
     one.parent = port.name;
-    if (one.names && !words_.child_names) {
+    if (one.names && !features_.child_names) {
       note(one, fmt::format("another name than {}", child_name(port.name, *one.pkey)));
       one.names = false;
     }
@@ -109,34 +110,34 @@ class Expressing {
   }
 
   void settings(Interface& one) {
-    if (one.umcast && !words_.umcast) {
+    if (one.umcast && !features_.umcast) {
       note(one, "umcast");
       one.umcast.reset();
     }
-    if (!one.mode && words_.needs_mode && one.state != State::kAbsent) {
+    if (!one.mode && features_.needs_mode && one.state != State::kAbsent) {
       note(one, "leaving the mode as it is; datagram is taken");
       one.mode = model::IpoibMode::kDatagram;
     }
     for (const auto family : {Family::kIpv4, Family::kIpv6}) {
       auto& inet = one.inet(family);
-      if (!words_.servers && (!inet.dns.empty() || !inet.search.empty())) {
+      if (!features_.servers && (!inet.dns.empty() || !inet.search.empty())) {
         note(one, fmt::format("{} name servers and domains of one interface", model::text_of(family)));
         inet.dns.clear();
         inet.search.clear();
       }
-      if (!words_.local_ipv4 && family == Family::kIpv4 && inet.method == InetMethod::kLinkLocal) {
+      if (!features_.local_ipv4 && family == Family::kIpv4 && inet.method == InetMethod::kLinkLocal) {
         note(one, "link-local addresses of IPv4");
         inet.method.reset();
       }
     }
-    if (words_.search_by_family) return;
+    if (features_.search_by_family) return;
     const auto four = one.ipv4.search, six = one.ipv6.search;
     place_search(one);
     if (four != one.ipv4.search || six != one.ipv6.search)
       note(one, "search domains are set for one family, but apply to the whole interface");
   }
 
-  const Words& words_;
+  const FormatFeatures& features_;
   std::vector<Remark>& notes_;
 };
 
@@ -151,7 +152,7 @@ void note_backend(const Section& section, const Target& target, std::vector<Rema
   if (backend == "auto" || backend == meant) return;
   notes.push_back(
       {{entry->where.file, entry->where.line},
-       fmt::format("backend = \"{}\": {} configures the interface then", backend, target.words.tool)});
+       fmt::format("backend = \"{}\": {} configures the interface then", backend, target.features.tool)});
 }
 
 /// Keys of [[ipoib]] that are about rdma-configd's own behaviour.
@@ -168,11 +169,11 @@ void note_policies(const Section& section, std::vector<Remark>& notes) {
 }
 
 /// The rules that give names: every tool that knows interfaces by name relies on them.
-void render_rules(const std::vector<Household::Home>& homes, const std::vector<Section>& sections,
+void render_rules(const std::vector<ImportedHost::InterfaceTree>& trees, const std::vector<Section>& sections,
                   bool devices, Output& out) {
   kinds::Rules rules;
-  for (const auto& home : homes) {
-    if (home.port.guid && home.port.names) rules.emplace(*home.port.guid, home.port.name);
+  for (const auto& tree : trees) {
+    if (tree.port.guid && tree.port.names) rules.emplace(*tree.port.guid, tree.port.name);
   }
   std::string text;
   if (!rules.empty()) {
@@ -211,7 +212,7 @@ void render_rules(const std::vector<Household::Home>& homes, const std::vector<S
     out.files.push_back({"/etc/udev/rules.d/60-rdma-persistent-naming.rules", first_line("udev") + text});
 }
 
-void render_nothing(const std::vector<Household::Home>& /*homes*/, Output& /*out*/) {}
+void render_nothing(const std::vector<ImportedHost::InterfaceTree>& /*homes*/, Output& /*out*/) {}
 
 }  // namespace
 
@@ -220,11 +221,12 @@ std::string first_line(std::string_view target) {
       "# Made by rdma-configctl export {}; names and other files it relies on are made with it.\n", target);
 }
 
-std::vector<Household::Home> express(std::vector<Household::Home> homes, const Words& words,
-                                     std::vector<Remark>& notes) {
-  Expressing expressing(words, notes);
-  std::erase_if(homes, [&](Household::Home& home) { return !expressing.port(home); });
-  return homes;
+std::vector<ImportedHost::InterfaceTree> reduce_to_features(std::vector<ImportedHost::InterfaceTree> trees,
+                                                            const FormatFeatures& features,
+                                                            std::vector<Remark>& notes) {
+  Reduction reduction(features, notes);
+  std::erase_if(trees, [&](ImportedHost::InterfaceTree& tree) { return !reduction.port(tree); });
+  return trees;
 }
 
 const std::vector<Target>& targets() {
@@ -276,25 +278,25 @@ std::string label_of(const Section& section) {
 
 Output export_document(const std::vector<Section>& sections, const Target& target) {
   Output out;
-  const auto homes = express(homes_of(sections), target.words, out.notes);
+  const auto trees = reduce_to_features(interface_trees_of(sections), target.features, out.notes);
   const bool commands = target.render == nullptr;
   for (const auto& section : sections) {
     const Place where{section.where.file, section.where.line};
     if (section.path == "ipoib") {
-      if (!target.words.interfaces) continue;
+      if (!target.features.interfaces) continue;
       note_backend(section, target, out.notes);
       note_policies(section, out.notes);
       for (const auto& child : section.children) note_policies(child, out.notes);
     } else if (!commands && !(section.path == "rdma_device" && target.name == "udev")) {
       out.notes.push_back(
-          {where, fmt::format("{} does not support {}", target.words.tool, label_of(section))});
+          {where, fmt::format("{} does not support {}", target.features.tool, label_of(section))});
     }
   }
   if (!commands) {
-    render_rules(homes, sections, target.name == "udev", out);
-    target.render(homes, out);
+    render_rules(trees, sections, target.name == "udev", out);
+    target.render(trees, out);
   } else {
-    out.files.push_back({"", render_commands(homes, sections, out.notes)});
+    out.files.push_back({"", render_commands(trees, sections, out.notes)});
   }
   if (out.notes.empty()) return out;
   std::stable_sort(out.notes.begin(), out.notes.end(),
@@ -308,13 +310,13 @@ Output export_document(const std::vector<Section>& sections, const Target& targe
   return out;
 }
 
-void render_mode_rules(const std::vector<Household::Home>& homes, Output& out) {
+void render_mode_rules(const std::vector<ImportedHost::InterfaceTree>& trees, Output& out) {
   // The event comes before the attributes do (ipoib_add_port in drivers/infiniband/ulp/ipoib/ipoib_main.c).
   constexpr std::string_view kWait =
       R"(PROGRAM="/bin/sh -c 'i=0; until [ -e /sys%p/umcast -o $$i = 50 ]; do i=$$((i+1)); sleep 0.1; done'")";
   std::string text;
-  for (const auto& home : homes) {
-    const auto& port = home.port;
+  for (const auto& tree : trees) {
+    const auto& port = tree.port;
     if (!port.mode && !port.umcast) continue;
     text += R"(ACTION=="add", SUBSYSTEM=="net", DRIVERS=="?*", ATTR{type}=="32", )";
     text += port.guid ? fmt::format("ATTR{{address}}==\"?*{}\"", port.guid->text())

@@ -17,7 +17,7 @@ struct Output {
 };
 
 /// The vocabulary of a language.
-struct Words {
+struct FormatFeatures {
   std::string_view tool;      ///< "NetworkManager"
   bool needs_name = true;     ///< knows interfaces by their names only
   bool needs_mode = false;    ///< takes datagram where no mode is said
@@ -34,15 +34,16 @@ struct Words {
 };
 
 /// The interfaces' remaining settings in that language; the rest is noted.
-std::vector<Household::Home> express(std::vector<Household::Home> homes, const Words& words,
-                                     std::vector<Remark>& notes);
+std::vector<ImportedHost::InterfaceTree> reduce_to_features(std::vector<ImportedHost::InterfaceTree> trees,
+                                                            const FormatFeatures& features,
+                                                            std::vector<Remark>& notes);
 
 /// A target of `export`.
 struct Target {
   std::string_view name;
   std::string_view doc;
-  Words words;
-  void (*render)(const std::vector<Household::Home>& homes, Output& out) = nullptr;
+  FormatFeatures features;
+  void (*render)(const std::vector<ImportedHost::InterfaceTree>& trees, Output& out) = nullptr;
 };
 
 const std::vector<Target>& targets();
@@ -51,20 +52,20 @@ const Target* find_target(std::string_view name);
 /// The sections of a valid document in the words of the target.
 Output export_document(const std::vector<model::Section>& sections, const Target& target);
 
-void render_nm(const std::vector<Household::Home>& homes, Output& out);
-void render_networkd(const std::vector<Household::Home>& homes, Output& out);
-void render_netplan(const std::vector<Household::Home>& homes, Output& out);
-void render_nmstate(const std::vector<Household::Home>& homes, Output& out);
-void render_ifcfg(const std::vector<Household::Home>& homes, Output& out);
+void render_nm(const std::vector<ImportedHost::InterfaceTree>& trees, Output& out);
+void render_networkd(const std::vector<ImportedHost::InterfaceTree>& trees, Output& out);
+void render_netplan(const std::vector<ImportedHost::InterfaceTree>& trees, Output& out);
+void render_nmstate(const std::vector<ImportedHost::InterfaceTree>& trees, Output& out);
+void render_ifcfg(const std::vector<ImportedHost::InterfaceTree>& trees, Output& out);
 
 /// The runbook: commands that make the interfaces and the other sections as the document says.
-std::string render_commands(const std::vector<Household::Home>& homes,
+std::string render_commands(const std::vector<ImportedHost::InterfaceTree>& trees,
                             const std::vector<model::Section>& sections, std::vector<Remark>& notes);
 
 /// udev rules that set mode and umcast of the ports: systemd-networkd 252 passes over [IPoIB] in a .network
 /// file
 /// ("Unknown section"), although systemd.network(5) has it.
-void render_mode_rules(const std::vector<Household::Home>& homes, Output& out);
+void render_mode_rules(const std::vector<ImportedHost::InterfaceTree>& trees, Output& out);
 
 /// "[[ipoib]]" or "[daemon]", as the section is written.
 std::string label_of(const model::Section& section);

@@ -99,11 +99,11 @@ void render(const Interface& one, bool addressed, Output& out) {
 
 }  // namespace
 
-void render_ifcfg(const std::vector<Household::Home>& homes, Output& out) {
-  for (const auto& home : homes) {
-    const bool addressed = is_addressed(home);
-    render(home.port, addressed, out);
-    for (const auto& child : home.children) render(child, addressed, out);
+void render_ifcfg(const std::vector<ImportedHost::InterfaceTree>& trees, Output& out) {
+  for (const auto& tree : trees) {
+    const bool addressed = is_addressed(tree);
+    render(tree.port, addressed, out);
+    for (const auto& child : tree.children) render(child, addressed, out);
   }
 }
 

@@ -63,12 +63,12 @@ std::string netdev_of(const Interface& one) {
 
 }  // namespace
 
-void render_networkd(const std::vector<Household::Home>& homes, Output& out) {
-  render_mode_rules(homes, out);
-  for (const auto& home : homes) {
-    out.files.push_back({fmt::format("{}/30-{}.network", kNetworkdUnits, home.port.name),
-                         network_of(home.port, home.children)});
-    for (const auto& child : home.children) {
+void render_networkd(const std::vector<ImportedHost::InterfaceTree>& trees, Output& out) {
+  render_mode_rules(trees, out);
+  for (const auto& tree : trees) {
+    out.files.push_back({fmt::format("{}/30-{}.network", kNetworkdUnits, tree.port.name),
+                         network_of(tree.port, tree.children)});
+    for (const auto& child : tree.children) {
       out.files.push_back({fmt::format("{}/30-{}.netdev", kNetworkdUnits, child.name), netdev_of(child)});
       out.files.push_back(
           {fmt::format("{}/30-{}.network", kNetworkdUnits, child.name), network_of(child, {})});

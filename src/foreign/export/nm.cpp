@@ -57,10 +57,10 @@ void render(const Interface& one, Output& out) {
 
 }  // namespace
 
-void render_nm(const std::vector<Household::Home>& homes, Output& out) {
-  for (const auto& home : homes) {
-    render(home.port, out);
-    for (const auto& child : home.children) render(child, out);
+void render_nm(const std::vector<ImportedHost::InterfaceTree>& trees, Output& out) {
+  for (const auto& tree : trees) {
+    render(tree.port, out);
+    for (const auto& child : tree.children) render(child, out);
   }
 }
 

@@ -117,12 +117,12 @@ std::string nmstate_interface(const Interface& one, bool addressed) {
 
 }  // namespace
 
-void render_netplan(const std::vector<Household::Home>& homes, Output& out) {
-  if (homes.empty()) return;
-  render_mode_rules(homes, out);
+void render_netplan(const std::vector<ImportedHost::InterfaceTree>& trees, Output& out) {
+  if (trees.empty()) return;
+  render_mode_rules(trees, out);
   auto text = first_line("netplan") + "network:\n  version: 2\n  ethernets:\n";
-  for (const auto& home : homes) {
-    const auto& one = home.port;
+  for (const auto& tree : trees) {
+    const auto& one = tree.port;
     text += fmt::format("    {}:\n", yaml_quoted(one.name));
     if (one.mode) text += fmt::format("      infiniband-mode: {}\n", model::text_of(*one.mode));
     if (one.mtu) text += fmt::format("      mtu: {}\n", *one.mtu);
@@ -132,15 +132,15 @@ void render_netplan(const std::vector<Household::Home>& homes, Output& out) {
   out.files.push_back({"/etc/netplan/60-ipoib.yaml", text});
 }
 
-void render_nmstate(const std::vector<Household::Home>& homes, Output& out) {
-  if (homes.empty()) return;
+void render_nmstate(const std::vector<ImportedHost::InterfaceTree>& trees, Output& out) {
+  if (trees.empty()) return;
   auto text = first_line("nmstate") + "interfaces:\n";
   std::string routes;
-  for (const auto& home : homes) {
-    const bool addressed = is_addressed(home);
-    text += nmstate_interface(home.port, addressed);
-    routes += nmstate_routes(home.port);
-    for (const auto& child : home.children) {
+  for (const auto& tree : trees) {
+    const bool addressed = is_addressed(tree);
+    text += nmstate_interface(tree.port, addressed);
+    routes += nmstate_routes(tree.port);
+    for (const auto& child : tree.children) {
       text += nmstate_interface(child, addressed);
       routes += nmstate_routes(child);
     }

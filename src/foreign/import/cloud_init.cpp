@@ -21,7 +21,7 @@ using model::InetMethod;
 
 namespace {
 
-bool six(std::string_view text) { return text.find(':') != std::string_view::npos; }
+bool is_ipv6(std::string_view text) { return text.find(':') != std::string_view::npos; }
 
 class Version1 {
  public:
@@ -71,11 +71,11 @@ class Version1 {
     };
     if (const auto* addresses = keys.take("address")) {
       if (addresses->is_scalar()) report(*addresses, add_server(out, addresses->text));
-      for (const auto& one : addresses->items) report(one, add_server(out, one.text));
+      for (const auto& item : addresses->items) report(item, add_server(out, item.text));
     }
     if (const auto* search = keys.take("search")) {
       if (search->is_scalar()) add_search(out, search->text);
-      for (const auto& one : search->items) add_search(out, one.text);
+      for (const auto& item : search->items) add_search(out, item.text);
     }
     keys.pass({"type", "interface"});
     keys.finish("nameserver");
@@ -94,12 +94,12 @@ class Version1 {
     for (const auto* key : {"bond_interfaces", "bridge_interfaces"}) {
       const auto* list = node.find(key);
       if (list == nullptr) continue;
-      for (const auto& one : list->items) {
-        if (claims_.knows(one.text) || ours_.contains(one.text))
+      for (const auto& item : list->items) {
+        if (claims_.knows(item.text) || ours_.contains(item.text))
           return claims_.miss(node.place(),
                               fmt::format("{} is over {}: bonds and bridges are not part of the "
                                           "document, nor are their addresses",
-                                          called, one.text));
+                                          called, item.text));
       }
     }
     if (const auto* link = node.find("vlan_link"); link != nullptr && claims_.knows(link->text))
@@ -154,25 +154,25 @@ class Version1 {
       report(node, fmt::format("type {} is not understood", sort));
     }
     if (!text.empty()) {
-      out.at.try_emplace(six(text) ? "ipv6.addresses" : "ipv4.addresses", node.place());
+      out.at.try_emplace(is_ipv6(text) ? "ipv6.addresses" : "ipv4.addresses", node.place());
       const bool by_mask = !length && text.find('/') == std::string::npos;
       report(node,
              by_mask ? fmt::format("{}: the prefix length makes no sense", text)
                      : add_address(out, text.substr(0, length ? text.find('/') : std::string::npos), length));
     }
     if (const auto* gateway = keys.take("gateway")) {
-      const auto family = six(gateway->text) ? Family::kIpv6 : Family::kIpv4;
-      out.at.insert_or_assign(six(gateway->text) ? "ipv6.gateway" : "ipv4.gateway", gateway->place());
+      const auto family = is_ipv6(gateway->text) ? Family::kIpv6 : Family::kIpv4;
+      out.at.insert_or_assign(is_ipv6(gateway->text) ? "ipv6.gateway" : "ipv4.gateway", gateway->place());
       report(*gateway, set_gateway(out.inet(family), family, gateway->text));
     }
     // One, or a list of them.
     if (const auto* servers = keys.take("dns_nameservers")) {
       if (servers->is_scalar()) report(*servers, add_server(out, servers->text));
-      for (const auto& one : servers->items) report(one, add_server(out, one.text));
+      for (const auto& item : servers->items) report(item, add_server(out, item.text));
     }
     if (const auto* search = keys.take("dns_search")) {
       if (search->is_scalar()) add_search(out, search->text);
-      for (const auto& one : search->items) add_search(out, one.text);
+      for (const auto& item : search->items) add_search(out, item.text);
     }
     for (const auto& route : keys.list("routes")) routes(route, out);
     if (const auto control = keys.text("control"); control == "manual" || control == "off")
@@ -189,7 +189,7 @@ class Version1 {
     const auto written = slash != std::string_view::npos ? std::string(text.substr(slash + 1))
                          : !prefix.empty()               ? prefix
                                                          : mask;
-    if (written.empty()) return six(text) ? 64 : 24;
+    if (written.empty()) return is_ipv6(text) ? 64 : 24;
     const auto bits = base::parse_number(written);
     return bits && *bits <= 128 ? std::optional(static_cast<int>(*bits)) : prefix_of_netmask(written);
   }
@@ -209,7 +209,7 @@ class Version1 {
     if (length && to != "default") to = fmt::format("{}/{}", to.substr(0, to.find('/')), *length);
     if (!via.empty()) to += " via " + via;
     if (metric) to += fmt::format(" metric {}", *metric);
-    const auto family = six(to) ? Family::kIpv6 : Family::kIpv4;
+    const auto family = is_ipv6(to) ? Family::kIpv6 : Family::kIpv4;
     if (const auto why = add_route_words(out.inet(family), family, to); !why.empty()) keys.wrong(node, why);
   }
 

@@ -355,9 +355,9 @@ void name_gateway(const File& file, std::span<const Interface> interfaces, Claim
   const auto gateway = model::IpAddress::parse(keys.peek("GATEWAY"));
   const auto device = keys.peek("GATEWAYDEV");
   if (!gateway) return;
-  const auto at = std::find_if(interfaces.begin(), interfaces.end(), [&](const Interface& one) {
-    if (!device.empty()) return one.name == device;
-    const auto& addresses = one.inet(gateway->family).addresses;
+  const auto at = std::find_if(interfaces.begin(), interfaces.end(), [&](const Interface& interface) {
+    if (!device.empty()) return interface.name == device;
+    const auto& addresses = interface.inet(gateway->family).addresses;
     return std::any_of(addresses.begin(), addresses.end(),
                        [&](const model::IpPrefix& prefix) { return prefix.contains(*gateway); });
   });

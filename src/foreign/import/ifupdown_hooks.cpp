@@ -32,23 +32,23 @@ bool has(const Words& words, std::string_view word) {
 }
 
 /// echo VALUE > /sys/class/net/INTERFACE/FILE, of mode, create_child, umcast and mtu
-struct Echo {
+struct SysfsWrite {
   std::string value, interface, file;
 };
 
-std::optional<Echo> echo_of(const Words& words) {
+std::optional<SysfsWrite> sysfs_write_of(const Words& words) {
   if (words.size() != 4 || words[0] != "echo" || words[2] != ">") return std::nullopt;
   const auto parts = base::split(words[3], '/');
   if (parts.size() != 6 || parts[3] != "net") return std::nullopt;
   if (parts[5] != "mode" && parts[5] != "create_child" && parts[5] != "umcast" && parts[5] != "mtu")
     return std::nullopt;
   if (parts[4].find_first_of("$`*?") != std::string_view::npos) return std::nullopt;  // a shell's matter
-  return Echo{words[1], std::string(parts[4]), std::string(parts[5])};
+  return SysfsWrite{words[1], std::string(parts[4]), std::string(parts[5])};
 }
 
 /// An echo into a file that only IPoIB interfaces have.
-std::optional<Echo> ipoib_echo_of(const Words& words) {
-  auto echo = echo_of(words);
+std::optional<SysfsWrite> ipoib_echo_of(const Words& words) {
+  auto echo = sysfs_write_of(words);
   if (echo && echo->file == "mtu") echo.reset();
   return echo;
 }
@@ -112,14 +112,14 @@ bool says_nothing(const Words& words) {
          words[2].starts_with("/sys/class/net/");
 }
 
-class Taker {
+class HookParser {
  public:
-  Taker(const Hook& hook, Found& found)
+  HookParser(const Hook& hook, Found& found)
       : hook_(hook), found_(found), words_(shell_words(hook.command, hook.own)) {}
 
   std::string take() {
     if (words_.empty() || says_nothing(words_)) return {};
-    if (const auto echo = echo_of(words_)) return take_echo(*echo);
+    if (const auto echo = sysfs_write_of(words_)) return take_sysfs_write(*echo);
     if (const auto there = elsewhere_of(words_))
       return fmt::format("acts in the network namespace {}, of which the document says nothing", there->name);
     if (words_.front() == "ip" && is_batch(words_)) return std::string(kNot);
@@ -169,7 +169,7 @@ class Taker {
     return {};
   }
 
-  std::string take_echo(const Echo& echo) {
+  std::string take_sysfs_write(const SysfsWrite& echo) {
     if (echo.file == "mode") {
       auto* one = of(echo.interface);
       if (one == nullptr) return unknown(echo.interface);
@@ -341,7 +341,7 @@ std::string take_hook(const Hook& hook, std::map<std::string, Interface, std::le
     one.command = command.text;
     // The condition of an `if` that is not understood is told where something depends on it.
     const auto why = !command.block.empty() ? command.block
-                     : runs                 ? Taker(one, found).take()
+                     : runs                 ? HookParser(one, found).take()
                                             : std::string(kNot);
     if (why.empty() || (command.decides && command.block.empty())) continue;
     runs = false;

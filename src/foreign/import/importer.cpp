@@ -168,7 +168,7 @@ bool is_names(const File& file) {
 void tell_silent(std::span<const File> files, Claims& claims) {
   std::set<std::string, std::less<>> spoken_of;
   for (const auto* remarks : {&claims.passed, &claims.missed}) {
-    for (const auto& one : *remarks) spoken_of.insert(one.where.file);
+    for (const auto& remark : *remarks) spoken_of.insert(remark.where.file);
   }
   for (const auto& file : files) {
     if (claims.understood[file.path] > 0 || spoken_of.contains(file.path)) continue;
@@ -212,9 +212,9 @@ std::size_t gather(const Request& request, system::Files& files, Claims& claims)
 
 base::Result<std::string> make_document(
     Claims& claims, const std::function<model::Diagnostics(const std::string& text)>& check) {
-  auto household = house(claims);
-  spread_default_mtu(household, claims.entries);
-  auto text = prune(render_document(household, claims.entries), check, claims);
+  auto imported = assemble_host(claims);
+  spread_default_mtu(imported, claims.entries);
+  auto text = prune(render_document(imported, claims.entries), check, claims);
   std::sort(claims.missed.begin(), claims.missed.end(), [](const Remark& a, const Remark& b) {
     return std::tie(a.where, a.text) < std::tie(b.where, b.text);
   });

@@ -62,11 +62,11 @@ constexpr auto kGone = std::to_array<std::string_view>(
      "MLX5_FPGA_LOAD", "MTHCA_LOAD",     "QIB_LOAD"});
 
 /// Switches that start something else than a module: nothing is lost while they are off.
-struct Act {
+struct UnimportedKey {
   std::string_view key;
   std::string_view why;
 };
-constexpr auto kActs = std::to_array<Act>({
+constexpr auto kUnimportedKeys = std::to_array<UnimportedKey>({
     {"SRP_DAEMON_ENABLE", "write [[service]] name = \"srp_daemon.service\""},
     {"RUN_SYSCTL", "the kernel settings of openibd's script are not read; write [[sysctl]]"},
     {"RUN_AFFINITY_TUNER", "the document has no interrupt affinities"},
@@ -84,7 +84,7 @@ constexpr auto kActs = std::to_array<Act>({
 });
 
 void take_acts(Keys& keys) {
-  for (const auto& act : kActs) {
+  for (const auto& act : kUnimportedKeys) {
     const auto item = keys.take(act.key);
     if (item && yes_or_no(item->value) != false)
       keys.wrong(*item, fmt::format("{}: {}", item->value, act.why));
@@ -98,11 +98,11 @@ void take_acts(Keys& keys) {
 }
 
 /// Files beside rdma.conf that the document has no words for: they stay in force.
-struct Kept {
+struct UnimportedFile {
   std::string_view name;
   std::string_view why;
 };
-constexpr auto kKept = std::to_array<Kept>({
+constexpr auto kUnimportedFiles = std::to_array<UnimportedFile>({
     {"sriov-vfs", "the document has no virtual functions; keep this file"},
     {"srp_daemon.conf", "write its rules as [[srp_rule]], in their order; until then keep this file"},
     {"ibacm_opts.cfg", "the document has no options of ibacm; keep this file"},
@@ -112,9 +112,9 @@ constexpr auto kKept = std::to_array<Kept>({
 /// Whether it is one of kKept, which is said where it has a line that is not a comment.
 bool is_kept(const File& file, Claims& claims) {
   const auto name = file.path.substr(file.path.rfind('/') + 1);
-  const auto* at =
-      std::find_if(kKept.begin(), kKept.end(), [&](const Kept& one) { return one.name == name; });
-  if (at == kKept.end()) return false;
+  const auto* at = std::find_if(kUnimportedFiles.begin(), kUnimportedFiles.end(),
+                                [&](const UnimportedFile& one) { return one.name == name; });
+  if (at == kUnimportedFiles.end()) return false;
   int number = 0;
   for (const auto raw : base::split(file.text, '\n')) {
     ++number;

@@ -27,9 +27,9 @@ Interface interface_of(const Link& link) {
   return out;
 }
 
-class Live {
+class LiveImport {
  public:
-  Live(const kinds::World& world, bool adopt, Claims& claims)
+  LiveImport(const kinds::World& world, bool adopt, Claims& claims)
       : world_(world), adopt_(adopt), claims_(claims) {}
 
   base::Result<void> observe() {
@@ -82,9 +82,9 @@ class Live {
   [[nodiscard]] bool hangs_on_lease(const system::InetRoute& route, const model::IpPrefixes& kept) const {
     const auto near = [&](const model::IpPrefix& prefix) { return route.via && prefix.contains(*route.via); };
     if (std::any_of(kept.begin(), kept.end(), near)) return false;
-    return std::any_of(addresses_.begin(), addresses_.end(), [&](const system::InetAddress& one) {
-      return one.index == route.index && !one.permanent && one.prefix.address.family == route.family &&
-             (kept.empty() || near(one.prefix));
+    return std::any_of(addresses_.begin(), addresses_.end(), [&](const system::InetAddress& address) {
+      return address.index == route.index && !address.permanent &&
+             address.prefix.address.family == route.family && (kept.empty() || near(address.prefix));
     });
   }
 
@@ -129,8 +129,8 @@ class Live {
     }
     std::string list;
     for (const auto family : {Family::kIpv4, Family::kIpv6}) {
-      for (const auto& one : found.inet(family).addresses)
-        list += fmt::format("{}{}", list.empty() ? "" : ", ", one.text());
+      for (const auto& address : found.inet(family).addresses)
+        list += fmt::format("{}{}", list.empty() ? "" : ", ", address.text());
     }
     claims_.pass(out.where,
                  fmt::format("{} left to whoever gave it; --adopt takes it over",
@@ -147,7 +147,7 @@ class Live {
 }  // namespace
 
 base::Result<void> observe_live(const kinds::World& world, bool adopt, Claims& claims) {
-  return Live(world, adopt, claims).observe();
+  return LiveImport(world, adopt, claims).observe();
 }
 
 std::map<std::string, model::Guid, std::less<>> known_ports(const kinds::World& world) {

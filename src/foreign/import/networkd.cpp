@@ -42,7 +42,7 @@ class Reading {
  public:
   Reading(std::span<const File> files, Claims& claims) : files_(files), drop_ins_(files), claims_(claims) {}
 
-  void all() {
+  void read_all() {
     for (const auto& file : files_) {
       if (file.path.ends_with(".netdev")) parse_netdev(file, drop_ins_, claims_, children_);
     }
@@ -145,6 +145,6 @@ class Reading {
 
 }  // namespace
 
-void parse_networkd(std::span<const File> files, Claims& claims) { Reading(files, claims).all(); }
+void parse_networkd(std::span<const File> files, Claims& claims) { Reading(files, claims).read_all(); }
 
 }  // namespace rdmacfg::foreign

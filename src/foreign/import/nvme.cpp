@@ -132,7 +132,7 @@ class NvmeTargets {
       keys.pass({"_version"});
       return keys.finish("config.json");
     }
-    for (const auto& one : root.items) host(one);
+    for (const auto& item : root.items) host(item);
   }
 
  private:

@@ -207,15 +207,15 @@ void merge(Entry& entry, const Entry& more, std::vector<std::string> members, st
                                             model::text_of(value), model::text_of(at->second)));
     }
     if (defmember_of(more) != defmember_of(entry)) {
-      for (auto& one : members) {
-        if (one.find('=') == std::string::npos) one += "=" + defmember_of(more);
+      for (auto& member : members) {
+        if (member.find('=') == std::string::npos) member += "=" + defmember_of(more);
       }
     }
   }
   if (fresh) entry.values["members"] = std::vector<std::string>{};
   auto& all = std::get<std::vector<std::string>>(entry.values.at("members"));
-  for (auto& one : members) {
-    if (known.insert(one).second) all.push_back(std::move(one));
+  for (auto& member : members) {
+    if (known.insert(member).second) all.push_back(std::move(member));
   }
 }
 

@@ -202,7 +202,7 @@ class ImportedScript {
         end_ = Ending::kReached;
         return;
       }
-      if (!first.empty() && !command.test && !take(command, where)) blocks_.doubt();
+      if (!first.empty() && !command.test && !take(command, where)) blocks_.warn_of_implausible();
     }
   }
 

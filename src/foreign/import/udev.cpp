@@ -133,7 +133,8 @@ class NamedInterfaces {
     if (!ours || (!subsystem.empty() && subsystem != "net")) return;
     if (fits_nothing(terms, kAddressKeys)) return claims_.miss(where, std::string(kUpperCase));
     bool understood = false;
-    for (const auto& term : terms) understood = (term.adds() && one(term, terms, guid, where)) || understood;
+    for (const auto& term : terms)
+      understood = (term.adds() && read_assignment(term, terms, guid, where)) || understood;
     if (understood) claims_.took(where);
   }
 
@@ -180,14 +181,15 @@ class NamedInterfaces {
   }
 
   /// One assignment of a rule; whether it is understood.
-  bool one(const Term& term, const Terms& terms, const std::optional<model::Guid>& guid, const Place& where) {
+  bool read_assignment(const Term& term, const Terms& terms, const std::optional<model::Guid>& guid,
+                       const Place& where) {
     const bool attribute = term.key == "ATTR{mode}" || term.key == "ATTR{umcast}" || term.key == "ATTR{mtu}";
     if (term.key == "NAME" && term.sets()) return name(term, guid, where);
     if (attribute && term.sets()) {
       // A value that makes no sense makes no entry: the rule may be for another sort of interface.
       Interface judged;
       auto why = set(term, judged);
-      if (auto* interface = why.empty() ? meant(terms, guid, where) : nullptr) {
+      if (auto* interface = why.empty() ? matched_interface(terms, guid, where) : nullptr) {
         set(term, *interface);
       } else if (why.empty()) {
         why = kNameless;
@@ -220,7 +222,8 @@ class NamedInterfaces {
   }
 
   /// The interface that the rule is for: of a port, or of a name.
-  Interface* meant(const Terms& terms, const std::optional<model::Guid>& guid, const Place& where) {
+  Interface* matched_interface(const Terms& terms, const std::optional<model::Guid>& guid,
+                               const Place& where) {
     Interface fresh;
     fresh.where = where;
     fresh.passive = true;

@@ -257,11 +257,11 @@ struct Owner {
 Owner owner_of(std::string_view gateway, std::span<Interface> interfaces, std::span<const Interface> others) {
   const auto address = model::IpAddress::parse(gateway);
   if (!address) return {};
-  for (auto& one : interfaces) {
-    if (reaches(one, *address)) return {&one, false};
+  for (auto& interface : interfaces) {
+    if (reaches(interface, *address)) return {&interface, false};
   }
   return {nullptr, std::any_of(others.begin(), others.end(),
-                               [&](const Interface& one) { return reaches(one, *address); })};
+                               [&](const Interface& interface) { return reaches(interface, *address); })};
 }
 
 /// The handling of offers of a DHCP server (ifcfg-dhcp(5)).
@@ -296,7 +296,7 @@ void read_routes(const File& file, const std::string& owner, std::span<Interface
     const auto device = word(3).empty() ? std::string_view(owner) : word(3);
     const Place where{file.path, number};
     const auto named = std::find_if(interfaces.begin(), interfaces.end(),
-                                    [&](const Interface& one) { return one.name == device; });
+                                    [&](const Interface& interface) { return interface.name == device; });
     auto* at = named == interfaces.end() ? nullptr : &*named;
     if (device.empty() && !interfaces.empty()) {
       const auto found = owner_of(word(1), interfaces, others);

@@ -40,7 +40,7 @@ class ShellBlocks {
   /// The commands in their order, as parts_of() has them. @param line  of the script, for reasons
   ShellCommand next(const Part& part, int line);
   /// The command before may fail: whatever && joins to it may not run.
-  void doubt() { certain_ = false; }
+  void warn_of_implausible() { certain_ = false; }
 
  private:
   struct Block {

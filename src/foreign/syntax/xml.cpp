@@ -179,7 +179,7 @@ std::vector<const YamlNode*> elements(YamlKeys& keys, std::string_view name) {
   const auto* node = keys.take(name);
   if (node == nullptr) return out;
   if (node->sort != YamlNode::Sort::kSequence) return {node};
-  for (const auto& one : node->items) out.push_back(&one);
+  for (const auto& item : node->items) out.push_back(&item);
   return out;
 }
 

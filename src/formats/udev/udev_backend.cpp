@@ -28,7 +28,7 @@ constexpr std::string_view kKeepOffText =
 
 bool needs_keep_off(const BackendRules& rules) {
   return std::any_of(rules.begin(), rules.end(),
-                     [](const auto& one) { return one.second != Backend::kNetworkd; });
+                     [](const auto& rule) { return rule.second != Backend::kNetworkd; });
 }
 
 std::string_view owner_after(std::string_view line, std::string_view key) {

@@ -57,7 +57,7 @@ class AddressKind final : public Kind,
   }
 
   Result<std::vector<Observed>> observe(World& world) const override {
-    const auto interfaces = concerned_interfaces(kAddressKind, world);
+    const auto interfaces = tracked_interfaces(kAddressKind, world);
     std::vector<Observed> out;
     if (interfaces.empty()) return out;
     const auto all = world.host().inet.observe_addresses();
@@ -86,15 +86,17 @@ class AddressKind final : public Kind,
     check_ipv6_is_on(desired, world, diagnostics);
     const std::string lifetime(kLifetime);
     std::set<std::string_view> limited;
-    for (const auto& one : observed) {
-      if (one.key.kind == kAddressKind && one.settings.contains(lifetime)) limited.insert(one.key.id);
+    for (const auto& resource : observed) {
+      if (resource.key.kind == kAddressKind && resource.settings.contains(lifetime))
+        limited.insert(resource.key.id);
     }
-    for (auto& one : desired) {
-      if (one.key.kind != kAddressKind || !one.settings.contains("address")) continue;
+    for (auto& resource : desired) {
+      if (resource.key.kind != kAddressKind || !resource.settings.contains("address")) continue;
       // One that was limited when it became ours is wanted so from then on.
-      if (!limited.contains(one.key.id) && !world.clue(one.key).before.contains(lifetime)) continue;
-      one.settings[lifetime] = model::Value{};
-      one.origins[lifetime] = one.origins.at("address");
+      if (!limited.contains(resource.key.id) && !world.known_identity(resource.key).before.contains(lifetime))
+        continue;
+      resource.settings[lifetime] = model::Value{};
+      resource.origins[lifetime] = resource.origins.at("address");
     }
   }
 
@@ -120,15 +122,16 @@ class AddressKind final : public Kind,
       if (link == nullptr && change.operation == Operation::kDelete) continue;  // it went with its interface
       if (link == nullptr)
         return base::fail(base::Code::kNotFound, fmt::format("{}: the interface is not there", change.label));
-      const bool there = std::any_of(now->begin(), now->end(), [&](const InetAddress& one) {
-        return one.index == link->index && one.prefix == id->prefix;
+      const bool there = std::any_of(now->begin(), now->end(), [&](const InetAddress& address) {
+        return address.index == link->index && address.prefix == id->prefix;
       });
       if (change.operation == Operation::kDelete && there) {
         going.emplace(link->index, id->prefix);
         for (const auto& prefix : detail::first_of(change)) {
-          const bool known = std::any_of(there_then.begin(), there_then.end(), [&](const InetAddress& one) {
-            return one.index == link->index && one.prefix == prefix;
-          });
+          const bool known =
+              std::any_of(there_then.begin(), there_then.end(), [&](const InetAddress& address) {
+                return address.index == link->index && address.prefix == prefix;
+              });
           if (known) continue;
           additions.emplace_back(system::AddAddress{link->index, link->name, prefix});
           there_then.push_back({link->index, prefix});
@@ -163,8 +166,8 @@ class AddressKind final : public Kind,
       const auto id = carries(change) ? address_id(change.key) : std::nullopt;
       const auto* link = id ? interface_of(id->interface, *world) : nullptr;
       if (link == nullptr) continue;
-      const bool there = std::any_of(now->begin(), now->end(), [&](const InetAddress& one) {
-        return one.index == link->index && one.prefix == id->prefix;
+      const bool there = std::any_of(now->begin(), now->end(), [&](const InetAddress& address) {
+        return address.index == link->index && address.prefix == id->prefix;
       });
       // One that is gone may have gone for good.
       if (!there) {
@@ -234,8 +237,8 @@ class AddressKind final : public Kind,
     return interface_put_back_by(key.id);
   }
 
-  [[nodiscard]] std::string footing(const Change& change, const World& world) const override {
-    return port_footing(change.key.id, world);
+  [[nodiscard]] std::string parent_object(const Change& change, const World& world) const override {
+    return port_object(change.key.id, world);
   }
 
   [[nodiscard]] bool has_to_stay(const Observed& /*then*/, const World& /*now*/) const override {
@@ -251,14 +254,15 @@ class AddressKind final : public Kind,
   /// inet6_addr_add() answers "Permission denied" then. An entry of the document may switch it on first.
   static void check_ipv6_is_on(const std::vector<Desired>& desired, World& world, Diagnostics& diagnostics) {
     constexpr std::string_view kOff = "/disable_ipv6";
-    const bool set_here = std::any_of(desired.begin(), desired.end(), [&](const Desired& one) {
-      return one.key.kind == "sysctl" && one.key.id.ends_with(kOff);
+    const bool set_here = std::any_of(desired.begin(), desired.end(), [&](const Desired& resource) {
+      return resource.key.kind == "sysctl" && resource.key.id.ends_with(kOff);
     });
     if (world.offline() || set_here) return;
     std::set<int> seen;
-    for (const auto& one : desired) {
-      const auto id = one.key.kind == kAddressKind && one.settings.contains("address") ? address_id(one.key)
-                                                                                       : std::nullopt;
+    for (const auto& resource : desired) {
+      const auto id = resource.key.kind == kAddressKind && resource.settings.contains("address")
+                          ? address_id(resource.key)
+                          : std::nullopt;
       if (!id || id->prefix.address.family != model::Family::kIpv6) continue;
       const auto* link = interface_of(id->interface, world);
       if (link == nullptr || !seen.insert(link->index).second) continue;
@@ -267,8 +271,8 @@ class AddressKind final : public Kind,
       if (!off || *off == "0") continue;
       diagnostics.push_back(
           {model::Severity::kError,
-           one.where,
-           fmt::format("{}: IPv6 is off on {} ({} is {})", one.label, link->name, path, *off),
+           resource.where,
+           fmt::format("{}: IPv6 is off on {} ({} is {})", resource.label, link->name, path, *off),
            fmt::format("write [[sysctl]] key = \"{}\", value = 0, or leave the IPv6 addresses "
                        "out",
                        path),

@@ -23,11 +23,12 @@ using system::InetRoute;
 
 namespace {
 
-/// In Change::carried, before the luggage: an address of the same interface that comes when this one goes,
-/// which is done with it. The kernel forgets the routes over an interface without any.
+/// In Change::carried, before the carried state: an address of the same interface that comes when this one
+/// goes, which is done with it. The kernel forgets the routes over an interface without any.
 constexpr std::string_view kFirst = "first ";
 
-/// In Change::carried, before the luggage too: the key of a route of somebody else's that needs no address.
+/// In Change::carried, before the carried state too: the key of a route of somebody else's that needs no
+/// address.
 constexpr std::string_view kAlone = "alone ";
 
 bool is_four(const IpPrefix& prefix) { return prefix.address.family == model::Family::kIpv4; }
@@ -52,7 +53,7 @@ std::map<int, Exchange> exchanges(std::span<Change*> changes, const World& world
 }
 
 /// New addresses come before the others go, and the other way round when it is undone.
-void tie(const Exchange& exchange) {
+void order_exchange(const Exchange& exchange) {
   for (const auto& [deletion, old] : exchange.going) {
     for (const auto& [creation, fresh] : exchange.coming) {
       deletion->carried.push_back(fmt::format("{}{}", kFirst, fresh.text()));
@@ -72,7 +73,7 @@ Result<void> pack_routes(int index, const Exchange& exchange, World& world) {
   for (const auto& route : *routes) {
     if (route.index != index || route.made_by_kernel || route.family != model::Family::kIpv4) continue;
     const auto key = route_key(exchange.id, route);
-    if (world.clue(key).ours) continue;
+    if (world.known_identity(key).ours) continue;
     foreign = true;
     if (!route.via) {
       packed.push_back(fmt::format("{}{}", kAlone, key.id));
@@ -85,9 +86,9 @@ Result<void> pack_routes(int index, const Exchange& exchange, World& world) {
   }
   if (!foreign) return {};
   const std::array links{*world.link(index)};
-  const auto luggage = observe_luggage(world.host(), links);
-  if (!luggage) return base::fail(luggage.error());
-  for (auto& text : pack(*luggage)) packed.push_back(std::move(text));
+  const auto carried_states = observe_carried_states(world.host(), links);
+  if (!carried_states) return base::fail(carried_states.error());
+  for (auto& text : pack(*carried_states)) packed.push_back(std::move(text));
   for (const auto& [deletion, prefix] : exchange.going) {
     deletion->carried.insert(deletion->carried.end(), packed.begin(), packed.end());
   }
@@ -133,9 +134,9 @@ Result<void> plan_exchanges(std::span<Change*> changes, World& world) {
   const auto now = world.host().inet.observe_addresses();
   if (!now) return base::fail(now.error());
   for (const auto& [index, exchange] : all) {
-    tie(exchange);
-    const auto count = std::count_if(now->begin(), now->end(), [at = index](const InetAddress& one) {
-      return one.index == at && is_four(one.prefix);
+    order_exchange(exchange);
+    const auto count = std::count_if(now->begin(), now->end(), [at = index](const InetAddress& address) {
+      return address.index == at && is_four(address.prefix);
     });
     const bool emptied = static_cast<std::size_t>(count) == exchange.going.size();
     if (!emptied || !exchange.coming.empty()) continue;

@@ -106,7 +106,7 @@ class BackendKind final : public Kind, public HeldByPort {
     std::vector<Observed> out;
     if (!*whole && rules->empty()) {
       // A resource is not gone while half of it is there.
-      const auto ids = world.concerned(kBackendKind);
+      const auto ids = world.tracked(kBackendKind);
       for (const auto& id : ids) out.push_back(left_behind(id, label_of(id, world)));
       if (ids.empty()) out.push_back(left_behind("networkd", std::string(kKeepOffNetworkd)));
     }
@@ -226,19 +226,20 @@ Result<void> tell_backends(system::Host& host) {
 void take_from_network_manager(std::string_view kind, std::vector<Desired>& desired,
                                const std::vector<Observed>& observed) {
   std::set<std::string> theirs, to_be_theirs;
-  for (const auto& one : observed) {
-    if (one.key.kind == kind && one.settings.contains(kManagedBy)) theirs.insert(one.key.id);
+  for (const auto& resource : observed) {
+    if (resource.key.kind == kind && resource.settings.contains(kManagedBy)) theirs.insert(resource.key.id);
   }
   if (theirs.empty()) return;
-  for (const auto& one : desired) {
-    if (one.key.kind == "nm_profile") to_be_theirs.insert(one.key.id);
+  for (const auto& resource : desired) {
+    if (resource.key.kind == "nm_profile") to_be_theirs.insert(resource.key.id);
   }
-  for (auto& one : desired) {
-    if (one.key.kind != kind || one.ignore || one.absent || one.pending ||
-        to_be_theirs.contains(one.key.id) || !theirs.contains(one.key.id))
+  for (auto& resource : desired) {
+    if (resource.key.kind != kind || resource.ignore || resource.absent || resource.pending ||
+        to_be_theirs.contains(resource.key.id) || !theirs.contains(resource.key.id))
       continue;
-    one.settings[std::string(kManagedBy)] = {};
-    one.needs.push_back({std::string(kBackendKind), one.key.id.substr(0, one.key.id.find('/'))});
+    resource.settings[std::string(kManagedBy)] = {};
+    resource.needs.push_back(
+        {std::string(kBackendKind), resource.key.id.substr(0, resource.key.id.find('/'))});
   }
 }
 

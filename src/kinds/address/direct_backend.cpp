@@ -85,8 +85,8 @@ model::Desired start(const Addressing& interface, std::string_view kind, const s
   return out;
 }
 
-std::string port_footing(std::string_view id, const World& world) {
-  return footing_on(interface_of(id.substr(0, id.find_first_of("/ ")), world), world);
+std::string port_object(std::string_view id, const World& world) {
+  return parent_object_on(interface_of(id.substr(0, id.find_first_of("/ ")), world), world);
 }
 
 std::vector<model::Key> interface_put_back_by(std::string_view id) {
@@ -117,9 +117,9 @@ std::vector<system::InetRequest> address_deletions(const std::set<std::pair<int,
   return out;
 }
 
-std::map<int, Concerned> concerned_interfaces(std::string_view kind, const World& world) {
-  std::map<int, Concerned> out;
-  const auto keys = world.concerned(kind);
+std::map<int, TrackedInterface> tracked_interfaces(std::string_view kind, const World& world) {
+  std::map<int, TrackedInterface> out;
+  const auto keys = world.tracked(kind);
   if (keys.empty()) return out;
   // One that cannot be read fails where it is observed.
   const auto backends = read_backend_rules(world.host().files).value_or(BackendRules{});
@@ -128,7 +128,8 @@ std::map<int, Concerned> concerned_interfaces(std::string_view kind, const World
     const auto guid = model::Guid::parse(std::string_view(id).substr(0, id.find('/')));
     const auto backend = guid ? backends.find(*guid) : backends.end();
     if (backend != backends.end() && backend->second != Backend::kDirect) continue;
-    if (const auto* link = interface_of(id, world)) out.try_emplace(link->index, Concerned{id, link->name});
+    if (const auto* link = interface_of(id, world))
+      out.try_emplace(link->index, TrackedInterface{id, link->name});
   }
   return out;
 }

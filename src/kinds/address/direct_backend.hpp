@@ -26,8 +26,8 @@ std::vector<const Addressing*> direct_only(const std::vector<Addressing>& all, c
 /// Values that an interface cannot have while it is down are not demanded.
 model::Desired start(const Addressing& interface, std::string_view kind, const std::string& what);
 
-/// Kind::footing of what an interface has, as an interface that is re-created is still the same port's.
-std::string port_footing(std::string_view id, const World& world);
+/// Kind::parent_object of what an interface has, as an interface that is re-created is still the same port's.
+std::string port_object(std::string_view id, const World& world);
 
 /// PutBackByOthers::put_back_by() of what an interface has: a rename takes it down, an update of a P_Key
 /// interface may re-create it.
@@ -41,13 +41,13 @@ std::vector<system::InetRequest> address_deletions(const std::set<std::pair<int,
                                                    const World& world);
 
 /// An interface that is there, with its id in keys.
-struct Concerned {
+struct TrackedInterface {
   std::string id;
   std::string name;
 };
 
 /// By index: the interfaces whose resources of this kind the run is about. Keys are "ID REST" or "ID". Those
 /// that another backend has now are not among them: their addresses are its own.
-std::map<int, Concerned> concerned_interfaces(std::string_view kind, const World& world);
+std::map<int, TrackedInterface> tracked_interfaces(std::string_view kind, const World& world);
 
 }  // namespace rdmacfg::kinds

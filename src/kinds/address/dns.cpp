@@ -58,7 +58,7 @@ class DnsKind final : public Kind, public NeedsWatching, public HeldByPort {
 
   Result<std::vector<Observed>> observe(World& world) const override {
     std::vector<Observed> out;
-    for (const auto& [index, interface] : concerned_interfaces(kDnsKind, world)) {
+    for (const auto& [index, interface] : tracked_interfaces(kDnsKind, world)) {
       const auto dns = world.host().resolver.observe_dns(index);
       if (!dns) return base::fail(dns.error());
       if (!*dns) continue;
@@ -78,16 +78,16 @@ class DnsKind final : public Kind, public NeedsWatching, public HeldByPort {
   void check(std::vector<Desired>& desired, const std::vector<Observed>& /*observed*/, World& world,
              Diagnostics& /*diagnostics*/) const override {
     std::optional<bool> answers;
-    for (auto& one : desired) {
-      if (one.key.kind != kDnsKind || one.ignore || one.settings.empty()) continue;
+    for (auto& resource : desired) {
+      if (resource.key.kind != kDnsKind || resource.ignore || resource.settings.empty()) continue;
       if (!answers) {
         const auto dns = world.host().resolver.observe_dns(1);  // lo is always there
         answers = dns && *dns;
       }
       if (*answers) continue;
       // It may be that it only starts later: at boot it does.
-      one.settings.clear();
-      one.pending = "no systemd-resolved answers; backend direct has no other way to set name servers";
+      resource.settings.clear();
+      resource.pending = "no systemd-resolved answers; backend direct has no other way to set name servers";
     }
   }
 
@@ -125,8 +125,8 @@ class DnsKind final : public Kind, public NeedsWatching, public HeldByPort {
     out.folders.insert("/run/systemd/resolve/netif");
   }
 
-  [[nodiscard]] std::string footing(const Change& change, const World& world) const override {
-    return port_footing(change.key.id, world);
+  [[nodiscard]] std::string parent_object(const Change& change, const World& world) const override {
+    return port_object(change.key.id, world);
   }
 
   [[nodiscard]] bool reachable(const model::Key& key, const World& world) const override {

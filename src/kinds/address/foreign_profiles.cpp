@@ -187,9 +187,9 @@ std::string ways_out(const ForeignProfile& profile) {
 /// The document's names for the interfaces of ports from now on, or once the port is there, by port.
 std::map<std::string, std::string, std::less<>> coming_names(const std::vector<Desired>& desired) {
   std::map<std::string, std::string, std::less<>> out;
-  for (const auto& one : desired) {
-    if (one.key.kind == "link_name" && !one.ignore)
-      out.emplace(one.key.id, model::text_at(one.settings, "rule"));
+  for (const auto& resource : desired) {
+    if (resource.key.kind == "link_name" && !resource.ignore)
+      out.emplace(resource.key.id, model::text_at(resource.settings, "rule"));
   }
   return out;
 }
@@ -236,14 +236,14 @@ void warn_of_foreign_profiles(const std::vector<Desired>& desired, World& world,
   const auto profiles = profiles_of_others(world);
   if (profiles.empty()) return;
   const auto names = coming_names(desired);
-  for (const auto& one : desired) {
-    if (one.key.kind != "nm_profile" || one.ignore) continue;
-    const auto* link = interface_of(one.key.id, world);
-    auto parents = names_of_port(one.key.id, world, profiles);
-    const auto& id = one.key.id;
+  for (const auto& resource : desired) {
+    if (resource.key.kind != "nm_profile" || resource.ignore) continue;
+    const auto* link = interface_of(resource.key.id, world);
+    auto parents = names_of_port(resource.key.id, world, profiles);
+    const auto& id = resource.key.id;
     const auto slash = id.find('/');
     auto coming = name_in(names, id.substr(0, slash));
-    if (const auto wanted = model::text_at(one.settings, "parent"); !wanted.empty()) {
+    if (const auto wanted = model::text_at(resource.settings, "parent"); !wanted.empty()) {
       parents.insert(wanted);
       if (const auto pkey = model::Pkey::parse(id.substr(slash + 1)))
         coming = fmt::format("{}.{:04x}", wanted, pkey->full());
@@ -254,7 +254,7 @@ void warn_of_foreign_profiles(const std::vector<Desired>& desired, World& world,
         continue;
       auto sections = keyfile_sections(profile.text);
       const auto ways = ways_out({profile.file, id_of(sections, profile.file)});
-      warn(diagnostics, one, fmt::format("{} is a profile for the same interface", profile.file),
+      warn(diagnostics, resource, fmt::format("{} is a profile for the same interface", profile.file),
            makes_a_second(profile.text)
                ? ways +
                      ": NetworkManager makes an interface of another name for it when it starts, and the "
@@ -269,9 +269,9 @@ namespace {
 /// P_Key interfaces of the document, by port.
 std::map<std::string, std::vector<std::string>> children_of(const std::vector<Desired>& desired) {
   std::map<std::string, std::vector<std::string>> out;
-  for (const auto& one : desired) {
-    if (one.key.kind == "pkey" && !one.ignore && !one.label.empty())
-      out[one.key.id.substr(0, one.key.id.find('/'))].push_back(one.label);
+  for (const auto& resource : desired) {
+    if (resource.key.kind == "pkey" && !resource.ignore && !resource.label.empty())
+      out[resource.key.id.substr(0, resource.key.id.find('/'))].push_back(resource.label);
   }
   return out;
 }
@@ -305,22 +305,22 @@ void warn_of_other_configurations(const std::vector<Desired>& desired, World& wo
   auto children = children_of(desired);
   for (const auto& place : kPlaces) {
     for (const auto& file : files_in(world, place.folder, place.prefix, place.suffix)) {
-      for (const auto& one : desired) {
-        if (one.key.kind != "backend" || one.ignore || one.settings.empty()) continue;
-        const auto* link = interface_of(one.key.id, world);
+      for (const auto& resource : desired) {
+        if (resource.key.kind != "backend" || resource.ignore || resource.settings.empty()) continue;
+        const auto* link = interface_of(resource.key.id, world);
         const auto now = link == nullptr ? std::string() : link->name;
-        const auto coming = name_in(names, one.key.id);
-        const bool meant = base::lower(file.text).find(one.key.id) != std::string::npos ||
+        const auto coming = name_in(names, resource.key.id);
+        const bool meant = base::lower(file.text).find(resource.key.id) != std::string::npos ||
                            (!now.empty() && is_about(file.text, now));
         const bool port = meant || (!coming.empty() && is_about(file.text, coming));
-        const auto child = port ? std::string() : child_in(file.text, children[one.key.id]);
+        const auto child = port ? std::string() : child_in(file.text, children[resource.key.id]);
         if (!port && child.empty()) continue;
         const bool generated = file.file.find("/network/10-netplan-") != std::string::npos;
-        warn(diagnostics, one,
+        warn(diagnostics, resource,
              fmt::format("{} ({}) configures {} too", file.file, place.whose,
                          !port         ? child
                          : !meant      ? coming
-                         : now.empty() ? one.label
+                         : now.empty() ? resource.label
                                        : now),
              generated
                  ? "take the interface out of the YAML files in /etc/netplan and run netplan apply: "

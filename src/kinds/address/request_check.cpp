@@ -133,8 +133,8 @@ class FamilyRules {
         route.metric != (six ? kConnectedMetricOfIpv6 : 0U))
       return nullptr;
     const auto at =
-        std::find_if(family_.addresses.begin(), family_.addresses.end(), [&](const IpPrefix& one) {
-          return one.network() == route.to.network && one.length < one.address.bits();
+        std::find_if(family_.addresses.begin(), family_.addresses.end(), [&](const IpPrefix& address) {
+          return address.network() == route.to.network && address.length < address.address.bits();
         });
     return at == family_.addresses.end() ? nullptr : &*at;
   }

@@ -106,14 +106,15 @@ std::optional<model::IpAddress> next_hop(const model::Attributes& settings) {
 std::vector<InetRoute> leaving(const std::vector<Desired>& desired, const std::vector<Observed>& observed,
                                const World& world) {
   std::set<model::Key> wanted;
-  for (const auto& one : desired) {
-    if (one.key.kind == kRouteKind) wanted.insert(one.key);
+  for (const auto& resource : desired) {
+    if (resource.key.kind == kRouteKind) wanted.insert(resource.key);
   }
   std::vector<InetRoute> out;
-  for (const auto& one : observed) {
-    if (one.key.kind != kRouteKind || wanted.contains(one.key)) continue;
-    const auto& clue = world.clue(one.key);
-    auto id = clue.ours && clue.instance == one.instance ? route_id(one.key) : std::nullopt;
+  for (const auto& resource : observed) {
+    if (resource.key.kind != kRouteKind || wanted.contains(resource.key)) continue;
+    const auto& known_identity = world.known_identity(resource.key);
+    auto id = known_identity.ours && known_identity.instance == resource.instance ? route_id(resource.key)
+                                                                                  : std::nullopt;
     const auto* link = id ? interface_of(id->interface, world) : nullptr;
     if (link == nullptr) continue;
     id->route.index = link->index;
@@ -144,7 +145,7 @@ class RouteKind final : public Kind, public MustStay, public PutBackByOthers, pu
   }
 
   Result<std::vector<Observed>> observe(World& world) const override {
-    const auto interfaces = concerned_interfaces(kRouteKind, world);
+    const auto interfaces = tracked_interfaces(kRouteKind, world);
     std::vector<Observed> out;
     if (interfaces.empty()) return out;
     const auto all = world.host().inet.observe_routes();
@@ -165,8 +166,8 @@ class RouteKind final : public Kind, public MustStay, public PutBackByOthers, pu
 
   void check(std::vector<Desired>& desired, const std::vector<Observed>& observed, World& world,
              Diagnostics& diagnostics) const override {
-    const bool any = std::any_of(desired.begin(), desired.end(), [](const Desired& one) {
-      return one.key.kind == kRouteKind && !one.settings.empty();
+    const bool any = std::any_of(desired.begin(), desired.end(), [](const Desired& resource) {
+      return resource.key.kind == kRouteKind && !resource.settings.empty();
     });
     if (!any) return;
     const auto all = world.host().inet.observe_routes();
@@ -175,16 +176,18 @@ class RouteKind final : public Kind, public MustStay, public PutBackByOthers, pu
     std::map<std::string, const Desired*> seen;  // by everything but the interface
     const auto going = leaving(desired, observed, world);
     const auto children = detail::leaving(desired, observed, world);
-    for (const auto& one : desired) {
-      const auto id = one.key.kind == kRouteKind && !one.settings.empty() ? route_id(one.key) : std::nullopt;
+    for (const auto& resource : desired) {
+      const auto id = resource.key.kind == kRouteKind && !resource.settings.empty() ? route_id(resource.key)
+                                                                                    : std::nullopt;
       if (!id) continue;
-      const auto [first, fresh] = seen.try_emplace(one.key.id.substr(one.key.id.find(' ')), &one);
+      const auto [first, fresh] =
+          seen.try_emplace(resource.key.id.substr(resource.key.id.find(' ')), &resource);
       if (!fresh) {
         auto& d = diagnostics.emplace_back(
             model::Diagnostic{model::Severity::kError,
-                              one.where,
+                              resource.where,
                               fmt::format("{}: {} would lead to the same network with the same metric",
-                                          one.label, first->second->label),
+                                          resource.label, first->second->label),
                               "write another metric for one of them, under routes",
                               {}});
         d.related.push_back({first->second->where, "the other route"});
@@ -197,9 +200,9 @@ class RouteKind final : public Kind, public MustStay, public PutBackByOthers, pu
         if (children.contains(other.index) || is_among(going, other)) continue;
         const auto* link = world.link(other.index);
         diagnostics.push_back({model::Severity::kError,
-                               one.where,
+                               resource.where,
                                fmt::format("{}: there is a route to {} with metric {} already, over {}",
-                                           one.label, other.to.text(), other.metric,
+                                           resource.label, other.to.text(), other.metric,
                                            link == nullptr ? std::to_string(other.index) : link->name),
                                "write another metric: of two routes the one with the lower metric is taken",
                                {}});
@@ -247,8 +250,8 @@ class RouteKind final : public Kind, public MustStay, public PutBackByOthers, pu
     return interface_put_back_by(key.id);
   }
 
-  [[nodiscard]] std::string footing(const Change& change, const World& world) const override {
-    return port_footing(change.key.id, world);
+  [[nodiscard]] std::string parent_object(const Change& change, const World& world) const override {
+    return port_object(change.key.id, world);
   }
 
   [[nodiscard]] bool has_to_stay(const Observed& /*then*/, const World& /*now*/) const override {

@@ -155,14 +155,14 @@ class DcbKind final : public Kind, public AwaitsKernel, public ClearsAway {
   }
 
   Result<void> apply(std::span<const Change> changes, system::Host& host) const override {
-    BondLegs legs(host.links);
+    BondMembers bond_members(host.links);
     for (const auto& change : changes) {
       auto links = host.links.observe_links();
       if (!links) return base::fail(links.error());
       const auto link = std::find_if(links->begin(), links->end(),
                                      [&](const auto& other) { return other.name == change.key.id; });
       DcbWriter writer(change.key.id, host.dcb, [&]() -> Result<void> {
-        return link == links->end() ? Result<void>{} : legs.disturb(*link);
+        return link == links->end() ? Result<void>{} : bond_members.disturb(*link);
       });
       auto done = writer.reach(model::from_attributes<InterfaceDcb>(change.after));
       // Also after a failure: state that went with the device must not stay away.
@@ -255,8 +255,8 @@ class DcbKind final : public Kind, public AwaitsKernel, public ClearsAway {
     return world.named(key.id) != nullptr;
   }
 
-  [[nodiscard]] std::string footing(const Change& change, const World& world) const override {
-    return footing_on(world.named(change.key.id), world);
+  [[nodiscard]] std::string parent_object(const Change& change, const World& world) const override {
+    return parent_object_on(world.named(change.key.id), world);
   }
 
  private:
@@ -282,9 +282,9 @@ class DcbKind final : public Kind, public AwaitsKernel, public ClearsAway {
     const auto* link = world.named(interface);
     if (driver.closes && link != nullptr) {
       const auto on = with_those_over(*link, world);
-      auto luggage = observe_luggage(world.host(), on);
-      if (!luggage) return base::fail(luggage.error());
-      change.carried = pack(*luggage);
+      auto carried_states = observe_carried_states(world.host(), on);
+      if (!carried_states) return base::fail(carried_states.error());
+      change.carried = pack(*carried_states);
       if (!driver.name.empty()) {
         std::string over;
         for (std::size_t i = 1; i < on.size(); ++i) over += (i == 1 ? " and " : ", ") + on[i].name;

@@ -114,8 +114,9 @@ void error(const Desired& one, const DcbRefusal& refusal, Diagnostics& diagnosti
 /// it is.
 InterfaceDcb as_it_will_be(const Desired& one, const Observed& observed, const World& world) {
   auto all = observed.settings;
-  if (const auto& clue = world.clue(one.key); clue.instance == observed.instance) {
-    for (const auto& [field, value] : clue.before) all.insert_or_assign(field, value);
+  if (const auto& known_identity = world.known_identity(one.key);
+      known_identity.instance == observed.instance) {
+    for (const auto& [field, value] : known_identity.before) all.insert_or_assign(field, value);
   }
   for (const auto& [field, value] : one.settings) all.insert_or_assign(field, value);
   return model::from_attributes<InterfaceDcb>(all);
@@ -200,8 +201,9 @@ void check_driver(Desired& one, const Observed& observed, const system::DcbState
       error(one, field, fmt::format("the driver of {} does not offer it", interface), "", diagnostics);
   }
   const auto then = as_it_will_be(one, observed, world);
-  const auto& clue = world.clue(one.key);
-  derive(one, driver, then, state, clue.instance == observed.instance && clue.before.contains("algorithms"));
+  const auto& known_identity = world.known_identity(one.key);
+  derive(one, driver, then, state,
+         known_identity.instance == observed.instance && known_identity.before.contains("algorithms"));
   const auto wanted = model::from_attributes<InterfaceDcb>(one.settings);
   if (wanted.dscp) {
     if (const auto refused_dscp = why_not_dscp(driver, interface, state, *wanted.dscp))
@@ -256,27 +258,28 @@ void check_dcb_entry(const Desired& one, Diagnostics& diagnostics) {
 void check_dcb(std::vector<Desired>& desired, const std::vector<Observed>& observed, World& world,
                Diagnostics& diagnostics) {
   const auto now = model::by_key(observed);
-  for (auto& one : desired) {
-    if (one.key.kind != kDcbKind || one.pending) continue;
-    const auto* link = world.named(one.key.id);
+  for (auto& resource : desired) {
+    if (resource.key.kind != kDcbKind || resource.pending) continue;
+    const auto* link = world.named(resource.key.id);
     if (link == nullptr) {
-      one.pending = fmt::format("no interface {} now", one.key.id);
-      one.settings.clear();
+      resource.pending = fmt::format("no interface {} now", resource.key.id);
+      resource.settings.clear();
       continue;
     }
-    if (link->name != one.key.id) {
-      error(one, "interface", fmt::format("{} is an alternative name of {}", one.key.id, link->name),
+    if (link->name != resource.key.id) {
+      error(resource, "interface",
+            fmt::format("{} is an alternative name of {}", resource.key.id, link->name),
             fmt::format("write interface = \"{}\"", link->name), diagnostics);
       continue;
     }
-    const auto at = now.find(one.key);
+    const auto at = now.find(resource.key);
     if (at == now.end()) {
-      error(one, "interface", fmt::format("{} has no data center bridging", one.key.id),
+      error(resource, "interface", fmt::format("{} has no data center bridging", resource.key.id),
             hint_without_dcb(*link, world), diagnostics);
       continue;
     }
-    const auto state = world.host().dcb.observe_dcb(one.key.id);
-    if (state && *state) check_driver(one, *at->second, **state, world, diagnostics);
+    const auto state = world.host().dcb.observe_dcb(resource.key.id);
+    if (state && *state) check_driver(resource, *at->second, **state, world, diagnostics);
   }
 }
 

@@ -18,7 +18,7 @@ using system::Tsa;
 
 namespace {
 
-std::string with(std::string_view text, const std::string& interface) {
+std::string with_interface(std::string_view text, const std::string& interface) {
   std::string out(text);
   if (const auto at = out.find("{}"); at != std::string::npos) out.replace(at, 2, interface);
   return out;
@@ -54,7 +54,7 @@ std::optional<DcbRefusal> why_not_ours(const DcbDriver& driver, const std::strin
         fmt::format("{} accepts settings for {} without effect: the values that the switch and its "
                     "firmware have negotiated hold",
                     called(driver), interface),
-        with(driver.never_takes, interface)};
+        with_interface(driver.never_takes, interface)};
   const bool hosts = (bits & system::kDcbxHost) != 0;
   if (wanted == Dcbx::kHost && !hosts) {
     if (driver.host == HostMode::kNever)
@@ -68,20 +68,20 @@ std::optional<DcbRefusal> why_not_ours(const DcbDriver& driver, const std::strin
               ? fmt::format("the firmware's agent has DCBX of {}, and {} does not take it away from it",
                             interface, called(driver))
               : fmt::format("{} does not let the host have DCBX of {}", called(driver), interface),
-          with(firmware_has_dcb(bits) ? driver.agent_off : driver.without_bits, interface)};
+          with_interface(firmware_has_dcb(bits) ? driver.agent_off : driver.without_bits, interface)};
     bits = system::kDcbxHost | system::kDcbxVersionIeee;
   } else if (wanted == Dcbx::kFirmware && hosts) {
     if (!driver.gives_back)
       return DcbRefusal{"dcbx",
                         fmt::format("{} does not give DCBX of {} to the firmware", called(driver), interface),
-                        with(driver.give_back, interface)};
+                        with_interface(driver.give_back, interface)};
     bits = static_cast<std::uint8_t>(bits & ~system::kDcbxHost);
   }
   if (firmware_has_dcb(bits) && driver.agent_refuses)
     return DcbRefusal{"",
                       fmt::format("the firmware's agent has DCB of {}: {} refuses every setting", interface,
                                   called(driver)),
-                      with(driver.agent_off, interface)};
+                      with_interface(driver.agent_off, interface)};
   if ((bits & driver.needs_bits) != driver.needs_bits) {
     const bool offers = wanted != Dcbx::kHost && takes_host(driver, bits) &&
                         (bits & system::kDcbxHost) == 0 && driver.host == HostMode::kNobodysNow;
@@ -92,7 +92,7 @@ std::optional<DcbRefusal> why_not_ours(const DcbDriver& driver, const std::strin
                         ? "the host does not have DCBX"
                         : "DCBX is not in IEEE mode",
                     bits),
-        offers ? "write dcbx = \"host\"" : with(driver.without_bits, interface)};
+        offers ? "write dcbx = \"host\"" : with_interface(driver.without_bits, interface)};
   }
   return std::nullopt;
 }

@@ -26,14 +26,14 @@ bool has(const DscpMap& map, std::uint8_t dscp, std::uint8_t priority) {
 
 }  // namespace
 
-Result<void> BondLegs::disturb(const system::Link& link) {
+Result<void> BondMembers::disturb(const system::Link& link) {
   if (link.master == 0) return {};
   std::vector<int> others;
   std::string names;
-  for (const auto& leg : disturbed_) {
-    if (leg.master != link.master || leg.index == link.index) continue;
-    others.push_back(leg.index);
-    names += (names.empty() ? "" : ", ") + leg.name;
+  for (const auto& member : disturbed_) {
+    if (member.master != link.master || member.index == link.index) continue;
+    others.push_back(member.index);
+    names += (names.empty() ? "" : ", ") + member.name;
   }
   if (!others.empty()) {
     auto without = links_.wait_for_carrier(others, kRetraining);

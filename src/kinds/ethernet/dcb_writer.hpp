@@ -14,22 +14,22 @@
 namespace rdmacfg::kinds {
 
 /// Ports of one bond, team or bridge are disturbed one after the other.
-class BondLegs {
+class BondMembers {
  public:
-  explicit BondLegs(system::Links& links) : links_(links) {}
+  explicit BondMembers(system::Links& links) : links_(links) {}
 
   /// Notes that `link` is about to lose its carrier. Waits for that of the ports of the same master that were
   /// disturbed before; fails when it does not come back: the host may hang on this one.
   base::Result<void> disturb(const system::Link& link);
 
  private:
-  struct Leg {
+  struct Member {
     int index = 0;
     int master = 0;
     std::string name;
   };
   system::Links& links_;
-  std::vector<Leg> disturbed_;
+  std::vector<Member> disturbed_;
 };
 
 /// Sets the DCB of one interface as wanted, from any state. Settings that are right already are not written.

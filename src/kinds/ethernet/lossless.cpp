@@ -53,7 +53,7 @@ std::vector<PortRef> roce_ports(const std::string& interface, const World& world
   const auto* link = world.named(interface);
   if (link == nullptr) return {};
   auto ports = ports_over(*link, world);
-  std::erase_if(ports, [](const PortRef& one) { return one.port->link_layer != "Ethernet"; });
+  std::erase_if(ports, [](const PortRef& port) { return port.port->link_layer != "Ethernet"; });
   return ports;
 }
 

@@ -30,10 +30,10 @@ constexpr std::string_view kPfcKind = "pfc";
 std::optional<std::string> pfc_options_after(std::span<const Desired> desired,
                                              std::span<const Observed> /*observed*/) {
   OptionLines lines;
-  for (const auto& one : desired) {
-    if (one.key.kind != kPfcKind) continue;
-    if (const auto priorities = model::from_attributes<PfcDriver>(one.settings).priorities)
-      lines[one.key.id] = pfc_options(*priorities);
+  for (const auto& resource : desired) {
+    if (resource.key.kind != kPfcKind) continue;
+    if (const auto priorities = model::from_attributes<PfcDriver>(resource.settings).priorities)
+      lines[resource.key.id] = pfc_options(*priorities);
   }
   return lines.empty() ? std::nullopt : std::optional(render_option_lines(lines));
 }
@@ -102,14 +102,14 @@ class PfcKind final : public Kind {
   void check(std::vector<Desired>& desired, const std::vector<Observed>& /*observed*/, World& world,
              Diagnostics& diagnostics) const override {
     std::optional<std::vector<ForeignLine>> foreign;
-    for (const auto& one : desired) {
-      if (one.key.kind != kPfcKind) continue;
+    for (const auto& resource : desired) {
+      if (resource.key.kind != kPfcKind) continue;
       if (!foreign) foreign = read_foreign_lines(world.host().files);
-      const auto options = options_of(one);
-      const auto driver_at = one.origins.at("driver");
-      const auto at = one.origins.contains("priorities") ? one.origins.at("priorities") : driver_at;
-      warn_foreign_options("[[pfc]] priorities", one.key.id, options, at, *foreign, diagnostics);
-      (void)check_known("[[pfc]]", one.key.id, options, driver_at, at, world, diagnostics);
+      const auto options = options_of(resource);
+      const auto driver_at = resource.origins.at("driver");
+      const auto at = resource.origins.contains("priorities") ? resource.origins.at("priorities") : driver_at;
+      warn_foreign_options("[[pfc]] priorities", resource.key.id, options, at, *foreign, diagnostics);
+      (void)check_known("[[pfc]]", resource.key.id, options, driver_at, at, world, diagnostics);
     }
   }
 

@@ -11,7 +11,7 @@
 #include "base/text.hpp"
 #include "kinds/abilities.hpp"
 #include "kinds/entry.hpp"
-#include "kinds/ethernet/roce_look.hpp"
+#include "kinds/ethernet/roce_observation.hpp"
 #include "kinds/ethernet/roce_ports.hpp"
 #include "kinds/ethernet/roce_record.hpp"
 #include "kinds/ethernet/roce_writer.hpp"
@@ -162,23 +162,23 @@ class RoceKind final : public Kind,
   void check(std::vector<Desired>& desired, const std::vector<Observed>& /*observed*/, World& world,
              Diagnostics& diagnostics) const override {
     const bool unloaded = world.has_host() && was_unloaded(world.host());
-    for (auto& one : desired) {
-      if (one.key.kind != kRoceKind || one.pending) continue;
+    for (auto& resource : desired) {
+      if (resource.key.kind != kRoceKind || resource.pending) continue;
       if (unloaded) {
-        one.pending = "rdma_cm is not loaded";
-        one.settings.clear();
+        resource.pending = "rdma_cm is not loaded";
+        resource.settings.clear();
         continue;
       }
-      const auto wanted = model::from_attributes<Roce>(one.settings);
-      const auto port = roce_port(one.key.id, world);
-      if (!port || one.settings.empty()) continue;
+      const auto wanted = model::from_attributes<Roce>(resource.settings);
+      const auto port = roce_port(resource.key.id, world);
+      if (!port || resource.settings.empty()) continue;
       if (wanted.mode && port->device->node_type == kIwarp && port->device->soft.empty()) {
         // Its GIDs read "IB/RoCE v1" (ib_cache_gid_type_str()), and mean nothing.
         diagnostics.push_back(
             Diagnostic{Severity::kError,
-                       one.origins.at("mode"),
-                       fmt::format("[[roce]] mode: {} is iWARP ({}), which has no RoCE version", one.label,
-                                   port->device->driver),
+                       resource.origins.at("mode"),
+                       fmt::format("[[roce]] mode: {} is iWARP ({}), which has no RoCE version",
+                                   resource.label, port->device->driver),
                        "remove mode",
                        {}});
         continue;
@@ -188,8 +188,8 @@ class RoceKind final : public Kind,
       if (table && table->empty() && is_idle_in_bond(*port, world)) continue;
       if (table && table->empty()) {
         // rdma_cm has no port there: its folder in configfs cannot be made (ENODEV).
-        one.pending = switched_off(*port, world.host().files);
-        one.settings.clear();
+        resource.pending = switched_off(*port, world.host().files);
+        resource.settings.clear();
         continue;
       }
       if (!wanted.mode || !table) continue;  // the kernel will say
@@ -201,8 +201,8 @@ class RoceKind final : public Kind,
       const std::vector<std::string> names(offered.begin(), offered.end());
       diagnostics.push_back(Diagnostic{
           Severity::kError,
-          one.origins.at("mode"),
-          fmt::format("[[roce]] mode: {} has no GID of RoCE {}; it offers {}", one.label,
+          resource.origins.at("mode"),
+          fmt::format("[[roce]] mode: {} has no GID of RoCE {}; it offers {}", resource.label,
                       model::text_of(*wanted.mode), names.empty() ? "none" : base::join(names, ", ")),
           "`rdma-configctl show` lists the GID table",
           {}});
@@ -307,17 +307,17 @@ class RoceKind final : public Kind,
   }
 
   Result<void> refresh_hidden(system::Host& host, const std::set<std::string>& handles) const override {
-    return look_at_roce_defaults(host, handles);
+    return observe_roce_defaults(host, handles);
   }
 
   /// An entry by a name that nothing has now may mean any port: of that number, where it gives one.
   [[nodiscard]] std::string why_held(const model::Key& key, const std::vector<Desired>& desired,
                                      const World& world) const override {
-    for (const auto& one : desired) {
-      if (one.key.kind != kRoceKind || !one.pending || roce_port(one.key.id, world)) continue;
-      const auto slash = one.key.id.rfind('/');
-      if (slash != std::string::npos && !key.id.ends_with(one.key.id.substr(slash))) continue;
-      return fmt::format("[[roce]] {} may mean it ({})", one.label, *one.pending);
+    for (const auto& resource : desired) {
+      if (resource.key.kind != kRoceKind || !resource.pending || roce_port(resource.key.id, world)) continue;
+      const auto slash = resource.key.id.rfind('/');
+      if (slash != std::string::npos && !key.id.ends_with(resource.key.id.substr(slash))) continue;
+      return fmt::format("[[roce]] {} may mean it ({})", resource.label, *resource.pending);
     }
     return {};
   }
@@ -327,7 +327,7 @@ class RoceKind final : public Kind,
     return port && port->port->link_layer == "Ethernet";
   }
 
-  [[nodiscard]] std::string footing(const Change& change, const World& world) const override {
+  [[nodiscard]] std::string parent_object(const Change& change, const World& world) const override {
     const auto port = roce_port(change.key.id, world);
     // A plan may re-create a software device, and then sets its defaults.
     return port && port->device->soft.empty() ? port->device->instance : std::string();

@@ -275,7 +275,7 @@ class ExpectKind final : public Kind, public KeepsReadings {
     return judge_expectation(desired, world);
   }
 
-  [[nodiscard]] std::string footing(const Change& change, const World& world) const override {
+  [[nodiscard]] std::string parent_object(const Change& change, const World& world) const override {
     const auto* device = device_of(change.key, world);
     return device == nullptr ? std::string() : device->instance;
   }

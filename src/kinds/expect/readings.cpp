@@ -99,7 +99,7 @@ Reading devices(const ExpectRow& /*row*/, const Subject& subject) {
 
 Reading active_ports(const ExpectRow& /*row*/, const Subject& subject) {
   const auto count = std::count_if(subject.ports.begin(), subject.ports.end(),
-                                   [](const PortRef& one) { return one.port->state == "ACTIVE"; });
+                                   [](const PortRef& port) { return port.port->state == "ACTIVE"; });
   return {Value(static_cast<std::int64_t>(count)), {}, {}};
 }
 

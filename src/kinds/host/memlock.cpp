@@ -83,7 +83,7 @@ class MemlockKind final : public Kind {
     auto limits = read_limits(world.host().files);
     if (!limits) return base::fail(limits.error());
     std::set<std::string> asked;
-    for (auto& id : world.concerned(kMemlockKind)) asked.insert(std::move(id));
+    for (auto& id : world.tracked(kMemlockKind)) asked.insert(std::move(id));
     auto declared = read_declared_groups(world.host().files);
     if (!declared) return base::fail(declared.error());
     auto written = read_limit_domains(world.host().files);
@@ -114,15 +114,15 @@ class MemlockKind final : public Kind {
   void check(std::vector<Desired>& desired, const std::vector<Observed>& /*observed*/, World& world,
              Diagnostics& diagnostics) const override {
     std::optional<Result<std::map<std::string, std::vector<ForeignLimit>>>> others;  // once they are needed
-    for (auto& one : desired) {
-      if (one.key.kind != kMemlockKind) continue;
-      const LimitDomain domain{one.key.id};
-      leave_to_directory(one, world, diagnostics);
+    for (auto& resource : desired) {
+      if (resource.key.kind != kMemlockKind) continue;
+      const LimitDomain domain{resource.key.id};
+      leave_to_directory(resource, world, diagnostics);
       const bool is_user = domain.group().empty() && !domain.everybody();
       if (is_user && !world.offline() && !world.host().accounts.has_user(domain.text)) {
         diagnostics.push_back(
             {Severity::kWarning,
-             one.where,
+             resource.where,
              fmt::format("[[memlock]] domain: there is no user {} on this host", domain.text),
              "a group is written with @ in front",
              {}});
@@ -134,7 +134,7 @@ class MemlockKind final : public Kind {
       for (const auto& other : lines->second) {
         diagnostics.push_back(
             {Severity::kWarning,
-             one.where,
+             resource.where,
              fmt::format("{}:{} limits the same: \"{}\"", other.file, other.line, other.text),
              other.wins
                  ? "pam_limits reads that file after ours, so it wins: remove the line there"

@@ -36,10 +36,10 @@ std::string why_instances_wait(const std::string& unit, const LockLimit& wanted,
   if (!instances || !*instances) return {};
   std::string names;
   std::size_t number = 0;
-  for (const auto& one : **instances) {
-    const auto now = one.main_pid == 0 ? std::nullopt : host.units.observe_memlock(one.main_pid);
+  for (const auto& instance : **instances) {
+    const auto now = instance.main_pid == 0 ? std::nullopt : host.units.observe_memlock(instance.main_pid);
     if (!now || *now == wanted || ++number > kNamed) continue;
-    names += fmt::format("{}{} (may lock {})", number == 1 ? "" : ", ", one.name, words_of(*now));
+    names += fmt::format("{}{} (may lock {})", number == 1 ? "" : ", ", instance.name, words_of(*now));
   }
   if (number == 0) return {};
   if (number > kNamed) names += fmt::format(" and {} more", number - kNamed);

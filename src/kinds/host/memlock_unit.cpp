@@ -105,7 +105,7 @@ class MemlockUnitKind final : public Kind, public ClearsAway, public NeedsWatchi
     }
     // A dropped entry is only taken away: its process is not checked.
     std::vector<std::string> asked;
-    for (const auto& unit : world.concerned(kMemlockUnitKind)) {
+    for (const auto& unit : world.tracked(kMemlockUnitKind)) {
       if (ours.contains(unit)) asked.push_back(unit);
     }
     std::map<std::string, Unit> units;
@@ -138,30 +138,31 @@ class MemlockUnitKind final : public Kind, public ClearsAway, public NeedsWatchi
   void check(std::vector<Desired>& desired, const std::vector<Observed>& /*observed*/, World& world,
              Diagnostics& diagnostics) const override {
     std::vector<std::string> names;
-    for (const auto& one : desired) {
-      if (one.key.kind == kMemlockUnitKind) names.push_back(one.key.id);
+    for (const auto& resource : desired) {
+      if (resource.key.kind == kMemlockUnitKind) names.push_back(resource.key.id);
     }
     if (names.empty()) return;
     std::map<std::string, Unit> units;
     if (!world.offline()) {
       if (auto found = observe_loaded(world.host(), names)) units = std::move(*found);
     }
-    for (auto& one : desired) {
-      if (one.key.kind != kMemlockUnitKind) continue;
-      if (const auto at = units.find(one.key.id); at != units.end() && at->second.there()) {
-        one.settings["loaded"] = true;
+    for (auto& resource : desired) {
+      if (resource.key.kind != kMemlockUnitKind) continue;
+      if (const auto at = units.find(resource.key.id); at != units.end() && at->second.there()) {
+        resource.settings["loaded"] = true;
         // A restart gives a process what systemd makes of all drop-ins, so it is for nothing where ours
         // loses.
-        if (at->second.main_pid != 0 && one.policy.contains(kRestart) && !overruled(one, world.host())) {
-          one.settings["process"] = one.settings["limit"];
+        if (at->second.main_pid != 0 && resource.policy.contains(kRestart) &&
+            !overruled(resource, world.host())) {
+          resource.settings["process"] = resource.settings["limit"];
         }
       }
-      const auto others = foreign_drop_ins(world.host().files, one.key.id);
+      const auto others = foreign_drop_ins(world.host().files, resource.key.id);
       if (!others) continue;
       for (const auto& other : *others) {
         if (!other.wins) continue;
         diagnostics.push_back({Severity::kWarning,
-                               one.where,
+                               resource.where,
                                fmt::format("{}:{} sets the same: \"{}\"", other.file, other.line, other.text),
                                "systemd reads that file after ours, so it wins: remove the line there",
                                {}});
@@ -279,7 +280,7 @@ class MemlockUnitKind final : public Kind, public ClearsAway, public NeedsWatchi
     auto units = observe_loaded(host, names);
     if (!units) return base::fail(units.error());
     const bool stale =
-        std::any_of(units->begin(), units->end(), [](const auto& one) { return one.second.needs_reload; });
+        std::any_of(units->begin(), units->end(), [](const auto& unit) { return unit.second.needs_reload; });
     // Of a template nobody can ask; it has no state of its own, so telling once too often does no harm.
     if (!stale && !sessions) return {};
     auto done = host.units.reload_manager();

@@ -57,10 +57,10 @@ bool any_lists(const Lists& lists, const std::string& name) {
 std::optional<std::string> module_options_after(std::span<const Desired> desired,
                                                 std::span<const Observed> /*observed*/) {
   OptionLines lines;
-  for (const auto& one : desired) {
-    if (one.key.kind != kModuleKind) continue;
-    if (const auto options = model::from_attributes<KernelModule>(one.settings).options)
-      lines[one.key.id] = *options;
+  for (const auto& resource : desired) {
+    if (resource.key.kind != kModuleKind) continue;
+    if (const auto options = model::from_attributes<KernelModule>(resource.settings).options)
+      lines[resource.key.id] = *options;
   }
   return lines.empty() ? std::nullopt : std::optional(render_option_lines(lines));
 }
@@ -147,17 +147,18 @@ class ModuleKind final : public Kind {
              Diagnostics& diagnostics) const override {
     std::optional<std::map<std::string, std::vector<ForeignLine>>> foreign;  // by module, once it is needed
     const auto now = model::by_key(observed);
-    for (auto& one : desired) {
-      if (one.key.kind != kModuleKind) continue;
+    for (auto& resource : desired) {
+      if (resource.key.kind != kModuleKind) continue;
       // Anything that is not to be there, and is not, needs no mention.
-      const auto at = now.find(one.key);
-      std::erase_if(one.settings, [&](const auto& setting) {
+      const auto at = now.find(resource.key);
+      std::erase_if(resource.settings, [&](const auto& setting) {
         return setting.second == model::Value{} &&
                (at == now.end() || !at->second->settings.contains(setting.first));
       });
-      const auto& name = one.key.id;
-      const auto options = options_of(one.settings);
-      const auto options_at = one.origins.contains("options") ? one.origins.at("options") : one.where;
+      const auto& name = resource.key.id;
+      const auto options = options_of(resource.settings);
+      const auto options_at =
+          resource.origins.contains("options") ? resource.origins.at("options") : resource.where;
       if (!foreign) {
         foreign.emplace();
         for (auto& line : read_foreign_lines(world.host().files)) {
@@ -168,17 +169,18 @@ class ModuleKind final : public Kind {
       const auto lines = foreign->find(name);
       if (lines != foreign->end()) {
         warn_foreign_options("[[module]] options", name, options, options_at, lines->second, diagnostics);
-        if (is_true(one.settings, "loaded")) check_loadable(one, lines->second, diagnostics);
+        if (is_true(resource.settings, "loaded")) check_loadable(resource, lines->second, diagnostics);
       }
       if (world.offline()) {
-        one.settings.erase("loaded");
+        resource.settings.erase("loaded");
         continue;
       }
-      if (!check_known("[[module]]", name, options, one.origins.at("name"), options_at, world, diagnostics))
+      if (!check_known("[[module]]", name, options, resource.origins.at("name"), options_at, world,
+                       diagnostics))
         continue;
       if (const auto info = world.host().modules.info(name); info && *info && (*info)->builtin) {
-        one.settings.erase("loaded");
-        one.settings.erase("at_boot");
+        resource.settings.erase("loaded");
+        resource.settings.erase("at_boot");
         if (!options.list.empty()) {
           diagnostics.push_back(
               Diagnostic{Severity::kWarning,

@@ -91,7 +91,7 @@ class PackageKind final : public Kind {
   Result<std::vector<Observed>> observe(World& world) const override {
     std::vector<Observed> out;
     if (world.offline()) return out;
-    for (const auto& id : world.concerned(kPackageKind)) {
+    for (const auto& id : world.tracked(kPackageKind)) {
       const auto* package = find_package(id);
       if (package == nullptr) continue;
       Observed observed;
@@ -107,20 +107,20 @@ class PackageKind final : public Kind {
              Diagnostics& /*diagnostics*/) const override {
     std::optional<bool> can;
     std::optional<Distribution> here;
-    for (auto& one : desired) {
-      if (one.key.kind != kPackageKind || world.offline()) continue;
+    for (auto& resource : desired) {
+      if (resource.key.kind != kPackageKind || world.offline()) continue;
       const auto at = std::find_if(observed.begin(), observed.end(),
-                                   [&](const auto& other) { return other.key == one.key; });
+                                   [&](const auto& other) { return other.key == resource.key; });
       if (at != observed.end() && at->settings.at("installed") == model::Value{true}) continue;
-      const bool install = model::value_of(one.policy, "install") == model::Value{true};
+      const bool install = model::value_of(resource.policy, "install") == model::Value{true};
       if (install && !can) can = world.host().packages.can_install();
       if (install && *can) continue;
       if (!here) here = distribution(world.host().files);
-      const std::array<const Package*, 1> wanted{find_package(one.key.id)};
+      const std::array<const Package*, 1> wanted{find_package(resource.key.id)};
       const auto command = install_command(*here, wanted);
-      one.pending = command.empty() ? "it is not installed" : "it is not installed: " + command;
-      if (install) *one.pending += " (PackageKit does not answer here)";
-      one.settings.clear();
+      resource.pending = command.empty() ? "it is not installed" : "it is not installed: " + command;
+      if (install) *resource.pending += " (PackageKit does not answer here)";
+      resource.settings.clear();
     }
   }
 

@@ -88,7 +88,7 @@ class ServiceKind final : public Kind, public NeedsWatching {
 
   Result<std::vector<Observed>> observe(World& world) const override {
     std::vector<Observed> out;
-    const auto names = world.concerned(kServiceKind);
+    const auto names = world.tracked(kServiceKind);
     if (names.empty() || world.offline()) return out;
     auto units = world.host().units.observe_units(names);
     if (!units) return base::fail(units.error());
@@ -116,8 +116,8 @@ class ServiceKind final : public Kind, public NeedsWatching {
              Diagnostics& diagnostics) const override {
     if (world.offline()) return;
     std::vector<std::string> names;
-    for (const auto& one : desired) {
-      if (one.key.kind == kServiceKind) names.push_back(one.key.id);
+    for (const auto& resource : desired) {
+      if (resource.key.kind == kServiceKind) names.push_back(resource.key.id);
     }
     if (names.empty()) return;
     auto units = world.host().units.observe_units(names);
@@ -125,23 +125,23 @@ class ServiceKind final : public Kind, public NeedsWatching {
     if (units && *units) {
       for (const auto& unit : **units) by_name.emplace(unit.name, &unit);
     }
-    for (auto& one : desired) {
-      if (one.key.kind != kServiceKind) continue;
-      const auto at = by_name.find(one.key.id);
+    for (auto& resource : desired) {
+      if (resource.key.kind != kServiceKind) continue;
+      const auto at = by_name.find(resource.key.id);
       if (at == by_name.end()) {
-        postpone(one, units && *units ? "systemd does not know such a unit" : "no systemd answers here");
+        postpone(resource, units && *units ? "systemd does not know such a unit" : "no systemd answers here");
       } else if (!at->second->there()) {
-        const auto wanted = model::from_attributes<Service>(one.settings);
-        const auto* package = package_of_unit(one.key.id);
+        const auto wanted = model::from_attributes<Service>(resource.settings);
+        const auto* package = package_of_unit(resource.key.id);
         if (!wanted.enabled.value_or(false) && !wanted.running.value_or(false)) {
-          one.settings.clear();  // what is not there neither starts nor runs
+          resource.settings.clear();  // what is not there neither starts nor runs
         } else {
-          postpone(one, "there is no such unit" +
-                            (package == nullptr ? "" : how_to_get(*package, world.host().files)));
+          postpone(resource, "there is no such unit" +
+                                 (package == nullptr ? "" : how_to_get(*package, world.host().files)));
         }
       } else {
-        check_unit(one, *at->second, observed, diagnostics);
-        wait_for_need(one, *at->second);
+        check_unit(resource, *at->second, observed, diagnostics);
+        wait_for_need(resource, *at->second);
       }
     }
   }

@@ -80,7 +80,7 @@ class SysctlKind final : public Kind, public NeedsWatching, public MustStay, pub
     if (!ours) return base::fail(ours.error());
     std::set<std::string> paths;
     for (const auto& [path, value] : *ours) paths.insert(path);
-    for (auto& path : world.concerned(kSysctlKind)) paths.insert(std::move(path));
+    for (auto& path : world.tracked(kSysctlKind)) paths.insert(std::move(path));
     std::vector<Observed> out;
     for (const auto& path : paths) {
       Observed observed;
@@ -110,25 +110,27 @@ class SysctlKind final : public Kind, public NeedsWatching, public MustStay, pub
   void check(std::vector<Desired>& desired, const std::vector<Observed>& observed, World& world,
              Diagnostics& diagnostics) const override {
     std::set<std::string> live;
-    for (const auto& one : observed) {
-      if (one.key.kind == kSysctlKind && one.settings.contains("value")) live.insert(one.key.id);
+    for (const auto& resource : observed) {
+      if (resource.key.kind == kSysctlKind && resource.settings.contains("value"))
+        live.insert(resource.key.id);
     }
     const auto makers = model::by_key(desired);
-    for (auto& one : desired) {
-      if (one.key.kind != kSysctlKind) continue;
-      const bool may_come = !one.needs.empty() && !world.offline() && comes(one, makers);
-      if (!live.contains(one.key.id) && !may_come) {
-        one.settings.erase("value");
-        if (!world.offline()) explain_missing(one, world, diagnostics);
+    for (auto& resource : desired) {
+      if (resource.key.kind != kSysctlKind) continue;
+      const bool may_come = !resource.needs.empty() && !world.offline() && comes(resource, makers);
+      if (!live.contains(resource.key.id) && !may_come) {
+        resource.settings.erase("value");
+        if (!world.offline()) explain_missing(resource, world, diagnostics);
       }
-      const auto others = foreign_sysctls(world.host().files, one.key.id);
+      const auto others = foreign_sysctls(world.host().files, resource.key.id);
       if (!others) continue;
       for (const auto& other : *others) {
-        if (same_sysctl_value(other.value, model::text_of(model::value_of(one.settings, "file")))) continue;
+        if (same_sysctl_value(other.value, model::text_of(model::value_of(resource.settings, "file"))))
+          continue;
         diagnostics.push_back(
             {Severity::kWarning,
-             one.where,
-             fmt::format("{}:{} sets {} to {}", other.file, other.line, one.key.id, other.value),
+             resource.where,
+             fmt::format("{}:{} sets {} to {}", other.file, other.line, resource.key.id, other.value),
              other.wins
                  ? "systemd-sysctl reads that file after ours, so it wins at boot: remove the line there"
                  : "ours is read later and wins; remove the line there to keep the two from disagreeing",
@@ -245,9 +247,9 @@ class SysctlKind final : public Kind, public NeedsWatching, public MustStay, pub
     return host.sysctl.hidden(key.id);
   }
 
-  [[nodiscard]] std::string footing(const Change& change, const World& world) const override {
+  [[nodiscard]] std::string parent_object(const Change& change, const World& world) const override {
     const auto index = base::parse_number(carried(change, kIndex).value_or(""));  // as prepare() found it
-    return index ? footing_on(world.link(static_cast<int>(*index)), world) : std::string();
+    return index ? parent_object_on(world.link(static_cast<int>(*index)), world) : std::string();
   }
 
  private:

@@ -79,20 +79,20 @@ std::map<std::string, model::Key> makers(const Bound& bound) {
 
 /// The modules that bring settings; of several the first that the document loads. Sources: smc_sysctl.c,
 /// net/rds/{sysctl,ib_sysctl,tcp}.c, net/sunrpc/xprtrdma, br_netfilter_hooks.c, nf_conntrack_standalone.c.
-struct Bringers {
+struct SettingModules {
   std::string_view settings;  ///< the beginning of their paths
   std::vector<std::string_view> modules;
 };
-const std::vector<Bringers>& bringers() {
-  static const std::vector<Bringers> kAll{{"net/smc/", {"smc"}},
-                                          {"net/rds/ib/", {"rds_rdma"}},
-                                          {"net/rds/tcp/", {"rds_tcp"}},
-                                          {"net/rds/", {"rds", "rds_rdma", "rds_tcp"}},
-                                          {"sunrpc/rdma_", {"rpcrdma"}},
-                                          {"sunrpc/svc_rdma/", {"rpcrdma"}},
-                                          {"sunrpc/", {"sunrpc", "rpcrdma"}},
-                                          {"net/bridge/", {"br_netfilter"}},
-                                          {"net/netfilter/nf_conntrack", {"nf_conntrack"}}};
+const std::vector<SettingModules>& setting_modules() {
+  static const std::vector<SettingModules> kAll{{"net/smc/", {"smc"}},
+                                                {"net/rds/ib/", {"rds_rdma"}},
+                                                {"net/rds/tcp/", {"rds_tcp"}},
+                                                {"net/rds/", {"rds", "rds_rdma", "rds_tcp"}},
+                                                {"sunrpc/rdma_", {"rpcrdma"}},
+                                                {"sunrpc/svc_rdma/", {"rpcrdma"}},
+                                                {"sunrpc/", {"sunrpc", "rpcrdma"}},
+                                                {"net/bridge/", {"br_netfilter"}},
+                                                {"net/netfilter/nf_conntrack", {"nf_conntrack"}}};
   return kAll;
 }
 
@@ -249,7 +249,7 @@ class Parser {
 
   /// The module of the document that brings a setting; empty when there is none.
   [[nodiscard]] std::string_view brought_by(std::string_view path) const {
-    for (const auto& [settings, modules] : bringers()) {
+    for (const auto& [settings, modules] : setting_modules()) {
       if (!path.starts_with(settings)) continue;
       const auto at = std::find_if(modules.begin(), modules.end(),
                                    [&](std::string_view name) { return modules_.contains(name); });
@@ -272,12 +272,12 @@ void check_thresholds(const std::vector<Desired>& desired, Diagnostics& diagnost
     std::optional<std::uint64_t> last;
     for (int i = 1; i <= 3; ++i) {
       const auto path = fmt::format("net/{}/neigh/default/gc_thresh{}", family, i);
-      for (const auto& one : desired) {
-        if (one.key.kind != kSysctlKind || one.key.id != path) continue;
-        const auto number = base::parse_number(model::text_of(model::value_of(one.settings, "value")));
+      for (const auto& resource : desired) {
+        if (resource.key.kind != kSysctlKind || resource.key.id != path) continue;
+        const auto number = base::parse_number(model::text_of(model::value_of(resource.settings, "value")));
         if (last && number && *number < *last) {
           diagnostics.push_back({Severity::kError,
-                                 one.origins.at("value"),
+                                 resource.origins.at("value"),
                                  fmt::format("[[sysctl]] {}: {} is less than the threshold before it, {}",
                                              path, *number, *last),
                                  "gc_thresh1 <= gc_thresh2 <= gc_thresh3",

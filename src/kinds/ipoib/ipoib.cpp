@@ -108,13 +108,13 @@ class IpoibKind final : public Kind,
              Diagnostics& diagnostics) const override {
     take_from_network_manager(kIpoibKind, desired, observed);
     const auto now = model::by_key(observed);
-    for (auto& one : desired) {
-      if (one.key.kind != kIpoibKind || one.ignore || one.pending) continue;
-      const auto* link = link_of(one.key, world);
-      const auto at = now.find(one.key);
+    for (auto& resource : desired) {
+      if (resource.key.kind != kIpoibKind || resource.ignore || resource.pending) continue;
+      const auto* link = link_of(resource.key, world);
+      const auto at = now.find(resource.key);
       if (link != nullptr) {
-        check_capability(one, at == now.end() ? nullptr : at->second, *link, "[[ipoib]]", link->ipoib->guid,
-                         world, diagnostics);
+        check_capability(resource, at == now.end() ? nullptr : at->second, *link, "[[ipoib]]",
+                         link->ipoib->guid, world, diagnostics);
       }
     }
   }
@@ -151,13 +151,13 @@ class IpoibKind final : public Kind,
       for (const auto* child : world.children(link->index)) links.push_back(*child);
     }
     if (links.empty()) return {};
-    auto luggage = observe_luggage(world.host(), links);
-    if (!luggage) return base::fail(luggage.error());
-    std::map<int, const Luggage*> by_index;
-    for (const auto& one : *luggage) by_index.emplace(one.carried.index, &one);
+    auto carried_states = observe_carried_states(world.host(), links);
+    if (!carried_states) return base::fail(carried_states.error());
+    std::map<int, const CarriedState*> by_index;
+    for (const auto& state : *carried_states) by_index.emplace(state.carried.index, &state);
     for (auto* change : carrying) {
       const auto* link = link_of(change->key, world);
-      std::vector<Luggage> mine{*by_index.at(link->index)};
+      std::vector<CarriedState> mine{*by_index.at(link->index)};
       for (const auto* child : world.children(link->index)) mine.push_back(*by_index.at(child->index));
       change->carried = pack(mine);
     }
@@ -201,9 +201,10 @@ class IpoibKind final : public Kind,
   Result<void> recover(std::span<const Change> changes, system::Host& host) const override {
     for (const auto& change : changes) {
       const auto wanted = model::from_attributes<Ipoib>(change.after);
-      const auto luggage = unpack(change.carried);
-      if (luggage.empty()) continue;
-      if (auto done = put_back(luggage, luggage.front().carried.index, wanted.state != State::kDown, host);
+      const auto carried_states = unpack(change.carried);
+      if (carried_states.empty()) continue;
+      if (auto done = put_back(carried_states, carried_states.front().carried.index,
+                               wanted.state != State::kDown, host);
           !done && !stops_ipv6(change))
         return done;
     }
@@ -245,21 +246,22 @@ class IpoibKind final : public Kind,
     return link_of(key, world) != nullptr;
   }
 
-  [[nodiscard]] std::string footing(const Change& change, const World& world) const override {
-    return footing_on(link_of(change.key, world), world);
+  [[nodiscard]] std::string parent_object(const Change& change, const World& world) const override {
+    return parent_object_on(link_of(change.key, world), world);
   }
 
  private:
-  /// The kernel takes children up and down with their parent. Back in the state in which the luggage was
-  /// read, everything is put back as it was; newly up, children that were down stay down; newly down, they go
-  /// along.
-  static Result<void> put_back(std::vector<Luggage> luggage, int parent, bool up, system::Host& host) {
-    for (auto& one : luggage) {
-      if (one.carried.index != parent) continue;
-      if (!up && one.up) return {};
-      one.up = up;
+  /// The kernel takes children up and down with their parent. Back in the state in which the carried state
+  /// was read, everything is put back as it was; newly up, children that were down stay down; newly down,
+  /// they go along.
+  static Result<void> put_back(std::vector<CarriedState> carried_states, int parent, bool up,
+                               system::Host& host) {
+    for (auto& state : carried_states) {
+      if (state.carried.index != parent) continue;
+      if (!up && state.up) return {};
+      state.up = up;
     }
-    return restore(host, luggage);
+    return restore(host, carried_states);
   }
 };
 

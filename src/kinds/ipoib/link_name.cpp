@@ -35,16 +35,16 @@ std::vector<Link> with_children(const World& world, const Link& parent) {
 /// Names that are there stay where the document does not give others.
 std::optional<std::string> rules_after(std::span<const Desired> desired, std::span<const Observed> observed) {
   std::map<model::Key, const Observed*> now;
-  for (const auto& one : observed) {
-    if (one.key.kind == kLinkNameKind) now.emplace(one.key, &one);
+  for (const auto& resource : observed) {
+    if (resource.key.kind == kLinkNameKind) now.emplace(resource.key, &resource);
   }
   Rules rules;
-  for (const auto& one : desired) {
-    if (one.key.kind != kLinkNameKind) continue;
-    auto rule = model::from_attributes<LinkName>(one.settings).rule;
-    const auto at = now.find(one.key);
+  for (const auto& resource : desired) {
+    if (resource.key.kind != kLinkNameKind) continue;
+    auto rule = model::from_attributes<LinkName>(resource.settings).rule;
+    const auto at = now.find(resource.key);
     if (!rule && at != now.end()) rule = model::from_attributes<LinkName>(at->second->settings).rule;
-    const auto guid = model::Guid::parse(one.key.id);
+    const auto guid = model::Guid::parse(resource.key.id);
     if (rule && guid) rules[*guid] = *rule;
   }
   return rules.empty() ? std::nullopt : std::optional(render_rules(rules));
@@ -143,16 +143,17 @@ class LinkNameKind final : public Kind, public HeldByPort {
     }
     if (links.empty()) return {};
     for (auto* change : changes) warn_of_zone(*change, world);
-    auto luggage = observe_luggage(world.host(), links);
-    if (!luggage) return base::fail(luggage.error());
+    auto carried_states = observe_carried_states(world.host(), links);
+    if (!carried_states) return base::fail(carried_states.error());
     for (auto* change : changes) {
       const auto* link = moved(*change, world);
       if (link == nullptr) continue;
-      std::vector<Luggage> mine;
+      std::vector<CarriedState> mine;
       for (const auto& each : with_children(world, *link)) {
-        const auto at = std::find_if(luggage->begin(), luggage->end(),
-                                     [&](const Luggage& one) { return one.carried.index == each.index; });
-        if (at == luggage->end()) continue;
+        const auto at =
+            std::find_if(carried_states->begin(), carried_states->end(),
+                         [&](const CarriedState& state) { return state.carried.index == each.index; });
+        if (at == carried_states->end()) continue;
         mine.push_back(*at);
         if (each.index == link->index) mine.back().carried.becomes = text_at(change->after, "name");
       }
@@ -204,9 +205,9 @@ class LinkNameKind final : public Kind, public HeldByPort {
     return detail::link_name_guid(key).has_value();
   }
 
-  [[nodiscard]] std::string footing(const Change& change, const World& world) const override {
+  [[nodiscard]] std::string parent_object(const Change& change, const World& world) const override {
     const auto guid = detail::link_name_guid(change.key);
-    return guid ? footing_on(world.parent(*guid), world) : std::string();
+    return guid ? parent_object_on(world.parent(*guid), world) : std::string();
   }
 
  private:
@@ -263,7 +264,7 @@ class LinkNameKind final : public Kind, public HeldByPort {
     for (const auto& change : changes) {
       if (const auto* link = moved(change, *world)) names[link->index] = text_at(change.after, "name");
     }
-    const auto since = luggage_since(changes, *world, host);
+    const auto since = carried_states_since(changes, *world, host);
     if (!since) return base::fail(since.error());
     if (auto done = rename_links(host, *world, names); !done) return done;
     // Also without a rename: this may be the undoing of one that got stuck with the link down.
@@ -276,9 +277,9 @@ class LinkNameKind final : public Kind, public HeldByPort {
 
   /// On the way back: state that interfaces carry by now and did not when the plan was made. It may be
   /// somebody else's. Policy rules know names only: in a swap they are the other interface's.
-  static Result<std::vector<Luggage>> luggage_since(std::span<const Change> changes, const World& world,
-                                                    system::Host& host) {
-    std::vector<Luggage> out, then;
+  static Result<std::vector<CarriedState>> carried_states_since(std::span<const Change> changes,
+                                                                const World& world, system::Host& host) {
+    std::vector<CarriedState> out, then;
     std::vector<Link> links;
     std::set<std::string> names;
     for (const auto& change : changes) {
@@ -294,10 +295,10 @@ class LinkNameKind final : public Kind, public HeldByPort {
       then.insert(then.end(), std::make_move_iterator(packed.begin()), std::make_move_iterator(packed.end()));
     }
     if (links.empty()) return out;
-    auto now = observe_luggage(host, links);
+    auto now = observe_carried_states(host, links);
     if (!now) return base::fail(now.error());
     for (auto& one : *now) {
-      const auto at = std::find_if(then.begin(), then.end(), [&](const Luggage& other) {
+      const auto at = std::find_if(then.begin(), then.end(), [&](const CarriedState& other) {
         return other.carried.index == one.carried.index;
       });
       if (at == then.end()) continue;

@@ -32,29 +32,30 @@ void settle_rules_of_absent_ports(std::vector<Desired>& desired, const std::vect
   std::set<model::Key> listed;
   std::map<std::string, const Desired*> given;
   const Desired* open_ended = nullptr;
-  for (const auto& one : desired) {
-    if (one.key.kind != kLinkNameKind) continue;
-    listed.insert(one.key);
-    if (const auto name = text_at(one.settings, "rule"); !name.empty() && !one.ignore)
-      given.emplace(name, &one);
-    if (one.policy.contains(kFloating)) open_ended = &one;
+  for (const auto& resource : desired) {
+    if (resource.key.kind != kLinkNameKind) continue;
+    listed.insert(resource.key);
+    if (const auto name = text_at(resource.settings, "rule"); !name.empty() && !resource.ignore)
+      given.emplace(name, &resource);
+    if (resource.policy.contains(kFloating)) open_ended = &resource;
   }
   std::vector<Desired> settled;
-  for (const auto& one : observed) {
-    const auto guid = link_name_guid(one.key);
-    if (one.key.kind != kLinkNameKind || listed.contains(one.key) || !guid || world.parent(*guid) != nullptr)
+  for (const auto& resource : observed) {
+    const auto guid = link_name_guid(resource.key);
+    if (resource.key.kind != kLinkNameKind || listed.contains(resource.key) || !guid ||
+        world.parent(*guid) != nullptr)
       continue;
     if (open_ended == nullptr && world.why_held(*guid).empty()) continue;  // it is dropped
-    const auto heir = given.find(text_at(one.settings, "rule"));
+    const auto heir = given.find(text_at(resource.settings, "rule"));
     const auto* entry = heir == given.end() ? open_ended : heir->second;
     if (entry == nullptr) continue;
     Desired settle;
-    settle.key = one.key;
-    settle.label = one.label;
+    settle.key = resource.key;
+    settle.label = resource.label;
     settle.where = entry->where;
     settle.origins = entry->origins;
     if (heir == given.end()) {
-      settle.settings["rule"] = model::value_of(one.settings, "rule");
+      settle.settings["rule"] = model::value_of(resource.settings, "rule");
     } else {
       settle.absent = true;
       settle.needs = {entry->key};  // an entry that is set aside takes no name away
@@ -67,10 +68,10 @@ void settle_rules_of_absent_ports(std::vector<Desired>& desired, const std::vect
 /// The entry of a P_Key interface that is to get another name; nullptr without one.
 const Desired* renaming(const Link& child, const std::vector<Desired>& desired, const World& world) {
   if (!child.ipoib || !child.ipoib->child) return nullptr;
-  const auto at = std::find_if(desired.begin(), desired.end(), [&](const Desired& one) {
-    const auto name = text_at(one.settings, "name");
-    if (one.key.kind != kPkeyKind || one.ignore || name.empty() || name == child.name) return false;
-    const auto id = pkey_id(one.key);
+  const auto at = std::find_if(desired.begin(), desired.end(), [&](const Desired& resource) {
+    const auto name = text_at(resource.settings, "name");
+    if (resource.key.kind != kPkeyKind || resource.ignore || name.empty() || name == child.name) return false;
+    const auto id = pkey_id(resource.key);
     return id && child_of(*id, world) == &child;
   });
   return at == desired.end() ? nullptr : &*at;
@@ -145,27 +146,27 @@ void check_link_names(std::vector<Desired>& desired, const std::vector<Observed>
                       Diagnostics& diagnostics) {
   settle_rules_of_absent_ports(desired, observed, world);
   std::set<int> moving;
-  for (const auto& one : desired) {
-    if (one.key.kind != kLinkNameKind || one.ignore) continue;
-    if (const auto guid = link_name_guid(one.key); guid && world.parent(*guid) != nullptr) {
+  for (const auto& resource : desired) {
+    if (resource.key.kind != kLinkNameKind || resource.ignore) continue;
+    if (const auto guid = link_name_guid(resource.key); guid && world.parent(*guid) != nullptr) {
       moving.insert(world.parent(*guid)->index);
     }
   }
   // Names that the plan deletes are free before anything gets another name.
   const auto gone = leaving(desired, observed, world);
   std::optional<ForeignNames> foreign;
-  for (const auto& one : desired) {
-    const auto wanted = text_at(one.settings, "rule");
-    const auto guid = link_name_guid(one.key);
-    if (one.key.kind != kLinkNameKind || one.ignore || wanted.empty() || !guid) continue;
+  for (const auto& resource : desired) {
+    const auto wanted = text_at(resource.settings, "rule");
+    const auto guid = link_name_guid(resource.key);
+    if (resource.key.kind != kLinkNameKind || resource.ignore || wanted.empty() || !guid) continue;
     if (const auto* holder = world.named(wanted); holder == nullptr || !gone.contains(holder->index))
-      check_taken(one, wanted, world.parent(*guid), desired, world, moving, diagnostics);
+      check_taken(resource, wanted, world.parent(*guid), desired, world, moving, diagnostics);
     if (!foreign) {
       auto read = ForeignNames::read(world.host().files);
       if (!read) return;
       foreign = std::move(*read);
     }
-    warn_foreign(one, wanted, foreign->of(*guid, wanted), diagnostics);
+    warn_foreign(resource, wanted, foreign->of(*guid, wanted), diagnostics);
   }
 }
 

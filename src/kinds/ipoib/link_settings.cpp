@@ -56,9 +56,9 @@ DatagramOnly datagram_only(const std::optional<PortRef>& port) {
 IpoibMode mode_to_be(const Desired& desired, const model::Observed* observed, const World& world) {
   if (const auto wanted = model::from_attributes<Ipoib>(desired.settings).mode) return *wanted;
   if (observed == nullptr) return IpoibMode::kDatagram;
-  const auto& clue = world.clue(desired.key);
-  if (clue.instance == observed->instance) {
-    if (const auto before = model::from_attributes<Ipoib>(clue.before).mode) return *before;
+  const auto& known_identity = world.known_identity(desired.key);
+  if (known_identity.instance == observed->instance) {
+    if (const auto before = model::from_attributes<Ipoib>(known_identity.before).mode) return *before;
   }
   return model::from_attributes<Ipoib>(observed->settings).mode.value_or(IpoibMode::kDatagram);
 }

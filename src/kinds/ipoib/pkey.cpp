@@ -93,7 +93,7 @@ class PkeyKind final : public Kind,
       const auto* link = id ? child_of(*id, world, text_at(change->before, "name")) : nullptr;
       if (id && id->name.empty()) {
         for (const auto* other : detail::siblings_of(*id, world)) {
-          if (other != link) change->beside.push_back(world.instance(*other));
+          if (other != link) change->siblings.push_back(world.instance(*other));
         }
       }
       if (link == nullptr || !explain(*change, *link, world)) continue;
@@ -101,10 +101,10 @@ class PkeyKind final : public Kind,
       links.push_back(*link);
     }
     if (links.empty()) return {};
-    auto luggage = observe_luggage(world.host(), links);
-    if (!luggage) return base::fail(luggage.error());
-    std::unordered_map<int, const Luggage*> by_index;
-    for (const auto& one : *luggage) by_index.emplace(one.carried.index, &one);
+    auto carried_states = observe_carried_states(world.host(), links);
+    if (!carried_states) return base::fail(carried_states.error());
+    std::unordered_map<int, const CarriedState*> by_index;
+    for (const auto& state : *carried_states) by_index.emplace(state.carried.index, &state);
     for (auto& [change, index] : carrying) {
       auto one = *by_index.at(index);
       const auto wanted = text_at(change->after, "name");
@@ -147,18 +147,18 @@ class PkeyKind final : public Kind,
       if (change.operation == Operation::kDelete || hands_over(change)) continue;
       if (change.carried.empty() && !changes_hands(change)) continue;
       const auto* link = child_of(change, *world);
-      auto luggage = unpack(change.carried);
+      auto carried_states = unpack(change.carried);
       if (link == nullptr && change.operation == Operation::kUpdate && reachable(change.key, *world))
         lost.push_back(change);
-      if (link == nullptr || luggage.empty()) continue;
-      if (auto done = restore_labels(host, luggage.front(), *link, world->snapshot().links); !done)
+      if (link == nullptr || carried_states.empty()) continue;
+      if (auto done = restore_labels(host, carried_states.front(), *link, world->snapshot().links); !done)
         return done;
       if (text_at(change.after, "state") == "down") continue;
-      if (!link->up && luggage.front().up) {
+      if (!link->up && carried_states.front().up) {
         const std::vector<system::LinkRequest> up{system::SetLink{.index = link->index, .up = true}};
         if (auto done = host.links.execute(up); !done) return done;
       }
-      if (auto done = host.links.restore_carried(luggage.front().carried, link->index, link->name);
+      if (auto done = host.links.restore_carried(carried_states.front().carried, link->index, link->name);
           !done && !stops_ipv6(change))
         return done;
     }
@@ -244,9 +244,9 @@ class PkeyKind final : public Kind,
     return id && world.parent(id->guid) != nullptr;
   }
 
-  [[nodiscard]] std::string footing(const Change& change, const World& world) const override {
+  [[nodiscard]] std::string parent_object(const Change& change, const World& world) const override {
     const auto id = pkey_id(change.key);
-    return id ? footing_on(world.parent(id->guid), world) : std::string();
+    return id ? parent_object_on(world.parent(id->guid), world) : std::string();
   }
 
  private:

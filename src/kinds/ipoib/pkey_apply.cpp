@@ -100,16 +100,17 @@ Result<void> unpack_all(const std::vector<Child>& children, system::Host& host) 
   auto world = World::observe_links(host);
   if (!world) return base::fail(world.error());
   for (const auto& child : children) {
-    const auto luggage = unpack(child.change->carried);
+    const auto carried_states = unpack(child.change->carried);
     const auto* link = present(child, *world);
-    if (luggage.empty() || link == nullptr) continue;
-    if (auto done = restore_labels(host, luggage.front(), *link, world->snapshot().links); !done) return done;
-    const bool up = child.wanted.state ? child.wanted.state == State::kUp : luggage.front().up;
+    if (carried_states.empty() || link == nullptr) continue;
+    if (auto done = restore_labels(host, carried_states.front(), *link, world->snapshot().links); !done)
+      return done;
+    const bool up = child.wanted.state ? child.wanted.state == State::kUp : carried_states.front().up;
     if (up != link->up) {
       if (auto done = execute(host, {SetLink{.index = link->index, .up = up}}); !done) return done;
     }
-    if (!up && luggage.front().up) continue;
-    if (auto done = host.links.restore_carried(luggage.front().carried, link->index, link->name);
+    if (!up && carried_states.front().up) continue;
+    if (auto done = host.links.restore_carried(carried_states.front().carried, link->index, link->name);
         !done && !stops_ipv6(*child.change))
       return done;
   }

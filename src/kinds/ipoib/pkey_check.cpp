@@ -48,14 +48,14 @@ class Checker {
   Checker(std::vector<Desired>& desired, const std::vector<Observed>& observed, World& world,
           Diagnostics& diagnostics)
       : world_(world), diagnostics_(diagnostics), leaving_(leaving(desired, observed, world)) {
-    for (const auto& one : observed) {
-      if (one.key.kind == kPkeyKind) now_.emplace(one.key, &one);
+    for (const auto& resource : observed) {
+      if (resource.key.kind == kPkeyKind) now_.emplace(resource.key, &resource);
     }
-    for (const auto& one : desired) {
-      const auto* link = one.ignore ? nullptr : link_of(one, world);
+    for (const auto& resource : desired) {
+      const auto* link = resource.ignore ? nullptr : link_of(resource, world);
       if (link == nullptr) continue;
-      const auto name = text_at(one.settings, "name");
-      if (one.key.kind == "link_name" && !name.empty()) ports_.emplace(link->index, name);
+      const auto name = text_at(resource.settings, "name");
+      if (resource.key.kind == "link_name" && !name.empty()) ports_.emplace(link->index, name);
       moving_.insert(link->index);
       if (!name.empty() && name != link->name) renamed_.insert(link->index);
     }
@@ -214,8 +214,8 @@ void check_children(std::vector<Desired>& desired, const std::vector<Observed>& 
   take_from_network_manager(kPkeyKind, desired, observed);
   hand_to_network_manager(desired, observed, world);
   Checker checker(desired, observed, world, diagnostics);
-  for (auto& one : desired) {
-    if (one.key.kind == kPkeyKind && !one.ignore && !one.pending) checker.check(one);
+  for (auto& resource : desired) {
+    if (resource.key.kind == kPkeyKind && !resource.ignore && !resource.pending) checker.check(resource);
   }
 }
 

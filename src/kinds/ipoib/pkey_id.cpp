@@ -18,9 +18,10 @@ const Link* child_of(const Change& change, const World& world) {
   if (!id) return nullptr;
   std::vector<const Link*> mine;
   for (const auto* link : siblings_of(*id, world)) {
-    const bool beside = !change.beside.empty() && std::find(change.beside.begin(), change.beside.end(),
-                                                            world.instance(*link)) != change.beside.end();
-    if (!beside) mine.push_back(link);
+    const bool is_sibling =
+        !change.siblings.empty() && std::find(change.siblings.begin(), change.siblings.end(),
+                                              world.instance(*link)) != change.siblings.end();
+    if (!is_sibling) mine.push_back(link);
   }
   const auto before = text_at(change.before, "name");
   if (!id->name.empty()) return called(mine, id->name);

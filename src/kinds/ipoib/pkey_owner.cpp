@@ -25,7 +25,7 @@ using system::NmState;
 namespace {
 
 constexpr std::string_view kProfile = "nm_profile";
-constexpr std::string_view kCarried = "nm-profile ";  // before the luggage, which passes it over
+constexpr std::string_view kCarried = "nm-profile ";  // before the carried state, which passes it over
 constexpr std::chrono::seconds kActivation(45);
 
 /// A profile of a P_Key interface as its file has it.
@@ -158,7 +158,8 @@ std::vector<std::string> profiles_not_back(std::span<const Change> changes, syst
   for (const auto& [uuid, change] : profiles) {
     const auto id = pkey_id(change->key);
     const auto* parent = id ? world->parent(id->guid) : nullptr;
-    if (is_active(**state, uuid) || parent == nullptr || footing_on(parent, *world) != change->footing)
+    if (is_active(**state, uuid) || parent == nullptr ||
+        parent_object_on(parent, *world) != change->parent_object)
       continue;
     out.push_back(fmt::format(
         "{} {}: the profile that NetworkManager had it for is not active any more (nmcli connection up {})",
@@ -170,9 +171,9 @@ std::vector<std::string> profiles_not_back(std::span<const Change> changes, syst
 void hand_to_network_manager(std::vector<Desired>& desired, const std::vector<Observed>& observed,
                              World& world) {
   // One that is not activated leaves the interface alone.
-  const auto activates = [](const Desired& one) {
-    return one.key.kind == kProfile && !one.ignore &&
-           model::value_of(one.settings, "autoconnect") == model::Value(true);
+  const auto activates = [](const Desired& resource) {
+    return resource.key.kind == kProfile && !resource.ignore &&
+           model::value_of(resource.settings, "autoconnect") == model::Value(true);
   };
   if (std::none_of(desired.begin(), desired.end(), activates)) return;
   std::set<std::string_view> there;  // and not NetworkManager's
@@ -180,9 +181,9 @@ void hand_to_network_manager(std::vector<Desired>& desired, const std::vector<Ob
     if (now.key.kind == kPkeyKind && !now.settings.contains(kManagedBy)) there.insert(now.key.id);
   }
   std::map<std::string, Desired*> interfaces;
-  for (auto& one : desired) {
-    if (one.key.kind != kPkeyKind || one.ignore || one.absent || one.pending) continue;
-    if (there.count(one.key.id) != 0) interfaces.emplace(one.key.id, &one);
+  for (auto& resource : desired) {
+    if (resource.key.kind != kPkeyKind || resource.ignore || resource.absent || resource.pending) continue;
+    if (there.count(resource.key.id) != 0) interfaces.emplace(resource.key.id, &resource);
   }
   std::optional<bool> runs;
   for (auto& profile : desired) {

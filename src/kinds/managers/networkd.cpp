@@ -101,8 +101,8 @@ class NetworkdKind final : public Kind, public HeldByPort {
     const auto state = host.networkd.observe(indexes);
     if (!state) return base::fail(state.error());
     if (!*state) return out;
-    const auto holdings = detail::observe_holdings(host);
-    if (!holdings) return base::fail(holdings.error());
+    const auto inet_states = detail::observe_inet_states(host);
+    if (!inet_states) return base::fail(inet_states.error());
     std::map<int, std::string> used;  // files, by the interface
     for (const auto& now : **state) used.emplace(now.index, now.file);
     for (auto& one : out) {
@@ -111,7 +111,7 @@ class NetworkdKind final : public Kind, public HeldByPort {
       if (link == nullptr || file.unmanaged == true) continue;
       const auto at = used.find(link->index);
       const bool its = at != used.end() && at->second == networkd_file(one.key.id);
-      auto missing = detail::missing_of(file, holdings->of(link->index));
+      auto missing = detail::missing_of(file, inet_states->of(link->index));
       one.settings["active"] = its && missing.empty();
       if (its && !missing.empty()) one.settings["missing"] = std::move(missing);
     }
@@ -122,29 +122,29 @@ class NetworkdKind final : public Kind, public HeldByPort {
              Diagnostics& /*diagnostics*/) const override {
     std::optional<bool> runs;
     std::set<std::string> there, in_part;
-    for (const auto& one : observed) {
-      if (one.key.kind != kNetworkdKind) continue;
-      there.insert(one.key.id);
-      if (one.settings.contains("missing")) in_part.insert(one.key.id);
+    for (const auto& resource : observed) {
+      if (resource.key.kind != kNetworkdKind) continue;
+      there.insert(resource.key.id);
+      if (resource.settings.contains("missing")) in_part.insert(resource.key.id);
     }
-    for (auto& one : desired) {
-      if (one.key.kind != kNetworkdKind) continue;
+    for (auto& resource : desired) {
+      if (resource.key.kind != kNetworkdKind) continue;
       // A deletion is not worth a note where there is no file yet.
-      if (!there.contains(one.key.id))
-        std::erase_if(one.settings, [](const auto& field) { return field.second == model::Value{}; });
-      if (!one.settings.contains("active")) continue;
+      if (!there.contains(resource.key.id))
+        std::erase_if(resource.settings, [](const auto& field) { return field.second == model::Value{}; });
+      if (!resource.settings.contains("active")) continue;
       if (!runs && !world.offline()) {
         const auto state = world.host().networkd.observe({});
         runs = !state || *state;  // what fails is said where it is observed
       }
       // Where only a part is missing that part is named.
-      if (!runs || !*runs || in_part.contains(one.key.id)) one.settings.erase("active");
+      if (!runs || !*runs || in_part.contains(resource.key.id)) resource.settings.erase("active");
     }
   }
 
   Result<void> prepare(std::span<Change*> changes, World& world) const override {
     if (world.offline()) return {};
-    std::optional<detail::Holdings> now;
+    std::optional<detail::InetStates> now;
     for (auto* change : changes) {
       const auto* link = interface_of(change->key.id, world);
       if (link == nullptr) continue;
@@ -159,9 +159,9 @@ class NetworkdKind final : public Kind, public HeldByPort {
       }
       if (!loses_addresses(*change)) continue;
       if (!now) {
-        auto holdings = detail::observe_holdings(world.host());
-        if (!holdings) return base::fail(holdings.error());
-        now = std::move(*holdings);
+        auto inet_states = detail::observe_inet_states(world.host());
+        if (!inet_states) return base::fail(inet_states.error());
+        now = std::move(*inet_states);
       }
       for (auto& text : detail::routes_lost(*change, *link, now->of(link->index)))
         change->interrupts.push_back(std::move(text));
@@ -200,8 +200,8 @@ class NetworkdKind final : public Kind, public HeldByPort {
             {}};
   }
 
-  [[nodiscard]] std::string footing(const Change& change, const World& world) const override {
-    return footing_on(interface_of(change.key.id.substr(0, change.key.id.find('/')), world), world);
+  [[nodiscard]] std::string parent_object(const Change& change, const World& world) const override {
+    return parent_object_on(interface_of(change.key.id.substr(0, change.key.id.find('/')), world), world);
   }
 
  private:

@@ -22,27 +22,27 @@ base::Result<void> apply_networks(std::span<const model::Change> changes, system
 base::Result<void> finish_networks(std::span<const model::Change> changes, system::Host& host);
 
 /// The state of one interface.
-struct Holding {
+struct InetState {
   std::vector<system::InetAddress> addresses;
   std::vector<system::InetRoute> routes;
 };
 
 /// The state of all of them, by one dump of each sort.
-struct Holdings {
-  std::map<int, Holding> by_index;
+struct InetStates {
+  std::map<int, InetState> by_index;
 
-  [[nodiscard]] const Holding& of(int index) const;
+  [[nodiscard]] const InetState& of(int index) const;
 };
-base::Result<Holdings> observe_holdings(system::Host& host);
+base::Result<InetStates> observe_inet_states(system::Host& host);
 
 /// Addresses and routes that are written in the file and that the interface has not, as they are written.
 /// Addresses from DHCP or routers are not looked at.
-std::vector<std::string> missing_of(const NetworkdFile& file, const Holding& now);
+std::vector<std::string> missing_of(const NetworkdFile& file, const InetState& now);
 
 /// A sentence for each route of others that the kernel forgets when a change leaves an interface without an
 /// IPv4 address. Those without a next hop are put back.
 std::vector<std::string> routes_lost(const model::Change& change, const system::Link& link,
-                                     const Holding& now);
+                                     const InetState& now);
 
 }  // namespace detail
 

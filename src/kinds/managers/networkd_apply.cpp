@@ -86,8 +86,8 @@ Result<NetworkStep> write(const Change& change, system::Host& host) {
 /// with the last one of an interface the kernel forgets the routes of others.
 Result<void> release(const std::vector<NetworkStep>& steps, const World& world, system::Host& host,
                      bool before_reload) {
-  const auto holdings = observe_holdings(host);
-  if (!holdings) return base::fail(holdings.error());
+  const auto inet_states = observe_inet_states(host);
+  if (!inet_states) return base::fail(inet_states.error());
   std::vector<system::InetRequest> requests;
   std::vector<system::InetRoute> gone;
   std::vector<system::InetAddress> all;  // of the interfaces that lose some
@@ -95,7 +95,7 @@ Result<void> release(const std::vector<NetworkStep>& steps, const World& world, 
   for (const auto& step : steps) {
     const auto* link = interface_of(step.change->key.id, world);
     if (link == nullptr) continue;
-    const auto& now = holdings->of(link->index);
+    const auto& now = inet_states->of(link->index);
     all.insert(all.end(), now.addresses.begin(), now.addresses.end());
     const auto kept = routes_in(step.stays);
     const auto stay = addresses_in(step.stays);
@@ -109,7 +109,7 @@ Result<void> release(const std::vector<NetworkStep>& steps, const World& world, 
     }
     const auto there = [&](const model::IpPrefix& prefix) {
       return std::any_of(now.addresses.begin(), now.addresses.end(),
-                         [&](const auto& one) { return one.prefix == prefix; });
+                         [&](const auto& address) { return address.prefix == prefix; });
     };
     const bool coming = std::any_of(stay.begin(), stay.end(),
                                     [&](const auto& prefix) { return is_four(prefix) && !there(prefix); });
@@ -136,14 +136,15 @@ struct Wait {
 };
 
 /// The result of one look at all of them.
-struct Look {
+struct ConfigurationProgress {
   World world;
-  Holdings holdings;
+  InetStates inet_states;
   std::map<int, NetworkdLink> links;  ///< by index; those that systemd-networkd knows
 };
 
 /// Nothing when systemd-networkd was stopped meanwhile.
-Result<std::optional<Look>> look_at(const std::vector<Wait>& waits, system::Host& host) {
+Result<std::optional<ConfigurationProgress>> observe_progress(const std::vector<Wait>& waits,
+                                                              system::Host& host) {
   auto world = World::observe_links(host);
   if (!world) return base::fail(world.error());
   std::vector<int> indexes;
@@ -154,24 +155,24 @@ Result<std::optional<Look>> look_at(const std::vector<Wait>& waits, system::Host
                         fmt::format("{}: the interface is not there", wait.step->change->label));
     indexes.push_back(link->index);
   }
-  auto holdings = observe_holdings(host);
-  if (!holdings) return base::fail(holdings.error());
+  auto inet_states = observe_inet_states(host);
+  if (!inet_states) return base::fail(inet_states.error());
   const auto state = host.networkd.observe(indexes);
   if (!state) return base::fail(state.error());
-  if (!*state) return std::optional<Look>{};
-  Look look{std::move(*world), std::move(*holdings), {}};
-  for (const auto& one : **state) look.links.emplace(one.index, one);
-  return std::optional(std::move(look));
+  if (!*state) return std::optional<ConfigurationProgress>{};
+  ConfigurationProgress progress{std::move(*world), std::move(*inet_states), {}};
+  for (const auto& one : **state) progress.links.emplace(one.index, one);
+  return std::optional(std::move(progress));
 }
 
 /// One interface at a moment. @return whether there is nothing to wait for any more.
-Result<bool> arrive(Wait& wait, const Look& look, int moment, system::Host& host) {
+Result<bool> arrive(Wait& wait, const ConfigurationProgress& progress, int moment, system::Host& host) {
   const auto& step = *wait.step;
-  const auto* link = interface_of(step.change->key.id, look.world);
-  const auto at = look.links.find(link->index);
-  const auto now = at == look.links.end() ? NetworkdLink{} : at->second;
+  const auto* link = interface_of(step.change->key.id, progress.world);
+  const auto at = progress.links.find(link->index);
+  const auto now = at == progress.links.end() ? NetworkdLink{} : at->second;
   const bool its = now.file == networkd_file(step.change->key.id);
-  if (its && missing_of(step.after, look.holdings.of(link->index)).empty()) return true;
+  if (its && missing_of(step.after, progress.inet_states.of(link->index)).empty()) return true;
   if (!wait.again && (!step.written || now.state == "failed" || moment >= kBegun)) {
     wait.again = true;
     if (auto done = host.networkd.reconfigure(link->index); !done) return base::fail(done.error());
@@ -198,12 +199,12 @@ Result<bool> arrive(Wait& wait, const Look& look, int moment, system::Host& host
 /// Waits until everything of the files is there, all interfaces at a time.
 Result<void> bring_up(std::vector<Wait> waits, system::Host& host) {
   for (int moment = 0; !waits.empty();) {
-    const auto look = look_at(waits, host);
-    if (!look) return base::fail(look.error());
-    if (!*look) return {};
+    const auto progress = observe_progress(waits, host);
+    if (!progress) return base::fail(progress.error());
+    if (!*progress) return {};
     std::vector<Wait> left;
     for (auto& wait : waits) {
-      const auto there = arrive(wait, **look, moment, host);
+      const auto there = arrive(wait, **progress, moment, host);
       if (!there) return base::fail(there.error());
       if (!*there) left.push_back(wait);
     }
@@ -216,29 +217,29 @@ Result<void> bring_up(std::vector<Wait> waits, system::Host& host) {
 
 }  // namespace
 
-Result<Holdings> observe_holdings(system::Host& host) {
+Result<InetStates> observe_inet_states(system::Host& host) {
   auto addresses = host.inet.observe_addresses();
   if (!addresses) return base::fail(addresses.error());
   auto routes = host.inet.observe_routes();
   if (!routes) return base::fail(routes.error());
-  Holdings out;
-  for (const auto& one : *addresses) out.by_index[one.index].addresses.push_back(one);
-  for (const auto& one : *routes) out.by_index[one.index].routes.push_back(one);
+  InetStates out;
+  for (const auto& address : *addresses) out.by_index[address.index].addresses.push_back(address);
+  for (const auto& route : *routes) out.by_index[route.index].routes.push_back(route);
   return out;
 }
 
-const Holding& Holdings::of(int index) const {
-  static const Holding kNothing;
+const InetState& InetStates::of(int index) const {
+  static const InetState kNothing;
   const auto at = by_index.find(index);
   return at == by_index.end() ? kNothing : at->second;
 }
 
-std::vector<std::string> missing_of(const NetworkdFile& file, const Holding& now) {
+std::vector<std::string> missing_of(const NetworkdFile& file, const InetState& now) {
   std::vector<std::string> out;
   for (const auto& text : file.addresses.value_or(std::vector<std::string>{})) {
     const auto prefix = model::IpPrefix::parse(text);
     const bool there = !prefix || std::any_of(now.addresses.begin(), now.addresses.end(),
-                                              [&](const auto& one) { return one.prefix == *prefix; });
+                                              [&](const auto& address) { return address.prefix == *prefix; });
     if (!there) out.push_back(text);
   }
   for (const auto& text : file.routes.value_or(std::vector<std::string>{})) {
@@ -253,14 +254,14 @@ std::vector<std::string> missing_of(const NetworkdFile& file, const Holding& now
   return out;
 }
 
-std::vector<std::string> routes_lost(const Change& change, const system::Link& link, const Holding& now) {
+std::vector<std::string> routes_lost(const Change& change, const system::Link& link, const InetState& now) {
   const auto before = model::from_attributes<NetworkdFile>(change.before);
   const auto stay = addresses_in(model::from_attributes<NetworkdFile>(change.after));
   const auto had = addresses_in(before);
   std::size_t going = 0;
-  for (const auto& one : now.addresses) {
-    if (!is_four(one.prefix)) continue;
-    if (!contains(had, one.prefix) || contains(stay, one.prefix)) return {};
+  for (const auto& address : now.addresses) {
+    if (!is_four(address.prefix)) continue;
+    if (!contains(had, address.prefix) || contains(stay, address.prefix)) return {};
     ++going;
   }
   if (going == 0 || std::any_of(stay.begin(), stay.end(), is_four)) return {};

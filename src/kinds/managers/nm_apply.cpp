@@ -78,8 +78,9 @@ bool is_active(const NmState& state, const std::string& uuid) {
 
 /// A port's profile fits its P_Key interfaces as well, and NetworkManager may have taken one of them.
 bool is_elsewhere(const NmState& state, const std::string& uuid, const std::string& interface) {
-  return std::any_of(state.devices.begin(), state.devices.end(),
-                     [&](const auto& one) { return one.active == uuid && one.interface != interface; });
+  return std::any_of(state.devices.begin(), state.devices.end(), [&](const auto& device) {
+    return device.active == uuid && device.interface != interface;
+  });
 }
 
 /// The links and their addresses as they are, dumped again only after something that may have changed them.

@@ -50,8 +50,8 @@ NmProfile effect_of(const NmProfile& profile, const system::Link& link,
   if (profile.mtu) out.live_mtu = capped ? *profile.mtu : model::Mtu{link.mtu};
   std::vector<std::string> missing;
   for (const auto& prefix : addresses_of(profile)) {
-    const bool there = std::any_of(addresses.begin(), addresses.end(), [&](const auto& one) {
-      return one.index == link.index && one.prefix == prefix;
+    const bool there = std::any_of(addresses.begin(), addresses.end(), [&](const auto& address) {
+      return address.index == link.index && address.prefix == prefix;
     });
     if (!there) missing.push_back(prefix.text());
   }

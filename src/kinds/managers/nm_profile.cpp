@@ -157,7 +157,7 @@ class NmProfileKind final : public Kind, public ClearsAway, public HeldByPort {
       observed.ours_by_nature = true;
       out.push_back(std::move(observed));
     }
-    if (host.offline || (out.empty() && world.concerned(kNmProfileKind).empty())) return out;
+    if (host.offline || (out.empty() && world.tracked(kNmProfileKind).empty())) return out;
     const auto state = host.network_manager.observe();
     if (!state) return base::fail(state.error());
     if (!*state) return out;
@@ -178,8 +178,8 @@ class NmProfileKind final : public Kind, public ClearsAway, public HeldByPort {
     for (const auto& file : (*state)->files) {
       // Loaded still, although its file is gone: it is not gone.
       const auto id = file.starts_with(kNmFolder) ? nm_id(file.substr(kNmFolder.size() + 1)) : std::nullopt;
-      const bool known =
-          id && std::any_of(out.begin(), out.end(), [&](const Observed& one) { return one.key.id == *id; });
+      const bool known = id && std::any_of(out.begin(), out.end(),
+                                           [&](const Observed& resource) { return resource.key.id == *id; });
       if (!id || known) continue;
       Observed observed;
       observed.key = {std::string(kNmProfileKind), *id};
@@ -194,30 +194,31 @@ class NmProfileKind final : public Kind, public ClearsAway, public HeldByPort {
   void check(std::vector<Desired>& desired, const std::vector<Observed>& observed, World& world,
              Diagnostics& diagnostics) const override {
     pass_over_unreadable(desired, observed, diagnostics);
-    const bool any = std::any_of(desired.begin(), desired.end(), [](const Desired& one) {
-      return one.key.kind == kNmProfileKind && !one.ignore && !one.settings.empty();
+    const bool any = std::any_of(desired.begin(), desired.end(), [](const Desired& resource) {
+      return resource.key.kind == kNmProfileKind && !resource.ignore && !resource.settings.empty();
     });
     if (!any) return;
     if (!world.offline()) {
       const auto state = world.host().network_manager.observe();
       const auto seen = model::by_key(observed);
-      for (auto& one : desired) {
+      for (auto& resource : desired) {
         // Without its device a profile waits for it by itself.
-        if (one.key.kind != kNmProfileKind || one.ignore || one.settings.empty() || one.pending || !state ||
-            !*state)
+        if (resource.key.kind != kNmProfileKind || resource.ignore || resource.settings.empty() ||
+            resource.pending || !state || !*state)
           continue;
-        one.settings["active"] = one.settings["autoconnect"];
-        one.origins["active"] = one.where;
-        if (const auto now = seen.find(one.key); now != seen.end()) name_what_drifted(one, *now->second);
-        const auto* link = interface_of(one.key.id.substr(0, one.key.id.find('/')), world);
-        const auto wanted = model::from_attributes<NmProfile>(one.settings).mode;
+        resource.settings["active"] = resource.settings["autoconnect"];
+        resource.origins["active"] = resource.where;
+        if (const auto now = seen.find(resource.key); now != seen.end())
+          name_what_drifted(resource, *now->second);
+        const auto* link = interface_of(resource.key.id.substr(0, resource.key.id.find('/')), world);
+        const auto wanted = model::from_attributes<NmProfile>(resource.settings).mode;
         if (link == nullptr || wanted != model::IpoibMode::kConnected || link->ipoib->connected_capable)
           continue;
         diagnostics.push_back({Severity::kError,
-                               one.origins["mode"],
-                               fmt::format("{}: the adapter cannot do connected mode", one.label),
+                               resource.origins["mode"],
+                               fmt::format("{}: the adapter cannot do connected mode", resource.label),
                                "use mode = \"datagram\"; on_unsupported has no effect with NetworkManager",
-                               {{one.where, std::string(kTakesDefault)}}});
+                               {{resource.where, std::string(kTakesDefault)}}});
       }
     }
     warn_of_foreign_profiles(desired, world, diagnostics);
@@ -305,8 +306,8 @@ class NmProfileKind final : public Kind, public ClearsAway, public HeldByPort {
     return {};
   }
 
-  [[nodiscard]] std::string footing(const Change& change, const World& world) const override {
-    return footing_on(interface_of(change.key.id.substr(0, change.key.id.find('/')), world), world);
+  [[nodiscard]] std::string parent_object(const Change& change, const World& world) const override {
+    return parent_object_on(interface_of(change.key.id.substr(0, change.key.id.find('/')), world), world);
   }
 
  private:
@@ -328,18 +329,18 @@ class NmProfileKind final : public Kind, public ClearsAway, public HeldByPort {
   static void pass_over_unreadable(std::vector<Desired>& desired, const std::vector<Observed>& observed,
                                    Diagnostics& diagnostics) {
     std::map<model::Key, Desired*> wanted;
-    for (auto& one : desired) {
-      if (one.key.kind == kNmProfileKind) wanted.emplace(one.key, &one);
+    for (auto& resource : desired) {
+      if (resource.key.kind == kNmProfileKind) wanted.emplace(resource.key, &resource);
     }
-    for (const auto& one : observed) {
-      if (one.key.kind != kNmProfileKind || !one.settings.empty()) continue;
+    for (const auto& resource : observed) {
+      if (resource.key.kind != kNmProfileKind || !resource.settings.empty()) continue;
       model::Diagnostic d{Severity::kWarning,
                           {},
-                          fmt::format("{}: {} may be read by root only, so it is not compared", one.label,
-                                      nm_file(one.key.id)),
+                          fmt::format("{}: {} may be read by root only, so it is not compared",
+                                      resource.label, nm_file(resource.key.id)),
                           "run this as root, or ask the daemon",
                           {}};
-      if (const auto at = wanted.find(one.key); at != wanted.end()) {
+      if (const auto at = wanted.find(resource.key); at != wanted.end()) {
         d.where = at->second->where;
         at->second->settings.clear();
       }

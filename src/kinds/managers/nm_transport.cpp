@@ -88,7 +88,7 @@ class Return {
       const auto then = then_of(change);
       const auto* link = interface_of(id, world);
       const auto* port = interface_of(id.substr(0, id.find('/')), world);
-      if (!then || link == nullptr || footing_on(port, world) != change.footing) continue;
+      if (!then || link == nullptr || parent_object_on(port, world) != change.parent_object) continue;
       if (!seen.insert(id).second) continue;
       auto wanted = not_in_profile(id, *then, host_.files);
       const auto now = now_of(*link);

@@ -89,7 +89,7 @@ class OpensmKind final : public Kind, public NeedsWatching {
     if (world.offline()) return out;
     auto& host = world.host();
     std::set<Guid> guids;
-    for (const auto& id : world.concerned(kOpensmKind)) {
+    for (const auto& id : world.tracked(kOpensmKind)) {
       if (const auto guid = Guid::parse(id)) guids.insert(*guid);
     }
     if (guids.empty()) return out;
@@ -99,7 +99,7 @@ class OpensmKind final : public Kind, public NeedsWatching {
       Observed observed;
       observed.key = {std::string(kOpensmKind), guid.text()};
       observed.label = "opensm on " + guid.text();
-      observed.instance = instance(now, world.clue(observed.key).instance);
+      observed.instance = instance(now, world.known_identity(observed.key).instance);
       auto settings = now.settings;
       const auto port = world.port(guid);
       // It runs, and manages nothing: to be started is what it needs.
@@ -126,25 +126,25 @@ class OpensmKind final : public Kind, public NeedsWatching {
     const auto defaults = parse_opensm_defaults(text ? text->value_or("") : std::string());
     report_damage(defaults.damage, path, kOpensmKind, desired, !defaults.ports.empty(), diagnostics);
     std::map<model::Key, Opensm> now;
-    for (const auto& one : observed) {
-      if (one.key.kind != kOpensmKind) continue;
-      auto& opensm = now[one.key] = model::from_attributes<Opensm>(one.settings);
+    for (const auto& resource : observed) {
+      if (resource.key.kind != kOpensmKind) continue;
+      auto& opensm = now[resource.key] = model::from_attributes<Opensm>(resource.settings);
       // Somebody has started it: nobody is asked again whether it may run.
-      if (model::value_of(one.facts, "lost_port") == model::Value{true}) opensm.running = true;
+      if (model::value_of(resource.facts, "lost_port") == model::Value{true}) opensm.running = true;
     }
     std::set<int> ours;  // LIDs of this document's subnet managers
-    for (const auto& one : desired) {
-      if (one.key.kind != kOpensmKind) continue;
-      const auto guid = Guid::parse(one.key.id);
+    for (const auto& resource : desired) {
+      if (resource.key.kind != kOpensmKind) continue;
+      const auto guid = Guid::parse(resource.key.id);
       const auto port = guid ? world.port(*guid) : std::nullopt;
       if (port && port->port->lid) ours.insert(*port->port->lid);
     }
-    for (auto& one : desired) {
-      if (one.key.kind != kOpensmKind) continue;
-      const auto why = why_not(one, now, ours, world);
+    for (auto& resource : desired) {
+      if (resource.key.kind != kOpensmKind) continue;
+      const auto why = why_not(resource, now, ours, world);
       if (why.empty()) continue;
-      one.pending = why;
-      one.settings.clear();
+      resource.pending = why;
+      resource.settings.clear();
     }
     if (defaults.damage) hold_dropped(desired, observed, path);
   }
@@ -155,7 +155,7 @@ class OpensmKind final : public Kind, public NeedsWatching {
       const auto now = model::from_attributes<Opensm>(change->before);
       const auto wanted = model::from_attributes<Opensm>(change->after);
       const auto guid = Guid::parse(change->key.id);
-      if (now.running == false && wanted.running == true && guid && lost(*guid, world)) {
+      if (now.running == false && wanted.running == true && guid && port_is_lost(*guid, world)) {
         change->returned = world.port(*guid)->device->instance;
         change->interrupts.push_back(change->label +
                                      " is restarted: its port has gone and come back since it started");
@@ -164,7 +164,7 @@ class OpensmKind final : public Kind, public NeedsWatching {
       } else if (now.running == true && now.priority != wanted.priority) {
         change->interrupts.push_back(change->label + " is restarted");
       }
-      if (!change->origins.empty() && world.clue(change->key).instance == kInstanceOfOthers)
+      if (!change->origins.empty() && world.known_identity(change->key).instance == kInstanceOfOthers)
         change->carried.emplace_back(kOpensmOfOthers);
     }
     return prepare_opensm(changes, world);
@@ -195,7 +195,7 @@ class OpensmKind final : public Kind, public NeedsWatching {
   }
 
  private:
-  static bool lost(Guid guid, World& world) {
+  static bool port_is_lost(Guid guid, World& world) {
     const auto port = world.port(guid);
     const auto found = observe_opensm(world.host(), observe_opensm_layout(world.host().files), {guid});
     const auto at = found ? found->find(guid) : std::map<Guid, OpensmNow>::const_iterator();

@@ -97,34 +97,37 @@ class OpensmFileKind final : public Kind {
     auto& files = world.host().files;
     const auto folder = observe_opensm_folder(files);
     if (!folder) return;  // observe() has failed for it
-    for (auto& one : desired) {
-      if (one.key.kind != kOpensmFileKind) continue;
-      const auto owner = OpensmOwner::of(one.key.id);
+    for (auto& resource : desired) {
+      if (resource.key.kind != kOpensmFileKind) continue;
+      const auto owner = OpensmOwner::of(resource.key.id);
       const auto* file = opensm_side_file(owner.option);
       if (file == nullptr) continue;
       if (!*folder) {
-        one.pending = without_opensm(files);
-        one.settings.clear();
+        resource.pending = without_opensm(files);
+        resource.settings.clear();
         continue;
       }
       if (owner.port && observe_opensm_layout(files) == OpensmLayout::kNone) {
-        one.pending = "opensm@.service is not there: how OpenSM is started is not known";
-        one.settings.clear();
+        resource.pending = "opensm@.service is not there: how OpenSM is started is not known";
+        resource.settings.clear();
         continue;
       }
       const auto path = path_of(**folder, *file, owner.port);
       const auto text = files.read(path);
       const auto first = text && *text ? (*text)->substr(0, (*text)->find('\n')) : std::string();
       const auto wrong = [&](std::string what) {
-        diagnostics.push_back(
-            {Severity::kError, one.where, std::move(what), "move it away; [[opensm_file]] writes it", {}});
+        diagnostics.push_back({Severity::kError,
+                               resource.where,
+                               std::move(what),
+                               "move it away; [[opensm_file]] writes it",
+                               {}});
       };
       if (!text) {
         wrong(text.error().message);
       } else if (*text && first.find("rdma-config") == std::string::npos) {  // nor left by `withdraw`
         wrong(fmt::format("{} is there, and others wrote it", path));
       }
-      warn_unused(one, *file, desired, files, **folder, diagnostics);
+      warn_unused(resource, *file, desired, files, **folder, diagnostics);
     }
   }
 

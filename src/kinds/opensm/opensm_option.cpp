@@ -152,17 +152,18 @@ class OpensmOptionKind final : public Kind, public PutBackByOthers {
       if (!options) return;  // observe() has failed for it
       check_own(desired, files, **folder, *options, diagnostics);
       std::vector<Desired> common;
-      for (const auto& one : desired) {
-        if (one.key.kind == kOpensmOptionKind && !OpensmOwner::of(one.key.id).port) common.push_back(one);
+      for (const auto& resource : desired) {
+        if (resource.key.kind == kOpensmOptionKind && !OpensmOwner::of(resource.key.id).port)
+          common.push_back(resource);
       }
       report_damage(options->damage, path, kOpensmOptionKind, common, !options->ours.empty(), diagnostics);
       hold_damaged(options->damage, path, kOpensmOptionKind, !options->ours.empty(), desired);
       return;
     }
-    for (auto& one : desired) {
-      if (one.key.kind != kOpensmOptionKind) continue;
-      one.pending = without_opensm(world.host().files);
-      one.settings.clear();
+    for (auto& resource : desired) {
+      if (resource.key.kind != kOpensmOptionKind) continue;
+      resource.pending = without_opensm(world.host().files);
+      resource.settings.clear();
     }
   }
 
@@ -295,8 +296,8 @@ class OpensmOptionKind final : public Kind, public PutBackByOthers {
     const auto* file = option == nullptr ? nullptr : opensm_side_file(model::text_of(option->value));
     if (file == nullptr) return;  // reported by its kind
     const OpensmOwner owner{port, std::string(file->option)};
-    const bool known =
-        std::any_of(out.begin(), out.end(), [&](const Desired& one) { return one.key.id == owner.id(); });
+    const bool known = std::any_of(out.begin(), out.end(),
+                                   [&](const Desired& resource) { return resource.key.id == owner.id(); });
     if (known) return;  // reported by its kind, too
     auto& desired = out.emplace_back();
     desired.key = {std::string(kOpensmOptionKind), owner.id()};
@@ -321,13 +322,13 @@ class OpensmOptionKind final : public Kind, public PutBackByOthers {
   }
 
   static void complete_paths(std::vector<Desired>& desired, const std::string& folder) {
-    for (auto& one : desired) {
-      if (one.key.kind != kOpensmOptionKind) continue;
-      const auto owner = OpensmOwner::of(one.key.id);
+    for (auto& resource : desired) {
+      if (resource.key.kind != kOpensmOptionKind) continue;
+      const auto owner = OpensmOwner::of(resource.key.id);
       const auto* file = opensm_side_file(owner.option);
-      const auto value = model::text_at(one.settings, "value");
+      const auto value = model::text_at(resource.settings, "value");
       if (file != nullptr && (value == file->name || value == opensm_side_name(*file, owner.port)))
-        one.settings["value"] = fmt::format("{}/{}", folder, value);
+        resource.settings["value"] = fmt::format("{}/{}", folder, value);
     }
   }
 
@@ -336,17 +337,18 @@ class OpensmOptionKind final : public Kind, public PutBackByOthers {
                         const OpensmOptions& common, Diagnostics& diagnostics) {
     const auto layout = observe_opensm_layout(files);
     std::set<model::Guid> seen;
-    for (auto& one : desired) {
-      const auto port = one.key.kind == kOpensmOptionKind ? OpensmOwner::of(one.key.id).port : std::nullopt;
+    for (auto& resource : desired) {
+      const auto port =
+          resource.key.kind == kOpensmOptionKind ? OpensmOwner::of(resource.key.id).port : std::nullopt;
       if (!port) continue;
       if (layout == OpensmLayout::kNone) {
-        one.pending = "opensm@.service is not there: how OpenSM is started is not known";
-        one.settings.clear();
+        resource.pending = "opensm@.service is not there: how OpenSM is started is not known";
+        resource.settings.clear();
         continue;
       }
       if (!seen.insert(*port).second) continue;
       const auto tell = [&](Severity severity, std::string what, std::string hint) {
-        diagnostics.push_back({severity, one.where, std::move(what), std::move(hint), {}});
+        diagnostics.push_back({severity, resource.where, std::move(what), std::move(hint), {}});
       };
       if (layout == OpensmLayout::kRhel) {
         tell(Severity::kError,
@@ -466,9 +468,10 @@ std::string render_opensm_options(const OpensmOptions& options) {
 
 std::optional<std::string> opensm_option_value(std::span<const Desired> desired, system::Files& files,
                                                const std::string& folder, std::string_view option) {
-  for (const auto& one : desired) {
-    if (one.key.kind == kOpensmOptionKind && one.key.id == option && one.settings.contains("value"))
-      return std::string(opensm_value(model::text_at(one.settings, "value")));
+  for (const auto& resource : desired) {
+    if (resource.key.kind == kOpensmOptionKind && resource.key.id == option &&
+        resource.settings.contains("value"))
+      return std::string(opensm_value(model::text_at(resource.settings, "value")));
   }
   const auto text = files.read(opensm_options_path(folder));
   if (!text || !*text) return std::nullopt;
@@ -485,9 +488,10 @@ std::optional<std::string> opensm_option_value(std::span<const Desired> desired,
 
 std::optional<std::string> own_option_value(std::span<const Desired> desired, const OpensmOwner& owner) {
   const auto id = owner.id();
-  for (const auto& one : desired) {
-    if (one.key.kind == kOpensmOptionKind && one.key.id == id && one.settings.contains("value"))
-      return std::string(opensm_value(model::text_at(one.settings, "value")));
+  for (const auto& resource : desired) {
+    if (resource.key.kind == kOpensmOptionKind && resource.key.id == id &&
+        resource.settings.contains("value"))
+      return std::string(opensm_value(model::text_at(resource.settings, "value")));
   }
   return std::nullopt;
 }

@@ -68,7 +68,7 @@ Result<void> read_drop_ins(const std::set<Guid>& ports, system::Host& host) {
   const auto units = observe_opensm_units(host, ports);
   if (!units) return base::fail(units.error());
   const bool stale =
-      std::any_of(units->begin(), units->end(), [](const auto& one) { return one.second.needs_reload; });
+      std::any_of(units->begin(), units->end(), [](const auto& unit) { return unit.second.needs_reload; });
   return stale ? host.units.reload_manager() : Result<void>{};
 }
 

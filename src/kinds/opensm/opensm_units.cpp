@@ -59,8 +59,8 @@ bool is_listed(const std::string& text, OpensmLayout layout, Guid guid) {
 }
 
 bool carries(std::span<const Change> changes, std::string_view what) {
-  return std::any_of(changes.begin(), changes.end(), [&](const Change& one) {
-    return std::find(one.carried.begin(), one.carried.end(), what) != one.carried.end();
+  return std::any_of(changes.begin(), changes.end(), [&](const Change& change) {
+    return std::find(change.carried.begin(), change.carried.end(), what) != change.carried.end();
   });
 }
 

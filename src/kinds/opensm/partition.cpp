@@ -124,17 +124,17 @@ class PartitionKind final : public Kind {
       by_name[foreign.name].push_back(&foreign);
       by_number[foreign.partition].push_back(&foreign);
     }
-    for (auto& one : desired) {
-      if (one.key.kind != kPartitionKind) continue;
-      if (first == nullptr) first = &one;
-      const auto pkey = model::Pkey::parse(one.key.id);
+    for (auto& resource : desired) {
+      if (resource.key.kind != kPartitionKind) continue;
+      if (first == nullptr) first = &resource;
+      const auto pkey = model::Pkey::parse(resource.key.id);
       if (!pkey) continue;
       ours.insert(pkey->partition());
-      const auto name = name_of(model::text_at(one.settings, "rule"));
+      const auto name = name_of(model::text_at(resource.settings, "rule"));
       for (const auto* foreign : by_name[name]) {
         if (foreign->partition == pkey->partition()) continue;
         diagnostics.push_back({Severity::kError,
-                               one.where,
+                               resource.where,
                                fmt::format("{}:{} already has a partition called {}, which is {:#06x}", path,
                                            foreign->line, name, foreign->partition),
                                "write another name; OpenSM takes the second for more of the first",
@@ -143,14 +143,14 @@ class PartitionKind final : public Kind {
       for (const auto* foreign : by_number[pkey->partition()]) {
         diagnostics.push_back(
             {Severity::kError,
-             one.where,
+             resource.where,
              fmt::format("{}:{} already has a rule for {:#06x}", path, foreign->line, pkey->partition()),
              "remove that rule, or this entry",
              {}});
       }
       if (!installed) {
-        one.pending = without_opensm(world.host().files);
-        one.settings.clear();
+        resource.pending = without_opensm(world.host().files);
+        resource.settings.clear();
       }
     }
     if (first != nullptr && installed) {
@@ -161,12 +161,12 @@ class PartitionKind final : public Kind {
       hold_damaged(there.damage, path, kPartitionKind, !there.rules.empty(), desired);
       return;
     }
-    for (const auto& one : desired) {
-      if (one.key.kind != "pkey" || one.absent || one.ignore) continue;
-      const auto pkey = pkey_of(one.key);
+    for (const auto& resource : desired) {
+      if (resource.key.kind != "pkey" || resource.absent || resource.ignore) continue;
+      const auto pkey = pkey_of(resource.key);
       if (pkey && !ours.contains(pkey->partition()) && !there.has(pkey->partition()))
-        warn_unlisted(one.origins.contains("pkey") ? one.origins.at("pkey") : one.where, *pkey, first->where,
-                      diagnostics);
+        warn_unlisted(resource.origins.contains("pkey") ? resource.origins.at("pkey") : resource.where, *pkey,
+                      first->where, diagnostics);
     }
     if (ours.contains(kDefaultPartition) || there.has(kDefaultPartition)) return;
     diagnostics.push_back(
@@ -261,18 +261,18 @@ class PartitionKind final : public Kind {
       return opensm_option_value(desired, files, path.substr(0, path.rfind('/')), option) == "TRUE";
     };
     const bool both = on("allow_both_pkeys"), qos = on("qos");
-    for (const auto& one : desired) {
-      if (one.key.kind != kPartitionKind) continue;
+    for (const auto& resource : desired) {
+      if (resource.key.kind != kPartitionKind) continue;
       const auto warn = [&](const std::string& key, std::string what, std::string_view option) {
-        const auto at = one.origins.find(key);
+        const auto at = resource.origins.find(key);
         diagnostics.push_back({Severity::kWarning,
-                               at == one.origins.end() ? one.where : at->second,
+                               at == resource.origins.end() ? resource.where : at->second,
                                fmt::format("[[partition]] {}: {}", key, what),
                                fmt::format("add [[opensm_option]] key = \"{}\", value = \"TRUE\"", option),
                                {}});
       };
-      const auto wanted = model::from_attributes<Partition>(one.policy);
-      const auto rule = model::text_at(one.settings, "rule");
+      const auto wanted = model::from_attributes<Partition>(resource.policy);
+      const auto rule = model::text_at(resource.settings, "rule");
       if (!both && rule.find("=both") != std::string::npos) {
         warn(rule.find("defmember=both") != std::string::npos ? "defmember" : "members",
              "OpenSM takes both for full while allow_both_pkeys is not TRUE", "allow_both_pkeys");

@@ -52,21 +52,22 @@ Result<PartitionMember> parse_member(std::string_view text) {
 }
 
 bool PartitionRule::lists(model::Guid port) const {
-  return std::any_of(members.begin(), members.end(), [&](const PartitionMember& one) {
-    return one.who == "ALL" || one.who == "ALL_CAS" || one.who == "SELF" || one.who == opensm_guid(port);
+  return std::any_of(members.begin(), members.end(), [&](const PartitionMember& member) {
+    return member.who == "ALL" || member.who == "ALL_CAS" || member.who == "SELF" ||
+           member.who == opensm_guid(port);
   });
 }
 
 bool PartitionRule::has_both() const {
-  return std::any_of(members.begin(), members.end(), [&](const PartitionMember& one) {
-    return (one.membership.empty() ? defmember : one.membership) == "both";
+  return std::any_of(members.begin(), members.end(), [&](const PartitionMember& member) {
+    return (member.membership.empty() ? defmember : member.membership) == "both";
   });
 }
 
 bool PartitionRule::has_full() const {
-  return std::any_of(members.begin(), members.end(), [&](const PartitionMember& one) {
-    const auto& membership = one.membership.empty() ? defmember : one.membership;
-    return one.who != "ALL_SWITCHES" && one.who != "ALL_ROUTERS" &&
+  return std::any_of(members.begin(), members.end(), [&](const PartitionMember& member) {
+    const auto& membership = member.membership.empty() ? defmember : member.membership;
+    return member.who != "ALL_SWITCHES" && member.who != "ALL_ROUTERS" &&
            (membership == "full" || membership == "both");
   });
 }

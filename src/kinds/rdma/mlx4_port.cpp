@@ -104,10 +104,10 @@ bool has_rdma_device(const std::string& pci, system::Host& host) {
 std::optional<std::string> port_types_after(std::span<const Desired> desired,
                                             std::span<const Observed> /*observed*/) {
   Lines lines;
-  for (const auto& one : desired) {
-    if (one.key.kind != kMlx4PortKind) continue;
-    if (const auto line = model::from_attributes<Mlx4PortTypes>(one.settings).at_boot)
-      lines[one.key.id] = *line;
+  for (const auto& resource : desired) {
+    if (resource.key.kind != kMlx4PortKind) continue;
+    if (const auto line = model::from_attributes<Mlx4PortTypes>(resource.settings).at_boot)
+      lines[resource.key.id] = *line;
   }
   return lines.empty() ? std::nullopt : std::optional(Mlx4File::text_of(lines));
 }
@@ -198,26 +198,28 @@ class Mlx4PortKind final : public Kind {
       report_damage(file->damage, kMlx4File, kMlx4PortKind, desired, !file->lines.empty(), diagnostics);
     const auto foreign = foreign_lines(world.host().files);
     const auto now = model::by_key(observed);
-    for (auto& one : desired) {
-      if (one.key.kind != kMlx4PortKind) continue;
-      warn_foreign(one, foreign, diagnostics);
-      const auto at = now.find(one.key);
+    for (auto& resource : desired) {
+      if (resource.key.kind != kMlx4PortKind) continue;
+      warn_foreign(resource, foreign, diagnostics);
+      const auto at = now.find(resource.key);
       if (at == now.end() || !at->second->settings.contains("ports")) {
-        one.settings.erase("ports");
-        if (!world.offline()) one.pending = fmt::format("no ConnectX-3 adapter at {} now", one.key.id);
+        resource.settings.erase("ports");
+        if (!world.offline())
+          resource.pending = fmt::format("no ConnectX-3 adapter at {} now", resource.key.id);
         continue;
       }
-      const auto wanted = model::from_attributes<Mlx4PortTypes>(one.settings).ports;
+      const auto wanted = model::from_attributes<Mlx4PortTypes>(resource.settings).ports;
       const auto there = model::from_attributes<Mlx4PortTypes>(at->second->settings).ports;
       if (wanted && there && wanted->list.size() != there->list.size()) {
-        diagnostics.push_back(Diagnostic{Severity::kError,
-                                         one.origins.at("ports"),
-                                         fmt::format("[[mlx4_port]] ports: {} has {} port(s), not {}",
-                                                     one.key.id, there->list.size(), wanted->list.size()),
-                                         "write one type for each",
-                                         {}});
+        diagnostics.push_back(
+            Diagnostic{Severity::kError,
+                       resource.origins.at("ports"),
+                       fmt::format("[[mlx4_port]] ports: {} has {} port(s), not {}", resource.key.id,
+                                   there->list.size(), wanted->list.size()),
+                       "write one type for each",
+                       {}});
       } else if (wanted && there && *wanted != *there) {
-        check_fixed(one, *there, world, diagnostics);
+        check_fixed(resource, *there, world, diagnostics);
       }
     }
     if (file)

@@ -107,21 +107,21 @@ class RdmaDeviceKind final : public Kind {
   void check(std::vector<Desired>& desired, const std::vector<Observed>& /*observed*/, World& world,
              Diagnostics& diagnostics) const override {
     std::set<const RdmaDevice*> moving;
-    for (const auto& one : desired) {
-      if (one.key.kind == kRdmaDeviceKind) moving.insert(device_of(one.key, world));
+    for (const auto& resource : desired) {
+      if (resource.key.kind == kRdmaDeviceKind) moving.insert(device_of(resource.key, world));
     }
     std::map<std::string, std::vector<const RdmaDevice*>> named;
     for (const auto& device : world.snapshot().devices) named[device.name].push_back(&device);
     std::optional<std::vector<ForeignDeviceRule>> foreign;
-    for (const auto& one : desired) {
-      const auto wanted = text_at(one.settings, "rule");
-      if (one.key.kind != kRdmaDeviceKind || wanted.empty()) continue;
-      const auto* mine = device_of(one.key, world);
+    for (const auto& resource : desired) {
+      const auto wanted = text_at(resource.settings, "rule");
+      if (resource.key.kind != kRdmaDeviceKind || wanted.empty()) continue;
+      const auto* mine = device_of(resource.key, world);
       for (const auto* holder : named[wanted]) {
         if (holder == mine || moving.contains(holder)) continue;
         diagnostics.push_back(
             Diagnostic{Severity::kError,
-                       one.origins.at("name"),
+                       resource.origins.at("name"),
                        fmt::format("[[rdma_device]] name: \"{}\" is already the name of {}, "
                                    "which no entry names",
                                    wanted, describe(*holder)),
@@ -130,10 +130,10 @@ class RdmaDeviceKind final : public Kind {
       }
       if (!foreign) foreign = foreign_device_rules(world.host().files);
       for (const auto& rule : *foreign) {
-        if (rule.text.find("\"" + one.key.id + "\"") == std::string::npos) continue;
+        if (rule.text.find("\"" + resource.key.id + "\"") == std::string::npos) continue;
         diagnostics.push_back(
             Diagnostic{Severity::kWarning,
-                       one.origins.at("name"),
+                       resource.origins.at("name"),
                        fmt::format("{}:{} names this device too", rule.file, rule.line),
                        "udev reads that file before ours, so it wins when the device appears: "
                        "remove the line, or the name here",
@@ -206,7 +206,7 @@ class RdmaDeviceKind final : public Kind {
            model::Guid::parse(key.id).has_value();
   }
 
-  [[nodiscard]] std::string footing(const Change& change, const World& world) const override {
+  [[nodiscard]] std::string parent_object(const Change& change, const World& world) const override {
     const auto* device = device_of(change.key, world);
     return device == nullptr ? std::string() : device->instance;
   }

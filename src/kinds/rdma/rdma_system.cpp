@@ -67,9 +67,9 @@ void check_own_options(const Bound& bound, const model::Location& netns_at, Diag
 
 std::optional<std::string> netns_option_after(std::span<const Desired> desired,
                                               std::span<const Observed> /*observed*/) {
-  for (const auto& one : desired) {
-    if (one.key.kind != kRdmaSystemKind) continue;
-    if (const auto mode = model::from_attributes<RdmaSystem>(one.settings).option)
+  for (const auto& resource : desired) {
+    if (resource.key.kind != kRdmaSystemKind) continue;
+    if (const auto mode = model::from_attributes<RdmaSystem>(resource.settings).option)
       return render_netns_option(*mode);
   }
   return std::nullopt;
@@ -105,7 +105,7 @@ class RdmaSystemKind final : public Kind, public MustStay {
     auto option = read_option(world.host().files);
     if (!option) return base::fail(option.error());
     std::vector<Observed> out;
-    if (!*option && world.concerned(kRdmaSystemKind).empty()) return out;
+    if (!*option && world.tracked(kRdmaSystemKind).empty()) return out;
     RdmaSystem now;
     now.option = *option;
     if (!world.offline()) {
@@ -125,10 +125,10 @@ class RdmaSystemKind final : public Kind, public MustStay {
 
   void check(std::vector<Desired>& desired, const std::vector<Observed>& /*observed*/, World& world,
              Diagnostics& /*diagnostics*/) const override {
-    for (auto& one : desired) {
-      if (one.key.kind != kRdmaSystemKind || !one.settings.contains("netns")) continue;
+    for (auto& resource : desired) {
+      if (resource.key.kind != kRdmaSystemKind || !resource.settings.contains("netns")) continue;
       // Without ib_core there is nothing to change now, and the option holds when it is loaded.
-      if (world.offline() || !world.host().rdma_system.observe_shared()) one.settings.erase("netns");
+      if (world.offline() || !world.host().rdma_system.observe_shared()) resource.settings.erase("netns");
     }
   }
 

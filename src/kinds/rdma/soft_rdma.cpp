@@ -179,11 +179,11 @@ class SoftRdmaKind final : public Kind {
     std::map<std::string, std::vector<const system::RdmaDevice*>> named;
     for (const auto& device : world.snapshot().devices) named[device.name].push_back(&device);
     const auto entries = model::by_key(desired);
-    for (const auto& one : desired) {
-      const auto wanted = text_at(one.settings, "name");
-      if (one.key.kind != kSoftRdmaKind || wanted.empty()) continue;
-      check_driver(one, world, diagnostics);
-      const auto* mine = device_of(one.key.id, world);
+    for (const auto& resource : desired) {
+      const auto wanted = text_at(resource.settings, "name");
+      if (resource.key.kind != kSoftRdmaKind || wanted.empty()) continue;
+      check_driver(resource, world, diagnostics);
+      const auto* mine = device_of(resource.key.id, world);
       for (const auto* holder : named[wanted]) {
         if (holder == mine) continue;
         const auto& device = *holder;
@@ -193,7 +193,7 @@ class SoftRdmaKind final : public Kind {
         if (listed || (!other.empty() && ours(other, world))) continue;
         diagnostics.push_back(Diagnostic{
             Severity::kError,
-            one.origins.at("name"),
+            resource.origins.at("name"),
             fmt::format("[[soft_rdma]] name: \"{}\" is already the name of {}{}", wanted, describe(device),
                         other.empty() ? "" : fmt::format(", {}", words_for(device))),
             other.empty() ? "take another name"
@@ -247,8 +247,8 @@ class SoftRdmaKind final : public Kind {
     return world.named(place_of(key.id).interface) != nullptr;
   }
 
-  [[nodiscard]] std::string footing(const Change& change, const World& world) const override {
-    return footing_on(world.named(place_of(change.key.id).interface), world);
+  [[nodiscard]] std::string parent_object(const Change& change, const World& world) const override {
+    return parent_object_on(world.named(place_of(change.key.id).interface), world);
   }
 
  private:

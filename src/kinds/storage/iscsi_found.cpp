@@ -72,9 +72,10 @@ std::optional<IscsiRecord> record_of_others(const IserPortal& portal, system::Fi
         if (at_boot_by(at, files)) return IscsiRecord{at, portal_in(name), {}};
         continue;
       }
-      for (const auto& one : *interfaces) {
-        const auto file = at + "/" + one;
-        if (one != kIserInterface && at_boot_by(file, files)) return IscsiRecord{file, portal_in(name), one};
+      for (const auto& interface : *interfaces) {
+        const auto file = at + "/" + interface;
+        if (interface != kIserInterface && at_boot_by(file, files))
+          return IscsiRecord{file, portal_in(name), interface};
       }
     }
   }

@@ -67,8 +67,8 @@ Result<GoingSessions> sessions_to_go(const std::vector<Desired>& desired, const 
   const auto& all = sessions_in(world);
   if (!all) return base::fail(all.error());
   std::set<std::string_view> wanted;
-  for (const auto& one : desired) {
-    if (one.key.kind == kIserKind) wanted.insert(one.key.id);
+  for (const auto& resource : desired) {
+    if (resource.key.kind == kIserKind) wanted.insert(resource.key.id);
   }
   GoingSessions out;
   for (const auto& one : *all) {
@@ -77,7 +77,7 @@ Result<GoingSessions> sessions_to_go(const std::vector<Desired>& desired, const 
     const auto portal = IserPortal{one.target, *address, one.port, one.group}.text();
     if (!wanted.contains(portal)) out.at[portal].push_back(one.name);
   }
-  const auto why = why_sessions_stay(out.beside(""), {}, world.host());
+  const auto why = why_sessions_stay(out.siblings(""), {}, world.host());
   if (!why) return base::fail(why.error());
   out.used = !why->empty();
   return out;
@@ -113,12 +113,12 @@ class IserSessionKind final : public Kind, public NeedsWatching, public MayBeMea
     std::set<IserPortal> portals = logins.wanted;
     portals.insert(logins.leaving.begin(), logins.leaving.end());
     portals.insert(logins.resting.begin(), logins.resting.end());
-    for (const auto& id : world.concerned(kIserKind)) {
+    for (const auto& id : world.tracked(kIserKind)) {
       if (auto portal = IserPortal::parse(id)) portals.insert(std::move(*portal));
     }
     // The host itself logs out when it is up.
     if (world.offline())
-      std::erase_if(portals, [&](const auto& one) { return logins.leaving.contains(one); });
+      std::erase_if(portals, [&](const auto& portal) { return logins.leaving.contains(portal); });
     std::vector<Observed> out;
     if (portals.empty()) return out;
     const auto drop_in = host.files.read(std::string(kIserBootDropIn));
@@ -164,33 +164,33 @@ class IserSessionKind final : public Kind, public NeedsWatching, public MayBeMea
     auto& host = world.host();
     const auto file = read_iser_file(host.files);
     if (!file) return;  // observe() has failed for it
-    const bool any = std::any_of(desired.begin(), desired.end(), [](const Desired& one) {
-      return one.key.kind == kIserKind && !one.settings.empty();
+    const bool any = std::any_of(desired.begin(), desired.end(), [](const Desired& resource) {
+      return resource.key.kind == kIserKind && !resource.settings.empty();
     });
     if (!any) return;
     const auto why_not = world.offline() ? std::string() : why_nobody_logs_in(host);
     const auto sessions =
         world.offline() ? Result<std::vector<IscsiSession>>(std::vector<IscsiSession>{}) : sessions_in(world);
     if (!sessions) return;  // as above
-    for (auto& one : desired) {
-      if (one.key.kind != kIserKind || one.settings.empty()) continue;
-      const auto portal = IserPortal::parse(one.key.id);
+    for (auto& resource : desired) {
+      if (resource.key.kind != kIserKind || resource.settings.empty()) continue;
+      const auto portal = IserPortal::parse(resource.key.id);
       if (!portal) continue;
       if (file->others) {
         diagnostics.push_back(
             {Severity::kError,
-             one.where,
+             resource.where,
              fmt::format("[[iser_session]]: {} is there already, and not of rdma-configd", kIserUnitFile),
              fmt::format("move it away, or `systemctl unmask {}`", kIserUnit),
              {}});
         return;
       }
-      warn_of_record(one, *portal, host.files, diagnostics);
-      if (world.offline()) one.settings.erase("logged_in");
+      warn_of_record(resource, *portal, host.files, diagnostics);
+      if (world.offline()) resource.settings.erase("logged_in");
       auto why = why_not.empty() ? why_another_there(*portal, *sessions, host) : why_not;
       if (why.empty()) continue;
-      one.pending = std::move(why);
-      one.settings.clear();
+      resource.pending = std::move(why);
+      resource.settings.clear();
     }
   }
 
@@ -240,7 +240,7 @@ class IserSessionKind final : public Kind, public NeedsWatching, public MayBeMea
     if (wanted.logged_in != true) return verdict;
     const auto facts = model::from_attributes<IserSession>(observed->facts);
     auto sessions = facts.sessions.value_or(std::vector<std::string>{});
-    std::erase_if(sessions, [](const std::string& one) { return !is_text_of_ours(one); });
+    std::erase_if(sessions, [](const std::string& session) { return !is_text_of_ours(session); });
     const auto is_live = [](const std::string& one) { return one.ends_with(" LOGGED_IN"); };
     if (std::any_of(sessions.begin(), sessions.end(), is_live)) return verdict;
     verdict.sort = Verdict::Sort::kPending;
@@ -269,7 +269,7 @@ class IserSessionKind final : public Kind, public NeedsWatching, public MayBeMea
     if (!going || !going->used) return {};
     const auto names = going->at.find(key.id);
     if (names == going->at.end()) return {};
-    const auto why = why_sessions_stay(names->second, going->beside(key.id), world.host());
+    const auto why = why_sessions_stay(names->second, going->siblings(key.id), world.host());
     return why && !why->empty() ? *why + "; it is logged out once nothing uses it" : std::string();
   }
 

@@ -42,9 +42,9 @@ std::string name_of_backstore(const std::string& id) { return id.substr(id.find(
 
 /// Brings targets to their settings, one by one. The state is kept up to date as far as others of them need
 /// it: LUNs, and what is behind them.
-class LioReach {
+class LioTargetWriter {
  public:
-  explicit LioReach(system::Host& host) : host_(host), lio_(host.lio) {}
+  explicit LioTargetWriter(system::Host& host) : host_(host), lio_(host.lio) {}
 
   Result<void> hold(const std::vector<LioWish>& wishes) {
     if (auto done = look(); !done) return done;
@@ -65,7 +65,7 @@ class LioReach {
       const auto gone = *now;  // it changes on the way
       if (auto done = empty(gone); !done) return done;
       if (auto done = lio_.remove_target(gone.id); !done) return done;
-      std::erase_if(state_.targets, [&](const auto& one) { return one.id == gone.id; });
+      std::erase_if(state_.targets, [&](const auto& target) { return target.id == gone.id; });
     }
     return collect();
   }
@@ -115,10 +115,10 @@ class LioReach {
     for (const auto& target : state_.targets) {
       for (const auto& lun : target.luns) ++users_[lun.backstore];
     }
-    for (const auto& one : state_.backstores) {
-      taken_.insert(hba_of(one.id));
-      if (one.enabled) enabled_.emplace(lio_disk_of(one), one.id);
-      if (is_ours(one.id) && !users_.contains(one.id)) idle_.insert(one.id);
+    for (const auto& backstore : state_.backstores) {
+      taken_.insert(hba_of(backstore.id));
+      if (backstore.enabled) enabled_.emplace(lio_disk_of(backstore), backstore.id);
+      if (is_ours(backstore.id) && !users_.contains(backstore.id)) idle_.insert(backstore.id);
     }
     return {};
   }
@@ -384,7 +384,7 @@ class LioReach {
 }  // namespace
 
 Result<void> hold_lio_targets(const std::vector<LioWish>& wishes, system::Host& host) {
-  return LioReach(host).hold(wishes);
+  return LioTargetWriter(host).hold(wishes);
 }
 
 }  // namespace rdmacfg::kinds

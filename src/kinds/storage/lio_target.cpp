@@ -104,36 +104,36 @@ class LioTargetKind final : public Kind {
     const auto now = model::by_key(observed);
     const auto addresses = given_addresses(desired);
     std::set<std::string> mounted;
-    for (auto& one : desired) {
-      if (one.key.kind != kLioKind) continue;
+    for (auto& resource : desired) {
+      if (resource.key.kind != kLioKind) continue;
       if (world.offline()) {
-        one.settings.clear();
+        resource.settings.clear();
         continue;
       }
       // Anything that is not to be there, and is not, needs no mention.
-      const auto at = now.find(one.key);
-      std::erase_if(one.settings, [&](const auto& setting) {
+      const auto at = now.find(resource.key);
+      std::erase_if(resource.settings, [&](const auto& setting) {
         return setting.second == model::Value{} &&
                (at == now.end() || !at->second->settings.contains(setting.first));
       });
-      const auto wanted = model::from_attributes<LioTargetEntry>(one.settings);
+      const auto wanted = model::from_attributes<LioTargetEntry>(resource.settings);
       for (const auto& portal : wanted.portals.value_or(Texts{})) {
         const auto given = addresses.find(portal.substr(0, portal.find(' ')));
-        if (given != addresses.end()) one.needs.push_back(given->second);
+        if (given != addresses.end()) resource.needs.push_back(given->second);
       }
       if (mounted.empty()) mounted = mounted_devices(world.host().files);
       for (const auto& text : wanted.luns.value_or(Texts{})) {
         const auto path = path_of_lun(text);
         if (path.empty() || !mounted.contains(path)) continue;
         diagnostics.push_back({Severity::kError,
-                               one.origins.at("luns"),
+                               resource.origins.at("luns"),
                                fmt::format("[[lio_target]] lun: {} is mounted on this host", path),
                                "two hosts that write to one file system destroy it: unmount it first",
                                {}});
       }
-      if (!reachable(one.key, world)) {
-        one.pending = fmt::format("there is no InfiniBand port {}", one.key.id);
-        one.settings.clear();
+      if (!reachable(resource.key, world)) {
+        resource.pending = fmt::format("there is no InfiniBand port {}", resource.key.id);
+        resource.settings.clear();
       }
     }
   }
@@ -148,7 +148,7 @@ class LioTargetKind final : public Kind {
     for (auto* change : changes) {
       const auto now = model::from_attributes<LioTargetEntry>(change->before);
       const bool goes = change->operation == model::Operation::kDelete;
-      const auto then = goes ? LioTargetEntry{} : whole(*change);
+      const auto then = goes ? LioTargetEntry{} : complete_entry(*change);
       for (const auto& text : missing_from(then.luns, now.luns))
         change->interrupts.push_back(loss_of_lun(text, change->label, then.luns.value_or(Texts{})));
       for (const auto& text : missing_from(then.portals, now.portals))
@@ -174,7 +174,7 @@ class LioTargetKind final : public Kind {
     std::vector<LioWish> wishes;
     for (const auto& change : changes)
       wishes.push_back({change.key.id, change.after.empty() ? std::optional<LioTargetEntry>{}
-                                                            : std::optional(whole(change))});
+                                                            : std::optional(complete_entry(change))});
     return hold_lio_targets(wishes, host);
   }
 
@@ -185,7 +185,7 @@ class LioTargetKind final : public Kind {
 
  private:
   /// An update leaves alone what it does not mention.
-  static LioTargetEntry whole(const Change& change) {
+  static LioTargetEntry complete_entry(const Change& change) {
     auto all = change.before;
     all.erase("enabled");                      // an interrupted run may have disabled it
     for (const auto& field : change.fields) {  // undoing takes away what was not there

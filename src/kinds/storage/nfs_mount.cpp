@@ -148,7 +148,7 @@ class NfsMountKind final : public Kind, public NeedsWatching {
     auto& host = world.host();
     auto paths = paths_of_files(host.files);
     if (!paths) return base::fail(paths.error());
-    for (const auto& path : world.concerned(kNfsMountKind)) paths->insert(path);
+    for (const auto& path : world.tracked(kNfsMountKind)) paths->insert(path);
     std::vector<Observed> out;
     if (paths->empty()) return out;
     const auto at_boot = read_boot_mounts(host.files);
@@ -175,8 +175,8 @@ class NfsMountKind final : public Kind, public NeedsWatching {
              Diagnostics& diagnostics) const override {
     const auto now = model::by_key(observed);
     std::vector<std::string> paths;
-    for (const auto& one : desired) {
-      if (one.key.kind == kNfsMountKind) paths.push_back(one.key.id);
+    for (const auto& resource : desired) {
+      if (resource.key.kind == kNfsMountKind) paths.push_back(resource.key.id);
     }
     if (paths.empty()) return;
     auto& host = world.host();
@@ -189,21 +189,21 @@ class NfsMountKind final : public Kind, public NeedsWatching {
       if (auto table = observe_mounts(host.files)) mounts = std::move(*table);
     }
     const auto why_not = world.offline() ? std::string() : why_no_mounts(host);
-    for (auto& one : desired) {
-      if (one.key.kind != kNfsMountKind) continue;
+    for (auto& resource : desired) {
+      if (resource.key.kind != kNfsMountKind) continue;
       // Anything that is not to be there, and is not, needs no mention.
-      const auto at = now.find(one.key);
-      std::erase_if(one.settings, [&](const auto& setting) {
+      const auto at = now.find(resource.key);
+      std::erase_if(resource.settings, [&](const auto& setting) {
         return setting.second == model::Value{} &&
                (at == now.end() || !at->second->settings.contains(setting.first));
       });
-      refuse_others(one, fstab, units, mounts, host.files, diagnostics);
+      refuse_others(resource, fstab, units, mounts, host.files, diagnostics);
       if (world.offline()) {
-        one.settings.erase("loaded");
-        one.settings.erase("mounted");
+        resource.settings.erase("loaded");
+        resource.settings.erase("mounted");
       } else if (!why_not.empty()) {
-        one.pending = why_not;
-        one.settings.clear();
+        resource.pending = why_not;
+        resource.settings.clear();
       }
     }
   }

@@ -25,25 +25,26 @@ constexpr std::array<std::string_view, 14> kOfTheSystem{"/",     "/bin",   "/boo
                                                         "/sbin", "/sys",   "/usr",  "/var"};
 constexpr std::array<std::string_view, 3> kOfTheKernel{"/dev/", "/proc/", "/sys/"};
 
-struct Elsewhere {
+struct ReplacedOption {
   std::string_view option, place;
 };
-constexpr std::array<Elsewhere, 16> kElsewhere{{{"proto", "it is rdma"},
-                                                {"rdma", "it is so without"},
-                                                {"tcp", "[[nfs_mount]] is for RDMA"},
-                                                {"udp", "[[nfs_mount]] is for RDMA"},
-                                                {"port", "write port = … in the entry"},
-                                                {"_netdev", "it is so without"},
-                                                {"auto", "write mount = true"},
-                                                {"noauto", "write mount = false"},
-                                                {"nofail", "a unit never keeps a host from booting"},
-                                                {"user", "it is for fstab alone"},
-                                                {"users", "it is for fstab alone"},
-                                                {"owner", "it is for fstab alone"},
-                                                {"remount", "a mount is made once"},
-                                                {"bg", "systemd does not wait for it, and holds up no boot"},
-                                                {"fg", "it is so without"},
-                                                {"bind", "NFS does not have it"}}};
+constexpr std::array<ReplacedOption, 16> kReplacedOptions{
+    {{"proto", "it is rdma"},
+     {"rdma", "it is so without"},
+     {"tcp", "[[nfs_mount]] is for RDMA"},
+     {"udp", "[[nfs_mount]] is for RDMA"},
+     {"port", "write port = … in the entry"},
+     {"_netdev", "it is so without"},
+     {"auto", "write mount = true"},
+     {"noauto", "write mount = false"},
+     {"nofail", "a unit never keeps a host from booting"},
+     {"user", "it is for fstab alone"},
+     {"users", "it is for fstab alone"},
+     {"owner", "it is for fstab alone"},
+     {"remount", "a mount is made once"},
+     {"bg", "systemd does not wait for it, and holds up no boot"},
+     {"fg", "it is so without"},
+     {"bind", "NFS does not have it"}}};
 
 class EntryCheck {
  public:
@@ -98,7 +99,7 @@ class EntryCheck {
       return;
     }
     const auto key = option.substr(0, option.find('='));
-    for (const auto& [name, place] : kElsewhere) {
+    for (const auto& [name, place] : kReplacedOptions) {
       if (key == name)
         wrong(where, "options", fmt::format("{} is not given here", option), std::string(place));
     }

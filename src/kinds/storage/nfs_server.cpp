@@ -102,29 +102,30 @@ class NfsServerKind final : public Kind, public NeedsWatching {
 
   void check(std::vector<Desired>& desired, const std::vector<Observed>& /*observed*/, World& world,
              Diagnostics& diagnostics) const override {
-    for (auto& one : desired) {
-      if (one.key.kind != kNfsServerKind) continue;
-      warn_of_later_files(one, world.host().files, diagnostics);
+    for (auto& resource : desired) {
+      if (resource.key.kind != kNfsServerKind) continue;
+      warn_of_later_files(resource, world.host().files, diagnostics);
       if (world.offline()) {
-        one.settings.erase("listening");
+        resource.settings.erase("listening");
         continue;
       }
       const auto unit = server_unit(world.host());
       const auto ports = world.host().nfsd.observe_rdma_ports();
       const bool runs = ports && *ports;
-      if (!runs) one.settings.erase("listening");  // rpc.nfsd reads the file when it starts
-      const auto wanted = model::from_attributes<NfsServer>(one.settings).rdma_port;
+      if (!runs) resource.settings.erase("listening");  // rpc.nfsd reads the file when it starts
+      const auto wanted = model::from_attributes<NfsServer>(resource.settings).rdma_port;
       if (!runs && unit && *unit && (*unit)->active == "active" && wanted &&
           wanted->number != port_in_file(world.host().files)) {
-        one.pending = std::string(kNfsServerUnit) +
-                      " runs, and what it listens on cannot be seen from here (the service has a /proc of "
-                      "its own): `rdma-configctl apply --local` as root does it";
-        one.settings.clear();
+        resource.pending =
+            std::string(kNfsServerUnit) +
+            " runs, and what it listens on cannot be seen from here (the service has a /proc of "
+            "its own): `rdma-configctl apply --local` as root does it";
+        resource.settings.clear();
       }
       if (!runs && unit && *unit && !(*unit)->there()) {
-        one.pending = "there is no nfs-server.service" +
-                      how_to_get(*find_package("nfs-kernel-server"), world.host().files);
-        one.settings.clear();
+        resource.pending = "there is no nfs-server.service" +
+                           how_to_get(*find_package("nfs-kernel-server"), world.host().files);
+        resource.settings.clear();
       }
     }
   }

@@ -102,8 +102,8 @@ Result<Going> connections_to_go(const std::vector<Desired>& desired, system::Hos
   const auto controllers = observe_nvme_controllers(host);
   if (!controllers) return base::fail(controllers.error());
   std::set<std::string_view> wanted;
-  for (const auto& one : desired) {
-    if (one.key.kind == kConnectionKind) wanted.insert(one.key.id);
+  for (const auto& resource : desired) {
+    if (resource.key.kind == kConnectionKind) wanted.insert(resource.key.id);
   }
   Going out;
   NvmeOwners owners(host);
@@ -113,7 +113,7 @@ Result<Going> connections_to_go(const std::vector<Desired>& desired, system::Hos
     if (!names) return base::fail(names.error());
     if (!names->empty()) out.at.emplace(address, std::move(*names));
   }
-  const auto why = why_in_use(out.beside(""), {}, host);
+  const auto why = why_in_use(out.siblings(""), {}, host);
   if (!why) return base::fail(why.error());
   out.used = !why->empty();
   return out;
@@ -192,24 +192,25 @@ class NvmeConnectionKind final : public Kind, public NeedsWatching, public MayBe
     const bool ours = !conf->ours.empty();
     report_damage(conf->damage, kDiscoveryFile, kConnectionKind, desired, ours, diagnostics);
     hold_damaged(conf->damage, std::string(kDiscoveryFile), kConnectionKind, ours, desired);
-    const bool any = std::any_of(desired.begin(), desired.end(), [](const Desired& one) {
-      return one.key.kind == kConnectionKind && !one.settings.empty();
+    const bool any = std::any_of(desired.begin(), desired.end(), [](const Desired& resource) {
+      return resource.key.kind == kConnectionKind && !resource.settings.empty();
     });
     if (!any) return;
     const auto why_not = world.offline() ? std::string() : why_nothing_connects(host);
-    for (auto& one : desired) {
-      if (one.key.kind != kConnectionKind || one.settings.empty()) continue;
-      if (const auto at = conf->others_lead.find(one.key.id); at != conf->others_lead.end()) {
-        diagnostics.push_back({Severity::kWarning,
-                               one.where,
-                               fmt::format("{}:{}: leads to {}, too", kDiscoveryFile, at->second, one.key.id),
-                               "leave one of them out; connections stay as long as the other is there",
-                               {}});
+    for (auto& resource : desired) {
+      if (resource.key.kind != kConnectionKind || resource.settings.empty()) continue;
+      if (const auto at = conf->others_lead.find(resource.key.id); at != conf->others_lead.end()) {
+        diagnostics.push_back(
+            {Severity::kWarning,
+             resource.where,
+             fmt::format("{}:{}: leads to {}, too", kDiscoveryFile, at->second, resource.key.id),
+             "leave one of them out; connections stay as long as the other is there",
+             {}});
       }
-      if (world.offline()) one.settings.erase("connected");
+      if (world.offline()) resource.settings.erase("connected");
       if (why_not.empty()) continue;
-      one.pending = why_not;
-      one.settings.clear();
+      resource.pending = why_not;
+      resource.settings.clear();
     }
   }
 
@@ -289,7 +290,7 @@ class NvmeConnectionKind final : public Kind, public NeedsWatching, public MayBe
     if (!going || !going->used) return {};
     const auto names = going->at.find(key.id);
     if (names == going->at.end()) return {};
-    const auto why = why_in_use(names->second, going->beside(key.id), host);
+    const auto why = why_in_use(names->second, going->siblings(key.id), host);
     return why && !why->empty() ? *why + "; it is disconnected once nothing uses it" : std::string();
   }
 
@@ -339,7 +340,7 @@ class NvmeConnectionKind final : public Kind, public NeedsWatching, public MayBe
       going.at.emplace(change.key.id, std::move(*names));
     }
     if (going.at.empty()) return {};
-    const auto names = going.beside("");
+    const auto names = going.siblings("");
     const auto why = why_in_use(names, {}, host);
     if (!why) return base::fail(why.error());
     if (!why->empty()) return base::fail(base::Code::kBusy, fmt::format("{}: {}", label, *why));

@@ -108,9 +108,9 @@ std::string carried_namespace(const NvmeNamespace& one) {
 
 /// Brings one subsystem to the settings of a change, whatever it is like. The ports in `state`, which other
 /// subsystems may share, are kept up to date.
-class Reach {
+class SubsystemWriter {
  public:
-  Reach(system::NvmeTarget& target, const Change& change)
+  SubsystemWriter(system::NvmeTarget& target, const Change& change)
       : target_(target), nqn_(change.key.id), carried_(change.carried) {}
 
   Result<void> remove(NvmeTargetState& state) {
@@ -288,29 +288,29 @@ class NvmeTargetKind final : public Kind {
     const auto now = model::by_key(observed);
     std::set<std::string> mounted;
     const auto addresses = given_addresses(desired);
-    for (auto& one : desired) {
-      if (one.key.kind != kNvmeTargetKind) continue;
+    for (auto& resource : desired) {
+      if (resource.key.kind != kNvmeTargetKind) continue;
       if (world.offline()) {
-        one.settings.clear();
+        resource.settings.clear();
         continue;
       }
       // Anything that is not to be there, and is not, needs no mention.
-      const auto at = now.find(one.key);
-      std::erase_if(one.settings, [&](const auto& setting) {
+      const auto at = now.find(resource.key);
+      std::erase_if(resource.settings, [&](const auto& setting) {
         return setting.second == model::Value{} &&
                (at == now.end() || !at->second->settings.contains(setting.first));
       });
       if (mounted.empty()) mounted = mounted_devices(world.host().files);
-      const auto wanted = model::from_attributes<NvmeTargetSubsystem>(one.settings);
+      const auto wanted = model::from_attributes<NvmeTargetSubsystem>(resource.settings);
       for (const auto& listener : wanted.listeners.value_or(Texts{})) {
         const auto given = addresses.find(listener.substr(0, listener.find(' ')));
-        if (given != addresses.end()) one.needs.push_back(given->second);
+        if (given != addresses.end()) resource.needs.push_back(given->second);
       }
       for (const auto& text : wanted.namespaces.value_or(Texts{})) {
-        const auto device = namespace_of(one.key.id, text).device;
+        const auto device = namespace_of(resource.key.id, text).device;
         if (!mounted.contains(device)) continue;
         diagnostics.push_back({Severity::kError,
-                               one.origins.at("namespaces"),
+                               resource.origins.at("namespaces"),
                                fmt::format("[[nvme_target]] namespace: {} is mounted on this host", device),
                                "two hosts that write to one file system destroy it: unmount it first",
                                {}});
@@ -327,8 +327,8 @@ class NvmeTargetKind final : public Kind {
         for (const auto& one : subsystem->namespaces) change->carried.push_back(carried_namespace(one));
       }
       const auto now = model::from_attributes<NvmeTargetSubsystem>(change->before);
-      const auto then =
-          change->operation == model::Operation::kDelete ? NvmeTargetSubsystem{} : whole(*change);
+      const auto then = change->operation == model::Operation::kDelete ? NvmeTargetSubsystem{}
+                                                                       : complete_subsystem(*change);
       for (const auto& text : now.namespaces.value_or(Texts{})) {
         if (!in(then.namespaces.value_or(Texts{}), text))
           change->interrupts.push_back(fmt::format("hosts lose namespace {} of {}", text, change->label));
@@ -362,8 +362,8 @@ class NvmeTargetKind final : public Kind {
         if (!*state)
           return base::fail(base::Code::kUnsupported, "nvmet: it is not there, although it is loaded");
       }
-      Reach reach(host.nvme_target, change);
-      auto done = goes ? reach.remove(**state) : reach.make(whole(change), **state);
+      SubsystemWriter writer(host.nvme_target, change);
+      auto done = goes ? writer.remove(**state) : writer.make(complete_subsystem(change), **state);
       if (!done) return done;
     }
     return {};
@@ -371,7 +371,7 @@ class NvmeTargetKind final : public Kind {
 
  private:
   /// An update leaves alone what it does not mention.
-  static NvmeTargetSubsystem whole(const Change& change) {
+  static NvmeTargetSubsystem complete_subsystem(const Change& change) {
     auto all = change.before;
     for (const auto& field : change.fields) {  // undoing takes away what was not there
       if (!change.after.contains(field)) all.erase(field);

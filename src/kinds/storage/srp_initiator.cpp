@@ -70,7 +70,7 @@ Result<bool> is_stale(system::Host& host) {
   if (!instances) return base::fail(instances.error());
   if (!*instances || (*instances)->empty()) return false;
   std::vector<std::string> names;
-  for (const auto& one : **instances) names.push_back(one.name);
+  for (const auto& instance : **instances) names.push_back(instance.name);
   const auto units = host.units.observe_units(names);
   if (!units) return base::fail(units.error());
   return *units && std::any_of((*units)->begin(), (*units)->end(),
@@ -139,19 +139,19 @@ class SrpInitiatorKind final : public Kind, public NeedsWatching {
 
   void check(std::vector<Desired>& desired, const std::vector<Observed>& /*observed*/, World& world,
              Diagnostics& diagnostics) const override {
-    for (auto& one : desired) {
-      if (one.key.kind != kSrpKind) continue;
+    for (auto& resource : desired) {
+      if (resource.key.kind != kSrpKind) continue;
       auto& host = world.host();
-      refuse_foreign_file(one, host.files, diagnostics);
-      warn_of_own_rules(one, host.files, diagnostics);
+      refuse_foreign_file(resource, host.files, diagnostics);
+      warn_of_own_rules(resource, host.files, diagnostics);
       if (world.offline()) continue;
       const auto unit = srp_unit(host);
       if (unit && !*unit) {
-        one.pending = "no systemd answers here";
+        resource.pending = "no systemd answers here";
       } else if (unit && !(*unit)->there()) {
-        one.pending = "there is no srp_daemon" + how_to_get(*find_package("srptools"), host.files);
+        resource.pending = "there is no srp_daemon" + how_to_get(*find_package("srptools"), host.files);
       }
-      if (one.pending) one.settings.clear();
+      if (resource.pending) resource.settings.clear();
     }
   }
 

@@ -29,10 +29,10 @@ std::string file_behind(const std::string& device, system::Files& files) {
 
 std::map<std::string, model::Key> given_addresses(const std::vector<model::Desired>& desired) {
   std::map<std::string, model::Key> out;
-  for (const auto& one : desired) {
-    if (one.key.kind != "address" || one.ignore) continue;
-    const auto prefix = one.key.id.substr(one.key.id.rfind(' ') + 1);
-    out.emplace(prefix.substr(0, prefix.find('/')), one.key);
+  for (const auto& resource : desired) {
+    if (resource.key.kind != "address" || resource.ignore) continue;
+    const auto prefix = resource.key.id.substr(resource.key.id.rfind(' ') + 1);
+    out.emplace(prefix.substr(0, prefix.find('/')), resource.key);
   }
   return out;
 }

@@ -144,21 +144,21 @@ class FileEvents final : public FileSource {
       : fd_(std::move(fd)), ours_(std::move(ours)) {}
 
   void watch(const std::vector<std::string>& folders) override {
-    deaf_.clear();
+    why_incomplete_.clear();
     for (const auto& folder : folders) {
       const int watch = ::inotify_add_watch(
           fd_.get(), folder.c_str(),
           IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_CLOSE_WRITE | IN_ATTRIB | IN_MOVE_SELF | IN_ONLYDIR);
       if (watch >= 0) {
         folders_[watch] = folder;
-      } else if (deaf_.empty()) {
-        deaf_ = detail::why_unwatched(folder, errno);
+      } else if (why_incomplete_.empty()) {
+        why_incomplete_ = detail::why_unwatched(folder, errno);
       }
     }
   }
 
   [[nodiscard]] int fd() const override { return fd_.get(); }
-  [[nodiscard]] std::string deaf() const override { return deaf_; }
+  [[nodiscard]] std::string why_incomplete() const override { return why_incomplete_; }
 
   std::vector<Event> read() override {
     std::vector<Event> events;
@@ -196,7 +196,7 @@ class FileEvents final : public FileSource {
   UniqueFd fd_;
   std::function<bool(const std::string&)> ours_;
   std::map<int, std::string> folders_;
-  std::string deaf_;
+  std::string why_incomplete_;
   alignas(inotify_event) std::array<char, 16384> buffer_{};
 };
 

@@ -23,15 +23,15 @@ using base::Code;
 using base::fail;
 using base::Result;
 
-struct Way {
+struct RebuildCommand {
   std::string_view command;
   std::string_view unit;
 };
 
 struct Tool {
   std::string_view path;
-  Way one;  ///< of the kernel that runs, which is the only one
-  Way all;  ///< of every kernel: another than that which runs may be the next to boot
+  RebuildCommand one;  ///< of the kernel that runs, which is the only one
+  RebuildCommand all;  ///< of every kernel: another than that which runs may be the next to boot
 };
 
 constexpr std::chrono::microseconds kDeadline = std::chrono::minutes(15);
@@ -39,8 +39,8 @@ constexpr std::chrono::microseconds kDeadline = std::chrono::minutes(15);
 // Where there is an update-initramfs, the system's images are made by it: by that of initramfs-tools, over
 // whose images dracut -f of a dracut-core beside it would write, or by that of dracut, which also runs the
 // hooks that tell the boot loader.
-constexpr Way kDracut{"dracut -f", "rdma-configd-dracut.service"};
-constexpr Way kDracutAll{"dracut -f --regenerate-all", "rdma-configd-dracut-all.service"};
+constexpr RebuildCommand kDracut{"dracut -f", "rdma-configd-dracut.service"};
+constexpr RebuildCommand kDracutAll{"dracut -f --regenerate-all", "rdma-configd-dracut-all.service"};
 constexpr std::array<Tool, 3> kTools{
     {// Without -k it takes one, also where /boot has no vmlinuz-VERSION, by which -k all goes.
      {"/usr/sbin/update-initramfs",
@@ -51,12 +51,12 @@ constexpr std::array<Tool, 3> kTools{
 
 // openSUSE's boot loaders of the Boot Loader Specification start copies on the EFI partition, which dracut
 // alone does not make (sdbootutil's is_installed(); /etc/sysconfig/bootloader).
-constexpr Way kSdbootutil{"sdbootutil mkinitrd", "rdma-configd-sdbootutil.service"};
+constexpr RebuildCommand kSdbootutil{"sdbootutil mkinitrd", "rdma-configd-sdbootutil.service"};
 constexpr std::array<std::string_view, 2> kSdbootLoaders{"systemd-boot", "grub2-bls"};
 // Not by a unit of ours: the next snapshot, or the next deployment, has the image (transactional-update(8),
 // rpm-ostree(1)).
-constexpr Way kTransactional{"transactional-update initrd", {}};
-constexpr Way kOstree{"rpm-ostree initramfs-etc", {}};
+constexpr RebuildCommand kTransactional{"transactional-update initrd", {}};
+constexpr RebuildCommand kOstree{"rpm-ostree initramfs-etc", {}};
 
 using detail::FileTime;
 
@@ -152,7 +152,7 @@ class LinuxInitramfs final : public Initramfs {
   [[nodiscard]] bool boot_is_read_only() const { return detail::mounted_read_only(mounts_, "/boot"); }
 
   /// How it is done here; nothing without a tool.
-  [[nodiscard]] std::optional<Way> find() const {
+  [[nodiscard]] std::optional<RebuildCommand> find() const {
     if (ostree()) return kOstree;
     if (boot_is_read_only() && there("/usr/sbin/transactional-update")) return kTransactional;
     if (sdbootutil_boots(root_)) return kSdbootutil;

@@ -74,10 +74,10 @@ class LinuxModules final : public Modules {
   explicit LinuxModules(std::filesystem::path sysfs) : sysfs_(std::move(sysfs)), tree_(tree_of_kernel()) {}
 
   Result<std::vector<std::string>> observe_loaded() override {
-    detail::Trouble trouble;
+    detail::FirstError first_error;
     std::vector<std::string> out;  // none without CONFIG_MODULES
-    if (const auto folder = detail::SysfsDir::open(sysfs_ / "module", &trouble)) out = folder->list();
-    return trouble.unless_any(std::move(out));
+    if (const auto folder = detail::SysfsDir::open(sysfs_ / "module", &first_error)) out = folder->list();
+    return first_error.unless_any(std::move(out));
   }
 
   std::optional<std::string> parameter(const std::string& module, const std::string& name) override {

@@ -46,10 +46,10 @@ TEST(Edits, AreFewAndPrintable) {
 std::vector<model::Observed> observed(fakes::FakeKernel& kernel) {
   auto host = kernel.host();
   auto world = World::observe(host);
-  return own_file().observe(*world).value();
+  return file_integrity().observe(*world).value();
 }
 
-TEST(OwnFile, OneThatIsNotThereOrEmptyIsNothingToMend) {
+TEST(FileIntegrity, OneThatIsNotThereOrEmptyIsNothingToMend) {
   fakes::FakeKernel kernel;
   EXPECT_THAT(observed(kernel), IsEmpty());
   kernel.files.content[std::string(kRuleFile)] = "";
@@ -58,7 +58,7 @@ TEST(OwnFile, OneThatIsNotThereOrEmptyIsNothingToMend) {
 }
 
 /// They were forgotten while integrity had a list of its own.
-TEST(OwnFile, FilesBesideTheMainFileOfAKindAreHeldToo) {
+TEST(FileIntegrity, FilesBesideTheMainFileOfAKindAreHeldToo) {
   fakes::FakeKernel kernel;
   const std::string groups(kSysusersFile), keep_off(kKeepOffNetworkd),
       modules = "/etc/modules-load.d/rdma-configd-soft-rdma.conf", drop_in = drop_in_path("slurmd.service");
@@ -78,7 +78,7 @@ TEST(OwnFile, FilesBesideTheMainFileOfAKindAreHeldToo) {
     EXPECT_EQ(model::value_of(found[path], "access"), model::Value{std::string("mode 0666")}) << path;
 }
 
-TEST(OwnFile, AccessIsMendedByWritingTheFileAnew) {
+TEST(FileIntegrity, AccessIsMendedByWritingTheFileAnew) {
   fakes::FakeKernel kernel;
   const std::string rules(kRuleFile), profile = nm_file(kOwnFileGuid.text()), sysctl(kSysctlFile),
                                       network = networkd_file(kOwnFileGuid.text());
@@ -98,13 +98,13 @@ TEST(OwnFile, AccessIsMendedByWritingTheFileAnew) {
     EXPECT_EQ(model::text_at(change.before, "access"), "mode 0666") << path;
     change.after["access"] = model::Value{};
     auto host = kernel.host();
-    ASSERT_TRUE(own_file().apply({&change, 1}, host));
+    ASSERT_TRUE(file_integrity().apply({&change, 1}, host));
     EXPECT_THAT(kernel.files.access, IsEmpty());
     EXPECT_EQ(kernel.files.content[path], before);
   }
 }
 
-TEST(OwnFile, LinesOfModprobeThatSetNoOptionAreNotOurs) {
+TEST(FileIntegrity, LinesOfModprobeThatSetNoOptionAreNotOurs) {
   fakes::FakeKernel kernel;
   const std::string path(kModuleOptionsFile), good = "# as another version wrote it\noptions ib_srp x=1\n";
   const auto edited = [&](const std::string& text) {
@@ -120,7 +120,7 @@ TEST(OwnFile, LinesOfModprobeThatSetNoOptionAreNotOurs) {
   change.before = observed(kernel)[0].settings;
   change.after["edited"] = model::Value{};
   auto host = kernel.host();
-  ASSERT_TRUE(own_file().apply({&change, 1}, host));
+  ASSERT_TRUE(file_integrity().apply({&change, 1}, host));
   EXPECT_EQ(parse_option_lines(kernel.files.content[path]), parse_option_lines(good));
   EXPECT_FALSE(edited(kernel.files.content[path]));
 }

@@ -255,7 +255,7 @@ TEST_F(Files, OneThatOthersThanRootCanWriteIsNotTrusted) {
   auto texts = read_files(source);
   auto document = parse_texts(std::move(*texts), "node1", {});
   EXPECT_FALSE(model::has_errors(document.diagnostics));
-  distrust(document);
+  require_trusted_files(document);
   EXPECT_TRUE(model::has_errors(document.diagnostics));
 }
 

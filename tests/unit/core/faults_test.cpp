@@ -15,7 +15,7 @@
 
 #include "base/text.hpp"
 #include "catalog/all.hpp"
-#include "core/guards/doubts.hpp"
+#include "core/guards/plausibility.hpp"
 #include "core/pipeline.hpp"
 #include "fakes/fake_kernel.hpp"
 
@@ -80,7 +80,7 @@ std::string content(const std::string& path) {
 model::Report judged(const Case& one) {
   auto document = config::parse_texts({{.name = "x", .text = one.document}}, "node1", kinds::grammar());
   require_version(document);
-  doubt(document);
+  warn_of_implausible(document);
   if (!one.on_host) return validate(document);
   auto kernel = fakes::FakeKernel::parse(content(kFolder + "host.json"));
   auto host = kernel->host();

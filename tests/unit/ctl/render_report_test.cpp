@@ -21,7 +21,7 @@ using model::ResourceReport;
 using model::Status;
 using Text = std::string;
 
-const Look kPlain{.utf8 = true};
+const Terminal kPlain{.utf8 = true};
 
 Change change_of(const Text& kind, const Text& id, const Text& label) {
   Change change;
@@ -215,10 +215,10 @@ TEST(RenderReport, WhatIsNotKnownIsNotCalledNothing) {
   Report lost;
   lost.exit = model::Exit::kUndoIncomplete;
   lost.error = base::Error{base::Code::kIo, "the daemon ended", 0};
-  EXPECT_EQ(render_applied(lost, Look{}, {}), "It is not known what was done.\n");
+  EXPECT_EQ(render_applied(lost, Terminal{}, {}), "It is not known what was done.\n");
   Report untold;
   untold.error = base::Error{base::Code::kRefused, "there is no report", 0};
-  EXPECT_EQ(render_applied(untold, Look{}, {}), "") << "it may have done something";
+  EXPECT_EQ(render_applied(untold, Terminal{}, {}), "") << "it may have done something";
 }
 
 TEST(ValueText, OfSeveralLinesIsOneLine) {

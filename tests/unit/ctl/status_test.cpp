@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "console.hpp"
+#include "core/applied_state.hpp"
 #include "core/commit.hpp"
-#include "core/standing.hpp"
 #include "ctl/service.hpp"
 
 namespace rdmacfg::ctl {
@@ -314,25 +314,25 @@ core::Ledger ledger_of(const std::string& digest) {
   return ledger;
 }
 
-TEST(Standing, SaysWhatIsHeldInstead) {
+TEST(AppliedState, SaysWhatIsHeldInstead) {
   config::Document document;
   document.files.push_back({"/etc/rdma-configd/config.toml", "version = 1\n"});
   auto ledger = ledger_of(core::digest_of(document));
   const auto clock = core::system_clock();
-  auto standing = core::standing_of(ledger, &document, "boot", clock);
-  EXPECT_FALSE(standing.refused) << "nobody has refused it";
-  EXPECT_THAT(core::notes_of(standing).at(0), HasSubstr("not the one that was applied last"));
+  auto applied_state = core::applied_state_of(ledger, &document, "boot", clock);
+  EXPECT_FALSE(applied_state.refused) << "nobody has refused it";
+  EXPECT_THAT(core::notes_of(applied_state).at(0), HasSubstr("not the one that was applied last"));
   ledger.refused = {core::digest_of(document)};
-  standing = core::standing_of(ledger, &document, "boot", clock);
-  EXPECT_TRUE(standing.refused);
+  applied_state = core::applied_state_of(ledger, &document, "boot", clock);
+  EXPECT_TRUE(applied_state.refused);
   EXPECT_THAT(
-      core::notes_of(standing).at(0),
+      core::notes_of(applied_state).at(0),
       AllOf(HasSubstr("was rolled back (it was not confirmed in time)"), HasSubstr("holds generation 1")));
   ledger.active = 2;
-  EXPECT_THAT(core::notes_of(core::standing_of(ledger, &document, "boot", clock)), IsEmpty());
+  EXPECT_THAT(core::notes_of(core::applied_state_of(ledger, &document, "boot", clock)), IsEmpty());
 }
 
-TEST(Standing, SpeaksOfTimes) {
+TEST(AppliedState, SpeaksOfTimes) {
   using std::chrono::milliseconds;
   EXPECT_EQ(core::spoken(milliseconds(1)), "1 s");
   EXPECT_EQ(core::spoken(milliseconds(42000)), "42 s");

@@ -42,27 +42,27 @@ TEST(Wrap, BreaksAtBlanks) {
 
 TEST(LookOf, ColourOnlyOnTerminals) {
   Console console;
-  EXPECT_FALSE(look_of(console.environment, false, false).colour);
-  EXPECT_TRUE(look_of(console.environment, true, false).colour);
-  EXPECT_FALSE(look_of(console.environment, true, true).colour);
+  EXPECT_FALSE(terminal_of(console.environment, false, false).colour);
+  EXPECT_TRUE(terminal_of(console.environment, true, false).colour);
+  EXPECT_FALSE(terminal_of(console.environment, true, true).colour);
   console.variables["TERM"] = "dumb";
-  EXPECT_FALSE(look_of(console.environment, true, false).colour);
+  EXPECT_FALSE(terminal_of(console.environment, true, false).colour);
   console.variables["TERM"] = "xterm";
   console.variables["NO_COLOR"] = "1";
-  EXPECT_FALSE(look_of(console.environment, true, false).colour);
+  EXPECT_FALSE(terminal_of(console.environment, true, false).colour);
 }
 
 TEST(LookOf, WidthAndCharacterSet) {
   Console console;
-  EXPECT_EQ(look_of(console.environment, false, false).width, 0);
-  EXPECT_EQ(look_of(console.environment, true, false).width, 80);
+  EXPECT_EQ(terminal_of(console.environment, false, false).width, 0);
+  EXPECT_EQ(terminal_of(console.environment, true, false).width, 80);
   console.environment.columns = 132;
-  EXPECT_EQ(look_of(console.environment, true, false).width, 132);
+  EXPECT_EQ(terminal_of(console.environment, true, false).width, 132);
   console.variables["COLUMNS"] = "100";
-  EXPECT_EQ(look_of(console.environment, true, false).width, 100);
-  EXPECT_TRUE(look_of(console.environment, true, false).utf8);
+  EXPECT_EQ(terminal_of(console.environment, true, false).width, 100);
+  EXPECT_TRUE(terminal_of(console.environment, true, false).utf8);
   console.variables["LC_ALL"] = "C";
-  EXPECT_FALSE(look_of(console.environment, true, false).utf8);
+  EXPECT_FALSE(terminal_of(console.environment, true, false).utf8);
 }
 
 const Table kTable{{{"NAME"}, {"GUID", 1}, {"WHAT", 0, true}},

@@ -47,7 +47,7 @@ TEST(Listener, SaysWhyItDoesNotHearOfEverything) {
     Listener listener(
         loop, files, "/bin/false", [](const system::Event&) {}, [] {});
     listener.start();
-    return "deaf: " + listener.deaf();
+    return "deaf: " + listener.why_incomplete();
   });
   if (said.empty()) GTEST_SKIP() << "no user namespace can be made here";
   EXPECT_NE(said, "deaf: ");

@@ -10,28 +10,28 @@ namespace {
 
 TEST(Quota, OfOneAndInAll) {
   Quota<int> quota(4, 2);
-  EXPECT_TRUE(quota.take(1));
-  EXPECT_TRUE(quota.take(1));
-  EXPECT_FALSE(quota.take(1));
-  EXPECT_TRUE(quota.take(2));
-  EXPECT_TRUE(quota.take(3));
-  EXPECT_FALSE(quota.take(4));
-  quota.give(1);
-  EXPECT_TRUE(quota.take(4));
-  quota.give(4);
-  quota.give(4);  // was not taken
-  EXPECT_TRUE(quota.take(1));
-  EXPECT_FALSE(quota.take(2));
+  EXPECT_TRUE(quota.try_acquire(1));
+  EXPECT_TRUE(quota.try_acquire(1));
+  EXPECT_FALSE(quota.try_acquire(1));
+  EXPECT_TRUE(quota.try_acquire(2));
+  EXPECT_TRUE(quota.try_acquire(3));
+  EXPECT_FALSE(quota.try_acquire(4));
+  quota.release(1);
+  EXPECT_TRUE(quota.try_acquire(4));
+  quota.release(4);
+  quota.release(4);  // was not taken
+  EXPECT_TRUE(quota.try_acquire(1));
+  EXPECT_FALSE(quota.try_acquire(2));
 }
 
 TEST(Quota, OfQuestionsAsTheTableHasThem) {
   using model::limits::kQuestions;
   using model::limits::kQuestionsOfUser;
   Quota<std::size_t> quota(kQuestions, kQuestionsOfUser);
-  for (std::size_t i = 0; i < kQuestionsOfUser; ++i) EXPECT_TRUE(quota.take(0));
-  EXPECT_FALSE(quota.take(0));
-  for (std::size_t i = kQuestionsOfUser; i < kQuestions; ++i) EXPECT_TRUE(quota.take(i));
-  EXPECT_FALSE(quota.take(kQuestions));
+  for (std::size_t i = 0; i < kQuestionsOfUser; ++i) EXPECT_TRUE(quota.try_acquire(0));
+  EXPECT_FALSE(quota.try_acquire(0));
+  for (std::size_t i = kQuestionsOfUser; i < kQuestions; ++i) EXPECT_TRUE(quota.try_acquire(i));
+  EXPECT_FALSE(quota.try_acquire(kQuestions));
 }
 
 TEST(Known, OneMoreThanTheTableHasAndAllAreForgotten) {

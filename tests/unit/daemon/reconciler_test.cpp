@@ -59,15 +59,15 @@ TEST(Reconciler, WithoutAReasonItSleeps) {
 TEST(Reconciler, WaitsUntilItIsQuiet) {
   Reconciler reconciler;
   reconciler.woken(Wake::kDrift, Time(1000));
-  EXPECT_EQ(reconciler.due(), Time(1000) + Reconciler::kQuiet);
+  EXPECT_EQ(reconciler.due(), Time(1000) + Reconciler::kDebounce);
   reconciler.woken(Wake::kDrift, Time(1100));
-  EXPECT_EQ(reconciler.due(), Time(1100) + Reconciler::kQuiet);
+  EXPECT_EQ(reconciler.due(), Time(1100) + Reconciler::kDebounce);
 }
 
 TEST(Reconciler, AStormDoesNotPutItOffForEver) {
   Reconciler reconciler;
   for (int at = 1000; at < 60000; at += 10) reconciler.woken(Wake::kDrift, Time(at));
-  EXPECT_EQ(reconciler.due(), Time(1000) + Reconciler::kPatience);
+  EXPECT_EQ(reconciler.due(), Time(1000) + Reconciler::kMaxDelay);
 }
 
 TEST(Reconciler, EventsDuringARunCallForAnother) {
@@ -77,7 +77,7 @@ TEST(Reconciler, EventsDuringARunCallForAnother) {
   EXPECT_FALSE(reconciler.due());
   reconciler.woken(Wake::kDrift, Time(1300));
   reconciler.ended(report_of({{kIb0, Status::kInSync}}), Time(1400));
-  EXPECT_EQ(reconciler.due(), Time(1300) + Reconciler::kQuiet);
+  EXPECT_EQ(reconciler.due(), Time(1300) + Reconciler::kDebounce);
 }
 
 TEST(Reconciler, WhatFailsIsTriedLessAndLessOften) {
@@ -319,17 +319,17 @@ TEST(Reconciler, AnAdministratorEndsEveryWaiting) {
     reconciler.ended(nothing_known(), reconciler.due().value_or(Time(1000)));
   }
   reconciler.woken(Wake::kApply, Time(5000));
-  EXPECT_EQ(reconciler.due(), Time(5000) + Reconciler::kQuiet);
+  EXPECT_EQ(reconciler.due(), Time(5000) + Reconciler::kDebounce);
 }
 
 /// A report of a run that made or removed one thing.
-model::Report existence(model::Operation operation, const std::string& footing,
+model::Report existence(model::Operation operation, const std::string& parent_object,
                         Status status = Status::kDone) {
   auto report = report_of({{kIb0, status, {"mtu"}}});
   auto& change = report.plan.changes.front();
   change.operation = operation;
   change.fields.clear();
-  change.footing = footing;
+  change.parent_object = parent_object;
   return report;
 }
 
@@ -403,7 +403,7 @@ TEST(Reconciler, ItsOwnUeventsDoNotStartAFightAnew) {
     reconciler.began();
     reconciler.woken(Wake::kDevice, now);  // the rename of an RDMA device, as udev tells it
     reconciler.ended(report_of({{kIb0, Status::kDone, {"name"}}}), now);
-    reconciler.woken(Wake::kDevice, now + Reconciler::kEcho - Time(1));
+    reconciler.woken(Wake::kDevice, now + Reconciler::kOwnEvents - Time(1));
     now += Time(30'000);
   }
   EXPECT_THAT(reconciler.contended(), ElementsAre(Key(kIb0)));
@@ -420,7 +420,7 @@ TEST(Reconciler, WhoDeletesADeviceAgainAndAgainFightsToo) {
     reconciler.began();
     reconciler.woken(Wake::kDevice, now);
     reconciler.ended(existence(model::Operation::kCreate, "boot/5"), now);
-    reconciler.woken(Wake::kDevice, now + Reconciler::kEcho + Time(500));  // a module of somebody else's
+    reconciler.woken(Wake::kDevice, now + Reconciler::kOwnEvents + Time(500));  // a module of somebody else's
     now += Time(2000);
   }
   EXPECT_THAT(reconciler.contended(), ElementsAre(Key(kIb0)));
@@ -439,7 +439,7 @@ TEST(Reconciler, WhoDeletesADeviceAgainAndAgainFightsToo) {
   reconciler.began();
   reconciler.ended(left("boot/6"), now);
   EXPECT_THAT(reconciler.contended(), IsEmpty()) << "the interface went and came back";
-  EXPECT_EQ(reconciler.due(), now + Reconciler::kQuiet) << "by a run of its own, as nobody failed";
+  EXPECT_EQ(reconciler.due(), now + Reconciler::kDebounce) << "by a run of its own, as nobody failed";
   reconciler.began();
   EXPECT_THAT(reconciler.left_alone(now), IsEmpty());
   reconciler.ended(existence(model::Operation::kCreate, "boot/6"), now);

@@ -122,13 +122,13 @@ TEST(RemoveTexts, NamesWhatStays) {
 
 TEST_F(DamageTest, HoweverManyFoldersWereSetAside) {
   for (int i = 0; i < 2 * kDamagedKept; ++i) {
-    put_folder(paths.take_back);
-    put_aside(*files, paths.take_back, {base::Code::kIo, "it is a directory", 0});
-    EXPECT_FALSE(std::filesystem::exists(tree.at(paths.take_back))) << i;
+    put_folder(paths.rollback_record);
+    put_aside(*files, paths.rollback_record, {base::Code::kIo, "it is a directory", 0});
+    EXPECT_FALSE(std::filesystem::exists(tree.at(paths.rollback_record))) << i;
   }
-  tree.put(paths.take_back, "{");
-  put_aside(*files, paths.take_back, {base::Code::kInvalid, "damaged", 0});
-  EXPECT_FALSE(std::filesystem::exists(tree.at(paths.take_back)));
+  tree.put(paths.rollback_record, "{");
+  put_aside(*files, paths.rollback_record, {base::Code::kInvalid, "damaged", 0});
+  EXPECT_FALSE(std::filesystem::exists(tree.at(paths.rollback_record)));
 }
 
 }  // namespace

@@ -265,7 +265,7 @@ TEST(Records, OfAnUnconfirmedApplyAreTakenWhole) {
   refuses_each(std::string(R"({"schema": 1, "boot_id": "b", "in_two_runs": false, "changes": [)") +
                    kKeptChange + R"(], "before": {"records": )" + kRecords + R"(}, "ledger": {)" +
                    kGenerationsText + R"(}, "previous": {)" + kFilesText + "}}",
-               fields, [](system::Files& files) { return load_take_back(files, kRecordPath); });
+               fields, [](system::Files& files) { return load_rollback_record(files, kRecordPath); });
 }
 
 // Of kinds of a newer version: the rest is undone, and what is not understood is known to be missing.
@@ -276,13 +276,13 @@ TEST(Records, AnUnconfirmedApplyOfUnknownKindsIsPartial) {
     "changes": [)") + kKeptChange +
                                  "," + kKeptChange + "]}");
   files.content[kRecordPath] = json.dump();
-  auto loaded = load_take_back(files, kRecordPath);
+  auto loaded = load_rollback_record(files, kRecordPath);
   ASSERT_TRUE(loaded && *loaded);
   EXPECT_FALSE((*loaded)->partial);
   EXPECT_EQ((*loaded)->plan.changes.size(), 2U);
   json["changes"][0]["kind"] = "of_tomorrow";
   files.content[kRecordPath] = json.dump();
-  loaded = load_take_back(files, kRecordPath);
+  loaded = load_rollback_record(files, kRecordPath);
   ASSERT_TRUE(loaded && *loaded);
   EXPECT_TRUE((*loaded)->partial);
   EXPECT_EQ((*loaded)->plan.changes.size(), 1U);

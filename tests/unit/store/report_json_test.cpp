@@ -49,10 +49,10 @@ model::Report full_report() {
       change.effect = effect;
       change.interrupts = {"link down for a moment", "x.service is restarted"};
       change.origins["mtu"] = {"a.toml", 3, 4};
-      change.footing = "boot/7";
+      change.parent_object = "boot/7";
       change.returned = "boot/6";
       change.overruled = {"mtu"};
-      change.beside = {"boot/8"};
+      change.siblings = {"boot/8"};
       change.carried = {"up"};
       report.plan.changes.push_back(std::move(change));
     }

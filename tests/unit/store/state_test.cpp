@@ -91,7 +91,7 @@ TEST(Journal, KeepsThePlan) {
   change.after = {{"name", std::string("mlx4_ib0")}, {"rule", std::string("mlx4_ib0")}};
   change.fields = {"name", "rule"};
   change.needs = {{"pkey", "x"}};
-  change.beside = {"boot/7"};
+  change.siblings = {"boot/7"};
   change.carried = {"@4 up ib0", "addr4 10.0.0.1/24"};
   journal.plan.changes.push_back(change);
   ASSERT_TRUE(write_journal(files, "/j", journal));
@@ -105,7 +105,7 @@ TEST(Journal, KeepsThePlan) {
   EXPECT_EQ(back.after, change.after);
   EXPECT_EQ(back.fields, change.fields);
   EXPECT_EQ(back.needs, change.needs);
-  EXPECT_EQ(back.beside, change.beside);
+  EXPECT_EQ(back.siblings, change.siblings);
   EXPECT_EQ(back.carried, change.carried);
 }
 

@@ -115,15 +115,15 @@ TEST_F(SettingEventsTest, FoldersBeyondTheLimitOfWatchesAreNamed) {
   const Settings one{.files = {tree.at("/ib0/mode"), tree.at("/gone/mode")}};
   const Settings both{.files = {tree.at("/ib0/mode"), tree.at("/ib1/mode")}};
   EXPECT_TRUE(settings->watch(both));
-  EXPECT_EQ(settings->deaf(), "");
+  EXPECT_EQ(settings->why_incomplete(), "");
   const auto said = with_little_inotify("max_inotify_watches", 1, [&] {
     auto few = std::move(*watch_settings());
     (void)few->watch(one);
-    auto out = "[" + few->deaf() + "]";  // what is not there is no trouble
+    auto out = "[" + few->why_incomplete() + "]";  // what is not there is no trouble
     (void)few->watch(both);
-    out += few->deaf();
+    out += few->why_incomplete();
     (void)few->watch(one);
-    return out + "[" + few->deaf() + "]";
+    return out + "[" + few->why_incomplete() + "]";
   });
   if (said.empty()) GTEST_SKIP() << "no user namespace can be made here";
   EXPECT_EQ(said, "[]" + tree.at("/ib1").string() +

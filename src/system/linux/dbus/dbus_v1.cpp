@@ -32,14 +32,15 @@ Object::Object(Connection& connection, const std::string& path, std::string inte
 Object::~Object() = default;
 
 void Object::publish() {
-  for (const auto& one : methods_)
-    object_->registerMethod(interface_, one.name, one.in_types, one.in_names, one.out_types, one.out_names,
-                            one.called);
-  for (const auto& one : signals_) object_->registerSignal(interface_, one.name, one.types, one.names);
-  for (const auto& one : properties_) {
+  for (const auto& method : methods_)
+    object_->registerMethod(interface_, method.name, method.in_types, method.in_names, method.out_types,
+                            method.out_names, method.called);
+  for (const auto& signal : signals_)
+    object_->registerSignal(interface_, signal.name, signal.types, signal.names);
+  for (const auto& property : properties_) {
     sdbus::Flags flags;
-    if (one.constant) flags.set(sdbus::Flags::CONST_PROPERTY_VALUE);
-    object_->registerProperty(interface_, one.name, one.type, one.read, flags);
+    if (property.constant) flags.set(sdbus::Flags::CONST_PROPERTY_VALUE);
+    object_->registerProperty(interface_, property.name, property.type, property.read, flags);
   }
   object_->finishRegistration();
 }

@@ -47,26 +47,26 @@ Object::~Object() = default;
 
 void Object::publish() {
   std::vector<sdbus::VTableItem> all;
-  for (const auto& one : methods_) {
-    auto item = sdbus::registerMethod(one.name);
-    item.inputSignature = sdbus::Signature(one.in_types);
-    item.inputParamNames = one.in_names;
-    item.outputSignature = sdbus::Signature(one.out_types);
-    item.outputParamNames = one.out_names;
-    item.callbackHandler = one.called;
+  for (const auto& method : methods_) {
+    auto item = sdbus::registerMethod(method.name);
+    item.inputSignature = sdbus::Signature(method.in_types);
+    item.inputParamNames = method.in_names;
+    item.outputSignature = sdbus::Signature(method.out_types);
+    item.outputParamNames = method.out_names;
+    item.callbackHandler = method.called;
     all.emplace_back(std::move(item));
   }
-  for (const auto& one : signals_) {
-    auto item = sdbus::registerSignal(one.name);
-    item.signature = sdbus::Signature(one.types);
-    item.paramNames = one.names;
+  for (const auto& signal : signals_) {
+    auto item = sdbus::registerSignal(signal.name);
+    item.signature = sdbus::Signature(signal.types);
+    item.paramNames = signal.names;
     all.emplace_back(std::move(item));
   }
-  for (const auto& one : properties_) {
-    auto item = sdbus::registerProperty(one.name);
-    item.signature = sdbus::Signature(one.type);
-    item.getter = one.read;
-    if (one.constant) item.withUpdateBehavior(sdbus::Flags::CONST_PROPERTY_VALUE);
+  for (const auto& property : properties_) {
+    auto item = sdbus::registerProperty(property.name);
+    item.signature = sdbus::Signature(property.type);
+    item.getter = property.read;
+    if (property.constant) item.withUpdateBehavior(sdbus::Flags::CONST_PROPERTY_VALUE);
     all.emplace_back(std::move(item));
   }
   object_->addVTable(sdbus::InterfaceName(interface_), std::move(all));
@@ -74,7 +74,7 @@ void Object::publish() {
 
 void Object::emit_changed(const std::vector<std::string>& properties) {
   std::vector<sdbus::PropertyName> names;
-  for (const auto& one : properties) names.emplace_back(one);
+  for (const auto& property : properties) names.emplace_back(property);
   object_->emitPropertiesChangedSignal(sdbus::InterfaceName(interface_), names);
 }
 sdbus::Signal Object::new_signal(const std::string& name) {

@@ -39,7 +39,9 @@ constexpr const char* kUnit = "org.freedesktop.systemd1.Unit";
 constexpr std::string_view kDropIns = "/etc/systemd/system";
 constexpr const char* kService = "org.freedesktop.systemd1.Service";
 
-base::Error nobody(const std::string& what) { return {Code::kUnsupported, what + ": no systemd answers", 0}; }
+base::Error no_systemd(const std::string& what) {
+  return {Code::kUnsupported, what + ": no systemd answers", 0};
+}
 
 class SystemdUnits final : public Units {
  public:
@@ -95,7 +97,7 @@ class SystemdUnits final : public Units {
     const std::string what = fmt::format("{}: {}", unit, enabled ? "enable" : "disable");
     auto bus = systemd_.bus();
     if (!bus) return fail(bus.error());
-    if (*bus == nullptr) return fail(nobody(what));
+    if (*bus == nullptr) return fail(no_systemd(what));
     BusError error;
     sd_bus_message* raw_reply = nullptr;
     const int status =
@@ -122,7 +124,7 @@ class SystemdUnits final : public Units {
     const std::string what = fmt::format("{}: {}", unit, text_of(action));
     auto end = systemd_.run_job(method_of(action), unit, what);
     if (!end) return fail(end.error());
-    if (!*end) return fail(nobody(what));
+    if (!*end) return fail(no_systemd(what));
     if (**end == JobEnd::kInvalid) {
       return fail(Code::kUnsupported, fmt::format("{}: it cannot {} as it is now", unit, text_of(action)));
     }
@@ -148,7 +150,7 @@ class SystemdUnits final : public Units {
     const std::string what = fmt::format("{}: send signal {}", unit, number);
     auto bus = systemd_.bus();
     if (!bus) return fail(bus.error());
-    if (*bus == nullptr) return fail(nobody(what));
+    if (*bus == nullptr) return fail(no_systemd(what));
     if (auto ready = await_handler(unit, number); !ready) return fail(ready.error().in(what));
     BusError error;
     const int status = sd_bus_call_method(*bus, kSystemd, kSystemdPath, kSystemdManager, "KillUnit",
@@ -161,7 +163,7 @@ class SystemdUnits final : public Units {
     const std::string what = fmt::format("{}: kill", unit);
     auto bus = systemd_.bus();
     if (!bus) return fail(bus.error());
-    if (*bus == nullptr) return fail(nobody(what));
+    if (*bus == nullptr) return fail(no_systemd(what));
     BusError error;
     const int status = sd_bus_call_method(*bus, kSystemd, kSystemdPath, kSystemdManager, "KillUnit",
                                           &error.error, nullptr, "ssi", unit.c_str(), "all", SIGKILL);
@@ -190,7 +192,7 @@ class SystemdUnits final : public Units {
     const std::string what = "having systemd read its unit files again";
     auto bus = systemd_.bus();
     if (!bus) return fail(bus.error());
-    if (*bus == nullptr) return fail(nobody(what));
+    if (*bus == nullptr) return fail(no_systemd(what));
     BusError error;
     const int status = sd_bus_call_method(*bus, kSystemd, kSystemdPath, kSystemdManager, "Reload",
                                           &error.error, nullptr, nullptr);

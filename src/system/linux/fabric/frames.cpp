@@ -78,7 +78,7 @@ class Unpacker {
     if (there) each(value.emplace());
   }
 
-  [[nodiscard]] bool whole() const { return ok_ && rest_.empty(); }
+  [[nodiscard]] bool fully_read() const { return ok_ && rest_.empty(); }
 
  private:
   void give_up() {
@@ -217,7 +217,7 @@ bool read_frame(std::size_t sort, std::string_view body, std::optional<Frame>& o
   const auto read = [&](auto frame) {
     Unpacker unpacker(body);
     fields(unpacker, frame);
-    if (!unpacker.whole()) return false;
+    if (!unpacker.fully_read()) return false;
     out = std::move(frame);
     return true;
   };

@@ -33,7 +33,7 @@ class DiskUses {
     note_nvmet();
   }
 
-  std::vector<std::string> all() {
+  std::vector<std::string> list_uses() {
     for (const auto& disk : disks_) note(disk);
     return std::move(out_);
   }
@@ -100,7 +100,7 @@ class DiskUses {
   }
 
   void note_lio() {
-    Trouble ignored;
+    FirstError ignored;
     const auto core = SysfsDir::open(sysfs_ / "kernel/config/target/core", &ignored);
     if (!core) return;
     for (const auto& group : core->list()) {
@@ -129,7 +129,7 @@ class DiskUses {
   }
 
   void note_nvmet() {
-    Trouble ignored;
+    FirstError ignored;
     const auto all = SysfsDir::open(sysfs_ / "kernel/config/nvmet/subsystems", &ignored);
     if (!all) return;
     for (const auto& nqn : all->list()) {
@@ -160,7 +160,7 @@ class DiskUses {
 
   /// Pools of ZFS that are imported have a folder; beside them are files of all.
   [[nodiscard]] bool is_imported(const std::string& pool) const {
-    Trouble ignored;
+    FirstError ignored;
     const auto all = SysfsDir::open(proc_ / "spl/kstat/zfs", &ignored);
     if (!all) return false;
     const auto names = all->list();
@@ -170,7 +170,7 @@ class DiskUses {
   /// A btrfs of several devices is mounted by the name of one of them, and its device number is none of
   /// theirs.
   void note_btrfs() {
-    Trouble ignored;
+    FirstError ignored;
     const auto all = SysfsDir::open(sysfs_ / "fs/btrfs", &ignored);
     if (!all) return;
     for (const auto& id : all->list()) {
@@ -182,7 +182,7 @@ class DiskUses {
 
   /// No holder, and not alone: a loop device opens the other as it would a file.
   void note_loops() {
-    Trouble ignored;
+    FirstError ignored;
     const auto all = SysfsDir::open(sysfs_ / "class/block", &ignored);
     if (!all) return;
     for (const auto& name : all->list()) {
@@ -193,7 +193,7 @@ class DiskUses {
 
   /// A file system that is mounted anywhere, in another mount namespace, too.
   [[nodiscard]] bool has_file_system(const std::string& name) const {
-    Trouble ignored;
+    FirstError ignored;
     for (const auto* driver : {"ext4", "xfs", "f2fs"}) {
       if (SysfsDir::open(sysfs_ / "fs" / driver / name, &ignored)) return true;
     }
@@ -201,7 +201,7 @@ class DiskUses {
   }
 
   void note(const std::string& disk) {
-    Trouble ignored;
+    FirstError ignored;
     const auto folder = SysfsDir::open(sysfs_ / "class/block" / disk, &ignored);
     if (!folder) return;
     const auto known = out_.size();
@@ -262,7 +262,7 @@ class DiskUses {
   }
 
   [[nodiscard]] bool has_other_path(const std::string& holder) const {
-    Trouble ignored;
+    FirstError ignored;
     const auto folder = SysfsDir::open(sysfs_ / "class/block" / holder, &ignored);
     if (!folder || !folder->text("dm/uuid").starts_with("mpath-")) return false;
     const auto slaves = folder->sub("slaves");

@@ -46,10 +46,10 @@ class SysfsIscsi final : public Iscsi {
 
   Result<std::vector<IscsiSession>> observe() override {
     std::vector<IscsiSession> out;
-    detail::Trouble trouble;
-    const auto all = SysfsDir::open(sysfs_ / "class/iscsi_session", &trouble);
-    if (!all) return trouble.unless_any(std::move(out));
-    const auto connections = SysfsDir::open(sysfs_ / "class/iscsi_connection", &trouble);
+    detail::FirstError first_error;
+    const auto all = SysfsDir::open(sysfs_ / "class/iscsi_session", &first_error);
+    if (!all) return first_error.unless_any(std::move(out));
+    const auto connections = SysfsDir::open(sysfs_ / "class/iscsi_connection", &first_error);
     for (const auto& name : all->list()) {
       const auto folder = is_session_name(name) ? all->sub(name) : std::nullopt;
       if (!folder) continue;
@@ -73,17 +73,17 @@ class SysfsIscsi final : public Iscsi {
       }
       if (!one.target.empty()) out.push_back(std::move(one));  // it is not logged in yet, or has gone
     }
-    return trouble.unless_any(std::move(out));
+    return first_error.unless_any(std::move(out));
   }
 
   Result<std::vector<std::string>> uses(const std::vector<std::string>& names) override {
-    detail::Trouble trouble;
+    detail::FirstError first_error;
     std::set<std::string> disks;
     for (const auto& name : names) {
-      const auto session = SysfsDir::open(sysfs_ / "class/iscsi_session" / name / "device", &trouble);
+      const auto session = SysfsDir::open(sysfs_ / "class/iscsi_session" / name / "device", &first_error);
       if (session) note_disks(*session, disks);
     }
-    return trouble.unless_any(detail::uses_of(disks, sysfs_, proc_));
+    return first_error.unless_any(detail::uses_of(disks, sysfs_, proc_));
   }
 
  private:

@@ -66,9 +66,9 @@ class ConfigfsLio final : public Lio {
       : units_(units), modules_(modules), folder_(sysfs / "kernel/config/target") {}
 
   Result<std::optional<LioState>> observe() override {
-    detail::Trouble trouble;
-    const auto folder = SysfsDir::open(folder_, &trouble);
-    if (!folder) return trouble.unless_any(std::optional<LioState>{});
+    detail::FirstError first_error;
+    const auto folder = SysfsDir::open(folder_, &first_error);
+    if (!folder) return first_error.unless_any(std::optional<LioState>{});
     LioState state;
     if (const auto core = folder->sub("core")) read_backstores(*core, state);
     for (const auto* fabric : kLioFabrics) {
@@ -80,7 +80,7 @@ class ConfigfsLio final : public Lio {
         state.targets.push_back(target_of({fabric, wwn}, *one));
       }
     }
-    return trouble.unless_any(std::optional(std::move(state)));
+    return first_error.unless_any(std::optional(std::move(state)));
   }
 
   Result<void> start(const std::string& fabric) override {
@@ -142,7 +142,7 @@ class ConfigfsLio final : public Lio {
       return fail(Code::kNotFound, what + ": this host has no port with that GID that takes SRP");
     }
     const auto folder = group(target);
-    detail::Trouble ignored;
+    detail::FirstError ignored;
     const auto there = SysfsDir::open(folder, &ignored);
     if (there && !is_fresh(*there)) return {};
     auto done = there ? Result<void>{} : detail::make_folder(folder, what);
@@ -198,7 +198,7 @@ class ConfigfsLio final : public Lio {
   Result<void> remove_acl(const LioTargetId& target, const std::string& initiator) override {
     const auto at = acl(target, initiator);
     const auto what = fmt::format("{}: do not let {} log in", target.wwn, initiator);
-    detail::Trouble ignored;
+    detail::FirstError ignored;
     const auto folder = SysfsDir::open(at, &ignored);
     // A run that ended in map() leaves a folder that leads nowhere.
     for (const auto& name : folder ? folder->list() : std::vector<std::string>{}) {
@@ -371,7 +371,7 @@ class ConfigfsLio final : public Lio {
     if (error != ENOENT && error != EROFS && error != EACCES && error != EPERM) return done;
     const auto unit = fmt::format("rdma-configd-lio-backstore@{}.service", detail::unit_escaped(id));
     const auto asked = units_.act(UnitAction::kStart, unit);
-    detail::Trouble ignored;
+    detail::FirstError ignored;
     const auto folder = SysfsDir::open(at, &ignored);
     if (asked && folder && folder->text("enable") == "1") return {};
     return fail(base::Error{

@@ -24,13 +24,13 @@ class SysfsMlx4Ports final : public Mlx4Ports {
 
   Result<std::vector<Mlx4Device>> observe_mlx4() override {
     std::vector<Mlx4Device> out;
-    detail::Trouble trouble;
-    const auto folder = detail::SysfsDir::open(devices_, &trouble);
-    if (trouble.error()) return fail(*trouble.error());
+    detail::FirstError first_error;
+    const auto folder = detail::SysfsDir::open(devices_, &first_error);
+    if (first_error.error()) return fail(*first_error.error());
     if (!folder) return out;
     for (const auto& pci : folder->list()) {
       if (::access((devices_ / pci / "mlx4_port1").c_str(), F_OK) != 0) {
-        trouble.note(errno, devices_ / pci / "mlx4_port1");
+        first_error.note(errno, devices_ / pci / "mlx4_port1");
         continue;
       }
       const auto device = folder->sub(pci);
@@ -46,7 +46,7 @@ class SysfsMlx4Ports final : public Mlx4Ports {
       }
       out.push_back(std::move(found));
     }
-    return trouble.unless_any(std::move(out));
+    return first_error.unless_any(std::move(out));
   }
 
   Result<void> set_type(const std::string& pci, int port, const std::string& type) override {

@@ -50,9 +50,9 @@ class SysfsNvmeHost final : public NvmeHost {
 
   Result<std::vector<NvmeController>> observe() override {
     std::vector<NvmeController> out;
-    detail::Trouble trouble;
-    const auto all = SysfsDir::open(sysfs_ / "class/nvme", &trouble);
-    if (!all) return trouble.unless_any(std::move(out));
+    detail::FirstError first_error;
+    const auto all = SysfsDir::open(sysfs_ / "class/nvme", &first_error);
+    if (!all) return first_error.unless_any(std::move(out));
     for (const auto& name : all->list()) {
       const auto folder = all->sub(name);
       if (!folder) continue;
@@ -72,14 +72,14 @@ class SysfsNvmeHost final : public NvmeHost {
       }
       out.push_back(std::move(one));
     }
-    return trouble.unless_any(std::move(out));
+    return first_error.unless_any(std::move(out));
   }
 
   Result<std::vector<std::string>> uses(const std::vector<std::string>& names) override {
-    detail::Trouble trouble;
+    detail::FirstError first_error;
     std::set<std::string> disks;
     for (const auto& name : names) {
-      const auto folder = SysfsDir::open(sysfs_ / "class/nvme" / name, &trouble);
+      const auto folder = SysfsDir::open(sysfs_ / "class/nvme" / name, &first_error);
       if (!folder) continue;
       for (const auto& entry : folder->list()) {
         bool is_path = false;
@@ -87,7 +87,7 @@ class SysfsNvmeHost final : public NvmeHost {
         if (!disk.empty() && !(is_path && has_other_path(name, names))) disks.insert(disk);
       }
     }
-    return trouble.unless_any(detail::uses_of(disks, sysfs_, proc_));
+    return first_error.unless_any(detail::uses_of(disks, sysfs_, proc_));
   }
 
   Result<void> disconnect(const std::string& name) override {
@@ -103,7 +103,7 @@ class SysfsNvmeHost final : public NvmeHost {
  private:
   /// Whether a controller that is not `going` leads to the same subsystem, so that its disks stay.
   [[nodiscard]] bool has_other_path(const std::string& name, const std::vector<std::string>& going) const {
-    detail::Trouble ignored;
+    detail::FirstError ignored;
     const auto all = SysfsDir::open(sysfs_ / "class/nvme-subsystem", &ignored);
     if (!all) return false;
     for (const auto& id : all->list()) {

@@ -32,9 +32,9 @@ class ConfigfsNvmeTarget final : public NvmeTarget {
       : units_(units), modules_(modules), folder_(sysfs / "kernel/config/nvmet") {}
 
   Result<std::optional<NvmeTargetState>> observe() override {
-    detail::Trouble trouble;
-    const auto folder = SysfsDir::open(folder_, &trouble);
-    if (!folder) return trouble.unless_any(std::optional<NvmeTargetState>{});
+    detail::FirstError first_error;
+    const auto folder = SysfsDir::open(folder_, &first_error);
+    if (!folder) return first_error.unless_any(std::optional<NvmeTargetState>{});
     NvmeTargetState state;
     if (const auto subsystems = folder->sub("subsystems")) {
       for (const auto& nqn : subsystems->list()) {
@@ -51,7 +51,7 @@ class ConfigfsNvmeTarget final : public NvmeTarget {
     }
     std::sort(state.ports.begin(), state.ports.end(),
               [](const auto& a, const auto& b) { return a.id < b.id; });
-    return trouble.unless_any(std::optional(std::move(state)));
+    return first_error.unless_any(std::optional(std::move(state)));
   }
 
   Result<void> start() override { return detail::start_configfs(folder_, "nvmet", units_, modules_); }
@@ -138,7 +138,7 @@ class ConfigfsNvmeTarget final : public NvmeTarget {
   /// keys (DH-HMAC-CHAP), which nobody could give back.
   void forget_host(const std::string& host) const {
     const auto at = folder_ / "hosts" / host;
-    detail::Trouble ignored;
+    detail::FirstError ignored;
     const auto folder = SysfsDir::open(at, &ignored);
     if (!folder || !folder->text("dhchap_key").empty() || !folder->text("dhchap_ctrl_key").empty()) return;
     (void)::rmdir(at.c_str());
@@ -214,7 +214,7 @@ class ConfigfsNvmeTarget final : public NvmeTarget {
     constexpr std::size_t kUnitNameLongest = 255;
     if (unit.size() > kUnitNameLongest) return done;
     const auto asked = units_.act(UnitAction::kStart, unit);
-    detail::Trouble ignored;
+    detail::FirstError ignored;
     const auto folder = SysfsDir::open(at, &ignored);
     return asked && folder && folder->text("enable") == "1" ? Result<void>{} : done;
   }

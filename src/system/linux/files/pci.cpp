@@ -28,13 +28,13 @@ class SysfsPci final : public Pci {
 
   Result<std::vector<std::string>> list() override {
     std::vector<std::string> out;
-    detail::Trouble trouble;
-    if (const auto folder = detail::SysfsDir::open(devices_, &trouble)) {
+    detail::FirstError first_error;
+    if (const auto folder = detail::SysfsDir::open(devices_, &first_error)) {
       for (auto& name : folder->list()) {
         if (model::PciAddress::parse(name)) out.push_back(std::move(name));
       }
     }
-    return trouble.unless_any(std::move(out));
+    return first_error.unless_any(std::move(out));
   }
 
   Result<std::optional<PciCapabilities>> observe(const std::string& address) override {

@@ -27,8 +27,8 @@ using base::Code;
 using base::fail;
 using base::fail_errno;
 using base::Result;
+using detail::FirstError;
 using detail::SysfsDir;
-using detail::Trouble;
 
 constexpr const char* kModes = "default_roce_mode";
 constexpr const char* kTos = "default_roce_tos";
@@ -48,28 +48,28 @@ class ConfigfsRdmaCm final : public RdmaCm {
     struct stat found {};
     // sysfs gives every entry a number of its own, also one that comes again under the same name.
     if (::stat(path.c_str(), &found) == 0) return std::to_string(found.st_ino);
-    Trouble trouble;
-    trouble.note(errno, path);
-    return trouble.unless_any(std::string());
+    FirstError first_error;
+    first_error.note(errno, path);
+    return first_error.unless_any(std::string());
   }
 
   Result<std::vector<std::string>> observe_folders() override {
-    Trouble trouble;
+    FirstError first_error;
     std::vector<std::string> out;
-    if (const auto folder = SysfsDir::open(folder_, &trouble)) out = folder->list();
-    return trouble.unless_any(std::move(out));
+    if (const auto folder = SysfsDir::open(folder_, &first_error)) out = folder->list();
+    return first_error.unless_any(std::move(out));
   }
 
   Result<std::optional<RoceDefaults>> observe_defaults(const std::string& device, int port) override {
     std::optional<RoceDefaults> out;
     if (!usable(device)) return out;
-    Trouble trouble;
-    if (const auto folder = SysfsDir::open(folder_ / device / "ports" / std::to_string(port), &trouble)) {
+    FirstError first_error;
+    if (const auto folder = SysfsDir::open(folder_ / device / "ports" / std::to_string(port), &first_error)) {
       const auto mode = folder->read(kModes);
       const auto tos = folder->number(kTos);
       if (mode && tos) out = RoceDefaults{*mode, static_cast<int>(*tos)};
     }
-    return trouble.unless_any(std::move(out));
+    return first_error.unless_any(std::move(out));
   }
 
   Result<void> start() override {

@@ -72,7 +72,7 @@ class SettingEvents final : public SettingSource {
 
   [[nodiscard]] int fd() const override { return fd_.get(); }
   [[nodiscard]] std::size_t handles_made() const override { return made_; }
-  [[nodiscard]] std::string deaf() const override { return deaf_; }
+  [[nodiscard]] std::string why_incomplete() const override { return why_incomplete_; }
 
   std::vector<Event> read() override {
     std::vector<Event> events;
@@ -95,7 +95,7 @@ class SettingEvents final : public SettingSource {
  private:
   bool watch_again() {
     bool fresh = false;
-    deaf_.clear();
+    why_incomplete_.clear();
     std::map<int, Watched> now;
     auto all = wanted_;
     for (const auto& [path, wanted] : wanted_) {
@@ -105,7 +105,7 @@ class SettingEvents final : public SettingSource {
       const auto place = place_of(path);
       const int watch = ::inotify_add_watch(fd_.get(), place.c_str(), mask_of(wanted));
       if (watch < 0) {
-        if (deaf_.empty()) deaf_ = detail::why_unwatched(path, errno);
+        if (why_incomplete_.empty()) why_incomplete_ = detail::why_unwatched(path, errno);
         continue;
       }
       const auto known = watched_.find(watch);
@@ -176,7 +176,7 @@ class SettingEvents final : public SettingSource {
   UniqueFd fd_;
   std::size_t made_ = 0;
   bool lost_ = false;
-  std::string deaf_;
+  std::string why_incomplete_;
   std::map<std::string, Wanted> wanted_;
   std::map<int, Watched> watched_;
   alignas(inotify_event) std::array<char, 16384> buffer_{};

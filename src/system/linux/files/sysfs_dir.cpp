@@ -21,7 +21,7 @@ constexpr int kOpenSysfsFolder = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
 
 }  // namespace
 
-void Trouble::note(int error, const std::string& what) {
+void FirstError::note(int error, const std::string& what) {
   // EINVAL: not a symbolic link. EACCES and EPERM of a file are its mode's; a reader without privilege sees
   // less.
   for (const int gone : {0, ENOENT, ENOTDIR, ENODEV, ENXIO, EINVAL})
@@ -30,19 +30,19 @@ void Trouble::note(int error, const std::string& what) {
 }
 
 void SysfsDir::note(int error, const std::string& name) const {
-  if (trouble_ != nullptr) trouble_->note(error, path_ + "/" + name);
+  if (first_error_ != nullptr) first_error_->note(error, path_ + "/" + name);
 }
 
-std::optional<SysfsDir> SysfsDir::open(const std::string& path, Trouble* trouble) {
+std::optional<SysfsDir> SysfsDir::open(const std::string& path, FirstError* first_error) {
   const int fd = ::open(path.c_str(), kOpenSysfsFolder);
-  if (fd < 0 && trouble != nullptr) trouble->note(errno, path);
-  return fd < 0 ? std::nullopt : std::optional(SysfsDir(fd, path, trouble));
+  if (fd < 0 && first_error != nullptr) first_error->note(errno, path);
+  return fd < 0 ? std::nullopt : std::optional(SysfsDir(fd, path, first_error));
 }
 
 std::optional<SysfsDir> SysfsDir::sub(const std::string& path) const {
   const int fd = ::openat(fd_.get(), path.c_str(), kOpenSysfsFolder);
   if (fd < 0) note(errno, path);
-  return fd < 0 ? std::nullopt : std::optional(SysfsDir(fd, path_ + "/" + path, trouble_));
+  return fd < 0 ? std::nullopt : std::optional(SysfsDir(fd, path_ + "/" + path, first_error_));
 }
 
 std::optional<std::string> SysfsDir::read(const std::string& name) const {

@@ -15,7 +15,7 @@ namespace rdmacfg::system::detail {
 
 /// The reason why something that is there could not be read: without it a device would look as if it were
 /// another one, or not there at all.
-class Trouble {
+class FirstError {
  public:
   /// Nothing for errors that say that it is not there or has gone.
   void note(int error, const std::string& what);
@@ -37,7 +37,7 @@ class SysfsDir {
  public:
   /// Nothing when it is missing or may not be read. Parts of it that exist but cannot be opened
   /// there is noted in `trouble`, which outlives it.
-  static std::optional<SysfsDir> open(const std::string& path, Trouble* trouble = nullptr);
+  static std::optional<SysfsDir> open(const std::string& path, FirstError* first_error = nullptr);
   [[nodiscard]] std::optional<SysfsDir> sub(const std::string& path) const;
 
   /// An attribute without blanks around it; nothing when it cannot be read (absent, EINVAL, device gone).
@@ -52,12 +52,13 @@ class SysfsDir {
   [[nodiscard]] std::vector<std::string> list() const;
 
  private:
-  SysfsDir(int fd, std::string path, Trouble* trouble) : fd_(fd), path_(std::move(path)), trouble_(trouble) {}
+  SysfsDir(int fd, std::string path, FirstError* first_error)
+      : fd_(fd), path_(std::move(path)), first_error_(first_error) {}
   void note(int error, const std::string& name) const;
 
   base::UniqueFd fd_;
   std::string path_;  ///< for messages
-  Trouble* trouble_;
+  FirstError* first_error_;
 };
 
 }  // namespace rdmacfg::system::detail

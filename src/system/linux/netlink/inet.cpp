@@ -55,8 +55,8 @@ class LinuxInet final : public Inet {
     for (;;) {
       const auto now = observe_addresses();
       if (!now) return fail(now.error());
-      const bool waits = std::any_of(now->begin(), now->end(), [&](const InetAddress& one) {
-        return one.tentative && !one.duplicate && indexes.contains(one.index);
+      const bool waits = std::any_of(now->begin(), now->end(), [&](const InetAddress& address) {
+        return address.tentative && !address.duplicate && indexes.contains(address.index);
       });
       const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
       if (!waits || left.count() <= 0) return {};
@@ -113,9 +113,9 @@ class LinuxInet final : public Inet {
     const auto& wanted = std::get<AddRoute>(request).route;
     const auto now = observe_routes();
     if (!now) return fail(now.error());
-    return std::any_of(now->begin(), now->end(), [&](InetRoute one) {
-      one.made_by_kernel = wanted.made_by_kernel;
-      return one == wanted;
+    return std::any_of(now->begin(), now->end(), [&](InetRoute route) {
+      route.made_by_kernel = wanted.made_by_kernel;
+      return route == wanted;
     });
   }
 

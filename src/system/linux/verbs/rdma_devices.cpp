@@ -20,8 +20,8 @@ namespace {
 using base::Code;
 using base::fail;
 using base::Result;
+using detail::FirstError;
 using detail::SysfsDir;
-using detail::Trouble;
 
 constexpr std::int64_t kArphrdInfiniband = 32;
 constexpr std::string_view kIwarpNode = "RNIC";
@@ -47,10 +47,10 @@ std::optional<int> small(std::optional<std::int64_t> number) {
 }
 
 /// The device that an entry of a class belongs to ("/sys/devices/…/0000:10:00.0"); empty without one.
-std::string parent_of(const std::filesystem::path& entry, Trouble& trouble) {
+std::string parent_of(const std::filesystem::path& entry, FirstError& first_error) {
   std::error_code error;
   const auto path = std::filesystem::canonical(entry / "device", error);
-  trouble.note(error.value(), (entry / "device").string());
+  first_error.note(error.value(), (entry / "device").string());
   return error ? std::string() : path.string();
 }
 
@@ -63,9 +63,9 @@ struct IpoibNetdev {
 };
 
 std::vector<IpoibNetdev> ipoib_netdevs(const std::filesystem::path& net,
-                                       const std::set<std::string>& children, Trouble& trouble) {
+                                       const std::set<std::string>& children, FirstError& first_error) {
   std::vector<IpoibNetdev> out;
-  const auto folder = SysfsDir::open(net, &trouble);
+  const auto folder = SysfsDir::open(net, &first_error);
   if (!folder) return out;
   for (const auto& name : folder->list()) {
     if (children.contains(name)) continue;
@@ -73,7 +73,7 @@ std::vector<IpoibNetdev> ipoib_netdevs(const std::filesystem::path& net,
     if (!entry || entry->number("type") != kArphrdInfiniband) continue;
     // The kernel has a child say its parent's index here.
     if (entry->number("iflink") != entry->number("ifindex")) continue;
-    IpoibNetdev netdev{name, parent_of(net / name, trouble), entry->number("dev_port").value_or(-1), {}};
+    IpoibNetdev netdev{name, parent_of(net / name, first_error), entry->number("dev_port").value_or(-1), {}};
     const auto address = entry->text("address");
     constexpr std::size_t kPairs = 8 * 3 - 1;
     if (address.size() > kPairs)
@@ -90,15 +90,16 @@ class SysfsRdma final : public Rdma {
 
   Result<std::vector<RdmaDevice>> observe_devices(const std::set<std::string>& children) override {
     std::vector<RdmaDevice> devices;
-    Trouble trouble;
-    if (const auto folder = SysfsDir::open(devices_path(), &trouble)) {  // else ib_core is not loaded
-      const auto netdevs = ipoib_netdevs(sysfs_ / "class/net", children, trouble);
+    FirstError first_error;
+    if (const auto folder = SysfsDir::open(devices_path(), &first_error)) {  // else ib_core is not loaded
+      const auto netdevs = ipoib_netdevs(sysfs_ / "class/net", children, first_error);
       for (const auto& name : folder->list()) {
-        if (auto device = read_device(*folder, name, netdevs, trouble)) devices.push_back(std::move(*device));
+        if (auto device = read_device(*folder, name, netdevs, first_error))
+          devices.push_back(std::move(*device));
       }
     }
     mark_registered(devices);
-    return trouble.unless_any(std::move(devices));
+    return first_error.unless_any(std::move(devices));
   }
 
   Result<std::vector<std::uint16_t>> observe_pkeys(const std::string& device, int port) override {
@@ -185,7 +186,8 @@ class SysfsRdma final : public Rdma {
   }
 
   std::optional<RdmaDevice> read_device(const SysfsDir& folder, const std::string& name,
-                                        const std::vector<IpoibNetdev>& netdevs, Trouble& trouble) const {
+                                        const std::vector<IpoibNetdev>& netdevs,
+                                        FirstError& first_error) const {
     const auto entry = folder.sub(name);
     if (!entry) return std::nullopt;
     const auto type = entry->read("node_type");
@@ -200,8 +202,8 @@ class SysfsRdma final : public Rdma {
     device.node_description = entry->text("node_desc");
     device.node_guid = guid_of(entry->text("node_guid"));
     device.system_guid = guid_of(entry->text("sys_image_guid"));
-    const auto parent = parent_of(devices_path() / name, trouble);
-    if (const auto node = parent.empty() ? std::nullopt : SysfsDir::open(parent, &trouble)) {
+    const auto parent = parent_of(devices_path() / name, first_error);
+    if (const auto node = parent.empty() ? std::nullopt : SysfsDir::open(parent, &first_error)) {
       device.driver = last_part(node->link("driver"));
       if (last_part(node->link("subsystem")) == "pci") device.pci = last_part(parent);
     }
@@ -219,7 +221,7 @@ class SysfsRdma final : public Rdma {
       const auto port = ports->sub(number);
       const auto parsed = base::parse_number(number);
       if (!port || !parsed) continue;
-      device.ports.push_back(read_port(*port, static_cast<int>(*parsed), parent, netdevs, trouble));
+      device.ports.push_back(read_port(*port, static_cast<int>(*parsed), parent, netdevs, first_error));
     }
     for (auto& port : device.ports) {
       // Before Linux 6.6 sysfs has no interface for the GIDs of iWARP, an adapter's (irdma, cxgb4) either;
@@ -245,24 +247,24 @@ class SysfsRdma final : public Rdma {
   /// Of an interface over others (a bond, which the GIDs of its ports belong to), those of `parent`: they are
   /// the port's own.
   void add_lower(std::vector<std::string>& netdevs, const std::string& upper, const std::string& parent,
-                 int number, Trouble& trouble) const {
+                 int number, FirstError& first_error) const {
     constexpr std::string_view kLower = "lower_";
     const auto net = sysfs_ / "class/net";
     const auto folder =
-        parent.empty() || !usable(upper) ? std::nullopt : SysfsDir::open(net / upper, &trouble);
-    if (!folder || parent_of(net / upper, trouble) == parent) return;
+        parent.empty() || !usable(upper) ? std::nullopt : SysfsDir::open(net / upper, &first_error);
+    if (!folder || parent_of(net / upper, first_error) == parent) return;
     for (const auto& link : folder->list()) {
       if (!link.starts_with(kLower)) continue;
       const auto name = link.substr(kLower.size());
-      const auto entry = SysfsDir::open(net / name, &trouble);
-      if (entry && parent_of(net / name, trouble) == parent &&
+      const auto entry = SysfsDir::open(net / name, &first_error);
+      if (entry && parent_of(net / name, first_error) == parent &&
           entry->number("dev_port").value_or(0) == number - 1)
         netdevs.push_back(name);
     }
   }
 
   [[nodiscard]] RdmaPort read_port(const SysfsDir& entry, int number, const std::string& parent,
-                                   const std::vector<IpoibNetdev>& netdevs, Trouble& trouble) const {
+                                   const std::vector<IpoibNetdev>& netdevs, FirstError& first_error) const {
     RdmaPort port;
     port.number = number;
     port.state = word_after_number(entry.text("state"));
@@ -281,7 +283,7 @@ class SysfsRdma final : public Rdma {
     if (!infiniband) {
       if (const auto netdev = entry.text("gid_attrs/ndevs/0"); !netdev.empty()) {
         port.netdevs.push_back(netdev);
-        add_lower(port.netdevs, netdev, parent, number, trouble);
+        add_lower(port.netdevs, netdev, parent, number, first_error);
       }
       return port;
     }

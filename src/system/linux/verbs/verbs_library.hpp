@@ -45,7 +45,7 @@ class VerbsDevices {
   VerbsDevices() : list_(nullptr, VerbsLibrary::get().free_device_list) {
     if (VerbsLibrary::get().usable) list_.reset(VerbsLibrary::get().get_device_list(&count_));
   }
-  [[nodiscard]] std::span<ibv_device*> all() const {
+  [[nodiscard]] std::span<ibv_device*> list() const {
     return list_ && count_ > 0 ? std::span(list_.get(), static_cast<std::size_t>(count_))
                                : std::span<ibv_device*>();
   }

@@ -106,7 +106,7 @@ void open_verbs(const std::set<VerbsNode>& nodes, const std::function<void(OpenV
   for (const auto& node : nodes) {
     OpenVerbs one;
     one.node = node;
-    for (ibv_device* device : devices.all()) {
+    for (ibv_device* device : devices.list()) {
       if (node.name != static_cast<const char*>(device->dev_name)) continue;
       one.device = static_cast<const char*>(device->name);
       const auto context = open_if_free(device);

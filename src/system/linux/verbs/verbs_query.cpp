@@ -53,7 +53,7 @@ template <typename Found, typename Ask>
 std::optional<Found> query(const std::string& device, const Ask& ask) {
   const VerbsDevices devices;
   const auto& verbs = VerbsLibrary::get();
-  for (ibv_device* candidate : devices.all()) {
+  for (ibv_device* candidate : devices.list()) {
     const char* name = verbs.get_device_name(candidate);
     if (name == nullptr || device != name) continue;
     const auto context = open(candidate);

@@ -83,7 +83,7 @@ TEST(NetworkdFile, FileNamesAreIds) {
 TEST(NetworkdFile, ARouteIsInEffectWithItsMetricAndTable) {
   NetworkdFile file;
   file.routes = Lines{"10.0.0.0/8 metric 5 table 7"};
-  detail::Holding now{.addresses = {}, .routes = routes_in(file)};
+  detail::InetState now{.addresses = {}, .routes = routes_in(file)};
   ASSERT_EQ(now.routes.size(), 1U);
   EXPECT_TRUE(detail::missing_of(file, now).empty());
   EXPECT_EQ(detail::missing_of(file, {}), *file.routes);
@@ -94,7 +94,7 @@ TEST(NetworkdFile, ARouteIsInEffectWithItsMetricAndTable) {
 TEST(NetworkdFile, EachInterfaceHasItsOwnRoutes) {
   NetworkdFile file;
   file.routes = Lines{"10.0.0.0/8 metric 5 table 7"};
-  detail::Holdings all;
+  detail::InetStates all;
   all.by_index[3] = {.addresses = {}, .routes = routes_in(file)};
   EXPECT_TRUE(detail::missing_of(file, all.of(3)).empty());
   EXPECT_FALSE(detail::missing_of(file, all.of(4)).empty());

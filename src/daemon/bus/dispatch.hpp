@@ -12,7 +12,7 @@ namespace rdmacfg::daemon {
 /// signals and workers have a turn before the rest, however fast clients send. sd_bus_get_timeout(3) is 0
 /// while messages are left that were read already.
 template <class One>
-void in_one_turn(One handle_one) {
+void dispatch_batch(One handle_one) {
   for (std::size_t handled = 0; handled < model::limits::kBusMessages && handle_one();) ++handled;
 }
 

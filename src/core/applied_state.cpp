@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/standing.hpp"
+#include "core/applied_state.hpp"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -25,9 +25,9 @@ std::optional<metrics::LastApply> last_apply(const Ledger& ledger) {
   return metrics::LastApply{.number = last.number, .when = last.when, .rolled_back = !last.fate.empty()};
 }
 
-Standing standing_of(const Ledger& ledger, const config::Document* document, const std::string& boot_id,
-                     const Clock& clock) {
-  Standing out;
+AppliedState applied_state_of(const Ledger& ledger, const config::Document* document,
+                              const std::string& boot_id, const Clock& clock) {
+  AppliedState out;
   if (const auto* active = ledger.find(ledger.active)) out.active = *active;
   out.last = last_apply(ledger);
   out.unconfirmed = ledger.unconfirmed;
@@ -38,15 +38,15 @@ Standing standing_of(const Ledger& ledger, const config::Document* document, con
   out.compared = true;
   out.is_active = ledger.is_active(digest);
   out.refused = !out.is_active && ledger.refuses(digest);
-  for (const auto& one : ledger.generations) {
-    if (out.refused && one.digest == digest) out.why = one.why;
+  for (const auto& generation : ledger.generations) {
+    if (out.refused && generation.digest == digest) out.why = generation.why;
   }
   return out;
 }
 
-Standing standing_of(const LedgerNow& now, const config::Document* document, const std::string& boot_id,
-                     const Clock& clock) {
-  auto out = standing_of(now.ledger, document, boot_id, clock);
+AppliedState applied_state_of(const LedgerNow& now, const config::Document* document,
+                              const std::string& boot_id, const Clock& clock) {
+  auto out = applied_state_of(now.ledger, document, boot_id, clock);
   if (!now.damage) return out;
   out.lost = now.lost && now.ledger.active == 0;
   out.damage = now.damage->message + (out.lost ? "; which generation is active is not known"
@@ -54,41 +54,41 @@ Standing standing_of(const LedgerNow& now, const config::Document* document, con
   return out;
 }
 
-std::vector<std::string> notes_of(const Standing& standing) {
+std::vector<std::string> notes_of(const AppliedState& applied_state) {
   std::vector<std::string> out;
-  if (!standing.damage.empty()) out.push_back("DEGRADED: " + standing.damage);
-  if (const auto& waiting = standing.unconfirmed) {
+  if (!applied_state.damage.empty()) out.push_back("DEGRADED: " + applied_state.damage);
+  if (const auto& waiting = applied_state.unconfirmed) {
     out.push_back(
-        standing.left.count() > 0
+        applied_state.left.count() > 0
             ? fmt::format(
                   "generation {} waits for confirmation for another {}: `rdma-configctl confirm` keeps "
                   "it, `rdma-configctl rollback` takes it back at once",
-                  waiting->generation, spoken(standing.left))
+                  waiting->generation, spoken(applied_state.left))
             : fmt::format("generation {} was not confirmed {} and is about to be rolled back",
                           waiting->generation,
-                          standing.rebooted ? "before the host was rebooted" : "in time"));
+                          applied_state.rebooted ? "before the host was rebooted" : "in time"));
   }
-  if (standing.gone && standing.active) {
+  if (applied_state.gone && applied_state.active) {
     out.push_back(
         fmt::format("the daemon holds generation {}, which came from elsewhere or whose file has gone: "
                     "`rdma-configctl history show {}` prints it",
-                    standing.active->number, standing.active->number));
+                    applied_state.active->number, applied_state.active->number));
   }
-  if (!standing.compared || standing.is_active) return out;
-  if (standing.refused) {
-    const auto why = standing.why.empty() ? std::string() : fmt::format(" ({})", standing.why);
-    out.push_back(standing.active
+  if (!applied_state.compared || applied_state.is_active) return out;
+  if (applied_state.refused) {
+    const auto why = applied_state.why.empty() ? std::string() : fmt::format(" ({})", applied_state.why);
+    out.push_back(applied_state.active
                       ? fmt::format("this document was rolled back{}; the daemon holds generation {} until "
                                     "`rdma-configctl apply` applies the document again, or it changes",
-                                    why, standing.active->number)
+                                    why, applied_state.active->number)
                       : fmt::format("this document was rolled back{}; nothing is held until `rdma-configctl "
                                     "apply` applies it again, or it changes",
                                     why));
-  } else if (standing.active) {
+  } else if (applied_state.active) {
     out.push_back(fmt::format(
         "this document is not the one that was applied last; the daemon holds generation {} until "
         "`rdma-configctl apply` or `rdma-configctl reload`",
-        standing.active->number));
+        applied_state.active->number));
   }
   return out;
 }

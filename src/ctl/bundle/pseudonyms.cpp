@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ctl/bundle/stand_ins.hpp"
+#include "ctl/bundle/pseudonyms.hpp"
 
 #include <fmt/format.h>
 
@@ -53,9 +53,9 @@ bool is_mac_based(std::uint64_t id) { return (id >> 24 & 0xffff) == 0xfffe; }
 
 }  // namespace
 
-StandIns::StandIns(std::function<bool(std::string_view)> is_taken) : is_taken_(std::move(is_taken)) {}
+Pseudonyms::Pseudonyms(std::function<bool(std::string_view)> is_taken) : is_taken_(std::move(is_taken)) {}
 
-std::string StandIns::word(std::string_view word) {
+std::string Pseudonyms::word(std::string_view word) {
   const auto last = word.find_last_not_of("0123456789");
   const auto digits = last == std::string_view::npos ? word.size() : word.size() - last - 1;
   const auto stem = digits <= kNumberedTail ? word.substr(0, word.size() - digits) : word;
@@ -69,7 +69,7 @@ std::string StandIns::word(std::string_view word) {
   return made + std::string(tail);
 }
 
-std::string StandIns::number(std::string_view digits) {
+std::string Pseudonyms::number(std::string_view digits) {
   auto [at, is_new] = numbers_.try_emplace(std::string(digits));
   if (is_new) {
     const auto count = fmt::format("{}", numbers_.size());
@@ -79,20 +79,20 @@ std::string StandIns::number(std::string_view digits) {
   return at->second;
 }
 
-std::string StandIns::uuid(std::string_view uuid) {
+std::string Pseudonyms::uuid(std::string_view uuid) {
   auto [at, is_new] = uuids_.try_emplace(std::string(uuid));
   if (is_new) at->second = fmt::format("00000000-0000-4000-8000-{:012x}", uuids_.size());
   return at->second;
 }
 
-std::uint64_t StandIns::mac(std::uint64_t mac) {
+std::uint64_t Pseudonyms::mac(std::uint64_t mac) {
   if (mac == 0 || (mac & kGroupBit) != 0) return mac;
   // Of the bit that an EUI-64 has the other way round the stand-in knows nothing, so that it fits both.
   const auto [at, is_new] = macs_.try_emplace(mac & ~kLocalBit, kFirstMac + macs_.size());
   return at->second | (mac & kLocalBit);
 }
 
-std::uint64_t StandIns::eui64(std::uint64_t id) {
+std::uint64_t Pseudonyms::eui64(std::uint64_t id) {
   if (id == 0 || ~id == 0) return id;
   if (is_mac_based(id)) {
     const auto other = mac((id >> 40 << 24 | (id & 0xffffff)) & kMacMask);
@@ -102,12 +102,12 @@ std::uint64_t StandIns::eui64(std::uint64_t id) {
   return at->second;
 }
 
-std::uint64_t StandIns::bit(std::uint64_t before, int width, std::uint64_t bit) {
+std::uint64_t Pseudonyms::bit(std::uint64_t before, int width, std::uint64_t bit) {
   const auto [at, is_new] = zeros_.try_emplace({width, before}, bit);
   return at->second == bit ? 0 : 1;
 }
 
-std::uint32_t StandIns::ipv4(std::uint32_t address, int length) {
+std::uint32_t Pseudonyms::ipv4(std::uint32_t address, int length) {
   constexpr std::uint32_t kLoopback = 127, kFirstGroup = 224, kLinkLocal4 = 0xa9fe, kFirst = 10;
   const auto first = address >> 24;
   if (first == 0 || first == kLoopback || first >= kFirstGroup || address >> 16 == kLinkLocal4)
@@ -129,7 +129,7 @@ std::uint32_t StandIns::ipv4(std::uint32_t address, int length) {
   return static_cast<std::uint32_t>(is_network ? network_part(out, 32, length) : out);
 }
 
-std::uint64_t StandIns::prefix(std::uint64_t prefix, int length) {
+std::uint64_t Pseudonyms::prefix(std::uint64_t prefix, int length) {
   constexpr std::uint64_t kUnique = 0xfd00;  // unique local addresses, RFC 4193
   const auto top = prefix >> 48;
   const bool is_group = top >> 8 == 0xff;
@@ -141,7 +141,7 @@ std::uint64_t StandIns::prefix(std::uint64_t prefix, int length) {
   return network_part(prefix, 64, length) == prefix ? network_part(out, 64, length) : out;
 }
 
-model::IpAddress StandIns::address(const model::IpAddress& address, int length) {
+model::IpAddress Pseudonyms::address(const model::IpAddress& address, int length) {
   auto out = address;
   if (address.family == model::Family::kIpv4) {
     put_bytes(out.bytes, 0, 4,

@@ -17,10 +17,10 @@ namespace rdmacfg::ctl {
 /// are asked for, so that a report of an unchanged host is the same again, and they say nothing about the
 /// original but the structure that is kept: which addresses share a network, which GUID belongs to which MAC
 /// address, which names differ in their number only.
-class StandIns {
+class Pseudonyms {
  public:
   /// `is_taken`: words that mean something by themselves and so stand for nothing else.
-  explicit StandIns(std::function<bool(std::string_view)> is_taken);
+  explicit Pseudonyms(std::function<bool(std::string_view)> is_taken);
 
   /// Of letters alone, at most six in practice: "xaa". Where a name ends in a number of up to four digits the
   /// number stays behind the stand-in: "node17" is "xaa17", and the pattern "node*" still matches it.

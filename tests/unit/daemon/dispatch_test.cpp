@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/bus/turn.hpp"
+#include "daemon/bus/dispatch.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@ namespace {
 /// How many of them are handled.
 std::size_t handled_of(std::size_t messages) {
   std::size_t handled = 0;
-  in_one_turn([&] { return handled < messages && ++handled > 0; });
+  dispatch_batch([&] { return handled < messages && ++handled > 0; });
   return handled;
 }
 

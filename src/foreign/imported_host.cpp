@@ -33,31 +33,31 @@ class Builder {
   explicit Builder(Claims& claims) : claims_(claims) {
     for (const auto& [name, guid] : claims.known) ports_.emplace(name, guid);
     for (const auto& [guid, name] : claims.names) ports_.insert_or_assign(name.text, guid);
-    for (const auto& one : claims.interfaces) {
-      if (one.guid && !one.pkey && !one.broken && !one.name.empty())
-        ports_.insert_or_assign(one.name, *one.guid);
+    for (const auto& interface : claims.interfaces) {
+      if (interface.guid && !interface.pkey && !interface.broken && !interface.name.empty())
+        ports_.insert_or_assign(interface.name, *interface.guid);
     }
   }
 
-  Household build() {
-    std::erase_if(claims_.interfaces, [](const Interface& one) { return one.broken; });
-    for (auto& one : claims_.interfaces) {
+  ImportedHost build() {
+    std::erase_if(claims_.interfaces, [](const Interface& interface) { return interface.broken; });
+    for (auto& interface : claims_.interfaces) {
       // "ib0.8002" over a port of that name, where a file says only what the interface gets.
-      const auto child = one.pkey || one.guid ? std::nullopt : child_of_name(one.name);
-      if (!child || ports_.contains(one.name) || !ports_.contains(child->parent)) continue;
-      one.pkey = child->pkey;
-      one.parent = child->parent;
+      const auto child = interface.pkey || interface.guid ? std::nullopt : child_of_name(interface.name);
+      if (!child || ports_.contains(interface.name) || !ports_.contains(child->parent)) continue;
+      interface.pkey = child->pkey;
+      interface.parent = child->parent;
     }
     // Anything that is not brought up is an alternative that somebody keeps, or a left-over, where something
     // else is: that one comes first.
     std::stable_partition(claims_.interfaces.begin(), claims_.interfaces.end(),
-                          [](const Interface& one) { return one.state != model::State::kDown; });
-    for (const auto& one : claims_.interfaces) {
-      if (!one.pkey) port(one);
+                          [](const Interface& interface) { return interface.state != model::State::kDown; });
+    for (const auto& interface : claims_.interfaces) {
+      if (!interface.pkey) port(interface);
     }
     for (const auto& [guid, name] : claims_.names) {
-      const auto [home, fresh] = homes_.try_emplace(guid);
-      auto& port = home->second.port;
+      const auto [tree, fresh] = trees_.try_emplace(guid);
+      auto& port = tree->second.port;
       port.guid = guid;
       if (fresh) port.where = name.where;
       port.name = name.text;
@@ -72,20 +72,20 @@ class Builder {
       }
     }
     name_ports();
-    for (const auto& one : claims_.interfaces) {
-      if (one.pkey) child(one);
+    for (const auto& interface : claims_.interfaces) {
+      if (interface.pkey) child(interface);
     }
-    Household out;
-    for (auto& [guid, home] : homes_) {
-      std::sort(home.children.begin(), home.children.end(),
+    ImportedHost out;
+    for (auto& [guid, tree] : trees_) {
+      std::sort(tree.children.begin(), tree.children.end(),
                 [](const Interface& a, const Interface& b) { return *a.pkey < *b.pkey; });
-      settle_home(home);
-      out.homes.push_back(std::move(home));
+      drop_default_settings(tree);
+      out.trees.push_back(std::move(tree));
     }
-    out.homeless = std::move(homeless_);
-    for (auto& one : out.homeless) {
+    out.portless = std::move(portless_);
+    for (auto& interface : out.portless) {
       for (const auto family : {Family::kIpv4, Family::kIpv6}) {
-        if (is_default(one.inet(family), family)) one.inet(family) = {};
+        if (is_default(interface.inet(family), family)) interface.inet(family) = {};
       }
     }
     return out;
@@ -95,8 +95,8 @@ class Builder {
   /// Names of ports that have none of their own, by the template.
   void name_ports() {
     if (claims_.name_template.empty()) return;
-    for (auto& [guid, home] : homes_) {
-      auto& port = home.port;
+    for (auto& [guid, tree] : trees_) {
+      auto& port = tree.port;
       if (port.names) continue;
       auto name = claims_.name_template;
       const auto fill = [&](std::string_view what, const std::string& value) {
@@ -122,11 +122,11 @@ class Builder {
     if (!guid) {
       claims_.miss(one.where, fmt::format("the port of {} is not known: nothing says its GUID",
                                           one.name.empty() ? "the interface" : one.name));
-      homeless_.push_back(one);
+      portless_.push_back(one);
       return;
     }
-    const auto [home, fresh] = homes_.try_emplace(*guid);
-    auto& into = home->second.port;
+    const auto [tree, fresh] = trees_.try_emplace(*guid);
+    auto& into = tree->second.port;
     if (fresh) {
       into = one;
       into.guid = guid;
@@ -142,24 +142,24 @@ class Builder {
     if (!guid) {
       claims_.miss(one.where, fmt::format("the port of {} is not known: nothing says its GUID",
                                           one.parent.empty() ? "the P_Key interface" : one.parent));
-      homeless_.push_back(std::move(one));
+      portless_.push_back(std::move(one));
       return;
     }
-    auto& home = homes_[*guid];
-    home.port.guid = guid;
-    if (home.port.where.file.empty()) home.port.where = one.where;
-    if (home.port.name.empty()) home.port.name = one.parent;
+    auto& tree = trees_[*guid];
+    tree.port.guid = guid;
+    if (tree.port.where.file.empty()) tree.port.where = one.where;
+    if (tree.port.name.empty()) tree.port.name = one.parent;
     one.guid = guid;
     // Over a port that has a new name, a child of the kernel's name goes with it.
     if (const auto at = former_.find(one.parent); at != former_.end()) {
       if (is_given(one.name, one.parent, *one.pkey)) one.name.clear();
       one.parent = at->second;
     }
-    give_name(one, one.parent.empty() ? home.port.name : one.parent);
-    const auto twin = std::find_if(home.children.begin(), home.children.end(),
+    give_name(one, one.parent.empty() ? tree.port.name : one.parent);
+    const auto twin = std::find_if(tree.children.begin(), tree.children.end(),
                                    [&](const Interface& other) { return other.pkey == one.pkey; });
-    if (twin == home.children.end()) {
-      home.children.push_back(std::move(one));
+    if (twin == tree.children.end()) {
+      tree.children.push_back(std::move(one));
     } else {
       merge(one, *twin);
     }
@@ -241,8 +241,8 @@ class Builder {
 
   Claims& claims_;
   std::map<std::string, Guid, std::less<>> ports_;  ///< by name of their interface
-  std::map<Guid, Household::Home> homes_;
-  std::vector<Interface> homeless_;
+  std::map<Guid, ImportedHost::InterfaceTree> trees_;
+  std::vector<Interface> portless_;
   std::map<std::string, std::string, std::less<>> former_;  ///< names by template, by those that they replace
   std::map<std::pair<Guid, std::uint16_t>, Place> risen_;   ///< what brings interfaces up; 0: a port's own
 };
@@ -269,17 +269,17 @@ std::string wrong_template(std::string_view pattern) {
   return {};
 }
 
-Household house(Claims& claims) {
+ImportedHost assemble_host(Claims& claims) {
   // Escapes of YAML and names of files hold any character; no interface is called so.
   const auto is_plain = [](std::string_view name) { return config::harmless(name) == name; };
-  for (auto& one : claims.interfaces) {
-    if (one.broken || (is_plain(one.name) && is_plain(one.parent))) continue;
-    one.broken = true;
-    claims.miss(one.where, "the name of the interface has characters in it that no name has");
+  for (auto& interface : claims.interfaces) {
+    if (interface.broken || (is_plain(interface.name) && is_plain(interface.parent))) continue;
+    interface.broken = true;
+    claims.miss(interface.where, "the name of the interface has characters in it that no name has");
   }
-  for (auto& one : claims.interfaces) {
-    drop_repeated(one.ipv4);
-    drop_repeated(one.ipv6);
+  for (auto& interface : claims.interfaces) {
+    drop_repeated(interface.ipv4);
+    drop_repeated(interface.ipv6);
   }
   return Builder(claims).build();
 }

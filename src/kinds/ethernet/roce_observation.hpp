@@ -14,6 +14,6 @@ namespace rdmacfg::kinds {
 /// again, and has the records say what is so. Loads and mounts nothing: without rdma_cm there is nothing to
 /// read. A device whose folder cannot be made (it is just going) keeps its records.
 /// `devices`: only these; empty: all.
-base::Result<void> look_at_roce_defaults(system::Host& host, const std::set<std::string>& devices);
+base::Result<void> observe_roce_defaults(system::Host& host, const std::set<std::string>& devices);
 
 }  // namespace rdmacfg::kinds

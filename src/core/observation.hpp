@@ -17,7 +17,7 @@
 namespace rdmacfg::core {
 
 /// One observation of the host, and the document's demands on exactly that host.
-struct Picture {
+struct Observation {
   kinds::World world;
   std::vector<model::Desired> desired;
   std::vector<model::Observed> observed;
@@ -36,25 +36,26 @@ struct Picture {
 };
 
 /// Resources that are looked at although the document may not mention them, with what is known of each.
-using Known = std::map<model::Key, kinds::Clue>;
+using KnownResources = std::map<model::Key, kinds::KnownIdentity>;
 
-/// Whether a kind may fail to be observed: its resources are set aside then (Picture::unseen, and
+/// Whether a kind may fail to be observed: its resources are set aside then (Observation::unseen, and
 /// Desired::ignore). Without one none may.
 using MayFail = std::function<bool(const std::string& kind)>;
 
 /// Observes the host once and lays the document beside it. Changes nothing. `thorough`, `settled`: see
 /// kinds::World.
-base::Result<Picture> take_picture(const config::Document& document, system::Host& host, const Known& known,
-                                   bool thorough, bool settled, const MayFail& may_fail = nullptr);
+base::Result<Observation> observe_host(const config::Document& document, system::Host& host,
+                                       const KnownResources& known, bool thorough, bool settled,
+                                       const MayFail& may_fail = nullptr);
 
 /// May fail to be observed, as it did before.
-MayFail as_in(const Picture& before);
+MayFail may_fail_as_in(const Observation& before);
 
 /// The observed part alone, of the kinds that `known` speaks of.
-base::Result<Picture> take_picture(system::Host& host, const Known& known);
+base::Result<Observation> observe_host(system::Host& host, const KnownResources& known);
 
 /// The resources of a state and of a plan.
-Known keys_of(const State& state, const model::Plan& plan);
+KnownResources keys_of(const State& state, const model::Plan& plan);
 
 /// The document's demands where there is no host: only its own rules are checked.
 void check_document(const config::Document& document, model::Diagnostics& diagnostics);

@@ -41,7 +41,7 @@ std::string suspected(const std::string& suspect);
 using Suspect = std::function<std::optional<std::string>(const model::Key& key)>;
 
 /// The messages of one run after the other.
-class Said {
+class RepeatFilter {
  public:
   /// Whether the run before had not said it.
   bool fresh(const std::string& text) {
@@ -56,13 +56,14 @@ class Said {
 
 /// Changes, failures, and notes about the run; of holds in a row a failure is
 /// said once.
-void tell(
+void report_to_journal(
     const Job& job, const model::Report& report,
-    const Suspect& suspect = [](const model::Key& /*key*/) { return std::nullopt; }, Said* said = nullptr);
+    const Suspect& suspect = [](const model::Key& /*key*/) { return std::nullopt; },
+    RepeatFilter* filter = nullptr);
 
 /// The resources in `fresh` that have drifted and stay so. `suspect`: the likely author; empty
 /// without one.
-void tell_drifted(const model::Report& report, const std::vector<model::Key>& fresh,
+void report_drift(const model::Report& report, const std::vector<model::Key>& fresh,
                   const std::function<std::string(const model::Key& key)>& suspect);
 
 /// Expectations from one look to the next.
@@ -70,7 +71,7 @@ class Expectations {
  public:
   /// Says which are not met and were (or were not looked at) before, and which are met that had been
   /// reported. A report of no resources, as of a look that failed, says nothing about any.
-  void tell(const model::Report& report);
+  void report_to_journal(const model::Report& report);
 
  private:
   std::set<model::Key> unmet_;  ///< that have been reported

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "core/applied_state.hpp"
 #include "core/guards/removal.hpp"
-#include "core/standing.hpp"
 #include "ctl/changing.hpp"
 #include "ctl/render/terminal.hpp"
 
@@ -69,7 +69,7 @@ void warn_of_session(const Context& context, system::Host& host, const model::Re
       context.arguments.confirm
           ? std::string("if you are cut off, the changes are undone when the time to confirm is over")
           : std::string("with --confirm 5m the changes are undone if you are cut off");
-  context.environment.err << hang(
+  context.environment.err << hanging_paragraph(
       "warning", Style::kBad,
       fmt::format("this ssh session comes in through {} ({}), which is interrupted; {}", link->name,
                   address->text(), advice),
@@ -79,7 +79,7 @@ void warn_of_session(const Context& context, system::Host& host, const model::Re
 namespace {
 
 /// An apply that waits for confirmation, as the ledger has it from one look to the next.
-struct Awaited {
+struct PendingConfirmation {
   enum class State { kWaits, kOverdue, kKept, kTakenBack, kUnknown };
   core::Unconfirmed unconfirmed;
   std::chrono::milliseconds left{0};
@@ -108,20 +108,20 @@ struct Awaited {
 };
 
 /// Waits for the rollback. @return the exit status, true of what the ledger says then
-int await_end(const Context& context, system::Host& host, Awaited awaited, int status) {
-  using State = Awaited::State;
-  if (awaited.state == State::kOverdue) {
+int await_end(const Context& context, system::Host& host, PendingConfirmation pending, int status) {
+  using State = PendingConfirmation::State;
+  if (pending.state == State::kOverdue) {
     context.say("not confirmed in time: the changes are being undone");
-    for (int ticks = 0; ticks < kTicksToUndo && awaited.state == State::kOverdue; ++ticks) {
+    for (int ticks = 0; ticks < kTicksToUndo && pending.state == State::kOverdue; ++ticks) {
       context.environment.sleep(kTick);
-      awaited.look(host);
+      pending.look(host);
     }
   }
-  if (awaited.state == State::kKept) {
+  if (pending.state == State::kKept) {
     context.say("somebody else has confirmed the changes");
     return status;
   }
-  if (awaited.state == State::kTakenBack) {
+  if (pending.state == State::kTakenBack) {
     context.say("the changes are undone; see `rdma-configctl history`");
     return static_cast<int>(model::Exit::kUndone);
   }
@@ -136,9 +136,9 @@ int ask_to_keep(const Context& context, system::Host& host, int status) {
   const auto ledger = core::read_ledger(host.files, core::GenerationPaths());
   if (!ledger || !ledger->unconfirmed)
     return status;  // nothing was changed, or somebody has answered already
-  Awaited awaited{*ledger->unconfirmed};
-  awaited.look(host);
-  const auto until = core::local_time(awaited.unconfirmed.deadline, std::chrono::system_clock::now());
+  PendingConfirmation pending{*ledger->unconfirmed};
+  pending.look(host);
+  const auto until = core::local_time(pending.unconfirmed.deadline, std::chrono::system_clock::now());
   const auto then = [&](const char* command, int (*run)(const Context&)) {
     Context other{environment, context.arguments, context.out, context.err};
     other.arguments.command = command;
@@ -148,13 +148,13 @@ int ask_to_keep(const Context& context, system::Host& host, int status) {
     other.arguments.yes = true;
     return run(other);
   };
-  while (awaited.state == Awaited::State::kWaits) {
+  while (pending.state == PendingConfirmation::State::kWaits) {
     environment.err << kClearLine
                     << context.err.paint(fmt::format("Keep these changes? [y/n] {} left, until {}: ",
-                                                     core::spoken(awaited.left), until),
+                                                     core::spoken(pending.left), until),
                                          Style::kBold)
                     << std::flush;
-    if (environment.readable(std::min(kTick, awaited.left))) {
+    if (environment.readable(std::min(kTick, pending.left))) {
       std::string answer;
       if (!std::getline(environment.in, answer)) break;
       answer = base::lower(base::trim(answer));
@@ -166,10 +166,11 @@ int ask_to_keep(const Context& context, system::Host& host, int status) {
         return done ? static_cast<int>(model::Exit::kUndone) : back;
       }
     }
-    awaited.look(host);
+    pending.look(host);
   }
   environment.err << kClearLine << std::flush;
-  if (awaited.state != Awaited::State::kWaits) return await_end(context, host, std::move(awaited), status);
+  if (pending.state != PendingConfirmation::State::kWaits)
+    return await_end(context, host, std::move(pending), status);
   context.say(fmt::format(  // nobody can answer here any more
       "not confirmed: the changes are undone at {} unless `rdma-configctl confirm` keeps them", until));
   return status;

@@ -16,7 +16,7 @@
 
 namespace rdmacfg::core {
 
-struct Standing {
+struct AppliedState {
   std::optional<Generation> active;  ///< nothing: no document is applied
   std::optional<metrics::LastApply> last;
   std::optional<Unconfirmed> unconfirmed;  ///< an apply that waits for confirmation
@@ -35,15 +35,15 @@ struct Standing {
 std::optional<metrics::LastApply> last_apply(const Ledger& ledger);
 
 /// `document`: the system's own, if there is one; of one with errors nothing is compared.
-Standing standing_of(const Ledger& ledger, const config::Document* document, const std::string& boot_id,
-                     const Clock& clock);
+AppliedState applied_state_of(const Ledger& ledger, const config::Document* document,
+                              const std::string& boot_id, const Clock& clock);
 
 /// The same of the ledger as it is on disk.
-Standing standing_of(const LedgerNow& now, const config::Document* document, const std::string& boot_id,
-                     const Clock& clock);
+AppliedState applied_state_of(const LedgerNow& now, const config::Document* document,
+                              const std::string& boot_id, const Clock& clock);
 
 /// Its messages for an administrator, a sentence each; empty when the document is the one that is held.
-std::vector<std::string> notes_of(const Standing& standing);
+std::vector<std::string> notes_of(const AppliedState& applied_state);
 
 /// "42 s", "4 min 59 s", "1 h 3 min".
 std::string spoken(std::chrono::milliseconds time);

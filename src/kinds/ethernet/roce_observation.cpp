@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kinds/ethernet/roce_look.hpp"
+#include "kinds/ethernet/roce_observation.hpp"
 
 #include <algorithm>
 #include <vector>
@@ -54,7 +54,7 @@ Result<void> look_at(system::Host& host, const RdmaDevice& device, const std::ve
 
 }  // namespace
 
-Result<void> look_at_roce_defaults(system::Host& host, const std::set<std::string>& only) {
+Result<void> observe_roce_defaults(system::Host& host, const std::set<std::string>& only) {
   if (host.offline) return {};
   auto records = read_roce_records(host.files);
   if (!records) return base::fail(records.error());

@@ -58,60 +58,60 @@ Interface common_of(const Section& section) {
 
 }  // namespace
 
-bool is_addressed(const Household::Home& home) {
+bool is_addressed(const ImportedHost::InterfaceTree& tree) {
   const auto has = [](const Interface& one, Family family) {
     return !one.inet(family).empty() && !is_default(one.inet(family), family);
   };
-  const auto addressed = [&](const Interface& one) {
-    const bool there = one.state != model::State::kAbsent && one.state != model::State::kIgnore;
-    return there && (has(one, Family::kIpv4) || has(one, Family::kIpv6));
+  const auto addressed = [&](const Interface& interface) {
+    const bool there = interface.state != model::State::kAbsent && interface.state != model::State::kIgnore;
+    return there && (has(interface, Family::kIpv4) || has(interface, Family::kIpv6));
   };
-  return addressed(home.port) || std::any_of(home.children.begin(), home.children.end(), addressed);
+  return addressed(tree.port) || std::any_of(tree.children.begin(), tree.children.end(), addressed);
 }
 
-void settle_home(Household::Home& home) {
-  const bool addressed = is_addressed(home);
+void drop_default_settings(ImportedHost::InterfaceTree& tree) {
+  const bool addressed = is_addressed(tree);
   // Anything that is not there gives nothing away.
-  const auto leave_out = [](Interface& one) {
+  const auto leave_out = [](Interface& interface) {
     bool found = false;
     for (const auto family : {Family::kIpv4, Family::kIpv6}) {
-      if (!is_default(one.inet(family), family)) continue;
-      one.inet(family) = {};
-      found = one.state != model::State::kAbsent && one.state != model::State::kIgnore;
+      if (!is_default(interface.inet(family), family)) continue;
+      interface.inet(family) = {};
+      found = interface.state != model::State::kAbsent && interface.state != model::State::kIgnore;
     }
     return found;
   };
-  const auto keep = [&](Interface& one) { one.ipv4.method = model::InetMethod::kDisabled; };
-  const bool of_port = leave_out(home.port);
-  if (of_port && !addressed) keep(home.port);
-  for (auto& child : home.children) {
+  const auto keep = [&](Interface& interface) { interface.ipv4.method = model::InetMethod::kDisabled; };
+  const bool of_port = leave_out(tree.port);
+  if (of_port && !addressed) keep(tree.port);
+  for (auto& child : tree.children) {
     if (leave_out(child) && !addressed && !of_port) keep(child);
   }
 }
 
-std::vector<Household::Home> homes_of(const std::vector<Section>& sections) {
-  std::vector<Household::Home> out;
+std::vector<ImportedHost::InterfaceTree> interface_trees_of(const std::vector<Section>& sections) {
+  std::vector<ImportedHost::InterfaceTree> out;
   for (const auto& section : sections) {
     if (section.path != "ipoib") continue;
-    Household::Home home;
-    home.port = common_of(section);
+    ImportedHost::InterfaceTree tree;
+    tree.port = common_of(section);
     if (const auto guid = model::Guid::parse(model::text_at(section.attributes(), "guid")))
-      home.port.guid = *guid;
+      tree.port.guid = *guid;
     for (const auto& child : section.children) {
       if (child.path != "ipoib.pkey") continue;
       auto one = common_of(child);
       if (const auto pkey = model::Pkey::parse(model::text_at(child.attributes(), "pkey"))) one.pkey = *pkey;
-      one.guid = home.port.guid;
-      one.parent = home.port.name;
-      if (one.name == child_name(home.port.name, one.pkey.value_or(model::Pkey{}))) one.names = false;
-      if (one.name.empty() && !home.port.name.empty() && one.pkey)
-        one.name = child_name(home.port.name, *one.pkey);
-      home.children.push_back(std::move(one));
+      one.guid = tree.port.guid;
+      one.parent = tree.port.name;
+      if (one.name == child_name(tree.port.name, one.pkey.value_or(model::Pkey{}))) one.names = false;
+      if (one.name.empty() && !tree.port.name.empty() && one.pkey)
+        one.name = child_name(tree.port.name, *one.pkey);
+      tree.children.push_back(std::move(one));
     }
-    settle_home(home);
-    std::sort(home.children.begin(), home.children.end(),
+    drop_default_settings(tree);
+    std::sort(tree.children.begin(), tree.children.end(),
               [](const Interface& a, const Interface& b) { return *a.pkey < *b.pkey; });
-    out.push_back(std::move(home));
+    out.push_back(std::move(tree));
   }
   return out;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/guards/doubts.hpp"
+#include "core/guards/plausibility.hpp"
 
 #include <fmt/format.h>
 
@@ -52,7 +52,7 @@ void warn(Document& document, const model::Location& where, std::string message,
 }
 
 /// "8002", whose reader takes it for 0x8002: four digits of which the first has the membership bit.
-void doubt_pkey(Document& document, const Section& section, const model::Entry& entry) {
+void warn_of_pkey(Document& document, const Section& section, const model::Entry& entry) {
   const auto written = spelling_of(document, entry.where);
   const bool digits = !written.empty() && std::all_of(written.begin(), written.end(),
                                                       [](unsigned char c) { return std::isdigit(c) != 0; });
@@ -63,7 +63,7 @@ void doubt_pkey(Document& document, const Section& section, const model::Entry& 
        fmt::format("did you mean 0x{}?", written));
 }
 
-void doubt_mtu(Document& document, const Section& section, const model::Entry& mtu) {
+void warn_of_mtu(Document& document, const Section& section, const model::Entry& mtu) {
   const auto* mode = section.find("mode");
   const auto* value = std::get_if<std::int64_t>(&mtu.value);
   if (value == nullptr || mode == nullptr || model::text_of(mode->value) != "datagram") return;
@@ -82,7 +82,7 @@ bool is_numbered(std::string_view name, std::string_view prefix) {
   return std::all_of(number.begin(), number.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
 }
 
-void doubt_name(Document& document, const Section& section, const model::Entry& entry) {
+void warn_of_name(Document& document, const Section& section, const model::Entry& entry) {
   constexpr std::array<std::string_view, 4> kInterfaces{"eth", "wlan", "usb", "bond"};
   constexpr std::array<std::string_view, 14> kDevices{"mlx4_", "mlx5_",  "mthca", "bnxt_re", "irdma",
                                                       "i40iw", "cxgb4_", "qedr",  "ocrdma",  "hfi1_",
@@ -117,7 +117,7 @@ bool set_apart(const Document& document, const Section& child, const model::Entr
   return false;
 }
 
-void doubt_place(Document& document, const Section& parent, const Section& child) {
+void warn_of_place(Document& document, const Section& parent, const Section& child) {
   for (const auto* name : {"name", "mode", "mtu", "umcast", "state", "on_unsupported"}) {
     const auto* key = child.find(name);
     if (key == nullptr || key->from_defaults || parent.find(name) != nullptr) continue;
@@ -130,14 +130,14 @@ void doubt_place(Document& document, const Section& parent, const Section& child
   }
 }
 
-void doubt_sections(Document& document, const std::vector<Section>& sections, const Section* parent) {
+void warn_of_sections(Document& document, const std::vector<Section>& sections, const Section* parent) {
   for (const auto& section : sections) {
-    if (const auto* pkey = section.find("pkey")) doubt_pkey(document, section, *pkey);
+    if (const auto* pkey = section.find("pkey")) warn_of_pkey(document, section, *pkey);
     if (const auto* mtu = section.find("mtu"); mtu != nullptr && section.path.starts_with("ipoib"))
-      doubt_mtu(document, section, *mtu);
-    if (const auto* name = section.find("name")) doubt_name(document, section, *name);
-    if (parent != nullptr && section.path == "ipoib.pkey") doubt_place(document, *parent, section);
-    doubt_sections(document, section.children, &section);
+      warn_of_mtu(document, section, *mtu);
+    if (const auto* name = section.find("name")) warn_of_name(document, section, *name);
+    if (parent != nullptr && section.path == "ipoib.pkey") warn_of_place(document, *parent, section);
+    warn_of_sections(document, section.children, &section);
   }
 }
 
@@ -164,9 +164,9 @@ bool is_drop_in(const std::string& name) {
 
 }  // namespace
 
-void doubt(Document& document) {
+void warn_of_implausible(Document& document) {
   const auto before = document.diagnostics.size();
-  doubt_sections(document, document.sections, nullptr);
+  warn_of_sections(document, document.sections, nullptr);
   if (document.diagnostics.size() > before) config::arrange(document.diagnostics, document);
 }
 
@@ -175,8 +175,8 @@ void require_version(Document& document) {
   const auto& main = document.files.front();
   // Of a file that could not be read nobody knows what is missing.
   if (!document.whole &&
-      std::any_of(document.diagnostics.begin(), document.diagnostics.end(), [&](const auto& one) {
-        return one.severity == Severity::kError && one.where.file == main.name;
+      std::any_of(document.diagnostics.begin(), document.diagnostics.end(), [&](const auto& diagnostic) {
+        return diagnostic.severity == Severity::kError && diagnostic.where.file == main.name;
       }))
     return;
   if (says_version(main.text)) return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/guards/doubts.hpp"
+#include "core/guards/plausibility.hpp"
 
 #include <gmock/gmock.h>
 
@@ -21,7 +21,7 @@ std::vector<std::string> doubts(const std::string& text) {
   auto document = parsed("version = 1\n" + text);
   EXPECT_FALSE(model::has_errors(document.diagnostics))
       << config::render_diagnostics(document, document.diagnostics, false);
-  doubt(document);
+  warn_of_implausible(document);
   std::vector<std::string> out;
   for (const auto& one : document.diagnostics) {
     EXPECT_EQ(one.severity, model::Severity::kWarning);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/tell.hpp"
+#include "daemon/journal_report.hpp"
 
 #include <gmock/gmock.h>
 #include <unistd.h>
@@ -27,8 +27,8 @@ std::string told(Job::Verb verb, const std::string& who) {
   Job job;
   job.verb = verb;
   ::testing::internal::CaptureStderr();
-  tell(job, changed({"ipoib", "x"}),
-       [&](const model::Key& key) { return key.id == "x" ? who : std::string("nobody"); });
+  report_to_journal(job, changed({"ipoib", "x"}),
+                    [&](const model::Key& key) { return key.id == "x" ? who : std::string("nobody"); });
   return ::testing::internal::GetCapturedStderr();
 }
 
@@ -51,7 +51,7 @@ TEST(Tell, AnExpectationIsReportedWhenItBecomesUnmetAndWhenItIsMetAgain) {
                               .reason = "rate is 10 Gb/s, expected at least 100 Gb/s"});
   const auto told = [&] {
     ::testing::internal::CaptureStderr();
-    expectations.tell(report);
+    expectations.report_to_journal(report);
     return ::testing::internal::GetCapturedStderr();
   };
   EXPECT_EQ(told(), "not as expected: x of mlx5_0/1: rate is 10 Gb/s, expected at least 100 Gb/s\n");
@@ -109,7 +109,7 @@ TEST(Tell, ARepairThatRemovesOrMakesSaysWhat) {
     report.resources.push_back(
         {.key = {"pkey", "x/8002"}, .label = "ib0.8002", .status = model::Status::kDone});
     ::testing::internal::CaptureStderr();
-    tell(job, report, suspect);
+    report_to_journal(job, report, suspect);
     return ::testing::internal::GetCapturedStderr();
   };
   EXPECT_EQ(said([](const model::Key&) { return ""; }),
@@ -131,7 +131,7 @@ TEST(Tell, AFightIsToldWhenItBeginsAndNotAtEachHold) {
     report.resources.push_back(
         {.key = key, .label = "ib0", .status = model::Status::kFailed, .reason = reason});
     ::testing::internal::CaptureStderr();
-    tell(job, report);
+    report_to_journal(job, report);
     return ::testing::internal::GetCapturedStderr();
   };
   EXPECT_EQ(told("somebody fights for it"), "");
@@ -146,7 +146,7 @@ TEST(Tell, DamageIsKnownByItsValueNotByItsWords) {
   report.damage = {"state.json is empty"};
   report.rollbacks = {};
   ::testing::internal::CaptureStderr();
-  tell(Job{}, report, [](const model::Key&) { return std::nullopt; });
+  report_to_journal(Job{}, report, [](const model::Key&) { return std::nullopt; });
   EXPECT_EQ(::testing::internal::GetCapturedStderr(),
             "generation 4 is rolled back at 12:00 unless you confirm\nDEGRADED: state.json is empty\nits "
             "copy is used\n");
@@ -159,10 +159,10 @@ TEST(Tell, OfHoldsInARowAMistakeIsSaidOnce) {
   model::Report wrong;
   wrong.diagnostics.push_back({model::Severity::kError, {"config.toml", 3, 1}, "taken", "", {}});
   wrong.notes.emplace_back("to be known");
-  Said said;
+  RepeatFilter said;
   const auto told = [&](const model::Report& report) {
     ::testing::internal::CaptureStderr();
-    tell(
+    report_to_journal(
         job, report, [](const model::Key&) { return std::nullopt; }, &said);
     return ::testing::internal::GetCapturedStderr();
   };

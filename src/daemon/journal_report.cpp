@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/tell.hpp"
+#include "daemon/journal_report.hpp"
 
 #include <fmt/format.h>
 #include <sys/syslog.h>
@@ -108,7 +108,8 @@ std::string suspected(const std::string& suspect) {
   return suspect.empty() ? std::string() : fmt::format("; cause unknown, but {} also sets this", suspect);
 }
 
-void tell(const Job& job, const model::Report& report, const Suspect& suspect, Said* said) {
+void report_to_journal(const Job& job, const model::Report& report, const Suspect& suspect,
+                       RepeatFilter* filter) {
   std::map<model::Key, const model::ResourceReport*> resources;
   for (const auto& resource : report.resources) resources.emplace(resource.key, &resource);
   std::set<model::Key> drifted;  // told when it did
@@ -152,7 +153,7 @@ void tell(const Job& job, const model::Report& report, const Suspect& suspect, S
   }
   // A finding of several holds in a row is reported once.
   const auto known = [&](const std::string& text) {
-    return said != nullptr && job.verb == Job::Verb::kHold && !said->fresh(text);
+    return filter != nullptr && job.verb == Job::Verb::kHold && !filter->fresh(text);
   };
   for (const auto& note : report.notes) {
     if (known(note)) continue;
@@ -164,16 +165,16 @@ void tell(const Job& job, const model::Report& report, const Suspect& suspect, S
                   : Message::kNoted,
         damaged ? "DEGRADED: " + note : note);
   }
-  for (const auto& one : report.diagnostics) {
-    const auto text = one.where.text() + ": " + one.message;
-    if (one.severity == model::Severity::kError && !known(text)) log(LOG_ERR, Message::kFailed, text);
+  for (const auto& diagnostic : report.diagnostics) {
+    const auto text = diagnostic.where.text() + ": " + diagnostic.message;
+    if (diagnostic.severity == model::Severity::kError && !known(text)) log(LOG_ERR, Message::kFailed, text);
   }
-  if (said != nullptr && job.verb == Job::Verb::kHold) said->ended();
+  if (filter != nullptr && job.verb == Job::Verb::kHold) filter->ended();
   if (report.error) log(LOG_ERR, Message::kFailed, report.error->message);
   for (const auto& left : report.left_over) log(LOG_ERR, Message::kFailed, "could not be undone: " + left);
 }
 
-void Expectations::tell(const model::Report& report) {
+void Expectations::report_to_journal(const model::Report& report) {
   if (report.resources.empty()) return;
   std::set<model::Key> now;
   for (const auto& resource : report.resources) {
@@ -196,7 +197,7 @@ void Expectations::tell(const model::Report& report) {
   unmet_ = std::move(now);
 }
 
-void tell_drifted(const model::Report& report, const std::vector<model::Key>& fresh,
+void report_drift(const model::Report& report, const std::vector<model::Key>& fresh,
                   const std::function<std::string(const model::Key& key)>& suspect) {
   for (const auto& change : report.drifted) {
     if (std::find(fresh.begin(), fresh.end(), change.key) == fresh.end()) continue;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ctl/outlook.hpp"
+#include "ctl/host_status.hpp"
 
 #include <fmt/format.h>
 
@@ -8,9 +8,9 @@ namespace rdmacfg::ctl {
 namespace {
 
 /// Of what the daemon has given up on an apply would change nothing for long.
-void mark_contended(Outlook& outlook) {
-  const auto contended = contended_in(outlook);
-  for (auto& resource : outlook.report.resources) {
+void mark_contended(HostStatus& host_status) {
+  const auto contended = contended_in(host_status);
+  for (auto& resource : host_status.report.resources) {
     const auto at = contended.find(resource.key);
     if (at == contended.end()) continue;
     resource.warnings.push_back(
@@ -20,16 +20,16 @@ void mark_contended(Outlook& outlook) {
 
 }  // namespace
 
-std::map<model::Key, std::string> contended_in(const Outlook& outlook) {
+std::map<model::Key, std::string> contended_in(const HostStatus& host_status) {
   std::map<model::Key, std::string> out;
-  if (!outlook.daemon) return out;
-  for (const auto& [kind, id, why] : outlook.daemon->contended) out.emplace(model::Key{kind, id}, why);
+  if (!host_status.daemon) return out;
+  for (const auto& [kind, id, why] : host_status.daemon->contended) out.emplace(model::Key{kind, id}, why);
   return out;
 }
 
-Outlook outlook_of(const Context& context, system::Host& host,
-                   std::optional<base::Result<config::Document>> document) {
-  Outlook out;
+HostStatus host_status_of(const Context& context, system::Host& host,
+                          std::optional<base::Result<config::Document>> document) {
+  HostStatus out;
   auto loaded = document ? std::move(*document) : load(context);
   if (!loaded) {
     out.none = loaded.error().code == base::Code::kNotFound && context.arguments.config.empty();
@@ -54,9 +54,9 @@ Outlook outlook_of(const Context& context, system::Host& host,
   // Of a document of the command line nobody holds anything; but an apply may wait all the same.
   if (const auto ledger = core::look_up_ledger(host.files, core::GenerationPaths())) {
     const bool own = context.own_document() && out.document;
-    out.standing =
-        core::standing_of(*ledger, own ? &*out.document : nullptr, host.boot_id, core::system_clock());
-    out.standing->gone = out.none && out.standing->active.has_value();
+    out.applied_state =
+        core::applied_state_of(*ledger, own ? &*out.document : nullptr, host.boot_id, core::system_clock());
+    out.applied_state->gone = out.none && out.applied_state->active.has_value();
   }
   if (const auto service = context.environment.service()) {
     if (auto status = service->status()) out.daemon = std::move(*status);

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/observation.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+#include <string_view>
+
+#include "catalog/all.hpp"
+#include "catalog/bind.hpp"
+#include "catalog/preset_words.hpp"
+#include "kinds/entry.hpp"
+
+namespace rdmacfg::core {
+
+using base::Result;
+
+namespace {
+
+void list_places(const model::Section& section, const model::Location& entry,
+                 std::map<model::Location, model::Location>& entry_of) {
+  entry_of.emplace(section.where, entry);
+  for (const auto& [key, value] : section.entries) {
+    if (!value.from_defaults) entry_of.emplace(value.where, entry);
+  }
+  for (const auto& child : section.children) list_places(child, entry, entry_of);
+}
+
+/// Places of what was not understood, and of what may seem wrong for that reason alone: all of a faulty
+/// section, and the defaults that it takes.
+void list_faulty(const std::vector<model::Section>& sections, const std::set<model::Location>& faulty,
+                 std::set<model::Location>& places) {
+  for (const auto& section : sections) {
+    if (faulty.contains(section.where)) {
+      places.insert(section.where);
+      for (const auto& [key, value] : section.entries) places.insert(value.where);
+    }
+    list_faulty(section.children, faulty, places);
+  }
+}
+
+}  // namespace
+
+KnownResources keys_of(const State& state, const model::Plan& plan) {
+  KnownResources known;
+  for (const auto& [key, record] : state.records) {
+    kinds::KnownIdentity known_identity{.instance = record.instance, .ours = record.created};
+    for (const auto& field : record.managed) {
+      const auto at = record.before.find(field);
+      if (at != record.before.end()) known_identity.before.insert(*at);
+    }
+    known.emplace(key, std::move(known_identity));
+  }
+  for (const auto& change : plan.changes) {
+    auto& known_identity = known[change.key];
+    for (const auto* side : {&change.before, &change.after}) {
+      if (auto name = model::text_at(*side, "name"); !name.empty())
+        known_identity.names.insert(std::move(name));
+    }
+    known_identity.others.insert(change.siblings.begin(), change.siblings.end());
+  }
+  return known;
+}
+
+Result<Observation> observe_host(system::Host& host, const KnownResources& known) {
+  auto world = kinds::World::observe(host);
+  if (!world) return base::fail(world.error());
+  Observation observation;
+  observation.world = std::move(*world);
+  std::set<std::string_view> concerned;
+  for (const auto& [key, known_identity] : known) {
+    observation.world.track(key, known_identity);
+    concerned.insert(key.kind);
+  }
+  for (const auto* kind : kinds::all_kinds()) {
+    if (!concerned.contains(kind->name())) continue;
+    auto observed = kind->observe(observation.world);
+    if (!observed) return base::fail(observed.error());
+    for (auto& resource : *observed) observation.observed.push_back(std::move(resource));
+  }
+  for (const auto& resource : observation.observed)
+    observation.observed_by_key.emplace(resource.key, &resource);
+  return observation;
+}
+
+Result<Observation> observe_host(const config::Document& document, system::Host& host,
+                                 const KnownResources& known, bool thorough, bool settled,
+                                 const MayFail& may_fail) {
+  auto world = kinds::World::observe(host);
+  if (!world) return base::fail(world.error());
+  Observation observation;
+  observation.world = std::move(*world);
+  observation.world.thorough = thorough;
+  observation.world.settled = settled;
+  for (const auto& [key, known_identity] : known) observation.world.track(key, known_identity);
+  const auto bound = kinds::bind(document.sections, observation.world, observation.diagnostics);
+  observation.world.unresolved = bound.unresolved;
+  std::set<std::string> at_boot;
+  for (const auto* kind : kinds::all_kinds()) {
+    std::vector<model::Desired> desired;
+    kind->parse(bound, desired, observation.diagnostics);
+    // Below another root there is no kernel to change; it gets its part when it boots.
+    if (host.offline && !kind->traits().works_offline) {
+      for (const auto& resource : desired) {
+        if (!resource.settings.empty() && !resource.absent && !resource.ignore &&
+            at_boot.insert(resource.label).second)
+          observation.at_boot.push_back(resource.label);
+      }
+      continue;
+    }
+    for (const auto& resource : desired) {
+      kinds::KnownIdentity known_identity;
+      if (auto name = model::text_at(resource.settings, "name"); !name.empty())
+        known_identity.names.insert(std::move(name));
+      observation.world.track(resource.key, known_identity);
+    }
+    auto observed = kind->observe(observation.world);
+    const std::string name(kind->name());
+    if (!observed && (!may_fail || !may_fail(name))) return base::fail(observed.error());
+    if (observed) {
+      for (auto& resource : *observed) observation.observed.push_back(std::move(resource));
+    } else {
+      for (auto& resource : desired) resource.ignore = true;
+      observation.unseen.emplace(name, observed.error().message);
+    }
+    std::move(desired.begin(), desired.end(), std::back_inserter(observation.desired));
+  }
+  for (const auto& resource : observation.observed)
+    observation.observed_by_key.emplace(resource.key, &resource);
+  model::Diagnostics found;
+  for (const auto* kind : kinds::all_kinds())
+    kind->check(observation.desired, observation.observed, observation.world, found);
+  // An entry that is wrong in itself is not said to be wrong for this host too.
+  std::set<model::Location> wrong;
+  for (const auto& diagnostic : observation.diagnostics) {
+    if (diagnostic.severity == model::Severity::kError) wrong.insert(diagnostic.where);
+  }
+  for (auto& one : found) {
+    if (!wrong.contains(one.where)) observation.diagnostics.push_back(std::move(one));
+  }
+  kinds::name_presets(document.sections, observation.diagnostics);
+  config::name_host(observation.diagnostics, document);
+  if (model::has_errors(observation.diagnostics)) {
+    for (const auto& section : document.sections) list_places(section, section.where, observation.entry_of);
+    for (auto& diagnostic : observation.diagnostics) {
+      if (!observation.entry_of.contains(diagnostic.where)) continue;
+      std::erase_if(diagnostic.related, [](const auto& other) { return other.note == kinds::kTakesDefault; });
+    }
+  }
+  return observation;
+}
+
+MayFail may_fail_as_in(const Observation& before) {
+  return [&before](const std::string& kind) { return before.unseen.contains(kind); };
+}
+
+void check_document(const config::Document& document, model::Diagnostics& diagnostics) {
+  const kinds::World nowhere;
+  const auto bound = kinds::bind(document.sections, nowhere, diagnostics);
+  std::vector<model::Desired> desired;
+  for (const auto* kind : kinds::all_kinds()) kind->parse(bound, desired, diagnostics);
+  kinds::name_presets(document.sections, diagnostics);
+}
+
+void check_understood(const config::Document& document, model::Diagnostics& diagnostics) {
+  if (!document.whole) return;  // errors that follow from a missing file are not reported again
+  std::set<model::Location> faulty;
+  list_faulty(document.sections, document.faulty, faulty);
+  model::Diagnostics found;
+  check_document(document, found);
+  for (auto& one : found) {
+    if (one.severity == model::Severity::kError && !faulty.contains(one.where))
+      diagnostics.push_back(std::move(one));
+  }
+}
+
+}  // namespace rdmacfg::core
