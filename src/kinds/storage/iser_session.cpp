@@ -49,7 +49,7 @@ struct GoingSessions {
   std::map<std::string, std::vector<std::string>> at;
   bool used = false;  ///< one of their disks is, when all of them go
 
-  [[nodiscard]] std::vector<std::string> beside(const std::string& portal) const {
+  [[nodiscard]] std::vector<std::string> siblings(const std::string& portal) const {
     std::vector<std::string> out;
     for (const auto& [other, names] : at) {
       if (other != portal) out.insert(out.end(), names.begin(), names.end());

@@ -87,7 +87,7 @@ struct Going {
   std::map<std::string, std::vector<std::string>> at;
   bool used = false;  ///< one of their disks is, when all of them go
 
-  [[nodiscard]] std::vector<std::string> beside(const std::string& address) const {
+  [[nodiscard]] std::vector<std::string> siblings(const std::string& address) const {
     std::vector<std::string> out;
     for (const auto& [other, names] : at) {
       if (other != address) out.insert(out.end(), names.begin(), names.end());
