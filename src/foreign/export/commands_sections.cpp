@@ -2,6 +2,7 @@
 #include "foreign/export/commands_sections.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
