@@ -155,6 +155,16 @@ TEST(GKeyFile, DividesListsAtSemicolons) {
   EXPECT_THAT(gkeyfile_list(""), ElementsAre());
 }
 
+TEST(GKeyFile, KeepsTheBlanksBehindAValue) {
+  const auto text = parse_gkeyfile({"/a", "[g]\n  a =  b \t\nc=d\r\n \t\n"});
+  ASSERT_EQ(text.groups.size(), 1U);
+  ASSERT_EQ(text.groups.front().items.size(), 2U);
+  EXPECT_EQ(text.groups.front().items[0].key, "a");
+  EXPECT_EQ(text.groups.front().items[0].value, "b \t");
+  EXPECT_EQ(text.groups.front().items[1].value, "d");
+  EXPECT_TRUE(text.refused.empty());
+}
+
 TEST(GKeyFile, KnowsEscapesAndRefusesOthers) {
   const auto text =
       parse_gkeyfile({"/a", "[g] # text behind\nplain = a\\sb\\\\\\tc\nlast=\\\nwrong=\\x\nlist=a\\;b;\n"});
