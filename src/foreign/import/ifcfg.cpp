@@ -76,44 +76,15 @@ constexpr std::array kUpperKeys{"MASTER",      "MASTER_UUID", "TEAM_MASTER", "TE
                                 "BRIDGE_UUID", "OVS_BRIDGE",  "VRF",         "VRF_UUID"};
 
 /// Keys without a meaning for the document, or whose meaning is in others.
-constexpr auto kNoMatter = std::to_array<std::string_view>({"TYPE",
-                                                            "NAME",
-                                                            "UUID",
-                                                            "NM_CONTROLLED",
-                                                            "USERCTL",
-                                                            "NETWORK",
-                                                            "BROADCAST",
-                                                            "PROXY_METHOD",
-                                                            "BROWSER_ONLY",
-                                                            "IPV4_FAILURE_FATAL",
-                                                            "LAST_CONNECT",
-                                                            "HOTPLUG",
-                                                            "IPV6_RS_RETRANS_DELAY",
-                                                            "IPV6_FAILURE_FATAL",
-                                                            "IPV6_ADDR_GEN_MODE",
-                                                            "DHCPCLASS",
-                                                            "IPV4INIT",
-                                                            "DEVTIMEOUT",
-                                                            "AUTOCONNECT_PRIORITY",
-                                                            "CONNECTED_MODE",
-                                                            "PEERNTP",
-                                                            "LINKDELAY",
-                                                            "ACD_TIMEOUT",
-                                                            "ARPING_WAIT",
-                                                            "NOZEROCONF",
-                                                            "STARTMODE",
-                                                            "ARPCHECK",
-                                                            "ARPUPDATE",
-                                                            "AUTOCONNECT_RETRIES",
-                                                            "MULTI_CONNECT",
-                                                            "VLAN",
-                                                            "DHCPV6C_SLEEP",
-                                                            "DHCPV6_TIMEOUT",
-                                                            "IPV4_DHCP_TIMEOUT",
-                                                            "IPV6_DHCP_TIMEOUT",
-                                                            "LLMNR",
-                                                            "MDNS",
-                                                            "LLDP"});
+constexpr auto kNoMatter = std::to_array<std::string_view>(
+    {"TYPE",         "NAME",          "UUID",           "NM_CONTROLLED",        "USERCTL",
+     "NETWORK",      "BROADCAST",     "PROXY_METHOD",   "BROWSER_ONLY",         "IPV4_FAILURE_FATAL",
+     "LAST_CONNECT", "HOTPLUG",       "IPV6_PRIVACY",   "IPV6_FAILURE_FATAL",   "IPV6_ADDR_GEN_MODE",
+     "DHCPCLASS",    "IPV4INIT",      "DEVTIMEOUT",     "AUTOCONNECT_PRIORITY", "CONNECTED_MODE",
+     "PEERNTP",      "LINKDELAY",     "ACD_TIMEOUT",    "ARPING_WAIT",          "NOZEROCONF",
+     "STARTMODE",    "ARPCHECK",      "ARPUPDATE",      "AUTOCONNECT_RETRIES",  "MULTI_CONNECT",
+     "VLAN",         "DHCPV6C_SLEEP", "DHCPV6_TIMEOUT", "IPV4_DHCP_TIMEOUT",    "IPV6_DHCP_TIMEOUT",
+     "LLMNR",        "MDNS",          "LLDP",           "IPV6_RS_RETRANS_DELAY"});
 
 bool is_ours(const Keys& keys, const Claims& claims) {
   const auto type = base::lower(keys.peek("TYPE"));
@@ -138,7 +109,7 @@ class Ifcfg {
         if (key.starts_with("IPADDR") || key.starts_with("GATEWAY") || key.starts_with("IPV6ADDR"))
           keys_.tell(key, "has no effect: the addresses are those of what the interface is a port of");
       }
-      keys_.pass({"PREFIX*", "NETMASK*", "PEERDNS", "PEERROUTES", "IPV6_PRIVACY"});
+      keys_.pass({"PREFIX*", "NETMASK*", "PEERDNS", "PEERROUTES"});
     } else {
       ipv4();
       ipv6();
@@ -326,7 +297,7 @@ class Ifcfg {
     }
     // "rfc3041" makes temporary addresses beside those that a router's prefixes give.
     if (six) keys_.usual("IPV6_PRIVACY", "no");
-    keys_.pass({"PEERDNS", "PEERROUTES", "IPV6_PEERDNS", "IPV6_PEERROUTES", "IPV6_PRIVACY"});
+    keys_.pass({"PEERDNS", "PEERROUTES", "IPV6_PEERDNS", "IPV6_PEERROUTES"});
     if (four && yes_or_no(keys_.peek("DEFROUTE")) == false) keys_.refuse("DEFROUTE");
     if (six && yes_or_no(keys_.peek("IPV6_DEFROUTE")) == false) keys_.refuse("IPV6_DEFROUTE");
     if (!four)
