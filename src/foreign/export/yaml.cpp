@@ -127,6 +127,8 @@ void render_netplan(const std::vector<ImportedHost::InterfaceTree>& trees, Outpu
     if (one.mode) text += fmt::format("      infiniband-mode: {}\n", model::text_of(*one.mode));
     if (one.mtu) text += fmt::format("      mtu: {}\n", *one.mtu);
     if (one.state == model::State::kDown) text += "      activation-mode: \"off\"\n";
+    // Else systemd-networkd takes away what others have given the interface.
+    if (leaves_addresses(tree)) text += "      critical: true\n";
     netplan_inet(one, text);
   }
   out.files.push_back({"/etc/netplan/60-ipoib.yaml", text});
