@@ -148,7 +148,7 @@ Fit fit_of(const Terms& terms, bool device, const Claims& claims) {
   return out;
 }
 
-/// What a rule gives away by its matches with `!=`: why it may not apply; nothing where it never does.
+/// Why a rule may not apply, by its matches with `!=`: empty where it does, nothing where it never does.
 std::optional<std::string> condition_of(const Terms& terms, bool device, const Claims& claims) {
   std::string out;
   for (const auto& term : terms) {

@@ -62,7 +62,7 @@ void ShellBlocks::begin() {
   follow("");
 }
 
-/// What the joint says of the command behind it.
+/// The joint decides whether the command behind it runs.
 void ShellBlocks::follow(std::string_view joint) {
   negated_ = false;
   if (joint == "|") return;  // as the command before it
@@ -88,7 +88,7 @@ void ShellBlocks::note(Truth truth, bool test) {
   if (joint_ == '&') {
     status_ = both(before_, truth);
   } else if (joint_ == '|' && before_ != Truth::kFails) {
-    // Who writes || behind a command expects that it fails at times.
+    // A command with || behind it is one that fails at times.
     status_ = before_ == Truth::kHolds && before_tests_ ? before_ : Truth::kUnknown;
   } else {
     status_ = truth;
@@ -216,7 +216,7 @@ bool ShellBlocks::is_pattern_of_case(std::string_view word, std::string_view& re
   auto pattern = word;
   if (pattern.starts_with('(')) pattern.remove_prefix(1);
   if (!ends_pattern(word)) {
-    block.pattern = word.size() == rest.size();  // else it is no pattern that is understood
+    block.pattern = word.size() == rest.size();  // else the pattern is not understood
     if (!block.pattern) return false;
     alternatives_.push_back(without_marks(pattern));
     rest = {};
@@ -312,8 +312,7 @@ void ShellBlocks::decide(Block& block, std::string_view joint, Truth truth) {
   block.why = block.runs == Truth::kHolds ? std::string() : block.usual;
 }
 
-/// An `exit` or `return`: what stands behind it, up to the end of the function, subshell or script, runs only
-/// where this one does not.
+/// An `exit` or `return`: the rest of the function, subshell or script runs only where this one does not.
 void ShellBlocks::leave(const std::vector<std::string_view>& words, ShellCommand& command,
                         std::string_view joint, int line) {
   if (joint == "|") return;

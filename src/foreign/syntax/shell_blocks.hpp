@@ -54,7 +54,7 @@ class ShellBlocks {
   [[nodiscard]] const Names& functions() const { return functions_; }
 
  private:
-  /// What is known of a condition when the script matters.
+  /// Knowledge of a condition, for when the script matters.
   enum class Truth { kFails, kUnknown, kHolds };
 
   struct Block {
