@@ -70,7 +70,8 @@ std::string nmstate_inet(const Inet& inet, Family family) {
   if (!on) return out;
   out += fmt::format("      dhcp: {}\n", automatic);
   if (!four) out += fmt::format("      autoconf: {}\n", automatic);
-  if (inet.addresses.empty()) return out;
+  // Without a list nmstate keeps the addresses that are there, and those of DHCP become static (merge_ip()).
+  if (inet.addresses.empty()) return automatic ? out : out + "      address: []\n";
   out += "      address:\n";
   for (const auto& address : inet.addresses)
     out += fmt::format("        - ip: {}\n          prefix-length: {}\n", yaml_quoted(address.address.text()),
