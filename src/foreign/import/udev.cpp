@@ -443,20 +443,22 @@ class RulesOfFile {
   }
 
   void finish() {
-    std::map<std::string_view, std::size_t> labels;  // of several the last
-    for (std::size_t at = 0; at < rules_.size(); ++at) {
+    // The next label of that name counts; a GOTO without one is none.
+    std::map<std::string_view, std::size_t> labels;
+    std::vector<std::size_t> targets(rules_.size(), 0);
+    for (auto at = rules_.size(); at-- > 0;) {
+      if (const auto to = labels.find(rules_[at].value("GOTO")); to != labels.end()) targets[at] = to->second;
       if (const auto label = rules_[at].value("LABEL"); !label.empty()) labels[label] = at;
     }
     for (std::size_t at = 0; at < rules_.size(); ++at) {
       const auto& rule = rules_[at];
       parse(rule, at);
-      const auto to = labels.find(rule.value("GOTO"));
-      if (to == labels.end() || to->second <= at) continue;
+      if (targets[at] == 0) continue;
       for (auto* jumps : {&of_interfaces_, &of_devices_}) {
         if (jumps->skips(at)) continue;
         const auto fit = fit_of(*rule.terms, jumps == &of_devices_, claims_);
         const bool reached = jumps->reason(at).empty();
-        jumps->add(reached ? fit : std::min(fit, Fit::kMaybe), to->second, rule.line);
+        jumps->add(reached ? fit : std::min(fit, Fit::kMaybe), targets[at], rule.line);
       }
     }
   }
