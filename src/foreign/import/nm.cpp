@@ -186,6 +186,7 @@ class Keyfile {
         const bool word = std::find(kWords.begin(), kWords.end(), item.key) != kWords.end();
         if (!ours || !word || !(item.value.ends_with(' ') || item.value.ends_with('\t'))) continue;
         out_.broken = true;
+        --claims_.understood[file_.path];
         claims_.miss(
             {file_.path, item.line},
             fmt::format("{}: the value ends with a blank; NetworkManager refuses the profile", item.key));
