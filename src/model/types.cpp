@@ -8,6 +8,7 @@
 #include <cctype>
 #include <charconv>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -82,7 +83,8 @@ Result<Guid> Guid::parse(std::string_view text) {
   }
   if (all.find_first_not_of("0123456789abcdefABCDEF") != std::string_view::npos)
     return bad("only digits 0-9 and a-f are possible, in groups with ':' between them");
-  if (all.size() != digits.size()) return bad(fmt::format("{} hexadecimal digits instead of 16", all.size()));
+  if (all.size() != digits.size())
+    return bad(fmt::format("{} hexadecimal digit{} instead of 16", all.size(), all.size() == 1 ? "" : "s"));
   Guid guid;
   (void)std::from_chars(all.begin(), all.end(), guid.number, 16);  // 16 digits cannot fail
   if (guid.number == 0) return bad("all zero means that the port has none");
@@ -100,9 +102,10 @@ std::string Guid::text() const {
 
 Result<Pkey> Pkey::make(std::int64_t number) {
   if (number < 0 || number > 0xffff) {
-    return fail(Code::kInvalid, fmt::format("P_Key {} is out of range, must be 0x0001 to 0x7fff (or with the "
-                                            "membership bit, 0x8001 to 0xffff)",
-                                            number));
+    return fail(Code::kInvalid,
+                fmt::format("P_Key {} is out of range, must be 0x0001 to 0x7fff (or with the "
+                            "membership bit, 0x8001 to 0xffff)",
+                            number < 0 ? std::to_string(number) : fmt::format("{:#x}", number)));
   }
   if ((number & 0x7fff) == 0) {
     return fail(Code::kInvalid,

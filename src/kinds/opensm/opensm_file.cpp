@@ -292,7 +292,7 @@ class OpensmFileKind final : public Kind {
     const auto* entry = section.find(wanted);
     if (entry == nullptr) {
       if (section.find(other) == nullptr)
-        wrong(section.where, wanted, "it is missing", fmt::format("{} = [ … ]: {}", wanted, file.what));
+        wrong(section.where, wanted, "is missing", fmt::format("{} = [ … ]: {}", wanted, file.what));
       return {};
     }
     const auto* list = std::get_if<Texts>(&entry->value);

@@ -114,7 +114,9 @@ class LioEntry {
     for (const auto& written : wanted.addresses.value_or(Texts{})) {
       const auto address = model::IpAddress::parse(written);
       if (!address || address->multicast()) {
-        wrong(addresses->where, "addresses", fmt::format("\"{}\" is not an address of a host", written), "");
+        wrong(addresses->where, "addresses",
+              address ? fmt::format("\"{}\" is not an address of a host", written) : address.error().message,
+              "");
         continue;
       }
       out.push_back(
@@ -126,8 +128,7 @@ class LioEntry {
             "leave it out: the GUID says on which port it is offered");
     }
     if (!port_ && list_of("addresses").empty()) {
-      wrong(section_.where, "addresses", "an iSER target is offered on at least one",
-            "addresses = [\"192.0.2.1\"]");
+      wrong(section_.where, "addresses", "an iSER target needs at least one", "addresses = [\"192.0.2.1\"]");
     }
     desired_.settings["portals"] = port_ ? model::Value{} : value_of(std::move(out));
     desired_.origins["portals"] = addresses == nullptr ? section_.where : addresses->where;
@@ -160,9 +161,11 @@ class LioEntry {
       if (lun < 0 || lun > kLunMost) {
         wrong(number->where, "lun.number",
               fmt::format("{} is out of range; must be from 0 to {}", lun, kLunMost), "");
-      } else if ((device == nullptr) == (file == nullptr)) {
-        wrong(child.where, "lun.device", device == nullptr ? "it is missing" : "there is a file, too",
+      } else if (device == nullptr && file == nullptr) {
+        wrong(child.where, "lun.device", "is missing",
               "either device = \"/dev/disk/by-id/…\" or file = \"/srv/disk.img\"");
+      } else if (device != nullptr && file != nullptr) {
+        wrong(file->where, "lun.file", "the LUN has a device already", "keep one: device or file");
       } else {
         const auto* disk = device == nullptr ? file : device;
         const auto path = model::text_of(disk->value);

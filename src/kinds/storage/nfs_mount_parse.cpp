@@ -65,7 +65,7 @@ class EntryCheck {
   }
 
   void missing(std::string_view key, std::string_view hint) {
-    if (section_.find(key) == nullptr) wrong(section_.where, key, "it is missing", std::string(hint));
+    if (section_.find(key) == nullptr) wrong(section_.where, key, "is missing", std::string(hint));
   }
 
   void options(const Location& where, const std::vector<std::string>& options) {

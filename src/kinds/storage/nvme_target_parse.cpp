@@ -71,7 +71,9 @@ class TargetEntry {
     for (const auto& written : wanted.addresses.value_or(Texts{})) {
       const auto address = model::IpAddress::parse(written);
       if (!address || address->multicast()) {
-        wrong(addresses->where, "addresses", fmt::format("\"{}\" is not an address of a host", written), "");
+        wrong(addresses->where, "addresses",
+              address ? fmt::format("\"{}\" is not an address of a host", written) : address.error().message,
+              "");
         continue;
       }
       out.push_back(fmt::format("{} {}", address->text(), wanted.port ? wanted.port->number : kNvmePort));
@@ -94,7 +96,7 @@ class TargetEntry {
         wrong(nsid->where, "namespace.nsid",
               fmt::format("{} is out of range; must be from 1 to {}", number, kNsidMost), "");
       } else if (device == nullptr) {
-        wrong(child.where, "namespace.device", "it is missing", "device = \"/dev/disk/by-id/…\"");
+        wrong(child.where, "namespace.device", "is missing", "device = \"/dev/disk/by-id/…\"");
       } else {
         devices.emplace(number, model::text_of(device->value));
       }

@@ -25,6 +25,8 @@ TEST(Guid, RefusesWithAReason) {
   EXPECT_NE(why("00:00:00:00:00:00:00:00").find("all zero"), std::string::npos);
   EXPECT_NE(why("80:00:02:08:fe:80:00:00:00:00:00:00:00:02:c9:03:00:31:78:f2").find("last 8 bytes"),
             std::string::npos);
+  EXPECT_NE(why("2").find(": 1 hexadecimal digit instead of 16"), std::string::npos);
+  EXPECT_NE(why("0x12").find(": 2 hexadecimal digits instead of 16"), std::string::npos);
   EXPECT_FALSE(Guid::parse(""));
   EXPECT_FALSE(Guid::parse("00:02:c9:03:00:31:78:f2 "));
   EXPECT_FALSE(Guid::parse("+002:c903:0031:78f2"));
