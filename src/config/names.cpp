@@ -39,8 +39,8 @@ void find_inner(std::string_view name, const std::vector<SectionSpec>& specs, st
 }
 
 /// Other tools' names of keys and sections, and ours: NetworkManager, nmstate, netplan,
-/// ifcfg files, systemd units, limits.d.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 35> kElsewhere{{
+/// ifcfg files, systemd units, limits.d, nvme-cli, nvmetcli, targetcli, open-iscsi, fstab, modprobe.d.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 53> kElsewhere{{
     {"transport", "mode"},
     {"transport_mode", "mode"},
     {"transport-mode", "mode"},
@@ -76,6 +76,24 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 35> kElsewhe
     {"started", "running"},
     {"active", "running"},
     {"enable", "enabled"},
+    {"traddr", "address"},
+    {"traddr", "addresses"},
+    {"trsvcid", "port"},
+    {"host_traddr", "host_address"},
+    {"host-traddr", "host_address"},
+    {"subsysnqn", "nqn"},
+    {"allowed_hosts", "hosts"},
+    {"device_path", "device"},
+    {"iqn", "wwn"},
+    {"iqn", "target"},
+    {"targetname", "target"},
+    {"tpgt", "portal_group"},
+    {"acls", "initiators"},
+    {"portals", "addresses"},
+    {"mountpoint", "path"},
+    {"mount_point", "path"},
+    {"parameters", "options"},
+    {"params", "options"},
 }};
 
 /// The name here of what other tools call `name`, when it is among `known`.
@@ -86,6 +104,25 @@ std::optional<std::string> called_here(std::string_view name, const std::vector<
       return std::string(here);
   }
   return std::nullopt;
+}
+
+/// The only one of `known` that has all the words of `name`, or all of whose words it has: rdma_port for
+/// port, netns for netns_mode.
+std::optional<std::string> sharing_words(std::string_view name, const std::vector<std::string>& known) {
+  const auto words = [](std::string_view text) {
+    auto out = "_" + base::lower(text) + "_";
+    std::replace(out.begin(), out.end(), '-', '_');
+    return out;
+  };
+  const auto wanted = words(name);
+  std::optional<std::string> found;
+  for (const auto& key : known) {
+    const auto has = words(key);
+    if (has.find(wanted) == std::string::npos && wanted.find(has) == std::string::npos) continue;
+    if (found) return std::nullopt;
+    found = key;
+  }
+  return found;
 }
 
 std::string set_text(const std::vector<std::string_view>& set) {
@@ -156,6 +193,8 @@ void report_unknown(std::string_view name, const Node& node, const Place& place,
     hint = fmt::format("{} is part of another entry: write {}", name, base::join(homes, ", or "));
   } else if (const auto near = base::nearest(name, known)) {
     message += fmt::format("; did you mean \"{}\"?", *near);
+  } else if (const auto alike = sharing_words(name, keys); alike && !is_section) {
+    message += fmt::format("; did you mean \"{}\"?", *alike);
   } else if (!homes.empty()) {
     hint = fmt::format("{} belongs to {}", name, base::join(homes, ", "));
   } else {
