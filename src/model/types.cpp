@@ -203,7 +203,7 @@ Result<SoftType> parse_soft_type(std::string_view text) {
   if (text == "rxe") return SoftType::kRxe;
   if (text == "siw") return SoftType::kSiw;
   return fail(Code::kInvalid,
-              fmt::format("\"{}\" must be \"rxe\" (Soft-RoCE) or \"siw\" (Soft-iWARP)", text));
+              fmt::format("is \"{}\", must be \"rxe\" (Soft-RoCE) or \"siw\" (Soft-iWARP)", text));
 }
 
 std::string_view text_of(SoftType type) { return type == SoftType::kRxe ? "rxe" : "siw"; }
@@ -211,7 +211,7 @@ std::string_view text_of(SoftType type) { return type == SoftType::kRxe ? "rxe" 
 Result<RoceMode> parse_roce_mode(std::string_view text) {
   if (text == "v1") return RoceMode::kV1;
   if (text == "v2") return RoceMode::kV2;
-  return fail(Code::kInvalid, fmt::format("\"{}\" must be \"v1\" or \"v2\"", text));
+  return fail(Code::kInvalid, fmt::format("is \"{}\", must be \"v1\" or \"v2\"", text));
 }
 
 std::string_view text_of(RoceMode mode) { return mode == RoceMode::kV1 ? "v1" : "v2"; }
@@ -222,6 +222,26 @@ Result<Dscp> Dscp::make(std::int64_t number) {
   return fail(
       Code::kInvalid,
       fmt::format("DSCP {} is out of range, must be 0 to {} (a type of service is tos)", number, kMax));
+}
+
+std::optional<std::uint8_t> dscp_of_class(std::string_view name) {
+  const auto word = base::lower(name);
+  const auto digit = [&](std::size_t at, unsigned least, unsigned most) -> std::optional<unsigned> {
+    const auto number = static_cast<unsigned>(static_cast<unsigned char>(word[at])) - '0';
+    return number >= least && number <= most ? std::optional(number) : std::nullopt;
+  };
+  if (word == "ef") return std::uint8_t{46};
+  if (word == "va" || word == "voice-admit") return std::uint8_t{44};
+  if (word == "le") return std::uint8_t{1};
+  if (word == "df" || word == "be") return std::uint8_t{0};
+  if (word.size() == 3 && word.starts_with("cs")) {
+    if (const auto selector = digit(2, 0, 7)) return static_cast<std::uint8_t>(*selector * 8);
+  }
+  if (word.size() == 4 && word.starts_with("af")) {
+    const auto forwarding = digit(2, 1, 4), drop = digit(3, 1, 3);
+    if (forwarding && drop) return static_cast<std::uint8_t>(*forwarding * 8 + *drop * 2);
+  }
+  return std::nullopt;
 }
 
 Result<Tos> Tos::make(std::int64_t number) {
