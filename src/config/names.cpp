@@ -16,6 +16,8 @@ namespace {
 
 using model::SectionSpec;
 
+constexpr std::size_t kHomesNamed = 4;  ///< a key of more sections says nothing about the intention
+
 /// Labels of the sections below `specs` that have a key of this name, without the one at `except`.
 void find_homes(std::string_view key, const std::vector<SectionSpec>& specs, std::string_view parent,
                 std::string_view except, std::vector<std::string>& homes) {
@@ -195,7 +197,7 @@ void report_unknown(std::string_view name, const Node& node, const Place& place,
     message += fmt::format("; did you mean \"{}\"?", *near);
   } else if (const auto alike = sharing_words(name, keys); alike && !is_section) {
     message += fmt::format("; did you mean \"{}\"?", *alike);
-  } else if (!homes.empty()) {
+  } else if (!homes.empty() && homes.size() <= kHomesNamed) {
     hint = fmt::format("{} belongs to {}", name, base::join(homes, ", "));
   } else {
     // A table may stand for a key, and a key for a table: the other names come second.

@@ -149,8 +149,18 @@ class LioEntry {
     }
   }
 
+  void warn_of_second(const model::Entry& disk, std::string_view key, std::string_view path,
+                      const model::Location& first) {
+    diagnostics_.push_back({Severity::kWarning,
+                            disk.where,
+                            fmt::format("[[lio_target]] {}: {} has two logical unit numbers", key, path),
+                            "initiators without multipath take them for two disks: leave one out",
+                            {{first, "first used here"}}});
+  }
+
   void luns() {
     std::map<std::int64_t, std::string> disks;
+    std::map<std::string, model::Location> places;
     for (const auto& child : section_.children) {
       if (child.path != "lio_target.lun") continue;
       const auto* number = child.find("number");
@@ -177,6 +187,8 @@ class LioEntry {
           continue;
         }
         if (disk == file) warn_of_hidden(*disk, path);
+        const auto [at, fresh] = places.try_emplace(path, disk->where);
+        if (!fresh) warn_of_second(*disk, disk == file ? "lun.file" : "lun.device", path, at->second);
         disks.emplace(lun, fmt::format("{} {}", disk == file ? "file" : "block", path));
       }
     }

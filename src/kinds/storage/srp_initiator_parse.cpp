@@ -100,6 +100,22 @@ class SrpEntries {
     d.related.push_back({*all_, "the rule that matches every target"});
   }
 
+  /// ib_srp warns in the kernel's log alone.
+  void warn_of_queue(const Section& section) {
+    const auto* lun = section.find("max_cmd_per_lun");
+    const auto* queue = section.find("queue_size");
+    if (lun == nullptr || queue == nullptr) return;
+    const auto most = std::get<std::int64_t>(queue->value), wanted = std::get<std::int64_t>(lun->value);
+    if (most < 1 || wanted <= most) return;
+    diagnostics_.push_back(
+        {Severity::kWarning,
+         lun->where,
+         fmt::format("[[srp_rule]] max_cmd_per_lun: {} is above queue_size, {}, which all units share",
+                     wanted, most),
+         "lower it, or raise queue_size",
+         {{queue->where, "queue_size"}}});
+  }
+
   std::string options_of(const Section& section, bool allow) {
     std::vector<std::string> out;
     std::optional<Location> first;
@@ -122,6 +138,7 @@ class SrpEntries {
       }
       out.push_back(fmt::format("{}={}", key, number));
     }
+    warn_of_queue(section);
     auto text = base::join(out, ",");
     if (text.size() > model::limits::kSrpOptionBytes) {
       wrong(*first, "options",
