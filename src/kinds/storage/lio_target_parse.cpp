@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "kinds/storage/lio_target.hpp"
+#include "kinds/storage/surroundings.hpp"
 #include "model/inet_types.hpp"
 
 namespace rdmacfg::kinds {
@@ -111,6 +112,11 @@ class LioEntry {
     const auto* port = section_.find("port");
     const auto wanted = model::from_attributes<LioTargetEntry>(desired_.policy);
     Texts out;
+    if (const auto covered = covered_address(wanted.addresses.value_or(Texts{}))) {
+      wrong(addresses->where, "addresses",
+            fmt::format("{} is included in the wildcard of this list", *covered),
+            "keep one of the two: RDMA does not listen on both");
+    }
     for (const auto& written : wanted.addresses.value_or(Texts{})) {
       const auto address = model::IpAddress::parse(written);
       if (!address || address->multicast()) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "kinds/storage/nvme_target.hpp"
+#include "kinds/storage/surroundings.hpp"
 #include "model/inet_types.hpp"
 
 namespace rdmacfg::kinds {
@@ -69,6 +70,11 @@ class TargetEntry {
     const auto* addresses = section_.find("addresses");
     const auto wanted = model::from_attributes<NvmeTargetSubsystem>(desired_.policy);
     Texts out;
+    if (const auto covered = covered_address(wanted.addresses.value_or(Texts{}))) {
+      wrong(addresses->where, "addresses",
+            fmt::format("{} is included in the wildcard of this list", *covered),
+            "keep one of the two: RDMA does not listen on both");
+    }
     for (const auto& written : wanted.addresses.value_or(Texts{})) {
       const auto address = model::IpAddress::parse(written);
       if (!address || address->multicast()) {
