@@ -42,7 +42,7 @@ void find_inner(std::string_view name, const std::vector<SectionSpec>& specs, st
 
 /// Other tools' names of keys and sections, and ours: NetworkManager, nmstate, netplan,
 /// ifcfg files, systemd units, limits.d, nvme-cli, nvmetcli, targetcli, open-iscsi, fstab, modprobe.d.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 53> kElsewhere{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 64> kElsewhere{{
     {"transport", "mode"},
     {"transport_mode", "mode"},
     {"transport-mode", "mode"},
@@ -96,6 +96,17 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 53> kElsewhe
     {"mount_point", "path"},
     {"parameters", "options"},
     {"params", "options"},
+    {"rxe", "soft_rdma"},
+    {"siw", "soft_rdma"},
+    {"soft_roce", "soft_rdma"},
+    {"softroce", "soft_rdma"},
+    {"iscsi", "iser_session"},
+    {"iser", "iser_session"},
+    {"nvmet", "nvme_target"},
+    {"limits", "memlock"},
+    {"ulimit", "memlock"},
+    {"dcb", "pfc"},
+    {"infiniband", "ipoib"},
 }};
 
 /// The name here of what other tools call `name`, when it is among `known`.
@@ -184,10 +195,13 @@ void report_unknown(std::string_view name, const Node& node, const Place& place,
   auto known = is_section ? sections : keys;
   auto all = keys;
   all.insert(all.end(), sections.begin(), sections.end());
-  if (const auto here = called_here(name, all); here && !is_section) {
-    hint = fmt::format("it is called {} here", *here);
+  if (const auto here = called_here(name, is_section ? sections : all);
+      here && (!is_section || homes.empty())) {
+    const bool becomes_section =
+        !is_section && std::find(sections.begin(), sections.end(), *here) != sections.end();
+    hint = fmt::format("it is called {} here{}", *here, becomes_section ? ", and is a section" : "");
     // [ipoib.ipv4] has the key itself, or what it stands for.
-    if (std::find(sections.begin(), sections.end(), *here) != sections.end())
+    if (becomes_section && here->starts_with("ipv"))
       hint = fmt::format(
           "it belongs to {}, as in {} = {{ addresses = [\"…\"] }} or {} = {{ method = \"auto\" }}", *here,
           *here, *here);
@@ -195,7 +209,7 @@ void report_unknown(std::string_view name, const Node& node, const Place& place,
     hint = fmt::format("{} is part of another entry: write {}", name, base::join(homes, ", or "));
   } else if (const auto near = base::nearest(name, known)) {
     message += fmt::format("; did you mean \"{}\"?", *near);
-  } else if (const auto alike = sharing_words(name, keys); alike && !is_section) {
+  } else if (const auto alike = sharing_words(name, known)) {
     message += fmt::format("; did you mean \"{}\"?", *alike);
   } else if (!homes.empty() && homes.size() <= kHomesNamed) {
     hint = fmt::format("{} belongs to {}", name, base::join(homes, ", "));

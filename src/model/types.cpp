@@ -171,6 +171,14 @@ Result<RdmaName> RdmaName::parse(std::string_view text) {
   if (text.empty()) return refuse("it is empty");
   if (text.size() > kRdmaNameMax) return refuse(fmt::format("it is longer than {} characters", kRdmaNameMax));
   if (text.front() == '.' || text.front() == '-') return refuse("it starts with a dot or a dash");
+  // As `show` and others name a port: "mlx5_0/1".
+  const auto slash = text.find('/');
+  const auto port =
+      slash == std::string_view::npos ? std::nullopt : base::parse_number(text.substr(slash + 1));
+  if (port && *port > 0 && slash > 0) {
+    return refuse(fmt::format("that is port {} of {}: write {}, and port = {} where a port is meant", *port,
+                              text.substr(0, slash), text.substr(0, slash), *port));
+  }
   for (const char c : text) {
     const bool good = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
                       c == '_' || c == '-' || c == '.';
