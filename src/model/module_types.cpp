@@ -105,6 +105,13 @@ Result<ModuleOptions> Codec<ModuleOptions>::parse(const Value& written) {
     return fail(Code::kInvalid, fmt::format("must be {}", kWanted));
   auto list = get_list(written, kWanted);
   if (!list) return fail(list.error());
+  for (const auto& text : *list) {
+    if (base::trim(text).starts_with("options "))
+      return fail(Code::kInvalid,
+                  fmt::format("\"{}\" is a line of modprobe.d: write the part behind the module, "
+                              "such as \"num_vfs=4\"",
+                              text));
+  }
   ModuleOptions out;
   std::set<std::string> seen;
   for (const auto& text : split_options(*list)) {
