@@ -34,7 +34,8 @@ void warn_without_settings(const model::Section& section, const std::string& wha
   if (!desired.settings.empty() || !desired.policy.empty() || desired.absent || desired.ignore) return;
   diagnostics.push_back({model::Severity::kWarning,
                          section.where,
-                         fmt::format("[[{}]] {}: no setting is given", section.path, what),
+                         what.empty() ? fmt::format("[{}]: no setting is given", section.path)
+                                      : fmt::format("[[{}]] {}: no setting is given", section.path, what),
                          "nothing is done about it",
                          {}});
 }

@@ -281,7 +281,7 @@ class OpensmOptionKind final : public Kind, public PutBackByOthers {
         desired_of(section, fields(), {std::string(kOpensmOptionKind), owner.id()}, label_of(owner));
     const auto* value = section.find("value");
     if (value == nullptr) {
-      wrong(key->where, "value: it is missing", "value = … as `opensm --create-config` would write it");
+      wrong(key->where, "value: is missing", "value = … as `opensm --create-config` would write it");
       return;
     }
     check_value(id, model::text_of(value->value), value->where, wrong);

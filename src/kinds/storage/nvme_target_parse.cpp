@@ -6,10 +6,12 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "kinds/storage/nvme_target.hpp"
+#include "kinds/storage/surroundings.hpp"
 #include "model/inet_types.hpp"
 
 namespace rdmacfg::kinds {
@@ -68,10 +70,17 @@ class TargetEntry {
     const auto* addresses = section_.find("addresses");
     const auto wanted = model::from_attributes<NvmeTargetSubsystem>(desired_.policy);
     Texts out;
+    if (const auto covered = covered_address(wanted.addresses.value_or(Texts{}))) {
+      wrong(addresses->where, "addresses",
+            fmt::format("{} is included in the wildcard of this list", *covered),
+            "keep one of the two: RDMA does not listen on both");
+    }
     for (const auto& written : wanted.addresses.value_or(Texts{})) {
       const auto address = model::IpAddress::parse(written);
       if (!address || address->multicast()) {
-        wrong(addresses->where, "addresses", fmt::format("\"{}\" is not an address of a host", written), "");
+        wrong(addresses->where, "addresses",
+              address ? fmt::format("\"{}\" is not an address of a host", written) : address.error().message,
+              "");
         continue;
       }
       out.push_back(fmt::format("{} {}", address->text(), wanted.port ? wanted.port->number : kNvmePort));
@@ -84,6 +93,7 @@ class TargetEntry {
 
   void namespaces() {
     std::map<std::int64_t, std::string> devices;
+    std::map<std::string, model::Location> places;
     for (const auto& child : section_.children) {
       if (child.path != "nvme_target.namespace") continue;
       const auto* nsid = child.find("nsid");
@@ -94,15 +104,27 @@ class TargetEntry {
         wrong(nsid->where, "namespace.nsid",
               fmt::format("{} is out of range; must be from 1 to {}", number, kNsidMost), "");
       } else if (device == nullptr) {
-        wrong(child.where, "namespace.device", "it is missing", "device = \"/dev/disk/by-id/…\"");
+        wrong(child.where, "namespace.device", "is missing", "device = \"/dev/disk/by-id/…\"");
       } else {
-        devices.emplace(number, model::text_of(device->value));
+        const auto path = model::text_of(device->value);
+        const auto [at, fresh] = places.try_emplace(path, device->where);
+        if (!fresh) warn_of_second(*device, path, at->second);
+        devices.emplace(number, path);
       }
     }
     Texts out;
     for (const auto& [number, device] : devices) out.push_back(fmt::format("{} {}", number, device));
     desired_.settings["namespaces"] = out.empty() ? model::Value{} : model::Value{std::move(out)};
     desired_.origins["namespaces"] = section_.where;
+  }
+
+  /// nvmet gives each namespace a UUID of its own.
+  void warn_of_second(const model::Entry& device, std::string_view path, const model::Location& first) {
+    diagnostics_.push_back({Severity::kWarning,
+                            device.where,
+                            fmt::format("[[nvme_target]] namespace.device: {} is in two namespaces", path),
+                            "hosts take them for two disks, and destroy the data: leave one out",
+                            {{first, "first used here"}}});
   }
 
   const model::Section& section_;
