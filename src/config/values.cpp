@@ -27,7 +27,8 @@ std::string backward_range(std::string_view pattern) {
     const auto low = inside.substr(0, dash), high = inside.substr(dash + 1);
     const auto first = decimal(low), last = decimal(high);
     if (first && last && *first > *last)
-      return fmt::format("has a range from {0} down to {1}, and no host in it; write [{1}-{0}]", low, high);
+      return fmt::format("has a range from {0} down to {1}, which contains no host; write [{1}-{0}]", low,
+                         high);
   }
   return {};
 }
@@ -36,7 +37,7 @@ std::string backward_range(std::string_view pattern) {
 std::string pattern_error(std::string_view pattern) {
   constexpr std::size_t kLongest = 255;  // of a host name, and a bound on the work of matching
   if (pattern.empty()) return "is empty";
-  if (pattern.size() > kLongest) return "is longer than a host name can be";
+  if (pattern.size() > kLongest) return "is too long for a host name";
   const auto open = pattern.find('[');
   if (open != std::string_view::npos && pattern.find(']', open) == std::string_view::npos)
     return "has a [ without ]";
@@ -267,10 +268,8 @@ std::optional<std::string> check_match(const Node& match, std::string_view host,
   if (!good || applies) return std::nullopt;
   // To leave the file out would be to take away all that it had put there.
   if (host.empty()) {
-    return wrong(
-        hosts.at,
-        "[match] host: this host has no name (yet), so that nothing tells whether the file is for it",
-        "give it one in /etc/hostname, or wait until the network has");
+    return wrong(hosts.at, "[match] host: this host has no name (yet), so the file cannot be matched to it",
+                 "give it one in /etc/hostname, or wait until the network has");
   }
   return fmt::format("is for hosts {}; this one is {}", base::join(tried, ", "), host);
 }

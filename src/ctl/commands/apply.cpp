@@ -333,9 +333,7 @@ int apply(const Context& context) {
   if (arguments.confirm && context.offline()) {
     return refuse(context,
                   {base::Code::kInvalid,
-                   "--confirm does not go with --root: nothing happens in an image that would have to be "
-                   "confirmed",
-                   0});
+                   "--confirm cannot be combined with --root: changes to an image need no confirmation", 0});
   }
   const auto host = context.environment.host(context.root());
   if (arguments.boot && withdrawn(*host)) return static_cast<int>(Exit::kOk);

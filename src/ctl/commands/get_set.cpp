@@ -140,8 +140,8 @@ Result<std::size_t> file_for(const Context& context, const std::vector<config::T
   }
   if (counted && with_section > 1)
     return base::fail(Code::kInvalid,
-                      fmt::format("{}: entries are counted in each file, and {} files have some; write what "
-                                  "the entry is called: {}[NAME]",
+                      fmt::format("{}: a number counts within one file, and {} files have such entries; use "
+                                  "the name of the entry: {}[NAME]",
                                   path_text(path, path.size()), with_section, path.front().name));
   if (!value && error) return base::fail(*error);
   return value.value_or(entry);
@@ -292,7 +292,7 @@ int set_value(const Context& context) {
     return 0;
   }
   if (same) {
-    context.say("it is so already; nothing was changed");
+    context.say("the document already has this value; nothing was changed");
     return 0;
   }
   context.say(

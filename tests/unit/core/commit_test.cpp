@@ -62,9 +62,9 @@ TEST_F(CommitAnswers, ARollbackSaysWhyThereIsNone) {
   EXPECT_EQ(why(rolls_back(1, asked())), "generation 1 is the active one already");
   auto later = asked();
   later.from = 7;
-  EXPECT_EQ(why(rolls_back(0, later)),
-            "generation 1 is active by now, not 7 any more, so nothing is rolled back: look at "
-            "`rdma-configctl history`");
+  EXPECT_EQ(
+      why(rolls_back(0, later)),
+      "generation 1 is now active instead of 7, so nothing is rolled back: see `rdma-configctl history`");
 }
 
 TEST_F(CommitAnswers, WhatWaitsIsNotGoneOver) {
@@ -89,7 +89,7 @@ TEST_F(CommitAnswers, ALateConfirmationTakesBackAndTheDocumentIsRefusedByItself)
   ASSERT_EQ(commits(512, waiting).exit, model::Exit::kOk);
   now_ms_ += 3'600'000;
   const auto late = with_context([&](Context& context) { return confirm(asked(), context); });
-  EXPECT_EQ(why(late), "it is too late: the time to confirm is over");
+  EXPECT_EQ(why(late), "too late: the time to confirm is over");
   EXPECT_NE(late.exit, model::Exit::kOk);
   auto event = asked();
   event.by_itself = true;

@@ -90,7 +90,7 @@ TEST(SetValue, StandsBehindTheOtherKeys) {
 }
 
 TEST(SetValue, SaysWhatItCannotDo) {
-  EXPECT_THAT(with("ipoib.mtu", "1"), HasSubstr("there are 2 entries; say which"));
+  EXPECT_THAT(with("ipoib.mtu", "1"), HasSubstr("there are 2 entries; select one"));
   EXPECT_THAT(with("ipoib[ib9].mtu", "1"),
               HasSubstr("there is no ipoib[ib9] in x.toml; there are mlx4_ib0, 1"));
   EXPECT_THAT(with("ipoib[0].mtu.x", "1"), HasSubstr("is an integer, which has no keys"));
@@ -294,7 +294,7 @@ TEST(GetAndSet, WriteIntoTheFileThatCounts) {
   const std::string b = "[[ipoib]]\nname = \"b0\"\nguid = \"00:02:c9:03:00:31:78:f3\"\nmtu = 2044\n";
   write("version = 1\n" + a, b);
   EXPECT_EQ(console.run({"set", "--root", root, "ipoib[0].mtu", "4092"}), 1);
-  EXPECT_THAT(console.err.str(), HasSubstr("entries are counted in each file"));
+  EXPECT_THAT(console.err.str(), HasSubstr("a number counts within one file"));
   write("version = 1\n" + a, "[match]\nhost = \"storage*\"\n" + a);
   EXPECT_EQ(console.run({"set", "--root", root, "ipoib[a0].mtu", "4092"}), 0) << console.err.str();
   EXPECT_THAT(other(), HasSubstr("2044")) << "it is for other hosts";

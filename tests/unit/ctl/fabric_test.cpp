@@ -201,7 +201,7 @@ TEST_F(FabricCommand, SaysWhatIsWrongWithItsArguments) {
   EXPECT_THAT(console.err.str(), HasSubstr("--route"));
   EXPECT_EQ(console.run({"fabric", "--timeout", "0"}), 1);
   EXPECT_EQ(console.run({"fabric", "--root", console.folder().string()}), 1);
-  EXPECT_THAT(console.err.str(), HasSubstr("--root is not for it"));
+  EXPECT_THAT(console.err.str(), HasSubstr("--root does not apply"));
   EXPECT_EQ(console.run({"fabric", "-f", "x.toml"}), 1);
 }
 
