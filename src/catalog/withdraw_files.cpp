@@ -19,6 +19,7 @@ using model::text_at;
 namespace {
 
 constexpr std::string_view kOurs = "rdma-configd";
+constexpr std::string_view kLeftBy = "# Left by `rdma-configctl withdraw`:";  // of every release
 constexpr std::string_view kLeft =
     "# Left by `rdma-configctl withdraw`: this file is yours now; no program changes it.";
 constexpr std::string_view kSetupRules = "/etc/udev/rules.d/90-rdma-admin-setup.rules";
@@ -156,7 +157,7 @@ std::optional<std::string> plain_text(std::string_view text) {
 }
 
 bool was_left(std::string_view text) {
-  return text.starts_with(kLeft) || text.starts_with(fmt::format("#!/bin/sh\n{}", kLeft));
+  return text.starts_with(kLeftBy) || text.starts_with(fmt::format("#!/bin/sh\n{}", kLeftBy));
 }
 
 std::optional<std::string> without_marks(std::string_view text, const OwnedFile& file) {
