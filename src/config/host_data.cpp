@@ -147,7 +147,7 @@ GivenValues parse_values(const Node& node, const std::string& label, const Repor
       out.emplace(name, GivenValue{truth ? (*truth ? "true" : "false") : model::text_of(member.scalar),
                                    location_of(report.text, member.at)});
     } else {
-      report.wrong(member.at, fmt::format("{} {}: is {}, must be a text, an integer or a boolean", label,
+      report.wrong(member.at, fmt::format("{} {}: is {}, must be a string, an integer or a boolean", label,
                                           name, sort_of(member)));
     }
   }

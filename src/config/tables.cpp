@@ -52,7 +52,7 @@ std::string_view sort_of(const Node& node) {
   if (node.sort == Sort::kTable) return "a table";
   if (node.sort == Sort::kList) return "a list";
   if (node.sort == Sort::kForeign) return node.foreign;
-  constexpr std::string_view kSorts[] = {"nothing", "a boolean", "an integer", "a text", "a list"};
+  constexpr std::string_view kSorts[] = {"nothing", "a boolean", "an integer", "a string", "a list"};
   return kSorts[node.scalar.index()];
 }
 

@@ -52,7 +52,7 @@ std::string complaint(std::string_view label, const model::FieldSpec& field, std
   return fmt::format("{} {}: {}", label, field.name, message);
 }
 
-/// "a list of texts", "an MTU in bytes"; as it is where it is a choice, a number of things, or a unit.
+/// "a list of strings", "an MTU in bytes"; as it is where it is a choice, a number of things, or a unit.
 std::string with_article(std::string_view type) {
   constexpr std::array<std::string_view, 3> kUnits{"seconds", "percent", "KiB"};
   const auto word = type.substr(0, type.find_first_of(" ,"));
@@ -95,7 +95,7 @@ std::optional<model::Value> list_value(const Node& node, std::string_view label,
       list.push_back(std::to_string(*number));
     } else {
       report.wrong(item.at, fmt::format("{} {}: an element is {}, must be a {}", label, field.name,
-                                        sort_of(item), numbers ? "whole number" : "text in quotes"));
+                                        sort_of(item), numbers ? "whole number" : "string in quotes"));
       continue;
     }
     items.push_back(&item);
@@ -254,7 +254,7 @@ std::optional<std::string> check_match(const Node& match, std::string_view host,
   for (const Node* node : patterns) {
     const auto* pattern = std::get_if<std::string>(&node->scalar);
     const auto error =
-        pattern ? pattern_error(*pattern) : fmt::format("is {}, must be a text", sort_of(*node));
+        pattern ? pattern_error(*pattern) : fmt::format("is {}, must be a string", sort_of(*node));
     if (!error.empty()) {
       wrong(node->at,
             fmt::format("[match] host: {}{}", pattern ? fmt::format("\"{}\" ", *pattern) : "", error));

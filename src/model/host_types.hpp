@@ -60,7 +60,7 @@ struct SysctlPath {
 
 RDMACFG_CODEC(SysctlPath, "kernel setting", R"({"type":"string","pattern":"^[A-Za-z0-9_./:@-]+$"})");
 
-/// The value of a kernel setting: a number or a text, words separated by one space.
+/// The value of a kernel setting: a number or a string, words separated by one space.
 struct SysctlValue {
   std::string text;
   auto operator<=>(const SysctlValue&) const = default;

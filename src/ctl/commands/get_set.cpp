@@ -209,7 +209,7 @@ std::string as_toml_for(const std::vector<PathStep>& path, const std::string& wr
   const auto number = base::parse_number(written);
   const auto scalar = number ? model::Value(static_cast<std::int64_t>(*number)) : model::Value(written);
   // A list of texts takes a single one, too, but none with a comma is meant.
-  const bool texts = field->type == "list of texts" && items.size() > 1;
+  const bool texts = field->type == "list of strings" && items.size() > 1;
   if (!texts && (field->parse(scalar) || field->parse(model::Value(written)))) return plain;
   if (!field->parse(items)) return plain;
   for (auto& item : items) item = as_toml(item);

@@ -95,7 +95,7 @@ class EntryCheck {
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.:/@+=-";
     if (option.find_first_not_of(kAllowed) != std::string::npos) {
       wrong(where, "options", fmt::format("\"{}\" is not one option of nfs(5)", option),
-            "one in each text: options = [\"vers=4.2\", \"hard\"]");
+            "one option per string: options = [\"vers=4.2\", \"hard\"]");
       return;
     }
     const auto key = option.substr(0, option.find('='));

@@ -53,7 +53,7 @@ TEST(Check, Version) {
   EXPECT_THAT(messages("version = 2\n[[nonsense]]"),
               ElementsAre("a:1:11: version: is 2, but this program reads version 1"));
   EXPECT_THAT(messages("version = '1'"),
-              ElementsAre("a:1:11: version: is a text, but this program reads version 1"));
+              ElementsAre("a:1:11: version: is a string, but this program reads version 1"));
 }
 
 TEST(Check, UnknownKeys) {
@@ -96,7 +96,7 @@ TEST(Check, WrongValuesAreSaidAtTheValue) {
       ElementsAre("a:3:7: [[ipoib]] mtu: MTU 99999 is out of range, must be 68 to 65520 bytes (datagram: "
                   "2044 or 4092; connected: up to 65520)"));
   EXPECT_THAT(messages(ipoib("mtu = '2044'\n")),
-              ElementsAre("a:3:7: [[ipoib]] mtu: is a text, must be an integer like 2044"));
+              ElementsAre("a:3:7: [[ipoib]] mtu: is a string, must be an integer like 2044"));
   EXPECT_THAT(messages(ipoib("mtu = 2044.0\n")),
               ElementsAre("a:3:7: [[ipoib]] mtu: is a floating-point number, must be an integer like 2044"));
   EXPECT_THAT(messages(ipoib("mtu = 2024-01-01\n")),
@@ -109,9 +109,9 @@ TEST(Check, WrongValuesAreSaidAtTheValue) {
               ElementsAre("a:3:7: [[ipoib]] mtu: is a list, must be an integer like 2044"));
   EXPECT_THAT(
       messages(ipoib("addresses = [\n 'a',\n 1.5, true,\n]\n")),
-      ElementsAre("a:5:2: [[ipoib]] addresses: an element is a floating-point number, must be a text in "
+      ElementsAre("a:5:2: [[ipoib]] addresses: an element is a floating-point number, must be a string in "
                   "quotes",
-                  "a:5:7: [[ipoib]] addresses: an element is a boolean, must be a text in quotes"));
+                  "a:5:7: [[ipoib]] addresses: an element is a boolean, must be a string in quotes"));
 }
 
 TEST(Check, SaysTheKeyOnce) {
@@ -128,7 +128,7 @@ TEST(Check, FactsCannotBeWritten) {
 TEST(Check, OneAndManySections) {
   EXPECT_THAT(messages("[roce]\ndevice = 'a'\ndscp = 'b'"),
               ElementsAre("a:1:1: [roce]: is a list of sections; write [[roce]]",
-                          "a:3:8: [[roce]] dscp: is a text, must be an integer"));
+                          "a:3:8: [[roce]] dscp: is a string, must be an integer"));
   EXPECT_THAT(messages("roce = {device = 'a'}"),
               ElementsAre("a:1:1: [roce]: is a list of sections; write [[roce]]"));
   EXPECT_THAT(messages("roce.device = 'a'"),
@@ -169,9 +169,10 @@ TEST(Check, SaysWhichSectionsWereNotUnderstood) {
 }
 
 TEST(Check, EveryBadElementAtItsPlace) {
-  EXPECT_THAT(messages(ipoib("addresses = [1, 'a', true]\n")),
-              ElementsAre("a:3:14: [[ipoib]] addresses: an element is an integer, must be a text in quotes",
-                          "a:3:22: [[ipoib]] addresses: an element is a boolean, must be a text in quotes"));
+  EXPECT_THAT(
+      messages(ipoib("addresses = [1, 'a', true]\n")),
+      ElementsAre("a:3:14: [[ipoib]] addresses: an element is an integer, must be a string in quotes",
+                  "a:3:22: [[ipoib]] addresses: an element is a boolean, must be a string in quotes"));
 }
 
 TEST(Check, ASectionThatIsPartOfAnotherIsPointedTo) {

@@ -240,7 +240,7 @@ TEST(HostValues, WhatTheSectionSaysIsChecked) {
       {"[host.values]\nx = 1\n", "[host.values.x]: is an integer"},
       {"[host.values.x]\nnumber = 1\n", "is a reserved word"},
       {"[host.values.x]\n\"a b\" = 1\n", "cannot be the name of a value"},
-      {"[host.values.x]\na = [1]\n", "is a list, must be a text, an integer or a boolean"},
+      {"[host.values.x]\na = [1]\n", "is a list, must be a string, an integer or a boolean"},
       {"[host.address]\na = { }\n", "does not say where it comes from"},
       {"[host.address]\na = { network = \"10.0.0.0/8\", lookup = \"x\" }\n",
        "network and lookup exclude each other"},

@@ -127,7 +127,7 @@ TEST(Match, SaysWhatIsWrong) {
               ElementsAre("a:1:17: [match] host: is an empty list, so the file would apply to no host"));
   EXPECT_THAT(messages("match = {host = ['', 1, 'a[0-9', 'a]']}"),
               ElementsAre("a:1:18: [match] host: \"\" is empty",
-                          "a:1:22: [match] host: is an integer, must be a text",
+                          "a:1:22: [match] host: is an integer, must be a string",
                           "a:1:25: [match] host: \"a[0-9\" has a [ without ]",
                           "a:1:34: [match] host: \"a]\" has a ] without ["));
   EXPECT_THAT(messages("match = {host = ['gpu[010-001]', 'gpu[001-010]', 'r[0-9]n[12-3]']}"),
