@@ -209,7 +209,8 @@ void not_as_wanted(const DoctorContext& context, std::vector<Finding>& out) {
         out.push_back(
             {"not_as_wanted", Finding::Weight::kRisk, resource.label,
              fmt::format("{} is as far as the fabric allows: {}", resource.key.kind, resource.reason),
-             "change the fabric and then `rdma-configctl apply --retry`, or want less", resource.key});
+             "change the fabric and then `rdma-configctl apply --retry`, or lower the value in the document",
+             resource.key});
         break;
       case Status::kUnmet:
       case Status::kInSync:

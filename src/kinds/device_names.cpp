@@ -138,27 +138,26 @@ class Resolver {
       out.device = as_ruled;
       if (as_written != nullptr && as_written != as_ruled) {
         say(Severity::kWarning, where,
-            fmt::format("[[rdma_device]] device: {} is another device now; {} stays the name of the one that "
-                        "got it, {}",
+            fmt::format("[[rdma_device]] device: {} is another device now; {} remains the name of the device "
+                        "that got it, {}",
                         former, out.name, rule->first),
             "use pci or node_guid, which stay the same");
       }
       return;
     }
     if (ruled && as_written != nullptr) {
-      wrong(
-          out, where,
-          fmt::format("[[rdma_device]] device: {} is there, but {} is the name of the device at {}, which is "
-                      "not; so which one is meant cannot be told by name",
-                      former, out.name, rule->first),
-          "use pci or node_guid, which stay the same");
+      wrong(out, where,
+            fmt::format("[[rdma_device]] device: {} is there, but {} is the name of the device at {}, which "
+                        "is absent; the name is ambiguous",
+                        former, out.name, rule->first),
+            "use pci or node_guid, which stay the same");
       return;
     }
     if (as_written != nullptr && as_wanted != nullptr && as_written != as_wanted) {
       wrong(out, where,
-            fmt::format("[[rdma_device]] device: {} and {} are both there, so which one is to be called {} "
-                        "cannot be told by name",
-                        former, out.name, out.name),
+            fmt::format(
+                "[[rdma_device]] device: {} and {} both exist, so the device to be named {} is ambiguous",
+                former, out.name, out.name),
             "use pci or node_guid, which stay the same");
       return;
     }
@@ -202,7 +201,7 @@ DeviceNames DeviceNames::of(std::span<const Section> sections, const World& worl
     if (entry.id.empty()) continue;
     if (entry.name.empty()) {
       resolver.say(Severity::kError, section.where, "[[rdma_device]]: name is missing",
-                   "write the name that the device is to have");
+                   "write the new name of the device");
       continue;
     }
     const auto maker = std::find_if(made.begin(), made.end(), [&](const auto& one) {
@@ -230,7 +229,7 @@ DeviceNames DeviceNames::of(std::span<const Section> sections, const World& worl
         entry.rival = model::Key{std::string(kSection), other.id};
         const auto device = describe(*entry.device);
         resolver.wrong(entry, section.where,
-                       fmt::format("[[rdma_device]] means the device {} that the entry at {} means already",
+                       fmt::format("[[rdma_device]] means the device {} that the entry at {} already selects",
                                    device, other.section->where.text()),
                        "write one entry for a device");
       }
@@ -267,8 +266,7 @@ std::string DeviceNames::missing(std::string_view name) const {
   const auto stem = name.substr(0, name.find('_'));
   for (const auto& device : world_->snapshot().devices) {
     if (device.name == name) {
-      return fmt::format("{} is called {} once [[rdma_device]] is carried out; use that name", name,
-                         name_of(device));
+      return fmt::format("{} will be renamed to {} by [[rdma_device]]; use that name", name, name_of(device));
     }
     known.push_back(name_of(device));
     // The kernel's own names are the driver's: "mlx5_0" is some device of mlx5_core.

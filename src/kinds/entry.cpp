@@ -35,7 +35,7 @@ void warn_without_settings(const model::Section& section, const std::string& wha
   diagnostics.push_back({model::Severity::kWarning,
                          section.where,
                          fmt::format("[[{}]] {}: no setting is given", section.path, what),
-                         "nothing is done about it",
+                         "the entry has no effect",
                          {}});
 }
 

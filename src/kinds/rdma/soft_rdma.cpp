@@ -280,7 +280,7 @@ class SoftRdmaKind final : public Kind {
   }
 
   static std::string words_for(const RdmaDevice& device) {
-    return fmt::format("the {} device over {}, which rdma-configd did not make", device.soft,
+    return fmt::format("the {} device over {}, which rdma-configd did not create", device.soft,
                        device.ports.front().netdevs.front());
   }
 

@@ -37,14 +37,14 @@ constexpr std::array<ReplacedOption, 16> kReplacedOptions{
      {"_netdev", "it is so without"},
      {"auto", "write mount = true"},
      {"noauto", "write mount = false"},
-     {"nofail", "a unit never keeps a host from booting"},
+     {"nofail", "mount units do not block the boot"},
      {"user", "it is for fstab alone"},
      {"users", "it is for fstab alone"},
      {"owner", "it is for fstab alone"},
      {"remount", "a mount is made once"},
      {"bg", "systemd does not wait for it, and holds up no boot"},
      {"fg", "it is so without"},
-     {"bind", "NFS does not have it"}}};
+     {"bind", "not an NFS option"}}};
 
 class EntryCheck {
  public:
