@@ -17,7 +17,7 @@ using base::Result;
 namespace {
 
 constexpr const char* kBeginning =
-    "# How the RDMA devices and IPoIB interfaces of this host should be: rdma-configd.toml(5).\n"
+    "# RDMA configuration of this host: see rdma-configd.toml(5).\n"
     "version = 1\n";
 
 /// Not every folder can be locked: over NFS none can.
