@@ -10,7 +10,7 @@ DOCUMENTATION = r"""
 module: apply
 short_description: Make an RDMA host as a document says
 description:
-  - Compares the host with a document of rdma-configd and makes it so, all or nothing. A change that the kernel refuses is undone with all others.
+  - Applies a document of rdma-configd to the host, all or nothing. If the kernel refuses a change, all others are undone.
   - The document goes to the program on its standard input, without a shell. With I(tables) it is in a temporary folder, which only root may read.
   - Without I(content) and I(src) it is the document of the host in C(/etc/rdma-configd), with its drop-ins.
 version_added: 0.1.0
