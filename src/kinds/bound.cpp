@@ -259,7 +259,7 @@ class Binder {
     const auto [first, fresh] = seen_.try_emplace(bound.id, &section);
     if (!fresh && !twins_.contains(bound.id)) {
       wrong(bound, section.where,
-            fmt::format("[[ipoib]] means the port {} that another entry already selects", bound.id),
+            fmt::format("[[ipoib]] selects the port {} that another entry already selects", bound.id),
             "write one entry for a port; guid, device + port and match can all select the same port",
             {{first->second->where, "the first entry for this port"}});
     }

@@ -211,7 +211,7 @@ DeviceNames DeviceNames::of(std::span<const Section> sections, const World& worl
     });
     if (maker != made.end()) {
       resolver.wrong(entry, section.where,
-                     fmt::format("[[rdma_device]] means {}, which the [[soft_rdma]] entry at {} makes",
+                     fmt::format("[[rdma_device]] selects {}, which the [[soft_rdma]] entry at {} creates",
                                  maker->first, maker->second->where.text()),
                      "name it where it is made ([[soft_rdma]] name)");
     } else if (const auto [first, fresh] = by_name.try_emplace(entry.name, &section); !fresh) {
@@ -228,10 +228,11 @@ DeviceNames DeviceNames::of(std::span<const Section> sections, const World& worl
         const auto& other = names.entries_[first->second];
         entry.rival = model::Key{std::string(kSection), other.id};
         const auto device = describe(*entry.device);
-        resolver.wrong(entry, section.where,
-                       fmt::format("[[rdma_device]] means the device {} that the entry at {} already selects",
-                                   device, other.section->where.text()),
-                       "write one entry for a device");
+        resolver.wrong(
+            entry, section.where,
+            fmt::format("[[rdma_device]] selects the device {} that the entry at {} already selects", device,
+                        other.section->where.text()),
+            "write one entry for a device");
       }
     }
     names.entries_.push_back(std::move(entry));

@@ -263,10 +263,11 @@ std::vector<RocePort> bind_roce(const Bound& bound, Diagnostics& diagnostics) {
                      "remove the entry, or make the port an Ethernet port first");
       }
       if (const auto [first, fresh] = seen.try_emplace(port.id, section); !fresh) {
-        binder.error(port, section->where,
-                     fmt::format("[[roce]] means the port {} that another entry already selects", port.label),
-                     "write one entry for a port; device + port and interface can select the same port",
-                     {{first->second->where, "the first entry for this port"}});
+        binder.error(
+            port, section->where,
+            fmt::format("[[roce]] selects the port {} that another entry already selects", port.label),
+            "write one entry for a port; device + port and interface can select the same port",
+            {{first->second->where, "the first entry for this port"}});
       }
       out.push_back(std::move(port));
     }

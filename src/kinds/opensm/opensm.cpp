@@ -74,7 +74,7 @@ class OpensmKind final : public Kind, public NeedsWatching {
                                priority->where,
                                fmt::format("[[opensm]] priority: {} is out of range; must be from 0 to {}",
                                            number, kPriorityMost),
-                               "the highest is master",
+                               "the highest priority is master",
                                {}});
       }
       desired.settings["enabled"] = desired.settings["running"] = true;

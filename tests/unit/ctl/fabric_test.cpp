@@ -56,7 +56,7 @@ TEST_F(FabricCommand, ShowsTwoPlantedFaults) {
   answer_with(fabric);
   EXPECT_EQ(console.run({"fabric", "findings"}), 0);
   EXPECT_THAT(console.out.str(),
-              HasSubstr("node017/1 - leaf1/5  runs at 1X QDR, and both ends support 4X QDR"));
+              HasSubstr("node017/1 - leaf1/5  runs at 1X QDR, although both ends support 4X QDR"));
   EXPECT_THAT(console.out.str(), HasSubstr("node023/1            is the only port with P_Key 0x8009"));
   EXPECT_THAT(console.out.str(), Not(HasSubstr("SWITCHES")));
 }
