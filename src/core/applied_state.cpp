@@ -68,23 +68,24 @@ std::vector<std::string> notes_of(const AppliedState& applied_state) {
   }
   if (applied_state.gone && applied_state.active) {
     out.push_back(
-        fmt::format("the daemon holds generation {}, which came from elsewhere or whose file has gone: "
+        fmt::format("the daemon enforces generation {}, which came from elsewhere or whose file has gone: "
                     "`rdma-configctl history show {}` prints it",
                     applied_state.active->number, applied_state.active->number));
   }
   if (!applied_state.compared || applied_state.is_active) return out;
   if (applied_state.refused) {
     const auto why = applied_state.why.empty() ? std::string() : fmt::format(" ({})", applied_state.why);
-    out.push_back(applied_state.active
-                      ? fmt::format("this document was rolled back{}; the daemon holds generation {} until "
-                                    "`rdma-configctl apply` applies the document again, or it changes",
-                                    why, applied_state.active->number)
-                      : fmt::format("this document was rolled back{}; nothing is held until `rdma-configctl "
-                                    "apply` applies it again, or it changes",
-                                    why));
+    out.push_back(
+        applied_state.active
+            ? fmt::format("this document was rolled back{}; the daemon enforces generation {} until "
+                          "`rdma-configctl apply` applies the document again, or it changes",
+                          why, applied_state.active->number)
+            : fmt::format("this document was rolled back{}; no generation is enforced until `rdma-configctl "
+                          "apply` applies it again, or it changes",
+                          why));
   } else if (applied_state.active) {
     out.push_back(fmt::format(
-        "this document is not the one that was applied last; the daemon holds generation {} until "
+        "this document is not the one that was applied last; the daemon enforces generation {} until "
         "`rdma-configctl apply` or `rdma-configctl reload`",
         applied_state.active->number));
   }

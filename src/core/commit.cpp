@@ -68,7 +68,7 @@ Report commit(const config::Document& document, const Request& request, Context&
   } else if (faulty) {
     report = run.held_instead_of(document.diagnostics, "the document has errors");
   } else if (request.by_itself && run.waits()) {
-    notes.push_back(fmt::format("generation {} waits for confirmation and is held until then",
+    notes.push_back(fmt::format("generation {} waits for confirmation and stays active until then",
                                 run.ledger().unconfirmed->generation));
     report = run.held(run.ledger().unconfirmed->generation);
   } else if (run.waits()) {
@@ -84,7 +84,7 @@ Report commit(const config::Document& document, const Request& request, Context&
     notes.push_back(
         active == 0 ? "the document was rolled back before and is not applied by itself until it changes"
                     : fmt::format("the document was rolled back before and is not applied by itself until it "
-                                  "changes; generation {} is held instead",
+                                  "changes; generation {} stays active instead",
                                   active));
     if (active != 0) report = run.held(active);
   } else {

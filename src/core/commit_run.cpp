@@ -118,7 +118,7 @@ Report Run::held_instead_of(const std::vector<model::Diagnostic>& faults, const 
   auto report = held(ledger_.active);
   report.diagnostics.insert(report.diagnostics.begin(), faults.begin(), faults.end());
   report.notes.insert(report.notes.begin(),
-                      fmt::format("{}; generation {} is held instead", why, ledger_.active));
+                      fmt::format("{}; generation {} stays active instead", why, ledger_.active));
   if (succeeded(report)) report.exit = Exit::kError;  // what is wanted is not what is
   return report;
 }

@@ -77,10 +77,10 @@ Result<void> replace_document(const Context& context, const std::string& name,
   if (!lock) return base::fail(lock.error());
   const auto now = context.environment.host(context.root())->files.read(name);
   if (now && before && *now != *before) {
-    return base::fail(Code::kBusy,
-                      fmt::format("{} was changed by somebody else while you were editing; it is "
-                                  "left as it is now",
-                                  name));
+    return base::fail(
+        Code::kBusy,
+        fmt::format("{} was changed by another process while you were editing; it was not overwritten",
+                    name));
   }
   return write_document(context, name, text);
 }

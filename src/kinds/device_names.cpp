@@ -168,12 +168,11 @@ class Resolver {
     }
     auto id = stable_id(*device);
     if (id.empty()) {
-      wrong(
-          out, where,
-          fmt::format("[[rdma_device]] device: {} has neither a PCI address nor a node GUID, so it cannot be "
-                      "recognised again",
-                      device->name),
-          "name it where it is made ([[soft_rdma]] name)");
+      wrong(out, where,
+            fmt::format("[[rdma_device]] device: {} has neither a PCI address nor a node GUID, so it cannot "
+                        "be recognized later",
+                        device->name),
+            "name it where it is created ([[soft_rdma]] name)");
       return;
     }
     out.device = device;
@@ -213,7 +212,7 @@ DeviceNames DeviceNames::of(std::span<const Section> sections, const World& worl
       resolver.wrong(entry, section.where,
                      fmt::format("[[rdma_device]] selects {}, which the [[soft_rdma]] entry at {} creates",
                                  maker->first, maker->second->where.text()),
-                     "name it where it is made ([[soft_rdma]] name)");
+                     "name it where it is created ([[soft_rdma]] name)");
     } else if (const auto [first, fresh] = by_name.try_emplace(entry.name, &section); !fresh) {
       const auto& other = *first->second;
       resolver.wrong(

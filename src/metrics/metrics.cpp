@@ -179,7 +179,7 @@ void add_daemon(const Facts& facts, Text& text) {
   if (repairs.empty()) repairs.try_emplace("", 0);
   for (const auto& [kind, number] : repairs) text.sample(number, fmt::format("kind=\"{}\"", escaped(kind)));
   text.family("rdma_configd_contended", "gauge",
-              "Resources that somebody else keeps changing back, by kind.");
+              "Resources that another program keeps changing back, by kind.");
   for (const auto& [kind, number] : facts.daemon->contended)
     text.sample(number, fmt::format("kind=\"{}\"", escaped(kind)));
   if (facts.daemon->contended.empty()) text.sample(0, "kind=\"\"");

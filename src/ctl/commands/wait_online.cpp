@@ -48,14 +48,15 @@ int without_generation(const Context& context, system::Host& host) {
     return nothing_to_wait_for(context, "Nothing to wait for: there is no document.");
   if (!document) return refuse(context, document.error());
   if (model::has_errors(document->diagnostics)) {
-    return refuse(context, {Code::kInvalid,
-                            "the document has errors and none was applied before, so nothing is set up: see "
-                            "`rdma-configctl validate`",
-                            0});
+    return refuse(
+        context, {Code::kInvalid,
+                  "the document has errors and no document was applied before, so nothing is configured: see "
+                  "`rdma-configctl validate`",
+                  0});
   }
   return refuse(context,
                 {Code::kNotFound,
-                 "no document is applied, so nothing is set up: see `systemctl status rdma-configd`, "
+                 "no document is applied, so nothing is configured: see `systemctl status rdma-configd`, "
                  "`rdma-configctl diff` and `rdma-configctl history`",
                  0});
 }

@@ -22,8 +22,8 @@ struct InterfaceBackend {
   static constexpr auto kFields = std::tuple{model::field(
       "backend", &InterfaceBackend::backend, model::Role::kPolicy,
       "Program that configures the interface and its P_Key interfaces: networkmanager, networkd, or direct "
-      "(rdma-configd itself). auto: whichever of the two is enabled or runs on the host, else "
-      "direct; once decided it stays so.",
+      "(rdma-configd itself). auto: the one of the two that is enabled or running on the host, else direct; "
+      "the choice is kept.",
       "auto where there is ipv4 or ipv6, else direct")};
 };
 

@@ -104,7 +104,7 @@ void check_taken(const Desired& one, const std::string& wanted, const Link* mine
                              altname ? "an alternative name of" : "already the name of", holder->name,
                              holder->index, altname ? "" : ", which is not in the document"),
                  altname ? remove_altname(*holder, wanted)
-                         : "take another name, or rename or remove that interface first",
+                         : "use another name, or rename or remove that interface first",
                  {}});
 }
 

@@ -125,7 +125,7 @@ class RdmaDeviceKind final : public Kind {
             fmt::format(
                 "[[rdma_device]] name: \"{}\" is already the name of {}, which is not in the document",
                 wanted, describe(*holder)),
-            "take another name, or write an entry that renames that device too",
+            "use another name, or write an entry that renames that device too",
             {}});
       }
       if (!foreign) foreign = foreign_device_rules(world.host().files);

@@ -79,7 +79,7 @@ TEST_F(CommitAnswers, WhatWaitsIsNotGoneOver) {
   auto event = asked();
   event.by_itself = true;
   EXPECT_THAT(commits(1024, event).notes,
-              Contains("generation 2 waits for confirmation and is held until then"));
+              Contains("generation 2 waits for confirmation and stays active until then"));
 }
 
 TEST_F(CommitAnswers, ALateConfirmationTakesBackAndTheDocumentIsRefusedByItself) {
@@ -95,7 +95,7 @@ TEST_F(CommitAnswers, ALateConfirmationTakesBackAndTheDocumentIsRefusedByItself)
   event.by_itself = true;
   EXPECT_THAT(commits(512, event).notes,
               Contains("the document was rolled back before and is not applied by itself until it changes; "
-                       "generation 1 is held instead"));
+                       "generation 1 stays active instead"));
 }
 
 TEST_F(CommitAnswers, WithoutAnApplyThereIsNothingToConfirm) {

@@ -383,7 +383,7 @@ TEST(Edit, WhatOthersWroteMeanwhileStays) {
   };
   console.answer("y\n");
   EXPECT_EQ(console.run({"edit"}), 1);
-  EXPECT_THAT(console.err.str(), AllOf(HasSubstr("was changed by somebody else while you were editing"),
+  EXPECT_THAT(console.err.str(), AllOf(HasSubstr("was changed by another process while you were editing"),
                                        HasSubstr("your text is in " + kept)));
   EXPECT_EQ(console.kernel.files.content[path], theirs);
   std::stringstream text;
@@ -440,7 +440,7 @@ TEST(Edit, LooksForChangesOfOthersUnderTheLock) {
   };
   console.answer("y\n");
   EXPECT_EQ(console.run({"edit"}), 1);
-  EXPECT_THAT(console.err.str(), HasSubstr("was changed by somebody else while you were editing"));
+  EXPECT_THAT(console.err.str(), HasSubstr("was changed by another process while you were editing"));
   EXPECT_EQ(console.kernel.files.content[path], theirs);
   std::filesystem::remove_all(kept);
 }

@@ -300,7 +300,7 @@ TEST(Habits, AnUndoingThatDoesNotComeIsNotSaidToHaveSucceeded) {
 TEST(Habits, TheAnswersOfOthersAreTold) {
   Unanswered kept;
   EXPECT_EQ(kept.end([&] { kept.as_the_timer(core::confirm); }, [] {}), 0);
-  EXPECT_THAT(kept.err.str(), HasSubstr("somebody else has confirmed the changes"));
+  EXPECT_THAT(kept.err.str(), HasSubstr("another session has confirmed the changes"));
   Unanswered undone;
   EXPECT_EQ(undone.end(
                 [&] {
