@@ -247,7 +247,7 @@ TEST(Reload, FailsWhereTheDocumentIsNotHeld) {
   EXPECT_THAT(host.err.str(), HasSubstr("generation 1 stays active instead"));
   host.runs = false;
   EXPECT_EQ(host.run({"reload"}), 1);
-  EXPECT_THAT(host.err.str(), HasSubstr("rdma-configd does not run"));
+  EXPECT_THAT(host.err.str(), HasSubstr("rdma-configd is not running"));
   int told = 0;
   host.environment.hang_up = [&](int pid) {
     told = pid;
