@@ -52,8 +52,9 @@ using model::SectionSpec;
 namespace {
 
 SectionSpec ipoib_section() {
-  SectionSpec match{
-      .name = "match", .repeated = false, .doc = "Ports by their properties; every one given has to hold."};
+  SectionSpec match{.name = "match",
+                    .repeated = false,
+                    .doc = "Ports selected by their properties; a port must match all that are given."};
   add_written(match.fields, model::specs<PortMatch>());
 
   SectionSpec pkey{.name = "pkey",

@@ -7,7 +7,7 @@ namespace rdmacfg::kinds {
 
 model::SectionSpec daemon_section() {
   model::SectionSpec section{
-      .name = "daemon", .repeated = false, .doc = "How rdma-configd holds the host to this document."};
+      .name = "daemon", .repeated = false, .doc = "How rdma-configd enforces this document."};
   add_written(section.fields, model::specs<DaemonPolicy>());
   return section;
 }

@@ -24,17 +24,15 @@ struct DaemonPolicy {
                    "writes it to the journal and leaves it until the next apply.",
                    "repair"),
       model::field("audit", &DaemonPolicy::audit, model::Role::kPolicy,
-                   "Look at the host every so many seconds, 10 to 86400, also without an event. "
-                   "Some DCB settings, what "
-                   "drivers change by themselves, and kernel settings ([[sysctl]]) that services "
-                   "write through a /proc "
-                   "of their own change without one. 0: never.",
+                   "Interval in seconds, 10 to 86400, of checks without an event. Some DCB settings, changes "
+                   "by drivers, and kernel settings ([[sysctl]]) that services write through their own /proc "
+                   "cause no event. 0: never.",
                    "0"),
       model::field("max_removal", &DaemonPolicy::max_removal, model::Role::kPolicy,
-                   "Percent of what is managed that a boot, a reload or an event may take away "
-                   "(always: up to 5 resources). At more, or where the default route or a login "
-                   "session goes, nothing is changed until `rdma-configctl apply "
-                   "--allow-removal`. 100: anything may go.",
+                   "Percentage of the managed resources that a boot, a reload or an event may remove "
+                   "(always: up to 5 resources). Above it, or if the default route or a login session would "
+                   "be lost, nothing is changed until `rdma-configctl apply "
+                   "--allow-removal`. 100: no limit.",
                    "50"),
       model::field("metrics", &DaemonPolicy::metrics, model::Role::kPolicy,
                    "Folder in which the daemon keeps rdma-configd.prom, metrics for node_exporter's "

@@ -179,7 +179,7 @@ std::vector<std::string> edits(std::string_view text, std::string_view should) {
   };
   list('+', text, should);
   list('-', should, text);
-  if (out.empty()) out.emplace_back("blanks, ends of lines, or the order of lines");
+  if (out.empty()) out.emplace_back("whitespace, line endings, or the order of lines");
   if (out.size() > kMostLines) {
     const auto rest = out.size() - kMostLines;
     out.resize(kMostLines);

@@ -17,11 +17,11 @@ struct FileIntegrity {
   std::optional<std::vector<std::string>> edited;
   std::optional<std::string> access;
 
-  static constexpr auto kFields =
-      std::tuple{model::field("edited", &FileIntegrity::edited, model::Role::kDerived,
-                              "Lines that somebody else put into the file (+) or took out of it (-)."),
-                 model::field("access", &FileIntegrity::access, model::Role::kDerived,
-                              "Its mode and owner, where they are not those that it is written with.")};
+  static constexpr auto kFields = std::tuple{
+      model::field("edited", &FileIntegrity::edited, model::Role::kDerived,
+                   "Lines that others added to the file (+) or removed from it (-)."),
+      model::field("access", &FileIntegrity::access, model::Role::kDerived,
+                   "Mode and owner of the file, where they differ from those that rdma-configd sets.")};
 };
 
 /// Lines that a text has too many (+) and too few (-), for people: a few lines, in printable characters.

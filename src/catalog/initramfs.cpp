@@ -239,7 +239,7 @@ class InitramfsKind final : public Kind, public ClearsAway {
     const auto digest = digest_now(host);
     for (const auto& change : changes) {
       if (stamp && digest && image_now(*stamp, *digest) == image_of(change.before)) continue;
-      return {fmt::format("initramfs: an image may hold options and names that were taken back; run {}",
+      return {fmt::format("initramfs: an image may contain options and names that were rolled back; run {}",
                           host.initramfs.tool().value_or("the tool that makes it"))};
     }
     return {};
@@ -264,7 +264,7 @@ class InitramfsKind final : public Kind, public ClearsAway {
     } else if (!tool) {
       verdict.warnings.emplace_back(
           "no tool to rebuild an initramfs is installed (update-initramfs, dracut); if this host boots from "
-          "one, it does not hold our module options and naming rules");
+          "an initramfs, it lacks our module options and naming rules");
     } else if (!rebuilds_here(desired.policy, host) && !newer(host)) {
       verdict.sort = Verdict::Sort::kPending;
       verdict.reason = fmt::format("initramfs stale: run {}", command_for(host, *tool));

@@ -20,12 +20,12 @@ struct InitramfsImage {
 
   static constexpr auto kFields = std::tuple{
       model::field("policy", &InitramfsImage::policy, model::Role::kPolicy,
-                   "Action when the initramfs does not hold our module options and naming rules as they "
-                   "are: rebuild, or report (it is pending, with the command to give).",
+                   "Action when the initramfs lacks our current module options or naming rules: rebuild, or "
+                   "report (pending, with the command to run).",
                    "rebuild, where [[module]] options, a [[pfc]] driver or netns of [rdma_system] are in the "
                    "document"),
       model::field("image", &InitramfsImage::image, model::Role::kDerived,
-                   "Digest of our files if the initramfs holds them as they are; else \"stale\"."),
+                   "Digest of our files if the initramfs contains their current versions; else \"stale\"."),
       model::field("built", &InitramfsImage::built, model::Role::kFact,
                    "Digest of our files when we rebuilt it last.", "-")};
 };

@@ -32,9 +32,9 @@ std::string lack_of(const Addressing& wanted, int index, const std::vector<InetA
       if (at == all.end()) {
         lacks.push_back(prefix.text() + " is missing");
       } else if (at->duplicate) {
-        lacks.push_back(prefix.text() + " is another host's, too");
+        lacks.push_back(prefix.text() + " is also used by another host");
       } else if (at->tentative) {
-        lacks.push_back(prefix.text() + " is still looked for on other hosts");
+        lacks.push_back(prefix.text() + " is still being checked for duplicates");
       }
     }
   }
@@ -69,7 +69,7 @@ Result<Online> observe_online(const std::vector<model::Section>& sections, syste
     ++online.waited_for;
     const auto* link = one.pkey ? interface_of(one.id(), *world) : one.port->link;
     if (link == nullptr) {
-      online.lacking.push_back(one.label + ": is not there yet");
+      online.lacking.push_back(one.label + ": does not exist yet");
     } else if (!link->carrier) {
       online.lacking.push_back(link->name + ": no carrier");
     } else if (const auto lack = lack_of(one, link->index, *addresses); !lack.empty()) {

@@ -19,8 +19,9 @@ using model::text_at;
 namespace {
 
 constexpr std::string_view kOurs = "rdma-configd";
+constexpr std::string_view kLeftBy = "# Left by `rdma-configctl withdraw`:";  // of every release
 constexpr std::string_view kLeft =
-    "# Left by `rdma-configctl withdraw`: yours now, nothing changes it any more.";
+    "# Left by `rdma-configctl withdraw`: this file is yours now; no program changes it.";
 constexpr std::string_view kSetupRules = "/etc/udev/rules.d/90-rdma-admin-setup.rules";
 
 bool begins_with_any(std::string_view line, std::span<const std::string_view> all) {
@@ -156,7 +157,7 @@ std::optional<std::string> plain_text(std::string_view text) {
 }
 
 bool was_left(std::string_view text) {
-  return text.starts_with(kLeft) || text.starts_with(fmt::format("#!/bin/sh\n{}", kLeft));
+  return text.starts_with(kLeftBy) || text.starts_with(fmt::format("#!/bin/sh\n{}", kLeftBy));
 }
 
 std::optional<std::string> without_marks(std::string_view text, const OwnedFile& file) {
@@ -217,7 +218,7 @@ std::vector<std::string> not_handed_over(std::span<const Desired> desired) {
       absent.push_back(resource.label);
   }
   if (!absent.empty())
-    out.push_back(fmt::format("interfaces that are not there now: {}", base::join(absent, ", ")));
+    out.push_back(fmt::format("interfaces that do not exist now: {}", base::join(absent, ", ")));
   return out;
 }
 

@@ -74,11 +74,11 @@ class Checker {
     if (node.sort == Node::Sort::kTable) {
       if (spec.repeated && node.origin == Node::Origin::kImplied) {
         if (!report_.partial)
-          report_.wrong(node.at, fmt::format("[[{0}]] is missing before this part of it", path),
+          report_.wrong(node.at, fmt::format("[[{0}]] must come before its subsections", path),
                         fmt::format("write [[{}]] with its keys first", path));
       } else if (spec.repeated) {
         report_.wrong(node.origin == Node::Origin::kHeader ? node.at : node.key,
-                      fmt::format("[{0}]: there can be several, so write [[{0}]]", path));
+                      fmt::format("[{0}]: is a list of sections; write [[{0}]]", path));
       }
       out.push_back(&node);
     } else if (node.sort != Node::Sort::kList) {
@@ -87,7 +87,7 @@ class Checker {
       report_.wrong(node.at, fmt::format("{}: is {}, must be a section", label, sort_of(node)), hint);
     } else if (!spec.repeated) {
       report_.wrong(node.at,
-                    fmt::format("[{0}]: there can be only one, so it is not written as a list", path),
+                    fmt::format("[{0}]: only one such section is allowed, so it cannot be a list", path),
                     fmt::format("write [{}]", path));
       if (is_tables(node)) out.push_back(&node.items.front());
     } else {
@@ -187,7 +187,7 @@ class Checker {
   }
 
   void report_not_written(const std::string& name, const Node& node, const std::string& label) {
-    report_.wrong(node.key, fmt::format("{} {}: is shown, but cannot be written", label, name));
+    report_.wrong(node.key, fmt::format("{} {}: is read-only", label, name));
   }
 
   static bool gives_defaults(const SectionSpec& spec) {
@@ -200,7 +200,7 @@ class Checker {
     for (const auto& spec : specs) {
       if (gives_defaults(spec)) known.emplace_back(spec.name);
     }
-    std::string hint = "there are no defaults at this place";
+    std::string hint = "defaults are not supported here";
     if (const auto near = base::nearest(name, known)) {
       hint = fmt::format("did you mean \"{}\"?", *near);
     } else if (!known.empty()) {

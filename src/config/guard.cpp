@@ -26,7 +26,7 @@ std::optional<model::Diagnostic> check_text(const Text& text, const Limits& limi
     const auto byte = static_cast<unsigned char>(bytes[at]);
     if (length == 0) {
       wrong.message = fmt::format("byte 0x{:02x} is not part of a valid UTF-8 character", byte);
-      wrong.hint = "save the file with the encoding UTF-8";
+      wrong.hint = "save the file as UTF-8";
       return wrong;
     }
     const bool line_end = byte == '\n' || (byte == '\r' && at + 1 < bytes.size() && bytes[at + 1] == '\n');
@@ -34,8 +34,8 @@ std::optional<model::Diagnostic> check_text(const Text& text, const Limits& limi
       wrong.message = byte == '\r' ? "a carriage return must be followed by a line feed"
                                    : fmt::format("control character 0x{:02x} is not allowed", byte);
       wrong.hint = "remove it";
-      if (byte == '\r') wrong.hint = "save the file with Unix line ends";
-      if (byte == 0 && at < 2) wrong.hint = "save the file with the encoding UTF-8; it looks like UTF-16";
+      if (byte == '\r') wrong.hint = "save the file with Unix line endings";
+      if (byte == 0 && at < 2) wrong.hint = "save the file as UTF-8; it looks like UTF-16";
       return wrong;
     }
     at += length;

@@ -34,8 +34,7 @@ bool is_table(const Node& node, const std::string& label, std::string_view hint,
 /// The name of a value, reported where it cannot be one.
 bool check_name(const std::string& name, const Node& node, const std::string& label, const Reporter& report) {
   if (is_reserved(name)) {
-    report.wrong(node.key,
-                 fmt::format("{} {}: the word has a meaning of its own: {{host.{}}}", label, name, name),
+    report.wrong(node.key, fmt::format("{} {}: is a reserved word: {{host.{}}}", label, name, name),
                  "give the value another name");
     return false;
   }
@@ -74,18 +73,17 @@ std::optional<AddressRule> parse_rule(const Node& node, const std::string& label
     report.wrong(
         node.key,
         fmt::format("{}: {}", label,
-                    network ? "cannot be counted and looked up at once" : "does not say where it comes from"),
+                    network ? "network and lookup exclude each other" : "does not say where it comes from"),
         "write either network = \"192.0.2.0/24\" or lookup = \"{host}-ib0\"");
   }
   for (const auto* name : {"prefix", "family"}) {
     if (find(name) && network && !lookup)
       report.wrong(find(name)->key,
-                   fmt::format("{} {}: goes with lookup; a network says it itself", label, name));
+                   fmt::format("{} {}: is only valid with lookup; a network implies it", label, name));
   }
   for (const auto* name : {"step", "offset"}) {
     if (find(name) && lookup && !network)
-      report.wrong(find(name)->key,
-                   fmt::format("{} {}: goes with network; nothing is counted here", label, name));
+      report.wrong(find(name)->key, fmt::format("{} {}: is only valid with network", label, name));
   }
   if (network) {
     const auto* text = text_in(*network);
@@ -149,7 +147,7 @@ GivenValues parse_values(const Node& node, const std::string& label, const Repor
       out.emplace(name, GivenValue{truth ? (*truth ? "true" : "false") : model::text_of(member.scalar),
                                    location_of(report.text, member.at)});
     } else {
-      report.wrong(member.at, fmt::format("{} {}: is {}, must be a text, an integer or a boolean", label,
+      report.wrong(member.at, fmt::format("{} {}: is {}, must be a string, an integer or a boolean", label,
                                           name, sort_of(member)));
     }
   }
@@ -286,8 +284,8 @@ void HostData::parse_section(const Node& section, const Reporter& report, HostSe
         if (host.find_first_of("*?[") != std::string::npos) {
           out.patterns.emplace_back(folded, std::move(given));
         } else if (!out.exact.try_emplace(folded, std::move(given)).second) {
-          report.wrong(values.key, fmt::format("{}: host {} has values here twice", label, folded),
-                       "upper and lower case are the same host; write its values in one place");
+          report.wrong(values.key, fmt::format("{}: host {} is defined twice here", label, folded),
+                       "host names ignore case; write the values of a host in one place");
         }
       }
     } else if (name == "address") {

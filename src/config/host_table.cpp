@@ -41,7 +41,7 @@ std::optional<Fault> split_line(std::string_view line, std::vector<TableCell>& c
       from = at = quote;
       for (++at;; ++at) {
         if (at >= line.size())
-          return Fault{place(from), 1, "a field in quotes does not end on its line",
+          return Fault{place(from), 1, "a quoted field does not end on its line",
                        "close it with \", and write \"\" for a quote inside"};
         if (line[at] == '"' && (at + 1 >= line.size() || line[at + 1] != '"')) break;
         if (line[at] == '"') ++at;
@@ -56,7 +56,7 @@ std::optional<Fault> split_line(std::string_view line, std::vector<TableCell>& c
       end = std::min(line.find(',', at), line.size());
       const auto field = line.substr(at, end - at);
       if (const auto inside = field.find('"'); inside != std::string_view::npos)
-        return Fault{place(at + inside), 1, "a quote inside a field without quotes",
+        return Fault{place(at + inside), 1, "a quote inside an unquoted field",
                      "put the whole field in quotes, and write \"\" for the quote"};
       cell.text = base::trim(field);
       at = end;
@@ -93,7 +93,7 @@ std::optional<Fault> check_header(const std::vector<TableCell>& cells, const Lim
 std::optional<model::Diagnostic> check_table(const Text& text, Limits limits) {
   limits.file_bytes = limits.table_bytes;
   auto wrong = check_text(text, limits);
-  if (wrong && wrong->where.line == 0) wrong->hint = "leave out hosts or columns that no document asks for";
+  if (wrong && wrong->where.line == 0) wrong->hint = "remove hosts or columns that no document uses";
   return wrong;
 }
 
@@ -105,7 +105,7 @@ std::optional<Fault> check_row(const std::vector<TableCell>& cells, const std::v
     return Fault{host.column, host.length,
                  fmt::format("has {} fields{}, but the table has {} columns", cells.size(),
                              cells.size() > limits.table_columns ? " or more" : "", columns.size()),
-                 fmt::format("the columns are {}; a value that is not there is an empty field",
+                 fmt::format("the columns are {}; leave the field of a missing value empty",
                              base::join(columns, ", "))};
   if (base::trim(host.text).empty()) return Fault{host.column, host.length, "the host is missing", ""};
   for (const auto& cell : cells) {

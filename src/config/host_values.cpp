@@ -166,7 +166,7 @@ HostValues::Answer HostValues::value_of(std::string_view name, bool addresses) c
   name.remove_prefix(std::string_view("host.").size());
   if (is_reserved(name) && is_column(name))
     return tl::make_unexpected(
-        Missing{fmt::format("a table has a column \"{}\", but the word has a meaning of its own", name),
+        Missing{fmt::format("a table has a column \"{}\", which is a reserved word", name),
                 "rename the column, or remove it"});
   if (name == "fqdn") return Found{host_};
   if (name == "domain") {
@@ -209,7 +209,7 @@ HostValues::Answer HostValues::number(std::string_view which) const {
         numbers_.empty()
             ? fmt::format("the name of host {} has no number", host_)
             : fmt::format("the name of host {} has only {}", host_, counted_text(numbers_.size(), "number")),
-        "use [match] for a file that is for numbered hosts only"});
+        "use [match] to limit the file to numbered hosts"});
   const auto value = number_of(numbers_[at - 1]);
   if (!value)
     return tl::make_unexpected(Missing{fmt::format("the number in the name of host {} is too large", host_)});
@@ -259,15 +259,15 @@ HostValues::Answer HostValues::given(std::string_view name, bool addresses) cons
     if (other != best.end()) {
       Missing clash{
           fmt::format("host {} has two values: \"{}\" and \"{}\"", host_, best.front().text, other->text),
-          "a value of the host itself counts before one of a pattern; of two alike, remove one"};
+          "a host name takes precedence over a pattern; of two equal matches, remove one"};
       clash.related = {{*best.front().where, "given here"}, {*other->where, "and here"}};
       return tl::make_unexpected(std::move(clash));
     }
     if (!best.empty()) return best.front();
     if (const auto rule = section.addresses.find(name); rule != section.addresses.end()) {
       if (addresses) return address(rule->second);
-      return tl::make_unexpected(
-          Missing{"an address cannot be built from another one", "", {{rule->second.where, "defined here"}}});
+      return tl::make_unexpected(Missing{
+          "an address cannot be derived from another address", "", {{rule->second.where, "defined here"}}});
     }
   }
   return tl::make_unexpected(missing(name, full, std::move(tables)));
@@ -284,7 +284,7 @@ HostValues::Missing HostValues::missing(std::string_view name, const std::string
   } else if (known.empty()) {
     out.hint = "give it in [host.values], [host.address] or a table";
   } else if (!full.empty()) {
-    out.hint = fmt::format("{} is another name: use the host's own one in the table, or in --hosts", full);
+    out.hint = fmt::format("{} is an alias: use the host's own name in the table or in --hosts", full);
   } else if (std::find(known.begin(), known.end(), name) != known.end()) {
     out.hint =
         fmt::format("other hosts have it: add {} to the table, or write [host.values.{}]", host_, short_);
@@ -315,7 +315,7 @@ HostValues::Answer HostValues::counted(const AddressRule& rule) const {
   auto step = rule.step;
   if (numbers_.empty())
     return tl::make_unexpected(Missing{fmt::format("the name of host {} has no number to count with", host_),
-                                       "use [match] for a file that is for numbered hosts only"});
+                                       "use [match] to limit the file to numbered hosts"});
   if (step.empty()) {
     step.assign(numbers_.size(), 0);
     step.back() = 1;
@@ -341,7 +341,7 @@ HostValues::Answer HostValues::counted(const AddressRule& rule) const {
     return tl::make_unexpected(
         Missing{fmt::format("host {} would have address {} of {}, which is outside of that network", host_,
                             sum, network.text()),
-                fmt::format("its last host has number {}; take a shorter prefix or a smaller offset",
+                fmt::format("its last host has number {}; use a shorter prefix or a smaller offset",
                             (std::uint64_t{1} << host_bits) - (has_broadcast ? 2 : 1))});
   }
   // Of a point-to-point network (RFC 3021, RFC 6164) every address is one.
@@ -352,7 +352,7 @@ HostValues::Answer HostValues::counted(const AddressRule& rule) const {
   if (has_broadcast && sum == (std::uint64_t{1} << host_bits) - 1)
     return tl::make_unexpected(
         Missing{fmt::format("host {} would have the broadcast address of {}", host_, network.text()),
-                "take a shorter prefix or a smaller offset"});
+                "use a shorter prefix or a smaller offset"});
   return Found{fmt::format("{}/{}", found->text(), network.length), rule.where};
 }
 

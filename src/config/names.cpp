@@ -235,7 +235,7 @@ void check_identity(const Node& table, const SectionSpec& spec, std::string_view
   for (const auto& set : spec.identities)
     std::copy_if(set.begin(), set.end(), std::inserter(there, there.end()), is_there);
   if (there.empty()) {
-    report.wrong(place_of(table), fmt::format("{}: does not say what it applies to", label),
+    report.wrong(place_of(table), fmt::format("{}: no identifying key", label),
                  fmt::format("add {}", choices(spec)));
     return;
   }
@@ -248,8 +248,7 @@ void check_identity(const Node& table, const SectionSpec& spec, std::string_view
       for (const auto& key : set) {
         const Node& node = table.members.find(key)->second;
         if (node.sort != Node::Sort::kTable || !node.members.empty()) continue;
-        report.wrong(node.key,
-                     fmt::format("{} {}: is empty, so it does not say what the entry applies to", label, key),
+        report.wrong(node.key, fmt::format("{} {}: is empty and identifies nothing", label, key),
                      fmt::format("write at least one key of {}", key));
       }
       return;
@@ -267,8 +266,8 @@ void check_identity(const Node& table, const SectionSpec& spec, std::string_view
     });
     report
         .wrong(key_of(extra),
-               fmt::format("{} {}: conflicts with {}, which already says what the entry applies to", label,
-                           extra, set_text(whole)),
+               fmt::format("{} {}: conflicts with {}, which already identifies the entry", label, extra,
+                           set_text(whole)),
                fmt::format("keep one: {}", choices(spec)))
         .related.push_back({location_of(report.text, key_of(whole.front())), "said here"});
     return;

@@ -78,13 +78,12 @@ void list_filled(const model::Section& section, const Document& document, std::s
 
 /// Write access to the document is root's power: it names modules, services and kernel settings.
 model::Diagnostic untrusted(const Text& text) {
-  return {
-      model::Severity::kWarning,
-      {},
-      fmt::format("{}: {}, and so say what root does", text.name, text.written_by_others),
-      "rdma-configd applies by itself only what root alone can write, folders above it included: chown root, "
-      "chmod go-w",
-      {}};
+  return {model::Severity::kWarning,
+          {},
+          fmt::format("{}: {}, and could control what root does", text.name, text.written_by_others),
+          "rdma-configd applies only files that root alone can write, parent directories included: chown "
+          "root, chmod go-w",
+          {}};
 }
 
 /// Reports mistakes in the lines of a file that could be read although others could not.

@@ -21,10 +21,10 @@ ScalarError escape_error(std::string_view token) {
   for (auto at = token.find('\\'); at != std::string_view::npos; at = token.find('\\', at + 2)) {
     const auto after = token.substr(at + 1, utf8_length(token.substr(at + 1)));
     if (std::string_view("btnfr\"\\uU \t\r\n").find(after) != std::string_view::npos) continue;
-    return {fmt::format("\\{} means nothing in a text in double quotes", after),
+    return {fmt::format("\\{} is not an escape of a double-quoted string", after),
             "write \\\\ for a backslash, or use single quotes"};
   }
-  return {"the text has an invalid escape", "\\u takes 4 and \\U takes 8 hexadecimal digits"};
+  return {"the string has an invalid escape", "\\u takes 4 and \\U takes 8 hexadecimal digits"};
 }
 
 /// A word without the typographic quotes around it.
@@ -76,7 +76,7 @@ ScalarError word_error(std::string_view word) {
   const bool digits =
       std::all_of(word.begin(), word.end(), [](char c) { return (c >= '0' && c <= '9') || c == '_'; });
   if (digits && word.size() > 1 && word.front() == '0')
-    return {"a number does not begin with 0", "hexadecimal ones begin with 0x"};
+    return {"a number cannot begin with 0", "hexadecimal numbers begin with 0x"};
   if (integer_of(word).error == std::errc::result_out_of_range)
     return too_large(shown);  // refused by toml11 4
   return {shown + " is not a valid value", fmt::format("put text in quotes: \"{}\"", shown)};
@@ -93,7 +93,7 @@ ScalarError control_error(std::uint32_t code, std::string_view text) {
                       : code == 0x2029 ? "the paragraph separator"
                                        : "the bidirectional control",
                       code),
-          "remove it: tabs are the only control characters that a text may contain",
+          "remove it: tabs are the only control characters allowed in a string",
           model::Value(harmless(text))};
 }
 

@@ -140,7 +140,7 @@ class Parser {
       KeyPart part;
       if (cursor_.peek() == '"' || cursor_.peek() == '\'') {
         if (cursor_.at("\"\"\"") || cursor_.at("'''"))
-          return wrong(here(), "a key cannot be a text of several lines");
+          return wrong(here(), "a key cannot be a multi-line string");
         Node text;
         if (!quoted(text)) return false;
         if (const auto* name = std::get_if<std::string>(&text.scalar)) part.name = *name;
@@ -182,7 +182,7 @@ class Parser {
     if (auto clash = insert(table, key, std::move(node))) {
       const bool of_section = &table == section_ && key.size() == 1 && parent_ != nullptr;
       if (of_section && !parent_->members.contains(key.front().name)) {
-        clash->hint = fmt::format("remove one; keys of {} stand before its first {}", parent_label_, label_);
+        clash->hint = fmt::format("remove one; keys of {} must precede its first {}", parent_label_, label_);
       }
       wrong(*clash);
     }
@@ -241,7 +241,7 @@ class Parser {
       cursor_.skip_blanks();
       if (cursor_.at_line_end() || cursor_.peek() == '#') {
         return wrong(start, "the table that begins here has no closing } on its line",
-                     "a longer one is written as a [section]");
+                     "write a longer table as a [section]");
       }
       if (!pair(node, depth)) return false;
       cursor_.skip_blanks();
@@ -261,7 +261,7 @@ class Parser {
     const bool lines = cursor_.at("\"\"\"") || cursor_.at("'''");
     if (!cursor_.skip_quoted()) {
       if (lines) open_ = 1;
-      return wrong(cursor_.span(start), fmt::format("the text that begins here has no closing {}{}",
+      return wrong(cursor_.span(start), fmt::format("the string that begins here has no closing {}{}",
                                                     std::string(lines ? 3 : 1, cursor_.since(start).front()),
                                                     lines ? "" : " on its line"));
     }
@@ -277,7 +277,7 @@ class Parser {
     std::size_t blanks = 0;
     while (cursor_.peek(blanks) == ' ' || cursor_.peek(blanks) == '\t') ++blanks;
     if (open_ > 0 && cursor_.peek(blanks) == '=') {
-      return wrong(cursor_.span(start), fmt::format("{} = … inside brackets that are still open", found_word),
+      return wrong(cursor_.span(start), fmt::format("{} = … inside unclosed brackets", found_word),
                    "close them with ] or }");
     }
     decode(node, start);

@@ -34,10 +34,10 @@ Node* step(Node& table, const KeyPart& part, const Span& header, std::span<const
   if (is_list_of_headers(node)) return &node.items.back();
   if (node.sort == Sort::kTable && node.origin != Origin::kValue) return &node;
   const auto name = text_of(so_far);
-  clash = {part.at, fmt::format("{} is {} already, and a section cannot go into it", name, sort_of(node)), "",
+  clash = {part.at, fmt::format("{} is already {} and cannot contain a section", name, sort_of(node)), "",
            node.key};
-  if (node.sort == Sort::kTable) clash.message = fmt::format("{} was complete with its closing }}", name);
-  if (node.sort == Sort::kList) clash.message = fmt::format("{} was complete with its closing ]", name);
+  if (node.sort == Sort::kTable) clash.message = fmt::format("{} was closed by its }}", name);
+  if (node.sort == Sort::kList) clash.message = fmt::format("{} was closed by its ]", name);
   return nullptr;
 }
 
@@ -52,7 +52,7 @@ std::string_view sort_of(const Node& node) {
   if (node.sort == Sort::kTable) return "a table";
   if (node.sort == Sort::kList) return "a list";
   if (node.sort == Sort::kForeign) return node.foreign;
-  constexpr std::string_view kSorts[] = {"nothing", "a boolean", "an integer", "a text", "a list"};
+  constexpr std::string_view kSorts[] = {"nothing", "a boolean", "an integer", "a string", "a list"};
   return kSorts[node.scalar.index()];
 }
 
@@ -98,10 +98,10 @@ Node* open_header(Node& root, const Key& key, bool list, const Span& header, Cla
     return &node;
   }
   const auto name = text_of(parts);
-  clash = {header, fmt::format("{} is {} already, and cannot be a section too", name, sort_of(node)), "",
+  clash = {header, fmt::format("{} is already {} and cannot be a section too", name, sort_of(node)), "",
            node.key};
   if (key.size() > 1 && key[key.size() - 2].name == last.name) {
-    clash.hint = fmt::format("{0} has no {1} below it; for one more beside it write [[{0}]]",
+    clash.hint = fmt::format("{0} has no {1} below it; for another entry write [[{0}]]",
                              text_of(parts.first(key.size() - 1)), last.name);
   }
   if (list && node.sort == Sort::kTable && node.origin == Origin::kHeader) {
@@ -112,12 +112,12 @@ Node* open_header(Node& root, const Key& key, bool list, const Span& header, Cla
     clash.hint = fmt::format("write [[{}]] for one more", name);
   } else if (list && node.sort == Sort::kTable && node.origin == Origin::kImplied) {
     clash.message = fmt::format("[[{0}]] cannot follow a section below {0}", name);
-    clash.hint = fmt::format("what belongs to an entry stands behind it: put [[{}]] first", name);
+    clash.hint = fmt::format("subsections follow their entry: put [[{}]] first", name);
   } else if (node.sort == Sort::kTable) {
     clash.message = fmt::format("section [{}] is defined twice", name);
     clash.hint = "write its keys in one place";
   } else if (node.sort == Sort::kList) {
-    clash.message = fmt::format("{} was complete with its closing ]", name);
+    clash.message = fmt::format("{} was closed by its ]", name);
   }
   return nullptr;
 }
@@ -133,8 +133,8 @@ std::optional<Clash> insert(Node& table, const Key& key, Node value) {
       const auto name = text_of(parts.first(i + 1));
       const auto message =
           node.sort == Sort::kTable
-              ? fmt::format("{} is complete already, nothing can be added to it here", name)
-              : fmt::format("{} is {} already, nothing can be added to it", name, sort_of(node));
+              ? fmt::format("{} is closed; nothing can be added to it here", name)
+              : fmt::format("{} is already {}; nothing can be added to it", name, sort_of(node));
       return Clash{key[i].at, message, "", node.key};
     }
     inner = &node;

@@ -47,7 +47,7 @@ struct Node {
   std::map<std::string, Node, std::less<>> members;
 };
 
-/// "a boolean", "an integer", "a text", "a list", "a table", or what `foreign` says.
+/// "a boolean", "an integer", "a string", "a list", "a table", or what `foreign` says.
 std::string_view sort_of(const Node& node);
 
 /// Whether it, or an item of it, was reported already.

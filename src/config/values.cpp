@@ -27,7 +27,8 @@ std::string backward_range(std::string_view pattern) {
     const auto low = inside.substr(0, dash), high = inside.substr(dash + 1);
     const auto first = decimal(low), last = decimal(high);
     if (first && last && *first > *last)
-      return fmt::format("has a range from {0} down to {1}, and no host in it; write [{1}-{0}]", low, high);
+      return fmt::format("has a range from {0} down to {1}, which contains no host; write [{1}-{0}]", low,
+                         high);
   }
   return {};
 }
@@ -36,7 +37,7 @@ std::string backward_range(std::string_view pattern) {
 std::string pattern_error(std::string_view pattern) {
   constexpr std::size_t kLongest = 255;  // of a host name, and a bound on the work of matching
   if (pattern.empty()) return "is empty";
-  if (pattern.size() > kLongest) return "is longer than a host name can be";
+  if (pattern.size() > kLongest) return "is too long for a host name";
   const auto open = pattern.find('[');
   if (open != std::string_view::npos && pattern.find(']', open) == std::string_view::npos)
     return "has a [ without ]";
@@ -51,7 +52,7 @@ std::string complaint(std::string_view label, const model::FieldSpec& field, std
   return fmt::format("{} {}: {}", label, field.name, message);
 }
 
-/// "a list of texts", "an MTU in bytes"; as it is where it is a choice, a number of things, or a unit.
+/// "a list of strings", "an MTU in bytes"; as it is where it is a choice, a number of things, or a unit.
 std::string with_article(std::string_view type) {
   constexpr std::array<std::string_view, 3> kUnits{"seconds", "percent", "KiB"};
   const auto word = type.substr(0, type.find_first_of(" ,"));
@@ -94,7 +95,7 @@ std::optional<model::Value> list_value(const Node& node, std::string_view label,
       list.push_back(std::to_string(*number));
     } else {
       report.wrong(item.at, fmt::format("{} {}: an element is {}, must be a {}", label, field.name,
-                                        sort_of(item), numbers ? "whole number" : "text in quotes"));
+                                        sort_of(item), numbers ? "whole number" : "string in quotes"));
       continue;
     }
     items.push_back(&item);
@@ -253,7 +254,7 @@ std::optional<std::string> check_match(const Node& match, std::string_view host,
   for (const Node* node : patterns) {
     const auto* pattern = std::get_if<std::string>(&node->scalar);
     const auto error =
-        pattern ? pattern_error(*pattern) : fmt::format("is {}, must be a text", sort_of(*node));
+        pattern ? pattern_error(*pattern) : fmt::format("is {}, must be a string", sort_of(*node));
     if (!error.empty()) {
       wrong(node->at,
             fmt::format("[match] host: {}{}", pattern ? fmt::format("\"{}\" ", *pattern) : "", error));
@@ -267,10 +268,8 @@ std::optional<std::string> check_match(const Node& match, std::string_view host,
   if (!good || applies) return std::nullopt;
   // To leave the file out would be to take away all that it had put there.
   if (host.empty()) {
-    return wrong(
-        hosts.at,
-        "[match] host: this host has no name (yet), so that nothing tells whether the file is for it",
-        "give it one in /etc/hostname, or wait until the network has");
+    return wrong(hosts.at, "[match] host: this host has no name (yet), so the file cannot be matched to it",
+                 "give it one in /etc/hostname, or wait until the network has");
   }
   return fmt::format("is for hosts {}; this one is {}", base::join(tried, ", "), host);
 }

@@ -50,7 +50,7 @@ AppliedState applied_state_of(const LedgerNow& now, const config::Document* docu
   if (!now.damage) return out;
   out.lost = now.lost && now.ledger.active == 0;
   out.damage = now.damage->message + (out.lost ? "; which generation is active is not known"
-                                               : "; its copy is used, until the next apply sets it right");
+                                               : "; its copy is used until the next apply repairs it");
   return out;
 }
 
@@ -58,35 +58,34 @@ std::vector<std::string> notes_of(const AppliedState& applied_state) {
   std::vector<std::string> out;
   if (!applied_state.damage.empty()) out.push_back("DEGRADED: " + applied_state.damage);
   if (const auto& waiting = applied_state.unconfirmed) {
-    out.push_back(
-        applied_state.left.count() > 0
-            ? fmt::format(
-                  "generation {} waits for confirmation for another {}: `rdma-configctl confirm` keeps "
-                  "it, `rdma-configctl rollback` takes it back at once",
-                  waiting->generation, spoken(applied_state.left))
-            : fmt::format("generation {} was not confirmed {} and is about to be rolled back",
-                          waiting->generation,
-                          applied_state.rebooted ? "before the host was rebooted" : "in time"));
+    out.push_back(applied_state.left.count() > 0
+                      ? fmt::format("generation {} waits for confirmation for another {}: `rdma-configctl "
+                                    "confirm` keeps it, `rdma-configctl rollback` undoes it now",
+                                    waiting->generation, spoken(applied_state.left))
+                      : fmt::format("generation {} was not confirmed {} and is about to be rolled back",
+                                    waiting->generation,
+                                    applied_state.rebooted ? "before the host was rebooted" : "in time"));
   }
   if (applied_state.gone && applied_state.active) {
     out.push_back(
-        fmt::format("the daemon holds generation {}, which came from elsewhere or whose file has gone: "
+        fmt::format("the daemon enforces generation {}, which came from elsewhere or whose file has gone: "
                     "`rdma-configctl history show {}` prints it",
                     applied_state.active->number, applied_state.active->number));
   }
   if (!applied_state.compared || applied_state.is_active) return out;
   if (applied_state.refused) {
     const auto why = applied_state.why.empty() ? std::string() : fmt::format(" ({})", applied_state.why);
-    out.push_back(applied_state.active
-                      ? fmt::format("this document was rolled back{}; the daemon holds generation {} until "
-                                    "`rdma-configctl apply` applies the document again, or it changes",
-                                    why, applied_state.active->number)
-                      : fmt::format("this document was rolled back{}; nothing is held until `rdma-configctl "
-                                    "apply` applies it again, or it changes",
-                                    why));
+    out.push_back(
+        applied_state.active
+            ? fmt::format("this document was rolled back{}; the daemon enforces generation {} until "
+                          "`rdma-configctl apply` applies the document again, or it changes",
+                          why, applied_state.active->number)
+            : fmt::format("this document was rolled back{}; no generation is enforced until `rdma-configctl "
+                          "apply` applies it again, or it changes",
+                          why));
   } else if (applied_state.active) {
     out.push_back(fmt::format(
-        "this document is not the one that was applied last; the daemon holds generation {} until "
+        "this document is not the one that was applied last; the daemon enforces generation {} until "
         "`rdma-configctl apply` or `rdma-configctl reload`",
         applied_state.active->number));
   }

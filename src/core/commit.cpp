@@ -68,7 +68,7 @@ Report commit(const config::Document& document, const Request& request, Context&
   } else if (faulty) {
     report = run.held_instead_of(document.diagnostics, "the document has errors");
   } else if (request.by_itself && run.waits()) {
-    notes.push_back(fmt::format("generation {} waits for confirmation and is held until then",
+    notes.push_back(fmt::format("generation {} waits for confirmation and stays active until then",
                                 run.ledger().unconfirmed->generation));
     report = run.held(run.ledger().unconfirmed->generation);
   } else if (run.waits()) {
@@ -84,7 +84,7 @@ Report commit(const config::Document& document, const Request& request, Context&
     notes.push_back(
         active == 0 ? "the document was rolled back before and is not applied by itself until it changes"
                     : fmt::format("the document was rolled back before and is not applied by itself until it "
-                                  "changes; generation {} is held instead",
+                                  "changes; generation {} stays active instead",
                                   active));
     if (active != 0) report = run.held(active);
   } else {
@@ -130,8 +130,8 @@ Report confirm(const Request& request, Context& context) {
     const bool late = run.is_overdue();
     auto report = run.roll_back_unconfirmed(why);
     report.error =
-        late ? base::Error{Code::kTimeout, "it is too late: the time to confirm is over", 0}
-             : base::Error{Code::kBusy, "the apply that waited was interrupted, and is taken back", 0};
+        late ? base::Error{Code::kTimeout, "too late: the time to confirm is over", 0}
+             : base::Error{Code::kBusy, "the unconfirmed apply was interrupted and is being rolled back", 0};
     if (report.exit == Exit::kOk || report.exit == Exit::kPartly) report.exit = Exit::kError;
     return run.finished(std::move(report));
   }
@@ -142,7 +142,7 @@ Report confirm(const Request& request, Context& context) {
   rest.notes.insert(rest.notes.begin(), report.notes.begin(), report.notes.end());
   // It is confirmed, even if later steps failed.
   if (rest.exit == Exit::kError || rest.exit == Exit::kUndone) {
-    if (rest.error) rest.notes.push_back("what had waited could not be done yet: " + rest.error->message);
+    if (rest.error) rest.notes.push_back("deferred changes could not be made yet: " + rest.error->message);
     rest.error.reset();
     rest.exit = Exit::kPartly;
   }
@@ -174,12 +174,11 @@ Report roll_back(std::uint64_t number, const Request& request, Context& context)
   if (auto done = run.load(); !done) return error_report(done.error());
   const auto active = run.ledger().active;
   if (request.from != 0 && request.from != active) {
-    return error_report(
-        {Code::kBusy,
-         fmt::format("generation {} is active by now, not {} any more, so nothing is rolled back: look at "
-                     "`rdma-configctl history`",
-                     active, request.from),
-         0});
+    return error_report({Code::kBusy,
+                         fmt::format("generation {} is now active instead of {}, so nothing is rolled back: "
+                                     "see `rdma-configctl history`",
+                                     active, request.from),
+                         0});
   }
   const auto target = rollback_target(run.ledger(), number);
   if (!target) return error_report(target.error());

@@ -22,7 +22,7 @@ using model::Status;
 
 namespace {
 
-constexpr const char* kLetBe = "was rolled back to this; it is left so until the next apply, or boot";
+constexpr const char* kLetBe = "was rolled back to this value, which stays until the next apply or boot";
 
 }  // namespace
 
@@ -37,7 +37,7 @@ Report Run::held(std::uint64_t number) {
     if (copy) {
       const auto mended = parsed(*copy, request_);
       const auto again = save_texts(files(), context_.paths.texts, number, mended, copy->of_others);
-      if (!again) reason += "; it could not be written again: " + again.error().message;
+      if (!again) reason += "; it could not be rewritten: " + again.error().message;
     }
     const auto reasons = degrade(files(), {reason});
     const auto told = reasons.begin() + (copy ? 0 : 1);  // without a copy the first is the error
@@ -66,7 +66,7 @@ std::set<model::Key> Run::suspended(const config::Document& document, Options& o
   }
   if (!taken || !*taken) return keys;
   if ((*taken)->boot_id != context_.host.boot_id) {
-    tell_undone("the record of what was taken back before the last boot could not be removed",
+    tell_undone("the record of changes rolled back before the last boot could not be removed",
                 files().remove(context_.paths.suspended));
     return keys;
   }
@@ -117,7 +117,7 @@ Report Run::roll_back_unconfirmed(const std::string& why) {
   const auto not_recorded = [&](const base::Error& error) {
     report.error = error.in("the rollback could not be recorded");
     report.left_over.push_back(fmt::format(
-        "{}: generation {} still waits for its confirmation there; it is taken back again by the next run",
+        "{}: generation {} is still recorded there as unconfirmed; the next run rolls it back again",
         context_.paths.ledger, waiting.generation));
     report.exit = Exit::kUndoIncomplete;
     return report;
@@ -140,10 +140,9 @@ Report Run::roll_back_unconfirmed(const std::string& why) {
   ledger_.transaction = std::max(ledger_.transaction, committed_.transaction) + 1;
   if (auto done = commit(); !done) return not_recorded(done.error());
   end_unconfirmed(report);
-  auto told = waiting.again()
-                  ? fmt::format("what applying generation {} again had changed was rolled back: {}",
-                                waiting.generation, why)
-                  : fmt::format("generation {} was rolled back: {}", waiting.generation, why);
+  auto told = waiting.again() ? fmt::format("the changes of reapplying generation {} were rolled back: {}",
+                                            waiting.generation, why)
+                              : fmt::format("generation {} was rolled back: {}", waiting.generation, why);
   report.rollbacks.insert(told);
   report.notes.insert(report.notes.begin(), std::move(told));
   // After a reboot the kernel's state is new; files still are as the unconfirmed generation had them.

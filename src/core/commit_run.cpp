@@ -65,11 +65,11 @@ Result<void> Run::load() {
     reasons.back() += now->lost ? "; which generation was active is not known, and nothing is removed"
                                 : "; its copy is used";
     const auto again = now->lost ? Result<void>() : save_ledger(files(), context_.paths.ledger, committed_);
-    if (!again) reasons.back() += "; it could not be written again: " + again.error().message;
+    if (!again) reasons.back() += "; it could not be rewritten: " + again.error().message;
   }
   if (!rollback_record) {
     reasons.push_back(put_aside(files(), context_.paths.rollback_record, rollback_record.error()));
-    if (waits()) reasons.back() += "; when it is taken back, the generation before is applied instead";
+    if (waits()) reasons.back() += "; a rollback applies the generation before it instead";
     rollback_record_damaged_ = true;
   } else if (waits() && *rollback_record && (*rollback_record)->ledger &&
              (*rollback_record)->ledger->transaction < ledger_.transaction) {
@@ -82,7 +82,7 @@ Result<void> Run::load() {
   damage_.insert(reasons.begin(), reasons.end());
   // Of an apply that is over: its last step was not done.
   if (rollback_record_ && !waits())
-    tell_undone("the record of an apply that is over could not be removed",
+    tell_undone("the record of a finished apply could not be removed",
                 files().remove(context_.paths.rollback_record));
   if (!committed_.generations.empty()) tell_undone(kNoCopy, save_backup(files(), context_.paths, committed_));
   return {};
@@ -118,7 +118,7 @@ Report Run::held_instead_of(const std::vector<model::Diagnostic>& faults, const 
   auto report = held(ledger_.active);
   report.diagnostics.insert(report.diagnostics.begin(), faults.begin(), faults.end());
   report.notes.insert(report.notes.begin(),
-                      fmt::format("{}; generation {} is held instead", why, ledger_.active));
+                      fmt::format("{}; generation {} stays active instead", why, ledger_.active));
   if (succeeded(report)) report.exit = Exit::kError;  // what is wanted is not what is
   return report;
 }
@@ -166,13 +166,13 @@ void Run::drop(const Application& work, Report& report) {
   ledger_ = work.before;
   if (!work.same && !ambiguous_) {
     // One that cannot be removed is replaced by the next generation's.
-    tell_undone("a text that nothing was made of could not be removed",
+    tell_undone("the text of a generation that was never applied could not be removed",
                 files().remove(fmt::format("{}/{}.json", context_.paths.texts, work.number)));
   }
   if (work.begun && !ambiguous_ && !end_unconfirmed(report)) {
     report.exit = Exit::kUndoIncomplete;
     report.left_over.push_back(
-        fmt::format("{}: it could not be removed; the next run takes that apply back once more",
+        fmt::format("{}: it could not be removed; the next run rolls that apply back again",
                     context_.paths.rollback_record));
   }
   tell_ambiguous(report);
@@ -228,7 +228,7 @@ Report Run::too_late(Report applied) {
   if (!succeeded(report)) return report;
   report.error = base::Error{
       base::Code::kTimeout,
-      fmt::format("applying took longer than the {} s in which it was to be confirmed; it was rolled back",
+      fmt::format("the apply took longer than the {} s allowed for its confirmation; it was rolled back",
                   request_.confirm->count()),
       0};
   report.exit = Exit::kUndone;
@@ -299,7 +299,7 @@ void Run::tell_undone(std::string_view what, const Result<void>& done) {
 }
 
 void Run::note(Report& report, const base::Error& error) {
-  report.notes.push_back("what was done could not all be recorded: " + error.message);
+  report.notes.push_back("some changes could not be recorded: " + error.message);
 }
 
 void Run::merge(Report& report, Report other) {
@@ -324,7 +324,7 @@ Result<void> Run::commit() {
   // From here on it is committed; a later failure costs no more than the copy.
   if (auto done = save_backup(files(), context_.paths, ledger_); !done) {
     tell_undone(kNoCopy, done);
-    tell_undone("the copy of the ledger before stays, and is used should the ledger be damaged",
+    tell_undone("the previous copy of the ledger stays, and is used if the ledger is damaged",
                 files().remove(context_.paths.backup));  // better none than an old one
   }
   for (auto& left : remove_texts(files(), context_.paths, dropped)) notes_.push_back(std::move(left));
@@ -344,10 +344,10 @@ Options Run::options_for(std::function<Result<void>(const Report&)> commit) {
 void Run::tell_ambiguous(Report& report) const {
   if (!ambiguous_) return;
   report.exit = Exit::kUndoIncomplete;
-  report.left_over.push_back(fmt::format(
-      "{}: it could not be put back, and may name another generation as the active one; the next run that "
-      "can write there mends it",
-      context_.paths.ledger));
+  report.left_over.push_back(
+      fmt::format("{}: it could not be restored, and may name the wrong active generation; the next run that "
+                  "can write there repairs it",
+                  context_.paths.ledger));
 }
 
 void Run::add(std::uint64_t number, const std::string& digest) {
@@ -380,7 +380,7 @@ Result<void> Run::begin_unconfirmed(std::uint64_t number, const std::string& dig
   if (auto text = read_texts(files(), context_.paths, from); from != 0 && text)
     record.previous = std::move(*text);
   if (auto done = save_rollback_record(files(), context_.paths.rollback_record, record); !done)
-    return base::fail(done.error().in("writing what it takes to roll back"));
+    return base::fail(done.error().in("writing the rollback record"));
   rollback_record_ = std::move(record);
   if (!first) return {};
   const std::chrono::milliseconds within = *request_.confirm;

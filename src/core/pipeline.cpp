@@ -181,7 +181,7 @@ Result<void> recover(system::Host& host, const Journal& journal, State& state, c
   notes.emplace_back("found an interrupted apply; converging to the current document");
   // The journal must not keep every later apply from running: settings that cannot be put back are reported.
   for (const auto& what : put_back(journal.plan, host)) {
-    notes.push_back("what an interrupted apply took down could not all be put back: " + what);
+    notes.push_back("some settings that an interrupted apply took down could not be restored: " + what);
   }
   auto observation = observe_host(host, keys_of(state, journal.plan));
   if (!observation) return base::fail(observation.error());

@@ -26,7 +26,7 @@ struct Paths {
 
 /// The reason of what is in Report::drifted.
 inline constexpr const char* kDrifted =
-    "somebody else has changed it, and drift = \"report\" leaves it until the next apply";
+    "another program has changed it, and drift = \"report\" leaves it until the next apply";
 
 enum class RemovalGuard {
   kNone,

@@ -383,7 +383,7 @@ std::optional<base::Error> settle(system::Host& host, const Options& options, co
   base::Result<void> done;
   if (!(state == on_disk)) {
     done = save_state(host.files, options.paths.state, state);
-    if (!done) done = base::fail(done.error().in("what was done could not be recorded"));
+    if (!done) done = base::fail(done.error().in("the changes could not be recorded"));
   }
   if (done && options.bracket.commit) done = options.bracket.commit(report);
   if (!done) {
@@ -391,7 +391,8 @@ std::optional<base::Error> settle(system::Host& host, const Options& options, co
     if (!(state == on_disk)) {
       const auto back = on_disk.records.empty() ? host.files.remove(options.paths.state)
                                                 : save_state(host.files, options.paths.state, on_disk);
-      if (!back) report.notes.push_back("what is remembered could not be put back: " + back.error().message);
+      if (!back)
+        report.notes.push_back("the earlier state file could not be restored: " + back.error().message);
     }
     return done.error();
   }
@@ -423,8 +424,8 @@ void undo_earlier(const config::Document& document, system::Host& host, const Op
   abandon(host, options, earlier.on_disk, state, report);
   report.exit = report.left_over.empty() ? Exit::kUndone : Exit::kUndoIncomplete;
   report.notes.emplace_back(
-      "the adapter came back as new: `rdma-configctl apply` with the document before, or the daemon, gives "
-      "its interfaces what they had");
+      "the adapter was re-initialized: `rdma-configctl apply` with the previous document, or the daemon, "
+      "restores its interfaces' settings");
 }
 
 void defer(Comparison& comparison, const Options& options) {

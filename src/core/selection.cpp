@@ -343,7 +343,7 @@ base::Result<Selection> select(const config::Document& wanted, const config::Doc
   for (const auto& diagnostic : out.document.diagnostics) {
     if (diagnostic.severity != model::Severity::kError) continue;
     return base::fail(Code::kInvalid,
-                      fmt::format("what --only selects does not fit the entries that stay as they are: {}; "
+                      fmt::format("the entries that --only selects conflict with the remaining entries: {}; "
                                   "select those too, or apply the whole document",
                                   diagnostic.message));
   }

@@ -240,8 +240,8 @@ class BusService : public Service {
     // A daemon that hangs may carry out a request later, when nobody counts on it any more.
     if (!answers()) {
       return base::fail(Code::kTimeout,
-                        "rdma-configd does not answer, and nothing was asked of it: see `systemctl status "
-                        "rdma-configd`, or go without it (--local)");
+                        "rdma-configd does not answer, and no request was sent: see `systemctl status "
+                        "rdma-configd`, or bypass the daemon (--local)");
     }
     {
       const std::lock_guard hold(mutex_);
@@ -283,13 +283,12 @@ class BusService : public Service {
   /// Of a job that may have begun, and of whose end nothing is known.
   static Report unknown(const std::string& why) {
     Report report;
-    report.error =
-        base::Error{Code::kIo,
-                    why +
-                        ", so it is not known what was done. When it starts again it finishes or undoes what "
-                        "it began: look at `systemctl status rdma-configd`, `rdma-configctl history` and "
-                        "`rdma-configctl diff`, then do it again if need be",
-                    0};
+    report.error = base::Error{Code::kIo,
+                               why +
+                                   ", so the outcome is not known. At its next start it finishes or undoes "
+                                   "the job: see `systemctl status rdma-configd`, `rdma-configctl history` "
+                                   "and `rdma-configctl diff`, then retry if necessary",
+                               0};
     report.exit = model::Exit::kUndoIncomplete;
     return report;
   }
@@ -301,7 +300,7 @@ class BusService : public Service {
                                                                               : model::Exit::kUndoIncomplete;
     report.error = base::Error{
         Code::kRefused,
-        fmt::format("rdma-configd has ended the job with exit status {}; more is not known ({}): see "
+        fmt::format("rdma-configd has ended the job with exit status {}, without details ({}): see "
                     "`rdma-configctl show`",
                     exit, why),
         0};

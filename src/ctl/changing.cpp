@@ -49,8 +49,8 @@ std::optional<base::Error> obstacle(const Context& context, const Service* servi
         fmt::format("{} changes network interfaces and files below /etc, which takes root: run it "
                     "with sudo{}",
                     arguments.command,
-                    arguments.command == "apply"      ? " (diff and --dry-run do without)"
-                    : arguments.command == "withdraw" ? " (--dry-run does without)"
+                    arguments.command == "apply"      ? " (diff and --dry-run do not)"
+                    : arguments.command == "withdraw" ? " (--dry-run does not)"
                                                       : ""),
         0};
   }
@@ -128,7 +128,7 @@ Report past_daemon(const Context& context, core::Context& core, const std::funct
       core.host.files.write(core::kAppliedMark, fmt::format("{}\n", core::system_clock().boot_ms()));
   if (!told)
     report.notes.push_back(
-        "a running rdma-configd could not be told of this apply, and may take it for drift: " +
+        "a running rdma-configd could not be notified of this apply, and may treat it as drift: " +
         told.error().message);
   return report;
 }

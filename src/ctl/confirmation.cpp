@@ -118,7 +118,7 @@ int await_end(const Context& context, system::Host& host, PendingConfirmation pe
     }
   }
   if (pending.state == State::kKept) {
-    context.say("somebody else has confirmed the changes");
+    context.say("another session has confirmed the changes");
     return status;
   }
   if (pending.state == State::kTakenBack) {

@@ -17,7 +17,7 @@ using base::Result;
 namespace {
 
 constexpr const char* kBeginning =
-    "# How the RDMA devices and IPoIB interfaces of this host should be: rdma-configd.toml(5).\n"
+    "# RDMA configuration of this host: see rdma-configd.toml(5).\n"
     "version = 1\n";
 
 /// Not every folder can be locked: over NFS none can.
@@ -77,10 +77,10 @@ Result<void> replace_document(const Context& context, const std::string& name,
   if (!lock) return base::fail(lock.error());
   const auto now = context.environment.host(context.root())->files.read(name);
   if (now && before && *now != *before) {
-    return base::fail(Code::kBusy,
-                      fmt::format("{} was changed by somebody else while you were editing; it is "
-                                  "left as it is now",
-                                  name));
+    return base::fail(
+        Code::kBusy,
+        fmt::format("{} was changed by another process while you were editing; it was not overwritten",
+                    name));
   }
   return write_document(context, name, text);
 }

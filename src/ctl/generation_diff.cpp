@@ -158,7 +158,7 @@ int diff_generations(const Context& context) {
   const auto& words = context.arguments.words;
   if (context.offline())
     return refuse(context,
-                  {Code::kInvalid, "diff N does not go with --root: an image has no generations", 0});
+                  {Code::kInvalid, "diff N cannot be combined with --root: an image has no generations", 0});
   const auto host = context.environment.host("/");
   const auto from = base::parse_number(words.front()).value_or(0);
   if (words.size() == 2) return between(context, *host, from, base::parse_number(words.back()).value_or(0));

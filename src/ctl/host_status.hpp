@@ -27,7 +27,7 @@ struct HostStatus {
 HostStatus host_status_of(const Context& context, system::Host& host,
                           std::optional<base::Result<config::Document>> document = {});
 
-/// Settings that somebody else keeps changing back, by resource.
+/// Settings that another program keeps changing back, by resource.
 std::map<model::Key, std::string> contended_in(const HostStatus& host_status);
 
 }  // namespace rdmacfg::ctl

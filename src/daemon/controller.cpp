@@ -329,7 +329,7 @@ void Controller::ended(const Job& job, const Outcome& outcome) {
   }
   if (!ready_) {
     ready_ = true;
-    log(LOG_INFO, Message::kStarted, "what is there is configured");
+    log(LOG_INFO, Message::kStarted, "the hardware that is present is configured");
   }
   if (!stopping_) notify("READY=1");
   if (!stopping_ && again_.empty()) {

@@ -15,8 +15,8 @@ std::string Health::state() const {
 std::string Health::status() const {
   const auto now = doing.empty() ? state() : doing.substr(0, doing.find('\n'));
   if (!ready) return now;
-  auto out = generation == 0 ? std::string("no generation is held")
-                             : fmt::format("generation {} is held", generation);
+  auto out = generation == 0 ? std::string("no generation is active")
+                             : fmt::format("generation {} is active", generation);
   if (!unconfirmed.empty()) out += " until " + unconfirmed + " unless it is confirmed";
   if (busy) return now + "; " + out;
   if (pending > 0) out += fmt::format(", {} pending", pending);

@@ -117,7 +117,7 @@ std::map<model::Key, std::string> Reconciler::contended(bool values) const {
     auto& text = out[key];
     for (const auto& [field, fight] : fields)
       text += (text.empty() ? "" : ", and ") + fight.what + (values ? fight.values : "");
-    text = fmt::format("something else has {}; it is left alone until the next apply", text);
+    text = fmt::format("another program has {}; it is left alone until the next apply", text);
   }
   return out;
 }

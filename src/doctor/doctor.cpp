@@ -59,12 +59,12 @@ std::vector<std::pair<std::string, std::string>> roce_modes(kinds::World& world)
 
 const std::vector<Check>& checks() {
   static const std::vector<Check> kChecks{
-      {"document_held", "a document that is not what the daemon holds, or waits for confirmation",
+      {"document_held", "a document that differs from the active generation, or waits for confirmation",
        detail::document_held},
-      {"daemon_down", "a daemon that does not run although there is something to hold", detail::daemon_down},
+      {"daemon_down", "a daemon that is not running although a document is to be enforced",
+       detail::daemon_down},
       {"port_down", "ports without a link that the document configures", detail::port_down},
-      {"no_subnet_manager", "ports whose link is up and that no subnet manager configures",
-       detail::no_subnet_manager},
+      {"no_subnet_manager", "ports with a link that no subnet manager configures", detail::no_subnet_manager},
       {"not_master", "a subnet manager of the document where another one is master", detail::not_master},
       {"two_subnet_managers", "two masters, or two fabrics with one subnet prefix",
        detail::two_subnet_managers},
@@ -72,11 +72,10 @@ const std::vector<Check>& checks() {
       {"pkey_missing", "P_Key interfaces whose partition the subnet manager does not know",
        detail::pkey_missing},
       {"mtu_capped", "IPoIB MTUs that the multicast group does not allow", detail::mtu_capped},
-      {"no_connected_mode", "connected mode wanted where the adapter cannot do it",
-       detail::no_connected_mode},
+      {"no_connected_mode", "connected mode on adapters that do not support it", detail::no_connected_mode},
       {"connected_multicast", "multicast programs on connected interfaces with a large MTU",
        detail::connected_multicast},
-      {"no_address", "interfaces that are to have addresses from the network, and have none",
+      {"no_address", "interfaces without the addresses that DHCP or a router should give them",
        detail::no_address},
       {"gid_missing", "active RoCE ports without a GID", detail::gid_missing},
       {"roce_mismatch", "ports with different RoCE versions", detail::roce_mismatch},
@@ -86,9 +85,9 @@ const std::vector<Check>& checks() {
       {"stale_initramfs", "an initramfs without our module options and naming rules",
        detail::stale_initramfs},
       {"rivals", "other programs and files that set the same things", detail::rivals},
-      {"contended", "settings that somebody else keeps changing back", detail::contended},
+      {"contended", "settings that another program keeps changing back", detail::contended},
       {"unmet", "expectations that are not met", detail::unmet},
-      {"not_as_wanted", "whatever else is not as the document says", detail::not_as_wanted},
+      {"not_as_wanted", "all other differences from the document", detail::not_as_wanted},
   };
   return kChecks;
 }

@@ -86,26 +86,27 @@ void document_held(const DoctorContext& context, std::vector<Finding>& out) {
          "`rdma-configctl confirm` keeps it, `rdma-configctl rollback` takes it back at once"});
   }
   if (applied_state.gone && applied_state.active) {
-    out.push_back({"document_held", Finding::Weight::kRisk, object,
-                   fmt::format("there is none in /etc/rdma-configd, and the daemon holds generation {} ({})",
-                               applied_state.active->number, applied_state.active->when),
-                   fmt::format("`rdma-configctl history show {}` prints it; write it to "
-                               "/etc/rdma-configd/config.toml",
-                               applied_state.active->number)});
+    out.push_back(
+        {"document_held", Finding::Weight::kRisk, object,
+         fmt::format("there is none in /etc/rdma-configd, and the daemon enforces generation {} ({})",
+                     applied_state.active->number, applied_state.active->when),
+         fmt::format("`rdma-configctl history show {}` prints it; write it to "
+                     "/etc/rdma-configd/config.toml",
+                     applied_state.active->number)});
   }
   if (!applied_state.compared || applied_state.is_active) return;
   if (applied_state.refused) {
     const auto why = applied_state.why.empty() ? std::string() : fmt::format(" ({})", applied_state.why);
     out.push_back({"document_held", Finding::Weight::kProblem, object,
                    fmt::format("it was rolled back{}, so it is not applied at boot or by a reload; {}", why,
-                               applied_state.active ? fmt::format("generation {} is held instead",
+                               applied_state.active ? fmt::format("generation {} stays active instead",
                                                                   applied_state.active->number)
-                                                    : "nothing is held"),
+                                                    : "no generation is enforced"),
                    "change it, or apply it again with `rdma-configctl apply --confirm 5m`"});
   } else if (applied_state.active) {
     out.push_back(
         {"document_held", Finding::Weight::kRisk, object,
-         fmt::format("it is not the one that was applied last: the daemon holds generation {} ({}) until "
+         fmt::format("it is not the one that was applied last: the daemon enforces generation {} ({}) until "
                      "it reads the document again, at a reload or at the next boot",
                      applied_state.active->number, applied_state.active->when),
          "`rdma-configctl diff` shows what it would change; then `rdma-configctl apply`"});
@@ -136,10 +137,10 @@ void contended(const DoctorContext& context, std::vector<Finding>& out) {
     }
     out.push_back(
         {"contended", Finding::Weight::kProblem, label,
-         fmt::format("somebody else keeps changing it: {}; the daemon leaves it alone until the next apply",
+         fmt::format("another program keeps changing it: {}; the daemon leaves it alone until the next apply",
                      why),
-         "find out who sets it (`journalctl -u rdma-configd` names the suspect), stop that or take the "
-         "setting out of the document, then `rdma-configctl apply`",
+         "find the program that sets it (`journalctl -u rdma-configd` names the suspect), stop it or remove "
+         "the setting from the document, then `rdma-configctl apply`",
          key});
   }
 }
@@ -202,14 +203,15 @@ void not_as_wanted(const DoctorContext& context, std::vector<Finding>& out) {
         out.push_back(
             {"not_as_wanted", Finding::Weight::kRisk, resource.label,
              fmt::format("{} waits: {}", resource.key.kind, resource.reason),
-             "it follows by itself when that has come; otherwise take the entry out of the document",
+             "it is applied when that condition is met; otherwise remove the entry from the document",
              resource.key});
         break;
       case Status::kLimited:
         out.push_back(
             {"not_as_wanted", Finding::Weight::kRisk, resource.label,
              fmt::format("{} is as far as the fabric allows: {}", resource.key.kind, resource.reason),
-             "change the fabric and then `rdma-configctl apply --retry`, or want less", resource.key});
+             "change the fabric and then `rdma-configctl apply --retry`, or lower the value in the document",
+             resource.key});
         break;
       case Status::kUnmet:
       case Status::kInSync:

@@ -77,14 +77,12 @@ void no_subnet_manager(const DoctorContext& context, std::vector<Finding>& out) 
     // One of ours that serves the port does so within seconds.
     const auto own = units(context, {kinds::opensm_unit(port.port->guid)});
     if (!own.empty() && own.front().active == "active") {
-      out.push_back(
-          {"no_subnet_manager", Finding::Weight::kProblem, name_of(port),
-           fmt::format(
-               "{} runs, but the port waits in state {}: the subnet manager does not reach it, as after "
-               "its device was removed and came back",
-               own.front().name, port.port->state),
-           fmt::format("systemctl restart {}; if that does not help, `journalctl -u {}` says what keeps it",
-                       own.front().name, own.front().name)});
+      out.push_back({"no_subnet_manager", Finding::Weight::kProblem, name_of(port),
+                     fmt::format("{} runs, but the port waits in state {}: the subnet manager does not reach "
+                                 "it, as happens when its device was removed and added again",
+                                 own.front().name, port.port->state),
+                     fmt::format("systemctl restart {}; if that does not help, see `journalctl -u {}`",
+                                 own.front().name, own.front().name)});
       return;
     }
     out.push_back(
@@ -123,7 +121,7 @@ void not_master(const DoctorContext& context, std::vector<Finding>& out) {
     out.push_back(
         {"not_master", Finding::Weight::kRisk, name_of(*port),
          fmt::format("OpenSM runs on it with priority {}, but the subnet manager with LID {} is master: "
-                     "its partitions, routes and QoS rule the fabric, not those of this host",
+                     "the fabric uses its partitions, routes and QoS, not those of this host",
                      wanted.priority ? std::to_string(*wanted.priority) : "0", master),
          "`rdma-configctl fabric` shows the priorities (equal ones: the lower GUID is master); raise "
          "priority of [[opensm]], or write beside_other = true to have it stand by",
@@ -140,8 +138,8 @@ void two_subnet_managers(const DoctorContext& context, std::vector<Finding>& out
     out.push_back(
         {"two_subnet_managers", Finding::Weight::kProblem, name_of(port),
          fmt::format("its subnet manager has LID {}, that of {} has LID {}, and both ports have the subnet "
-                     "prefix {}: either two masters run, or these are two fabrics with one prefix, which "
-                     "programs take for one",
+                     "prefix {}: either two masters run, or these are two fabrics with the same prefix, "
+                     "which programs cannot tell apart",
                      *port.port->sm_lid, name_of(at->second), *at->second.port->sm_lid,
                      port.port->gid_prefix),
          "give each fabric a subnet_prefix of its own ([[opensm.option]], or its opensm.conf); in one "
@@ -182,24 +180,22 @@ void mtu_capped(const DoctorContext& context, std::vector<Finding>& out) {
     const auto sentence =
         fmt::format("the document wants an MTU of {}, and the interface has {}", *wanted, link.mtu);
     if (state && is_limited(*state, link, *wanted, world)) {
-      out.push_back(
-          {"mtu_capped", Finding::Weight::kProblem, link.name,
-           fmt::format("{}: the multicast group of partition {} allows no more", sentence,
-                       link.ipoib->pkey.text()),
-           own_partition(context, link.ipoib->pkey)
-               ? "the document has the [[partition]] itself: give it mtu = 4096 (and every port of the "
-                 "partition a link MTU of 4096), or want less"
-               : "give the partition a larger MTU at the subnet manager (mtu=5 is 4096 in partitions.conf), "
-                 "or "
-                 "want less",
-           model::Key{std::string((link.ipoib->child ? kinds::pkey() : kinds::ipoib()).name()),
-                      link.ipoib->child ? link.ipoib->guid.text() + "/" + link.ipoib->pkey.text()
-                                        : link.ipoib->guid.text()}});
+      out.push_back({"mtu_capped", Finding::Weight::kProblem, link.name,
+                     fmt::format("{}: the multicast group of partition {} allows no more", sentence,
+                                 link.ipoib->pkey.text()),
+                     own_partition(context, link.ipoib->pkey)
+                         ? "the document has the [[partition]] itself: give it mtu = 4096 (and every port of "
+                           "the partition a link MTU of 4096), or lower the MTU"
+                         : "give the partition a larger MTU at the subnet manager (mtu=5 is 4096 in "
+                           "partitions.conf), or lower the MTU",
+                     model::Key{std::string((link.ipoib->child ? kinds::pkey() : kinds::ipoib()).name()),
+                                link.ipoib->child ? link.ipoib->guid.text() + "/" + link.ipoib->pkey.text()
+                                                  : link.ipoib->guid.text()}});
     } else if (context.report == nullptr) {  // else not_as_wanted() says it
       out.push_back({"mtu_capped", Finding::Weight::kProblem, link.name,
                      state ? sentence + ": the document is not applied, or it was changed since"
-                           : sentence + " (who may not read what was applied cannot tell why)",
-                     "rdma-configctl apply; it says so when the fabric allows no more"});
+                           : sentence + " (only root can see the reason)",
+                     "rdma-configctl apply, which reports a limit of the fabric"});
     }
   });
 }
@@ -209,7 +205,7 @@ void no_connected_mode(const DoctorContext& context, std::vector<Finding>& out) 
     if (link.ipoib->connected_capable || wanted_mode(context, link) != "connected") return;
     out.push_back(
         {"no_connected_mode", Finding::Weight::kProblem, link.name,
-         "the document wants connected mode, and this adapter's driver cannot do it (enhanced IPoIB)",
+         "the document wants connected mode, which this adapter's driver does not support (enhanced IPoIB)",
          "use mode = \"datagram\", or on_unsupported = \"datagram\"; the vendor's drivers have "
          "ipoib_enhanced=0"});
   });
@@ -293,17 +289,16 @@ void zero_guid(const DoctorContext& context, std::vector<Finding>& out) {
     if (!infiniband) {
       out.push_back(
           {"zero_guid", Finding::Weight::kRisk, device.name,
-           "its node GUID is zero, as of virtual functions that were given no MAC address: programs "
-           "that tell devices by their GUID take it for another one, and nothing can be named after "
-           "it",
-           "give the virtual function a MAC address on the host (ip link set … vf N mac …), which "
-           "its GUID is made of, and bind its driver again"});
+           "its node GUID is zero, as on virtual functions without a MAC address: programs that identify "
+           "devices by GUID confuse it with others, and no entry or naming rule can use it",
+           "give the virtual function a MAC address on the host (ip link set … vf N mac …), from which the "
+           "GUID is derived, and bind its driver again"});
       continue;
     }
     out.push_back(
         {"zero_guid", Finding::Weight::kProblem, device.name,
-         "it has a GUID of zero, as virtual functions have that nobody gave one: the subnet manager ignores "
-         "it, and nothing can be named after it",
+         "its GUID is zero, as on virtual functions without an assigned GUID: the subnet manager ignores it, "
+         "and no entry or naming rule can use it",
          "set node and port GUID of the virtual function on the host (ip link set … vf N node_guid …, "
          "port_guid …), and bind its driver again"});
   }

@@ -131,9 +131,9 @@ void pinned_rdma_cm(const DoctorContext& context, std::vector<Finding>& out) {
                                    [&](const auto& device) { return device.name == folder; });
     out.push_back(
         {"pinned_rdma_cm", Finding::Weight::kRisk, "/sys/kernel/config/rdma_cm/" + folder,
-         there ? "as long as this folder is there rdma_cm cannot be unloaded, and drivers cannot be restarted"
-               : "this folder leads nowhere, as its device has gone or has another name, and keeps rdma_cm "
-                 "from being unloaded",
+         there ? "while this folder exists, rdma_cm cannot be unloaded and drivers cannot be restarted"
+               : "this folder is stale, as its device was removed or renamed, and keeps rdma_cm from being "
+                 "unloaded",
          "rmdir it; values set through it stay"});
   }
 }

@@ -127,10 +127,11 @@ void rival_files(const DoctorContext& context, std::vector<Finding>& out) {
   for (const std::string path :
        {"/etc/netplan/50-cloud-init.yaml", "/etc/network/interfaces.d/50-cloud-init"}) {
     if (!read(context, path) || cloud_init_keeps_off(context)) continue;
-    rival(out, path,
-          "cloud-init rewrites the network configuration at every boot, with interfaces of its own choice",
-          "keep it from doing so: network: {config: disabled} in "
-          "/etc/cloud/cloud.cfg.d/99-disable-network-config.cfg");
+    rival(
+        out, path,
+        "cloud-init rewrites the network configuration at every boot, for interfaces that it selects itself",
+        "keep it from doing so: network: {config: disabled} in "
+        "/etc/cloud/cloud.cfg.d/99-disable-network-config.cfg");
   }
 }
 
@@ -173,7 +174,7 @@ void rival_profiles(const DoctorContext& context, std::vector<Finding>& out) {
         out, path,
         "NetworkManager sets another mode or MTU than the document from this profile, whenever it activates "
         "it",
-        "let the profile and the document say the same, or give the profile autoconnect=false");
+        "make the profile match the document, or set autoconnect=false in it");
   }
 }
 

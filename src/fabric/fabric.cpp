@@ -60,11 +60,11 @@ std::string_view text_of(ManagerState state) {
 std::string_view text_of(Shortfall why) {
   switch (why) {
     case Shortfall::kTrained:
-      return "both ends have better enabled: look at the cable and the connectors";
+      return "both ends have a better setting enabled: check the cable and the connectors";
     case Shortfall::kOneEnd:
       return "one end has less enabled than the other";
     case Shortfall::kLimited:
-      return "neither end has better enabled";
+      return "neither end has a better setting enabled";
   }
   return "";
 }

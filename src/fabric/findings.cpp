@@ -22,7 +22,7 @@ void find_slow_links(const Fabric& fabric, const Index& index, std::vector<Findi
   for (const auto& one : links_below_best(fabric)) {
     if (one.why == Shortfall::kLimited) continue;  // as somebody set it; the table has it
     out.push_back({"link", link_name(index, one.link),
-                   fmt::format("runs at {}, and both ends support {}; {}", text_of(one.active),
+                   fmt::format("runs at {}, although both ends support {}; {}", text_of(one.active),
                                text_of(one.best), text_of(one.why))});
   }
 }
@@ -37,11 +37,11 @@ void find_duplicates(const Fabric& fabric, const Index& index, std::vector<Findi
       if (const auto [at, added] = guids.emplace(port.guid, here); !added && port.guid != 0)
         out.push_back(
             {"duplicate_guid", index.name(here),
-             fmt::format("has the port GUID {} of {} as well; the subnet manager takes them for one",
+             fmt::format("has the same port GUID {} as {}; the subnet manager cannot tell them apart",
                          model::Guid{port.guid}.text(), index.name(at->second))});
       if (const auto [at, added] = lids.emplace(port.lid, here); !added && port.lid != 0)
         out.push_back({"duplicate_lid", index.name(here),
-                       fmt::format("has LID {} of {} as well; packets reach only one of them", port.lid,
+                       fmt::format("has the same LID {} as {}; packets reach only one of them", port.lid,
                                    index.name(at->second))});
     }
   }
@@ -88,7 +88,7 @@ void find_lonely_partitions(const Fabric& fabric, const Index& index, std::vecto
     if (one.full.size() + one.limited.size() == 1) {
       const auto& port = one.full.empty() ? one.limited.front() : one.full.front();
       out.push_back({"partition", index.name(port),
-                     fmt::format("is the only port with {}: it reaches nobody there", name)});
+                     fmt::format("is the only port with {}: it has no peer in this partition", name)});
     } else if (one.full.empty()) {
       out.push_back(
           {"partition", name,

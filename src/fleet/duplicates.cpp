@@ -129,8 +129,8 @@ void check_host_names(const Site& site, std::vector<Finding>& out) {
     out.push_back(
         {"host-name", full ? model::Severity::kWarning : model::Severity::kError,
          fmt::format("{} are called {} without their domains", hosts_text(hosts.size()), name),
-         full ? "{host} is the same on them, and the short name in a table or [match] means all of them"
-              : "tables and [match] may take one for the other; rename one",
+         full ? "{host} is the same on them, and their short name in a table or [match] matches all of them"
+              : "tables and [match] may confuse them; rename one",
          hosts});
   }
 }

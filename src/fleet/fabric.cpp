@@ -273,13 +273,12 @@ void check_managers(const Site& site, std::vector<Finding>& out) {
     const bool said =
         std::any_of(list.begin(), list.end(), [](const auto* one) { return one->priority >= 0; });
     const bool apart = rails.apart(list);
-    Finding one{
-        "sm-priority", apart ? model::Severity::kWarning : model::Severity::kError,
-        said ? fmt::format("{} subnet managers have the highest priority {}", list.size(), highest)
-             : fmt::format("{} subnet managers have no priority", list.size()),
-        apart ? "right where the rails are fabrics of their own; else give the one that is to be master a "
-                "higher priority"
-              : "give the one that is to be master a higher priority; without one it is OpenSM's 0"};
+    Finding one{"sm-priority", apart ? model::Severity::kWarning : model::Severity::kError,
+                said ? fmt::format("{} subnet managers have the highest priority {}", list.size(), highest)
+                     : fmt::format("{} subnet managers have no priority", list.size()),
+                apart ? "correct if the rails are separate fabrics; otherwise give the intended master a "
+                        "higher priority"
+                      : "give the intended master a higher priority; the default is OpenSM's 0"};
     for (const auto* manager : list) {
       one.hosts.push_back(manager->host);
       add_place(one, site.location(manager->where), "of host " + site.hosts[manager->host]);

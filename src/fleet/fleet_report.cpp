@@ -29,7 +29,7 @@ constexpr std::array<FactText, 6> kFacts{{{"devices", "number of RDMA devices"},
                                           {"interface-mtu", "MTU of {}"}}};
 
 std::string message_of(const Difference& one) {
-  if (one.status == "error") return one.reason.empty() ? "the host could not say" : one.reason;
+  if (one.status == "error") return one.reason.empty() ? "the host did not report it" : one.reason;
   const auto name = one.label.empty() ? one.kind : one.label;
   if (one.attribute == "missing") return fmt::format("{} {} is missing", one.kind, name);
   if (one.attribute.empty())

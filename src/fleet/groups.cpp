@@ -32,7 +32,7 @@ void tell_without(const std::vector<std::string>& hosts, const std::string& name
   out.diagnostics.push_back(wrong_at({name, 0, 1, 1},
                                      fmt::format("{} {} in no group: {}", hosts_text(without.size()),
                                                  without.size() == 1 ? "is" : "are", fold_hosts(without)),
-                                     "they are shown without one"));
+                                     "these hosts are shown without a group"));
 }
 
 using ByName = std::unordered_map<std::string, std::string>;

@@ -102,7 +102,7 @@ class BoundedJsonReader : public Json::json_sax_t {
   }
 
  private:
-  /// The place of the next value; null when it is passed over.
+  /// The place of the next value; null when it is skipped.
   Json* place(Json value) {
     if (skip_next_) {
       skip_next_ = false;
@@ -145,7 +145,7 @@ class BoundedJsonReader : public Json::json_sax_t {
   std::vector<Json*> open_;  ///< objects and lists that are being built, which do not move meanwhile
   std::string key_;
   bool skip_next_ = false;
-  std::size_t skipped_ = 0;  ///< how deep inside of what is passed over
+  std::size_t skipped_ = 0;  ///< how deep inside of what is skipped
 };
 
 model::Location place_of(const config::Text& json, std::size_t byte) {

@@ -19,7 +19,7 @@ namespace rdmacfg::fleet {
 /// A difference of hosts from their documents; those that are equal but for addresses, GUIDs and the host's
 /// own name are one, unmet expectations also where numbers in their reasons differ.
 struct Difference {
-  /// "error" (the host could not say), or the status of a resource: failed, differs, unmet, limited,
+  /// "error" (the host did not report it), or the status of a resource: failed, differs, unmet, limited,
   /// pending.
   std::string status;
   std::string kind, label, attribute;  ///< of the resource; empty where there is none

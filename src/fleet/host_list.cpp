@@ -202,11 +202,10 @@ class ListParser {
                    "separate hosts by commas, blanks or lines");
     if (out_.names.size() + count_of(*pieces, most_) > most_) {
       full_ = true;
-      return wrong(at, length,
-                   fmt::format("with this item the list has more than the {} hosts that are allowed; it and "
-                               "all later items are left out",
-                               most_),
-                   "check the site in parts");
+      return wrong(
+          at, length,
+          fmt::format("this item exceeds the limit of {} hosts; it and all later items are left out", most_),
+          "check the site in parts");
     }
     auto names = names_of(*pieces);
     if (!std::all_of(names.begin(), names.end(), [](const auto& name) { return is_host_name(name); }))

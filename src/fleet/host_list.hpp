@@ -20,7 +20,7 @@ struct HostList {
 };
 
 /// Reads a list: items are separated by commas, blanks and ends of lines; '#' begins a comment, and a byte
-/// order mark is passed over. Ranges in a bracket are separated by commas, with or without blanks. A reversed
+/// order mark is skipped. Ranges in a bracket are separated by commas, with or without blanks. A reversed
 /// or empty range, a bracket without end, a name that no host can have, a host that is listed before, and
 /// more hosts than `most` are errors with their place in `text`; those beyond kErrors are counted. An empty
 /// list is one, too.

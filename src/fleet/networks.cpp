@@ -232,8 +232,8 @@ class Partitions {
             mtu ? "partition-mtu" : "partition-mode", model::Severity::kError,
             fmt::format("{} has {} {}, but {} on {}", where, mtu ? "MTU" : "mode", site_.words.text(value),
                         site_.words.text(most), hosts_text(shares.hosts.at(most).size())),
-            mtu ? "packets that are too large for one host are lost on their way to it"
-                : "give all hosts of it one mode",
+            mtu ? "packets larger than the MTU of a host are dropped on their way to it"
+                : "give all hosts of the partition the same mode",
             hosts};
         for (const auto host : hosts)
           add_place(one, site_.location(spots[group].at({value, host})), "of host " + site_.hosts[host]);
@@ -306,7 +306,7 @@ void check_traffic(const Site& site, std::vector<Finding>& out) {
       Finding one{kRules.at(index), model::Severity::kError,
                   fmt::format("{}: {} {}, but {} on {}", rail, kNames.at(index), site.words.text(value),
                               site.words.text(most), hosts_text(group.shares.hosts.at(most).size())),
-                  "both ends of a connection, and the switches between them, need the same", hosts};
+                  "both ends of a connection, and the switches between them, need the same values", hosts};
       for (const auto host : hosts)
         add_place(one, site.location(group.spots.at({value, host})), "of host " + site.hosts[host]);
       add_place(one, site.location(group.spots.at({most, group.shares.hosts.at(most).front()})),

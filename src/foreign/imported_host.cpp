@@ -66,7 +66,7 @@ class Builder {
       if (is_kernels(name.text)) {
         claims_.pass(
             name.where,
-            fmt::format("{}: the kernel gives this name to whichever port comes first; it is left out "
+            fmt::format("{}: the kernel assigns this name to the first port that appears; it is left out "
                         "(--name-template gives such ports names of their own)",
                         name.text));
       }
@@ -120,7 +120,7 @@ class Builder {
     auto guid = one.guid;
     if (const auto at = ports_.find(one.name); !guid && at != ports_.end()) guid = at->second;
     if (!guid) {
-      claims_.miss(one.where, fmt::format("the port of {} is not known: nothing says its GUID",
+      claims_.miss(one.where, fmt::format("the port of {} is not known: no file has its GUID",
                                           one.name.empty() ? "the interface" : one.name));
       portless_.push_back(one);
       return;
@@ -140,7 +140,7 @@ class Builder {
     auto guid = one.guid;
     if (const auto at = ports_.find(one.parent); at != ports_.end()) guid = at->second;
     if (!guid) {
-      claims_.miss(one.where, fmt::format("the port of {} is not known: nothing says its GUID",
+      claims_.miss(one.where, fmt::format("the port of {} is not known: no file has its GUID",
                                           one.parent.empty() ? "the P_Key interface" : one.parent));
       portless_.push_back(std::move(one));
       return;
@@ -217,8 +217,9 @@ class Builder {
       into.names = true;
     }
     if (const auto* up = riser(into, from); from.state == model::State::kDown && up != nullptr) {
-      claims_.pass(from.where, fmt::format("does not bring the interface up, which {} does: that one counts",
-                                           up->text()));
+      claims_.pass(
+          from.where,
+          fmt::format("does not bring the interface up, but {} does and takes precedence", up->text()));
       return;
     }
     take(&Interface::mode, from, into, "mode");
@@ -264,7 +265,7 @@ std::string wrong_template(std::string_view pattern) {
   if (pattern.find('{') == std::string_view::npos)
     return "without {number} or {guid_tail} all ports get one name";
   if (pattern.starts_with("ib{number}"))
-    return "ib{number} is what the kernel calls whichever port comes first";
+    return "ib{number} is the name that the kernel assigns to the first port that appears";
   if (length > model::kInterfaceNameMax) return "names would have more than 15 characters";
   return {};
 }
@@ -275,7 +276,7 @@ ImportedHost assemble_host(Claims& claims) {
   for (auto& interface : claims.interfaces) {
     if (interface.broken || (is_plain(interface.name) && is_plain(interface.parent))) continue;
     interface.broken = true;
-    claims.miss(interface.where, "the name of the interface has characters in it that no name has");
+    claims.miss(interface.where, "the name of the interface has characters that are not valid in a name");
   }
   for (auto& interface : claims.interfaces) {
     drop_repeated(interface.ipv4);

@@ -30,7 +30,7 @@ base::Result<std::string> unquote(std::string_view text) {
   for (std::size_t at = 0; at < text.size(); ++at) {
     const char c = text[at];
     if (quote != '\'' && (c == '$' || c == '`'))
-      return fail(Code::kUnsupported, "a shell would have to compute this value");
+      return fail(Code::kUnsupported, "only a shell can compute this value");
     if (quote == '\'') {
       if (c == '\'') {
         quote = 0;
@@ -53,9 +53,9 @@ base::Result<std::string> unquote(std::string_view text) {
     } else if (c == ' ' || c == '\t' || c == ';') {
       const auto rest = base::trim(text.substr(c == ';' ? at + 1 : at));
       if (rest.empty() || rest.front() == '#') return out;
-      return fail(Code::kUnsupported, "a shell would run the rest of the line");
+      return fail(Code::kUnsupported, "a shell would execute the rest of the line");
     } else if (std::string_view("&|<>()").find(c) != std::string_view::npos) {
-      return fail(Code::kUnsupported, "a shell would run the rest of the line");
+      return fail(Code::kUnsupported, "a shell would execute the rest of the line");
     } else {
       out += c;
     }
@@ -117,7 +117,7 @@ std::vector<Group> parse_groups(const File& file, Claims& claims) {
     if (equals == std::string_view::npos || equals == 0) {
       claims.miss({file.path, first}, "is neither a section nor a key with a value");
     } else if (out.empty()) {
-      claims.miss({file.path, first}, "stands before the first section");
+      claims.miss({file.path, first}, "comes before the first section");
     } else {
       out.back().items.push_back({std::string(base::trim(line.substr(0, equals))),
                                   std::string(base::trim(line.substr(equals + 1))), first, file.path});

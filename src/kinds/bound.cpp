@@ -55,8 +55,8 @@ std::string missing_guid(const World& world, Guid guid) {
       if (port.guid == guid)
         return fmt::format("{} port {} runs {} now", device.name, port.number, port.link_layer);
       if (device.node_guid == guid) {
-        return fmt::format("{} is the node GUID of {}; its port {} has {}", guid.text(), device.name,
-                           port.number, port.guid.text());
+        return fmt::format("{} is the node GUID of {}; the GUID of its port {} is {}", guid.text(),
+                           device.name, port.number, port.guid.text());
       }
     }
   }
@@ -77,7 +77,7 @@ std::string missing_guid(const World& world, Guid guid) {
   }
   const auto known = port_guids(world);
   if (const auto near = base::nearest(guid.text(), known)) {
-    return fmt::format("no port has this GUID now; {} is near to it", *near);
+    return fmt::format("no port has this GUID now; the most similar GUID is {}", *near);
   }
   return "no port has this GUID now";
 }
@@ -235,9 +235,9 @@ class Binder {
         twins_.insert(bound.id);
         wrong(
             bound, where,
-            fmt::format("[[ipoib]] {} and {} have the same port GUID {}, so their interfaces cannot be told "
-                        "apart",
-                        port_label(*first), port_label({&device, &port}), bound.guid->text()),
+            fmt::format(
+                "[[ipoib]] {} and {} have the same port GUID {}, so their interfaces cannot be distinguished",
+                port_label(*first), port_label({&device, &port}), bound.guid->text()),
             "give one of the two another GUID, as its vendor's tools can");
         return;
       }
@@ -259,8 +259,8 @@ class Binder {
     const auto [first, fresh] = seen_.try_emplace(bound.id, &section);
     if (!fresh && !twins_.contains(bound.id)) {
       wrong(bound, section.where,
-            fmt::format("[[ipoib]] means the port {} that another entry means already", bound.id),
-            "write one entry for a port; guid, device + port and match can all mean the same one",
+            fmt::format("[[ipoib]] selects the port {} that another entry already selects", bound.id),
+            "write one entry for a port; guid, device + port and match can all select the same port",
             {{first->second->where, "the first entry for this port"}});
     }
     // An interface that an entry in error would rename keeps its name.

@@ -138,27 +138,26 @@ class Resolver {
       out.device = as_ruled;
       if (as_written != nullptr && as_written != as_ruled) {
         say(Severity::kWarning, where,
-            fmt::format("[[rdma_device]] device: {} is another device now; {} stays the name of the one that "
-                        "got it, {}",
+            fmt::format("[[rdma_device]] device: {} is another device now; {} remains the name of the device "
+                        "that got it, {}",
                         former, out.name, rule->first),
             "use pci or node_guid, which stay the same");
       }
       return;
     }
     if (ruled && as_written != nullptr) {
-      wrong(
-          out, where,
-          fmt::format("[[rdma_device]] device: {} is there, but {} is the name of the device at {}, which is "
-                      "not; so which one is meant cannot be told by name",
-                      former, out.name, rule->first),
-          "use pci or node_guid, which stay the same");
+      wrong(out, where,
+            fmt::format("[[rdma_device]] device: {} is there, but {} is the name of the device at {}, which "
+                        "is absent; the name is ambiguous",
+                        former, out.name, rule->first),
+            "use pci or node_guid, which stay the same");
       return;
     }
     if (as_written != nullptr && as_wanted != nullptr && as_written != as_wanted) {
       wrong(out, where,
-            fmt::format("[[rdma_device]] device: {} and {} are both there, so which one is to be called {} "
-                        "cannot be told by name",
-                        former, out.name, out.name),
+            fmt::format(
+                "[[rdma_device]] device: {} and {} both exist, so the device to be named {} is ambiguous",
+                former, out.name, out.name),
             "use pci or node_guid, which stay the same");
       return;
     }
@@ -169,12 +168,11 @@ class Resolver {
     }
     auto id = stable_id(*device);
     if (id.empty()) {
-      wrong(
-          out, where,
-          fmt::format("[[rdma_device]] device: {} has neither a PCI address nor a node GUID, so it cannot be "
-                      "recognised again",
-                      device->name),
-          "name it where it is made ([[soft_rdma]] name)");
+      wrong(out, where,
+            fmt::format("[[rdma_device]] device: {} has neither a PCI address nor a node GUID, so it cannot "
+                        "be recognized later",
+                        device->name),
+            "name it where it is created ([[soft_rdma]] name)");
       return;
     }
     out.device = device;
@@ -202,7 +200,7 @@ DeviceNames DeviceNames::of(std::span<const Section> sections, const World& worl
     if (entry.id.empty()) continue;
     if (entry.name.empty()) {
       resolver.say(Severity::kError, section.where, "[[rdma_device]]: name is missing",
-                   "write the name that the device is to have");
+                   "write the new name of the device");
       continue;
     }
     const auto maker = std::find_if(made.begin(), made.end(), [&](const auto& one) {
@@ -212,9 +210,9 @@ DeviceNames DeviceNames::of(std::span<const Section> sections, const World& worl
     });
     if (maker != made.end()) {
       resolver.wrong(entry, section.where,
-                     fmt::format("[[rdma_device]] means {}, which the [[soft_rdma]] entry at {} makes",
+                     fmt::format("[[rdma_device]] selects {}, which the [[soft_rdma]] entry at {} creates",
                                  maker->first, maker->second->where.text()),
-                     "name it where it is made ([[soft_rdma]] name)");
+                     "name it where it is created ([[soft_rdma]] name)");
     } else if (const auto [first, fresh] = by_name.try_emplace(entry.name, &section); !fresh) {
       const auto& other = *first->second;
       resolver.wrong(
@@ -229,10 +227,11 @@ DeviceNames DeviceNames::of(std::span<const Section> sections, const World& worl
         const auto& other = names.entries_[first->second];
         entry.rival = model::Key{std::string(kSection), other.id};
         const auto device = describe(*entry.device);
-        resolver.wrong(entry, section.where,
-                       fmt::format("[[rdma_device]] means the device {} that the entry at {} means already",
-                                   device, other.section->where.text()),
-                       "write one entry for a device");
+        resolver.wrong(
+            entry, section.where,
+            fmt::format("[[rdma_device]] selects the device {} that the entry at {} already selects", device,
+                        other.section->where.text()),
+            "write one entry for a device");
       }
     }
     names.entries_.push_back(std::move(entry));
@@ -267,8 +266,7 @@ std::string DeviceNames::missing(std::string_view name) const {
   const auto stem = name.substr(0, name.find('_'));
   for (const auto& device : world_->snapshot().devices) {
     if (device.name == name) {
-      return fmt::format("{} is called {} once [[rdma_device]] is carried out; use that name", name,
-                         name_of(device));
+      return fmt::format("{} will be renamed to {} by [[rdma_device]]; use that name", name, name_of(device));
     }
     known.push_back(name_of(device));
     // The kernel's own names are the driver's: "mlx5_0" is some device of mlx5_core.

@@ -36,7 +36,7 @@ void warn_without_settings(const model::Section& section, const std::string& wha
                          section.where,
                          what.empty() ? fmt::format("[{}]: no setting is given", section.path)
                                       : fmt::format("[[{}]] {}: no setting is given", section.path, what),
-                         "nothing is done about it",
+                         "the entry has no effect",
                          {}});
 }
 

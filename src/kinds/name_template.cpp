@@ -67,10 +67,9 @@ std::string shortest_of(std::string_view placeholder) {
 Result<std::string> check(std::string name) {
   if (name.size() > 2 && name.starts_with("ib") &&
       std::all_of(name.begin() + 2, name.end(), [](unsigned char c) { return std::isdigit(c) != 0; })) {
-    return fail(Code::kInvalid,
-                fmt::format("\"{}\" is a name that the kernel hands out itself, to whichever port comes "
-                            "first; take another one, such as \"mlx4_{}\"",
-                            name, name));
+    return fail(Code::kInvalid, fmt::format("\"{}\" is a name that the kernel assigns itself, to the first "
+                                            "port that appears; use another name, such as \"mlx4_{}\"",
+                                            name, name));
   }
   return model::parse_interface_name(name);
 }

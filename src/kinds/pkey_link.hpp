@@ -31,17 +31,17 @@ struct PkeyLink {
 
   static constexpr auto kFields = std::tuple{
       model::field("pkey", &PkeyLink::pkey, model::Role::kIdentity,
-                   "Partition key; 0x0002 and 0x8002 are the same partition. Membership is the subnet "
-                   "manager's matter.",
+                   "Partition key; 0x0002 and 0x8002 are the same partition. The subnet manager decides the "
+                   "membership.",
                    "-"),
       model::field("name", &PkeyLink::name, model::Role::kSetting,
                    "Name of the interface, at most 15 characters.",
                    "PARENT.%04x of the P_Key with the membership bit: mlx4_ib0.8002"),
       model::field("mode", &PkeyLink::mode, model::Role::kSetting,
-                   "Transport: datagram or connected, whatever the parent has.",
+                   "Transport mode: datagram or connected, independent of the parent's.",
                    "left as it is; new ones are datagram"),
       model::field("mtu", &PkeyLink::mtu, model::Role::kSetting,
-                   "MTU in bytes: at most the IB link's less 4 in datagram mode (2044, 4092), 65520 in "
+                   "MTU in bytes: at most the IB link MTU minus 4 in datagram mode (2044, 4092), 65520 in "
                    "connected mode."),
       model::field("umcast", &PkeyLink::umcast, model::Role::kSetting,
                    "Whether user space handles multicast group membership (IFLA_IPOIB_UMCAST)."),
@@ -54,11 +54,11 @@ struct PkeyLink {
           "Action if the adapter does not support connected mode: fail, or use datagram mode instead.",
           "fail"),
       model::field("managed_by", &PkeyLink::managed_by, model::Role::kDerived,
-                   "Program that set the interface up, if not rdma-configd: networkmanager.", "-"),
+                   "Program that configured the interface, if not rdma-configd: networkmanager.", "-"),
       model::field("carrier", &PkeyLink::carrier, model::Role::kFact,
                    "Whether the interface has joined its partition.", "-"),
       model::field("membership", &PkeyLink::membership, model::Role::kFact,
-                   "Membership as the port's P_Key table has it: full, limited or none.", "-"),
+                   "Membership according to the port's P_Key table: full, limited or none.", "-"),
       model::field("parent", &PkeyLink::parent, model::Role::kFact, "Interface of the port.", "-")};
 };
 

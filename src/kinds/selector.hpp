@@ -18,13 +18,14 @@ struct PortSelector {
   std::optional<model::RdmaName> device;
   std::optional<model::PortNumber> port;
 
-  static constexpr auto kFields =
-      std::tuple{model::field("guid", &PortSelector::guid, model::Role::kIdentity,
-                              "Port GUID; the only identity that outlives renames, slots and drivers.", "-"),
-                 model::field("device", &PortSelector::device, model::Role::kIdentity,
-                              "RDMA device by its present name; together with port.", "-"),
-                 model::field("port", &PortSelector::port, model::Role::kIdentity,
-                              "Port of the device, counted from 1.", "-")};
+  static constexpr auto kFields = std::tuple{
+      model::field("guid", &PortSelector::guid, model::Role::kIdentity,
+                   "Port GUID; the only identity that survives renames, slot changes and driver changes.",
+                   "-"),
+      model::field("device", &PortSelector::device, model::Role::kIdentity,
+                   "RDMA device by its present name; together with port.", "-"),
+      model::field("port", &PortSelector::port, model::Role::kIdentity, "Port of the device, counted from 1.",
+                   "-")};
 };
 
 /// match = { … }: every condition that is given has to hold. Texts are shell patterns.

@@ -138,7 +138,7 @@ void add_resources(const Facts& facts, Text& text) {
 }
 
 void add_ledger(const Facts& facts, Text& text) {
-  text.family("rdma_configd_generation", "gauge", "Generation that the host is held to; 0: none.");
+  text.family("rdma_configd_generation", "gauge", "Active generation, which the daemon enforces; 0: none.");
   text.sample(facts.generation);
   if (const auto& last = facts.last) {
     if (const auto when = seconds_of(last->when)) {
@@ -163,23 +163,23 @@ void add_ledger(const Facts& facts, Text& text) {
 void add_daemon(const Facts& facts, Text& text) {
   text.family("rdma_configd_degraded", "gauge", "1: a record of rdma-configd was damaged.");
   text.sample(facts.degraded ? 1 : 0);
-  text.family("rdma_configd_up", "gauge", "1: the daemon runs and holds the host to its generation.");
+  text.family("rdma_configd_up", "gauge", "1: the daemon runs and enforces the active generation.");
   text.sample(facts.daemon ? 1 : 0);
   if (!facts.daemon) return;
   text.family("rdma_configd_state", "gauge", "State of the daemon, 1 for the state named.");
   text.sample(1, fmt::format("state=\"{}\"", escaped(facts.daemon->state)));
   text.family("rdma_configd_refused", "gauge",
-              "1: the configuration in /etc is not what the host is held to.");
+              "1: the configuration in /etc differs from the active generation.");
   text.sample(facts.daemon->refused ? 1 : 0);
   text.family("rdma_configd_repairs_total", "counter",
-              "Changes of others that were changed back since the daemon started.");
+              "Changes by other programs that were reverted since the daemon started.");
   // A counter that first appears with its first repairs hides them from increase() and rate().
   auto repairs = facts.daemon->repairs;
   for (const auto& [kind, by_status] : facts.resources) repairs.try_emplace(kind, 0);
   if (repairs.empty()) repairs.try_emplace("", 0);
   for (const auto& [kind, number] : repairs) text.sample(number, fmt::format("kind=\"{}\"", escaped(kind)));
   text.family("rdma_configd_contended", "gauge",
-              "Resources that somebody else keeps changing back, by kind.");
+              "Resources that another program keeps changing back, by kind.");
   for (const auto& [kind, number] : facts.daemon->contended)
     text.sample(number, fmt::format("kind=\"{}\"", escaped(kind)));
   if (facts.daemon->contended.empty()) text.sample(0, "kind=\"\"");

@@ -105,7 +105,7 @@ Value Codec<ClassSet>::value(const ClassSet& parsed) {
 }
 
 Result<DscpMap> Codec<DscpMap>::parse(const Value& written) {
-  auto list = list_of(written, "a list of texts like \"26:3\"");
+  auto list = list_of(written, "a list of strings like \"26:3\"");
   if (!list) return fail(list.error());
   DscpMap out;
   for (const auto& text : *list) {

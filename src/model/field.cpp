@@ -26,7 +26,7 @@ std::string_view text_of(Effect effect) {
 namespace {
 
 std::string_view sort_of(const Value& value) {
-  constexpr std::string_view kSorts[] = {"nothing", "a boolean", "an integer", "a text", "a list"};
+  constexpr std::string_view kSorts[] = {"nothing", "a boolean", "an integer", "a string", "a list"};
   return kSorts[value.index()];
 }
 
@@ -51,7 +51,7 @@ Result<std::int64_t> Codec<std::int64_t>::parse(const Value& written) {
 Value Codec<std::int64_t>::value(const std::int64_t& parsed) { return parsed; }
 
 Result<std::string> Codec<std::string>::parse(const Value& written) {
-  auto text = get_text(written, "a text in quotes");
+  auto text = get_text(written, "a string in quotes");
   if (text && text->empty()) return fail(Code::kInvalid, "is empty");
   return text;
 }
@@ -59,12 +59,12 @@ Value Codec<std::string>::value(const std::string& parsed) { return parsed; }
 
 Result<std::vector<std::string>> Codec<std::vector<std::string>>::parse(const Value& written) {
   if (const auto* one = std::get_if<std::string>(&written)) return std::vector<std::string>{*one};
-  return get<std::vector<std::string>>(written, "a list of texts");
+  return get<std::vector<std::string>>(written, "a list of strings");
 }
 Value Codec<std::vector<std::string>>::value(const std::vector<std::string>& parsed) { return parsed; }
 
 Result<Guid> Codec<Guid>::parse(const Value& written) {
-  return get_text(written, "a text like \"00:02:c9:03:00:31:78:f2\"").and_then(Guid::parse);
+  return get_text(written, "a string such as \"00:02:c9:03:00:31:78:f2\"").and_then(Guid::parse);
 }
 Value Codec<Guid>::value(const Guid& parsed) { return parsed.text(); }
 
@@ -97,14 +97,14 @@ Result<OnUnsupported> Codec<OnUnsupported>::parse(const Value& written) {
 Value Codec<OnUnsupported>::value(const OnUnsupported& parsed) { return std::string(text_of(parsed)); }
 
 Result<InterfaceName> Codec<InterfaceName>::parse(const Value& written) {
-  return get_text(written, "a text like \"mlx4_ib0\"")
+  return get_text(written, "a string such as \"mlx4_ib0\"")
       .and_then(parse_interface_name)
       .map([](std::string name) { return InterfaceName{std::move(name)}; });
 }
 Value Codec<InterfaceName>::value(const InterfaceName& parsed) { return parsed.text; }
 
 Result<NameTemplate> Codec<NameTemplate>::parse(const Value& written) {
-  return get_text(written, "a text like \"mlx4_ib0\"")
+  return get_text(written, "a string such as \"mlx4_ib0\"")
       .and_then([](const std::string& text) -> Result<NameTemplate> {
         NameTemplate name{text};
         if (!name.fixed()) return name;
@@ -128,12 +128,12 @@ Result<Mtu> Codec<Mtu>::parse(const Value& written) {
 Value Codec<Mtu>::value(const Mtu& parsed) { return parsed.bytes; }
 
 Result<RdmaName> Codec<RdmaName>::parse(const Value& written) {
-  return get_text(written, "a text like \"mlx5_storage\"").and_then(RdmaName::parse);
+  return get_text(written, "a string such as \"mlx5_storage\"").and_then(RdmaName::parse);
 }
 Value Codec<RdmaName>::value(const RdmaName& parsed) { return parsed.text; }
 
 Result<PciAddress> Codec<PciAddress>::parse(const Value& written) {
-  return get_text(written, "a text like \"0000:10:00.0\"").and_then(PciAddress::parse);
+  return get_text(written, "a string such as \"0000:10:00.0\"").and_then(PciAddress::parse);
 }
 Value Codec<PciAddress>::value(const PciAddress& parsed) { return parsed.text; }
 
@@ -150,7 +150,7 @@ Value Codec<RoceMode>::value(const RoceMode& parsed) { return std::string(text_o
 Result<Dscp> Codec<Dscp>::parse(const Value& written) {
   if (const auto* text = std::get_if<std::string>(&written)) {
     if (const auto number = dscp_of_class(*text))
-      return fail(Code::kInvalid, fmt::format("is a text, must be an integer: {} is {}", *text, *number));
+      return fail(Code::kInvalid, fmt::format("is a string, must be an integer: {} is {}", *text, *number));
   }
   return get<std::int64_t>(written, "an integer like 26").and_then(Dscp::make);
 }

@@ -132,8 +132,8 @@ struct Mtu {
 
 RDMACFG_CODEC(bool, "boolean", R"({"type":"boolean"})");
 RDMACFG_CODEC(std::int64_t, "integer", R"({"type":"integer"})");
-RDMACFG_CODEC(std::string, "text", R"({"type":"string","minLength":1})");
-RDMACFG_CODEC(std::vector<std::string>, "list of texts",
+RDMACFG_CODEC(std::string, "string", R"({"type":"string","minLength":1})");
+RDMACFG_CODEC(std::vector<std::string>, "list of strings",
               R"({"type":"array","items":{"type":"string","minLength":1}})");
 RDMACFG_CODEC(
     Guid, "GUID",

@@ -38,7 +38,7 @@ Result<UnitName> UnitName::parse(std::string_view text) {
 
 Result<UnitName> Codec<UnitName>::parse(const Value& written) {
   if (const auto* text = std::get_if<std::string>(&written)) return UnitName::parse(*text);
-  return fail(Code::kInvalid, "must be a text like \"rdma-ndd.service\"");
+  return fail(Code::kInvalid, "must be a string such as \"rdma-ndd.service\"");
 }
 
 Value Codec<UnitName>::value(const UnitName& parsed) { return parsed.text; }
@@ -67,7 +67,7 @@ Result<LockLimit> Codec<LockLimit>::parse(const Value& written) {
   if (const auto* number = std::get_if<std::int64_t>(&written); number != nullptr && *number >= 0) {
     return LockLimit::parse(std::to_string(*number));
   }
-  return fail(Code::kInvalid, "must be a number of KiB, a text like \"64 GiB\" or \"unlimited\"");
+  return fail(Code::kInvalid, "must be a number of KiB, a string such as \"64 GiB\" or \"unlimited\"");
 }
 
 Value Codec<LockLimit>::value(const LockLimit& parsed) {
@@ -118,7 +118,7 @@ Result<SysctlPath> SysctlPath::parse(std::string_view text) {
 
 Result<SysctlPath> Codec<SysctlPath>::parse(const Value& written) {
   if (const auto* text = std::get_if<std::string>(&written)) return SysctlPath::parse(*text);
-  return fail(Code::kInvalid, "must be a text like \"net.ipv4.neigh.default.gc_thresh1\"");
+  return fail(Code::kInvalid, "must be a string such as \"net.ipv4.neigh.default.gc_thresh1\"");
 }
 
 Value Codec<SysctlPath>::value(const SysctlPath& parsed) { return parsed.text; }
@@ -127,11 +127,11 @@ Result<SysctlValue> Codec<SysctlValue>::parse(const Value& written) {
   if (const auto* number = std::get_if<std::int64_t>(&written)) return SysctlValue{std::to_string(*number)};
   if (const auto* truth = std::get_if<bool>(&written)) {
     return fail(Code::kInvalid,
-                fmt::format("is a boolean, must be a number or a text: {} for the kernel, \"{}\" for OpenSM",
+                fmt::format("is a boolean, must be a number or a string: {} for the kernel, \"{}\" for OpenSM",
                             *truth ? 1 : 0, *truth ? "TRUE" : "FALSE"));
   }
   const auto* text = std::get_if<std::string>(&written);
-  if (text == nullptr) return fail(Code::kInvalid, "must be a number or a text");
+  if (text == nullptr) return fail(Code::kInvalid, "must be a number or a string");
   std::string value;
   for (const char c : base::trim(*text)) {
     if (c != ' ' && c != '\t') value += c;

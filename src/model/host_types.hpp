@@ -60,13 +60,13 @@ struct SysctlPath {
 
 RDMACFG_CODEC(SysctlPath, "kernel setting", R"({"type":"string","pattern":"^[A-Za-z0-9_./:@-]+$"})");
 
-/// The value of a kernel setting: a number or a text, words separated by one space.
+/// The value of a kernel setting: a number or a string, words separated by one space.
 struct SysctlValue {
   std::string text;
   auto operator<=>(const SysctlValue&) const = default;
 };
 
-RDMACFG_CODEC(SysctlValue, "number or text", R"({"type":["integer","string"]})");
+RDMACFG_CODEC(SysctlValue, "number or string", R"({"type":["integer","string"]})");
 
 /// Whether RDMA devices are seen in every network namespace or only in their own.
 enum class NetnsMode { kShared, kExclusive };

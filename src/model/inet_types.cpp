@@ -235,7 +235,7 @@ Result<RouteTarget> RouteTarget::parse(std::string_view text) {
 }
 
 Result<IpAddress> Codec<IpAddress>::parse(const Value& written) {
-  return text_in(written, "a text like \"192.0.2.254\"").and_then([](const std::string& text) {
+  return text_in(written, "a string such as \"192.0.2.254\"").and_then([](const std::string& text) {
     return IpAddress::parse(text);
   });
 }
@@ -263,9 +263,8 @@ Result<SearchDomains> Codec<SearchDomains>::parse(const Value& written) {
 Value Codec<SearchDomains>::value(const SearchDomains& parsed) { return parsed.names; }
 
 Result<RouteTarget> Codec<RouteTarget>::parse(const Value& written) {
-  return text_in(written, "a text like \"198.51.100.0/24\" or \"default\"").and_then([](const auto& text) {
-    return RouteTarget::parse(text);
-  });
+  return text_in(written, "a string such as \"198.51.100.0/24\" or \"default\"")
+      .and_then([](const auto& text) { return RouteTarget::parse(text); });
 }
 Value Codec<RouteTarget>::value(const RouteTarget& parsed) { return parsed.text(); }
 

@@ -94,13 +94,13 @@ Result<ModuleOption> ModuleOption::parse(std::string_view text) {
 
 Result<ModuleName> Codec<ModuleName>::parse(const Value& written) {
   const auto* text = std::get_if<std::string>(&written);
-  if (text == nullptr) return fail(Code::kInvalid, "must be a text like \"mlx4_en\"");
+  if (text == nullptr) return fail(Code::kInvalid, "must be a string such as \"mlx4_en\"");
   return ModuleName::parse(*text);
 }
 Value Codec<ModuleName>::value(const ModuleName& parsed) { return parsed.text; }
 
 Result<ModuleOptions> Codec<ModuleOptions>::parse(const Value& written) {
-  constexpr std::string_view kWanted = "a list of texts like \"pfctx=8\"";
+  constexpr std::string_view kWanted = "a list of strings like \"pfctx=8\"";
   if (std::holds_alternative<std::int64_t>(written))
     return fail(Code::kInvalid, fmt::format("must be {}", kWanted));
   auto list = get_list(written, kWanted);
@@ -153,7 +153,7 @@ Value Codec<Priorities>::value(const Priorities& parsed) {
 
 Result<PfcDriverName> Codec<PfcDriverName>::parse(const Value& written) {
   const auto* text = std::get_if<std::string>(&written);
-  if (text == nullptr) return fail(Code::kInvalid, "must be a text: \"mlx4_en\"");
+  if (text == nullptr) return fail(Code::kInvalid, "must be a string: \"mlx4_en\"");
   const auto name = underscored(*text);
   if (name == "mlx4_en" || name == "mlx4" || name == "mlx4_core") return PfcDriverName{"mlx4_en"};
   return fail(Code::kInvalid,

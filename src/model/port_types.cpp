@@ -67,7 +67,7 @@ bool begins_with_bus(std::string_view pattern) {
 
 Result<PciPattern> Codec<PciPattern>::parse(const Value& written) {
   const auto* text = std::get_if<std::string>(&written);
-  if (text == nullptr) return fail(Code::kInvalid, "must be a text like \"0000:1?:00.0\"");
+  if (text == nullptr) return fail(Code::kInvalid, "must be a string such as \"0000:1?:00.0\"");
   if (text->find_first_of("*?[") == std::string::npos)
     return PciAddress::parse(*text).map(
         [](PciAddress address) { return PciPattern{std::move(address.text)}; });

@@ -54,7 +54,7 @@ Result<ServerName> ServerName::parse(std::string_view text) {
 
 Result<ServerName> Codec<ServerName>::parse(const Value& written) {
   if (const auto* text = std::get_if<std::string>(&written)) return ServerName::parse(*text);
-  return fail(Code::kInvalid, "must be a text such as \"192.0.2.1\" or \"storage1\"");
+  return fail(Code::kInvalid, "must be a string such as \"192.0.2.1\" or \"storage1\"");
 }
 
 Value Codec<ServerName>::value(const ServerName& parsed) { return parsed.text; }
@@ -79,7 +79,7 @@ Result<PlainPath> PlainPath::parse(std::string_view text) {
 
 Result<PlainPath> Codec<PlainPath>::parse(const Value& written) {
   if (const auto* text = std::get_if<std::string>(&written)) return PlainPath::parse(*text);
-  return fail(Code::kInvalid, "must be a text such as \"/data/scratch\"");
+  return fail(Code::kInvalid, "must be a string such as \"/data/scratch\"");
 }
 
 Value Codec<PlainPath>::value(const PlainPath& parsed) { return parsed.text; }
@@ -98,7 +98,7 @@ Result<Nqn> Nqn::parse(std::string_view text) {
 
 Result<Nqn> Codec<Nqn>::parse(const Value& written) {
   if (const auto* text = std::get_if<std::string>(&written)) return Nqn::parse(*text);
-  return fail(Code::kInvalid, "must be a text such as \"nqn.2014-08.org.example:disk\"");
+  return fail(Code::kInvalid, "must be a string such as \"nqn.2014-08.org.example:disk\"");
 }
 
 Value Codec<Nqn>::value(const Nqn& parsed) { return parsed.text; }
@@ -130,7 +130,7 @@ Result<IscsiName> IscsiName::parse(std::string_view text) {
 
 Result<IscsiName> Codec<IscsiName>::parse(const Value& written) {
   if (const auto* text = std::get_if<std::string>(&written)) return IscsiName::parse(*text);
-  return fail(Code::kInvalid, "must be a text such as \"iqn.2026-01.org.example:disk\"");
+  return fail(Code::kInvalid, "must be a string such as \"iqn.2026-01.org.example:disk\"");
 }
 
 Value Codec<IscsiName>::value(const IscsiName& parsed) { return parsed.text; }
@@ -149,7 +149,7 @@ Result<TargetName> TargetName::parse(std::string_view text) {
 
 Result<TargetName> Codec<TargetName>::parse(const Value& written) {
   if (const auto* text = std::get_if<std::string>(&written)) return TargetName::parse(*text);
-  return fail(Code::kInvalid, "must be a text such as \"iqn.2026-01.org.example:disk\"");
+  return fail(Code::kInvalid, "must be a string such as \"iqn.2026-01.org.example:disk\"");
 }
 
 Value Codec<TargetName>::value(const TargetName& parsed) { return parsed.text; }
@@ -175,7 +175,7 @@ std::string SrpId::text() const { return fmt::format("{:016x}", number); }
 
 Result<SrpId> Codec<SrpId>::parse(const Value& written) {
   if (const auto* text = std::get_if<std::string>(&written)) return SrpId::parse(*text);
-  return fail(Code::kInvalid, "must be a text such as \"200500a0b81146a1\"");
+  return fail(Code::kInvalid, "must be a string such as \"200500a0b81146a1\"");
 }
 
 Value Codec<SrpId>::value(const SrpId& parsed) { return parsed.text(); }
@@ -199,7 +199,7 @@ std::string PortGid::digits() const {
 
 Result<PortGid> Codec<PortGid>::parse(const Value& written) {
   if (const auto* text = std::get_if<std::string>(&written)) return PortGid::parse(*text);
-  return fail(Code::kInvalid, "must be a text such as \"fe80::2:c903:31:78f2\"");
+  return fail(Code::kInvalid, "must be a string such as \"fe80::2:c903:31:78f2\"");
 }
 
 Value Codec<PortGid>::value(const PortGid& parsed) { return parsed.text(); }

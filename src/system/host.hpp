@@ -41,7 +41,7 @@ class Udev {
   virtual base::Result<void> reload_rules() = 0;
 
   /// Has udevd apply its rules to these network interfaces again (a "change" event), without waiting for it.
-  /// One that is not there is passed over.
+  /// One that is not there is skipped.
   virtual base::Result<void> trigger(std::span<const std::string> interfaces) = 0;
 };
 

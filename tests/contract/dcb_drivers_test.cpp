@@ -219,7 +219,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"i40e_agent", R"("driver": "i40e", "dcbx": 10)", kLossless, Exit::kError,
              "ethtool --set-priv-flags eth0 disable-fw-lldp on", ""},
         Case{"unknown_driver", R"("dcbx": 9)", kLossless, Exit::kOk,
-             "it is not known whether the driver passes the DSCPs of eth0", "pfc 0x08"},
+             "the driver may not pass the DSCPs of eth0", "pfc 0x08"},
         Case{"unknown_driver_with_an_agent", R"("dcbx": 10)", kLossless, Exit::kError,
              "the firmware's agent has DCB", ""}),
     [](const auto& one) { return one.param.name; });

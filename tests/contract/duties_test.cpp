@@ -116,7 +116,7 @@ TEST(Resume, WhatIsActiveIsHeldAndNothingElseRead) {
   const auto report = resume();
   ASSERT_TRUE(report);
   EXPECT_TRUE(applied(*report)) << text_of(*report);
-  EXPECT_THAT(text_of(*report), HasSubstr("generation 1 is held on"));
+  EXPECT_THAT(text_of(*report), HasSubstr("still enforcing generation 1"));
   EXPECT_EQ(host.ledger().active, 1U);
 }
 
@@ -138,7 +138,7 @@ TEST(GiveWay, WhatSomebodyHasAppliedMeanwhileIsHeld) {
   const auto report = yield_to_newer_apply("");
   ASSERT_TRUE(report);
   EXPECT_TRUE(applied(*report)) << text_of(*report);
-  EXPECT_THAT(text_of(*report), HasSubstr("somebody has applied meanwhile"));
+  EXPECT_THAT(text_of(*report), HasSubstr("another apply preceded the scheduled one"));
   EXPECT_EQ(host.ledger().active, 1U);
 }
 

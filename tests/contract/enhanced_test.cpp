@@ -32,7 +32,7 @@ std::vector<std::string> warnings_of_the_child(FakeKernel& kernel) {
 TEST(EnhancedIpoib, AChildThatIsUpOverAPortThatIsDownIsWarnedOf) {
   const auto kernel = FakeKernel::parse(down_under_a_child(true));
   EXPECT_THAT(warnings_of_the_child(*kernel),
-              testing::ElementsAre(testing::HasSubstr("ib0 is down: ib0.8002 is up and receives nothing")));
+              testing::ElementsAre(testing::HasSubstr("ib0 is down: ib0.8002 is up but receives nothing")));
   kernel->set_up("ib0");
   EXPECT_THAT(warnings_of_the_child(*kernel), testing::IsEmpty());
 }

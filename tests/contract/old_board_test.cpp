@@ -40,7 +40,7 @@ TEST(FixedPorts, TypesThatSriovFixesAreRefusedBeforeAnyWrite) {
   EXPECT_EQ(report.exit, Exit::kError) << text_of(report);
   EXPECT_EQ(kernel->faults.calls(), 0U);
   ASSERT_FALSE(report.diagnostics.empty());
-  EXPECT_THAT(report.diagnostics.front().message, testing::HasSubstr("has SR-IOV on"));
+  EXPECT_THAT(report.diagnostics.front().message, testing::HasSubstr("has SR-IOV enabled"));
   EXPECT_EQ(set_ports(*kernel, R"(["ib", "ib"])").exit, Exit::kOk) << "as they are, only for the next boot";
 }
 

@@ -210,7 +210,7 @@ Result<std::optional<std::vector<system::Unit>>> FakeUnits::observe_units(
   if (!answers) return std::optional<std::vector<system::Unit>>{};
   std::vector<system::Unit> all;
   for (const auto& name : names) {
-    // As systemd 252 has it: a template fails the whole call, a name without a suffix is passed over.
+    // As systemd 252 has it: a template fails the whole call, a name without a suffix is skipped.
     if (name.find("@.") != std::string::npos) return fail_errno(EINVAL, "ListUnitsByNames: " + name);
     if (name.find('.') == std::string::npos) continue;
     system::Unit unit;

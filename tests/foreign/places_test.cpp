@@ -50,7 +50,7 @@ TEST_F(Places, LinksThatAreNamedAreNot) {
 TEST_F(Places, WhoeverNamesAFileHearsOfIt) {
   tree.put("/srv/limits.conf", "alice - nofile 1024\n");
   const auto made = import_all(*files, "limits", {}, {"/srv/limits.conf"});
-  EXPECT_THAT(made.claims.passed, Contains(Field(&Remark::text, "says nothing that is imported")));
+  EXPECT_THAT(made.claims.passed, Contains(Field(&Remark::text, "has nothing to import")));
 }
 
 TEST_F(Places, RulesOfPartitionsMayHaveAnyName) {

@@ -54,7 +54,7 @@ inline std::string report_of(const Claims& claims) {
   for (const auto& [file, lines] : claims.understood) {
     if (lines > 0) out += file + ": " + std::to_string(lines) + " understood\n";
   }
-  for (const auto& one : claims.passed) out += one.where.text() + ": passed over: " + one.text + "\n";
+  for (const auto& one : claims.passed) out += one.where.text() + ": skipped: " + one.text + "\n";
   for (const auto& one : claims.missed) out += one.where.text() + ": not understood: " + one.text + "\n";
   return out;
 }

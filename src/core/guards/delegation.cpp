@@ -137,8 +137,7 @@ Rule sysctl_rule(const Section& section, system::Host& host) {
   const auto key = text_of(section, "key");
   if (key.empty()) return std::nullopt;  // of an interface: ARP and source addresses
   if (among(kGuards, key) || !(key.starts_with("net/") || among(kSysctls, key)))
-    return fmt::format("{} is not a setting of the network or one of those of memory that are delegated",
-                       key);
+    return fmt::format("{} is not a delegated network or memory setting", key);
   if (host.sysctl.hidden(key)) return fmt::format("only root may read {}", key);
   return std::nullopt;
 }
@@ -164,7 +163,7 @@ Rule memlock_rule(std::string_view key, const model::Value& value, system::Host&
     if (!domain.starts_with('@') || domain == "@rdma") return std::nullopt;
     const auto exists = host.accounts.has_group(domain.substr(1));
     if (exists && *exists) return std::nullopt;
-    return fmt::format("there is no group {}, and it would be created", domain.substr(1));
+    return fmt::format("group {} does not exist and would be created", domain.substr(1));
   }
   if (key != "units") return std::nullopt;
   for (const auto& unit : list_of(value)) {
@@ -194,7 +193,7 @@ Rule rule_against(const Section& section, std::string_view key, const model::Val
   if (path == "memlock") return memlock_rule(key, value, host);
   if (path == "opensm_option") return opensm_rule(section);
   if (path == "opensm.option" || path == "opensm.file")
-    return "a subnet manager with options or files of its own does not read root's opensm.conf any more";
+    return "a subnet manager with its own options or files no longer reads root's opensm.conf";
   if (path == "service") {
     const auto name = with_suffix(text_of(section, "name"));
     if (among(kUnits, name)) return std::nullopt;
@@ -279,10 +278,9 @@ model::Diagnostics beyond_delegation(const config::Document& wanted, const confi
   }
   for (const auto& [what, one] : stands) {
     if (fresh.contains(what)) continue;
-    tell(
-        one, {},
-        fmt::format("[[{}]] of {} is in the active document, and only root may take it away or change it: {}",
-                    one.section->path, one.where.text(), one.rule));
+    tell(one, {},
+         fmt::format("[[{}]] of {} is in the active document, and only root may remove or change it: {}",
+                     one.section->path, one.where.text(), one.rule));
   }
   return out;
 }

@@ -95,9 +95,10 @@ void warn_of_name(Document& document, const Section& section, const model::Entry
              : std::none_of(kInterfaces.begin(), kInterfaces.end(), given))
     return;
   warn(document, entry.where,
-       fmt::format("[[{}]] name: the kernel hands out {} itself, to whichever {} comes first", section.path,
+       fmt::format("[[{}]] name: the kernel assigns {} itself, to the first {} that appears", section.path,
                    name, device ? "device" : "interface"),
-       fmt::format("choose a name that it never gives, such as {}", device ? "\"rail0\"" : "\"ibrail0\""));
+       fmt::format("choose a name that the kernel never assigns, such as {}",
+                   device ? "\"rail0\"" : "\"ibrail0\""));
 }
 
 std::size_t indentation(std::string_view line) {
@@ -124,8 +125,7 @@ void warn_of_place(Document& document, const Section& parent, const Section& chi
     if (!set_apart(document, child, *key)) continue;
     warn(document, key->where,
          fmt::format("[[ipoib.pkey]] {}: belongs to this P_Key interface, not to [[ipoib]]", name),
-         "keys of [[ipoib]] stand before its first [[ipoib.pkey]]; if this one is meant here, leave out the "
-         "empty "
+         "keys of [[ipoib]] must precede its first [[ipoib.pkey]]; if the key belongs here, remove the empty "
          "line");
   }
 }
@@ -185,12 +185,9 @@ void require_version(Document& document) {
       document.diagnostics.begin(),
       {Severity::kError,
        {main.name, empty ? 0 : 1, 1, 1},
-       empty ? "the file is empty"
-             : "version is missing: a file that was cut off, or is not meant for rdma-configd",
-       empty
-           ? "an empty document would take away everything that is configured; if that is meant, write only "
-             "version = 1"
-           : "write version = 1 in front of the first section",
+       empty ? "the file is empty" : "version is missing: the file is truncated, or not for rdma-configd",
+       empty ? "an empty document would remove all configuration; if that is intended, write only version = 1"
+             : "write version = 1 in front of the first section",
        {}});
   document.whole = false;
 }

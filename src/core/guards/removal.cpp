@@ -24,8 +24,8 @@ constexpr std::size_t kNamed = 5;  ///< labels in the message
 constexpr std::int64_t kAnything = 100;
 
 constexpr const char* kHowToAllow =
-    "if that is meant: `rdma-configctl apply --allow-removal` does it; `max_removal = 100` in [daemon] "
-    "always allows it";
+    "if that is intended: `rdma-configctl apply --allow-removal` allows it once, `max_removal = 100` in "
+    "[daemon] always";
 
 struct RemovalImpact {
   std::string what;       ///< empty: nothing that matters
@@ -68,7 +68,7 @@ model::Diagnostic risky_removal(const config::Document& document, const Report& 
   if (impact.what.empty()) return {};
   return {model::Severity::kError,
           {},
-          fmt::format("nothing was changed: this would take away {}", impact.what),
+          fmt::format("nothing was changed: this would remove {}", impact.what),
           kHowToAllow,
           {}};
 }
@@ -79,7 +79,7 @@ model::Diagnostic removal_warning(const config::Document& document, const Report
   if (impact.what.empty()) return {};
   return {model::Severity::kWarning,
           {},
-          fmt::format("this would take away {}; {} refuse it", impact.what,
+          fmt::format("this would remove {}; {} refuse it", impact.what,
                       impact.lifeline ? "`apply --yes`, `reload` and the start of the host"
                                       : "`reload` and the start of the host"),
           kHowToAllow,

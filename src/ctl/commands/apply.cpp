@@ -58,7 +58,7 @@ void note_rest(const Context& context, Report& report) {
                !context.arguments.selected->contains(resource.key);
       });
   if (rest > 0)
-    report.notes.push_back(fmt::format("{} {} from the document that is held, too, and {} not selected", rest,
+    report.notes.push_back(fmt::format("{} {} from the active document and {} not selected", rest,
                                        rest == 1 ? "other resource differs" : "other resources differ",
                                        rest == 1 ? "was" : "were"));
 }
@@ -86,7 +86,7 @@ void take_back_in_charge(system::Host& host, Report& report) {
   }
   report.notes.emplace_back(
       "this host was withdrawn: its rdma-admin files (see rdma-configctl(1), withdraw) can go now, and "
-      "`systemctl start rdma-configd` holds it from now on");
+      "`systemctl start rdma-configd` enforces the document from now on");
 }
 
 base::Error moved_on() {
@@ -333,9 +333,7 @@ int apply(const Context& context) {
   if (arguments.confirm && context.offline()) {
     return refuse(context,
                   {base::Code::kInvalid,
-                   "--confirm does not go with --root: nothing happens in an image that would have to be "
-                   "confirmed",
-                   0});
+                   "--confirm cannot be combined with --root: changes to an image need no confirmation", 0});
   }
   const auto host = context.environment.host(context.root());
   if (arguments.boot && withdrawn(*host)) return static_cast<int>(Exit::kOk);

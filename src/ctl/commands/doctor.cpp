@@ -78,7 +78,7 @@ void print(const Context& context, const std::vector<Finding>& findings) {
 int doctor(const Context& context) {
   if (context.offline())
     return refuse(context,
-                  {base::Code::kInvalid, "doctor looks at the running system; --root is not for it", 0});
+                  {base::Code::kInvalid, "doctor examines the running system; --root does not apply", 0});
   if (!context.arguments.report.empty()) return make_report(context);
   const auto host = context.environment.host(context.root());
   auto world = kinds::World::observe(*host);
@@ -106,9 +106,9 @@ int doctor(const Context& context) {
   print(context, findings);
   const auto checks = count(core::checks().size(), "check");
   if (blind) {
-    context.say_error(fmt::format(
-        "the document has errors, so the host could not be compared with it; {}",
-        findings.empty() ? "nothing else was found" : fmt::format("{} found besides", findings.size())));
+    context.say_error(fmt::format("the document has errors, so the host could not be compared with it; {}",
+                                  findings.empty() ? "no other problems were found"
+                                                   : fmt::format("{} found besides", findings.size())));
   } else {
     context.say(findings.empty() ? fmt::format("nothing found ({})", checks)
                                  : fmt::format("{} found ({})", findings.size(), checks));

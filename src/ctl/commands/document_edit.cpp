@@ -270,7 +270,7 @@ Result<std::string> without_value(const config::Text& text, const std::vector<Pa
   const auto& whole = text.text;
   if (found->entry != found->home && is_inline(whole, offsets, *found->home))
     return fail(Code::kInvalid,
-                fmt::format("{} stands in braces, with dots in its key; set {} as a whole",
+                fmt::format("{} is in an inline table, under a dotted key; set {} as a whole",
                             path_text(path, path.size()), path_text(path, found->home_steps)));
   auto start = offsets.of(value.key);
   auto end = offsets.value_end(offsets.of(value.at));

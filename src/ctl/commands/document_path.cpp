@@ -167,7 +167,7 @@ Result<const Node*> select(const Node& list, const std::vector<PathStep>& path, 
   if (selector.empty()) {
     if (list.items.size() == 1) return &list.items.front();
     return fail(Code::kInvalid,
-                fmt::format("{}: there are {} entries; say which: {}[0], {}[NAME] or {}[KEY=VALUE]", name,
+                fmt::format("{}: there are {} entries; select one: {}[0], {}[NAME] or {}[KEY=VALUE]", name,
                             list.items.size(), name, name, name));
   }
   std::vector<const Node*> found;
@@ -175,8 +175,8 @@ Result<const Node*> select(const Node& list, const std::vector<PathStep>& path, 
     if (is_selected(item, selector)) found.push_back(&item);
   }
   if (found.size() > 1)
-    return fail(Code::kInvalid, fmt::format("{}: {} entries match; say which with a number or KEY=VALUE",
-                                            name, found.size()));
+    return fail(Code::kInvalid,
+                fmt::format("{}: {} entries match; select one by number or KEY=VALUE", name, found.size()));
   if (found.size() == 1) return found.front();
   const auto number = base::parse_number(selector);
   if (!number || *number >= list.items.size()) return nullptr;

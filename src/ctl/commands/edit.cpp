@@ -83,7 +83,7 @@ Result<config::Text*> find_text(std::vector<config::Text>& texts, const std::str
 
 std::optional<base::Error> misplaced_edit(const Context& context) {
   if (context.offline())
-    return base::Error{Code::kInvalid, "edit does not go with --root: edit the file there itself", 0};
+    return base::Error{Code::kInvalid, "edit cannot be combined with --root: edit the file there itself", 0};
   if (!context.arguments.config.empty())
     return base::Error{Code::kInvalid, "edit takes the file without -f: rdma-configctl edit FILE", 0};
   if (context.arguments.json || !context.environment.in_terminal || !context.environment.err_terminal)
@@ -148,7 +148,7 @@ int edit(const Context& context) {
   if (!found) return refuse(context, found.error());
   Draft draft{.name = name, .text = **found, .before = std::move(before)};
   const auto& folder = draft.folder;
-  if (!folder.there()) return refuse(context, {Code::kIo, "no temporary folder can be made", 0});
+  if (!folder.there()) return refuse(context, {Code::kIo, "a temporary directory could not be created", 0});
   if (auto done = write_output(folder.file(), draft.text.text); !done) return refuse(context, done.error());
   for (;;) {
     const auto ended = context.environment.edit(folder.file());

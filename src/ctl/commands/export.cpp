@@ -25,7 +25,7 @@ base::Result<const foreign::Target*> target_of(const Arguments& arguments) {
   if (words.empty()) return base::fail(base::Code::kInvalid, "export to what? " + base::join(known, ", "));
   if (words.size() > 1)
     return base::fail(base::Code::kInvalid,
-                      fmt::format("export takes one format, but there is {}", words[1]));
+                      fmt::format("export takes one format; unexpected argument {}", words[1]));
   const auto* target = foreign::find_target(words.front());
   if (target != nullptr) return target;
   const auto near = base::nearest(words.front(), known);

@@ -121,7 +121,7 @@ Result<system::FabricRequest> fabric_request_of(const Arguments& arguments,
 Result<FabricView> look(const Context& context, const system::FabricRequest& request,
                         const Expected& expected) {
   const auto reader = context.environment.fabric_reader();
-  if (reader == nullptr) return fail(Code::kUnsupported, "this program cannot look at fabrics");
+  if (reader == nullptr) return fail(Code::kUnsupported, "this build has no fabric support");
   const bool shows = !context.arguments.json && !context.arguments.quiet && context.environment.err_terminal;
   std::optional<Progress> progress;
   if (shows) progress.emplace(context.environment, context.err);
@@ -218,8 +218,8 @@ void print_fabric(const Context& context, const FabricView& view, const std::set
 int show_fabric(const Context& context) {
   const auto& arguments = context.arguments;
   if (context.offline())
-    return refuse(context, {Code::kInvalid,
-                            "fabric looks through a port of the running system; --root is not for it", 0});
+    return refuse(context,
+                  {Code::kInvalid, "fabric uses a port of the running system; --root does not apply", 0});
   if (!arguments.config.empty())
     return refuse(context,
                   {Code::kInvalid, "fabric reads no document; --cables FILE says which port leads where", 0});

@@ -36,9 +36,10 @@ int finish(const Context& context, const base::Result<Report>& report, const Rep
 
 std::optional<base::Error> misplaced(const Context& context) {
   if (!context.offline()) return std::nullopt;
-  return base::Error{
-      Code::kInvalid,
-      fmt::format("{} does not go with --root: an image has no generations", context.arguments.command), 0};
+  return base::Error{Code::kInvalid,
+                     fmt::format("{} cannot be combined with --root: an image has no generations",
+                                 context.arguments.command),
+                     0};
 }
 
 /// The changes that going back to generation `number` would make.
@@ -68,9 +69,8 @@ base::Result<core::Ledger> ledger_of(const Context& context, system::Host& host)
   if (ledger || ledger.error().code != Code::kDenied || context.arguments.local) return ledger;
   const auto service = context.environment.service();
   if (service != nullptr) return service->history();
-  return base::fail(
-      Code::kDenied,
-      "only root may read the history, and rdma-configd does not run to be asked: run it with sudo");
+  return base::fail(Code::kDenied,
+                    "only root may read the history while rdma-configd is not running: use sudo");
 }
 
 std::string fate_of(const core::Ledger& ledger, const core::Generation& one) {

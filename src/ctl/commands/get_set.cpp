@@ -140,8 +140,8 @@ Result<std::size_t> file_for(const Context& context, const std::vector<config::T
   }
   if (counted && with_section > 1)
     return base::fail(Code::kInvalid,
-                      fmt::format("{}: entries are counted in each file, and {} files have some; write what "
-                                  "the entry is called: {}[NAME]",
+                      fmt::format("{}: a number counts within one file, and {} files have such entries; use "
+                                  "the name of the entry: {}[NAME]",
                                   path_text(path, path.size()), with_section, path.front().name));
   if (!value && error) return base::fail(*error);
   return value.value_or(entry);
@@ -209,7 +209,7 @@ std::string as_toml_for(const std::vector<PathStep>& path, const std::string& wr
   const auto number = base::parse_number(written);
   const auto scalar = number ? model::Value(static_cast<std::int64_t>(*number)) : model::Value(written);
   // A list of texts takes a single one, too, but none with a comma is meant.
-  const bool texts = field->type == "list of texts" && items.size() > 1;
+  const bool texts = field->type == "list of strings" && items.size() > 1;
   if (!texts && (field->parse(scalar) || field->parse(model::Value(written)))) return plain;
   if (!field->parse(items)) return plain;
   for (auto& item : items) item = as_toml(item);
@@ -292,7 +292,7 @@ int set_value(const Context& context) {
     return 0;
   }
   if (same) {
-    context.say("it is so already; nothing was changed");
+    context.say("the document already has this value; nothing was changed");
     return 0;
   }
   context.say(

@@ -87,7 +87,7 @@ void tell_claims(const Context& context, const foreign::Claims& claims) {
   }
   for (const auto& one : claims.passed)
     context.say(
-        fmt::format("{}{}passed over: {}", one.where.text(), one.where.file.empty() ? "" : ": ", one.text));
+        fmt::format("{}{}skipped: {}", one.where.text(), one.where.file.empty() ? "" : ": ", one.text));
   for (const auto& one : claims.missed)
     context.say(fmt::format("{}{}not understood: {}", one.where.text(), one.where.file.empty() ? "" : ": ",
                             one.text));

@@ -31,7 +31,8 @@ metrics::Facts facts_of(const HostStatus& host_status, system::Host& host) {
 
 int metrics(const Context& context) {
   if (context.offline()) {
-    return refuse(context, {base::Code::kInvalid, "metrics are about the running system; --root is not", 0});
+    return refuse(context,
+                  {base::Code::kInvalid, "metrics describe the running system; --root does not apply", 0});
   }
   if (context.arguments.json) {
     return refuse(context,

@@ -26,19 +26,19 @@ Style style_for(int priority) {
 int monitor(const Context& context) {
   if (context.offline())
     return refuse(context,
-                  {Code::kInvalid, "monitor does not go with --root: in an image no daemon runs", 0});
+                  {Code::kInvalid, "monitor cannot be combined with --root: in an image no daemon runs", 0});
   if (!context.environment.privileged)
     return refuse(
         context, {Code::kDenied,
                   "only root may follow the daemon, as only root may read its journal: run it with sudo", 0});
   const auto service = context.environment.service();
   if (service == nullptr) {
-    return refuse(
-        context, {Code::kNotFound, "rdma-configd does not run: `systemctl start rdma-configd` starts it", 0});
+    return refuse(context, {Code::kNotFound,
+                            "rdma-configd is not running: `systemctl start rdma-configd` starts it", 0});
   }
   auto& out = context.environment.out;
   const auto clock = core::system_clock();
-  context.say("following rdma-configd; ^C ends this");
+  context.say("following rdma-configd; press Ctrl-C to stop");
   const auto done = service->follow([&](const DaemonEvent* event) {
     if (event == nullptr) return !context.environment.reader_is_gone();
     const auto when = clock.utc(std::chrono::milliseconds(0));

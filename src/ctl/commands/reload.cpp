@@ -27,7 +27,8 @@ int by_signal(const Context& context, std::uint64_t pid) {
 
 int reload(const Context& context) {
   if (context.offline()) {
-    return refuse(context, {Code::kInvalid, "reload does not go with --root: in an image no daemon runs", 0});
+    return refuse(context,
+                  {Code::kInvalid, "reload cannot be combined with --root: in an image no daemon runs", 0});
   }
   if (!context.own_document()) {
     return refuse(context,
@@ -42,7 +43,7 @@ int reload(const Context& context) {
     if (pid && *pid > 1) return by_signal(context, *pid);
     return refuse(context,
                   {Code::kNotFound,
-                   "rdma-configd does not run: `systemctl start rdma-configd` starts it, `rdma-configctl "
+                   "rdma-configd is not running: `systemctl start rdma-configd` starts it, `rdma-configctl "
                    "apply` applies the document without it",
                    0});
   }

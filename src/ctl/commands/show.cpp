@@ -36,13 +36,13 @@ std::string renamed(const std::string& name, const HostView& host) {
   if (!kernels || host.devices.empty()) return {};
   std::vector<std::string> names;
   for (const auto& device : host.devices) names.push_back(device.device->name);
-  return fmt::format("; that is a name of the kernel's, and udev may have renamed the device: there {} {}",
+  return fmt::format("; udev may have renamed the device from this kernel name: there {} {}",
                      names.size() == 1 ? "is" : "are", base::join(names, ", "));
 }
 
 int unknown(const Context& context, const std::string& name, const HostView& host,
             const std::vector<model::ResourceReport>& resources) {
-  auto message = fmt::format("nothing here is called {}", name);
+  auto message = fmt::format("no object is named {}", name);
   auto known = names_in(host, resources);
   known.insert(known.end(), show_topics().begin(), show_topics().end());
   if (auto hint = renamed(name, host); !hint.empty()) {
@@ -132,9 +132,8 @@ void print(const Context& context, const Wanted& wanted, const HostView& host,
     for (const auto& topic : wanted.topics) {
       const auto part = render_topic(topic, host, report.resources, look, &left_out, fold);
       if (part.empty())
-        context.say(topic == "counters" && has_counters(host)
-                        ? "no counter here is above 0; --wide shows all that there are"
-                        : fmt::format("no {} here", topic));
+        context.say(topic == "counters" && has_counters(host) ? "all counters are 0; --wide shows them"
+                                                              : fmt::format("no {} here", topic));
       if (!text.empty() && !part.empty()) text += '\n';
       text += part;
     }
@@ -154,8 +153,7 @@ void print(const Context& context, const Wanted& wanted, const HostView& host,
         "help)");
   }
   if (left_out)
-    context.say(
-        "some columns are hidden (terminal too narrow); --wide, `show NAME` and --json have them all");
+    context.say("some columns are hidden (terminal too narrow); --wide, `show NAME` and --json show all");
   for (const auto& note : report.notes) context.say(note);
 }
 

@@ -133,7 +133,7 @@ std::string document_text(const HostStatus& host_status) {
 void add_daemon(const StatusView& view, std::vector<Row>& rows) {
   const auto& daemon = view.host_status.daemon;
   if (view.withdrawn) {
-    rows.emplace_back("daemon", Cell{"withdrawn: this host is its administrator's", Style::kNotice});
+    rows.emplace_back("daemon", Cell{"withdrawn: rdma-configd does not manage this host", Style::kNotice});
   } else if (!daemon) {
     rows.emplace_back("daemon", Cell{"not running", view.daemon_missing() ? Style::kBad : Style::kDim});
   } else {

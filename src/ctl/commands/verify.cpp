@@ -120,7 +120,7 @@ int verify(const Context& context) {
                    0});
   }
   if (context.offline())
-    return refuse(context, {Code::kInvalid, "verify tests the running system; --root is not for it", 0});
+    return refuse(context, {Code::kInvalid, "verify tests the running system; --root does not apply", 0});
   if (!arguments.interface.empty() && arguments.to.empty())
     return refuse(context, {Code::kInvalid, "--ipoib needs the address to be pinged: --to ADDRESS", 0});
   const auto test = context.environment.function_test();

@@ -48,14 +48,15 @@ int without_generation(const Context& context, system::Host& host) {
     return nothing_to_wait_for(context, "Nothing to wait for: there is no document.");
   if (!document) return refuse(context, document.error());
   if (model::has_errors(document->diagnostics)) {
-    return refuse(context, {Code::kInvalid,
-                            "the document has errors and none was applied before, so nothing is set up: see "
-                            "`rdma-configctl validate`",
-                            0});
+    return refuse(
+        context, {Code::kInvalid,
+                  "the document has errors and no document was applied before, so nothing is configured: see "
+                  "`rdma-configctl validate`",
+                  0});
   }
   return refuse(context,
                 {Code::kNotFound,
-                 "no document is applied, so nothing is set up: see `systemctl status rdma-configd`, "
+                 "no document is applied, so nothing is configured: see `systemctl status rdma-configd`, "
                  "`rdma-configctl diff` and `rdma-configctl history`",
                  0});
 }
@@ -65,8 +66,8 @@ int without_generation(const Context& context, system::Host& host) {
 int wait_online(const Context& context) {
   auto& environment = context.environment;
   if (context.offline()) {
-    return refuse(context,
-                  {Code::kInvalid, "wait-online does not go with --root: an image has no interfaces", 0});
+    return refuse(context, {Code::kInvalid,
+                            "wait-online cannot be combined with --root: an image has no interfaces", 0});
   }
   const auto host = environment.host("/");
   const std::chrono::seconds timeout(context.arguments.timeout.value_or(kDefaultTimeout));
@@ -90,8 +91,7 @@ int wait_online(const Context& context) {
   }
   Report report;
   if (online.waited_for == 0) {
-    report.notes.emplace_back(
-        "Nothing to wait for: no interface that is here has addresses in the document.");
+    report.notes.emplace_back("Nothing to wait for: no present interface has addresses in the document.");
   } else if (online.lacking.empty()) {
     report.notes.push_back(
         fmt::format("Online: {} with carrier and addresses.", count(online.waited_for, "interface")));

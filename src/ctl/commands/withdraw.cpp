@@ -28,21 +28,21 @@ std::string render(const Withdrawal& plan, const Terminal& terminal) {
   };
   bool moved = false, blocks = false;
   for (const auto& one : plan.kept) (one.from == one.to ? blocks : moved) = true;
-  if (moved) heading("Goes on under another name, as a file of yours:");
+  if (moved) heading("Kept under another name, as your own file:");
   for (const auto& one : plan.kept) {
     if (one.from != one.to)
       out += fmt::format("  {} {} {}\n", one.from, terminal.utf8 ? "→" : "->",
                          one.to.substr(one.to.rfind('/') + 1));
   }
-  if (blocks) heading("Keeps our lines, without the marks around them:");
+  if (blocks) heading("Keeps our lines, without the markers around them:");
   for (const auto& one : plan.kept) {
     if (one.from == one.to) out += fmt::format("  {}\n", one.to);
   }
-  if (!plan.setup.empty()) heading("Does at boot what rdma-configd did:");
+  if (!plan.setup.empty()) heading("Does rdma-configd's work at boot:");
   for (const auto& one : plan.setup) out += fmt::format("  {}  {}\n", one.path, one.what);
   if (!plan.lost.empty()) heading("NOT preserved after the next boot:");
   for (const auto& one : plan.lost) out += fmt::format("  {}\n", clean(one, terminal.utf8));
-  if (out.empty()) out = "There is nothing of rdma-configd on this host.\n";
+  if (out.empty()) out = "rdma-configd has left nothing on this host.\n";
   return out;
 }
 
@@ -136,7 +136,7 @@ model::Report run_withdraw(const Context& context, const Withdrawal& shown, core
     return report;
   }
   if (auto done = core::withdraw(*now, core); !done) {
-    report.error = done.error().in("withdrawing (what is left of it is done when it is called again)");
+    report.error = done.error().in("withdrawing (call withdraw again to finish)");
     report.exit = Exit::kUndoIncomplete;
   }
   return report;

@@ -29,7 +29,7 @@ constexpr auto kCommands = std::to_array<CommandText>({
      "and what the daemon has repaired. It changes nothing and does not need root. Exit status 0: everything "
      "is as the document says; 5: something is waiting (pending, limited, or an unconfirmed apply), or an "
      "expectation is not met, which --pending-ok does not change; 2: something is wrong (different, failed, "
-     "contended, DEGRADED, or the document is not the one that is held); 1: the document "
+     "contended, DEGRADED, or the document is not the active one); 1: the document "
      "has errors, or the host could not be read.",
      "status\tthe screen\nstatus -q\tonly the exit status\nstatus --json\tfor a monitoring agent"},
     {"diff", "[FILE...|N [M]]", "Show the changes that apply would make, and what they interrupt.",
@@ -44,9 +44,9 @@ constexpr auto kCommands = std::to_array<CommandText>({
     {"apply", "[FILE...]", "Make the host match the document: all of it, or nothing.",
      "Shows the changes, asks, makes them, and verifies that the kernel did. If one is refused, all are "
      "undone. Values limited by the fabric are kept and reported; changes that wait for a device or a reboot "
-     "are pending; expectations that are not met are reported, and undo nothing. The document in FILE is "
-     "held until the daemon next reads the system's own, at its next "
-     "start or reload; --install makes it the system's own. With --confirm on a terminal, it counts down and "
+     "are pending; expectations that are not met are reported, and undo nothing. The daemon enforces the "
+     "document in FILE until it reads the system's own, at its next start or reload; --install makes it the "
+     "system's own. With --confirm on a terminal, it counts down and "
      "asks whether to keep the changes; elsewhere `rdma-configctl confirm` keeps them. With --only, the "
      "selected entries are put into the active document, and the rest of the host stays as it is. Needs "
      "root, or the daemon and its permission.",
@@ -74,7 +74,7 @@ constexpr auto kCommands = std::to_array<CommandText>({
     {"reload", "", "Have the daemon read and apply the configuration, and report the result.",
      "Asks the daemon to read /etc/rdma-configd again and to apply it part by part, as at boot, and waits "
      "until it has finished. Exit status 1: the document has errors or was rolled back before, and the "
-     "active generation is held instead. `systemctl reload rdma-configd` calls this. Needs root, or the "
+     "active generation stays. `systemctl reload rdma-configd` calls this. Needs root, or the "
      "daemon's permission.",
      "reload\tafter a change in /etc/rdma-configd"},
     {"edit", "[FILE]", "Edit the document; it is checked before it replaces the old one.",
@@ -182,7 +182,8 @@ constexpr auto kCommands = std::to_array<CommandText>({
      "the default, reads every known place at once; `live` looks at the running interfaces. FORMAT reads "
      "one: udev, nm, ifcfg, networkd, netplan, wicked, ifupdown, nmstate, system-roles, cloud-init, cmdline, "
      "scripts, "
-     "openib, rdma-conf, mlx4-conf, modprobe, sysctl, limits, opensm, nvme; files or folders after it are read "
+     "openib, rdma-conf, mlx4-conf, modprobe, sysctl, limits, opensm, nvme; files or folders after it are "
+     "read "
      "instead of the usual ones. With --root, the usual places are below DIR; paths given as arguments are "
      "not. A summary on stderr names everything that was understood, skipped, and not understood, with file "
      "and line. Exit status 0: all was understood; 5: some was not; 1: there is no document.",

@@ -83,7 +83,7 @@ std::string man_key(const SectionSpec& section, const FieldSpec& field) {
   if (field.effect != model::Effect::kNow)
     out += fmt::format("Works after {}.\n", roff(model::text_of(field.effect)));
   if (!field.fallback.empty() && field.fallback != "-")
-    out += fmt::format("When it is not there: {}.\n", roff(field.fallback));
+    out += fmt::format("Default: {}.\n", roff(field.fallback));
   if (has_default(section, field)) out += "Allowed in [defaults].\n";
   return out;
 }

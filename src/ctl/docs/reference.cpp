@@ -38,7 +38,7 @@ std::string identities_of(const SectionSpec& section) {
     sets.push_back(base::join(keys, " and "));
   }
   if (sets.empty()) return {};
-  return fmt::format("Identified by {}{}. Entries of several files that mean the same one are merged.\n\n",
+  return fmt::format("Identified by {}{}. Entries of several files for the same object are merged.\n\n",
                      sets.size() > 1 ? "exactly one of: " : "", base::join(sets, "; "));
 }
 
@@ -55,11 +55,10 @@ std::string row_of(const SectionSpec& section, const FieldSpec& field) {
 std::string section_text(const SectionSpec& section, const std::string& path, bool inside) {
   std::string out = fmt::format("### `{}`\n\n{}", label_of(section, path), section.doc);
   if (!section.repeated && inside) {
-    out += fmt::format(" Written inside of the entry, or as a table inside of it: `{} = {{ … }}`.",
-                       section.name);
+    out += fmt::format(" Written inside the entry, or as an inline table: `{} = {{ … }}`.", section.name);
   }
   out += "\n\n" + identities_of(section) +
-         "| key | value | when it is not there | in defaults | meaning |\n|---|---|---|---|---|\n";
+         "| key | value | default | in defaults | meaning |\n|---|---|---|---|---|\n";
   for (const auto& field : section.fields) {
     if (field.role != Role::kFact && field.role != Role::kDerived) out += row_of(section, field);
   }

@@ -144,7 +144,7 @@ Json host_schema() {
 
 Json values_schema() {
   const Json scalar = {{"type", {"string", "integer", "boolean"}}};
-  Json out = closed_object("host", "Values of each host, for {host.KEY} in texts.");
+  Json out = closed_object("host", "Values of each host, for {host.KEY} in strings.");
   auto& all = out["properties"];
   const Json file = {{"type", "string"}, {"pattern", "\\.csv$"}};
   all["table"] = {{"description", "CSV tables whose first column is host."},

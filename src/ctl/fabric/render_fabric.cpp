@@ -247,7 +247,7 @@ Table route_table(const Fabric& all) {
   for (const auto& hop : all.route->hops)
     table.rows.push_back({plain(index.name(hop.node)), number_cell(hop.in), number_cell(hop.out)});
   if (!all.route->broken.empty())
-    table.rows.push_back({{"it does not arrive: " + all.route->broken, Style::kBad}, {}, {}});
+    table.rows.push_back({{"the destination is not reached: " + all.route->broken, Style::kBad}, {}, {}});
   return table;
 }
 

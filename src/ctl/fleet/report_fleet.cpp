@@ -46,13 +46,13 @@ void add_file(FleetFolder& out, const std::string& host, const fs::path& path, s
     files.push_back(path.string());
   } else {
     wrong_file(out, path.string(),
-               fmt::format("{} is of host {} as well; it is used, and this is not", *other, host),
+               fmt::format("{} also belongs to host {} and is used instead of this file", *other, host),
                "remove one of the two");
   }
 }
 
 void unreadable(FleetFolder& out, const fs::path& path, const std::error_code& error) {
-  wrong_file(out, path.string(), error.message(), "it may be that of a host: make it readable, or remove it");
+  wrong_file(out, path.string(), error.message(), "it may belong to a host: make it readable, or remove it");
 }
 
 /// HOST/show.json and HOST/diff.json. An empty folder is that of a host whose output was lost.
@@ -106,7 +106,7 @@ base::Result<FleetFolder> files_in(const std::string& folder) {
     const bool ours = name.ends_with(".show.json") || name.ends_with(".diff.json");
     const auto host = name.substr(0, name.size() - std::min(name.size(), std::string(".show.json").size()));
     if (!ours || !fleet::is_host_name(host)) {
-      wrong_file(out, path.string(), "the name does not say of which host it is",
+      wrong_file(out, path.string(), "the name of the file does not name a host",
                  "call it HOST.show.json or HOST.diff.json");
       continue;
     }

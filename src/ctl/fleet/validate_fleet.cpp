@@ -102,7 +102,7 @@ int validate_fleet(const Context& context) {
   tell(context, shown, report.diagnostics);
   print_site(context, site);
   if (!site.compared)
-    context.say_error("a file could not be read whole, so the hosts are not compared with each other");
+    context.say_error("a file could not be read completely, so the hosts are not compared with each other");
   const auto about = fmt::format("{} in {}", fleet::hosts_text(site.hosts.size()), count(files, "file"));
   if (wrong || !site.findings.empty()) {
     context.say(fmt::format("{}: {}, {}", about, count(errors, "error"), count(warnings, "warning")));

@@ -215,7 +215,7 @@ std::string render_applied(const Report& report, const Terminal& terminal, const
       break;
     case model::Exit::kUndoIncomplete:
       if (report.left_over.empty()) {
-        closing = terminal.paint("It is not known what was done.", Style::kBad) + '\n';
+        closing = terminal.paint("The outcome is not known.", Style::kBad) + '\n';
         break;
       }
       closing = terminal.paint(report.applied ? "Applied, but not as a whole. Left over:"

@@ -122,7 +122,7 @@ struct Api::Detail {
           } else if (answer == Authority::Answer::kBusy) {
             say_no("LimitsExceeded", "too many requests are waiting to be authorised");
           } else if (what.looks && api.callers_.is_gone(caller.name)) {
-            verdict = "dropped: the client has left";
+            verdict = "dropped: the client has disconnected";
           } else {
             try {
               asked.check();
@@ -153,7 +153,7 @@ struct Api::Detail {
     const auto id = api.jobs_.add(std::move(job), std::move(done));
     if (id == 0) {
       throw error("LimitsExceeded",
-                  api.jobs_.closed() ? "the daemon is about to end" : "too many jobs are waiting");
+                  api.jobs_.closed() ? "the daemon is shutting down" : "too many jobs are waiting");
     }
     return id;
   }
@@ -173,7 +173,7 @@ struct Api::Detail {
         throw error("InvalidArgs", "there is no document to validate");
       return add(std::move(job), [this, reply, name = caller.name](const Job& one, const Outcome& outcome) {
         api.callers_.ended(name, one.id);
-        if (outcome.cancelled) return refuse(reply, error("Cancelled", "the look was cancelled"));
+        if (outcome.cancelled) return refuse(reply, error("Cancelled", "the query was cancelled"));
         if (one.verb == Job::Verb::kHistory && !outcome.status.is_object())
           return refuse(reply, error("Failed", no_history(outcome)));
         const auto text = one.verb == Job::Verb::kHistory ? outcome.status.dump() : outcome.whole.read();
@@ -285,7 +285,7 @@ void Api::add_looks() {
                           throw error(
                               "AccessDenied",
                               fmt::format("job {} is not yours, so only root may see its result", id));
-                        if (!text) throw error("NotFound", fmt::format("there is no result of a job {}", id));
+                        if (!text) throw error("NotFound", fmt::format("there is no result for job {}", id));
                         reply.send(*text);
                         jobs_.fetched(id);
                         return id;

@@ -328,7 +328,7 @@ void Jobs::watch_time(Running& running) {
   };
   if (!running.job.changes()) {
     running.deadline = loop_.after(deadlines.look, [this, &running, said] {
-      end_now(running, "the look took longer than " + said(deadlines.look));
+      end_now(running, "the query took longer than " + said(deadlines.look));
     });
     return;
   }
@@ -367,7 +367,7 @@ void Jobs::read(Running& running) {
     if (take_lines(running)) continue;
     running.text.clear();
     running.last.clear();
-    if (!running.exited) end_now(running, "the worker said more than it may");
+    if (!running.exited) end_now(running, "the worker's output exceeds its limit");
     running.at_end = true;
   }
   if (running.at_end) running.readable.reset();

@@ -57,7 +57,7 @@ std::string why_refused(const model::Report& report, bool is_private) {
   }
   if (is_private) return kPrivate;
   if (report.error) return report.error->message;
-  return report.notes.empty() ? "another generation is held" : report.notes.front();
+  return report.notes.empty() ? "another generation is active" : report.notes.front();
 }
 
 model::Report not_applied() {

@@ -103,7 +103,7 @@ Report run_bounded(const Job& job, core::Context& context, const core::Request& 
     return run_for_caller(job, context, request, facts);
   } catch (const std::bad_alloc&) {
     return failure_report({Code::kRefused,
-                           fmt::format("the look takes more than the {} MiB of memory that are allowed",
+                           fmt::format("the query takes more than the {} MiB of memory that are allowed",
                                        model::limits::kLookMemory / model::limits::kMiB),
                            0});
   }
@@ -224,11 +224,12 @@ int work(int in, int out, int whole) {
   }
   if (report.error && report.error->sys_errno == EROFS)
     report.notes.emplace_back(
-        "rdma-configd.service writes only folders that were there when it started: after installing opensm, "
+        "rdma-configd.service can write only to directories that existed when it started: after installing "
+        "opensm, "
         "NetworkManager or rdma-core, run `systemctl restart rdma-configd`");
   if (moved) {
     report.error =
-        base::Error{Code::kBusy, "the host is not as it was when the plan was made: look at the new one", 0};
+        base::Error{Code::kBusy, "the host has changed since the plan was made: review the new plan", 0};
   }
   const bool handed_over = whole >= 0 && !unbegun && hand_over(whole, report, job.changes());
   const bool summed_up = job.changes() || !handed_over;

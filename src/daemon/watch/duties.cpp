@@ -65,10 +65,10 @@ std::optional<Report> resume(bool awaited, const core::Request& request, core::C
   const auto ledger = core::read_ledger(context.host.files, context.paths);
   if (!ledger || ledger->active == 0) return std::nullopt;
   auto report = run_then_deferred([&] { return core::hold(request, context); }, awaited, request, context);
-  report.notes.push_back(fmt::format(
-      "the daemon had not come to its end: generation {} is held on, and the configuration is not "
-      "read before a reload",
-      ledger->active));
+  report.notes.push_back(
+      fmt::format("unclean shutdown of the daemon: still enforcing generation {}; the configuration is read "
+                  "at the next reload",
+                  ledger->active));
   return report;
 }
 
@@ -104,8 +104,8 @@ std::optional<Report> yield_to_newer_apply(const std::optional<std::string>& the
   if (!then || applied_mark(context.host.files) == *then) return std::nullopt;
   auto report = run_then_deferred([&] { return core::hold(request, context); }, awaited, request, context);
   report.notes.emplace_back(
-      "the configuration was to be applied again, but somebody has applied meanwhile: that is held, and the "
-      "configuration is not read before a reload");
+      "another apply preceded the scheduled one: its generation stays active; the configuration is read at "
+      "the next reload");
   return report;
 }
 

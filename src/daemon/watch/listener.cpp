@@ -84,9 +84,9 @@ void Listener::report_if_incomplete() {
   // Once, and not again for each place that is reached first.
   if (why.empty() == said_.empty()) return;
   said_ = why;
-  if (why.empty()) return log(LOG_INFO, Message::kTrouble, "all changes are heard of again");
+  if (why.empty()) return log(LOG_INFO, Message::kTrouble, "change notifications are complete again");
   log(LOG_WARNING, Message::kTrouble,
-      fmt::format("cannot listen for all changes, so the host is looked at every {} s: {}",
+      fmt::format("cannot listen for all changes, so the host is checked every {} s: {}",
                   std::chrono::duration_cast<std::chrono::seconds>(Audit::kIncomplete).count(), why));
 }
 

@@ -55,7 +55,7 @@ class Version1 {
       if (!route && key != nullptr && one.name == key->text) return servers(node, one);
     }
     claims_.pass(node.place(),
-                 fmt::format("a {} of the whole host is left to others", route ? "route" : "nameserver"));
+                 fmt::format("a {} of the whole host is not imported", route ? "route" : "nameserver"));
   }
 
   static bool reaches(const Interface& one, const model::IpAddress& gateway) {
@@ -157,7 +157,7 @@ class Version1 {
       out.at.try_emplace(is_ipv6(text) ? "ipv6.addresses" : "ipv4.addresses", node.place());
       const bool by_mask = !length && text.find('/') == std::string::npos;
       report(node,
-             by_mask ? fmt::format("{}: the prefix length makes no sense", text)
+             by_mask ? fmt::format("{}: the prefix length is not valid", text)
                      : add_address(out, text.substr(0, length ? text.find('/') : std::string::npos), length));
     }
     if (const auto* gateway = keys.take("gateway")) {
@@ -204,8 +204,7 @@ class Version1 {
     const auto length = length_of(keys, to);
     keys.pass({"type"});
     keys.finish("routes");
-    if (!length && to != "::")
-      return keys.wrong(node, fmt::format("{}: the prefix length makes no sense", to));
+    if (!length && to != "::") return keys.wrong(node, fmt::format("{}: the prefix length is not valid", to));
     if (length && to != "default") to = fmt::format("{}/{}", to.substr(0, to.find('/')), *length);
     if (!via.empty()) to += " via " + via;
     if (metric) to += fmt::format(" metric {}", *metric);
@@ -242,7 +241,7 @@ class CloudNetworks {
       return claims_.pass({file.path, 0}, "has no network configuration");
     const bool second = !off && version->text == "2";
     if (first_ != nullptr && !(second && merges_ && cloud_rank(file) > 0))
-      return claims_.pass({file.path, 0}, fmt::format("the network of {} counts", first_->path));
+      return claims_.pass({file.path, 0}, fmt::format("the network of {} takes precedence", first_->path));
     if (first_ == nullptr) {
       first_ = &file;
       merges_ = second;

@@ -107,7 +107,8 @@ class Ifcfg {
       keys_.pass({"BOOTPROTO", "IPV6INIT", "IPV6_AUTOCONF", "DEFROUTE", "IPV6_DEFROUTE"});
       for (const auto& key : keys_.left()) {
         if (key.starts_with("IPADDR") || key.starts_with("GATEWAY") || key.starts_with("IPV6ADDR"))
-          keys_.tell(key, "has no effect: the addresses are those of what the interface is a port of");
+          keys_.tell(key,
+                     "has no effect: the interface is a port, and the addresses belong to its controller");
       }
       keys_.pass({"PREFIX*", "NETMASK*", "PEERDNS", "PEERROUTES"});
     } else {
@@ -116,9 +117,10 @@ class Ifcfg {
       names();
       offers();
     }
-    keys_.tell("ZONE",
-               "the document has no firewall zones; bind the interface with firewall-cmd --permanent "
-               "--change-interface");
+    keys_.tell(
+        "ZONE",
+        "the document does not support firewall zones; bind the interface with firewall-cmd --permanent "
+        "--change-interface");
     keys_.pass(kNoMatter);
     keys_.finish();
     place_search(out_);
@@ -373,7 +375,7 @@ void name_gateway(const File& file, std::span<const Interface> interfaces, Claim
 void parse_alias(const File& file, Interface& into, Claims& claims) {
   Keys keys(file.path, parse_assignments(file), claims);
   if (keys.has("IPADDR_START")) {
-    claims.miss(keys.where("IPADDR_START"), "the document has no ranges of addresses");
+    claims.miss(keys.where("IPADDR_START"), "the document does not support address ranges");
     return;
   }
   if (keys.flag("ONPARENT") == false) {
@@ -428,7 +430,7 @@ void parse_ifcfg(std::span<const File> files, Claims& claims) {
     if (one == nullptr) {
       claims.pass({file.path, 0}, "is not for an InfiniBand interface");
     } else if (rules) {
-      claims.miss({file.path, 0}, "policy rules have no place in the document");
+      claims.miss({file.path, 0}, "the document does not support policy rules");
     } else {
       parse_route_file(file, six ? Family::kIpv6 : Family::kIpv4, *one, find, claims);
     }

@@ -114,7 +114,8 @@ class Collector {
     });
     std::erase_if(*names, [&](const std::string& name) {
       if (!is_leftover(name)) return false;
-      claims_.pass({fmt::format("{}/{}", folder, name), 0}, "is what an editor or a package manager left");
+      claims_.pass({fmt::format("{}/{}", folder, name), 0},
+                   "is a backup file of an editor or a package manager");
       return true;
     });
     if (names->size() > kMostFiles) {
@@ -172,7 +173,7 @@ void tell_silent(std::span<const File> files, Claims& claims) {
   }
   for (const auto& file : files) {
     if (claims.understood[file.path] > 0 || spoken_of.contains(file.path)) continue;
-    claims.pass({file.path, 0}, "says nothing that is imported");
+    claims.pass({file.path, 0}, "has nothing to import");
   }
 }
 

@@ -69,17 +69,17 @@ struct UnimportedKey {
 constexpr auto kUnimportedKeys = std::to_array<UnimportedKey>({
     {"SRP_DAEMON_ENABLE", "write [[service]] name = \"srp_daemon.service\""},
     {"RUN_SYSCTL", "the kernel settings of openibd's script are not read; write [[sysctl]]"},
-    {"RUN_AFFINITY_TUNER", "the document has no interrupt affinities"},
-    {"RUN_MLNX_TUNE", "the document has no tuning profiles"},
-    {"RENICE_IB_MAD", "the document has no priorities of kernel threads"},
-    {"IPOIBHA_ENABLE", "the document has no failover between interfaces"},
+    {"RUN_AFFINITY_TUNER", "the document does not support interrupt affinities"},
+    {"RUN_MLNX_TUNE", "the document does not support tuning profiles"},
+    {"RENICE_IB_MAD", "the document does not support priorities of kernel threads"},
+    {"IPOIBHA_ENABLE", "the document does not support failover between interfaces"},
     {"OPENSMD_LOAD", "write [[opensm]]"},
-    {"FORCE_MODE", "the document has no such switch"},
-    {"FIXUP_MTRR_REGS", "the document has no MTRR registers"},
+    {"FORCE_MODE", "the document does not support such a switch"},
+    {"FIXUP_MTRR_REGS", "the document does not support MTRR registers"},
     {"ARPTABLE_TUNING",
      "the script raises net.ipv4.neigh.default.gc_thresh1 to gc_thresh3 with the size of the "
      "fabric; write [[sysctl]] with the values that /proc/sys has now"},
-    {"TECH_PREVIEW_LOAD", "which modules that loads is the script's matter; write [[module]]"},
+    {"TECH_PREVIEW_LOAD", "the script decides which modules this loads; write [[module]]"},
     {"NFSoRDMA_LOAD", "write [nfs_server] with its rdma_port"},
 });
 
@@ -103,10 +103,10 @@ struct UnimportedFile {
   std::string_view why;
 };
 constexpr auto kUnimportedFiles = std::to_array<UnimportedFile>({
-    {"sriov-vfs", "the document has no virtual functions; keep this file"},
+    {"sriov-vfs", "the document does not support virtual functions; keep this file"},
     {"srp_daemon.conf", "write its rules as [[srp_rule]], in their order; until then keep this file"},
-    {"ibacm_opts.cfg", "the document has no options of ibacm; keep this file"},
-    {"ibacm_addr.cfg", "the document has no addresses of ibacm; keep this file"},
+    {"ibacm_opts.cfg", "the document does not support options of ibacm; keep this file"},
+    {"ibacm_addr.cfg", "the document does not support addresses of ibacm; keep this file"},
 });
 
 /// Whether it is one of kKept, which is said where it has a line that is not a comment.

@@ -157,9 +157,10 @@ void parse_limits(std::span<const File> files, Claims& claims) {
   for (const auto& domain : order) {
     const auto& pair = domains[domain];
     if (pair.soft != pair.hard) {
-      claims.miss(pair.where,
-                  fmt::format("{}: the soft limit is {}, the hard one {}; the document has one for both",
-                              domain, pair.soft.value_or("not set"), pair.hard.value_or("not set")));
+      claims.miss(
+          pair.where,
+          fmt::format("{}: the soft limit is {}, the hard one {}; the document supports one value for both",
+                      domain, pair.soft.value_or("not set"), pair.hard.value_or("not set")));
       continue;
     }
     const auto limit = model::LockLimit::parse(*pair.soft);

@@ -130,7 +130,7 @@ class Options {
     }
     if (!tx_ && !rx_) return;
     if (tx_ != rx_) {
-      claims_.miss(where_, "pfctx and pfcrx differ; the document has one list of priorities for both");
+      claims_.miss(where_, "pfctx and pfcrx differ; the document supports one list of priorities for both");
       return;
     }
     std::vector<std::string> priorities;

@@ -52,7 +52,8 @@ class Reading {
     }
     for (auto& child : children_) {
       if (!made_.contains(child.name))
-        claims_.miss(child.where, fmt::format("no .network file has IPoIB={}: nobody makes it", child.name));
+        claims_.miss(child.where,
+                     fmt::format("no .network file has IPoIB={}: no program creates it", child.name));
       else
         claims_.interfaces.push_back(std::move(child));
     }

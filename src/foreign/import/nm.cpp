@@ -130,11 +130,12 @@ class Keyfile {
     if (const auto controller = connection.take(connection.has("controller") ? "controller" : "master"))
       connection.wrong(*controller, "bonds are not part of the document");
     if (const auto zone = connection.take("zone"))
-      connection.wrong(*zone, fmt::format("the document has no firewall zones; bind the interface with "
-                                          "firewall-cmd --permanent --zone={} --change-interface",
-                                          zone->value));
+      connection.wrong(*zone,
+                       fmt::format("the document does not support firewall zones; bind the interface with "
+                                   "firewall-cmd --permanent --zone={} --change-interface",
+                                   zone->value));
     if (const auto users = connection.take("permissions"))
-      connection.wrong(*users, "the document has no profiles for certain users");
+      connection.wrong(*users, "the document does not support profiles of single users");
     connection.pass({"type",
                      "id",
                      "uuid",
@@ -302,7 +303,7 @@ class Keyfile {
         // "ignore" leaves IPv6 to the kernel; a family that the document does not mention is left so, too.
         if (word == "disabled") inet.method = InetMethod::kDisabled;
       } else if (word == "shared") {
-        keys.wrong(*method, "shared: the document has no address translation and no DHCP server");
+        keys.wrong(*method, "shared: the document supports neither address translation nor a DHCP server");
       } else if (word != "manual") {
         refused(keys, "method", fmt::format("{} is not a method of {}", word, name));
       }

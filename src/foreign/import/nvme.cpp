@@ -167,9 +167,10 @@ class NvmeTargets {
          {"nr_io_queues", "queue_size", "keep_alive_tmo", "reconnect_delay", "ctrl_loss_tmo"})
       put(key, keys.text(key));
     if (!nqn.empty() && part_of(target, "transport") == "rdma")
-      return claims_.miss(node.place(), fmt::format("{} at {}: the document connects to all that a discovery "
-                                                    "controller offers, not to one subsystem; keep this file",
-                                                    nqn, part_of(target, "address")));
+      return claims_.miss(node.place(),
+                          fmt::format("{} at {}: the document connects to all subsystems of a discovery "
+                                      "controller, not to a single one; keep this file",
+                                      nqn, part_of(target, "address")));
     keys.pass({"discovery"});
     if (take(std::move(target), node.place())) keys.finish("ports");
   }
@@ -180,7 +181,7 @@ class NvmeTargets {
     const auto transport = part_of(target, "transport");
     if (transport != "rdma") {
       if (transport.empty()) {
-        claims_.pass(where, "leads nowhere: it names no transport");
+        claims_.pass(where, "has no transport");
       } else {
         claims_.pass(where, fmt::format("is over {}, not over RDMA", transport));
       }
@@ -198,7 +199,7 @@ class NvmeTargets {
       if (same) {
         claims_.pass(where, text);
       } else {
-        claims_.miss(where, text + "; the document has one connection for each address");
+        claims_.miss(where, text + "; the document supports one connection per address");
       }
       return false;
     }

@@ -225,7 +225,7 @@ void parse_conf(const File& file, Claims& claims) {
     // opensm --create-config writes guid 0x0 and sm_priority 0, which are the defaults.
     if (conf.priority.value_or(0) != 0) {
       --claims.understood[file.path];
-      claims.miss(conf.priority_at, "a priority without guid: which port it is for is not known");
+      claims.miss(conf.priority_at, "a priority without guid: its port is not known");
     }
     return;
   }
@@ -264,8 +264,7 @@ void all_ports(Keys& keys, const Item& item, std::optional<std::int64_t> priorit
   std::set<model::Guid> guids;
   for (const auto& [name, guid] : claims.known) guids.insert(guid);
   if (guids.empty())
-    return claims.pass(keys.place(item),
-                       "ALL: which ports there are only the host knows; write [[opensm]] for each");
+    return claims.pass(keys.place(item), "ALL: only the host knows its ports; write [[opensm]] for each");
   for (const auto& guid : guids) {
     auto& entry = claims.entry("opensm", {{"guid", guid.text()}}, keys.place(item));
     if (priority) entry.values["priority"] = *priority;
@@ -322,7 +321,7 @@ void take_command_flag(std::string_view flag, std::string_view value, const Plac
   } else if (!known->option.empty()) {
     const auto given = known->value.empty() ? value : known->value;
     if (given.empty() || given.find('%') != std::string_view::npos) {
-      claims.miss(here, fmt::format("{}{} {}: which value that is is not known", dashes, flag, given));
+      claims.miss(here, fmt::format("{}{} {}: the value is not known", dashes, flag, given));
     } else {
       add_own_option(own, known->option, given, here);
     }
@@ -342,7 +341,7 @@ void parse_instance(const File& file, Claims& claims) {
         take_command_flag(flag, value, here, own, claims);
     }
   }
-  if (!guid) return claims.pass({file.path, 0}, "is not for one port; which ports there are the host knows");
+  if (!guid) return claims.pass({file.path, 0}, "is not for one port; only the host knows its ports");
   auto& entry = claims.entry("opensm", {{"guid", guid->text()}}, {file.path, 0});
   if (const auto at = own.values.find("priority"); at != own.values.end())
     entry.values["priority"] = at->second;

@@ -227,7 +227,7 @@ class ImportedScript {
 
   void line(std::string_view text, const Place& where) {
     if (end_ != Ending::kOpen) {
-      if (end_ == Ending::kReached) claims_.pass(where, "stands behind exit: nothing from here on ever runs");
+      if (end_ == Ending::kReached) claims_.pass(where, "after exit: no line from here on runs");
       end_ = Ending::kTold;
       return;
     }
@@ -242,7 +242,7 @@ class ImportedScript {
       if (within) {
         ShellCommand command;
         command.text = part.text;
-        command.block = fmt::format("stands in a text that begins in line {}", text_from_);
+        command.block = fmt::format("stands in a here-document that begins in line {}", text_from_);
         take(command, where);
         continue;
       }
@@ -316,7 +316,7 @@ class ImportedScript {
       return false;
     };
     if (!literal && text.find("type ipoib") == std::string_view::npos)
-      return miss("which interfaces are meant only the script knows");
+      return miss("the interfaces are known only when the script runs");
     if (const auto& condition = command.condition(); !condition.empty()) return miss(condition);
     if (const auto object = ip_object(words); object < words.size() && words[object] == "addr")
       return address(words, name, text, where);

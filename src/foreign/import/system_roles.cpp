@@ -79,7 +79,8 @@ class Connections {
     }
     if (const auto* zone = keys.take("zone"))
       keys.wrong(*zone,
-                 "zone: the document has no firewall zones; bind the interface with firewall-cmd --permanent "
+                 "zone: the document does not support firewall zones; bind the interface with firewall-cmd "
+                 "--permanent "
                  "--change-interface");
     for (const auto* key : {"controller", "master"}) {
       const auto* at = keys.take(key);

@@ -391,8 +391,9 @@ void parse_device(const Terms& terms, const Place& where, std::string_view skipp
     if (policy == "NAME_FALLBACK")
       return claims.pass(where, "NAME_FALLBACK is what rdma-core does by itself");
     if (fixed != words.end()) return claims.miss(where, "NAME_FIXED: no name follows");
-    return claims.miss(where, fmt::format("{}: the document has no naming policies; name each device",
-                                          policy.empty() ? "rdma_rename" : policy));
+    return claims.miss(where,
+                       fmt::format("{}: the document does not support naming policies; name each device",
+                                   policy.empty() ? "rdma_rename" : policy));
   }
   if (fits_nothing(terms, kDeviceKeys)) return claims.miss(where, std::string(kUpperCase));
   model::Attributes identity;

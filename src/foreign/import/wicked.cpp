@@ -390,13 +390,14 @@ void parse_wicked(std::span<const File> files, Claims& claims) {
     out.names = out.pkey && !ib_name(out.name);  // made under the name of the file
     read_link(keys, out);
     read_inet(keys, out);
-    keys.tell("ZONE",
-              "the document has no firewall zones; bind the interface with firewall-cmd --permanent "
-              "--change-interface");
+    keys.tell(
+        "ZONE",
+        "the document does not support firewall zones; bind the interface with firewall-cmd --permanent "
+        "--change-interface");
     keys.usual("FIREWALL", "yes");
-    keys.tell("ETHTOOL_OPTIONS", "the document has no options of ethtool(8)");
+    keys.tell("ETHTOOL_OPTIONS", "the document does not support options of ethtool(8)");
     for (const auto& key : keys.left()) {
-      if (key.starts_with("REMOTE_IPADDR")) keys.tell(key, "the document has no addresses of peers");
+      if (key.starts_with("REMOTE_IPADDR")) keys.tell(key, "the document does not support peer addresses");
     }
     keys.pass(kIgnoredElements);
     offers(keys, out);

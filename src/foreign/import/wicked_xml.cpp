@@ -18,7 +18,8 @@ using model::InetMethod;
 namespace {
 
 constexpr const char* kNoZones =
-    "the document has no firewall zones; bind the interface with firewall-cmd --permanent --change-interface";
+    "the document does not support firewall zones; bind the interface with firewall-cmd --permanent "
+    "--change-interface";
 
 /// The first interface of ours that an element speaks of below, as a bond's port or a VLAN's device.
 std::string over_ours(const YamlNode& node, const Claims& claims) {

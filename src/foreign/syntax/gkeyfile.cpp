@@ -80,9 +80,9 @@ GKeyFile parse_gkeyfile(const File& file) {
     if (equals == std::string_view::npos || key.empty()) {
       out.refused.push_back({where, "is neither a section nor a key with a value"});
     } else if (out.groups.empty()) {
-      out.refused.push_back({where, "stands before the first section"});
+      out.refused.push_back({where, "comes before the first section"});
     } else if (is_translation(key)) {
-      out.ignored.push_back({where, fmt::format("{}: is a translation, which nobody asks for", key)});
+      out.ignored.push_back({where, fmt::format("{}: is a translation, which is not read", key)});
     } else if (key.find_first_of("[]") != std::string_view::npos) {
       out.refused.push_back({where, fmt::format("{}: is not the name of a key", key)});
     } else if (key.front() == ';') {

@@ -239,7 +239,7 @@ void merge_yaml(YamlNode& into, YamlNode from, Claims& claims) {
                                                       word_of(at->value.sort), place_of(at->where).text()));
     } else {
       if (!alike || !says_the_same(at->value, member.value))
-        claims.pass(place_of(at->where), fmt::format("{}: {} says something else, and is later", at->key,
+        claims.pass(place_of(at->where), fmt::format("{}: {} overrides it with another value", at->key,
                                                      place_of(member.where).text()));
       *at = std::move(member);
     }

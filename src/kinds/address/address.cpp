@@ -219,13 +219,12 @@ class AddressKind final : public Kind,
                 const std::vector<std::string>& /*differing*/, World& /*world*/) const override {
     if (observed == nullptr || model::text_of(model::value_of(observed->facts, "state")) != "duplicate")
       return {};
-    return {
-        Verdict::Sort::kLimited,
-        "another host has this address (duplicate address detection), so it does not work here; the kernel "
-        "asks again only for one that is added: once that host has let go of it, delete it here (ip -6 "
-        "address del) and apply",
-        {},
-        {}};
+    return {Verdict::Sort::kLimited,
+            "another host has this address (duplicate address detection), so it is unusable here; the kernel "
+            "repeats the check only for an address that is added: once that host has released it, delete it "
+            "here (ip -6 address del) and apply",
+            {},
+            {}};
   }
 
   [[nodiscard]] bool returns(std::string_view field, const model::Attributes& before,

@@ -15,17 +15,16 @@ struct InterfaceAddress {
   std::optional<std::string> state;
   std::optional<std::string> lifetime;
 
-  static constexpr auto kFields =
-      std::tuple{model::field("address", &InterfaceAddress::address, model::Role::kSetting,
-                              "Address with prefix length.", "-"),
-                 model::field("state", &InterfaceAddress::state, model::Role::kFact,
-                              "Result of duplicate address detection for an IPv6 address: ok, tentative or "
-                              "duplicate.",
-                              "-"),
-                 model::field("lifetime", &InterfaceAddress::lifetime, model::Role::kDerived,
-                              "That the kernel takes it away by itself when a lease ends or no router "
-                              "advertises it: limited.",
-                              "-")};
+  static constexpr auto kFields = std::tuple{
+      model::field("address", &InterfaceAddress::address, model::Role::kSetting,
+                   "Address with prefix length.", "-"),
+      model::field("state", &InterfaceAddress::state, model::Role::kFact,
+                   "Result of duplicate address detection for an IPv6 address: ok, tentative or duplicate.",
+                   "-"),
+      model::field(
+          "lifetime", &InterfaceAddress::lifetime, model::Role::kDerived,
+          "Whether the kernel removes the address when its lease ends or no router advertises it: limited.",
+          "-")};
 };
 
 /// Addresses by rtnetlink. Key: "GUID 192.0.2.1/24", "GUID/0x8002 2001:db8::1/64".

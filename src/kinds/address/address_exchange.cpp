@@ -79,10 +79,9 @@ Result<void> pack_routes(int index, const Exchange& exchange, World& world) {
       packed.push_back(fmt::format("{}{}", kAlone, key.id));
       continue;
     }
-    exchange.going.front().first->interrupts.push_back(
-        fmt::format("the route to {} over {}, which is not the document's, goes with the last IPv4 address "
-                    "of {}",
-                    route.to.text(), route.via->text(), world.link(index)->name));
+    exchange.going.front().first->interrupts.push_back(fmt::format(
+        "the route to {} over {}, which the document does not list, is lost with the last IPv4 address of {}",
+        route.to.text(), route.via->text(), world.link(index)->name));
   }
   if (!foreign) return {};
   const std::array links{*world.link(index)};

@@ -131,7 +131,7 @@ class BackendKind final : public Kind, public HeldByPort {
     for (auto* change : changes) {
       if (change->operation != model::Operation::kUpdate) continue;
       change->interrupts.push_back(
-          fmt::format("the interfaces go from {} to {}: their addresses go and come again",
+          fmt::format("the interfaces move from {} to {}: their addresses are removed and added again",
                       model::text_of(model::value_of(change->before, "backend")),
                       model::text_of(model::value_of(change->after, "backend"))));
     }

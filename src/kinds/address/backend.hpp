@@ -19,7 +19,7 @@ struct PortBackend {
 
   static constexpr auto kFields = std::tuple{model::field(
       "backend", &PortBackend::backend, model::Role::kSetting,
-      "Program that configures the port's interfaces; the others are told to leave them alone.", "-")};
+      "Program that configures the port's interfaces; other programs are told to ignore them.", "-")};
 };
 
 /// The meaning of "auto" for each port of `bound`: the earlier decision (our rule file is the pin), else the

@@ -28,7 +28,7 @@ void check_direct_method(const WantedFamily& family, Diagnostics& diagnostics) {
                       four ? "DHCP client" : "DHCP client and does not listen to routers"),
           "write addresses, or a backend that can: networkmanager or networkd");
   } else if (family.is_ipv4_link_local()) {
-    error(fmt::format("{}: backend direct cannot choose an address that nobody has (RFC 3927)", label),
+    error(fmt::format("{}: backend direct cannot choose a link-local address (RFC 3927)", label),
           "write addresses = [\"…\"]");
   } else if (family.method == InetMethod::kDisabled && !four) {
     error(fmt::format("{}: backend direct does not turn IPv6 off", label),

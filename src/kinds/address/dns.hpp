@@ -15,10 +15,9 @@ struct InterfaceDns {
   std::optional<std::vector<std::string>> servers;
   std::optional<std::vector<std::string>> search;
 
-  static constexpr auto kFields =
-      std::tuple{model::field("servers", &InterfaceDns::servers, model::Role::kSetting, "DNS servers.", "-"),
-                 model::field("search", &InterfaceDns::search, model::Role::kSetting,
-                              "Domains in which names are looked for.", "-")};
+  static constexpr auto kFields = std::tuple{
+      model::field("servers", &InterfaceDns::servers, model::Role::kSetting, "DNS servers.", "-"),
+      model::field("search", &InterfaceDns::search, model::Role::kSetting, "Search domains.", "-")};
 };
 
 /// Key: "GUID", "GUID/0x8002".

@@ -255,11 +255,10 @@ void warn_of_foreign_profiles(const std::vector<Desired>& desired, World& world,
       auto sections = keyfile_sections(profile.text);
       const auto ways = ways_out({profile.file, id_of(sections, profile.file)});
       warn(diagnostics, resource, fmt::format("{} is a profile for the same interface", profile.file),
-           makes_a_second(profile.text)
-               ? ways +
-                     ": NetworkManager makes an interface of another name for it when it starts, and the "
-                     "partition has two"
-               : ways + ": NetworkManager may activate that one instead");
+           makes_a_second(profile.text) ? ways +
+                                              ": at its start NetworkManager creates an interface with "
+                                              "another name for it, so the partition has two"
+                                        : ways + ": NetworkManager may activate that one instead");
     }
   }
 }

@@ -60,7 +60,7 @@ struct NmProfile {
       model::field("live_mtu", &NmProfile::live_mtu, model::Role::kDerived,
                    "MTU of that interface, where the profile has one.", "-"),
       model::field("missing", &NmProfile::missing, model::Role::kDerived,
-                   "Addresses of the profile that the interface has not.", "-")};
+                   "Addresses of the profile that the interface lacks.", "-")};
 };
 
 /// "GUID" or "GUID/0x8002" → the profile's UUID (version 5) and file.

@@ -104,8 +104,8 @@ SectionSpec inet_section(Family family) {
   const bool four = family == Family::kIpv4;
   SectionSpec routes{.name = "routes",
                      .doc =
-                         "Routes over this interface, next to those of its addresses. Those of several "
-                         "files add up."};
+                         "Routes over this interface, besides the connected routes of its addresses. Routes "
+                         "of several files are merged."};
   add_written(routes.fields, model::specs<RouteConfig>());
   SectionSpec out{.name = four ? "ipv4" : "ipv6",
                   .repeated = false,

@@ -22,8 +22,8 @@ struct InterfaceBackend {
   static constexpr auto kFields = std::tuple{model::field(
       "backend", &InterfaceBackend::backend, model::Role::kPolicy,
       "Program that configures the interface and its P_Key interfaces: networkmanager, networkd, or direct "
-      "(rdma-configd itself). auto: whichever of the two is enabled or runs on the host, else "
-      "direct; once decided it stays so.",
+      "(rdma-configd itself). auto: the one of the two that is enabled or running on the host, else direct; "
+      "the choice is kept.",
       "auto where there is ipv4 or ipv6, else direct")};
 };
 
@@ -45,8 +45,7 @@ struct InetConfig {
       model::field("gateway", &InetConfig::gateway, model::Role::kSetting,
                    "Default gateway; must be on the subnet of one of the addresses.", "-"),
       model::field("dns", &InetConfig::dns, model::Role::kSetting, "DNS servers.", "-"),
-      model::field("search", &InetConfig::search, model::Role::kSetting,
-                   "Domains in which names are looked for.", "-")};
+      model::field("search", &InetConfig::search, model::Role::kSetting, "Search domains.", "-")};
 };
 
 /// routes = [{ … }]
@@ -56,15 +55,15 @@ struct RouteConfig {
   std::optional<model::RouteMetric> metric;
   std::optional<model::RouteTable> table;
 
-  static constexpr auto kFields =
-      std::tuple{model::field("to", &RouteConfig::to, model::Role::kSetting,
-                              "Network, host or \"default\": \"198.51.100.0/24\".", "-"),
-                 model::field("via", &RouteConfig::via, model::Role::kSetting, "Next hop.",
-                              "hosts of the network are on the fabric itself"),
-                 model::field("metric", &RouteConfig::metric, model::Role::kSetting,
-                              "Of several routes to one network the one with the lower metric is taken.",
-                              "the backend's own"),
-                 model::field("table", &RouteConfig::table, model::Role::kSetting, "Routing table.", "254")};
+  static constexpr auto kFields = std::tuple{
+      model::field("to", &RouteConfig::to, model::Role::kSetting,
+                   "Network, host or \"default\": \"198.51.100.0/24\".", "-"),
+      model::field("via", &RouteConfig::via, model::Role::kSetting, "Next hop.",
+                   "hosts of the network are on the fabric itself"),
+      model::field("metric", &RouteConfig::metric, model::Role::kSetting,
+                   "Of several routes to one network, the kernel uses the one with the lowest metric.",
+                   "the backend's own"),
+      model::field("table", &RouteConfig::table, model::Role::kSetting, "Routing table.", "254")};
 };
 
 /// The section spec of one family, for [[ipoib]] and [[ipoib.pkey]].

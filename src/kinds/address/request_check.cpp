@@ -58,7 +58,7 @@ class FamilyRules {
     const auto* addresses = family_.section->find("addresses");
     const auto method = model::text_of(family_.method);
     if (!written && addresses == nullptr) {
-      error(family_.section->where, fmt::format("{}: it says neither method nor addresses", label_),
+      error(family_.section->where, fmt::format("{}: neither method nor addresses is given", label_),
             "write addresses = [\"…\"], or method = \"auto\", \"link-local\" or \"disabled\"");
       return;
     }
@@ -123,7 +123,7 @@ class FamilyRules {
       const auto& first = seen.try_emplace(prefix.address, prefix).first->second;
       if (first.length == prefix.length) continue;
       wrong("addresses", fmt::format("{} is there already, as {}", prefix.text(), first.text()),
-            "an interface has an IPv6 address with one prefix length only: leave one of them out");
+            "an IPv6 address can have only one prefix length on an interface: remove one of the two");
     }
   }
 
@@ -307,7 +307,7 @@ class AddressBook {
         Severity::kError,
         where,
         fmt::format("{}: {} is the address of {} too", interface.label, address.text(), first->second.label),
-        first->second.where == where ? "the entry means several ports; write an entry of its own for each"
+        first->second.where == where ? "the entry selects several ports; write a separate entry for each"
                                      : "an address belongs to one interface",
         {}};
     if (first->second.where != where) d.related.push_back({first->second.where, "first used here"});

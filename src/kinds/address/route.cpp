@@ -199,13 +199,14 @@ class RouteKind final : public Kind, public MustStay, public PutBackByOthers, pu
         // Deletions come before everything else.
         if (children.contains(other.index) || is_among(going, other)) continue;
         const auto* link = world.link(other.index);
-        diagnostics.push_back({model::Severity::kError,
-                               resource.where,
-                               fmt::format("{}: there is a route to {} with metric {} already, over {}",
-                                           resource.label, other.to.text(), other.metric,
-                                           link == nullptr ? std::to_string(other.index) : link->name),
-                               "write another metric: of two routes the one with the lower metric is taken",
-                               {}});
+        diagnostics.push_back(
+            {model::Severity::kError,
+             resource.where,
+             fmt::format("{}: there is a route to {} with metric {} already, over {}", resource.label,
+                         other.to.text(), other.metric,
+                         link == nullptr ? std::to_string(other.index) : link->name),
+             "write another metric: of two routes, the kernel uses the one with the lower metric",
+             {}});
       }
     }
   }

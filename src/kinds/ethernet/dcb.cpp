@@ -221,13 +221,13 @@ class DcbKind final : public Kind, public AwaitsKernel, public ClearsAway {
     if (driver.reads_negotiated && !differing.empty()) {
       verdict.sort = Verdict::Sort::kLimited;
       verdict.fields = differing;
-      verdict.reason = fmt::format("{} shows what was negotiated: the switch has not taken it", driver.name);
+      verdict.reason =
+          fmt::format("{} shows the negotiated values: the switch has not accepted ours", driver.name);
     }
     if (now.dcbx == Dcbx::kFirmware && !desired.settings.contains("dcbx")) {
       const bool may = !why_not_ours(driver, interface, **state, Dcbx::kHost);
-      verdict.warnings.push_back(
-          fmt::format("DCBX of {} is the adapter firmware's, which may overwrite this{}", interface,
-                      may ? "; write dcbx = \"host\"" : ""));
+      verdict.warnings.push_back(fmt::format("the adapter firmware runs DCBX on {}, and may overwrite this{}",
+                                             interface, may ? "; write dcbx = \"host\"" : ""));
     }
     const auto wanted = model::from_attributes<InterfaceDcb>(desired.settings);
     if (driver.dscp == DscpTrust::kSoftware && wanted.priorities && wanted.priorities->mask != 0) {
@@ -240,7 +240,7 @@ class DcbKind final : public Kind, public AwaitsKernel, public ClearsAway {
     }
     if (driver.dscp == DscpTrust::kUnknown && wanted.dscp && !wanted.dscp->list.empty()) {
       verdict.warnings.push_back(
-          fmt::format("it is not known whether {} passes the DSCPs of {} to the adapter",
+          fmt::format("{} may not pass the DSCPs of {} to the adapter",
                       (*state)->driver.empty() ? std::string("the driver") : (*state)->driver, interface));
     }
     if (const auto pid = lldpad(world.host().files)) {
@@ -288,10 +288,10 @@ class DcbKind final : public Kind, public AwaitsKernel, public ClearsAway {
       if (!driver.name.empty()) {
         std::string over;
         for (std::size_t i = 1; i < on.size(); ++i) over += (i == 1 ? " and " : ", ") + on[i].name;
-        change.interrupts.push_back(fmt::format(
-            "{} closes and opens {} for each step: IPv6 addresses and routes of {}{} go and are put "
-            "back",
-            driver.name, interface, interface, over));
+        change.interrupts.push_back(
+            fmt::format("{} closes and opens {} for each step: IPv6 addresses and routes of {}{} are removed "
+                        "and restored",
+                        driver.name, interface, interface, over));
         return {};
       }
     }
@@ -307,7 +307,8 @@ class DcbKind final : public Kind, public AwaitsKernel, public ClearsAway {
     const auto* master = link == nullptr ? nullptr : world.link(link->master);
     change.interrupts.push_back(fmt::format(
         "the link of {} goes down and comes back, which may take seconds{}", interface,
-        master == nullptr ? "" : fmt::format("; the other ports of {} have carrier then", master->name)));
+        master == nullptr ? ""
+                          : fmt::format("; the other ports of {} keep carrier meanwhile", master->name)));
     return {};
   }
 

@@ -39,7 +39,7 @@ struct InterfaceDcb {
       model::field("bandwidth", &InterfaceDcb::bandwidth, model::Role::kSetting,
                    "Percent of the bandwidth for each traffic class, as [50, 50]; together 100."),
       model::field("strict", &InterfaceDcb::strict, model::Role::kPolicy,
-                   "Traffic classes that go before all others; the rest shares the bandwidth (ETS).",
+                   "Traffic classes with strict priority; the others share the bandwidth (ETS).",
                    "none, where bandwidth is written; else left as it is"),
       model::field("algorithms", &InterfaceDcb::algorithms, model::Role::kDerived,
                    "How each traffic class is served: strict, ets, shaper or vendor; idle where no priority "
@@ -58,11 +58,11 @@ struct InterfaceDcb {
       model::field("switch_port", &InterfaceDcb::switch_port, model::Role::kDerived,
                    "Settings that the switch port needs to match."),
       model::field("pfc_capability", &InterfaceDcb::pfc_capability, model::Role::kFact,
-                   "How many traffic classes can be lossless at once.", "-"),
+                   "Maximum number of lossless traffic classes.", "-"),
       model::field("class_count", &InterfaceDcb::class_count, model::Role::kFact,
-                   "How many traffic classes the adapter has.", "-"),
+                   "Number of traffic classes of the adapter.", "-"),
       model::field("willing", &InterfaceDcb::willing, model::Role::kDerived,
-                   "Whether it takes what the switch recommends in place of its own classes. Follows from "
+                   "Whether the port accepts the traffic classes that the switch recommends. Follows from "
                    "traffic_classes and bandwidth where the driver keeps it (ice): off.")};
 };
 

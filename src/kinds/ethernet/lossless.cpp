@@ -239,7 +239,7 @@ class Linter {
         if (other == priority || of[other] != traffic_class || dcb.priorities->has(other)) continue;
         say(Severity::kWarning, place(pfc, "traffic_classes"),
             fmt::format("[[pfc]] traffic_classes: priority {} shares traffic class {} with the lossless "
-                        "priority {}: a pause of the one stops the other",
+                        "priority {}: a pause frame of one stops the other",
                         other, traffic_class, priority),
             "give lossless priorities a traffic class of their own",
             {{place(pfc, "priorities"), "priorities"}});
@@ -267,7 +267,7 @@ class Linter {
     if (!dcb.dscp) {
       if (lossless && takes_dscp(dcb_of(text_in(pfc, "interface"), world_)))
         say(Severity::kWarning, marking->entry->where,
-            fmt::format("[[roce]]: DSCP {} is given to no priority of the interface", marking->dscp),
+            fmt::format("[[roce]]: DSCP {} is not mapped to a priority of the interface", marking->dscp),
             fmt::format("write dscp = [\"{}:…\"] in [[pfc]]", marking->dscp), {{pfc.where, "its PFC"}});
       return;
     }

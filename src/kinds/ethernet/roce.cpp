@@ -295,10 +295,11 @@ class RoceKind final : public Kind,
     if (!folders || std::find(folders->begin(), folders->end(), port->device->name) == folders->end())
       return {};
     Verdict verdict;
-    verdict.warnings.push_back(fmt::format(
-        "somebody left the folder /sys/kernel/config/rdma_cm/{0}, so rdma_cm cannot be unloaded; rmdir it, "
-        "the values stay",
-        port->device->name));
+    verdict.warnings.push_back(
+        fmt::format("another program left the folder /sys/kernel/config/rdma_cm/{0}, so rdma_cm cannot be "
+                    "unloaded; rmdir it, "
+                    "the values stay",
+                    port->device->name));
     return verdict;
   }
 

@@ -145,11 +145,11 @@ struct Binder {
     const auto* below = link->kind == "vlan" ? world.link(link->parent) : nullptr;
     if (below != nullptr) {
       error(out, written.where, fmt::format("[[roce]] interface: {} is a VLAN over {}", name, below->name),
-            fmt::format("write interface = \"{}\": the defaults are the port's, with all its VLANs",
+            fmt::format("write interface = \"{}\": the defaults apply to the port and all its VLANs",
                         below->name));
     } else if (link->kind == "bridge") {
-      out.pending = fmt::format(
-          "{} is a bridge without an RDMA device of its own; ports in it go by their names", name);
+      out.pending =
+          fmt::format("{} is a bridge without an RDMA device of its own; use the names of its ports", name);
     } else {
       out.pending = fmt::format("{} has no RDMA device now (is its RDMA driver loaded?)", name);
     }
@@ -263,10 +263,11 @@ std::vector<RocePort> bind_roce(const Bound& bound, Diagnostics& diagnostics) {
                      "remove the entry, or make the port an Ethernet port first");
       }
       if (const auto [first, fresh] = seen.try_emplace(port.id, section); !fresh) {
-        binder.error(port, section->where,
-                     fmt::format("[[roce]] means the port {} that another entry means already", port.label),
-                     "write one entry for a port; device + port and interface can mean the same one",
-                     {{first->second->where, "the first entry for this port"}});
+        binder.error(
+            port, section->where,
+            fmt::format("[[roce]] selects the port {} that another entry already selects", port.label),
+            "write one entry for a port; device + port and interface can select the same port",
+            {{first->second->where, "the first entry for this port"}});
       }
       out.push_back(std::move(port));
     }

@@ -151,7 +151,7 @@ class Entry {
       const auto near = base::nearest(word, known);
       refuse(diagnostics_, entry.where,
              fmt::format("[[expect]] {}: \"{}\" is not one of {}", row.name, word, base::join(known, ", ")),
-             near ? fmt::format("did you mean \"{}\"?", *near) : "");
+             near ? fmt::format("did you mean \"{}\"?", *near) : "write one of these values");
       return false;
     }
     return true;
@@ -180,7 +180,7 @@ class Entry {
     if (window != nullptr && growth == nullptr)
       return refuse(diagnostics_, window->where,
                     fmt::format("[[expect.counter]] {}: window without growth", *name),
-                    "write growth too: window is the time that it is for");
+                    "write growth too: window is its period");
     if (max != nullptr) put(port_, *name, *max);
     if (growth == nullptr) return;
     put(port_, growth_key(*name), *growth);
@@ -291,7 +291,9 @@ class ExpectKind final : public Kind, public KeepsReadings {
 
 model::SectionSpec expect_section() {
   model::SectionSpec match{
-      .name = "match", .repeated = false, .doc = "Ports by their properties; every one given has to hold."};
+      .name = "match",
+      .repeated = false,
+      .doc = "Ports selected by their properties; a port must match all that are given."};
   add_written(match.fields, model::specs<PortMatch>());
   model::SectionSpec counter{
       .name = "counter", .doc = "An error counter of each port.", .identities = {{"name"}}};

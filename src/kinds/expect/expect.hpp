@@ -39,40 +39,37 @@ struct Expect {
   static constexpr auto kRole = model::Role::kPolicy;
   static constexpr auto kFields = std::tuple{
       model::field("name", &Expect::name, model::Role::kIdentity, "A name for reports: \"fabric\".", "-"),
-      model::field("devices", &Expect::devices, kRole, "At least so many RDMA devices match.", "not checked"),
+      model::field("devices", &Expect::devices, kRole, "Minimum number of RDMA devices that match.",
+                   "not checked"),
       model::field("active_ports", &Expect::active_ports, kRole,
-                   "At least so many of their ports are ACTIVE.", "not checked"),
-      model::field("rate", &Expect::rate, kRole, "Each port has at least this rate, in Gb/s.", "not checked"),
-      model::field("width", &Expect::width, kRole, "Each port has at least so many lanes.", "not checked"),
+                   "Minimum number of their ports that are ACTIVE.", "not checked"),
+      model::field("rate", &Expect::rate, kRole, "Minimum rate of each port, in Gb/s.", "not checked"),
+      model::field("width", &Expect::width, kRole, "Minimum number of lanes of each port.", "not checked"),
       model::spelled(
           model::field("link_layer", &Expect::link_layer, kRole, "Link layer of each port.", "not checked"),
           R"({"enum":["InfiniBand","Ethernet"]})", "\"InfiniBand\" or \"Ethernet\""),
       model::field("subnet_manager", &Expect::subnet_manager, kRole,
                    "Whether each port knows a subnet manager.", "not checked"),
-      model::field("firmware", &Expect::firmware, kRole, "Each device has one of these firmware versions.",
+      model::field("firmware", &Expect::firmware, kRole, "Allowed firmware versions of each device.",
                    "not checked"),
-      model::field("firmware_min", &Expect::firmware_min, kRole,
-                   "Each device has this firmware version or a later one.", "not checked"),
+      model::field("firmware_min", &Expect::firmware_min, kRole, "Minimum firmware version of each device.",
+                   "not checked"),
       model::field("pcie_speed", &Expect::pcie_speed, kRole,
-                   "The PCIe link of each device has at least this speed, in GT/s: 16 is Gen4, 32 Gen5.",
-                   "not checked"),
+                   "Minimum PCIe link speed of each device, in GT/s: 16 is Gen4, 32 Gen5.", "not checked"),
       model::field("pcie_width", &Expect::pcie_width, kRole,
-                   "The PCIe link of each device has at least so many lanes.", "not checked"),
+                   "Minimum PCIe link width of each device, in lanes.", "not checked"),
       model::field("max_read_request", &Expect::max_read_request, kRole,
-                   "Each device may read at least so many bytes with one PCIe request (MaxReadReq).",
-                   "not checked"),
-      model::spelled(model::field("iommu", &Expect::iommu, kRole,
-                                  "How the IOMMU treats each device: not at all, identity, or translation.",
-                                  "not checked"),
-                     R"({"enum":["off","passthrough","translated"]})",
-                     "\"off\", \"passthrough\" or \"translated\""),
+                   "Minimum PCIe read request size (MaxReadReq) of each device, in bytes.", "not checked"),
+      model::spelled(
+          model::field("iommu", &Expect::iommu, kRole, "IOMMU mode of each device.", "not checked"),
+          R"({"enum":["off","passthrough","translated"]})", "\"off\", \"passthrough\" or \"translated\""),
       model::field(
           "acs_redirect", &Expect::acs_redirect, kRole,
           "Whether a PCI bridge of the host redirects peer-to-peer traffic (ACS); false for GPUDirect.",
           "not checked"),
       model::spelled(
           model::field("gpu_memory", &Expect::gpu_memory, kRole,
-                       "How memory of GPUs can be registered: one of these is there.", "not checked"),
+                       "Mechanisms to register GPU memory; at least one must be available.", "not checked"),
           R"({"oneOf":[{"enum":["peermem","dmabuf"]},{"type":"array","minItems":1,"items":{"enum":["peermem","dmabuf"]}}]})",
           "\"peermem\", \"dmabuf\", or both")};
 };
@@ -87,12 +84,11 @@ struct ExpectCounter {
   static constexpr auto kFields = std::tuple{
       model::field("name", &ExpectCounter::name, model::Role::kIdentity,
                    "A counter of each port, as docs/EXPECT.md lists them: \"symbol_error\".", "-"),
-      model::field("max", &ExpectCounter::max, model::Role::kPolicy, "It is at most this.", "not checked"),
+      model::field("max", &ExpectCounter::max, model::Role::kPolicy, "Maximum value.", "not checked"),
       model::field("growth", &ExpectCounter::growth, model::Role::kPolicy,
-                   "It grows by at most so much in `window`, on average since the daemon read it before.",
+                   "Maximum growth within `window`, on average since the daemon's previous reading.",
                    "not checked"),
-      model::field("window", &ExpectCounter::window, model::Role::kPolicy, "The time that `growth` is for.",
-                   "1h")};
+      model::field("window", &ExpectCounter::window, model::Role::kPolicy, "Period of `growth`.", "1h")};
 };
 
 /// [[expect.setting]]
@@ -105,7 +101,7 @@ struct ExpectSetting {
       model::field("name", &ExpectSetting::name, model::Role::kIdentity,
                    "A setting of the host, as docs/EXPECT.md lists them: \"kernel.numa_balancing\".", "-"),
       model::field("value", &ExpectSetting::value, model::Role::kPolicy, "Its value.", "not checked"),
-      model::field("min", &ExpectSetting::min, model::Role::kPolicy, "It is a number, and at least this.",
+      model::field("min", &ExpectSetting::min, model::Role::kPolicy, "Minimum value, of a numeric setting.",
                    "not checked")};
 };
 

@@ -169,7 +169,7 @@ class Judge {
                                    spoken_time(found->seconds), *most, exact_time(*window)));
     } else if (!found || found->seconds < *window) {
       const auto known =
-          found ? fmt::format("the daemon has watched it for {} only", spoken_time(found->seconds))
+          found ? fmt::format("the daemon has watched it only for {}", spoken_time(found->seconds))
                 : std::string("the daemon has no earlier reading");
       later_.push_back(
           fmt::format("growth of {} in {} is not known yet: {}", counter, exact_time(*window), known));

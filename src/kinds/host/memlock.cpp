@@ -217,7 +217,7 @@ class MemlockKind final : public Kind {
              "[[memlock]] domain: group {} is {}, and {}:{} has groups come from {} too, so none is made",
              group, world.offline() ? "in no file here" : "not found", directory->file, directory->line,
              directory->name),
-         fmt::format("if it is to be a local one, make it: groupadd -r {}", group),
+         fmt::format("for a local group, create it: groupadd -r {}", group),
          {}});
   }
 };

@@ -25,18 +25,18 @@ struct Memlock {
 
   static constexpr auto kFields = std::tuple{
       model::field("domain", &Memlock::domain, model::Role::kIdentity,
-                   "Whom it is for at login: a user, \"@group\" or \"*\" (everybody but root).", "-"),
+                   "Logins that the limit applies to: a user, \"@group\" or \"*\" (all but root).", "-"),
       model::field(
           "limit", &Memlock::limit, model::Role::kSetting,
           "Memory that may be locked, soft and hard: KiB, a size such as \"64 GiB\", or \"unlimited\"."),
       // A setting, so that a diff shows it: a group that is made stays.
       model::field("group", &Memlock::group, model::Role::kSetting,
-                   "The group of \"@group\", which is there; it is made, and never removed.", "-"),
+                   "Group of \"@group\"; created if missing, never removed.", "-"),
       model::spelled(
-          model::field("units", &Memlock::units, model::Role::kPolicy,
-                       "Services that get the same limit, since logins' limits do not hold for them: "
-                       "[\"slurmd.service\"].",
-                       "none"),
+          model::field(
+              "units", &Memlock::units, model::Role::kPolicy,
+              "Services that get the same limit, as login limits do not apply to them: [\"slurmd.service\"].",
+              "none"),
           R"({"type":["array","string"],"minLength":1,"items":{"type":"string","minLength":1}})"),
       model::field("sessions", &Memlock::sessions, model::Role::kPolicy,
                    "Whether systemd's user managers (user@.service) get the same limit.", "false"),

@@ -47,7 +47,7 @@ std::string why_instances_wait(const std::string& unit, const LockLimit& wanted,
              ? "logged-in users have to log out of all sessions and in again (of those that "
                "linger the unit must be restarted): " +
                    names
-             : "a restart of what runs is needed: " + names;
+             : "running processes need a restart: " + names;
 }
 
 bool systemd_answers(system::Host& host) {

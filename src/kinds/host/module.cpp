@@ -182,14 +182,14 @@ class ModuleKind final : public Kind {
         resource.settings.erase("loaded");
         resource.settings.erase("at_boot");
         if (!options.list.empty()) {
-          diagnostics.push_back(
-              Diagnostic{Severity::kWarning,
-                         options_at,
-                         fmt::format("[[module]] options: {} is built into this kernel, so modprobe.d does "
-                                     "not reach it",
-                                     name),
-                         fmt::format("put {}.{} on the kernel command line", name, options.list[0].text()),
-                         {}});
+          diagnostics.push_back(Diagnostic{
+              Severity::kWarning,
+              options_at,
+              fmt::format(
+                  "[[module]] options: {} is built into this kernel, so modprobe.d has no effect on it",
+                  name),
+              fmt::format("put {}.{} on the kernel command line", name, options.list[0].text()),
+              {}});
         }
       }
     }
@@ -269,11 +269,11 @@ class ModuleKind final : public Kind {
       verdict.reason = why + "; " + needed;
       // Some round or cap what they get (send_queue_size of ib_ipoib is a power of two), and no reload helps.
       if (needed == kReloadNeeded && modules.loaded_after(desired.key.id, std::string(kModuleOptionsFile)))
-        verdict.reason += ", or the driver changed the value that it was given";
+        verdict.reason += ", or the driver adjusted the given value";
     }
     if (const auto hidden = untold(desired.key.id, wanted, modules); !hidden.empty()) {
       verdict.warnings.push_back(
-          fmt::format("{} does not show what it has for {}: if it was loaded before the option was given, a "
+          fmt::format("{} does not expose its value of {}: if it was loaded before the option was set, a "
                       "driver reload or reboot is needed",
                       desired.key.id, base::join(hidden, ", ")));
     }
@@ -315,7 +315,7 @@ class ModuleKind final : public Kind {
         diagnostics.push_back(
             Diagnostic{Severity::kWarning,
                        one.origins.at("name"),
-                       fmt::format("[[module]] name: {}:{} has modprobe run \"{}\" instead of loading {}",
+                       fmt::format("[[module]] name: {}:{} makes modprobe run \"{}\" instead of loading {}",
                                    line.file, line.line, line.command, one.key.id),
                        "our options only reach the module if that command loads it by modprobe",
                        {}});

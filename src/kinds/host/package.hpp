@@ -19,8 +19,8 @@ struct PackagesWanted {
 
   static constexpr auto kFields = std::tuple{
       model::field("names", &PackagesWanted::names, model::Role::kPolicy,
-                   "Packages to have besides those that the document needs, by the name of any distribution: "
-                   "[\"infiniband-diags\", \"perftest\"].",
+                   "Packages to install besides those that the document needs, by their name in any "
+                   "distribution: [\"infiniband-diags\", \"perftest\"].",
                    "[]"),
       model::field(
           "install", &PackagesWanted::install, model::Role::kPolicy,

@@ -78,7 +78,7 @@ class ServiceKind final : public Kind, public NeedsWatching {
         diagnostics.push_back({Severity::kWarning,
                                section->where,
                                fmt::format("[[service]] {}: neither enabled nor running is given", id),
-                               "nothing is done about it",
+                               "the entry has no effect",
                                {}});
       }
       out.push_back(std::move(desired));

@@ -274,7 +274,7 @@ class SysctlKind final : public Kind, public NeedsWatching, public MustStay, pub
       diagnostics.push_back({Severity::kError,
                              one.where,
                              fmt::format("[[sysctl]] {} cannot be read back", path),
-                             "whether it is as wanted could never be told; leave it to a command or a unit",
+                             "it could never be verified; set it by a command or a unit",
                              {}});
     } else if (link != nullptr && link->name != interface) {
       one.pending = fmt::format("{} is an alternative name of {}", interface, link->name);  // reported

@@ -38,9 +38,8 @@ struct SysctlEntry {
 
   static constexpr auto kFields = std::tuple{
       model::field("interface", &SysctlEntry::interface, model::Role::kIdentity,
-                   "Interface whose settings are meant. \"all\" holds for every interface besides its own, "
-                   "\"default\" for "
-                   "those to come.",
+                   "Interface to configure. \"all\" applies to every interface in addition to its own "
+                   "setting, \"default\" to new interfaces.",
                    "-"),
       model::field("key", &SysctlEntry::key, model::Role::kIdentity,
                    "A setting by its name: \"net.ipv4.neigh.default.gc_thresh3\"; its value is in value.",
@@ -65,7 +64,7 @@ struct Sysctl {
   std::optional<model::SysctlValue> file;
 
   static constexpr auto kFields = std::tuple{
-      model::field("value", &Sysctl::value, model::Role::kSetting, "Value that holds now."),
+      model::field("value", &Sysctl::value, model::Role::kSetting, "Current value."),
       model::field("file", &Sysctl::file, model::Role::kDerived,
                    "Value in our file, which systemd-sysctl sets at boot and when an interface appears.")};
 };

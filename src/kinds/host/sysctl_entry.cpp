@@ -166,7 +166,7 @@ class Parser {
       diagnostics_.push_back({Severity::kWarning,
                               section.where,
                               fmt::format("[[sysctl]] {}: no setting is given", interface),
-                              "nothing is done about it",
+                              "the entry has no effect",
                               {}});
     }
   }

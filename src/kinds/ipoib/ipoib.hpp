@@ -24,10 +24,10 @@ struct Ipoib {
 
   static constexpr auto kFields = std::tuple{
       model::field("mode", &Ipoib::mode, model::Role::kSetting,
-                   "Transport: datagram (MTU up to 4092), or connected (up to 65520), which not every "
-                   "adapter can do."),
+                   "Transport mode: datagram (MTU up to 4092), or connected (up to 65520), which not every "
+                   "adapter supports."),
       model::field("mtu", &Ipoib::mtu, model::Role::kSetting,
-                   "MTU in bytes: at most the IB link's less 4 in datagram mode (2044, 4092), 65520 in "
+                   "MTU in bytes: at most the IB link MTU minus 4 in datagram mode (2044, 4092), 65520 in "
                    "connected mode."),
       model::field("umcast", &Ipoib::umcast, model::Role::kSetting,
                    "Whether user space handles multicast group membership (IFLA_IPOIB_UMCAST)."),
@@ -46,11 +46,11 @@ struct Ipoib {
           "Whether P_Key interfaces that the document does not list are removed, also those made by others.",
           "false"),
       model::field("managed_by", &Ipoib::managed_by, model::Role::kDerived,
-                   "Program that set the interface up, if not rdma-configd: networkmanager.", "-"),
+                   "Program that configured the interface, if not rdma-configd: networkmanager.", "-"),
       model::field("carrier", &Ipoib::carrier, model::Role::kFact,
                    "Whether the interface has joined its fabric.", "-"),
       model::field("connected_capable", &Ipoib::connected_capable, model::Role::kFact,
-                   "Whether the adapter can do connected mode.", "-"),
+                   "Whether the adapter supports connected mode.", "-"),
       model::field("pkey", &Ipoib::pkey, model::Role::kFact, "P_Key of the interface.", "-")};
 };
 

@@ -90,7 +90,7 @@ void check_taken(const Desired& one, const std::string& wanted, const Link* mine
         Diagnostic{Severity::kError,
                    one.origins.at("name"),
                    fmt::format("[[ipoib]] name: \"{}\" is still the name of the interface of P_Key {}, which "
-                               "gets another one only after the port",
+                               "is renamed only after the port",
                                wanted, holder->ipoib->pkey.text()),
                    "apply the new name of that interface first, and this one then",
                    {}});
@@ -102,9 +102,9 @@ void check_taken(const Desired& one, const std::string& wanted, const Link* mine
                  one.origins.at("name"),
                  fmt::format("[[ipoib]] name: \"{}\" is {} interface {} (index {}){}", wanted,
                              altname ? "an alternative name of" : "already the name of", holder->name,
-                             holder->index, altname ? "" : ", which no entry names"),
+                             holder->index, altname ? "" : ", which is not in the document"),
                  altname ? remove_altname(*holder, wanted)
-                         : "take another name, or rename or remove that interface first",
+                         : "use another name, or rename or remove that interface first",
                  {}});
 }
 
@@ -115,7 +115,7 @@ void warn_foreign(const Desired& one, const std::string& wanted, const std::vect
     std::string message, hint;
     if (!other.same_port) {
       message = fmt::format("{}:{} gives \"{}\" to another interface", other.file, other.line, wanted);
-      hint = "only one of the two can have it after the next boot: change that line, or the name here";
+      hint = "only one of the two can have this name after the next boot: change that line, or the name here";
     } else {
       message = fmt::format("{}:{} names this interface too: \"{}\"", other.file, other.line, other.name);
       hint = other.wins ? "udev reads that file after ours, so it wins at the next boot: remove the line, or "

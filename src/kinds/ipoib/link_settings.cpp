@@ -100,8 +100,9 @@ void check_capability(Desired& desired, const model::Observed* observed, const L
     const std::string who =
         port ? fmt::format("{} ({})", port->device->name, port->device->driver) : link.name;
     const auto only = datagram_only(port);
-    const auto message = fmt::format("{} mode: {} cannot do connected mode: its IPoIB is {}, datagram only",
-                                     section, who, only.called);
+    const auto message =
+        fmt::format("{} mode: {} does not support connected mode: its IPoIB is {}, datagram only", section,
+                    who, only.called);
     if (policy == model::OnUnsupported::kFail) {
       diagnostics.push_back(at(desired, Severity::kError, "mode", message, std::string(only.hint)));
       diagnostics.back().related.push_back({desired.where, std::string(kTakesDefault)});
@@ -134,8 +135,8 @@ void check_capability(Desired& desired, const model::Observed* observed, const L
     const bool goes_back = !wanted.mode && now.mode == IpoibMode::kConnected;
     diagnostics.push_back(
         at(desired, Severity::kError, "mtu",
-           fmt::format("{} mtu: {} is more than the {} that datagram mode has on {}'s {}-byte IB link{}",
-                       section, wanted.mtu->bytes, *max, link.name, *max + model::kIpoibHeader,
+           fmt::format("{} mtu: {} exceeds the {} of datagram mode on {}'s {}-byte IB link{}", section,
+                       wanted.mtu->bytes, *max, link.name, *max + model::kIpoibHeader,
                        goes_back ? "; it goes back to that mode, as mode is no longer in the document" : ""),
            fmt::format("set mtu = {}{}", *max,
                        link.ipoib->connected_capable ? ", or mode = \"connected\" for up to 65520" : "")));

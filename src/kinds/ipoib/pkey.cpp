@@ -203,7 +203,7 @@ class PkeyKind final : public Kind,
     if (const auto* parent = world.link(link->parent);
         parent != nullptr && link->up && !parent->up && !link->ipoib->connected_capable)
       verdict.warnings.push_back(fmt::format(
-          "{} is down: {} is up and receives nothing, as its IPoIB is enhanced", parent->name, link->name));
+          "{} is down: {} is up but receives nothing, as its IPoIB is enhanced", parent->name, link->name));
     if (port && (world.thorough || !link->carrier) &&
         membership(*port, id->pkey, world) == Membership::kLimited) {
       verdict.warnings.push_back(
@@ -266,14 +266,14 @@ class PkeyKind final : public Kind,
     if (change.operation == Operation::kDelete) {
       const auto* master = link.master == 0 ? nullptr : world.link(link.master);
       change.interrupts.push_back(
-          (link.up ? "the interface goes, with its addresses and connections" : "the interface goes") +
+          (link.up ? "the interface is deleted, with its addresses and connections" : "the interface goes") +
           (master == nullptr ? std::string() : fmt::format("; {} loses it", master->name)));
       return true;
     }
     if (changes_hands(change)) {
       change.interrupts.emplace_back(hands_over(change)
-                                         ? "the interface goes, and NetworkManager re-creates it"
-                                         : "the interface goes with its profile, and is re-created");
+                                         ? "the interface is deleted, and NetworkManager re-creates it"
+                                         : "the interface is deleted with its profile, and re-created");
       return hands_over(change);
     }
     const auto wanted = model::from_attributes<PkeyLink>(change.after);

@@ -224,7 +224,8 @@ Result<void> delete_by_group(const std::vector<const Link*>& links, system::Host
   }
   if (members != wanted) {
     return give_up({Code::kBusy,
-                    fmt::format("interface group {} was used by somebody else at the same time", group), 0});
+                    fmt::format("interface group {} was used by another program at the same time", group),
+                    0});
   }
   if (auto done = execute(host, {system::DeleteGroup{group}}); !done) return give_up(done.error());
   return {};

@@ -33,7 +33,7 @@ void PkeyNames::check_first_names() {
         at->second.where,
         fmt::format("{} name: the kernel calls a new connected interface \"{}\" before it gets its own name",
                     at->second.section, first),
-        "take another name: these two would be in each other's way",
+        "use another name: the two would collide",
         {}});
     d.related.push_back({where, "the entry of that interface"});
   }

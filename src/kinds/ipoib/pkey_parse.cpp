@@ -98,12 +98,12 @@ Desired parse_one(const BoundPort& port, const Section& section, PkeyNames& name
   const auto* state_of_port = port.section->find("state");
   if (written.state == State::kUp && of_port == State::kDown && state != nullptr &&
       state_of_port != nullptr) {
-    auto& d = diagnostics.emplace_back(
-        error_at(state->where,
-                 fmt::format("{} state: over a port that is down it would have no carrier, and the kernel "
-                             "takes it down whenever the port goes down",
-                             kSection),
-                 "leave it out, then it is as the port is; or set the port to \"up\""));
+    auto& d = diagnostics.emplace_back(error_at(
+        state->where,
+        fmt::format(
+            "{} state: over a port that is down it has no carrier, and the kernel sets it down with the port",
+            kSection),
+        "leave state out to follow the port, or set the port to \"up\""));
     d.related.push_back({state_of_port->where, "the port is to be down"});
   }
   if (!written.state)

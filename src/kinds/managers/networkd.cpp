@@ -149,13 +149,13 @@ class NetworkdKind final : public Kind, public HeldByPort {
       const auto* link = interface_of(change->key.id, world);
       if (link == nullptr) continue;
       if (change->operation == Operation::kDelete) {
-        change->interrupts.emplace_back("the addresses and routes of systemd-networkd go");
+        change->interrupts.emplace_back("the addresses and routes of systemd-networkd are removed");
       } else if (change->operation == Operation::kUpdate &&
                  (change->fields == std::vector<std::string>{"active"} ||
                   change->fields == std::vector<std::string>{"missing"})) {
         change->interrupts.emplace_back("systemd-networkd sets the interface's addresses and routes again");
       } else if (loses_addresses(*change)) {
-        change->interrupts.emplace_back("connections from and to the addresses that go break");
+        change->interrupts.emplace_back("connections from and to the removed addresses break");
       }
       if (!loses_addresses(*change)) continue;
       if (!now) {

@@ -190,7 +190,7 @@ Result<bool> arrive(Wait& wait, const ConfigurationProgress& progress, int momen
                                   "interface out of its [Match]",
                                   link->name, now.file));
   return base::fail(base::Code::kTimeout,
-                    fmt::format("{}: systemd-networkd has not set what {} says in time (it is {}; journalctl "
+                    fmt::format("{}: systemd-networkd has not applied {} in time (it is {}; journalctl "
                                 "-u systemd-networkd says why)",
                                 link->name, networkd_file(step.change->key.id),
                                 now.state.empty() ? "unknown to it" : now.state));
@@ -272,7 +272,7 @@ std::vector<std::string> routes_lost(const Change& change, const system::Link& l
                                  [&](const system::InetRoute& one) { return same_place(one, route); });
     if (route.family != model::Family::kIpv4 || route.made_by_kernel || !route.via || own) continue;
     out.push_back(fmt::format(
-        "the route to {} over {}, which is not the document's, goes with the last IPv4 address of {}",
+        "the route to {} over {}, which the document does not list, is lost with the last IPv4 address of {}",
         route.to.text(), route.via->text(), link.name));
   }
   return out;

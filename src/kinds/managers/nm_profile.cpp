@@ -61,8 +61,9 @@ void check_nm_method(const WantedFamily& family, Diagnostics& diagnostics) {
   diagnostics.push_back(
       {Severity::kWarning,
        family.place("method"),
-       fmt::format("[{}] method: NetworkManager 1.42 takes that and gives InfiniBand no such address",
-                   family.section->path),
+       fmt::format(
+           "[{}] method: NetworkManager 1.42 accepts this method but gives InfiniBand no such address",
+           family.section->path),
        "write addresses = [\"…\"]",
        {}});
 }
@@ -216,7 +217,7 @@ class NmProfileKind final : public Kind, public ClearsAway, public HeldByPort {
           continue;
         diagnostics.push_back({Severity::kError,
                                resource.origins["mode"],
-                               fmt::format("{}: the adapter cannot do connected mode", resource.label),
+                               fmt::format("{}: the adapter does not support connected mode", resource.label),
                                "use mode = \"datagram\"; on_unsupported has no effect with NetworkManager",
                                {{resource.where, std::string(kTakesDefault)}}});
       }
@@ -236,7 +237,7 @@ class NmProfileKind final : public Kind, public ClearsAway, public HeldByPort {
       if (change->operation == Operation::kDelete) {
         change->interrupts.emplace_back(change->key.id.find('/') == std::string::npos
                                             ? "the interface goes down and loses its addresses"
-                                            : "the interface goes, with its addresses and connections");
+                                            : "the interface is deleted, with its addresses and connections");
       } else if (change->operation == Operation::kCreate && link->up) {
         change->interrupts.emplace_back("NetworkManager takes the interface over: link down for a moment");
       } else if (changes_field("parent") && change->key.id.find('/') != std::string::npos) {

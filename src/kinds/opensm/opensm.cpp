@@ -74,7 +74,7 @@ class OpensmKind final : public Kind, public NeedsWatching {
                                priority->where,
                                fmt::format("[[opensm]] priority: {} is out of range; must be from 0 to {}",
                                            number, kPriorityMost),
-                               "the highest is master",
+                               "the highest priority is master",
                                {}});
       }
       desired.settings["enabled"] = desired.settings["running"] = true;
@@ -158,7 +158,7 @@ class OpensmKind final : public Kind, public NeedsWatching {
       if (now.running == false && wanted.running == true && guid && port_is_lost(*guid, world)) {
         change->returned = world.port(*guid)->device->instance;
         change->interrupts.push_back(change->label +
-                                     " is restarted: its port has gone and come back since it started");
+                                     " is restarted: its port was removed and added again after it started");
       } else if (now.running == true && wanted.running == false) {
         change->interrupts.push_back(change->label + " is stopped");
       } else if (now.running == true && now.priority != wanted.priority) {
@@ -175,7 +175,8 @@ class OpensmKind final : public Kind, public NeedsWatching {
     Verdict verdict;
     if (observed != nullptr && model::value_of(observed->facts, "lost_port") == model::Value{true}) {
       verdict.warnings.emplace_back(
-          "its port has gone and come back since it started, so it manages nothing until it is restarted");
+          "its port was removed and added again after it started, so it manages nothing until it is "
+          "restarted");
     }
     return verdict;
   }
@@ -345,7 +346,7 @@ class OpensmKind final : public Kind, public NeedsWatching {
     if (layout == OpensmLayout::kNone) {
       const auto folder = observe_opensm_folder(files);
       if (!folder || !*folder) return without_opensm(files) + beside_ofed(files);
-      return "neither opensm@.service nor /etc/sysconfig/opensm is there: how OpenSM is started is not known";
+      return "neither opensm@.service nor /etc/sysconfig/opensm is there: no known way to start OpenSM";
     }
     const auto at = now.find(one.key);
     if (at == now.end()) {

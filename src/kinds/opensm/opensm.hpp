@@ -25,18 +25,19 @@ struct Opensm {
       model::field("guid", &Opensm::guid, model::Role::kIdentity, "Port GUID of the port that it runs on.",
                    "-"),
       model::spelled(
-          model::field("priority", &Opensm::priority, model::Role::kSetting,
-                       "0 to 15; of several the one with the highest is master, the others stand by."),
+          model::field(
+              "priority", &Opensm::priority, model::Role::kSetting,
+              "0 to 15; the subnet manager with the highest priority is master, the others are standby."),
           R"({"type":"integer","minimum":0,"maximum":15})"),
       model::field("enabled", &Opensm::enabled, model::Role::kDerived,
                    "Whether opensm.service starts it at boot (PORTS of /etc/default/opensm, GUIDS of "
                    "/etc/sysconfig/opensm)."),
       model::field("running", &Opensm::running, model::Role::kDerived, "Whether it runs now."),
       model::field("beside_other", &Opensm::beside_other, model::Role::kPolicy,
-                   "Whether it is started where a subnet manager of another host is master.", "false"),
+                   "Whether it is started although a subnet manager on another host is master.", "false"),
       model::field("lost_port", &Opensm::lost_port, model::Role::kFact,
-                   "Whether its port has gone and come back since it was started: it no longer reaches it, "
-                   "and so does not count as running.")};
+                   "Whether its port was removed and added again after its start: OpenSM no longer reaches "
+                   "the port, and does not count as running.")};
 };
 
 model::SectionSpec opensm_section();

@@ -108,7 +108,7 @@ class OpensmFileKind final : public Kind {
         continue;
       }
       if (owner.port && observe_opensm_layout(files) == OpensmLayout::kNone) {
-        resource.pending = "opensm@.service is not there: how OpenSM is started is not known";
+        resource.pending = "opensm@.service is not there: no known way to start OpenSM";
         resource.settings.clear();
         continue;
       }
@@ -125,7 +125,7 @@ class OpensmFileKind final : public Kind {
       if (!text) {
         wrong(text.error().message);
       } else if (*text && first.find("rdma-config") == std::string::npos) {  // nor left by `withdraw`
-        wrong(fmt::format("{} is there, and others wrote it", path));
+        wrong(fmt::format("{} exists, and was not written by rdma-configd", path));
       }
       warn_unused(resource, *file, desired, files, **folder, diagnostics);
     }

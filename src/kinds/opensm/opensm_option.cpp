@@ -342,7 +342,7 @@ class OpensmOptionKind final : public Kind, public PutBackByOthers {
           resource.key.kind == kOpensmOptionKind ? OpensmOwner::of(resource.key.id).port : std::nullopt;
       if (!port) continue;
       if (layout == OpensmLayout::kNone) {
-        resource.pending = "opensm@.service is not there: how OpenSM is started is not known";
+        resource.pending = "opensm@.service is not there: no known way to start OpenSM";
         resource.settings.clear();
         continue;
       }
@@ -364,7 +364,7 @@ class OpensmOptionKind final : public Kind, public PutBackByOthers {
       if (!text) {
         tell(Severity::kError, text.error().message, hint);
       } else if (*text && first.find("rdma-config") == std::string::npos) {  // nor left by `withdraw`
-        tell(Severity::kError, fmt::format("{} is there, and others wrote it", path), hint);
+        tell(Severity::kError, fmt::format("{} exists, and was not written by rdma-configd", path), hint);
       }
       if (!common.theirs.empty())
         tell(Severity::kWarning, unread(common, folder), "write those that it needs, too");

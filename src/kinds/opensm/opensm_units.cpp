@@ -159,7 +159,7 @@ void name_first_port(std::span<Change*> changes, const World& world) {
   }
   if (names == nullptr || others.empty()) return;
   names->interrupts.emplace_back(
-      "OpenSM leaves the port that it runs on now, the first one, unless an [[opensm]] entry names it: GUIDS "
+      "OpenSM no longer runs on its current port, the first one, unless an [[opensm]] entry names it: GUIDS "
       "of /etc/sysconfig/opensm was empty");
 }
 

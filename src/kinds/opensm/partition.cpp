@@ -80,8 +80,8 @@ class PartitionKind final : public Kind {
         auto& d = diagnostics.emplace_back(model::Diagnostic{
             Severity::kError,
             section->where,
-            fmt::format("[[partition]] name: two partitions would be called {}", first->first),
-            "OpenSM takes the second for more of the first",
+            fmt::format("[[partition]] name: two partitions would have the name {}", first->first),
+            "OpenSM would merge the second into the first",
             {}});
         d.related.push_back({first->second, "the first"});
       }
@@ -137,7 +137,7 @@ class PartitionKind final : public Kind {
                                resource.where,
                                fmt::format("{}:{} already has a partition called {}, which is {:#06x}", path,
                                            foreign->line, name, foreign->partition),
-                               "write another name; OpenSM takes the second for more of the first",
+                               "write another name; OpenSM would merge the second into the first",
                                {}});
       }
       for (const auto* foreign : by_number[pkey->partition()]) {
@@ -298,10 +298,9 @@ class PartitionKind final : public Kind {
     const auto* members = section.find("members");
     diagnostics.push_back({Severity::kWarning,
                            members == nullptr ? section.where : members->where,
-                           rule.members.empty()
-                               ? "[[partition]] members: no host is a member"
-                               : "[[partition]] members: every host is a limited member, and these do not "
-                                 "reach each other",
+                           rule.members.empty() ? "[[partition]] members: no host is a member"
+                                                : "[[partition]] members: every host is a limited member, "
+                                                  "and limited members do not reach each other",
                            "\"ALL=full\", or full for those that all others are to reach",
                            {}});
   }
@@ -368,9 +367,10 @@ model::SectionSpec partition_section() {
                              .doc = "A partition of the fabric, for the OpenSM of this host.",
                              .identities = {{"pkey"}}};
   add_written(section.fields, model::specs<Partition>());
-  model::SectionSpec group{.name = "group",
-                           .doc = "A multicast group that OpenSM makes in the partition, whoever joins it.",
-                           .identities = {{"mgid"}}};
+  model::SectionSpec group{
+      .name = "group",
+      .doc = "A multicast group that OpenSM creates in the partition, with or without members.",
+      .identities = {{"mgid"}}};
   add_written(group.fields, model::specs<PartitionGroup>());
   section.children = {std::move(group)};
   return section;

@@ -69,10 +69,10 @@ struct Partition {
                                   "Flow label of these groups, 0 to 0xfffff.", "0"),
                      kFlowLabelSchema),
       model::field("indx0", &Partition::indx0, model::Role::kPolicy,
-                   "Whether the P_Key is the first in the table of each member.", "false"),
+                   "Whether the P_Key is the first entry in each member's table.", "false"),
       model::spelled(
           model::field("defmember", &Partition::defmember, model::Role::kPolicy,
-                       "Membership where members do not say: full, limited or both.", "limited (OpenSM's)"),
+                       "Default membership of members: full, limited or both.", "limited (OpenSM's)"),
           R"({"enum":["full","limited","both"]})"),
       model::spelled(
           model::field(

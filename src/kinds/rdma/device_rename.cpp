@@ -84,7 +84,8 @@ Result<void> rename_devices(system::Host& host, const World& world,
 
 std::string interrupted_by_rename(const std::string& device) {
   return fmt::format(
-      "programs that are to open {} by this name no longer find it; those that have it open go on", device);
+      "programs that open {} by this name no longer find it; programs that have it open are not affected",
+      device);
 }
 
 }  // namespace rdmacfg::kinds

@@ -236,9 +236,8 @@ class Mlx4PortKind final : public Kind {
       const auto at = devices.find(change->key.id);
       const auto device = at == devices.end() ? std::string() : at->second;
       change->interrupts.push_back(
-          fmt::format("the whole RDMA device{} goes away and returns: all interfaces of both ports go down "
-                      "and lose their "
-                      "addresses and P_Key interfaces",
+          fmt::format("the whole RDMA device{} is removed and added again: all interfaces of both ports go "
+                      "down and lose their addresses and P_Key interfaces",
                       device));
     }
     return {};
@@ -291,9 +290,9 @@ class Mlx4PortKind final : public Kind {
     diagnostics.push_back(Diagnostic{
         Severity::kError,
         one.origins.at("ports"),
-        fmt::format("[[mlx4_port]] ports: {} has SR-IOV on, with which its driver takes no other types than "
-                    "{}",
-                    one.key.id, base::join(there.list, ", ")),
+        fmt::format(
+            "[[mlx4_port]] ports: {} has SR-IOV enabled, with which its driver accepts no port types but {}",
+            one.key.id, base::join(there.list, ", ")),
         "load mlx4_core without num_vfs, or with port_type_array: a [[module]] entry sets options; of a "
         "virtual function they are the host's",
         {}});
@@ -354,7 +353,7 @@ class Mlx4PortKind final : public Kind {
         forget(pci, now, refused, host);
         return base::fail(base::Error{
             done.error().code,
-            done.error().message + ": the adapter does not take it; old boards have one type for both ports",
+            done.error().message + ": the adapter rejects it; old boards have one type for both ports",
             done.error().sys_errno});
       }
       if (!done) return done;

@@ -119,14 +119,14 @@ class RdmaDeviceKind final : public Kind {
       const auto* mine = device_of(resource.key, world);
       for (const auto* holder : named[wanted]) {
         if (holder == mine || moving.contains(holder)) continue;
-        diagnostics.push_back(
-            Diagnostic{Severity::kError,
-                       resource.origins.at("name"),
-                       fmt::format("[[rdma_device]] name: \"{}\" is already the name of {}, "
-                                   "which no entry names",
-                                   wanted, describe(*holder)),
-                       "take another name, or write an entry that renames that device too",
-                       {}});
+        diagnostics.push_back(Diagnostic{
+            Severity::kError,
+            resource.origins.at("name"),
+            fmt::format(
+                "[[rdma_device]] name: \"{}\" is already the name of {}, which is not in the document",
+                wanted, describe(*holder)),
+            "use another name, or write an entry that renames that device too",
+            {}});
       }
       if (!foreign) foreign = foreign_device_rules(world.host().files);
       for (const auto& rule : *foreign) {

@@ -187,7 +187,7 @@ class RdmaSystemKind final : public Kind, public MustStay {
     if (std::find(differing.begin(), differing.end(), "netns") == differing.end()) return {};
     return {Verdict::Sort::kLimited,
             "the kernel changes it only while there is no other network namespace (services with "
-            "PrivateNetwork=, containers); it holds after the next reboot",
+            "PrivateNetwork=, containers); it takes effect at the next reboot",
             {"netns"},
             {}};
   }

@@ -196,10 +196,9 @@ class SoftRdmaKind final : public Kind {
             resource.origins.at("name"),
             fmt::format("[[soft_rdma]] name: \"{}\" is already the name of {}{}", wanted, describe(device),
                         other.empty() ? "" : fmt::format(", {}", words_for(device))),
-            other.empty() ? "take another name"
-                          : fmt::format("take another name, or remove that device: rdma link "
-                                        "delete {}",
-                                        device.name),
+            other.empty()
+                ? "take another name"
+                : fmt::format("use another name, or remove that device: rdma link delete {}", device.name),
             {}});
       }
     }
@@ -280,7 +279,7 @@ class SoftRdmaKind final : public Kind {
   }
 
   static std::string words_for(const RdmaDevice& device) {
-    return fmt::format("the {} device over {}, which rdma-configd did not make", device.soft,
+    return fmt::format("the {} device over {}, which rdma-configd did not create", device.soft,
                        device.ports.front().netdevs.front());
   }
 

@@ -19,15 +19,15 @@ struct SoftRdma {
   std::optional<model::State> state;
 
   static constexpr auto kFields = std::tuple{
-      model::field("interface", &SoftRdma::interface, model::Role::kIdentity,
-                   "The network interface that it runs over.", "-"),
+      model::field("interface", &SoftRdma::interface, model::Role::kIdentity, "Underlying network interface.",
+                   "-"),
       model::field("type", &SoftRdma::type, model::Role::kIdentity,
-                   "rxe is RoCE v2 (Soft-RoCE), siw is iWARP; a kernel need not have both.", "-"),
+                   "rxe is RoCE v2 (Soft-RoCE), siw is iWARP; not every kernel has both.", "-"),
       model::field("name", &SoftRdma::name, model::Role::kSetting, "Name of the RDMA device.", "-"),
       model::field("module", &SoftRdma::module, model::Role::kDerived,
                    "Kernel module that our file in modules-load.d loads at boot."),
       model::field("state", &SoftRdma::state, model::Role::kPolicy,
-                   "absent removes the device, whoever made it; ignore leaves it alone.", "up")};
+                   "absent removes the device, whoever created it; ignore leaves it alone.", "up")};
 };
 
 const Kind& soft_rdma();

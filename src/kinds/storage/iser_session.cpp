@@ -252,7 +252,7 @@ class IserSessionKind final : public Kind, public NeedsWatching, public MayBeMea
       verdict.reason = sessions.front() + ": iscsid tries to reach the target again";
     } else {
       verdict.reason =
-          fmt::format("nobody is logged in there; `journalctl -u {}` has iscsiadm's word", kIserUnit);
+          fmt::format("no session exists; `journalctl -u {}` has the output of iscsiadm", kIserUnit);
     }
     return verdict;
   }

@@ -47,8 +47,8 @@ std::string loss_of_lun(const std::string& text, const std::string& target, cons
       std::find_if(then.begin(), then.end(), [&](const auto& one) { return one.starts_with(number); });
   if (next == then.end()) return fmt::format("initiators lose LUN {} of {}", text, target);
   return fmt::format(
-      "LUN {} of {} becomes {}: initiators that have it open would write to the other disk; close it there "
-      "first",
+      "LUN {} of {} becomes {}: initiators that have the LUN open would write to the other disk; close it "
+      "there first",
       text, target, next->substr(number.size()));
 }
 
@@ -128,7 +128,7 @@ class LioTargetKind final : public Kind {
         diagnostics.push_back({Severity::kError,
                                resource.origins.at("luns"),
                                fmt::format("[[lio_target]] lun: {} is mounted on this host", path),
-                               "two hosts that write to one file system destroy it: unmount it first",
+                               "two hosts that write to one file system corrupt it: unmount it first",
                                {}});
       }
       if (!reachable(resource.key, world)) {
@@ -158,9 +158,9 @@ class LioTargetKind final : public Kind {
         change->interrupts.push_back(
             fmt::format("{} loses {}", LioGuest::parse(text).initiator, change->label));
       if (!goes && now.any_initiator == true && then.any_initiator != true)
-        change->interrupts.push_back(
-            fmt::format("all initiators lose {} for a moment; those that are not named do not get it back",
-                        change->label));
+        change->interrupts.push_back(fmt::format(
+            "all initiators lose {} for a moment; initiators that are not listed do not get it back",
+            change->label));
       const auto target = targets.find(change->key.id);
       if (target == targets.end() || change->interrupts.empty()) continue;
       if (const auto logged_in = settings_of(*target->second, disks).logged_in)

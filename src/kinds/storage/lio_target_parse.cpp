@@ -73,7 +73,7 @@ class LioEntry {
       wrong(any->where, "any_initiator", "initiators are named as well",
             "leave initiators out, or any_initiator");
     } else if (!everybody && written.empty()) {
-      wrong(section_.where, "initiators", "nobody may log in",
+      wrong(section_.where, "initiators", "no initiator may log in",
             port_ ? "name them by the GUIDs of their ports" : "name them, or write any_initiator = true");
     }
     desired_.settings["any_initiator"] = everybody;

@@ -37,14 +37,14 @@ constexpr std::array<ReplacedOption, 16> kReplacedOptions{
      {"_netdev", "leave it out: the mount unit waits for the network"},
      {"auto", "write mount = true"},
      {"noauto", "write mount = false"},
-     {"nofail", "a unit never keeps a host from booting"},
+     {"nofail", "mount units do not block the boot"},
      {"user", "it is for fstab alone"},
      {"users", "it is for fstab alone"},
      {"owner", "it is for fstab alone"},
      {"remount", "a mount is made once"},
      {"bg", "systemd does not wait for it, and holds up no boot"},
      {"fg", "leave it out: it is the default of nfs(5)"},
-     {"bind", "NFS does not have it"}}};
+     {"bind", "not an NFS option"}}};
 
 class EntryCheck {
  public:
@@ -95,7 +95,7 @@ class EntryCheck {
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.:/@+=-";
     if (option.find_first_not_of(kAllowed) != std::string::npos) {
       wrong(where, "options", fmt::format("\"{}\" is not one option of nfs(5)", option),
-            "one in each text: options = [\"vers=4.2\", \"hard\"]");
+            "one option per string: options = [\"vers=4.2\", \"hard\"]");
       return;
     }
     const auto key = option.substr(0, option.find('='));

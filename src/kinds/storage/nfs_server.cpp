@@ -231,7 +231,7 @@ class NfsServerKind final : public Kind, public NeedsWatching {
     if (!*unit || (*unit)->active != "active") {
       return base::fail(
           base::Code::kUnsupported,
-          "nfsd: it runs, and not by nfs-server.service, so its listener stays: restart it yourself");
+          "nfsd: not started by nfs-server.service, so its listener stays: restart nfsd yourself");
     }
     return host.units.act(system::UnitAction::kRestart, kNfsServerUnit);
   }

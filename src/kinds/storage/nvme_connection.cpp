@@ -450,8 +450,7 @@ class NvmeConnectionKind final : public Kind, public NeedsWatching, public MayBe
     if (!started) return started;
     const auto unit = connect_unit(host);
     if (!host.holding || (unit && *unit && !(*unit)->job.empty())) return {};
-    return base::fail(base::Code::kTimeout,
-                      base::join(missing, ", ") + ": nvme-cli has connected nothing there");
+    return base::fail(base::Code::kTimeout, base::join(missing, ", ") + ": nvme-cli made no connection");
   }
 
   static Result<void> forget_found(std::span<const Change> changes, system::Host& host) {

@@ -30,7 +30,7 @@ struct NvmeConnection {
   static constexpr auto kFields = std::tuple{
       model::field("address", &NvmeConnection::address, model::Role::kIdentity,
                    "IP address of the target: \"192.0.2.1\".", "-"),
-      model::field("port", &NvmeConnection::port, model::Role::kPolicy, "Port at which it tells what it has.",
+      model::field("port", &NvmeConnection::port, model::Role::kPolicy, "Port of its discovery controller.",
                    "4420"),
       model::field("host_address", &NvmeConnection::host_address, model::Role::kPolicy,
                    "Address of this host that connections come from.", "by route"),
@@ -42,7 +42,7 @@ struct NvmeConnection {
                                   "Commands that a queue holds, 16 to 1024.", "128 (the kernel's)"),
                      R"({"type":"integer","minimum":16,"maximum":1024})"),
       model::spelled(model::field("keep_alive_tmo", &NvmeConnection::keep_alive_tmo, model::Role::kPolicy,
-                                  "Seconds after which a silent target counts as lost.", "nvme-cli's"),
+                                  "Keep-alive timeout in seconds.", "nvme-cli's"),
                      kPositive),
       model::spelled(model::field("reconnect_delay", &NvmeConnection::reconnect_delay, model::Role::kPolicy,
                                   "Seconds between attempts to reach a lost target.", "10 (the kernel's)"),

@@ -312,7 +312,7 @@ class NvmeTargetKind final : public Kind {
         diagnostics.push_back({Severity::kError,
                                resource.origins.at("namespaces"),
                                fmt::format("[[nvme_target]] namespace: {} is mounted on this host", device),
-                               "two hosts that write to one file system destroy it: unmount it first",
+                               "two hosts that write to one file system corrupt it: unmount it first",
                                {}});
       }
     }
@@ -341,9 +341,9 @@ class NvmeTargetKind final : public Kind {
       const bool fewer = excludes(then.hosts.value_or(Texts{}), now.hosts.value_or(Texts{}));
       if (change->operation != model::Operation::kDelete && then.any_host != true &&
           (now.any_host == true || fewer))
-        change->interrupts.push_back(fmt::format(
-            "all hosts lose {} for a moment; those that are not named any more do not get it back",
-            change->label));
+        change->interrupts.push_back(
+            fmt::format("all hosts lose {} for a moment; hosts that are no longer listed do not get it back",
+                        change->label));
     }
     return {};
   }

@@ -94,7 +94,7 @@ class SrpInitiatorKind final : public Kind, public NeedsWatching {
       diagnostics.push_back({Severity::kWarning,
                              section.where,
                              fmt::format("[{}]: neither a rule nor others is given", section.path),
-                             "nothing is done about it",
+                             "the entry has no effect",
                              {}});
       return;
     }

@@ -84,8 +84,7 @@ class LinuxAccounts final : public Accounts {
       if (!ended && ended.error().code != base::Code::kNotFound) return base::fail(ended.error());
       if (ended && *ended == detail::JobEnd::kDone) return {};
       if (ended && *ended)
-        return base::fail(base::Code::kBusy,
-                          what + ": systemd has put it behind other jobs and not run it yet");
+        return base::fail(base::Code::kBusy, what + ": systemd has queued it behind other jobs");
     }
     // No systemd, as in a chroot, or none that has the unit.
     const std::array<std::string, 2> words{"/usr/bin/systemd-sysusers", sysusers_file};

@@ -126,7 +126,7 @@ class LinuxInitramfs final : public Initramfs {
     if (!ended) return fail(ended.error());
     if (!*ended) return fail(Code::kUnsupported, what + ": no systemd answers to run it; run it by hand");
     if (**ended != detail::JobEnd::kDone)
-      return fail(Code::kBusy, what + ": systemd has put it behind other jobs and not run it yet");
+      return fail(Code::kBusy, what + ": systemd has queued it behind other jobs");
     if (!detail::made_anew(before, detail::observe_images(root_))) {
       return fail(Code::kRefused,
                   fmt::format("{}: it ended well, but made no image (journalctl -u {})", what, found->unit));

@@ -17,7 +17,7 @@ set_to 01 $'mtu = 65520'; exits "65520 without a mode" 1 apply; has "says what t
 set_to 01 $'mode = "datagram"\nmtu = 4093'; exits "4093 on a 4096 link" 1 apply; has "says the limit" "$OUT" 4092
 set_to 01 $'mtu = 65521'; exits "65521" 1 apply
 set_to 01 $'mtu = 60'; exits "60" 1 apply
-set_to 11 $'mode = "connected"\nmtu = 65520'; exits "connected without the hardware" 1 apply; has "says so" "$OUT" "cannot do connected mode"; has "and what to do" "$OUT" 'on_unsupported = "datagram"'
+set_to 11 $'mode = "connected"\nmtu = 65520'; exits "connected without the hardware" 1 apply; has "says so" "$OUT" "does not support connected mode"; has "and what to do" "$OUT" 'on_unsupported = "datagram"'
 is "nothing changed" "$(picture)" "$was"
 set_to 11 $'mode = "connected"\nmtu = 65520\non_unsupported = "datagram"'; exits "on_unsupported" 0 apply; is "mode" "$(mode $e)" datagram; is "mtu" "$(mtu $e)" 4092
 no_writes "again"

@@ -11,7 +11,7 @@ settled() { lab-wait 20 'test -z "$(systemctl list-jobs --no-legend | grep rdma-
 if [ $BOOT = 1 ]; then
 	conf <<<$'[[mlx4_port]]\npci = "00:10.0"\nports = ["eth", "ib"]'; exits "eth beside ib" 1 apply; has "says why" "$OUT" "port 1 can be eth only where port 2 is eth"
 	conf <<<$'[[mlx4_port]]\npci = "00:10.0"\nports = ["eth", "eth"]'
-	exits "diff" 2 ctl diff; has "what it interrupts" "$OUT" "goes away and returns"; is "looking changes nothing" "$(types)" "ib ib "
+	exits "diff" 2 ctl diff; has "what it interrupts" "$OUT" "removed and added again"; is "looking changes nothing" "$(types)" "ib ib "
 	exits "both Ethernet" 0 apply; is "types" "$(types)" "eth eth "; ok "link layers" lab-wait 10 'test "$(cat /sys/class/infiniband/*/ports/*/link_layer | tr "\n" " ")" = "Ethernet Ethernet "'
 	settled; no_writes "a second apply"
 	# Everything on the adapter goes and comes back with it, and is as the document says at the end of the same apply.

@@ -48,7 +48,7 @@ else
 	ok "NetworkManager activates the foreign profile" lab-wait 120 'nmcli -t -f NAME,DEVICE connection show --active | grep -qx foreign:fab0'
 	has "the address is on the interface" "$(ip -4 -o addr show dev fab0)" 192.0.2.1/24
 	has "the daemon has given the name, no rule" "$(journalctl -b -u rdma-configd -o cat --no-pager)" "fab0"
-	configured=$(when rdma-configd "what is there is configured") acted=$(when NetworkManager "Activation: starting connection 'foreign'")
+	configured=$(when rdma-configd "the hardware that is present is configured") acted=$(when NetworkManager "Activation: starting connection 'foreign'")
 	ok "configured ($configured µs) before it is activated ($acted µs)" test "${configured:-0}" -gt 0 -a "${configured:-0}" -lt "${acted:-0}"
 	ready=$(stamp rdma-configd ActiveEnterTimestampMonotonic) started=$(stamp NetworkManager ExecMainStartTimestampMonotonic)
 	ok "ready ($ready µs) before NetworkManager is started ($started µs)" test "${ready:-0}" -gt 0 -a "${ready:-0}" -le "${started:-0}"

@@ -19,7 +19,7 @@ is "nothing failed" "$(systemctl list-units --failed --no-legend 'rdma-configd*'
 ok "it is on the bus" lab-wait 60 'busctl status org.rdmaconfigd1'
 ok "idle" lab-wait 60 '[ "$(busctl get-property org.rdmaconfigd1 /org/rdmaconfigd1 org.rdmaconfigd1.Manager State)" = "s \"idle\"" ]'
 has "introspection" "$(busctl introspect org.rdmaconfigd1 /org/rdmaconfigd1)" ".Apply"
-ok "STATUS= tells" lab-wait 60 'systemctl show -p StatusText rdma-configd | grep -q "generation 1 is held"'	# it may look once more meanwhile
+ok "STATUS= tells" lab-wait 60 'systemctl show -p StatusText rdma-configd | grep -q "generation 1 is active"'	# it may look once more meanwhile
 
 ip link set mlx4_ib0 mtu 2044
 ok "drift is repaired" lab-wait 60 'test "$(cat /sys/class/net/mlx4_ib0/mtu)" = 65520'

@@ -12,7 +12,7 @@ is "a dry run changes nothing" "$(picture)" "$was"
 exits "0: done" 0 apply; exits "0: in sync" 0 ctl diff
 conf <<<$'[[ipoib]]\nguid = "00:02:c9:03:00:a0:b0:01"\nmtuu = 4092'; exits "1: a typo" 1 apply; has "place" "$OUT" "config.toml:4:1"; has "suggestion" "$OUT" 'did you mean "mtu"'
 conf <<<$'[[ipoib]]\nguid = "00:02:c9:03:00:a0:b0:01"\n[[ipoib]]\nguid = "0002:c903:00a0:b001"'; exits "1: a GUID twice" 1 apply; has "both places" "$OUT" "config.toml:3"
-conf <<<$'[[ipoib]]\ndevice = "'$(ls /sys/class/infiniband)$'"\nport = 1\n[[ipoib]]\nguid = "0002:c903:00a0:b001"'; exits "1: two entries that are one port" 1 apply; has "says so" "$OUT" "another entry means already"
+conf <<<$'[[ipoib]]\ndevice = "'$(ls /sys/class/infiniband)$'"\nport = 1\n[[ipoib]]\nguid = "0002:c903:00a0:b001"'; exits "1: two entries that are one port" 1 apply; has "says so" "$OUT" "another entry already selects"
 conf <<<$'[[ipoib]]\ndevice = "'$(ls /sys/class/infiniband)$'"\nport = 3'; exits "1: a port that the device does not have" 1 apply
 conf <<<$'[[ipoib]\nguid = 1'; exits "1: not TOML" 1 apply; has "place" "$OUT" "config.toml:2"
 conf <<<$'[[ipiob]]\nguid = "00:02:c9:03:00:a0:b0:01"'; exits "1: an unknown section" 1 apply; has "suggestion" "$OUT" ipoib

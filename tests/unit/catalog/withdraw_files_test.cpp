@@ -127,7 +127,7 @@ TEST(HandOver, WhatIsNotHandedOverIsNamed) {
   EXPECT_THAT(not_handed_over(all), ElementsAre(HasSubstr(": mlx5_0/1")));
   all.front().pending = "no such port";
   EXPECT_THAT(not_handed_over(all),
-              ElementsAre(HasSubstr("RoCE defaults"), "interfaces that are not there now: mlx4_ib0"));
+              ElementsAre(HasSubstr("RoCE defaults"), "interfaces that do not exist now: mlx4_ib0"));
   EXPECT_TRUE(render_setup(all, {}).empty());
 }
 

@@ -53,7 +53,7 @@ TEST(Check, Version) {
   EXPECT_THAT(messages("version = 2\n[[nonsense]]"),
               ElementsAre("a:1:11: version: is 2, but this program reads version 1"));
   EXPECT_THAT(messages("version = '1'"),
-              ElementsAre("a:1:11: version: is a text, but this program reads version 1"));
+              ElementsAre("a:1:11: version: is a string, but this program reads version 1"));
 }
 
 TEST(Check, UnknownKeys) {
@@ -74,7 +74,7 @@ TEST(Check, UnknownSections) {
       parse_one("[[ipob]]\nx = 1\n[[ipob]]\n[frob]\n[[ipoib.pky]]\n[defaults.ipob]\n[defaults.roce]\n");
   EXPECT_THAT(messages(document), ElementsAre("a:1:1: [[ipob]]: unknown section; did you mean \"ipoib\"?",
                                               "a:4:1: [frob]: unknown section",
-                                              "a:5:1: [[ipoib]] is missing before this part of it",
+                                              "a:5:1: [[ipoib]] must come before its subsections",
                                               "a:5:1: [[ipoib.pky]]: unknown section; did you mean \"pkey\"?",
                                               "a:6:11: [defaults.ipob]: there are no defaults for ipob",
                                               "a:7:11: [defaults.roce]: there are no defaults for roce"));
@@ -96,7 +96,7 @@ TEST(Check, WrongValuesAreSaidAtTheValue) {
       ElementsAre("a:3:7: [[ipoib]] mtu: MTU 99999 is out of range, must be 68 to 65520 bytes (datagram: "
                   "2044 or 4092; connected: up to 65520)"));
   EXPECT_THAT(messages(ipoib("mtu = '2044'\n")),
-              ElementsAre("a:3:7: [[ipoib]] mtu: is a text, must be an integer like 2044"));
+              ElementsAre("a:3:7: [[ipoib]] mtu: is a string, must be an integer like 2044"));
   EXPECT_THAT(messages(ipoib("mtu = 2044.0\n")),
               ElementsAre("a:3:7: [[ipoib]] mtu: is a floating-point number, must be an integer like 2044"));
   EXPECT_THAT(messages(ipoib("mtu = 2024-01-01\n")),
@@ -109,9 +109,9 @@ TEST(Check, WrongValuesAreSaidAtTheValue) {
               ElementsAre("a:3:7: [[ipoib]] mtu: is a list, must be an integer like 2044"));
   EXPECT_THAT(
       messages(ipoib("addresses = [\n 'a',\n 1.5, true,\n]\n")),
-      ElementsAre("a:5:2: [[ipoib]] addresses: an element is a floating-point number, must be a text in "
+      ElementsAre("a:5:2: [[ipoib]] addresses: an element is a floating-point number, must be a string in "
                   "quotes",
-                  "a:5:7: [[ipoib]] addresses: an element is a boolean, must be a text in quotes"));
+                  "a:5:7: [[ipoib]] addresses: an element is a boolean, must be a string in quotes"));
 }
 
 TEST(Check, SaysTheKeyOnce) {
@@ -122,20 +122,19 @@ TEST(Check, SaysTheKeyOnce) {
 }
 
 TEST(Check, FactsCannotBeWritten) {
-  EXPECT_THAT(messages(ipoib("lid = 1\n")),
-              ElementsAre("a:3:1: [[ipoib]] lid: is shown, but cannot be written"));
+  EXPECT_THAT(messages(ipoib("lid = 1\n")), ElementsAre("a:3:1: [[ipoib]] lid: is read-only"));
 }
 
 TEST(Check, OneAndManySections) {
   EXPECT_THAT(messages("[roce]\ndevice = 'a'\ndscp = 'b'"),
-              ElementsAre("a:1:1: [roce]: there can be several, so write [[roce]]",
-                          "a:3:8: [[roce]] dscp: is a text, must be an integer"));
+              ElementsAre("a:1:1: [roce]: is a list of sections; write [[roce]]",
+                          "a:3:8: [[roce]] dscp: is a string, must be an integer"));
   EXPECT_THAT(messages("roce = {device = 'a'}"),
-              ElementsAre("a:1:1: [roce]: there can be several, so write [[roce]]"));
+              ElementsAre("a:1:1: [roce]: is a list of sections; write [[roce]]"));
   EXPECT_THAT(messages("roce.device = 'a'"),
-              ElementsAre("a:1:1: [roce]: there can be several, so write [[roce]]"));
+              ElementsAre("a:1:1: [roce]: is a list of sections; write [[roce]]"));
   EXPECT_THAT(messages("[[node]]\nprune = true"),
-              ElementsAre("a:1:1: [node]: there can be only one, so it is not written as a list"));
+              ElementsAre("a:1:1: [node]: only one such section is allowed, so it cannot be a list"));
   EXPECT_THAT(messages("roce = [{device = 'a'}, 5]"),
               ElementsAre("a:1:25: [[roce]]: is an integer, must be a table like { key = value }"));
   const auto document = parse_one(ipoib("pkey = 0x8002\n"));
@@ -170,9 +169,10 @@ TEST(Check, SaysWhichSectionsWereNotUnderstood) {
 }
 
 TEST(Check, EveryBadElementAtItsPlace) {
-  EXPECT_THAT(messages(ipoib("addresses = [1, 'a', true]\n")),
-              ElementsAre("a:3:14: [[ipoib]] addresses: an element is an integer, must be a text in quotes",
-                          "a:3:22: [[ipoib]] addresses: an element is a boolean, must be a text in quotes"));
+  EXPECT_THAT(
+      messages(ipoib("addresses = [1, 'a', true]\n")),
+      ElementsAre("a:3:14: [[ipoib]] addresses: an element is an integer, must be a string in quotes",
+                  "a:3:22: [[ipoib]] addresses: an element is a boolean, must be a string in quotes"));
 }
 
 TEST(Check, ASectionThatIsPartOfAnotherIsPointedTo) {
@@ -204,7 +204,7 @@ TEST(Check, EverythingAtOnceInTheOrderOfTheText) {
       parse_files({{"z", "x = 1\ny = 2\n"}, {"b", "[[roce]]\n"}, {"a", "mtu = \n[[a\n\n= 1"}}, limits);
   EXPECT_THAT(messages(document),
               ElementsAre("z:1:1: x: unknown key", "z:2:1: y: unknown key",
-                          "b:1:1: [[roce]]: does not say what it applies to", "3 more errors are not shown"));
+                          "b:1:1: [[roce]]: no identifying key", "3 more errors are not shown"));
 }
 
 }  // namespace

@@ -42,7 +42,7 @@ TEST(Guard, RecognizesUtf16WithoutAMark) {
   for (const auto& text : {"v\0e\0r\0"s, "\0v\0e\0r"s}) {
     const auto found = check_text({"a", text}, {});
     ASSERT_TRUE(found);
-    EXPECT_EQ(found->hint, "save the file with the encoding UTF-8; it looks like UTF-16");
+    EXPECT_EQ(found->hint, "save the file as UTF-8; it looks like UTF-16");
   }
   EXPECT_EQ(check_text({"a", "ver\0"s}, {})->hint, "remove it");
 }

@@ -137,7 +137,7 @@ TEST(HostValues, AFullNameInATableIsNotThatOfAShortOneAndIsTold) {
   EXPECT_EQ(value(read(toml, "gpu1.y.net", {table}), "mtu"), "4092");
   EXPECT_THAT(complaints_of(read(toml, "gpu1", {table})),
               ElementsAre(::testing::AllOf(HasSubstr("host gpu1 has no such value"),
-                                           HasSubstr(" | GPU1.x.net is another name: use"),
+                                           HasSubstr(" | GPU1.x.net is an alias: use"),
                                            HasSubstr("/c/n.csv:2:1: has GPU1.x.net, not gpu1"))));
   // Another domain is another host.
   EXPECT_THAT(complaints_of(read(toml, "gpu1.z.net", {table})),
@@ -163,8 +163,8 @@ TEST(HostValues, AColumnDoesNotHideBehindAWordOfItsOwn) {
   EXPECT_EQ(value(of("m{host.number.1}"), "name"), "m7");
   EXPECT_THAT(
       complaints_of(of("m{host.number}")),
-      ElementsAre(HasSubstr("{host.number}: a table has a column \"number\", but the word has a meaning "
-                            "of its own | rename the column")));
+      ElementsAre(HasSubstr(
+          "{host.number}: a table has a column \"number\", which is a reserved word | rename the column")));
   EXPECT_THAT(complaints_of(of("m{host.domain}")), ElementsAre(HasSubstr("a column \"domain\"")));
 }
 
@@ -188,7 +188,7 @@ TEST(HostValues, AHostHasItsValuesOnce) {
   const auto port = std::string(kPort) + "name = \"x{host.n}\"\n";
   EXPECT_THAT(
       complaints_of(read("[host.values.GPU1]\nn = \"a\"\n[host.values.gpu1]\nn = \"b\"\n" + port, "gpu1")),
-      ElementsAre(HasSubstr("/c/config.toml:4:14: [host.values.gpu1]: host gpu1 has values here twice")));
+      ElementsAre(HasSubstr("/c/config.toml:4:14: [host.values.gpu1]: host gpu1 is defined twice here")));
   // By its short and its full name.
   const auto both = [&](const std::string& last) {
     return read("[host.values.gpu1]\nn = \"a\"\n[host.values.\"gpu1.x.net\"]\n" + last + "\n" + port,
@@ -238,12 +238,13 @@ TEST(HostValues, WhatTheSectionSaysIsChecked) {
       {"[host]\ntable = \"n.toml\"\n", "must be the name of a file that ends in .csv"},
       {"[host]\ntable = \"n.csv\"\n", "[host] table: n.csv cannot be found"},
       {"[host.values]\nx = 1\n", "[host.values.x]: is an integer"},
-      {"[host.values.x]\nnumber = 1\n", "the word has a meaning of its own"},
+      {"[host.values.x]\nnumber = 1\n", "is a reserved word"},
       {"[host.values.x]\n\"a b\" = 1\n", "cannot be the name of a value"},
-      {"[host.values.x]\na = [1]\n", "is a list, must be a text, an integer or a boolean"},
+      {"[host.values.x]\na = [1]\n", "is a list, must be a string, an integer or a boolean"},
       {"[host.address]\na = { }\n", "does not say where it comes from"},
-      {"[host.address]\na = { network = \"10.0.0.0/8\", lookup = \"x\" }\n", "counted and looked up at once"},
-      {"[host.address]\na = { network = \"10.0.0.0/8\", prefix = 8 }\n", "prefix: goes with lookup"},
+      {"[host.address]\na = { network = \"10.0.0.0/8\", lookup = \"x\" }\n",
+       "network and lookup exclude each other"},
+      {"[host.address]\na = { network = \"10.0.0.0/8\", prefix = 8 }\n", "prefix: is only valid with lookup"},
       {"[host.address]\na = { network = \"10.0.0.0/8\", step = 1 }\n", "step: must be a list of numbers"},
       {"[host.address]\na = { network = \"10.0.0.0/8\", offset = -1 }\n", "offset: must be an integer"},
       {"[host.address]\na = { lookup = \"x\", prefix = 33 }\n", "prefix: must be an integer from 0 to 32"},
@@ -264,9 +265,9 @@ TEST(HostTable, EverySortOfMistakeIsOneErrorWithItsPlace) {
       {"host,a\ngpu1\n", "n.csv:2:1: has 1 fields, but the table has 2 columns"},
       {"host,a\n,1\n", "n.csv:2:1: the host is missing"},
       {"host,a\ngpu1,mlx_a\nGPU1,2\n", "n.csv:3:1: host GPU1 is in the table twice"},
-      {"host,a\ngpu1,\"1\n", "n.csv:2:6: a field in quotes does not end on its line"},
+      {"host,a\ngpu1,\"1\n", "n.csv:2:6: a quoted field does not end on its line"},
       {"host,a\ngpu1,\"1\"2\n", "n.csv:2:9: a comma must follow the quoted field"},
-      {"host,a\ngpu1,1\"2\n", "n.csv:2:7: a quote inside a field without quotes"},
+      {"host,a\ngpu1,1\"2\n", "n.csv:2:7: a quote inside an unquoted field"},
       {std::string("host,a\ngpu1,\0\n", 14), "n.csv:2:6: control character 0x00"},
       {"host,a\ngpu1,\xff\n", "n.csv:2:6: byte 0xff"},
       {"host,a\rgpu1,1\r", "a carriage return must be followed"},
@@ -293,7 +294,7 @@ TEST(HostTable, LinesAfterAMistakeAreReadAndItsMistakesToo) {
   const auto toml = "[host]\ntable = \"n.csv\"\n" + std::string(kPort) + "name = \"{host.a}\"\n";
   const auto mistakes = ElementsAre(HasSubstr("n.csv:2:1: has 1 fields"),
                                     HasSubstr("n.csv:4:1: host gpu2 is in the table twice"),
-                                    HasSubstr("n.csv:5:6: a field in quotes does not end"));
+                                    HasSubstr("n.csv:5:6: a quoted field does not end"));
   for (const auto* host : {"gpu1", "gpu2", "gpu3", "gpu4", "gpu5"})
     EXPECT_THAT(complaints_of(read(toml, host, {table})), mistakes) << host;
   EXPECT_EQ(value(read(toml, "gpu4", {table}), "name"), "mlx_d");

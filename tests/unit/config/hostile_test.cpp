@@ -43,7 +43,7 @@ TEST(Hostile, BracketsInTextsAndCommentsAreNoNesting) {
 
 TEST(Hostile, AnEmptyListIsNoListOfSections) {
   EXPECT_THAT(messages("a = []\n[a.b]\nc = 1"),
-              ElementsAre("a:1:1: a: unknown key", "a:2:2: a was complete with its closing ]"));
+              ElementsAre("a:1:1: a: unknown key", "a:2:2: a was closed by its ]"));
 }
 
 /// Beyond what a document may have: the limits must not hide slow code.
@@ -70,9 +70,8 @@ TEST(Hostile, LongTextsTakeLinearTime) {
 }
 
 TEST(Hostile, LongHostPatterns) {
-  EXPECT_THAT(
-      messages("[match]\nhost = '" + repeat("*", 300) + "'"),
-      ElementsAre("a:2:8: [match] host: \"" + repeat("*", 300) + "\" is longer than a host name can be"));
+  EXPECT_THAT(messages("[match]\nhost = '" + repeat("*", 300) + "'"),
+              ElementsAre("a:2:8: [match] host: \"" + repeat("*", 300) + "\" is too long for a host name"));
 }
 
 }  // namespace

@@ -17,8 +17,8 @@ TEST(Identity, EverySetWillDo) {
 
 TEST(Identity, None) {
   const auto document = parse_one("\n[[ipoib]]\nmtu = 2044\n[[ipoib.pkey]]\n");
-  EXPECT_THAT(messages(document), ElementsAre("a:2:1: [[ipoib]]: does not say what it applies to",
-                                              "a:4:1: [[ipoib.pkey]]: does not say what it applies to"));
+  EXPECT_THAT(messages(document), ElementsAre("a:2:1: [[ipoib]]: no identifying key",
+                                              "a:4:1: [[ipoib.pkey]]: no identifying key"));
   EXPECT_EQ(document.diagnostics[0].hint, "add guid, or device and port, or match");
   EXPECT_EQ(document.diagnostics[0].where.length, 9);
 }
@@ -33,17 +33,14 @@ TEST(Identity, TooMany) {
   const auto document = parse_one(ipoib("device = 'mlx5_0'\n"));
   EXPECT_THAT(
       messages(document),
-      ElementsAre(
-          "a:3:1: [[ipoib]] device: conflicts with guid, which already says what the entry applies to"));
+      ElementsAre("a:3:1: [[ipoib]] device: conflicts with guid, which already identifies the entry"));
   EXPECT_EQ(document.diagnostics[0].hint, "keep one: guid, or device and port, or match");
   EXPECT_THAT(document.diagnostics[0].related, testing::SizeIs(1));
   EXPECT_EQ(document.diagnostics[0].related[0].where, (model::Location{"a", 2, 1, 4}));
   EXPECT_THAT(messages("[[ipoib]]\nmatch = {}\n"),
-              ElementsAre("a:2:1: [[ipoib]] match: is empty, so it does not say what the entry applies to"));
-  EXPECT_THAT(
-      messages(ipoib("match = {}\n")),
-      ElementsAre(
-          "a:3:1: [[ipoib]] match: conflicts with guid, which already says what the entry applies to"));
+              ElementsAre("a:2:1: [[ipoib]] match: is empty and identifies nothing"));
+  EXPECT_THAT(messages(ipoib("match = {}\n")),
+              ElementsAre("a:3:1: [[ipoib]] match: conflicts with guid, which already identifies the entry"));
 }
 
 TEST(Identity, AWrongValueIsNotMissing) {

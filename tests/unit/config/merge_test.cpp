@@ -70,7 +70,7 @@ TEST(Merge, DefaultsThatMakeNoSense) {
               ElementsAre("a:2:1: [defaults.ipoib] name: a default name would be given to every interface",
                           "a:3:1: [defaults.ipoib] guid: identifies an entry, so it cannot have a default",
                           "a:4:1: [defaults.ipoib] mdoe: unknown key; did you mean \"mode\"?",
-                          "a:5:1: [defaults.ipoib] lid: is shown, but cannot be written",
+                          "a:5:1: [defaults.ipoib] lid: is read-only",
                           "a:6:17: [defaults.ipoib.match]: there are no defaults for ipoib.match"));
   EXPECT_THAT(messages("[[defaults.ipoib]]\nmtu = 2044\n"),
               ElementsAre("a:1:12: [defaults.ipoib]: is a list, must be one section"));
@@ -127,15 +127,14 @@ TEST(Match, SaysWhatIsWrong) {
               ElementsAre("a:1:17: [match] host: is an empty list, so the file would apply to no host"));
   EXPECT_THAT(messages("match = {host = ['', 1, 'a[0-9', 'a]']}"),
               ElementsAre("a:1:18: [match] host: \"\" is empty",
-                          "a:1:22: [match] host: is an integer, must be a text",
+                          "a:1:22: [match] host: is an integer, must be a string",
                           "a:1:25: [match] host: \"a[0-9\" has a [ without ]",
                           "a:1:34: [match] host: \"a]\" has a ] without ["));
-  EXPECT_THAT(
-      messages("match = {host = ['gpu[010-001]', 'gpu[001-010]', 'r[0-9]n[12-3]']}"),
-      ElementsAre("a:1:18: [match] host: \"gpu[010-001]\" has a range from 010 down to 001, and no "
-                  "host in it; write [001-010]",
-                  "a:1:50: [match] host: \"r[0-9]n[12-3]\" has a range from 12 down to 3, and no host "
-                  "in it; write [3-12]"));
+  EXPECT_THAT(messages("match = {host = ['gpu[010-001]', 'gpu[001-010]', 'r[0-9]n[12-3]']}"),
+              ElementsAre("a:1:18: [match] host: \"gpu[010-001]\" has a range from 010 down to 001, which "
+                          "contains no host; write [001-010]",
+                          "a:1:50: [match] host: \"r[0-9]n[12-3]\" has a range from 12 down to 3, which "
+                          "contains no host; write [3-12]"));
 }
 
 }  // namespace

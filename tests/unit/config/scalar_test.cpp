@@ -68,10 +68,9 @@ TEST(Scalar, ControlCharactersAreRefusedHoweverTheyAreWritten) {
                             "'''a\r\nb'''"}) {
     EXPECT_TRUE(describe(token).starts_with("! the text ")) << token << ": " << describe(token);
   }
-  EXPECT_EQ(
-      describe(R"("a\u001b")"),
-      "! the text contains the control character U+001B; remove it: tabs are the only control characters "
-      "that a text may contain");
+  EXPECT_EQ(describe(R"("a\u001b")"),
+            "! the text contains the control character U+001B; remove it: tabs are the only control "
+            "characters allowed in a string");
   EXPECT_EQ(describe(R"("a\u202E")").substr(0, 52), "! the text contains the bidirectional control U+202E");
   EXPECT_EQ(describe(R"("a\tb")"), "a\tb");
 }
@@ -79,14 +78,14 @@ TEST(Scalar, ControlCharactersAreRefusedHoweverTheyAreWritten) {
 TEST(Scalar, EscapesThatMeanNothing) {
   EXPECT_EQ(
       describe(R"("a\d")"),
-      R"(! \d means nothing in a text in double quotes; write \\ for a backslash, or use single quotes)");
+      R"(! \d is not an escape of a double-quoted string; write \\ for a backslash, or use single quotes)");
   EXPECT_EQ(
       describe(R"("\é")"),
-      R"(! \é means nothing in a text in double quotes; write \\ for a backslash, or use single quotes)");
+      R"(! \é is not an escape of a double-quoted string; write \\ for a backslash, or use single quotes)");
   EXPECT_EQ(describe(R"("\u12")"),
-            R"(! the text has an invalid escape; \u takes 4 and \U takes 8 hexadecimal digits)");
+            R"(! the string has an invalid escape; \u takes 4 and \U takes 8 hexadecimal digits)");
   EXPECT_EQ(describe(R"("\ud800")"),
-            R"(! the text has an invalid escape; \u takes 4 and \U takes 8 hexadecimal digits)");
+            R"(! the string has an invalid escape; \u takes 4 and \U takes 8 hexadecimal digits)");
 }
 
 TEST(Scalar, SortsThatTheModelDoesNotHave) {
@@ -105,7 +104,7 @@ TEST(Scalar, WordsThatPeopleWriteInstead) {
   EXPECT_EQ(describe("192.0.2.1/24"),
             "! 192.0.2.1/24 is not a valid value; put text in quotes: \"192.0.2.1/24\"");
   EXPECT_EQ(describe("00:02:c9"), "! 00:02:c9 is not a valid value; put text in quotes: \"00:02:c9\"");
-  EXPECT_EQ(describe("099"), "! a number does not begin with 0; hexadecimal ones begin with 0x");
+  EXPECT_EQ(describe("099"), "! a number cannot begin with 0; hexadecimal numbers begin with 0x");
   EXPECT_EQ(describe("truex"), "! truex is not a valid value; put text in quotes: \"truex\"");
   EXPECT_EQ(describe("1__0"), "! 1__0 is not a valid value; put text in quotes: \"1__0\"");
 }

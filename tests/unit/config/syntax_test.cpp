@@ -69,26 +69,26 @@ TEST(Syntax, ErrorsOfOneLine) {
   EXPECT_EQ(parsed("a. = 1"), "1:4 there is no key before =");
   EXPECT_EQ(parsed("a = 1 b = 2"), "1:7 unexpected 'b' at the end of the line");
   EXPECT_EQ(parsed("é = 1\na = 'x"),
-            "1:1 expected a key, found 'é'\n2:5 the text that begins here has no closing ' on its line");
-  EXPECT_EQ(parsed("a = \"x\\\nb = 1"), "1:5 the text that begins here has no closing \" on its line");
+            "1:1 expected a key, found 'é'\n2:5 the string that begins here has no closing ' on its line");
+  EXPECT_EQ(parsed("a = \"x\\\nb = 1"), "1:5 the string that begins here has no closing \" on its line");
   EXPECT_EQ(parsed("a = ]"), "1:5 expected a value, found ']'");
   EXPECT_EQ(parsed("[a\nb = 1"), "1:3 expected ] to close the section's name, found the end of the line");
   EXPECT_EQ(parsed("[[a]\nb = 1"), "1:4 expected ]] to close the section's name, found ']'");
   EXPECT_EQ(parsed("[]"), "1:2 expected a key, found ']'");
   EXPECT_EQ(parsed("[a] b = 1"), "1:5 unexpected 'b' at the end of the line");
-  EXPECT_EQ(parsed("\"\"\"a\"\"\" = 1"), "1:1 a key cannot be a text of several lines");
+  EXPECT_EQ(parsed("\"\"\"a\"\"\" = 1"), "1:1 a key cannot be a multi-line string");
   EXPECT_EQ(parsed("a = connected\nb = 099"),
-            "1:5 connected is not a valid value\n2:5 a number does not begin with 0");
+            "1:5 connected is not a valid value\n2:5 a number cannot begin with 0");
 }
 
 TEST(Syntax, ErrorsInsideOfBracketsEndTheFile) {
   EXPECT_EQ(parsed("a = [1 2]\nb ="), "1:8 expected ',' or ']' in the list, found '2'");
-  EXPECT_EQ(parsed("a = [1,\n\nb = 2\n"), "3:1 b = … inside brackets that are still open");
+  EXPECT_EQ(parsed("a = [1,\n\nb = 2\n"), "3:1 b = … inside unclosed brackets");
   EXPECT_EQ(parsed("a = [1,\n"), "1:5 the list that begins here has no closing ]");
   EXPECT_EQ(parsed("a = [,]"), "1:6 a list element is missing before ','");
   EXPECT_EQ(parsed("a = {b = 1 c = 2}"), "1:12 expected ',' or '}' in the table, found 'c'");
   EXPECT_EQ(parsed("a = {\nb = 1}"), "1:5 the table that begins here has no closing } on its line");
-  EXPECT_EQ(parsed("a = '''x\ny ="), "1:5 the text that begins here has no closing '''");
+  EXPECT_EQ(parsed("a = '''x\ny ="), "1:5 the string that begins here has no closing '''");
 }
 
 TEST(Syntax, WhatMustNotBeThereTwice) {
@@ -98,13 +98,12 @@ TEST(Syntax, WhatMustNotBeThereTwice) {
   EXPECT_EQ(parsed("[a]\n[[a]]"), "2:1 [[a]] cannot follow [a]");
   EXPECT_EQ(parsed("[[a]]\n[a]"), "2:1 [a] cannot follow [[a]]");
   EXPECT_EQ(parsed("a.b = 1\n[a]"), "2:1 section [a] is defined twice");
-  EXPECT_EQ(parsed("a = 1\n[a.b]"), "2:2 a is an integer already, and a section cannot go into it");
-  EXPECT_EQ(parsed("a = {}\n[a.b]"), "2:2 a was complete with its closing }");
-  EXPECT_EQ(parsed("a = {}\na.b = 1"), "2:1 a is complete already, nothing can be added to it here");
-  EXPECT_EQ(parsed("a = []\n[[a]]"), "2:1 a was complete with its closing ]");
-  EXPECT_EQ(parsed("[a.b.c]\nz = 9\n[a]\nb.c.t = 1"),
-            "4:1 b is complete already, nothing can be added to it here");
-  EXPECT_EQ(parsed("a = 1\na.b = 1"), "2:1 a is an integer already, nothing can be added to it");
+  EXPECT_EQ(parsed("a = 1\n[a.b]"), "2:2 a is already an integer and cannot contain a section");
+  EXPECT_EQ(parsed("a = {}\n[a.b]"), "2:2 a was closed by its }");
+  EXPECT_EQ(parsed("a = {}\na.b = 1"), "2:1 a is closed; nothing can be added to it here");
+  EXPECT_EQ(parsed("a = []\n[[a]]"), "2:1 a was closed by its ]");
+  EXPECT_EQ(parsed("[a.b.c]\nz = 9\n[a]\nb.c.t = 1"), "4:1 b is closed; nothing can be added to it here");
+  EXPECT_EQ(parsed("a = 1\na.b = 1"), "2:1 a is already an integer; nothing can be added to it");
 }
 
 TEST(Syntax, ASectionThatIsNoGoodTakesItsKeysAlong) {

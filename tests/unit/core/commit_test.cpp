@@ -62,9 +62,9 @@ TEST_F(CommitAnswers, ARollbackSaysWhyThereIsNone) {
   EXPECT_EQ(why(rolls_back(1, asked())), "generation 1 is the active one already");
   auto later = asked();
   later.from = 7;
-  EXPECT_EQ(why(rolls_back(0, later)),
-            "generation 1 is active by now, not 7 any more, so nothing is rolled back: look at "
-            "`rdma-configctl history`");
+  EXPECT_EQ(
+      why(rolls_back(0, later)),
+      "generation 1 is now active instead of 7, so nothing is rolled back: see `rdma-configctl history`");
 }
 
 TEST_F(CommitAnswers, WhatWaitsIsNotGoneOver) {
@@ -79,7 +79,7 @@ TEST_F(CommitAnswers, WhatWaitsIsNotGoneOver) {
   auto event = asked();
   event.by_itself = true;
   EXPECT_THAT(commits(1024, event).notes,
-              Contains("generation 2 waits for confirmation and is held until then"));
+              Contains("generation 2 waits for confirmation and stays active until then"));
 }
 
 TEST_F(CommitAnswers, ALateConfirmationTakesBackAndTheDocumentIsRefusedByItself) {
@@ -89,13 +89,13 @@ TEST_F(CommitAnswers, ALateConfirmationTakesBackAndTheDocumentIsRefusedByItself)
   ASSERT_EQ(commits(512, waiting).exit, model::Exit::kOk);
   now_ms_ += 3'600'000;
   const auto late = with_context([&](Context& context) { return confirm(asked(), context); });
-  EXPECT_EQ(why(late), "it is too late: the time to confirm is over");
+  EXPECT_EQ(why(late), "too late: the time to confirm is over");
   EXPECT_NE(late.exit, model::Exit::kOk);
   auto event = asked();
   event.by_itself = true;
   EXPECT_THAT(commits(512, event).notes,
               Contains("the document was rolled back before and is not applied by itself until it changes; "
-                       "generation 1 is held instead"));
+                       "generation 1 stays active instead"));
 }
 
 TEST_F(CommitAnswers, WithoutAnApplyThereIsNothingToConfirm) {

@@ -145,7 +145,7 @@ TEST_F(Delegation, WhatRootHasSetStaysAsItIs) {
   const std::string pattern = "[[sysctl]]\nkey = 'kernel.core_pattern'\nvalue = 'core'\n";
   const std::string port = "[[ipoib]]\nguid = '00:02:c9:03:00:31:78:f2'\n";
   EXPECT_EQ(refusal(pattern + port, pattern), "");
-  EXPECT_THAT(refusal(port, pattern), HasSubstr("only root may take it away"));
+  EXPECT_THAT(refusal(port, pattern), HasSubstr("only root may remove or change it"));
   EXPECT_THAT(refusal("[[sysctl]]\nkey = 'kernel.core_pattern'\nvalue = '|/tmp/x'\n", pattern),
               HasSubstr("only root may set this"));
 }

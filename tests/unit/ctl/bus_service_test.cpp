@@ -115,7 +115,7 @@ TEST_F(BusService, AJobWhoseDaemonDiedIsNotOneThatChangedNothing) {
   EXPECT_EQ(report->exit, Exit::kUndoIncomplete);
   ASSERT_TRUE(report->error);
   EXPECT_THAT(report->error->message,
-              testing::AllOf(HasSubstr("not known what was done"), HasSubstr("rdma-configctl diff")));
+              testing::AllOf(HasSubstr("the outcome is not known"), HasSubstr("rdma-configctl diff")));
 }
 
 TEST_F(BusService, NorIsOneThatMayHaveBegun) {
@@ -136,7 +136,7 @@ TEST_F(BusService, NorIsOneWhoseBusHasGone) {
   ASSERT_TRUE(report) << report.error().message;
   EXPECT_EQ(report->exit, Exit::kUndoIncomplete);
   ASSERT_TRUE(report->error);
-  EXPECT_THAT(report->error->message, HasSubstr("not known what was done"));
+  EXPECT_THAT(report->error->message, HasSubstr("the outcome is not known"));
 }
 
 TEST_F(BusService, OnlyTheDaemonAndTheBusAreBelieved) {
@@ -173,7 +173,7 @@ TEST_F(BusService, OneThatHangsIsAskedNothing) {
   const auto report = confirm(std::chrono::milliseconds(300));
   ASSERT_FALSE(report);
   EXPECT_EQ(report.error().code, base::Code::kTimeout);
-  EXPECT_THAT(report.error().message, testing::AllOf(HasSubstr("nothing was asked"), HasSubstr("--local")));
+  EXPECT_THAT(report.error().message, testing::AllOf(HasSubstr("no request was sent"), HasSubstr("--local")));
   daemon.goes_on();
   std::this_thread::sleep_for(std::chrono::milliseconds(200));
   EXPECT_EQ(daemon.confirmed, 0) << "nor later, when nobody expects it";

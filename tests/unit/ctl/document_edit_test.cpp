@@ -90,7 +90,7 @@ TEST(SetValue, StandsBehindTheOtherKeys) {
 }
 
 TEST(SetValue, SaysWhatItCannotDo) {
-  EXPECT_THAT(with("ipoib.mtu", "1"), HasSubstr("there are 2 entries; say which"));
+  EXPECT_THAT(with("ipoib.mtu", "1"), HasSubstr("there are 2 entries; select one"));
   EXPECT_THAT(with("ipoib[ib9].mtu", "1"),
               HasSubstr("there is no ipoib[ib9] in x.toml; there are mlx4_ib0, 1"));
   EXPECT_THAT(with("ipoib[0].mtu.x", "1"), HasSubstr("is an integer, which has no keys"));
@@ -300,7 +300,7 @@ TEST(GetAndSet, WriteIntoTheFileThatCounts) {
   const std::string b = "[[ipoib]]\nname = \"b0\"\nguid = \"00:02:c9:03:00:31:78:f3\"\nmtu = 2044\n";
   write("version = 1\n" + a, b);
   EXPECT_EQ(console.run({"set", "--root", root, "ipoib[0].mtu", "4092"}), 1);
-  EXPECT_THAT(console.err.str(), HasSubstr("entries are counted in each file"));
+  EXPECT_THAT(console.err.str(), HasSubstr("a number counts within one file"));
   write("version = 1\n" + a, "[match]\nhost = \"storage*\"\n" + a);
   EXPECT_EQ(console.run({"set", "--root", root, "ipoib[a0].mtu", "4092"}), 0) << console.err.str();
   EXPECT_THAT(other(), HasSubstr("2044")) << "it is for other hosts";
@@ -400,7 +400,7 @@ TEST(Edit, WhatOthersWroteMeanwhileStays) {
   };
   console.answer("y\n");
   EXPECT_EQ(console.run({"edit"}), 1);
-  EXPECT_THAT(console.err.str(), AllOf(HasSubstr("was changed by somebody else while you were editing"),
+  EXPECT_THAT(console.err.str(), AllOf(HasSubstr("was changed by another process while you were editing"),
                                        HasSubstr("your text is in " + kept)));
   EXPECT_EQ(console.kernel.files.content[path], theirs);
   std::stringstream text;
@@ -457,7 +457,7 @@ TEST(Edit, LooksForChangesOfOthersUnderTheLock) {
   };
   console.answer("y\n");
   EXPECT_EQ(console.run({"edit"}), 1);
-  EXPECT_THAT(console.err.str(), HasSubstr("was changed by somebody else while you were editing"));
+  EXPECT_THAT(console.err.str(), HasSubstr("was changed by another process while you were editing"));
   EXPECT_EQ(console.kernel.files.content[path], theirs);
   std::filesystem::remove_all(kept);
 }

@@ -56,7 +56,7 @@ TEST_F(FabricCommand, ShowsTwoPlantedFaults) {
   answer_with(fabric);
   EXPECT_EQ(console.run({"fabric", "findings"}), 0);
   EXPECT_THAT(console.out.str(),
-              HasSubstr("node017/1 - leaf1/5  runs at 1X QDR, and both ends support 4X QDR"));
+              HasSubstr("node017/1 - leaf1/5  runs at 1X QDR, although both ends support 4X QDR"));
   EXPECT_THAT(console.out.str(), HasSubstr("node023/1            is the only port with P_Key 0x8009"));
   EXPECT_THAT(console.out.str(), Not(HasSubstr("SWITCHES")));
 }
@@ -201,7 +201,7 @@ TEST_F(FabricCommand, SaysWhatIsWrongWithItsArguments) {
   EXPECT_THAT(console.err.str(), HasSubstr("--route"));
   EXPECT_EQ(console.run({"fabric", "--timeout", "0"}), 1);
   EXPECT_EQ(console.run({"fabric", "--root", console.folder().string()}), 1);
-  EXPECT_THAT(console.err.str(), HasSubstr("--root is not for it"));
+  EXPECT_THAT(console.err.str(), HasSubstr("--root does not apply"));
   EXPECT_EQ(console.run({"fabric", "-f", "x.toml"}), 1);
 }
 

@@ -47,7 +47,7 @@ TEST_F(FirstUse, AKeyThatAPkeyEntryRepeatsMayBeMeantForItsPort) {
   host.document(kPort + "[[ipoib.pkey]]\npkey = 0x8002\nmode = \"datagram\"\nmode = \"connected\"\n");
   EXPECT_EQ(host.run({"validate"}), 1);
   EXPECT_THAT(host.err.str(), AllOf(HasSubstr(":7:1: error: mode is set twice"),
-                                    HasSubstr("keys of [[ipoib]] stand before its first [[ipoib.pkey]]")));
+                                    HasSubstr("keys of [[ipoib]] must precede its first [[ipoib.pkey]]")));
   host.document(
       kPort +
       "mode = \"datagram\"\n[[ipoib.pkey]]\npkey = 0x8002\nmtu = 1\nmtu = 2\nmode = \"datagram\"\nmode = "
@@ -104,7 +104,7 @@ TEST_F(FirstUse, ASyntaxErrorDoesNotHideTheOthers) {
   EXPECT_THAT(host.err.str(), AllOf(HasSubstr(":4:8: error: [[ipoib]] mode: is \"conected\""),
                                     HasSubstr(":5:1: error: mtu has no value"),
                                     HasSubstr(":7:1: error: [[module]] naem: unknown key"),
-                                    Not(HasSubstr("does not say what it applies to"))));
+                                    Not(HasSubstr("no identifying key"))));
 }
 
 TEST_F(FirstUse, ProfilesOfPortsWithoutANameAreCalledInWords) {

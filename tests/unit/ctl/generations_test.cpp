@@ -146,8 +146,8 @@ TEST(Generations, MistakesAreSaid) {
   fails({"rollback", "0", "--yes"}, "0");
   fails({"apply", "--confirm", "0"}, "--confirm");
   fails({"apply", "--confirm", "soon"}, "--confirm");
-  fails({"history", "--root", "/tmp"}, "does not go with --root");
-  fails({"apply", "--yes", "--confirm", "5", "--root", "/tmp"}, "--confirm does not go with --root");
+  fails({"history", "--root", "/tmp"}, "cannot be combined with --root");
+  fails({"apply", "--yes", "--confirm", "5", "--root", "/tmp"}, "--confirm cannot be combined with --root");
   console.environment.privileged = false;
   fails({"confirm"}, "takes root");
   fails({"rollback", "--yes"}, "");

@@ -300,7 +300,7 @@ TEST(Habits, AnUndoingThatDoesNotComeIsNotSaidToHaveSucceeded) {
 TEST(Habits, TheAnswersOfOthersAreTold) {
   Unanswered kept;
   EXPECT_EQ(kept.end([&] { kept.as_the_timer(core::confirm); }, [] {}), 0);
-  EXPECT_THAT(kept.err.str(), HasSubstr("somebody else has confirmed the changes"));
+  EXPECT_THAT(kept.err.str(), HasSubstr("another session has confirmed the changes"));
   Unanswered undone;
   EXPECT_EQ(undone.end(
                 [&] {
@@ -343,7 +343,7 @@ TEST(Habits, ALookSaysWhatAnApplyThatNobodySeesWouldRefuse) {
       "   0: 070200C0:0016 090200C0:D431 01 00000000:00000000 00:00000000 00000000     0        0 1 1 0\n";
   const auto without = with("ipv4 = { addresses = [\"192.0.2.8/24\"] }\n");
   const auto said =
-      AllOf(HasSubstr("warning: this would take away mlx4_ib0 192.0.2.7, which carries a login session"),
+      AllOf(HasSubstr("warning: this would remove mlx4_ib0 192.0.2.7, which carries a login session"),
             HasSubstr("`apply --yes`"), HasSubstr("--allow-removal"));
   EXPECT_EQ(console.run({"diff", without}), 2);
   EXPECT_THAT(console.err.str(), said);

@@ -215,7 +215,7 @@ TEST(RenderReport, WhatIsNotKnownIsNotCalledNothing) {
   Report lost;
   lost.exit = model::Exit::kUndoIncomplete;
   lost.error = base::Error{base::Code::kIo, "the daemon ended", 0};
-  EXPECT_EQ(render_applied(lost, Terminal{}, {}), "It is not known what was done.\n");
+  EXPECT_EQ(render_applied(lost, Terminal{}, {}), "The outcome is not known.\n");
   Report untold;
   untold.error = base::Error{base::Code::kRefused, "there is no report", 0};
   EXPECT_EQ(render_applied(untold, Terminal{}, {}), "") << "it may have done something";

@@ -410,8 +410,8 @@ TEST(Show, NarrowsToAName) {
   EXPECT_EQ(console.run({"show", "mlx4_0"}), 0);
   EXPECT_THAT(console.out.str(), HasSubstr("mlx4_0/2  port"));
   EXPECT_EQ(console.run({"show", "mlx4_1"}), 1);
-  EXPECT_THAT(console.err.str(), HasSubstr("nothing here is called mlx4_1; that is a name of the kernel's, "
-                                           "and udev may have renamed the device: there is mlx4_0"));
+  EXPECT_THAT(console.err.str(), HasSubstr("no object is named mlx4_1; udev may have renamed the device from "
+                                           "this kernel name: there is mlx4_0"));
 }
 
 TEST(Show, ABrokenDocumentDoesNotHideTheHost) {

@@ -170,7 +170,7 @@ TEST(Status, ADocumentThatIsNotThereAnyMoreIsSaidByAll) {
   EXPECT_EQ(host.run({"status"}), 0) << "it is held as it was";
   EXPECT_THAT(host.out.str(), AllOf(HasSubstr("none any more"), HasSubstr("1, applied")));
   EXPECT_EQ(host.run({"doctor"}), 2);
-  EXPECT_THAT(host.out.str(), HasSubstr("the daemon holds generation 1"));
+  EXPECT_THAT(host.out.str(), HasSubstr("the daemon enforces generation 1"));
 }
 
 TEST(Status, ADaemonThatIsMissingOrInTroubleIsWrong) {
@@ -231,7 +231,7 @@ TEST(Contended, IsSaidWhereverItDiffers) {
   EXPECT_EQ(host.run({"show"}), 0);
   EXPECT_THAT(host.out.str(), HasSubstr("the daemon leaves it alone until the next apply"));
   EXPECT_EQ(host.run({"doctor"}), 2);
-  EXPECT_THAT(host.out.str(), HasSubstr("somebody else keeps changing it: mode was changed back 3 times"));
+  EXPECT_THAT(host.out.str(), HasSubstr("another program keeps changing it: mode was changed back 3 times"));
 }
 
 TEST(Reload, FailsWhereTheDocumentIsNotHeld) {
@@ -242,12 +242,12 @@ TEST(Reload, FailsWhereTheDocumentIsNotHeld) {
   EXPECT_EQ(host.run({"reload", "--json"}), 1);
   host.report.diagnostics.clear();
   host.report.exit = model::Exit::kError;
-  host.report.notes = {"the document has errors; generation 1 is held instead"};
+  host.report.notes = {"the document has errors; generation 1 stays active instead"};
   EXPECT_EQ(host.run({"reload"}), 1);
-  EXPECT_THAT(host.err.str(), HasSubstr("generation 1 is held instead"));
+  EXPECT_THAT(host.err.str(), HasSubstr("generation 1 stays active instead"));
   host.runs = false;
   EXPECT_EQ(host.run({"reload"}), 1);
-  EXPECT_THAT(host.err.str(), HasSubstr("rdma-configd does not run"));
+  EXPECT_THAT(host.err.str(), HasSubstr("rdma-configd is not running"));
   int told = 0;
   host.environment.hang_up = [&](int pid) {
     told = pid;

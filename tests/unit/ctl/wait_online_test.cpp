@@ -94,7 +94,7 @@ TEST_F(WaitOnline, WaitsForPkeyInterfacesThatAreToCome) {
   EXPECT_THAT(console.out.str(), HasSubstr("2 interfaces"));
   console.kernel.machine.remove(console.kernel.machine.find("ib0.8002")->index);
   EXPECT_EQ(wait("0"), 1);
-  EXPECT_THAT(console.err.str(), HasSubstr("is not there yet"));
+  EXPECT_THAT(console.err.str(), HasSubstr("does not exist yet"));
 }
 
 TEST_F(WaitOnline, WhatHasNoAddressesIsNotWaitedFor) {

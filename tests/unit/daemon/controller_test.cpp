@@ -309,11 +309,11 @@ TEST_F(ControllerTest, AConfigurationThatIsRefusedIsSaid) {
          left = tree.get("/run/refused.json");
          tree.put("/good", "");
          controller.reload();
-         when([&] { return manager.status() == "generation 1 is held"; }, [this] { controller.stop(); });
+         when([&] { return manager.status() == "generation 1 is active"; }, [this] { controller.stop(); });
        });
   EXPECT_EQ(run(), 0);
   EXPECT_EQ(before,
-            "generation 1 is held; the configuration is not applied: config.toml:3:1: [[ipoib]] has no key "
+            "generation 1 is active; the configuration is not applied: config.toml:3:1: [[ipoib]] has no key "
             "\"mut\"");
   EXPECT_THAT(left,
               AllOf(HasSubstr(R"("generation":1)"), HasSubstr("config.toml:3:1: [[ipoib]] has no key")));
@@ -346,17 +346,17 @@ class ControllerRefusedTest : public ControllerTest {
 
 TEST_F(ControllerRefusedTest, ItIsStillRefusedAfterACrash) {
   EXPECT_EQ(status_after(system::linux_boot_id(), R"({"active":1,"document_judged":false})"),
-            "generation 1 is held; the configuration is not applied: config.toml:3:1: wrong");
+            "generation 1 is active; the configuration is not applied: config.toml:3:1: wrong");
   EXPECT_THAT(left, HasSubstr("config.toml:3:1: wrong")) << "and after the next one";
 }
 
 TEST_F(ControllerRefusedTest, SomebodyHasAppliedAnotherOneMeanwhile) {
   EXPECT_EQ(status_after(system::linux_boot_id(), R"({"active":2,"document_judged":false})"),
-            "generation 2 is held");
+            "generation 2 is active");
 }
 
 TEST_F(ControllerRefusedTest, AfterABootItIsReadAgain) {
-  EXPECT_EQ(status_after("another boot", R"({"active":1,"document_judged":true})"), "generation 1 is held");
+  EXPECT_EQ(status_after("another boot", R"({"active":1,"document_judged":true})"), "generation 1 is active");
 }
 
 TEST_F(ControllerTest, AfterACrashTheConfigurationIsNotReadAgain) {

@@ -15,13 +15,13 @@ Health content() {
 
 TEST(Health, Content) {
   EXPECT_EQ(content().state(), "idle");
-  EXPECT_EQ(content().status(), "generation 3 is held");
+  EXPECT_EQ(content().status(), "generation 3 is active");
   auto health = content();
   health.pending = 2;
   EXPECT_EQ(health.state(), "idle");
-  EXPECT_EQ(health.status(), "generation 3 is held, 2 pending");
+  EXPECT_EQ(health.status(), "generation 3 is active, 2 pending");
   health.limited = 1;
-  EXPECT_EQ(health.status(), "generation 3 is held, 2 pending, 1 limited");
+  EXPECT_EQ(health.status(), "generation 3 is active, 2 pending, 1 limited");
 }
 
 TEST(Health, WhatIsWrongIsSaid) {
@@ -29,21 +29,21 @@ TEST(Health, WhatIsWrongIsSaid) {
   health.refused = "config.toml:3:1: no such key\n  hint";
   EXPECT_EQ(health.state(), "degraded");
   EXPECT_EQ(health.status(),
-            "generation 3 is held; the configuration is not applied: config.toml:3:1: no such key");
+            "generation 3 is active; the configuration is not applied: config.toml:3:1: no such key");
   health = content();
   health.failing = "ipoib ib0: no";
   EXPECT_EQ(health.state(), "degraded");
-  EXPECT_EQ(health.status(), "generation 3 is held; failing: ipoib ib0: no");
+  EXPECT_EQ(health.status(), "generation 3 is active; failing: ipoib ib0: no");
   health = content();
   health.degraded = "state.json: damaged";
   EXPECT_EQ(health.state(), "degraded");
-  EXPECT_EQ(health.status(), "generation 3 is held; DEGRADED: state.json: damaged");
+  EXPECT_EQ(health.status(), "generation 3 is active; DEGRADED: state.json: damaged");
   health = content();
   health.contended = "ipoib ib0: somebody";
   EXPECT_EQ(health.state(), "degraded");
-  EXPECT_EQ(health.status(), "generation 3 is held; left alone: ipoib ib0: somebody");
+  EXPECT_EQ(health.status(), "generation 3 is active; left alone: ipoib ib0: somebody");
   health.generation = 0;
-  EXPECT_EQ(health.status(), "no generation is held; left alone: ipoib ib0: somebody");
+  EXPECT_EQ(health.status(), "no generation is active; left alone: ipoib ib0: somebody");
 }
 
 TEST(Health, WhatGoesOnComesFirst) {
@@ -51,19 +51,20 @@ TEST(Health, WhatGoesOnComesFirst) {
   health.failing = "ipoib ib0: no";
   health.unconfirmed = "2026-11-21T14:03:22Z";
   EXPECT_EQ(health.state(), "unconfirmed");
-  EXPECT_EQ(health.status(),
-            "generation 3 is held until 2026-11-21T14:03:22Z unless it is confirmed; failing: ipoib ib0: no");
+  EXPECT_EQ(
+      health.status(),
+      "generation 3 is active until 2026-11-21T14:03:22Z unless it is confirmed; failing: ipoib ib0: no");
   health.busy = true;
   EXPECT_EQ(health.state(), "working");
   EXPECT_EQ(health.status(),
-            "working; generation 3 is held until 2026-11-21T14:03:22Z unless it is confirmed");
+            "working; generation 3 is active until 2026-11-21T14:03:22Z unless it is confirmed");
   health.doing = "1 of 3 changes done: mtu";
   EXPECT_EQ(health.state(), "working");
   EXPECT_EQ(
       health.status(),
-      "1 of 3 changes done: mtu; generation 3 is held until 2026-11-21T14:03:22Z unless it is confirmed");
+      "1 of 3 changes done: mtu; generation 3 is active until 2026-11-21T14:03:22Z unless it is confirmed");
   health.unconfirmed.clear();
-  EXPECT_EQ(health.status(), "1 of 3 changes done: mtu; generation 3 is held");
+  EXPECT_EQ(health.status(), "1 of 3 changes done: mtu; generation 3 is active");
   health.ready = false;
   EXPECT_EQ(health.state(), "starting");
   EXPECT_EQ(health.status(), "1 of 3 changes done: mtu");

@@ -248,7 +248,8 @@ TEST(NameTemplates, SayWhatIsWrong) {
   EXPECT_EQ(wrong_template("fab0"), "without {number} or {guid_tail} all ports get one name");
   EXPECT_EQ(wrong_template("fab{port}"), "the place-holders are {number} and {guid_tail}");
   EXPECT_EQ(wrong_template("fab{number"), "the place-holders are {number} and {guid_tail}");
-  EXPECT_EQ(wrong_template("ib{number}"), "ib{number} is what the kernel calls whichever port comes first");
+  EXPECT_EQ(wrong_template("ib{number}"),
+            "ib{number} is the name that the kernel assigns to the first port that appears");
 }
 
 }  // namespace

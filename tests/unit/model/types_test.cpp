@@ -133,7 +133,7 @@ TEST(Dscp, KnowsTheNamesOfClasses) {
 
 TEST(Codec, SaysWhatSortOfValueIsWanted) {
   EXPECT_EQ(Codec<Mtu>::parse(Value{std::string("2044")}).error().message,
-            "is a text, must be an integer like 2044");
+            "is a string, must be an integer like 2044");
   EXPECT_FALSE(Codec<Mtu>::parse(Value{std::int64_t{67}}));
   EXPECT_FALSE(Codec<Mtu>::parse(Value{std::int64_t{65521}}));
   EXPECT_TRUE(Codec<Mtu>::parse(Value{std::int64_t{65520}}));

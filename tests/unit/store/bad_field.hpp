@@ -57,7 +57,7 @@ inline BadFields bad_attributes(const std::string& at) {
           {at, R"({"mtu": [["a"]]})"}};
 }
 
-/// Of a list of texts.
+/// Of a list of strings.
 inline BadFields bad_texts(const std::string& at) {
   return {{at, "1"}, {at, "\"x\""}, {at, "{}"}, {at, "[1]"}, {at, "[[]]"}, {at, R"(["a", null])"}};
 }

@@ -8,9 +8,9 @@ __metaclass__ = type
 
 DOCUMENTATION = r"""
 module: apply
-short_description: Make an RDMA host as a document says
+short_description: Apply a document to an RDMA host
 description:
-  - Compares the host with a document of rdma-configd and makes it so, all or nothing. A change that the kernel refuses is undone with all others.
+  - Applies a document of rdma-configd to the host, all or nothing. If the kernel refuses a change, all others are undone.
   - The document goes to the program on its standard input, without a shell. With I(tables) it is in a temporary folder, which only root may read.
   - Without I(content) and I(src) it is the document of the host in C(/etc/rdma-configd), with its drop-ins.
 version_added: 0.1.0
@@ -29,14 +29,14 @@ options:
     type: path
   install:
     description:
-      - Keep the document as C(/etc/rdma-configd/config.toml) once it is applied. Without that, the daemon holds it until it next starts or reloads.
-      - The default is to keep it, but not with I(confirm), since a document that nobody has confirmed must not come back at the next boot.
+      - Keep the document as C(/etc/rdma-configd/config.toml) once it is applied. Otherwise the daemon enforces it only until its next start or reload.
+      - The default is to keep it, but not with I(confirm), since an unconfirmed document must not be applied again at the next boot.
         Apply it again without I(confirm) after the confirmation.
       - Drop-ins in C(conf.d) are an error, because they would be merged with the document. Check mode finds them too.
     type: bool
   confirm:
     description:
-      - The host goes back to its former state after so many seconds unless M(rdma_configd.host.confirm) is called before.
+      - Seconds after which the host is rolled back unless M(rdma_configd.host.confirm) is called before.
       - Call it over a new connection, which proves that the host can still be reached.
       - C(0) is final at once.
     type: int

@@ -11,7 +11,7 @@ module: confirm
 short_description: Confirm an apply, over a connection that the change has survived
 description:
   - Ends the confirmation window of M(rdma_configd.host.apply) so that the change stays.
-  - With I(generation) it fails where that generation is not active any more, because the window has passed and the host went back by itself.
+  - With I(generation) it fails if that generation is no longer active, because the window has passed and the host was rolled back.
 version_added: 0.1.0
 options:
   generation:

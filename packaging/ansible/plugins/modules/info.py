@@ -8,9 +8,9 @@ __metaclass__ = type
 
 DOCUMENTATION = r"""
 module: info
-short_description: Read the RDMA side of a host
+short_description: Read the RDMA configuration and state of a host
 description:
-  - Returns what rdma-configctl says of a host, as it says it. Changes nothing.
+  - Returns the output of rdma-configctl on a host unchanged. Changes nothing.
 version_added: 0.1.0
 options:
   gather:
@@ -19,7 +19,7 @@ options:
       - C(show) is the whole host with devices, ports, P_Keys and interfaces.
       - C(diff) is how the host differs from its document, resource by resource.
       - C(document) is the document that applies to the host, with drop-ins merged and values of the host filled in.
-      - C(import) is a document made of what is configured or runs; see I(import_format).
+      - C(import) is a document made from configuration files or running interfaces; see I(import_format).
       - C(status) is not available with I(root).
     type: list
     elements: str

@@ -10,7 +10,7 @@ DOCUMENTATION = r"""
 module: verify
 short_description: Send test messages over RDMA
 description:
-  - Runs one test of C(rdma-configctl verify) and fails where messages are lost.
+  - Runs one test of C(rdma-configctl verify) and fails if messages are lost.
 version_added: 0.1.0
 options:
   server:
@@ -42,7 +42,7 @@ options:
     type: int
     default: 20049
   allow_loss:
-    description: Succeed where at least one message was answered.
+    description: Succeed if at least one message was answered.
     type: bool
     default: false
 attributes:

@@ -10,7 +10,7 @@ DOCUMENTATION = r"""
 module: withdraw
 short_description: Hand a host over before rdma-configd is removed
 description:
-  - Stops the daemon. Files of rdma-configd stay under other names, and scripts called by udev do at boot what it did.
+  - Stops the daemon. Files of rdma-configd stay under other names, and scripts called by udev configure the host at boot.
   - The network stays as it is now. The state and the generations are deleted.
 version_added: 0.1.0
 attributes:

@@ -73,8 +73,7 @@ class DbusNetworkManager final : public NetworkManager {
     const char* refused = "";
     if (sd_bus_message_enter_container(reply->get(), 'a', "s") > 0)
       (void)sd_bus_message_read(reply->get(), "s", &refused);
-    return fail(Code::kRefused,
-                fmt::format("{}: it does not take {} (its journal may say why)", what, refused));
+    return fail(Code::kRefused, fmt::format("{}: it rejected {} (its journal may say why)", what, refused));
   }
 
   Result<void> remove(const std::string& uuid) override {

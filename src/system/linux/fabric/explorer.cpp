@@ -406,7 +406,7 @@ fabric::Route Explorer::trace(const ibnd_port_t& target) {
     node = next->node;
     in = next->portnum;
   }
-  route.broken = "it goes round in a loop";
+  route.broken = "the route loops";
   return route;
 }
 

@@ -317,7 +317,7 @@ class LinuxFiles final : public Files {
     if (!place) return place.error().sys_errno == ENOENT ? Result<void>() : fail(place.error());
     const std::filesystem::path target(to);
     if (target.parent_path() != std::filesystem::path(from).parent_path() || !target.has_filename())
-      return fail(Code::kInvalid, fmt::format("\"{}\": it is not beside {}", to, from));
+      return fail(Code::kInvalid, fmt::format("\"{}\": it is not in the same directory as {}", to, from));
     if (::renameat(place->folder.get(), place->name.c_str(), place->folder.get(),
                    target.filename().c_str()) != 0) {
       return errno == ENOENT ? Result<void>() : fail_errno(errno, place->shown);

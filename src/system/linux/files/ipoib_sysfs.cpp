@@ -36,7 +36,8 @@ class SysfsIpoib final : public Ipoib {
     const auto what = fmt::format("{}: create a child with P_Key {}", parent, pkey.text());
     auto done = write(parent, "create_child", pkey.text(), what);
     if (!done && done.error().sys_errno == ENOTUNIQ) {
-      return fail(base::Error{Code::kRefused, what + ": there is one with this P_Key already", ENOTUNIQ});
+      return fail(
+          base::Error{Code::kRefused, what + ": an interface with this P_Key already exists", ENOTUNIQ});
     }
     return done;
   }

@@ -21,7 +21,7 @@ using base::Code;
 using base::fail;
 using base::Result;
 
-constexpr const char* kWhat = "changing how RDMA devices and network namespaces go together";
+constexpr const char* kWhat = "changing the network namespace mode of RDMA devices";
 
 class NldevSystem final : public RdmaSystem {
  public:

@@ -63,7 +63,7 @@ class ProcSysctl final : public Sysctl {
   static Result<std::string> place(const std::string& path) {
     for (const auto part : base::split(path, '/')) {
       if (part.empty() || part == "." || part == "..") {
-        return fail(base::Code::kInvalid, fmt::format("\"{}\": no kernel setting is called so", path));
+        return fail(base::Code::kInvalid, fmt::format("\"{}\": no such kernel setting", path));
       }
     }
     return "/proc/sys/" + path;

@@ -148,7 +148,7 @@ class LinuxDcb final : public Dcb {
       return reply.number<std::uint8_t>(DCB_ATTR_DCBX).value_or(0);
     });
     if (!refused) return fail(refused.error());
-    if (*refused != 0) return fail(base::Code::kUnsupported, what + ": the driver does not take it");
+    if (*refused != 0) return fail(base::Code::kUnsupported, what + ": the driver rejects it");
     return {};
   }
 

@@ -187,7 +187,7 @@ TEST_F(FleetCommand, ReportTellsFaultyFilesAndReadsTheRest) {
   EXPECT_THAT(
       console.err.str(),
       AllOf(HasSubstr("cut.show.json:"), HasSubstr("the JSON is cut off here"),
-            HasSubstr("foreign.diff.json:1:1"), HasSubstr("the name does not say of which host it is"),
+            HasSubstr("foreign.diff.json:1:1"), HasSubstr("the name of the file does not name a host"),
             HasSubstr("more than the 8388608 bytes"),
             HasSubstr("pipe.show.json: error: is not a regular file"),
             HasSubstr("in/lost: error: has neither show.json nor diff.json of the host"),
@@ -214,7 +214,7 @@ TEST_F(FleetCommand, ReportUsesOneOutputOfAHost) {
   write("in/a 2/show.json", fakes::show_of_host(3));
   EXPECT_EQ(run({"fleet", "report", "@in"}), 1);
   EXPECT_THAT(console.err.str(),
-              AllOf(HasSubstr("in/a1/show.json is of host a1 as well"),
+              AllOf(HasSubstr("in/a1/show.json also belongs to host a1"),
                     HasSubstr("does not have the name of a host"), HasSubstr("1 host: 0 findings")));
 }
 

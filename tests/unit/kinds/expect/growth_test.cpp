@@ -64,7 +64,7 @@ TEST_F(Growing, IsKnownAfterTheWindow) {
   record();
   at(2000, 9);
   EXPECT_EQ(judged().status, Status::kPending);
-  EXPECT_THAT(judged().reason, HasSubstr("the daemon has watched it for 16 min only"));
+  EXPECT_THAT(judged().reason, HasSubstr("the daemon has watched it only for 16 min"));
   at(4600, 15);
   EXPECT_EQ(judged().status, Status::kInSync);
   at(4600, 16);

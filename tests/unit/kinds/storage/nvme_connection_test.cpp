@@ -52,7 +52,7 @@ TEST_F(NvmeConnections, ATargetThatIsAwayIsPendingAndAHoldTriesAgain) {
   const auto held = run(kTargetText, true);
   EXPECT_EQ(held.exit, Exit::kUndone);
   ASSERT_TRUE(held.error);
-  EXPECT_THAT(held.error->message, HasSubstr("nvme-cli has connected nothing there"));
+  EXPECT_THAT(held.error->message, HasSubstr("nvme-cli made no connection"));
 
   kernel->nvme_host.targets = targets;
   EXPECT_EQ(run(kTargetText, true).exit, Exit::kOk);
