@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kinds/storage/nvme/nvme_target_parse.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kinds/storage/nvme/nvme_target.hpp"
+#include "model/inet_types.hpp"
+
+namespace rdmacfg::kinds {
+
+using model::Desired;
+using model::Diagnostics;
+using model::Severity;
+
+namespace {
+
+constexpr std::int64_t kNvmePort = 4420;  // "nvme" of services(5)
+constexpr std::int64_t kNsidMost = 1024;  // NVMET_MAX_NAMESPACES of drivers/nvme/target/nvmet.h
+
+using Texts = std::vector<std::string>;
+
+class TargetEntry {
+ public:
+  TargetEntry(const model::Section& section, Desired& desired, Diagnostics& diagnostics)
+      : section_(section), desired_(desired), diagnostics_(diagnostics) {}
+
+  void complete() {
+    hosts();
+    listeners();
+    namespaces();
+  }
+
+ private:
+  void wrong(const model::Location& where, std::string_view key, std::string what, std::string hint) {
+    diagnostics_.push_back(
+        {Severity::kError, where, fmt::format("[[nvme_target]] {}: {}", key, what), std::move(hint), {}});
+  }
+
+  void hosts() {
+    const auto* any = section_.find("any_host");
+    const auto* named = section_.find("hosts");
+    desired_.settings.try_emplace("any_host", false);
+    desired_.origins.try_emplace("any_host", section_.where);
+    Texts list;
+    if (named != nullptr) {
+      if (const auto* texts = std::get_if<Texts>(&named->value)) list = *texts;
+      for (const auto& host : list) {
+        if (auto nqn = model::Nqn::parse(host); !nqn) wrong(named->where, "hosts", nqn.error().message, "");
+      }
+    }
+    std::sort(list.begin(), list.end());
+    list.erase(std::unique(list.begin(), list.end()), list.end());
+    if (any != nullptr && any->value == model::Value{true} && !list.empty()) {
+      wrong(any->where, "any_host", "the kernel takes either names or any host",
+            "leave hosts out, or any_host");
+    }
+    desired_.settings["hosts"] = list.empty() ? model::Value{} : model::Value{list};
+    desired_.origins.try_emplace("hosts", section_.where);
+  }
+
+  void listeners() {
+    const auto* addresses = section_.find("addresses");
+    const auto wanted = model::from_attributes<NvmeTargetSubsystem>(desired_.policy);
+    Texts out;
+    for (const auto& written : wanted.addresses.value_or(Texts{})) {
+      const auto address = model::IpAddress::parse(written);
+      if (!address || address->multicast()) {
+        wrong(addresses->where, "addresses", fmt::format("\"{}\" is not an address of a host", written), "");
+        continue;
+      }
+      out.push_back(fmt::format("{} {}", address->text(), wanted.port ? wanted.port->number : kNvmePort));
+    }
+    std::sort(out.begin(), out.end());
+    out.erase(std::unique(out.begin(), out.end()), out.end());
+    desired_.settings["listeners"] = out.empty() ? model::Value{} : model::Value{std::move(out)};
+    desired_.origins["listeners"] = addresses == nullptr ? section_.where : addresses->where;
+  }
+
+  void namespaces() {
+    std::map<std::int64_t, std::string> devices;
+    for (const auto& child : section_.children) {
+      if (child.path != "nvme_target.namespace") continue;
+      const auto* nsid = child.find("nsid");
+      const auto* device = child.find("device");
+      if (nsid == nullptr) continue;  // reported already, by the grammar
+      const auto number = std::get<std::int64_t>(nsid->value);
+      if (number < 1 || number > kNsidMost) {
+        wrong(nsid->where, "namespace.nsid",
+              fmt::format("{} is out of range; must be from 1 to {}", number, kNsidMost), "");
+      } else if (device == nullptr) {
+        wrong(child.where, "namespace.device", "it is missing", "device = \"/dev/disk/by-id/…\"");
+      } else {
+        devices.emplace(number, model::text_of(device->value));
+      }
+    }
+    Texts out;
+    for (const auto& [number, device] : devices) out.push_back(fmt::format("{} {}", number, device));
+    desired_.settings["namespaces"] = out.empty() ? model::Value{} : model::Value{std::move(out)};
+    desired_.origins["namespaces"] = section_.where;
+  }
+
+  const model::Section& section_;
+  Desired& desired_;
+  Diagnostics& diagnostics_;
+};
+
+}  // namespace
+
+void complete_nvme_target(const model::Section& section, Desired& desired, Diagnostics& diagnostics) {
+  TargetEntry(section, desired, diagnostics).complete();
+}
+
+}  // namespace rdmacfg::kinds
