@@ -9,7 +9,7 @@
 
 #include "base/text.hpp"
 #include "kinds/storage/iser/iscsi_found.hpp"
-#include "kinds/storage/surroundings.hpp"
+#include "kinds/units.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -29,32 +29,22 @@ Result<IserFile> read_iser_file(system::Files& files) {
 }
 
 Result<std::optional<system::Unit>> login_unit(system::Host& host) {
-  const std::vector<std::string> names{std::string(kIserUnit)};
-  auto units = host.units.observe_units(names);
-  if (!units) return base::fail(units.error());
-  if (!*units || (*units)->empty()) return std::optional<system::Unit>{};
-  return std::optional((*units)->front());
+  return observe_unit(std::string(kIserUnit), host);
 }
 
 std::string iser_label(const IserPortal& portal) {
   return fmt::format("iSER session with {} at {}", portal.target, portal.portal());
 }
 
-Result<std::string> why_sessions_stay(const std::vector<std::string>& going,
-                                      const std::vector<std::string>& others, system::Host& host) {
-  return why_disks_stay(going, others, [&](const auto& names) { return host.iscsi.uses(names); });
+DiskUses iscsi_disk_uses(system::Host& host) {
+  return [&host](const auto& names) { return host.iscsi.uses(names); };
 }
 
 bool logs_in_again(const IserSession& wanted) { return wanted.unit && *wanted.unit != kIserLeaving; }
 
 Result<void> reload_iser_units(system::Host& host) {
   const std::vector<std::string> names{std::string(kIserUnit), "remote-fs.target"};
-  const auto units = host.units.observe_units(names);
-  if (!units) return base::fail(units.error());
-  const bool stale = *units && std::any_of((*units)->begin(), (*units)->end(), [](const auto& unit) {
-    return unit.there() && unit.needs_reload;
-  });
-  return stale ? host.units.reload_manager() : Result<void>{};
+  return reload_changed_units(names, host);
 }
 
 namespace {
@@ -80,7 +70,7 @@ Result<void> log_out(const std::set<IserPortal>& away, const std::set<IserPortal
     any = any || logins.wanted.contains(portal) || logins.leaving.contains(portal) ||
           logins.resting.contains(portal);
   }
-  const auto why = why_sessions_stay({going.begin(), going.end()}, {}, host);
+  const auto why = why_disks_stay({going.begin(), going.end()}, {}, iscsi_disk_uses(host));
   if (!why) return base::fail(why.error());
   if (!why->empty()) return base::fail(base::Code::kBusy, fmt::format("iSER sessions: {}", *why));
   if (!any && going.empty()) return {};

@@ -12,6 +12,7 @@
 #include "formats/iser_unit.hpp"
 #include "kinds/kind.hpp"
 #include "kinds/storage/iser/iser_session.hpp"
+#include "kinds/storage/surroundings.hpp"
 #include "system/host.hpp"
 
 namespace rdmacfg::kinds {
@@ -32,9 +33,8 @@ base::Result<std::optional<system::Unit>> login_unit(system::Host& host);
 
 std::string iser_label(const IserPortal& portal);
 
-/// Why the disks of these sessions cannot go; empty: they can.
-base::Result<std::string> why_sessions_stay(const std::vector<std::string>& going,
-                                            const std::vector<std::string>& others, system::Host& host);
+/// Users of the disks of sessions, by the sessions' names.
+DiskUses iscsi_disk_uses(system::Host& host);
 
 /// Not when the logout of an interrupted run is undone to.
 bool logs_in_again(const IserSession& wanted);

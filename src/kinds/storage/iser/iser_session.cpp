@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <set>
+#include <utility>
 
 #include "base/text.hpp"
 #include "formats/iser_unit.hpp"
@@ -44,43 +44,24 @@ constexpr std::array kIserFiles{
             [](std::string_view text) { return text.empty() ? std::string() : render_iser_boot_drop_in(); },
         .after_write = OwnedFile::AfterWrite::kReloadUnits}};
 
-/// Sessions of ours by portals that no entry has: they are to go.
-struct GoingSessions {
-  std::map<std::string, std::vector<std::string>> at;
-  bool used = false;  ///< one of their disks is, when all of them go
-
-  [[nodiscard]] std::vector<std::string> beside(const std::string& portal) const {
-    std::vector<std::string> out;
-    for (const auto& [other, names] : at) {
-      if (other != portal) out.insert(out.end(), names.begin(), names.end());
-    }
-    return out;
-  }
-};
-
 /// One look for all that a run asks before its first change.
 const Result<std::vector<IscsiSession>>& sessions_in(const World& world) {
   return world.once("iscsi sessions", [&] { return world.host().iscsi.observe(); });
 }
 
-Result<GoingSessions> sessions_to_go(const std::vector<Desired>& desired, const World& world) {
+/// Sessions of ours by portals that no entry has.
+Result<LeavingSessions> leaving_sessions(const std::vector<Desired>& desired, const World& world) {
   const auto& all = sessions_in(world);
   if (!all) return base::fail(all.error());
-  std::set<std::string_view> wanted;
-  for (const auto& resource : desired) {
-    if (resource.key.kind == kIserKind) wanted.insert(resource.key.id);
-  }
-  GoingSessions out;
+  const auto wanted = ids_of(desired, kIserKind);
+  LeavingSessions out;
   for (const auto& one : *all) {
     const auto address = model::IpAddress::parse(one.address);
     if (!address || one.interface != kIserInterface) continue;
     const auto portal = IserPortal{one.target, *address, one.port, one.group}.text();
-    if (!wanted.contains(portal)) out.at[portal].push_back(one.name);
+    if (!wanted.contains(portal)) out.by_id[portal].push_back(one.name);
   }
-  const auto why = why_sessions_stay(out.siblings(""), {}, world.host());
-  if (!why) return base::fail(why.error());
-  out.used = !why->empty();
-  return out;
+  return with_use(std::move(out), iscsi_disk_uses(world.host()));
 }
 
 class IserSessionKind final : public Kind, public NeedsWatching, public MayBeMeant {
@@ -265,12 +246,10 @@ class IserSessionKind final : public Kind, public NeedsWatching, public MayBeMea
   [[nodiscard]] std::string why_held(const model::Key& key, const std::vector<Desired>& desired,
                                      const World& world) const override {
     if (key.kind != kIserKind || world.offline()) return {};
-    const auto& going = world.once("iscsi sessions to go", [&] { return sessions_to_go(desired, world); });
-    if (!going || !going->used) return {};
-    const auto names = going->at.find(key.id);
-    if (names == going->at.end()) return {};
-    const auto why = why_sessions_stay(names->second, going->siblings(key.id), world.host());
-    return why && !why->empty() ? *why + "; it is logged out once nothing uses it" : std::string();
+    const auto& leaving =
+        world.once("iscsi sessions to go", [&] { return leaving_sessions(desired, world); });
+    return why_sessions_held(leaving, key.id, iscsi_disk_uses(world.host()),
+                             "it is logged out once nothing uses it");
   }
 
  private:
@@ -305,7 +284,7 @@ class IserSessionKind final : public Kind, public NeedsWatching, public MayBeMea
             one.name, one.transport, one.interface, one.name.substr(std::string_view("session").size()));
       }
       // The entry has been changed. Its former session goes first, unless it has to stay.
-      const auto why = why_sessions_stay({one.name}, {}, host);
+      const auto why = why_disks_stay({one.name}, {}, iscsi_disk_uses(host));
       if (why && !why->empty())
         return fmt::format("{} is logged in there by port {} and portal group {}, and {}", one.name, one.port,
                            one.group, *why);

@@ -6,11 +6,11 @@
 #include <string_view>
 
 #include "kinds/storage/iser/iser_session.hpp"
+#include "kinds/storage/target_entry.hpp"
 
 namespace rdmacfg::kinds {
 
 using model::Diagnostics;
-using model::Severity;
 
 namespace {
 
@@ -25,12 +25,9 @@ std::optional<std::int64_t> number_of(const model::Section& section, std::string
   const auto* number = std::get_if<std::int64_t>(&given->value);
   if (number == nullptr) return std::nullopt;  // reported already, by the grammar
   if (*number >= least && *number <= kHighestNumber) return *number;
-  diagnostics.push_back({Severity::kError,
-                         given->where,
-                         fmt::format("[[iser_session]] {}: {} is out of range; must be from {} to {}", key,
-                                     *number, least, kHighestNumber),
-                         "",
-                         {}});
+  report_entry_error(section, given->where, key,
+                     fmt::format("{} is out of range; must be from {} to {}", *number, least, kHighestNumber),
+                     "", diagnostics);
   return std::nullopt;
 }
 
@@ -46,12 +43,9 @@ std::optional<IserPortal> iser_portal_of(const model::Section& section, Diagnost
   if (!name || !portal || !port || !group) return std::nullopt;
   const bool scoped = portal->family == model::Family::kIpv6 && portal->link_local();
   if (portal->multicast() || portal->unspecified() || scoped) {
-    diagnostics.push_back(
-        {Severity::kError,
-         address->where,
-         fmt::format("[[iser_session]] address: \"{}\" is not an address of a target", portal->text()),
-         scoped ? "a link-local address leads nowhere without its interface" : "",
-         {}});
+    report_entry_error(section, address->where, "address",
+                       fmt::format("\"{}\" is not an address of a target", portal->text()),
+                       scoped ? "a link-local address leads nowhere without its interface" : "", diagnostics);
     return std::nullopt;
   }
   return IserPortal{std::move(name->text), *portal, *port, *group};

@@ -15,6 +15,7 @@
 #include "kinds/storage/lio/lio_settings.hpp"
 #include "kinds/storage/lio/lio_target_parse.hpp"
 #include "kinds/storage/surroundings.hpp"
+#include "kinds/storage/target_entry.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -23,7 +24,6 @@ using model::Change;
 using model::Desired;
 using model::Diagnostics;
 using model::Observed;
-using model::Severity;
 
 namespace {
 
@@ -110,26 +110,14 @@ class LioTargetKind final : public Kind {
         resource.settings.clear();
         continue;
       }
-      // Anything that is not to be there, and is not, needs no mention.
-      const auto at = now.find(resource.key);
-      std::erase_if(resource.settings, [&](const auto& setting) {
-        return setting.second == model::Value{} &&
-               (at == now.end() || !at->second->settings.contains(setting.first));
-      });
+      drop_empty_settings(resource, now);
       const auto wanted = model::from_attributes<LioTargetEntry>(resource.settings);
-      for (const auto& portal : wanted.portals.value_or(Texts{})) {
-        const auto given = addresses.find(portal.substr(0, portal.find(' ')));
-        if (given != addresses.end()) resource.needs.push_back(given->second);
-      }
+      need_addresses(resource, wanted.portals.value_or(Texts{}), addresses);
       if (mounted.empty()) mounted = mounted_devices(world.host().files);
       for (const auto& text : wanted.luns.value_or(Texts{})) {
         const auto path = path_of_lun(text);
-        if (path.empty() || !mounted.contains(path)) continue;
-        diagnostics.push_back({Severity::kError,
-                               resource.origins.at("luns"),
-                               fmt::format("[[lio_target]] lun: {} is mounted on this host", path),
-                               "two hosts that write to one file system destroy it: unmount it first",
-                               {}});
+        if (!path.empty() && mounted.contains(path))
+          report_mounted(resource, "luns", "lun", path, diagnostics);
       }
       if (!reachable(resource.key, world)) {
         resource.pending = fmt::format("there is no InfiniBand port {}", resource.key.id);
@@ -184,14 +172,9 @@ class LioTargetKind final : public Kind {
   }
 
  private:
-  /// An update leaves alone what it does not mention.
   static LioTargetEntry complete_entry(const Change& change) {
-    auto all = change.before;
-    all.erase("enabled");                      // an interrupted run may have disabled it
-    for (const auto& field : change.fields) {  // undoing takes away what was not there
-      if (!change.after.contains(field)) all.erase(field);
-    }
-    for (const auto& [field, value] : change.after) all.insert_or_assign(field, value);
+    auto all = complete_settings(change);
+    if (!change.after.contains("enabled")) all.erase("enabled");  // an interrupted run may have disabled it
     return model::from_attributes<LioTargetEntry>(all);
   }
 };

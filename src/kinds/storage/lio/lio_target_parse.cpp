@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "kinds/storage/lio/lio_target.hpp"
+#include "kinds/storage/target_entry.hpp"
 #include "model/inet_types.hpp"
 
 namespace rdmacfg::kinds {
@@ -26,12 +27,6 @@ constexpr std::size_t kLunFileLongest = 255, kLunDeviceLongest = 511;  // LIO's
 
 using Texts = std::vector<std::string>;
 
-model::Value value_of(Texts list) {
-  std::sort(list.begin(), list.end());
-  list.erase(std::unique(list.begin(), list.end()), list.end());
-  return list.empty() ? model::Value{} : model::Value{std::move(list)};
-}
-
 class LioEntry {
  public:
   LioEntry(const model::Section& section, const model::TargetName& name, Desired& desired,
@@ -47,9 +42,9 @@ class LioEntry {
   }
 
  private:
-  void wrong(const model::Location& where, std::string_view key, std::string what, std::string hint) {
-    diagnostics_.push_back(
-        {Severity::kError, where, fmt::format("[[lio_target]] {}: {}", key, what), std::move(hint), {}});
+  void wrong(const model::Location& where, std::string_view key, const std::string& message,
+             std::string hint) {
+    report_entry_error(section_, where, key, message, std::move(hint), diagnostics_);
   }
 
   [[nodiscard]] Texts list_of(std::string_view key) const {
@@ -77,7 +72,7 @@ class LioEntry {
     }
     desired_.settings["any_initiator"] = everybody;
     desired_.origins.try_emplace("any_initiator", section_.where);
-    desired_.settings["initiators"] = value_of(std::move(list));
+    desired_.settings["initiators"] = value_of_set(std::move(list));
     desired_.origins.try_emplace("initiators", section_.where);
   }
 
@@ -110,16 +105,8 @@ class LioEntry {
     const auto* addresses = section_.find("addresses");
     const auto* port = section_.find("port");
     const auto wanted = model::from_attributes<LioTargetEntry>(desired_.policy);
-    Texts out;
-    for (const auto& written : wanted.addresses.value_or(Texts{})) {
-      const auto address = model::IpAddress::parse(written);
-      if (!address || address->multicast()) {
-        wrong(addresses->where, "addresses", fmt::format("\"{}\" is not an address of a host", written), "");
-        continue;
-      }
-      out.push_back(
-          fmt::format("{} {}", address->text(), wanted.port ? wanted.port->number : model::kIscsiPort));
-    }
+    auto out = portals_of(section_, wanted.addresses, wanted.port ? wanted.port->number : model::kIscsiPort,
+                          diagnostics_);
     for (const auto* entry : {addresses, port}) {
       if (entry == nullptr || !port_) continue;
       wrong(entry->where, entry == port ? "port" : "addresses", "an SRP target has no addresses",
@@ -129,7 +116,7 @@ class LioEntry {
       wrong(section_.where, "addresses", "an iSER target is offered on at least one",
             "addresses = [\"192.0.2.1\"]");
     }
-    desired_.settings["portals"] = port_ ? model::Value{} : value_of(std::move(out));
+    desired_.settings["portals"] = port_ ? model::Value{} : value_of_set(std::move(out));
     desired_.origins["portals"] = addresses == nullptr ? section_.where : addresses->where;
   }
 

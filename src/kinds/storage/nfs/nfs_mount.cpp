@@ -15,6 +15,7 @@
 #include "kinds/entry.hpp"
 #include "kinds/host/package_table.hpp"
 #include "kinds/storage/nfs/nfs_mount_parse.hpp"
+#include "kinds/units.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -42,22 +43,15 @@ constexpr std::array kNfsMountFiles{
               .rendered = [](std::string_view text) { return render_boot_mounts(parse_boot_mounts(text)); },
               .after_write = OwnedFile::AfterWrite::kReloadUnits}};
 
-using UnitsByName = std::map<std::string, Unit>;
 using MountsByPath = std::map<std::string, Mounted>;
 
 /// Those that systemd knows; empty when none answers.
 Result<UnitsByName> observe_mount_units(const std::vector<std::string>& paths, system::Host& host) {
-  UnitsByName out;
   std::vector<std::string> names;
   for (const auto& path : paths) names.push_back(mount_unit_name(path));
-  if (names.empty()) return out;
-  auto units = host.units.observe_units(names);
-  if (!units) return base::fail(units.error());
-  if (!*units) return out;
-  for (auto& unit : **units) {
-    if (unit.there()) out.emplace(unit.name, std::move(unit));
-  }
-  return out;
+  auto units = observe_units_by_name(names, host);
+  if (units) std::erase_if(*units, [](const auto& named) { return !named.second.there(); });
+  return units;
 }
 
 /// As the host's first process has it: a service may see less. A caller who may not read that sees its own.
@@ -326,9 +320,8 @@ class NfsMountKind final : public Kind, public NeedsWatching {
   }
 
   static std::string why_no_mounts(system::Host& host) {
-    const std::vector<std::string> any{"remote-fs.target"};
-    const auto units = host.units.observe_units(any);
-    if (!units || !*units) return "no systemd answers here";
+    const auto unit = observe_unit("remote-fs.target", host);
+    if (!unit || !*unit) return "no systemd answers here";
     const auto& package = *find_package("nfs-common");
     if (is_installed(package, host.packages)) return {};
     return "there is no mount.nfs" + how_to_get(package, host.files);
@@ -410,12 +403,7 @@ class NfsMountKind final : public Kind, public NeedsWatching {
   static Result<void> reload(const std::vector<std::string>& paths, system::Host& host) {
     std::vector<std::string> names{"remote-fs.target"};
     for (const auto& path : paths) names.push_back(mount_unit_name(path));
-    const auto units = host.units.observe_units(names);
-    if (!units) return base::fail(units.error());
-    if (!*units) return {};
-    const bool stale = std::any_of((*units)->begin(), (*units)->end(),
-                                   [](const auto& unit) { return unit.there() && unit.needs_reload; });
-    return stale ? host.units.reload_manager() : Result<void>{};
+    return reload_changed_units(names, host);
   }
 
   static Result<void> mount(const Change& change, const MountsByPath& mounts, system::Host& host) {

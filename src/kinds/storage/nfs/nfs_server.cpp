@@ -11,6 +11,7 @@
 #include "kinds/abilities.hpp"
 #include "kinds/entry.hpp"
 #include "kinds/host/package_table.hpp"
+#include "kinds/units.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -39,13 +40,6 @@ constexpr std::array kNfsServerFiles{OwnedFile{.path = kNfsServerFile,
 
 bool holds(const std::vector<int>& ports, std::int64_t port) {
   return std::find(ports.begin(), ports.end(), port) != ports.end();
-}
-
-Result<std::optional<system::Unit>> server_unit(system::Host& host) {
-  auto units = host.units.observe_units(std::span(&kNfsServerUnit, 1));
-  if (!units) return base::fail(units.error());
-  if (!*units || (*units)->empty()) return std::optional<system::Unit>{};
-  return std::optional((*units)->front());
 }
 
 /// The port in our file.
@@ -109,7 +103,7 @@ class NfsServerKind final : public Kind, public NeedsWatching {
         resource.settings.erase("listening");
         continue;
       }
-      const auto unit = server_unit(world.host());
+      const auto unit = observe_unit(kNfsServerUnit, world.host());
       const auto ports = world.host().nfsd.observe_rdma_ports();
       const bool runs = ports && *ports;
       if (!runs) resource.settings.erase("listening");  // rpc.nfsd reads the file when it starts
@@ -226,7 +220,7 @@ class NfsServerKind final : public Kind, public NeedsWatching {
   }
 
   static Result<void> restart_server(system::Host& host) {
-    const auto unit = server_unit(host);
+    const auto unit = observe_unit(kNfsServerUnit, host);
     if (!unit) return base::fail(unit.error());
     if (!*unit || (*unit)->active != "active") {
       return base::fail(

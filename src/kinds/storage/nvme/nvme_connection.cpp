@@ -7,6 +7,7 @@
 #include <array>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "base/text.hpp"
 #include "formats/discovery_conf.hpp"
@@ -16,6 +17,7 @@
 #include "kinds/storage/nvme/nvme_connection_parse.hpp"
 #include "kinds/storage/nvme/nvme_found.hpp"
 #include "kinds/storage/surroundings.hpp"
+#include "kinds/units.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -60,14 +62,6 @@ Result<DiscoveryConf> read_discovery_conf(system::Files& files) {
   return out;
 }
 
-/// The unit of nvme-cli; nothing when no systemd answers.
-Result<std::optional<system::Unit>> connect_unit(system::Host& host) {
-  auto units = host.units.observe_units(std::span(&kConnectUnit, 1));
-  if (!units) return base::fail(units.error());
-  if (!*units || (*units)->empty()) return std::optional<system::Unit>{};
-  return std::optional((*units)->front());
-}
-
 Result<bool> waits_at_boot(system::Files& files) {
   const auto service = files.read(std::string(kAutoconnectDropIn));
   if (!service) return base::fail(service.error());
@@ -76,47 +70,27 @@ Result<bool> waits_at_boot(system::Files& files) {
   return *service == render_autoconnect_drop_in() && *target == render_nvme_boot_drop_in();
 }
 
-/// Why disks of these controllers cannot go; empty: they can.
-Result<std::string> why_in_use(const std::vector<std::string>& going, const std::vector<std::string>& others,
-                               system::Host& host) {
-  return why_disks_stay(going, others, [&](const auto& names) { return host.nvme_host.uses(names); });
+/// Users of the disks of controllers, by the controllers' names.
+DiskUses nvme_disk_uses(system::Host& host) {
+  return [&host](const auto& names) { return host.nvme_host.uses(names); };
 }
 
-/// Controllers of ours by the addresses of lines that no entry has: they are to go.
-struct Going {
-  std::map<std::string, std::vector<std::string>> at;
-  bool used = false;  ///< one of their disks is, when all of them go
-
-  [[nodiscard]] std::vector<std::string> beside(const std::string& address) const {
-    std::vector<std::string> out;
-    for (const auto& [other, names] : at) {
-      if (other != address) out.insert(out.end(), names.begin(), names.end());
-    }
-    return out;
-  }
-};
-
-Result<Going> connections_to_go(const std::vector<Desired>& desired, system::Host& host) {
+/// Controllers of ours at the addresses of lines that no entry has.
+Result<LeavingSessions> leaving_connections(const std::vector<Desired>& desired, system::Host& host) {
   const auto conf = read_discovery_conf(host.files);
   if (!conf) return base::fail(conf.error());
   const auto controllers = observe_nvme_controllers(host);
   if (!controllers) return base::fail(controllers.error());
-  std::set<std::string_view> wanted;
-  for (const auto& resource : desired) {
-    if (resource.key.kind == kConnectionKind) wanted.insert(resource.key.id);
-  }
-  Going out;
+  const auto wanted = ids_of(desired, kConnectionKind);
+  LeavingSessions out;
   NvmeOwners owners(host);
   for (const auto& [address, line] : conf->ours) {
     if (wanted.contains(address)) continue;
     auto names = owners.ours_at(address, *conf, *controllers);
     if (!names) return base::fail(names.error());
-    if (!names->empty()) out.at.emplace(address, std::move(*names));
+    if (!names->empty()) out.by_id.emplace(address, std::move(*names));
   }
-  const auto why = why_in_use(out.siblings(""), {}, host);
-  if (!why) return base::fail(why.error());
-  out.used = !why->empty();
-  return out;
+  return with_use(std::move(out), nvme_disk_uses(host));
 }
 
 class NvmeConnectionKind final : public Kind, public NeedsWatching, public MayBeMeant {
@@ -155,7 +129,7 @@ class NvmeConnectionKind final : public Kind, public NeedsWatching, public MayBe
       auto seen = observe_nvme_controllers(host);
       if (!seen) return base::fail(seen.error());
       controllers = std::move(*seen);
-      auto asked = connect_unit(host);
+      auto asked = observe_unit(kConnectUnit, host);
       if (!asked) return base::fail(asked.error());
       unit = std::move(*asked);
     }
@@ -285,18 +259,15 @@ class NvmeConnectionKind final : public Kind, public NeedsWatching, public MayBe
                                      const World& world) const override {
     if (key.kind != kConnectionKind || world.offline()) return {};
     auto& host = world.host();
-    const auto& going =
-        world.once("nvme connections to go", [&] { return connections_to_go(desired, host); });
-    if (!going || !going->used) return {};
-    const auto names = going->at.find(key.id);
-    if (names == going->at.end()) return {};
-    const auto why = why_in_use(names->second, going->siblings(key.id), host);
-    return why && !why->empty() ? *why + "; it is disconnected once nothing uses it" : std::string();
+    const auto& leaving =
+        world.once("nvme connections to go", [&] { return leaving_connections(desired, host); });
+    return why_sessions_held(leaving, key.id, nvme_disk_uses(host),
+                             "it is disconnected once nothing uses it");
   }
 
  private:
   static std::string why_nothing_connects(system::Host& host) {
-    const auto unit = connect_unit(host);
+    const auto unit = observe_unit(kConnectUnit, host);
     if (!unit || !*unit) return "no systemd answers here";
     if ((*unit)->there()) return {};
     return fmt::format("there is no {}{}", kConnectUnit, how_to_get(*find_package("nvme-cli"), host.files));
@@ -323,7 +294,7 @@ class NvmeConnectionKind final : public Kind, public NeedsWatching, public MayBe
   /// may be the last path to a disk once the others are gone.
   static Result<void> disconnect(std::span<const Change> changes, DiscoveryConf& conf,
                                  const NvmeControllers& controllers, system::Host& host) {
-    Going going;
+    LeavingSessions leaving;
     std::string label;
     NvmeOwners owners(host);
     for (const auto& change : changes) {
@@ -336,23 +307,23 @@ class NvmeConnectionKind final : public Kind, public NeedsWatching, public MayBe
       auto names = owners.ours_at(change.key.id, conf, controllers);
       if (!names) return base::fail(names.error());
       if (names->empty()) continue;
-      label = going.at.empty() ? change.label : "NVMe targets";
-      going.at.emplace(change.key.id, std::move(*names));
+      label = leaving.by_id.empty() ? change.label : "NVMe targets";
+      leaving.by_id.emplace(change.key.id, std::move(*names));
     }
-    if (going.at.empty()) return {};
-    const auto names = going.siblings("");
-    const auto why = why_in_use(names, {}, host);
+    if (leaving.by_id.empty()) return {};
+    const auto names = leaving.all();
+    const auto why = why_disks_stay(names, {}, nvme_disk_uses(host));
     if (!why) return base::fail(why.error());
     if (!why->empty()) return base::fail(base::Code::kBusy, fmt::format("{}: {}", label, *why));
-    if (auto done = mark_going(going, conf, host); !done) return done;
+    if (auto done = mark_going(leaving, conf, host); !done) return done;
     for (const auto& name : names) {
       if (auto done = host.nvme_host.disconnect(name); !done) return done;
     }
     const auto now = observe_nvme_controllers(host);
     if (!now) return base::fail(now.error());
     for (const auto& [address, controller] : *now) {
-      const auto at = going.at.find(address);
-      if (at == going.at.end()) continue;
+      const auto at = leaving.by_id.find(address);
+      if (at == leaving.by_id.end()) continue;
       if (std::find(at->second.begin(), at->second.end(), controller.name) != at->second.end())
         return base::fail(base::Code::kIo,
                           fmt::format("NVMe target {}: {} is still connected", address, controller.name));
@@ -360,10 +331,10 @@ class NvmeConnectionKind final : public Kind, public NeedsWatching, public MayBe
     return {};
   }
 
-  static Result<void> mark_going(const Going& going, DiscoveryConf& conf, system::Host& host) {
+  static Result<void> mark_going(const LeavingSessions& leaving, DiscoveryConf& conf, system::Host& host) {
     bool marked = false;
-    for (const auto& one : going.at) {
-      const auto at = conf.ours.find(one.first);
+    for (const auto& [address, names] : leaving.by_id) {
+      const auto at = conf.ours.find(address);
       if (at == conf.ours.end() || at->second.starts_with(kGoingMark)) continue;
       at->second.insert(0, kGoingMark);
       marked = true;
@@ -412,12 +383,7 @@ class NvmeConnectionKind final : public Kind, public NeedsWatching, public MayBe
 
   static Result<void> reload(system::Host& host) {
     const std::vector<std::string> names{kConnectUnit, "remote-fs.target"};
-    const auto units = host.units.observe_units(names);
-    if (!units) return base::fail(units.error());
-    const bool stale = *units && std::any_of((*units)->begin(), (*units)->end(), [](const auto& unit) {
-      return unit.there() && unit.needs_reload;
-    });
-    return stale ? host.units.reload_manager() : Result<void>{};
+    return reload_changed_units(names, host);
   }
 
   static std::vector<std::string> without_connection(std::span<const Change> changes,
@@ -448,7 +414,7 @@ class NvmeConnectionKind final : public Kind, public NeedsWatching, public MayBe
     const auto missing = without_connection(changes, *controllers);
     if (missing.empty()) return {};
     if (!started) return started;
-    const auto unit = connect_unit(host);
+    const auto unit = observe_unit(kConnectUnit, host);
     if (!host.holding || (unit && *unit && !(*unit)->job.empty())) return {};
     return base::fail(base::Code::kTimeout,
                       base::join(missing, ", ") + ": nvme-cli has connected nothing there");

@@ -8,11 +8,11 @@
 #include <string_view>
 
 #include "kinds/storage/nvme/nvme_connection.hpp"
+#include "kinds/storage/target_entry.hpp"
 
 namespace rdmacfg::kinds {
 
 using model::Diagnostics;
-using model::Severity;
 
 namespace {
 
@@ -31,20 +31,15 @@ constexpr std::array kConnectOptions{
     ConnectOption{"reconnect_delay", "--reconnect-delay", 1, 65535},
     ConnectOption{"ctrl_loss_tmo", "--ctrl-loss-tmo", -1, std::numeric_limits<std::int32_t>::max()}};
 
-void wrong_connection(const model::Location& where, std::string_view key, std::string what, std::string hint,
-                      Diagnostics& diagnostics) {
-  diagnostics.push_back(
-      {Severity::kError, where, fmt::format("[[nvme_connection]] {}: {}", key, what), std::move(hint), {}});
-}
-
-void check_host_address(const model::Entry& entry, std::string_view key, Diagnostics& diagnostics) {
+void check_host_address(const model::Section& section, const model::Entry& entry, std::string_view key,
+                        Diagnostics& diagnostics) {
   const auto text = model::text_of(entry.value);
   const auto address = model::IpAddress::parse(text);
   if (!address) return;
   const bool scoped = address->family == model::Family::kIpv6 && address->link_local();
   if (!address->multicast() && !address->unspecified() && !scoped) return;
-  wrong_connection(entry.where, key, fmt::format("\"{}\" is not an address of a host", text),
-                   scoped ? "a link-local address leads nowhere without its interface" : "", diagnostics);
+  report_entry_error(section, entry.where, key, fmt::format("\"{}\" is not an address of a host", text),
+                     scoped ? "a link-local address leads nowhere without its interface" : "", diagnostics);
 }
 
 }  // namespace
@@ -52,11 +47,11 @@ void check_host_address(const model::Entry& entry, std::string_view key, Diagnos
 std::string nvme_line_of(const model::Section& section, const std::string& address,
                          Diagnostics& diagnostics) {
   const auto entry = model::from_attributes<NvmeConnection>(section.attributes());
-  if (const auto* own = section.find("address")) check_host_address(*own, "address", diagnostics);
+  if (const auto* own = section.find("address")) check_host_address(section, *own, "address", diagnostics);
   auto line = fmt::format("--transport=rdma --traddr={} --trsvcid={}", address,
                           entry.port ? entry.port->number : kNvmeDiscoveryPort);
   if (const auto* host = section.find("host_address")) {
-    check_host_address(*host, "host_address", diagnostics);
+    check_host_address(section, *host, "host_address", diagnostics);
     line += " --host-traddr=" + model::text_of(host->value);
   }
   for (const auto& [key, option, least, most] : kConnectOptions) {
@@ -65,9 +60,9 @@ std::string nvme_line_of(const model::Section& section, const std::string& addre
     const auto* number = std::get_if<std::int64_t>(&given->value);
     if (number == nullptr) continue;  // reported already, by the grammar
     if (*number < least || *number > most) {
-      wrong_connection(given->where, key,
-                       fmt::format("{} is out of range; must be from {} to {}", *number, least, most), "",
-                       diagnostics);
+      report_entry_error(section, given->where, key,
+                         fmt::format("{} is out of range; must be from {} to {}", *number, least, most), "",
+                         diagnostics);
       continue;
     }
     line += fmt::format(" {}={}", option, *number);

@@ -14,6 +14,7 @@
 #include "kinds/entry.hpp"
 #include "kinds/storage/nvme/nvme_target_parse.hpp"
 #include "kinds/storage/surroundings.hpp"
+#include "kinds/storage/target_entry.hpp"
 #include "model/inet_types.hpp"
 
 namespace rdmacfg::kinds {
@@ -23,7 +24,6 @@ using model::Change;
 using model::Desired;
 using model::Diagnostics;
 using model::Observed;
-using model::Severity;
 using system::NvmeNamespace;
 using system::NvmePort;
 using system::NvmeSubsystem;
@@ -294,26 +294,14 @@ class NvmeTargetKind final : public Kind {
         resource.settings.clear();
         continue;
       }
-      // Anything that is not to be there, and is not, needs no mention.
-      const auto at = now.find(resource.key);
-      std::erase_if(resource.settings, [&](const auto& setting) {
-        return setting.second == model::Value{} &&
-               (at == now.end() || !at->second->settings.contains(setting.first));
-      });
+      drop_empty_settings(resource, now);
       if (mounted.empty()) mounted = mounted_devices(world.host().files);
       const auto wanted = model::from_attributes<NvmeTargetSubsystem>(resource.settings);
-      for (const auto& listener : wanted.listeners.value_or(Texts{})) {
-        const auto given = addresses.find(listener.substr(0, listener.find(' ')));
-        if (given != addresses.end()) resource.needs.push_back(given->second);
-      }
+      need_addresses(resource, wanted.listeners.value_or(Texts{}), addresses);
       for (const auto& text : wanted.namespaces.value_or(Texts{})) {
         const auto device = namespace_of(resource.key.id, text).device;
-        if (!mounted.contains(device)) continue;
-        diagnostics.push_back({Severity::kError,
-                               resource.origins.at("namespaces"),
-                               fmt::format("[[nvme_target]] namespace: {} is mounted on this host", device),
-                               "two hosts that write to one file system destroy it: unmount it first",
-                               {}});
+        if (mounted.contains(device))
+          report_mounted(resource, "namespaces", "namespace", device, diagnostics);
       }
     }
   }
@@ -370,14 +358,8 @@ class NvmeTargetKind final : public Kind {
   }
 
  private:
-  /// An update leaves alone what it does not mention.
   static NvmeTargetSubsystem complete_subsystem(const Change& change) {
-    auto all = change.before;
-    for (const auto& field : change.fields) {  // undoing takes away what was not there
-      if (!change.after.contains(field)) all.erase(field);
-    }
-    for (const auto& [field, value] : change.after) all.insert_or_assign(field, value);
-    return model::from_attributes<NvmeTargetSubsystem>(all);
+    return model::from_attributes<NvmeTargetSubsystem>(complete_settings(change));
   }
 };
 

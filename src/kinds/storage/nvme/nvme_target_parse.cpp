@@ -3,20 +3,19 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "kinds/storage/nvme/nvme_target.hpp"
+#include "kinds/storage/target_entry.hpp"
 #include "model/inet_types.hpp"
 
 namespace rdmacfg::kinds {
 
 using model::Desired;
 using model::Diagnostics;
-using model::Severity;
 
 namespace {
 
@@ -37,9 +36,9 @@ class TargetEntry {
   }
 
  private:
-  void wrong(const model::Location& where, std::string_view key, std::string what, std::string hint) {
-    diagnostics_.push_back(
-        {Severity::kError, where, fmt::format("[[nvme_target]] {}: {}", key, what), std::move(hint), {}});
+  void wrong(const model::Location& where, std::string_view key, const std::string& message,
+             std::string hint) {
+    report_entry_error(section_, where, key, message, std::move(hint), diagnostics_);
   }
 
   void hosts() {
@@ -54,31 +53,19 @@ class TargetEntry {
         if (auto nqn = model::Nqn::parse(host); !nqn) wrong(named->where, "hosts", nqn.error().message, "");
       }
     }
-    std::sort(list.begin(), list.end());
-    list.erase(std::unique(list.begin(), list.end()), list.end());
     if (any != nullptr && any->value == model::Value{true} && !list.empty()) {
       wrong(any->where, "any_host", "the kernel takes either names or any host",
             "leave hosts out, or any_host");
     }
-    desired_.settings["hosts"] = list.empty() ? model::Value{} : model::Value{list};
+    desired_.settings["hosts"] = value_of_set(std::move(list));
     desired_.origins.try_emplace("hosts", section_.where);
   }
 
   void listeners() {
     const auto* addresses = section_.find("addresses");
     const auto wanted = model::from_attributes<NvmeTargetSubsystem>(desired_.policy);
-    Texts out;
-    for (const auto& written : wanted.addresses.value_or(Texts{})) {
-      const auto address = model::IpAddress::parse(written);
-      if (!address || address->multicast()) {
-        wrong(addresses->where, "addresses", fmt::format("\"{}\" is not an address of a host", written), "");
-        continue;
-      }
-      out.push_back(fmt::format("{} {}", address->text(), wanted.port ? wanted.port->number : kNvmePort));
-    }
-    std::sort(out.begin(), out.end());
-    out.erase(std::unique(out.begin(), out.end()), out.end());
-    desired_.settings["listeners"] = out.empty() ? model::Value{} : model::Value{std::move(out)};
+    desired_.settings["listeners"] = value_of_set(
+        portals_of(section_, wanted.addresses, wanted.port ? wanted.port->number : kNvmePort, diagnostics_));
     desired_.origins["listeners"] = addresses == nullptr ? section_.where : addresses->where;
   }
 

@@ -17,6 +17,7 @@
 #include "kinds/host/package_table.hpp"
 #include "kinds/storage/srp/srp_initiator_parse.hpp"
 #include "kinds/storage/srp/srp_session.hpp"
+#include "kinds/units.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -54,14 +55,6 @@ Result<std::string> content_of(system::Files& files, std::string_view path) {
   const auto text = files.read(std::string(path));
   if (!text) return base::fail(text.error());
   return text->value_or("");
-}
-
-/// srp_daemon.service itself; nothing when no systemd answers.
-Result<std::optional<system::Unit>> srp_unit(system::Host& host) {
-  auto units = host.units.observe_units(std::span(&kSrpUnit, 1));
-  if (!units) return base::fail(units.error());
-  if (!*units || (*units)->empty()) return std::optional<system::Unit>{};
-  return std::optional((*units)->front());
 }
 
 /// Whether a daemon of a port runs on a unit that has other files now.
@@ -145,7 +138,7 @@ class SrpInitiatorKind final : public Kind, public NeedsWatching {
       refuse_foreign_file(resource, host.files, diagnostics);
       warn_of_own_rules(resource, host.files, diagnostics);
       if (world.offline()) continue;
-      const auto unit = srp_unit(host);
+      const auto unit = observe_unit(kSrpUnit, host);
       if (unit && !*unit) {
         resource.pending = "no systemd answers here";
       } else if (unit && !(*unit)->there()) {
@@ -240,7 +233,7 @@ class SrpInitiatorKind final : public Kind, public NeedsWatching {
   /// The daemons of the ports are bound to srp_daemon.service, and restarted with it. Logins are the
   /// kernel's, and stay.
   static Result<void> tell(bool units, bool rules, system::Host& host) {
-    const auto unit = srp_unit(host);
+    const auto unit = observe_unit(kSrpUnit, host);
     if (!unit) return base::fail(unit.error());
     if (!*unit) return {};
     const auto stale = is_stale(host);
