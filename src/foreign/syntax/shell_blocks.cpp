@@ -74,26 +74,26 @@ void ShellBlocks::close(std::string_view end) {
 }
 
 /// "if", "while", "for", "case", "{" and "(", with the words of theirs that set nothing.
-bool ShellBlocks::opens(std::string_view word, std::string_view& rest, int line) {
+bool ShellBlocks::opens(std::string_view word, std::string_view& command, int line) {
   const auto says = [&] { return fmt::format("runs only as the `{}` in line {} says", word, line); };
   if (word == "if" || word == "while" || word == "until") {
     open(word == "if" ? "fi" : "done", word == "if" ? std::string() : says());
     blocks_.back().usual = says();
     blocks_.back().deciding = true;
-    rest = behind(rest, word);
+    command = behind(command, word);
     return true;
   }
   if (word == "for" || word == "select") {
     open("done", says());
-    rest = {};
+    command = {};
     return true;
   }
   if (word == "case") {
-    const auto subject = head_of(behind(rest, word));
+    const auto subject = head_of(behind(command, word));
     open("esac", says());
     blocks_.back().argument = is_argument(subject);
-    rest = behind(behind(rest, word), subject);
-    if (head_of(rest) == "in") rest = behind(rest, "in");
+    command = behind(behind(command, word), subject);
+    if (head_of(command) == "in") command = behind(command, "in");
     return true;
   }
   const bool subshell = word.starts_with('(') && !word.starts_with("((");
@@ -101,16 +101,16 @@ bool ShellBlocks::opens(std::string_view word, std::string_view& rest, int line)
   open(subshell ? ")" : "}",
        function_ ? fmt::format("runs only where the function in line {} is called", line) : std::string());
   function_ = false;
-  rest = base::trim(rest.substr(1));
+  command = base::trim(command.substr(1));
   return true;
 }
 
 /// "then", "else", "fi" and their like.
-bool ShellBlocks::closes_or_turns(std::string_view word, std::string_view& rest) {
+bool ShellBlocks::closes_or_turns(std::string_view word, std::string_view& command) {
   for (const std::string_view end : {"fi", "done", "esac", "}", ")"}) {
     if (word != end) continue;
     close(end);
-    rest = {};  // where its output goes
+    command = {};  // where its output goes
     return true;
   }
   if (word == "!") {
@@ -126,22 +126,22 @@ bool ShellBlocks::closes_or_turns(std::string_view word, std::string_view& rest)
   } else {
     return false;
   }
-  rest = behind(rest, word);
+  command = behind(command, word);
   return true;
 }
 
 /// "name() {", "name () {" and "function name {"; the brace may stand in the next line.
-bool ShellBlocks::is_function(std::string_view word, std::string_view& rest) {
-  const auto more = behind(rest, word);
+bool ShellBlocks::is_function(std::string_view word, std::string_view& command) {
+  const auto more = behind(command, word);
   if (word == "function") {
-    rest = behind(more, head_of(more));
-    if (rest.starts_with("()")) rest = base::trim(rest.substr(2));
+    command = behind(more, head_of(more));
+    if (command.starts_with("()")) command = base::trim(command.substr(2));
   } else if (word.size() > 2 && word.ends_with("()")) {
-    rest = more;
+    command = more;
   } else if (word.size() > 3 && word.ends_with("(){")) {
-    rest = rest.substr(word.size() - 1);
+    command = command.substr(word.size() - 1);
   } else if (more.starts_with("()")) {
-    rest = base::trim(more.substr(2));
+    command = base::trim(more.substr(2));
   } else {
     return false;
   }
@@ -150,14 +150,14 @@ bool ShellBlocks::is_function(std::string_view word, std::string_view& rest) {
 }
 
 /// "ib0)" in a `case`. @param alternative  behind another pattern and '|'
-bool ShellBlocks::is_pattern_of_case(std::string_view word, std::string_view& rest, bool alternative) {
+bool ShellBlocks::is_pattern_of_case(std::string_view word, std::string_view& command, bool alternative) {
   if (blocks_.empty() || blocks_.back().end != "esac" || !ends_pattern(word)) return false;
   auto& block = blocks_.back();
   auto pattern = word.substr(0, word.size() - 1);
   if (pattern.starts_with('(')) pattern.remove_prefix(1);
   const bool met = block.argument && !alternative && is_usual_(without_marks(pattern));
   block.why = met ? std::string() : block.usual;
-  rest = behind(rest, word);
+  command = behind(command, word);
   return true;
 }
 

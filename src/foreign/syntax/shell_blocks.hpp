@@ -57,10 +57,10 @@ class ShellBlocks {
   }
   void open(std::string_view end, std::string why);
   void close(std::string_view end);
-  bool opens(std::string_view word, std::string_view& rest, int line);
-  bool closes_or_turns(std::string_view word, std::string_view& rest);
-  bool is_function(std::string_view word, std::string_view& rest);
-  bool is_pattern_of_case(std::string_view word, std::string_view& rest, bool alternative);
+  bool opens(std::string_view word, std::string_view& command, int line);
+  bool closes_or_turns(std::string_view word, std::string_view& command);
+  bool is_function(std::string_view word, std::string_view& command);
+  bool is_pattern_of_case(std::string_view word, std::string_view& command, bool alternative);
   [[nodiscard]] bool holds(std::string_view test) const;
 
   std::function<bool(std::string_view value)> is_usual_;
