@@ -84,14 +84,13 @@ Result<Observation> observe_host(system::Host& host, const KnownResources& known
 }
 
 Result<Observation> observe_host(const config::Document& document, system::Host& host,
-                                 const KnownResources& known, bool thorough, bool settled,
-                                 const MayFail& may_fail) {
+                                 const KnownResources& known, const ObserveOptions& options) {
   auto world = kinds::World::observe(host);
   if (!world) return base::fail(world.error());
   Observation observation;
   observation.world = std::move(*world);
-  observation.world.thorough = thorough;
-  observation.world.settled = settled;
+  observation.world.thorough = options.thorough;
+  observation.world.settled = options.settled;
   for (const auto& [key, known_identity] : known) observation.world.track(key, known_identity);
   const auto bound = kinds::bind(document.sections, observation.world, observation.diagnostics);
   observation.world.unresolved = bound.unresolved;
@@ -116,7 +115,7 @@ Result<Observation> observe_host(const config::Document& document, system::Host&
     }
     auto observed = kind->observe(observation.world);
     const std::string name(kind->name());
-    if (!observed && (!may_fail || !may_fail(name))) return base::fail(observed.error());
+    if (!observed && (!options.may_fail || !options.may_fail(name))) return base::fail(observed.error());
     if (observed) {
       for (auto& resource : *observed) observation.observed.push_back(std::move(resource));
     } else {

@@ -224,7 +224,7 @@ Pass run_once(const config::Document& document, system::Host& host, const Option
   // By itself, what cannot be read (somebody has put a link in the place of our file) keeps nothing else from
   // being held.
   const auto may_fail = [&](const std::string& /*kind*/) { return options.independent; };
-  auto observation = observe_host(document, host, keys_of(start->state, {}), false, true, may_fail);
+  auto observation = observe_host(document, host, keys_of(start->state, {}), {.may_fail = may_fail});
   if (!observation) return {failed(observation.error())};
   host.files.keep_private(config::is_private(document) || shows_hidden(host, *observation));
   observation->left = options.fields_left_alone;
@@ -310,7 +310,7 @@ Report diff(const config::Document& document, system::Host& host, const Options&
     state = State();
   }
   if (!state) return failed(state.error());
-  auto observation = observe_host(document, host, keys_of(*state, {}), true, true);
+  auto observation = observe_host(document, host, keys_of(*state, {}), {.thorough = true});
   if (!observation) return failed(observation.error());
   auto report = make_plan(document, *observation, *state, options);
   if (!report) return failed(report.error());

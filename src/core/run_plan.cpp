@@ -34,7 +34,7 @@ bool is_cancelled(const Options& options) { return options.cancelled && options.
 void finish_report(Report& report, Observation& now, const State& state, const Plan& carried_out,
                    const std::map<model::Key, std::string>& postponed,
                    const std::map<model::Key, std::string>& failed, const Options& options) {
-  auto comparison = compare(now, state, false);
+  auto comparison = compare(now, state);
   defer(comparison, options);
   std::set<model::Key> planned;
   for (const auto& change : carried_out.changes) planned.insert(change.key);
@@ -129,7 +129,8 @@ class Transaction {
  private:
   void check(const Plan& plan, const Observation& before, const State& state, Outcome& outcome,
              Attempt& attempt) {
-    auto now = observe_host(document_, host_, keys_of(state, plan), true, false, may_fail_as_in(before));
+    auto now = observe_host(document_, host_, keys_of(state, plan),
+                            {.thorough = true, .settled = false, .may_fail = may_fail_as_in(before)});
     bool waited = false, in_vain = false;
     for (const auto* kind : kinds::all_kinds()) {
       const auto* awaits = kinds::ability<kinds::AwaitsKernel>(kind);
@@ -149,7 +150,8 @@ class Transaction {
       return;
     }
     if (waited)
-      now = observe_host(document_, host_, keys_of(state, plan), true, in_vain, may_fail_as_in(before));
+      now = observe_host(document_, host_, keys_of(state, plan),
+                         {.thorough = true, .settled = in_vain, .may_fail = may_fail_as_in(before)});
     if (!now) {
       outcome.error = now.error();
       return;
@@ -247,8 +249,8 @@ Plan by_parts(const RunInput& input, State& state, Transaction& transaction, Rep
       fail(part, ended);
       continue;
     }
-    auto before = observe_host(input.document, input.host, keys_of(state, report.plan), false, true,
-                               may_fail_as_in(input.observation));
+    auto before = observe_host(input.document, input.host, keys_of(state, report.plan),
+                               {.may_fail = may_fail_as_in(input.observation)});
     if (!before) {
       ended = before.error().message;
       fail(part, ended);
@@ -277,8 +279,8 @@ Plan by_parts(const RunInput& input, State& state, Transaction& transaction, Rep
   if (!messages.empty()) last.error = base::Error{base::Code::kRefused, base::join(messages, "; "), 0};
   if (messages.empty()) last.error.reset();
   if (carried_out.changes.empty()) return carried_out;
-  if (auto now = observe_host(input.document, input.host, keys_of(state, report.plan), true, true,
-                              may_fail_as_in(input.observation))) {
+  if (auto now = observe_host(input.document, input.host, keys_of(state, report.plan),
+                              {.thorough = true, .may_fail = may_fail_as_in(input.observation)})) {
     keep_aside(input.observation, *now);
     finish_report(report, *now, state, carried_out, postponed, failed, input.options);
   }
@@ -416,7 +418,7 @@ void undo_earlier(const config::Document& document, system::Host& host, const Op
                   const EarlierRun& earlier, Report& report) {
   for (auto& left : undo(earlier.plan, host)) report.left_over.push_back(std::move(left));
   auto state = earlier.before;
-  if (auto after = observe_host(document, host, keys_of(state, earlier.plan), false, true)) {
+  if (auto after = observe_host(document, host, keys_of(state, earlier.plan), ObserveOptions{})) {
     reinstate(earlier.plan, *after, state);
     forget(*after, state);
   }

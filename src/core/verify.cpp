@@ -182,7 +182,7 @@ Verification verify(const Plan& plan, const Observation& before, Observation& no
     verifier.check(change);
   }
   for (const auto* kind : kinds::all_kinds()) test_limits(*kind, plan, now, result);
-  for (auto& change : compare(now, state, false).changes) {
+  for (auto& change : compare(now, state).changes) {
     if (!planned.contains(change.key) && verifier.is_desired(change.key))
       verify_untouched(change, before, now, result);
   }
