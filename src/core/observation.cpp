@@ -39,6 +39,29 @@ void list_faulty(const std::vector<model::Section>& sections, const std::set<mod
   }
 }
 
+/// Has the kinds check the rules that need the host.
+void check_observation(const config::Document& document, Observation& observation) {
+  model::Diagnostics found;
+  for (const auto* kind : kinds::all_kinds())
+    kind->check(observation.desired, observation.observed, observation.world, found);
+  // An entry that is wrong in itself is not said to be wrong for this host too.
+  std::set<model::Location> wrong;
+  for (const auto& diagnostic : observation.diagnostics) {
+    if (diagnostic.severity == model::Severity::kError) wrong.insert(diagnostic.where);
+  }
+  for (auto& diagnostic : found) {
+    if (!wrong.contains(diagnostic.where)) observation.diagnostics.push_back(std::move(diagnostic));
+  }
+  kinds::name_presets(document.sections, observation.diagnostics);
+  config::name_host(observation.diagnostics, document);
+  if (!model::has_errors(observation.diagnostics)) return;
+  for (const auto& section : document.sections) list_places(section, section.where, observation.entry_of);
+  for (auto& diagnostic : observation.diagnostics) {
+    if (!observation.entry_of.contains(diagnostic.where)) continue;
+    std::erase_if(diagnostic.related, [](const auto& other) { return other.note == kinds::kTakesDefault; });
+  }
+}
+
 }  // namespace
 
 KnownResources keys_of(const State& state, const model::Plan& plan) {
@@ -126,26 +149,7 @@ Result<Observation> observe_host(const config::Document& document, system::Host&
   }
   for (const auto& resource : observation.observed)
     observation.observed_by_key.emplace(resource.key, &resource);
-  model::Diagnostics found;
-  for (const auto* kind : kinds::all_kinds())
-    kind->check(observation.desired, observation.observed, observation.world, found);
-  // An entry that is wrong in itself is not said to be wrong for this host too.
-  std::set<model::Location> wrong;
-  for (const auto& diagnostic : observation.diagnostics) {
-    if (diagnostic.severity == model::Severity::kError) wrong.insert(diagnostic.where);
-  }
-  for (auto& one : found) {
-    if (!wrong.contains(one.where)) observation.diagnostics.push_back(std::move(one));
-  }
-  kinds::name_presets(document.sections, observation.diagnostics);
-  config::name_host(observation.diagnostics, document);
-  if (model::has_errors(observation.diagnostics)) {
-    for (const auto& section : document.sections) list_places(section, section.where, observation.entry_of);
-    for (auto& diagnostic : observation.diagnostics) {
-      if (!observation.entry_of.contains(diagnostic.where)) continue;
-      std::erase_if(diagnostic.related, [](const auto& other) { return other.note == kinds::kTakesDefault; });
-    }
-  }
+  check_observation(document, observation);
   return observation;
 }
 
