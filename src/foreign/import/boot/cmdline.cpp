@@ -14,6 +14,7 @@
 #include "base/text.hpp"
 #include "foreign/import/formats.hpp"
 #include "foreign/inet.hpp"
+#include "foreign/syntax/kernel_words.hpp"
 #include "model/module_types.hpp"
 
 namespace rdmacfg::foreign {
@@ -258,26 +259,6 @@ class CommandLine {
   std::vector<std::pair<Place, std::string>> servers_;
 };
 
-/// Words of a kernel command line; quotation marks hold blanks together (next_arg() in lib/cmdline.c).
-std::vector<std::string> words_of_line(std::string_view text) {
-  std::vector<std::string> out;
-  bool quoted = false, inside = false;
-  for (const char c : text) {
-    if (!quoted && (c == ' ' || c == '\t' || c == '\n' || c == '\r')) {
-      inside = false;
-      continue;
-    }
-    if (!inside) out.emplace_back();
-    inside = true;
-    if (c == '"') {
-      quoted = !quoted;
-    } else {
-      out.back() += c;
-    }
-  }
-  return out;
-}
-
 /// The text of an assignment, of which only the outer quotation marks matter here: without them and what
 /// stands behind the second; \" is a quotation mark of the command line.
 std::string_view shell_text(std::string_view text) {
@@ -328,7 +309,7 @@ class ShellVariables {
     if (key.starts_with("export ")) key = base::trim(key.substr(7));
     if (!is_command_line(key)) return;
     std::vector<PlacedWord> words;
-    for (auto& word : words_of_line(shell_text(base::trim(text.substr(equals + 1))))) {
+    for (auto& word : kernel_words(shell_text(base::trim(text.substr(equals + 1))))) {
       if (word == fmt::format("${}", key) || word == fmt::format("${{{}}}", key)) {
         adds = true;
       } else {
@@ -387,7 +368,7 @@ void parse_cmdline(std::span<const File> files, Claims& claims) {
         variables.line(text, where);
         continue;
       }
-      for (auto& word : words_of_line(text)) words.push_back({std::move(word), where});
+      for (auto& word : kernel_words(text)) words.push_back({std::move(word), where});
     }
   }
   variables.add_to(words);

@@ -14,6 +14,7 @@
 
 #include "base/text.hpp"
 #include "foreign/import/formats.hpp"
+#include "foreign/syntax/kernel_words.hpp"
 #include "model/module_types.hpp"
 
 namespace rdmacfg::foreign {
@@ -23,28 +24,6 @@ namespace {
 std::string underscored(std::string_view name) {
   std::string out(name);
   std::replace(out.begin(), out.end(), '-', '_');
-  return out;
-}
-
-/// The words of a line of options, as modprobe and the kernel take them: a blank in quotation marks is part
-/// of the value, and the marks are not (next_arg() in lib/cmdline.c).
-std::vector<std::string> option_words(std::string_view line) {
-  std::vector<std::string> out;
-  bool quoted = false, inside = false;
-  for (const char c : line) {
-    const bool blank = c == ' ' || c == '\t' || c == '\r';
-    if (blank && !quoted) {
-      inside = false;
-      continue;
-    }
-    if (!inside) out.emplace_back();
-    inside = true;
-    if (c == '"') {
-      quoted = !quoted;
-    } else {
-      out.back() += c;
-    }
-  }
   return out;
 }
 
@@ -84,7 +63,7 @@ class Options {
     }
     claims_.took(where);
     std::vector<std::string> options;
-    const auto written = option_words(line);
+    const auto written = kernel_words(line);
     for (std::size_t at = 2; at < written.size(); ++at) {
       const auto& word = written[at];
       const auto equals = word.find('=');
