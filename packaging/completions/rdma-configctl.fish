@@ -162,7 +162,7 @@ complete -c rdma-configctl -n '__fish_seen_subcommand_from import' -l adopt -d '
 complete -c rdma-configctl -n '__fish_seen_subcommand_from export' -a '(__rdma_configctl_value "FORMAT")'
 complete -c rdma-configctl -n '__fish_seen_subcommand_from export' -l output -x -a '(__rdma_configctl_value "DIR")' -d 'Write the files below this folder, which is created, instead of stdout.'
 complete -c rdma-configctl -n '__fish_seen_subcommand_from fleet' -a '(__rdma_configctl_value "WHAT")'
-complete -c rdma-configctl -n '__fish_seen_subcommand_from fleet' -l hosts -x -a '(__rdma_configctl_value "HOSTS|FILE")' -d 'With validate: the hosts, as in \'gpu[001-512],login1\', or a file with such items, one or more a line; - is standard input.'
+complete -c rdma-configctl -n '__fish_seen_subcommand_from fleet' -l hosts -x -a '(__rdma_configctl_value "HOSTS|FILE")' -d 'The hosts, as in \'gpu[001-512],login1\', or a file with such items, one or more a line; - is standard input. With report only their output is read, and those without any are reported.'
 complete -c rdma-configctl -n '__fish_seen_subcommand_from fleet' -l by -x -a '(__rdma_configctl_value "PATTERN|FILE")' -d 'With report: the group of each host, by a pattern of its name with {group} in it, such as \'{group}n*\', or by a file: a CSV table with the columns host and group, or TOML with GROUP = HOSTS.'
 complete -c rdma-configctl -n '__fish_seen_subcommand_from help' -a '(__rdma_configctl_value "SUBCOMMAND")'
 # end of generated

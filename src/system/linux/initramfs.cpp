@@ -34,7 +34,7 @@ struct Tool {
   RebuildCommand all;  ///< of every kernel: another than that which runs may be the next to boot
 };
 
-constexpr std::chrono::microseconds kDeadline = std::chrono::minutes(15);
+constexpr std::chrono::milliseconds kDeadline = std::chrono::minutes(15);
 
 // Where there is an update-initramfs, the system's images are made by it: by that of initramfs-tools, over
 // whose images dracut -f of a dracut-core beside it would write, or by that of dracut, which also runs the

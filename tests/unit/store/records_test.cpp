@@ -308,12 +308,12 @@ TEST(Records, ReasonsOfADegradedHostThatCannotBeReadAreAReason) {
 TEST(Records, ReasonsOfADegradedHostAreFew) {
   fakes::Faults faults;
   fakes::MemoryFiles files{faults};
-  degrade(files, {});
+  EXPECT_TRUE(degrade(files, {}).empty());
   EXPECT_FALSE(files.content.contains(kDegradedFile));
   std::vector<std::string> many;
   for (int i = 0; i < 9; ++i) many.push_back("reason " + std::to_string(i));
-  degrade(files, many);
-  degrade(files, {"reason 5"});
+  EXPECT_EQ(degrade(files, many), many) << "was written: no further reason";
+  EXPECT_EQ(degrade(files, {"reason 5"}), std::vector<std::string>{"reason 5"});
   many.erase(many.begin());
   EXPECT_EQ(degraded(files), many) << "the newest";
 }

@@ -199,7 +199,7 @@ bool is_ipoib(const YamlNode::Member& member, const Claims& claims) {
     if (const auto* inner = match->find("name")) name = inner->text;
     if (address != nullptr && is_pattern(name)) return false;  // the address tells, and is none of ours
   }
-  if (const auto* set = node.find("set-name")) name = set->text;
+  if (const auto* set = node.find("set-name"); set != nullptr && !set->text.empty()) name = set->text;
   return claims.knows(name);
 }
 

@@ -118,7 +118,8 @@ class LioTargetWriter {
     for (const auto& backstore : state_.backstores) {
       taken_.insert(hba_of(backstore.id));
       if (backstore.enabled) enabled_.emplace(lio_disk_of(backstore), backstore.id);
-      if (is_ours(backstore.id) && !users_.contains(backstore.id)) idle_.insert(backstore.id);
+      if (is_ours(backstore.id) && !users_.contains(backstore.id) && !busy_.contains(backstore.id))
+        idle_.insert(backstore.id);
     }
     return {};
   }
@@ -355,18 +356,22 @@ class LioTargetWriter {
 
   /// Removes backstores of ours that no LUN needs, of whatever target.
   Result<void> collect() {
+    bool again = false;
     for (const auto& id : std::exchange(idle_, {})) {
       if (const auto at = users_.find(id); at != users_.end() && at->second > 0) continue;
       const auto done = lio_.remove_backstore(id);
       // Somebody has given it to a fabric that is not looked at, such as vhost or loopback.
-      if (!done && done.error().code == Code::kBusy) continue;
+      if (!done && done.error().code == Code::kBusy) {
+        again = busy_.insert(id).second || again;
+        continue;
+      }
       if (!done) return done;
       taken_.erase(hba_of(id));
       next_ = kOurHbas;
       std::erase_if(enabled_, [&](const auto& one) { return one.second == id; });
       disks_.erase(id);
     }
-    return {};
+    return again ? look() : Result<void>{};
   }
 
   std::string id_;  ///< of the target that is under way
@@ -377,6 +382,7 @@ class LioTargetWriter {
   std::map<std::string, std::string> enabled_;  ///< those that a LUN can have, by disk
   std::map<std::string, int> users_;            ///< LUNs of each
   std::set<std::string> idle_;                  ///< ours, that have lost their last LUN
+  std::set<std::string> busy_;                  ///< ours, that another fabric uses
   std::set<int> taken_;                         ///< numbers of HBAs
   int next_ = kOurHbas;                         ///< all of ours before it are taken
 };

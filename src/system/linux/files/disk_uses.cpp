@@ -288,7 +288,7 @@ class DiskUses {
 
 std::vector<std::string> uses_of(const std::set<std::string>& disks, const std::filesystem::path& sysfs,
                                  const std::filesystem::path& proc, const std::filesystem::path& udev) {
-  return disks.empty() ? std::vector<std::string>{} : DiskUses(disks, sysfs, proc, udev).all();
+  return disks.empty() ? std::vector<std::string>{} : DiskUses(disks, sysfs, proc, udev).list_uses();
 }
 
 }  // namespace rdmacfg::system::detail
