@@ -18,6 +18,7 @@
 #include "core/guards/removal.hpp"
 #include "core/plan.hpp"
 #include "core/remember.hpp"
+#include "core/run_end.hpp"
 #include "core/run_plan.hpp"
 #include "core/run_start.hpp"
 #include "core/selection.hpp"

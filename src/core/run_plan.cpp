@@ -11,6 +11,7 @@
 #include "catalog/owned_files.hpp"
 #include "core/components.hpp"
 #include "core/remember.hpp"
+#include "core/run_end.hpp"
 #include "core/transaction.hpp"
 #include "core/verify.hpp"
 #include "kinds/abilities.hpp"
@@ -220,6 +221,14 @@ std::vector<std::string> undo_rest(const RunInput& input, const Plan& plan, cons
   return left;
 }
 
+/// The host before a part of the plan, without the resources that take no part.
+base::Result<Observation> observe_before(const RunInput& input, const State& state, const Plan& plan) {
+  auto before = observe_host(input.document, input.host, keys_of(state, plan),
+                             {.may_fail = may_fail_as_in(input.observation)});
+  if (before) keep_aside(input.observation, *before);
+  return before;
+}
+
 /// After the plan as a whole has failed and was undone: those of its parts that can be carried out without
 /// the others. They are looked for by halves, as each attempt costs several looks at the whole host.
 /// Successful parts stay. One that could not be undone keeps no other from being tried.
@@ -249,14 +258,12 @@ Plan by_parts(const RunInput& input, State& state, Transaction& transaction, Rep
       fail(part, ended);
       continue;
     }
-    auto before = observe_host(input.document, input.host, keys_of(state, report.plan),
-                               {.may_fail = may_fail_as_in(input.observation)});
+    auto before = observe_before(input, state, report.plan);
     if (!before) {
       ended = before.error().message;
       fail(part, ended);
       continue;
     }
-    keep_aside(input.observation, *before);
     auto attempt = transaction.run(part, *before, state);
     left = left || !attempt.left_over.empty();
     report.left_over.insert(report.left_over.end(), attempt.lost.begin(), attempt.lost.end());
@@ -378,40 +385,6 @@ RunOutcome run_plan(const RunInput& input, State& state, Report planned) {
   report.exit = report.left_over.empty() ? Exit::kUndone : Exit::kUndoIncomplete;
   if (input.earlier == nullptr) abandon(input.host, input.options, input.on_disk, state, report);
   return out;
-}
-
-std::optional<base::Error> settle(system::Host& host, const Options& options, const State& on_disk,
-                                  const State& state, bool journal, Report& report) {
-  base::Result<void> done;
-  if (!(state == on_disk)) {
-    done = save_state(host.files, options.paths.state, state);
-    if (!done) done = base::fail(done.error().in("what was done could not be recorded"));
-  }
-  if (done && options.bracket.commit) done = options.bracket.commit(report);
-  if (!done) {
-    // Also what was written, and said to have failed.
-    if (!(state == on_disk)) {
-      const auto back = on_disk.records.empty() ? host.files.remove(options.paths.state)
-                                                : save_state(host.files, options.paths.state, on_disk);
-      if (!back) report.notes.push_back("what is remembered could not be put back: " + back.error().message);
-    }
-    return done.error();
-  }
-  if (journal) {
-    // It is committed; the next run removes the journal.
-    if (auto gone = host.files.remove(options.paths.journal); !gone)
-      report.notes.push_back("the journal of this run could not be removed: " + gone.error().message);
-  }
-  return std::nullopt;
-}
-
-void abandon(system::Host& host, const Options& options, const State& on_disk, const State& state,
-             Report& report) {
-  base::Result<void> done;
-  if (!(state == on_disk)) done = save_state(host.files, options.paths.state, state);
-  // While it is there the next run finishes what is left.
-  if (done) done = host.files.remove(options.paths.journal);
-  if (!done) report.notes.push_back("the record of this run could not be removed: " + done.error().message);
 }
 
 void undo_earlier(const config::Document& document, system::Host& host, const Options& options,
