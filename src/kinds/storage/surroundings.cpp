@@ -89,6 +89,25 @@ std::string why_sessions_held(const base::Result<LeavingSessions>& leaving, cons
   return why && !why->empty() ? fmt::format("{}; {}", *why, remedy) : std::string();
 }
 
+Verdict judge_sessions(const std::vector<std::string>& sessions, const std::optional<std::string>& job,
+                       const SessionWords& words) {
+  Verdict verdict;
+  if (std::any_of(sessions.begin(), sessions.end(),
+                  [&](const std::string& session) { return session.ends_with(words.live); }))
+    return verdict;
+  verdict.sort = Verdict::Sort::kPending;
+  verdict.fields = {std::string(words.field)};
+  if (job) {
+    verdict.reason =
+        fmt::format("systemd has the {} job of {} in its queue, behind other jobs", *job, words.unit);
+  } else if (!sessions.empty()) {
+    verdict.reason = fmt::format("{}: {}", sessions.front(), words.retry);
+  } else {
+    verdict.reason = words.missing;
+  }
+  return verdict;
+}
+
 base::Result<std::string> why_disks_stay(const std::vector<std::string>& going,
                                          const std::vector<std::string>& others, const DiskUses& uses) {
   if (going.empty()) return std::string();

@@ -4,12 +4,14 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/error.hpp"
+#include "kinds/kind.hpp"
 #include "model/resource.hpp"
 #include "system/files.hpp"
 
@@ -45,6 +47,19 @@ base::Result<LeavingSessions> with_use(LeavingSessions leaving, const DiskUses& 
 /// or it is unknown.
 std::string why_sessions_held(const base::Result<LeavingSessions>& leaving, const std::string& id,
                               const DiskUses& uses, std::string_view remedy);
+
+/// What a kind says of sessions that should be there.
+struct SessionWords {
+  std::string_view field;  ///< that wants them: "connected"
+  std::string_view live;   ///< how the text of a session that is up ends: " live"
+  std::string_view unit;   ///< makes them
+  std::string_view retry;  ///< somebody tries to reach the target again
+  std::string missing;     ///< there is none
+};
+
+/// For Kind::judge(): pending, unless one of `sessions` is up. `job`: of the unit, as far as there is one.
+Verdict judge_sessions(const std::vector<std::string>& sessions, const std::optional<std::string>& job,
+                       const SessionWords& words);
 
 /// Why the disks of `going` cannot go, for people; empty: they can. A disk with several paths stays while one
 /// does: with `others`, which are to go as well, the last of them may be among `going`.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "kinds/entry.hpp"
 #include "model/inet_types.hpp"
 
 namespace rdmacfg::kinds {
@@ -17,6 +18,29 @@ void report_entry_error(const model::Section& section, const model::Location& wh
                          fmt::format("[[{}]] {}: {}", section.path, key, message),
                          std::move(hint),
                          {}});
+}
+
+void parse_targets(const Bound& bound, const Kind& kind, std::string_view identity,
+                   void (*complete)(const model::Section&, model::Desired&, model::Diagnostics&),
+                   std::vector<model::Desired>& out, model::Diagnostics& diagnostics) {
+  for (const auto* section : bound.of(kind.name())) {
+    const auto* entry = section->find(identity);
+    if (entry == nullptr) continue;  // reported already, by the grammar
+    const auto id = model::text_of(entry->value);
+    auto desired = desired_of(*section, kind.fields(), {std::string(kind.name()), id}, id);
+    complete(*section, desired, diagnostics);
+    out.push_back(std::move(desired));
+  }
+}
+
+model::Observed observed_target(const Kind& kind, const std::string& id, model::Attributes settings,
+                                const World& world) {
+  model::Observed observed;
+  observed.key = {std::string(kind.name()), id};
+  observed.label = id;
+  observed.instance = world.host().boot_id;
+  observed.settings = std::move(settings);
+  return observed;
 }
 
 model::Value value_of_set(std::vector<std::string> list) {

@@ -10,6 +10,9 @@
 #include <string_view>
 #include <vector>
 
+#include "kinds/bound.hpp"
+#include "kinds/kind.hpp"
+#include "kinds/world.hpp"
 #include "model/change.hpp"
 #include "model/diagnostic.hpp"
 #include "model/resource.hpp"
@@ -20,6 +23,15 @@ namespace rdmacfg::kinds {
 /// Reports an error in a key of an entry: "[[lio_target]] lun.number: MESSAGE".
 void report_entry_error(const model::Section& section, const model::Location& where, std::string_view key,
                         const std::string& message, std::string hint, model::Diagnostics& diagnostics);
+
+/// For Kind::parse(): the kind's entries by the key `identity`, completed by `complete`.
+void parse_targets(const Bound& bound, const Kind& kind, std::string_view identity,
+                   void (*complete)(const model::Section&, model::Desired&, model::Diagnostics&),
+                   std::vector<model::Desired>& out, model::Diagnostics& diagnostics);
+
+/// For Kind::observe(): a target of this boot.
+model::Observed observed_target(const Kind& kind, const std::string& id, model::Attributes settings,
+                                const World& world);
 
 /// The list sorted, each text once; the empty value for an empty list.
 model::Value value_of_set(std::vector<std::string> list);

@@ -215,27 +215,20 @@ class IserSessionKind final : public Kind, public NeedsWatching, public MayBeMea
 
   Verdict judge(const Desired& desired, const Observed* observed,
                 const std::vector<std::string>& /*differing*/, World& world) const override {
-    Verdict verdict;
-    if (observed == nullptr || world.offline()) return verdict;
+    if (observed == nullptr || world.offline()) return {};
     const auto wanted = model::from_attributes<IserSession>(desired.settings);
-    if (wanted.logged_in != true) return verdict;
+    if (wanted.logged_in != true) return {};
     const auto facts = model::from_attributes<IserSession>(observed->facts);
     auto sessions = facts.sessions.value_or(std::vector<std::string>{});
     std::erase_if(sessions, [](const std::string& session) { return !is_text_of_ours(session); });
-    const auto is_live = [](const std::string& one) { return one.ends_with(" LOGGED_IN"); };
-    if (std::any_of(sessions.begin(), sessions.end(), is_live)) return verdict;
-    verdict.sort = Verdict::Sort::kPending;
-    verdict.fields = {"logged_in"};
-    if (facts.job) {
-      verdict.reason = fmt::format("systemd has the {} job of {} in its queue, behind other jobs", *facts.job,
-                                   std::string(kIserUnit));
-    } else if (!sessions.empty()) {
-      verdict.reason = sessions.front() + ": iscsid tries to reach the target again";
-    } else {
-      verdict.reason =
-          fmt::format("nobody is logged in there; `journalctl -u {}` has iscsiadm's word", kIserUnit);
-    }
-    return verdict;
+    return judge_sessions(
+        sessions, facts.job,
+        {.field = "logged_in",
+         .live = " LOGGED_IN",
+         .unit = kIserUnit,
+         .retry = "iscsid tries to reach the target again",
+         .missing =
+             fmt::format("nobody is logged in there; `journalctl -u {}` has iscsiadm's word", kIserUnit)});
   }
 
   void watched(const model::ResourceReport& /*resource*/, system::Settings& out) const override {

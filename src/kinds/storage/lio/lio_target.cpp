@@ -67,14 +67,7 @@ class LioTargetKind final : public Kind {
                   "LIO targets (targetcli saveconfig, and rtslib-fb-targetctl.service or target.service)"}) {}
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
-    for (const auto* section : bound.of(kLioKind)) {
-      const auto* wwn = section->find("wwn");
-      if (wwn == nullptr) continue;  // reported already, by the grammar
-      const auto id = model::text_of(wwn->value);
-      auto desired = desired_of(*section, fields(), {std::string(kLioKind), id}, id);
-      complete_lio_target(*section, desired, diagnostics);
-      out.push_back(std::move(desired));
-    }
+    parse_targets(bound, *this, "wwn", complete_lio_target, out, diagnostics);
   }
 
   Result<std::vector<Observed>> observe(World& world) const override {
@@ -88,11 +81,7 @@ class LioTargetKind final : public Kind {
       auto settings = settings_of(*target, disks);
       LioTargetEntry facts;
       facts.logged_in = std::exchange(settings.logged_in, std::nullopt);
-      Observed observed;
-      observed.key = {std::string(kLioKind), id};
-      observed.label = id;
-      observed.instance = world.host().boot_id;
-      observed.settings = model::to_attributes(settings);
+      auto observed = observed_target(*this, id, model::to_attributes(settings), world);
       observed.facts = model::to_attributes(facts);
       out.push_back(std::move(observed));
     }

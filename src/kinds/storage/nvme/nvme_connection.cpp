@@ -203,26 +203,18 @@ class NvmeConnectionKind final : public Kind, public NeedsWatching, public MayBe
 
   Verdict judge(const Desired& desired, const Observed* observed,
                 const std::vector<std::string>& /*differing*/, World& world) const override {
-    Verdict verdict;
-    if (observed == nullptr || world.offline()) return verdict;
+    if (observed == nullptr || world.offline()) return {};
     const auto wanted = model::from_attributes<NvmeConnection>(desired.settings);
-    if (wanted.connected != true) return verdict;
+    if (wanted.connected != true) return {};
     const auto facts = model::from_attributes<NvmeConnection>(observed->facts);
-    const auto controllers = facts.controllers.value_or(std::vector<std::string>{});
-    const auto is_live = [](const std::string& one) { return one.ends_with(" live"); };
-    if (std::any_of(controllers.begin(), controllers.end(), is_live)) return verdict;
-    verdict.sort = Verdict::Sort::kPending;
-    verdict.fields = {"connected"};
-    if (facts.job) {
-      verdict.reason = fmt::format("systemd has the {} job of {} in its queue, behind other jobs", *facts.job,
-                                   kConnectUnit);
-    } else if (!controllers.empty()) {
-      verdict.reason = controllers.front() + ": the kernel tries to reach it again";
-    } else {
-      verdict.reason = fmt::format(
-          "nothing is connected there; `nvme discover -t rdma -a {}` asks the target", desired.key.id);
-    }
-    return verdict;
+    return judge_sessions(
+        facts.controllers.value_or(std::vector<std::string>{}), facts.job,
+        {.field = "connected",
+         .live = " live",
+         .unit = kConnectUnit,
+         .retry = "the kernel tries to reach it again",
+         .missing = fmt::format("nothing is connected there; `nvme discover -t rdma -a {}` asks the target",
+                                desired.key.id)});
   }
 
   void watched(const model::ResourceReport& /*resource*/, system::Settings& out) const override {

@@ -255,14 +255,7 @@ class NvmeTargetKind final : public Kind {
               .lost_after_withdraw = "NVMe targets (nvmetcli save, and nvmet.service)"}) {}
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
-    for (const auto* section : bound.of(kNvmeTargetKind)) {
-      const auto* nqn = section->find("nqn");
-      if (nqn == nullptr) continue;  // reported already, by the grammar
-      const auto id = model::text_of(nqn->value);
-      auto desired = desired_of(*section, fields(), {std::string(kNvmeTargetKind), id}, id);
-      complete_nvme_target(*section, desired, diagnostics);
-      out.push_back(std::move(desired));
-    }
+    parse_targets(bound, *this, "nqn", complete_nvme_target, out, diagnostics);
   }
 
   Result<std::vector<Observed>> observe(World& world) const override {
@@ -273,12 +266,8 @@ class NvmeTargetKind final : public Kind {
     if (!*state) return out;
     auto listeners = listeners_of(**state);
     for (const auto& subsystem : (*state)->subsystems) {
-      Observed observed;
-      observed.key = {std::string(kNvmeTargetKind), subsystem.nqn};
-      observed.label = subsystem.nqn;
-      observed.instance = world.host().boot_id;
-      observed.settings = model::to_attributes(settings_of(subsystem, std::move(listeners[subsystem.nqn])));
-      out.push_back(std::move(observed));
+      const auto settings = settings_of(subsystem, std::move(listeners[subsystem.nqn]));
+      out.push_back(observed_target(*this, subsystem.nqn, model::to_attributes(settings), world));
     }
     return out;
   }
