@@ -85,8 +85,9 @@ class AuthorityTest : public ::testing::Test {
     return answers.empty() ? Answer::kBusy : answers.back();
   }
   Answer asked(const std::string& sender) {
+    const auto number = answers.size() + 1;
     ask(sender);
-    return answer(answers.size() + 1);
+    return answer(number);
   }
 
   system::TempTree folder;
