@@ -16,6 +16,8 @@ namespace {
 
 using model::SectionSpec;
 
+constexpr std::size_t kHomesNamed = 4;  ///< a key of more sections says nothing about the intention
+
 /// Labels of the sections below `specs` that have a key of this name, without the one at `except`.
 void find_homes(std::string_view key, const std::vector<SectionSpec>& specs, std::string_view parent,
                 std::string_view except, std::vector<std::string>& homes) {
@@ -39,8 +41,8 @@ void find_inner(std::string_view name, const std::vector<SectionSpec>& specs, st
 }
 
 /// Other tools' names of keys and sections, and ours: NetworkManager, nmstate, netplan,
-/// ifcfg files, systemd units, limits.d.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 35> kElsewhere{{
+/// ifcfg files, systemd units, limits.d, nvme-cli, nvmetcli, targetcli, open-iscsi, fstab, modprobe.d.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 64> kElsewhere{{
     {"transport", "mode"},
     {"transport_mode", "mode"},
     {"transport-mode", "mode"},
@@ -76,6 +78,35 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 35> kElsewhe
     {"started", "running"},
     {"active", "running"},
     {"enable", "enabled"},
+    {"traddr", "address"},
+    {"traddr", "addresses"},
+    {"trsvcid", "port"},
+    {"host_traddr", "host_address"},
+    {"host-traddr", "host_address"},
+    {"subsysnqn", "nqn"},
+    {"allowed_hosts", "hosts"},
+    {"device_path", "device"},
+    {"iqn", "wwn"},
+    {"iqn", "target"},
+    {"targetname", "target"},
+    {"tpgt", "portal_group"},
+    {"acls", "initiators"},
+    {"portals", "addresses"},
+    {"mountpoint", "path"},
+    {"mount_point", "path"},
+    {"parameters", "options"},
+    {"params", "options"},
+    {"rxe", "soft_rdma"},
+    {"siw", "soft_rdma"},
+    {"soft_roce", "soft_rdma"},
+    {"softroce", "soft_rdma"},
+    {"iscsi", "iser_session"},
+    {"iser", "iser_session"},
+    {"nvmet", "nvme_target"},
+    {"limits", "memlock"},
+    {"ulimit", "memlock"},
+    {"dcb", "pfc"},
+    {"infiniband", "ipoib"},
 }};
 
 /// The name here of what other tools call `name`, when it is among `known`.
@@ -86,6 +117,25 @@ std::optional<std::string> called_here(std::string_view name, const std::vector<
       return std::string(here);
   }
   return std::nullopt;
+}
+
+/// The only one of `known` that has all the words of `name`, or all of whose words it has: rdma_port for
+/// port, netns for netns_mode.
+std::optional<std::string> sharing_words(std::string_view name, const std::vector<std::string>& known) {
+  const auto words = [](std::string_view text) {
+    auto out = "_" + base::lower(text) + "_";
+    std::replace(out.begin(), out.end(), '-', '_');
+    return out;
+  };
+  const auto wanted = words(name);
+  std::optional<std::string> found;
+  for (const auto& key : known) {
+    const auto has = words(key);
+    if (has.find(wanted) == std::string::npos && wanted.find(has) == std::string::npos) continue;
+    if (found) return std::nullopt;
+    found = key;
+  }
+  return found;
 }
 
 std::string set_text(const std::vector<std::string_view>& set) {
@@ -145,10 +195,13 @@ void report_unknown(std::string_view name, const Node& node, const Place& place,
   auto known = is_section ? sections : keys;
   auto all = keys;
   all.insert(all.end(), sections.begin(), sections.end());
-  if (const auto here = called_here(name, all); here && !is_section) {
-    hint = fmt::format("it is called {} here", *here);
+  if (const auto here = called_here(name, is_section ? sections : all);
+      here && (!is_section || homes.empty())) {
+    const bool becomes_section =
+        !is_section && std::find(sections.begin(), sections.end(), *here) != sections.end();
+    hint = fmt::format("it is called {} here{}", *here, becomes_section ? ", and is a section" : "");
     // [ipoib.ipv4] has the key itself, or what it stands for.
-    if (std::find(sections.begin(), sections.end(), *here) != sections.end())
+    if (becomes_section && here->starts_with("ipv"))
       hint = fmt::format(
           "it belongs to {}, as in {} = {{ addresses = [\"…\"] }} or {} = {{ method = \"auto\" }}", *here,
           *here, *here);
@@ -156,7 +209,9 @@ void report_unknown(std::string_view name, const Node& node, const Place& place,
     hint = fmt::format("{} is part of another entry: write {}", name, base::join(homes, ", or "));
   } else if (const auto near = base::nearest(name, known)) {
     message += fmt::format("; did you mean \"{}\"?", *near);
-  } else if (!homes.empty()) {
+  } else if (const auto alike = sharing_words(name, known)) {
+    message += fmt::format("; did you mean \"{}\"?", *alike);
+  } else if (!homes.empty() && homes.size() <= kHomesNamed) {
     hint = fmt::format("{} belongs to {}", name, base::join(homes, ", "));
   } else {
     // A table may stand for a key, and a key for a table: the other names come second.

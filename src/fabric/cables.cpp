@@ -2,6 +2,7 @@
 #include "fabric/cables.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 

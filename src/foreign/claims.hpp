@@ -2,6 +2,7 @@
 // Files of other tools, in our words: understood claims, and lines that were not, with file and line.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <optional>
@@ -140,6 +141,7 @@ struct Claims {
   std::map<std::pair<std::string, model::Attributes>, std::size_t> found_;  ///< places in `entries`
   std::map<std::string, int, std::less<>> given_;                           ///< how many of `names` are so
   Entry surplus_;
+  mutable std::size_t compared_ = 0;  ///< names with patterns, in knows()
 };
 
 /// The port GUID of a hardware address of 20 bytes (its last 8), separated by ':' or '-'.

@@ -34,7 +34,8 @@ void warn_without_settings(const model::Section& section, const std::string& obj
   if (!desired.settings.empty() || !desired.policy.empty() || desired.absent || desired.ignore) return;
   diagnostics.push_back({model::Severity::kWarning,
                          section.where,
-                         fmt::format("[[{}]] {}: no setting is given", section.path, object),
+                         object.empty() ? fmt::format("[{}]: no setting is given", section.path)
+                                        : fmt::format("[[{}]] {}: no setting is given", section.path, object),
                          "nothing is done about it",
                          {}});
 }

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "base/text.hpp"
+#include "model/types.hpp"
 
 namespace rdmacfg::model {
 
@@ -111,7 +112,11 @@ Result<DscpMap> Codec<DscpMap>::parse(const Value& written) {
     const auto colon = text.find(':');
     if (colon == std::string::npos)
       return fail(Code::kInvalid, fmt::format("\"{}\" must be a DSCP and its priority, as \"26:3\"", text));
-    const auto dscp = number_of(std::string_view(text).substr(0, colon), kDscps, "DSCP");
+    const auto written_dscp = std::string_view(text).substr(0, colon);
+    if (const auto number = dscp_of_class(written_dscp))
+      return fail(Code::kInvalid,
+                  fmt::format("\"{}\" must have the number: {} is {}", text, written_dscp, *number));
+    const auto dscp = number_of(written_dscp, kDscps, "DSCP");
     if (!dscp) return fail(dscp.error());
     const auto priority = number_of(std::string_view(text).substr(colon + 1), kPriorities, "priority");
     if (!priority) return fail(priority.error());

@@ -148,6 +148,10 @@ Result<RoceMode> Codec<RoceMode>::parse(const Value& written) {
 Value Codec<RoceMode>::value(const RoceMode& parsed) { return std::string(text_of(parsed)); }
 
 Result<Dscp> Codec<Dscp>::parse(const Value& written) {
+  if (const auto* text = std::get_if<std::string>(&written)) {
+    if (const auto number = dscp_of_class(*text))
+      return fail(Code::kInvalid, fmt::format("is a text, must be an integer: {} is {}", *text, *number));
+  }
   return get<std::int64_t>(written, "an integer like 26").and_then(Dscp::make);
 }
 Value Codec<Dscp>::value(const Dscp& parsed) { return std::int64_t{parsed.number}; }

@@ -5,8 +5,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <limits>
+#include <optional>
 #include <set>
+#include <string>
 
 #include "base/text.hpp"
 
@@ -111,14 +115,43 @@ std::string_view text_of(InetMethod method) { return kMethods.at(static_cast<std
 
 std::string_view text_of(Backend backend) { return kBackends.at(static_cast<std::size_t>(backend)).second; }
 
-Result<IpAddress> IpAddress::parse(std::string_view text) {
+namespace {
+
+std::optional<IpAddress> plain_address(std::string_view text) {
   IpAddress out;
   out.family = text.find(':') == std::string_view::npos ? Family::kIpv4 : Family::kIpv6;
-  if (::inet_pton(af_of(out.family), std::string(text).c_str(), out.bytes.data()) != 1) {
-    return fail(Code::kInvalid,
-                fmt::format("\"{}\" is not an IP address such as 192.0.2.1 or 2001:db8::1", text));
-  }
+  if (::inet_pton(af_of(out.family), std::string(text).c_str(), out.bytes.data()) != 1) return std::nullopt;
   return out;
+}
+
+/// What other programs write around an address: "192.0.2.1/24", "192.0.2.1:4420", "[2001:db8::1]:4420".
+std::string address_error(std::string_view text) {
+  if (const auto bare = text.substr(0, text.find('/')); bare.size() < text.size() && plain_address(bare))
+    return fmt::format("\"{}\" has a prefix length: write {} alone", text, bare);
+  const auto bracket = text.starts_with('[') ? text.find(']') : std::string_view::npos;
+  const auto bare =
+      bracket == std::string_view::npos ? text.substr(0, text.find(':')) : text.substr(1, bracket - 1);
+  if (bare.size() < text.size() && plain_address(bare))
+    return fmt::format("\"{}\" is more than an address: write {} alone", text, bare);
+  return fmt::format("\"{}\" is not an IP address such as 192.0.2.1 or 2001:db8::1", text);
+}
+
+/// The length of a prefix that is written as a netmask, "255.255.255.0": 24.
+std::optional<int> length_of_mask(std::string_view text) {
+  const auto mask = plain_address(text);
+  if (!mask || mask->family != Family::kIpv4) return std::nullopt;
+  std::uint32_t bits = 0;
+  for (std::size_t i = 0; i < 4; ++i) bits = bits << 8U | mask->bytes[i];
+  const int length = std::countl_one(bits);
+  if (length == 0 || std::popcount(bits) != length) return std::nullopt;
+  return length;
+}
+
+}  // namespace
+
+Result<IpAddress> IpAddress::parse(std::string_view text) {
+  if (const auto address = plain_address(text)) return *address;
+  return fail(Code::kInvalid, address_error(text));
 }
 
 std::string IpAddress::text() const {
@@ -157,6 +190,10 @@ Result<IpPrefix> IpPrefix::parse(std::string_view text) {
   const bool plain = !digits.empty() && digits.size() <= 3 && (digits == "0" || digits.front() != '0') &&
                      std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; });
   const auto length = plain ? base::parse_number(digits) : std::nullopt;
+  if (const auto mask = length_of_mask(digits); mask && address->family == Family::kIpv4) {
+    return fail(Code::kInvalid, fmt::format("\"{}\" has a netmask in place of a prefix length: write {}/{}",
+                                            text, address->text(), *mask));
+  }
   if (!length || *length > static_cast<std::uint64_t>(address->bits())) {
     return fail(Code::kInvalid, fmt::format("\"{}\": the prefix length of an {} address is 0 to {}", text,
                                             text_of(address->family), address->bits()));

@@ -59,6 +59,11 @@ std::vector<std::string> split_options(const std::vector<std::string>& texts) {
 }  // namespace
 
 Result<ModuleName> ModuleName::parse(std::string_view text) {
+  // The file, as modinfo has it: "mlx4_core.ko.xz".
+  const auto bare = text.substr(0, text.find('.'));
+  const auto suffix = text.substr(bare.size());
+  if ((suffix == ".ko" || suffix.starts_with(".ko.")) && is_word(bare, ""))
+    return fail(Code::kInvalid, fmt::format("\"{}\" is a file; the name of the module is {}", text, bare));
   if (text.size() > kModuleNameMax || !is_word(text, "")) {
     return fail(
         Code::kInvalid,
@@ -100,6 +105,13 @@ Result<ModuleOptions> Codec<ModuleOptions>::parse(const Value& written) {
     return fail(Code::kInvalid, fmt::format("must be {}", kWanted));
   auto list = get_list(written, kWanted);
   if (!list) return fail(list.error());
+  for (const auto& text : *list) {
+    if (base::trim(text).starts_with("options "))
+      return fail(Code::kInvalid,
+                  fmt::format("\"{}\" is a line of modprobe.d: write the part behind the module, "
+                              "such as \"num_vfs=4\"",
+                              text));
+  }
   ModuleOptions out;
   std::set<std::string> seen;
   for (const auto& text : split_options(*list)) {

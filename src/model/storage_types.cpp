@@ -34,7 +34,8 @@ bool consists_of(std::string_view text, std::string_view more) {
 Result<ServicePort> Codec<ServicePort>::parse(const Value& written) {
   constexpr std::int64_t kLeast = 1024, kMost = 65535;
   const auto* number = std::get_if<std::int64_t>(&written);
-  if (number == nullptr) return fail(Code::kInvalid, "must be an integer such as 20049");
+  if (number == nullptr)
+    return fail(Code::kInvalid, fmt::format("must be an integer from {} to {}", kLeast, kMost));
   if (*number < kLeast || *number > kMost)
     return fail(Code::kInvalid,
                 fmt::format("{} is out of range; must be from {} to {}", *number, kLeast, kMost));

@@ -8,6 +8,7 @@
 #include <cctype>
 #include <charconv>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -82,7 +83,8 @@ Result<Guid> Guid::parse(std::string_view text) {
   }
   if (all.find_first_not_of("0123456789abcdefABCDEF") != std::string_view::npos)
     return bad("only digits 0-9 and a-f are possible, in groups with ':' between them");
-  if (all.size() != digits.size()) return bad(fmt::format("{} hexadecimal digits instead of 16", all.size()));
+  if (all.size() != digits.size())
+    return bad(fmt::format("{} hexadecimal digit{} instead of 16", all.size(), all.size() == 1 ? "" : "s"));
   Guid guid;
   (void)std::from_chars(all.begin(), all.end(), guid.number, 16);  // 16 digits cannot fail
   if (guid.number == 0) return bad("all zero means that the port has none");
@@ -100,9 +102,10 @@ std::string Guid::text() const {
 
 Result<Pkey> Pkey::make(std::int64_t number) {
   if (number < 0 || number > 0xffff) {
-    return fail(Code::kInvalid, fmt::format("P_Key {} is out of range, must be 0x0001 to 0x7fff (or with the "
-                                            "membership bit, 0x8001 to 0xffff)",
-                                            number));
+    return fail(Code::kInvalid,
+                fmt::format("P_Key {} is out of range, must be 0x0001 to 0x7fff (or with the "
+                            "membership bit, 0x8001 to 0xffff)",
+                            number < 0 ? std::to_string(number) : fmt::format("{:#x}", number)));
   }
   if ((number & 0x7fff) == 0) {
     return fail(Code::kInvalid,
@@ -168,6 +171,14 @@ Result<RdmaName> RdmaName::parse(std::string_view text) {
   if (text.empty()) return refuse("it is empty");
   if (text.size() > kRdmaNameMax) return refuse(fmt::format("it is longer than {} characters", kRdmaNameMax));
   if (text.front() == '.' || text.front() == '-') return refuse("it starts with a dot or a dash");
+  // As `show` and others name a port: "mlx5_0/1".
+  const auto slash = text.find('/');
+  const auto port =
+      slash == std::string_view::npos ? std::nullopt : base::parse_number(text.substr(slash + 1));
+  if (port && *port > 0 && slash > 0) {
+    return refuse(fmt::format("that is port {} of {}: write {}, and port = {} where a port is meant", *port,
+                              text.substr(0, slash), text.substr(0, slash), *port));
+  }
   for (const char c : text) {
     const bool good = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
                       c == '_' || c == '-' || c == '.';
@@ -200,7 +211,7 @@ Result<SoftType> parse_soft_type(std::string_view text) {
   if (text == "rxe") return SoftType::kRxe;
   if (text == "siw") return SoftType::kSiw;
   return fail(Code::kInvalid,
-              fmt::format("\"{}\" must be \"rxe\" (Soft-RoCE) or \"siw\" (Soft-iWARP)", text));
+              fmt::format("is \"{}\", must be \"rxe\" (Soft-RoCE) or \"siw\" (Soft-iWARP)", text));
 }
 
 std::string_view text_of(SoftType type) { return type == SoftType::kRxe ? "rxe" : "siw"; }
@@ -208,7 +219,7 @@ std::string_view text_of(SoftType type) { return type == SoftType::kRxe ? "rxe" 
 Result<RoceMode> parse_roce_mode(std::string_view text) {
   if (text == "v1") return RoceMode::kV1;
   if (text == "v2") return RoceMode::kV2;
-  return fail(Code::kInvalid, fmt::format("\"{}\" must be \"v1\" or \"v2\"", text));
+  return fail(Code::kInvalid, fmt::format("is \"{}\", must be \"v1\" or \"v2\"", text));
 }
 
 std::string_view text_of(RoceMode mode) { return mode == RoceMode::kV1 ? "v1" : "v2"; }
@@ -219,6 +230,26 @@ Result<Dscp> Dscp::make(std::int64_t number) {
   return fail(
       Code::kInvalid,
       fmt::format("DSCP {} is out of range, must be 0 to {} (a type of service is tos)", number, kMax));
+}
+
+std::optional<std::uint8_t> dscp_of_class(std::string_view name) {
+  const auto word = base::lower(name);
+  const auto digit = [&](std::size_t at, unsigned least, unsigned most) -> std::optional<unsigned> {
+    const auto number = static_cast<unsigned>(static_cast<unsigned char>(word[at])) - '0';
+    return number >= least && number <= most ? std::optional(number) : std::nullopt;
+  };
+  if (word == "ef") return std::uint8_t{46};
+  if (word == "va" || word == "voice-admit") return std::uint8_t{44};
+  if (word == "le") return std::uint8_t{1};
+  if (word == "df" || word == "be") return std::uint8_t{0};
+  if (word.size() == 3 && word.starts_with("cs")) {
+    if (const auto selector = digit(2, 0, 7)) return static_cast<std::uint8_t>(*selector * 8);
+  }
+  if (word.size() == 4 && word.starts_with("af")) {
+    const auto forwarding = digit(2, 1, 4), drop = digit(3, 1, 3);
+    if (forwarding && drop) return static_cast<std::uint8_t>(*forwarding * 8 + *drop * 2);
+  }
+  return std::nullopt;
 }
 
 Result<Tos> Tos::make(std::int64_t number) {

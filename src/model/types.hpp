@@ -109,6 +109,10 @@ struct Dscp {
   auto operator<=>(const Dscp&) const = default;
 };
 
+/// Number of a class by its name in any case, as switches have it: "af31" is 26. RFC 2474, 2597, 3246, 5865,
+/// 8622.
+std::optional<std::uint8_t> dscp_of_class(std::string_view name);
+
 /// IP type of service byte: the DSCP and two ECN bits. RFC 2474, 3168.
 struct Tos {
   std::int64_t number = 0;

@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
+#include <variant>
+
 #include "store/value_json.hpp"
 
 namespace rdmacfg::core {
@@ -21,6 +24,19 @@ model::Location location_from(const Json& json) {
   where.column = json.at("column").get<int>();
   where.length = json.value("length", 1);
   return where;
+}
+
+/// An enumerator by its number; get<int>() would cut a larger one to another.
+template <class Enum>
+Enum enumerator_from(const Json& json, Enum last) {
+  const auto value = value_from(json);
+  const auto* number = std::get_if<std::int64_t>(&value);
+  const auto most = static_cast<std::int64_t>(last);
+  if (number == nullptr || *number < 0 || *number > most) {
+    throw Json::other_error::create(501, fmt::format("{} is not a number from 0 to {}", json.dump(), most),
+                                    static_cast<const Json*>(nullptr));
+  }
+  return static_cast<Enum>(*number);
 }
 
 Json location_json(const model::Location& where) {
@@ -123,9 +139,9 @@ base::Result<model::Report> report_from(const std::string& text) {
       return base::fail(base::Code::kInvalid, "the report has another schema than this program reads");
     }
     model::Report report;
-    report.exit = static_cast<model::Exit>(json.at("exit").get<int>());
+    report.exit = enumerator_from(json.at("exit"), model::Exit::kPartly);
     if (const auto& error = json.at("error"); !error.is_null()) {
-      report.error = base::Error{static_cast<base::Code>(error.at("code").get<int>()),
+      report.error = base::Error{enumerator_from(error.at("code"), base::Code::kTimeout),
                                  error.at("message").get<std::string>(), error.at("errno").get<int>()};
     }
     for (const auto& one : json.at("diagnostics")) report.diagnostics.push_back(diagnostic_from(one));

@@ -2,6 +2,8 @@
 #include "store/value_json.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 
 namespace rdmacfg::core {
 
@@ -81,6 +83,8 @@ Json to_json(const Change& change) {
 Value value_from(const Json& json) {
   if (json.is_null()) return {};
   if (json.is_boolean()) return json.get<bool>();
+  if (json.is_number_unsigned() && json.get<std::uint64_t>() > std::numeric_limits<std::int64_t>::max())
+    throw Json::other_error::create(501, json.dump() + " is too large", static_cast<const Json*>(nullptr));
   if (json.is_number_integer()) return json.get<std::int64_t>();
   if (json.is_string()) return json.get<std::string>();
   return json.get<std::vector<std::string>>();

@@ -18,4 +18,7 @@ mount --bind "$root/etc/udev/rules.d" /etc/udev/rules.d
 mount -t tmpfs none /usr/lib/udev/rules.d
 mount -t tmpfs none /run
 mount --rbind "$sys" /sys
-SYSTEMD_DEVICE_VERIFY_SYSFS=0 udevadm test --action=add /sys/class/net/ib0
+# From systemd 257 on the result is a list with headings: it is printed as earlier releases do.
+SYSTEMD_DEVICE_VERIFY_SYSFS=0 udevadm test --action=add /sys/class/net/ib0 2>&1 | awk -v quote="'" '
+	/^Network interface name:/ { getline; sub(/^ +/, ""); print "NAME " quote $0 quote; next }
+	{ sub(/^  /, "", $0); print }'

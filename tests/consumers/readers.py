@@ -83,7 +83,7 @@ def sysusers(root, document):
     read = set()
     if os.path.exists(path):
         out = run(["systemd-sysusers", f"--root={root}", "--dry-run", path])
-        read = set(re.findall(r"Creating group '([^']*)'", out))
+        read = set(re.findall(r"(?:Creating|Would create) group '([^']*)'", out))
     wanted = {domain[1:] for domain in document.memlocks if domain.startswith("@")}
     return differences("sysusers.d", wanted, read)
 
@@ -345,7 +345,7 @@ def udev(root, document):
     out = []
     for port in document.ports + [{"guid": "00:02:c9:03:00:31:79:00", "name": None}]:
         text = run(["unshare", "-mn", "bash", f"{HERE}/event.sh", root, port["guid"]])
-        read = re.findall(r"NAME '([^']*)'", text)
+        read = list(dict.fromkeys(re.findall(r"NAME '([^']*)'", text)))
         out += differences(f"udev: names of {port['guid']}", [port["name"]] if port["name"] else [], read)
         backend = re.findall(r"^RDMA_CONFIGD_BACKEND=(.*)$", text, re.M)
         out += differences(f"udev: backend of {port['guid']}", [port["backend"]] if port["name"] else [], backend)

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 
 #include <cerrno>
+#include <stdexcept>
 
 namespace rdmacfg::fakes {
 namespace {

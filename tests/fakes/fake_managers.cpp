@@ -2,6 +2,7 @@
 #include "fakes/fake_managers.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cerrno>

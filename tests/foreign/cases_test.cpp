@@ -2,6 +2,7 @@
 // Runs tests/foreign/cases (see the README there). UPDATE_GOLDEN=1 rewrites the expected files.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>

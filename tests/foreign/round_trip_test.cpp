@@ -175,6 +175,18 @@ TEST_P(RoundTrip, GivesTheSameDocument) {
   EXPECT_GE(compared, 200);
 }
 
+/// Udev gives NAME to an interface that a rule names; another one has the kernel's name until the end.
+TEST(ModeRules, FindAPortWithoutGuidByEitherName) {
+  ImportedHost::InterfaceTree tree;
+  tree.port.name = "ib0";
+  tree.port.mode = model::IpoibMode::kConnected;
+  Output out;
+  render_mode_rules({tree}, out);
+  ASSERT_EQ(out.files.size(), 1U);
+  for (const auto* match : {"NAME==\"ib0\", PROGRAM=", "KERNEL==\"ib0\", PROGRAM="})
+    EXPECT_NE(out.files.front().text.find(match), std::string::npos) << match;
+}
+
 INSTANTIATE_TEST_SUITE_P(Foreign, RoundTrip,
                          testing::Values("nm", "networkd", "netplan", "nmstate", "ifcfg", "udev"),
                          [](const auto& one) { return one.param; });

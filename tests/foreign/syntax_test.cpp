@@ -30,7 +30,8 @@ std::vector<std::string> certain_commands(const std::string& script) {
     ++number;
     for (const auto& part : parts_of(line)) {
       const auto command = blocks.next(part, number);
-      if (command.text.empty() || command.test || command.decides) continue;
+      if (command.text.empty() || command.test || command.decides || command.text.starts_with("exit"))
+        continue;
       if (command.condition().empty()) out.emplace_back(command.text);
     }
   }
@@ -52,9 +53,23 @@ TEST(ShellBlocks, KnowWhichCommandsRunInAnyCase) {
       {"case of a hook", "case \"$2\" in up) a ;; down) b ;; esac; c", {"a", "c"}},
       {"case of something else", "case $x in\n  up)\n    a\n    ;;\nesac\nb", {"b"}},
       {"alternatives", "case $2 in up|down) a;; esac", {}},
+      {"alternatives that all hold", "case $2 in\n  ib0 | \"up\") a;;\n  (x|y) b;;\nesac; c", {"a", "c"}},
+      {"any other value", "case $2 in down|x) a;; *) b;; esac", {"b"}},
+      {"any value but the usual", "case $2 in up) a;; *) b;; esac", {"a"}},
+      {"else of another interface", "if [ $1 != ib0 ]; then a; else b; fi", {"b"}},
+      {"either test", "[ $1 = ib1 ] || a; [ $1 = ib0 ] || b", {"a"}},
       {"function", "f() {\n  a\n}\nb", {"b"}},
       {"function with the brace below", "function f\n{\n  a\n}\nb", {"b"}},
       {"function in a line", "f(){ a; }; b", {"b"}},
+      {"early exit", "x\n[ -e /y ] || exit 0\na", {"x"}},
+      {"early exit in if", "if [ -e /y ]; then exit; fi\na", {}},
+      {"early exit of other hooks",
+       "[ \"$1\" = ib0 ] || [ $1 = up ] || exit 0; [ $2 = down ] && exit 0; a",
+       {"a"}},
+      {"early exit of other values", "case $2 in up|ib0) ;; *) exit 0;; esac; a", {"a"}},
+      {"early exit where it is missing", "[ -e /sys/class/net/ib0 ] || { exit 0; }; a", {"a"}},
+      {"exit of a failure", "[ -e /y ] || exit 1; a", {"a"}},
+      {"exit of a subshell", "( [ -e /y ] || exit 0; a ); b", {"b"}},
       {"group and subshell", "{ a; }; ( b; c ); (d)", {"a", "b", "c", "d"}},
       {"group behind &&", "[ -x /y ] && { a; }; b", {"b"}},
       {"the interface is there", "[ -d /sys/class/net/ib0 ] && a", {"a"}},
@@ -75,6 +90,23 @@ TEST(ShellBlocks, ACommandThatMayFailMakesTheNextUncertain) {
   EXPECT_EQ(blocks.next({"&&", "c"}, 1).condition(), "runs only where the command before it succeeds");
   EXPECT_EQ(blocks.next({"||", "d"}, 1).condition(), "runs only where the command before it fails");
   EXPECT_EQ(blocks.next({"", "e"}, 2).condition(), "");
+}
+
+TEST(ShellBlocks, KnowTheCommandsOfFunctionsThatAreCalled) {
+  ShellBlocks blocks([](std::string_view) { return true; });
+  blocks.set_called({"f"});
+  blocks.begin();
+  (void)blocks.next({"", "f() {"}, 1);
+  EXPECT_EQ(blocks.next({"", "a"}, 2).condition(), "");
+  // The function's own argument, not the hook's.
+  (void)blocks.next({"", "[ $1 = ib0 ]"}, 3);
+  EXPECT_NE(blocks.next({"&&", "return 0"}, 3).condition(), "");
+  EXPECT_EQ(blocks.next({"", "b"}, 4).condition(), "runs only where the function does not end in line 3");
+  (void)blocks.next({"", "}"}, 5);
+  EXPECT_EQ(blocks.next({"", "c"}, 6).condition(), "");
+  (void)blocks.next({"", "g() {"}, 7);
+  EXPECT_EQ(blocks.next({"", "d"}, 8).condition(), "runs only where the function in line 7 is called");
+  EXPECT_EQ(blocks.functions(), (ShellBlocks::Names{"f", "g"}));
 }
 
 TEST(ShellBlocks, NameTheBlockWithItsLine) {
@@ -121,6 +153,16 @@ TEST(GKeyFile, DividesListsAtSemicolons) {
   EXPECT_THAT(gkeyfile_list(" a ; ;b c"), ElementsAre("a", "b c"));
   EXPECT_THAT(gkeyfile_list("a\\;b;c"), ElementsAre("a;b", "c"));
   EXPECT_THAT(gkeyfile_list(""), ElementsAre());
+}
+
+TEST(GKeyFile, KeepsTheBlanksBehindAValue) {
+  const auto text = parse_gkeyfile({"/a", "[g]\n  a =  b \t\nc=d\r\n \t\n"});
+  ASSERT_EQ(text.groups.size(), 1U);
+  ASSERT_EQ(text.groups.front().items.size(), 2U);
+  EXPECT_EQ(text.groups.front().items[0].key, "a");
+  EXPECT_EQ(text.groups.front().items[0].value, "b \t");
+  EXPECT_EQ(text.groups.front().items[1].value, "d");
+  EXPECT_TRUE(text.refused.empty());
 }
 
 TEST(GKeyFile, KnowsEscapesAndRefusesOthers) {

@@ -13,6 +13,7 @@
 // damaged, lost or newer file, then another kill or power cut. (The text of the active generation is damaged
 // only once it was copied, which is just after the commit; before, a start takes it from /etc.) A power cut
 // takes the kernel's state along; each file is then old or new.
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstdio>

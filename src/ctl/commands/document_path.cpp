@@ -22,12 +22,17 @@ using config::Node;
 namespace {
 
 /// Keys by whose value alone an entry can be selected.
-constexpr std::array kNames{"guid", "name",   "interface", "device", "pkey",
-                            "unit", "domain", "driver",    "key",    "path"};
+constexpr std::array kNames{"guid",   "name",    "interface", "device", "pkey", "unit",
+                            "domain", "driver",  "key",       "path",   "wwn",  "nqn",
+                            "target", "address", "option",    "mgid",   "pci",  "node_guid"};
 
 /// The same, in the order in which people call an entry.
-constexpr std::array kSpoken{"name",   "interface", "device", "pkey", "unit", "domain",
-                             "driver", "key",       "path",   "guid", "pci"};
+constexpr std::array kSpoken{"name",    "interface", "device", "pkey", "unit", "domain",
+                             "driver",  "key",       "path",   "wwn",  "nqn",  "target",
+                             "address", "option",    "mgid",   "guid", "pci",  "node_guid"};
+
+/// A target of SRP is called by the GUID of its port.
+bool may_be_guid(std::string_view key) { return key.ends_with("guid") || key == "wwn"; }
 
 bool is_bare(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
@@ -44,7 +49,7 @@ bool is_value(const Node& node, std::string_view key, const std::string& wanted)
   const auto text = model::text_of(node.scalar);
   if (base::lower(text) == base::lower(wanted)) return true;
   if (key == "key" && with_slashes(text) == with_slashes(wanted)) return true;
-  if (key.ends_with("guid")) {
+  if (may_be_guid(key)) {
     const auto one = model::Guid::parse(text), other = model::Guid::parse(wanted);
     return one && other && *one == *other;
   }
@@ -135,7 +140,7 @@ class Selectable {
   void add(std::string_view key, const std::string& text, std::size_t place) {
     add(as_text(text), place);
     if (key == "key") add(as_setting(text), place);
-    if (key.ends_with("guid")) {
+    if (may_be_guid(key)) {
       if (const auto guid = model::Guid::parse(text)) add(as_guid(*guid), place);
       return;
     }

@@ -132,7 +132,12 @@ class Script {
       const bool broadcast = family == Family::kIpv4 && address.length < 31;
       line(fmt::format("ip {}addr replace {}{} dev $dev", flag, address.text(), broadcast ? " brd +" : ""));
     }
-    for (const auto& route : inet.routes) this->route(route, flag);
+    // A next hop may be in the network of a route that has none.
+    for (const bool hop : {false, true}) {
+      for (const auto& route : inet.routes) {
+        if (route.via.has_value() == hop) this->route(route, flag);
+      }
+    }
     if (inet.gateway)
       line(fmt::format("ip {}route replace default via {} dev $dev proto static metric 150", flag,
                        inet.gateway->text()));
@@ -171,8 +176,10 @@ class Script {
 std::string render_commands(const std::vector<ImportedHost::InterfaceTree>& trees,
                             const std::vector<model::Section>& sections, std::vector<Remark>& notes) {
   std::string out(kHead);
-  // Modules that the interfaces may need come first.
-  render_section_commands(sections, out, notes);
+  // Modules that the interfaces may need come first, settings in folders of interfaces last.
+  std::vector<model::Section> before, behind;
+  for (const auto& section : sections) (section.path == "sysctl" ? behind : before).push_back(section);
+  render_section_commands(before, out, notes);
   kinds::Rules rules;
   for (const auto& tree : trees) {
     if (tree.port.guid && tree.port.names) rules.emplace(*tree.port.guid, tree.port.name);
@@ -187,6 +194,7 @@ std::string render_commands(const std::vector<ImportedHost::InterfaceTree>& tree
   }
   Script script(out, notes);
   for (const auto& tree : trees) script.tree(tree);
+  render_section_commands(behind, out, notes);
   return out;
 }
 

@@ -2,6 +2,7 @@
 #include "foreign/export/commands_sections.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -47,6 +48,8 @@ constexpr auto kManualSections = std::to_array<ManualSection>({
     {"lossless", "dcb(8) sets it: dcb pfc, dcb ets, dcb app, dcb buffer; mlx4_en takes module options"},
     {"initramfs",
      "rebuild it when options of modules change: update-initramfs -u (Debian), dracut -f (others)"},
+    {"packages", "the package manager installs them"},
+    {"nvme_target", "nvmetcli makes it, and its saveconfig keeps it"},
     {"opensm",
      "OpenSM has its ports in /etc/default/opensm (Debian) or /etc/sysconfig/opensm; then systemctl start "
      "opensm"},

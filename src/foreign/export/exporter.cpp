@@ -310,6 +310,11 @@ Output export_document(const std::vector<Section>& sections, const Target& targe
   return out;
 }
 
+bool leaves_addresses(const ImportedHost::InterfaceTree& tree) {
+  const auto silent = [](const Interface& one) { return one.ipv4.empty() && one.ipv6.empty(); };
+  return silent(tree.port) && std::all_of(tree.children.begin(), tree.children.end(), silent);
+}
+
 void render_mode_rules(const std::vector<ImportedHost::InterfaceTree>& trees, Output& out) {
   // The event comes before the attributes do (ipoib_add_port in drivers/infiniband/ulp/ipoib/ipoib_main.c).
   constexpr std::string_view kWait =
@@ -318,14 +323,21 @@ void render_mode_rules(const std::vector<ImportedHost::InterfaceTree>& trees, Ou
   for (const auto& tree : trees) {
     const auto& port = tree.port;
     if (!port.mode && !port.umcast) continue;
-    text += R"(ACTION=="add", SUBSYSTEM=="net", DRIVERS=="?*", ATTR{type}=="32", )";
-    text += port.guid ? fmt::format("ATTR{{address}}==\"?*{}\"", port.guid->text())
-                      : fmt::format("NAME==\"{}\"", port.name);
-    // The kernel compares with the line feed (drivers/infiniband/ulp/ipoib/ipoib_main.c).
-    text += fmt::format(", {}", kWait);
-    if (port.mode) text += fmt::format(", ATTR{{mode}}=e\"{}\\n\"", model::text_of(*port.mode));
-    if (port.umcast) text += fmt::format(", ATTR{{umcast}}=\"{}\"", *port.umcast ? 1 : 0);
-    text += '\n';
+    std::vector<std::string> matches;
+    if (port.guid) {
+      matches.push_back(fmt::format("ATTR{{address}}==\"?*{}\"", port.guid->text()));
+    } else {
+      // NAME is what an earlier rule has given; without such the interface keeps the kernel's name.
+      for (const auto* key : {"NAME", "KERNEL"}) matches.push_back(fmt::format("{}==\"{}\"", key, port.name));
+    }
+    for (const auto& match : matches) {
+      text += R"(ACTION=="add", SUBSYSTEM=="net", DRIVERS=="?*", ATTR{type}=="32", )";
+      // The kernel compares with the line feed (drivers/infiniband/ulp/ipoib/ipoib_main.c).
+      text += fmt::format("{}, {}", match, kWait);
+      if (port.mode) text += fmt::format(", ATTR{{mode}}=e\"{}\\n\"", model::text_of(*port.mode));
+      if (port.umcast) text += fmt::format(", ATTR{{umcast}}=\"{}\"", *port.umcast ? 1 : 0);
+      text += '\n';
+    }
   }
   if (!text.empty())
     out.files.push_back({"/etc/udev/rules.d/71-ipoib-mode.rules", first_line("udev") + text});

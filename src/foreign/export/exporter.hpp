@@ -62,6 +62,10 @@ void render_ifcfg(const std::vector<ImportedHost::InterfaceTree>& trees, Output&
 std::string render_commands(const std::vector<ImportedHost::InterfaceTree>& trees,
                             const std::vector<model::Section>& sections, std::vector<Remark>& notes);
 
+/// Whether nothing is said of the addresses of the port and its P_Key interfaces: others may have given them
+/// some.
+bool leaves_addresses(const ImportedHost::InterfaceTree& tree);
+
 /// udev rules that set mode and umcast of the ports: systemd-networkd 252 passes over [IPoIB] in a .network
 /// file
 /// ("Unknown section"), although systemd.network(5) has it.

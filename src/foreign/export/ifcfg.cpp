@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "foreign/export/exporter.hpp"
 
@@ -25,7 +26,8 @@ std::string ipv4_lines(const Inet& inet) {
   return out;
 }
 
-std::string ipv6_lines(const Inet& inet) {
+/// @param name  of the interface, which a link-local gateway needs (ifup-ipv6 of initscripts)
+std::string ipv6_lines(const Inet& inet, const std::string& name) {
   if (inet.method == InetMethod::kDisabled) return "IPV6INIT=no\nIPV6_DISABLED=yes\n";
   if (inet.empty()) return "IPV6INIT=yes\nIPV6_AUTOCONF=no\n";
   const bool automatic = inet.method == InetMethod::kAuto;
@@ -39,7 +41,9 @@ std::string ipv6_lines(const Inet& inet) {
     }
   }
   if (!more.empty()) out += fmt::format("IPV6ADDR_SECONDARIES=\"{}\"\n", more);
-  if (inet.gateway) out += fmt::format("IPV6_DEFAULTGW={}\n", inet.gateway->text());
+  const bool scoped = inet.gateway && inet.gateway->link_local() && !name.empty();
+  if (inet.gateway)
+    out += fmt::format("IPV6_DEFAULTGW={}{}\n", inet.gateway->text(), scoped ? "%" + name : std::string());
   return out;
 }
 
@@ -80,13 +84,17 @@ void render(const Interface& one, bool addressed, Output& out) {
   if (one.mtu) text += fmt::format("MTU={}\n", *one.mtu);
   if (one.pkey) text += fmt::format("PKEY=yes\nPKEY_ID={}\nPHYSDEV={}\n", one.pkey->text(), one.parent);
   if (addressed || !one.ipv4.empty() || !one.ipv6.empty())
-    text += ipv4_lines(one.ipv4) + ipv6_lines(one.ipv6);
+    text += ipv4_lines(one.ipv4) + ipv6_lines(one.ipv6, one.name);
   int number = 0;
   std::vector<std::string> search;
   for (const auto* inet : {&one.ipv4, &one.ipv6}) {
     for (const auto& server : inet->dns) text += fmt::format("DNS{}={}\n", ++number, server.text());
     search.insert(search.end(), inet->search.begin(), inet->search.end());
   }
+  constexpr int kMostServers = 10;  // make_ip4_setting() of nms-ifcfg-rh-reader.c
+  if (number > kMostServers)
+    out.notes.push_back({one.where, fmt::format("{}: {} name servers; NetworkManager reads the first {}",
+                                                file, number, kMostServers)});
   if (!search.empty()) text += fmt::format("DOMAIN=\"{}\"\n", fmt::join(search, " "));
   out.files.push_back({fmt::format("{}/ifcfg-{}", kFolder, file), text});
   for (const auto family : {Family::kIpv4, Family::kIpv6}) {

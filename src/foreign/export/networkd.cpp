@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "foreign/export/exporter.hpp"
 
@@ -21,7 +22,8 @@ std::string route_lines(const Route& route, model::Family family) {
   return out;
 }
 
-std::string network_of(const Interface& one, const std::vector<Interface>& children) {
+/// @param keep  whether others may have given the interface addresses
+std::string network_of(const Interface& one, const std::vector<Interface>& children, bool keep) {
   auto out = first_line("networkd") + fmt::format("[Match]\nName={}\n", one.name);
   std::string link;
   if (one.mtu) link += fmt::format("MTUBytes={}\n", *one.mtu);
@@ -29,6 +31,8 @@ std::string network_of(const Interface& one, const std::vector<Interface>& child
   if (!link.empty()) out += "\n[Link]\n" + link;
   out += "\n[Network]\n";
   for (const auto& child : children) out += fmt::format("IPoIB={}\n", child.name);
+  // Else networkd takes away what others have given the interface.
+  if (keep) out += "KeepConfiguration=yes\n";
   const bool four = one.ipv4.method == InetMethod::kAuto, six = one.ipv6.method == InetMethod::kAuto;
   if (four || six) out += fmt::format("DHCP={}\n", four && six ? "yes" : four ? "ipv4" : "ipv6");
   if (one.ipv4.method == InetMethod::kDisabled && !six) out += "DHCP=no\n";
@@ -66,12 +70,13 @@ std::string netdev_of(const Interface& one) {
 void render_networkd(const std::vector<ImportedHost::InterfaceTree>& trees, Output& out) {
   render_mode_rules(trees, out);
   for (const auto& tree : trees) {
+    const bool keep = leaves_addresses(tree);
     out.files.push_back({fmt::format("{}/30-{}.network", kNetworkdUnits, tree.port.name),
-                         network_of(tree.port, tree.children)});
+                         network_of(tree.port, tree.children, keep)});
     for (const auto& child : tree.children) {
       out.files.push_back({fmt::format("{}/30-{}.netdev", kNetworkdUnits, child.name), netdev_of(child)});
       out.files.push_back(
-          {fmt::format("{}/30-{}.network", kNetworkdUnits, child.name), network_of(child, {})});
+          {fmt::format("{}/30-{}.network", kNetworkdUnits, child.name), network_of(child, {}, keep)});
     }
   }
 }

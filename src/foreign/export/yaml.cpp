@@ -70,7 +70,8 @@ std::string nmstate_inet(const Inet& inet, Family family) {
   if (!on) return out;
   out += fmt::format("      dhcp: {}\n", automatic);
   if (!four) out += fmt::format("      autoconf: {}\n", automatic);
-  if (inet.addresses.empty()) return out;
+  // Without a list nmstate keeps the addresses that are there, and those of DHCP become static (merge_ip()).
+  if (inet.addresses.empty()) return automatic ? out : out + "      address: []\n";
   out += "      address:\n";
   for (const auto& address : inet.addresses)
     out += fmt::format("        - ip: {}\n          prefix-length: {}\n", yaml_quoted(address.address.text()),
@@ -127,6 +128,8 @@ void render_netplan(const std::vector<ImportedHost::InterfaceTree>& trees, Outpu
     if (one.mode) text += fmt::format("      infiniband-mode: {}\n", model::text_of(*one.mode));
     if (one.mtu) text += fmt::format("      mtu: {}\n", *one.mtu);
     if (one.state == model::State::kDown) text += "      activation-mode: \"off\"\n";
+    // Else systemd-networkd takes away what others have given the interface.
+    if (leaves_addresses(tree)) text += "      critical: true\n";
     netplan_inet(one, text);
   }
   out.files.push_back({"/etc/netplan/60-ipoib.yaml", text});

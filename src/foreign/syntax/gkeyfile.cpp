@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -47,6 +48,12 @@ std::optional<std::string> without_escapes(std::string_view text) {
   return out;
 }
 
+/// Without blanks in front; GLib keeps those behind a value, but not the carriage return of a line.
+std::string_view without_indent(std::string_view line) {
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  return line.substr(std::min(line.find_first_not_of(" \t\r\f\v"), line.size()));
+}
+
 /// "id[de]", which matters to programs that ask for a language only.
 bool is_translation(std::string_view key) {
   const auto open = key.find('[');
@@ -60,7 +67,7 @@ GKeyFile parse_gkeyfile(const File& file) {
   int number = 0;
   for (const auto raw : base::split(file.text, '\n')) {
     const Place where{file.path, ++number};
-    const auto line = base::trim(raw);
+    const auto line = without_indent(raw);
     if (line.empty() || line.front() == '#') continue;
     // Text behind the bracket does not matter.
     const auto close = line.find(']');
@@ -81,7 +88,7 @@ GKeyFile parse_gkeyfile(const File& file) {
     } else if (key.front() == ';') {
       out.ignored.push_back({where, fmt::format("{}: is an unknown key; a comment begins with #", key)});
     } else {
-      auto value = without_escapes(base::trim(line.substr(equals + 1)));
+      auto value = without_escapes(without_indent(line.substr(equals + 1)));
       const std::string why(value ? "" : "has an escape that GLib does not know; the key has no value");
       out.groups.back().items.push_back(
           {std::string(key), std::move(value).value_or(std::string()), number, file.path, why});

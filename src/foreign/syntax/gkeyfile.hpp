@@ -19,8 +19,8 @@ struct GKeyFile {
   std::vector<Remark> ignored;  ///< lines without an effect: translations, keys that begin with ';'
 };
 
-/// Values are without their escapes (\s, \n, \t, \r, \\), but "\;" stays for gkeyfile_list(). A value with
-/// another escape has none, but a reason (Item::why).
+/// Values have the blanks behind them, as in GLib, and are without their escapes (\s, \n, \t, \r, \\), but
+/// "\;" stays for gkeyfile_list(). A value with another escape has none, but a reason (Item::why).
 GKeyFile parse_gkeyfile(const File& file);
 
 /// The elements of a list, which semicolons end; "\;" is one of an element's own. Without empty elements, and

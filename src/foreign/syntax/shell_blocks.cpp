@@ -27,10 +27,6 @@ std::string without_marks(std::string_view text) {
   return out;
 }
 
-bool is_argument(std::string_view word) {
-  return std::find(kArguments.begin(), kArguments.end(), without_marks(word)) != kArguments.end();
-}
-
 /// The first word of a text, and what follows it.
 std::string_view head_of(std::string_view text) { return text.substr(0, text.find_first_of(" \t")); }
 std::string_view behind(std::string_view text, std::string_view word) {
@@ -49,20 +45,64 @@ bool is_shell_test(std::string_view text) {
 
 }  // namespace
 
+ShellBlocks::Truth ShellBlocks::opposite(Truth truth) {
+  if (truth == Truth::kUnknown) return truth;
+  return truth == Truth::kHolds ? Truth::kFails : Truth::kHolds;
+}
+
+ShellBlocks::Truth ShellBlocks::both(Truth one, Truth other) { return std::min(one, other); }
+ShellBlocks::Truth ShellBlocks::either(Truth one, Truth other) { return std::max(one, other); }
+
 void ShellBlocks::begin() {
   blocks_.clear();
-  chain_.clear();
-  certain_ = true;
-  function_ = false;
+  functions_.clear();
+  left_.clear();
+  function_.clear();
+  alternatives_.clear();
+  follow("");
+}
+
+/// The joint decides whether the command behind it runs.
+void ShellBlocks::follow(std::string_view joint) {
+  negated_ = false;
+  if (joint == "|") return;  // as the command before it
+  if (joint == "||") {
+    chain_ = status_ == Truth::kFails ? "" : "runs only where the command before it fails";
+    chain_runs_ = opposite(status_);
+  } else if (joint == "&&") {
+    chain_ = status_ == Truth::kHolds ? "" : "runs only where the command before it succeeds";
+    chain_runs_ = status_;
+  } else {
+    chain_.clear();
+    chain_runs_ = status_ = Truth::kHolds;
+    tests_ = true;
+  }
+  joint_ = joint == "||" || joint == "&&" ? joint.front() : char{0};
+  before_ = status_;
+  before_tests_ = tests_;
+}
+
+/// How the command that was read ends.
+void ShellBlocks::note(Truth truth, bool test) {
+  tests_ = before_tests_ && test;
+  if (joint_ == '&') {
+    status_ = both(before_, truth);
+  } else if (joint_ == '|' && before_ != Truth::kFails) {
+    // A command with || behind it is one that fails at times.
+    status_ = before_ == Truth::kHolds && before_tests_ ? before_ : Truth::kUnknown;
+  } else {
+    status_ = truth;
+  }
 }
 
 void ShellBlocks::open(std::string_view end, std::string why) {
   Block block;
   block.end = end;
-  // A block behind && or || is all that the line depends on.
-  block.why = why.empty() ? chain_ : std::move(why);
+  block.why = std::move(why);
   block.usual = block.why;
-  if (!blocks_.empty()) block.outer = reason_of(blocks_.back());
+  block.outer = blocks_.empty() ? left_ : reason_of(blocks_.back());
+  // A block behind && or || is all that the line depends on.
+  if (block.outer.empty()) block.outer = chain_;
   blocks_.push_back(std::move(block));
 }
 
@@ -74,95 +114,150 @@ void ShellBlocks::close(std::string_view end) {
 }
 
 /// "if", "while", "for", "case", "{" and "(", with the words of theirs that set nothing.
-bool ShellBlocks::opens(std::string_view word, std::string_view& command, int line) {
+bool ShellBlocks::opens(std::string_view word, std::string_view& rest, int line) {
   const auto says = [&] { return fmt::format("runs only as the `{}` in line {} says", word, line); };
   if (word == "if" || word == "while" || word == "until") {
     open(word == "if" ? "fi" : "done", word == "if" ? std::string() : says());
     blocks_.back().usual = says();
     blocks_.back().deciding = true;
-    command = behind(command, word);
+    rest = behind(rest, word);
     return true;
   }
   if (word == "for" || word == "select") {
     open("done", says());
-    command = {};
+    rest = {};
     return true;
   }
   if (word == "case") {
-    const auto subject = head_of(behind(command, word));
+    const auto subject = head_of(behind(rest, word));
     open("esac", says());
     blocks_.back().argument = is_argument(subject);
-    command = behind(behind(command, word), subject);
-    if (head_of(command) == "in") command = behind(command, "in");
+    blocks_.back().pattern = true;
+    rest = behind(behind(rest, word), subject);
+    if (head_of(rest) == "in") rest = behind(rest, "in");
     return true;
   }
   const bool subshell = word.starts_with('(') && !word.starts_with("((");
   if (word != "{" && !subshell) return false;
+  const bool known = function_.empty() || called_.contains(function_);
   open(subshell ? ")" : "}",
-       function_ ? fmt::format("runs only where the function in line {} is called", line) : std::string());
-  function_ = false;
-  command = base::trim(command.substr(1));
+       known ? std::string() : fmt::format("runs only where the function in line {} is called", line));
+  blocks_.back().function = !function_.empty();
+  blocks_.back().runs = function_.empty() ? chain_runs_ : Truth::kHolds;
+  function_.clear();
+  rest = base::trim(rest.substr(1));
   return true;
 }
 
 /// "then", "else", "fi" and their like.
-bool ShellBlocks::closes_or_turns(std::string_view word, std::string_view& command) {
+bool ShellBlocks::closes_or_turns(std::string_view word, std::string_view& rest) {
   for (const std::string_view end : {"fi", "done", "esac", "}", ")"}) {
     if (word != end) continue;
     close(end);
-    command = {};  // where its output goes
+    rest = {};  // where its output goes
     return true;
   }
   if (word == "!") {
-    // `while` and `until` depend on theirs anyway.
-    if (!blocks_.empty() && blocks_.back().deciding) blocks_.back().why = blocks_.back().usual;
+    negated_ = !negated_;
   } else if (word == "then" || word == "do") {
     if (!blocks_.empty()) blocks_.back().deciding = false;
   } else if (word == "else" || word == "elif") {
-    if (!blocks_.empty()) {
-      blocks_.back().why = blocks_.back().usual;
-      blocks_.back().deciding = word == "elif";
-    }
+    turn(word == "elif");
   } else {
     return false;
   }
-  command = behind(command, word);
+  rest = behind(rest, word);
   return true;
+}
+
+/// The next branch of an `if`. @param decides  it has a condition of its own
+void ShellBlocks::turn(bool decides) {
+  if (blocks_.empty()) return;
+  auto& block = blocks_.back();
+  block.earlier = either(block.earlier, block.condition);
+  block.condition = Truth::kUnknown;
+  block.runs = opposite(block.earlier);
+  block.why = block.runs == Truth::kHolds ? std::string() : block.usual;
+  block.judged = false;
+  block.deciding = decides;
 }
 
 /// "name() {", "name () {" and "function name {"; the brace may stand in the next line.
-bool ShellBlocks::is_function(std::string_view word, std::string_view& command) {
-  const auto more = behind(command, word);
+bool ShellBlocks::is_function(std::string_view word, std::string_view& rest) {
+  const auto more = behind(rest, word);
+  auto name = word;
   if (word == "function") {
-    command = behind(more, head_of(more));
-    if (command.starts_with("()")) command = base::trim(command.substr(2));
+    name = head_of(more);
+    rest = behind(more, name);
+    if (name.ends_with("()")) name.remove_suffix(2);
+    if (rest.starts_with("()")) rest = base::trim(rest.substr(2));
   } else if (word.size() > 2 && word.ends_with("()")) {
-    command = more;
+    name.remove_suffix(2);
+    rest = more;
   } else if (word.size() > 3 && word.ends_with("(){")) {
-    command = command.substr(word.size() - 1);
+    name.remove_suffix(3);
+    rest = rest.substr(word.size() - 1);
   } else if (more.starts_with("()")) {
-    command = base::trim(more.substr(2));
+    rest = base::trim(more.substr(2));
   } else {
     return false;
   }
-  function_ = true;
+  if (name.empty()) return false;
+  function_ = name;
+  functions_.insert(function_);
   return true;
 }
 
-/// "ib0)" in a `case`. @param alternative  behind another pattern and '|'
-bool ShellBlocks::is_pattern_of_case(std::string_view word, std::string_view& command, bool alternative) {
-  if (blocks_.empty() || blocks_.back().end != "esac" || !ends_pattern(word)) return false;
+/// "ib0)" in a `case`, and the patterns of "up|pre-up)" before the last.
+bool ShellBlocks::is_pattern_of_case(std::string_view word, std::string_view& rest) {
+  if (blocks_.empty() || blocks_.back().end != "esac" || !blocks_.back().pattern || word == "esac")
+    return false;
   auto& block = blocks_.back();
-  auto pattern = word.substr(0, word.size() - 1);
+  auto pattern = word;
   if (pattern.starts_with('(')) pattern.remove_prefix(1);
-  const bool met = block.argument && !alternative && is_usual_(without_marks(pattern));
-  block.why = met ? std::string() : block.usual;
-  command = behind(command, word);
+  if (!ends_pattern(word)) {
+    block.pattern = word.size() == rest.size();  // else the pattern is not understood
+    if (!block.pattern) return false;
+    alternatives_.push_back(without_marks(pattern));
+    rest = {};
+    return true;
+  }
+  pattern.remove_suffix(1);
+  Truth truth = Truth::kUnknown;
+  if (block.argument && pattern == "*" && alternatives_.empty()) {
+    truth = opposite(block.earlier);
+  } else if (block.argument) {
+    truth = judge_value(without_marks(pattern));
+    for (const auto& other : alternatives_) {
+      if (judge_value(other) != truth) truth = Truth::kUnknown;
+    }
+  }
+  alternatives_.clear();
+  block.earlier = either(block.earlier, truth);
+  block.runs = truth;
+  block.why = truth == Truth::kHolds ? std::string() : block.usual;
+  block.pattern = false;
+  rest = behind(rest, word);
   return true;
+}
+
+/// Arguments of a hook; within a function $1 and $2 are the function's own.
+bool ShellBlocks::is_argument(std::string_view word) const {
+  const auto name = without_marks(word);
+  const bool inside =
+      std::any_of(blocks_.begin(), blocks_.end(), [](const Block& block) { return block.function; });
+  if (inside && (name == "$1" || name == "$2")) return false;
+  return std::find(kArguments.begin(), kArguments.end(), name) != kArguments.end();
+}
+
+/// Whether an argument of a hook has this value when the script matters.
+ShellBlocks::Truth ShellBlocks::judge_value(std::string_view value) const {
+  if (value.empty() || value.find_first_of("*?[$`") != std::string_view::npos) return Truth::kUnknown;
+  return is_usual_(value) ? Truth::kHolds : Truth::kFails;
 }
 
 /// Whether a test holds when the script matters: "[ -d /sys/class/net/ib0 ]", "test "$1" = ib0".
-bool ShellBlocks::holds(std::string_view test) const {
+ShellBlocks::Truth ShellBlocks::judge(std::string_view test) const {
   std::vector<std::string> words;
   for (const auto word : words_of(test)) words.push_back(without_marks(word));
   bool is_test = false;
@@ -174,50 +269,105 @@ bool ShellBlocks::holds(std::string_view test) const {
     words.pop_back();
     is_test = true;
   }
-  if (!is_test) return false;
+  if (!is_test) return Truth::kUnknown;
+  const bool inverted = !words.empty() && words.front() == "!";
+  if (inverted) words.erase(words.begin());
+  const auto truth = judge_words(words);
+  return inverted ? opposite(truth) : truth;
+}
+
+ShellBlocks::Truth ShellBlocks::judge_words(const std::vector<std::string>& words) const {
   if (words.size() == 2) {
+    if (words[0] == "-n" && is_argument(words[1])) return Truth::kHolds;
+    if (words[0] == "-z" && is_argument(words[1])) return Truth::kFails;
     constexpr auto kThere = std::to_array<std::string_view>({"-e", "-f", "-d", "-w"});
-    return std::find(kThere.begin(), kThere.end(), words[0]) != kThere.end() &&
-           words[1].starts_with("/sys/class/net/");
+    const bool there = std::find(kThere.begin(), kThere.end(), words[0]) != kThere.end() &&
+                       words[1].starts_with("/sys/class/net/");
+    return there ? Truth::kHolds : Truth::kUnknown;
   }
-  if (words.size() != 3 || (words[1] != "=" && words[1] != "==")) return false;
-  return (is_argument(words[0]) && is_usual_(words[2])) || (is_argument(words[2]) && is_usual_(words[0]));
+  if (words.size() != 3) return Truth::kUnknown;
+  const bool differs = words[1] == "!=";
+  if (!differs && words[1] != "=" && words[1] != "==") return Truth::kUnknown;
+  auto truth = Truth::kUnknown;
+  if (is_argument(words[0])) {
+    truth = judge_value(words[2]);
+  } else if (is_argument(words[2])) {
+    truth = judge_value(words[0]);
+  }
+  return differs ? opposite(truth) : truth;
+}
+
+/// A command of the condition of an `if`; of a loop nobody knows how often it runs.
+void ShellBlocks::decide(Block& block, std::string_view joint, Truth truth) {
+  if (!block.judged || (joint != "&&" && joint != "||" && joint != "|")) {
+    block.condition = truth;
+  } else if (joint == "&&") {
+    block.condition = both(block.condition, truth);
+  } else if (joint == "|" || block.condition != truth) {
+    block.condition = Truth::kUnknown;
+  }
+  block.judged = true;
+  if (block.end != "fi") return;
+  block.runs = both(opposite(block.earlier), block.condition);
+  block.why = block.runs == Truth::kHolds ? std::string() : block.usual;
+}
+
+/// An `exit` or `return`: the rest of the function, subshell or script runs only where this one does not.
+void ShellBlocks::leave(const std::vector<std::string_view>& words, ShellCommand& command,
+                        std::string_view joint, int line) {
+  if (joint == "|") return;
+  command.ends = command.depth == 0 && joint != "||" && joint != "&&" && words.front() == "exit";
+  const bool failure = words.size() > 1 && words[1] != "0" &&
+                       words[1].find_first_not_of("0123456789") == std::string_view::npos;
+  auto from = blocks_.size();
+  while (from > 0 && !blocks_[from - 1].function && blocks_[from - 1].end != ")") --from;
+  std::string_view what = "script";
+  if (from > 0) {
+    --from;
+    what = blocks_[from].function ? "function" : "subshell";
+  }
+  bool never = chain_runs_ == Truth::kFails;
+  for (auto at = from; at < blocks_.size(); ++at) never = never || blocks_[at].runs == Truth::kFails;
+  if (failure || never || command.ends) return;
+  const auto reason = fmt::format("runs only where the {} does not end in line {}", what, line);
+  for (auto at = from; at < blocks_.size(); ++at) {
+    if (blocks_[at].outer.empty()) blocks_[at].outer = reason;
+  }
+  if (what == "script" && left_.empty()) left_ = reason;
 }
 
 ShellCommand ShellBlocks::next(const Part& part, int line) {
-  if (part.joint == "||") {
-    chain_ = "runs only where the command before it fails";
-    certain_ = false;
-  } else if (part.joint == "&&") {
-    chain_ = certain_ ? std::string() : "runs only where the command before it succeeds";
-  } else if (part.joint != "|") {
-    chain_.clear();
-    certain_ = true;
+  follow(part.joint);
+  if (part.joint == ";;" && !blocks_.empty() && blocks_.back().end == "esac") {
+    blocks_.back().pattern = true;
+    alternatives_.clear();
   }
   auto rest = base::trim(part.text);
   const auto before = blocks_.size();
   while (!rest.empty()) {
     const auto word = head_of(rest);
-    const bool reserved = is_pattern_of_case(word, rest, part.joint == "|") || closes_or_turns(word, rest) ||
+    const bool reserved = is_pattern_of_case(word, rest) || closes_or_turns(word, rest) ||
                           is_function(word, rest) || opens(word, rest, line);
     if (!reserved) break;
   }
   ShellCommand out;
   out.text = rest;
   out.depth = blocks_.size();
-  if (!blocks_.empty()) out.block = reason_of(blocks_.back());
+  out.block = blocks_.empty() ? left_ : reason_of(blocks_.back());
   out.chain = blocks_.size() > before ? std::string() : chain_;
   if (rest.empty()) return out;
   out.test = is_shell_test(rest);
-  function_ = false;
+  function_.clear();
+  auto truth = out.test ? judge(rest) : Truth::kHolds;
+  if (negated_) truth = opposite(truth);
+  note(truth, out.test);
   auto* inner = blocks_.empty() ? nullptr : &blocks_.back();
   if (inner != nullptr && inner->deciding) {
     out.decides = true;
-    const bool either = part.joint == "|" || (part.joint == "||" && blocks_.size() == before);
-    if (either || !holds(rest)) inner->why = inner->usual;
-  } else if (out.test) {
-    certain_ = certain_ && holds(rest);
+    decide(*inner, part.joint, out.test ? truth : Truth::kUnknown);
   }
+  const auto words = words_of(rest);
+  if (words.front() == "exit" || words.front() == "return") leave(words, out, part.joint, line);
   // "(a; b)": the end of a subshell behind its last command.
   if (inner != nullptr && inner->end == ")" && rest.ends_with(')') &&
       std::count(rest.begin(), rest.end(), ')') > std::count(rest.begin(), rest.end(), '(')) {

@@ -18,7 +18,7 @@ namespace {
 std::string_view joint_at(std::string_view line, std::size_t at) {
   const char c = line[at];
   const auto next = line.substr(at + 1, 1);
-  if ((c == '&' || c == '|') && next.starts_with(c)) return line.substr(at, 2);
+  if ((c == '&' || c == '|' || c == ';') && next.starts_with(c)) return line.substr(at, 2);
   if (c == ';' || c == '|') return line.substr(at, 1);
   const bool redirects = (at > 0 && (line[at - 1] == '>' || line[at - 1] == '<')) || next == ">";
   return c == '&' && !redirects ? line.substr(at, 1) : std::string_view();
@@ -78,8 +78,8 @@ std::vector<Part> parts_of(std::string_view line) {
   const auto add = [&](std::size_t to) {
     const auto text = base::trim(line.substr(from, to - from));
     // "a || true" only hides that a failed.
-    const bool hides = joint == "||" && (text == "true" || text == ":" || text == "exit 0");
-    if (!text.empty() && !hides) out.push_back({joint, text});
+    const bool hides = joint == "||" && (text == "true" || text == ":");
+    if ((!text.empty() || joint == ";;") && !hides) out.push_back({joint, text});
   };
   for (std::size_t at = 0; at < line.size(); ++at) {
     const char c = line[at];

@@ -12,12 +12,12 @@ namespace rdmacfg::foreign {
 
 /// A simple command of a line, and what joins it to the one before.
 struct Part {
-  std::string_view joint;  ///< "", ";", "&&", "||", "|" or "&"
+  std::string_view joint;  ///< "", ";", ";;", "&&", "||", "|" or "&"
   std::string_view text;
 };
 
 /// The simple commands of a line, of which the parts are views. Text in quotation marks is one word; "||
-/// true" and the like, which only hide that a command failed, are none.
+/// true" and the like, which only hide that a command failed, are none. Behind ";;" there may be no command.
 std::vector<Part> parts_of(std::string_view line);
 
 /// Words as a shell would make them of a simple command, with $IFACE as `own` and '>' by itself; without what

@@ -124,6 +124,11 @@ class Lines {
     out_.wrong.push_back({number_, std::move(what), std::move(hint)});
   }
 
+  void wrong_count(std::size_t found, std::size_t wanted) {
+    wrong(fmt::format("the line has {} word{}, must have {}: {}", found, found == 1 ? "" : "s", wanted,
+                      file_.what));
+  }
+
   std::string guid(std::string_view text) {
     auto out = guid_text(text);
     if (out) return *out;
@@ -158,7 +163,7 @@ class Lines {
     } else {
       const std::size_t count = file_.option == "hop_weights_file" ? 3 : 2;
       if (all.size() != count) {
-        wrong(fmt::format("the line has {} words, must have {}: {}", all.size(), count, file_.what));
+        wrong_count(all.size(), count);
       } else if (file_.option == "ids_guid_file") {
         number(all[1], "a number", 0, ~0ULL);
       } else {
@@ -177,7 +182,7 @@ class Lines {
   /// osm_subnet.c reads hexadecimal digits, with 0x or without.
   std::string route(const std::vector<std::string_view>& all) {
     if (all.size() != 2) {
-      wrong(fmt::format("the line has {} words, must have 2: {}", all.size(), file_.what));
+      wrong_count(all.size(), 2);
       return joined(std::string(all.front()), all, 1);
     }
     std::string out;
@@ -215,7 +220,8 @@ class Lines {
     const auto key = all.front();
     const auto count = [&](std::size_t wanted, std::string_view what) {
       if (all.size() == wanted + 1) return true;
-      wrong(fmt::format("{} has {} words behind it, must have {}: {}", key, all.size() - 1, wanted, what));
+      wrong(fmt::format("{} has {} word{} behind it, must have {}: {}", key, all.size() - 1,
+                        all.size() == 2 ? "" : "s", wanted, what));
       return false;
     };
     if (key == "torus" || key == "mesh") {

@@ -2,6 +2,7 @@
 #include "kinds/address/networkd_file.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>

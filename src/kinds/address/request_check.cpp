@@ -2,6 +2,7 @@
 #include "kinds/address/request_check.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>

@@ -148,9 +148,10 @@ class Entry {
     for (const auto choice : base::split(row.choices, ' ')) known.emplace_back(choice);
     for (const auto& word : written) {
       if (std::find(known.begin(), known.end(), word) != known.end()) continue;
+      const auto near = base::nearest(word, known);
       refuse(diagnostics_, entry.where,
              fmt::format("[[expect]] {}: \"{}\" is not one of {}", row.name, word, base::join(known, ", ")),
-             "these are told apart");
+             near ? fmt::format("did you mean \"{}\"?", *near) : "");
       return false;
     }
     return true;

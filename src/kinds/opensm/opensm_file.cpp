@@ -227,6 +227,17 @@ class OpensmFileKind final : public Kind {
     if (const auto* key = section.find("key")) out.emplace(model::text_of(key->value), &section);
   }
 
+  /// Where an option that names no file of this kind belongs.
+  static std::string elsewhere(const std::string& option, std::optional<model::Guid> port,
+                               const Texts& known) {
+    if (option == "partition_config_file") {
+      return port ? "write that file yourself, and name it in [[opensm.option]]"
+                  : "[[partition]] writes that file";
+    }
+    if (const auto near = base::nearest(option, known)) return fmt::format("did you mean \"{}\"?", *near);
+    return "one of " + base::join(known, ", ");
+  }
+
   /// `options`: those beside it, of which none may be that of the file.
   void add(const Bound& bound, const model::Section& section, std::optional<model::Guid> port,
            const ByOption& options, std::vector<Desired>& out, Diagnostics& diagnostics) const {
@@ -241,7 +252,7 @@ class OpensmFileKind final : public Kind {
           {Severity::kError,
            option->where,
            fmt::format("[[{}]] option: {} names no file of OpenSM's", section.path, owner.option),
-           "one of " + base::join(known, ", "),
+           elsewhere(owner.option, port, known),
            {}});
       return;
     }
@@ -287,12 +298,13 @@ class OpensmFileKind final : public Kind {
                              {}});
     };
     if (const auto* entry = section.find(other))
-      wrong(entry->where, other, fmt::format("{} has {}", file.option, wanted), std::string(file.what));
+      wrong(entry->where, other, fmt::format("{} takes {}, not {}", file.option, wanted, other),
+            std::string(file.what));
     desired.settings.erase(std::string(other));
     const auto* entry = section.find(wanted);
     if (entry == nullptr) {
       if (section.find(other) == nullptr)
-        wrong(section.where, wanted, "it is missing", fmt::format("{} = [ … ]: {}", wanted, file.what));
+        wrong(section.where, wanted, "is missing", fmt::format("{} = [ … ]: {}", wanted, file.what));
       return {};
     }
     const auto* list = std::get_if<Texts>(&entry->value);

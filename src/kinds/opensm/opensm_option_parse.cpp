@@ -83,7 +83,7 @@ void add_option(const model::Section& section, std::optional<model::Guid> port, 
                             {std::string(kOpensmOptionKind), owner.id()}, opensm_option_label(owner));
   const auto* value = section.find("value");
   if (value == nullptr) {
-    wrong(key->where, "value: it is missing", "value = … as `opensm --create-config` would write it");
+    wrong(key->where, "value: is missing", "value = … as `opensm --create-config` would write it");
     return;
   }
   check_option_value(id, model::text_of(value->value), value->where, wrong);

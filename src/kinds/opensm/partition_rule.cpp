@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <utility>
 
 #include "base/text.hpp"
 #include "formats/opensm/opensm_conf.hpp"
@@ -76,7 +77,8 @@ namespace {
 
 /// Of the broadcast group where nothing says another (osm_base.h): 10 Gb/s, 2048 bytes.
 constexpr std::int64_t kRate = 3, kMtuCode = 4;
-constexpr unsigned kLinkLocal = 1U << 2U;  ///< Scopes::mask
+constexpr std::int64_t kRateLeast = 2, kRateMost = 63;  ///< codes of rates, six bits
+constexpr unsigned kLinkLocal = 1U << 2U;               ///< Scopes::mask
 
 /// Reports what is wrong in an entry, and writes its numbers as OpenSM's flags.
 class Flags {
@@ -96,10 +98,12 @@ class Flags {
   }
 
   void number(std::string_view key, const std::optional<std::int64_t>& value, std::int64_t least,
-              std::int64_t most, std::string_view flag = {}) {
+              std::int64_t most, std::string_view flag = {}, std::string hint = {}) {
     if (!value) return;
-    if (*value < least || *value > most)
-      wrong(key, fmt::format("{} is out of range; must be from {} to {}", *value, least, most), "");
+    if (*value < least || *value > most) {
+      wrong(key, fmt::format("{} is out of range; must be from {} to {}", *value, least, most),
+            std::move(hint));
+    }
     rule_.text += fmt::format(", {}={}", flag.empty() ? key : flag, *value);
   }
 
@@ -115,7 +119,8 @@ class Flags {
       }
       rule_.text += fmt::format(", mtu={}", code.value_or(0));
     }
-    number("rate", wanted.rate, 2, 63);
+    number("rate", wanted.rate, kRateLeast, kRateMost, {},
+           "OpenSM's code: 3 is 10 Gb/s, 7 is 40, 12 is 56, 16 is 100, 17 is 200, 21 is 400");
     number("sl", wanted.sl, 0, 15);
     if (wanted.q_key && (*wanted.q_key < 1 || *wanted.q_key > 0xffffffff)) {
       wrong("q_key", fmt::format("{} is out of range; must be from 1 to 0xffffffff", *wanted.q_key), "");
@@ -168,7 +173,8 @@ void check_ip_group(const PartitionGroup& group, const Partition& partition, std
                 "leave scope out here and in the partition, and write ff12");
   }
   const auto rate = partition.rate.value_or(kRate);
-  if (group.rate && *group.rate != rate) {
+  const bool is_code = group.rate && *group.rate >= kRateLeast && *group.rate <= kRateMost;  // else reported
+  if (is_code && *group.rate != rate) {
     flags.wrong(
         "rate",
         fmt::format("{} here and {} for the partition, whose groups of IP share one rate", *group.rate, rate),

@@ -65,6 +65,25 @@ void check_own_options(const Bound& bound, const model::Location& netns_at, Diag
   }
 }
 
+/// rdma-core's srp_daemon_port@.service has PrivateNetwork=yes: in exclusive mode ib_umad refuses a process
+/// of another network namespace than the device's (rdma_dev_access_netns() of drivers/infiniband/core).
+void warn_of_srp_daemon(const Bound& bound, const model::Entry& netns, Diagnostics& diagnostics) {
+  if (model::text_of(netns.value) != model::text_of(NetnsMode::kExclusive)) return;
+  for (const auto* path : {"srp_initiator", "srp_rule"}) {
+    const auto sections = bound.of(path);
+    if (sections.empty()) continue;
+    diagnostics.push_back(
+        {model::Severity::kWarning,
+         netns.where,
+         "[rdma_system] netns: srp_daemon reaches no device in exclusive mode, as its service has a network "
+         "namespace of its own",
+         "write netns = \"shared\", or PrivateNetwork=no in a drop-in: systemctl edit "
+         "srp_daemon_port@.service",
+         {{sections.front()->where, "the SRP initiator"}}});
+    return;
+  }
+}
+
 std::optional<std::string> netns_option_after(std::span<const Desired> desired,
                                               std::span<const Observed> /*observed*/) {
   for (const auto& resource : desired) {
@@ -96,6 +115,7 @@ class RdmaSystemKind final : public Kind, public MustStay {
         desired.settings["option"] = netns->value;
         desired.origins["option"] = netns->where;
         check_own_options(bound, netns->where, diagnostics);
+        warn_of_srp_daemon(bound, *netns, diagnostics);
       }
       out.push_back(std::move(desired));
     }

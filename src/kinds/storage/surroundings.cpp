@@ -9,6 +9,7 @@
 
 #include "base/text.hpp"
 #include "formats/mount_table.hpp"
+#include "model/inet_types.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -43,6 +44,19 @@ std::map<std::string, model::Key> given_addresses(const std::vector<model::Desir
     out.emplace(prefix.substr(0, prefix.find('/')), resource.key);
   }
   return out;
+}
+
+std::optional<std::string> covered_address(const std::vector<std::string>& addresses) {
+  std::set<model::Family> wildcards;
+  for (const auto& text : addresses) {
+    const auto address = model::IpAddress::parse(text);
+    if (address && address->unspecified()) wildcards.insert(address->family);
+  }
+  for (const auto& text : addresses) {
+    const auto address = model::IpAddress::parse(text);
+    if (address && !address->unspecified() && wildcards.contains(address->family)) return text;
+  }
+  return std::nullopt;
 }
 
 std::set<std::string> mounted_devices(system::Files& files) {

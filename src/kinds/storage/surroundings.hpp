@@ -23,6 +23,10 @@ std::set<std::string_view> ids_of(const std::vector<model::Desired>& desired, st
 /// Addresses that the document gives interfaces, which has to happen before a target listens there.
 std::map<std::string, model::Key> given_addresses(const std::vector<model::Desired>& desired);
 
+/// An address of the list that the wildcard of its family, also there, includes: rdma_cm does not listen on
+/// both (cma_check_port() of drivers/infiniband/core/cma.c).
+std::optional<std::string> covered_address(const std::vector<std::string>& addresses);
+
 /// Devices that are mounted on this host, as its table of mounts spells them, files behind loop devices that
 /// are, and "".
 std::set<std::string> mounted_devices(system::Files& files);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "kinds/entry.hpp"
+#include "kinds/storage/surroundings.hpp"
 #include "model/inet_types.hpp"
 
 namespace rdmacfg::kinds {
@@ -56,13 +57,20 @@ std::vector<std::string> portals_of(const model::Section& section,
   if (!addresses) return out;
   const auto* entry = section.find("addresses");
   const auto& where = entry == nullptr ? section.where : entry->where;
+  if (const auto covered = covered_address(*addresses)) {
+    report_entry_error(section, where, "addresses",
+                       fmt::format("{} is included in the wildcard of this list", *covered),
+                       "keep one of the two: RDMA does not listen on both", diagnostics);
+  }
   for (const auto& written : *addresses) {
     const auto address = model::IpAddress::parse(written);
     if (address && !address->multicast()) {
       out.push_back(fmt::format("{} {}", address->text(), port));
     } else {
-      report_entry_error(section, where, "addresses",
-                         fmt::format("\"{}\" is not an address of a host", written), "", diagnostics);
+      report_entry_error(
+          section, where, "addresses",
+          address ? fmt::format("\"{}\" is not an address of a host", written) : address.error().message, "",
+          diagnostics);
     }
   }
   return out;

@@ -48,7 +48,7 @@ TEST(Identity, TooMany) {
 
 TEST(Identity, AWrongValueIsNotMissing) {
   EXPECT_THAT(messages("[[ipoib]]\nguid = '1'"),
-              ElementsAre("a:2:8: [[ipoib]] guid: \"1\" is not a valid GUID: 1 hexadecimal digits instead of "
+              ElementsAre("a:2:8: [[ipoib]] guid: \"1\" is not a valid GUID: 1 hexadecimal digit instead of "
                           "16; written like "
                           "00:02:c9:03:00:31:78:f2"));
 }

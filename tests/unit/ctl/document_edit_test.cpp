@@ -176,9 +176,12 @@ TEST(AsToml, MakesAListWhereTheKeyTakesNothingElse) {
 TEST(GetAndSet, ReadAndWriteWhateverThePathIs) {
   Console console;
   const auto file = console.folder() / "a.toml";
-  std::ofstream(file) << kRename << "[ipoib.ipv4]\naddresses = [\"192.0.2.1/24\", \"192.0.2.2/24\"]\n"
-                      << "[[sysctl]]\nkey = \"net.ipv4.neigh.default.gc_thresh3\"\nvalue = 8192\n"
-                      << "[defaults.ipoib]\numcast = true  # all\n";
+  std::ofstream(file)
+      << kRename << "[ipoib.ipv4]\naddresses = [\"192.0.2.1/24\", \"192.0.2.2/24\"]\n"
+      << "[[sysctl]]\nkey = \"net.ipv4.neigh.default.gc_thresh3\"\nvalue = 8192\n"
+      << "[[nvme_connection]]\naddress = \"192.0.2.1\"\nport = 4421\n"
+      << "[[lio_target]]\nwwn = \"0002:c903:0031:78f2\"\ninitiators = [\"0002:c903:0031:78f4\"]\n"
+      << "[defaults.ipoib]\numcast = true  # all\n";
   const auto got = [&](const std::string& path) {
     const int status = console.run({"get", "-f", file, path});
     return status == 0 ? console.out.str() : console.err.str();
@@ -187,6 +190,9 @@ TEST(GetAndSet, ReadAndWriteWhateverThePathIs) {
   EXPECT_EQ(got("ipoib[mlx4_ib0].ipv4.addresses[1]"), "192.0.2.2/24\n");
   for (const auto* guid : {"00:02:c9:03:00:31:78:f2", "0x0002C903003178F2", "0002:c903:0031:78f2"})
     EXPECT_EQ(got(fmt::format("ipoib[{}].name", guid)), "mlx4_ib0\n") << guid;
+  EXPECT_EQ(got("nvme_connection[192.0.2.1].port"), "4421\n");
+  EXPECT_THAT(got("nvme_connection[192.0.2.2].port"), HasSubstr("; there is 192.0.2.1"));
+  EXPECT_EQ(got("lio_target[00:02:c9:03:00:31:78:f2].initiators"), "[\"0002:c903:0031:78f4\"]\n");
   EXPECT_EQ(got("defaults.ipoib.umcast"), "true\n");
   EXPECT_EQ(got("version"), "1\n");
   EXPECT_EQ(got("sysctl[net.ipv4.neigh.default.gc_thresh3].value"), "8192\n");
@@ -332,6 +338,17 @@ TEST(GetAndSet, EachEntryIsCalledByWhatItAloneHas) {
                  "[[pkey]]\npkey = 0x8002\n[[pkey]]\npkey = 2\nname = \"n\"\n[[pkey]]\npkey = 3\n"
                  "[[pkey]]\nmode = \"datagram\"\n"),
               ElementsAre("0", "n", "0x0003", "3"));
+  EXPECT_THAT(of("lio_target",
+                 "[[lio_target]]\nwwn = \"iqn.2026-01.org.example:a\"\n"
+                 "[[lio_target]]\nwwn = \"0002:c903:0031:78f2\"\n"),
+              ElementsAre("iqn.2026-01.org.example:a", "0002:c903:0031:78f2"));
+  EXPECT_THAT(of("iser_session",
+                 "[[iser_session]]\ntarget = \"iqn.x\"\naddress = \"192.0.2.1\"\n"
+                 "[[iser_session]]\ntarget = \"iqn.x\"\naddress = \"192.0.2.2\"\n"),
+              ElementsAre("192.0.2.1", "192.0.2.2"));
+  EXPECT_THAT(of("opensm_file", "[[opensm_file]]\noption = \"root_guid_file\"\n"),
+              ElementsAre("root_guid_file"));
+  EXPECT_THAT(of("mlx4_port", "[[mlx4_port]]\npci = \"0000:10:00.0\"\n"), ElementsAre("0000:10:00.0"));
 }
 
 TEST(Edit, ChecksAsksWritesAndApplies) {

@@ -22,6 +22,19 @@ TEST(IpAddress, HasOneText) {
     EXPECT_FALSE(IpAddress::parse(text)) << text;
 }
 
+/// An address is often copied with what other programs write around it.
+TEST(IpAddress, SaysWhatToLeaveOut) {
+  const auto of = [](std::string_view text) { return IpAddress::parse(text).error().message; };
+  EXPECT_EQ(of("192.0.2.1/24"), "\"192.0.2.1/24\" has a prefix length: write 192.0.2.1 alone");
+  EXPECT_EQ(of("2001:db8::1/64"), "\"2001:db8::1/64\" has a prefix length: write 2001:db8::1 alone");
+  EXPECT_EQ(of("192.0.2.1:4420"), "\"192.0.2.1:4420\" is more than an address: write 192.0.2.1 alone");
+  EXPECT_EQ(of("[2001:db8::1]:4420"),
+            "\"[2001:db8::1]:4420\" is more than an address: write 2001:db8::1 alone");
+  EXPECT_EQ(of("[2001:db8::1]"), "\"[2001:db8::1]\" is more than an address: write 2001:db8::1 alone");
+  for (const auto* text : {"", "x", "x/24", "x:4420", "[x]:1", "[", "[]", "[2001:db8::1", "192.0.2.300/24"})
+    EXPECT_NE(of(text).find("is not an IP address such as"), std::string::npos) << text;
+}
+
 TEST(IpAddress, KnowsItsSort) {
   EXPECT_TRUE(address("fe80::1").link_local());
   EXPECT_FALSE(address("fec0::1").link_local());
@@ -44,7 +57,11 @@ TEST(IpPrefix, RefusesWithAReason) {
   EXPECT_NE(of("192.0.2.1").find("write 192.0.2.1/24"), std::string::npos);
   EXPECT_NE(of("192.0.2.1/33").find("0 to 32"), std::string::npos);
   EXPECT_NE(of("192.0.2.1/024").find("0 to 32"), std::string::npos);
-  EXPECT_NE(of("192.0.2.1/255.255.255.0").find("0 to 32"), std::string::npos);
+  EXPECT_NE(of("192.0.2.1/255.255.255.0").find("write 192.0.2.1/24"), std::string::npos);
+  EXPECT_NE(of("192.0.2.1/255.255.255.254").find("write 192.0.2.1/31"), std::string::npos);
+  EXPECT_NE(of("192.0.2.1/255.0.255.0").find("0 to 32"), std::string::npos);
+  EXPECT_NE(of("192.0.2.1/0.0.0.0").find("0 to 32"), std::string::npos);
+  EXPECT_NE(of("2001:db8::1/255.255.0.0").find("0 to 128"), std::string::npos);
   EXPECT_NE(of("2001:db8::1/129").find("0 to 128"), std::string::npos);
 }
 

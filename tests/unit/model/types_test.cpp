@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "model/field.hpp"
 #include "model/port_types.hpp"
 
@@ -25,6 +27,8 @@ TEST(Guid, RefusesWithAReason) {
   EXPECT_NE(why("00:00:00:00:00:00:00:00").find("all zero"), std::string::npos);
   EXPECT_NE(why("80:00:02:08:fe:80:00:00:00:00:00:00:00:02:c9:03:00:31:78:f2").find("last 8 bytes"),
             std::string::npos);
+  EXPECT_NE(why("2").find(": 1 hexadecimal digit instead of 16"), std::string::npos);
+  EXPECT_NE(why("0x12").find(": 2 hexadecimal digits instead of 16"), std::string::npos);
   EXPECT_FALSE(Guid::parse(""));
   EXPECT_FALSE(Guid::parse("00:02:c9:03:00:31:78:f2 "));
   EXPECT_FALSE(Guid::parse("+002:c903:0031:78f2"));
@@ -111,6 +115,20 @@ TEST(Words, SuggestTheNearest) {
   EXPECT_NE(parse_state("Up").error().message.find("did you mean \"up\""), std::string::npos);
   EXPECT_EQ(*parse_state("absent"), State::kAbsent);
   EXPECT_EQ(*parse_on_unsupported("datagram"), OnUnsupported::kDatagram);
+}
+
+/// RFC 2474 (CS), 2597 (AF), 3246 (EF), 5865 (VA), 8622 (LE).
+TEST(Dscp, KnowsTheNamesOfClasses) {
+  const std::pair<const char*, int> classes[] = {{"cs0", 0},   {"CS3", 24},  {"cs7", 56}, {"af11", 10},
+                                                 {"AF31", 26}, {"af43", 38}, {"ef", 46},  {"va", 44},
+                                                 {"le", 1},    {"be", 0}};
+  for (const auto& [name, number] : classes) {
+    const auto found = dscp_of_class(name);
+    ASSERT_TRUE(found) << name;
+    EXPECT_EQ(int{*found}, number) << name;
+  }
+  for (const auto* name : {"", "cs", "cs8", "cs/", "af10", "af14", "af51", "af3", "af311", "26", "e f"})
+    EXPECT_FALSE(dscp_of_class(name)) << name;
 }
 
 TEST(Codec, SaysWhatSortOfValueIsWanted) {

@@ -49,6 +49,8 @@ inline BadFields bad_attributes(const std::string& at) {
           {at, "[1]"},
           {at, R"({"mtu": {}})"},
           {at, R"({"mtu": 1.5})"},
+          {at, R"({"mtu": 9223372036854775808})"},
+          {at, R"({"mtu": 18446744073709551615})"},
           {at, "null"},
           {at, R"({"mtu": [1]})"},
           {at, R"({"mtu": ["a", null]})"},

@@ -7,6 +7,8 @@
 #include <linux/rtnetlink.h>
 #include <sys/socket.h>
 
+#include <algorithm>
+
 #include "system/linux/netlink/link_dump.hpp"
 #include "system/linux/netlink/link_requests.hpp"
 #include "system/linux/netlink/netlink_socket.hpp"

@@ -95,6 +95,49 @@ constexpr auto kAttributes = std::to_array<Attribute>({{"/config/rdma_cm/", "[[r
                                                        {"/neigh/default/gc_thresh", "[[sysctl]]"},
                                                        {"neigh.default.gc_thresh", "[[sysctl]]"}});
 
+/// Services of RDMA, without what stands behind '@' or '.' in the unit's name.
+struct Service {
+  std::string_view name;
+  std::string_view section;
+};
+constexpr auto kServices = std::to_array<Service>({{"opensm", "[[opensm]]"},
+                                                   {"opensmd", "[[opensm]]"},
+                                                   {"srp_daemon", "[srp_initiator] and [[srp_rule]]"},
+                                                   {"srp_daemon_port", "[srp_initiator] and [[srp_rule]]"},
+                                                   {"srpd", "[srp_initiator] and [[srp_rule]]"},
+                                                   {"nvmf-autoconnect", "[[nvme_connection]]"},
+                                                   {"openibd", "[[module]]"},
+                                                   {"rdma", "[[module]]"},
+                                                   {"rdma-load-modules", "[[module]]"},
+                                                   {"rdma-ndd", "[[service]]"},
+                                                   {"iwpmd", "[[service]]"},
+                                                   {"ibacm", "[[service]]"}});
+
+/// The section in place of "systemctl enable --now opensm", "service opensmd start", "/etc/init.d/srpd
+/// start".
+std::string_view section_of_service(const std::vector<std::string>& words) {
+  std::vector<std::string_view> plain;
+  for (const auto& word : words) {
+    if (!word.starts_with('-')) plain.emplace_back(word);
+  }
+  if (plain.size() < 2) return {};
+  if (plain[0] == "service" && plain.size() > 2) {
+    plain = {"systemctl", plain[2], plain[1]};
+  } else if (plain[0] != "systemctl") {
+    plain = {"systemctl", plain[1], plain[0]};
+  }
+  constexpr auto kVerbs = std::to_array<std::string_view>(
+      {"start", "restart", "force-restart", "reload-or-restart", "enable", "reenable"});
+  if (std::find(kVerbs.begin(), kVerbs.end(), plain[1]) == kVerbs.end()) return {};
+  for (const auto unit : std::span(plain).subspan(2)) {
+    const auto name = unit.substr(0, unit.find_first_of("@."));
+    const auto at = std::find_if(kServices.begin(), kServices.end(),
+                                 [&](const Service& service) { return service.name == name; });
+    if (at != kServices.end()) return at->section;
+  }
+  return {};
+}
+
 /// Whether it is a setting of the kernel for an interface of ours: "net.ipv4.conf.ib0.arp_ignore".
 bool sets_kernel(std::string_view text, const Claims& claims) {
   for (const std::string_view parent :
@@ -120,6 +163,7 @@ std::string_view section_for(const std::vector<std::string>& words, std::string_
     if (words.front() == tool.command && second && !other)
       return tool.command == "rdma" && words.size() < 4 ? std::string_view() : tool.section;  // it lists
   }
+  if (const auto section = section_of_service(words); !section.empty()) return section;
   const bool sets = std::any_of(words.begin() + 1, words.end(),
                                 [](const std::string& word) { return word.find('=') != std::string::npos; });
   const bool writes = std::any_of(words.begin(), words.end(),
@@ -167,8 +211,15 @@ class ImportedScript {
       : claims_(claims),
         blocks_([&claims](std::string_view value) { return is_up_or_ours(value, claims); }) {}
 
+  /// A line that goes on in the next ones is one, with the number of its first.
+  struct Line {
+    std::string text;
+    int number = 0;
+  };
+
   /// Before the first line of a script.
-  void begin() {
+  void begin(std::span<const Line> lines) {
+    find_calls(lines);
     blocks_.begin();
     end_ = Ending::kOpen;
     text_end_.clear();
@@ -195,19 +246,14 @@ class ImportedScript {
         take(command, where);
         continue;
       }
-      const bool always = part.joint != "||" && part.joint != "&&" && part.joint != "|";
       const auto command = blocks_.next(part, where.line);
-      const auto first = words_of(command.text);
-      if (command.depth == 0 && always && !first.empty() && first.front() == "exit") {
+      if (command.ends) {
         end_ = Ending::kReached;
         return;
       }
-      if (!first.empty() && !command.test && !take(command, where)) blocks_.warn_of_implausible();
+      if (!command.text.empty() && !command.test && !take(command, where)) blocks_.warn_of_implausible();
     }
   }
-
-  /// Whether the next line is one of a text (<<).
-  [[nodiscard]] bool is_in_text() const { return !text_end_.empty(); }
 
   void finish() {
     for (auto& [name, one] : found_) {
@@ -217,6 +263,45 @@ class ImportedScript {
   }
 
  private:
+  /// The functions that a script calls in any case, by itself or in one another.
+  void find_calls(std::span<const Line> lines) {
+    constexpr int kMostDepth = 8;
+    blocks_.set_called({});
+    for (int depth = 0; depth < kMostDepth; ++depth) {
+      auto called = calls_in(lines);
+      if (called == blocks_.called()) return;
+      blocks_.set_called(std::move(called));
+    }
+  }
+
+  ShellBlocks::Names calls_in(std::span<const Line> lines) {
+    ShellBlocks::Names first_words, called;
+    std::string text_end;
+    blocks_.begin();
+    for (const auto& [text, number] : lines) {
+      if (!text_end.empty()) {
+        if (text == text_end) text_end.clear();
+        continue;
+      }
+      text_end = end_of_text(text);
+      bool ends = false;
+      for (const auto& part : parts_of(text)) {
+        const auto command = blocks_.next(part, number);
+        ends = ends || command.ends;
+        const auto words = words_of(command.text);
+        if (words.empty()) continue;
+        if (command.condition().empty()) first_words.emplace(words.front());
+        const bool sets = words.front() == "ip" || words.front() == "modprobe" || words.front() == "ifconfig";
+        if (!command.test && !sets) blocks_.warn_of_implausible();
+      }
+      if (ends) break;
+    }
+    for (const auto& name : first_words) {
+      if (blocks_.functions().contains(name)) called.insert(name);
+    }
+    return called;
+  }
+
   /// @return whether it succeeds, as far as that is known
   bool take(const ShellCommand& command, const Place& where) {
     const auto text = command.text;
@@ -333,8 +418,13 @@ class ImportedScript {
     });
     const bool peer = std::find(words.begin(), words.end(), "peer") != words.end();
     if (verb == words.end() || verb + 1 == words.end()) return true;
-    const auto why = peer ? fmt::format("{}: the command is not understood", text)
-                          : add_address(make(name, where), *(verb + 1));
+    if (peer) {
+      claims_.miss(where, fmt::format("{}: the command is not understood", text));
+      return false;
+    }
+    // Without a length it is an address of one host (get_prefix() of iproute2).
+    const auto& word = *(verb + 1);
+    const auto why = add_address(make(name, where), word, word.find(':') == std::string::npos ? 32 : 128);
     if (!why.empty()) {
       claims_.miss(where, why);
       return false;
@@ -363,33 +453,50 @@ class ImportedScript {
   int text_from_ = 0;     ///< the line in which it begins
 };
 
+/// The lines of a script but for empty ones and comments.
+std::vector<ImportedScript::Line> lines_of_script(std::string_view script) {
+  std::vector<ImportedScript::Line> out;
+  std::string joined, text_end;
+  int number = 0, first = 0;
+  const auto add = [&] {
+    const bool within = !text_end.empty();
+    if (!within) {
+      text_end = end_of_text(joined);
+    } else if (joined == text_end) {
+      text_end.clear();
+    }
+    out.push_back({std::move(joined), first});
+    joined.clear();
+  };
+  for (const auto raw : base::split(script, '\n')) {
+    ++number;
+    if (joined.empty()) first = number;
+    const auto line = base::trim(raw);
+    if (line.empty() || line.front() == '#') continue;
+    if (line.ends_with('\\')) {
+      joined += std::string(line.substr(0, line.size() - 1)) + ' ';
+      continue;
+    }
+    joined += line;
+    const bool goes_on = (line.ends_with("&&") || line.ends_with('|')) && text_end.empty();
+    if (goes_on && line.find(" #") == std::string_view::npos) {
+      joined += ' ';
+      continue;
+    }
+    add();
+  }
+  if (!joined.empty()) add();
+  return out;
+}
+
 }  // namespace
 
 void parse_scripts(std::span<const File> files, Claims& claims) {
   ImportedScript script(claims);
   for (const auto& file : files) {
-    int number = 0, first = 0;
-    std::string joined;
-    script.begin();
-    for (const auto raw : base::split(file.text, '\n')) {
-      ++number;
-      if (joined.empty()) first = number;
-      const auto line = base::trim(raw);
-      if (line.empty() || line.front() == '#') continue;
-      if (line.ends_with('\\')) {
-        joined += std::string(line.substr(0, line.size() - 1)) + ' ';
-        continue;
-      }
-      joined += line;
-      const bool goes_on = (line.ends_with("&&") || line.ends_with('|')) && !script.is_in_text();
-      if (goes_on && line.find(" #") == std::string_view::npos) {
-        joined += ' ';
-        continue;
-      }
-      script.line(joined, {file.path, first});
-      joined.clear();
-    }
-    if (!joined.empty()) script.line(joined, {file.path, first});
+    const auto lines = lines_of_script(file.text);
+    script.begin(lines);
+    for (const auto& [text, number] : lines) script.line(text, {file.path, number});
   }
   script.finish();
 }

@@ -108,13 +108,91 @@ bool is_farewell(const Terms& terms) {
   });
 }
 
+/// Whether a match holds for a device of ours when it appears.
+enum class Fit { kNot, kMaybe, kYes };
+
+/// @param device  of RDMA, else an IPoIB interface
+Fit fit_of(const Term& term, bool device, const Claims& claims) {
+  constexpr std::size_t kLongest = 256;
+  if (term.value.size() > kLongest) return Fit::kMaybe;
+  const auto values = base::split(term.value, '|');
+  const auto is = [&](std::string_view text) {
+    const bool any = std::any_of(values.begin(), values.end(),
+                                 [&](std::string_view value) { return base::matches_glob(value, text); });
+    return any ? Fit::kYes : Fit::kNot;
+  };
+  auto out = Fit::kMaybe;
+  if (term.key == "ACTION") {
+    out = is("add");
+  } else if (term.key == "SUBSYSTEM") {
+    out = is(device ? "infiniband" : "net");
+  } else if (term.key == "ATTR{type}" && !device) {
+    out = is("32");
+  } else if (term.key == "NAME" && term.value == "?*") {
+    out = Fit::kNot;
+  } else if (term.key == "KERNEL" && !device) {
+    const bool ours = std::any_of(values.begin(), values.end(),
+                                  [&](std::string_view value) { return claims.knows(value); });
+    const bool all = is_pattern(term.value) && is("ib0") == Fit::kYes;
+    if (all || !ours) out = all ? Fit::kYes : Fit::kNot;
+  }
+  if (term.sign == "==" || out == Fit::kMaybe) return out;
+  return out == Fit::kYes ? Fit::kNot : Fit::kYes;
+}
+
+Fit fit_of(const Terms& terms, bool device, const Claims& claims) {
+  auto out = Fit::kYes;
+  for (const auto& term : terms) {
+    if (term.sign == "==" || term.sign == "!=") out = std::min(out, fit_of(term, device, claims));
+  }
+  return out;
+}
+
+/// Why a rule may not apply, by its matches with `!=`: empty where it does, nothing where it never does.
+std::optional<std::string> condition_of(const Terms& terms, bool device, const Claims& claims) {
+  std::string out;
+  for (const auto& term : terms) {
+    if (term.sign != "!=") continue;
+    const auto fit = fit_of(term, device, claims);
+    if (fit == Fit::kNot && term.key != "ACTION") return std::nullopt;
+    if (fit != Fit::kYes && out.empty())
+      out = fmt::format("applies only where {} is not \"{}\"", term.key, term.value);
+  }
+  return out;
+}
+
+/// The GOTOs before a rule, of which the one that goes farthest counts.
+class Jumps {
+ public:
+  /// A GOTO in line `line` to the rule `end`, which is not skipped itself.
+  void add(Fit fit, std::size_t end, int line) {
+    auto& jump = fit == Fit::kYes ? sure_ : unsure_;
+    if (fit != Fit::kNot && end > jump.end) jump = {end, line};
+  }
+  [[nodiscard]] bool skips(std::size_t rule) const { return rule < sure_.end; }
+  /// Why a rule may be skipped; empty: it is not.
+  [[nodiscard]] std::string reason(std::size_t rule) const {
+    if (skips(rule)) return fmt::format("is skipped by the GOTO in line {}", sure_.line);
+    if (rule < unsure_.end) return fmt::format("may be skipped by the GOTO in line {}", unsure_.line);
+    return {};
+  }
+
+ private:
+  struct Jump {
+    std::size_t end = 0;
+    int line = 0;
+  };
+  Jump sure_, unsure_;
+};
+
 /// The settings of rules about interfaces; of several for one the last counts, or one with `:=`.
 class NamedInterfaces {
  public:
   explicit NamedInterfaces(Claims& claims) : claims_(claims) {}
 
-  /// `persistent`: of a file that names IPoIB interfaces, such as 70-persistent-ipoib.rules.
-  void rule(const Terms& terms, const Place& where, bool persistent) {
+  /// `persistent`: of a file that names IPoIB interfaces, such as 70-persistent-ipoib.rules. `skipped`: why
+  /// the rule may not be reached.
+  void rule(const Terms& terms, const Place& where, bool persistent, std::string_view skipped) {
     const bool infiniband = wanted(terms, "ATTR{type}") == "32";
     auto address = wanted(terms, "ATTR{address}");
     if (address.empty()) address = wanted(terms, "ATTRS{address}");
@@ -131,7 +209,13 @@ class NamedInterfaces {
     const bool ours =
         guid || infiniband || ipoib || mtu || by_kernel || names_ours(terms, address, persistent);
     if (!ours || (!subsystem.empty() && subsystem != "net")) return;
+    const auto condition = condition_of(terms, false, claims_);
+    if (!condition) return;
     if (fits_nothing(terms, kAddressKeys)) return claims_.miss(where, std::string(kUpperCase));
+    if (!skipped.empty() || !condition->empty()) {
+      if (changes(terms)) claims_.miss(where, skipped.empty() ? *condition : std::string(skipped));
+      return;
+    }
     bool understood = false;
     for (const auto& term : terms)
       understood = (term.adds() && read_assignment(term, terms, guid, where)) || understood;
@@ -170,6 +254,12 @@ class NamedInterfaces {
     return std::any_of(terms.begin(), terms.end(), [](const Term& term) {
       return term.adds() && (term.key == "NAME" || term.key.starts_with("RUN") || asks_others(term));
     });
+  }
+  /// Whether it does anything that is understood or named.
+  static bool changes(const Terms& terms) {
+    return acts(terms) || std::any_of(terms.begin(), terms.end(), [](const Term& term) {
+             return term.adds() && (term.key.starts_with("ATTR{") || term.key.starts_with("SYSCTL{"));
+           });
   }
   /// Variables by which a rule has NetworkManager or systemd do something with an interface.
   static bool asks_others(const Term& term) {
@@ -280,12 +370,16 @@ bool renames_device(const Terms& terms) {
 
 /// rdma-core's 60-rdma-persistent-naming.rules: PROGRAM="rdma_rename %k NAME_FIXED NAME". Which devices a
 /// rule is for may be said by SUBSYSTEM, by those of its parents, or by the device's name alone.
-void parse_device(const Terms& terms, const Place& where, Claims& claims) {
+void parse_device(const Terms& terms, const Place& where, std::string_view skipped, Claims& claims) {
   const auto program =
       std::find_if(terms.begin(), terms.end(), [](const Term& term) { return !rename_words(term).empty(); });
   if (program == terms.end()) return;
   if (program->key != "PROGRAM")
     return claims.miss(where, fmt::format("rdma_rename in {}: is not understood", program->key));
+  const auto condition = condition_of(terms, true, claims);
+  if (!condition) return;
+  if (!skipped.empty() || !condition->empty())
+    return claims.miss(where, skipped.empty() ? *condition : std::string(skipped));
   const auto subsystem = wanted(terms, "SUBSYSTEM");
   if (!subsystem.empty() && subsystem != "infiniband")
     return claims.miss(where, fmt::format("rdma_rename for devices of the subsystem {}", subsystem));
@@ -322,25 +416,83 @@ void parse_device(const Terms& terms, const Place& where, Claims& claims) {
   claims.entry("rdma_device", identity, where).values["name"] = name;
 }
 
-void parse_rule(std::string_view line, const Place& where, NamedInterfaces& interfaces, Claims& claims) {
-  const auto terms = terms_of(line);
-  if (!terms) {
-    // Rules about something else are udev's matter.
-    const bool ours = line.find("address}") != std::string_view::npos ||
-                      line.find("rdma_rename") != std::string_view::npos ||
-                      line.find("type}==\"32\"") != std::string_view::npos;
-    if (ours) claims.miss(where, "is not a valid rule");
-  } else if (is_farewell(*terms)) {
-    return;
-  } else if (wanted(*terms, "SUBSYSTEM") == "infiniband" || renames_device(*terms)) {
-    parse_device(*terms, where, claims);
-  } else {
-    const auto file = std::string_view(where.file).substr(where.file.rfind('/') + 1);
-    interfaces.rule(*terms, where, file.find("ipoib") != std::string_view::npos);
+/// A rule as it is written.
+struct UdevRule {
+  std::string text;
+  int line = 0;
+  std::optional<Terms> terms = {};
+
+  [[nodiscard]] std::string_view value(std::string_view key) const {
+    if (!terms) return {};
+    const auto at =
+        std::find_if(terms->begin(), terms->end(), [&](const Term& term) { return term.key == key; });
+    return at == terms->end() ? std::string_view() : std::string_view(at->value);
   }
-}
+};
+
+/// The rules of a file, and what jumps over them: udev knows GOTO in forward direction and within a file
+/// only.
+class RulesOfFile {
+ public:
+  RulesOfFile(std::string_view path, NamedInterfaces& interfaces, Claims& claims)
+      : path_(path), interfaces_(interfaces), claims_(claims) {}
+
+  void add(std::string text, int line) {
+    auto terms = terms_of(text);
+    rules_.push_back({std::move(text), line, std::move(terms)});
+  }
+
+  void finish() {
+    // The next label of that name counts; a GOTO without one is none.
+    std::map<std::string_view, std::size_t> labels;
+    std::vector<std::size_t> targets(rules_.size(), 0);
+    for (auto at = rules_.size(); at-- > 0;) {
+      if (const auto to = labels.find(rules_[at].value("GOTO")); to != labels.end()) targets[at] = to->second;
+      if (const auto label = rules_[at].value("LABEL"); !label.empty()) labels[label] = at;
+    }
+    for (std::size_t at = 0; at < rules_.size(); ++at) {
+      const auto& rule = rules_[at];
+      parse(rule, at);
+      if (targets[at] == 0) continue;
+      for (auto* jumps : {&of_interfaces_, &of_devices_}) {
+        if (jumps->skips(at)) continue;
+        const auto fit = fit_of(*rule.terms, jumps == &of_devices_, claims_);
+        const bool reached = jumps->reason(at).empty();
+        jumps->add(reached ? fit : std::min(fit, Fit::kMaybe), targets[at], rule.line);
+      }
+    }
+  }
+
+ private:
+  void parse(const UdevRule& rule, std::size_t at) {
+    const Place where{std::string(path_), rule.line};
+    const std::string_view line = rule.text;
+    if (!rule.terms) {
+      // Rules about something else are udev's matter.
+      const bool ours = line.find("address}") != std::string_view::npos ||
+                        line.find("rdma_rename") != std::string_view::npos ||
+                        line.find("type}==\"32\"") != std::string_view::npos;
+      if (ours) claims_.miss(where, "is not a valid rule");
+    } else if (is_farewell(*rule.terms)) {
+      return;
+    } else if (wanted(*rule.terms, "SUBSYSTEM") == "infiniband" || renames_device(*rule.terms)) {
+      parse_device(*rule.terms, where, of_devices_.reason(at), claims_);
+    } else {
+      const auto file = path_.substr(path_.rfind('/') + 1);
+      interfaces_.rule(*rule.terms, where, file.find("ipoib") != std::string_view::npos,
+                       of_interfaces_.reason(at));
+    }
+  }
+
+  std::string_view path_;
+  NamedInterfaces& interfaces_;
+  Claims& claims_;
+  std::vector<UdevRule> rules_;
+  Jumps of_interfaces_, of_devices_;
+};
 
 void parse_rules(const File& file, NamedInterfaces& interfaces, Claims& claims) {
+  RulesOfFile rules(file.path, interfaces, claims);
   int number = 0, first = 0;
   std::string joined;
   for (const auto raw : base::split(file.text, '\n')) {
@@ -355,9 +507,10 @@ void parse_rules(const File& file, NamedInterfaces& interfaces, Claims& claims) 
       continue;
     }
     joined += line;
-    parse_rule(joined, {file.path, first}, interfaces, claims);
+    rules.add(std::move(joined), first);
     joined.clear();
   }
+  rules.finish();
 }
 
 }  // namespace

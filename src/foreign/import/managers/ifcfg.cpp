@@ -295,6 +295,8 @@ class Ifcfg {
     for (const auto* key : {"IPV6_PEERDNS", "IPV6_PEERROUTES"}) {
       if (six) keys_.usual(key, "yes");
     }
+    // "rfc3041" makes temporary addresses beside those that a router's prefixes give.
+    if (six) keys_.usual("IPV6_PRIVACY", "no");
     keys_.pass({"PEERDNS", "PEERROUTES", "IPV6_PEERDNS", "IPV6_PEERROUTES"});
     if (four && yes_or_no(keys_.peek("DEFROUTE")) == false) keys_.refuse("DEFROUTE");
     if (six && yes_or_no(keys_.peek("IPV6_DEFROUTE")) == false) keys_.refuse("IPV6_DEFROUTE");

@@ -362,8 +362,12 @@ class Interfaces {
         keys.wrong(*address, guid.error().message);
       }
     }
-    keys.pass(
-        {"network", "broadcast", "accept_ra", "autoconf", "dad-attempts", "privext", "alias", "requires"});
+    // Temporary addresses are made of a router's prefixes only. An interface with method = "auto" takes its
+    // advertisements, another one does not.
+    const bool six = out.ipv6.method == InetMethod::kAuto;
+    if (six) keys.usual("privext", "0");
+    keys.usual("accept_ra", six ? "1" : "0");
+    keys.pass({"network", "broadcast", "autoconf", "dad-attempts", "privext", "alias", "requires"});
     keys.finish();
   }
 

@@ -336,7 +336,7 @@ std::string take_hook(const Hook& hook, std::map<std::string, Interface, std::le
       runs = true;
     }
     const auto words = shell_words(command.text, hook.own);
-    if (words.empty() || (!command.block.empty() && says_nothing(words))) continue;
+    if (words.empty() || words.front() == "exit" || (!command.block.empty() && says_nothing(words))) continue;
     auto one = hook;
     one.command = command.text;
     // The condition of an `if` that is not understood is told where something depends on it.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <compare>
 #include <map>
 
@@ -120,6 +121,7 @@ class Keyfile {
     for (const auto& [where, why] : text_.refused)
       claims_.miss(where, fmt::format("{}; NetworkManager refuses the profile", why));
     for (const auto& [where, why] : text_.ignored) claims_.pass(where, why);
+    refuse_blanks();
     out_.name = connection.text("interface-name").value_or("");
     if (connection.flag("autoconnect") == false) out_.state = model::State::kDown;
     connection.mark(out_, "name", "interface-name");
@@ -172,6 +174,26 @@ class Keyfile {
   }
 
  private:
+  /// Words with a blank behind them are others to NetworkManager; of numbers and addresses it takes no
+  /// notice.
+  void refuse_blanks() {
+    constexpr auto kWords =
+        std::to_array<std::string_view>({"type", "interface-name", "transport-mode", "parent", "method"});
+    for (const auto& group : text_.groups) {
+      const bool ours = group.name == "connection" || group.name == "infiniband" || group.name == "ipv4" ||
+                        group.name == "ipv6";
+      for (const auto& item : group.items) {
+        const bool word = std::find(kWords.begin(), kWords.end(), item.key) != kWords.end();
+        if (!ours || !word || !(item.value.ends_with(' ') || item.value.ends_with('\t'))) continue;
+        out_.broken = true;
+        --claims_.understood[file_.path];
+        claims_.miss(
+            {file_.path, item.line},
+            fmt::format("{}: the value ends with a blank; NetworkManager refuses the profile", item.key));
+      }
+    }
+  }
+
   /// A profile for something else; named where that stands over an interface of ours.
   void pass_over(const Keys& connection, const Uppers& uppers) {
     for (const auto* key : {"interface-name", "uuid", "id"}) {
@@ -327,7 +349,7 @@ class Keyfile {
       inet.method = kept;
     }
     habits(keys, inet);
-    keys.pass({"may-fail", "addr-gen-mode", "ip6-privacy", "dhcp-timeout", "dad-timeout"});
+    keys.pass({"may-fail", "addr-gen-mode", "dhcp-timeout", "dad-timeout"});
     keys.finish();
   }
 
@@ -349,8 +371,11 @@ class Keyfile {
       for (const auto* key : {"ignore-auto-dns", "ignore-auto-routes"}) keys.usual(key, "no");
       if (yes_or_no(keys.peek("never-default")) == true) keys.refuse("never-default");
       keys.refuse("dhcp-client-id");
+      // -1 is what the host has, and 0 what Linux does by itself; others make temporary addresses.
+      if (const auto privacy = keys.peek("ip6-privacy"); privacy != "-1") keys.usual("ip6-privacy", "0");
+      keys.pass({"ip6-privacy"});
     } else {
-      keys.pass({"ignore-auto-dns", "ignore-auto-routes", "dhcp-client-id"});
+      keys.pass({"ignore-auto-dns", "ignore-auto-routes", "dhcp-client-id", "ip6-privacy"});
     }
     const bool routes = inet.method == InetMethod::kAuto || inet.gateway || !inet.routes.empty();
     if (routes) keys.usual("route-metric", "-1");

@@ -155,13 +155,15 @@ class WickedXml {
     const std::string name = family == Family::kIpv4 ? "ipv4" : "ipv6";
     auto& inet = out_.inet(family);
     bool disabled = false;
+    const YamlNode* privacy = nullptr;
     if (const auto* general = keys.mapping(name)) {
       YamlKeys inside(*general, claims_);
       disabled = inside.flag("enabled") == false;
       inside.pass({"arp-verify", "arp-notify"});
       inside.usual("forwarding", "no");
       inside.usual("autoconf", "yes");
-      inside.pass({"privacy", "accept-redirects", "accept-ra", "accept-dad"});
+      privacy = inside.take("privacy");
+      inside.pass({"accept-redirects", "accept-ra", "accept-dad"});
       inside.finish(name);
     }
     for (const auto& [how, method] :
@@ -179,6 +181,9 @@ class WickedXml {
       inside.finish(element);
       keys.mark(out_, name + ".method", element);
     }
+    // "prefer-public" and "prefer-temporary" make temporary addresses of a router's prefixes.
+    if (privacy != nullptr && inet.method == InetMethod::kAuto && privacy->text.starts_with("prefer"))
+      keys.wrong(*privacy, fmt::format("privacy: {}: cannot be expressed in the document", privacy->text));
     if (const auto* node = keys.mapping(name + ":static")) of_static(*node, family);
     if (disabled) {
       inet = {};

@@ -113,8 +113,7 @@ class LioEntry {
             "leave it out: the GUID says on which port it is offered");
     }
     if (!port_ && list_of("addresses").empty()) {
-      wrong(section_.where, "addresses", "an iSER target is offered on at least one",
-            "addresses = [\"192.0.2.1\"]");
+      wrong(section_.where, "addresses", "an iSER target needs at least one", "addresses = [\"192.0.2.1\"]");
     }
     desired_.settings["portals"] = port_ ? model::Value{} : value_of_set(std::move(out));
     desired_.origins["portals"] = addresses == nullptr ? section_.where : addresses->where;
@@ -135,8 +134,18 @@ class LioEntry {
     }
   }
 
+  void warn_of_second(const model::Entry& disk, std::string_view key, std::string_view path,
+                      const model::Location& first) {
+    diagnostics_.push_back({Severity::kWarning,
+                            disk.where,
+                            fmt::format("[[lio_target]] {}: {} has two logical unit numbers", key, path),
+                            "initiators without multipath take them for two disks: leave one out",
+                            {{first, "first used here"}}});
+  }
+
   void luns() {
     std::map<std::int64_t, std::string> disks;
+    std::map<std::string, model::Location> places;
     for (const auto& child : section_.children) {
       if (child.path != "lio_target.lun") continue;
       const auto* number = child.find("number");
@@ -147,9 +156,11 @@ class LioEntry {
       if (lun < 0 || lun > kLunMost) {
         wrong(number->where, "lun.number",
               fmt::format("{} is out of range; must be from 0 to {}", lun, kLunMost), "");
-      } else if ((device == nullptr) == (file == nullptr)) {
-        wrong(child.where, "lun.device", device == nullptr ? "it is missing" : "there is a file, too",
+      } else if (device == nullptr && file == nullptr) {
+        wrong(child.where, "lun.device", "is missing",
               "either device = \"/dev/disk/by-id/…\" or file = \"/srv/disk.img\"");
+      } else if (device != nullptr && file != nullptr) {
+        wrong(file->where, "lun.file", "the LUN has a device already", "keep one: device or file");
       } else {
         const auto* disk = device == nullptr ? file : device;
         const auto path = model::text_of(disk->value);
@@ -161,6 +172,8 @@ class LioEntry {
           continue;
         }
         if (disk == file) warn_of_hidden(*disk, path);
+        const auto [at, fresh] = places.try_emplace(path, disk->where);
+        if (!fresh) warn_of_second(*disk, disk == file ? "lun.file" : "lun.device", path, at->second);
         disks.emplace(lun, fmt::format("{} {}", disk == file ? "file" : "block", path));
       }
     }

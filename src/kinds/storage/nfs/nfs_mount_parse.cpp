@@ -29,12 +29,12 @@ struct ReplacedOption {
   std::string_view option, place;
 };
 constexpr std::array<ReplacedOption, 16> kReplacedOptions{
-    {{"proto", "it is rdma"},
-     {"rdma", "it is so without"},
-     {"tcp", "[[nfs_mount]] is for RDMA"},
-     {"udp", "[[nfs_mount]] is for RDMA"},
+    {{"proto", "leave it out: [[nfs_mount]] always mounts over RDMA"},
+     {"rdma", "leave it out: [[nfs_mount]] always mounts over RDMA"},
+     {"tcp", "[[nfs_mount]] always mounts over RDMA; an entry of fstab can use TCP"},
+     {"udp", "[[nfs_mount]] always mounts over RDMA; an entry of fstab can use UDP"},
      {"port", "write port = … in the entry"},
-     {"_netdev", "it is so without"},
+     {"_netdev", "leave it out: the mount unit waits for the network"},
      {"auto", "write mount = true"},
      {"noauto", "write mount = false"},
      {"nofail", "a unit never keeps a host from booting"},
@@ -43,7 +43,7 @@ constexpr std::array<ReplacedOption, 16> kReplacedOptions{
      {"owner", "it is for fstab alone"},
      {"remount", "a mount is made once"},
      {"bg", "systemd does not wait for it, and holds up no boot"},
-     {"fg", "it is so without"},
+     {"fg", "leave it out: it is the default of nfs(5)"},
      {"bind", "NFS does not have it"}}};
 
 class EntryCheck {
@@ -65,7 +65,7 @@ class EntryCheck {
   }
 
   void missing(std::string_view key, std::string_view hint) {
-    if (section_.find(key) == nullptr) wrong(section_.where, key, "it is missing", std::string(hint));
+    if (section_.find(key) == nullptr) wrong(section_.where, key, "is missing", std::string(hint));
   }
 
   void options(const Location& where, const std::vector<std::string>& options) {
@@ -101,7 +101,7 @@ class EntryCheck {
     const auto key = option.substr(0, option.find('='));
     for (const auto& [name, place] : kReplacedOptions) {
       if (key == name)
-        wrong(where, "options", fmt::format("{} is not given here", option), std::string(place));
+        wrong(where, "options", fmt::format("{} does not belong in this list", option), std::string(place));
     }
     if (key.starts_with("x-")) {
       wrong(where, "options", fmt::format("{} is for fstab alone", option),

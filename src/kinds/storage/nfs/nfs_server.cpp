@@ -60,7 +60,7 @@ class NfsServerKind final : public Kind, public NeedsWatching {
     for (const auto* section : bound.of(kNfsServerKind)) {
       auto desired = desired_of(*section, fields(), {std::string(kNfsServerKind), std::string(kNfsServerId)},
                                 std::string(kNfsServerLabel));
-      warn_without_settings(*section, std::string(kNfsServerId), desired, diagnostics);
+      warn_without_settings(*section, {}, desired, diagnostics);
       if (const auto* port = section->find("rdma_port")) {
         desired.settings["listening"] = port->value;
         desired.origins["listening"] = port->where;

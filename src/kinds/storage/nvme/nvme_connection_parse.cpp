@@ -42,6 +42,18 @@ void check_host_address(const model::Section& section, const model::Entry& entry
                      scoped ? "a link-local address leads nowhere without its interface" : "", diagnostics);
 }
 
+/// rdma_resolve_addr() refuses a source of the other family (drivers/infiniband/core/cma.c).
+void check_same_family(const model::Section& section, std::string_view target, const model::Entry& host,
+                       Diagnostics& diagnostics) {
+  const auto to = model::IpAddress::parse(target);
+  const auto from = model::IpAddress::parse(model::text_of(host.value));
+  if (!to || !from || to->family == from->family) return;
+  report_entry_error(section, host.where, "host_address",
+                     fmt::format("{} is an {} address, and the target has an {} address", from->text(),
+                                 model::text_of(from->family), model::text_of(to->family)),
+                     "write an address of this host in the target's network, or leave it out", diagnostics);
+}
+
 }  // namespace
 
 std::string nvme_line_of(const model::Section& section, const std::string& address,
@@ -52,6 +64,7 @@ std::string nvme_line_of(const model::Section& section, const std::string& addre
                           entry.port ? entry.port->number : kNvmeDiscoveryPort);
   if (const auto* host = section.find("host_address")) {
     check_host_address(section, *host, "host_address", diagnostics);
+    check_same_family(section, address, *host, diagnostics);
     line += " --host-traddr=" + model::text_of(host->value);
   }
   for (const auto& [key, option, least, most] : kConnectOptions) {

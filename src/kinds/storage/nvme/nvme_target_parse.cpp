@@ -5,6 +5,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -71,6 +72,7 @@ class TargetEntry {
 
   void namespaces() {
     std::map<std::int64_t, std::string> devices;
+    std::map<std::string, model::Location> places;
     for (const auto& child : section_.children) {
       if (child.path != "nvme_target.namespace") continue;
       const auto* nsid = child.find("nsid");
@@ -81,15 +83,27 @@ class TargetEntry {
         wrong(nsid->where, "namespace.nsid",
               fmt::format("{} is out of range; must be from 1 to {}", number, kNsidMost), "");
       } else if (device == nullptr) {
-        wrong(child.where, "namespace.device", "it is missing", "device = \"/dev/disk/by-id/…\"");
+        wrong(child.where, "namespace.device", "is missing", "device = \"/dev/disk/by-id/…\"");
       } else {
-        devices.emplace(number, model::text_of(device->value));
+        const auto path = model::text_of(device->value);
+        const auto [at, fresh] = places.try_emplace(path, device->where);
+        if (!fresh) warn_of_second(*device, path, at->second);
+        devices.emplace(number, path);
       }
     }
     Texts out;
     for (const auto& [number, device] : devices) out.push_back(fmt::format("{} {}", number, device));
     desired_.settings["namespaces"] = out.empty() ? model::Value{} : model::Value{std::move(out)};
     desired_.origins["namespaces"] = section_.where;
+  }
+
+  /// nvmet gives each namespace a UUID of its own.
+  void warn_of_second(const model::Entry& device, std::string_view path, const model::Location& first) {
+    diagnostics_.push_back({Severity::kWarning,
+                            device.where,
+                            fmt::format("[[nvme_target]] namespace.device: {} is in two namespaces", path),
+                            "hosts take them for two disks, and destroy the data: leave one out",
+                            {{first, "first used here"}}});
   }
 
   const model::Section& section_;

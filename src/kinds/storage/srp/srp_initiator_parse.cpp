@@ -6,6 +6,7 @@
 #include <array>
 #include <limits>
 #include <optional>
+#include <utility>
 
 #include "base/text.hpp"
 #include "formats/srp_rules.hpp"
@@ -49,7 +50,8 @@ class SrpEntries {
     rule.service_id = entry.service_id;
     rule.dgid = entry.dgid;
     rule.options = options_of(section, rule.allow);
-    warn_unreachable(section.where, fmt::format("[[srp_rule]] {}", *entry.name));
+    warn_unreachable(section.where, fmt::format("[[srp_rule]] {}", *entry.name),
+                     "write it before that rule, or leave one of them out");
     if (entry.pkey) {
       // srp_daemon compares all 16 bits with the entry of its port's table, which has the membership.
       for (const std::uint16_t pkey : {entry.pkey->full(), entry.pkey->partition()}) {
@@ -63,7 +65,8 @@ class SrpEntries {
   }
 
   void others(const Location& where, bool allowed) {
-    warn_unreachable(where, "[srp_initiator] others");
+    warn_unreachable(where, "[srp_initiator] others",
+                     "leave it out, or say in that rule which targets it is for");
     lines.emplace_back(allowed ? "a" : "d");
     all_ = where;
   }
@@ -86,15 +89,31 @@ class SrpEntries {
         {Severity::kError, where, fmt::format("[[srp_rule]] {}: {}", key, what), std::move(hint), {}});
   }
 
-  void warn_unreachable(const Location& where, const std::string& what) {
+  void warn_unreachable(const Location& where, const std::string& what, std::string hint) {
     if (!all_) return;
     auto& d = diagnostics_.emplace_back(model::Diagnostic{
         Severity::kWarning,
         where,
         fmt::format("{}: no target reaches it, as a rule before it matches every target", what),
-        "write it before that rule, or leave one of them out",
+        std::move(hint),
         {}});
     d.related.push_back({*all_, "the rule that matches every target"});
+  }
+
+  /// ib_srp warns in the kernel's log alone.
+  void warn_of_queue(const Section& section) {
+    const auto* lun = section.find("max_cmd_per_lun");
+    const auto* queue = section.find("queue_size");
+    if (lun == nullptr || queue == nullptr) return;
+    const auto most = std::get<std::int64_t>(queue->value), wanted = std::get<std::int64_t>(lun->value);
+    if (most < 1 || wanted <= most) return;
+    diagnostics_.push_back(
+        {Severity::kWarning,
+         lun->where,
+         fmt::format("[[srp_rule]] max_cmd_per_lun: {} is above queue_size, {}, which all units share",
+                     wanted, most),
+         "lower it, or raise queue_size",
+         {{queue->where, "queue_size"}}});
   }
 
   std::string options_of(const Section& section, bool allow) {
@@ -119,6 +138,7 @@ class SrpEntries {
       }
       out.push_back(fmt::format("{}={}", key, number));
     }
+    warn_of_queue(section);
     auto text = base::join(out, ",");
     if (text.size() > model::limits::kSrpOptionBytes) {
       wrong(*first, "options",

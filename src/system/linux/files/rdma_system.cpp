@@ -7,6 +7,7 @@
 #include <netlink/netlink.h>
 #include <rdma/rdma_netlink.h>
 
+#include <cerrno>
 #include <memory>
 
 #include "system/linux/files/sysfs_dir.hpp"
