@@ -17,6 +17,7 @@ namespace rdmacfg::kinds {
 
 using model::Desired;
 using model::Diagnostics;
+using model::Severity;
 
 namespace {
 
