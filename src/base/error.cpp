@@ -36,8 +36,8 @@ Code code_of_errno(int err) {
   }
 }
 
-Error errno_error(int err, std::string_view what) {
-  return Error{code_of_errno(err), std::string(what) + ": " + std::generic_category().message(err), err};
+Error errno_error(int err, std::string_view action) {
+  return Error{code_of_errno(err), std::string(action) + ": " + std::generic_category().message(err), err};
 }
 
 }  // namespace rdmacfg::base

@@ -27,8 +27,8 @@ struct Error {
   int sys_errno = 0;    ///< errno of the failing call, 0 when there was none
 
   /// The same error with what was being done in front: "writing the rule file: open: Permission denied".
-  [[nodiscard]] Error in(std::string_view what) const {
-    return Error{code, std::string(what) + ": " + message, sys_errno};
+  [[nodiscard]] Error in(std::string_view action) const {
+    return Error{code, std::string(action) + ": " + message, sys_errno};
   }
   bool operator==(const Error&) const = default;
 };
@@ -37,7 +37,7 @@ struct Error {
 Code code_of_errno(int err);
 
 /// An Error of a failed system call: "what: strerror".
-Error errno_error(int err, std::string_view what);
+Error errno_error(int err, std::string_view action);
 
 template <class T>
 using Result = tl::expected<T, Error>;
@@ -48,8 +48,8 @@ using Failure = tl::unexpected<Error>;
   return Failure(Error{code, std::move(message), 0});
 }
 [[nodiscard]] inline Failure fail(Error error) { return Failure(std::move(error)); }
-[[nodiscard]] inline Failure fail_errno(int err, std::string_view what) {
-  return Failure(errno_error(err, what));
+[[nodiscard]] inline Failure fail_errno(int err, std::string_view action) {
+  return Failure(errno_error(err, action));
 }
 
 }  // namespace rdmacfg::base

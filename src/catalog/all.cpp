@@ -37,13 +37,13 @@
 #include "kinds/rdma/rdma_system.hpp"
 #include "kinds/rdma/soft_rdma.hpp"
 #include "kinds/selector.hpp"
-#include "kinds/storage/iser_session.hpp"
-#include "kinds/storage/lio_target.hpp"
-#include "kinds/storage/nfs_mount.hpp"
-#include "kinds/storage/nfs_server.hpp"
-#include "kinds/storage/nvme_connection.hpp"
-#include "kinds/storage/nvme_target.hpp"
-#include "kinds/storage/srp_initiator.hpp"
+#include "kinds/storage/iser/iser_session.hpp"
+#include "kinds/storage/lio/lio_target.hpp"
+#include "kinds/storage/nfs/nfs_mount.hpp"
+#include "kinds/storage/nfs/nfs_server.hpp"
+#include "kinds/storage/nvme/nvme_connection.hpp"
+#include "kinds/storage/nvme/nvme_target.hpp"
+#include "kinds/storage/srp/srp_initiator.hpp"
 
 namespace rdmacfg::kinds {
 

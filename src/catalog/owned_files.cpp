@@ -124,9 +124,9 @@ std::vector<const OwnedFile*> initramfs_files() {
   return out;
 }
 
-Result<void> after_write(OwnedFile::AfterWrite what, std::span<const std::string> paths, system::Host& host) {
+Result<void> after_write(OwnedFile::AfterWrite step, std::span<const std::string> paths, system::Host& host) {
   if (host.offline || paths.empty()) return {};
-  switch (what) {
+  switch (step) {
     case OwnedFile::AfterWrite::kNothing:
       break;
     case OwnedFile::AfterWrite::kReloadUdev:

@@ -32,7 +32,7 @@ base::Result<std::vector<std::string>> files_of(const OwnedFile& file, system::F
 std::vector<const OwnedFile*> initramfs_files();
 
 /// Does what a declaration says for after a write, for `paths` of it.
-base::Result<void> after_write(OwnedFile::AfterWrite what, std::span<const std::string> paths,
+base::Result<void> after_write(OwnedFile::AfterWrite step, std::span<const std::string> paths,
                                system::Host& host);
 
 /// Whether a file below /etc is ours, or somebody else's in which settings are ours

@@ -53,89 +53,115 @@ std::optional<std::uint64_t> whole_number(const Node& node, const std::string& l
   return std::nullopt;
 }
 
-std::optional<AddressRule> parse_rule(const Node& node, const std::string& label, const Reporter& report) {
-  constexpr std::uint64_t kMost = std::numeric_limits<std::uint32_t>::max();
-  const auto before = report.diagnostics.size();
-  AddressRule rule;
-  rule.where = location_of(report.text, node.key);
-  const auto find = [&](const char* name) {
-    const auto at = node.members.find(name);
-    return at == node.members.end() ? nullptr : &at->second;
-  };
-  for (const auto& [name, member] : node.members) {
-    if (name != "network" && name != "step" && name != "offset" && name != "lookup" && name != "prefix" &&
-        name != "family")
-      report_key(name, member, label, {"network", "step", "offset", "lookup", "prefix", "family"}, report);
+/// A rule of [host.address].
+class RuleParser {
+ public:
+  RuleParser(const Node& node, const std::string& label, const Reporter& report)
+      : node_(node), label_(label), report_(report) {}
+
+  /// Nothing when something is wrong with it, which is reported.
+  std::optional<AddressRule> parse() {
+    const auto before = report_.diagnostics.size();
+    rule_.where = location_of(report_.text, node_.key);
+    check_keys();
+    if (const auto* network = find("network")) parse_network(*network);
+    if (const auto* step = find("step")) parse_step(*step);
+    if (const auto* offset = find("offset"))
+      rule_.offset = whole_number(*offset, label_ + " offset", kNumberMost, report_).value_or(0);
+    if (const auto* lookup = find("lookup")) parse_lookup(*lookup);
+    if (const auto* family = find("family")) parse_family(*family);
+    if (const auto* prefix = find("prefix")) {
+      const std::uint64_t bits = rule_.family == model::Family::kIpv6 ? 128 : 32;
+      if (const auto length = whole_number(*prefix, label_ + " prefix", bits, report_))
+        rule_.prefix = static_cast<int>(*length);
+    }
+    return report_.diagnostics.size() == before ? std::optional(std::move(rule_)) : std::nullopt;
   }
-  const auto* network = find("network");
-  const auto* lookup = find("lookup");
-  if ((network == nullptr) == (lookup == nullptr)) {
-    report.wrong(
-        node.key,
-        fmt::format("{}: {}", label,
-                    network ? "network and lookup exclude each other" : "does not say where it comes from"),
-        "write either network = \"192.0.2.0/24\" or lookup = \"{host}-ib0\"");
+
+ private:
+  static constexpr std::uint64_t kNumberMost = std::numeric_limits<std::uint32_t>::max();
+
+  [[nodiscard]] const Node* find(const char* name) const {
+    const auto at = node_.members.find(name);
+    return at == node_.members.end() ? nullptr : &at->second;
   }
-  for (const auto* name : {"prefix", "family"}) {
-    if (find(name) && network && !lookup)
-      report.wrong(find(name)->key,
-                   fmt::format("{} {}: is only valid with lookup; a network implies it", label, name));
+
+  void check_keys() const {
+    const std::vector<std::string> known{"network", "step", "offset", "lookup", "prefix", "family"};
+    for (const auto& [name, member] : node_.members) {
+      if (std::find(known.begin(), known.end(), name) == known.end())
+        report_key(name, member, label_, known, report_);
+    }
+    const bool network = find("network") != nullptr, lookup = find("lookup") != nullptr;
+    if (network == lookup) {
+      report_.wrong(
+          node_.key,
+          fmt::format("{}: {}", label_,
+                      network ? "network and lookup exclude each other" : "does not say where it comes from"),
+          "write either network = \"192.0.2.0/24\" or lookup = \"{host}-ib0\"");
+    }
+    for (const auto* name : {"prefix", "family"}) {
+      if (find(name) != nullptr && network && !lookup)
+        report_.wrong(find(name)->key,
+                      fmt::format("{} {}: is only valid with lookup; a network implies it", label_, name));
+    }
+    for (const auto* name : {"step", "offset"}) {
+      if (find(name) != nullptr && lookup && !network)
+        report_.wrong(find(name)->key, fmt::format("{} {}: is only valid with network", label_, name));
+    }
   }
-  for (const auto* name : {"step", "offset"}) {
-    if (find(name) && lookup && !network)
-      report.wrong(find(name)->key, fmt::format("{} {}: is only valid with network", label, name));
-  }
-  if (network) {
-    const auto* text = text_in(*network);
+
+  void parse_network(const Node& network) {
+    const auto* text = text_in(network);
     const auto parsed = text ? model::IpPrefix::parse(*text)
                              : base::Result<model::IpPrefix>(base::fail(base::Code::kInvalid, ""));
     if (!text || !parsed || text->find('/') == std::string::npos) {
-      report.wrong(
-          network->at,
-          fmt::format("{} network: {} is not a network", label, text ? fmt::format("\"{}\"", *text) : "this"),
-          "write it with its prefix length: \"192.0.2.0/24\" or \"2001:db8:1::/64\"");
+      report_.wrong(network.at,
+                    fmt::format("{} network: {} is not a network", label_,
+                                text ? fmt::format("\"{}\"", *text) : "this"),
+                    "write it with its prefix length: \"192.0.2.0/24\" or \"2001:db8:1::/64\"");
     } else if (parsed->network() != *parsed) {
-      report.wrong(
-          network->at, fmt::format("{} network: \"{}\" is an address inside a network", label, *text),
+      report_.wrong(
+          network.at, fmt::format("{} network: \"{}\" is an address inside a network", label_, *text),
           fmt::format("the network is \"{}\"; begin to count later with offset", parsed->network().text()));
     } else {
-      rule.network = *parsed;
+      rule_.network = *parsed;
     }
   }
-  if (const auto* step = find("step")) {
-    if (step->sort == Node::Sort::kList && !step->items.empty() && step->items.size() <= 16) {
-      for (const auto& item : step->items)
-        rule.step.push_back(whole_number(item, label + " step", kMost, report).value_or(0));
+
+  void parse_step(const Node& step) {
+    if (step.sort == Node::Sort::kList && !step.items.empty() && step.items.size() <= 16) {
+      for (const auto& item : step.items)
+        rule_.step.push_back(whole_number(item, label_ + " step", kNumberMost, report_).value_or(0));
     } else {
-      report.wrong(step->at, fmt::format("{} step: must be a list of numbers", label),
-                   "one for each number in the host's name: for r12n07, [64, 1] is 12 times 64 plus 7");
+      report_.wrong(step.at, fmt::format("{} step: must be a list of numbers", label_),
+                    "one for each number in the host's name: for r12n07, [64, 1] is 12 times 64 plus 7");
     }
   }
-  if (const auto* offset = find("offset"))
-    rule.offset = whole_number(*offset, label + " offset", kMost, report).value_or(0);
-  if (lookup) {
-    const auto* text = text_in(*lookup);
+
+  void parse_lookup(const Node& lookup) {
+    const auto* text = text_in(lookup);
     if (!text || text->empty()) {
-      report.wrong(lookup->at, fmt::format("{} lookup: must be a name, such as \"{{host}}-ib0\"", label));
+      report_.wrong(lookup.at, fmt::format("{} lookup: must be a name, such as \"{{host}}-ib0\"", label_));
     } else {
-      rule.lookup = *text;
+      rule_.lookup = *text;
     }
   }
-  if (const auto* family = find("family")) {
-    const auto* text = text_in(*family);
+
+  void parse_family(const Node& family) {
+    const auto* text = text_in(family);
     if (text && (*text == "ipv4" || *text == "ipv6")) {
-      rule.family = *text == "ipv6" ? model::Family::kIpv6 : model::Family::kIpv4;
+      rule_.family = *text == "ipv6" ? model::Family::kIpv6 : model::Family::kIpv4;
     } else {
-      report.wrong(family->at, fmt::format("{} family: must be \"ipv4\" or \"ipv6\"", label));
+      report_.wrong(family.at, fmt::format("{} family: must be \"ipv4\" or \"ipv6\"", label_));
     }
   }
-  if (const auto* prefix = find("prefix")) {
-    if (const auto length =
-            whole_number(*prefix, label + " prefix", rule.family == model::Family::kIpv6 ? 128 : 32, report))
-      rule.prefix = static_cast<int>(*length);
-  }
-  return report.diagnostics.size() == before ? std::optional(std::move(rule)) : std::nullopt;
-}
+
+  const Node& node_;
+  const std::string& label_;
+  const Reporter& report_;
+  AddressRule rule_;
+};
 
 GivenValues parse_values(const Node& node, const std::string& label, const Reporter& report) {
   GivenValues out;
@@ -152,6 +178,37 @@ GivenValues parse_values(const Node& node, const std::string& label, const Repor
     }
   }
   return out;
+}
+
+void parse_host_values(const Node& node, const Reporter& report, HostSection& out) {
+  if (!is_table(node, "[host.values]", "write [host.values.gpu001] or [host.values.\"gpu*\"]", report))
+    return;
+  for (const auto& [host, values] : node.members) {
+    const auto label = fmt::format("[host.values.{}]", host);
+    if (!is_table(values, label, "write the values of a host as { ib0 = \"192.0.2.1/24\" }", report))
+      continue;
+    auto given = parse_values(values, label, report);
+    const auto folded = base::lower(host);
+    if (host.find_first_of("*?[") != std::string::npos) {
+      out.patterns.emplace_back(folded, std::move(given));
+    } else if (!out.exact.try_emplace(folded, std::move(given)).second) {
+      report.wrong(values.key, fmt::format("{}: host {} is defined twice here", label, folded),
+                   "host names ignore case; write the values of a host in one place");
+    }
+  }
+}
+
+void parse_addresses(const Node& node, const Reporter& report, HostSection& out) {
+  if (!is_table(node, "[host.address]", "write [host.address] with ib0 = { network = \"192.0.2.0/24\" }",
+                report))
+    return;
+  for (const auto& [key, rule] : node.members) {
+    const auto label = fmt::format("[host.address] {}", key);
+    if (!check_name(key, rule, "[host.address]", report) ||
+        !is_table(rule, label, "write { network = \"192.0.2.0/24\" }", report))
+      continue;
+    if (auto parsed = RuleParser(rule, label, report).parse()) out.addresses.emplace(key, std::move(*parsed));
+  }
 }
 
 /// The text that a file of the document calls `named`.
@@ -243,64 +300,43 @@ void HostData::add(const Node& root, const Text& text, model::Diagnostics& diagn
 }
 
 void HostData::parse_section(const Node& section, const Reporter& report, HostSection& out) {
-  const auto& text = report.text;
   if (!is_table(section, "[host]",
                 "write [host] with table, values or address; [match] says which hosts a file is for", report))
     return;
   for (const auto& [name, node] : section.members) {
     if (name == "table") {
-      std::vector<const Node*> names;
-      for (const auto& item : node.items) names.push_back(&item);
-      if (node.sort != Node::Sort::kList) names.push_back(&node);
-      for (const auto* each : names) {
-        const auto* file = text_in(*each);
-        if (!file || !file->ends_with(".csv")) {
-          report.wrong(each->at, "[host] table: must be the name of a file that ends in .csv",
-                       "values can also be written in TOML: [host.values.gpu001]");
-        } else if (++tables_ > limits_.tables) {
-          report.wrong(
-              each->at,
-              fmt::format("[host] table: the document names more than the {} tables that are allowed",
-                          limits_.tables));
-          break;
-        } else if (const auto* table = find_text(texts_, text, *file)) {
-          out.tables.push_back(HostTable::parse(*table, limits_, report.diagnostics));
-        } else {
-          report.wrong(each->at, fmt::format("[host] table: {} cannot be found", *file),
-                       text.name.starts_with('<')
-                           ? "for a document on standard input the name must begin with /"
-                           : "its name is taken from the folder of this file");
-        }
-      }
+      parse_tables(node, report, out);
     } else if (name == "values") {
-      if (!is_table(node, "[host.values]", "write [host.values.gpu001] or [host.values.\"gpu*\"]", report))
-        continue;
-      for (const auto& [host, values] : node.members) {
-        const auto label = fmt::format("[host.values.{}]", host);
-        if (!is_table(values, label, "write the values of a host as { ib0 = \"192.0.2.1/24\" }", report))
-          continue;
-        auto given = parse_values(values, label, report);
-        const auto folded = base::lower(host);
-        if (host.find_first_of("*?[") != std::string::npos) {
-          out.patterns.emplace_back(folded, std::move(given));
-        } else if (!out.exact.try_emplace(folded, std::move(given)).second) {
-          report.wrong(values.key, fmt::format("{}: host {} is defined twice here", label, folded),
-                       "host names ignore case; write the values of a host in one place");
-        }
-      }
+      parse_host_values(node, report, out);
     } else if (name == "address") {
-      if (!is_table(node, "[host.address]", "write [host.address] with ib0 = { network = \"192.0.2.0/24\" }",
-                    report))
-        continue;
-      for (const auto& [key, rule] : node.members) {
-        const auto label = fmt::format("[host.address] {}", key);
-        if (!check_name(key, rule, "[host.address]", report) ||
-            !is_table(rule, label, "write { network = \"192.0.2.0/24\" }", report))
-          continue;
-        if (auto parsed = parse_rule(rule, label, report)) out.addresses.emplace(key, std::move(*parsed));
-      }
+      parse_addresses(node, report, out);
     } else {
       report_key(name, node, "[host]", {"table", "values", "address"}, report);
+    }
+  }
+}
+
+void HostData::parse_tables(const Node& node, const Reporter& report, HostSection& out) {
+  const auto& text = report.text;
+  std::vector<const Node*> names;
+  for (const auto& item : node.items) names.push_back(&item);
+  if (node.sort != Node::Sort::kList) names.push_back(&node);
+  for (const auto* each : names) {
+    const auto* file = text_in(*each);
+    if (!file || !file->ends_with(".csv")) {
+      report.wrong(each->at, "[host] table: must be the name of a file that ends in .csv",
+                   "values can also be written in TOML: [host.values.gpu001]");
+    } else if (++tables_ > limits_.tables) {
+      report.wrong(each->at,
+                   fmt::format("[host] table: the document names more than the {} tables that are allowed",
+                               limits_.tables));
+      break;
+    } else if (const auto* table = find_text(texts_, text, *file)) {
+      out.tables.push_back(HostTable::parse(*table, limits_, report.diagnostics));
+    } else {
+      report.wrong(each->at, fmt::format("[host] table: {} cannot be found", *file),
+                   text.name.starts_with('<') ? "for a document on standard input the name must begin with /"
+                                              : "its name is taken from the folder of this file");
     }
   }
 }

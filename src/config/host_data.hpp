@@ -86,6 +86,7 @@ class HostData {
 
  private:
   void parse_section(const Node& section, const Reporter& report, HostSection& out);
+  void parse_tables(const Node& node, const Reporter& report, HostSection& out);
 
   const std::vector<Text>& texts_;
   Limits limits_;

@@ -30,11 +30,11 @@ void put_in_front(std::deque<std::string>& parts, std::string_view path) {
 
 }  // namespace
 
-std::string written_by_others(const struct stat& status, std::string_view what) {
+std::string written_by_others(const struct stat& status, std::string_view object) {
   if (status.st_uid != 0 && status.st_uid != ::geteuid())
-    return fmt::format("{} belongs to user {}", what, status.st_uid);
-  if ((status.st_mode & S_IWOTH) != 0) return fmt::format("every user can write to {}", what);
-  if ((status.st_mode & S_IWGRP) != 0) return fmt::format("group {} can write to {}", status.st_gid, what);
+    return fmt::format("{} belongs to user {}", object, status.st_uid);
+  if ((status.st_mode & S_IWOTH) != 0) return fmt::format("every user can write to {}", object);
+  if ((status.st_mode & S_IWGRP) != 0) return fmt::format("group {} can write to {}", status.st_gid, object);
   return {};
 }
 

@@ -11,8 +11,8 @@
 namespace rdmacfg::config {
 
 /// Why others than root, or the user that this program runs as, can write to what has this status, which is
-/// called `what`; empty when they cannot. Access control lists count: their mask is in the group's bits.
-std::string written_by_others(const struct stat& status, std::string_view what);
+/// called `object`; empty when they cannot. Access control lists count: their mask is in the group's bits.
+std::string written_by_others(const struct stat& status, std::string_view object);
 
 /// The folders on the way to a file.
 struct PathTrust {

@@ -294,8 +294,8 @@ std::uint64_t Run::next_number() const {
   return number;
 }
 
-void Run::tell_undone(std::string_view what, const Result<void>& done) {
-  if (!done) notes_.push_back(fmt::format("{}: {}", what, done.error().message));
+void Run::tell_undone(std::string_view failure, const Result<void>& done) {
+  if (!done) notes_.push_back(fmt::format("{}: {}", failure, done.error().message));
 }
 
 void Run::note(Report& report, const base::Error& error) {

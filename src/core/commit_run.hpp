@@ -92,7 +92,7 @@ class Run {
   [[nodiscard]] std::uint64_t next_number() const;
 
   /// A write that a later run does again, or nothing depends on: where it failed, a note says so.
-  void tell_undone(std::string_view what, const base::Result<void>& done);
+  void tell_undone(std::string_view failure, const base::Result<void>& done);
 
   static void note(model::Report& report, const base::Error& error);
 

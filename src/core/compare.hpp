@@ -18,7 +18,7 @@ struct Comparison {
 
 /// Lays desired and observed side by side. The state decides which objects are removed or given back
 /// when the document drops it, and which settings are not tried again because the fabric limits them.
-Comparison compare(Observation& observation, const State& state, bool retry_limited);
+Comparison compare(Observation& observation, const State& state, bool retry_limited = false);
 
 /// Of those that are as wanted but for settings that are left alone (Observation::left): that they are not,
 /// and why.

@@ -39,6 +39,29 @@ void list_faulty(const std::vector<model::Section>& sections, const std::set<mod
   }
 }
 
+/// Has the kinds check the rules that need the host.
+void check_observation(const config::Document& document, Observation& observation) {
+  model::Diagnostics found;
+  for (const auto* kind : kinds::all_kinds())
+    kind->check(observation.desired, observation.observed, observation.world, found);
+  // An entry that is wrong in itself is not said to be wrong for this host too.
+  std::set<model::Location> wrong;
+  for (const auto& diagnostic : observation.diagnostics) {
+    if (diagnostic.severity == model::Severity::kError) wrong.insert(diagnostic.where);
+  }
+  for (auto& diagnostic : found) {
+    if (!wrong.contains(diagnostic.where)) observation.diagnostics.push_back(std::move(diagnostic));
+  }
+  kinds::name_presets(document.sections, observation.diagnostics);
+  config::name_host(observation.diagnostics, document);
+  if (!model::has_errors(observation.diagnostics)) return;
+  for (const auto& section : document.sections) list_places(section, section.where, observation.entry_of);
+  for (auto& diagnostic : observation.diagnostics) {
+    if (!observation.entry_of.contains(diagnostic.where)) continue;
+    std::erase_if(diagnostic.related, [](const auto& other) { return other.note == kinds::kTakesDefault; });
+  }
+}
+
 }  // namespace
 
 KnownResources keys_of(const State& state, const model::Plan& plan) {
@@ -84,14 +107,13 @@ Result<Observation> observe_host(system::Host& host, const KnownResources& known
 }
 
 Result<Observation> observe_host(const config::Document& document, system::Host& host,
-                                 const KnownResources& known, bool thorough, bool settled,
-                                 const MayFail& may_fail) {
+                                 const KnownResources& known, const ObserveOptions& options) {
   auto world = kinds::World::observe(host);
   if (!world) return base::fail(world.error());
   Observation observation;
   observation.world = std::move(*world);
-  observation.world.thorough = thorough;
-  observation.world.settled = settled;
+  observation.world.thorough = options.thorough;
+  observation.world.settled = options.settled;
   for (const auto& [key, known_identity] : known) observation.world.track(key, known_identity);
   const auto bound = kinds::bind(document.sections, observation.world, observation.diagnostics);
   observation.world.unresolved = bound.unresolved;
@@ -116,7 +138,7 @@ Result<Observation> observe_host(const config::Document& document, system::Host&
     }
     auto observed = kind->observe(observation.world);
     const std::string name(kind->name());
-    if (!observed && (!may_fail || !may_fail(name))) return base::fail(observed.error());
+    if (!observed && (!options.may_fail || !options.may_fail(name))) return base::fail(observed.error());
     if (observed) {
       for (auto& resource : *observed) observation.observed.push_back(std::move(resource));
     } else {
@@ -127,26 +149,7 @@ Result<Observation> observe_host(const config::Document& document, system::Host&
   }
   for (const auto& resource : observation.observed)
     observation.observed_by_key.emplace(resource.key, &resource);
-  model::Diagnostics found;
-  for (const auto* kind : kinds::all_kinds())
-    kind->check(observation.desired, observation.observed, observation.world, found);
-  // An entry that is wrong in itself is not said to be wrong for this host too.
-  std::set<model::Location> wrong;
-  for (const auto& diagnostic : observation.diagnostics) {
-    if (diagnostic.severity == model::Severity::kError) wrong.insert(diagnostic.where);
-  }
-  for (auto& one : found) {
-    if (!wrong.contains(one.where)) observation.diagnostics.push_back(std::move(one));
-  }
-  kinds::name_presets(document.sections, observation.diagnostics);
-  config::name_host(observation.diagnostics, document);
-  if (model::has_errors(observation.diagnostics)) {
-    for (const auto& section : document.sections) list_places(section, section.where, observation.entry_of);
-    for (auto& diagnostic : observation.diagnostics) {
-      if (!observation.entry_of.contains(diagnostic.where)) continue;
-      std::erase_if(diagnostic.related, [](const auto& other) { return other.note == kinds::kTakesDefault; });
-    }
-  }
+  check_observation(document, observation);
   return observation;
 }
 

@@ -42,11 +42,16 @@ using KnownResources = std::map<model::Key, kinds::KnownIdentity>;
 /// Desired::ignore). Without one none may.
 using MayFail = std::function<bool(const std::string& kind)>;
 
-/// Observes the host once and lays the document beside it. Changes nothing. `thorough`, `settled`: see
-/// kinds::World.
+/// How a host is observed.
+struct ObserveOptions {
+  bool thorough = false;  ///< World::thorough
+  bool settled = true;    ///< World::settled
+  MayFail may_fail{};
+};
+
+/// Observes the host once and lays the document beside it. Changes nothing.
 base::Result<Observation> observe_host(const config::Document& document, system::Host& host,
-                                       const KnownResources& known, bool thorough, bool settled,
-                                       const MayFail& may_fail = nullptr);
+                                       const KnownResources& known, const ObserveOptions& options);
 
 /// May fail to be observed, as it did before.
 MayFail may_fail_as_in(const Observation& before);

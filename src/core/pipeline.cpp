@@ -7,16 +7,20 @@
 #include <map>
 #include <set>
 #include <span>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "base/text.hpp"
 #include "catalog/all.hpp"
-#include "catalog/owned_files.hpp"
 #include "core/compare.hpp"
 #include "core/components.hpp"
 #include "core/guards/removal.hpp"
 #include "core/plan.hpp"
 #include "core/remember.hpp"
+#include "core/run_end.hpp"
 #include "core/run_plan.hpp"
+#include "core/run_start.hpp"
 #include "core/selection.hpp"
 #include "core/transaction.hpp"
 #include "kinds/abilities.hpp"
@@ -35,6 +39,8 @@ using model::Status;
 using detail::any_waiting;
 using detail::defer;
 using detail::EarlierRun;
+using detail::RunStart;
+using detail::start_run;
 
 namespace {
 
@@ -111,85 +117,6 @@ std::vector<Change> drift_in(const Report& report, const std::map<model::Key, st
   return out;
 }
 
-/// The state, and the journal of an interrupted run; damaged records are set aside.
-struct StoredRecords {
-  State state;
-  State on_disk;  ///< what state.json says
-  std::optional<Journal> journal;
-  bool interrupted = false;  ///< also by a run whose journal is damaged
-  std::vector<std::string> damage{};
-};
-
-Result<StoredRecords> load_records(system::Host& host, const Options& options) {
-  auto& files = host.files;
-  StoredRecords out;
-  std::vector<std::string> reasons;
-  const auto lose = [&](const std::string& path, const base::Error& why) {
-    reasons.push_back(put_aside(files, path, why));
-  };
-  const auto unknown = [](const std::string& path, const std::vector<std::string>& keys) {
-    return base::Error{
-        base::Code::kInvalid,
-        fmt::format("{}: of another version of rdma-configd, {} left out: {}", path,
-                    keys.size() == 1 ? "one record is" : "records are",
-                    base::join(std::span(keys).first(std::min<std::size_t>(keys.size(), 3)), ", ")),
-        0};
-  };
-  std::vector<std::string> dropped;
-  auto journal = load_journal(files, options.paths.journal, &dropped);
-  if (!journal && journal.error().sys_errno != 0) journal = load_journal(files, options.paths.journal);
-  if (!journal && !is_damage(journal.error()))
-    return base::fail(journal.error().in("finishing an interrupted apply"));
-  if (!journal) {
-    // That a run did not come to its end is still to be known if this one does not either.
-    reasons.push_back(put_aside(files, options.paths.journal, journal.error(), [&] {
-      return write_journal(files, options.paths.journal, {.boot_id = host.boot_id, .plan = {}});
-    }));
-    out.interrupted = true;
-  } else if (*journal) {
-    if (!dropped.empty()) lose(options.paths.journal, unknown(options.paths.journal, dropped));
-    out.interrupted = true;
-    out.journal = std::move(**journal);
-  }
-  dropped.clear();
-  auto state = load_state(files, options.paths.state, &dropped);
-  if (!state && state.error().sys_errno != 0) state = load_state(files, options.paths.state);
-  if (!state && !is_damage(state.error())) return base::fail(state.error());
-  if (!state) {
-    // Anything that is not remembered is somebody else's, and stays.
-    lose(options.paths.state, state.error());
-    if (out.journal) out.state = out.journal->before;
-  } else {
-    out.state = std::move(*state);
-    if (dropped.empty()) out.on_disk = out.state;
-    if (!dropped.empty()) lose(options.paths.state, unknown(options.paths.state, dropped));
-  }
-  out.damage = degrade(files, std::move(reasons));
-  return out;
-}
-
-/// Finishes what an interrupted run began: interfaces that it had made are known as ours, and what it had
-/// taken down is put back. The new plan then goes on from there (recovery rolls forward).
-Result<void> recover(system::Host& host, const Journal& journal, State& state, const Options& options,
-                     std::vector<std::string>& notes) {
-  kinds::clear_temporaries(host.files);
-  // Killed after its commit: all but the journal is as it is to be.
-  if (journal.transaction != 0 && journal.transaction <= options.bracket.committed) return {};
-  // After a reboot the kernel's state is derived again; only files outlive it, and those are whole or not
-  // there.
-  if (journal.boot_id != host.boot_id || host.offline) return {};
-  notes.emplace_back("found an interrupted apply; converging to the current document");
-  // The journal must not keep every later apply from running: settings that cannot be put back are reported.
-  for (const auto& what : put_back(journal.plan, host)) {
-    notes.push_back("some settings that an interrupted apply took down could not be restored: " + what);
-  }
-  auto observation = observe_host(host, keys_of(state, journal.plan));
-  if (!observation) return base::fail(observation.error());
-  remember(journal.plan, *observation, state);
-  claim_put_back(journal.plan, *observation, state);
-  return {};
-}
-
 /// Whether a value that only root may read is among what is remembered of this run.
 bool shows_hidden(system::Host& host, const Observation& observation) {
   return std::any_of(observation.observed.begin(), observation.observed.end(), [&](const auto& resource) {
@@ -209,59 +136,34 @@ struct Pass {
   bool reverted = false;
 };
 
-/// One run, from a look at the host to the record of what was done.
-/// @param earlier  the run of the same apply that this one follows; null for the first
-Pass run_once(const config::Document& document, system::Host& host, const Options& options,
-              const EarlierRun* earlier) {
-  std::vector<std::string> notes;
-  std::set<std::string> damage;  ///< those that tell of damaged records
-  std::optional<State> state;
-  State on_disk;
-  bool recovered = false;
-  if (earlier != nullptr) {
-    state = earlier->now;
-    on_disk = earlier->on_disk;
-  } else {
-    auto records = load_records(host, options);
-    if (!records) return {failed(records.error())};
-    state = std::move(records->state);
-    on_disk = std::move(records->on_disk);
-    recovered = records->interrupted;
-    notes = records->damage;
-    damage.insert(notes.begin(), notes.end());
-    if (records->journal) {
-      auto done = recover(host, *records->journal, *state, options, notes);
-      if (!done) return {failed(done.error().in("finishing an interrupted apply"))};
-    }
+struct PlannedRun {
+  Report report{};
+  std::map<model::Key, std::string> aside{};  ///< resources that take no part, with the reason
+  bool errors_aside = false;                  ///< those that the document is wrong about are among them
+};
+
+Result<PlannedRun> plan_run(const config::Document& document, Observation& observation, const RunStart& start,
+                            const Options& options) {
+  PlannedRun out;
+  for (const auto& desired : observation.desired) {
+    const auto at = observation.unseen.find(desired.key.kind);
+    if (at != observation.unseen.end()) out.aside.emplace(desired.key, at->second);
   }
-  // By itself, what cannot be read (somebody has put a link in the place of our file) keeps nothing else from
-  // being held.
-  const auto any = [&](const std::string& /*kind*/) { return options.independent; };
-  auto observation = observe_host(document, host, keys_of(*state, {}), false, true, any);
-  if (!observation) return {failed(observation.error())};
-  host.files.keep_private(config::is_private(document) || shows_hidden(host, *observation));
-  observation->left = options.fields_left_alone;
-  std::map<model::Key, std::string> aside;
-  for (const auto& desired : observation->desired) {
-    const auto at = observation->unseen.find(desired.key.kind);
-    if (at != observation->unseen.end()) aside.emplace(desired.key, at->second);
-  }
-  bool set_apart = false;
-  if (options.independent && model::has_errors(observation->diagnostics) &&
+  if (options.independent && model::has_errors(observation.diagnostics) &&
       validate(document).exit == Exit::kOk) {
-    if (auto found = set_aside(*observation)) {
-      aside.merge(*found);
-      set_apart = true;
+    if (auto found = set_aside(observation)) {
+      out.aside.merge(*found);
+      out.errors_aside = true;
     }
   }
   const auto plan_without = [&](const std::map<model::Key, std::string>& left_alone) -> Result<Report> {
-    for (auto& desired : observation->desired) {
+    for (auto& desired : observation.desired) {
       const auto at = left_alone.find(desired.key);
       if (at == left_alone.end()) continue;
       desired.ignore = true;
-      aside.insert(*at);
+      out.aside.insert(*at);
     }
-    auto planned = make_plan(document, *observation, *state, options);
+    auto planned = make_plan(document, observation, start.state, options);
     // Also what no entry wants, and would go.
     if (planned)
       std::erase_if(planned->plan.changes,
@@ -269,18 +171,69 @@ Pass run_once(const config::Document& document, system::Host& host, const Option
     return planned;
   };
   auto planned = plan_without(options.left_alone);
-  if (planned && options.settled && !recovered) {
+  if (planned && options.settled && !start.recovered) {
     auto drifted = drift_in(*planned, *options.settled);
     auto left_alone = options.left_alone;
     for (const auto& change : drifted) left_alone.insert_or_assign(change.key, kDrifted);
     if (!drifted.empty()) planned = plan_without(left_alone);
     if (planned) planned->drifted = std::move(drifted);
   }
+  if (!planned) return base::fail(planned.error());
+  out.report = std::move(*planned);
+  out.report.notes.insert(out.report.notes.begin(), start.notes.begin(), start.notes.end());
+  out.report.damage = start.damage;
+  return out;
+}
+
+/// Ends a run that has nothing to change.
+/// @param journal  whether there is one to remove
+Pass finish_unchanged(system::Host& host, const Options& options, const RunStart& start, bool journal,
+                      Report report) {
+  Pass out{.report = std::move(report), .now = start.state, .settled = true};
+  auto error = detail::settle(host, options, start.on_disk, start.state, journal, out.report);
+  if (error) {
+    out.reverted = true;
+    out.report.error = std::move(error);
+    out.report.exit = Exit::kError;
+  }
+  return out;
+}
+
+/// Whether the plan may be carried out; else the report says why not.
+bool is_agreed(const config::Document& document, system::Host& host, const Options& options, Report& report) {
+  if (options.guard_removal != RemovalGuard::kNone) {
+    if (auto risky = risky_removal(document, report, host, options.guard_removal); !risky.message.empty()) {
+      report.diagnostics.push_back(std::move(risky));
+      report.exit = Exit::kError;
+      return false;
+    }
+  }
+  if (options.confirm && !options.confirm(report)) {
+    report.notes.emplace_back("nothing was changed");
+    report.exit = Exit::kError;
+    return false;
+  }
+  return true;
+}
+
+/// One run, from a look at the host to the record of what was done.
+/// @param earlier  the run of the same apply that this one follows; null for the first
+Pass run_once(const config::Document& document, system::Host& host, const Options& options,
+              const EarlierRun* earlier) {
+  auto start = start_run(host, options, earlier);
+  if (!start) return {failed(start.error())};
+  // By itself, what cannot be read (somebody has put a link in the place of our file) keeps nothing else from
+  // being held.
+  const auto may_fail = [&](const std::string& /*kind*/) { return options.independent; };
+  auto observation = observe_host(document, host, keys_of(start->state, {}), {.may_fail = may_fail});
+  if (!observation) return {failed(observation.error())};
+  host.files.keep_private(config::is_private(document) || shows_hidden(host, *observation));
+  observation->left = options.fields_left_alone;
+  auto planned = plan_run(document, *observation, *start, options);
   if (!planned) return {failed(planned.error())};
-  Report report = std::move(*planned);
-  report.notes.insert(report.notes.begin(), notes.begin(), notes.end());
-  report.damage = std::move(damage);
-  if (model::has_errors(report.diagnostics) && !set_apart) {
+  auto& report = planned->report;
+  auto& aside = planned->aside;
+  if (model::has_errors(report.diagnostics) && !planned->errors_aside) {
     report.exit = Exit::kError;
     return {std::move(report)};
   }
@@ -292,34 +245,17 @@ Pass run_once(const config::Document& document, system::Host& host, const Option
     resource.reason = why->second;
   }
   if (report.plan.empty()) {
-    forget(*observation, *state);
+    forget(*observation, start->state);
     report.exit = !aside.empty() ? Exit::kUndone : any_waiting(report, options) ? Exit::kPartly : Exit::kOk;
-    Pass out{.report = std::move(report), .now = *state, .settled = true};
-    auto error = detail::settle(host, options, on_disk, *state, recovered || earlier != nullptr, out.report);
-    if (error) {
-      out.reverted = true;
-      out.report.error = std::move(error);
-      out.report.exit = Exit::kError;
-    }
-    return out;
+    return finish_unchanged(host, options, *start, start->recovered || earlier != nullptr, std::move(report));
   }
-  if (options.guard_removal != RemovalGuard::kNone) {
-    if (auto risky = risky_removal(document, report, host, options.guard_removal); !risky.message.empty()) {
-      report.diagnostics.push_back(std::move(risky));
-      report.exit = Exit::kError;
-      return {std::move(report)};
-    }
-  }
-  if (options.confirm && !options.confirm(report)) {
-    report.notes.emplace_back("nothing was changed");
-    report.exit = Exit::kError;
-    return {std::move(report)};
-  }
-  Pass out{.report = {}, .before = *state, .on_disk = on_disk};
-  auto done = detail::run_plan({document, host, options, *observation, on_disk, std::move(aside), earlier},
-                               *state, std::move(report));
+  if (!is_agreed(document, host, options, report)) return {std::move(report)};
+  Pass out{.report = {}, .before = start->state, .on_disk = start->on_disk};
+  auto done =
+      detail::run_plan({document, host, options, *observation, start->on_disk, std::move(aside), earlier},
+                       start->state, std::move(report));
   out.report = std::move(done.report);
-  out.now = std::move(*state);
+  out.now = std::move(start->state);
   out.needs_second_pass = done.needs_second_pass && earlier == nullptr;
   out.settled = done.settled;
   out.reverted = done.reverted;
@@ -375,7 +311,7 @@ Report diff(const config::Document& document, system::Host& host, const Options&
     state = State();
   }
   if (!state) return failed(state.error());
-  auto observation = observe_host(document, host, keys_of(*state, {}), true, true);
+  auto observation = observe_host(document, host, keys_of(*state, {}), {.thorough = true});
   if (!observation) return failed(observation.error());
   auto report = make_plan(document, *observation, *state, options);
   if (!report) return failed(report.error());

@@ -76,7 +76,7 @@ struct Options {
   /// How long verification waits for carrier where the MTU depends on it.
   std::chrono::milliseconds carrier_deadline{2000};
   /// Told before each batch: changes done so far, of how many, and what comes.
-  std::function<void(std::size_t done, std::size_t total, const std::string& what)> progress;
+  std::function<void(std::size_t done, std::size_t total, const std::string& next)> progress;
 };
 
 /// Checks the document by itself; touches no system. Report: diagnostics, errors as many as `limits` says,

@@ -11,6 +11,7 @@
 #include "catalog/owned_files.hpp"
 #include "core/components.hpp"
 #include "core/remember.hpp"
+#include "core/run_end.hpp"
 #include "core/transaction.hpp"
 #include "core/verify.hpp"
 #include "kinds/abilities.hpp"
@@ -34,7 +35,7 @@ bool is_cancelled(const Options& options) { return options.cancelled && options.
 void finish_report(Report& report, Observation& now, const State& state, const Plan& carried_out,
                    const std::map<model::Key, std::string>& postponed,
                    const std::map<model::Key, std::string>& failed, const Options& options) {
-  auto comparison = compare(now, state, false);
+  auto comparison = compare(now, state);
   defer(comparison, options);
   std::set<model::Key> planned;
   for (const auto& change : carried_out.changes) planned.insert(change.key);
@@ -129,7 +130,8 @@ class Transaction {
  private:
   void check(const Plan& plan, const Observation& before, const State& state, Outcome& outcome,
              Attempt& attempt) {
-    auto now = observe_host(document_, host_, keys_of(state, plan), true, false, may_fail_as_in(before));
+    auto now = observe_host(document_, host_, keys_of(state, plan),
+                            {.thorough = true, .settled = false, .may_fail = may_fail_as_in(before)});
     bool waited = false, in_vain = false;
     for (const auto* kind : kinds::all_kinds()) {
       const auto* awaits = kinds::ability<kinds::AwaitsKernel>(kind);
@@ -149,7 +151,8 @@ class Transaction {
       return;
     }
     if (waited)
-      now = observe_host(document_, host_, keys_of(state, plan), true, in_vain, may_fail_as_in(before));
+      now = observe_host(document_, host_, keys_of(state, plan),
+                         {.thorough = true, .settled = in_vain, .may_fail = may_fail_as_in(before)});
     if (!now) {
       outcome.error = now.error();
       return;
@@ -218,6 +221,14 @@ std::vector<std::string> undo_rest(const RunInput& input, const Plan& plan, cons
   return left;
 }
 
+/// The host before a part of the plan, without the resources that take no part.
+base::Result<Observation> observe_before(const RunInput& input, const State& state, const Plan& plan) {
+  auto before = observe_host(input.document, input.host, keys_of(state, plan),
+                             {.may_fail = may_fail_as_in(input.observation)});
+  if (before) keep_aside(input.observation, *before);
+  return before;
+}
+
 /// After the plan as a whole has failed and was undone: those of its parts that can be carried out without
 /// the others. They are looked for by halves, as each attempt costs several looks at the whole host.
 /// Successful parts stay. One that could not be undone keeps no other from being tried.
@@ -247,14 +258,12 @@ Plan by_parts(const RunInput& input, State& state, Transaction& transaction, Rep
       fail(part, ended);
       continue;
     }
-    auto before = observe_host(input.document, input.host, keys_of(state, report.plan), false, true,
-                               may_fail_as_in(input.observation));
+    auto before = observe_before(input, state, report.plan);
     if (!before) {
       ended = before.error().message;
       fail(part, ended);
       continue;
     }
-    keep_aside(input.observation, *before);
     auto attempt = transaction.run(part, *before, state);
     left = left || !attempt.left_over.empty();
     report.left_over.insert(report.left_over.end(), attempt.lost.begin(), attempt.lost.end());
@@ -277,8 +286,8 @@ Plan by_parts(const RunInput& input, State& state, Transaction& transaction, Rep
   if (!messages.empty()) last.error = base::Error{base::Code::kRefused, base::join(messages, "; "), 0};
   if (messages.empty()) last.error.reset();
   if (carried_out.changes.empty()) return carried_out;
-  if (auto now = observe_host(input.document, input.host, keys_of(state, report.plan), true, true,
-                              may_fail_as_in(input.observation))) {
+  if (auto now = observe_host(input.document, input.host, keys_of(state, report.plan),
+                              {.thorough = true, .may_fail = may_fail_as_in(input.observation)})) {
     keep_aside(input.observation, *now);
     finish_report(report, *now, state, carried_out, postponed, failed, input.options);
   }
@@ -378,46 +387,11 @@ RunOutcome run_plan(const RunInput& input, State& state, Report planned) {
   return out;
 }
 
-std::optional<base::Error> settle(system::Host& host, const Options& options, const State& on_disk,
-                                  const State& state, bool journal, Report& report) {
-  base::Result<void> done;
-  if (!(state == on_disk)) {
-    done = save_state(host.files, options.paths.state, state);
-    if (!done) done = base::fail(done.error().in("the changes could not be recorded"));
-  }
-  if (done && options.bracket.commit) done = options.bracket.commit(report);
-  if (!done) {
-    // Also what was written, and said to have failed.
-    if (!(state == on_disk)) {
-      const auto back = on_disk.records.empty() ? host.files.remove(options.paths.state)
-                                                : save_state(host.files, options.paths.state, on_disk);
-      if (!back)
-        report.notes.push_back("the earlier state file could not be restored: " + back.error().message);
-    }
-    return done.error();
-  }
-  if (journal) {
-    // It is committed; the next run removes the journal.
-    if (auto gone = host.files.remove(options.paths.journal); !gone)
-      report.notes.push_back("the journal of this run could not be removed: " + gone.error().message);
-  }
-  return std::nullopt;
-}
-
-void abandon(system::Host& host, const Options& options, const State& on_disk, const State& state,
-             Report& report) {
-  base::Result<void> done;
-  if (!(state == on_disk)) done = save_state(host.files, options.paths.state, state);
-  // While it is there the next run finishes what is left.
-  if (done) done = host.files.remove(options.paths.journal);
-  if (!done) report.notes.push_back("the record of this run could not be removed: " + done.error().message);
-}
-
 void undo_earlier(const config::Document& document, system::Host& host, const Options& options,
                   const EarlierRun& earlier, Report& report) {
   for (auto& left : undo(earlier.plan, host)) report.left_over.push_back(std::move(left));
   auto state = earlier.before;
-  if (auto after = observe_host(document, host, keys_of(state, earlier.plan), false, true)) {
+  if (auto after = observe_host(document, host, keys_of(state, earlier.plan), ObserveOptions{})) {
     reinstate(earlier.plan, *after, state);
     forget(*after, state);
   }

@@ -47,15 +47,6 @@ struct RunOutcome {
 /// @param report  the plan, and how things stood before it
 RunOutcome run_plan(const RunInput& input, State& state, model::Report report);
 
-/// Ends a run that is a success: state on disk, commit, and then the journal goes.
-/// @return why it could not be committed; then neither the state nor the ledger is changed
-std::optional<base::Error> settle(system::Host& host, const Options& options, const State& on_disk,
-                                  const State& state, bool journal, model::Report& report);
-
-/// Ends a run that was undone: the state is what it was, then the journal goes.
-void abandon(system::Host& host, const Options& options, const State& on_disk, const State& state,
-             model::Report& report);
-
 /// After the run of `earlier` was a success, and what had to follow it was not: it is undone as well.
 void undo_earlier(const config::Document& document, system::Host& host, const Options& options,
                   const EarlierRun& earlier, model::Report& report);

@@ -44,7 +44,7 @@ class EntryUnits {
         if (child.path == kChild) out.add(child, true, parent);
       }
     }
-    auto observation = observe_host(document, host, {}, false, true);
+    auto observation = observe_host(document, host, {}, ObserveOptions{});
     if (!observation) return base::fail(observation.error());
     for (const auto& desired : observation->desired) {
       // Others may add to it: [[lossless]] to [[pfc]].

@@ -4,7 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <optional>
 #include <set>
+#include <string>
+#include <vector>
 
 #include "catalog/all.hpp"
 #include "core/compare.hpp"
@@ -42,111 +46,146 @@ void test_limits(const kinds::Kind& kind, const Plan& plan, const Observation& n
   }
 }
 
+/// Compares changes that were carried out with the observation after them.
+class ChangeVerifier {
+ public:
+  ChangeVerifier(Observation& now, Verification& result) : now_(now), result_(result) {
+    for (const auto& resource : now.desired) desired_.emplace(resource.key, &resource);
+  }
+
+  [[nodiscard]] bool is_desired(const model::Key& key) const { return desired_.contains(key); }
+
+  void check(const model::Change& change) {
+    if (result_.postponed.contains(change.key)) return;
+    const auto* observed = now_.find(change.key);
+    const auto lost = lost_parent_object(change, now_.world);
+    if (change.operation == model::Operation::kDelete) {
+      check_deleted(change, observed, lost);
+    } else if (observed == nullptr) {
+      check_missing(change, lost);
+    } else {
+      check_settings(change, *observed, lost);
+    }
+  }
+
+ private:
+  /// Why the object that a change was planned on is another one now, or gone.
+  using Lost = std::optional<std::string>;
+
+  void check_deleted(const model::Change& change, const model::Observed* observed, const Lost& lost) {
+    // One of which nothing is known only stands for its name.
+    if (observed == nullptr || observed->settings.empty()) return;
+    if (lost) {
+      result_.postponed[change.key] = *lost;
+    } else {
+      result_.failures.push_back(
+          fmt::format("{}: it still exists, although the kernel reported its removal", change.label));
+    }
+  }
+
+  void check_missing(const model::Change& change, const Lost& lost) {
+    const bool only_drops =
+        !change.fields.empty() &&
+        std::all_of(change.fields.begin(), change.fields.end(), [&](const std::string& field) {
+          return model::value_of(change.after, field) == model::Value{};
+        });
+    if (only_drops) return;
+    if (kinds::find(change.key.kind)->reachable(change.key, now_.world) && !lost) {
+      result_.failures.push_back(
+          fmt::format("{}: it does not exist, although the kernel reported its creation", change.label));
+    } else {
+      result_.postponed[change.key] = lost.value_or(std::string(kDeviceRemoved));
+    }
+  }
+
+  void check_settings(const model::Change& change, const model::Observed& observed, const Lost& lost) {
+    const auto differing = differing_fields(change.after, observed.settings);
+    if (differing.empty()) return;
+    // A file is still there when the device is gone; the kernel's settings are not.
+    const bool gone = std::all_of(differing.begin(), differing.end(), [&](const std::string& field) {
+      return change.before.contains(field) && !observed.settings.contains(field);
+    });
+    if (lost || gone) {
+      result_.postponed[change.key] = lost.value_or(std::string(kDeviceRemoved));
+      return;
+    }
+    const auto verdict = judge(change, observed, differing);
+    const auto explained = [&](const std::string& field) {
+      return std::find(verdict.fields.begin(), verdict.fields.end(), field) != verdict.fields.end();
+    };
+    if (verdict.sort == kinds::Verdict::Sort::kPending &&
+        std::all_of(differing.begin(), differing.end(), explained)) {
+      result_.postponed[change.key] = verdict.reason;
+      return;
+    }
+    for (const auto& field : differing) {
+      const auto& got = model::value_of(observed.settings, field);
+      if (!explained(field)) {
+        overrule(change, field, got, result_);
+      } else if (verdict.sort == kinds::Verdict::Sort::kLimited) {
+        result_.limits[change.key][field] = {model::value_of(change.after, field), got, verdict.reason};
+      }
+    }
+  }
+
+  /// The kind's verdict. A value given back is not in the document any more, but it was requested of the
+  /// kernel.
+  kinds::Verdict judge(const model::Change& change, const model::Observed& observed,
+                       const std::vector<std::string>& differing) {
+    const auto at = desired_.find(change.key);
+    auto asked = at == desired_.end() ? model::Desired{} : *at->second;
+    asked.key = change.key;
+    asked.label = change.label;
+    asked.settings = change.after;
+    return kinds::find(change.key.kind)->judge(asked, &observed, differing, now_.world);
+  }
+
+  Observation& now_;
+  Verification& result_;
+  std::map<model::Key, const model::Desired*> desired_;
+};
+
+/// A rename takes links down: a setting that was not to be changed must be as it was. `change` would put it
+/// back.
+void verify_untouched(model::Change& change, const Observation& before, const Observation& now,
+                      Verification& result) {
+  const auto* then = before.find(change.key);
+  const auto* observed = now.find(change.key);
+  if (then == nullptr) return;
+  const auto* kind = kinds::find(change.key.kind);
+  // Unless its device is going, or went and came back meanwhile.
+  change.parent_object = kind->parent_object(change, before.world);
+  if (lost_parent_object(change, now.world)) return;
+  const auto* stays = kinds::ability<kinds::MustStay>(kind);
+  if (observed == nullptr && stays != nullptr && stays->has_to_stay(*then, now.world) &&
+      kind->reachable(change.key, now.world))
+    result.failures.push_back(
+        fmt::format("{}: it has disappeared, although nothing was to change it", change.label));
+  if (observed == nullptr || then->instance != observed->instance) return;
+  if (kind->traits().waits_for_confirmation) return;  // follows what others did
+  for (const auto& field : change.fields) {
+    if (model::value_of(then->settings, field) == model::value_of(observed->settings, field)) continue;
+    result.failures.push_back(fmt::format("{}: {} is {} now, and was {}", change.label, field,
+                                          model::text_of(model::value_of(observed->settings, field)),
+                                          model::text_of(model::value_of(then->settings, field))));
+  }
+}
+
 }  // namespace
 
 Verification verify(const Plan& plan, const Observation& before, Observation& now, const Outcome& outcome,
                     const State& state) {
   Verification result{.failures = {}, .postponed = outcome.postponed, .limits = {}, .overruled = {}};
-  std::map<model::Key, const model::Desired*> desired;
-  for (const auto& resource : now.desired) desired.emplace(resource.key, &resource);
+  ChangeVerifier verifier(now, result);
+  std::set<model::Key> planned;
   for (const auto& change : plan.changes) {
-    if (result.postponed.contains(change.key)) continue;
-    const auto* kind = kinds::find(change.key.kind);
-    const auto* observed = now.find(change.key);
-    const auto lost = lost_parent_object(change, now.world);
-    if (change.operation == model::Operation::kDelete) {
-      // One of which nothing is known only stands for its name.
-      if (observed == nullptr || observed->settings.empty()) continue;
-      if (lost) {
-        result.postponed[change.key] = *lost;
-      } else {
-        result.failures.push_back(
-            fmt::format("{}: it still exists, although the kernel reported its removal", change.label));
-      }
-      continue;
-    }
-    if (observed == nullptr) {
-      const bool only_drops =
-          !change.fields.empty() &&
-          std::all_of(change.fields.begin(), change.fields.end(), [&](const std::string& field) {
-            return model::value_of(change.after, field) == model::Value{};
-          });
-      if (only_drops) continue;
-      if (kind->reachable(change.key, now.world) && !lost) {
-        result.failures.push_back(
-            fmt::format("{}: it does not exist, although the kernel reported its creation", change.label));
-      } else {
-        result.postponed[change.key] = lost.value_or(std::string(kDeviceRemoved));
-      }
-      continue;
-    }
-    auto differing = differing_fields(change.after, observed->settings);
-    if (differing.empty()) continue;
-    if (lost) {
-      result.postponed[change.key] = *lost;
-      continue;
-    }
-    // A file is still there when the device is gone; the kernel's settings are not.
-    const bool gone = std::all_of(differing.begin(), differing.end(), [&](const std::string& field) {
-      return change.before.contains(field) && !observed->settings.contains(field);
-    });
-    if (gone) {
-      result.postponed[change.key] = kDeviceRemoved;
-      continue;
-    }
-    // A value given back is not in the document any more, but it was requested of the kernel.
-    const auto at = desired.find(change.key);
-    auto asked = at == desired.end() ? model::Desired{} : *at->second;
-    asked.key = change.key;
-    asked.label = change.label;
-    asked.settings = change.after;
-    const auto verdict = kind->judge(asked, observed, differing, now.world);
-    const auto& told = verdict.fields;
-    const bool waits = verdict.sort == kinds::Verdict::Sort::kPending &&
-                       std::all_of(differing.begin(), differing.end(), [&](const std::string& field) {
-                         return std::find(told.begin(), told.end(), field) != told.end();
-                       });
-    if (waits) {
-      result.postponed[change.key] = verdict.reason;
-      continue;
-    }
-    for (const auto& field : differing) {
-      const auto& wanted = model::value_of(change.after, field);
-      const auto& got = model::value_of(observed->settings, field);
-      const bool explained =
-          std::find(verdict.fields.begin(), verdict.fields.end(), field) != verdict.fields.end();
-      if (explained && verdict.sort == kinds::Verdict::Sort::kLimited) {
-        result.limits[change.key][field] = {wanted, got, verdict.reason};
-      } else if (!explained) {
-        overrule(change, field, got, result);
-      }
-    }
+    planned.insert(change.key);
+    verifier.check(change);
   }
   for (const auto* kind : kinds::all_kinds()) test_limits(*kind, plan, now, result);
-  // A rename takes links down: untouched settings that were right before must be right still.
-  std::set<model::Key> planned;
-  for (const auto& change : plan.changes) planned.insert(change.key);
-  for (auto& change : compare(now, state, false).changes) {
-    const auto* then = before.find(change.key);
-    const auto* observed = now.find(change.key);
-    if (planned.contains(change.key) || !desired.contains(change.key) || then == nullptr) continue;
-    const auto* kind = kinds::find(change.key.kind);
-    // Unless its device is going, or went and came back meanwhile.
-    change.parent_object = kind->parent_object(change, before.world);
-    if (lost_parent_object(change, now.world)) continue;
-    const auto* stays = kinds::ability<kinds::MustStay>(kind);
-    if (observed == nullptr && stays != nullptr && stays->has_to_stay(*then, now.world) &&
-        kind->reachable(change.key, now.world))
-      result.failures.push_back(
-          fmt::format("{}: it has disappeared, although nothing was to change it", change.label));
-    if (observed == nullptr || then->instance != observed->instance) continue;
-    if (kind->traits().waits_for_confirmation) continue;  // follows what others did
-    for (const auto& field : change.fields) {
-      if (model::value_of(then->settings, field) == model::value_of(observed->settings, field)) continue;
-      result.failures.push_back(fmt::format("{}: {} is {} now, and was {}", change.label, field,
-                                            model::text_of(model::value_of(observed->settings, field)),
-                                            model::text_of(model::value_of(then->settings, field))));
-    }
+  for (auto& change : compare(now, state).changes) {
+    if (!planned.contains(change.key) && verifier.is_desired(change.key))
+      verify_untouched(change, before, now, result);
   }
   return result;
 }

@@ -70,7 +70,7 @@ bool agrees(const Context& context, const Report& plan) {
   return answer == "y" || answer == "yes";
 }
 
-core::Request request_of(const Context& context, std::string what) {
+core::Request request_of(const Context& context, std::string action) {
   const auto& environment = context.environment;
   const auto sudo = environment.variable("SUDO_USER");
   std::string who = context.arguments.boot ? "boot" : "root";
@@ -78,7 +78,7 @@ core::Request request_of(const Context& context, std::string what) {
   if (context.arguments.expired) who = "the timer";
   if (!environment.privileged) who.clear();  // the daemon knows
   return {.who = who,
-          .what = std::move(what),
+          .what = std::move(action),
           .host_name = host_name(context),
           .by_itself = context.arguments.boot,
           .confirm =

@@ -40,7 +40,7 @@ void add_removal_warning(const Context& context, const config::Document& documen
 void warn_of_session(const Context& context, system::Host& host, const model::Report& plan);
 
 /// For the history: "apply --confirm 60" by "alice (sudo)".
-core::Request request_of(const Context& context, std::string what);
+core::Request request_of(const Context& context, std::string action);
 
 /// Both run one change with a line of progress on a terminal. `begins` is told before the first change;
 /// without an answer of true nothing is done.

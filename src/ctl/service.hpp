@@ -49,7 +49,7 @@ class Service {
   };
   struct Call {
     std::string who;  ///< for the history; believed when root says so
-    std::function<void(std::size_t done, std::size_t total, const std::string& what)> progress;
+    std::function<void(std::size_t done, std::size_t total, const std::string& next)> progress;
   };
 
   virtual ~Service() = default;

@@ -235,18 +235,18 @@ void Controller::connect() {
   }
 }
 
-void Controller::apply_configuration(const std::string& what, bool again) {
+void Controller::apply_configuration(const std::string& reason, bool again) {
   running_ = true;
   if (!again) applied_then_ = applied_mark(*files_, mark_path_);
   Job job;
   job.verb = Job::Verb::kApply;
   job.by_itself = true;
-  job.who = what == "boot" ? "rdma-configd" : "reload";
-  job.what = what;
+  job.who = reason == "boot" ? "rdma-configd" : "reload";
+  job.what = reason;
   job.awaited = !ready_;
   if (again) job.applied_then = applied_then_;
-  job.resumes = what == "boot" && resumes_;
-  if (what == "boot") job.settled_at = settled_at_;
+  job.resumes = reason == "boot" && resumes_;
+  if (reason == "boot") job.settled_at = settled_at_;
   reconciler_.began();
   (void)jobs_.add(std::move(job), [this](const Job& one, const Outcome& outcome) {
     const bool failed = ended_before_plan(outcome);

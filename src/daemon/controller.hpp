@@ -56,7 +56,7 @@ class Controller {
   void touched(const std::string& handle);
   /// Knowledge that may change after a run.
   void watch(const model::Report& report);
-  void apply_configuration(const std::string& what, bool again = false);
+  void apply_configuration(const std::string& reason, bool again = false);
   void plan_next();
   void hold();
   void ended(const Job& job, const Outcome& outcome);

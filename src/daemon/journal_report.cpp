@@ -108,6 +108,33 @@ std::string suspected(const std::string& suspect) {
   return suspect.empty() ? std::string() : fmt::format("; cause unknown, but {} also sets this", suspect);
 }
 
+namespace {
+
+void report_change(const Job& job, const model::Change& change, const Suspect& suspect) {
+  const bool hold = job.verb == Job::Verb::kHold;
+  const auto blamed = hold ? suspect(change.key) : std::nullopt;
+  // A resource that was not as wanted before, such as a device that came, was broken by nobody.
+  const bool repair = hold && blamed.has_value();
+  const auto who = blamed.value_or("");
+  const auto what = done_by(change, blamed.has_value());
+  // Of an apply, who asked for it knows what to make of it.
+  const bool in_full = hold || change.operation == Operation::kUpdate;
+  const auto verb = repair ? "repaired:"
+                    : hold ? "configured:"
+                           : std::string(model::text_of(change.operation));
+  log(hold ? LOG_NOTICE : LOG_INFO, repair ? Message::kRepaired : Message::kApplied,
+      fmt::format("{} {}{}{}{}", verb, name_of(change.key, change.label), in_full ? ": " + what : "",
+                  in_full ? restarts(change) : "", suspected(who)),
+      {{"RDMA_KIND", change.key.kind},
+       {"RDMA_RESOURCE", change.key.id},
+       {"RDMA_FIELDS", base::join(fields_of(change), " ")},
+       {"RDMA_CHANGE", for_catalog(what)},
+       {"RDMA_SUSPECT", who},
+       {"RDMA_JOB", job.what}});
+}
+
+}  // namespace
+
 void report_to_journal(const Job& job, const model::Report& report, const Suspect& suspect,
                        RepeatFilter* filter) {
   std::map<model::Key, const model::ResourceReport*> resources;
@@ -119,27 +146,7 @@ void report_to_journal(const Job& job, const model::Report& report, const Suspec
     const bool done = change.operation == Operation::kDelete
                           ? !report.error
                           : at != resources.end() && at->second->status == Status::kDone;
-    if (!done) continue;
-    const bool hold = job.verb == Job::Verb::kHold;
-    const auto blamed = hold ? suspect(change.key) : std::nullopt;
-    // A resource that was not as wanted before, such as a device that came, was broken by nobody.
-    const bool repair = hold && blamed.has_value();
-    const auto who = blamed.value_or("");
-    const auto what = done_by(change, blamed.has_value());
-    // Of an apply, who asked for it knows what to make of it.
-    const bool in_full = hold || change.operation == Operation::kUpdate;
-    const auto verb = repair ? "repaired:"
-                      : hold ? "configured:"
-                             : std::string(model::text_of(change.operation));
-    log(hold ? LOG_NOTICE : LOG_INFO, repair ? Message::kRepaired : Message::kApplied,
-        fmt::format("{} {}{}{}{}", verb, name_of(change.key, change.label), in_full ? ": " + what : "",
-                    in_full ? restarts(change) : "", suspected(who)),
-        {{"RDMA_KIND", change.key.kind},
-         {"RDMA_RESOURCE", change.key.id},
-         {"RDMA_FIELDS", base::join(fields_of(change), " ")},
-         {"RDMA_CHANGE", for_catalog(what)},
-         {"RDMA_SUSPECT", who},
-         {"RDMA_JOB", job.what}});
+    if (done) report_change(job, change, suspect);
   }
   for (const auto& resource : report.resources) {
     const auto left = job.fields_left_alone.find(resource.key);

@@ -157,20 +157,31 @@ void Reconciler::count_revert(const model::Change& change, const std::string& fi
 
 std::vector<model::Key> Reconciler::ended(const model::Report& report, Time now, bool held) {
   running_ = false;
-  std::vector<model::Key> fresh;
   if (failed_whole(report)) {
     // Due work still is: it was not tried.
     retry_whole_ = now + back_off(whole_attempts_++);
     whole_reason_ = report.error->message;
     own_events_until_ = now + kOwnEvents;  // a worker that dies may have changed something first
-    return fresh;
+    return {};
   }
   retry_whole_.reset();
   whole_attempts_ = 0;
   if (!report.plan.empty()) own_events_until_ = now + kOwnEvents;
-  std::map<model::Key, Status> status;
+  auto fresh = note_drift(report);
+  // As the run had it: what follows forgets contention.
+  auto waiting = left_alone(now);
+  for (const auto& [key, fields] : contended_) waiting.emplace(key, "");
+  for (const auto& key : drifted_) waiting.emplace(key, "");
+  forget_old_contention(report, now);
+  Statuses status;
   for (const auto& resource : report.resources) status.emplace(resource.key, resource.status);
+  note_failures(report, status, waiting, now);
+  count_reverts(report, status, held, now);
+  return fresh;
+}
 
+std::vector<model::Key> Reconciler::note_drift(const model::Report& report) {
+  std::vector<model::Key> fresh;
   std::set<model::Key> drifted;
   for (const auto& change : report.drifted) {
     if (drifted.insert(change.key).second && !drifted_.contains(change.key)) fresh.push_back(change.key);
@@ -181,9 +192,10 @@ std::vector<model::Key> Reconciler::ended(const model::Report& report, Time now,
   for (const auto& resource : report.resources) {
     if (is_settled(resource.status)) settled_.insert_or_assign(resource.key, resource.instance);
   }
-  auto waiting = left_alone(now);
-  for (const auto& [key, fields] : contended_) waiting.emplace(key, "");
-  for (const auto& key : drifted_) waiting.emplace(key, "");
+  return fresh;
+}
+
+void Reconciler::forget_old_contention(const model::Report& report, Time now) {
   for (const auto& resource : report.resources) {
     const auto parent_object = parent_object_of(resource.key);
     if (!contended_.contains(resource.key) || parent_object.empty() || resource.instance.empty() ||
@@ -192,6 +204,10 @@ std::vector<model::Key> Reconciler::ended(const model::Report& report, Time now,
     forget_contention(resource.key);  // on a device that came back it was left alone for nothing
     woken(Wake::kDrift, now);
   }
+}
+
+void Reconciler::note_failures(const model::Report& report, const Statuses& status,
+                               const std::map<model::Key, std::string>& waiting, Time now) {
   std::map<model::Key, std::string> failed;
   for (const auto& resource : report.resources) {
     if (resource.status == Status::kFailed && !waiting.contains(resource.key))
@@ -214,6 +230,9 @@ std::vector<model::Key> Reconciler::ended(const model::Report& report, Time now,
     failure.reason = why;
     failure.retry = now + back_off(failure.attempts++);
   }
+}
+
+void Reconciler::count_reverts(const model::Report& report, const Statuses& status, bool held, Time now) {
   for (const auto& change : report.plan.changes) {
     const auto at = status.find(change.key);
     const bool gone = at == status.end();
@@ -227,7 +246,6 @@ std::vector<model::Key> Reconciler::ended(const model::Report& report, Time now,
       for (const auto& field : change.fields) count_revert(change, field, now);
     }
   }
-  return fresh;
 }
 
 }  // namespace rdmacfg::daemon

@@ -94,7 +94,17 @@ class Reconciler {
     std::deque<Time> times;
   };
 
+  using Statuses = std::map<model::Key, model::Status>;
+
   Time back_off(int attempts);
+  /// @return resources that have drifted since the last look
+  std::vector<model::Key> note_drift(const model::Report& report);
+  /// Contention on kernel objects that are not there any more.
+  void forget_old_contention(const model::Report& report, Time now);
+  /// @param waiting  resources that were left alone this time
+  void note_failures(const model::Report& report, const Statuses& status,
+                     const std::map<model::Key, std::string>& waiting, Time now);
+  void count_reverts(const model::Report& report, const Statuses& status, bool held, Time now);
   void count_revert(const model::Change& change, const std::string& field, Time now);
   /// The kernel object that somebody fights about; empty when it is on none, or not known.
   [[nodiscard]] std::string parent_object_of(const model::Key& key) const;

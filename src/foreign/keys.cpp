@@ -236,8 +236,8 @@ Place Keys::where(std::string_view key) const {
   return places.empty() ? Place{file_, 0} : place(items_[places.back()].item);
 }
 
-void Keys::mark(Interface& one, std::string_view path, std::string_view key) const {
-  if (has(key)) one.at.insert_or_assign(std::string(path), where(key));
+void Keys::mark(Interface& interface, std::string_view path, std::string_view key) const {
+  if (has(key)) interface.at.insert_or_assign(std::string(path), where(key));
 }
 
 void Keys::tell(std::string_view key, std::string_view why) {

@@ -88,7 +88,7 @@ class Keys {
   /// Where the last value of a key is written; the file as a whole without one.
   [[nodiscard]] Place where(std::string_view key) const;
   /// Notes that the document's key `path` of an interface comes from `key`, if that is there.
-  void mark(Interface& one, std::string_view path, std::string_view key) const;
+  void mark(Interface& interface, std::string_view path, std::string_view key) const;
   /// A key that the document cannot express: `why`, in place of that it is not understood.
   void tell(std::string_view key, std::string_view why);
   /// Reports that a value that was taken makes no sense.

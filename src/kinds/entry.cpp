@@ -29,13 +29,13 @@ model::Desired desired_of(const model::Section& section, std::span<const model::
   return desired;
 }
 
-void warn_without_settings(const model::Section& section, const std::string& what,
+void warn_without_settings(const model::Section& section, const std::string& object,
                            const model::Desired& desired, model::Diagnostics& diagnostics) {
   if (!desired.settings.empty() || !desired.policy.empty() || desired.absent || desired.ignore) return;
   diagnostics.push_back({model::Severity::kWarning,
                          section.where,
-                         what.empty() ? fmt::format("[{}]: no setting is given", section.path)
-                                      : fmt::format("[[{}]] {}: no setting is given", section.path, what),
+                         object.empty() ? fmt::format("[{}]: no setting is given", section.path)
+                                        : fmt::format("[[{}]] {}: no setting is given", section.path, object),
                          "the entry has no effect",
                          {}});
 }

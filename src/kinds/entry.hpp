@@ -28,8 +28,8 @@ inline constexpr std::string_view kTakesDefault = "for this entry";
 model::Desired desired_of(const model::Section& section, std::span<const model::FieldSpec> fields,
                           model::Key key, std::string label);
 
-/// Warns of an entry that names `what` (empty: of a section that is there once) and sets nothing of it.
-void warn_without_settings(const model::Section& section, const std::string& what,
+/// Warns of an entry that names `object` (empty: of a section that is there once) and sets nothing of it.
+void warn_without_settings(const model::Section& section, const std::string& object,
                            const model::Desired& desired, model::Diagnostics& diagnostics);
 
 /// Appends the fields that may be written in the document.

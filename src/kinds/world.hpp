@@ -109,11 +109,11 @@ class World {
   [[nodiscard]] model::Backend manager() const;
 
   /// The outcome of a look, or of what follows from looks and from the document, made at the first question:
-  /// many resources ask the same. `what` names it among all kinds.
+  /// many resources ask the same. `name` names it among all kinds.
   template <class Look>
-  const std::invoke_result_t<const Look&>& once(const std::string& what, const Look& look) const {
+  const std::invoke_result_t<const Look&>& once(const std::string& name, const Look& look) const {
     using Seen = std::invoke_result_t<const Look&>;
-    auto& kept = once_[what];
+    auto& kept = once_[name];
     if (!kept) kept = std::make_shared<Seen>(look());
     return *static_cast<const Seen*>(kept.get());
   }

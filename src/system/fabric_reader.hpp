@@ -26,7 +26,7 @@ struct CounterPlace {
 };
 
 /// `done` of `total` (0: not known yet) of what is under way.
-using FabricProgress = std::function<void(std::size_t done, std::size_t total, const std::string& what)>;
+using FabricProgress = std::function<void(std::size_t done, std::size_t total, const std::string& next)>;
 
 class FabricReader {
  public:

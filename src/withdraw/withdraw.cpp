@@ -74,7 +74,7 @@ Result<std::vector<model::Desired>> wanted(const std::string& host_name, Context
     if (auto done = refuse_errors(document.diagnostics); !done) return base::fail(done.error());
   }
   if (host.offline) return wanted_of_image(document, host);
-  auto observation = observe_host(document, host, {}, false, true);
+  auto observation = observe_host(document, host, {}, ObserveOptions{});
   if (!observation) return base::fail(observation.error());
   return std::move(observation->desired);
 }

@@ -253,7 +253,7 @@ int look_only(const Context& context, const config::Document& document, system::
   tell(context, document, plan.diagnostics);
   if (plan.error) context.say_error(plan.error->message);
   if (plan.exit == Exit::kError) return status;
-  context.environment.out << render_diff(plan, context.out, false) << "Dry run: nothing was changed.\n";
+  context.environment.out << render_diff(plan, context.out) << "Dry run: nothing was changed.\n";
   return status;
 }
 

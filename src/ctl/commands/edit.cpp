@@ -113,7 +113,7 @@ struct Draft {
 /// Writes what was edited, and applies it. @return the exit status
 int write_and_apply(const Context& context, system::Host& host, Draft& draft,
                     const config::Document& document, const model::Report& report) {
-  context.environment.out << render_diff(report, context.out, false) << std::flush;
+  context.environment.out << render_diff(report, context.out) << std::flush;
   warn_of_session(context, host, report);
   const auto& name = draft.name;
   const auto question =

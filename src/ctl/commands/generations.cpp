@@ -80,6 +80,23 @@ std::string fate_of(const core::Ledger& ledger, const core::Generation& one) {
   return one.number == ledger.active ? "active" : one.fate;
 }
 
+int roll_back_expired(const Context& context, system::Host& host) {
+  await_deadline(context, host);
+  const auto report = change_here(context, host, nullptr, [&](core::Context& core) {
+    return core::expire(request_of(context, "rollback --expired"), core);
+  });
+  const bool overdue = report && !report->rollbacks.empty();
+  return finish(context, report, {}, overdue ? kTakenBack : "Nothing to do: no apply is overdue.\n");
+}
+
+base::Error unreadable_plan(std::uint64_t generation) {
+  return {Code::kDenied,
+          fmt::format("only root may read generation {}, so its plan cannot be shown: add --yes to go back "
+                      "without looking",
+                      generation),
+          0};
+}
+
 }  // namespace
 
 int confirm(const Context& context) {
@@ -100,14 +117,7 @@ int rollback(const Context& context) {
   const auto& arguments = context.arguments;
   if (const auto error = misplaced(context)) return refuse(context, *error);
   const auto host = context.environment.host("/");
-  if (arguments.expired) {
-    await_deadline(context, *host);
-    const auto report = change_here(context, *host, nullptr, [&](core::Context& core) {
-      return core::expire(request_of(context, "rollback --expired"), core);
-    });
-    const bool overdue = report && !report->rollbacks.empty();
-    return finish(context, report, {}, overdue ? kTakenBack : "Nothing to do: no apply is overdue.\n");
-  }
+  if (arguments.expired) return roll_back_expired(context, *host);
   const auto service = service_for(context);
   const auto ledger = ledger_of(context, *host);
   if (!ledger) return refuse(context, ledger.error());
@@ -124,14 +134,8 @@ int rollback(const Context& context) {
   Report shown;
   if (asks) {
     auto plan = preview(context, *host, *target);
-    if (!plan && plan.error().code == Code::kDenied && service != nullptr) {
-      return refuse(context,
-                    {Code::kDenied,
-                     fmt::format("only root may read generation {}, so its plan cannot be shown: add --yes "
-                                 "to go back without looking",
-                                 *target),
-                     0});
-    }
+    if (!plan && plan.error().code == Code::kDenied && service != nullptr)
+      return refuse(context, unreadable_plan(*target));
     if (!plan) return refuse(context, plan.error());
     shown = std::move(*plan);
     if (!shown.plan.empty()) {

@@ -25,14 +25,14 @@ Progress::~Progress() {
   if (drawn_) environment_.err << kClearLine << std::flush;
 }
 
-void Progress::step(std::size_t done, std::size_t total, const std::string& what) {
+void Progress::step(std::size_t done, std::size_t total, const std::string& next) {
   const std::scoped_lock lock(mutex_);
   done_ = done;
   total_ = total;
-  what_ = what;
+  what_ = next;
   // It waits for somebody; where no line can be kept up to date that is said once.
-  if (total == 0 && !what.empty() && !environment_.err_terminal)
-    environment_.err << "rdma-configctl: " << clean(what, terminal_.utf8) << '\n' << std::flush;
+  if (total == 0 && !next.empty() && !environment_.err_terminal)
+    environment_.err << "rdma-configctl: " << clean(next, terminal_.utf8) << '\n' << std::flush;
 }
 
 void Progress::draw() {

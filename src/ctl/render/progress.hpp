@@ -26,8 +26,8 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
   ~Progress();
 
-  /// 0 of 0: it waits for `what`.
-  void step(std::size_t done, std::size_t total, const std::string& what);
+  /// 0 of 0: it waits for `next`.
+  void step(std::size_t done, std::size_t total, const std::string& next);
 
   /// Draws the line if it is time to.
   void draw();

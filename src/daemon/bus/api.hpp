@@ -59,14 +59,14 @@ class Api {
   std::function<void()> appeared;
 
   /// Something has become of a unit that watch_units() named.
-  std::function<void(const std::string& what)> unit_changed;
+  std::function<void(const std::string& unit)> unit_changed;
   void watch_units(const std::set<std::string>& units) { units_->watch(units); }
 
   /// The bus has gone, and nothing comes of this any more; but what clients have asked for before ends here.
   std::function<void()> lost;
 
   void set(const Properties& properties);
-  void progress(std::uint32_t id, std::uint64_t done, std::uint64_t total, const std::string& what);
+  void progress(std::uint32_t id, std::uint64_t done, std::uint64_t total, const std::string& next);
   void finished(std::uint32_t id, int exit);
   /// The daemon's journal messages, for clients that follow.
   void event(int priority, const std::string& name, const std::string& text);

@@ -109,8 +109,8 @@ void Api::set(const Properties& told) {
   if (!changed.empty()) emit([&] { object_->emit_changed(changed); });
 }
 
-void Api::progress(std::uint32_t id, std::uint64_t done, std::uint64_t total, const std::string& what) {
-  emit([&] { object_->emit("Progress", id, done, total, base::harmless(what)); });
+void Api::progress(std::uint32_t id, std::uint64_t done, std::uint64_t total, const std::string& next) {
+  emit([&] { object_->emit("Progress", id, done, total, base::harmless(next)); });
 }
 
 void Api::event(int priority, const std::string& name, const std::string& text) {

@@ -12,13 +12,13 @@
 
 namespace rdmacfg::daemon {
 
-/// Calls `call`; logs an exception that comes out of it, and goes on. `what`: the callback, for the journal.
+/// Calls `call`; logs an exception that comes out of it, and goes on. `callback`: its name, for the journal.
 /// @return whether it ended without one.
 template <class Call>
-bool guarded(const char* what, Call&& call) noexcept {
-  const auto tell = [what](const char* why) noexcept {
+bool guarded(const char* callback, Call&& call) noexcept {
+  const auto tell = [callback](const char* why) noexcept {
     try {
-      log(LOG_ERR, Message::kTrouble, std::string("internal error in ") + what + ": " + why);
+      log(LOG_ERR, Message::kTrouble, std::string("internal error in ") + callback + ": " + why);
     } catch (...) {  // out of memory: there is nothing left to say it with
     }
   };

@@ -53,7 +53,7 @@ class Jobs {
 
   using Done = std::function<void(const Job& job, const Outcome& outcome)>;
 
-  std::function<void(std::uint32_t id, std::uint64_t done, std::uint64_t total, const std::string& what)>
+  std::function<void(std::uint32_t id, std::uint64_t done, std::uint64_t total, const std::string& next)>
       progress;
   std::function<void(Job& job)> begins;  ///< the last moment to say what is in it
   /// One that changes something is over, before anything follows of it.

@@ -11,7 +11,11 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <new>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "base/sanitizers.hpp"
 #include "core/commit.hpp"
@@ -130,9 +134,7 @@ bool hand_over(int whole, Report& report, bool changes) {
   return false;
 }
 
-}  // namespace
-
-int work(int in, int out, int whole) {
+void take_signals() {
   struct sigaction action {};
   action.sa_handler = cancel;
   ::sigaction(SIGUSR1, &action, nullptr);
@@ -143,83 +145,99 @@ int work(int in, int out, int whole) {
   sigset_t none;
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
+}
 
+std::optional<Job> read_job(int in) {
   const auto text = read_all(in);
-  if (!text) return 1;
-  Job job;
+  if (!text) return std::nullopt;
   try {
-    job = job_from(Json::parse(*text));
+    return job_from(Json::parse(*text));
   } catch (const Json::exception&) {
-    return 1;
+    return std::nullopt;
   }
-  core::confine_others_by(system::run_parser_confined);
-  be_as_killable_as_others();
-  bound_resources(job);
-  const auto host = system::make_linux_host();
-  host->holding = job.verb == Job::Verb::kHold;
-  core::Context context{*host, {}};
-  context.options.independent = job.by_itself || job.verb == Job::Verb::kHold;
-  context.options.retry_limited = job.retry;
-  context.options.guard_removal = guard_for(job);
-  context.options.cancelled = [] { return g_cancelled.load(); };
-  context.options.left_alone = job.left_alone;
-  context.options.fields_left_alone = job.fields_left_alone;
-  context.options.progress = [&](std::size_t done, std::size_t total, const std::string& what) {
-    write_line(out, {{"progress", {done, total, what}}});
+}
+
+/// Why an apply was not begun when its plan was known.
+struct PlanRefusal {
+  bool moved = false;      ///< it is not the plan that was agreed to
+  std::string too_long{};  ///< core::too_long()
+};
+
+core::Options options_of(const Job& job, int out, PlanRefusal& refusal) {
+  core::Options options;
+  options.independent = job.by_itself || job.verb == Job::Verb::kHold;
+  options.retry_limited = job.retry;
+  options.guard_removal = guard_for(job);
+  options.cancelled = [] { return g_cancelled.load(); };
+  options.left_alone = job.left_alone;
+  options.fields_left_alone = job.fields_left_alone;
+  options.progress = [out](std::size_t done, std::size_t total, const std::string& next) {
+    write_line(out, {{"progress", {done, total, next}}});
   };
-  bool moved = false;
-  std::string too_long;
-  if (job.verb == Job::Verb::kApply && !job.by_itself) {
-    context.options.confirm = [&](const Report& plan) {
-      too_long = core::too_long(plan.plan);
-      if (!too_long.empty()) return false;
-      moved = !job.expect.empty() && core::digest_of(plan.plan) != job.expect;
-      return !moved;
-    };
+  if (job.verb != Job::Verb::kApply || job.by_itself) return options;
+  options.confirm = [&job, &refusal](const Report& plan) {
+    refusal.too_long = core::too_long(plan.plan);
+    if (!refusal.too_long.empty()) return false;
+    refusal.moved = !job.expect.empty() && core::digest_of(plan.plan) != job.expect;
+    return !refusal.moved;
+  };
+  return options;
+}
+
+core::Request request_of(const Job& job) {
+  return {.who = job.who,
+          .what = job.what,
+          .host_name = system::linux_host_name(),
+          .by_itself = job.by_itself,
+          .confirm = job.confirm_s > 0 ? std::optional(std::chrono::seconds(job.confirm_s)) : std::nullopt,
+          .from = job.from,
+          .of_others = job.verb == Job::Verb::kApply && job.uid.value_or(0) != 0};
+}
+
+struct ChangeOutcome {
+  Report report{};
+  bool refreshed = false;  ///< records of hidden state are up to date
+  bool unbegun = false;    ///< somebody did not want it before it had begun
+};
+
+/// Does a job that changes the host, under the lock, which `lock` holds on.
+ChangeOutcome change_host(const Job& job, core::Context& context, JobFacts& facts, int out,
+                          std::shared_ptr<void>& lock) {
+  ChangeOutcome outcome;
+  const auto unwanted = [] { return g_cancelled || g_given_up; };
+  auto taken = core::take_lock(
+      "/run/rdma-configd.lock", kLockDeadline,
+      [&](const std::string& holder) {
+        write_line(out, {{"progress", {0, 0, core::waits_for(holder)}}});
+      },
+      unwanted);
+  // From here on it is finished; the signal would but interrupt what the kernel is asked.
+  ::signal(SIGUSR2, SIG_IGN);
+  outcome.unbegun = unwanted();
+  if (outcome.unbegun) {
+    outcome.report = failure_report({Code::kRefused, "it was cancelled", 0});
+    return outcome;
   }
-  const core::Request request{
-      .who = job.who,
-      .what = job.what,
-      .host_name = system::linux_host_name(),
-      .by_itself = job.by_itself,
-      .confirm = job.confirm_s > 0 ? std::optional(std::chrono::seconds(job.confirm_s)) : std::nullopt,
-      .from = job.from,
-      .of_others = job.verb == Job::Verb::kApply && job.uid.value_or(0) != 0};
-  Report report;
-  JobFacts facts;
-  std::shared_ptr<void> lock;
-  bool looked = false;
-  bool unbegun = false;  // somebody did not want it before it had begun
-  if (job.changes()) {
-    const auto unwanted = [] { return g_cancelled || g_given_up; };
-    auto taken = core::take_lock(
-        "/run/rdma-configd.lock", kLockDeadline,
-        [&](const std::string& holder) {
-          write_line(out, {{"progress", {0, 0, core::waits_for(holder)}}});
-        },
-        unwanted);
-    // From here on it is finished; the signal would but interrupt what the kernel is asked.
-    ::signal(SIGUSR2, SIG_IGN);
-    unbegun = unwanted();
-    if (unbegun) {
-      report = failure_report({Code::kRefused, "it was cancelled", 0});
-    } else if (taken) {
-      lock = *taken;
-      const bool exposed = !core::narrow(context.host.files, context.paths).empty();
-      std::vector<std::string> notes;
-      looked = job.closely && refresh_hidden(context, *job.closely, notes);
-      report = run_for_caller(job, context, request, facts);
-      keep_readings(job, report, context.host, notes);
-      report.notes.insert(report.notes.end(), notes.begin(), notes.end());
-      if (exposed) core::tell_damage(host->files, core::narrow(host->files, context.paths), report);
-    } else {
-      report = failure_report(taken.error());
-    }
-  } else {
-    report = run_bounded(job, context, request, facts);
+  if (!taken) {
+    outcome.report = failure_report(taken.error());
+    return outcome;
   }
-  if (!too_long.empty()) {
-    report.error = base::Error{Code::kRefused, too_long, 0};
+  lock = *taken;
+  auto& files = context.host.files;
+  const bool exposed = !core::narrow(files, context.paths).empty();
+  std::vector<std::string> notes;
+  outcome.refreshed = job.closely && refresh_hidden(context, *job.closely, notes);
+  outcome.report = run_for_caller(job, context, request_of(job), facts);
+  keep_readings(job, outcome.report, context.host, notes);
+  outcome.report.notes.insert(outcome.report.notes.end(), notes.begin(), notes.end());
+  if (exposed) core::tell_damage(files, core::narrow(files, context.paths), outcome.report);
+  return outcome;
+}
+
+/// Adds what the run itself cannot know.
+void complete_report(const PlanRefusal& refusal, Report& report) {
+  if (!refusal.too_long.empty()) {
+    report.error = base::Error{Code::kRefused, refusal.too_long, 0};
     report.exit = Exit::kError;
   }
   if (report.error && report.error->sys_errno == EROFS)
@@ -227,18 +245,40 @@ int work(int in, int out, int whole) {
         "rdma-configd.service can write only to directories that existed when it started: after installing "
         "opensm, "
         "NetworkManager or rdma-core, run `systemctl restart rdma-configd`");
-  if (moved) {
+  if (refusal.moved) {
     report.error =
         base::Error{Code::kBusy, "the host has changed since the plan was made: review the new plan", 0};
   }
-  const bool handed_over = whole >= 0 && !unbegun && hand_over(whole, report, job.changes());
-  const bool summed_up = job.changes() || !handed_over;
+}
+
+}  // namespace
+
+int work(int in, int out, int whole) {
+  take_signals();
+  const auto job = read_job(in);
+  if (!job) return 1;
+  core::confine_others_by(system::run_parser_confined);
+  be_as_killable_as_others();
+  bound_resources(*job);
+  const auto host = system::make_linux_host();
+  host->holding = job->verb == Job::Verb::kHold;
+  PlanRefusal refusal;
+  core::Context context{*host, {}};
+  context.options = options_of(*job, out, refusal);
+  JobFacts facts;
+  std::shared_ptr<void> lock;
+  auto [report, refreshed, unbegun] =
+      job->changes() ? change_host(*job, context, facts, out, lock)
+                     : ChangeOutcome{.report = run_bounded(*job, context, request_of(*job), facts)};
+  complete_report(refusal, report);
+  const bool handed_over = whole >= 0 && !unbegun && hand_over(whole, report, job->changes());
+  const bool summed_up = job->changes() || !handed_over;
   write_line(out, {{"exit", static_cast<int>(report.exit)},
                    {"cancelled", unbegun},
-                   {"looked", looked},
+                   {"looked", refreshed},
                    {"handles_made", host->rdma_cm.folders_made()},
                    {"report", summed_up ? summary_of(report) : Json(nullptr)},
-                   {"status", status_json(context, facts, job.verb == Job::Verb::kHistory)}});
+                   {"status", status_json(context, facts, job->verb == Job::Verb::kHistory)}});
   return 0;
 }
 

@@ -26,7 +26,7 @@ namespace rdmacfg::daemon {
 class UnitWatch {
  public:
   /// `changed`: with the name of the unit, or with "unit files".
-  UnitWatch(system::dbus::Connection& connection, std::function<void(const std::string& what)> changed);
+  UnitWatch(system::dbus::Connection& connection, std::function<void(const std::string& unit)> changed);
   ~UnitWatch();
 
   /// These units and no others from now on. Two matches serve any number of units: the bus gives a client
@@ -43,7 +43,7 @@ class UnitWatch {
   void on_unit_changed(sdbus::Message& message);
 
   system::dbus::Connection& connection_;
-  std::function<void(const std::string& what)> changed_;
+  std::function<void(const std::string& unit)> changed_;
   std::unique_ptr<system::dbus::Peer> systemd_;
   std::set<std::string> units_;
   std::map<std::string, std::string> paths_;  ///< object to unit

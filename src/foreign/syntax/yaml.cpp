@@ -334,9 +334,9 @@ void YamlKeys::usual(std::string_view key, std::string_view value) {
   wrong(*node, fmt::format("{}: cannot be expressed in the document", what));
 }
 
-void YamlKeys::mark(Interface& one, std::string_view path, std::string_view key) const {
+void YamlKeys::mark(Interface& interface, std::string_view path, std::string_view key) const {
   for (const auto& member : mapping_.members) {
-    if (member.key == key) one.at.insert_or_assign(std::string(path), place_of(member.where));
+    if (member.key == key) interface.at.insert_or_assign(std::string(path), place_of(member.where));
   }
 }
 

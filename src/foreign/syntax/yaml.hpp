@@ -76,7 +76,7 @@ class YamlKeys {
   void usual(std::string_view key, std::string_view value);
   void finish(std::string_view inside);
   /// Notes that the document's key `path` of an interface comes from `key`, if that is there.
-  void mark(Interface& one, std::string_view path, std::string_view key) const;
+  void mark(Interface& interface, std::string_view path, std::string_view key) const;
   void wrong(const YamlNode& node, std::string_view why);
 
  private:

@@ -74,10 +74,10 @@ std::vector<const Addressing*> direct_only(const std::vector<Addressing>& all, c
   return out;
 }
 
-model::Desired start(const Addressing& interface, std::string_view kind, const std::string& what) {
+model::Desired start(const Addressing& interface, std::string_view kind, const std::string& name) {
   model::Desired out;
-  out.key = {std::string(kind), what.empty() ? interface.id() : fmt::format("{} {}", interface.id(), what)};
-  out.label = what.empty() ? interface.label : fmt::format("{} {}", interface.label, what);
+  out.key = {std::string(kind), name.empty() ? interface.id() : fmt::format("{} {}", interface.id(), name)};
+  out.label = name.empty() ? interface.label : fmt::format("{} {}", interface.label, name);
   out.where = interface.section->where;
   out.ignore = interface.ignore;
   out.pending = interface.port->pending;

@@ -22,9 +22,9 @@ namespace rdmacfg::kinds {
 std::vector<const Addressing*> direct_only(const std::vector<Addressing>& all, const Bound& bound,
                                            model::Diagnostics* diagnostics);
 
-/// A resource `what` of an interface: key, label, what comes before it, and why it cannot be had.
+/// A resource `name` of an interface: key, label, what comes before it, and why it cannot be had.
 /// Values that an interface cannot have while it is down are not demanded.
-model::Desired start(const Addressing& interface, std::string_view kind, const std::string& what);
+model::Desired start(const Addressing& interface, std::string_view kind, const std::string& name);
 
 /// Kind::parent_object of what an interface has, as an interface that is re-created is still the same port's.
 std::string port_object(std::string_view id, const World& world);

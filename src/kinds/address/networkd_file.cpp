@@ -246,16 +246,17 @@ NetworkdFile parse_network(std::string_view id, std::string_view text) {
   return out;
 }
 
-NetworkdFile wanted_network(const Addressing& one) {
+NetworkdFile wanted_network(const Addressing& interface) {
   NetworkdFile out;
-  if (one.down) {
+  if (interface.down) {
     out.unmanaged = true;
     return out;
   }
-  if (one.ipv4.section != nullptr && one.ipv4.method == InetMethod::kAuto) out.dhcp = true;
-  if (one.ipv6.section != nullptr && one.ipv6.method == InetMethod::kAuto) out.router_advertisements = true;
-  out.link_local = one.ipv6.section == nullptr || one.ipv6.method != InetMethod::kDisabled;
-  for (const auto* family : {&one.ipv4, &one.ipv6}) {
+  if (interface.ipv4.section != nullptr && interface.ipv4.method == InetMethod::kAuto) out.dhcp = true;
+  if (interface.ipv6.section != nullptr && interface.ipv6.method == InetMethod::kAuto)
+    out.router_advertisements = true;
+  out.link_local = interface.ipv6.section == nullptr || interface.ipv6.method != InetMethod::kDisabled;
+  for (const auto* family : {&interface.ipv4, &interface.ipv6}) {
     for (const auto& address : family->addresses) put(out.addresses, address.text());
     for (const auto& server : family->dns) put(out.dns, server.text());
     for (const auto& domain : family->search) put(out.search, domain);

@@ -65,7 +65,7 @@ std::string render_network(std::string_view id, const NetworkdFile& file);
 NetworkdFile parse_network(std::string_view id, std::string_view text);
 
 /// The document's values for an interface.
-NetworkdFile wanted_network(const Addressing& one);
+NetworkdFile wanted_network(const Addressing& interface);
 
 /// The addresses and routes that are written in a file; unreadable ones are skipped. Routes have no
 /// index.

@@ -250,9 +250,9 @@ std::optional<DcbRefusal> why_not_in_its_bond(const DcbDriver& driver, const std
   return why_not_bonded(driver, interface, master->name, release && *release ? **release : std::string());
 }
 
-void check_dcb_entry(const Desired& one, Diagnostics& diagnostics) {
-  check_shares(one, diagnostics);
-  check_dscps(one, diagnostics);
+void check_dcb_entry(const Desired& desired, Diagnostics& diagnostics) {
+  check_shares(desired, diagnostics);
+  check_dscps(desired, diagnostics);
 }
 
 void check_dcb(std::vector<Desired>& desired, const std::vector<Observed>& observed, World& world,

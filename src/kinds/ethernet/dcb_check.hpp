@@ -15,7 +15,7 @@
 namespace rdmacfg::kinds {
 
 /// Mistakes of an entry by itself.
-void check_dcb_entry(const model::Desired& one, model::Diagnostics& diagnostics);
+void check_dcb_entry(const model::Desired& desired, model::Diagnostics& diagnostics);
 
 /// Settings that the interfaces of this host do not offer or would refuse; one that is not there, or cannot
 /// be asked now, makes its entry wait. Completes what follows from the adapter (algorithms, classified_by,

@@ -160,13 +160,13 @@ Result<void> DcbWriter::reach_pfc(const InterfaceDcb& wanted) {
 
 /// dcbnl_ieee_set() passes over what a driver has no operation for (cxgb4: ieee_setpfc, ieee_setets), and
 /// says that it is done. Drivers that are known are not asked: theirs has effect, or was refused before.
-Result<void> DcbWriter::without_effect(std::string_view what) const {
+Result<void> DcbWriter::without_effect(std::string_view setting) const {
   if (!driver().name.empty()) return {};
   return base::fail(
       base::Code::kUnsupported,
       fmt::format("{}: its driver{} accepts {} without effect; set it at the switch port, whose settings the "
                   "adapter's firmware takes by DCBX, and leave it out here",
-                  interface_, state_.driver.empty() ? "" : fmt::format(" ({})", state_.driver), what));
+                  interface_, state_.driver.empty() ? "" : fmt::format(" ({})", state_.driver), setting));
 }
 
 Result<void> DcbWriter::add(std::uint8_t dscp, std::uint8_t priority) {

@@ -45,7 +45,7 @@ class DcbWriter {
   base::Result<void> look();
   base::Result<void> begin();
   base::Result<void> reach_dcbx(const InterfaceDcb& wanted);
-  [[nodiscard]] base::Result<void> without_effect(std::string_view what) const;
+  [[nodiscard]] base::Result<void> without_effect(std::string_view setting) const;
   base::Result<void> reach_ets(const InterfaceDcb& wanted, bool always);
   base::Result<void> reach_dscps(const model::DscpMap& wanted);
   base::Result<void> clear_unlisted(const model::DscpMap& wanted);

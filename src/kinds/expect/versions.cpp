@@ -23,8 +23,8 @@ std::pair<std::uint64_t, std::string_view> number_and_rest(std::string_view part
 
 }  // namespace
 
-bool version_before(std::string_view one, std::string_view other) {
-  const auto left = base::split(one, '.'), right = base::split(other, '.');
+bool version_before(std::string_view version, std::string_view other) {
+  const auto left = base::split(version, '.'), right = base::split(other, '.');
   for (std::size_t i = 0; i < std::max(left.size(), right.size()); ++i) {
     if (i >= left.size() || i >= right.size()) return i >= left.size();
     const auto a = number_and_rest(left[i]), b = number_and_rest(right[i]);

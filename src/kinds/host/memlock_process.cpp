@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <utility>
 
+#include "kinds/units.hpp"
+
 namespace rdmacfg::kinds {
 
 using base::Result;
@@ -15,17 +17,8 @@ bool is_template(const std::string& unit) { return unit.find("@.") != std::strin
 
 Result<std::map<std::string, system::Unit>> observe_loaded(system::Host& host,
                                                            std::vector<std::string> names) {
-  std::map<std::string, system::Unit> out;
   std::erase_if(names, is_template);
-  if (names.empty()) return out;
-  auto units = host.units.observe_units(names);
-  if (!units) return base::fail(units.error());
-  if (!*units) return out;
-  for (auto& unit : **units) {
-    auto name = unit.name;
-    out.emplace(std::move(name), std::move(unit));
-  }
-  return out;
+  return observe_units_by_name(names, host);
 }
 
 std::string words_of(const LockLimit& limit) { return limit.kib ? limit.text() + " KiB" : "any amount"; }

@@ -310,9 +310,9 @@ std::string sysctl_label(const std::string& path) {
   return interface + " " + path.substr(path.rfind('/') + 1);
 }
 
-bool same_sysctl_value(std::string_view one, std::string_view other) {
-  if (one == other) return true;
-  const auto mine = base::split(one, ' '), its = base::split(other, ' ');
+bool same_sysctl_value(std::string_view value, std::string_view other) {
+  if (value == other) return true;
+  const auto mine = base::split(value, ' '), its = base::split(other, ' ');
   return std::equal(mine.begin(), mine.end(), its.begin(), its.end(),
                     [](std::string_view a, std::string_view b) {
                       const auto number = number_of(a);

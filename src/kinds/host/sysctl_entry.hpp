@@ -25,7 +25,7 @@ std::string sysctl_label(const std::string& path);
 
 /// Whether the kernel takes two texts for the same: numbers as it reads them (proc_get_long() of
 /// kernel/sysctl.c: 0x is hexadecimal, a leading 0 octal), one or a list with blanks; else letter by letter.
-bool same_sysctl_value(std::string_view one, std::string_view other);
+bool same_sysctl_value(std::string_view value, std::string_view other);
 
 /// The entries' resources, one Desired for each setting.
 void parse_sysctl_entries(const Bound& bound, std::vector<model::Desired>& out,

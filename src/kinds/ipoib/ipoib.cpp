@@ -234,7 +234,7 @@ class IpoibKind final : public Kind,
 
   /// A change of mode that leaves the MTU alone, and of umcast, made through sysfs.
   void watched(const model::ResourceReport& resource, system::Settings& out) const override {
-    watch_transport(resource, true, out);
+    watch_transport(resource, IpoibLink::kPort, out);
   }
 
   [[nodiscard]] bool returns(std::string_view field, const model::Attributes& before,

@@ -268,10 +268,10 @@ bool stops_ipv6(const model::Change& change) {
          (!before.mtu || before.mtu->bytes >= model::kMtuIpv6Min);
 }
 
-void watch_transport(const model::ResourceReport& resource, bool of_port, system::Settings& out) {
+void watch_transport(const model::ResourceReport& resource, IpoibLink link, system::Settings& out) {
   if (resource.label.find('/') != std::string::npos) return;  // no interface (yet)
   const auto folder = "/sys/class/net/" + resource.label;
-  if (of_port) out.files.insert(folder + "/mode");
+  if (link == IpoibLink::kPort) out.files.insert(folder + "/mode");
   for (const auto& attribute : resource.attributes) {
     if (attribute.name == "mode" && model::text_of(attribute.now) == model::text_of(IpoibMode::kConnected))
       out.files.insert(folder + "/mode");

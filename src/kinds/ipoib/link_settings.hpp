@@ -62,9 +62,11 @@ bool mtu_fits_mode(std::string_view field, const model::Attributes& before, cons
 /// Whether a change takes the MTU below what IPv6 needs: then IPv6 addresses and routes cannot be put back.
 bool stops_ipv6(const model::Change& change);
 
+enum class IpoibLink { kPort, kPkey };
+
 /// NeedsWatching::watched(): mode and umcast where sysfs has them. Only P_Key interfaces that were made by
 /// sysfs have, and only from connected mode a change can leave the MTU as it is.
-void watch_transport(const model::ResourceReport& resource, bool of_port, system::Settings& out);
+void watch_transport(const model::ResourceReport& resource, IpoibLink link, system::Settings& out);
 
 /// Waits for interfaces that are joining their multicast groups: all whose MTU depends on the group, and one
 /// of every port to learn whether a subnet manager answers at all.

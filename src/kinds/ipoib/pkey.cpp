@@ -213,7 +213,7 @@ class PkeyKind final : public Kind,
   }
 
   void watched(const model::ResourceReport& resource, system::Settings& out) const override {
-    watch_transport(resource, false, out);
+    watch_transport(resource, IpoibLink::kPkey, out);
   }
 
   [[nodiscard]] bool returns(std::string_view field, const model::Attributes& before,

@@ -46,6 +46,38 @@ std::optional<State> state_of(const BoundPort& port) {
   return model::from_attributes<PkeyLink>({{"state", entry->value}}).state;
 }
 
+/// "ib0.8002", the name that an interface without one in the document gets.
+/// @param checked  whether its length matters
+void name_by_port(const BoundPort& port, const Section& section, model::Pkey pkey, bool checked,
+                  Desired& desired, Diagnostics& diagnostics) {
+  auto name = fmt::format("{}.{:04x}", port.name, pkey.full());
+  const auto* key = section.find("pkey");
+  const auto where = key == nullptr ? section.where : key->where;
+  if (checked && name.size() > model::kInterfaceNameMax) {
+    diagnostics.push_back(
+        error_at(where,
+                 fmt::format("{}: the name \"{}\" would have {} characters, the kernel takes at most {}",
+                             kSection, name, name.size(), model::kInterfaceNameMax),
+                 fmt::format("add name = \"…\" here, or give the port a name of at most {} characters",
+                             model::kInterfaceNameMax - 5)));
+  }
+  desired.origins.emplace("name", where);
+  desired.settings["name"] = std::move(name);
+}
+
+/// Of an interface that is to be up over a port that is to be down.
+void report_down_port(const Section& section, const Section& port, Diagnostics& diagnostics) {
+  const auto *state = section.find("state"), *state_of_port = port.find("state");
+  if (state == nullptr || state_of_port == nullptr) return;
+  auto& diagnostic = diagnostics.emplace_back(error_at(
+      state->where,
+      fmt::format(
+          "{} state: over a port that is down it has no carrier, and the kernel sets it down with the port",
+          kSection),
+      "leave state out to follow the port, or set the port to \"up\""));
+  diagnostic.related.push_back({state_of_port->where, "the port is to be down"});
+}
+
 Desired parse_one(const BoundPort& port, const Section& section, PkeyNames& names, Diagnostics& diagnostics) {
   Desired desired;
   const auto written = model::from_attributes<PkeyLink>(section.attributes());
@@ -70,22 +102,7 @@ Desired parse_one(const BoundPort& port, const Section& section, PkeyNames& name
   desired.ignore = written.state == State::kIgnore || of_port == State::kIgnore;
   desired.absent = !desired.ignore && written.state == State::kAbsent;
   const bool has_name = !desired.ignore && !desired.absent;  // else it gets none from us
-  if (!written.name && !port.name.empty()) {
-    auto name = fmt::format("{}.{:04x}", port.name, pkey.full());
-    const auto* key = section.find("pkey");
-    const auto where = key == nullptr ? section.where : key->where;
-    if (has_name && name.size() > model::kInterfaceNameMax) {
-      diagnostics.push_back(
-          error_at(where,
-                   fmt::format("{}: the name \"{}\" would have {} characters, the kernel takes at "
-                               "most {}",
-                               kSection, name, name.size(), model::kInterfaceNameMax),
-                   fmt::format("add name = \"…\" here, or give the port a name of at most {} characters",
-                               model::kInterfaceNameMax - 5)));
-    }
-    desired.origins.emplace("name", where);
-    desired.settings["name"] = std::move(name);
-  }
+  if (!written.name && !port.name.empty()) name_by_port(port, section, pkey, has_name, desired, diagnostics);
   desired.label = desired.settings.contains("name") ? text_at(desired.settings, "name")
                                                     : fmt::format("P_Key {} of {}", pkey.text(), port.label);
   if (has_name && desired.settings.contains("name")) {
@@ -94,18 +111,8 @@ Desired parse_one(const BoundPort& port, const Section& section, PkeyNames& name
       names.needs(kernel_name(port.name, pkey), desired.label, section.where);
   }
   check_mode_and_mtu(desired, kSection, diagnostics);
-  const auto* state = section.find("state");
-  const auto* state_of_port = port.section->find("state");
-  if (written.state == State::kUp && of_port == State::kDown && state != nullptr &&
-      state_of_port != nullptr) {
-    auto& d = diagnostics.emplace_back(error_at(
-        state->where,
-        fmt::format(
-            "{} state: over a port that is down it has no carrier, and the kernel sets it down with the port",
-            kSection),
-        "leave state out to follow the port, or set the port to \"up\""));
-    d.related.push_back({state_of_port->where, "the port is to be down"});
-  }
+  if (written.state == State::kUp && of_port == State::kDown)
+    report_down_port(section, *port.section, diagnostics);
   if (!written.state)
     desired.settings["state"] =
         std::string(model::text_of(of_port == State::kDown ? State::kDown : State::kUp));

@@ -182,12 +182,12 @@ class OpensmKind final : public Kind, public NeedsWatching {
   }
 
   Result<void> apply(std::span<const Change> changes, system::Host& host) const override {
-    return apply_opensm(changes, host, false);
+    return apply_opensm(changes, host, OpensmFiles::kInForce);
   }
 
   /// A run that ended between a file and what follows from it leaves that to be done.
   Result<void> recover(std::span<const Change> changes, system::Host& host) const override {
-    return apply_opensm(changes, host, true);
+    return apply_opensm(changes, host, OpensmFiles::kMaybeUnread);
   }
 
   void watched(const model::ResourceReport& resource, system::Settings& out) const override {

@@ -18,6 +18,7 @@
 #include "kinds/abilities.hpp"
 #include "kinds/entry.hpp"
 #include "kinds/host/package_table.hpp"
+#include "kinds/opensm/opensm_option_parse.hpp"
 #include "kinds/opensm/opensm_own.hpp"
 #include "kinds/opensm/opensm_running.hpp"
 
@@ -32,19 +33,7 @@ using model::Severity;
 
 namespace {
 
-constexpr std::string_view kOpensmOptionKind = "opensm_option";
 constexpr std::string_view kWasMissing = "# before: there was no file";
-/// osm_subn_parse_conf_file() reads lines into 1024 bytes.
-constexpr std::size_t kLineMost = 1000;
-
-constexpr std::string_view kPartitionFile = "partition_config_file";
-
-/// Options that have a place of their own in the document.
-constexpr std::array<std::array<std::string_view, 2>, 3> kElsewhere{{
-    {"guid", "[[opensm]] guid names the port"},
-    {"sm_priority", "[[opensm]] has priority"},
-    {kPartitionFile, "[[partition]] writes the file that OpenSM reads without this option"},
-}};
 
 constexpr std::array kOpensmOptionFiles{
     OwnedFile{.path = "/etc/opensm/opensm.conf",
@@ -64,9 +53,6 @@ constexpr std::array kOpensmOptionFiles{
               .what = "Options of one subnet manager (OpenSM built for /etc/rdma).",
               .ours = is_our_opensm_file}};
 
-/// Options and, for the sum of all, subnet managers with a file of their own: no OpenSM has as many.
-constexpr std::size_t kOwnOptionsMost = 400, kOwnConfsMost = 64;
-
 class OpensmOptionKind final : public Kind, public PutBackByOthers {
  public:
   OpensmOptionKind()
@@ -76,36 +62,7 @@ class OpensmOptionKind final : public Kind, public PutBackByOthers {
               .files = kOpensmOptionFiles}) {}
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
-    std::vector<Desired> common;
-    for (const auto* section : bound.of(kOpensmOptionKind))
-      add_option(*section, std::nullopt, common, diagnostics);
-    for (const auto* section : bound.of("opensm_file")) add_file_option(*section, std::nullopt, common);
-    std::size_t confs = 0;
-    for (const auto* opensm : bound.of("opensm")) {
-      const auto port = port_with_own_conf(*opensm);
-      if (!port) continue;
-      std::vector<Desired> own;
-      for (const auto& child : opensm->children) {
-        if (child.path == "opensm.option") add_option(child, port, own, diagnostics);
-      }
-      for (const auto& child : opensm->children) {
-        if (child.path == "opensm.file") add_file_option(child, port, own);
-      }
-      const bool too_many = ++confs > kOwnConfsMost || common.size() + own.size() > kOwnOptionsMost;
-      if (too_many) {
-        diagnostics.push_back(
-            {Severity::kError,
-             opensm->where,
-             fmt::format("[[opensm]]: options of its own are possible for {} subnet managers, with {} each",
-                         kOwnConfsMost, kOwnOptionsMost),
-             "leave [[opensm.option]] and [[opensm.file]] out",
-             {}});
-      } else {
-        add_common(*port, common, own);
-      }
-      std::move(own.begin(), own.end(), std::back_inserter(out));
-    }
-    std::move(common.begin(), common.end(), std::back_inserter(out));
+    parse_option_entries(bound, out, diagnostics);
   }
 
   Result<std::vector<Observed>> observe(World& world) const override {
@@ -121,7 +78,7 @@ class OpensmOptionKind final : public Kind, public PutBackByOthers {
     const auto add = [&](const OpensmOwner& owner) -> Observed& {
       auto& observed = out.emplace_back();
       observed.key = {std::string(kOpensmOptionKind), owner.id()};
-      observed.label = label_of(owner);
+      observed.label = opensm_option_label(owner);
       observed.ours_by_nature = true;
       return observed;
     };
@@ -236,89 +193,11 @@ class OpensmOptionKind final : public Kind, public PutBackByOthers {
   }
 
  private:
-  static std::string label_of(const OpensmOwner& owner) {
-    return owner.port ? fmt::format("opensm.conf {} of {}", owner.option, owner.port->text())
-                      : "opensm.conf " + owner.option;
-  }
-
   static OpensmReaders readers_of(std::optional<model::Guid> port) {
     OpensmReaders out;
     out.common = !port;
     if (port) out.own.insert(*port);
     return out;
-  }
-
-  void add_option(const model::Section& section, std::optional<model::Guid> port, std::vector<Desired>& out,
-                  Diagnostics& diagnostics) const {
-    const auto* key = section.find("key");
-    if (key == nullptr) return;  // reported already, by the grammar
-    const auto id = model::text_of(key->value);
-    const auto tell = [&](Severity severity, const model::Location& where, std::string what,
-                          std::string hint) {
-      diagnostics.push_back(
-          {severity, where, fmt::format("[[{}]] {}", section.path, what), std::move(hint), {}});
-    };
-    const auto wrong = [&](const model::Location& where, std::string what, std::string hint) {
-      tell(Severity::kError, where, std::move(what), std::move(hint));
-    };
-    if (id.empty() ||
-        id.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") !=
-            std::string::npos) {
-      wrong(key->where, fmt::format("key: \"{}\" is not an option of OpenSM", id), "letters, digits and _");
-      return;
-    }
-    for (const auto& [option, place] : kElsewhere) {
-      // Partitions of one port's own are in a file of the administrator's.
-      if (id == option && !(port && option == kPartitionFile))
-        wrong(key->where, fmt::format("key: {} is not set here", id), std::string(place));
-    }
-    if (const auto near = near_opensm_option(id)) {
-      tell(Severity::kWarning, key->where, fmt::format("key: OpenSM 3.3 has no option {}", id),
-           fmt::format("did you mean \"{}\"?", *near));
-    }
-    const OpensmOwner owner{port, id};
-    auto desired =
-        desired_of(section, fields(), {std::string(kOpensmOptionKind), owner.id()}, label_of(owner));
-    const auto* value = section.find("value");
-    if (value == nullptr) {
-      wrong(key->where, "value: is missing", "value = … as `opensm --create-config` would write it");
-      return;
-    }
-    check_value(id, model::text_of(value->value), value->where, wrong);
-    out.push_back(std::move(desired));
-  }
-
-  /// Each [[opensm_file]] and [[opensm.file]] implies the option that names its file; in which folder that
-  /// is, only the host tells.
-  static void add_file_option(const model::Section& section, std::optional<model::Guid> port,
-                              std::vector<Desired>& out) {
-    const auto* option = section.find("option");
-    const auto* file = option == nullptr ? nullptr : opensm_side_file(model::text_of(option->value));
-    if (file == nullptr) return;  // reported by its kind
-    const OpensmOwner owner{port, std::string(file->option)};
-    const bool known = std::any_of(out.begin(), out.end(),
-                                   [&](const Desired& resource) { return resource.key.id == owner.id(); });
-    if (known) return;  // reported by its kind, too
-    auto& desired = out.emplace_back();
-    desired.key = {std::string(kOpensmOptionKind), owner.id()};
-    desired.label = label_of(owner);
-    desired.settings["value"] = opensm_side_name(*file, port);
-    desired.origins["value"] = option->where;
-    desired.where = section.where;
-    desired.needs.push_back({"opensm_file", owner.id()});
-  }
-
-  /// OpenSM reads one file: that of a port has the options of all, too, unless it has its own.
-  static void add_common(model::Guid port, const std::vector<Desired>& common, std::vector<Desired>& own) {
-    std::set<std::string> known;
-    for (const auto& one : own) known.insert(one.key.id);
-    for (auto one : common) {
-      const OpensmOwner owner{port, one.key.id};
-      if (known.contains(owner.id())) continue;
-      one.key.id = owner.id();
-      one.label = label_of(owner);
-      own.push_back(std::move(one));
-    }
   }
 
   static void complete_paths(std::vector<Desired>& desired, const std::string& folder) {
@@ -422,19 +301,6 @@ class OpensmOptionKind final : public Kind, public PutBackByOthers {
     auto options = parse_opensm_options(file->text.value_or(""));
     if (file->damage) options.damage = std::move(file->damage);
     return options;
-  }
-
-  template <class Wrong>
-  static void check_value(const std::string& key, const std::string& value, const model::Location& where,
-                          const Wrong& wrong) {
-    if (value.find_first_of("\n\r#") != std::string::npos) {
-      wrong(where, "value: a line of opensm.conf cannot hold it", "no line break and no #");
-    } else if (key.size() + value.size() > kLineMost) {
-      wrong(where, "value: it is too long for a line that OpenSM reads",
-            fmt::format("at most {} characters with the key", kLineMost));
-    } else if (auto unfit = wrong_opensm_value(key, value)) {
-      wrong(where, "value: " + std::move(unfit->what), std::move(unfit->hint));
-    }
   }
 };
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "kinds/units.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -96,15 +97,7 @@ bool lost_port(system::Files& files, const PortRef& port, std::int64_t pid) {
 Result<OpensmUnits> observe_opensm_units(system::Host& host, const std::set<Guid>& guids) {
   std::vector<std::string> names{kOpensmService};
   for (const auto guid : guids) names.push_back(opensm_unit(guid));
-  auto units = host.units.observe_units(names);
-  if (!units) return base::fail(units.error());
-  OpensmUnits out;
-  if (!*units) return out;
-  for (auto& unit : **units) {
-    auto name = unit.name;
-    out.emplace(std::move(name), std::move(unit));
-  }
-  return out;
+  return observe_units_by_name(names, host);
 }
 
 bool runs(const OpensmUnits& units, const std::string& name) {

@@ -379,7 +379,8 @@ Result<void> prepare_opensm(std::span<Change*> changes, const World& world) {
   return {};
 }
 
-Result<void> apply_opensm(std::span<const Change> changes, system::Host& host, bool stale) {
+Result<void> apply_opensm(std::span<const Change> changes, system::Host& host, OpensmFiles files) {
+  const bool stale = files == OpensmFiles::kMaybeUnread;
   return observe_opensm_layout(host.files) == OpensmLayout::kRhel ? apply_service(changes, host, stale)
                                                                   : apply_instances(changes, host, stale);
 }

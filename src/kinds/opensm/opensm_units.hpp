@@ -43,8 +43,15 @@ base::Result<void> give_back_opensm(std::span<model::Change*> changes, system::H
 /// itself, and how it was before.
 base::Result<void> prepare_opensm(std::span<model::Change*> changes, const World& world);
 
-/// Makes them so. With `stale` those that a change gave another priority are restarted, whatever their file
-/// says: an earlier run ended after writing it.
-base::Result<void> apply_opensm(std::span<const model::Change> changes, system::Host& host, bool stale);
+/// Whether the instances run with what their files say.
+enum class OpensmFiles {
+  kInForce,
+  kMaybeUnread,  ///< an earlier run may have ended after writing them
+};
+
+/// Makes them so. Unless the files are in force, those that a change gave another priority are restarted,
+/// whatever their file says.
+base::Result<void> apply_opensm(std::span<const model::Change> changes, system::Host& host,
+                                OpensmFiles files);
 
 }  // namespace rdmacfg::kinds

@@ -57,6 +57,46 @@ constexpr std::array kPartitionFiles{OwnedFile{.path = "/etc/opensm/partitions.c
                                                .marks = &kOpensmMarks,
                                                .notes = kOpensmNotes}};
 
+/// "storage=0x8002, ipoib : ALL=full;" → "storage".
+std::string name_of_rule(std::string_view rule) { return std::string(rule.substr(0, rule.find('='))); }
+
+/// Rules of others in partitions.conf, by the two keys that may occur once only.
+class ForeignRules {
+ public:
+  ForeignRules(const Partitions& partitions, const std::string& path) : path_(path) {
+    for (const auto& foreign : partitions.foreign) {
+      by_name_[foreign.name].push_back(&foreign);
+      by_number_[foreign.partition].push_back(&foreign);
+    }
+  }
+
+  void report_clashes(const Desired& resource, model::Pkey pkey, Diagnostics& diagnostics) {
+    const auto name = name_of_rule(model::text_at(resource.settings, "rule"));
+    for (const auto* foreign : by_name_[name]) {
+      if (foreign->partition == pkey.partition()) continue;
+      diagnostics.push_back({Severity::kError,
+                             resource.where,
+                             fmt::format("{}:{} already has a partition called {}, which is {:#06x}", path_,
+                                         foreign->line, name, foreign->partition),
+                             "write another name; OpenSM would merge the second into the first",
+                             {}});
+    }
+    for (const auto* foreign : by_number_[pkey.partition()]) {
+      diagnostics.push_back(
+          {Severity::kError,
+           resource.where,
+           fmt::format("{}:{} already has a rule for {:#06x}", path_, foreign->line, pkey.partition()),
+           "remove that rule, or this entry",
+           {}});
+    }
+  }
+
+ private:
+  const std::string& path_;
+  std::map<std::string, std::vector<const Partitions::Foreign*>> by_name_;
+  std::map<std::uint16_t, std::vector<const Partitions::Foreign*>> by_number_;
+};
+
 class PartitionKind final : public Kind {
  public:
   PartitionKind()
@@ -75,8 +115,8 @@ class PartitionKind final : public Kind {
       if (!wanted.pkey) continue;  // reported already, by the grammar
       auto rule = make_rule(*section, wanted, diagnostics);
       auto desired = desired_of(*section, fields(), {std::string(kPartitionKind), wanted.pkey->text()},
-                                "partition " + name_of(rule.text));
-      if (const auto [first, fresh] = names.try_emplace(name_of(rule.text), section->where); !fresh) {
+                                "partition " + name_of_rule(rule.text));
+      if (const auto [first, fresh] = names.try_emplace(name_of_rule(rule.text), section->where); !fresh) {
         auto& d = diagnostics.emplace_back(model::Diagnostic{
             Severity::kError,
             section->where,
@@ -118,36 +158,14 @@ class PartitionKind final : public Kind {
     report_damage(there.damage, path, kPartitionKind, desired, !there.rules.empty(), diagnostics);
     const Desired* first = nullptr;
     std::set<std::uint16_t> ours;
-    std::map<std::string, std::vector<const Partitions::Foreign*>> by_name;
-    std::map<std::uint16_t, std::vector<const Partitions::Foreign*>> by_number;
-    for (const auto& foreign : there.foreign) {
-      by_name[foreign.name].push_back(&foreign);
-      by_number[foreign.partition].push_back(&foreign);
-    }
+    ForeignRules foreign_rules(there, path);
     for (auto& resource : desired) {
       if (resource.key.kind != kPartitionKind) continue;
       if (first == nullptr) first = &resource;
       const auto pkey = model::Pkey::parse(resource.key.id);
       if (!pkey) continue;
       ours.insert(pkey->partition());
-      const auto name = name_of(model::text_at(resource.settings, "rule"));
-      for (const auto* foreign : by_name[name]) {
-        if (foreign->partition == pkey->partition()) continue;
-        diagnostics.push_back({Severity::kError,
-                               resource.where,
-                               fmt::format("{}:{} already has a partition called {}, which is {:#06x}", path,
-                                           foreign->line, name, foreign->partition),
-                               "write another name; OpenSM would merge the second into the first",
-                               {}});
-      }
-      for (const auto* foreign : by_number[pkey->partition()]) {
-        diagnostics.push_back(
-            {Severity::kError,
-             resource.where,
-             fmt::format("{}:{} already has a rule for {:#06x}", path, foreign->line, pkey->partition()),
-             "remove that rule, or this entry",
-             {}});
-      }
+      foreign_rules.report_clashes(resource, *pkey, diagnostics);
       if (!installed) {
         resource.pending = without_opensm(world.host().files);
         resource.settings.clear();
@@ -283,7 +301,6 @@ class PartitionKind final : public Kind {
   }
 
   /// "storage" of "storage=0x8002, ipoib : ALL=full;".
-  static std::string name_of(std::string_view rule) { return std::string(rule.substr(0, rule.find('='))); }
 
   /// Of a P_Key interface, whether its port is known or not: "<port>/0x8002".
   static std::optional<model::Pkey> pkey_of(const model::Key& key) {

@@ -28,6 +28,14 @@ std::string file_behind(const std::string& device, system::Files& files) {
 
 }  // namespace
 
+std::set<std::string_view> ids_of(const std::vector<model::Desired>& desired, std::string_view kind) {
+  std::set<std::string_view> out;
+  for (const auto& resource : desired) {
+    if (resource.key.kind == kind) out.insert(resource.key.id);
+  }
+  return out;
+}
+
 std::map<std::string, model::Key> given_addresses(const std::vector<model::Desired>& desired) {
   std::map<std::string, model::Key> out;
   for (const auto& resource : desired) {
@@ -63,6 +71,55 @@ std::set<std::string> mounted_devices(system::Files& files) {
     break;
   }
   return out;
+}
+
+std::vector<std::string> LeavingSessions::all() const {
+  std::vector<std::string> out;
+  for (const auto& [id, names] : by_id) out.insert(out.end(), names.begin(), names.end());
+  return out;
+}
+
+std::vector<std::string> LeavingSessions::siblings(const std::string& id) const {
+  std::vector<std::string> out;
+  for (const auto& [other, names] : by_id) {
+    if (other != id) out.insert(out.end(), names.begin(), names.end());
+  }
+  return out;
+}
+
+base::Result<LeavingSessions> with_use(LeavingSessions leaving, const DiskUses& uses) {
+  const auto why = why_disks_stay(leaving.all(), {}, uses);
+  if (!why) return base::fail(why.error());
+  leaving.in_use = !why->empty();
+  return leaving;
+}
+
+std::string why_sessions_held(const base::Result<LeavingSessions>& leaving, const std::string& id,
+                              const DiskUses& uses, std::string_view remedy) {
+  if (!leaving || !leaving->in_use) return {};
+  const auto at = leaving->by_id.find(id);
+  if (at == leaving->by_id.end()) return {};
+  const auto why = why_disks_stay(at->second, leaving->siblings(id), uses);
+  return why && !why->empty() ? fmt::format("{}; {}", *why, remedy) : std::string();
+}
+
+Verdict judge_sessions(const std::vector<std::string>& sessions, const std::optional<std::string>& job,
+                       const SessionWords& words) {
+  Verdict verdict;
+  if (std::any_of(sessions.begin(), sessions.end(),
+                  [&](const std::string& session) { return session.ends_with(words.live); }))
+    return verdict;
+  verdict.sort = Verdict::Sort::kPending;
+  verdict.fields = {std::string(words.field)};
+  if (job) {
+    verdict.reason =
+        fmt::format("systemd has the {} job of {} in its queue, behind other jobs", *job, words.unit);
+  } else if (!sessions.empty()) {
+    verdict.reason = fmt::format("{}: {}", sessions.front(), words.retry);
+  } else {
+    verdict.reason = words.missing;
+  }
+  return verdict;
 }
 
 base::Result<std::string> why_disks_stay(const std::vector<std::string>& going,

@@ -7,13 +7,18 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/error.hpp"
+#include "kinds/kind.hpp"
 #include "model/resource.hpp"
 #include "system/files.hpp"
 
 namespace rdmacfg::kinds {
+
+/// Ids of the kind's resources that the document wants; they point into `desired`.
+std::set<std::string_view> ids_of(const std::vector<model::Desired>& desired, std::string_view kind);
 
 /// Addresses that the document gives interfaces, which has to happen before a target listens there.
 std::map<std::string, model::Key> given_addresses(const std::vector<model::Desired>& desired);
@@ -28,6 +33,37 @@ std::set<std::string> mounted_devices(system::Files& files);
 
 /// Users of the disks that go when all the named sessions (or controllers) do.
 using DiskUses = std::function<base::Result<std::vector<std::string>>(const std::vector<std::string>& names)>;
+
+/// Names of sessions (or controllers) by the id of their resource, of resources that are to go.
+struct LeavingSessions {
+  std::map<std::string, std::vector<std::string>> by_id;
+  bool in_use = false;  ///< one of their disks is, when all of them go
+
+  [[nodiscard]] std::vector<std::string> all() const;
+  /// Those of the other resources.
+  [[nodiscard]] std::vector<std::string> siblings(const std::string& id) const;
+};
+
+/// Finds out whether the disks of all of them are in use.
+base::Result<LeavingSessions> with_use(LeavingSessions leaving, const DiskUses& uses);
+
+/// For MayBeMeant::why_held(): why the sessions of one resource stay, ending in `remedy`; empty: they can go,
+/// or it is unknown.
+std::string why_sessions_held(const base::Result<LeavingSessions>& leaving, const std::string& id,
+                              const DiskUses& uses, std::string_view remedy);
+
+/// What a kind says of sessions that should be there.
+struct SessionWords {
+  std::string_view field;  ///< that wants them: "connected"
+  std::string_view live;   ///< how the text of a session that is up ends: " live"
+  std::string_view unit;   ///< makes them
+  std::string_view retry;  ///< somebody tries to reach the target again
+  std::string missing;     ///< there is none
+};
+
+/// For Kind::judge(): pending, unless one of `sessions` is up. `job`: of the unit, as far as there is one.
+Verdict judge_sessions(const std::vector<std::string>& sessions, const std::optional<std::string>& job,
+                       const SessionWords& words);
 
 /// Why the disks of `going` cannot go, for people; empty: they can. A disk with several paths stays while one
 /// does: with `others`, which are to go as well, the last of them may be among `going`.

@@ -8,32 +8,13 @@ M=/scratch
 mounted() { findmnt -rno SOURCE,OPTIONS $M; }
 listens() { grep -c "^rdma $1$" /proc/fs/nfsd/portlist; }
 if [ "$BOOT" = 1 ]; then
-	# An interface and a file system that are there at each boot before anybody needs them.
-	cat >/etc/systemd/system/lab-net.service <<-'X'
-	[Unit]
-	DefaultDependencies=no
-	Before=network-pre.target
-	Wants=network-pre.target
-	[Service]
-	Type=oneshot
-	RemainAfterExit=yes
-	ExecStart=/bin/sh -c 'ip link add v0 type veth peer name v1; ip addr add 192.0.2.1/24 dev v0; ip link set v1 up; ip link set v0 up; mountpoint -q /srv/export || mount -o loop /srv/export.img /srv/export'
-	[Install]
-	WantedBy=sysinit.target
-	X
-	mkdir -p /srv/export /etc/nfs.conf.d
-	echo '/srv/export *(rw,no_root_squash,no_subtree_check,insecure,fsid=0)' >/etc/exports
-	printf '[nfsd]\ngrace-time=10\nlease-time=10\nthreads=2\n' >/etc/nfs.conf.d/lab.conf
-	# The upper layer of the guest's root cannot be exported: a file system of its own.
-	truncate -s 64M /srv/export.img; mkfs.ext4 -q /srv/export.img
-	systemctl daemon-reload; systemctl enable -q lab-net nfs-server; systemctl start lab-net
+	nfs_exports; file_system export 64M
+	veth_at_boot 'mountpoint -q /srv/export || mount -o loop /srv/export.img /srv/export'
+	systemctl enable -q nfs-server
 	ok "an NFS server runs, without RDMA" systemctl restart nfs-server
 	is "no listener" "$(listens 20049)" 0
 	conf <<-X
-	[[soft_rdma]]
-	interface = "v0"
-	type = "rxe"
-	name = "rxe_lab"
+	$(soft_roce)
 
 	[nfs_server]
 	rdma_port = 20049
@@ -65,8 +46,7 @@ sha256sum <$M/data >/root/sum
 is "the server has them" "$(sha256sum </srv/export/data)" "$(cat /root/sum)"
 echo 3 >/proc/sys/vm/drop_caches
 is "and they are read" "$(sha256sum <$M/data)" "$(cat /root/sum)"
-lab-wait 60 'rdma-configctl diff >/dev/null'; exits "diff is empty" 0 ctl diff
-no_writes "second apply"
+in_sync
 [ "$BOOT" = 1 ] && finish
 
 # In use it is not taken away.

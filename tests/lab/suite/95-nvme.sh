@@ -13,29 +13,10 @@ state() { cat "$(grep -l "^$NQN$" /sys/class/nvme/nvme*/subsysnqn | sed 's,subsy
 export -f linked state; export NQN	# for lab-wait
 modprobe -a nvme_rdma nvmet_rdma
 if [ "$BOOT" = 1 ]; then
-	cat >/etc/systemd/system/lab-net.service <<-'X'
-	[Unit]
-	DefaultDependencies=no
-	Before=network-pre.target
-	Wants=network-pre.target
-	[Service]
-	Type=oneshot
-	RemainAfterExit=yes
-	ExecStart=/bin/sh -c 'ip link add v0 type veth peer name v1; ip addr add 192.0.2.1/24 dev v0; ip link set v1 up; ip link set v0 up'
-	[Install]
-	WantedBy=sysinit.target
-	X
-	# A file system of its own: files of the guest's overlay cannot be opened for direct I/O.
-	truncate -s 96M /srv/back.img; mkfs.ext4 -q /srv/back.img; mkdir -p /srv/back
-	echo '/srv/back.img /srv/back ext4 loop 0 0' >>/etc/fstab
-	systemctl daemon-reload; systemctl enable -q lab-net; mount /srv/back; systemctl start lab-net
-	truncate -s 32M /srv/back/disk.img
+	disk_images; veth_at_boot
 	echo $HOST >/etc/nvme/hostnqn	# the name that the target lets in
 	conf <<-X
-	[[soft_rdma]]
-	interface = "v0"
-	type = "rxe"
-	name = "rxe_lab"
+	$(soft_roce)
 
 	[[nvme_target]]
 	nqn       = "$NQN"
@@ -46,13 +27,13 @@ if [ "$BOOT" = 1 ]; then
 	  nsid   = 1
 	  device = "/srv/back/disk.img"
 	X
-	mountpoint -q /sys/kernel/config || systemctl start sys-kernel-config.mount
+	configfs
 	mkdir $T/subsystems/nqn.2014-08.org.example:theirs $T/ports/1; echo 1 >$T/subsystems/nqn.2014-08.org.example:theirs/attr_allow_any_host
 	exits "apply of the device" 0 apply --only soft_rdma
 	exits "apply" 0 apply
 	ok "what others made is there" test -d $T/subsystems/nqn.2014-08.org.example:theirs -a -d $T/ports/1
 else
-	mountpoint -q /srv/back || mount /srv/back	# the guest's own start passes over images in its overlay
+	disk_images_again
 	ok "the daemon holds the document" lab-wait 120 'systemctl -q is-active rdma-configd'
 	ok "the target is there after the boot" lab-wait 120 "[ \"\$(cat $T/subsystems/$NQN/namespaces/1/enable)\" = 1 ]"
 	ok "and is offered" lab-wait 60 "[ -e $T/ports/49152/subsystems/$NQN ]"
@@ -66,11 +47,7 @@ else
 	ok "the host is connected after the boot" lab-wait 180 "[ \"\$(linked)\" = 1 ] && [ \"\$(state)\" = live ] && [ -b \"\$(echo /dev/nvme*n1)\" ]"
 fi
 DISK=$(echo /dev/nvme*n1)	# checks run in subshells
-if [ "$BOOT" = 1 ]; then
-	head -c 8M /dev/urandom >/root/data
-	ok "data are written" dd if=/root/data of="$DISK" bs=1M oflag=direct status=none
-fi
-is "and read" "$(dd if="$DISK" bs=1M count=8 iflag=direct status=none | sha256sum)" "$(sha256sum </root/data)"
+keeps_data "$DISK"
 if [ "$BOOT" = 1 ]; then
 	sed -i '/^\[\[nvme_target\]\]/i [[nvme_connection]]\naddress = "192.0.2.1"\n' $CONF
 	exits "a connection that is there stays" 0 apply
@@ -87,8 +64,7 @@ if [ "$BOOT" = 1 ]; then
 	exits "it is connected again" 0 apply
 	is "one controller again" "$(linked)" 1
 fi
-lab-wait 60 'rdma-configctl diff >/dev/null'; exits "diff is empty" 0 ctl diff
-no_writes "second apply"
+in_sync
 [ "$BOOT" = 1 ] && finish
 
 mkfs.ext4 -q "$DISK"; mkdir -p /mnt/disk; mount "$DISK" /mnt/disk

@@ -9,28 +9,9 @@ IQN=iqn.2026-01.org.example:scratch HOST=iqn.2026-01.org.example:node1 T=/sys/ke
 A=$T/iscsi/$IQN/tpgt_1 S=$T/srpt/0xfe800000000000000002c90300a0b001/tpgt_1
 lab-load ib:mlx4_0:1
 if [ "$BOOT" = 1 ]; then
-	cat >/etc/systemd/system/lab-net.service <<-'X'
-	[Unit]
-	DefaultDependencies=no
-	Before=network-pre.target
-	Wants=network-pre.target
-	[Service]
-	Type=oneshot
-	RemainAfterExit=yes
-	ExecStart=/bin/sh -c 'ip link add v0 type veth peer name v1; ip addr add 192.0.2.1/24 dev v0; ip link set v1 up; ip link set v0 up'
-	[Install]
-	WantedBy=sysinit.target
-	X
-	# A file system of its own: files of the guest's overlay cannot be opened for direct I/O.
-	truncate -s 96M /srv/back.img; mkfs.ext4 -q /srv/back.img; mkdir -p /srv/back
-	echo '/srv/back.img /srv/back ext4 loop 0 0' >>/etc/fstab
-	systemctl daemon-reload; systemctl enable -q lab-net; mount /srv/back; systemctl start lab-net
-	truncate -s 32M /srv/back/disk.img
+	disk_images; veth_at_boot
 	conf <<-X
-	[[soft_rdma]]
-	interface = "v0"
-	type = "rxe"
-	name = "rxe_lab"
+	$(soft_roce)
 
 	[[lio_target]]
 	wwn        = "$IQN"
@@ -49,14 +30,14 @@ if [ "$BOOT" = 1 ]; then
 	  number = 0
 	  file   = "/srv/back/disk.img"
 	X
-	mountpoint -q /sys/kernel/config || systemctl start sys-kernel-config.mount
+	configfs
 	modprobe -a target_core_mod iscsi_target_mod
 	mkdir -p $T/iscsi/iqn.2026-01.org.example:theirs/tpgt_1
 	exits "apply of the device" 0 apply --only soft_rdma
 	exits "apply" 0 apply
 	ok "what others made is there" test -d $T/iscsi/iqn.2026-01.org.example:theirs/tpgt_1
 else
-	mountpoint -q /srv/back || mount /srv/back	# the guest's own start passes over images in its overlay
+	disk_images_again
 	ok "the daemon holds the document" lab-wait 120 'systemctl -q is-active rdma-configd'
 	ok "the iSER target is there after the boot" lab-wait 120 "[ \"\$(cat $A/enable)\" = 1 ]"
 	ok "and the SRP target" lab-wait 120 "[ \"\$(cat $S/enable)\" = 1 ]"
@@ -67,8 +48,7 @@ is "it sees the disk" "$(cat $A/acls/$HOST/lun_0/write_protect)" 0
 is "one backstore is behind both" "$(ls -d $T/core/*_*/*/ | wc -l) $(readlink -f $A/lun/lun_0/disk)" "1 $(readlink -f $S/lun/lun_0/disk)"
 is "the initiator's port has both identifiers" "$(ls $S/acls | tr '\n' ' ')" "0x00000000000000000002c903003178f2 0x0002c90300a0b0010002c903003178f2 "
 is "its serial number stays" "$(tee -a /root/serials <"$(readlink -f $A/lun/lun_0/disk)/wwn/vpd_unit_serial")" "$(head -1 /root/serials)"
-lab-wait 60 'rdma-configctl diff >/dev/null'; exits "diff is empty" 0 ctl diff
-no_writes "second apply"
+in_sync
 [ "$BOOT" = 1 ] && finish
 
 truncate -s 32M /srv/back/other.img

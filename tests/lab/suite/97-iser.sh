@@ -10,29 +10,10 @@ sessions() { grep -lx "$IQN" /sys/class/iscsi_session/*/targetname 2>/dev/null |
 disk() { echo "/dev/$(ls -d /sys/class/iscsi_session/*/device/target*/*/block/* 2>/dev/null | sed 's,.*/,,' | head -1)"; }
 export -f sessions disk; export IQN	# for lab-wait
 if [ "$BOOT" = 1 ]; then
-	cat >/etc/systemd/system/lab-net.service <<-'X'
-	[Unit]
-	DefaultDependencies=no
-	Before=network-pre.target
-	Wants=network-pre.target
-	[Service]
-	Type=oneshot
-	RemainAfterExit=yes
-	ExecStart=/bin/sh -c 'ip link add v0 type veth peer name v1; ip addr add 192.0.2.1/24 dev v0; ip link set v1 up; ip link set v0 up'
-	[Install]
-	WantedBy=sysinit.target
-	X
-	# A file system of its own: files of the guest's overlay cannot be opened for direct I/O.
-	truncate -s 96M /srv/back.img; mkfs.ext4 -q /srv/back.img; mkdir -p /srv/back
-	echo '/srv/back.img /srv/back ext4 loop 0 0' >>/etc/fstab
-	systemctl daemon-reload; systemctl enable -q lab-net; mount /srv/back; systemctl start lab-net
-	truncate -s 32M /srv/back/disk.img
+	disk_images; veth_at_boot
 	echo "InitiatorName=$HOST" >/etc/iscsi/initiatorname.iscsi
 	conf <<-X
-	[[soft_rdma]]
-	interface = "v0"
-	type = "rxe"
-	name = "rxe_lab"
+	$(soft_roce)
 
 	[[lio_target]]
 	wwn        = "$IQN"
@@ -47,12 +28,12 @@ if [ "$BOOT" = 1 ]; then
 	target  = "$IQN"
 	address = "192.0.2.1"
 	X
-	mountpoint -q /sys/kernel/config || systemctl start sys-kernel-config.mount
+	configfs
 	exits "apply of the device" 0 apply --only soft_rdma
 	exits "apply of the target" 0 apply --only lio_target
 	exits "apply" 0 apply
 else
-	mountpoint -q /srv/back || mount /srv/back	# the guest's own start passes over images in its overlay
+	disk_images_again
 	ok "the host is logged in after the boot" lab-wait 400 '[ "$(sessions)" = 1 ] && [ -b "$(disk)" ]'
 fi
 is "one session" "$(sessions)" 1
@@ -60,13 +41,8 @@ ok "over iSER" sh -c "iscsiadm -m session | grep -q '^iser: .* 192.0.2.1:3260,1 
 is "by an interface of its own" "$(cat /sys/class/iscsi_session/*/ifacename)" rdma-configd
 ok "with a record that open-iscsi leaves alone" sh -c "iscsiadm -m node -T $IQN -I rdma-configd | grep -q 'node.startup = manual'"
 lab-wait 60 '[ -b "$(disk)" ]'; DISK=$(disk)	# checks run in subshells
-if [ "$BOOT" = 1 ]; then
-	head -c 8M /dev/urandom >/root/data
-	ok "data are written" dd if=/root/data of="$DISK" bs=1M oflag=direct status=none
-fi
-is "and read" "$(dd if="$DISK" bs=1M count=8 iflag=direct status=none | sha256sum)" "$(sha256sum </root/data)"
-lab-wait 60 'rdma-configctl diff >/dev/null'; exits "diff is empty" 0 ctl diff
-no_writes "second apply"
+keeps_data "$DISK"
+in_sync
 [ "$BOOT" = 1 ] && finish
 
 mkfs.ext4 -q "$DISK"; mkdir -p /mnt/disk; mount "$DISK" /mnt/disk

@@ -56,18 +56,16 @@ cheap_initramfs() {	# a whole image takes minutes here: one that holds what is l
 	chmod +x /usr/sbin/mkinitramfs
 	update-initramfs -c -k "$(uname -r)"
 }
-# Files of the guest's overlay can neither be exported nor opened for direct I/O: file systems of their own, which the hardware's unit mounts.
+# The file systems of storage(), which the hardware's unit mounts at each boot.
 MOUNTS="/bin/sh -c 'mountpoint -q /srv/export || mount -o loop /srv/export.img /srv/export; mountpoint -q /srv/back || mount -o loop /srv/back.img /srv/back'"
 storage() {	# before hardware: the part that the administrator has beside the document
 	local i
-	for i in export back; do truncate -s 96M /srv/$i.img; mkfs.ext4 -q /srv/$i.img; mkdir -p /srv/$i; mount -o loop /srv/$i.img /srv/$i; done
+	for i in export back; do file_system $i 96M; mount -o loop /srv/$i.img /srv/$i; done
 	truncate -s 32M /srv/back/disk.img /srv/back/nvme.img
-	mkdir -p /etc/nfs.conf.d
-	echo '/srv/export *(rw,no_root_squash,no_subtree_check,insecure,fsid=0)' >/etc/exports
-	printf '[nfsd]\ngrace-time=10\nlease-time=10\nthreads=2\n' >/etc/nfs.conf.d/lab.conf
+	nfs_exports
 	echo "InitiatorName=iqn.2026-01.org.example:node1" >/etc/iscsi/initiatorname.iscsi
 	echo $HOST_NQN >/etc/nvme/hostnqn
-	mountpoint -q /sys/kernel/config || systemctl start sys-kernel-config.mount
+	configfs
 }
 
 # A new host is brought up in the order in which things need each other, as an administrator would; a boot does the same by itself.

@@ -40,3 +40,44 @@ writes() {
 	WROTE=$(grep -E 'RTM_(NEW|DEL|SET)|NLM_F_ACK|O_(WRONLY|RDWR|CREAT)|(rename|unlink|mkdir|fsync|ftruncate|symlink)[a-z0-9]*\(' /tmp/trace | grep -vE '/dev/(tty|null)|rdma-configd\.lock|infiniband/uverbs|RTM_GETDCB')
 }
 no_writes() { writes rdma-configctl apply --yes; is "$1: no write" "$(head -3 <<<"$WROTE")" ""; is "$1: exit" "$TRACED" "${2:-0}"; }		# WHAT [EXIT]
+in_sync() { lab-wait 60 'rdma-configctl diff >/dev/null'; exits "diff is empty" 0 ctl diff; no_writes "second apply"; }
+
+# What the scenarios of storage over Soft-RoCE share: an interface and file systems that are there at each boot before anybody needs them.
+veth_at_boot() {	# [COMMAND]: v0 with 192.0.2.1, and what else is to be done then
+	cat >/etc/systemd/system/lab-net.service <<-X
+	[Unit]
+	DefaultDependencies=no
+	Before=network-pre.target
+	Wants=network-pre.target
+	[Service]
+	Type=oneshot
+	RemainAfterExit=yes
+	ExecStart=/bin/sh -c 'ip link add v0 type veth peer name v1; ip addr add 192.0.2.1/24 dev v0; ip link set v1 up; ip link set v0 up${1:+; $1}'
+	[Install]
+	WantedBy=sysinit.target
+	X
+	systemctl daemon-reload; systemctl enable -q lab-net; systemctl start lab-net
+}
+soft_roce() { printf '[[soft_rdma]]\ninterface = "v0"\ntype = "rxe"\nname = "rxe_lab"\n'; }	# the entries of the document for it
+# Files of the guest's overlay can neither be exported nor opened for direct I/O: a file system of its own in /srv/NAME.img, for /srv/NAME.
+file_system() { truncate -s "$2" "/srv/$1.img"; mkfs.ext4 -q "/srv/$1.img"; mkdir -p "/srv/$1"; }	# NAME SIZE
+disk_images() {	# /srv/back with disk.img
+	file_system back 96M
+	echo '/srv/back.img /srv/back ext4 loop 0 0' >>/etc/fstab
+	systemctl daemon-reload; mount /srv/back
+	truncate -s 32M /srv/back/disk.img
+}
+disk_images_again() { mountpoint -q /srv/back || mount /srv/back; }	# the guest's own start passes over images in its overlay
+configfs() { mountpoint -q /sys/kernel/config || systemctl start sys-kernel-config.mount; }
+nfs_exports() {	# /srv/export, with a server that forgets its clients soon
+	mkdir -p /etc/nfs.conf.d
+	echo '/srv/export *(rw,no_root_squash,no_subtree_check,insecure,fsid=0)' >/etc/exports
+	printf '[nfsd]\ngrace-time=10\nlease-time=10\nthreads=2\n' >/etc/nfs.conf.d/lab.conf
+}
+keeps_data() {	# DISK: written before the first reboot, read at each boot
+	if [ "$BOOT" = 1 ]; then
+		head -c 8M /dev/urandom >/root/data
+		ok "data are written" dd if=/root/data of="$1" bs=1M oflag=direct status=none
+	fi
+	is "and read" "$(dd if="$1" bs=1M count=8 iflag=direct status=none | sha256sum)" "$(sha256sum </root/data)"
+}

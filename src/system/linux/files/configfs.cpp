@@ -29,32 +29,32 @@ bool is_path_part(const std::string& name) {
   return !name.empty() && name.front() != '.' && name.find('/') == std::string::npos;
 }
 
-Result<void> make_folder(const std::filesystem::path& path, const std::string& what) {
+Result<void> make_folder(const std::filesystem::path& path, const std::string& action) {
   if (::mkdir(path.c_str(), kConfigfsMode) == 0 || errno == EEXIST) return {};
-  return fail_errno(errno, what);
+  return fail_errno(errno, action);
 }
 
-Result<void> remove_folder(const std::filesystem::path& path, const std::string& what) {
+Result<void> remove_folder(const std::filesystem::path& path, const std::string& action) {
   if (::rmdir(path.c_str()) == 0 || errno == ENOENT) return {};
-  return fail_errno(errno, what);
+  return fail_errno(errno, action);
 }
 
 Result<void> make_link(const std::filesystem::path& to, const std::filesystem::path& at,
-                       const std::string& what) {
+                       const std::string& action) {
   if (::symlink(to.c_str(), at.c_str()) == 0 || errno == EEXIST) return {};
-  return fail_errno(errno, what);
+  return fail_errno(errno, action);
 }
 
-Result<void> remove_link(const std::filesystem::path& path, const std::string& what) {
+Result<void> remove_link(const std::filesystem::path& path, const std::string& action) {
   if (::unlink(path.c_str()) == 0 || errno == ENOENT) return {};
-  return fail_errno(errno, what);
+  return fail_errno(errno, action);
 }
 
 Result<void> write_attribute(const std::filesystem::path& path, const std::string& value,
-                             const std::string& what) {
+                             const std::string& action) {
   const base::UniqueFd file(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW));
-  if (!file) return fail_errno(errno, what);
-  if (::write(file.get(), value.data(), value.size()) < 0) return fail_errno(errno, what);
+  if (!file) return fail_errno(errno, action);
+  if (::write(file.get(), value.data(), value.size()) < 0) return fail_errno(errno, action);
   return {};
 }
 

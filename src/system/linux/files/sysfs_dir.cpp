@@ -21,12 +21,12 @@ constexpr int kOpenSysfsFolder = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
 
 }  // namespace
 
-void FirstError::note(int error, const std::string& what) {
+void FirstError::note(int error, const std::string& path) {
   // EINVAL: not a symbolic link. EACCES and EPERM of a file are its mode's; a reader without privilege sees
   // less.
   for (const int gone : {0, ENOENT, ENOTDIR, ENODEV, ENXIO, EINVAL})
     if (error == gone) return;
-  if (!error_) error_ = base::fail_errno(error, "reading " + what).value();
+  if (!error_) error_ = base::fail_errno(error, "reading " + path).value();
 }
 
 void SysfsDir::note(int error, const std::string& name) const {

@@ -18,7 +18,7 @@ namespace rdmacfg::system::detail {
 class FirstError {
  public:
   /// Nothing for errors that say that it is not there or has gone.
-  void note(int error, const std::string& what);
+  void note(int error, const std::string& path);
   [[nodiscard]] const std::optional<base::Error>& error() const { return error_; }
   /// The values read, if all of them could be.
   template <class T>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kinds/storage/iser_session.hpp"
+#include "kinds/storage/iser/iser_session.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

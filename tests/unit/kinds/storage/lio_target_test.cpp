@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kinds/storage/lio_target.hpp"
+#include "kinds/storage/lio/lio_target.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 #include "config/document.hpp"
 #include "core/pipeline.hpp"
 #include "fakes/fake_kernel.hpp"
-#include "kinds/storage/lio_objects.hpp"
+#include "kinds/storage/lio/lio_objects.hpp"
 
 namespace rdmacfg::kinds {
 namespace {

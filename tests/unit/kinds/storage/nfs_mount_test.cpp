@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kinds/storage/nfs_mount.hpp"
+#include "kinds/storage/nfs/nfs_mount.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kinds/storage/nvme_connection.hpp"
+#include "kinds/storage/nvme/nvme_connection.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 #include "core/pipeline.hpp"
 #include "fakes/fake_kernel.hpp"
 #include "formats/discovery_conf.hpp"
-#include "kinds/storage/nvme_found.hpp"
+#include "kinds/storage/nvme/nvme_found.hpp"
 
 namespace rdmacfg::kinds {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kinds/storage/srp_initiator.hpp"
+#include "kinds/storage/srp/srp_initiator.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// The records that a run leaves: the state, the ledger by the bracket around it, and no journal.
+#pragma once
+
+#include <optional>
+
+#include "base/error.hpp"
+#include "core/pipeline.hpp"
+#include "model/report.hpp"
+#include "store/state.hpp"
+#include "system/host.hpp"
+
+namespace rdmacfg::core::detail {
+
+/// Ends a run that is a success: state on disk, commit, and then the journal goes.
+/// @return why it could not be committed; then neither the state nor the ledger is changed
+std::optional<base::Error> settle(system::Host& host, const Options& options, const State& on_disk,
+                                  const State& state, bool journal, model::Report& report);
+
+/// Ends a run that was undone: the state is what it was, then the journal goes.
+void abandon(system::Host& host, const Options& options, const State& on_disk, const State& state,
+             model::Report& report);
+
+}  // namespace rdmacfg::core::detail

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// The records that a run begins with: the state, and the journal of a run that was interrupted. Damaged ones
+// are set aside (store/damage.hpp).
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+#include "core/pipeline.hpp"
+#include "core/run_plan.hpp"
+#include "store/state.hpp"
+#include "system/host.hpp"
+
+namespace rdmacfg::core::detail {
+
+/// Where a run begins.
+struct RunStart {
+  State state;                       ///< what is remembered
+  State on_disk;                     ///< what state.json says
+  bool recovered = false;            ///< after an interrupted run
+  std::vector<std::string> notes{};  ///< for the report
+  std::set<std::string> damage{};    ///< those that tell of damaged records
+};
+
+/// Loads the records and finishes what an interrupted run began. With `earlier`, the run of the same apply
+/// that this one follows, nothing is read. Fails when a record cannot be read or set aside.
+base::Result<RunStart> start_run(system::Host& host, const Options& options, const EarlierRun* earlier);
+
+}  // namespace rdmacfg::core::detail

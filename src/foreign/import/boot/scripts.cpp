@@ -1,0 +1,504 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shell scripts that set IPoIB interfaces up: rc.local, dispatchers of NetworkManager and networkd, hooks of
+// ifupdown. Commands for an interface by its name are read; others that touch IPoIB are named.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <span>
+
+#include "base/text.hpp"
+#include "foreign/import/formats.hpp"
+#include "foreign/import/managers/ifupdown_hooks.hpp"
+#include "foreign/inet.hpp"
+#include "foreign/syntax/shell_blocks.hpp"
+#include "foreign/syntax/shell_line.hpp"
+
+namespace rdmacfg::foreign {
+
+namespace {
+
+/// Whether a command touches what only IPoIB interfaces have, whatever the rest of it is.
+bool touches_ipoib(std::string_view text) {
+  const bool attribute =
+      text.find("/sys/class/net/") != std::string_view::npos &&
+      (text.find("/mode") != std::string_view::npos || text.find("_child") != std::string_view::npos ||
+       text.find("/umcast") != std::string_view::npos);
+  return attribute || text.find("type ipoib") != std::string_view::npos;
+}
+
+/// The interface that a command of ip(8) or ifconfig(8) sets: a word of it that is one of ours.
+std::string set_interface(const std::vector<std::string>& words, const Claims& claims) {
+  const auto has = [&](std::string_view word) {
+    return std::find(words.begin(), words.end(), word) != words.end();
+  };
+  if (words.empty()) return {};
+  const auto& command = words.front();
+  // Questions have other options (ethtool(8)), and of those in upper case three: -P, -S and -T.
+  const bool tunes =
+      command == "ethtool" && std::any_of(words.begin() + 1, words.end(), [](const auto& word) {
+        constexpr std::string_view kSetting = "sACEGKLNUWX";
+        return word.starts_with("--set") ||
+               (word.size() == 2 && word[0] == '-' && kSetting.find(word[1]) != std::string_view::npos);
+      });
+  const bool sets = tunes || command == "ifconfig" || command == "dhclient" || command == "dhcpcd" ||
+                    command == "udhcpc" || command == "ifenslave" ||
+                    ((command == "ip" || command == "tc" || command == "route") &&
+                     (has("set") || has("add") || has("replace") || has("change") || has("append")));
+  if (!sets) return {};
+  const auto at = std::find_if(words.begin() + 1, words.end(),
+                               [&](const std::string& word) { return claims.knows(word); });
+  return at == words.end() ? std::string() : *at;
+}
+
+/// INTERFACE of "> /sys/class/net/INTERFACE/mode".
+std::string echoed_interface(const std::vector<std::string>& words) {
+  if (words.size() != 4 || words[0] != "echo" || words[2] != ">") return {};
+  const auto parts = base::split(words[3], '/');
+  return parts.size() == 6 && parts[3] == "net" ? std::string(parts[4]) : std::string();
+}
+
+/// Commands for RDMA that the document has other words for: named, since what they set is lost otherwise.
+struct Tool {
+  std::string_view command;
+  std::string_view second;  ///< its second word, where it has many uses
+  std::string_view section;
+};
+constexpr auto kTools = std::to_array<Tool>({
+    {"mlnx_qos", "", "[[lossless]] or [[pfc]]"},
+    {"dcb", "", "[[lossless]] or [[pfc]]"},
+    {"lldptool", "", "[[lossless]] or [[pfc]]"},
+    {"cma_roce_mode", "", "[[roce]]"},
+    {"cma_roce_tos", "", "[[roce]]"},
+    {"rxe_cfg", "", "[[soft_rdma]]"},
+    {"rdma", "link", "[[soft_rdma]]"},
+    {"rdma", "dev", "[[rdma_device]]"},
+    {"rdma", "system", "[rdma_system]"},
+    {"opensm", "", "[[opensm]]"},
+    {"ulimit", "-l", "[[memlock]]"},
+    {"nvme", "connect", "[[nvme_connection]]"},
+    {"nvme", "connect-all", "[[nvme_connection]]"},
+    {"iscsiadm", "", "[[iser_session]]"},
+    {"mount", "", "[[nfs_mount]]"},
+    {"srp_daemon", "", "[srp_initiator] and [[srp_rule]]"},
+});
+
+/// Files of the kernel into which scripts write for RDMA.
+struct Attribute {
+  std::string_view part;
+  std::string_view section;
+};
+constexpr auto kAttributes = std::to_array<Attribute>({{"/config/rdma_cm/", "[[roce]]"},
+                                                       {"/mlx4_port", "[[mlx4_port]]"},
+                                                       {"/add_target", "[[srp_rule]]"},
+                                                       {"/neigh/default/gc_thresh", "[[sysctl]]"},
+                                                       {"neigh.default.gc_thresh", "[[sysctl]]"}});
+
+/// Services of RDMA, without what stands behind '@' or '.' in the unit's name.
+struct Service {
+  std::string_view name;
+  std::string_view section;
+};
+constexpr auto kServices = std::to_array<Service>({{"opensm", "[[opensm]]"},
+                                                   {"opensmd", "[[opensm]]"},
+                                                   {"srp_daemon", "[srp_initiator] and [[srp_rule]]"},
+                                                   {"srp_daemon_port", "[srp_initiator] and [[srp_rule]]"},
+                                                   {"srpd", "[srp_initiator] and [[srp_rule]]"},
+                                                   {"nvmf-autoconnect", "[[nvme_connection]]"},
+                                                   {"openibd", "[[module]]"},
+                                                   {"rdma", "[[module]]"},
+                                                   {"rdma-load-modules", "[[module]]"},
+                                                   {"rdma-ndd", "[[service]]"},
+                                                   {"iwpmd", "[[service]]"},
+                                                   {"ibacm", "[[service]]"}});
+
+/// The section in place of "systemctl enable --now opensm", "service opensmd start", "/etc/init.d/srpd
+/// start".
+std::string_view section_of_service(const std::vector<std::string>& words) {
+  std::vector<std::string_view> plain;
+  for (const auto& word : words) {
+    if (!word.starts_with('-')) plain.emplace_back(word);
+  }
+  if (plain.size() < 2) return {};
+  if (plain[0] == "service" && plain.size() > 2) {
+    plain = {"systemctl", plain[2], plain[1]};
+  } else if (plain[0] != "systemctl") {
+    plain = {"systemctl", plain[1], plain[0]};
+  }
+  constexpr auto kVerbs = std::to_array<std::string_view>(
+      {"start", "restart", "force-restart", "reload-or-restart", "enable", "reenable"});
+  if (std::find(kVerbs.begin(), kVerbs.end(), plain[1]) == kVerbs.end()) return {};
+  for (const auto unit : std::span(plain).subspan(2)) {
+    const auto name = unit.substr(0, unit.find_first_of("@."));
+    const auto at = std::find_if(kServices.begin(), kServices.end(),
+                                 [&](const Service& service) { return service.name == name; });
+    if (at != kServices.end()) return at->section;
+  }
+  return {};
+}
+
+/// Whether it is a setting of the kernel for an interface of ours: "net.ipv4.conf.ib0.arp_ignore".
+bool sets_kernel(std::string_view text, const Claims& claims) {
+  for (const std::string_view parent :
+       {"/net/ipv4/conf/", "/net/ipv4/neigh/", "net.ipv4.conf.", "net.ipv4.neigh."}) {
+    const auto at = text.find(parent);
+    if (at == std::string_view::npos) continue;
+    const auto rest = text.substr(at + parent.size());
+    const auto name = rest.substr(0, rest.find(parent.back()));
+    if (claims.knows(name) && !is_pattern(name)) return true;
+  }
+  return false;
+}
+
+/// The section that says what a command does; empty when it is not about RDMA, or only looks.
+std::string_view section_for(const std::vector<std::string>& words, std::string_view text,
+                             const Claims& claims) {
+  if (words.empty() || std::find(words.begin(), words.end(), "show") != words.end()) return {};
+  for (const auto& tool : kTools) {
+    const bool second = tool.second.empty() || (words.size() > 1 && words[1] == tool.second);
+    const bool by_option = tool.command == "nvme" || tool.command == "mount";
+    const bool other = (by_option && text.find("rdma") == std::string_view::npos) ||  // over TCP
+                       (tool.command == "iscsiadm" && text.find("iser") == std::string_view::npos);
+    if (words.front() == tool.command && second && !other)
+      return tool.command == "rdma" && words.size() < 4 ? std::string_view() : tool.section;  // it lists
+  }
+  if (const auto section = section_of_service(words); !section.empty()) return section;
+  const bool sets = std::any_of(words.begin() + 1, words.end(),
+                                [](const std::string& word) { return word.find('=') != std::string::npos; });
+  const bool writes = std::any_of(words.begin(), words.end(),
+                                  [](const std::string& word) { return word.starts_with('>'); }) ||
+                      (words.front() == "sysctl" && sets);
+  for (const auto& attribute : kAttributes) {
+    if (writes && text.find(attribute.part) != std::string_view::npos) return attribute.section;
+  }
+  const bool nfs =
+      text.find("/nfsd/portlist") != std::string_view::npos && text.find("rdma") != std::string_view::npos;
+  if (writes && nfs) return "[nfs_server]";
+  return writes && sets_kernel(text, claims) ? "[[sysctl]]" : std::string_view();
+}
+
+/// "ib_srp", and "/lib/modules/…/ib_srp.ko.xz" as insmod(8) has it.
+bool is_module_of_rdma(std::string_view word) {
+  const auto name = word.substr(word.rfind('/') + 1);
+  return is_rdma_module(name.substr(0, name.find('.')));
+}
+
+/// Whether a hook's argument has this value when it runs for an interface of ours that comes up.
+bool is_up_or_ours(std::string_view value, const Claims& claims) {
+  constexpr auto kEvents = std::to_array<std::string_view>(
+      {"up", "pre-up", "post-up", "start", "routable", "configured", "carrier"});
+  return std::find(kEvents.begin(), kEvents.end(), value) != kEvents.end() ||
+         (claims.knows(value) && !is_pattern(value));
+}
+
+/// The line that ends the text which begins behind this one ("<<EOF"); empty where none does.
+std::string end_of_text(std::string_view line) {
+  const auto at = line.find("<<");
+  if (at == std::string_view::npos || line.substr(at).starts_with("<<<")) return {};
+  auto rest = line.substr(at + 2);
+  if (rest.starts_with('-')) rest.remove_prefix(1);
+  rest = base::trim(rest);
+  std::string out(rest.substr(0, rest.find_first_of(" \t;|&>)")));
+  std::erase_if(out, [](char c) { return c == '"' || c == '\'' || c == '\\'; });
+  const bool number = out.empty() || (out.front() >= '0' && out.front() <= '9');  // 1 << 3
+  return number ? std::string() : out;
+}
+
+class ImportedScript {
+ public:
+  explicit ImportedScript(Claims& claims)
+      : claims_(claims),
+        blocks_([&claims](std::string_view value) { return is_up_or_ours(value, claims); }) {}
+
+  /// A line that goes on in the next ones is one, with the number of its first.
+  struct Line {
+    std::string text;
+    int number = 0;
+  };
+
+  /// Before the first line of a script.
+  void begin(std::span<const Line> lines) {
+    find_calls(lines);
+    blocks_.begin();
+    end_ = Ending::kOpen;
+    text_end_.clear();
+  }
+
+  void line(std::string_view text, const Place& where) {
+    if (end_ != Ending::kOpen) {
+      if (end_ == Ending::kReached) claims_.pass(where, "after exit: no line from here on runs");
+      end_ = Ending::kTold;
+      return;
+    }
+    // A text is another script, or none: who reads it nobody knows.
+    const bool within = !text_end_.empty();
+    if (within && text == text_end_) return text_end_.clear();
+    if (!within) {
+      text_end_ = end_of_text(text);
+      text_from_ = where.line;
+    }
+    for (const auto& part : parts_of(text)) {
+      if (within) {
+        ShellCommand command;
+        command.text = part.text;
+        command.block = fmt::format("stands in a here-document that begins in line {}", text_from_);
+        take(command, where);
+        continue;
+      }
+      const auto command = blocks_.next(part, where.line);
+      if (command.ends) {
+        end_ = Ending::kReached;
+        return;
+      }
+      if (!command.text.empty() && !command.test && !take(command, where)) blocks_.warn_of_implausible();
+    }
+  }
+
+  void finish() {
+    for (auto& [name, one] : found_) {
+      settle(one);
+      claims_.interfaces.push_back(std::move(one));
+    }
+  }
+
+ private:
+  /// The functions that a script calls in any case, by itself or in one another.
+  void find_calls(std::span<const Line> lines) {
+    constexpr int kMostDepth = 8;
+    blocks_.set_called({});
+    for (int depth = 0; depth < kMostDepth; ++depth) {
+      auto called = calls_in(lines);
+      if (called == blocks_.called()) return;
+      blocks_.set_called(std::move(called));
+    }
+  }
+
+  ShellBlocks::Names calls_in(std::span<const Line> lines) {
+    ShellBlocks::Names first_words, called;
+    std::string text_end;
+    blocks_.begin();
+    for (const auto& [text, number] : lines) {
+      if (!text_end.empty()) {
+        if (text == text_end) text_end.clear();
+        continue;
+      }
+      text_end = end_of_text(text);
+      bool ends = false;
+      for (const auto& part : parts_of(text)) {
+        const auto command = blocks_.next(part, number);
+        ends = ends || command.ends;
+        const auto words = words_of(command.text);
+        if (words.empty()) continue;
+        if (command.condition().empty()) first_words.emplace(words.front());
+        const bool sets = words.front() == "ip" || words.front() == "modprobe" || words.front() == "ifconfig";
+        if (!command.test && !sets) blocks_.warn_of_implausible();
+      }
+      if (ends) break;
+    }
+    for (const auto& name : first_words) {
+      if (blocks_.functions().contains(name)) called.insert(name);
+    }
+    return called;
+  }
+
+  /// @return whether it succeeds, as far as that is known
+  bool take(const ShellCommand& command, const Place& where) {
+    const auto text = command.text;
+    const auto words = shell_words(text, "");
+    if (const auto there = elsewhere_of(words)) return elsewhere(*there, command, where);
+    const auto name = interface_of(words);
+    const bool literal = !name.empty() && name.find_first_of("$`*?{") == std::string::npos;
+    const bool ours = touches_ipoib(text) || (literal && claims_.knows(name));
+    if (!ours) return other(words, command, where);
+    const auto miss = [&](std::string_view why) {
+      claims_.miss(where, fmt::format("{}: {}", text, why));
+      return false;
+    };
+    if (!literal && text.find("type ipoib") == std::string_view::npos)
+      return miss("the interfaces are known only when the script runs");
+    if (const auto& condition = command.condition(); !condition.empty()) return miss(condition);
+    if (const auto object = ip_object(words); object < words.size() && words[object] == "addr")
+      return address(words, name, text, where);
+    if (literal) make(name, where);
+    const auto why = take_hook({where, "up", std::string(text), name, model::Family::kIpv4}, found_);
+    if (!why.empty()) return miss(why);
+    claims_.took(where);
+    return true;
+  }
+
+  [[nodiscard]] std::string interface_of(const std::vector<std::string>& words) const {
+    auto name = echoed_interface(words);
+    return name.empty() ? set_interface(words, claims_) : name;
+  }
+
+  /// A command in another network namespace, where interfaces are others than the document's. A module is
+  /// the kernel's all the same.
+  bool elsewhere(const Elsewhere& there, const ShellCommand& command, const Place& where) {
+    const auto& words = there.command;
+    if (!words.empty() && words.front() == "modprobe") return other(words, command, where);
+    const auto inner = base::join(words, " ");
+    const bool ours = touches_ipoib(inner) || claims_.knows(interface_of(words)) ||
+                      !section_for(words, inner, claims_).empty();
+    if (ours)
+      claims_.miss(where, fmt::format("{}: acts in the network namespace {}, of which the document says "
+                                      "nothing",
+                                      command.text, there.name));
+    return false;
+  }
+
+  /// A command that is not for an IPoIB interface: modules are loaded, the rest is named where it is for
+  /// RDMA.
+  /// @return whether it succeeds, as far as that is known
+  bool other(const std::vector<std::string>& words, const ShellCommand& command, const Place& where) {
+    const auto text = command.text;
+    const auto miss = [&](std::string_view why) {
+      claims_.miss(where, fmt::format("{}: {}", text, why));
+      return false;
+    };
+    if (const auto section = section_for(words, text, claims_); !section.empty())
+      return miss(fmt::format("write {}", section));
+    if (words.empty()) return false;
+    if (words.front() == "sleep" || words.front() == "true" || words.front() == ":") return true;
+    if (words.size() < 2) return false;
+    if (words.front() == "rmmod" || words.front() == "insmod") {
+      const bool loads = words.front() == "insmod";
+      if (std::none_of(words.begin() + 1, words.end(), is_module_of_rdma)) return false;
+      return miss(loads ? "write [[module]]" : "the document does not unload modules");
+    }
+    return words.front() == "modprobe" && modprobe(words, command, where);
+  }
+
+  bool modprobe(const std::vector<std::string>& words, const ShellCommand& command, const Place& where) {
+    const auto text = command.text;
+    bool unloads = false, asks = false, all = false;
+    std::vector<std::string> names;
+    for (const auto& word : std::span(words).subspan(1)) {
+      const bool letters = word.starts_with('-') && !word.starts_with("--");
+      const auto has = [&](std::string_view some) {
+        return letters && word.find_first_of(some) != std::string::npos;
+      };
+      unloads = unloads || has("r") || word.starts_with("--remove");
+      asks = asks || has("nDRcV") || word.starts_with("--show") || word == "--dry-run" ||
+             word == "--resolve-alias" || word == "--version";
+      all = all || has("a") || word == "--all";
+      if (!word.starts_with('-')) names.push_back(word);
+    }
+    if (asks || names.empty()) return true;
+    const bool several = all || unloads;  // else what follows the name are its options
+    const auto end = several ? names.end() : names.begin() + 1;
+    if (std::none_of(names.begin(), end, [](const std::string& name) { return is_rdma_module(name); }))
+      return true;
+    std::string why;
+    if (unloads) {
+      why = "the document does not unload modules";
+    } else if (!several && names.size() > 1) {
+      why = "write [[module]], with its options";
+    } else {
+      why = command.block;  // behind && and || stands whether it is loaded already
+    }
+    if (!why.empty()) {
+      claims_.miss(where, fmt::format("{}: {}", text, why));
+      return false;
+    }
+    for (auto& module : names) {
+      if (!is_rdma_module(module)) continue;
+      std::replace(module.begin(), module.end(), '-', '_');
+      claims_.entry("module", {{"name", loaded_for(module)}}, where);
+    }
+    claims_.took(where);
+    return true;
+  }
+
+  /// ip addr add ADDRESS dev INTERFACE
+  bool address(const std::vector<std::string>& words, const std::string& name, std::string_view text,
+               const Place& where) {
+    const auto verb = std::find_if(words.begin(), words.end(), [](const std::string& word) {
+      return word == "add" || word == "replace" || word == "change";
+    });
+    const bool peer = std::find(words.begin(), words.end(), "peer") != words.end();
+    if (verb == words.end() || verb + 1 == words.end()) return true;
+    if (peer) {
+      claims_.miss(where, fmt::format("{}: the command is not understood", text));
+      return false;
+    }
+    // Without a length it is an address of one host (get_prefix() of iproute2).
+    const auto& word = *(verb + 1);
+    const auto why = add_address(make(name, where), word, word.find(':') == std::string::npos ? 32 : 128);
+    if (!why.empty()) {
+      claims_.miss(where, why);
+      return false;
+    }
+    claims_.took(where);
+    return true;
+  }
+
+  Interface& make(const std::string& name, const Place& where) {
+    auto& one = found_[name];
+    if (one.name.empty()) {
+      one.name = name;
+      one.where = where;
+      one.passive = true;
+    }
+    return one;
+  }
+
+  enum class Ending { kOpen, kReached, kTold };
+
+  Claims& claims_;
+  std::map<std::string, Interface, std::less<>> found_;
+  ShellBlocks blocks_;
+  Ending end_ = Ending::kOpen;
+  std::string text_end_;  ///< of the text that the lines are in
+  int text_from_ = 0;     ///< the line in which it begins
+};
+
+/// The lines of a script but for empty ones and comments.
+std::vector<ImportedScript::Line> lines_of_script(std::string_view script) {
+  std::vector<ImportedScript::Line> out;
+  std::string joined, text_end;
+  int number = 0, first = 0;
+  const auto add = [&] {
+    const bool within = !text_end.empty();
+    if (!within) {
+      text_end = end_of_text(joined);
+    } else if (joined == text_end) {
+      text_end.clear();
+    }
+    out.push_back({std::move(joined), first});
+    joined.clear();
+  };
+  for (const auto raw : base::split(script, '\n')) {
+    ++number;
+    if (joined.empty()) first = number;
+    const auto line = base::trim(raw);
+    if (line.empty() || line.front() == '#') continue;
+    if (line.ends_with('\\')) {
+      joined += std::string(line.substr(0, line.size() - 1)) + ' ';
+      continue;
+    }
+    joined += line;
+    const bool goes_on = (line.ends_with("&&") || line.ends_with('|')) && text_end.empty();
+    if (goes_on && line.find(" #") == std::string_view::npos) {
+      joined += ' ';
+      continue;
+    }
+    add();
+  }
+  if (!joined.empty()) add();
+  return out;
+}
+
+}  // namespace
+
+void parse_scripts(std::span<const File> files, Claims& claims) {
+  ImportedScript script(claims);
+  for (const auto& file : files) {
+    const auto lines = lines_of_script(file.text);
+    script.begin(lines);
+    for (const auto& [text, number] : lines) script.line(text, {file.path, number});
+  }
+  script.finish();
+}
+
+}  // namespace rdmacfg::foreign

@@ -1,0 +1,443 @@
+// SPDX-License-Identifier: Apache-2.0
+// ifcfg files of RHEL (initscripts' sysconfig.txt, ifup-ib of rdma-core, nm-settings-ifcfg-rh(5)).
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <span>
+#include <utility>
+
+#include "base/text.hpp"
+#include "foreign/import/formats.hpp"
+#include "foreign/import/managers/ifcfg_routes.hpp"
+#include "foreign/inet.hpp"
+
+namespace rdmacfg::foreign {
+
+using model::Family;
+using model::InetMethod;
+
+namespace {
+
+std::string name_of(const File& file) { return file.path.substr(file.path.rfind('/') + 1); }
+
+void report(Keys& keys, const Item& item, const std::string& why) {
+  if (!why.empty()) keys.wrong(item, why);
+}
+
+/// The keys that begin with `stem`, in the order of their numbers, which is that of addresses and servers,
+/// wherever the lines stand.
+std::vector<std::string> keys_by_number(const Keys& keys, std::string_view stem) {
+  std::vector<std::pair<std::int64_t, std::string>> found;
+  for (auto& key : keys.left()) {
+    if (!key.starts_with(stem)) continue;
+    const auto rest = std::string_view(key).substr(stem.size());
+    const auto number = base::parse_number(rest);
+    if (!rest.empty() && (!number || *number > 0xffff)) continue;
+    found.emplace_back(rest.empty() ? -1 : static_cast<std::int64_t>(*number), std::move(key));
+  }
+  std::stable_sort(found.begin(), found.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<std::string> out;
+  for (auto& [number, key] : found) out.push_back(std::move(key));
+  return out;
+}
+
+/// IPADDR, IPADDR0, …, with the PREFIX or NETMASK and the GATEWAY of the same number.
+void read_addresses(Keys& keys, Inet& inet, Claims& claims) {
+  for (const auto& key : keys_by_number(keys, "IPADDR")) {
+    const auto number = key.substr(6);
+    const auto address = keys.take(key);
+    const auto prefix = keys.take("PREFIX" + number), mask = keys.take("NETMASK" + number);
+    if (!address) continue;
+    std::optional<int> length;
+    if (prefix) {
+      const auto bits = base::parse_number(prefix->value);
+      if (bits && *bits <= 32) length = static_cast<int>(*bits);
+      if (!length) report(keys, *prefix, fmt::format("{} is not a valid prefix length", prefix->value));
+    } else if (mask) {
+      length = prefix_of_netmask(mask->value);
+      if (!length) report(keys, *mask, fmt::format("{} is not a valid netmask", mask->value));
+    } else {
+      claims.miss(keys.place(*address),
+                  fmt::format("{}: neither PREFIX{} nor NETMASK{}", key, number, number));
+    }
+    if (length) report(keys, *address, add_address(inet, Family::kIpv4, address->value, length));
+    if (const auto gateway = number.empty() ? std::nullopt : keys.take("GATEWAY" + number))
+      report(keys, *gateway, set_gateway(inet, Family::kIpv4, gateway->value));
+  }
+}
+
+/// Which interfaces of ours are ports of something else, by what their files call that: "bond0", or its UUID.
+using Uppers = std::map<std::string, std::string, std::less<>>;
+
+constexpr std::array kUpperKeys{"MASTER",      "MASTER_UUID", "TEAM_MASTER", "TEAM_MASTER_UUID", "BRIDGE",
+                                "BRIDGE_UUID", "OVS_BRIDGE",  "VRF",         "VRF_UUID"};
+
+/// Keys without a meaning for the document, or whose meaning is in others.
+constexpr auto kNoMatter = std::to_array<std::string_view>(
+    {"TYPE",         "NAME",          "UUID",           "NM_CONTROLLED",        "USERCTL",
+     "NETWORK",      "BROADCAST",     "PROXY_METHOD",   "BROWSER_ONLY",         "IPV4_FAILURE_FATAL",
+     "LAST_CONNECT", "HOTPLUG",       "IPV6_PRIVACY",   "IPV6_FAILURE_FATAL",   "IPV6_ADDR_GEN_MODE",
+     "DHCPCLASS",    "IPV4INIT",      "DEVTIMEOUT",     "AUTOCONNECT_PRIORITY", "CONNECTED_MODE",
+     "PEERNTP",      "LINKDELAY",     "ACD_TIMEOUT",    "ARPING_WAIT",          "NOZEROCONF",
+     "STARTMODE",    "ARPCHECK",      "ARPUPDATE",      "AUTOCONNECT_RETRIES",  "MULTI_CONNECT",
+     "VLAN",         "DHCPV6C_SLEEP", "DHCPV6_TIMEOUT", "IPV4_DHCP_TIMEOUT",    "IPV6_DHCP_TIMEOUT",
+     "LLMNR",        "MDNS",          "LLDP",           "IPV6_RS_RETRANS_DELAY"});
+
+bool is_ours(const Keys& keys, const Claims& claims) {
+  const auto type = base::lower(keys.peek("TYPE"));
+  if (!type.empty()) return type == "infiniband" || type == "ipoib";
+  return keys.has("CONNECTED_MODE") || keys.has("PKEY") || claims.knows(keys.peek("DEVICE")) ||
+         guid_of_address(keys.peek("HWADDR")).has_value();
+}
+
+class Ifcfg {
+ public:
+  Ifcfg(const File& file, Claims& claims)
+      : file_(file), claims_(claims), keys_(file.path, parse_assignments(file), claims) {}
+
+  void parse(const Uppers& uppers) {
+    if (!is_ours(keys_, claims_)) return pass_over(uppers);
+    link();
+    // Its addresses are those of what it is a port of, whatever the file says (nm-settings-ifcfg-rh(5)).
+    const bool port = upper();
+    if (port) {
+      keys_.pass({"BOOTPROTO", "IPV6INIT", "IPV6_AUTOCONF", "DEFROUTE", "IPV6_DEFROUTE"});
+      for (const auto& key : keys_.left()) {
+        if (key.starts_with("IPADDR") || key.starts_with("GATEWAY") || key.starts_with("IPV6ADDR"))
+          keys_.tell(key,
+                     "has no effect: the interface is a port, and the addresses belong to its controller");
+      }
+      keys_.pass({"PREFIX*", "NETMASK*", "PEERDNS", "PEERROUTES"});
+    } else {
+      ipv4();
+      ipv6();
+      names();
+      offers();
+    }
+    keys_.tell(
+        "ZONE",
+        "the document does not support firewall zones; bind the interface with firewall-cmd --permanent "
+        "--change-interface");
+    keys_.pass(kNoMatter);
+    keys_.finish();
+    place_search(out_);
+    settle(out_);
+    claims_.interfaces.push_back(std::move(out_));
+  }
+
+ private:
+  void report(const Item& item, const std::string& why) { foreign::report(keys_, item, why); }
+
+  /// A file for something else; named where that stands over an interface of ours.
+  void pass_over(const Uppers& uppers) {
+    for (const auto* key : {"DEVICE", "UUID", "NAME"}) {
+      const auto at = uppers.find(keys_.peek(key));
+      if (at == uppers.end()) continue;
+      return claims_.miss(keys_.where(key),
+                          fmt::format("{} is over {}: bonds, teams and bridges are not part of "
+                                      "the document, nor are their addresses; keep this file",
+                                      at->first, at->second));
+    }
+    for (const auto* key : {"PHYSDEV", "BONDING_SLAVE0"}) {
+      const auto below = keys_.peek(key);
+      if (below.empty() || !claims_.knows(below)) continue;
+      return claims_.miss(keys_.where(key), fmt::format("{} is over {}: it is not part of the document",
+                                                        keys_.peek("DEVICE"), below));
+    }
+    claims_.pass({file_.path, 0}, "is not for InfiniBand");
+  }
+
+  /// Whether the interface is a port of a bond or the like.
+  bool upper() {
+    bool found = false;
+    for (const auto* key : kUpperKeys) {
+      if (keys_.peek(key).empty()) continue;
+      found = true;
+      keys_.tell(key, fmt::format("{} is over the interface: bonds, teams and bridges are not part of the "
+                                  "document",
+                                  keys_.peek(key)));
+    }
+    keys_.pass({"SLAVE", "DEVICETYPE", "BONDING_MASTER"});
+    return found;
+  }
+
+  void link() {
+    out_.where = {file_.path, 0};
+    const auto fallback = name_of(file_).substr(6);
+    const auto device = keys_.take("DEVICE");
+    // Without DEVICE the address tells which port is meant, and nobody asks for a name.
+    const bool by_address = keys_.has("HWADDR") || yes_or_no(keys_.peek("PKEY")) == true;
+    out_.name = device ? device->value : by_address ? std::string() : fallback;
+    if (device) keys_.mark(out_, "name", "DEVICE");
+    // initscripts rename the interface with that address; NetworkManager expects the name.
+    if (const auto address = keys_.take("HWADDR")) {
+      const auto guid = guid_of_address(address->value);
+      if (guid) {
+        out_.guid = *guid;
+        out_.names = device.has_value();
+      } else {
+        report(*address, guid.error().message);
+      }
+    }
+    if (const auto connected = keys_.flag("CONNECTED_MODE"))
+      out_.mode = *connected ? model::IpoibMode::kConnected : model::IpoibMode::kDatagram;
+    out_.mtu = keys_.number("MTU", model::kMtuConnectedMax);
+    if (keys_.flag("ONBOOT") == false) out_.state = model::State::kDown;
+    keys_.mark(out_, "mode", "CONNECTED_MODE");
+    keys_.mark(out_, "mtu", "MTU");
+    keys_.mark(out_, "state", "ONBOOT");
+    pkey();
+  }
+
+  void pkey() {
+    const auto parent = keys_.take("PHYSDEV");
+    const auto on = keys_.flag("PKEY");
+    // PKEY_ID_NM is what NetworkManager keeps beside PKEY_ID, without the bit that ifup-ib adds.
+    const auto raw = keys_.take("PKEY_ID_NM"), id = keys_.take("PKEY_ID");
+    if (!on.value_or(false)) {
+      for (const auto& one : {parent, raw, id}) {
+        if (one) claims_.pass(keys_.place(*one), fmt::format("{}: has no effect without PKEY=yes", one->key));
+      }
+      return;
+    }
+    const auto& item = raw ? raw : id;
+    out_.broken = true;
+    if (!item || !parent) {
+      claims_.miss(keys_.where("PKEY"), item ? "PKEY=yes without PHYSDEV" : "PKEY=yes without PKEY_ID");
+      return;
+    }
+    const auto key = pkey_of(item->value);
+    if (!key) return report(*item, key.error().message);
+    out_.broken = false;
+    out_.pkey = *key;
+    out_.parent = parent->value;
+    out_.names = false;  // ifup-ib makes it by the number
+  }
+
+  void ipv4() {
+    auto& inet = out_.ipv4;
+    if (const auto proto = keys_.take("BOOTPROTO")) {
+      const auto word = base::lower(proto->value);
+      if (word == "dhcp" || word == "bootp") {
+        inet.method = InetMethod::kAuto;
+      } else if (word == "autoip") {
+        inet.method = InetMethod::kLinkLocal;
+      } else if (word == "none" || word == "static") {
+        inet.method = InetMethod::kDisabled;
+      } else {
+        report(*proto, fmt::format("{} is not understood", proto->value));
+      }
+    }
+    for (const auto* key : {"IPADDR2", "IPADDR1", "IPADDR0", "IPADDR"})
+      keys_.mark(out_, "ipv4.addresses", key);
+    read_addresses(keys_, inet, claims_);
+    const auto numbered = inet.gateway;
+    if (const auto gateway = keys_.take("GATEWAY")) {
+      report(*gateway, set_gateway(inet, Family::kIpv4, gateway->value));
+      if (numbered && numbered != inet.gateway)
+        claims_.miss(keys_.place(*gateway),
+                     fmt::format("GATEWAY: counts, and {} of a GATEWAY with a number is "
+                                 "left out; write that as a route with a metric",
+                                 numbered->text()));
+    }
+    keys_.mark(out_, "ipv4.method", "BOOTPROTO");
+    keys_.mark(out_, "ipv4.gateway", "GATEWAY");
+    const auto defroute = keys_.flag("DEFROUTE");
+    if (defroute == false) inet.gateway.reset();
+    if (inet.method == InetMethod::kLinkLocal && !inet.addresses.empty()) inet.method.reset();
+  }
+
+  void ipv6() {
+    auto& inet = out_.ipv6;
+    const auto init = keys_.flag("IPV6INIT");
+    const auto autoconf = keys_.flag("IPV6_AUTOCONF");
+    const bool forwarding = keys_.flag("IPV6FORWARDING") == true;
+    const auto dhcp = keys_.flag("DHCPV6C");
+    const auto disabled = keys_.flag("IPV6_DISABLED");
+    if (const auto address = keys_.take("IPV6ADDR"))
+      report(*address, add_address(inet, Family::kIpv6, address->value, 64));
+    if (const auto more = keys_.take("IPV6ADDR_SECONDARIES")) {
+      for (const auto word : words_of(more->value)) report(*more, add_address(inet, Family::kIpv6, word, 64));
+    }
+    if (const auto gateway = keys_.take("IPV6_DEFAULTGW")) {
+      const auto percent = gateway->value.find('%');  // "fe80::1%ib0"
+      report(*gateway, set_gateway(inet, Family::kIpv6, gateway->value.substr(0, percent)));
+    }
+    keys_.mark(out_, "ipv6.method", "IPV6INIT");
+    keys_.mark(out_, "ipv6.addresses", "IPV6ADDR");
+    keys_.mark(out_, "ipv6.gateway", "IPV6_DEFAULTGW");
+    if (keys_.flag("IPV6_DEFROUTE") == false) inet.gateway.reset();
+    if (disabled == true) {
+      inet = {};
+      inet.method = InetMethod::kDisabled;
+    } else if (init == false) {
+      // The kernel's own link-local address stays.
+      claims_.pass(keys_.where("IPV6INIT"),
+                   inet.empty()
+                       ? "IPV6INIT=no: the kernel's link-local address stays, as without [ipoib.ipv6]"
+                       : "IPV6INIT=no: the IPv6 addresses of this file are not used");
+      inet = {};
+    } else if (dhcp == true || autoconf == true || (init == true && !autoconf && !forwarding)) {
+      // Without a setting, a host that is not a router takes addresses from one beside its own.
+      inet.method = InetMethod::kAuto;
+    } else if (init == true && inet.addresses.empty()) {
+      inet.method = InetMethod::kLinkLocal;
+    }
+  }
+
+  /// The handling of offers of a DHCP server or a router.
+  void offers() {
+    const bool four = out_.ipv4.method == InetMethod::kAuto, six = out_.ipv6.method == InetMethod::kAuto;
+    for (const auto* key : {"PEERDNS", "PEERROUTES"}) {
+      if (four) keys_.usual(key, "yes");
+    }
+    for (const auto* key : {"IPV6_PEERDNS", "IPV6_PEERROUTES"}) {
+      if (six) keys_.usual(key, "yes");
+    }
+    // "rfc3041" makes temporary addresses beside those that a router's prefixes give.
+    if (six) keys_.usual("IPV6_PRIVACY", "no");
+    keys_.pass({"PEERDNS", "PEERROUTES", "IPV6_PEERDNS", "IPV6_PEERROUTES"});
+    if (four && yes_or_no(keys_.peek("DEFROUTE")) == false) keys_.refuse("DEFROUTE");
+    if (six && yes_or_no(keys_.peek("IPV6_DEFROUTE")) == false) keys_.refuse("IPV6_DEFROUTE");
+    if (!four)
+      keys_.pass({"DHCP_CLIENT_ID", "DHCP_HOSTNAME", "DHCP_FQDN", "DHCP_SEND_HOSTNAME", "DHCPRELEASE",
+                  "PERSISTENT_DHCLIENT"});
+  }
+
+  void names() {
+    for (const auto& key : keys_by_number(keys_, "DNS")) {
+      if (key == "DNS") continue;
+      const auto server = keys_.take(key);
+      if (!server) continue;
+      keys_.mark(out_, server->value.find(':') == std::string::npos ? "ipv4.dns" : "ipv6.dns", key);
+      report(*server, add_server(out_, server->value));
+    }
+    if (const auto domain = keys_.take("DOMAIN")) add_search(out_, domain->value);
+  }
+
+  const File& file_;
+  Claims& claims_;
+  Keys keys_;
+  Interface out_;
+};
+
+/// "ib0" of "ifcfg-ib0:1" and of "ifcfg-ib0-range1"; empty for the file of an interface.
+std::string alias_of(const std::string& name) {
+  const auto range = name.rfind("-range");
+  const bool numbered =
+      range != std::string::npos && range > 5 && base::parse_number(std::string_view(name).substr(range + 6));
+  const auto end = numbered ? range : name.find(':');
+  return end == std::string::npos ? std::string() : name.substr(6, end - 6);
+}
+
+/// Interfaces over ours, as their files say it.
+Uppers uppers_of(std::span<const File> files, const Claims& claims) {
+  Uppers out;
+  for (const auto& file : files) {
+    const auto name = name_of(file);
+    if (!name.starts_with("ifcfg-") || is_leftover(name)) continue;
+    Claims aside;
+    const Keys keys(file.path, parse_assignments(file), aside);
+    if (!is_ours(keys, claims)) continue;
+    const auto device = keys.peek("DEVICE");
+    for (const auto* key : kUpperKeys) {
+      if (auto upper = keys.peek(key); !upper.empty())
+        out.emplace(std::move(upper), device.empty() ? name.substr(6) : device);
+    }
+  }
+  return out;
+}
+
+/// /etc/sysconfig/network: a gateway of the whole host, which the tools give the interface that reaches it,
+/// or that GATEWAYDEV names.
+void name_gateway(const File& file, std::span<const Interface> interfaces, Claims& claims) {
+  Claims aside;  // the host's name and the like do not matter
+  const Keys keys(file.path, parse_assignments(file), aside);
+  const auto gateway = model::IpAddress::parse(keys.peek("GATEWAY"));
+  const auto device = keys.peek("GATEWAYDEV");
+  if (!gateway) return;
+  const auto at = std::find_if(interfaces.begin(), interfaces.end(), [&](const Interface& interface) {
+    if (!device.empty()) return interface.name == device;
+    const auto& addresses = interface.inet(gateway->family).addresses;
+    return std::any_of(addresses.begin(), addresses.end(),
+                       [&](const model::IpPrefix& prefix) { return prefix.contains(*gateway); });
+  });
+  if (at == interfaces.end() || at->inet(gateway->family).gateway) return;
+  claims.miss(keys.where("GATEWAY"),
+              fmt::format("GATEWAY: the default route of the host is over {}; write gateway = \"{}\" for it",
+                          at->name.empty() ? at->where.text() : at->name, gateway->text()));
+}
+
+/// A further address of an interface, which ifup-aliases of initscripts adds.
+void parse_alias(const File& file, Interface& into, Claims& claims) {
+  Keys keys(file.path, parse_assignments(file), claims);
+  if (keys.has("IPADDR_START")) {
+    claims.miss(keys.where("IPADDR_START"), "the document does not support address ranges");
+    return;
+  }
+  if (keys.flag("ONPARENT") == false) {
+    claims.pass(keys.where("ONPARENT"), "ONPARENT=no: the address does not come with its interface");
+    return;
+  }
+  read_addresses(keys, into.ipv4, claims);
+  keys.pass({"DEVICE", "TYPE", "NAME", "UUID", "BOOTPROTO", "ONBOOT", "NM_CONTROLLED", "USERCTL", "NETWORK",
+             "BROADCAST"});
+  keys.finish();
+}
+
+}  // namespace
+
+void parse_ifcfg(std::span<const File> files, Claims& claims) {
+  const auto before = claims.interfaces.size();
+  // Interfaces by name and, as NetworkManager has it, by file.
+  std::map<std::string, std::size_t, std::less<>> named, filed;
+  const auto find = [&](const std::string& name) -> Interface* {
+    const auto at = named.find(name), other = filed.find(name);
+    if (at != named.end()) return &claims.interfaces[at->second];
+    return other == filed.end() ? nullptr : &claims.interfaces[other->second];
+  };
+  std::vector<const File*> aliases;
+  const auto uppers = uppers_of(files, claims);
+  for (const auto& file : files) {
+    const auto name = name_of(file);
+    if (!name.starts_with("ifcfg-") || name == "ifcfg-lo" || is_leftover(name)) continue;
+    if (!alias_of(name).empty()) {
+      aliases.push_back(&file);
+      continue;
+    }
+    Ifcfg(file, claims).parse(uppers);
+    if (claims.interfaces.empty() || claims.interfaces.back().where.file != file.path) continue;
+    named.try_emplace(claims.interfaces.back().name, claims.interfaces.size() - 1);
+    filed.try_emplace(name.substr(6), claims.interfaces.size() - 1);
+  }
+  for (const auto* file : aliases) {
+    if (auto* one = find(alias_of(name_of(*file))); one != nullptr) {
+      parse_alias(*file, *one, claims);
+    } else {
+      claims.pass({file->path, 0}, "is not for an InfiniBand interface");
+    }
+  }
+  for (const auto& file : files) {
+    const auto name = name_of(file);
+    const auto dash = name.find('-');
+    const auto kind = name.substr(0, dash);
+    const bool six = kind == "route6", rules = kind == "rule" || kind == "rule6";
+    if ((!six && !rules && kind != "route") || dash == std::string::npos || is_leftover(name)) continue;
+    auto* one = find(name.substr(dash + 1));
+    if (one == nullptr) {
+      claims.pass({file.path, 0}, "is not for an InfiniBand interface");
+    } else if (rules) {
+      claims.miss({file.path, 0}, "the document does not support policy rules");
+    } else {
+      parse_route_file(file, six ? Family::kIpv6 : Family::kIpv4, *one, find, claims);
+    }
+  }
+  for (const auto& file : files) {
+    if (name_of(file) == "network") name_gateway(file, std::span(claims.interfaces).subspan(before), claims);
+  }
+}
+
+}  // namespace rdmacfg::foreign

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "foreign/import/managers/ifcfg_routes.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <set>
+#include <string_view>
+
+#include "base/text.hpp"
+#include "foreign/inet.hpp"
+#include "foreign/keys.hpp"
+
+namespace rdmacfg::foreign {
+
+using model::Family;
+
+namespace {
+
+/// "ib1" of "198.51.100.0/24 via 192.0.2.9 dev ib1"; empty without it.
+std::string_view device_of(std::string_view line) {
+  const auto words = words_of(line);
+  const auto at = std::find(words.begin(), words.end(), "dev");
+  return at == words.end() || at + 1 == words.end() ? std::string_view() : *(at + 1);
+}
+
+}  // namespace
+
+void parse_route_file(const File& file, Family family, Interface& owner,
+                      const std::function<Interface*(const std::string& name)>& find, Claims& claims) {
+  std::set<std::uint64_t> numbers;
+  for (const auto line : base::split(file.text, '\n')) {
+    const auto text = base::trim(line);
+    if (!text.starts_with("ADDRESS")) continue;
+    if (const auto number = base::parse_number(text.substr(7, text.find('=') - 7))) numbers.insert(*number);
+  }
+  if (numbers.empty()) {
+    int number = 0;
+    for (const auto raw : base::split(file.text, '\n')) {
+      ++number;
+      const auto line = base::trim(raw.substr(0, raw.find('#')));
+      if (line.empty()) continue;
+      const auto device = device_of(line);
+      auto* one = device.empty() || device == owner.name ? &owner : find(std::string(device));
+      if (one == nullptr) {
+        claims.pass({file.path, number}, fmt::format("is for {}, not for {}", device, owner.name));
+        continue;
+      }
+      const auto why = add_route_words(one->inet(family), family, line);
+      if (why.empty()) {
+        claims.took({file.path, number});
+      } else {
+        claims.miss({file.path, number}, why);
+      }
+    }
+    return;
+  }
+  Keys keys(file.path, parse_assignments(file), claims);
+  for (const auto number : numbers) {
+    const auto address = keys.take(fmt::format("ADDRESS{}", number));
+    const auto mask = keys.text(fmt::format("NETMASK{}", number));
+    const auto gateway = keys.text(fmt::format("GATEWAY{}", number));
+    const auto metric = keys.text(fmt::format("METRIC{}", number));
+    if (!address) continue;
+    const auto length = mask ? prefix_of_netmask(*mask) : std::optional(32);
+    auto words = fmt::format("{}/{}", address->value, length.value_or(0));
+    if (gateway) words += " via " + *gateway;
+    if (metric) words += " metric " + *metric;
+    const auto why = length ? add_route_words(owner.inet(family), family, words) : "the netmask is not valid";
+    if (!why.empty()) keys.wrong(*address, why);
+  }
+  keys.finish();
+}
+
+}  // namespace rdmacfg::foreign

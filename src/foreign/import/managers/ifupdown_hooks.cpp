@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "foreign/import/managers/ifupdown_hooks.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <set>
+
+#include "base/text.hpp"
+#include "foreign/inet.hpp"
+#include "foreign/syntax/shell_blocks.hpp"
+#include "foreign/syntax/shell_line.hpp"
+
+namespace rdmacfg::foreign {
+
+namespace {
+
+constexpr std::string_view kNot = "the command is not understood";
+
+using Words = std::vector<std::string>;
+using Found = std::map<std::string, Interface, std::less<>>;
+
+std::string_view after(const Words& words, std::string_view word) {
+  const auto at = std::find(words.begin(), words.end(), word);
+  return at == words.end() || at + 1 == words.end() ? std::string_view() : std::string_view(*(at + 1));
+}
+
+bool has(const Words& words, std::string_view word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+/// echo VALUE > /sys/class/net/INTERFACE/FILE, of mode, create_child, umcast and mtu
+struct SysfsWrite {
+  std::string value, interface, file;
+};
+
+std::optional<SysfsWrite> sysfs_write_of(const Words& words) {
+  if (words.size() != 4 || words[0] != "echo" || words[2] != ">") return std::nullopt;
+  const auto parts = base::split(words[3], '/');
+  if (parts.size() != 6 || parts[3] != "net") return std::nullopt;
+  if (parts[5] != "mode" && parts[5] != "create_child" && parts[5] != "umcast" && parts[5] != "mtu")
+    return std::nullopt;
+  if (parts[4].find_first_of("$`*?") != std::string_view::npos) return std::nullopt;  // a shell's matter
+  return SysfsWrite{words[1], std::string(parts[4]), std::string(parts[5])};
+}
+
+/// An echo into a file that only IPoIB interfaces have.
+std::optional<SysfsWrite> ipoib_echo_of(const Words& words) {
+  auto echo = sysfs_write_of(words);
+  if (echo && echo->file == "mtu") echo.reset();
+  return echo;
+}
+
+/// ip link add [link PARENT] [name] NAME type ipoib [pkey KEY] [mode MODE] [umcast FLAG]
+struct Add {
+  std::string parent, name;
+  std::string_view pkey, mode, umcast;
+  std::string_view rest;  ///< a word that is none of these
+};
+
+/// Words of `ip link add` with a value, which stand before or behind the name (iplink_parse() of iproute2).
+bool has_value(std::string_view word) {
+  constexpr auto kValued =
+      std::to_array<std::string_view>({"mtu", "address", "broadcast", "txqueuelen", "txqlen", "numtxqueues",
+                                       "numrxqueues", "index", "alias", "group"});
+  return std::find(kValued.begin(), kValued.end(), word) != kValued.end();
+}
+
+std::optional<Add> add_of(const Words& words) {
+  if (words.empty() || words.front() != "ip" || !has(words, "link") || after(words, "type") != "ipoib")
+    return std::nullopt;
+  auto at = std::find(words.begin(), words.end(), "add");
+  if (at == words.end()) return std::nullopt;
+  Add out;
+  for (++at; at != words.end() && *at != "type"; ++at) {
+    const bool keyed = *at == "link" || *at == "name" || *at == "dev";
+    auto& into = *at == "link" ? out.parent : out.name;
+    if (!keyed && (!out.name.empty() || has_value(*at))) {
+      out.rest = *at;
+      if (++at == words.end()) return std::nullopt;
+      continue;
+    }
+    if (keyed && ++at == words.end()) return std::nullopt;
+    into = *at;
+  }
+  out.pkey = after(words, "pkey");
+  out.mode = after(words, "mode");
+  out.umcast = after(words, "umcast");
+  const auto type = static_cast<std::size_t>(std::find(words.begin(), words.end(), "type") - words.begin());
+  for (auto word = type + 2; word < words.size(); word += 2) {
+    if (words[word] != "pkey" && words[word] != "mode" && words[word] != "umcast") out.rest = words[word];
+  }
+  return out;
+}
+
+/// Whether the commands of ip(8) are in another file.
+bool is_batch(const Words& words) {
+  const auto object = ip_object(words);
+  return std::any_of(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(object),
+                     [](const std::string& word) { return word == "-b" || word.starts_with("-ba"); });
+}
+
+/// Commands that set nothing: those that wait, and those that test whether the interface is there before it
+/// is set up.
+bool says_nothing(const Words& words) {
+  const auto& first = words.front();
+  if (first == "modprobe" || first == "sleep" || first == "true" || first == ":") return true;
+  const bool test = (first == "test" && words.size() == 3) || (first == "[" && words.size() == 4);
+  return test && (words[1] == "-e" || words[1] == "-f" || words[1] == "-d" || words[1] == "-w") &&
+         words[2].starts_with("/sys/class/net/");
+}
+
+class HookParser {
+ public:
+  HookParser(const Hook& hook, Found& found)
+      : hook_(hook), found_(found), words_(shell_words(hook.command, hook.own)) {}
+
+  std::string take() {
+    if (words_.empty() || says_nothing(words_)) return {};
+    if (const auto echo = sysfs_write_of(words_)) return take_sysfs_write(*echo);
+    if (const auto there = elsewhere_of(words_))
+      return fmt::format("acts in the network namespace {}, of which the document says nothing", there->name);
+    if (words_.front() == "ip" && is_batch(words_)) return std::string(kNot);
+    if (const auto add = add_of(words_)) return take_add(*add);
+    if (words_.front() == "ip" && has(words_, "route")) return route();
+    if (words_.front() == "ip" && has(words_, "link") && has(words_, "set"))
+      return set(std::find(words_.begin(), words_.end(), "set") + 1);
+    if (words_.front() == "ifconfig") return set(words_.begin() + 1);
+    return std::string(kNot);
+  }
+
+ private:
+  /// Another interface has what its own stanza says; a command elsewhere may add to that.
+  template <class T>
+  std::string put(std::optional<T>& into, const T& value, const Interface& one, std::string_view what) {
+    if (one.name != hook_.own && into && *into != value)
+      return fmt::format("{}: {} says something else", what, one.where.text());
+    into = value;
+    return {};
+  }
+
+  static std::string unknown(std::string_view name) {
+    return fmt::format("it is for {}, which is not an InfiniBand interface of these files",
+                       name.empty() ? "no interface" : name);
+  }
+
+  Interface* of(std::string_view name) {
+    const auto at = found_.find(name);
+    return at == found_.end() ? nullptr : &at->second;
+  }
+
+  /// The P_Key interface `name`, made when no stanza is its own.
+  std::string make(const std::string& name, const std::string& parent, std::string_view key) {
+    const auto pkey = pkey_of(key);
+    if (!pkey) {
+      if (auto* one = of(name)) one->broken = true;
+      return pkey.error().message;
+    }
+    const auto [at, fresh] = found_.try_emplace(name);
+    auto& one = at->second;
+    if (fresh) {
+      one.name = name;
+      one.where = hook_.where;
+    }
+    one.pkey = *pkey;
+    one.parent = parent;
+    return {};
+  }
+
+  std::string take_sysfs_write(const SysfsWrite& echo) {
+    if (echo.file == "mode") {
+      auto* one = of(echo.interface);
+      if (one == nullptr) return unknown(echo.interface);
+      const auto mode = model::parse_ipoib_mode(echo.value);
+      return mode ? put(one->mode, *mode, *one, "mode") : mode.error().message;
+    }
+    if (echo.file == "umcast" || echo.file == "mtu") {
+      auto* one = of(echo.interface);
+      if (one == nullptr) return unknown(echo.interface);
+      return echo.file == "mtu" ? set_mtu(*one, echo.value) : set_umcast(*one, echo.value);
+    }
+    const auto pkey = pkey_of(echo.value);
+    // The kernel names the child after its parent and the P_Key, as a full member.
+    if (pkey) return make(child_name(echo.interface, *pkey), echo.interface, echo.value);
+    if (auto* one = of(hook_.own); one != nullptr && hook_.own.starts_with(echo.interface + "."))
+      one->broken = true;
+    return pkey.error().message;
+  }
+
+  std::string take_add(const Add& add) {
+    auto why = make(add.name, add.parent, add.pkey);
+    if (!why.empty()) return why;
+    auto& one = found_.find(add.name)->second;
+    if (!add.mode.empty()) {
+      const auto mode = model::parse_ipoib_mode(add.mode);
+      if (!mode) return mode.error().message;
+      why = put(one.mode, *mode, one, "mode");
+    }
+    if (!add.umcast.empty() && why.empty()) why = set_umcast(one, add.umcast);
+    if (!add.rest.empty() && why.empty()) why = fmt::format("{}: is not understood", add.rest);
+    return why;
+  }
+
+  std::string set_umcast(Interface& one, std::string_view value) {
+    const auto umcast = yes_or_no(value);
+    if (!umcast) return fmt::format("umcast {}: is neither 0 nor 1", value);
+    return put(one.umcast, *umcast, one, "umcast");
+  }
+
+  std::string set_mtu(Interface& one, std::string_view value) {
+    const auto number = base::parse_number(value);
+    if (!number || *number > static_cast<std::uint64_t>(model::kMtuConnectedMax))
+      return fmt::format("{} is not a valid MTU", value);
+    return put(one.mtu, static_cast<std::int64_t>(*number), one, "MTU");
+  }
+
+  std::string route() {
+    const auto verb = std::find_if(words_.begin(), words_.end(),
+                                   [](const auto& word) { return word == "add" || word == "replace"; });
+    if (verb == words_.end()) return std::string(kNot);
+    const auto device = after(words_, "dev");
+    auto* one = of(device.empty() ? std::string_view(hook_.own) : device);
+    if (one == nullptr) return unknown(device.empty() ? std::string_view(hook_.own) : device);
+    const auto family = has(words_, "-6")   ? model::Family::kIpv6
+                        : has(words_, "-4") ? model::Family::kIpv4
+                                            : hook_.family;
+    return add_route_words(one->inet(family), family, base::join(Words(verb + 1, words_.end()), " "));
+  }
+
+  /// Arguments of `ip link set` and ifconfig: the interface with or without `dev`, in any place.
+  std::string set(Words::const_iterator at) {
+    std::string device, mtu, name, rest;
+    for (; at != words_.end(); ++at) {
+      const bool keyed = *at == "dev" || *at == "mtu" || *at == "name";
+      if (keyed && at + 1 == words_.end()) return fmt::format("nothing behind {}", *at);
+      if (*at == "dev") {
+        device = *++at;
+      } else if (*at == "mtu") {
+        mtu = *++at;
+      } else if (*at == "name") {
+        name = *++at;
+      } else if (*at != "up" && device.empty()) {
+        device = *at;
+      } else if (*at != "up") {
+        rest += rest.empty() ? *at : ' ' + *at;
+      }
+    }
+    auto* one = of(device);
+    if (one == nullptr) return unknown(device);
+    if (!mtu.empty()) {
+      if (auto why = set_mtu(*one, mtu); !why.empty()) return why;
+    }
+    if (!name.empty()) return rename(device, name);
+    return rest.empty() ? std::string() : fmt::format("{}: is not understood", rest);
+  }
+
+  /// A child of the kernel's name becomes the stanza's interface.
+  std::string rename(const std::string& from, const std::string& to) {
+    auto child = found_.extract(from);
+    auto* one = of(to);
+    if (one == nullptr || to != hook_.own || !child.mapped().pkey || one->pkey) {
+      found_.insert(std::move(child));
+      return std::string(kNot);
+    }
+    one->pkey = child.mapped().pkey;
+    one->parent = child.mapped().parent;
+    if (!one->mode) one->mode = child.mapped().mode;
+    if (!one->mtu) one->mtu = child.mapped().mtu;
+    return {};
+  }
+
+  const Hook& hook_;
+  Found& found_;
+  Words words_;
+};
+
+}  // namespace
+
+bool is_hook(std::string_view key) {
+  return key == "pre-up" || key == "up" || key == "post-up" || key == "down" || key == "pre-down" ||
+         key == "post-down";
+}
+
+bool is_of_ipoib(const Hook& hook) {
+  const auto parts = parts_of(hook.command);
+  return std::any_of(parts.begin(), parts.end(), [&](const Part& part) {
+    const auto words = shell_words(part.text, hook.own);
+    return ipoib_echo_of(words) || add_of(words);
+  });
+}
+
+bool shows_ipoib(const Hook& hook) {
+  const auto parts = parts_of(hook.command);
+  return std::any_of(parts.begin(), parts.end(), [&](const Part& part) {
+    const auto words = shell_words(part.text, hook.own);
+    if (const auto add = add_of(words)) return add->name == hook.own || add->parent == hook.own;
+    const auto echo = ipoib_echo_of(words);
+    if (!echo) return false;
+    const auto pkey = pkey_of(echo->value);
+    return echo->interface == hook.own ||
+           (echo->file == "create_child" && pkey && child_name(echo->interface, *pkey) == hook.own);
+  });
+}
+
+bool renames_child(const std::vector<Hook>& hooks) {
+  std::set<std::string, std::less<>> made;
+  for (const auto& hook : hooks) {
+    for (const auto& part : parts_of(hook.command)) {
+      const auto words = shell_words(part.text, hook.own);
+      const auto echo = ipoib_echo_of(words);
+      if (echo && echo->file == "create_child") {
+        if (const auto pkey = pkey_of(echo->value)) made.insert(child_name(echo->interface, *pkey));
+      }
+      const bool renamed = has(words, "set") && after(words, "name") == hook.own;
+      if (renamed &&
+          std::any_of(words.begin(), words.end(), [&](const auto& word) { return made.contains(word); }))
+        return true;
+    }
+  }
+  return false;
+}
+
+std::string take_hook(const Hook& hook, std::map<std::string, Interface, std::less<>>& found) {
+  if (hook.key.ends_with("down")) return {};  // what is taken away again needs no entry
+  const auto parts = parts_of(hook.command);
+  ShellBlocks blocks([&](std::string_view value) { return value == hook.own; });
+  std::string first;
+  bool runs = true;  // nobody knows it of what stands behind something that is not understood
+  for (const auto& part : parts) {
+    const auto command = blocks.next(part, hook.where.line);
+    if (part.joint == "||" || part.joint == "|") {
+      runs = false;
+    } else if (part.joint != "&&") {
+      runs = true;
+    }
+    const auto words = shell_words(command.text, hook.own);
+    if (words.empty() || words.front() == "exit" || (!command.block.empty() && says_nothing(words))) continue;
+    auto one = hook;
+    one.command = command.text;
+    // The condition of an `if` that is not understood is told where something depends on it.
+    const auto why = !command.block.empty() ? command.block
+                     : runs                 ? HookParser(one, found).take()
+                                            : std::string(kNot);
+    if (why.empty() || (command.decides && command.block.empty())) continue;
+    runs = false;
+    if (first.empty()) first = parts.size() == 1 ? why : fmt::format("{}: {}", command.text, why);
+  }
+  return first;
+}
+
+}  // namespace rdmacfg::foreign

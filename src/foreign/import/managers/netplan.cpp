@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+// netplan's YAML (netplan(5)).
+#include "foreign/import/managers/netplan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/text.hpp"
+#include "foreign/import/formats.hpp"
+#include "foreign/inet.hpp"
+#include "foreign/syntax/yaml.hpp"
+
+namespace rdmacfg::foreign {
+
+using model::Family;
+using model::InetMethod;
+
+namespace {
+
+class Device {
+ public:
+  Device(const YamlNode::Member& member, Claims& claims)
+      : member_(member), keys_(member.value, claims), claims_(claims) {
+    out_.where = {std::string(member.where.file), member.where.line};
+    out_.name = member.key;
+  }
+
+  void parse() {
+    match();
+    if (const auto name = keys_.text("set-name"); !name.empty()) {
+      out_.name = name;
+      out_.names = true;
+    }
+    if (const auto mode = keys_.text("infiniband-mode"); !mode.empty()) {
+      const auto parsed = model::parse_ipoib_mode(mode);
+      if (parsed) {
+        out_.mode = *parsed;
+      } else {
+        keys_.wrong(*keys_.take("infiniband-mode"), parsed.error().message);
+      }
+    }
+    out_.mtu = keys_.number("mtu", model::kMtuConnectedMax);
+    const auto activation = keys_.text("activation-mode");
+    if (activation == "off" || activation == "manual") {
+      out_.state = model::State::kDown;
+    } else if (!activation.empty()) {
+      keys_.wrong(*keys_.take("activation-mode"), fmt::format("{}: is neither off nor manual", activation));
+    }
+    keys_.mark(out_, "name", "set-name");
+    keys_.mark(out_, "mode", "infiniband-mode");
+    keys_.mark(out_, "mtu", "mtu");
+    keys_.mark(out_, "state", "activation-mode");
+    keys_.mark(out_, "ipv4.method", "dhcp4");
+    keys_.mark(out_, "ipv6.method", "dhcp6");
+    keys_.mark(out_, "ipv4.gateway", "gateway4");
+    keys_.mark(out_, "ipv6.gateway", "gateway6");
+    for (const auto* path : {"ipv4.addresses", "ipv6.addresses"}) keys_.mark(out_, path, "addresses");
+    methods();
+    addresses();
+    routes();
+    servers();
+    overrides("dhcp4-overrides", out_.ipv4);
+    overrides("dhcp6-overrides", out_.ipv6);
+    for (const auto* key : {"ipv6-privacy", "wakeonlan"}) keys_.usual(key, "no");
+    keys_.pass(
+        {"optional", "renderer", "critical", "dhcp-identifier", "optional-addresses", "ignore-carrier"});
+    keys_.finish(member_.key);
+    place_search(out_);
+    settle(out_);
+    claims_.interfaces.push_back(std::move(out_));
+  }
+
+ private:
+  void report(const YamlNode& node, const std::string& why) {
+    if (!why.empty()) keys_.wrong(node, why);
+  }
+
+  void match() {
+    const auto* node = keys_.mapping("match");
+    if (node == nullptr) return;
+    YamlKeys match(*node, claims_);
+    const auto address = match.text("macaddress"), name = match.text("name");
+    if (!address.empty()) {
+      const auto guid = guid_of_address(address);
+      if (guid) {
+        out_.guid = *guid;
+      } else {
+        keys_.wrong(*node, guid.error().message);
+      }
+    }
+    if (is_pattern(name) && address.empty()) {
+      out_.broken = true;
+      keys_.wrong(*node,
+                  fmt::format("match: name: {} may be several interfaces; write each by its name", name));
+    } else if (!name.empty() && !is_pattern(name)) {
+      out_.name = name;
+    }
+    match.pass({"driver"});
+    match.finish("match");
+  }
+
+  void methods() {
+    const auto dhcp4 = keys_.flag("dhcp4");
+    if (dhcp4) out_.ipv4.method = *dhcp4 ? InetMethod::kAuto : InetMethod::kDisabled;
+    const bool dhcp = keys_.flag("dhcp6") == true, advertised = keys_.flag("accept-ra") == true;
+    if (dhcp || advertised) out_.ipv6.method = InetMethod::kAuto;
+    const auto* local = keys_.take("link-local");
+    const auto families = keys_.words("link-local");
+    if (local == nullptr || local->sort != YamlNode::Sort::kSequence) return;
+    for (const auto* one : families) {
+      if (one->text == "ipv4" || one->text == "ipv6") continue;
+      return report(*one, fmt::format("link-local: {} is neither ipv4 nor ipv6", one->text));
+    }
+    const auto has = [&](std::string_view family) {
+      return std::any_of(families.begin(), families.end(),
+                         [&](const YamlNode* one) { return one->text == family; });
+    };
+    if (has("ipv4") && out_.ipv4.method != InetMethod::kAuto) out_.ipv4.method = InetMethod::kLinkLocal;
+    if (!has("ipv6") && !out_.ipv6.method) out_.ipv6.method = InetMethod::kDisabled;
+  }
+
+  /// The handling of offers of a DHCP server.
+  void overrides(std::string_view key, const Inet& inet) {
+    const auto* node = keys_.mapping(key);
+    if (node == nullptr || inet.method != InetMethod::kAuto) return;
+    YamlKeys inner(*node, claims_);
+    for (const auto* one : {"use-dns", "use-routes", "use-mtu"}) inner.usual(one, "yes");
+    inner.usual("use-domains", "no");
+    inner.pass({"use-ntp", "use-hostname", "send-hostname", "hostname"});
+    inner.finish(key);
+  }
+
+  void addresses() {
+    for (const auto& item : keys_.list("addresses")) {
+      // "192.0.2.1/24": { label: … }
+      const bool options = item.sort == YamlNode::Sort::kMapping && item.members.size() == 1;
+      if (options) claims_.pass(item.place(), "options of the address are left out");
+      report(item, add_address(out_, options ? item.members.front().key : item.text));
+    }
+    for (const auto family : {Family::kIpv4, Family::kIpv6}) {
+      const std::string_view key = family == Family::kIpv4 ? "gateway4" : "gateway6";
+      const auto* node = keys_.take(key);
+      if (node != nullptr) report(*node, set_gateway(out_.inet(family), family, node->text));
+    }
+    for (auto* inet : {&out_.ipv4, &out_.ipv6}) {
+      const bool keeps = inet->method == InetMethod::kLinkLocal || inet->method == InetMethod::kDisabled;
+      if (keeps && !inet->addresses.empty()) inet->method.reset();
+    }
+  }
+
+  void routes() {
+    for (const auto& item : keys_.list("routes")) {
+      YamlKeys route(item, claims_);
+      if (!route.fits()) continue;
+      const auto to = route.text("to"), via = route.text("via");
+      const auto metric = route.number("metric", 0xffffffffU), table = route.number("table", 0xffffffffU);
+      const auto wrong = wrong_type(route.text("type"));
+      route.usual("on-link", "no");
+      route.pass({"scope"});
+      route.finish("routes");
+      if (!wrong.empty()) {
+        report(item, wrong);
+        continue;
+      }
+      auto words = to.empty() ? std::string("default") : to;
+      if (!via.empty()) words += " via " + via;
+      if (metric) words += fmt::format(" metric {}", *metric);
+      if (table) words += fmt::format(" table {}", *table);
+      const bool six = (to + via).find(':') != std::string::npos;
+      const auto family = six ? Family::kIpv6 : Family::kIpv4;
+      report(item, add_route_words(out_.inet(family), family, words));
+    }
+  }
+
+  void servers() {
+    const auto* node = keys_.mapping("nameservers");
+    if (node == nullptr) return;
+    YamlKeys servers(*node, claims_);
+    for (const auto* item : servers.words("addresses")) report(*item, add_server(out_, item->text));
+    for (const auto* item : servers.words("search")) add_search(out_, item->text);
+    servers.finish("nameservers");
+  }
+
+  const YamlNode::Member& member_;
+  YamlKeys keys_;
+  Claims& claims_;
+  Interface out_;
+};
+
+bool is_ipoib(const YamlNode::Member& member, const Claims& claims) {
+  const auto& node = member.value;
+  if (node.find("infiniband-mode") != nullptr) return true;
+  std::string name = member.key;
+  if (const auto* match = node.find("match")) {
+    const auto* address = match->find("macaddress");
+    if (address != nullptr && guid_of_address(address->text)) return true;
+    if (const auto* inner = match->find("name")) name = inner->text;
+    if (address != nullptr && is_pattern(name)) return false;  // the address tells, and is none of ours
+  }
+  if (const auto* set = node.find("set-name"); set != nullptr && !set->text.empty()) name = set->text;
+  return claims.knows(name);
+}
+
+/// Bonds and the like, which are passed over, but for those with an interface of ours.
+void parse_others(std::string_view sort, const YamlNode& node, const std::set<std::string>& ours,
+                  Claims& claims) {
+  const auto is_ours = [&](const YamlNode& one) {
+    return one.is_scalar() && (ours.contains(one.text) || claims.knows(one.text));
+  };
+  bool any = false;
+  for (const auto& member : node.members) {
+    const auto* list = member.value.find("interfaces");
+    const auto* link = member.value.find("link");
+    const YamlNode* found = link != nullptr && is_ours(*link) ? link : nullptr;
+    for (std::size_t at = 0; list != nullptr && found == nullptr && at < list->items.size(); ++at) {
+      if (is_ours(list->items[at])) found = &list->items[at];
+    }
+    if (found == nullptr) continue;
+    any = true;
+    claims.miss({std::string(member.where.file), member.where.line},
+                fmt::format("{}: {} is over {}: {} are not part of the document", sort, member.key,
+                            found->text, sort));
+  }
+  if (!any) claims.pass(node.place(), fmt::format("{} are not for InfiniBand", sort));
+}
+
+}  // namespace
+
+void parse_netplan(std::span<const File> files, Claims& claims) {
+  // One interface may be spoken of in several files: netplan merges them before it looks at them.
+  YamlNode whole;
+  whole.sort = YamlNode::Sort::kMapping;
+  for (const auto& file : files) {
+    auto tree = parse_yaml(file, claims);
+    if (!tree) continue;
+    const auto* network = tree->find("network");
+    if (network == nullptr || network->sort != YamlNode::Sort::kMapping) {
+      claims.miss({file.path, 0}, "has no network:");
+      continue;
+    }
+    for (const auto& member : tree->members) {
+      if (&member.value != network)
+        claims.miss({file.path, member.where.line}, fmt::format("{}: is not understood", member.key));
+    }
+    merge_yaml(whole, *network, claims);
+  }
+  parse_netplan_network(whole, claims);
+}
+
+void parse_netplan_network(const YamlNode& network, Claims& claims) {
+  YamlKeys keys(network, claims);
+  keys.pass({"version", "renderer"});
+  std::set<std::string> ours;  // by their ids, which other devices speak of
+  if (const auto* ethernets = keys.mapping("ethernets")) {
+    for (const auto& member : ethernets->members) {
+      if (is_ipoib(member, claims)) {
+        ours.insert(member.key);
+        Device(member, claims).parse();
+      } else {
+        claims.pass({std::string(member.where.file), member.where.line},
+                    fmt::format("{} is not for InfiniBand", member.key));
+      }
+    }
+  }
+  for (const auto* other :
+       {"bonds", "bridges", "vlans", "wifis", "modems", "tunnels", "vrfs", "dummy-devices"}) {
+    if (const auto* node = keys.take(other)) parse_others(other, *node, ours, claims);
+  }
+  keys.finish("network");
+}
+
+}  // namespace rdmacfg::foreign

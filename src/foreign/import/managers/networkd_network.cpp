@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "foreign/import/managers/networkd_network.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.hpp"
+
+namespace rdmacfg::foreign {
+
+using model::Family;
+using model::InetMethod;
+
+namespace {
+
+void report_network(Keys& keys, const Item& item, const std::string& why) {
+  if (!why.empty()) keys.wrong(item, why);
+}
+
+}  // namespace
+
+Unit::Unit(const File& of, const DropIns& drop_ins, Claims& to)
+    : file(of), claims(to), groups(groups_with_drop_ins(of, drop_ins, to)) {}
+
+Keys Unit::section(std::string_view name) const {
+  std::vector<Item> items;
+  for (const auto& group : groups) {
+    if (group.name == name) items.insert(items.end(), group.items.begin(), group.items.end());
+  }
+  return {file.path, std::move(items), claims};
+}
+
+bool Unit::has(std::string_view name) const {
+  return std::any_of(groups.begin(), groups.end(), [&](const Group& group) { return group.name == name; });
+}
+
+void Unit::refuse_others(const std::set<std::string_view>& known) const {
+  for (const auto& group : groups) {
+    if (!known.contains(group.name) && !group.name.starts_with("X-"))
+      claims.miss({group.file, group.line}, fmt::format("[{}]: is not understood", group.name));
+  }
+}
+
+void ipoib_section(const Unit& unit, Interface& out) {
+  auto keys = unit.section("IPoIB");
+  if (const auto key = keys.take("PartitionKey")) {
+    const auto pkey = pkey_of(key->value);
+    if (pkey) {
+      out.pkey = *pkey;
+    } else {
+      keys.wrong(*key, pkey.error().message);
+    }
+  }
+  if (const auto mode = keys.take("Mode")) {
+    const auto parsed = model::parse_ipoib_mode(mode->value);
+    if (parsed) {
+      out.mode = *parsed;
+    } else {
+      keys.wrong(*mode, parsed.error().message);
+    }
+  }
+  keys.mark(out, "mode", "Mode");
+  for (const auto* name : {"IgnoreUserspaceMulticastGroups", "IgnoreUserspaceMulticastGroup"}) {
+    if (const auto umcast = keys.flag(name)) out.umcast = umcast;
+  }
+  keys.finish();
+}
+
+bool Network::is_infiniband() const {
+  return unit_.has("IPoIB") || !children.empty() || !ports.empty() ||
+         unit_.section("Match").peek("Type") == "infiniband" ||
+         unit_.section("Match").peek("Kind") == "ipoib";
+}
+
+bool Network::fits_by_name_alone() const {
+  const auto keys = unit_.section("Match").left();
+  return std::all_of(keys.begin(), keys.end(),
+                     [](const std::string& key) { return key == "Name" || key == "Type" || key == "Kind"; });
+}
+
+bool Network::is_of_another_type() const {
+  const auto types = unit_.section("Match").peek("Type");
+  const auto words = words_of(types);
+  return !words.empty() && std::none_of(words.begin(), words.end(), [](std::string_view word) {
+    return word.starts_with('!') || base::matches_glob(word.substr(0, 32), "infiniband");
+  });
+}
+
+void Network::look() {
+  auto match = unit_.section("Match");
+  for (const auto& item : match.take_all("Name")) {
+    for (const auto word : words_of(item.value)) names.emplace_back(word);
+  }
+  for (const auto* key : {"MACAddress", "PermanentMACAddress"}) {
+    const auto addresses = match.peek(key);
+    for (const auto word : words_of(addresses)) {
+      const auto guid = guid_of_address(word);
+      if (guid && std::find(ports.begin(), ports.end(), *guid) == ports.end()) ports.push_back(*guid);
+    }
+  }
+  for (const auto& group : unit_.groups) {
+    if (group.name != "Network") continue;
+    for (const auto& item : group.items) {
+      if (item.key == "IPoIB") children.push_back(item.value);
+    }
+  }
+}
+
+void Network::parse(Interface& out) {
+  auto match = unit_.section("Match");
+  match.pass({"Name", "Type", "Kind"});
+  if (out.guid) match.pass({"MACAddress", "PermanentMACAddress"});
+  match.finish();
+  auto link = unit_.section("Link");
+  const auto mtu = link.number("MTUBytes", model::kMtuConnectedMax);
+  const auto policy = link.text("ActivationPolicy");
+  const bool unmanaged = link.flag("Unmanaged") == true;
+  link.pass({"RequiredForOnline", "RequiredFamilyForOnline"});
+  link.finish();
+  if (unmanaged)
+    return unit_.claims.pass({unit_.file.path, 0}, "Unmanaged=yes: networkd leaves the interface alone");
+  if (mtu) out.mtu = mtu;
+  link.mark(out, "mtu", "MTUBytes");
+  link.mark(out, "state", "ActivationPolicy");
+  if (policy == "down" || policy == "always-down" || policy == "manual") out.state = model::State::kDown;
+  network(out);
+  sections(out);
+  offers(out);
+  ipoib_section(unit_, out);
+  unit_.refuse_others(
+      {"Match", "Link", "Network", "Address", "Route", "IPoIB", "DHCPv4", "DHCPv6", "IPv6AcceptRA", "DHCP"});
+  place_search(out);
+  settle(out);
+}
+
+void Network::network(Interface& out) {
+  auto keys = unit_.section("Network");
+  keys.pass({"IPoIB", "Description", "ConfigureWithoutCarrier", "KeepConfiguration", "LLDP", "EmitLLDP"});
+  for (const auto* key : {"IPv6PrivacyExtensions", "IPForward"}) keys.usual(key, "no");
+  const auto dhcp = keys.take("DHCP");
+  const auto word = dhcp ? base::lower(dhcp->value) : "no";
+  const auto flag = yes_or_no(word);
+  if (!flag && word != "ipv4" && word != "ipv6")
+    report_network(keys, *dhcp, fmt::format("{} is not understood", word));
+  if (flag == true || word == "ipv4") out.ipv4.method = InetMethod::kAuto;
+  if (flag == true || word == "ipv6" || keys.flag("IPv6AcceptRA") == true)
+    out.ipv6.method = InetMethod::kAuto;
+  keys.pass({"IPv6AcceptRA"});
+  if (const auto local = keys.take("LinkLocalAddressing")) {
+    const auto value = base::lower(local->value);
+    const auto both = yes_or_no(value);
+    if (!both && value != "ipv4" && value != "ipv6")
+      report_network(keys, *local, fmt::format("{} is not understood", value));
+    if ((both == true || value == "ipv4") && !out.ipv4.method) out.ipv4.method = InetMethod::kLinkLocal;
+    if ((both == false || value == "ipv4") && !out.ipv6.method) out.ipv6.method = InetMethod::kDisabled;
+  }
+  if (dhcp && flag == false && !out.ipv4.method) out.ipv4.method = InetMethod::kDisabled;
+  for (const auto& item : keys.take_all("Address")) {
+    report_network(keys, item, add_address(out, item.value, class_length(item.value)));
+  }
+  keys.mark(out, "ipv4.method", "DHCP");
+  keys.mark(out, "ipv6.method", "DHCP");
+  for (const auto& item : keys.take_all("Gateway")) {
+    const auto family = item.value.find(':') == std::string::npos ? Family::kIpv4 : Family::kIpv6;
+    out.at.try_emplace(family == Family::kIpv4 ? "ipv4.gateway" : "ipv6.gateway", keys.place(item));
+    report_network(keys, item, add_gateway(out.inet(family), family, item.value));
+  }
+  for (const auto& item : keys.take_all("DNS")) {
+    for (const auto server : words_of(item.value)) report_network(keys, item, add_server(out, server));
+  }
+  for (const auto& item : keys.take_all("Domains")) add_search(out, item.value);
+  keys.finish();
+}
+
+void Network::sections(Interface& out) {
+  for (const auto& group : unit_.groups) {
+    if (group.name != "Address" && group.name != "Route") continue;
+    Keys keys(group.file, group.items, unit_.claims);
+    if (group.name == "Address") {
+      if (const auto address = keys.take("Address"))
+        report_network(keys, *address, add_address(out, address->value, class_length(address->value)));
+    } else if (keys.has("Destination") || keys.has("Gateway")) {
+      route(keys, out);
+    } else if (!keys.has("Source") && !keys.has("PreferredSource")) {
+      unit_.claims.pass({group.file, group.line},
+                        "[Route] without Destination and Gateway: systemd-networkd takes no notice of it");
+      keys.pass({"*"});
+    }
+    keys.finish();
+  }
+}
+
+void Network::offers(const Interface& out) const {
+  const bool four = out.ipv4.method == InetMethod::kAuto, six = out.ipv6.method == InetMethod::kAuto;
+  for (const auto* name : {"DHCP", "DHCPv4", "DHCPv6", "IPv6AcceptRA"}) {
+    auto keys = unit_.section(name);
+    const bool used = std::string_view(name) == "DHCP"     ? four || six
+                      : std::string_view(name) == "DHCPv4" ? four
+                                                           : six;
+    if (!used) {
+      keys.pass({"*"});
+      continue;
+    }
+    for (const auto* key : {"UseDNS", "UseRoutes", "UseGateway", "UseAddress", "UseRoutePrefix",
+                            "UseAutonomousPrefix", "UseOnLinkPrefix", "DHCPv6Client"})
+      keys.usual(key, "yes");
+    for (const auto* key : {"UseDomains", "Anonymize"}) keys.usual(key, "no");
+    // netplan writes both of these with every lease (netplan's networkd.c), without being asked for either.
+    const bool netplan = keys.peek("RouteMetric") == "100" && yes_or_no(keys.peek("UseMTU")) == true;
+    if (netplan) {
+      keys.pass({"RouteMetric", "UseMTU"});
+    } else {
+      keys.usual("UseMTU", std::string_view(name) == "IPv6AcceptRA" ? "yes" : "no");
+      keys.usual("RouteMetric", "1024");
+    }
+    // Names, clocks and the DHCP client's options are outside the document.
+    keys.pass({"UseNTP", "UseSIP", "UseHostname", "UseTimezone", "SendHostname", "SendRelease", "SendDecline",
+               "RapidCommit", "MaxAttempts"});
+    keys.finish();
+  }
+}
+
+void Network::route(Keys& keys, Interface& out) {
+  const auto to = keys.take("Destination"), via = keys.take("Gateway");
+  const auto metric = keys.text("Metric"), table = keys.text("Table");
+  const auto type = keys.take("Type");
+  if (const auto wrong = wrong_type(type ? type->value : ""); !wrong.empty())
+    return report_network(keys, *type, wrong);
+  const auto& item = to ? to : via;
+  if (!item) return;
+  const bool six = (to ? to->value : via->value).find(':') != std::string::npos;
+  auto words = to ? to->value : std::string("default");
+  if (via) words += " via " + via->value;
+  if (metric) words += " metric " + *metric;
+  if (table) words += " table " + *table;
+  const auto family = six ? Family::kIpv6 : Family::kIpv4;
+  report_network(keys, *item, add_route_words(out.inet(family), family, words));
+}
+
+}  // namespace rdmacfg::foreign

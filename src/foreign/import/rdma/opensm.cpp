@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: Apache-2.0
+// OpenSM: opensm.conf and the distributions' lists of ports (opensm(8)).
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/text.hpp"
+#include "foreign/import/formats.hpp"
+#include "foreign/import/rdma/opensm_partitions.hpp"
+#include "foreign/keys.hpp"
+#include "formats/opensm/opensm_options.hpp"
+
+namespace rdmacfg::foreign {
+
+namespace {
+
+std::string opensm_name(const File& file) { return file.path.substr(file.path.rfind('/') + 1); }
+
+/// Flags of opensm's command line, and the option of opensm.conf that each sets (main.c).
+struct OpensmFlag {
+  std::string_view letter;  ///< "R"; empty: it has none
+  std::string_view name;    ///< "routing_engine"
+  std::string_view option;  ///< empty: our unit has it, too, or it concerns no fabric
+  std::string_view value;   ///< that it sets; empty: the word after it
+};
+constexpr auto kOpensmFlags = std::to_array<OpensmFlag>({
+    {"g", "guid", "", ""},
+    {"F", "config", "", ""},
+    {"f", "log_file", "", ""},
+    {"J", "pidfile", "", ""},
+    {"B", "daemon", "", "TRUE"},
+    {"p", "priority", "", ""},
+    {"R", "routing_engine", "routing_engine", ""},
+    {"a", "root_guid_file", "root_guid_file", ""},
+    {"u", "cn_guid_file", "cn_guid_file", ""},
+    {"G", "io_guid_file", "io_guid_file", ""},
+    {"m", "ids_guid_file", "ids_guid_file", ""},
+    {"X", "guid_routing_order_file", "guid_routing_order_file", ""},
+    {"w", "hop_weights_file", "hop_weights_file", ""},
+    {"O", "port_search_ordering_file", "port_search_ordering_file", ""},
+    {"O", "dimn_ports_file", "port_search_ordering_file", ""},
+    {"i", "ignore_guids", "port_prof_ignore_file", ""},
+    {"Y", "qos_policy_file", "qos_policy_file", ""},
+    {"P", "Pconfig", "partition_config_file", ""},
+    {"M", "lid_matrix_file", "lid_matrix_dump_file", ""},
+    {"U", "lfts_file", "lfts_file", ""},
+    {"S", "sadb_file", "sa_db_file", ""},
+    {"l", "lmc", "lmc", ""},
+    {"s", "sweep", "sweep_interval", ""},
+    {"t", "timeout", "transaction_timeout", ""},
+    {"n", "maxsmps", "max_wire_smps", ""},
+    {"L", "log_limit", "log_max_size", ""},
+    {"D", "D", "log_flags", ""},
+    {"Z", "part_enforce", "part_enforce", ""},
+    {"H", "max_reverse_hops", "max_reverse_hops", ""},
+    {"", "subnet_prefix", "subnet_prefix", ""},
+    {"", "torus_config", "torus_config", ""},
+    {"", "prefix_routes_file", "prefix_routes_file", ""},
+    {"", "lash_start_vl", "lash_start_vl", ""},
+    {"", "sm_sl", "sm_sl", ""},
+    {"", "retries", "transaction_retries", ""},
+    {"", "log_prefix", "log_prefix", ""},
+    {"", "scatter-ports", "scatter_ports", ""},
+    {"", "nue_max_num_vls", "nue_max_num_vls", ""},
+    {"", "dump_files_dir", "dump_files_dir", ""},
+    {"q", "console", "console", ""},
+    {"C", "console-port", "console_port", ""},
+    {"k", "smkey", "sm_key", ""},
+    {"", "cc_key", "cc_key", ""},
+    {"", "perfmgr_sweep_time_s", "perfmgr_sweep_time_s", ""},
+    {"", "perfmgr", "perfmgr", "TRUE"},
+    {"e", "erase_log_file", "accum_log_file", "FALSE"},
+    {"Q", "qos", "qos", "TRUE"},
+    {"x", "honor_guid2lid", "honor_guid2lid_file", "TRUE"},
+    {"z", "connect_roots", "connect_roots", "TRUE"},
+    {"A", "ucast_cache", "use_ucast_cache", "TRUE"},
+    {"W", "allow_both_pkeys", "allow_both_pkeys", "TRUE"},
+    {"r", "reassign_lids", "reassign_lids", "TRUE"},
+    {"N", "no_part_enforce", "no_partition_enforcement", "TRUE"},
+    {"y", "stay_on_fatal", "exit_on_fatal", "FALSE"},
+    {"I", "inactive", "sm_inactive", "TRUE"},
+    {"", "congestion_control", "congestion_control", "TRUE"},
+    {"", "guid_routing_order_no_scatter", "guid_routing_order_no_scatter", "TRUE"},
+    {"", "consolidate_ipv6_snm_req", "consolidate_ipv6_snm_req", "TRUE"},
+    {"", "do_mesh_analysis", "do_mesh_analysis", "TRUE"},
+    {"", "port-shifting", "port_shifting", "TRUE"},
+});
+
+const OpensmFlag* find_flag(std::string_view flag) {
+  const auto at = std::find_if(kOpensmFlags.begin(), kOpensmFlags.end(), [&](const OpensmFlag& one) {
+    return flag == one.name || (!one.letter.empty() && flag == one.letter);
+  });
+  return at == kOpensmFlags.end() ? nullptr : &*at;
+}
+
+/// Flags of a command line without their dashes, each with its value: "p" and "3" of "-p 3" or
+/// "--priority=3".
+std::vector<std::pair<std::string_view, std::string_view>> flags_of(std::string_view command) {
+  std::vector<std::pair<std::string_view, std::string_view>> out;
+  const auto words = words_of(command);
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    auto flag = words[i];
+    if (!flag.starts_with('-')) continue;
+    const bool is_short = !flag.starts_with("--");
+    flag.remove_prefix(std::min(flag.find_first_not_of('-'), flag.size()));
+    std::string_view value;
+    if (const auto* known = find_flag(flag.substr(0, 1));  // "-p5" (getopt(3))
+        is_short && flag.size() > 1 && known != nullptr && known->value.empty()) {
+      value = flag.substr(1);
+      flag = flag.substr(0, 1);
+    } else if (const auto equals = flag.find('='); equals != std::string_view::npos) {
+      value = flag.substr(equals + 1);
+      flag = flag.substr(0, equals);
+    } else if (const auto* whole = find_flag(flag);
+               whole != nullptr && whole->value.empty() && i + 1 < words.size()) {
+      value = words[++i];
+    }
+    out.emplace_back(flag, value);
+  }
+  return out;
+}
+
+/// The port of a drop-in of "opensm@0x….service"; nothing for other files.
+std::optional<model::Guid> port_of_instance(std::string_view path) {
+  auto unit = path.substr(0, std::min(path.rfind('/'), path.size()));
+  unit = unit.substr(unit.rfind('/') + 1);
+  unit = unit.substr(0, unit.find(".service"));
+  const auto at = unit.find('@');
+  const auto guid = opensm_guid(at == std::string_view::npos ? "" : unit.substr(at + 1));
+  return guid ? std::optional(*guid) : std::nullopt;
+}
+
+/// The files that drop-ins of instances have their subnet managers read in place of opensm.conf.
+std::map<std::string, model::Guid> confs_of_instances(std::span<const File> files) {
+  std::map<std::string, model::Guid> out;
+  for (const auto& file : files) {
+    const auto port = port_of_instance(file.path);
+    if (!port) continue;
+    for (const auto raw : base::split(file.text, '\n')) {
+      const auto line = base::trim(raw);
+      if (!line.starts_with("ExecStart")) continue;
+      for (const auto& [flag, value] : flags_of(line)) {
+        if (flag == "F" || flag == "config") out.insert_or_assign(std::string(value), *port);
+      }
+    }
+  }
+  return out;
+}
+
+/// An option of one subnet manager alone; of several the last one counts.
+void add_own_option(Entry& entry, std::string_view option, std::string_view value, const Place& where) {
+  const std::string key(option);
+  const auto at = std::find_if(entry.children.begin(), entry.children.end(), [&](const Entry& child) {
+    return model::value_of(child.values, "key") == model::Value{key};
+  });
+  auto& child = at == entry.children.end() ? entry.children.emplace_back() : *at;
+  child.where = where;
+  child.path = "opensm.option";
+  child.values["key"] = key;
+  child.values["value"] = std::string(value);
+}
+
+/// The port and the priority of an opensm.conf.
+struct OpensmConf {
+  std::optional<model::Guid> guid;
+  std::optional<std::int64_t> priority;
+  Place where, priority_at;
+};
+
+/// Whether the line was one of these.
+bool take_port(std::span<const std::string_view> words, const Place& here, OpensmConf& conf, Claims& claims) {
+  if (words.size() != 2) return false;
+  if (words.front() == "guid") {
+    const auto parsed = opensm_guid(words[1]);
+    if (parsed) {
+      conf.guid = *parsed;
+      conf.where = here;
+    } else if (base::parse_number(words[1]).value_or(1) != 0) {  // 0: whichever port is up
+      claims.miss(here, parsed.error().message);
+      return true;
+    }
+  } else if (words.front() == "sm_priority") {
+    const auto value = base::parse_number(words[1]);
+    if (!value || *value > 15) {
+      claims.miss(here, fmt::format("{} is not a priority from 0 to 15", words[1]));
+      return true;
+    }
+    conf.priority = static_cast<std::int64_t>(*value);
+    conf.priority_at = here;
+  } else {
+    return false;
+  }
+  claims.took(here);
+  return true;
+}
+
+/// opensm.conf: "key value" lines. Ports and priorities; the other settings stay in that file.
+void parse_conf(const File& file, Claims& claims) {
+  int number = 0, others = 0;
+  OpensmConf conf;
+  for (const auto raw : base::split(file.text, '\n')) {
+    ++number;
+    const auto words = words_of(raw.substr(0, raw.find('#')));
+    const Place here{file.path, number};
+    if (words.empty() || take_port(words, here, conf, claims)) continue;
+    // Its usual places are read by themselves.
+    const bool elsewhere = words.front() == "partition_config_file" && words.size() == 2 &&
+                           !words[1].ends_with("/opensm/partitions.conf") &&
+                           words[1] != "/etc/rdma/partitions.conf" && words[1] != "(null)";
+    if (elsewhere)
+      claims.miss(here,
+                  fmt::format("partition_config_file {}: is not read; name it behind opensm", words[1]));
+    ++others;
+  }
+  if (others > 0) claims.pass({file.path, 0}, fmt::format("{} other settings stay in that file", others));
+  if (!conf.guid) {
+    // opensm --create-config writes guid 0x0 and sm_priority 0, which are the defaults.
+    if (conf.priority.value_or(0) != 0) {
+      --claims.understood[file.path];
+      claims.miss(conf.priority_at, "a priority without guid: its port is not known");
+    }
+    return;
+  }
+  auto& entry = claims.entry("opensm", {{"guid", conf.guid->text()}}, conf.where);
+  if (conf.priority) entry.values["priority"] = *conf.priority;
+}
+
+/// The opensm.conf of one instance: a file of ours takes its place, so all of its settings come into the
+/// document. The port is that of the command line, whatever the file says.
+void parse_own_conf(const File& file, model::Guid port, Claims& claims) {
+  int number = 0;
+  OpensmConf conf;
+  auto& entry = claims.entry("opensm", {{"guid", port.text()}}, {file.path, 0});
+  for (const auto raw : base::split(file.text, '\n')) {
+    ++number;
+    const auto line = base::trim(raw.substr(0, raw.find('#')));
+    const auto words = words_of(line);
+    const Place here{file.path, number};
+    if (words.empty() || take_port(words, here, conf, claims)) continue;
+    const auto value = kinds::opensm_value(line.substr(words.front().size()));
+    const bool odd = std::any_of(words.front().begin(), words.front().end(), [](char c) {
+      return c != '_' && (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z');
+    });
+    if (value.empty() || odd || words.front() == "guid" || words.front() == "sm_priority") {
+      claims.miss(here, fmt::format("{}: is not an option with one value", words.front()));
+      continue;
+    }
+    claims.took(here);
+    if (value != "(null)") add_own_option(entry, words.front(), value, here);
+  }
+  if (conf.priority) entry.values["priority"] = *conf.priority;
+}
+
+/// PORTS="ALL": a subnet manager on every port, of which only the host knows the GUIDs.
+void all_ports(Keys& keys, const Item& item, std::optional<std::int64_t> priority, Claims& claims) {
+  std::set<model::Guid> guids;
+  for (const auto& [name, guid] : claims.known) guids.insert(guid);
+  if (guids.empty())
+    return claims.pass(keys.place(item), "ALL: only the host knows its ports; write [[opensm]] for each");
+  for (const auto& guid : guids) {
+    auto& entry = claims.entry("opensm", {{"guid", guid.text()}}, keys.place(item));
+    if (priority) entry.values["priority"] = *priority;
+  }
+}
+
+/// PORTS="0x… 0x…" (Debian), GUIDS= and PRIORITY= (RHEL).
+void parse_ports(const File& file, Claims& claims) {
+  Keys keys(file.path, parse_assignments(file), claims);
+  std::optional<std::int64_t> priority;
+  if (const auto item = keys.take("PRIORITY")) {
+    const auto value = base::parse_number(item->value);
+    if (value && *value <= 15) {
+      priority = static_cast<std::int64_t>(*value);
+    } else {
+      keys.wrong(*item, fmt::format("{} is not a priority from 0 to 15", item->value));
+    }
+  }
+  for (const auto* key : {"PORTS", "GUIDS"}) {
+    const auto item = keys.take(key);
+    if (!item) continue;
+    for (const auto word : words_of(item->value)) {
+      const auto guid = opensm_guid(word);
+      if (word == "NONE") continue;
+      if (!guid) {
+        if (word == "ALL") {
+          all_ports(keys, *item, priority, claims);
+        } else {
+          keys.wrong(*item, guid.error().message);
+        }
+        continue;
+      }
+      auto& entry = claims.entry("opensm", {{"guid", guid->text()}}, keys.place(*item));
+      if (priority) entry.values["priority"] = *priority;
+    }
+  }
+  keys.finish();
+}
+
+/// A flag of an instance's command line as an option of its own.
+void take_command_flag(std::string_view flag, std::string_view value, const Place& here, Entry& own,
+                       Claims& claims) {
+  const auto* known = find_flag(flag);
+  const auto* dashes = flag.size() > 1 ? "--" : "-";
+  if (known == nullptr) {
+    claims.miss(here, fmt::format("{}{}: cannot be expressed in the document", dashes, flag));
+  } else if (known->name == "priority") {
+    const auto number = base::c_number(value);
+    if (number && *number <= 15) {
+      own.values["priority"] = static_cast<std::int64_t>(*number);
+    } else {
+      claims.miss(here, fmt::format("ExecStart: \"{}\" is not a priority from 0 to 15", value));
+    }
+  } else if (!known->option.empty()) {
+    const auto given = known->value.empty() ? value : known->value;
+    if (given.empty() || given.find('%') != std::string_view::npos) {
+      claims.miss(here, fmt::format("{}{} {}: the value is not known", dashes, flag, given));
+    } else {
+      add_own_option(own, known->option, given, here);
+    }
+  }
+}
+
+/// A drop-in of "opensm@0x….service": a subnet manager of its own, whose options the command line may have.
+void parse_instance(const File& file, Claims& claims) {
+  const auto guid = port_of_instance(file.path);
+  Entry own;
+  for (const auto& group : parse_groups(file, claims)) {
+    for (const auto& item : group.items) {
+      if (item.key != "ExecStart" || words_of(item.value).empty()) continue;
+      const Place here{file.path, item.line};
+      claims.took(here);
+      for (const auto& [flag, value] : flags_of(item.value))
+        take_command_flag(flag, value, here, own, claims);
+    }
+  }
+  if (!guid) return claims.pass({file.path, 0}, "is not for one port; only the host knows its ports");
+  auto& entry = claims.entry("opensm", {{"guid", guid->text()}}, {file.path, 0});
+  if (const auto at = own.values.find("priority"); at != own.values.end())
+    entry.values["priority"] = at->second;
+  for (const auto& child : own.children)
+    add_own_option(entry, model::text_at(child.values, "key"), model::text_at(child.values, "value"),
+                   child.where);
+}
+
+/// Rules of partitions under another name: they end with semicolons, and nothing else of OpenSM's does.
+bool has_rules(const File& file) {
+  for (const auto raw : base::split(file.text, '\n')) {
+    if (raw.substr(0, raw.find('#')).find(';') != std::string_view::npos) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+void parse_opensm(std::span<const File> files, Claims& claims) {
+  const auto confs = confs_of_instances(files);
+  std::set<std::string> read;
+  for (const auto& file : files) {
+    const auto name = opensm_name(file);
+    const auto conf = confs.find(file.path);
+    read.insert(file.path);
+    if (unit_of(file.path).ends_with(".service")) {
+      parse_instance(file, claims);
+    } else if (conf != confs.end()) {
+      parse_own_conf(file, conf->second, claims);
+    } else if (name == "partitions.conf" || has_rules(file)) {
+      parse_partitions(file, claims);
+    } else if (name == "opensm" || file.path.find("sysconfig") != std::string::npos) {
+      parse_ports(file, claims);
+    } else {
+      parse_conf(file, claims);
+    }
+  }
+  for (const auto& [path, port] : confs) {
+    if (!read.contains(path))
+      claims.miss({path, 0}, "a drop-in of an instance names it; it is not read: name it behind opensm");
+  }
+}
+
+}  // namespace rdmacfg::foreign

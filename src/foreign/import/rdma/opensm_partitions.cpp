@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "foreign/import/rdma/opensm_partitions.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <span>
+
+#include "base/text.hpp"
+#include "foreign/keys.hpp"
+#include "kinds/opensm/partition_rule.hpp"
+
+namespace rdmacfg::foreign {
+
+namespace {
+
+struct Rule {
+  int line = 0;
+  std::string text;  ///< with its line ends
+};
+
+std::vector<Rule> rules_of(const File& file, Claims& claims) {
+  std::vector<Rule> out;
+  std::string text;  // with its line ends, as one ends a multicast group
+  int number = 0, first = 0;
+  for (const auto raw : base::split(file.text, '\n')) {
+    ++number;
+    auto line = raw.substr(0, raw.find('#'));
+    while (true) {
+      if (base::trim(text).empty()) {
+        text.clear();
+        first = number;
+      }
+      const auto end = line.find(';');
+      text += std::string(line.substr(0, end)) + '\n';
+      if (end == std::string_view::npos) break;
+      out.push_back({first, std::string(base::trim(text))});
+      text.clear();
+      line.remove_prefix(end + 1);
+    }
+  }
+  if (!base::trim(text).empty()) claims.miss({file.path, first}, "the rule does not end with a semicolon");
+  return out;
+}
+
+/// A further scope, which OpenSM adds to those before.
+void add_scope(Entry& entry, std::uint64_t scope) {
+  auto& value = entry.values["scope"];
+  const auto before = model::Codec<model::Scopes>::parse(value);
+  const auto now = 1U << scope;
+  value = model::Codec<model::Scopes>::value(model::Scopes{before ? before->mask | now : now});
+}
+
+/// A flag that partitions and multicast groups have. @return what is wrong with it; nothing for another flag.
+std::optional<std::string> take_common_flag(std::string_view name, std::string_view value, Entry& entry) {
+  constexpr std::array<std::array<std::string_view, 2>, 7> kNumbers{{{"mtu", "mtu"},
+                                                                     {"rate", "rate"},
+                                                                     {"sl", "sl"},
+                                                                     {"scope", "scope"},
+                                                                     {"Q_Key", "q_key"},
+                                                                     {"TClass", "tclass"},
+                                                                     {"FlowLabel", "flow_label"}}};
+  for (const auto& [theirs, ours] : kNumbers) {
+    if (name != theirs) continue;
+    const auto number = base::c_number(value);
+    if (!number || *number > 0xffffffff) return fmt::format("{}={}: not a number", name, value);
+    if (ours == "scope" && *number >= 1 && *number <= model::kScopeMost) {
+      add_scope(entry, *number);
+    } else {
+      entry.values[std::string(ours)] = static_cast<std::int64_t>(*number);
+    }
+    return std::string();
+  }
+  return std::nullopt;
+}
+
+/// "NAME" or "NAME=VALUE".
+std::pair<std::string_view, std::string_view> name_and_value(std::string_view flag) {
+  const auto equals = flag.find('=');
+  return {base::trim(flag.substr(0, equals)),
+          equals == std::string_view::npos ? std::string_view() : base::trim(flag.substr(equals + 1))};
+}
+
+/// @return what is wrong with the flag.
+std::string take_flag(std::string_view flag, Entry& entry, bool& ipoib) {
+  const auto [name, value] = name_and_value(flag);
+  if (name == "ipoib" && value.empty()) {
+    ipoib = true;
+    return {};
+  }
+  if (name == "indx0" && value.empty()) {
+    entry.values["indx0"] = true;
+    return {};
+  }
+  if (auto common = take_common_flag(name, value, entry)) return *common;
+  if (name == "defmember") {
+    entry.values["defmember"] = std::string(value);
+    return {};
+  }
+  return fmt::format("{}: cannot be expressed in the document", name);
+}
+
+/// A rule that a partition can be made of, or why not.
+struct Parsed {
+  Place where;
+  std::string name;
+  std::optional<model::Pkey> pkey;
+  std::vector<std::string_view> flags;
+  std::vector<std::string> members;  ///< each as our document takes it
+  /// "mgid=…" to the end of its line: a multicast group
+  std::vector<std::pair<Place, std::string_view>> groups;
+  std::string wrong;
+};
+
+base::Result<kinds::PartitionMember> parse_member(std::string_view text) {
+  const auto equals = text.find('=');
+  const auto guid = opensm_guid(base::trim(text.substr(0, equals)));
+  if (!guid) return kinds::parse_member(text);
+  return kinds::parse_member(guid->text() +
+                             std::string(equals == std::string_view::npos ? "" : text.substr(equals)));
+}
+
+/// The part after the colon.
+void parse_properties(std::string_view text, Parsed& out) {
+  auto here = out.where;
+  for (const auto line : base::split(text, '\n')) {
+    for (const auto raw : base::split(line, ',')) {
+      const auto part = base::trim(raw);
+      if (part.empty() || part == "NONE") continue;
+      if (base::trim(part.substr(0, part.find('='))) == "mgid") {
+        const auto from = static_cast<std::size_t>(part.data() - line.data());
+        out.groups.emplace_back(here, base::trim(line.substr(from)));
+        break;
+      }
+      if (auto member = parse_member(part)) {
+        out.members.push_back(member->text());
+      } else {
+        // Without one of its members the partition would be another one, and without any open to all.
+        out.wrong = fmt::format("{}; the partition {} is left out", member.error().message, out.pkey->text());
+        out.groups.clear();
+        return;
+      }
+    }
+    ++here.line;
+  }
+}
+
+Parsed parse_rule(const Rule& rule, const File& file) {
+  Parsed out;
+  out.where = {file.path, rule.line};
+  const auto text = std::string_view(rule.text);
+  const auto colon = text.find(':');
+  out.flags = base::split(text.substr(0, colon), ',');
+  const auto head = out.flags.front();
+  out.flags.erase(out.flags.begin());
+  const auto equals = head.find('=');
+  out.name = base::trim(head.substr(0, equals));
+  std::string key;
+  if (equals != std::string_view::npos) {
+    key = base::trim(head.substr(equals + 1));
+  } else if (!out.name.empty() && out.name.front() >= '0' && out.name.front() <= '9') {
+    std::swap(key, out.name);  // a P_Key alone (partition_create() in osm_prtn_config.c)
+  } else if (out.name == "Default") {
+    key = "0x7fff";
+  }
+  const auto pkey = pkey_of(key);
+  if (!pkey) {
+    out.wrong = fmt::format("{}: OpenSM chooses its P_Key; write NAME=0x…", out.name);
+    return out;
+  }
+  out.pkey = *pkey;
+  // The name is for logs only, and the document does not name the default partition.
+  if (pkey->partition() == 0x7fff && base::lower(out.name) == "default") out.name = "Default";
+  if (colon != std::string_view::npos && text.find('\n') < colon) {
+    out.wrong =
+        fmt::format("OpenSM reads what is before the colon from one line; the partition {} is left out",
+                    out.pkey->text());
+    return out;
+  }
+  if (colon != std::string_view::npos) parse_properties(text.substr(colon + 1), out);
+  // In our document that would mean all.
+  if (out.members.empty() && out.wrong.empty()) out.wrong = "it has no members";
+  return out;
+}
+
+/// A further rule for a P_Key adds to the first (OpenSM, osm_prtn_config.c); of two values the first counts.
+/// @param known  the members of the entry
+void merge(Entry& entry, const Entry& more, std::vector<std::string> members, std::set<std::string>& known,
+           Claims& claims) {
+  const auto defmember_of = [](const Entry& one) {
+    const auto& value = model::value_of(one.values, "defmember");
+    return value == model::Value{} ? std::string("limited") : model::text_of(value);
+  };
+  const bool fresh = !entry.values.contains("members");
+  if (fresh) {
+    entry.values.insert(more.values.begin(), more.values.end());
+    entry.values["ipoib"] = false;  // until a rule has the flag
+  } else {
+    for (const auto& [key, value] : more.values) {
+      if (key == "name" || key == "defmember") continue;
+      const auto [at, added] = entry.values.try_emplace(key, value);
+      if (!added && at->second != value)
+        claims.miss(more.where, fmt::format("{}={}: {} in an earlier rule for this P_Key", key,
+                                            model::text_of(value), model::text_of(at->second)));
+    }
+    if (defmember_of(more) != defmember_of(entry)) {
+      for (auto& member : members) {
+        if (member.find('=') == std::string::npos) member += "=" + defmember_of(more);
+      }
+    }
+  }
+  if (fresh) entry.values["members"] = std::vector<std::string>{};
+  auto& all = std::get<std::vector<std::string>>(entry.values.at("members"));
+  for (auto& member : members) {
+    if (known.insert(member).second) all.push_back(std::move(member));
+  }
+}
+
+/// Members and groups of a partition, as far as its rules were read.
+struct Taken {
+  std::set<std::string> members;
+  std::map<std::string, Place> groups;  ///< by MGID
+};
+
+/// A multicast group: "mgid=GID" and flags, which it has from its partition where it has none of its own.
+void take_group(const Place& where, std::string_view line, Entry& partition, Taken& known, std::size_t& count,
+                Claims& claims) {
+  const auto flags = base::split(line, ',');
+  const auto mgid = name_and_value(flags.front()).second;
+  const auto address = model::IpAddress::parse(mgid);
+  if (!address || address->family != model::Family::kIpv6 || address->bytes[0] != 0xff)
+    return claims.miss(where, fmt::format("mgid={}: is not a multicast GID; OpenSM makes no group", mgid));
+  const auto [same, fresh] = known.groups.try_emplace(address->text(), where);
+  if (!fresh)
+    return claims.pass(where,
+                       fmt::format("mgid={}: {} has it already, which counts", mgid, same->second.text()));
+  if (count == kMostEntries)
+    claims.miss(where, fmt::format("mgid={}: from here on: more than {} groups", mgid, kMostEntries));
+  if (++count > kMostEntries) return;
+  Entry group{where, "partition.group", {{"mgid", address->text()}}};
+  for (const auto flag : std::span(flags).subspan(1)) {
+    const auto [name, value] = name_and_value(flag);
+    const auto why = take_common_flag(name, value, group);
+    if (!why) {
+      claims.miss(where, fmt::format("{}: OpenSM ignores it behind a group", base::trim(flag)));
+    } else if (!why->empty()) {
+      claims.miss(where, *why);
+    }
+  }
+  claims.took(where);
+  partition.children.push_back(std::move(group));
+}
+
+/// The flags, members and groups of a rule.
+void take_rule(Parsed& rule, Taken& known, std::size_t& groups, Claims& claims) {
+  claims.took(rule.where);
+  Entry more{rule.where, "partition", {}};
+  if (!rule.name.empty() && rule.name != "Default") more.values["name"] = rule.name;
+  bool ipoib = false;
+  for (const auto flag : rule.flags) {
+    const auto why = take_flag(base::trim(flag), more, ipoib);
+    if (!why.empty()) claims.miss(rule.where, why);
+  }
+  auto& entry =
+      claims.entry("partition", {{"pkey", fmt::format("0x{:04x}", rule.pkey->partition())}}, rule.where);
+  merge(entry, more, std::move(rule.members), known.members, claims);
+  if (ipoib) entry.values.erase("ipoib");
+  for (const auto& [where, line] : rule.groups) take_group(where, line, entry, known, groups, claims);
+}
+
+}  // namespace
+
+base::Result<model::Guid> opensm_guid(std::string_view text) {
+  const bool octal = text.starts_with('0') && !text.starts_with("0x") && !text.starts_with("0X");
+  const auto number = octal ? std::nullopt : base::parse_number(text);
+  return number && *number != 0 ? base::Result<model::Guid>(model::Guid{*number}) : model::Guid::parse(text);
+}
+
+void parse_partitions(const File& file, Claims& claims) {
+  const auto rules = rules_of(file, claims);
+  std::vector<Parsed> all;
+  std::set<std::uint16_t> broken, populated;
+  for (const auto& rule : rules) {
+    if (rule.text.empty()) continue;
+    const auto& one = all.emplace_back(parse_rule(rule, file));
+    if (!one.pkey) continue;
+    if (!one.members.empty()) populated.insert(one.pkey->partition());
+    if (!one.wrong.empty() && one.groups.empty()) broken.insert(one.pkey->partition());
+  }
+  std::map<std::uint16_t, Taken> known;  // by partition
+  std::size_t groups = 0;
+  for (auto& one : all) {
+    // A rule of multicast groups alone adds to those that have members.
+    const bool only_groups = one.members.empty() && !one.groups.empty();
+    if (only_groups && populated.contains(one.pkey->partition())) one.wrong.clear();
+    if (one.wrong.empty() && broken.contains(one.pkey->partition()))
+      one.wrong =
+          fmt::format("another rule for {} was not understood; this one is left out, too", one.pkey->text());
+    if (one.wrong.empty()) {
+      take_rule(one, known[one.pkey->partition()], groups, claims);
+    } else {
+      claims.miss(one.where, one.wrong);
+    }
+  }
+}
+
+}  // namespace rdmacfg::foreign

@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kinds/storage/iser/iser_session.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <utility>
+
+#include "base/text.hpp"
+#include "formats/iser_unit.hpp"
+#include "kinds/abilities.hpp"
+#include "kinds/entry.hpp"
+#include "kinds/host/package_table.hpp"
+#include "kinds/storage/iser/iscsi_found.hpp"
+#include "kinds/storage/iser/iser_login.hpp"
+#include "kinds/storage/iser/iser_session_parse.hpp"
+#include "kinds/storage/surroundings.hpp"
+
+namespace rdmacfg::kinds {
+
+using base::Result;
+using model::Change;
+using model::Desired;
+using model::Diagnostics;
+using model::Observed;
+using model::Severity;
+using system::IscsiSession;
+
+namespace {
+
+constexpr std::string_view kIserKind = "iser_session";
+constexpr std::array kIserFiles{
+    // A pattern, so that hosts without such entries may have a file of others, or a mask, of that name.
+    OwnedFile{.path = "/etc/systemd/system/iser-session*.service",
+              .what = "Has open-iscsi log in to iSER targets; a file of others may have such a name, too.",
+              .after_write = OwnedFile::AfterWrite::kReloadUnits,
+              .ours = is_our_iser_unit},
+    OwnedFile{
+        .path = kIserBootDropIn,
+        .what = "Has the host log in to iSER targets at boot, once the interfaces are configured.",
+        .rendered =
+            [](std::string_view text) { return text.empty() ? std::string() : render_iser_boot_drop_in(); },
+        .after_write = OwnedFile::AfterWrite::kReloadUnits}};
+
+/// One look for all that a run asks before its first change.
+const Result<std::vector<IscsiSession>>& sessions_in(const World& world) {
+  return world.once("iscsi sessions", [&] { return world.host().iscsi.observe(); });
+}
+
+/// Sessions of ours by portals that no entry has.
+Result<LeavingSessions> leaving_sessions(const std::vector<Desired>& desired, const World& world) {
+  const auto& all = sessions_in(world);
+  if (!all) return base::fail(all.error());
+  const auto wanted = ids_of(desired, kIserKind);
+  LeavingSessions out;
+  for (const auto& one : *all) {
+    const auto address = model::IpAddress::parse(one.address);
+    if (!address || one.interface != kIserInterface) continue;
+    const auto portal = IserPortal{one.target, *address, one.port, one.group}.text();
+    if (!wanted.contains(portal)) out.by_id[portal].push_back(one.name);
+  }
+  return with_use(std::move(out), iscsi_disk_uses(world.host()));
+}
+
+class IserSessionKind final : public Kind, public NeedsWatching, public MayBeMeant {
+ public:
+  IserSessionKind()
+      : Kind({.name = kIserKind,
+              .fields = model::specs<IserSession>(),
+              .traits = {.works_offline = true},
+              .files = kIserFiles}) {}
+
+  void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
+    for (const auto* section : bound.of(kIserKind)) {
+      const auto portal = iser_portal_of(*section, diagnostics);
+      if (!portal) continue;
+      auto desired =
+          desired_of(*section, fields(), {std::string(kIserKind), portal->text()}, iser_label(*portal));
+      desired.settings["unit"] = std::string(kIserUnit);
+      desired.settings["at_boot"] = true;
+      desired.settings["logged_in"] = true;
+      for (const auto* field : {"unit", "at_boot", "logged_in"}) desired.origins[field] = section->where;
+      out.push_back(std::move(desired));
+    }
+  }
+
+  Result<std::vector<Observed>> observe(World& world) const override {
+    auto& host = world.host();
+    const auto file = read_iser_file(host.files);
+    if (!file) return base::fail(file.error());
+    const auto& logins = file->logins;
+    std::set<IserPortal> portals = logins.wanted;
+    portals.insert(logins.leaving.begin(), logins.leaving.end());
+    portals.insert(logins.resting.begin(), logins.resting.end());
+    for (const auto& id : world.tracked(kIserKind)) {
+      if (auto portal = IserPortal::parse(id)) portals.insert(std::move(*portal));
+    }
+    // The host itself logs out when it is up.
+    if (world.offline())
+      std::erase_if(portals, [&](const auto& portal) { return logins.leaving.contains(portal); });
+    std::vector<Observed> out;
+    if (portals.empty()) return out;
+    const auto drop_in = host.files.read(std::string(kIserBootDropIn));
+    if (!drop_in) return base::fail(drop_in.error());
+    std::vector<IscsiSession> sessions;
+    std::optional<system::Unit> unit;
+    if (!world.offline()) {
+      const auto& seen = sessions_in(world);
+      if (!seen) return base::fail(seen.error());
+      sessions = *seen;
+      auto asked = login_unit(host);
+      if (!asked) return base::fail(asked.error());
+      unit = std::move(*asked);
+    }
+    const bool as_written = file->text == render_iser_unit(logins);
+    for (const auto& portal : portals) {
+      IserSession now, facts;
+      if (logins.leaving.contains(portal)) now.unit = std::string(kIserLeaving);
+      if (logins.resting.contains(portal)) now.unit = std::string(kIserEdited);
+      if (logins.wanted.contains(portal)) {
+        now.unit = as_written ? std::string(kIserUnit) : std::string(kIserEdited);
+        if (*drop_in == render_iser_boot_drop_in()) now.at_boot = true;
+      }
+      note_sessions(portal, sessions, now, facts);
+      if (logins.wanted.contains(portal) && unit && !unit->job.empty()) {
+        now.logged_in = true;  // as far as anybody can make it
+        facts.job = unit->job;
+      }
+      Observed observed;
+      observed.key = {std::string(kIserKind), portal.text()};
+      observed.label = iser_label(portal);
+      observed.ours_by_nature = true;
+      observed.settings = model::to_attributes(now);
+      observed.facts = model::to_attributes(facts);
+      if (observed.settings.empty()) continue;  // one that the unit has says so
+      out.push_back(std::move(observed));
+    }
+    return out;
+  }
+
+  void check(std::vector<Desired>& desired, const std::vector<Observed>& /*observed*/, World& world,
+             Diagnostics& diagnostics) const override {
+    auto& host = world.host();
+    const auto file = read_iser_file(host.files);
+    if (!file) return;  // observe() has failed for it
+    const bool any = std::any_of(desired.begin(), desired.end(), [](const Desired& resource) {
+      return resource.key.kind == kIserKind && !resource.settings.empty();
+    });
+    if (!any) return;
+    const auto why_not = world.offline() ? std::string() : why_nobody_logs_in(host);
+    const auto sessions =
+        world.offline() ? Result<std::vector<IscsiSession>>(std::vector<IscsiSession>{}) : sessions_in(world);
+    if (!sessions) return;  // as above
+    for (auto& resource : desired) {
+      if (resource.key.kind != kIserKind || resource.settings.empty()) continue;
+      const auto portal = IserPortal::parse(resource.key.id);
+      if (!portal) continue;
+      if (file->others) {
+        diagnostics.push_back(
+            {Severity::kError,
+             resource.where,
+             fmt::format("[[iser_session]]: {} is there already, and not of rdma-configd", kIserUnitFile),
+             fmt::format("move it away, or `systemctl unmask {}`", kIserUnit),
+             {}});
+        return;
+      }
+      warn_of_record(resource, *portal, host.files, diagnostics);
+      if (world.offline()) resource.settings.erase("logged_in");
+      auto why = why_not.empty() ? why_another_there(*portal, *sessions, host) : why_not;
+      if (why.empty()) continue;
+      resource.pending = std::move(why);
+      resource.settings.clear();
+    }
+  }
+
+  Result<void> prepare(std::span<Change*> changes, World& world) const override {
+    if (changes.empty()) return {};
+    const auto file = read_iser_file(world.host().files);
+    if (!file) return base::fail(file.error());
+    for (auto* change : changes) {
+      const bool goes = change->operation == model::Operation::kDelete;
+      // Of a session that goes offline it says that there may be a record; one that is undone has none.
+      if (model::from_attributes<IserSession>(change->before).unit == kIserEdited ||
+          (goes && world.offline()))
+        change->carried = {file->text};
+    }
+    if (world.offline()) return {};
+    const auto& sessions = sessions_in(world);
+    if (!sessions) return base::fail(sessions.error());
+    for (auto* change : changes) {
+      const auto portal = IserPortal::parse(change->key.id);
+      if (change->operation != model::Operation::kDelete || !portal) continue;
+      const auto names = our_sessions(*sessions, *portal);
+      if (!names.empty())
+        change->interrupts.push_back(
+            fmt::format("{} is logged out ({}); its disks go", change->label, base::join(names, ", ")));
+      if (record_has_secret(*portal, world.host().files))
+        change->interrupts.push_back(fmt::format(
+            "the record of {} goes with its secret of CHAP, which undoing brings back from iscsid.conf alone",
+            change->label));
+    }
+    return {};
+  }
+
+  Result<void> apply(std::span<const Change> changes, system::Host& host) const override {
+    return apply_iser_sessions(changes, host);
+  }
+
+  /// A run that ended between a file and systemd's reading it leaves that to be done.
+  Result<void> recover(std::span<const Change> /*changes*/, system::Host& host) const override {
+    return host.offline ? Result<void>{} : reload_iser_units(host);
+  }
+
+  Verdict judge(const Desired& desired, const Observed* observed,
+                const std::vector<std::string>& /*differing*/, World& world) const override {
+    if (observed == nullptr || world.offline()) return {};
+    const auto wanted = model::from_attributes<IserSession>(desired.settings);
+    if (wanted.logged_in != true) return {};
+    const auto facts = model::from_attributes<IserSession>(observed->facts);
+    auto sessions = facts.sessions.value_or(std::vector<std::string>{});
+    std::erase_if(sessions, [](const std::string& session) { return !is_text_of_ours(session); });
+    return judge_sessions(
+        sessions, facts.job,
+        {.field = "logged_in",
+         .live = " LOGGED_IN",
+         .unit = kIserUnit,
+         .retry = "iscsid tries to reach the target again",
+         .missing =
+             fmt::format("no session exists; `journalctl -u {}` has the output of iscsiadm", kIserUnit)});
+  }
+
+  void watched(const model::ResourceReport& /*resource*/, system::Settings& out) const override {
+    out.units.insert(std::string(kIserUnit));
+  }
+
+  /// The kernel would take the disks away under a file system.
+  [[nodiscard]] std::string why_held(const model::Key& key, const std::vector<Desired>& desired,
+                                     const World& world) const override {
+    if (key.kind != kIserKind || world.offline()) return {};
+    const auto& leaving =
+        world.once("iscsi sessions to go", [&] { return leaving_sessions(desired, world); });
+    return why_sessions_held(leaving, key.id, iscsi_disk_uses(world.host()),
+                             "it is logged out once nothing uses it");
+  }
+
+ private:
+  static void note_sessions(const IserPortal& portal, const std::vector<IscsiSession>& all, IserSession& now,
+                            IserSession& facts) {
+    for (const auto& one : all) {
+      if (!leads_to(one, portal)) continue;
+      if (is_ours(one, portal)) now.logged_in = true;
+      if (!facts.sessions) facts.sessions.emplace();
+      facts.sessions->push_back(text_of(one));
+    }
+  }
+
+  static std::string why_nobody_logs_in(system::Host& host) {
+    const auto unit = login_unit(host);
+    if (!unit || !*unit) return "no systemd answers here";
+    const auto& package = *find_package("open-iscsi");
+    if (is_installed(package, host.packages)) return {};
+    return "there is no iscsiadm" + how_to_get(package, host.files);
+  }
+
+  /// A second session would bring the target's disks into the host once more.
+  static std::string why_another_there(const IserPortal& portal, const std::vector<IscsiSession>& all,
+                                       system::Host& host) {
+    if (!our_sessions(all, portal).empty()) return {};
+    for (const auto& one : all) {
+      if (!leads_to(one, portal)) continue;
+      if (one.interface != kIserInterface) {
+        return fmt::format(
+            "{} of others is logged in there (transport {}, interface {}); once its disks are free, "
+            "`iscsiadm -m session -r {} -u` logs it out",
+            one.name, one.transport, one.interface, one.name.substr(std::string_view("session").size()));
+      }
+      // The entry has been changed. Its former session goes first, unless it has to stay.
+      const auto why = why_disks_stay({one.name}, {}, iscsi_disk_uses(host));
+      if (why && !why->empty())
+        return fmt::format("{} is logged in there by port {} and portal group {}, and {}", one.name, one.port,
+                           one.group, *why);
+    }
+    return {};
+  }
+
+  static void warn_of_record(const Desired& one, const IserPortal& portal, system::Files& files,
+                             Diagnostics& diagnostics) {
+    const auto record = record_of_others(portal, files);
+    if (!record) return;
+    diagnostics.push_back(
+        {Severity::kWarning,
+         one.where,
+         fmt::format("{}: open-iscsi logs in there at boot, too", record->file),
+         fmt::format(
+             "leave one of them out: `iscsiadm -m node -T {} -p {}{} -o update -n node.startup -v manual`",
+             portal.target, record->portal,
+             record->interface.empty() ? std::string() : " -I " + record->interface),
+         {}});
+  }
+};
+
+}  // namespace
+
+model::SectionSpec iser_session_section() {
+  model::SectionSpec section{
+      .name = kIserKind,
+      .doc = "An iSCSI target over RDMA (iSER): open-iscsi logs this host in to it, at once and at boot.",
+      .identities = {{"target", "address"}}};
+  add_written(section.fields, model::specs<IserSession>());
+  return section;
+}
+
+const Kind& iser_session() {
+  static const IserSessionKind kInstance;
+  return kInstance;
+}
+
+}  // namespace rdmacfg::kinds

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Targets of LIO as settings.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kinds/storage/lio/lio_target.hpp"
+#include "system/lio.hpp"
+
+namespace rdmacfg::kinds {
+
+/// An initiator that may log in, as a setting has it: its name, and what it sees, unless that is every LUN
+/// under its own number.
+struct LioGuest {
+  std::string initiator{};
+  std::optional<std::vector<system::LioMapping>> sees{};
+
+  /// "NAME", "NAME (LUNs 0, 5=1, 2 read-only)", "NAME (no LUNs)".
+  [[nodiscard]] std::string text() const;
+  static LioGuest parse(const std::string& text);
+};
+
+/// The id of a target in keys: its iSCSI name, or the GUID of its port.
+std::string id_of(const system::LioTargetId& target);
+
+/// Of several with one id (others may have made one by the GUID of the port, beside that by its GID), that by
+/// the GID.
+const system::LioTarget* find_lio_target(const system::LioState& state, const std::string& id);
+
+/// All targets by their ids, as find_lio_target() finds them.
+std::map<std::string, const system::LioTarget*> lio_targets_of(const system::LioState& state);
+
+/// Backstores by their ids: "block /dev/x", "file /srv/x", "ramdisk NAME".
+using LioDisks = std::map<std::string, std::string>;
+std::string lio_disk_of(const system::LioBackstore& backstore);
+LioDisks lio_disks_of(const system::LioState& state);
+
+LioTargetEntry settings_of(const system::LioTarget& target, const LioDisks& disks);
+
+/// A LUN without a disk.
+inline constexpr std::string_view kNoLioDisk = "none";
+/// "0 block /dev/x"
+std::string lio_lun_text(const system::LioLun& lun, const LioDisks& disks);
+
+/// "192.0.2.1:3260" → "192.0.2.1 3260", and back.
+std::string lio_portal_text(const system::LioPortal& portal);
+system::LioPortal lio_portal_of(const std::string& text);
+
+/// All LUNs as an initiator sees them that is shown each under its own number.
+std::vector<system::LioMapping> all_lio_luns(const std::vector<system::LioLun>& luns);
+
+/// Device or file of a disk, from "0 block /dev/x"; empty when it has none.
+std::string path_of_lun(const std::string& text);
+
+}  // namespace rdmacfg::kinds

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kinds/storage/nvme/nvme_connect.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "base/text.hpp"
+#include "kinds/storage/nvme/nvme_connection.hpp"
+#include "kinds/storage/nvme/nvme_found.hpp"
+#include "kinds/units.hpp"
+
+namespace rdmacfg::kinds {
+
+using base::Result;
+using model::Change;
+
+Result<DiscoveryConf> read_discovery_conf(system::Files& files) {
+  auto file = read_marked(files, std::string(kDiscoveryFile));
+  if (!file) return base::fail(file.error());
+  auto out = parse_discovery_conf(file->text.value_or(""));
+  if (file->damage) out.damage = std::move(file->damage);
+  return out;
+}
+
+DiskUses nvme_disk_uses(system::Host& host) {
+  return [&host](const auto& names) { return host.nvme_host.uses(names); };
+}
+
+Result<void> reload_nvme_units(system::Host& host) {
+  const std::vector<std::string> names{kConnectUnit, "remote-fs.target"};
+  return reload_changed_units(names, host);
+}
+
+namespace {
+
+/// NvmeControllers that are there before our first line for their address are not ours.
+Result<void> note_found(std::span<const Change> changes, const DiscoveryConf& conf,
+                        const NvmeControllers& controllers, system::Host& host) {
+  std::set<std::string> there;
+  for (const auto& change : changes) {
+    if (change.operation != model::Operation::kCreate || conf.ours.contains(change.key.id)) continue;
+    for (auto [at, end] = controllers.equal_range(change.key.id); at != end; ++at)
+      there.insert(found_text(at->second, change.key.id));
+  }
+  if (there.empty()) return {};
+  auto found = read_nvme_found(host);
+  if (!found) return base::fail(found.error());
+  const auto known = found->size();
+  found->merge(there);
+  return found->size() == known ? Result<void>{} : write_nvme_found(*found, host);
+}
+
+/// Notes in their lines that they are to go, for a run that ends in between.
+Result<void> mark_going(const LeavingSessions& leaving, DiscoveryConf& conf, system::Host& host) {
+  bool marked = false;
+  for (const auto& [address, names] : leaving.by_id) {
+    const auto at = conf.ours.find(address);
+    if (at == conf.ours.end() || at->second.starts_with(kGoingMark)) continue;
+    at->second.insert(0, kGoingMark);
+    marked = true;
+  }
+  if (!marked) return {};
+  if (conf.damage) return base::fail(error_of(*conf.damage, kDiscoveryFile));
+  return host.files.write(std::string(kDiscoveryFile), render_discovery_conf(conf));
+}
+
+/// Of what goes, and of connections that are undone. None is disconnected before all of them may be: each
+/// may be the last path to a disk once the others are gone.
+Result<void> disconnect_leaving(std::span<const Change> changes, DiscoveryConf& conf,
+                                const NvmeControllers& controllers, system::Host& host) {
+  LeavingSessions leaving;
+  std::string label;
+  NvmeOwners owners(host);
+  for (const auto& change : changes) {
+    const auto wanted = model::from_attributes<NvmeConnection>(change.after);
+    const bool undone =
+        std::find(change.fields.begin(), change.fields.end(), "connected") != change.fields.end();
+    if (change.operation == model::Operation::kCreate ||
+        (wanted.line && (wanted.connected == true || !undone)))
+      continue;
+    auto names = owners.ours_at(change.key.id, conf, controllers);
+    if (!names) return base::fail(names.error());
+    if (names->empty()) continue;
+    label = leaving.by_id.empty() ? change.label : "NVMe targets";
+    leaving.by_id.emplace(change.key.id, std::move(*names));
+  }
+  if (leaving.by_id.empty()) return {};
+  const auto names = leaving.all();
+  const auto why = why_disks_stay(names, {}, nvme_disk_uses(host));
+  if (!why) return base::fail(why.error());
+  if (!why->empty()) return base::fail(base::Code::kBusy, fmt::format("{}: {}", label, *why));
+  if (auto done = mark_going(leaving, conf, host); !done) return done;
+  for (const auto& name : names) {
+    if (auto done = host.nvme_host.disconnect(name); !done) return done;
+  }
+  const auto now = observe_nvme_controllers(host);
+  if (!now) return base::fail(now.error());
+  for (const auto& [address, controller] : *now) {
+    const auto at = leaving.by_id.find(address);
+    if (at == leaving.by_id.end()) continue;
+    if (std::find(at->second.begin(), at->second.end(), controller.name) != at->second.end())
+      return base::fail(base::Code::kIo,
+                        fmt::format("NVMe target {}: {} is still connected", address, controller.name));
+  }
+  return {};
+}
+
+/// A run that ends in between finds a line of ours, and goes on with that.
+Result<void> write_lines(std::span<const Change> changes, DiscoveryConf& conf, system::Host& host) {
+  const auto before = render_discovery_conf(conf);
+  bool at_boot = false;
+  for (const auto& change : changes) {
+    const auto wanted = model::from_attributes<NvmeConnection>(change.after);
+    if (wanted.line) {
+      conf.ours.insert_or_assign(change.key.id, *wanted.line);
+    } else {
+      conf.ours.erase(change.key.id);
+    }
+    at_boot = at_boot || wanted.at_boot == true;
+  }
+  const auto content = render_discovery_conf(conf);
+  const auto write_conf = [&]() -> Result<void> {
+    if (content == before) return {};
+    if (conf.damage) return base::fail(error_of(*conf.damage, kDiscoveryFile));
+    const std::string path(kDiscoveryFile);
+    if (content.empty()) return host.files.remove(path);
+    if (auto done = host.files.write(path, content); !done) return done;
+    // Without its line nobody would know whose the drop-ins are.
+    const auto written = host.files.read(path);
+    if (!written) return base::fail(written.error());
+    if (*written == content) return {};
+    return base::fail(base::Code::kIo, path + ": it was written, and has another content");
+  };
+  const std::string drop_in(kAutoconnectDropIn), boot(kNvmeBootDropIn);
+  if (conf.ours.empty()) {
+    if (auto done = host.files.remove(drop_in); !done) return done;
+    if (auto done = host.files.remove(boot); !done) return done;
+    return write_conf();
+  }
+  if (auto done = write_conf(); !done || !at_boot) return done;
+  if (auto done = host.files.write(drop_in, render_autoconnect_drop_in()); !done) return done;
+  return host.files.write(boot, render_nvme_boot_drop_in());
+}
+
+std::vector<std::string> without_connection(std::span<const Change> changes,
+                                            const NvmeControllers& controllers) {
+  std::vector<std::string> out;
+  for (const auto& change : changes) {
+    const auto wanted = model::from_attributes<NvmeConnection>(change.after);
+    if (wanted.connected == true && !controllers.contains(change.key.id)) out.push_back(change.label);
+  }
+  return out;
+}
+
+/// `nvme connect-all` ends well although a target does not answer. For an administrator it is pending, and
+/// judge() says so; a hold fails, and is tried again.
+Result<void> connect_missing(std::span<const Change> changes,
+                             const std::map<std::string, std::string>& before, system::Host& host) {
+  auto controllers = observe_nvme_controllers(host);
+  if (!controllers) return base::fail(controllers.error());
+  const bool fresh = std::any_of(changes.begin(), changes.end(), [&](const Change& change) {
+    const auto wanted = model::from_attributes<NvmeConnection>(change.after);
+    const auto at = before.find(change.key.id);
+    return wanted.connected == true && wanted.line && (at == before.end() || at->second != *wanted.line);
+  });
+  if (!fresh && without_connection(changes, *controllers).empty()) return {};
+  const auto started = host.units.act(system::UnitAction::kStart, kConnectUnit);
+  controllers = observe_nvme_controllers(host);
+  if (!controllers) return base::fail(controllers.error());
+  const auto missing = without_connection(changes, *controllers);
+  if (missing.empty()) return {};
+  if (!started) return started;
+  const auto unit = observe_unit(kConnectUnit, host);
+  if (!host.holding || (unit && *unit && !(*unit)->job.empty())) return {};
+  return base::fail(base::Code::kTimeout, base::join(missing, ", ") + ": nvme-cli made no connection");
+}
+
+Result<void> forget_found(std::span<const Change> changes, system::Host& host) {
+  auto found = read_nvme_found(host);
+  if (!found) return base::fail(found.error());
+  const auto known = found->size();
+  std::set<std::string> gone;
+  for (const auto& change : changes) {
+    if (!model::from_attributes<NvmeConnection>(change.after).line) gone.insert(change.key.id);
+  }
+  std::erase_if(*found, [&](const auto& one) { return gone.contains(one.substr(0, one.find(' '))); });
+  return found->size() == known ? Result<void>{} : write_nvme_found(*found, host);
+}
+
+}  // namespace
+
+Result<void> apply_nvme_connections(std::span<const Change> changes, system::Host& host) {
+  auto conf = read_discovery_conf(host.files);
+  if (!conf) return base::fail(conf.error());
+  if (host.offline) return write_lines(changes, *conf, host);
+  const auto before = conf->ours;
+  const auto controllers = observe_nvme_controllers(host);
+  if (!controllers) return base::fail(controllers.error());
+  if (auto done = note_found(changes, *conf, *controllers, host); !done) return done;
+  if (auto done = disconnect_leaving(changes, *conf, *controllers, host); !done) return done;
+  if (auto done = write_lines(changes, *conf, host); !done) return done;
+  if (auto done = reload_nvme_units(host); !done) return done;
+  if (auto done = connect_missing(changes, before, host); !done) return done;
+  return forget_found(changes, host);
+}
+
+}  // namespace rdmacfg::kinds

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kinds/storage/nvme/nvme_connection.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <utility>
+
+#include "base/text.hpp"
+#include "formats/discovery_conf.hpp"
+#include "kinds/abilities.hpp"
+#include "kinds/entry.hpp"
+#include "kinds/host/package_table.hpp"
+#include "kinds/storage/nvme/nvme_connect.hpp"
+#include "kinds/storage/nvme/nvme_connection_parse.hpp"
+#include "kinds/storage/nvme/nvme_found.hpp"
+#include "kinds/storage/surroundings.hpp"
+#include "kinds/units.hpp"
+
+namespace rdmacfg::kinds {
+
+using base::Result;
+using model::Change;
+using model::Desired;
+using model::Diagnostics;
+using model::Observed;
+using model::Severity;
+
+namespace {
+
+constexpr std::string_view kConnectionKind = "nvme_connection";
+
+constexpr std::array kConnectionFiles{
+    OwnedFile{.path = kDiscoveryFile,
+              .what = "NVMe targets to connect to, for nvme-cli.",
+              .extent = OwnedFile::Extent::kBlock,
+              .marks = &kOpensmMarks},
+    OwnedFile{
+        .path = kAutoconnectDropIn,
+        .what = "Has nvme-cli connect at boot once the interfaces are configured.",
+        .rendered =
+            [](std::string_view text) { return text.empty() ? std::string() : render_autoconnect_drop_in(); },
+        .after_write = OwnedFile::AfterWrite::kReloadUnits},
+    OwnedFile{
+        .path = kNvmeBootDropIn,
+        .what = "Has the interfaces waited for at boot, before NVMe targets are connected.",
+        .rendered =
+            [](std::string_view text) { return text.empty() ? std::string() : render_nvme_boot_drop_in(); },
+        .after_write = OwnedFile::AfterWrite::kReloadUnits},
+    OwnedFile{.path = kNvmeFoundFile,
+              .what = "NVMe controllers that others had connected.",
+              .extent = OwnedFile::Extent::kRecord}};
+
+Result<bool> waits_at_boot(system::Files& files) {
+  const auto service = files.read(std::string(kAutoconnectDropIn));
+  if (!service) return base::fail(service.error());
+  const auto target = files.read(std::string(kNvmeBootDropIn));
+  if (!target) return base::fail(target.error());
+  return *service == render_autoconnect_drop_in() && *target == render_nvme_boot_drop_in();
+}
+
+/// Controllers of ours at the addresses of lines that no entry has.
+Result<LeavingSessions> leaving_connections(const std::vector<Desired>& desired, system::Host& host) {
+  const auto conf = read_discovery_conf(host.files);
+  if (!conf) return base::fail(conf.error());
+  const auto controllers = observe_nvme_controllers(host);
+  if (!controllers) return base::fail(controllers.error());
+  const auto wanted = ids_of(desired, kConnectionKind);
+  LeavingSessions out;
+  NvmeOwners owners(host);
+  for (const auto& [address, line] : conf->ours) {
+    if (wanted.contains(address)) continue;
+    auto names = owners.ours_at(address, *conf, *controllers);
+    if (!names) return base::fail(names.error());
+    if (!names->empty()) out.by_id.emplace(address, std::move(*names));
+  }
+  return with_use(std::move(out), nvme_disk_uses(host));
+}
+
+class NvmeConnectionKind final : public Kind, public NeedsWatching, public MayBeMeant {
+ public:
+  NvmeConnectionKind()
+      : Kind({.name = kConnectionKind,
+              .fields = model::specs<NvmeConnection>(),
+              .traits = {.works_offline = true},
+              .files = kConnectionFiles}) {}
+
+  void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
+    for (const auto* section : bound.of(kConnectionKind)) {
+      const auto* address = section->find("address");
+      if (address == nullptr) continue;  // reported already, by the grammar
+      const auto id = model::text_of(address->value);
+      auto desired = desired_of(*section, fields(), {std::string(kConnectionKind), id}, "NVMe target " + id);
+      desired.settings["line"] = nvme_line_of(*section, id, diagnostics);
+      desired.settings["at_boot"] = true;
+      desired.settings["connected"] = true;
+      for (const auto* field : {"line", "at_boot", "connected"}) desired.origins[field] = section->where;
+      out.push_back(std::move(desired));
+    }
+  }
+
+  Result<std::vector<Observed>> observe(World& world) const override {
+    std::vector<Observed> out;
+    auto& host = world.host();
+    const auto conf = read_discovery_conf(host.files);
+    if (!conf) return base::fail(conf.error());
+    if (conf->damage || conf->ours.empty()) return out;  // check() tells of damage
+    const auto at_boot = waits_at_boot(host.files);
+    if (!at_boot) return base::fail(at_boot.error());
+    NvmeControllers controllers;
+    std::optional<system::Unit> unit;
+    if (!world.offline()) {
+      auto seen = observe_nvme_controllers(host);
+      if (!seen) return base::fail(seen.error());
+      controllers = std::move(*seen);
+      auto asked = observe_unit(kConnectUnit, host);
+      if (!asked) return base::fail(asked.error());
+      unit = std::move(*asked);
+    }
+    for (const auto& [address, line] : conf->ours) {
+      Observed observed;
+      observed.key = {std::string(kConnectionKind), address};
+      observed.label = "NVMe target " + address;
+      observed.ours_by_nature = true;
+      NvmeConnection now, facts;
+      now.line = line;
+      if (*at_boot) now.at_boot = true;
+      for (auto [at, end] = controllers.equal_range(address); at != end; ++at) {
+        now.connected = true;
+        if (!facts.controllers) facts.controllers.emplace();
+        facts.controllers->push_back(
+            fmt::format("{} {} {}", at->second.name, at->second.subsystem, at->second.state));
+      }
+      if (unit && !unit->job.empty()) {
+        now.connected = true;  // as far as anybody can make it
+        facts.job = unit->job;
+      }
+      observed.settings = model::to_attributes(now);
+      observed.facts = model::to_attributes(facts);
+      out.push_back(std::move(observed));
+    }
+    return out;
+  }
+
+  void check(std::vector<Desired>& desired, const std::vector<Observed>& /*observed*/, World& world,
+             Diagnostics& diagnostics) const override {
+    auto& host = world.host();
+    const auto conf = read_discovery_conf(host.files);
+    if (!conf) return;  // observe() has failed for it
+    const bool ours = !conf->ours.empty();
+    report_damage(conf->damage, kDiscoveryFile, kConnectionKind, desired, ours, diagnostics);
+    hold_damaged(conf->damage, std::string(kDiscoveryFile), kConnectionKind, ours, desired);
+    const bool any = std::any_of(desired.begin(), desired.end(), [](const Desired& resource) {
+      return resource.key.kind == kConnectionKind && !resource.settings.empty();
+    });
+    if (!any) return;
+    const auto why_not = world.offline() ? std::string() : why_nothing_connects(host);
+    for (auto& resource : desired) {
+      if (resource.key.kind != kConnectionKind || resource.settings.empty()) continue;
+      if (const auto at = conf->others_lead.find(resource.key.id); at != conf->others_lead.end()) {
+        diagnostics.push_back(
+            {Severity::kWarning,
+             resource.where,
+             fmt::format("{}:{}: leads to {}, too", kDiscoveryFile, at->second, resource.key.id),
+             "leave one of them out; connections stay as long as the other is there",
+             {}});
+      }
+      if (world.offline()) resource.settings.erase("connected");
+      if (why_not.empty()) continue;
+      resource.pending = why_not;
+      resource.settings.clear();
+    }
+  }
+
+  Result<void> prepare(std::span<Change*> changes, World& world) const override {
+    if (changes.empty() || world.offline()) return {};
+    auto& host = world.host();
+    const auto conf = read_discovery_conf(host.files);
+    const auto controllers = observe_nvme_controllers(host);
+    if (!conf || !controllers) return base::fail(conf ? controllers.error() : conf.error());
+    NvmeOwners owners(host);
+    for (auto* change : changes) {
+      if (change->operation != model::Operation::kDelete) continue;
+      const auto names = owners.ours_at(change->key.id, *conf, *controllers);
+      if (!names) return base::fail(names.error());
+      if (!names->empty())
+        change->interrupts.push_back(
+            fmt::format("{} is disconnected ({}); its disks go", change->label, base::join(*names, ", ")));
+    }
+    return {};
+  }
+
+  Result<void> apply(std::span<const Change> changes, system::Host& host) const override {
+    return apply_nvme_connections(changes, host);
+  }
+
+  /// A run that ended between the drop-in and systemd's reading it leaves that to be done.
+  Result<void> recover(std::span<const Change> /*changes*/, system::Host& host) const override {
+    return host.offline ? Result<void>{} : reload_nvme_units(host);
+  }
+
+  Verdict judge(const Desired& desired, const Observed* observed,
+                const std::vector<std::string>& /*differing*/, World& world) const override {
+    if (observed == nullptr || world.offline()) return {};
+    const auto wanted = model::from_attributes<NvmeConnection>(desired.settings);
+    if (wanted.connected != true) return {};
+    const auto facts = model::from_attributes<NvmeConnection>(observed->facts);
+    return judge_sessions(
+        facts.controllers.value_or(std::vector<std::string>{}), facts.job,
+        {.field = "connected",
+         .live = " live",
+         .unit = kConnectUnit,
+         .retry = "the kernel tries to reach it again",
+         .missing = fmt::format("nothing is connected there; `nvme discover -t rdma -a {}` asks the target",
+                                desired.key.id)});
+  }
+
+  void watched(const model::ResourceReport& /*resource*/, system::Settings& out) const override {
+    out.units.insert(kConnectUnit);
+  }
+
+  /// The kernel would take the disks away under a file system.
+  [[nodiscard]] std::string why_held(const model::Key& key, const std::vector<Desired>& desired,
+                                     const World& world) const override {
+    if (key.kind != kConnectionKind || world.offline()) return {};
+    auto& host = world.host();
+    const auto& leaving =
+        world.once("nvme connections to go", [&] { return leaving_connections(desired, host); });
+    return why_sessions_held(leaving, key.id, nvme_disk_uses(host),
+                             "it is disconnected once nothing uses it");
+  }
+
+ private:
+  static std::string why_nothing_connects(system::Host& host) {
+    const auto unit = observe_unit(kConnectUnit, host);
+    if (!unit || !*unit) return "no systemd answers here";
+    if ((*unit)->there()) return {};
+    return fmt::format("there is no {}{}", kConnectUnit, how_to_get(*find_package("nvme-cli"), host.files));
+  }
+};
+
+}  // namespace
+
+model::SectionSpec nvme_connection_section() {
+  model::SectionSpec section{
+      .name = kConnectionKind,
+      .doc =
+          "An NVMe target over RDMA: nvme-cli connects this host to every subsystem that it offers, at once "
+          "and at boot.",
+      .identities = {{"address"}}};
+  add_written(section.fields, model::specs<NvmeConnection>());
+  return section;
+}
+
+const Kind& nvme_connection() {
+  static const NvmeConnectionKind kInstance;
+  return kInstance;
+}
+
+}  // namespace rdmacfg::kinds

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kinds/units.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace rdmacfg::kinds {
+
+using base::Result;
+
+Result<std::optional<system::Unit>> observe_unit(const std::string& name, system::Host& host) {
+  auto units = host.units.observe_units(std::span(&name, 1));
+  if (!units) return base::fail(units.error());
+  if (!*units || (*units)->empty()) return std::optional<system::Unit>{};
+  return std::optional(std::move((*units)->front()));
+}
+
+Result<UnitsByName> observe_units_by_name(std::span<const std::string> names, system::Host& host) {
+  UnitsByName out;
+  if (names.empty()) return out;
+  auto units = host.units.observe_units(names);
+  if (!units) return base::fail(units.error());
+  if (!*units) return out;
+  for (auto& unit : **units) {
+    auto name = unit.name;
+    out.emplace(std::move(name), std::move(unit));
+  }
+  return out;
+}
+
+Result<void> reload_changed_units(std::span<const std::string> names, system::Host& host) {
+  const auto units = host.units.observe_units(names);
+  if (!units) return base::fail(units.error());
+  const bool changed = *units && std::any_of((*units)->begin(), (*units)->end(), [](const auto& unit) {
+    return unit.there() && unit.needs_reload;
+  });
+  return changed ? host.units.reload_manager() : Result<void>{};
+}
+
+}  // namespace rdmacfg::kinds

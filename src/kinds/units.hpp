@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Looks at systemd's units that several kinds take (system/units.hpp).
+#pragma once
+
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "base/error.hpp"
+#include "system/host.hpp"
+
+namespace rdmacfg::kinds {
+
+/// The unit of this name; nothing when no systemd answers.
+base::Result<std::optional<system::Unit>> observe_unit(const std::string& name, system::Host& host);
+
+using UnitsByName = std::map<std::string, system::Unit>;
+
+/// Units by the names that they were asked for; empty when no systemd answers.
+base::Result<UnitsByName> observe_units_by_name(std::span<const std::string> names, system::Host& host);
+
+/// Has systemd read its files again when those of one of these units changed since it did. Succeeds when no
+/// systemd answers.
+base::Result<void> reload_changed_units(std::span<const std::string> names, system::Host& host);
+
+}  // namespace rdmacfg::kinds
