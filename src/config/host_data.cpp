@@ -99,7 +99,7 @@ std::optional<AddressRule> parse_rule(const Node& node, const std::string& label
     } else if (parsed->network() != *parsed) {
       report.wrong(
           network->at, fmt::format("{} network: \"{}\" is an address inside a network", label, *text),
-          fmt::format("the network is \"{}\"; begin to count later with offset", parsed->network().text()));
+          fmt::format("the network is \"{}\"; offset says where counting starts", parsed->network().text()));
     } else {
       rule.network = *parsed;
     }

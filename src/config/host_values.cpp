@@ -259,15 +259,15 @@ HostValues::Answer HostValues::given(std::string_view name, bool addresses) cons
     if (other != best.end()) {
       Missing clash{
           fmt::format("host {} has two values: \"{}\" and \"{}\"", host_, best.front().text, other->text),
-          "a value of the host itself counts before one of a pattern; of two alike, remove one"};
+          "the host's own value overrides that of a pattern; of two of the same kind, remove one"};
       clash.related = {{*best.front().where, "given here"}, {*other->where, "and here"}};
       return tl::make_unexpected(std::move(clash));
     }
     if (!best.empty()) return best.front();
     if (const auto rule = section.addresses.find(name); rule != section.addresses.end()) {
       if (addresses) return address(rule->second);
-      return tl::make_unexpected(
-          Missing{"an address cannot be built from another one", "", {{rule->second.where, "defined here"}}});
+      return tl::make_unexpected(Missing{
+          "an address cannot be built from another address", "", {{rule->second.where, "defined here"}}});
     }
   }
   return tl::make_unexpected(missing(name, full, std::move(tables)));
@@ -348,7 +348,7 @@ HostValues::Answer HostValues::counted(const AddressRule& rule) const {
   if (host_bits > 1 && sum == 0)
     return tl::make_unexpected(Missing{
         fmt::format("host {} would have address 0 of {}, which is the network itself", host_, network.text()),
-        "begin with offset = 1"});
+        "start counting with offset = 1"});
   if (has_broadcast && sum == (std::uint64_t{1} << host_bits) - 1)
     return tl::make_unexpected(
         Missing{fmt::format("host {} would have the broadcast address of {}", host_, network.text()),

@@ -81,7 +81,7 @@ model::Diagnostic untrusted(const Text& text) {
   return {
       model::Severity::kWarning,
       {},
-      fmt::format("{}: {}, and so say what root does", text.name, text.written_by_others),
+      fmt::format("{}: {}, so others control what root does", text.name, text.written_by_others),
       "rdma-configd applies by itself only what root alone can write, folders above it included: chown root, "
       "chmod go-w",
       {}};

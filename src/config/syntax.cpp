@@ -241,7 +241,7 @@ class Parser {
       cursor_.skip_blanks();
       if (cursor_.at_line_end() || cursor_.peek() == '#') {
         return wrong(start, "the table that begins here has no closing } on its line",
-                     "a longer one is written as a [section]");
+                     "write a longer table as a [section]");
       }
       if (!pair(node, depth)) return false;
       cursor_.skip_blanks();
