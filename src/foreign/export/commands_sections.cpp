@@ -47,6 +47,7 @@ constexpr auto kManualSections = std::to_array<ManualSection>({
     {"lossless", "dcb(8) sets it: dcb pfc, dcb ets, dcb app, dcb buffer; mlx4_en takes module options"},
     {"initramfs",
      "rebuild it when options of modules change: update-initramfs -u (Debian), dracut -f (others)"},
+    {"packages", "apt-get install, dnf install or zypper install"},
     {"opensm",
      "OpenSM has its ports in /etc/default/opensm (Debian) or /etc/sysconfig/opensm; then systemctl start "
      "opensm"},
@@ -57,7 +58,8 @@ constexpr auto kManualSections = std::to_array<ManualSection>({
     {"nfs_server", "rdma=y and rdma-port= in section [nfsd] of nfs.conf; then systemctl restart nfs-server"},
     {"nfs_mount", "a line of fstab with proto=rdma, or mount -o proto=rdma"},
     {"nvme_connection", "nvme connect-all -t rdma, and a line of /etc/nvme/discovery.conf"},
-    {"lio_target", "targetcli makes it, and its saveconfig keeps it"},
+    {"nvme_target", "nvmetcli creates it, and nvmetcli save keeps it for nvmet.service"},
+    {"lio_target", "targetcli creates it, and its saveconfig keeps it"},
     {"iser_session", "iscsiadm -m node -I iser: a record, node.startup = automatic, and --login"},
     {"srp_initiator", "the last line of /etc/srp_daemon.conf, a or d; then systemctl restart srp_daemon"},
     {"srp_rule", "a line of /etc/srp_daemon.conf, as srp_daemon(8) describes it"},
