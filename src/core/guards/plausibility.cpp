@@ -97,7 +97,8 @@ void warn_of_name(Document& document, const Section& section, const model::Entry
   warn(document, entry.where,
        fmt::format("[[{}]] name: the kernel hands out {} itself, to whichever {} comes first", section.path,
                    name, device ? "device" : "interface"),
-       fmt::format("choose a name that it never gives, such as {}", device ? "\"rail0\"" : "\"ibrail0\""));
+       fmt::format("choose a name that the kernel never gives, such as {}",
+                   device ? "\"rail0\"" : "\"ibrail0\""));
 }
 
 std::size_t indentation(std::string_view line) {
@@ -122,11 +123,11 @@ void warn_of_place(Document& document, const Section& parent, const Section& chi
     const auto* key = child.find(name);
     if (key == nullptr || key->from_defaults || parent.find(name) != nullptr) continue;
     if (!set_apart(document, child, *key)) continue;
-    warn(document, key->where,
-         fmt::format("[[ipoib.pkey]] {}: belongs to this P_Key interface, not to [[ipoib]]", name),
-         "keys of [[ipoib]] stand before its first [[ipoib.pkey]]; if this one is meant here, leave out the "
-         "empty "
-         "line");
+    warn(
+        document, key->where,
+        fmt::format("[[ipoib.pkey]] {}: belongs to this P_Key interface, not to [[ipoib]]", name),
+        "keys of [[ipoib]] stand before its first [[ipoib.pkey]]; if the P_Key interface is meant, leave out "
+        "the empty line and indent the key as pkey");
   }
 }
 
