@@ -131,7 +131,8 @@ Report confirm(const Request& request, Context& context) {
     auto report = run.roll_back_unconfirmed(why);
     report.error =
         late ? base::Error{Code::kTimeout, "it is too late: the time to confirm is over", 0}
-             : base::Error{Code::kBusy, "the apply that waited was interrupted, and is taken back", 0};
+             : base::Error{Code::kBusy,
+                           "the apply that waited for confirmation was interrupted and is rolled back", 0};
     if (report.exit == Exit::kOk || report.exit == Exit::kPartly) report.exit = Exit::kError;
     return run.finished(std::move(report));
   }
@@ -142,7 +143,9 @@ Report confirm(const Request& request, Context& context) {
   rest.notes.insert(rest.notes.begin(), report.notes.begin(), report.notes.end());
   // It is confirmed, even if later steps failed.
   if (rest.exit == Exit::kError || rest.exit == Exit::kUndone) {
-    if (rest.error) rest.notes.push_back("what had waited could not be done yet: " + rest.error->message);
+    if (rest.error)
+      rest.notes.push_back("the changes that waited for the confirmation are not done yet: " +
+                           rest.error->message);
     rest.error.reset();
     rest.exit = Exit::kPartly;
   }

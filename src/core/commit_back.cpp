@@ -22,7 +22,7 @@ using model::Status;
 
 namespace {
 
-constexpr const char* kLetBe = "was rolled back to this; it is left so until the next apply, or boot";
+constexpr const char* kLetBe = "was rolled back to this value, which stays until the next apply or boot";
 
 }  // namespace
 
@@ -66,7 +66,7 @@ std::set<model::Key> Run::suspended(const config::Document& document, Options& o
   }
   if (!taken || !*taken) return keys;
   if ((*taken)->boot_id != context_.host.boot_id) {
-    tell_undone("the record of what was taken back before the last boot could not be removed",
+    tell_undone("the record of what was rolled back before the last boot could not be removed",
                 files().remove(context_.paths.suspended));
     return keys;
   }
@@ -116,9 +116,9 @@ Report Run::roll_back_unconfirmed(const std::string& why) {
   // All is still there that the next try needs: the deadline, and how to take it back.
   const auto not_recorded = [&](const base::Error& error) {
     report.error = error.in("the rollback could not be recorded");
-    report.left_over.push_back(fmt::format(
-        "{}: generation {} still waits for its confirmation there; it is taken back again by the next run",
-        context_.paths.ledger, waiting.generation));
+    report.left_over.push_back(
+        fmt::format("{}: generation {} still waits for confirmation there; the next run repeats the rollback",
+                    context_.paths.ledger, waiting.generation));
     report.exit = Exit::kUndoIncomplete;
     return report;
   };
@@ -141,7 +141,7 @@ Report Run::roll_back_unconfirmed(const std::string& why) {
   if (auto done = commit(); !done) return not_recorded(done.error());
   end_unconfirmed(report);
   auto told = waiting.again()
-                  ? fmt::format("what applying generation {} again had changed was rolled back: {}",
+                  ? fmt::format("the changes of applying generation {} again were rolled back: {}",
                                 waiting.generation, why)
                   : fmt::format("generation {} was rolled back: {}", waiting.generation, why);
   report.rollbacks.insert(told);

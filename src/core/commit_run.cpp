@@ -62,14 +62,14 @@ Result<void> Run::load() {
     const bool missing = now->damage->code == base::Code::kNotFound;
     reasons.push_back(missing ? now->damage->message
                               : put_aside(files(), context_.paths.ledger, *now->damage));
-    reasons.back() += now->lost ? "; which generation was active is not known, and nothing is removed"
-                                : "; its copy is used";
+    reasons.back() +=
+        now->lost ? "; the active generation is unknown, so nothing is removed" : "; its copy is used";
     const auto again = now->lost ? Result<void>() : save_ledger(files(), context_.paths.ledger, committed_);
     if (!again) reasons.back() += "; it could not be written again: " + again.error().message;
   }
   if (!rollback_record) {
     reasons.push_back(put_aside(files(), context_.paths.rollback_record, rollback_record.error()));
-    if (waits()) reasons.back() += "; when it is taken back, the generation before is applied instead";
+    if (waits()) reasons.back() += "; a rollback applies the previous generation instead";
     rollback_record_damaged_ = true;
   } else if (waits() && *rollback_record && (*rollback_record)->ledger &&
              (*rollback_record)->ledger->transaction < ledger_.transaction) {
@@ -82,7 +82,7 @@ Result<void> Run::load() {
   damage_.insert(reasons.begin(), reasons.end());
   // Of an apply that is over: its last step was not done.
   if (rollback_record_ && !waits())
-    tell_undone("the record of an apply that is over could not be removed",
+    tell_undone("the rollback record of a finished apply could not be removed",
                 files().remove(context_.paths.rollback_record));
   if (!committed_.generations.empty()) tell_undone(kNoCopy, save_backup(files(), context_.paths, committed_));
   return {};
@@ -141,8 +141,7 @@ Run::Application Run::application_of(const config::Document& document, const std
 Result<void> Run::keep_text(Application& work) {
   if (!work.needs_text) return {};
   auto done = save_texts(files(), context_.paths.texts, work.number, work.document, request_.of_others);
-  if (!done)
-    return base::fail(done.error().in(fmt::format("keeping the text of generation {}", work.number)));
+  if (!done) return base::fail(done.error().in(fmt::format("saving the text of generation {}", work.number)));
   work.needs_text = false;
   return {};
 }
@@ -166,13 +165,13 @@ void Run::drop(const Application& work, Report& report) {
   ledger_ = work.before;
   if (!work.same && !ambiguous_) {
     // One that cannot be removed is replaced by the next generation's.
-    tell_undone("a text that nothing was made of could not be removed",
+    tell_undone("the text of a failed apply could not be removed",
                 files().remove(fmt::format("{}/{}.json", context_.paths.texts, work.number)));
   }
   if (work.begun && !ambiguous_ && !end_unconfirmed(report)) {
     report.exit = Exit::kUndoIncomplete;
     report.left_over.push_back(
-        fmt::format("{}: it could not be removed; the next run takes that apply back once more",
+        fmt::format("{}: could not be removed; the next run rolls that apply back again",
                     context_.paths.rollback_record));
   }
   tell_ambiguous(report);
@@ -299,7 +298,7 @@ void Run::tell_undone(std::string_view what, const Result<void>& done) {
 }
 
 void Run::note(Report& report, const base::Error& error) {
-  report.notes.push_back("what was done could not all be recorded: " + error.message);
+  report.notes.push_back("not everything could be recorded: " + error.message);
 }
 
 void Run::merge(Report& report, Report other) {
@@ -324,7 +323,7 @@ Result<void> Run::commit() {
   // From here on it is committed; a later failure costs no more than the copy.
   if (auto done = save_backup(files(), context_.paths, ledger_); !done) {
     tell_undone(kNoCopy, done);
-    tell_undone("the copy of the ledger before stays, and is used should the ledger be damaged",
+    tell_undone("the previous copy of the ledger stays and is used if the ledger is damaged",
                 files().remove(context_.paths.backup));  // better none than an old one
   }
   for (auto& left : remove_texts(files(), context_.paths, dropped)) notes_.push_back(std::move(left));
@@ -345,8 +344,8 @@ void Run::tell_ambiguous(Report& report) const {
   if (!ambiguous_) return;
   report.exit = Exit::kUndoIncomplete;
   report.left_over.push_back(fmt::format(
-      "{}: it could not be put back, and may name another generation as the active one; the next run that "
-      "can write there mends it",
+      "{}: could not be restored and may name another generation as the active one; the next run that can "
+      "write there repairs it",
       context_.paths.ledger));
 }
 
@@ -380,12 +379,12 @@ Result<void> Run::begin_unconfirmed(std::uint64_t number, const std::string& dig
   if (auto text = read_texts(files(), context_.paths, from); from != 0 && text)
     record.previous = std::move(*text);
   if (auto done = save_rollback_record(files(), context_.paths.rollback_record, record); !done)
-    return base::fail(done.error().in("writing what it takes to roll back"));
+    return base::fail(done.error().in("writing the rollback record"));
   rollback_record_ = std::move(record);
   if (!first) return {};
   const std::chrono::milliseconds within = *request_.confirm;
   auto armed = context_.host.timers.arm(kRollbackTimer, within - std::min(within, kRollbackAhead));
-  if (!armed) return base::fail(armed.error().in("arming the rollback"));
+  if (!armed) return base::fail(armed.error().in("arming the rollback timer"));
   return {};
 }
 

@@ -383,7 +383,7 @@ std::optional<base::Error> settle(system::Host& host, const Options& options, co
   base::Result<void> done;
   if (!(state == on_disk)) {
     done = save_state(host.files, options.paths.state, state);
-    if (!done) done = base::fail(done.error().in("what was done could not be recorded"));
+    if (!done) done = base::fail(done.error().in("the changes could not be recorded"));
   }
   if (done && options.bracket.commit) done = options.bracket.commit(report);
   if (!done) {
@@ -391,7 +391,7 @@ std::optional<base::Error> settle(system::Host& host, const Options& options, co
     if (!(state == on_disk)) {
       const auto back = on_disk.records.empty() ? host.files.remove(options.paths.state)
                                                 : save_state(host.files, options.paths.state, on_disk);
-      if (!back) report.notes.push_back("what is remembered could not be put back: " + back.error().message);
+      if (!back) report.notes.push_back("the state could not be put back: " + back.error().message);
     }
     return done.error();
   }
@@ -409,7 +409,7 @@ void abandon(system::Host& host, const Options& options, const State& on_disk, c
   if (!(state == on_disk)) done = save_state(host.files, options.paths.state, state);
   // While it is there the next run finishes what is left.
   if (done) done = host.files.remove(options.paths.journal);
-  if (!done) report.notes.push_back("the record of this run could not be removed: " + done.error().message);
+  if (!done) report.notes.push_back("the records of this run could not be put back: " + done.error().message);
 }
 
 void undo_earlier(const config::Document& document, system::Host& host, const Options& options,
