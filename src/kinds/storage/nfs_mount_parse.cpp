@@ -30,21 +30,21 @@ struct ReplacedOption {
 };
 constexpr std::array<ReplacedOption, 16> kReplacedOptions{
     {{"proto", "it is rdma"},
-     {"rdma", "it is so without"},
+     {"rdma", "[[nfs_mount]] implies it"},
      {"tcp", "[[nfs_mount]] is for RDMA"},
      {"udp", "[[nfs_mount]] is for RDMA"},
      {"port", "write port = … in the entry"},
-     {"_netdev", "it is so without"},
+     {"_netdev", "the mount unit implies it"},
      {"auto", "write mount = true"},
      {"noauto", "write mount = false"},
-     {"nofail", "a unit never keeps a host from booting"},
-     {"user", "it is for fstab alone"},
-     {"users", "it is for fstab alone"},
-     {"owner", "it is for fstab alone"},
-     {"remount", "a mount is made once"},
-     {"bg", "systemd does not wait for it, and holds up no boot"},
-     {"fg", "it is so without"},
-     {"bind", "NFS does not have it"}}};
+     {"nofail", "a mount unit never keeps a host from booting"},
+     {"user", "it has an effect in fstab only"},
+     {"users", "it has an effect in fstab only"},
+     {"owner", "it has an effect in fstab only"},
+     {"remount", "it is for file systems that are mounted already"},
+     {"bg", "a mount unit does not delay the boot"},
+     {"fg", "it is the default"},
+     {"bind", "NFS has no bind mounts"}}};
 
 class EntryCheck {
  public:

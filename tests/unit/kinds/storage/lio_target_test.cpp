@@ -64,7 +64,7 @@ TEST(LioTarget, AFileThatTheDaemonDoesNotSeeIsAWarning) {
         "addresses = [\"192.0.2.1\"]\n[[lio_target.lun]]\nnumber = 0\nfile = \"" +
         path + "\"\n";
     const auto report = core::apply(config::parse_texts({{"config.toml", text}}, "node1", grammar()), host);
-    const auto warned = Contains(Field(&model::Diagnostic::message, HasSubstr("the daemon does not see")));
+    const auto warned = Contains(Field(&model::Diagnostic::message, HasSubstr("the daemon cannot see")));
     if (path.starts_with("/home/")) {
       EXPECT_THAT(report.diagnostics, warned);
     } else {
