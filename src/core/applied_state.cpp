@@ -62,7 +62,7 @@ std::vector<std::string> notes_of(const AppliedState& applied_state) {
         applied_state.left.count() > 0
             ? fmt::format(
                   "generation {} waits for confirmation for another {}: `rdma-configctl confirm` keeps "
-                  "it, `rdma-configctl rollback` takes it back at once",
+                  "it, `rdma-configctl rollback` rolls it back at once",
                   waiting->generation, spoken(applied_state.left))
             : fmt::format("generation {} was not confirmed {} and is about to be rolled back",
                           waiting->generation,

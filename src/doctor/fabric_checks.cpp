@@ -188,10 +188,10 @@ void mtu_capped(const DoctorContext& context, std::vector<Finding>& out) {
                        link.ipoib->pkey.text()),
            own_partition(context, link.ipoib->pkey)
                ? "the document has the [[partition]] itself: give it mtu = 4096 (and every port of the "
-                 "partition a link MTU of 4096), or want less"
+                 "partition a link MTU of 4096), or ask for less"
                : "give the partition a larger MTU at the subnet manager (mtu=5 is 4096 in partitions.conf), "
                  "or "
-                 "want less",
+                 "ask for less",
            model::Key{std::string((link.ipoib->child ? kinds::pkey() : kinds::ipoib()).name()),
                       link.ipoib->child ? link.ipoib->guid.text() + "/" + link.ipoib->pkey.text()
                                         : link.ipoib->guid.text()}});
