@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each target cannot express, in its own words and at the line of the entry.
+// Notes on what each target cannot express, at the line of the entry.
 #include <gtest/gtest.h>
 
 #include <string>

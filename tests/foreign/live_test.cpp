@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the import of the running host leaves to others, and says so.
+// Remarks of the import of the running host on what it leaves to others.
 #include "foreign/import/live.hpp"
 
 #include <gtest/gtest.h>

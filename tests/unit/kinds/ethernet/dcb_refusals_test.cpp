@@ -193,7 +193,7 @@ TEST(DcbRefusals, OfDscps) {
   }
 }
 
-/// What a document says of priorities with flow control while an adapter cannot be asked, and of the rest.
+/// The reason why an adapter cannot be asked now, and the priority of a DSCP that is not listed.
 TEST(DcbDriversInWords, SayWhyAnAdapterCannotBeAskedAndWhatIsNotListed) {
   const std::vector<std::array<std::string, 3>> cases{
       {"mlx5_core", "the firmware does not answer: the adapter resets, or is in recovery", "priority 0"},
