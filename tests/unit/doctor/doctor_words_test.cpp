@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -190,6 +191,20 @@ TEST(DoctorWords, OfTheAppliedState) {
     EXPECT_THAT(sentences(examine(context)), testing::Contains(one.doctor));
     EXPECT_EQ(notes_of(one.state), std::vector<std::string>{one.note});
   }
+}
+
+TEST(DoctorWords, OfADamagedLedger) {
+  const Clock clock{[] { return std::int64_t{1000}; },
+                    [](std::chrono::milliseconds /*ahead*/) { return std::string("later"); }};
+  LedgerNow now;
+  now.damage = base::Error{base::Code::kInvalid, "/var/lib/rdma-configd/generations.json: damaged", 0};
+  EXPECT_EQ(notes_of(applied_state_of(now, nullptr, "boot", clock)),
+            std::vector<std::string>{"DEGRADED: /var/lib/rdma-configd/generations.json: damaged; its copy is "
+                                     "used, until the next apply sets it right"});
+  now.lost = true;
+  EXPECT_EQ(notes_of(applied_state_of(now, nullptr, "boot", clock)),
+            std::vector<std::string>{"DEGRADED: /var/lib/rdma-configd/generations.json: damaged; which "
+                                     "generation is active is not known"});
 }
 
 TEST(DoctorWords, OfResources) {
