@@ -143,7 +143,7 @@ std::vector<std::string> left_over(const Plan& plan, system::Host& host, std::op
       continue;
     }
     if (now == nullptr) {
-      out.push_back(fmt::format("{} {}: could not be made again", change.key.kind, change.label));
+      out.push_back(fmt::format("{} {}: could not be re-created", change.key.kind, change.label));
       continue;
     }
     const auto fields = not_back(change.fields, change.before, now->settings);

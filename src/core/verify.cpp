@@ -61,7 +61,7 @@ Verification verify(const Plan& plan, const Observation& before, Observation& no
         result.postponed[change.key] = *lost;
       } else {
         result.failures.push_back(
-            fmt::format("{}: it is still there, although the kernel said it is removed", change.label));
+            fmt::format("{}: is still there, although the kernel reported its removal", change.label));
       }
       continue;
     }
@@ -74,7 +74,7 @@ Verification verify(const Plan& plan, const Observation& before, Observation& no
       if (only_drops) continue;
       if (kind->reachable(change.key, now.world) && !lost) {
         result.failures.push_back(
-            fmt::format("{}: it is not there, although the kernel said it is made", change.label));
+            fmt::format("{}: is not there, although the kernel reported its creation", change.label));
       } else {
         result.postponed[change.key] = lost.value_or(std::string(kDeviceRemoved));
       }
@@ -137,7 +137,7 @@ Verification verify(const Plan& plan, const Observation& before, Observation& no
     const auto* stays = kinds::ability<kinds::MustStay>(kind);
     if (observed == nullptr && stays != nullptr && stays->has_to_stay(*then, now.world) &&
         kind->reachable(change.key, now.world))
-      result.failures.push_back(fmt::format("{}: it is gone, and was not to be changed", change.label));
+      result.failures.push_back(fmt::format("{}: is gone, although it was not to be changed", change.label));
     if (observed == nullptr || then->instance != observed->instance) continue;
     if (kind->traits().waits_for_confirmation) continue;  // follows what others did
     for (const auto& field : change.fields) {

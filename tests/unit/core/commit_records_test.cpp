@@ -16,6 +16,7 @@
 
 #include "catalog/all.hpp"
 #include "core/commit.hpp"
+#include "core/pipeline.hpp"
 #include "fakes/fake_kernel.hpp"
 
 namespace rdmacfg::core {
@@ -324,6 +325,22 @@ TEST(CommitRecords, AnInterruptedApplyIsToldByTheNext) {
   host.kernel.faults.clear();
   EXPECT_THAT(told_by(host.commits(512)),
               Contains("note: found an interrupted apply; converging to the current document"));
+}
+
+TEST(Verification, ADeviceThatStaysIsNamedWhateverTheKernelSaid) {
+  const auto kernel = fakes::FakeKernel::parse(R"({ "links": [{ "name": "eth0", "up": true }] })");
+  const auto applies = [&](const std::string& text) {
+    auto host = kernel->host();
+    return apply(config::parse_texts({{.name = "config.toml", .text = "version = 1\n" + text}}, "node1",
+                                     kinds::grammar()),
+                 host);
+  };
+  ASSERT_EQ(applies("[[soft_rdma]]\ninterface = \"eth0\"\ntype = \"rxe\"\nname = \"rxe0\"\n").exit,
+            model::Exit::kOk);
+  kernel->faults.lie_about("rxe0: remove soft device");
+  EXPECT_THAT(
+      told_by(applies("")),
+      Contains(HasSubstr("eth0/rxe (rxe0): is still there, although the kernel reported its removal")));
 }
 
 TEST(CommitRecords, ADocumentAppliedAgainIsTakenBackAndHeldAsItWas) {
