@@ -51,7 +51,7 @@ std::optional<Fault> split_line(std::string_view line, std::vector<TableCell>& c
       at = skip_blanks(at);
       if (at < line.size() && line[at] != ',')
         return Fault{place(at), 1, "a comma must follow the quoted field",
-                     "write \"\" for a quote inside of quotes"};
+                     "write \"\" for a quote inside the quotes"};
     } else {
       end = std::min(line.find(',', at), line.size());
       const auto field = line.substr(at, end - at);
@@ -102,11 +102,13 @@ std::optional<Fault> check_row(const std::vector<TableCell>& cells, const std::v
                                const Limits& limits) {
   const auto& host = cells.front();
   if (cells.size() != columns.size())
-    return Fault{host.column, host.length,
-                 fmt::format("has {} fields{}, but the table has {} columns", cells.size(),
-                             cells.size() > limits.table_columns ? " or more" : "", columns.size()),
-                 fmt::format("the columns are {}; leave the field of a missing value empty",
-                             base::join(columns, ", "))};
+    return Fault{
+        host.column, host.length,
+        fmt::format("has {} field{}{}, but the table has {} column{}", cells.size(),
+                    cells.size() == 1 ? "" : "s", cells.size() > limits.table_columns ? " or more" : "",
+                    columns.size(), columns.size() == 1 ? "" : "s"),
+        fmt::format("the columns are {}; leave the field of a missing value empty",
+                    base::join(columns, ", "))};
   if (base::trim(host.text).empty()) return Fault{host.column, host.length, "the host is missing", ""};
   for (const auto& cell : cells) {
     if (cell.text.size() > limits.string_bytes)

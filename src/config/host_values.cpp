@@ -348,7 +348,7 @@ HostValues::Answer HostValues::counted(const AddressRule& rule) const {
   if (host_bits > 1 && sum == 0)
     return tl::make_unexpected(Missing{
         fmt::format("host {} would have address 0 of {}, which is the network itself", host_, network.text()),
-        "begin with offset = 1"});
+        "start counting with offset = 1"});
   if (has_broadcast && sum == (std::uint64_t{1} << host_bits) - 1)
     return tl::make_unexpected(
         Missing{fmt::format("host {} would have the broadcast address of {}", host_, network.text()),

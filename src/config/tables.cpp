@@ -106,10 +106,10 @@ Node* open_header(Node& root, const Key& key, bool list, const Span& header, Cla
   }
   if (list && node.sort == Sort::kTable && node.origin == Origin::kHeader) {
     clash.message = fmt::format("[[{0}]] cannot follow [{0}]", name);
-    clash.hint = fmt::format("write [[{}]] in both places when there are several", name);
+    clash.hint = fmt::format("if there are several, write [[{}]] in both places", name);
   } else if (!list && is_list_of_headers(node)) {
     clash.message = fmt::format("[{0}] cannot follow [[{0}]]", name);
-    clash.hint = fmt::format("write [[{}]] for one more", name);
+    clash.hint = fmt::format("write [[{}]] for another entry", name);
   } else if (list && node.sort == Sort::kTable && node.origin == Origin::kImplied) {
     clash.message = fmt::format("[[{0}]] cannot follow a section below {0}", name);
     clash.hint = fmt::format("subsections follow their entry: put [[{}]] first", name);

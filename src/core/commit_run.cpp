@@ -62,8 +62,8 @@ Result<void> Run::load() {
     const bool missing = now->damage->code == base::Code::kNotFound;
     reasons.push_back(missing ? now->damage->message
                               : put_aside(files(), context_.paths.ledger, *now->damage));
-    reasons.back() += now->lost ? "; which generation was active is not known, and nothing is removed"
-                                : "; its copy is used";
+    reasons.back() +=
+        now->lost ? "; the active generation is unknown, so nothing is removed" : "; its copy is used";
     const auto again = now->lost ? Result<void>() : save_ledger(files(), context_.paths.ledger, committed_);
     if (!again) reasons.back() += "; it could not be rewritten: " + again.error().message;
   }
@@ -141,8 +141,7 @@ Run::Application Run::application_of(const config::Document& document, const std
 Result<void> Run::keep_text(Application& work) {
   if (!work.needs_text) return {};
   auto done = save_texts(files(), context_.paths.texts, work.number, work.document, request_.of_others);
-  if (!done)
-    return base::fail(done.error().in(fmt::format("keeping the text of generation {}", work.number)));
+  if (!done) return base::fail(done.error().in(fmt::format("saving the text of generation {}", work.number)));
   work.needs_text = false;
   return {};
 }
@@ -385,7 +384,7 @@ Result<void> Run::begin_unconfirmed(std::uint64_t number, const std::string& dig
   if (!first) return {};
   const std::chrono::milliseconds within = *request_.confirm;
   auto armed = context_.host.timers.arm(kRollbackTimer, within - std::min(within, kRollbackAhead));
-  if (!armed) return base::fail(armed.error().in("arming the rollback"));
+  if (!armed) return base::fail(armed.error().in("arming the rollback timer"));
   return {};
 }
 

@@ -83,7 +83,7 @@ void document_held(const DoctorContext& context, std::vector<Finding>& out) {
              ? fmt::format("it waits for confirmation, and is rolled back in {}", spoken(applied_state.left))
              : fmt::format("it was not confirmed {} and is about to be rolled back",
                            applied_state.rebooted ? "before the host was rebooted" : "in time"),
-         "`rdma-configctl confirm` keeps it, `rdma-configctl rollback` takes it back at once"});
+         "`rdma-configctl confirm` keeps it, `rdma-configctl rollback` rolls it back at once"});
   }
   if (applied_state.gone && applied_state.active) {
     out.push_back(

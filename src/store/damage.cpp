@@ -84,8 +84,7 @@ std::vector<std::string> degrade(system::Files& files, std::vector<std::string> 
   make_way(files, kDegradedFile);
   const auto done =
       files.write(kDegradedFile, json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
-  if (!done)
-    reasons.push_back("this is not recorded, and the next run does not know: " + done.error().message);
+  if (!done) reasons.push_back("this could not be recorded for the next run: " + done.error().message);
   return reasons;
 }
 

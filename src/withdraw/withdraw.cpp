@@ -29,12 +29,13 @@ Result<void> check_idle(Context& context) {
   if (!ledger) return base::fail(ledger.error());
   if (ledger->unconfirmed) {
     return base::fail(Code::kBusy,
-                      "an apply waits for its confirmation: `rdma-configctl confirm` or `rollback` first");
+                      "an apply waits for its confirmation: run `rdma-configctl confirm` or `rdma-configctl "
+                      "rollback` first");
   }
   const auto journal = load_journal(files, context.options.paths.journal);
   if (!journal && !is_damage(journal.error())) return base::fail(journal.error());
   if (!journal || *journal)
-    return base::fail(Code::kBusy, "an apply was interrupted: finish it first by `rdma-configctl apply`");
+    return base::fail(Code::kBusy, "an apply was interrupted: finish it with `rdma-configctl apply` first");
   return {};
 }
 
@@ -86,7 +87,7 @@ Result<void> check_free(const std::string& path, system::Files& files) {
   if (!*there || kinds::was_left(**there)) return {};
   return base::fail(
       Code::kInvalid,
-      fmt::format("{}: is there already, and no earlier withdrawal made it; move it away first", path));
+      fmt::format("{}: exists already and was not made by an earlier withdrawal; move it away first", path));
 }
 
 Result<void> keep_whole(const std::string& path, system::Files& files, Withdrawal& plan) {

@@ -252,6 +252,8 @@ TEST(Generations, AnApplyThatOutlastsItsTimeIsTakenBackAtOnce) {
   EXPECT_EQ(late.exit, Exit::kUndone) << text_of(late);
   ASSERT_TRUE(late.error);
   EXPECT_EQ(late.error->code, base::Code::kTimeout);
+  EXPECT_EQ(late.error->message,
+            "applying took longer than the 60 s in which it was to be confirmed; it was rolled back");
   for (const auto& note : late.notes)
     EXPECT_EQ(note.find("unless `rdma-configctl confirm`"), std::string::npos);
   EXPECT_EQ(difference(host.dump(), first), "");

@@ -14,6 +14,7 @@
 
 #include "base/text.hpp"
 #include "catalog/all.hpp"
+#include "config/check.hpp"
 
 namespace rdmacfg::core {
 
@@ -133,6 +134,20 @@ std::string with_suffix(const std::string& unit) {
   return unit.find('.') == std::string::npos ? unit + ".service" : unit;
 }
 
+/// "[[sysctl]]" or "[daemon]", as the section is written.
+std::string header_of(std::string_view path) {
+  bool repeated = true;
+  const auto* specs = &kinds::grammar();
+  for (const auto name : base::split(path, '.')) {
+    const auto at =
+        std::find_if(specs->begin(), specs->end(), [&](const auto& one) { return one.name == name; });
+    if (at == specs->end()) break;
+    repeated = at->repeated;
+    specs = &at->children;
+  }
+  return config::label_of(path, repeated);
+}
+
 Rule sysctl_rule(const Section& section, system::Host& host) {
   const auto key = text_of(section, "key");
   if (key.empty()) return std::nullopt;  // of an interface: ARP and source addresses
@@ -199,7 +214,7 @@ Rule rule_against(const Section& section, std::string_view key, const model::Val
     if (among(kUnits, name)) return std::nullopt;
     return fmt::format("{} is not a service of RDMA", name);
   }
-  return fmt::format("[{}] concerns the host as a whole", path);
+  return header_of(path) + " affects the host as a whole";
 }
 
 /// A setting that root alone may change.
@@ -274,13 +289,14 @@ model::Diagnostics beyond_delegation(const config::Document& wanted, const confi
   };
   for (const auto& [what, one] : fresh) {
     if (stands.contains(what)) continue;
-    tell(one, one.where, fmt::format("[[{}]]: only root may set this: {}", one.section->path, one.rule));
+    tell(one, one.where,
+         fmt::format("{}: only root may set this: {}", header_of(one.section->path), one.rule));
   }
   for (const auto& [what, one] : stands) {
     if (fresh.contains(what)) continue;
     tell(one, {},
-         fmt::format("[[{}]] of {} is in the active document, and only root may remove or change it: {}",
-                     one.section->path, one.where.text(), one.rule));
+         fmt::format("{} of {} is in the active document, and only root may remove or change it: {}",
+                     header_of(one.section->path), one.where.text(), one.rule));
   }
   return out;
 }

@@ -35,7 +35,7 @@ class Reduction {
     }
     if (!port.guid && features_.tool != "udev")
       note(port, port.name.empty() ? "which port is meant"
-                                   : "which port is meant, but by the name of its interface");
+                                   : "which port is meant, except by the name of its interface");
     if (!features_.interfaces) {
       // Nothing but names is its business: one note for all the rest.
       if (says_more(tree)) note(port, "modes, MTUs, addresses, P_Key interfaces and the like; only the name");
@@ -195,7 +195,8 @@ void render_rules(const std::vector<ImportedHost::InterfaceTree>& trees, const s
     const auto name = model::text_at(written, "name");
     const auto pci = model::text_at(written, "pci"), guid = model::text_at(written, "node_guid");
     if (name.empty() || (pci.empty() && guid.empty())) {
-      out.notes.push_back({{section.where.file, section.where.line}, "[[rdma_device]] by its present name"});
+      out.notes.push_back(
+          {{section.where.file, section.where.line}, "[[rdma_device]] with device: give pci or node_guid"});
       continue;
     }
     // The attribute is written in four groups (drivers/infiniband/core/sysfs.c).

@@ -34,9 +34,9 @@ class LiveImport {
 
   base::Result<void> observe() {
     auto addresses = world_.host().inet.observe_addresses();
-    if (!addresses) return base::fail(addresses.error().in("looking at addresses"));
+    if (!addresses) return base::fail(addresses.error().in("reading addresses"));
     auto routes = world_.host().inet.observe_routes();
-    if (!routes) return base::fail(routes.error().in("looking at routes"));
+    if (!routes) return base::fail(routes.error().in("reading routes"));
     addresses_ = std::move(*addresses);
     routes_ = std::move(*routes);
     const auto rules = kinds::read_rules(world_.host().files);
@@ -118,8 +118,8 @@ class LiveImport {
     }
     if (!leased.empty()) {
       claims_.pass(out.where,
-                   fmt::format("left out: {}{} (from DHCP or a router, not for good; a backend with "
-                               "method = \"auto\" asks for such)",
+                   fmt::format("left out: {}{} (from DHCP or a router, so not permanent; method = \"auto\" "
+                               "requests such addresses)",
                                leased, lost.empty() ? "" : " and " + lost));
     }
     if (found.ipv4.empty() && found.ipv6.empty()) return;
@@ -133,8 +133,7 @@ class LiveImport {
         list += fmt::format("{}{}", list.empty() ? "" : ", ", address.text());
     }
     claims_.pass(out.where,
-                 fmt::format("{} left to whoever gave it; --adopt takes it over",
-                             list.empty() ? std::string("its routes are") : fmt::format("{} is", list)));
+                 fmt::format("not taken over without --adopt: {}", list.empty() ? "its routes" : list));
   }
 
   const kinds::World& world_;

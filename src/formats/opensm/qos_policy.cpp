@@ -215,9 +215,9 @@ class Policy {
   void take(std::string_view code) {
     if (const auto* block = block_of(code)) {
       if (block->parent != inside()) {
-        wrong(
-            fmt::format("{} does not belong here", code),
-            block->parent.empty() ? "it stands in no block" : fmt::format("it stands in {}", block->parent));
+        wrong(fmt::format("{} does not belong here", code),
+              block->parent.empty() ? "it must stand outside of all blocks"
+                                    : fmt::format("it stands in {}", block->parent));
       }
       open_.push_back({block->name, number_});
     } else if (ends_block(code)) {
@@ -302,7 +302,7 @@ class Policy {
       return;
     }
     wrong(fmt::format("\"{}\" is not a rule of qos-ulps", head),
-          "default, sdp, rds, iser, srp, ipoib or any, and what opensm(8) lists behind them");
+          "a rule begins with default, sdp, rds, iser, srp, ipoib or any, as opensm(8) describes");
   }
 
   /// @param range  one that is right
@@ -330,9 +330,9 @@ class Policy {
 
   void names() {
     if (!levels_.contains("default")) {
-      wrong_at(
-          0, "there is no default level",
-          "a qos-level with name: DEFAULT, or \"default : 0\" in qos-ulps; OpenSM ignores the file without");
+      wrong_at(0, "there is no default level",
+               "add a qos-level with name: DEFAULT, or \"default : 0\" in qos-ulps; OpenSM ignores the file "
+               "otherwise");
     }
     for (const auto& one : used_levels_) {
       if (!levels_.contains(one.name)) wrong_at(one.line, fmt::format("no qos-level is called {}", one.name));

@@ -75,15 +75,14 @@ constexpr std::array<DcbDriver, 8> kDrivers{{
      .cannot_be_asked = "the firmware does not answer",
      .needs_bits = kHostIeee,
      .without_bits =
-         "the firmware's LLDP agent has it, or {} is a virtual function: switch LLDP and DCBX of the "
+         "the firmware's LLDP agent has DCBX, or {} is a virtual function: switch LLDP and DCBX of the "
          "port off in NVRAM (niccli or bnxtnvm: lldp_nearest_bridge, dcbx_mode), and reboot",
      .agent_off =
-         "it can only be switched off in NVRAM (niccli or bnxtnvm: dcbx_mode = disabled for the port of "
-         "{}), and a reboot",
+         "switch the agent off in NVRAM (niccli or bnxtnvm: dcbx_mode = disabled for the port of {}), and "
+         "reboot",
      .host = HostMode::kNobodysNow,
      .gives_back = false,
-     .give_back =
-         "it would take DCBX from the host and give it to nobody; the firmware's agent is set in NVRAM",
+     .give_back = "nobody would have DCBX then; the firmware's agent is switched on in NVRAM",
      .zero_shares = false,
      .idle_shares = false,
      .ets_before_pfc = true,
@@ -122,7 +121,8 @@ constexpr std::array<DcbDriver, 8> kDrivers{{
      .agent_refuses = false,
      .host = HostMode::kNever,
      .reads_negotiated = true,
-     .never_takes = "have the switch port recommend it by DCBX, and write here what it recommends"},
+     .never_takes =
+         "have the switch port recommend the settings by DCBX, and write the recommended ones here"},
     // No DSCP in the adapter: entries go into the APP table that LLDP sends.
     {.name = "i40e",
      .source = "intel/i40e/i40e_dcb_nl.c:99-150, 157-186, 195-240, 246-300, 776-800",

@@ -51,8 +51,8 @@ std::optional<DcbRefusal> why_not_ours(const DcbDriver& driver, const std::strin
   if (wanted != Dcbx::kHost && !driver.never_takes.empty())
     return DcbRefusal{
         "",
-        fmt::format("{} accepts settings for {} without effect: the values that the switch and its "
-                    "firmware have negotiated hold",
+        fmt::format("{} accepts settings for {} without effect: the values negotiated between the switch and "
+                    "the firmware stay in force",
                     called(driver), interface),
         with_interface(driver.never_takes, interface)};
   const bool hosts = (bits & system::kDcbxHost) != 0;
@@ -65,8 +65,8 @@ std::optional<DcbRefusal> why_not_ours(const DcbDriver& driver, const std::strin
       return DcbRefusal{
           "dcbx",
           firmware_has_dcb(bits)
-              ? fmt::format("the firmware's agent has DCBX of {}, and {} does not take it away from it",
-                            interface, called(driver))
+              ? fmt::format("the firmware's agent has DCBX of {}, and {} cannot take it over", interface,
+                            called(driver))
               : fmt::format("{} does not let the host have DCBX of {}", called(driver), interface),
           with_interface(firmware_has_dcb(bits) ? driver.agent_off : driver.without_bits, interface)};
     bits = system::kDcbxHost | system::kDcbxVersionIeee;
@@ -152,11 +152,11 @@ std::optional<DcbRefusal> why_not_ets(const DcbDriver& driver, const std::string
     return DcbRefusal{"bandwidth",
                       fmt::format("the classes of {} that share the bandwidth would have {} percent together",
                                   interface, total),
-                      "write bandwidth, together 100"};
+                      "write bandwidth with shares that add up to 100"};
   const unsigned highest = static_cast<unsigned>(std::bit_width(used.mask));
   if (driver.contiguous && used.mask != (1U << highest) - 1)
     return DcbRefusal{"traffic_classes",
-                      fmt::format("{} takes traffic classes without a gap only, from 0", called(driver)),
+                      fmt::format("{} needs traffic classes from 0 on without a gap", called(driver)),
                       fmt::format("number those in use from 0 to {}", std::popcount(used.mask) - 1)};
   return std::nullopt;
 }

@@ -10,7 +10,7 @@ ip addr add 192.0.2.1/24 brd + dev "$a"; ip route add 198.51.100.0/24 via 192.0.
 wait_carrier "$a"; wait_carrier "$a.8002"
 # live
 mkdir -p /etc/rdma-configd
-exits "import live" 0 ctl import live --output $CONF; has "what is left to others is said" "$OUT" "192.0.2.1/24 is left to whoever gave it"
+exits "import live" 0 ctl import live --output $CONF; has "what is left to others is said" "$OUT" "not taken over without --adopt: 192.0.2.1/24"
 cat $CONF
 has "mode" "$(cat $CONF)" 'mode = "connected"'; has "the P_Key interface" "$(cat $CONF)" 'pkey = 0x8002'
 exits "validate" 0 ctl validate

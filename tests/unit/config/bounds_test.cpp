@@ -90,8 +90,10 @@ TEST(Bounds, BytesOfAFileAndOfAllFiles) {
   EXPECT_THAT(wrong_with(file(limits.file_bytes + 1)), HasSubstr("1048577 bytes, more than the 1048576"));
   const Text full{"full", file(limits.file_bytes)};
   EXPECT_THAT(wrong_with({full, full}), IsEmpty());
-  EXPECT_THAT(wrong_with({full, full, {"more", "#"}}),
-              HasSubstr("more: the document has more than the 2097152 bytes"));
+  EXPECT_THAT(
+      wrong_with({full, full, {"more", "#"}}),
+      HasSubstr("more: the document has more than the 2097152 bytes that are allowed with this file; it and "
+                "later files were not read"));
 }
 
 TEST(Bounds, LevelsOfNesting) {

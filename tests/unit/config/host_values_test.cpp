@@ -180,8 +180,10 @@ TEST(HostValues, AHostComesBeforeAPatternAndALaterFileBeforeAnEarlierOne) {
   EXPECT_EQ(value(read(toml, "gpu003"), "name"), "xh");
   EXPECT_EQ(value(read(toml, "gpu004"), "name"), "xp");
   EXPECT_EQ(value(read(toml, "gpu003", {{"/c/z.toml", "[host.values.\"*\"]\nn = \"z\"\n"}}), "name"), "xz");
-  EXPECT_THAT(complaints_of(read("[host.values.\"g*\"]\nn = \"q\"\n" + toml, "gpu001")),
-              ElementsAre(HasSubstr("host gpu001 has two values: ")));
+  EXPECT_THAT(
+      complaints_of(read("[host.values.\"g*\"]\nn = \"q\"\n" + toml, "gpu001")),
+      ElementsAre(HasSubstr("{host.n}: host gpu001 has two values: \"q\" and \"p\" | the host's own value "
+                            "overrides that of a pattern; of two of the same kind, remove one")));
 }
 
 TEST(HostValues, AHostHasItsValuesOnce) {
@@ -228,7 +230,12 @@ TEST(HostValues, AFileForOtherHostsNeedsNoValueHere) {
 
 TEST(HostValues, AHostWithoutANameIsNotGuessedAt) {
   EXPECT_THAT(complaints_of(read(kPort + std::string("name = \"{host}-a\"\n"), "")),
-              ElementsAre(HasSubstr("no name (yet)")));
+              ElementsAre(HasSubstr("this host has no name (yet) | give it one in /etc/hostname")));
+  EXPECT_THAT(
+      complaints_of(read("[match]\nhost = \"gpu*\"\n", "")),
+      ElementsAre(
+          "/c/config.toml:3:8: [match] host: this host has no name (yet), so that nothing tells whether "
+          "the file is for it | give it one in /etc/hostname, or wait until the network has"));
 }
 
 TEST(HostValues, WhatTheSectionSaysIsChecked) {
@@ -254,15 +261,160 @@ TEST(HostValues, WhatTheSectionSaysIsChecked) {
     EXPECT_THAT(complaints_of(read(toml, "gpu1")), ElementsAre(HasSubstr(message))) << toml;
 }
 
+struct Placeholder {
+  std::string head;  ///< sections before the port
+  std::string name;  ///< of the port's interface, with a placeholder
+  std::string host;
+  std::string says;  ///< from the placeholder on
+};
+
+/// A placeholder that has no value says why, and what to do.
+TEST(HostValues, APlaceholderWithoutAValueNamesTheRemedy) {
+  const std::string values = "[host.values.gpu1]\nrail0 = \"a\"\n";
+  const std::vector<Placeholder> cases{
+      {"", "x{host.number", "gpu1", "\"{host.number\" has no } at its end | write {host.NAME}"},
+      {"", "{host.domain}", "gpu1", "{host.domain}: the name gpu1 has no domain | write the domain itself"},
+      {"", "{host.number.0}", "gpu1",
+       "{host.number.0}: is not known | the numbers of a name are {host.number.1}, {host.number.2}, …"},
+      {"", "{host.number.x}", "gpu1",
+       "{host.number.x}: is not known | the numbers of a name are {host.number.1}, {host.number.2}, …"},
+      {"", "{host.number}", "login",
+       "{host.number}: the name of host login has no number | use [match] for a file that is for numbered "
+       "hosts "
+       "only"},
+      {"", "{host.number.2}", "gpu1",
+       "{host.number.2}: the name of host gpu1 has only 1 number | use [match] for a file that is for "
+       "numbered "
+       "hosts only"},
+      {"", "{host.number.3}", "r1n2",
+       "{host.number.3}: the name of host r1n2 has only 2 numbers | use [match] for a file that is for "
+       "numbered "
+       "hosts only"},
+      {"", "{host.number}", "n99999999999999999999",
+       "{host.number}: the number in the name of host n99999999999999999999 is too large"},
+      {"", "{host.rail0}", "gpu1",
+       "{host.rail0}: host gpu1 has no such value | give it in [host.values], [host.address] or a table"},
+      {values, "{host.rail0}", "gpu2",
+       "{host.rail0}: host gpu2 has no such value | other hosts have it: add gpu2 to the table, or write "
+       "[host.values.gpu2]"},
+      {values + "fabric = \"b\"\n", "{host.storage}", "gpu1",
+       "{host.storage}: host gpu1 has no such value | the values are fabric, rail0"},
+      {values, "{host.rail1}", "gpu1",
+       "{host.rail1}: host gpu1 has no such value; did you mean {host.rail0}?"},
+  };
+  for (const auto& one : cases) {
+    const auto all = complaints_of(read(one.head + kPort + "name = \"" + one.name + "\"\n", one.host));
+    ASSERT_EQ(all.size(), 1U) << one.name;
+    const auto at = all.front().find("[[ipoib]] name: ");
+    ASSERT_NE(at, std::string::npos) << all.front();
+    EXPECT_EQ(all.front().substr(at), "[[ipoib]] name: " + one.says);
+  }
+}
+
+struct CountedAddress {
+  std::string rule, host;
+  std::string says;  ///< after the placeholder, with the rule's place
+};
+
+TEST(HostValues, AnAddressThatCannotBeCountedNamesTheRemedy) {
+  const std::vector<CountedAddress> cases{
+      {"network = \"10.1.0.0/24\"", "n256",
+       "host n256 would have address 256 of 10.1.0.0/24, which is outside of that network | its last host "
+       "has "
+       "number 254; take a shorter prefix or a smaller offset"},
+      {"network = \"2001:db8::/120\"", "n256",
+       "host n256 would have address 256 of 2001:db8::/120, which is outside of that network | its last host "
+       "has "
+       "number 255; take a shorter prefix or a smaller offset"},
+      {"network = \"192.0.2.4/31\"", "n2",
+       "host n2 would have address 2 of 192.0.2.4/31, which is outside of that network | its last host has "
+       "number 1; take a shorter prefix or a smaller offset"},
+      {"network = \"10.1.0.0/24\"", "n255",
+       "host n255 would have the broadcast address of 10.1.0.0/24 | take a shorter prefix or a smaller "
+       "offset"},
+      {"network = \"10.1.0.0/24\"", "n0",
+       "host n0 would have address 0 of 10.1.0.0/24, which is the network itself | start counting with "
+       "offset = "
+       "1"},
+      {"network = \"10.0.0.0/8\"", "login",
+       "the name of host login has no number to count with | use [match] for a file that is for numbered "
+       "hosts "
+       "only"},
+      {"network = \"10.0.0.0/8\"", "n99999999999999999999",
+       "the number in the name of host n99999999999999999999 is too large"},
+      {"network = \"10.0.0.0/8\", step = [1, 1]", "n1",
+       "the name of host n1 has 1 number, but step has 2 factors"},
+  };
+  for (const auto& one : cases) {
+    const auto said = address(one.rule, one.host);
+    const auto at = said.find("{host.ib0.address}: ");
+    ASSERT_NE(at, std::string::npos) << said;
+    EXPECT_EQ(said.substr(at), "{host.ib0.address}: " + one.says + " | /c/config.toml:3:1: defined here");
+  }
+}
+
+TEST(HostValues, AnAddressThatCannotBeLookedUpNamesTheRemedy) {
+  const std::string file = "10.0.0.1 two\n10.0.0.2 two\n";
+  const std::string end = " | /c/config.toml:3:1: defined here";
+  const std::vector<std::pair<std::string, std::string>> cases{
+      {"lookup = \"{host}-ib0\"", "/etc/hosts has no IPv4 address for gpu1-ib0 | add a line for it"},
+      {"lookup = \"two\"",
+       "/etc/hosts has two IPv4 addresses for two | remove one | /etc/hosts:1:1: first here | "
+       "/etc/hosts:2:1: and "
+       "here"},
+  };
+  for (const auto& [rule, says] : cases) {
+    const auto said = address(rule, "gpu1", file);
+    const auto at = said.find("{host.ib0.address}: ");
+    ASSERT_NE(at, std::string::npos) << said;
+    EXPECT_EQ(said.substr(at), "{host.ib0.address}: " + says + end);
+  }
+  const auto said = read(
+      "[host.address]\nib1 = { network = \"10.0.0.0/8\" }\nib0 = { lookup = "
+      "\"{host.ib1}\" }\n" +
+          std::string(kPort) + "ipv4 = { dns = [\"{host.ib0}\"] }\n",
+      "gpu1");
+  EXPECT_THAT(
+      complaints_of(said),
+      ElementsAre(HasSubstr("{host.ib0}: {host.ib1}: an address cannot be built from another address | "
+                            "/c/config.toml:3:1: defined here | /c/config.toml:4:1: defined here")));
+}
+
+TEST(HostValues, ATableOfAStandardInputDocumentHasAWholePath) {
+  const auto document = parse_texts({{"<standard input>", "version = 1\n[host]\ntable = \"n.csv\"\n"}},
+                                    "gpu1", kinds::grammar());
+  EXPECT_THAT(complaints_of(document),
+              ElementsAre("<standard input>:3:9: [host] table: n.csv cannot be found | for a document on "
+                          "standard input the name must begin with /"));
+}
+
+TEST(HostValues, AFileThatOthersWriteIsAWarningWithTheReason) {
+  const auto document = parse_texts({{.name = "/c/config.toml",
+                                      .text = "version = 1\n",
+                                      .written_by_others = "every user can write to it"}},
+                                    "gpu1", kinds::grammar());
+  ASSERT_EQ(document.diagnostics.size(), 1U);
+  const auto& one = document.diagnostics.front();
+  EXPECT_EQ(one.severity, model::Severity::kWarning);
+  EXPECT_EQ(one.message, "/c/config.toml: every user can write to it, so others control what root does");
+  EXPECT_EQ(one.hint,
+            "rdma-configd applies by itself only what root alone can write, folders above it included: chown "
+            "root, chmod go-w");
+}
+
 TEST(HostTable, EverySortOfMistakeIsOneErrorWithItsPlace) {
   const std::vector<std::pair<std::string, std::string>> cases{
-      {"", "n.csv: is empty"},
-      {"name,ib0\n", "n.csv:1:1: the first column is called \"name\", must be \"host\""},
+      {"", "n.csv: is empty | its first line names the columns: host,ib0,ib1"},
+      {"name,ib0\n",
+       "n.csv:1:1: the first column is called \"name\", must be \"host\" | the first line names the columns, "
+       "separated by commas: host,ib0,ib1"},
       {"host;ib0\ngpu1;a\n", "n.csv:1:1: the first column is called \"host;ib0\""},
       {"host,ib0,ib0\n", "n.csv:1:10: there are two columns \"ib0\""},
       {"host,ib 0\n", "n.csv:1:6: \"ib 0\" cannot be the name of a column"},
-      {"host,a\ngpu1,1,2\n", "n.csv:2:1: has 3 fields, but the table has 2 columns"},
-      {"host,a\ngpu1\n", "n.csv:2:1: has 1 fields, but the table has 2 columns"},
+      {"host,a\ngpu1,1,2\n",
+       "n.csv:2:1: has 3 fields, but the table has 2 columns | the columns are host, a; leave the field of a "
+       "missing value empty"},
+      {"host,a\ngpu1\n", "n.csv:2:1: has 1 field, but the table has 2 columns"},
       {"host,a\n,1\n", "n.csv:2:1: the host is missing"},
       {"host,a\ngpu1,mlx_a\nGPU1,2\n", "n.csv:3:1: host GPU1 is in the table twice"},
       {"host,a\ngpu1,\"1\n", "n.csv:2:6: a quoted field does not end on its line"},
@@ -270,7 +422,8 @@ TEST(HostTable, EverySortOfMistakeIsOneErrorWithItsPlace) {
       {"host,a\ngpu1,1\"2\n", "n.csv:2:7: a quote inside an unquoted field"},
       {std::string("host,a\ngpu1,\0\n", 14), "n.csv:2:6: control character 0x00"},
       {"host,a\ngpu1,\xff\n", "n.csv:2:6: byte 0xff"},
-      {"host,a\rgpu1,1\r", "a carriage return must be followed"},
+      {"host,a\rgpu1,1\r",
+       "n.csv:1:7: a carriage return must be followed by a line feed | save the file with Unix line ends"},
   };
   for (const auto& [text, message] : cases) {
     const auto found =
@@ -292,7 +445,7 @@ TEST(HostTable, BlanksAroundFieldsDoNotCount) {
 TEST(HostTable, LinesAfterAMistakeAreReadAndItsMistakesToo) {
   const Text table{"/c/n.csv", "host,a\ngpu1\ngpu2,mlx_a\ngpu2,mlx_b\ngpu3,\"x\ngpu4,mlx_d\n"};
   const auto toml = "[host]\ntable = \"n.csv\"\n" + std::string(kPort) + "name = \"{host.a}\"\n";
-  const auto mistakes = ElementsAre(HasSubstr("n.csv:2:1: has 1 fields"),
+  const auto mistakes = ElementsAre(HasSubstr("n.csv:2:1: has 1 field, but the table has 2 columns"),
                                     HasSubstr("n.csv:4:1: host gpu2 is in the table twice"),
                                     HasSubstr("n.csv:5:6: a quoted field does not end"));
   for (const auto* host : {"gpu1", "gpu2", "gpu3", "gpu4", "gpu5"})
@@ -317,8 +470,10 @@ TEST(HostTable, LimitsHoldExactly) {
     return complaints_of(read(head, "a", {{"/c/n.csv", table}}, limits));
   };
   EXPECT_THAT(found("host,b,c\na,1,2\nb,1,12345678\n"), IsEmpty());
-  EXPECT_THAT(found("host,b\na,1\nb,1\nc,1\n"), ElementsAre(HasSubstr("more than the 2 hosts")));
-  EXPECT_THAT(found("host,b,c,d\n"), ElementsAre(HasSubstr("has more than the 3 columns")));
+  EXPECT_THAT(found("host,b\na,1\nb,1\nc,1\n"),
+              ElementsAre(HasSubstr(": the table has more than the 2 hosts that are allowed")));
+  EXPECT_THAT(found("host,b,c,d\n"),
+              ElementsAre(HasSubstr("n.csv:1:10: has more than the 3 columns that are allowed")));
   EXPECT_THAT(found("host," + std::string(34, ',') + "\n"),
               ElementsAre(HasSubstr("has more than the 3 columns")));
   EXPECT_THAT(found("host,b\n" + std::string(32, ',') + "\n"),
@@ -326,10 +481,13 @@ TEST(HostTable, LimitsHoldExactly) {
       << "no more of them are kept than that";
   EXPECT_THAT(found("host,b\na,123456789\n"), ElementsAre(HasSubstr("a field has 9 bytes, more than the 8")));
   EXPECT_THAT(found("host,b\na,1\n" + std::string(29, '\n')), IsEmpty());
-  EXPECT_THAT(found("host,b\na,1\n" + std::string(30, '\n')),
-              ElementsAre(HasSubstr("more than the 40 that are allowed")));
-  EXPECT_THAT(found("host,b\na,1\n", "[host]\ntable = [\"n.csv\", \"n.csv\"]\n"),
-              ElementsAre(HasSubstr("more than the 1 tables")));
+  EXPECT_THAT(
+      found("host,b\na,1\n" + std::string(30, '\n')),
+      ElementsAre(HasSubstr("n.csv: has 41 bytes, more than the 40 that are allowed | leave out hosts or "
+                            "columns that no document asks for")));
+  EXPECT_THAT(
+      found("host,b\na,1\n", "[host]\ntable = [\"n.csv\", \"n.csv\"]\n"),
+      ElementsAre(HasSubstr("[host] table: the document names more than the 1 tables that are allowed")));
 }
 
 TEST(HostTable, AHostKeepsItsOwnLinesAndTheirPlaces) {

@@ -116,6 +116,64 @@ TEST_F(Delegation, RoadsToRootAreClosed) {
   }
 }
 
+struct RestrictedEntry {
+  const char* text;
+  const char* why;  ///< with the section
+};
+
+TEST_F(Delegation, ARefusalSaysWhy) {
+  const std::vector<RestrictedEntry> cases{
+      {"[[sysctl]]\nkey = 'kernel.core_pattern'\nvalue = 'core'\n",
+       "[[sysctl]]: only root may set this: kernel/core_pattern is not one of the delegated settings of "
+       "network "
+       "and memory"},
+      {"[[module]]\nname = 'binfmt_misc'\n",
+       "[[module]]: only root may set this: binfmt_misc is not a module of the RDMA stack"},
+      {"[[module]]\nname = 'ib_core'\noptions = ['x=/tmp/y']\n",
+       "[[module]]: only root may set this: the value of x is not a number or a plain word"},
+      {"[[memlock]]\ndomain = '@nosuchgroup'\nlimit = 'unlimited'\n",
+       "[[memlock]]: only root may set this: group nosuchgroup does not exist and would be created"},
+      {"[[memlock]]\ndomain = '@rdma'\nlimit = 'unlimited'\nunits = ['dbus']\n",
+       "[[memlock]]: only root may set this: dbus.service is not a service of RDMA or of jobs"},
+      {"[[opensm_option]]\nkey = 'console'\nvalue = 'socket'\n",
+       "[[opensm_option]]: only root may set this: console is not an option of routing, timing or quality of "
+       "service"},
+      {"[[opensm_option]]\nkey = 'routing_engine'\nvalue = '/tmp/x'\n",
+       "[[opensm_option]]: only root may set this: the value of routing_engine is not a number or a plain "
+       "word"},
+      {"[[opensm]]\nguid = '00:02:c9:03:00:31:78:f2'\n[[opensm.option]]\nkey = 'lmc'\nvalue = 1\n",
+       "[[opensm.option]]: only root may set this: a subnet manager with options or files of its own does "
+       "not "
+       "read root's opensm.conf any more"},
+      {"[[service]]\nname = 'sshd.socket'\nenabled = false\n",
+       "[[service]]: only root may set this: sshd.socket is not a service of RDMA"},
+      {"[daemon]\ndrift = 'report'\n",
+       "[daemon]: only root may set this: [daemon] affects the host as a whole"},
+      {"[[nvme_connection]]\naddress = '192.0.2.1'\n",
+       "[[nvme_connection]]: only root may set this: [[nvme_connection]] affects the host as a whole"},
+      {"[nfs_server]\nrdma_port = 20049\n",
+       "[nfs_server]: only root may set this: [nfs_server] affects the host as a whole"},
+  };
+  auto host = kernel_.host();
+  for (const auto& one : cases) {
+    const auto found = beyond_delegation(document(one.text), nullptr, host);
+    ASSERT_FALSE(found.empty()) << one.text;
+    EXPECT_EQ(found.front().message, one.why);
+    EXPECT_EQ(
+        found.front().hint,
+        "ask root to apply it: root may set anything, org.rdmaconfigd1.apply only what SECURITY.md lists");
+    EXPECT_GT(found.front().where.line, 1) << one.text;
+  }
+}
+
+TEST_F(Delegation, ASettingOfRootsThatIsDroppedIsNamedWithItsPlace) {
+  const std::string port = "[[ipoib]]\nguid = '00:02:c9:03:00:31:78:f2'\n";
+  EXPECT_EQ(
+      refusal(port, "[daemon]\ndrift = 'report'\n"),
+      " [daemon] of config.toml:3:9 is in the active document, and only root may take it away or change "
+      "it: [daemon] affects the host as a whole");
+}
+
 TEST_F(Delegation, EachKeyOfTheLanguageIsDecidedOn) {
   // A section that nobody has thought about is root's.
   auto host = kernel_.host();

@@ -71,6 +71,34 @@ TEST(Doubts, KeysThatFellUnderAPkey) {
   EXPECT_THAT(doubts(kPort + "mtu = 2044\n[[ipoib.pkey]]\npkey = 0x8002\n\nmtu = 2044\n"), IsEmpty());
 }
 
+TEST(Doubts, InWords) {
+  const std::vector<std::pair<std::string, std::string>> cases{
+      {kPort + "[[ipoib.pkey]]\npkey = 8002\n",
+       "[[ipoib.pkey]] pkey: 8002 is decimal and means 0x1f42 | did you mean 0x8002?"},
+      {kPort + "mode = 'datagram'\nmtu = 4096\n",
+       "[[ipoib]] mtu: no InfiniBand link can carry 4096 in datagram mode, only Omni-Path can; at most 4092 "
+       "of "
+       "4096 are left for IPoIB | did you mean 4092?"},
+      {kPort + "mode = 'datagram'\nmtu = 9000\n",
+       "[[ipoib]] mtu: no InfiniBand link can carry 9000 in datagram mode, only Omni-Path can; at most 4092 "
+       "of "
+       "4096 are left for IPoIB | did you mean 4092, or mode = \"connected\"?"},
+      {kPort + "name = 'eth0'\n",
+       "[[ipoib]] name: the kernel hands out eth0 itself, to whichever interface comes first | choose a name "
+       "that the kernel never gives, such as \"ibrail0\""},
+      {"[[rdma_device]]\npci = '0000:10:00.0'\nname = 'mlx4_0'\n",
+       "[[rdma_device]] name: the kernel hands out mlx4_0 itself, to whichever device comes first | choose a "
+       "name that the kernel never gives, such as \"rail0\""},
+      {kPort + "[[ipoib.pkey]]\npkey = 0x8002\n\nmtu = 2044\n",
+       "[[ipoib.pkey]] mtu: belongs to this P_Key interface, not to [[ipoib]] | keys of [[ipoib]] stand "
+       "before "
+       "its first [[ipoib.pkey]]; if the P_Key interface is meant, leave out the empty line and indent the "
+       "key "
+       "as pkey"},
+  };
+  for (const auto& [text, words] : cases) EXPECT_THAT(doubts(text), ElementsAre(words)) << text;
+}
+
 bool accepted(const std::string& text, const std::string& name = "/etc/rdma-configd/config.toml") {
   auto document = parsed(text, name);
   require_version(document);

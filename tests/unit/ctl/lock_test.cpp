@@ -42,6 +42,10 @@ TEST(TakeLock, WaitsForTheHolder) {
   later.join();
 }
 
+TEST(TakeLock, NamesTheHolderToWhoWaits) {
+  EXPECT_EQ(core::waits_for("process 7"), "process 7 is applying; waiting until it has finished");
+}
+
 TEST(TakeLock, AnImageIsLockedItself) {
   Console console;
   EXPECT_EQ(core::lock_of("/"), "/run/rdma-configd.lock");

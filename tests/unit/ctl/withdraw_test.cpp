@@ -120,7 +120,9 @@ TEST_F(Withdraw, FilesOfOthersAreNotWrittenOver) {
   files()[kPlainRules] = "# mine\n";
   const auto before = files();
   EXPECT_EQ(console.run({"withdraw", "--yes"}), 1);
-  EXPECT_THAT(console.err.str(), AllOf(HasSubstr(kPlainRules), HasSubstr("move it away first")));
+  EXPECT_THAT(console.err.str(),
+              HasSubstr(kPlainRules + ": exists already and was not made by an earlier withdrawal; move it "
+                                      "away first"));
   EXPECT_EQ(files(), before);
   EXPECT_TRUE(daemon_runs());
 }
@@ -129,7 +131,16 @@ TEST_F(Withdraw, WaitsForAConfirmation) {
   console.document(std::string("version = 1\n[[ipoib]]\nguid = \"") + kGuid1 + "\"\nname = \"ib_new\"\n");
   ASSERT_EQ(console.run({"apply", "--yes", "--local", "--confirm", "60"}), 0) << console.err.str();
   EXPECT_EQ(console.run({"withdraw", "--yes"}), 1);
-  EXPECT_THAT(console.err.str(), HasSubstr("waits for its confirmation"));
+  EXPECT_THAT(console.err.str(),
+              HasSubstr("an apply waits for its confirmation: run `rdma-configctl confirm` or "
+                        "`rdma-configctl rollback` first"));
+}
+
+TEST_F(Withdraw, WaitsForTheEndOfAnInterruptedApply) {
+  files()["/var/lib/rdma-configd/journal.json"] = "{";
+  EXPECT_EQ(console.run({"withdraw", "--yes"}), 1);
+  EXPECT_THAT(console.err.str(),
+              HasSubstr("an apply was interrupted: finish it with `rdma-configctl apply` first"));
 }
 
 TEST_F(Withdraw, AHostThatIsWithdrawnStaysSoWhenItIsTriedAgainInVain) {

@@ -196,8 +196,8 @@ class LioTargetWriter {
     if (now.authentication) return refuse_for_chap();
     if (now.groups > 1)
       return fail(Code::kBusy,
-                  fmt::format("{}: it has {} portal groups, and only the first is known here: remove it "
-                              "with targetcli",
+                  fmt::format("{}: has {} portal groups, of which only the first is handled: remove it with "
+                              "targetcli",
                               id_, now.groups));
     if (now.any_initiator && now.write_protected)
       return fail(Code::kBusy,
@@ -276,7 +276,7 @@ class LioTargetWriter {
     if (!serial) return fail(serial.error());
     made.serial = std::move(*serial);
     while (next_ <= kLastHba && taken_.contains(next_)) ++next_;
-    if (next_ > kLastHba) return fail(Code::kUnsupported, "LIO: it has no free number for a backstore");
+    if (next_ > kLastHba) return fail(Code::kUnsupported, "LIO has no free number for a backstore");
     made.id = fmt::format("{}_{}/{}{}", block ? "iblock" : "fileio", next_, kOurBackstores,
                           base::uuid_of(made.path).substr(0, 8));
     if (auto done = lio_.make_backstore(made); !done) return fail(done.error());

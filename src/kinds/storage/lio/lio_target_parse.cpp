@@ -126,10 +126,9 @@ class LioEntry {
       diagnostics_.push_back(
           {Severity::kWarning,
            file.where,
-           fmt::format(
-               "[[lio_target]] lun.file: the daemon does not see {}, and makes no target of it at boot",
-               path),
-           "services see nothing below /home, /root and /run/user: /srv/disk.img",
+           fmt::format("[[lio_target]] lun.file: the daemon cannot see {} and does not offer it after a boot",
+                       path),
+           "services see nothing below /home, /root and /run/user; use a path such as /srv/disk.img",
            {}});
     }
   }
@@ -168,7 +167,7 @@ class LioEntry {
         if (path.find(',') != std::string::npos || path.size() > longest) {
           wrong(disk->where, disk == file ? "lun.file" : "lun.device",
                 fmt::format("LIO takes a path of {} bytes at most, without commas", longest),
-                "another of its names, or a symbolic link");
+                "give another path to it, such as a symbolic link");
           continue;
         }
         if (disk == file) warn_of_hidden(*disk, path);

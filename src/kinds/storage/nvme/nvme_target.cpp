@@ -337,7 +337,7 @@ class NvmeTargetKind final : public Kind {
         state = host.nvme_target.observe();
         if (!state) return base::fail(state.error());
         if (!*state)
-          return base::fail(base::Code::kUnsupported, "nvmet: it is not there, although it is loaded");
+          return base::fail(base::Code::kUnsupported, "nvmet is loaded, but has no folder in configfs");
       }
       SubsystemWriter writer(host.nvme_target, change);
       auto done = goes ? writer.remove(**state) : writer.make(complete_subsystem(change), **state);

@@ -5,6 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "catalog/all.hpp"
 #include "config/document.hpp"
@@ -64,12 +67,55 @@ TEST(LioTarget, AFileThatTheDaemonDoesNotSeeIsAWarning) {
         "addresses = [\"192.0.2.1\"]\n[[lio_target.lun]]\nnumber = 0\nfile = \"" +
         path + "\"\n";
     const auto report = core::apply(config::parse_texts({{"config.toml", text}}, "node1", grammar()), host);
-    const auto warned = Contains(Field(&model::Diagnostic::message, HasSubstr("the daemon does not see")));
+    const auto warned = Contains(Field(&model::Diagnostic::message, HasSubstr("the daemon cannot see")));
     if (path.starts_with("/home/")) {
       EXPECT_THAT(report.diagnostics, warned);
     } else {
       EXPECT_THAT(report.diagnostics, Not(warned));
     }
+  }
+}
+
+struct LioRefusal {
+  system::LioTarget there;  ///< without a name: none
+  LioWish wish;
+  std::string says;
+};
+
+TEST(LioTarget, WhatCannotBeGivenBackOrMadeIsRefusedWithTheReason) {
+  const std::string iqn = "iqn.2026-01.org.example:a", guid = "00:02:c9:03:00:31:78:f2";
+  const auto target = [&] { return system::LioTarget{.id = {"iscsi", iqn}, .enabled = true}; };
+  auto groups = target(), chap = target(), reads = target();
+  groups.groups = 2;
+  chap.authentication = true;
+  reads.any_initiator = reads.write_protected = true;
+  LioTargetEntry odd_lun;
+  odd_lun.luns = std::vector<std::string>{"0 pscsi /dev/x"};
+  const std::vector<LioRefusal> cases{
+      {groups,
+       {iqn, std::nullopt},
+       iqn + ": has 2 portal groups, of which only the first is handled: remove it with targetcli"},
+      {chap,
+       {iqn, std::nullopt},
+       iqn + ": it asks for CHAP, whose secrets could not be given back: set its attribute authentication to "
+             "0, "
+             "or remove it, with targetcli"},
+      {reads,
+       {iqn, std::nullopt},
+       iqn + ": any initiator may read it, and none may write, which could not be given back: set its "
+             "attribute "
+             "generate_node_acls to 0, or remove it, with targetcli"},
+      {{}, {guid, LioTargetEntry{}}, guid + ": this host has no port with that GUID"},
+      {{}, {iqn, odd_lun}, iqn + ": there is no backstore pscsi /dev/x"},
+  };
+  for (const auto& one : cases) {
+    fakes::FakeKernel kernel;
+    kernel.lio.loaded = true;
+    if (!one.there.id.wwn.empty()) kernel.lio.targets.emplace(one.there.id, one.there);
+    auto host = kernel.host();
+    const auto done = hold_lio_targets({one.wish}, host);
+    ASSERT_FALSE(done) << one.says;
+    EXPECT_THAT(done.error().message, HasSubstr(one.says));
   }
 }
 
