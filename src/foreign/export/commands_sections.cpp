@@ -49,7 +49,6 @@ constexpr auto kManualSections = std::to_array<ManualSection>({
     {"initramfs",
      "rebuild it when options of modules change: update-initramfs -u (Debian), dracut -f (others)"},
     {"packages", "the package manager installs them"},
-    {"nvme_target", "nvmetcli makes it, and its saveconfig keeps it"},
     {"opensm",
      "OpenSM has its ports in /etc/default/opensm (Debian) or /etc/sysconfig/opensm; then systemctl start "
      "opensm"},
