@@ -200,7 +200,7 @@ class Checker {
     for (const auto& spec : specs) {
       if (gives_defaults(spec)) known.emplace_back(spec.name);
     }
-    std::string hint = "defaults are not supported here";
+    std::string hint = "write it in each entry";
     if (const auto near = base::nearest(name, known)) {
       hint = fmt::format("did you mean \"{}\"?", *near);
     } else if (!known.empty()) {

@@ -168,7 +168,7 @@ std::vector<model::Key> Reconciler::ended(const model::Report& report, Time now,
   whole_attempts_ = 0;
   if (!report.plan.empty()) own_events_until_ = now + kOwnEvents;
   auto fresh = note_drift(report);
-  // As the run had it: what follows forgets contention.
+  // As the run had it: the steps below forget contention.
   auto waiting = left_alone(now);
   for (const auto& [key, fields] : contended_) waiting.emplace(key, "");
   for (const auto& key : drifted_) waiting.emplace(key, "");

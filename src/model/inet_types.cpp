@@ -124,7 +124,7 @@ std::optional<IpAddress> plain_address(std::string_view text) {
   return out;
 }
 
-/// What other programs write around an address: "192.0.2.1/24", "192.0.2.1:4420", "[2001:db8::1]:4420".
+/// Decoration of an address by other programs: "192.0.2.1/24", "192.0.2.1:4420", "[2001:db8::1]:4420".
 std::string address_error(std::string_view text) {
   if (const auto bare = text.substr(0, text.find('/')); bare.size() < text.size() && plain_address(bare))
     return fmt::format("\"{}\" has a prefix length: write {} alone", text, bare);

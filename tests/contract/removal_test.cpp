@@ -52,12 +52,12 @@ TEST_F(Removal, MostOfWhatIsManagedStays) {
     const auto report = by_itself(text);
     EXPECT_EQ(report.exit, model::Exit::kError);
     ASSERT_FALSE(report.diagnostics.empty());
-    EXPECT_THAT(report.diagnostics.front().message, HasSubstr("nothing was changed: this would take away "));
+    EXPECT_THAT(report.diagnostics.front().message, HasSubstr("nothing was changed: this would remove "));
     EXPECT_THAT(report.diagnostics.front().message, HasSubstr(" managed resources ("));
     EXPECT_EQ(
         report.diagnostics.front().hint,
-        "if that is meant: `rdma-configctl apply --allow-removal` does it; `max_removal = 100` in [daemon] "
-        "always allows it");
+        "if that is intended: `rdma-configctl apply --allow-removal` allows it once, `max_removal = 100` in "
+        "[daemon] always");
     EXPECT_EQ(children(), before);
     EXPECT_EQ(host_.ledger().active, 1U) << "what is active is held instead";
   }

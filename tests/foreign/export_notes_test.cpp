@@ -62,7 +62,7 @@ TEST(ExportNotes, NameWhatIsNotExpressed) {
        {"2: [[nvme_target]]: nvmetcli creates it, and nvmetcli save keeps it for nvmet.service"}},
       {"commands",
        "[packages]\nnames = [\"perftest\"]\n",
-       {"2: [packages]: apt-get install, dnf install or zypper install"}},
+       {"2: [packages]: the package manager installs them"}},
       {"commands",
        "[[opensm]]\nguid = \"00:02:c9:03:00:31:78:f2\"\n[[opensm.option]]\nkey = \"lmc\"\nvalue = 1\n",
        {"2: [[opensm]]: OpenSM has its ports in /etc/default/opensm (Debian) or /etc/sysconfig/opensm; then "

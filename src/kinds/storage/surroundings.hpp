@@ -52,7 +52,7 @@ base::Result<LeavingSessions> with_use(LeavingSessions leaving, const DiskUses& 
 std::string why_sessions_held(const base::Result<LeavingSessions>& leaving, const std::string& id,
                               const DiskUses& uses, std::string_view remedy);
 
-/// What a kind says of sessions that should be there.
+/// The verdict of a kind on sessions that should exist.
 struct SessionWords {
   std::string_view field;  ///< that wants them: "connected"
   std::string_view live;   ///< how the text of a session that is up ends: " live"

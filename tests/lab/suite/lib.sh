@@ -42,7 +42,7 @@ writes() {
 no_writes() { writes rdma-configctl apply --yes; is "$1: no write" "$(head -3 <<<"$WROTE")" ""; is "$1: exit" "$TRACED" "${2:-0}"; }		# WHAT [EXIT]
 in_sync() { lab-wait 60 'rdma-configctl diff >/dev/null'; exits "diff is empty" 0 ctl diff; no_writes "second apply"; }
 
-# What the scenarios of storage over Soft-RoCE share: an interface and file systems that are there at each boot before anybody needs them.
+# Shared by the scenarios of storage over Soft-RoCE: an interface and file systems that exist at each boot before a service needs them.
 veth_at_boot() {	# [COMMAND]: v0 with 192.0.2.1, and what else is to be done then
 	cat >/etc/systemd/system/lab-net.service <<-X
 	[Unit]

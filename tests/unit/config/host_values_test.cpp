@@ -180,10 +180,9 @@ TEST(HostValues, AHostComesBeforeAPatternAndALaterFileBeforeAnEarlierOne) {
   EXPECT_EQ(value(read(toml, "gpu003"), "name"), "xh");
   EXPECT_EQ(value(read(toml, "gpu004"), "name"), "xp");
   EXPECT_EQ(value(read(toml, "gpu003", {{"/c/z.toml", "[host.values.\"*\"]\nn = \"z\"\n"}}), "name"), "xz");
-  EXPECT_THAT(
-      complaints_of(read("[host.values.\"g*\"]\nn = \"q\"\n" + toml, "gpu001")),
-      ElementsAre(HasSubstr("{host.n}: host gpu001 has two values: \"q\" and \"p\" | the host's own value "
-                            "overrides that of a pattern; of two of the same kind, remove one")));
+  EXPECT_THAT(complaints_of(read("[host.values.\"g*\"]\nn = \"q\"\n" + toml, "gpu001")),
+              ElementsAre(HasSubstr("{host.n}: host gpu001 has two values: \"q\" and \"p\" | a host name "
+                                    "takes precedence over a pattern; of two equal matches, remove one")));
 }
 
 TEST(HostValues, AHostHasItsValuesOnce) {
@@ -231,11 +230,9 @@ TEST(HostValues, AFileForOtherHostsNeedsNoValueHere) {
 TEST(HostValues, AHostWithoutANameIsNotGuessedAt) {
   EXPECT_THAT(complaints_of(read(kPort + std::string("name = \"{host}-a\"\n"), "")),
               ElementsAre(HasSubstr("this host has no name (yet) | give it one in /etc/hostname")));
-  EXPECT_THAT(
-      complaints_of(read("[match]\nhost = \"gpu*\"\n", "")),
-      ElementsAre(
-          "/c/config.toml:3:8: [match] host: this host has no name (yet), so that nothing tells whether "
-          "the file is for it | give it one in /etc/hostname, or wait until the network has"));
+  EXPECT_THAT(complaints_of(read("[match]\nhost = \"gpu*\"\n", "")),
+              ElementsAre("/c/config.toml:3:8: [match] host: this host has no name (yet), so the file cannot "
+                          "be matched to it | give it one in /etc/hostname, or wait until the network has"));
 }
 
 TEST(HostValues, WhatTheSectionSaysIsChecked) {
@@ -279,17 +276,14 @@ TEST(HostValues, APlaceholderWithoutAValueNamesTheRemedy) {
       {"", "{host.number.x}", "gpu1",
        "{host.number.x}: is not known | the numbers of a name are {host.number.1}, {host.number.2}, …"},
       {"", "{host.number}", "login",
-       "{host.number}: the name of host login has no number | use [match] for a file that is for numbered "
-       "hosts "
-       "only"},
+       "{host.number}: the name of host login has no number | use [match] to limit the file to numbered "
+       "hosts"},
       {"", "{host.number.2}", "gpu1",
-       "{host.number.2}: the name of host gpu1 has only 1 number | use [match] for a file that is for "
-       "numbered "
-       "hosts only"},
+       "{host.number.2}: the name of host gpu1 has only 1 number | use [match] to limit the file to numbered "
+       "hosts"},
       {"", "{host.number.3}", "r1n2",
-       "{host.number.3}: the name of host r1n2 has only 2 numbers | use [match] for a file that is for "
-       "numbered "
-       "hosts only"},
+       "{host.number.3}: the name of host r1n2 has only 2 numbers | use [match] to limit the file to "
+       "numbered hosts"},
       {"", "{host.number}", "n99999999999999999999",
        "{host.number}: the number in the name of host n99999999999999999999 is too large"},
       {"", "{host.rail0}", "gpu1",
@@ -321,25 +315,24 @@ TEST(HostValues, AnAddressThatCannotBeCountedNamesTheRemedy) {
       {"network = \"10.1.0.0/24\"", "n256",
        "host n256 would have address 256 of 10.1.0.0/24, which is outside of that network | its last host "
        "has "
-       "number 254; take a shorter prefix or a smaller offset"},
+       "number 254; use a shorter prefix or a smaller offset"},
       {"network = \"2001:db8::/120\"", "n256",
        "host n256 would have address 256 of 2001:db8::/120, which is outside of that network | its last host "
        "has "
-       "number 255; take a shorter prefix or a smaller offset"},
+       "number 255; use a shorter prefix or a smaller offset"},
       {"network = \"192.0.2.4/31\"", "n2",
        "host n2 would have address 2 of 192.0.2.4/31, which is outside of that network | its last host has "
-       "number 1; take a shorter prefix or a smaller offset"},
+       "number 1; use a shorter prefix or a smaller offset"},
       {"network = \"10.1.0.0/24\"", "n255",
-       "host n255 would have the broadcast address of 10.1.0.0/24 | take a shorter prefix or a smaller "
+       "host n255 would have the broadcast address of 10.1.0.0/24 | use a shorter prefix or a smaller "
        "offset"},
       {"network = \"10.1.0.0/24\"", "n0",
        "host n0 would have address 0 of 10.1.0.0/24, which is the network itself | start counting with "
        "offset = "
        "1"},
       {"network = \"10.0.0.0/8\"", "login",
-       "the name of host login has no number to count with | use [match] for a file that is for numbered "
-       "hosts "
-       "only"},
+       "the name of host login has no number to count with | use [match] to limit the file to numbered "
+       "hosts"},
       {"network = \"10.0.0.0/8\"", "n99999999999999999999",
        "the number in the name of host n99999999999999999999 is too large"},
       {"network = \"10.0.0.0/8\", step = [1, 1]", "n1",
@@ -376,7 +369,7 @@ TEST(HostValues, AnAddressThatCannotBeLookedUpNamesTheRemedy) {
       "gpu1");
   EXPECT_THAT(
       complaints_of(said),
-      ElementsAre(HasSubstr("{host.ib0}: {host.ib1}: an address cannot be built from another address | "
+      ElementsAre(HasSubstr("{host.ib0}: {host.ib1}: an address cannot be derived from another address | "
                             "/c/config.toml:3:1: defined here | /c/config.toml:4:1: defined here")));
 }
 
@@ -396,9 +389,9 @@ TEST(HostValues, AFileThatOthersWriteIsAWarningWithTheReason) {
   ASSERT_EQ(document.diagnostics.size(), 1U);
   const auto& one = document.diagnostics.front();
   EXPECT_EQ(one.severity, model::Severity::kWarning);
-  EXPECT_EQ(one.message, "/c/config.toml: every user can write to it, so others control what root does");
+  EXPECT_EQ(one.message, "/c/config.toml: every user can write to it, and could control what root does");
   EXPECT_EQ(one.hint,
-            "rdma-configd applies by itself only what root alone can write, folders above it included: chown "
+            "rdma-configd applies only files that root alone can write, parent directories included: chown "
             "root, chmod go-w");
 }
 
@@ -423,7 +416,7 @@ TEST(HostTable, EverySortOfMistakeIsOneErrorWithItsPlace) {
       {std::string("host,a\ngpu1,\0\n", 14), "n.csv:2:6: control character 0x00"},
       {"host,a\ngpu1,\xff\n", "n.csv:2:6: byte 0xff"},
       {"host,a\rgpu1,1\r",
-       "n.csv:1:7: a carriage return must be followed by a line feed | save the file with Unix line ends"},
+       "n.csv:1:7: a carriage return must be followed by a line feed | save the file with Unix line endings"},
   };
   for (const auto& [text, message] : cases) {
     const auto found =
@@ -481,10 +474,9 @@ TEST(HostTable, LimitsHoldExactly) {
       << "no more of them are kept than that";
   EXPECT_THAT(found("host,b\na,123456789\n"), ElementsAre(HasSubstr("a field has 9 bytes, more than the 8")));
   EXPECT_THAT(found("host,b\na,1\n" + std::string(29, '\n')), IsEmpty());
-  EXPECT_THAT(
-      found("host,b\na,1\n" + std::string(30, '\n')),
-      ElementsAre(HasSubstr("n.csv: has 41 bytes, more than the 40 that are allowed | leave out hosts or "
-                            "columns that no document asks for")));
+  EXPECT_THAT(found("host,b\na,1\n" + std::string(30, '\n')),
+              ElementsAre(HasSubstr("n.csv: has 41 bytes, more than the 40 that are allowed | remove hosts "
+                                    "or columns that no document uses")));
   EXPECT_THAT(
       found("host,b\na,1\n", "[host]\ntable = [\"n.csv\", \"n.csv\"]\n"),
       ElementsAre(HasSubstr("[host] table: the document names more than the 1 tables that are allowed")));

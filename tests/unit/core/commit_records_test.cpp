@@ -131,7 +131,7 @@ std::vector<RecordFault> written_records() {
        {{"generations.json.bak", EROFS}},
        commits_512,
        {"note: the copy of the ledger could not be written: " + kLedgerFile + ".bak: write: " + kReadOnly,
-        "note: the previous copy of the ledger stays and is used if the ledger is damaged: " + kLedgerFile +
+        "note: the previous copy of the ledger stays, and is used if the ledger is damaged: " + kLedgerFile +
             ".bak: remove: " + kReadOnly}},
       {"the ledger",
        one_applied,
@@ -142,13 +142,13 @@ std::vector<RecordFault> written_records() {
        one_applied,
        {{"generations.json: write", ENOSPC}, {"/generations/2.json: remove", EROFS}},
        commits_512,
-       {"note: the text of a failed apply could not be removed: " + kRecordFolder +
+       {"note: the text of a generation that was never applied could not be removed: " + kRecordFolder +
         "generations/2.json: remove: " + kReadOnly}},
       {"the ledger, and then the journal",
        one_applied,
        {{"generations.json: write", ENOSPC}, {"journal.json: remove", EROFS}},
        commits_512,
-       {"note: the records of this run could not be put back: " + kRecordFolder +
+       {"note: the record of this run could not be removed: " + kRecordFolder +
         "journal.json: remove: " + kReadOnly}},
       {"the text",
        one_applied,
@@ -180,8 +180,8 @@ std::vector<RecordFault> written_records() {
        one_applied,
        {{"arm rdma-configd-rollback", EIO}, {"unconfirmed.json: remove", EROFS}},
        waits_512,
-       {"note: not everything could be recorded: " + kUnconfirmedFile + ": remove: " + kReadOnly,
-        "left: " + kUnconfirmedFile + ": could not be removed; the next run rolls that apply back again"}},
+       {"note: some changes could not be recorded: " + kUnconfirmedFile + ": remove: " + kReadOnly,
+        "left: " + kUnconfirmedFile + ": it could not be removed; the next run rolls that apply back again"}},
   };
 }
 
@@ -198,7 +198,7 @@ std::vector<RecordFault> records_of_a_confirmation() {
        {{"unconfirmed.json: remove", EROFS}},
        [](RecordHost& host) { return host.confirms(); },
        {"note: generation 2 is confirmed",
-        "note: not everything could be recorded: " + kUnconfirmedFile + ": remove: " + kReadOnly}},
+        "note: some changes could not be recorded: " + kUnconfirmedFile + ": remove: " + kReadOnly}},
       {"an apply after that",
        one_waiting,
        {{"unconfirmed.json: remove", EROFS}},
@@ -206,7 +206,7 @@ std::vector<RecordFault> records_of_a_confirmation() {
          (void)host.confirms();
          return host.commits(512);
        },
-       {"note: the rollback record of a finished apply could not be removed: " + kUnconfirmedFile +
+       {"note: the record of a finished apply could not be removed: " + kUnconfirmedFile +
         ": remove: " + kReadOnly}},
       {"a rollback",
        one_waiting,
@@ -215,7 +215,7 @@ std::vector<RecordFault> records_of_a_confirmation() {
        {"error: the rollback could not be recorded: the generation could not be recorded: " + kLedgerFile +
             ": write: " + kFull,
         "left: " + kLedgerFile +
-            ": generation 2 still waits for confirmation there; the next run repeats the rollback"}},
+            ": generation 2 is still recorded there as unconfirmed; the next run rolls it back again"}},
   };
 }
 
@@ -238,7 +238,7 @@ std::vector<RecordFault> damaged_records() {
        {{"generations.json: write", ENOSPC}},
        holds,
        {"; it was set aside as " + kLedgerFile +
-        ".damaged-1; its copy is used; it could not be written again: " + kLedgerFile + ": write: " + kFull}},
+        ".damaged-1; its copy is used; it could not be rewritten: " + kLedgerFile + ": write: " + kFull}},
       {"a ledger that stays in its place",
        with(one_applied, kLedgerFile, "{"),
        {{"generations.json: rename", EROFS}},
@@ -259,12 +259,12 @@ std::vector<RecordFault> damaged_records() {
        {},
        holds,
        {"; it was set aside as " + kUnconfirmedFile +
-        ".damaged-1; a rollback applies the previous generation instead"}},
+        ".damaged-1; a rollback applies the generation before it instead"}},
       {"a text",
        without_text,
        {{"/generations/2.json: write", ENOSPC}, {"degraded.json: write", ENOSPC}},
        holds,
-       {"note: " + text + ": generation 2 is not there; its copy is used; it could not be written again: " +
+       {"note: " + text + ": generation 2 is not there; its copy is used; it could not be rewritten: " +
             text + ": write: " + kFull,
         "note: this could not be recorded for the next run: " + kRecordFolder +
             "degraded.json: write: " + kFull}},
@@ -296,11 +296,10 @@ TEST(CommitRecords, ALedgerThatMayBeEitherOneIsLeftOver) {
   host.kernel.faults.fail_at(n + 1, EIO);
   const auto report = host.commits(512);
   EXPECT_EQ(report.exit, model::Exit::kUndoIncomplete);
-  EXPECT_THAT(
-      told_by(report),
-      Contains("left: " + kLedgerFile +
-               ": could not be restored and may name another generation as the active one; the next run "
-               "that can write there repairs it"));
+  EXPECT_THAT(told_by(report),
+              Contains("left: " + kLedgerFile +
+                       ": it could not be restored, and may name the wrong active generation; the next run "
+                       "that can write there repairs it"));
 }
 
 TEST(CommitRecords, AnInterruptedApplyThatWaitedCannotBeConfirmed) {
@@ -312,7 +311,7 @@ TEST(CommitRecords, AnInterruptedApplyThatWaitedCannotBeConfirmed) {
   EXPECT_THROW((void)host.commits(512, true), fakes::Killed);
   host.kernel.faults.clear();
   EXPECT_THAT(told_by(host.confirms()),
-              Contains("error: the apply that waited for confirmation was interrupted and is rolled back"));
+              Contains("error: the unconfirmed apply was interrupted and is being rolled back"));
 }
 
 TEST(CommitRecords, AnInterruptedApplyIsToldByTheNext) {
@@ -338,9 +337,8 @@ TEST(Verification, ADeviceThatStaysIsNamedWhateverTheKernelSaid) {
   ASSERT_EQ(applies("[[soft_rdma]]\ninterface = \"eth0\"\ntype = \"rxe\"\nname = \"rxe0\"\n").exit,
             model::Exit::kOk);
   kernel->faults.lie_about("rxe0: remove soft device");
-  EXPECT_THAT(
-      told_by(applies("")),
-      Contains(HasSubstr("eth0/rxe (rxe0): is still there, although the kernel reported its removal")));
+  EXPECT_THAT(told_by(applies("")),
+              Contains(HasSubstr("rxe0: it still exists, although the kernel reported its removal")));
 }
 
 TEST(CommitRecords, ADocumentAppliedAgainIsTakenBackAndHeldAsItWas) {
@@ -348,9 +346,8 @@ TEST(CommitRecords, ADocumentAppliedAgainIsTakenBackAndHeldAsItWas) {
   one_applied(host);
   host.kernel.sysctl.set("net/core/somaxconn", "99");
   ASSERT_EQ(host.commits(256, true).exit, model::Exit::kOk);
-  EXPECT_THAT(
-      told_by(host.rolls_back()),
-      Contains("note: the changes of applying generation 1 again were rolled back: asked for by root"));
+  EXPECT_THAT(told_by(host.rolls_back()),
+              Contains("note: the changes of reapplying generation 1 were rolled back: asked for by root"));
   std::vector<std::string> reasons;
   for (const auto& resource : host.holds().resources) reasons.push_back(resource.reason);
   EXPECT_THAT(reasons, Contains("was rolled back to this value, which stays until the next apply or boot"));

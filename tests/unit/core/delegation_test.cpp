@@ -124,9 +124,8 @@ struct RestrictedEntry {
 TEST_F(Delegation, ARefusalSaysWhy) {
   const std::vector<RestrictedEntry> cases{
       {"[[sysctl]]\nkey = 'kernel.core_pattern'\nvalue = 'core'\n",
-       "[[sysctl]]: only root may set this: kernel/core_pattern is not one of the delegated settings of "
-       "network "
-       "and memory"},
+       "[[sysctl]]: only root may set this: kernel/core_pattern is not a delegated network or memory "
+       "setting"},
       {"[[module]]\nname = 'binfmt_misc'\n",
        "[[module]]: only root may set this: binfmt_misc is not a module of the RDMA stack"},
       {"[[module]]\nname = 'ib_core'\noptions = ['x=/tmp/y']\n",
@@ -142,9 +141,9 @@ TEST_F(Delegation, ARefusalSaysWhy) {
        "[[opensm_option]]: only root may set this: the value of routing_engine is not a number or a plain "
        "word"},
       {"[[opensm]]\nguid = '00:02:c9:03:00:31:78:f2'\n[[opensm.option]]\nkey = 'lmc'\nvalue = 1\n",
-       "[[opensm.option]]: only root may set this: a subnet manager with options or files of its own does "
-       "not "
-       "read root's opensm.conf any more"},
+       "[[opensm.option]]: only root may set this: a subnet manager with its own options or files no "
+       "longer "
+       "reads root's opensm.conf"},
       {"[[service]]\nname = 'sshd.socket'\nenabled = false\n",
        "[[service]]: only root may set this: sshd.socket is not a service of RDMA"},
       {"[daemon]\ndrift = 'report'\n",
@@ -168,10 +167,9 @@ TEST_F(Delegation, ARefusalSaysWhy) {
 
 TEST_F(Delegation, ASettingOfRootsThatIsDroppedIsNamedWithItsPlace) {
   const std::string port = "[[ipoib]]\nguid = '00:02:c9:03:00:31:78:f2'\n";
-  EXPECT_EQ(
-      refusal(port, "[daemon]\ndrift = 'report'\n"),
-      " [daemon] of config.toml:3:9 is in the active document, and only root may take it away or change "
-      "it: [daemon] affects the host as a whole");
+  EXPECT_EQ(refusal(port, "[daemon]\ndrift = 'report'\n"),
+            " [daemon] of config.toml:3:9 is in the active document, and only root may remove or change "
+            "it: [daemon] affects the host as a whole");
 }
 
 TEST_F(Delegation, EachKeyOfTheLanguageIsDecidedOn) {

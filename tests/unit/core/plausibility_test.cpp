@@ -84,17 +84,14 @@ TEST(Doubts, InWords) {
        "of "
        "4096 are left for IPoIB | did you mean 4092, or mode = \"connected\"?"},
       {kPort + "name = 'eth0'\n",
-       "[[ipoib]] name: the kernel hands out eth0 itself, to whichever interface comes first | choose a name "
-       "that the kernel never gives, such as \"ibrail0\""},
+       "[[ipoib]] name: the kernel assigns eth0 itself, to the first interface that appears | choose a name "
+       "that the kernel never assigns, such as \"ibrail0\""},
       {"[[rdma_device]]\npci = '0000:10:00.0'\nname = 'mlx4_0'\n",
-       "[[rdma_device]] name: the kernel hands out mlx4_0 itself, to whichever device comes first | choose a "
-       "name that the kernel never gives, such as \"rail0\""},
+       "[[rdma_device]] name: the kernel assigns mlx4_0 itself, to the first device that appears | choose a "
+       "name that the kernel never assigns, such as \"rail0\""},
       {kPort + "[[ipoib.pkey]]\npkey = 0x8002\n\nmtu = 2044\n",
-       "[[ipoib.pkey]] mtu: belongs to this P_Key interface, not to [[ipoib]] | keys of [[ipoib]] stand "
-       "before "
-       "its first [[ipoib.pkey]]; if the P_Key interface is meant, leave out the empty line and indent the "
-       "key "
-       "as pkey"},
+       "[[ipoib.pkey]] mtu: belongs to this P_Key interface, not to [[ipoib]] | keys of [[ipoib]] must "
+       "precede its first [[ipoib.pkey]]; if the key belongs here, remove the empty line"},
   };
   for (const auto& [text, words] : cases) EXPECT_THAT(doubts(text), ElementsAre(words)) << text;
 }

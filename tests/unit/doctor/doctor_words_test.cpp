@@ -60,10 +60,11 @@ std::vector<HostFinding> findings_of_the_fabric() {
       {[](FakeKernel& kernel) { kernel.set_mtu("ib0", 2044); }, std::string(kDoctorPort) + "mtu = 4092\n",
        "ib0: the document wants an MTU of 4092, and the interface has 2044: the document is not applied, or "
        "it "
-       "was changed since | rdma-configctl apply; it says so when the fabric allows no more"},
+       "was changed since | rdma-configctl apply, which reports a limit of the fabric"},
       {[](FakeKernel& kernel) { kernel.link("ib0").capable = false; },
        std::string(kDoctorPort) + "mode = \"connected\"\n",
-       "ib0: the document wants connected mode, and this adapter's driver cannot do it (enhanced IPoIB) | "
+       "ib0: the document wants connected mode, which this adapter's driver does not support (enhanced "
+       "IPoIB) | "
        "use "
        "mode = \"datagram\", or on_unsupported = \"datagram\"; the vendor's drivers have ipoib_enhanced=0"},
       {[](FakeKernel& kernel) { kernel.machine.device("rocep17s0")->ports.front().gid_types.clear(); }, "",
@@ -71,20 +72,22 @@ std::vector<HostFinding> findings_of_the_fabric() {
        "its "
        "Ethernet interface up and give it an address"},
       {[](FakeKernel& kernel) { kernel.machine.device("rocep17s0")->node_guid = 0; }, "",
-       "rocep17s0: its node GUID is zero, as of virtual functions that were given no MAC address: programs "
+       "rocep17s0: its node GUID is zero, as on virtual functions without a MAC address: programs "
        "that "
-       "tell devices by their GUID take it for another one, and nothing can be named after it | give the "
+       "identify devices by GUID confuse it with others, and no entry or naming rule can use it | give the "
        "virtual "
-       "function a MAC address on the host (ip link set … vf N mac …), which its GUID is made of, and bind "
+       "function a MAC address on the host (ip link set … vf N mac …), from which the GUID is derived, and "
+       "bind "
        "its "
        "driver again"},
       {[](FakeKernel& kernel) { kernel.machine.device("mlx4_0")->node_guid = 0; }, "",
-       "mlx4_0: it has a GUID of zero, as virtual functions have that nobody gave one: the subnet manager "
-       "ignores it, and nothing can be named after it | set node and port GUID of the virtual function on "
+       "mlx4_0: its GUID is zero, as on virtual functions without an assigned GUID: the subnet manager "
+       "ignores it, and no entry or naming rule can use it | set node and port GUID of the virtual function "
+       "on "
        "the "
        "host (ip link set … vf N node_guid …, port_guid …), and bind its driver again"},
       {[](FakeKernel& kernel) { kernel.add(R"({ "rdma_cm": true, "rdma_cm_folders": ["rocep17s0"] })"); }, "",
-       "/sys/kernel/config/rdma_cm/rocep17s0: as long as this folder is there rdma_cm cannot be unloaded, "
+       "/sys/kernel/config/rdma_cm/rocep17s0: while this folder exists, rdma_cm cannot be unloaded "
        "and "
        "drivers cannot be restarted | rmdir it; values set through it stay"},
       {[](FakeKernel& kernel) {
@@ -144,7 +147,7 @@ std::vector<AppliedCase> applied_cases() {
        "generation 3: it waits for confirmation, and is rolled back in " + spoken(std::chrono::seconds(60)) +
            keep,
        "generation 3 waits for confirmation for another " + spoken(std::chrono::seconds(60)) +
-           ": `rdma-configctl confirm` keeps it, `rdma-configctl rollback` rolls it back at once"},
+           ": `rdma-configctl confirm` keeps it, `rdma-configctl rollback` undoes it now"},
       {late, "generation 3: it was not confirmed in time and is about to be rolled back" + keep,
        "generation 3 was not confirmed in time and is about to be rolled back"},
       {rebooted,
@@ -152,29 +155,32 @@ std::vector<AppliedCase> applied_cases() {
            keep,
        "generation 3 was not confirmed before the host was rebooted and is about to be rolled back"},
       {gone,
-       "document: there is none in /etc/rdma-configd, and the daemon holds generation 3 "
+       "document: there is none in /etc/rdma-configd, and the daemon enforces generation 3 "
        "(2026-11-21T14:03:22Z) | "
        "`rdma-configctl history show 3` prints it; write it to /etc/rdma-configd/config.toml",
-       "the daemon holds generation 3, which came from elsewhere or whose file has gone: `rdma-configctl "
+       "the daemon enforces generation 3, which came from elsewhere or whose file has gone: `rdma-configctl "
        "history "
        "show 3` prints it"},
       {refused,
        "document: it was rolled back (it was not confirmed in time), so it is not applied at boot or by a "
-       "reload; generation 3 is held instead" +
+       "reload; generation 3 stays active instead" +
            again,
-       "this document was rolled back (it was not confirmed in time); the daemon holds generation 3 until "
+       "this document was rolled back (it was not confirmed in time); the daemon enforces generation 3 until "
        "`rdma-configctl apply` applies the document again, or it changes"},
       {refused_first,
-       "document: it was rolled back, so it is not applied at boot or by a reload; nothing is held" + again,
-       "this document was rolled back; nothing is held until `rdma-configctl apply` applies it again, or it "
+       "document: it was rolled back, so it is not applied at boot or by a reload; no generation is "
+       "enforced" +
+           again,
+       "this document was rolled back; no generation is enforced until `rdma-configctl apply` applies it "
+       "again, or it "
        "changes"},
       {other,
-       "document: it is not the one that was applied last: the daemon holds generation 3 "
+       "document: it is not the one that was applied last: the daemon enforces generation 3 "
        "(2026-11-21T14:03:22Z) "
        "until it reads the document again, at a reload or at the next boot | `rdma-configctl diff` shows "
        "what it "
        "would change; then `rdma-configctl apply`",
-       "this document is not the one that was applied last; the daemon holds generation 3 until "
+       "this document is not the one that was applied last; the daemon enforces generation 3 until "
        "`rdma-configctl "
        "apply` or `rdma-configctl reload`"},
   };
@@ -200,7 +206,7 @@ TEST(DoctorWords, OfADamagedLedger) {
   now.damage = base::Error{base::Code::kInvalid, "/var/lib/rdma-configd/generations.json: damaged", 0};
   EXPECT_EQ(notes_of(applied_state_of(now, nullptr, "boot", clock)),
             std::vector<std::string>{"DEGRADED: /var/lib/rdma-configd/generations.json: damaged; its copy is "
-                                     "used, until the next apply sets it right"});
+                                     "used until the next apply repairs it"});
   now.lost = true;
   EXPECT_EQ(notes_of(applied_state_of(now, nullptr, "boot", clock)),
             std::vector<std::string>{"DEGRADED: /var/lib/rdma-configd/generations.json: damaged; which "
@@ -231,21 +237,23 @@ TEST(DoctorWords, OfResources) {
   EXPECT_EQ(
       sentences(examine(context)),
       (std::vector<std::string>{
-          "sysctl net/core/somaxconn: somebody else keeps changing it: 3 times in a minute; the daemon "
+          "sysctl net/core/somaxconn: another program keeps changing it: 3 times in a minute; the daemon "
           "leaves it "
           "alone "
-          "until the next apply | find out who sets it (`journalctl -u rdma-configd` names the suspect), "
+          "until the next apply | find the program that sets it (`journalctl -u rdma-configd` names the "
+          "suspect), "
           "stop "
-          "that or take the setting out of the document, then `rdma-configctl apply`",
+          "it or remove the setting from the document, then `rdma-configctl apply`",
           "ib0: 2 devices are expected, and there is 1 | rdma-configd only checks it: repair the host, or "
           "expect "
           "something else",
           "ib0: pkey: EBUSY | remove the cause, then `rdma-configctl apply`",
-          "ib0: link_name waits: no such port | it follows by itself when that has come; otherwise take the "
+          "ib0: link_name waits: no such port | it is applied when that condition is met; otherwise remove "
+          "the "
           "entry "
-          "out of the document",
+          "from the document",
           "ib0: ipoib is as far as the fabric allows: mtu is 2044, not 4092 | change the fabric and then "
-          "`rdma-configctl apply --retry`, or ask for less"}));
+          "`rdma-configctl apply --retry`, or lower the value in the document"}));
 }
 
 }  // namespace

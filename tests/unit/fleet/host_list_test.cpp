@@ -101,7 +101,7 @@ TEST(HostList, ItIsBounded) {  // kFleetHosts
   const auto list = list_of("b[1-10] a[1-999999999999999]x[1-999999999999999] c1");
   EXPECT_EQ(list.names.size(), 10U);
   ASSERT_EQ(list.diagnostics.size(), 1U);
-  EXPECT_THAT(list.diagnostics[0].message, HasSubstr("more than the 1000 hosts"));
+  EXPECT_THAT(list.diagnostics[0].message, HasSubstr("exceeds the limit of 1000 hosts"));
   EXPECT_EQ(parse_hosts({"x", "a[1-100000]"}).names.size(), model::limits::kFleetHosts);
   EXPECT_EQ(parse_hosts({"x", "a[1-100001]"}).names.size(), 0U);
 }

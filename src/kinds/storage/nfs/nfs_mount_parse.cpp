@@ -38,13 +38,13 @@ constexpr std::array<ReplacedOption, 16> kReplacedOptions{
      {"auto", "write mount = true"},
      {"noauto", "write mount = false"},
      {"nofail", "mount units do not block the boot"},
-     {"user", "it is for fstab alone"},
-     {"users", "it is for fstab alone"},
-     {"owner", "it is for fstab alone"},
-     {"remount", "a mount is made once"},
-     {"bg", "systemd does not wait for it, and holds up no boot"},
+     {"user", "it has an effect in fstab only"},
+     {"users", "it has an effect in fstab only"},
+     {"owner", "it has an effect in fstab only"},
+     {"remount", "it is for file systems that are mounted already"},
+     {"bg", "a mount unit does not delay the boot"},
      {"fg", "leave it out: it is the default of nfs(5)"},
-     {"bind", "not an NFS option"}}};
+     {"bind", "NFS has no bind mounts"}}};
 
 class EntryCheck {
  public:
