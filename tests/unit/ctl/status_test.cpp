@@ -327,7 +327,7 @@ TEST(AppliedState, SaysWhatIsHeldInstead) {
   EXPECT_TRUE(applied_state.refused);
   EXPECT_THAT(
       core::notes_of(applied_state).at(0),
-      AllOf(HasSubstr("was rolled back (it was not confirmed in time)"), HasSubstr("holds generation 1")));
+      AllOf(HasSubstr("was rolled back (it was not confirmed in time)"), HasSubstr("enforces generation 1")));
   ledger.active = 2;
   EXPECT_THAT(core::notes_of(core::applied_state_of(ledger, &document, "boot", clock)), IsEmpty());
 }
