@@ -56,7 +56,8 @@ Report commit(const config::Document& document, const Request& request, Context&
   std::vector<std::string> notes;
   if (const auto why = run.rollback_reason(); !why.empty()) {
     auto back = run.roll_back_unconfirmed(why);
-    if (back.exit != Exit::kOk && back.exit != Exit::kPartly && !request.by_itself)
+    // One that still waits could not be recorded as rolled back: holding its generation would make it again.
+    if (back.exit != Exit::kOk && back.exit != Exit::kPartly && (!request.by_itself || run.waits()))
       return run.finished(std::move(back));
     notes = std::move(back.notes);
   }
@@ -129,6 +130,7 @@ Report confirm(const Request& request, Context& context) {
   if (const auto why = run.rollback_reason(); !why.empty()) {
     const bool late = run.is_overdue();
     auto report = run.roll_back_unconfirmed(why);
+    if (report.error) report.notes.push_back(report.error->message);
     report.error =
         late ? base::Error{Code::kTimeout, "too late: the time to confirm is over", 0}
              : base::Error{Code::kBusy, "the unconfirmed apply was interrupted and is being rolled back", 0};

@@ -38,7 +38,7 @@ struct Request {
   std::optional<std::chrono::seconds> confirm{};  ///< rolled back unless confirmed in time
   /// Of a rollback: the generation that it goes back from, as who asks has seen it; 0: whichever is active.
   std::uint64_t from = 0;
-  /// Of an apply: the document was sent by somebody other than root (Remembered::of_others).
+  /// Of an apply: the document was sent by somebody other than root (AppliedDocument::of_others).
   bool of_others = false;
 };
 

@@ -129,6 +129,7 @@ Report Run::roll_back_unconfirmed(const std::string& why) {
     // once.
     if (waiting.again() && report.left_over.empty()) {
       const RollbackRecord left{.boot_id = context_.host.boot_id, .plan = plan, .before = {}};
+      make_way(files(), context_.paths.suspended);
       if (auto done = save_rollback_record(files(), context_.paths.suspended, left); !done)
         return not_recorded(done.error());
     }

@@ -68,7 +68,9 @@ Result<std::shared_ptr<void>> lock_installed_document(const Context& context) {
   std::error_code error;
   const auto root = std::filesystem::canonical(context.root(), error);
   if (error) return std::shared_ptr<void>();
-  return lock_folder(context, root);
+  // Not the root itself, which an apply to it holds.
+  const auto folder = root / "etc/rdma-configd";
+  return lock_folder(context, std::filesystem::is_directory(folder, error) ? folder : root);
 }
 
 Result<void> replace_document(const Context& context, const std::string& name,

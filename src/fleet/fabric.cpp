@@ -166,8 +166,9 @@ void check_copies(const Site& site, const std::set<HostId>& managers, std::vecto
   }
   for (const auto& [number, facts] : partitions) {
     const auto& first = *facts.begin()->second;
-    Finding one{"sm-partition", model::Severity::kError, "",
-                "give all subnet managers of a fabric the same partitions: each may become its master"};
+    Finding one{"sm-partition", model::Severity::kWarning, "",
+                "give all subnet managers of a fabric the same partitions, as each may become its master; if "
+                "these manage separate fabrics, this is correct"};
     for (const auto host : managers) {
       if (!facts.contains(host)) one.hosts.push_back(host);
     }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "catalog/all.hpp"
+#include "store/json_file.hpp"
 #include "store/value_json.hpp"
 
 namespace rdmacfg::core {
@@ -111,7 +112,7 @@ std::string text_of(const config::Document& document) {
 
 base::Result<config::Document> document_from(std::string_view text, std::vector<config::Text> files) {
   try {
-    const auto json = Json::parse(text);
+    const auto json = parse_record(text);
     const Reader reader(files);
     config::Document out;
     for (const auto& one : json.at("sections")) out.sections.push_back(reader.section(one));

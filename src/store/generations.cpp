@@ -194,7 +194,7 @@ std::string digest_of(const config::Document& document) {
 
 Result<Ledger> ledger_told(const std::string& text) {
   try {
-    const auto json = Json::parse(text);
+    const auto json = parse_record(text);
     Ledger ledger;
     ledger.active = json.at("active").get<std::uint64_t>();
     for (const auto& one : json.at("generations")) {

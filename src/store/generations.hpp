@@ -41,7 +41,7 @@ struct Unconfirmed {
 
 struct Ledger {
   /// Counts up with each change of the ledger: replacing the file is the commit point of all that changes a
-  /// generation (ADR 0024). A journal or a take-back record with a higher number was not committed.
+  /// generation (ADR 0024). A journal or a rollback record with a higher number was not committed.
   std::uint64_t transaction = 0;
   std::uint64_t active = 0;  ///< that the host is held to; 0: none
   std::vector<Generation> generations;
@@ -131,11 +131,11 @@ base::Result<AppliedDocument> load_texts(system::Files& files, const std::string
 /// load_texts(), or of the active generation the copy.
 base::Result<AppliedDocument> read_texts(system::Files& files, const GenerationPaths& paths,
                                          std::uint64_t number);
-/// `of_others`: Remembered::of_others.
+/// `of_others`: AppliedDocument::of_others.
 base::Result<void> save_texts(system::Files& files, const std::string& folder, std::uint64_t number,
                               const config::Document& document, bool of_others);
 
-/// Gives copies of documents, the ledger and take-back records mode 0600, which earlier versions wrote for
+/// Gives copies of documents, the ledger and rollback records mode 0600, which earlier versions wrote for
 /// everybody to read.
 /// @return of each that everybody still reads a sentence for the administrator
 [[nodiscard]] std::vector<std::string> narrow(system::Files& files, const GenerationPaths& paths);
@@ -155,7 +155,7 @@ std::vector<std::uint64_t> prune(Ledger& ledger);
 /// Brings the copy of the ledger up to date; nothing is written when it is.
 base::Result<void> save_backup(system::Files& files, const GenerationPaths& paths, const Ledger& ledger);
 
-/// Whether a take-back record is of an apply that did not come to its commit.
+/// Whether a rollback record is of an apply that did not come to its commit.
 bool is_interrupted(const RollbackRecord& record, const Ledger& ledger);
 
 base::Result<std::optional<RollbackRecord>> load_rollback_record(system::Files& files,

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/error.hpp"
 #include "system/files.hpp"
@@ -23,6 +24,17 @@ inline std::string damage_in(const nlohmann::ordered_json::exception& error) {
   return error.id == kNumberOverflow ? std::string("a number is too large") : std::string(error.what());
 }
 
+/// JSON of ours, which has whole numbers of at most 64 bits alone: the library would turn others to any.
+/// @throws nlohmann::ordered_json::exception: it is not
+inline nlohmann::ordered_json parse_record(std::string_view text) {
+  using Json = nlohmann::ordered_json;
+  return Json::parse(text, [](int /*depth*/, Json::parse_event_t event, const Json& value) {
+    if (event == Json::parse_event_t::value && value.is_number_float())
+      throw Json::other_error::create(501, "a number is not whole", static_cast<const Json*>(nullptr));
+    return true;
+  });
+}
+
 /// Nothing when the file is not there; a damaged one, or one of another schema, is an error (is_damage()).
 template <class T>
 base::Result<std::optional<T>> load_json(system::Files& files, const std::string& path, int schema,
@@ -31,7 +43,7 @@ base::Result<std::optional<T>> load_json(system::Files& files, const std::string
   if (!text) return base::fail(text.error());
   if (!*text) return std::optional<T>{};
   try {
-    const auto json = nlohmann::ordered_json::parse(**text);
+    const auto json = parse_record(**text);
     if (const auto found = json.at("schema").get<int>(); found != schema) {
       return base::fail(base::Code::kInvalid,
                         fmt::format("{}: schema {}, this program reads {}; it was written by another version "

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <variant>
 
+#include "store/json_file.hpp"
 #include "store/value_json.hpp"
 
 namespace rdmacfg::core {
@@ -33,7 +34,7 @@ Enum enumerator_from(const Json& json, Enum last) {
   const auto* number = std::get_if<std::int64_t>(&value);
   const auto most = static_cast<std::int64_t>(last);
   if (number == nullptr || *number < 0 || *number > most) {
-    throw Json::other_error::create(501, fmt::format("{} is not a number from 0 to {}", json.dump(), most),
+    throw Json::other_error::create(501, fmt::format("not a number from 0 to {}", most),
                                     static_cast<const Json*>(nullptr));
   }
   return static_cast<Enum>(*number);
@@ -134,7 +135,7 @@ Json report_json(const model::Report& report) {
 
 base::Result<model::Report> report_from(const std::string& text) {
   try {
-    const auto json = Json::parse(text);
+    const auto json = parse_record(text);
     if (json.at("schema") != kReportSchema) {
       return base::fail(base::Code::kInvalid, "the report has another schema than this program reads");
     }

@@ -109,7 +109,7 @@ Operation operation_from(const std::string& text) {
   for (const auto each : {Operation::kCreate, Operation::kUpdate, Operation::kDelete}) {
     if (text_of(each) == text) return each;
   }
-  throw Json::other_error::create(501, "unknown operation " + text, static_cast<const Json*>(nullptr));
+  throw Json::other_error::create(501, "unknown operation", static_cast<const Json*>(nullptr));
 }
 
 }  // namespace

@@ -183,7 +183,7 @@ TEST(ModeRules, FindAPortWithoutGuidByEitherName) {
   Output out;
   render_mode_rules({tree}, out);
   ASSERT_EQ(out.files.size(), 1U);
-  for (const auto* match : {"NAME==\"ib0\", PROGRAM=", "KERNEL==\"ib0\", PROGRAM="})
+  for (const auto* match : {"NAME==\"ib0\", PROGRAM=", "NAME==\"\", KERNEL==\"ib0\", PROGRAM="})
     EXPECT_NE(out.files.front().text.find(match), std::string::npos) << match;
 }
 

@@ -167,7 +167,7 @@ TEST(GKeyFile, KeepsTheBlanksBehindAValue) {
 
 TEST(GKeyFile, KnowsEscapesAndRefusesOthers) {
   const auto text =
-      parse_gkeyfile({"/a", "[g] # text behind\nplain = a\\sb\\\\\\tc\nlast=\\\nwrong=\\x\nlist=a\\;b;\n"});
+      parse_gkeyfile({"/a", "[g] \t\nplain = a\\sb\\\\\\tc\nlast=\\\nwrong=\\x\nlist=a\\;b;\n"});
   ASSERT_EQ(text.groups.size(), 1U);
   EXPECT_EQ(text.groups.front().name, "g");
   const auto& items = text.groups.front().items;

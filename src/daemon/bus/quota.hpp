@@ -13,7 +13,7 @@ class Quota {
  public:
   Quota(std::size_t in_all, std::size_t of_one) : in_all_(in_all), of_one_(of_one) {}
 
-  /// False when there is no room for one more; else give() has to follow.
+  /// False when there is no room for one more; else release() has to follow.
   bool try_acquire(const Key& key) {
     if (taken_ >= in_all_) return false;
     const auto at = taken_of_.find(key);

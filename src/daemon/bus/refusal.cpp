@@ -3,6 +3,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "store/json_file.hpp"
+
 namespace rdmacfg::daemon {
 
 using Json = nlohmann::ordered_json;
@@ -26,7 +28,7 @@ void Refusal::load() {
   const auto text = files_.read(path_);
   if (!text || !*text) return;
   try {
-    const auto json = Json::parse(**text);
+    const auto json = core::parse_record(**text);
     if (json.at("boot_id").get<std::string>() != boot_id_) return;
     Content content{json.at("why").get<std::string>(), std::nullopt};
     if (const auto& at = json.at("generation"); !at.is_null()) content.at = at.get<std::uint64_t>();

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "daemon/bus/guarded.hpp"
+#include "store/json_file.hpp"
 #include "store/report_json.hpp"
 
 namespace rdmacfg::daemon {
@@ -78,7 +79,7 @@ std::string end_of(const Job& job, int status) {
 
 Outcome outcome_of(const Job& job, const std::string& line, int status, base::UniqueFd whole) {
   try {
-    const auto json = Json::parse(line);
+    const auto json = core::parse_record(line);
     if (json.value("cancelled", false)) {
       auto outcome = cancelled();
       outcome.status = json.at("status");
@@ -382,7 +383,9 @@ bool Jobs::take_lines(Running& running) {
     // The result is long, and is read at its end.
     const auto json = line.starts_with("{\"progress\"") ? Json::parse(line, nullptr, false) : Json();
     const auto at = json.is_object() ? json.find("progress") : json.end();
-    if (json.is_object() && at != json.end() && at->is_array() && at->size() == 3) {
+    const bool told = json.is_object() && at != json.end() && at->is_array() && at->size() == 3 &&
+                      (*at)[0].is_number_unsigned() && (*at)[1].is_number_unsigned() && (*at)[2].is_string();
+    if (told) {
       if (progress) {
         progress(running.job.id, (*at)[0].get<std::uint64_t>(), (*at)[1].get<std::uint64_t>(),
                  (*at)[2].get<std::string>());

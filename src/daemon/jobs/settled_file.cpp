@@ -3,6 +3,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "store/json_file.hpp"
+
 namespace rdmacfg::daemon {
 
 using Json = nlohmann::ordered_json;
@@ -11,7 +13,7 @@ std::optional<SettledFile::Content> SettledFile::load() {
   const auto text = files_.read(path_);
   if (!text || !*text) return std::nullopt;
   try {
-    const auto json = Json::parse(**text);
+    const auto json = core::parse_record(**text);
     if (json.at("boot_id").get<std::string>() != boot_id_) return std::nullopt;
     Content content;
     content.generation = json.at("generation").get<std::uint64_t>();

@@ -27,6 +27,7 @@
 #include "store/confined.hpp"
 #include "store/damage.hpp"
 #include "store/generations.hpp"
+#include "store/json_file.hpp"
 #include "store/lock.hpp"
 #include "system/linux/linux_host.hpp"
 #include "system/linux/sandbox.hpp"
@@ -151,7 +152,7 @@ std::optional<Job> read_job(int in) {
   const auto text = read_all(in);
   if (!text) return std::nullopt;
   try {
-    return job_from(Json::parse(*text));
+    return job_from(core::parse_record(*text));
   } catch (const Json::exception&) {
     return std::nullopt;
   }

@@ -329,7 +329,8 @@ void render_mode_rules(const std::vector<ImportedHost::InterfaceTree>& trees, Ou
       matches.push_back(fmt::format("ATTR{{address}}==\"?*{}\"", port.guid->text()));
     } else {
       // NAME is what an earlier rule has given; without such the interface keeps the kernel's name.
-      for (const auto* key : {"NAME", "KERNEL"}) matches.push_back(fmt::format("{}==\"{}\"", key, port.name));
+      matches.push_back(fmt::format("NAME==\"{}\"", port.name));
+      matches.push_back(fmt::format("NAME==\"\", KERNEL==\"{}\"", port.name));
     }
     for (const auto& match : matches) {
       text += R"(ACTION=="add", SUBSYSTEM=="net", DRIVERS=="?*", ATTR{type}=="32", )";

@@ -69,9 +69,10 @@ GKeyFile parse_gkeyfile(const File& file) {
     const Place where{file.path, ++number};
     const auto line = without_indent(raw);
     if (line.empty() || line.front() == '#') continue;
-    // Text behind the bracket does not matter.
     const auto close = line.find(']');
-    if (line.front() == '[' && close != std::string_view::npos && close > 1) {
+    const bool ends = close != std::string_view::npos && close > 1 &&
+                      line.find_first_not_of(" \t", close + 1) == std::string_view::npos;
+    if (line.front() == '[' && ends) {
       out.groups.push_back({std::string(line.substr(1, close - 1)), number, {}, file.path});
       continue;
     }

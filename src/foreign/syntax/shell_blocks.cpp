@@ -244,10 +244,9 @@ bool ShellBlocks::is_pattern_of_case(std::string_view word, std::string_view& re
 /// Arguments of a hook; within a function $1 and $2 are the function's own.
 bool ShellBlocks::is_argument(std::string_view word) const {
   const auto name = without_marks(word);
-  const bool inside =
-      std::any_of(blocks_.begin(), blocks_.end(), [](const Block& block) { return block.function; });
-  if (inside && (name == "$1" || name == "$2")) return false;
-  return std::find(kArguments.begin(), kArguments.end(), name) != kArguments.end();
+  if (std::find(kArguments.begin(), kArguments.end(), name) == kArguments.end()) return false;
+  if (name != "$1" && name != "$2") return true;
+  return std::none_of(blocks_.begin(), blocks_.end(), [](const Block& block) { return block.function; });
 }
 
 /// Whether an argument of a hook has this value when the script matters.

@@ -37,10 +37,19 @@ class RecordHost {
   RecordHost() { kernel.sysctl.set("net/core/somaxconn", "128"); }
 
   model::Report commits(int value, bool waits = false) {
-    const auto text =
-        "version = 1\n[[sysctl]]\nkey = \"net.core.somaxconn\"\nvalue = " + std::to_string(value) + "\n";
     auto request = asked();
     if (waits) request.confirm = std::chrono::seconds(60);
+    return commits(value, request);
+  }
+  /// As the daemon does after a reload.
+  model::Report reloads(int value) {
+    auto request = asked();
+    request.by_itself = true;
+    return commits(value, request);
+  }
+  model::Report commits(int value, const Request& request) {
+    const auto text =
+        "version = 1\n[[sysctl]]\nkey = \"net.core.somaxconn\"\nvalue = " + std::to_string(value) + "\n";
     return with_context([&](Context& context) {
       return commit(config::parse_texts({{.name = "config.toml", .text = text}}, "node1", kinds::grammar()),
                     request, context);
@@ -57,6 +66,7 @@ class RecordHost {
   }
 
   fakes::FakeKernel kernel;
+  std::int64_t now = 1000;  ///< milliseconds
 
  private:
   static Request asked() {
@@ -70,7 +80,7 @@ class RecordHost {
   model::Report with_context(Run run) {
     auto host = kernel.host();
     Context context{host, {}};
-    context.clock = Clock{[] { return std::int64_t{1000}; },
+    context.clock = Clock{[this] { return now; },
                           [](std::chrono::milliseconds /*ahead*/) { return std::string("later"); }};
     return run(context);
   }
@@ -351,6 +361,37 @@ TEST(CommitRecords, ADocumentAppliedAgainIsTakenBackAndHeldAsItWas) {
   std::vector<std::string> reasons;
   for (const auto& resource : host.holds().resources) reasons.push_back(resource.reason);
   EXPECT_THAT(reasons, Contains("was rolled back to this value, which stays until the next apply or boot"));
+}
+
+const std::string kTakenBackFile = kRecordFolder + "taken-back.json";
+
+/// A document that was applied again, changed a value, and was not confirmed in time.
+void one_overdue(RecordHost& host) {
+  one_applied(host);
+  host.kernel.sysctl.set("net/core/somaxconn", "99");
+  ASSERT_EQ(host.commits(256, true).exit, model::Exit::kOk);
+  host.now += 1'000'000;
+}
+std::string settings_of(RecordHost& host) { return host.kernel.sysctl.dump(); }
+
+TEST(CommitRecords, AReloadDoesNotRepeatWhatARollbackCouldNotRecord) {
+  RecordHost host;
+  one_overdue(host);
+  host.kernel.faults.refuse("taken-back.json: write", ENOSPC);
+  EXPECT_EQ(host.reloads(256).exit, model::Exit::kUndoIncomplete);
+  EXPECT_THAT(settings_of(host), HasSubstr("net/core/somaxconn = 99\n")) << "undone, and not made again";
+  host.kernel.faults.clear();
+  EXPECT_EQ(host.reloads(256).exit, model::Exit::kOk);
+  EXPECT_THAT(settings_of(host), HasSubstr("net/core/somaxconn = 99\n")) << "left alone until the next apply";
+}
+
+TEST(CommitRecords, ALateConfirmationNamesTheRecordThatCouldNotBeWritten) {
+  RecordHost host;
+  one_overdue(host);
+  host.kernel.faults.refuse("taken-back.json: write", ENOSPC);
+  const auto report = host.confirms();
+  EXPECT_EQ(report.exit, model::Exit::kUndoIncomplete);
+  EXPECT_THAT(told_by(report), Contains(HasSubstr(kTakenBackFile + ": write: " + kFull)));
 }
 
 }  // namespace

@@ -87,6 +87,8 @@ BadFields bad_schema() {
       {"/schema", "\"1\""},
       {"/schema", "null"},
       {"/schema", "[1]"},
+      {"/schema", "1.0", "a number is not whole"},
+      {"/schema", "184467440737095516151", "a number is not whole"},
       {"/schema", "0", "schema 0, this program reads 1; it was written by another version of rdma-configd"},
       {"/schema", "2", "schema 2, this program reads 1; it was written by another version of rdma-configd"}};
 }

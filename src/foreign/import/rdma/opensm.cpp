@@ -156,15 +156,20 @@ std::map<std::string, model::Guid> confs_of_instances(std::span<const File> file
 }
 
 /// An option of one subnet manager alone; of several the last one counts.
-void add_own_option(Entry& entry, std::string_view option, std::string_view value, const Place& where) {
-  const std::string key(option);
+void add_own_option(Entry& entry, std::string_view option, std::string_view value, const Place& where,
+                    Claims& claims) {
+  constexpr std::size_t kMostOptions = 400;  // OpenSM has 160
+  const model::Value wanted{std::string(option)};
   const auto at = std::find_if(entry.children.begin(), entry.children.end(), [&](const Entry& child) {
-    return model::value_of(child.values, "key") == model::Value{key};
+    return model::value_of(child.values, "key") == wanted;
   });
+  if (at == entry.children.end() && entry.children.size() >= kMostOptions)
+    return claims.miss(where,
+                       fmt::format("{}: is beyond the {} options that are read", option, kMostOptions));
   auto& child = at == entry.children.end() ? entry.children.emplace_back() : *at;
   child.where = where;
   child.path = "opensm.option";
-  child.values["key"] = key;
+  child.values["key"] = wanted;
   child.values["value"] = std::string(value);
 }
 
@@ -254,7 +259,7 @@ void parse_own_conf(const File& file, model::Guid port, Claims& claims) {
       continue;
     }
     claims.took(here);
-    if (value != "(null)") add_own_option(entry, words.front(), value, here);
+    if (value != "(null)") add_own_option(entry, words.front(), value, here, claims);
   }
   if (conf.priority) entry.values["priority"] = *conf.priority;
 }
@@ -323,7 +328,7 @@ void take_command_flag(std::string_view flag, std::string_view value, const Plac
     if (given.empty() || given.find('%') != std::string_view::npos) {
       claims.miss(here, fmt::format("{}{} {}: the value is not known", dashes, flag, given));
     } else {
-      add_own_option(own, known->option, given, here);
+      add_own_option(own, known->option, given, here, claims);
     }
   }
 }
@@ -347,7 +352,7 @@ void parse_instance(const File& file, Claims& claims) {
     entry.values["priority"] = at->second;
   for (const auto& child : own.children)
     add_own_option(entry, model::text_at(child.values, "key"), model::text_at(child.values, "value"),
-                   child.where);
+                   child.where, claims);
 }
 
 /// Rules of partitions under another name: they end with semicolons, and nothing else of OpenSM's does.

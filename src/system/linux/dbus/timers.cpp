@@ -27,10 +27,10 @@ class SystemdTimers final : public Timers {
 
   Result<void> arm(const std::string& name, std::chrono::milliseconds delay) override {
     const std::string what = name + ".timer: start";
-    auto bus = systemd_.bus();
+    if (auto gone = disarm(name); !gone) return gone;
+    auto bus = systemd_.bus();  // only now: disarming may have opened another connection
     if (!bus) return fail(bus.error());
     if (*bus == nullptr) return fail(base::Code::kUnsupported, what + ": no systemd answers");
-    if (auto gone = disarm(name); !gone) return gone;
     // A stopped timer of that name is there until systemd has collected it.
     for (int attempt = 0;; ++attempt) {
       BusError error;

@@ -148,10 +148,10 @@ class SystemdUnits final : public Units {
 
   Result<void> signal(const std::string& unit, int number) override {
     const std::string what = fmt::format("{}: send signal {}", unit, number);
-    auto bus = systemd_.bus();
+    if (auto ready = await_handler(unit, number); !ready) return fail(ready.error().in(what));
+    auto bus = systemd_.bus();  // only now: waiting may have opened another connection
     if (!bus) return fail(bus.error());
     if (*bus == nullptr) return fail(no_systemd(what));
-    if (auto ready = await_handler(unit, number); !ready) return fail(ready.error().in(what));
     BusError error;
     const int status = sd_bus_call_method(*bus, kSystemd, kSystemdPath, kSystemdManager, "KillUnit",
                                           &error.error, nullptr, "ssi", unit.c_str(), "main", number);

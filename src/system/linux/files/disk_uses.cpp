@@ -66,6 +66,7 @@ class DiskUses {
     std::string number;           ///< "8:17"
     std::set<std::string> names;  ///< with udev's links
     std::string pool;             ///< of ZFS, as the label on it says
+    std::string pool_guid;        ///< "1234…", likewise
 
     [[nodiscard]] bool is(const std::string& named, const std::string& numbered) const {
       return names.contains(named) || (!number.empty() && number == numbered);
@@ -145,13 +146,15 @@ class DiskUses {
 
   /// udev's database: "S:disk/by-id/…", "E:ID_FS_TYPE=zfs_member", "E:ID_FS_LABEL=tank".
   [[nodiscard]] Device device_of(const std::string& name, const SysfsDir& folder) const {
-    Device out{.path = "/dev/" + name, .number = folder.text("dev"), .names = {}, .pool = {}};
+    Device out{
+        .path = "/dev/" + name, .number = folder.text("dev"), .names = {}, .pool = {}, .pool_guid = {}};
     out.names.insert(out.path);
-    constexpr std::string_view kLink = "S:", kLabel = "E:ID_FS_LABEL=";
+    constexpr std::string_view kLink = "S:", kLabel = "E:ID_FS_LABEL=", kGuid = "E:ID_FS_UUID=";
     bool in_pool = false;
     for (const auto& line : lines_of(udev_ / ("b" + out.number), {})) {
       if (line.starts_with(kLink)) out.names.insert("/dev/" + line.substr(kLink.size()));
       if (line.starts_with(kLabel)) out.pool = line.substr(kLabel.size());
+      if (line.starts_with(kGuid)) out.pool_guid = line.substr(kGuid.size());
       in_pool = in_pool || line == "E:ID_FS_TYPE=zfs_member";
     }
     if (!in_pool) out.pool.clear();
@@ -159,12 +162,17 @@ class DiskUses {
   }
 
   /// Pools of ZFS that are imported have a folder; beside them are files of all.
-  [[nodiscard]] bool is_imported(const std::string& pool) const {
+  [[nodiscard]] bool is_imported(const Device& device) const {
     FirstError ignored;
     const auto all = SysfsDir::open(proc_ / "spl/kstat/zfs", &ignored);
     if (!all) return false;
     const auto names = all->list();
-    return std::find(names.begin(), names.end(), pool) != names.end() && all->sub(pool);
+    if (std::find(names.begin(), names.end(), device.pool) == names.end()) return false;
+    const auto pool = all->sub(device.pool);
+    if (!pool) return false;
+    // Another pool may have the same name; older releases of ZFS do not tell the GUID.
+    const auto guid = pool->text("guid");
+    return guid.empty() || device.pool_guid.empty() || guid == device.pool_guid;
   }
 
   /// A btrfs of several devices is mounted by the name of one of them, and its device number is none of
@@ -239,7 +247,7 @@ class DiskUses {
       if (known_as.is(offer.path, offer.number))
         out_.push_back(fmt::format("{} offers {} to other hosts", offer.by, device));
     }
-    if (!known_as.pool.empty() && is_imported(known_as.pool))
+    if (!known_as.pool.empty() && is_imported(known_as))
       out_.push_back(fmt::format("{} is part of {}, a pool of ZFS", device, known_as.pool));
     const auto known = out_.size();
     for (const auto& mount : mounts_) {

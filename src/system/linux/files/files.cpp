@@ -141,7 +141,11 @@ struct Temporary {
       file = UniqueFd(::openat(place.folder.get(), candidate.c_str(),
                                O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR));
       if (file) {
-        (void)::flock(file.get(), LOCK_EX | LOCK_NB);  // is_being_written(), until it is closed
+        // Locked until it is closed. A process that took it for left over just before removes it.
+        struct stat status {};
+        const bool taken = ::flock(file.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+        errno = EEXIST;
+        if (taken || (::fstat(file.get(), &status) == 0 && status.st_nlink == 0)) continue;
         name = std::move(candidate);
         return {};
       }
@@ -153,11 +157,12 @@ struct Temporary {
 
 /// Whether a process that lives is about to rename this temporary file: the daemon writes its own records
 /// while its worker, or an apply of root, clears away what killed runs have left.
-bool is_being_written(const Place& place) {
+/// @param held the file, locked so that nobody begins to write it; to be kept until it is removed
+bool is_being_written(const Place& place, UniqueFd& held) {
   if (!place.name.starts_with(kTemporaryFile)) return false;
-  const UniqueFd file(
+  held = UniqueFd(
       ::openat(place.folder.get(), place.name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-  return file && ::flock(file.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  return held && ::flock(held.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 }
 
 Result<void> write_all(int fd, std::string_view content, const std::string& shown) {
@@ -305,7 +310,8 @@ class LinuxFiles final : public Files {
       return fail(Code::kIo,
                   fmt::format("{}: it is {}, and is not removed", place->shown, sort_of(status.st_mode)));
     }
-    if (is_being_written(*place)) return {};
+    UniqueFd held;
+    if (is_being_written(*place, held)) return {};
     if (::unlinkat(place->folder.get(), place->name.c_str(), 0) != 0 && errno != ENOENT) {
       return fail_errno(errno, place->shown);
     }
