@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -18,10 +19,12 @@ namespace rdmacfg::core {
 /// Why the library could not read a record. Its own words quote the text that it read last, which may be
 /// private, and as long as the record.
 inline std::string damage_in(const nlohmann::ordered_json::exception& error) {
-  constexpr int kNumberOverflow = 406;
+  constexpr int kNumberOverflow = 406, kOurs = 501;
   if (const auto* syntax = dynamic_cast<const nlohmann::ordered_json::parse_error*>(&error))
     return fmt::format("no JSON from byte {} on", syntax->byte);
-  return error.id == kNumberOverflow ? std::string("a number is too large") : std::string(error.what());
+  const std::string_view words = error.what();
+  if (error.id == kOurs) return std::string(words.substr(std::min(words.find("] ") + 2, words.size())));
+  return error.id == kNumberOverflow ? std::string("a number is too large") : std::string(words);
 }
 
 /// JSON of ours, which has whole numbers of at most 64 bits alone: the library would turn others to any.

@@ -84,7 +84,7 @@ Value value_from(const Json& json) {
   if (json.is_null()) return {};
   if (json.is_boolean()) return json.get<bool>();
   if (json.is_number_unsigned() && json.get<std::uint64_t>() > std::numeric_limits<std::int64_t>::max())
-    throw Json::other_error::create(501, json.dump() + " is too large", static_cast<const Json*>(nullptr));
+    throw Json::other_error::create(501, "a number is too large", static_cast<const Json*>(nullptr));
   if (json.is_number_integer()) return json.get<std::int64_t>();
   if (json.is_string()) return json.get<std::string>();
   return json.get<std::vector<std::string>>();
