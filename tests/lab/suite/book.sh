@@ -76,7 +76,8 @@ first_stage() {	# SECTION...: all but these
 	done
 	exits "apply of all but $*" 0 apply --pending-ok "${only[@]}"
 }
-stage() { local s only=(); for s; do only+=(--only "$s"); done; exits "apply of $*" 0 apply --pending-ok "${only[@]}"; }	# SECTION...
+# The daemon may be at work, too, as interfaces have appeared: it holds the lock meanwhile.
+stage() { local s only=(); lab-wait 300 'flock -n /run/rdma-configd.lock true'; for s; do only+=(--only "$s"); done; exits "apply of $*" 0 apply --pending-ok "${only[@]}"; }	# SECTION...
 partition_is_up() { ok "the partition is in the table" lab-wait 120 'grep -q 0x8002 /sys/class/infiniband/ibp0s16/ports/1/pkeys/*'; }
 holds() {	# the host is as the document says, and stays so
 	[ "$BOOT" = 1 ] || ok "the daemon holds the document" lab-wait 120 'systemctl -q is-active rdma-configd'
@@ -152,7 +153,7 @@ judge_nvme() {
 	judge_disk nvme "$(basename "$(ls /dev/nvme*n1 | head -1)")"
 }
 judge_lio() {
-	step 33; has "the iSER target is offered" "$(iscsiadm -m discovery -t st -p 192.0.2.1 -o nonpersistent)" "192.0.2.1:3260,1 $IQN"
+	step 33; has "the iSER target is offered" "$(iscsiadm -m discovery -t st -p 192.0.2.1 -I iser -o nonpersistent)" "192.0.2.1:3260,1 $IQN"
 	is "by iSER, too" "$(cat /sys/kernel/config/target/iscsi/$IQN/tpgt_1/np/192.0.2.1:3260/iser)" 1
 	is "the SRP target is enabled" "$(cat /sys/kernel/config/target/srpt/0xfe800000000000000002c90300a0b001/tpgt_1/enable)" 1
 }
