@@ -36,6 +36,7 @@ constexpr std::string_view kRecords = "/var/lib/rdma-configd/";
 constexpr mode_t kFileMode = 0644;
 constexpr mode_t kPrivateMode = 0600;
 constexpr int kTempTries = 16;
+constexpr int kReadTries = 3;
 constexpr int kLinksMost = 8;
 constexpr int kLinksInAll = 40;  ///< symbolic links followed in one path; the kernel's MAXSYMLINKS
 
@@ -67,34 +68,45 @@ std::string link_of(const Place& place) {
   return length <= 0 ? std::string() : std::string(target.data(), static_cast<std::size_t>(length));
 }
 
+base::Failure wrong_sort(const Place& place, mode_t mode) {
+  return fail(Code::kIo, fmt::format("{}: it is {}, not a regular file", place.shown, sort_of(mode)));
+}
+
 struct Content {
   std::string text;
   struct stat status {};
   UniqueFd file;
 };
 
+/// Opens a regular file; no descriptor where none of the name exists.
+Result<UniqueFd> open_regular(const Place& place) {
+  struct stat status {};
+  for (int attempt = 0; attempt < kReadTries; ++attempt) {
+    // Looked at before it is opened: opening a device may act on it.
+    if (::fstatat(place.folder.get(), place.name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) {
+      if (errno == ENOENT) return UniqueFd();
+      return fail_errno(errno, place.shown);
+    }
+    if (!S_ISREG(status.st_mode)) return wrong_sort(place, status.st_mode);
+    UniqueFd file(::openat(place.folder.get(), place.name.c_str(),
+                           O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+    if (file) return file;
+    if (errno != ENOENT) return fail_errno(errno, place.shown);
+    // Removed since, or exchanged: the next look tells which.
+  }
+  return fail(Code::kIo, fmt::format("{}: the file appears and disappears", place.shown));
+}
+
 /// The file's content; nothing when it is not there.
 Result<std::optional<Content>> read_place(const Place& place) {
   Content content;
-  // Looked at before it is opened: opening a device may act on it.
-  if (::fstatat(place.folder.get(), place.name.c_str(), &content.status, AT_SYMLINK_NOFOLLOW) != 0) {
-    if (errno == ENOENT) return std::optional<Content>();
-    return fail_errno(errno, place.shown);
-  }
-  const auto wrong_sort = [&] {
-    return fail(Code::kIo, fmt::format("{}: it is {}, not a regular file", place.shown,
-                                       sort_of(content.status.st_mode)));
-  };
-  if (!S_ISREG(content.status.st_mode)) return wrong_sort();
-  content.file = UniqueFd(::openat(place.folder.get(), place.name.c_str(),
-                                   O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  auto opened = open_regular(place);
+  if (!opened) return fail(opened.error());
+  if (!*opened) return std::optional<Content>();
+  content.file = std::move(*opened);
   const auto& file = content.file;
-  if (!file) {
-    if (errno == ENOENT) return std::optional<Content>();
-    return fail_errno(errno, place.shown);
-  }
   if (::fstat(file.get(), &content.status) != 0) return fail_errno(errno, place.shown);
-  if (!S_ISREG(content.status.st_mode)) return wrong_sort();
+  if (!S_ISREG(content.status.st_mode)) return wrong_sort(place, content.status.st_mode);
   const auto limit = limit_of(place.path);
   const auto too_long = [&] {
     return fail(Code::kIo, fmt::format("{}: longer than {} MiB", place.shown, limit / 1024 / 1024));

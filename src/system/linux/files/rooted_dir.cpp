@@ -50,7 +50,12 @@ std::string RootedDir::shown(const std::string& path) const {
 
 Result<UniqueFd> RootedDir::open(const std::string& path, Links links) const {
   const UniqueFd root(::open(root_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  if (!root) return fail_errno(errno, root_.native());
+  if (!root) {
+    // Without an errno: a missing tree is no answer about a file in it.
+    if (errno == ENOENT)
+      return base::fail(base::Code::kIo, fmt::format("{}: the folder does not exist", root_.native()));
+    return fail_errno(errno, root_.native());
+  }
   auto relative = std::filesystem::path(path).relative_path();
   const bool inside = root_ == "/" && links == Links::kInside;
   // Elsewhere the kernel resolves "..", which behind a symbolic link leads above its target.
