@@ -43,6 +43,11 @@ class Udev {
   /// Has udevd apply its rules to these network interfaces again (a "change" event), without waiting for it.
   /// One that is not there is skipped.
   virtual base::Result<void> trigger(std::span<const std::string> interfaces) = 0;
+
+  /// The same for the character devices of an RDMA device (umad, uverbs): the kernel sends no event for them
+  /// when the device is renamed, and units such as srp_daemon_port@ wait for names that udev makes of the
+  /// device's.
+  virtual base::Result<void> trigger_rdma_device(const std::string& device) = 0;
 };
 
 /// Every port to the system that kinds may use. With `offline` only `files` may be used (--root).

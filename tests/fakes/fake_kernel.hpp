@@ -184,6 +184,7 @@ class FakeKernel final : public system::Links,
   // system::Udev
   base::Result<void> reload_rules() override;
   base::Result<void> trigger(std::span<const std::string> interfaces) override;
+  base::Result<void> trigger_rdma_device(const std::string& device) override;
 
  private:
   std::size_t folders_made_ = 0;

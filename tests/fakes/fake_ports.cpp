@@ -256,4 +256,9 @@ Result<void> FakeKernel::trigger(std::span<const std::string> interfaces) {
   return {};
 }
 
+Result<void> FakeKernel::trigger_rdma_device(const std::string& device) {
+  udev_triggers.push_back(device);
+  return {};
+}
+
 }  // namespace rdmacfg::fakes

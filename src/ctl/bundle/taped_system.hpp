@@ -57,6 +57,7 @@ class TapedUdev final : public system::Udev {
  public:
   Result<void> reload_rules() override { return refuse_to_change(); }
   Result<void> trigger(std::span<const std::string> /*interfaces*/) override { return refuse_to_change(); }
+  Result<void> trigger_rdma_device(const std::string& /*device*/) override { return refuse_to_change(); }
 };
 
 class TapedUnits final : public system::Units, Taped {

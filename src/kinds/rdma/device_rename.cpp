@@ -46,6 +46,9 @@ class DeviceRenamer {
       moves.erase(next);
       moves.emplace(room, wanted);
     }
+    for (const auto& name : renamed_) {
+      if (auto done = host_.udev.trigger_rdma_device(name); !done) return done;
+    }
     return {};
   }
 
@@ -60,6 +63,8 @@ class DeviceRenamer {
     if (auto done = host_.rdma_admin.rename_device(device, name); !done) return done;
     taken_.erase(device);
     taken_.insert(name);
+    renamed_.erase(device);
+    renamed_.insert(name);
     // A folder in configfs keeps the old name, and with it leads nowhere. Its values stay with the device.
     if (folders_.erase(device) == 0) return {};
     if (auto done = host_.rdma_cm.remove_folder(device); !done) return done;
@@ -69,7 +74,7 @@ class DeviceRenamer {
   }
 
   system::Host& host_;
-  std::set<std::string> folders_, taken_;
+  std::set<std::string> folders_, taken_, renamed_;
 };
 
 }  // namespace

@@ -10,6 +10,7 @@
 
 #include "base/unique_fd.hpp"
 #include "system/linux/dbus/systemd.hpp"
+#include "system/linux/files/sysfs_dir.hpp"
 #include "system/linux/linux_host.hpp"
 
 namespace rdmacfg::system {
@@ -33,17 +34,36 @@ class SystemdUdev final : public Udev {
 
   base::Result<void> trigger(std::span<const std::string> interfaces) override {
     for (const auto& name : interfaces) {
-      const auto path = "/sys/class/net/" + name + "/uevent";
-      const base::UniqueFd file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
-      constexpr std::string_view kChange = "change";
-      if (file.get() < 0 && errno == ENOENT) continue;
-      if (file.get() < 0 || ::write(file.get(), kChange.data(), kChange.size()) < 0)
-        return base::fail_errno(errno, name + ": telling udev to look at it again");
+      if (auto done = change("/sys/class/net/" + name, name); !done) return done;
+    }
+    return {};
+  }
+
+  base::Result<void> trigger_rdma_device(const std::string& device) override {
+    for (const std::string type : {"infiniband_mad", "infiniband_verbs"}) {
+      const auto path = "/sys/class/" + type;
+      const auto folder = detail::SysfsDir::open(path);
+      if (!folder) continue;  // ib_umad or ib_uverbs is not loaded
+      for (const auto& name : folder->list()) {
+        const auto entry = folder->sub(name);
+        if (!entry || entry->text("ibdev") != device) continue;
+        if (auto done = change(path + "/" + name, name); !done) return done;
+      }
     }
     return {};
   }
 
  private:
+  /// A device that is not there is skipped.
+  static base::Result<void> change(const std::string& folder, const std::string& name) {
+    const base::UniqueFd file(::open((folder + "/uevent").c_str(), O_WRONLY | O_CLOEXEC));
+    constexpr std::string_view kChange = "change";
+    if (file.get() < 0 && errno == ENOENT) return {};
+    if (file.get() < 0 || ::write(file.get(), kChange.data(), kChange.size()) < 0)
+      return base::fail_errno(errno, name + ": telling udev to look at it again");
+    return {};
+  }
+
   detail::Systemd systemd_;
 };
 
