@@ -167,10 +167,15 @@ judge_disk() {	# NAME BLOCK-DEVICE: its data are those of the boot before
 	[ "$BOOT" != 1 ] || { head -c 2M /dev/urandom >"/root/$1.data"; ok "$1: data are written" dd if="/root/$1.data" of="/dev/$2" bs=1M oflag=direct status=none; }
 	is "$1: data are read" "$(dd if="/dev/$2" bs=1M count=2 iflag=direct status=none | sha256sum)" "$(sha256sum <"/root/$1.data")"
 }
-judge_srp() {
+judge_srp() {	# the simulated adapters have no queues for programs: srp_daemon reads its rules, opens the port, and ends
+	local port unit
 	step 32; is "srp_daemon" "$(systemctl is-enabled srp_daemon) $(systemctl is-active srp_daemon)" "enabled active"
-	ok "it runs on a port" lab-wait 60 'pgrep -x srp_daemon'
-	has "and reads our rules" "$(cat "/proc/$(pgrep -ox srp_daemon)/root/etc/srp_daemon.conf")" "a ioc_guid=00a0b80200402bef,queue_size=128"
+	for unit in $(ibstat -l); do grep -q InfiniBand "/sys/class/infiniband/$unit/ports/1/link_layer" && { port=$unit:1; break; }; done
+	ok "it is started on $port" lab-wait 90 "journalctl -b -o cat -u srp_daemon_port@$port | grep -q Started"
+	has "it takes our rules" "$(timeout 60 srp_daemon -o -c -v -i "${port%:*}" -p 1 2>&1)" ": /etc/srp_daemon.conf"
+	{ cat /etc/srp_daemon.conf; echo "a ioc_guid=zz"; } >/tmp/srp_rules
+	hasnt "and no wrong one" "$(timeout 60 srp_daemon -o -c -v -f /tmp/srp_rules -i "${port%:*}" -p 1 2>&1)" ": /tmp/srp_rules"
+	has "they are ours" "$(cat /etc/srp_daemon.conf)" "a ioc_guid=00a0b80200402bef,queue_size=128"
 }
 judge_look() {	# `show` beside ibstat and ibv_devinfo
 	step 35
@@ -204,7 +209,7 @@ judge_trial() {	# the runbooks' tries, and `verify` in their place
 	timeout 120 ibv_rc_pingpong -d rxe0 -g "$gid" -n 100 >/dev/null 2>&1 & server=$!
 	sleep 2; ok "ibv_rc_pingpong" timeout 60 ibv_rc_pingpong -d rxe0 -g "$gid" -n 100 192.0.2.1; wait $server
 	timeout 120 rdma-configctl verify --server --once --to 192.0.2.1 >/tmp/server 2>&1 & server=$!
-	lab-wait 20 'grep -q listening /tmp/server'
+	lab-wait 90 'grep -q listening /tmp/server'
 	exits "verify in their place" 0 timeout 60 rdma-configctl verify --client 192.0.2.1 --count 10; wait $server
 	exits "verify in the place of ping" 0 ctl verify --ipoib mlx4_ib0 --to 192.0.3.2
 }
