@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <array>
-#include <compare>
 #include <map>
 
 #include "base/text.hpp"
 #include "foreign/import/formats.hpp"
+#include "foreign/import/managers/nm_addresses.hpp"
 #include "foreign/inet.hpp"
 #include "foreign/syntax/gkeyfile.hpp"
 #include "kinds/address/nm_keyfile.hpp"
@@ -20,69 +20,11 @@ using model::InetMethod;
 
 namespace {
 
-/// "a;b;" and "a,b" as a list.
-std::vector<std::string> list_of(std::string_view text) {
-  std::string blanks(text);
-  std::replace(blanks.begin(), blanks.end(), ';', ' ');
-  std::replace(blanks.begin(), blanks.end(), ',', ' ');
-  std::vector<std::string> out;
-  for (const auto word : words_of(blanks)) out.emplace_back(word);
-  return out;
-}
-
-/// An address or route as read_one_ip_address_or_route() of nm-keyfile.c takes it: "/", "," and ";" separate
-/// the same, and the prefix length may be left out.
-struct Fields {
-  std::string address, length, gateway, metric;
-  bool rest = false;  ///< something behind them, for which NetworkManager drops the whole
-};
-
-Fields fields_of(std::string_view text, bool route) {
-  std::string commas(text);
-  for (auto& c : commas) c = c == '/' || c == ';' ? ',' : c;
-  std::vector<std::string> parts;
-  for (const auto part : base::split(commas, ',')) parts.emplace_back(base::trim(part));
-  while (!parts.empty() && parts.back().empty()) parts.pop_back();
-  Fields out;
-  std::size_t at = 0;
-  const auto next = [&] { return at < parts.size() ? parts[at++] : std::string(); };
-  out.address = next();
-  const bool length = at < parts.size() && !parts[at].empty() &&
-                      parts[at].find_first_not_of("0123456789") == std::string::npos;
-  if (length) out.length = next();
-  out.gateway = next();
-  if (route) out.metric = next();
-  out.rest = at < parts.size();
-  return out;
-}
-
-/// Keys of one kind are read in the order of their numbers, "address" before "address0", and of one number
-/// "address" before "addresses" (_build_list_create() of nm-keyfile.c).
-struct Numbered {
-  std::int64_t number = -1;
-  bool plural = false;
-  std::string key;
-  auto operator<=>(const Numbered&) const = default;
-};
-
-std::optional<Numbered> numbered_key(std::string_view key, std::string_view base) {
-  if (!key.starts_with(base)) return std::nullopt;
-  auto rest = key.substr(base.size());
-  const std::string_view more = base == "address" ? "es" : "s";
-  const bool plural = rest.starts_with(more);
-  if (plural) rest.remove_prefix(more.size());
-  if (rest.empty()) return Numbered{-1, plural, std::string(key)};
-  if (rest.size() > 9 || rest.find_first_not_of("0123456789") != std::string_view::npos ||
-      (rest.size() > 1 && rest.front() == '0'))
-    return std::nullopt;
-  return Numbered{static_cast<std::int64_t>(*base::parse_number(rest)), plural, std::string(key)};
-}
-
 /// "128;0;0;109;…", as old versions write it, with ':' and hexadecimal; other spellings as they are.
 std::string spelled_address(const std::string& text) {
   if (text.find(';') == std::string::npos) return text;
   std::string out;
-  for (const auto& part : list_of(text)) {
+  for (const auto& part : split_nm_list(text)) {
     const auto byte = base::parse_number(part);
     if (!byte || *byte > 0xff) return text;
     out += fmt::format("{}{:02x}", out.empty() ? "" : ":", *byte);
@@ -312,7 +254,7 @@ class Keyfile {
       claims_.miss({file_.path, group->line},
                    fmt::format("[{}] without method; NetworkManager refuses the profile", name));
     }
-    addresses(keys, inet, family);
+    take_nm_addresses(keys, out_, family);
     const auto word = method ? method->value : std::string();
     if (word == "manual" && inet.addresses.empty()) refused(keys, "method", "manual without addresses");
     if ((word == "disabled" || word == "ignore" || word == "link-local") && !inet.addresses.empty())
@@ -381,74 +323,6 @@ class Keyfile {
     const bool routes = inet.method == InetMethod::kAuto || inet.gateway || !inet.routes.empty();
     if (routes) keys.usual("route-metric", "-1");
     keys.pass({"route-metric"});
-  }
-
-  /// address1=192.0.2.1/24,192.0.2.254; addresses1=192.0.2.1;24;192.0.2.254;
-  /// route1=198.51.100.0/24,192.0.2.9,5; route1=198.51.100.0/24,,5; all of them without a number, too.
-  void addresses(Keys& keys, Inet& inet, Family family) {
-    for (const bool route : {false, true}) {
-      std::vector<Numbered> found;
-      for (const auto& key : keys.left()) {
-        if (auto one = numbered_key(key, route ? "route" : "address")) found.push_back(std::move(*one));
-      }
-      std::sort(found.begin(), found.end());
-      bool gateway = false;  // the first that is written counts, even 0.0.0.0
-      for (const auto& one : found) {
-        const auto item = keys.take(one.key);
-        if (!item) continue;
-        out_.at.try_emplace(fmt::format("{}.{}", model::text_of(family), route ? "routes" : "addresses"),
-                            keys.place(*item));
-        const auto why = route ? add_one_route(keys, one.key, item->value, inet, family)
-                               : add_one_address(item->value, inet, family, gateway);
-        if (!why.empty()) keys.wrong(*item, why);
-      }
-    }
-  }
-
-  /// The network of an address or route, with the length that libnm takes where none is written
-  /// (nm-keyfile.c).
-  static std::string prefix_of(const Fields& fields, Family family, bool route) {
-    const int usual = family == Family::kIpv4 ? 24 : route ? 128 : 64;
-    return fmt::format("{}/{}", fields.address,
-                       fields.length.empty() ? std::to_string(usual) : fields.length);
-  }
-
-  static std::string add_one_address(std::string_view text, Inet& inet, Family family, bool& gateway) {
-    const auto fields = fields_of(text, false);
-    if (fields.rest) return "more than an address, a length and a gateway; NetworkManager drops it";
-    auto why = add_address(inet, family, prefix_of(fields, family, false));
-    if (!why.empty() || fields.gateway.empty() || gateway) return why;
-    gateway = true;
-    return set_gateway(inet, family, fields.gateway);
-  }
-
-  std::string add_one_route(Keys& keys, const std::string& key, std::string_view text, Inet& inet,
-                            Family family) {
-    auto fields = fields_of(text, true);
-    if (fields.rest) return "more than a network, a gateway and a metric; NetworkManager drops it";
-    // Old versions' form of a route without a gateway (build_route() in nm-keyfile.c).
-    if (family == Family::kIpv6 && fields.metric.empty() && base::parse_number(fields.gateway))
-      std::swap(fields.gateway, fields.metric);
-    auto words = prefix_of(fields, family, true);
-    const bool on_link = fields.gateway.empty() || fields.gateway == "0.0.0.0" || fields.gateway == "::";
-    if (!on_link) words += " via " + fields.gateway;
-    if (!fields.metric.empty()) words += " metric " + fields.metric;
-    if (const auto more = keys.take(key + "_options")) {
-      for (const auto& option : list_of(more->value)) {
-        if (option.starts_with("table=")) {
-          words += " table " + option.substr(6);
-        } else if (option.starts_with("type=")) {
-          const auto why = wrong_type(option.substr(5));
-          if (why.empty()) continue;
-          keys.wrong(*more, why);
-          return {};
-        } else {
-          keys.wrong(*more, fmt::format("{} is not understood", option));
-        }
-      }
-    }
-    // A route with a next hop 0.0.0.0 is not the gateway, even without a metric.
-    return add_route_words(inet, family, words);
   }
 
   const File& file_;
