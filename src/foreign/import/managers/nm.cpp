@@ -64,6 +64,25 @@ class Keyfile {
       claims_.miss(where, fmt::format("{}; NetworkManager refuses the profile", why));
     for (const auto& [where, why] : text_.ignored) claims_.pass(where, why);
     refuse_blanks();
+    take_connection(connection);
+    infiniband();
+    inet("ipv4", Family::kIpv4);
+    inet("ipv6", Family::kIpv6);
+    Keys match(file_.path, items("match"), claims_);
+    match.usual("interface-name", fmt::format("!{};", kinds::kNmChildren));
+    match.finish();
+    for (const auto& group : text_.groups) {
+      const bool known = group.name == "match" || group.name == "connection" || group.name == "infiniband" ||
+                         group.name == "ipv4" || group.name == "ipv6";
+      if (known || group.name == "proxy" || group.name == "user" || group.items.empty()) continue;
+      claims_.miss({file_.path, group.line}, fmt::format("[{}]: is not understood", group.name));
+    }
+    settle(out_);
+    claims_.interfaces.push_back(std::move(out_));
+  }
+
+ private:
+  void take_connection(Keys& connection) {
     out_.name = connection.text("interface-name").value_or("");
     if (connection.flag("autoconnect") == false) out_.state = model::State::kDown;
     connection.mark(out_, "name", "interface-name");
@@ -100,23 +119,8 @@ class Keyfile {
                      "mdns",
                      "stable-id"});
     connection.finish();
-    infiniband();
-    inet("ipv4", Family::kIpv4);
-    inet("ipv6", Family::kIpv6);
-    Keys match(file_.path, items("match"), claims_);
-    match.usual("interface-name", fmt::format("!{};", kinds::kNmChildren));
-    match.finish();
-    for (const auto& group : text_.groups) {
-      const bool known = group.name == "match" || group.name == "connection" || group.name == "infiniband" ||
-                         group.name == "ipv4" || group.name == "ipv6";
-      if (known || group.name == "proxy" || group.name == "user" || group.items.empty()) continue;
-      claims_.miss({file_.path, group.line}, fmt::format("[{}]: is not understood", group.name));
-    }
-    settle(out_);
-    claims_.interfaces.push_back(std::move(out_));
   }
 
- private:
   /// Words with a blank behind them are others to NetworkManager; of numbers and addresses it takes no
   /// notice.
   void refuse_blanks() {
@@ -236,19 +240,7 @@ class Keyfile {
     }
     const auto method = keys.take("method");
     if (method) {
-      const auto& word = method->value;
-      if (word == "auto" || (word == "dhcp" && family == Family::kIpv6)) {
-        inet.method = InetMethod::kAuto;
-      } else if (word == "link-local") {
-        inet.method = InetMethod::kLinkLocal;
-      } else if (word == "disabled" || word == "ignore") {
-        // "ignore" leaves IPv6 to the kernel; a family that the document does not mention is left so, too.
-        if (word == "disabled") inet.method = InetMethod::kDisabled;
-      } else if (word == "shared") {
-        keys.wrong(*method, "shared: the document supports neither address translation nor a DHCP server");
-      } else if (word != "manual") {
-        refused(keys, "method", fmt::format("{} is not a method of {}", word, name));
-      }
+      take_method(keys, *method, name, inet, family);
     } else {
       out_.broken = true;
       claims_.miss({file_.path, group->line},
@@ -263,21 +255,7 @@ class Keyfile {
       if (const auto why = set_gateway(inet, family, gateway->value); !why.empty())
         refused(keys, "gateway", why);
     }
-    if (const auto servers = keys.take("dns")) {
-      for (const auto& server : gkeyfile_list(servers->value)) {
-        const auto address = model::IpAddress::parse(server);
-        if (address && address->family == family) {
-          inet.dns.push_back(*address);
-        } else if (server.find_first_of(", ") != std::string::npos) {
-          keys.wrong(*servers,
-                     fmt::format("{}: only semicolons separate servers; NetworkManager drops these", server));
-        } else {
-          keys.wrong(*servers, address
-                                   ? fmt::format("{} is not an {} address", server, model::text_of(family))
-                                   : address.error().message);
-        }
-      }
-    }
+    if (const auto servers = keys.take("dns")) take_servers(keys, *servers, inet, family);
     for (const auto* key : {"method", "gateway", "dns"}) keys.mark(out_, name + "." + key, key);
     keys.mark(out_, name + ".search", "dns-search");
     if (const auto search = keys.take("dns-search")) take_search(keys, *search, inet);
@@ -294,6 +272,37 @@ class Keyfile {
     habits(keys, inet);
     keys.pass({"may-fail", "addr-gen-mode", "dhcp-timeout", "dad-timeout"});
     keys.finish();
+  }
+
+  void take_method(Keys& keys, const Item& method, const std::string& section, Inet& inet, Family family) {
+    const auto& word = method.value;
+    if (word == "auto" || (word == "dhcp" && family == Family::kIpv6)) {
+      inet.method = InetMethod::kAuto;
+    } else if (word == "link-local") {
+      inet.method = InetMethod::kLinkLocal;
+    } else if (word == "disabled" || word == "ignore") {
+      // "ignore" leaves IPv6 to the kernel; a family that the document does not mention is left so, too.
+      if (word == "disabled") inet.method = InetMethod::kDisabled;
+    } else if (word == "shared") {
+      keys.wrong(method, "shared: the document supports neither address translation nor a DHCP server");
+    } else if (word != "manual") {
+      refused(keys, "method", fmt::format("{} is not a method of {}", word, section));
+    }
+  }
+
+  static void take_servers(Keys& keys, const Item& servers, Inet& inet, Family family) {
+    for (const auto& server : gkeyfile_list(servers.value)) {
+      const auto address = model::IpAddress::parse(server);
+      if (address && address->family == family) {
+        inet.dns.push_back(*address);
+      } else if (server.find_first_of(", ") != std::string::npos) {
+        keys.wrong(servers,
+                   fmt::format("{}: only semicolons separate servers; NetworkManager drops these", server));
+      } else {
+        keys.wrong(servers, address ? fmt::format("{} is not an {} address", server, model::text_of(family))
+                                    : address.error().message);
+      }
+    }
   }
 
   static void take_search(Keys& keys, const Item& search, Inet& inet) {
