@@ -104,20 +104,7 @@ class State {
       claims_.miss(name->place(), fmt::format("{}: an interface that a capture finds", name->text));
       return;
     }
-    if (!is_ours(node)) {
-      const auto* name = node.find("name");
-      const auto who = name == nullptr ? std::string("it") : name->text;
-      if (const auto* port = port_of_ours(node); port != nullptr) {
-        claims_.miss(
-            {file_.path, node.line},
-            fmt::format("{} is over {}: bonds, bridges and VLANs are not part of the document, nor are "
-                        "their addresses",
-                        who, port->text));
-      } else {
-        claims_.pass({file_.path, node.line}, fmt::format("{} is not for InfiniBand", who));
-      }
-      return;
-    }
+    if (!is_ours(node)) return pass_over(node);
     YamlKeys keys(node, claims_);
     Interface out;
     out.where = {file_.path, node.line};
@@ -155,6 +142,21 @@ class State {
                "accept-all-mac-addresses", "min-mtu", "max-mtu", "lldp", "wait-ip"});
     keys.finish(out.name);
     found_.push_back(std::move(out));
+  }
+
+  /// An interface for something else; named where that stands over an interface of ours.
+  void pass_over(const YamlNode& node) {
+    const auto* name = node.find("name");
+    const auto who = name == nullptr ? std::string("it") : name->text;
+    if (const auto* port = port_of_ours(node); port != nullptr) {
+      claims_.miss(
+          {file_.path, node.line},
+          fmt::format("{} is over {}: bonds, bridges and VLANs are not part of the document, nor are "
+                      "their addresses",
+                      who, port->text));
+    } else {
+      claims_.pass({file_.path, node.line}, fmt::format("{} is not for InfiniBand", who));
+    }
   }
 
   /// The first port of a bond or VRF that is an interface of ours.
