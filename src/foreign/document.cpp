@@ -80,18 +80,18 @@ template <class List>
 Value list_value(const List& list) {
   std::vector<std::string> out;
   out.reserve(list.size());
-  for (const auto& one : list) out.push_back(one.text());
+  for (const auto& element : list) out.push_back(element.text());
   return out;
 }
 
-void write_inet(DocumentWriter& writer, std::string_view parent, Family family, const Interface& one) {
-  const auto& inet = one.inet(family);
+void write_inet(DocumentWriter& writer, std::string_view parent, Family family, const Interface& interface) {
+  const auto& inet = interface.inet(family);
   if (inet.empty()) return;
   const std::string name = family == Family::kIpv4 ? "ipv4" : "ipv6";
   const auto path = fmt::format("{}.{}", parent, name);
-  const auto from = one.place_of(name);
+  const auto from = interface.place_of(name);
   const auto key = [&](const char* what, const Value& value) {
-    writer.key(what, value, one.place_of(fmt::format("{}.{}", name, what)));
+    writer.key(what, value, interface.place_of(fmt::format("{}.{}", name, what)));
   };
   writer.header(path, false, from);
   if (inet.method) key("method", std::string(model::text_of(*inet.method)));
@@ -108,14 +108,18 @@ void write_inet(DocumentWriter& writer, std::string_view parent, Family family, 
   }
 }
 
-void write_settings(DocumentWriter& writer, std::string_view path, const Interface& one) {
-  if (one.names) writer.key("name", one.name, one.named_at.file.empty() ? one.where : one.named_at);
-  if (one.mode) writer.key("mode", std::string(model::text_of(*one.mode)), one.place_of("mode"));
-  if (one.mtu) writer.key("mtu", *one.mtu, one.place_of("mtu"));
-  if (one.umcast) writer.key("umcast", *one.umcast, one.place_of("umcast"));
-  if (one.state) writer.key("state", std::string(model::text_of(*one.state)), one.place_of("state"));
-  write_inet(writer, path, Family::kIpv4, one);
-  write_inet(writer, path, Family::kIpv6, one);
+void write_settings(DocumentWriter& writer, std::string_view path, const Interface& interface) {
+  if (interface.names)
+    writer.key("name", interface.name,
+               interface.named_at.file.empty() ? interface.where : interface.named_at);
+  if (interface.mode)
+    writer.key("mode", std::string(model::text_of(*interface.mode)), interface.place_of("mode"));
+  if (interface.mtu) writer.key("mtu", *interface.mtu, interface.place_of("mtu"));
+  if (interface.umcast) writer.key("umcast", *interface.umcast, interface.place_of("umcast"));
+  if (interface.state)
+    writer.key("state", std::string(model::text_of(*interface.state)), interface.place_of("state"));
+  write_inet(writer, path, Family::kIpv4, interface);
+  write_inet(writer, path, Family::kIpv6, interface);
 }
 
 void write_tree(DocumentWriter& writer, const ImportedHost::InterfaceTree& tree) {
@@ -179,7 +183,7 @@ std::string render_value(std::string_view path, std::string_view key, const Valu
   if (const auto* text = std::get_if<std::string>(&value)) return key == "pkey" ? *text : in_quotes(*text);
   std::vector<std::string> parts;
   if (const auto* list = std::get_if<std::vector<std::string>>(&value)) {
-    for (const auto& one : *list) parts.push_back(is_bare(path, key) ? one : in_quotes(one));
+    for (const auto& element : *list) parts.push_back(is_bare(path, key) ? element : in_quotes(element));
   }
   return "[" + base::join(parts, ", ") + "]";
 }

@@ -89,7 +89,7 @@ class SectionWriter {
     if (path == "rdma_system") return rdma_system();
     out_.resize(before);
     const auto* at = std::find_if(kManualSections.begin(), kManualSections.end(),
-                                  [&](const ManualSection& one) { return one.path == path; });
+                                  [&](const ManualSection& manual) { return manual.path == path; });
     note(fmt::format(
         "{}: {}", label_of(section_),
         at == kManualSections.end() ? std::string_view("there are no commands for it") : at->what));

@@ -95,10 +95,10 @@ class Collector {
     std::map<std::string, std::string> paths;
     for (const auto& folder : folders) {
       const auto beside = fmt::format("{}/{}.d", folder, name);
-      for (const auto& one : names_in(beside, "*.conf", true))
-        paths.try_emplace(one, fmt::format("{}/{}", beside, one));
+      for (const auto& fragment : names_in(beside, "*.conf", true))
+        paths.try_emplace(fragment, fmt::format("{}/{}", beside, fragment));
     }
-    for (const auto& [one, path] : paths) read(path, out);
+    for (const auto& [fragment, path] : paths) read(path, out);
   }
 
   std::vector<std::string> names_in(const std::string& folder, std::string_view pattern, bool quietly) {
@@ -196,14 +196,14 @@ std::size_t gather(const Request& request, system::Files& files, Claims& claims)
       for (const auto& path : request.paths) collector.at_path(path, places, own);
       if (format->interfaces) {
         const auto first =
-            std::stable_partition(own.begin(), own.end(), [](const File& one) { return !is_names(one); });
+            std::stable_partition(own.begin(), own.end(), [](const File& file) { return !is_names(file); });
         names.assign(std::make_move_iterator(first), std::make_move_iterator(own.end()));
         own.erase(first, own.end());
       }
     }
     // RHEL has that one without any interface, too.
     count += static_cast<std::size_t>(std::count_if(
-        own.begin(), own.end(), [](const File& one) { return one.path != "/etc/sysconfig/network"; }));
+        own.begin(), own.end(), [](const File& file) { return file.path != "/etc/sysconfig/network"; }));
     parse_udev(names, claims);
     format->parse(own, claims);
     if (!request.paths.empty()) tell_silent(own, claims);

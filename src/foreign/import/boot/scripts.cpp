@@ -138,9 +138,9 @@ class ImportedScript {
   }
 
   void finish() {
-    for (auto& [name, one] : found_) {
-      settle(one);
-      claims_.interfaces.push_back(std::move(one));
+    for (auto& [name, interface] : found_) {
+      settle(interface);
+      claims_.interfaces.push_back(std::move(interface));
     }
   }
 
@@ -316,13 +316,13 @@ class ImportedScript {
   }
 
   Interface& make(const std::string& name, const Place& where) {
-    auto& one = found_[name];
-    if (one.name.empty()) {
-      one.name = name;
-      one.where = where;
-      one.passive = true;
+    auto& interface = found_[name];
+    if (interface.name.empty()) {
+      interface.name = name;
+      interface.where = where;
+      interface.passive = true;
     }
-    return one;
+    return interface;
   }
 
   enum class Ending { kOpen, kReached, kTold };

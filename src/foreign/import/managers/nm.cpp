@@ -231,8 +231,9 @@ class Keyfile {
   void inet(const std::string& name, Family family) {
     Keys keys(file_.path, items(name), claims_);
     auto& inet = out_.inet(family);
-    const auto group = std::find_if(text_.groups.begin(), text_.groups.end(),
-                                    [&](const Group& one) { return one.name == name && !one.items.empty(); });
+    const auto group = std::find_if(text_.groups.begin(), text_.groups.end(), [&](const Group& section) {
+      return section.name == name && !section.items.empty();
+    });
     if (group == text_.groups.end()) {
       // Without the section libnm adds one with method=auto, but to the ports of a bond.
       if (!port_) inet.method = InetMethod::kAuto;

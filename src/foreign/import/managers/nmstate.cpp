@@ -72,10 +72,10 @@ class State {
     if (const auto* node = keys.mapping("dns-resolver")) servers(*node);
     keys.pass({"hostname"});
     keys.finish("state");
-    for (auto& one : found_) {
-      place_search(one);
-      settle(one);
-      claims_.interfaces.push_back(std::move(one));
+    for (auto& interface : found_) {
+      place_search(interface);
+      settle(interface);
+      claims_.interfaces.push_back(std::move(interface));
     }
   }
 
@@ -173,8 +173,8 @@ class State {
         if (list == nullptr) continue;
         for (const auto& item : list->items) {
           const auto* name = item.find("name");  // of a bridge's port, which is a mapping
-          const auto& one = name == nullptr ? item : *name;
-          if (ours_.contains(one.text) || claims_.knows(one.text)) return &one;
+          const auto& port = name == nullptr ? item : *name;
+          if (ours_.contains(port.text) || claims_.knows(port.text)) return &port;
         }
       }
     }
@@ -297,8 +297,8 @@ class State {
     inner.pass({"options"});
     inner.finish("dns-resolver");
     Interface* owner = nullptr;
-    for (auto& one : found_) {
-      if (owner == nullptr && (one.ipv4.gateway || one.ipv6.gateway)) owner = &one;
+    for (auto& interface : found_) {
+      if (owner == nullptr && (interface.ipv4.gateway || interface.ipv6.gateway)) owner = &interface;
     }
     if (owner == nullptr) {
       claims_.pass(config->place(),
