@@ -209,7 +209,7 @@ class Keyfile {
       }
     }
     out_.parent = keys.text("parent").value_or("");
-    const auto key = keys.take("p-key");
+    const auto key = keys.take_unescaped("p-key");
     const bool wanted = key && key->value != "-1";
     if (wanted) {
       const auto pkey = pkey_of(key->value);
@@ -260,7 +260,10 @@ class Keyfile {
     for (const auto* key : {"method", "gateway", "dns"}) keys.mark(out_, name + "." + key, key);
     keys.mark(out_, name + ".search", "dns-search");
     if (const auto search = keys.take("dns-search")) take_search(keys, *search, inet);
-    if (keys.flag("never-default") == true) inet.gateway.reset();
+    if (keys.flag("never-default") == true) {
+      inet.gateway.reset();
+      if (inet.method == InetMethod::kAuto) keys.refuse("never-default");
+    }
     const bool none = word == "disabled" || word == "ignore";
     if (none && !out_.broken &&
         !(inet.addresses.empty() && !inet.gateway && inet.routes.empty() && inet.dns.empty())) {
@@ -322,7 +325,6 @@ class Keyfile {
   static void habits(Keys& keys, const Inet& inet) {
     if (inet.method == InetMethod::kAuto) {
       for (const auto* key : {"ignore-auto-dns", "ignore-auto-routes"}) keys.usual(key, "no");
-      if (yes_or_no(keys.peek("never-default")) == true) keys.refuse("never-default");
       keys.refuse("dhcp-client-id");
       // -1 is what the host has, and 0 what Linux does by itself; others make temporary addresses.
       if (const auto privacy = keys.peek("ip6-privacy"); privacy != "-1") keys.usual("ip6-privacy", "0");
