@@ -141,7 +141,8 @@ std::vector<std::string> split_nm_list(std::string_view text) {
 void take_nm_addresses(Keys& keys, Interface& interface, Family family) {
   auto& inet = interface.inet(family);
   const auto note_place = [&](std::string_view list, const Item& item) {
-    interface.at.try_emplace(fmt::format("{}.{}", model::text_of(family), list), keys.place(item));
+    interface.at.try_emplace(fmt::format("{}.{}", family == Family::kIpv4 ? "ipv4" : "ipv6", list),
+                             keys.place(item));
   };
   bool gateway = false;
   for (const auto& key : numbered_keys(keys, "address")) {
