@@ -295,7 +295,7 @@ std::optional<std::string> Keys::text(std::string_view key) {
 }
 
 std::optional<bool> Keys::flag(std::string_view key) {
-  const auto item = take_unescaped(key);
+  const auto item = take(key);
   if (!item) return std::nullopt;
   const auto out = yes_or_no(item->value);
   if (!out) wrong(*item, fmt::format("{} is neither yes nor no", item->value));

@@ -82,9 +82,20 @@ class Keyfile {
   }
 
  private:
+  /// Of other words than these four NetworkManager takes no notice (g_key_file_get_boolean()).
+  static std::optional<bool> truth_of(Keys& keys, std::string_view key) {
+    const auto item = keys.take_unescaped(key);
+    if (!item) return std::nullopt;
+    if (item->value == "true" || item->value == "1") return true;
+    if (item->value == "false" || item->value == "0") return false;
+    keys.wrong(*item,
+               fmt::format("{} is neither true nor false; NetworkManager ignores the key", item->value));
+    return std::nullopt;
+  }
+
   void take_connection(Keys& connection) {
     out_.name = connection.text("interface-name").value_or("");
-    if (connection.flag("autoconnect") == false) out_.state = model::State::kDown;
+    if (truth_of(connection, "autoconnect") == false) out_.state = model::State::kDown;
     connection.mark(out_, "name", "interface-name");
     connection.mark(out_, "state", "autoconnect");
     port_ = connection.has("controller") || connection.has("master");
@@ -260,7 +271,7 @@ class Keyfile {
     for (const auto* key : {"method", "gateway", "dns"}) keys.mark(out_, name + "." + key, key);
     keys.mark(out_, name + ".search", "dns-search");
     if (const auto search = keys.take("dns-search")) take_search(keys, *search, inet);
-    if (keys.flag("never-default") == true) {
+    if (truth_of(keys, "never-default") == true) {
       inet.gateway.reset();
       if (inet.method == InetMethod::kAuto) keys.refuse("never-default");
     }
