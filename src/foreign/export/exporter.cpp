@@ -170,26 +170,26 @@ void note_policies(const Section& section, std::vector<Remark>& notes) {
 }
 
 /// The rules that give names: every tool that knows interfaces by name relies on them.
-void render_rules(const std::vector<ImportedHost::InterfaceTree>& trees, const std::vector<Section>& sections,
-                  bool devices, Output& out) {
+void render_netdev_rules(const std::vector<ImportedHost::InterfaceTree>& trees, Output& out) {
   kinds::Rules rules;
   for (const auto& tree : trees) {
     if (tree.port.guid && tree.port.names) rules.emplace(*tree.port.guid, tree.port.name);
   }
-  std::string text;
-  if (!rules.empty()) {
-    const auto rendered = kinds::render_rules(rules);
-    text = first_line("udev");
-    for (std::size_t at = 0; at < rendered.size();) {
-      const auto end = rendered.find('\n', at);
-      const auto line = std::string_view(rendered).substr(at, end - at);
-      if (!line.starts_with('#')) text += std::string(line) + '\n';
-      at = end == std::string::npos ? rendered.size() : end + 1;
-    }
-    out.files.push_back({"/etc/udev/rules.d/70-persistent-ipoib.rules", text});
+  if (rules.empty()) return;
+  const auto rendered = kinds::render_rules(rules);
+  auto text = first_line("udev");
+  for (std::size_t at = 0; at < rendered.size();) {
+    const auto end = rendered.find('\n', at);
+    const auto line = std::string_view(rendered).substr(at, end - at);
+    if (!line.starts_with('#')) text += std::string(line) + '\n';
+    at = end == std::string::npos ? rendered.size() : end + 1;
   }
-  if (!devices) return;
-  text.clear();
+  out.files.push_back({"/etc/udev/rules.d/70-persistent-ipoib.rules", std::move(text)});
+}
+
+/// The rules that give RDMA devices their names.
+void render_device_rules(const std::vector<Section>& sections, Output& out) {
+  std::string text;
   for (const auto& section : sections) {
     if (section.path != "rdma_device") continue;
     const auto written = section.attributes();
@@ -295,7 +295,8 @@ Output export_document(const std::vector<Section>& sections, const Target& targe
     }
   }
   if (!commands) {
-    render_rules(trees, sections, target.name == "udev", out);
+    render_netdev_rules(trees, out);
+    if (target.name == "udev") render_device_rules(sections, out);
     target.render(trees, out);
   } else {
     out.files.push_back({"", render_commands(trees, sections, out.notes)});
