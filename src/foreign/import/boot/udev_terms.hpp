@@ -37,7 +37,7 @@ bool asks_for_upper_case(const UdevTerms& terms, std::span<const std::string_vie
 /// Whether it is for interfaces that go only.
 bool is_for_removal(const UdevTerms& terms);
 
-/// What a rule is tried for when it appears: an IPoIB interface, or an RDMA device.
+/// The object whose appearance has a rule tried: an IPoIB interface, or an RDMA device.
 enum class UdevSubject { kInterface, kDevice };
 
 /// Whether a match holds for a device of ours when it appears.
