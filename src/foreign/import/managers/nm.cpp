@@ -64,6 +64,9 @@ class Keyfile {
       claims_.miss(where, fmt::format("{}; NetworkManager refuses the profile", why));
     for (const auto& [where, why] : text_.ignored) claims_.pass(where, why);
     refuse_blanks();
+    for (auto& group : text_.groups) {
+      if (group.name == "ipv4" || group.name == "ipv6") drop_spaced_addresses(group);
+    }
     take_connection(connection);
     infiniband();
     inet("ipv4", Family::kIpv4);
@@ -132,11 +135,11 @@ class Keyfile {
     connection.finish();
   }
 
-  /// Words with a blank behind them are others to NetworkManager; of numbers and addresses it takes no
-  /// notice.
+  /// Words and gateways with a blank behind them are others to NetworkManager; of blanks behind numbers it
+  /// takes no notice.
   void refuse_blanks() {
-    constexpr auto kWords =
-        std::to_array<std::string_view>({"type", "interface-name", "transport-mode", "parent", "method"});
+    constexpr auto kWords = std::to_array<std::string_view>(
+        {"type", "interface-name", "transport-mode", "parent", "method", "gateway"});
     for (const auto& group : text_.groups) {
       const bool ours = group.name == "connection" || group.name == "infiniband" || group.name == "ipv4" ||
                         group.name == "ipv6";

@@ -138,6 +138,14 @@ std::vector<std::string> split_nm_list(std::string_view text) {
   return out;
 }
 
+void drop_spaced_addresses(Group& section) {
+  for (auto& item : section.items) {
+    const bool listed = numbered_key(item.key, "address") || numbered_key(item.key, "route");
+    const bool spaced = item.value.find_first_of(" \t\r\n") != std::string::npos;
+    if (listed && spaced && item.why.empty()) item.why = "has a blank; NetworkManager drops it";
+  }
+}
+
 void take_nm_addresses(Keys& keys, Interface& interface, Family family) {
   auto& inet = interface.inet(family);
   const auto note_place = [&](std::string_view list, const Item& item) {
