@@ -187,22 +187,25 @@ HostTable HostTable::parse(const Text& text, const Limits& limits, model::Diagno
     }
     auto& host = row.cells.front();
     host.text = std::string(base::trim(host.text));  // which a field in quotes keeps
-    const auto [first, added] = out.by_host_.try_emplace(base::lower(host.text), out.rows_.size());
-    if (added) {
-      out.rows_.push_back(std::move(row));
-      return true;
-    }
-    const auto& other = out.rows_[first->second];
-    const auto& there = other.cells.front();
+    const auto* first = out.add(row);
+    if (first == nullptr) return true;
+    const auto& there = first->cells.front();
     report(number,
            {host.column, host.length, fmt::format("host {} is in the table twice", host.text), "remove one"},
-           {{{text.name, other.line, there.column, there.length}, "first here"}});
+           {{{text.name, first->line, there.column, there.length}, "first here"}});
     return faults < limits.errors;
   });
   if (out.columns_.empty() && faults == 0)
     report(0, {1, 1, "is empty", "its first line names the columns: host,ib0,ib1"});
   out.index_domains();
   return out;
+}
+
+const HostTable::Row* HostTable::add(Row& row) {
+  const auto [at, added] = by_host_.try_emplace(base::lower(row.cells.front().text), rows_.size());
+  if (!added) return &rows_[at->second];
+  rows_.push_back(std::move(row));
+  return nullptr;
 }
 
 void HostTable::index_domains() {

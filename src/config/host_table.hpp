@@ -46,6 +46,9 @@ class HostTable {
   [[nodiscard]] std::vector<std::string> hosts() const;
 
  private:
+  /// Takes the row of a host. @return the earlier row of the same host, beside which `row` stays as it is;
+  /// null when it was taken.
+  const Row* add(Row& row);
   void index_domains();
 
   std::string file_;

@@ -47,8 +47,8 @@ bool Claims::knows(std::string_view name) const {
   // An author of names of that length in rules, or stars in patterns, wants only to keep us busy.
   constexpr std::size_t kLongestPattern = 64;
   const bool pattern = is_pattern(port) && port.size() <= kLongestPattern;
-  const auto fits = [&](const std::string& one) {
-    return one.size() <= model::kInterfaceNameMax && base::matches_glob(port, one);
+  const auto fits = [&](const std::string& interface_name) {
+    return interface_name.size() <= model::kInterfaceNameMax && base::matches_glob(port, interface_name);
   };
   if (port.starts_with("ib") || known.contains(port) || given_.contains(port)) return true;
   if (!pattern) return false;
@@ -56,8 +56,8 @@ bool Claims::knows(std::string_view name) const {
   constexpr std::size_t kMostComparisons = 500'000;
   if (compared_ >= kMostComparisons) return true;
   compared_ += known.size() + names.size();
-  return std::any_of(known.begin(), known.end(), [&](const auto& one) { return fits(one.first); }) ||
-         std::any_of(names.begin(), names.end(), [&](const auto& one) { return fits(one.second.text); });
+  return std::any_of(known.begin(), known.end(), [&](const auto& item) { return fits(item.first); }) ||
+         std::any_of(names.begin(), names.end(), [&](const auto& item) { return fits(item.second.text); });
 }
 
 void Claims::give_name(const model::Guid& guid, GivenName name) {

@@ -37,16 +37,10 @@ class DocumentWriter {
  public:
   void version() { line("version = 1", {}); }
 
-  void header(std::string_view path, bool repeated, const Place& from) {
-    const bool top = path.starts_with("defaults.");
-    const auto depth = top ? 0 : static_cast<std::size_t>(std::count(path.begin(), path.end(), '.'));
-    indent_.clear();
-    if (depth == 0) line("", from);
-    if (depth == 0 && !from.file.empty()) line(comment(from.text()), from);
-    indent_ = std::string(2 * depth, ' ');
-    path_ = path;
-    line(repeated ? fmt::format("[[{}]]", path) : fmt::format("[{}]", path), from);
-  }
+  void table(std::string_view path, const Place& from) { begin(path, fmt::format("[{}]", path), from); }
+
+  /// A table of which there may be several.
+  void entry(std::string_view path, const Place& from) { begin(path, fmt::format("[[{}]]", path), from); }
 
   void key(std::string_view name, const Value& value, const Place& from) {
     line(fmt::format("{} = {}", name, render_value(path_, name, value)), from);
@@ -72,6 +66,17 @@ class DocumentWriter {
   static std::string comment(std::string_view text) { return "# " + config::harmless(text); }
   void line(const std::string& text, const Place& from) { lines.push_back({indent_ + text, from}); }
 
+  void begin(std::string_view path, const std::string& header, const Place& from) {
+    const bool top = path.starts_with("defaults.");
+    const auto depth = top ? 0 : static_cast<std::size_t>(std::count(path.begin(), path.end(), '.'));
+    indent_.clear();
+    if (depth == 0) line("", from);
+    if (depth == 0 && !from.file.empty()) line(comment(from.text()), from);
+    indent_ = std::string(2 * depth, ' ');
+    path_ = path;
+    line(header, from);
+  }
+
   std::string indent_;
   std::string path_;
 };
@@ -80,27 +85,27 @@ template <class List>
 Value list_value(const List& list) {
   std::vector<std::string> out;
   out.reserve(list.size());
-  for (const auto& one : list) out.push_back(one.text());
+  for (const auto& element : list) out.push_back(element.text());
   return out;
 }
 
-void write_inet(DocumentWriter& writer, std::string_view parent, Family family, const Interface& one) {
-  const auto& inet = one.inet(family);
+void write_inet(DocumentWriter& writer, std::string_view parent, Family family, const Interface& interface) {
+  const auto& inet = interface.inet(family);
   if (inet.empty()) return;
   const std::string name = family == Family::kIpv4 ? "ipv4" : "ipv6";
   const auto path = fmt::format("{}.{}", parent, name);
-  const auto from = one.place_of(name);
+  const auto from = interface.place_of(name);
   const auto key = [&](const char* what, const Value& value) {
-    writer.key(what, value, one.place_of(fmt::format("{}.{}", name, what)));
+    writer.key(what, value, interface.place_of(fmt::format("{}.{}", name, what)));
   };
-  writer.header(path, false, from);
+  writer.table(path, from);
   if (inet.method) key("method", std::string(model::text_of(*inet.method)));
   if (!inet.addresses.empty()) key("addresses", list_value(inet.addresses));
   if (inet.gateway) key("gateway", inet.gateway->text());
   if (!inet.dns.empty()) key("dns", list_value(inet.dns));
   if (!inet.search.empty()) key("search", inet.search);
   for (const auto& route : inet.routes) {
-    writer.header(path + ".routes", true, from);
+    writer.entry(path + ".routes", from);
     writer.key("to", route.to.text(), from);
     if (route.via) writer.key("via", route.via->text(), from);
     if (route.metric) writer.key("metric", std::int64_t{*route.metric}, from);
@@ -108,18 +113,22 @@ void write_inet(DocumentWriter& writer, std::string_view parent, Family family, 
   }
 }
 
-void write_settings(DocumentWriter& writer, std::string_view path, const Interface& one) {
-  if (one.names) writer.key("name", one.name, one.named_at.file.empty() ? one.where : one.named_at);
-  if (one.mode) writer.key("mode", std::string(model::text_of(*one.mode)), one.place_of("mode"));
-  if (one.mtu) writer.key("mtu", *one.mtu, one.place_of("mtu"));
-  if (one.umcast) writer.key("umcast", *one.umcast, one.place_of("umcast"));
-  if (one.state) writer.key("state", std::string(model::text_of(*one.state)), one.place_of("state"));
-  write_inet(writer, path, Family::kIpv4, one);
-  write_inet(writer, path, Family::kIpv6, one);
+void write_settings(DocumentWriter& writer, std::string_view path, const Interface& interface) {
+  if (interface.names)
+    writer.key("name", interface.name,
+               interface.named_at.file.empty() ? interface.where : interface.named_at);
+  if (interface.mode)
+    writer.key("mode", std::string(model::text_of(*interface.mode)), interface.place_of("mode"));
+  if (interface.mtu) writer.key("mtu", *interface.mtu, interface.place_of("mtu"));
+  if (interface.umcast) writer.key("umcast", *interface.umcast, interface.place_of("umcast"));
+  if (interface.state)
+    writer.key("state", std::string(model::text_of(*interface.state)), interface.place_of("state"));
+  write_inet(writer, path, Family::kIpv4, interface);
+  write_inet(writer, path, Family::kIpv6, interface);
 }
 
 void write_tree(DocumentWriter& writer, const ImportedHost::InterfaceTree& tree) {
-  writer.header("ipoib", true, tree.port.where);
+  writer.entry("ipoib", tree.port.where);
   if (tree.port.guid) {
     writer.key("guid", tree.port.guid->text(), tree.port.where);
   } else {
@@ -127,7 +136,7 @@ void write_tree(DocumentWriter& writer, const ImportedHost::InterfaceTree& tree)
   }
   write_settings(writer, "ipoib", tree.port);
   for (const auto& child : tree.children) {
-    writer.header("ipoib.pkey", true, child.where);
+    writer.entry("ipoib.pkey", child.where);
     writer.key("pkey", child.pkey->text(), child.where);
     write_settings(writer, "ipoib.pkey", child);
   }
@@ -142,7 +151,7 @@ bool says_nothing(const ImportedHost::InterfaceTree& tree) {
 
 /// Identifying keys come first, as a person would write them.
 void write_entry(DocumentWriter& writer, const Entry& entry) {
-  writer.header(entry.path, true, entry.where);
+  writer.entry(entry.path, entry.where);
   for (const bool first : {true, false}) {
     for (const auto& [key, value] : entry.values) {
       const bool identity = key == "name" || key == "guid" || key == "pkey" || key == "pci" ||
@@ -179,7 +188,7 @@ std::string render_value(std::string_view path, std::string_view key, const Valu
   if (const auto* text = std::get_if<std::string>(&value)) return key == "pkey" ? *text : in_quotes(*text);
   std::vector<std::string> parts;
   if (const auto* list = std::get_if<std::vector<std::string>>(&value)) {
-    for (const auto& one : *list) parts.push_back(is_bare(path, key) ? one : in_quotes(one));
+    for (const auto& element : *list) parts.push_back(is_bare(path, key) ? element : in_quotes(element));
   }
   return "[" + base::join(parts, ", ") + "]";
 }
@@ -205,7 +214,7 @@ std::vector<Line> render_document(const ImportedHost& imported, const std::vecto
   writer.version();
   for (const auto& entry : entries) {
     if (entry.path != "defaults.ipoib") continue;
-    writer.header("defaults.ipoib", false, entry.where);
+    writer.table("defaults.ipoib", entry.where);
     for (const auto& [key, value] : entry.values) writer.key(key, value, entry.where);
   }
   for (const auto& tree : imported.trees) {

@@ -116,66 +116,69 @@ class Builder {
     }
   }
 
-  void port(const Interface& one) {
-    auto guid = one.guid;
-    if (const auto at = ports_.find(one.name); !guid && at != ports_.end()) guid = at->second;
+  void port(const Interface& interface) {
+    auto guid = interface.guid;
+    if (const auto at = ports_.find(interface.name); !guid && at != ports_.end()) guid = at->second;
     if (!guid) {
-      claims_.miss(one.where, fmt::format("the port of {} is not known: no file has its GUID",
-                                          one.name.empty() ? "the interface" : one.name));
-      portless_.push_back(one);
+      claims_.miss(interface.where, fmt::format("the port of {} is not known: no file has its GUID",
+                                                interface.name.empty() ? "the interface" : interface.name));
+      portless_.push_back(interface);
       return;
     }
     const auto [tree, fresh] = trees_.try_emplace(*guid);
     auto& into = tree->second.port;
     if (fresh) {
-      into = one;
+      into = interface;
       into.guid = guid;
     } else {
-      merge(one, into);
+      merge(interface, into);
     }
     if (into.names && is_kernels(into.name)) into.names = false;
   }
 
-  void child(Interface one) {
-    auto guid = one.guid;
-    if (const auto at = ports_.find(one.parent); at != ports_.end()) guid = at->second;
+  void child(Interface interface) {
+    auto guid = interface.guid;
+    if (const auto at = ports_.find(interface.parent); at != ports_.end()) guid = at->second;
     if (!guid) {
-      claims_.miss(one.where, fmt::format("the port of {} is not known: no file has its GUID",
-                                          one.parent.empty() ? "the P_Key interface" : one.parent));
-      portless_.push_back(std::move(one));
+      claims_.miss(interface.where,
+                   fmt::format("the port of {} is not known: no file has its GUID",
+                               interface.parent.empty() ? "the P_Key interface" : interface.parent));
+      portless_.push_back(std::move(interface));
       return;
     }
     auto& tree = trees_[*guid];
     tree.port.guid = guid;
-    if (tree.port.where.file.empty()) tree.port.where = one.where;
-    if (tree.port.name.empty()) tree.port.name = one.parent;
-    one.guid = guid;
+    if (tree.port.where.file.empty()) tree.port.where = interface.where;
+    if (tree.port.name.empty()) tree.port.name = interface.parent;
+    interface.guid = guid;
     // Over a port that has a new name, a child of the kernel's name goes with it.
-    if (const auto at = former_.find(one.parent); at != former_.end()) {
-      if (is_given(one.name, one.parent, *one.pkey)) one.name.clear();
-      one.parent = at->second;
+    if (const auto at = former_.find(interface.parent); at != former_.end()) {
+      if (is_given(interface.name, interface.parent, *interface.pkey)) interface.name.clear();
+      interface.parent = at->second;
     }
-    give_name(one, one.parent.empty() ? tree.port.name : one.parent);
+    give_name(interface, interface.parent.empty() ? tree.port.name : interface.parent);
     const auto twin = std::find_if(tree.children.begin(), tree.children.end(),
-                                   [&](const Interface& other) { return other.pkey == one.pkey; });
+                                   [&](const Interface& other) { return other.pkey == interface.pkey; });
     if (twin == tree.children.end()) {
-      tree.children.push_back(std::move(one));
+      tree.children.push_back(std::move(interface));
     } else {
-      merge(one, *twin);
+      merge(interface, *twin);
     }
   }
 
   /// Whether a P_Key interface is called otherwise than the document calls it by itself. A tool that makes it
   /// under a name of its own (`names`) means every letter of that.
-  static void give_name(Interface& one, const std::string& parent) {
-    const auto whole = fmt::format("{}.{:04x}", parent, one.pkey->full());
-    const auto cut = child_name(parent, *one.pkey);
+  static void give_name(Interface& interface, const std::string& parent) {
+    const auto whole = fmt::format("{}.{:04x}", parent, interface.pkey->full());
+    const auto cut = child_name(parent, *interface.pkey);
     // The kernel and the tools cut what is too long, which the document does not.
     if (cut != whole && parent.size() <= model::kInterfaceNameMax) {
-      if (one.name.empty()) one.name = cut;
-      one.names = one.name != parent;
+      if (interface.name.empty()) interface.name = cut;
+      interface.names = interface.name != parent;
     } else {
-      one.names = !one.name.empty() && (one.names ? one.name != cut : !is_given(one.name, parent, *one.pkey));
+      interface.names =
+          !interface.name.empty() &&
+          (interface.names ? interface.name != cut : !is_given(interface.name, parent, *interface.pkey));
     }
   }
 
@@ -203,8 +206,8 @@ class Builder {
   /// do.
   const Place* riser(const Interface& first, const Interface& second) {
     const auto key = std::pair{*first.guid, first.pkey ? first.pkey->full() : std::uint16_t{0}};
-    for (const auto* one : {&first, &second}) {
-      if (!one->passive && !one->state) risen_.try_emplace(key, one->where);
+    for (const auto* interface : {&first, &second}) {
+      if (!interface->passive && !interface->state) risen_.try_emplace(key, interface->where);
     }
     const auto at = risen_.find(key);
     return at == risen_.end() ? nullptr : &at->second;

@@ -28,7 +28,7 @@ std::string wrong_family(std::string_view text, Family family) {
 template <class T>
 void drop_repeated(std::vector<T>& list) {
   std::set<T> seen;
-  std::erase_if(list, [&](const T& one) { return !seen.insert(one).second; });
+  std::erase_if(list, [&](const T& element) { return !seen.insert(element).second; });
 }
 
 }  // namespace
@@ -170,9 +170,9 @@ void drop_repeated(Inet& inet) {
 }
 
 bool is_default(const Inet& inet, Family family) {
-  Inet one;
-  one.method = family == Family::kIpv4 ? InetMethod::kDisabled : InetMethod::kLinkLocal;
-  return inet == one;
+  Inet implied;
+  implied.method = family == Family::kIpv4 ? InetMethod::kDisabled : InetMethod::kLinkLocal;
+  return inet == implied;
 }
 
 void settle(Interface& interface) {

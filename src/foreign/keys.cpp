@@ -188,6 +188,13 @@ std::optional<Item> Keys::take(std::string_view key) {
   return out;
 }
 
+std::optional<Item> Keys::take_unescaped(std::string_view key) {
+  auto item = take(key);
+  if (!item || !item->escaped) return item;
+  wrong(*item, "has an escape, which GLib reads only in text; the key has no value");
+  return std::nullopt;
+}
+
 std::vector<Item> Keys::take_all(std::string_view key) {
   std::vector<Item> out;
   for (const auto at : places_of(key)) {
@@ -253,7 +260,7 @@ void Keys::finish() {
   for (auto& held : items_) {
     if (held.asked) continue;
     held.asked = true;
-    const auto& [key, value, line, file, why] = held.item;
+    const auto &key = held.item.key, &why = held.item.why;
     claims_.miss(place(held.item), key.empty()   ? why
                                    : why.empty() ? fmt::format("{}: is not understood", key)
                                                  : fmt::format("{}: {}", key, why));
@@ -296,7 +303,7 @@ std::optional<bool> Keys::flag(std::string_view key) {
 }
 
 std::optional<std::int64_t> Keys::number(std::string_view key, std::uint64_t most) {
-  const auto item = take(key);
+  const auto item = take_unescaped(key);
   if (!item) return std::nullopt;
   const auto out = base::parse_number(item->value);
   if (!out || *out == 0 || *out > most) {

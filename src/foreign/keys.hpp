@@ -21,6 +21,7 @@ struct Item {
   int line = 0;
   std::string file = {};  ///< when it is not that of the others, as in a drop-in
   std::string why = {};   ///< why it has no value; matters only where somebody asks for it
+  bool escaped = false;   ///< has escapes of a keyfile (gkeyfile.hpp)
 };
 
 struct Group {
@@ -63,6 +64,8 @@ class Keys {
 
   /// The last value of the key, trimmed; nothing without one or when it is empty. Counts as understood.
   std::optional<Item> take(std::string_view key);
+  /// The same of a number or a truth value, which GLib reads as it is written: nothing with an escape in it.
+  std::optional<Item> take_unescaped(std::string_view key);
   /// Every value, in order. An empty one resets what came before (systemd.syntax(7)).
   std::vector<Item> take_all(std::string_view key);
   /// Keys that need no entry in our document; a pattern may end in '*'.

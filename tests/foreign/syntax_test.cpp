@@ -161,6 +161,7 @@ TEST(GKeyFile, KeepsTheBlanksBehindAValue) {
   ASSERT_EQ(text.groups.front().items.size(), 2U);
   EXPECT_EQ(text.groups.front().items[0].key, "a");
   EXPECT_EQ(text.groups.front().items[0].value, "b \t");
+  EXPECT_FALSE(text.groups.front().items[0].escaped);
   EXPECT_EQ(text.groups.front().items[1].value, "d");
   EXPECT_TRUE(text.refused.empty());
 }
@@ -173,6 +174,7 @@ TEST(GKeyFile, KnowsEscapesAndRefusesOthers) {
   const auto& items = text.groups.front().items;
   ASSERT_EQ(items.size(), 4U);
   EXPECT_EQ(items[0].value, "a b\\\tc");
+  EXPECT_TRUE(items[0].escaped);
   EXPECT_EQ(items[0].why, "");
   EXPECT_EQ(items[1].key, "last") << "no line goes on in the next";
   EXPECT_NE(items[1].why, "");

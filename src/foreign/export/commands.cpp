@@ -59,8 +59,8 @@ class Script {
  private:
   void line(std::string_view text) { out_ += fmt::format("{}\n", text); }
 
-  void note(const Interface& one, std::string_view what) {
-    notes_.push_back({one.where, fmt::format("{}: {}", one.name, what)});
+  void note(const Interface& interface, std::string_view what) {
+    notes_.push_back({interface.where, fmt::format("{}: {}", interface.name, what)});
     line(fmt::format("# not expressed: {}", what));
   }
 
@@ -74,59 +74,62 @@ class Script {
     line("fi");
   }
 
-  void make(const Interface& one) {
+  void make(const Interface& interface) {
     line("");
-    line(fmt::format("# P_Key {}, {}", one.pkey->text(), config::harmless(one.where.text())));
-    if (one.state == State::kAbsent) {
-      line(fmt::format("[ ! -e /sys/class/net/{0} ] || ip link delete dev {0}", one.name));
+    line(fmt::format("# P_Key {}, {}", interface.pkey->text(), config::harmless(interface.where.text())));
+    if (interface.state == State::kAbsent) {
+      line(fmt::format("[ ! -e /sys/class/net/{0} ] || ip link delete dev {0}", interface.name));
       return;
     }
-    line(fmt::format("dev={} parent={}", one.name, one.parent));
+    line(fmt::format("dev={} parent={}", interface.name, interface.parent));
     line("if [ ! -e /sys/class/net/$dev ]; then");
-    if (one.mode == IpoibMode::kConnected) {
+    if (interface.mode == IpoibMode::kConnected) {
       // Only an interface that was made so has a file `mode`, which is the safe way to change it.
-      line(fmt::format("\techo {} >/sys/class/net/$parent/create_child", one.pkey->text()));
-      if (one.name != child_name(one.parent, *one.pkey))
-        line(fmt::format("\tip link set dev {} name $dev", child_name(one.parent, *one.pkey)));
+      line(fmt::format("\techo {} >/sys/class/net/$parent/create_child", interface.pkey->text()));
+      if (interface.name != child_name(interface.parent, *interface.pkey))
+        line(fmt::format("\tip link set dev {} name $dev", child_name(interface.parent, *interface.pkey)));
     } else {
-      line(fmt::format("\tip link add link $parent name $dev type ipoib pkey {}", one.pkey->text()));
+      line(fmt::format("\tip link add link $parent name $dev type ipoib pkey {}", interface.pkey->text()));
     }
     line("fi");
-    if (one.mode)
+    if (interface.mode)
       line(fmt::format("[ ! -e /sys/class/net/$dev/mode ] || echo {} >/sys/class/net/$dev/mode",
-                       model::text_of(*one.mode)));
-    settings(one);
+                       model::text_of(*interface.mode)));
+    settings(interface);
   }
 
-  void settings(const Interface& one) {
-    if (one.mtu) line(fmt::format("ip link set dev $dev mtu {}", *one.mtu));
-    if (one.umcast) line(fmt::format("ip link set dev $dev type ipoib umcast {}", *one.umcast ? 1 : 0));
-    if (one.ipv6.method == InetMethod::kDisabled) line("echo 1 >/proc/sys/net/ipv6/conf/$dev/disable_ipv6");
-    if (one.state == State::kDown) {
+  void settings(const Interface& interface) {
+    if (interface.mtu) line(fmt::format("ip link set dev $dev mtu {}", *interface.mtu));
+    if (interface.umcast)
+      line(fmt::format("ip link set dev $dev type ipoib umcast {}", *interface.umcast ? 1 : 0));
+    if (interface.ipv6.method == InetMethod::kDisabled)
+      line("echo 1 >/proc/sys/net/ipv6/conf/$dev/disable_ipv6");
+    if (interface.state == State::kDown) {
       line("ip link set dev $dev down");
-      if (has_addresses(one)) note(one, "addresses, routes and name servers of an interface that is down");
+      if (has_addresses(interface))
+        note(interface, "addresses, routes and name servers of an interface that is down");
       return;
     }
     line("ip link set dev $dev up");
-    for (const auto family : kFamilies) inet(one, family);
-    names(one);
+    for (const auto family : kFamilies) inet(interface, family);
+    names(interface);
   }
 
   /// Whether there is more to say than that there are none.
-  static bool has_addresses(const Interface& one) {
+  static bool has_addresses(const Interface& interface) {
     return std::any_of(kFamilies.begin(), kFamilies.end(), [&](Family family) {
-      auto inet = one.inet(family);
+      auto inet = interface.inet(family);
       if (inet.method == InetMethod::kDisabled) inet.method.reset();
       return !inet.empty();
     });
   }
 
-  void inet(const Interface& one, Family family) {
-    const auto& inet = one.inet(family);
+  void inet(const Interface& interface, Family family) {
+    const auto& inet = interface.inet(family);
     const auto flag = family == Family::kIpv4 ? "" : "-6 ";
     if (inet.method == InetMethod::kAuto || inet.method == InetMethod::kLinkLocal)
-      note(one, fmt::format("{} addresses by {}: that takes a daemon", model::text_of(family),
-                            model::text_of(*inet.method)));
+      note(interface, fmt::format("{} addresses by {}: that takes a daemon", model::text_of(family),
+                                  model::text_of(*inet.method)));
     for (const auto& address : inet.addresses) {
       // Without brd the kernel makes no broadcast address.
       const bool broadcast = family == Family::kIpv4 && address.length < 31;
@@ -144,10 +147,10 @@ class Script {
   }
 
   /// A call replaces what an earlier one gave the interface, so both families are in one.
-  void names(const Interface& one) {
+  void names(const Interface& interface) {
     std::string servers, domains;
     std::set<std::string_view> said;
-    for (const auto* inet : {&one.ipv4, &one.ipv6}) {
+    for (const auto* inet : {&interface.ipv4, &interface.ipv6}) {
       for (const auto& server : inet->dns) servers += " " + server.text();
       for (const auto& name : inet->search) {
         if (said.insert(name).second) domains += " " + name;

@@ -89,7 +89,7 @@ class SectionWriter {
     if (path == "rdma_system") return rdma_system();
     out_.resize(before);
     const auto* at = std::find_if(kManualSections.begin(), kManualSections.end(),
-                                  [&](const ManualSection& one) { return one.path == path; });
+                                  [&](const ManualSection& manual) { return manual.path == path; });
     note(fmt::format(
         "{}: {}", label_of(section_),
         at == kManualSections.end() ? std::string_view("there are no commands for it") : at->what));
@@ -107,10 +107,11 @@ class SectionWriter {
     const auto* entry = section_.find(key);
     return entry == nullptr ? std::string() : model::text_of(entry->value);
   }
-  [[nodiscard]] bool flag(std::string_view key, bool fallback) const {
+  /// Whether the key is true, as each is where the document does not say it.
+  [[nodiscard]] bool is_on(std::string_view key) const {
     const auto* entry = section_.find(key);
     const auto* value = entry == nullptr ? nullptr : std::get_if<bool>(&entry->value);
-    return value == nullptr ? fallback : *value;
+    return value == nullptr || *value;
   }
   void note(std::string what) {
     line(fmt::format("# not expressed: {}", what));
@@ -126,7 +127,7 @@ class SectionWriter {
                        word(fmt::format("options {} {}", name, fmt::join(options, " "))), name));
     if (!options.empty())
       line("# A module that is loaded takes options only when it is reloaded; see also the initramfs.");
-    if (!flag("load", true)) return;
+    if (!is_on("load")) return;
     line(fmt::format("echo {0} >/etc/modules-load.d/{0}.conf", name));
     line(fmt::format("modprobe {}", name));
   }
@@ -166,9 +167,9 @@ class SectionWriter {
   void service() {
     const auto name = text("name");
     if (section_.find("enabled") != nullptr)
-      line(fmt::format("systemctl {} {}", flag("enabled", true) ? "enable" : "disable", word(name)));
+      line(fmt::format("systemctl {} {}", is_on("enabled") ? "enable" : "disable", word(name)));
     if (section_.find("running") != nullptr)
-      line(fmt::format("systemctl {} {}", flag("running", true) ? "start" : "stop", word(name)));
+      line(fmt::format("systemctl {} {}", is_on("running") ? "start" : "stop", word(name)));
   }
 
   void soft_rdma() {

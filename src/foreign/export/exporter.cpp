@@ -67,12 +67,12 @@ class Reduction {
   }
 
  private:
-  void note(const Interface& one, std::string_view what) {
-    const auto who = !one.name.empty() ? one.name
-                     : one.pkey        ? fmt::format("P_Key {}", one.pkey->text())
-                     : one.guid        ? one.guid->text()
-                                       : std::string("the entry");
-    notes_.push_back({one.where, fmt::format("{}: {}", who, what)});
+  void note(const Interface& interface, std::string_view what) {
+    const auto who = !interface.name.empty() ? interface.name
+                     : interface.pkey        ? fmt::format("P_Key {}", interface.pkey->text())
+                     : interface.guid        ? interface.guid->text()
+                                             : std::string("the entry");
+    notes_.push_back({interface.where, fmt::format("{}: {}", who, what)});
   }
 
   /// Whether there is more to an interface than its name.
@@ -82,59 +82,60 @@ class Reduction {
            !tree.children.empty();
   }
 
-  bool child(Interface& one, const Interface& port) {
+  bool child(Interface& interface, const Interface& port) {
     if (!features_.pkeys) {
-      note(one, "P_Key interfaces");
+      note(interface, "P_Key interfaces");
       return false;
     }
     if (port.name.empty() && !features_.nameless_children) {
-      note(one, "a P_Key interface over a port whose interface has no name");
+      note(interface, "a P_Key interface over a port whose interface has no name");
       return false;
     }
     if (!features_.child_names && !port.name.empty() && port.name.size() + 5 > model::kInterfaceNameMax) {
-      note(one, fmt::format("a P_Key interface over {}: its name would be too long", port.name));
+      note(interface, fmt::format("a P_Key interface over {}: its name would be too long", port.name));
       return false;
     }
-    if (one.state == State::kIgnore || (one.state == State::kAbsent && !features_.absent)) {
-      note(one, fmt::format("state = \"{}\"; it is left out", model::text_of(*one.state)));
+    if (interface.state == State::kIgnore || (interface.state == State::kAbsent && !features_.absent)) {
+      note(interface, fmt::format("state = \"{}\"; it is left out", model::text_of(*interface.state)));
       return false;
     }
-    one.parent = port.name;
-    if (one.names && !features_.child_names) {
-      note(one, fmt::format("another name than {}", child_name(port.name, *one.pkey)));
-      one.names = false;
+    interface.parent = port.name;
+    if (interface.names && !features_.child_names) {
+      note(interface, fmt::format("another name than {}", child_name(port.name, *interface.pkey)));
+      interface.names = false;
     }
-    if (!one.names) one.name = port.name.empty() ? std::string() : child_name(port.name, *one.pkey);
-    settings(one);
+    if (!interface.names)
+      interface.name = port.name.empty() ? std::string() : child_name(port.name, *interface.pkey);
+    settings(interface);
     return true;
   }
 
-  void settings(Interface& one) {
-    if (one.umcast && !features_.umcast) {
-      note(one, "umcast");
-      one.umcast.reset();
+  void settings(Interface& interface) {
+    if (interface.umcast && !features_.umcast) {
+      note(interface, "umcast");
+      interface.umcast.reset();
     }
-    if (!one.mode && features_.needs_mode && one.state != State::kAbsent) {
-      note(one, "leaving the mode as it is; datagram is taken");
-      one.mode = model::IpoibMode::kDatagram;
+    if (!interface.mode && features_.needs_mode && interface.state != State::kAbsent) {
+      note(interface, "leaving the mode as it is; datagram is taken");
+      interface.mode = model::IpoibMode::kDatagram;
     }
     for (const auto family : {Family::kIpv4, Family::kIpv6}) {
-      auto& inet = one.inet(family);
+      auto& inet = interface.inet(family);
       if (!features_.servers && (!inet.dns.empty() || !inet.search.empty())) {
-        note(one, fmt::format("{} name servers and domains of one interface", model::text_of(family)));
+        note(interface, fmt::format("{} name servers and domains of one interface", model::text_of(family)));
         inet.dns.clear();
         inet.search.clear();
       }
       if (!features_.local_ipv4 && family == Family::kIpv4 && inet.method == InetMethod::kLinkLocal) {
-        note(one, "link-local addresses of IPv4");
+        note(interface, "link-local addresses of IPv4");
         inet.method.reset();
       }
     }
     if (features_.search_by_family) return;
-    const auto four = one.ipv4.search, six = one.ipv6.search;
-    place_search(one);
-    if (four != one.ipv4.search || six != one.ipv6.search)
-      note(one, "search domains are set for one family, but apply to the whole interface");
+    const auto four = interface.ipv4.search, six = interface.ipv6.search;
+    place_search(interface);
+    if (four != interface.ipv4.search || six != interface.ipv6.search)
+      note(interface, "search domains are set for one family, but apply to the whole interface");
   }
 
   const FormatFeatures& features_;
@@ -169,26 +170,26 @@ void note_policies(const Section& section, std::vector<Remark>& notes) {
 }
 
 /// The rules that give names: every tool that knows interfaces by name relies on them.
-void render_rules(const std::vector<ImportedHost::InterfaceTree>& trees, const std::vector<Section>& sections,
-                  bool devices, Output& out) {
+void render_netdev_rules(const std::vector<ImportedHost::InterfaceTree>& trees, Output& out) {
   kinds::Rules rules;
   for (const auto& tree : trees) {
     if (tree.port.guid && tree.port.names) rules.emplace(*tree.port.guid, tree.port.name);
   }
-  std::string text;
-  if (!rules.empty()) {
-    const auto rendered = kinds::render_rules(rules);
-    text = first_line("udev");
-    for (std::size_t at = 0; at < rendered.size();) {
-      const auto end = rendered.find('\n', at);
-      const auto line = std::string_view(rendered).substr(at, end - at);
-      if (!line.starts_with('#')) text += std::string(line) + '\n';
-      at = end == std::string::npos ? rendered.size() : end + 1;
-    }
-    out.files.push_back({"/etc/udev/rules.d/70-persistent-ipoib.rules", text});
+  if (rules.empty()) return;
+  const auto rendered = kinds::render_rules(rules);
+  auto text = first_line("udev");
+  for (std::size_t at = 0; at < rendered.size();) {
+    const auto end = rendered.find('\n', at);
+    const auto line = std::string_view(rendered).substr(at, end - at);
+    if (!line.starts_with('#')) text += std::string(line) + '\n';
+    at = end == std::string::npos ? rendered.size() : end + 1;
   }
-  if (!devices) return;
-  text.clear();
+  out.files.push_back({"/etc/udev/rules.d/70-persistent-ipoib.rules", std::move(text)});
+}
+
+/// The rules that give RDMA devices their names.
+void render_device_rules(const std::vector<Section>& sections, Output& out) {
+  std::string text;
   for (const auto& section : sections) {
     if (section.path != "rdma_device") continue;
     const auto written = section.attributes();
@@ -265,15 +266,15 @@ const std::vector<Target>& targets() {
 }
 
 const Target* find_target(std::string_view name) {
-  const auto at =
-      std::find_if(targets().begin(), targets().end(), [&](const Target& one) { return one.name == name; });
+  const auto at = std::find_if(targets().begin(), targets().end(),
+                               [&](const Target& target) { return target.name == name; });
   return at == targets().end() ? nullptr : &*at;
 }
 
 std::string label_of(const Section& section) {
   const auto& all = kinds::grammar();
   const auto at = std::find_if(all.begin(), all.end(),
-                               [&](const model::SectionSpec& one) { return one.name == section.path; });
+                               [&](const model::SectionSpec& spec) { return spec.name == section.path; });
   return config::label_of(section.path, at == all.end() || at->repeated);
 }
 
@@ -294,7 +295,8 @@ Output export_document(const std::vector<Section>& sections, const Target& targe
     }
   }
   if (!commands) {
-    render_rules(trees, sections, target.name == "udev", out);
+    render_netdev_rules(trees, out);
+    if (target.name == "udev") render_device_rules(sections, out);
     target.render(trees, out);
   } else {
     out.files.push_back({"", render_commands(trees, sections, out.notes)});
@@ -312,7 +314,9 @@ Output export_document(const std::vector<Section>& sections, const Target& targe
 }
 
 bool leaves_addresses(const ImportedHost::InterfaceTree& tree) {
-  const auto silent = [](const Interface& one) { return one.ipv4.empty() && one.ipv6.empty(); };
+  const auto silent = [](const Interface& interface) {
+    return interface.ipv4.empty() && interface.ipv6.empty();
+  };
   return silent(tree.port) && std::all_of(tree.children.begin(), tree.children.end(), silent);
 }
 

@@ -47,12 +47,12 @@ std::string ipv6_lines(const Inet& inet, const std::string& name) {
   return out;
 }
 
-std::string routes_of(const Interface& one, Family family) {
+std::string routes_of(const Interface& interface, Family family) {
   std::string out;
-  for (const auto& route : one.inet(family).routes) {
+  for (const auto& route : interface.inet(family).routes) {
     out += route.to.text();
     if (route.via) out += fmt::format(" via {}", route.via->text());
-    if (!one.name.empty()) out += fmt::format(" dev {}", one.name);
+    if (!interface.name.empty()) out += fmt::format(" dev {}", interface.name);
     if (route.metric) out += fmt::format(" metric {}", *route.metric);
     if (route.table != 254) out += fmt::format(" table {}", route.table);
     out += '\n';
@@ -66,39 +66,42 @@ bool is_passed_over(const std::string& name) {
 }
 
 /// Of addresses something is said where the document does (`addressed`: of the port or a P_Key interface).
-void render(const Interface& one, bool addressed, Output& out) {
-  std::string file = one.name;
-  if ((file.empty() || is_passed_over(file)) && one.guid) {
-    file = one.guid->text();
+void render(const Interface& interface, bool addressed, Output& out) {
+  std::string file = interface.name;
+  if ((file.empty() || is_passed_over(file)) && interface.guid) {
+    file = interface.guid->text();
     std::erase(file, ':');
-    if (one.pkey) file += "-" + one.pkey->text().substr(2);
+    if (interface.pkey) file += "-" + interface.pkey->text().substr(2);
   }
   auto text = first_line("ifcfg") + "TYPE=InfiniBand\n";
-  if (!one.name.empty()) text += fmt::format("DEVICE={}\n", one.name);
+  if (!interface.name.empty()) text += fmt::format("DEVICE={}\n", interface.name);
   // NetworkManager and ifup compare the last 8 bytes only.
-  if (!one.pkey && one.guid)
-    text += fmt::format("HWADDR=80:00:00:00:fe:80:00:00:00:00:00:00:{}\n", one.guid->text());
-  text += fmt::format("ONBOOT={}\n", one.state == model::State::kDown ? "no" : "yes");
-  if (one.mode)
-    text += fmt::format("CONNECTED_MODE={}\n", *one.mode == model::IpoibMode::kConnected ? "yes" : "no");
-  if (one.mtu) text += fmt::format("MTU={}\n", *one.mtu);
-  if (one.pkey) text += fmt::format("PKEY=yes\nPKEY_ID={}\nPHYSDEV={}\n", one.pkey->text(), one.parent);
-  if (addressed || !one.ipv4.empty() || !one.ipv6.empty())
-    text += ipv4_lines(one.ipv4) + ipv6_lines(one.ipv6, one.name);
+  if (!interface.pkey && interface.guid)
+    text += fmt::format("HWADDR=80:00:00:00:fe:80:00:00:00:00:00:00:{}\n", interface.guid->text());
+  text += fmt::format("ONBOOT={}\n", interface.state == model::State::kDown ? "no" : "yes");
+  if (interface.mode)
+    text +=
+        fmt::format("CONNECTED_MODE={}\n", *interface.mode == model::IpoibMode::kConnected ? "yes" : "no");
+  if (interface.mtu) text += fmt::format("MTU={}\n", *interface.mtu);
+  if (interface.pkey)
+    text += fmt::format("PKEY=yes\nPKEY_ID={}\nPHYSDEV={}\n", interface.pkey->text(), interface.parent);
+  if (addressed || !interface.ipv4.empty() || !interface.ipv6.empty())
+    text += ipv4_lines(interface.ipv4) + ipv6_lines(interface.ipv6, interface.name);
   int number = 0;
   std::vector<std::string> search;
-  for (const auto* inet : {&one.ipv4, &one.ipv6}) {
+  for (const auto* inet : {&interface.ipv4, &interface.ipv6}) {
     for (const auto& server : inet->dns) text += fmt::format("DNS{}={}\n", ++number, server.text());
     search.insert(search.end(), inet->search.begin(), inet->search.end());
   }
   constexpr int kMostServers = 10;  // make_ip4_setting() of nms-ifcfg-rh-reader.c
   if (number > kMostServers)
-    out.notes.push_back({one.where, fmt::format("{}: {} name servers; NetworkManager reads the first {}",
-                                                file, number, kMostServers)});
+    out.notes.push_back(
+        {interface.where,
+         fmt::format("{}: {} name servers; NetworkManager reads the first {}", file, number, kMostServers)});
   if (!search.empty()) text += fmt::format("DOMAIN=\"{}\"\n", fmt::join(search, " "));
   out.files.push_back({fmt::format("{}/ifcfg-{}", kFolder, file), text});
   for (const auto family : {Family::kIpv4, Family::kIpv6}) {
-    const auto routes = routes_of(one, family);
+    const auto routes = routes_of(interface, family);
     if (!routes.empty())
       out.files.push_back(
           {fmt::format("{}/{}-{}", kFolder, family == Family::kIpv4 ? "route" : "route6", file), routes});

@@ -24,31 +24,32 @@ std::vector<std::string> lines_of(const Inet& inet, model::Family family) {
   return kinds::inet_lines(wanted);
 }
 
-void render(const Interface& one, Output& out) {
+void render(const Interface& interface, Output& out) {
   kinds::NmProfile profile;
-  profile.mode = one.mode;
-  if (one.mtu) profile.mtu = model::Mtu{*one.mtu};
-  profile.autoconnect = one.state != model::State::kDown;
-  profile.ipv4 = lines_of(one.ipv4, model::Family::kIpv4);
-  profile.ipv6 = lines_of(one.ipv6, model::Family::kIpv6);
-  const auto guid = one.guid ? one.guid->text() : std::string();
-  std::string id = guid.empty() ? one.name : guid, file = one.name.empty() ? guid : one.name;
-  if (one.pkey) {
-    profile.pkey = one.pkey;
-    if (!one.parent.empty()) profile.parent = one.parent;
-    id += "/" + one.pkey->text();
-    if (one.name.empty()) file += "-" + one.pkey->text().substr(2);
+  profile.mode = interface.mode;
+  if (interface.mtu) profile.mtu = model::Mtu{*interface.mtu};
+  profile.autoconnect = interface.state != model::State::kDown;
+  profile.ipv4 = lines_of(interface.ipv4, model::Family::kIpv4);
+  profile.ipv6 = lines_of(interface.ipv6, model::Family::kIpv6);
+  const auto guid = interface.guid ? interface.guid->text() : std::string();
+  std::string id = guid.empty() ? interface.name : guid,
+              file = interface.name.empty() ? guid : interface.name;
+  if (interface.pkey) {
+    profile.pkey = interface.pkey;
+    if (!interface.parent.empty()) profile.parent = interface.parent;
+    id += "/" + interface.pkey->text();
+    if (interface.name.empty()) file += "-" + interface.pkey->text().substr(2);
   }
-  profile.name = one.name.empty() ? file : one.name;
+  profile.name = interface.name.empty() ? file : interface.name;
   auto text = kinds::render_keyfile(id, profile);
   text.replace(0, text.find('\n') + 1, first_line("nm"));
   const auto at = text.find("[infiniband]\n") + std::string_view("[infiniband]\n").size();
   // A port is known by its GUID, or where that is not written by the name of its interface.
-  if (one.pkey && one.parent.empty()) {
+  if (interface.pkey && interface.parent.empty()) {
     text.insert(at, fmt::format("mac-address=80:00:00:00:fe:80:00:00:00:00:00:00:{}\n", guid));
-  } else if (!one.pkey && !one.guid) {
+  } else if (!interface.pkey && !interface.guid) {
     text.erase(at, text.find('\n', at) + 1 - at);
-    text.insert(text.find("type=infiniband\n"), fmt::format("interface-name={}\n", one.name));
+    text.insert(text.find("type=infiniband\n"), fmt::format("interface-name={}\n", interface.name));
   }
   std::string name = file;
   std::erase(name, ':');

@@ -26,17 +26,17 @@ std::string target_text(const Route& route, Family family) {
   return family == Family::kIpv4 ? "0.0.0.0/0" : "::/0";
 }
 
-void netplan_inet(const Interface& one, std::string& out) {
+void netplan_inet(const Interface& interface, std::string& out) {
   constexpr std::string_view kIn = "      ";
-  if (one.ipv4.method == InetMethod::kAuto) out += fmt::format("{}dhcp4: true\n", kIn);
-  if (one.ipv4.method == InetMethod::kDisabled) out += fmt::format("{}dhcp4: false\n", kIn);
-  const bool six = one.ipv6.method == InetMethod::kAuto;
+  if (interface.ipv4.method == InetMethod::kAuto) out += fmt::format("{}dhcp4: true\n", kIn);
+  if (interface.ipv4.method == InetMethod::kDisabled) out += fmt::format("{}dhcp4: false\n", kIn);
+  const bool six = interface.ipv6.method == InetMethod::kAuto;
   if (six) out += fmt::format("{}dhcp6: true\n", kIn);
   out += fmt::format("{}accept-ra: {}\n", kIn, six);
-  if (one.ipv6.method == InetMethod::kDisabled) out += fmt::format("{}link-local: []\n", kIn);
+  if (interface.ipv6.method == InetMethod::kDisabled) out += fmt::format("{}link-local: []\n", kIn);
   std::string addresses, routes, servers, search;
   for (const auto family : {Family::kIpv4, Family::kIpv6}) {
-    const auto& inet = one.inet(family);
+    const auto& inet = interface.inet(family);
     for (const auto& address : inet.addresses)
       addresses += fmt::format("{}  - {}\n", kIn, yaml_quoted(address.text()));
     if (inet.gateway)
@@ -79,11 +79,11 @@ std::string nmstate_inet(const Inet& inet, Family family) {
   return out;
 }
 
-std::string nmstate_routes(const Interface& one) {
+std::string nmstate_routes(const Interface& interface) {
   std::string out;
   for (const auto family : {Family::kIpv4, Family::kIpv6}) {
-    auto routes = one.inet(family).routes;
-    if (const auto& gateway = one.inet(family).gateway) {
+    auto routes = interface.inet(family).routes;
+    if (const auto& gateway = interface.inet(family).gateway) {
       Route first;
       first.to.any = true;
       first.via = gateway;
@@ -91,7 +91,7 @@ std::string nmstate_routes(const Interface& one) {
     }
     for (const auto& route : routes) {
       out += fmt::format("    - destination: {}\n      next-hop-interface: {}\n",
-                         yaml_quoted(target_text(route, family)), yaml_quoted(one.name));
+                         yaml_quoted(target_text(route, family)), yaml_quoted(interface.name));
       if (route.via) out += fmt::format("      next-hop-address: {}\n", yaml_quoted(route.via->text()));
       if (route.metric) out += fmt::format("      metric: {}\n", *route.metric);
       if (route.table != 254) out += fmt::format("      table-id: {}\n", route.table);
@@ -102,18 +102,19 @@ std::string nmstate_routes(const Interface& one) {
 
 /// Where nothing is said of the addresses of the port and its P_Key interfaces (`addressed`: something) they
 /// are not mentioned: nmstate leaves them as they are then.
-std::string nmstate_interface(const Interface& one, bool addressed) {
-  const auto state = one.state == model::State::kDown     ? "down"
-                     : one.state == model::State::kAbsent ? "absent"
-                                                          : "up";
-  auto out = fmt::format("  - name: {}\n    type: infiniband\n    state: {}\n", yaml_quoted(one.name), state);
-  if (one.mtu) out += fmt::format("    mtu: {}\n", *one.mtu);
+std::string nmstate_interface(const Interface& interface, bool addressed) {
+  const auto state = interface.state == model::State::kDown     ? "down"
+                     : interface.state == model::State::kAbsent ? "absent"
+                                                                : "up";
+  auto out =
+      fmt::format("  - name: {}\n    type: infiniband\n    state: {}\n", yaml_quoted(interface.name), state);
+  if (interface.mtu) out += fmt::format("    mtu: {}\n", *interface.mtu);
   out += "    infiniband:\n";
-  out += fmt::format("      pkey: {}\n", yaml_quoted(one.pkey ? one.pkey->text() : "0xffff"));
-  if (one.mode) out += fmt::format("      mode: {}\n", model::text_of(*one.mode));
-  if (one.pkey) out += fmt::format("      base-iface: {}\n", yaml_quoted(one.parent));
-  if (!addressed && one.ipv4.empty() && one.ipv6.empty()) return out;
-  return out + nmstate_inet(one.ipv4, Family::kIpv4) + nmstate_inet(one.ipv6, Family::kIpv6);
+  out += fmt::format("      pkey: {}\n", yaml_quoted(interface.pkey ? interface.pkey->text() : "0xffff"));
+  if (interface.mode) out += fmt::format("      mode: {}\n", model::text_of(*interface.mode));
+  if (interface.pkey) out += fmt::format("      base-iface: {}\n", yaml_quoted(interface.parent));
+  if (!addressed && interface.ipv4.empty() && interface.ipv6.empty()) return out;
+  return out + nmstate_inet(interface.ipv4, Family::kIpv4) + nmstate_inet(interface.ipv6, Family::kIpv6);
 }
 
 }  // namespace
@@ -123,14 +124,14 @@ void render_netplan(const std::vector<ImportedHost::InterfaceTree>& trees, Outpu
   render_mode_rules(trees, out);
   auto text = first_line("netplan") + "network:\n  version: 2\n  ethernets:\n";
   for (const auto& tree : trees) {
-    const auto& one = tree.port;
-    text += fmt::format("    {}:\n", yaml_quoted(one.name));
-    if (one.mode) text += fmt::format("      infiniband-mode: {}\n", model::text_of(*one.mode));
-    if (one.mtu) text += fmt::format("      mtu: {}\n", *one.mtu);
-    if (one.state == model::State::kDown) text += "      activation-mode: \"off\"\n";
+    const auto& port = tree.port;
+    text += fmt::format("    {}:\n", yaml_quoted(port.name));
+    if (port.mode) text += fmt::format("      infiniband-mode: {}\n", model::text_of(*port.mode));
+    if (port.mtu) text += fmt::format("      mtu: {}\n", *port.mtu);
+    if (port.state == model::State::kDown) text += "      activation-mode: \"off\"\n";
     // Else systemd-networkd takes away what others have given the interface.
     if (leaves_addresses(tree)) text += "      critical: true\n";
-    netplan_inet(one, text);
+    netplan_inet(port, text);
   }
   out.files.push_back({"/etc/netplan/60-ipoib.yaml", text});
 }

@@ -158,8 +158,8 @@ const std::vector<Format>& formats() {
 }
 
 const Format* find_format(std::string_view name) {
-  const auto at =
-      std::find_if(formats().begin(), formats().end(), [&](const Format& one) { return one.name == name; });
+  const auto at = std::find_if(formats().begin(), formats().end(),
+                               [&](const Format& format) { return format.name == name; });
   return at == formats().end() ? nullptr : &*at;
 }
 

@@ -30,7 +30,7 @@ class Collector {
     own_ = true;
     for (const auto& place : places) {
       for (const auto& folder : folders_of(place.folder)) {
-        for (const auto& name : names_in(folder, place.pattern, false)) {
+        for (const auto& name : names_in(folder, place.pattern, Unreadable::kReported)) {
           if (!place.apart && !masked.insert(name).second) continue;
           // A file of RHEL's, and SUSE's folder.
           if (place.pattern == "network" && files_.list(fmt::format("{}/{}", folder, name))) continue;
@@ -49,7 +49,7 @@ class Collector {
   void at_path(const std::string& path, std::span<const Where> places, std::vector<File>& out) {
     std::set<std::string> names;
     for (const auto& place : places) {
-      for (const auto& name : names_in(path, place.pattern, true)) names.insert(name);
+      for (const auto& name : names_in(path, place.pattern, Unreadable::kPassedOver)) names.insert(name);
     }
     if (!is_folder_) {
       const auto slash = path.rfind('/');
@@ -64,6 +64,9 @@ class Collector {
   }
 
  private:
+  /// A folder that cannot be listed.
+  enum class Unreadable { kReported, kPassedOver };
+
   /// A folder, or those that a pattern in its last part fits.
   std::vector<std::string> folders_of(std::string_view folder) {
     const auto slash = folder.rfind('/');
@@ -95,18 +98,20 @@ class Collector {
     std::map<std::string, std::string> paths;
     for (const auto& folder : folders) {
       const auto beside = fmt::format("{}/{}.d", folder, name);
-      for (const auto& one : names_in(beside, "*.conf", true))
-        paths.try_emplace(one, fmt::format("{}/{}", beside, one));
+      for (const auto& fragment : names_in(beside, "*.conf", Unreadable::kPassedOver))
+        paths.try_emplace(fragment, fmt::format("{}/{}", beside, fragment));
     }
-    for (const auto& [one, path] : paths) read(path, out);
+    for (const auto& [fragment, path] : paths) read(path, out);
   }
 
-  std::vector<std::string> names_in(const std::string& folder, std::string_view pattern, bool quietly) {
+  std::vector<std::string> names_in(const std::string& folder, std::string_view pattern,
+                                    Unreadable unreadable) {
     auto names = files_.list(folder);
     is_folder_ = names.has_value() && !names->empty();
     if (!names) {
       // One tool's folder is another one's file: /etc/sysconfig/network.
-      if (!quietly && names.error().sys_errno != ENOTDIR) claims_.miss({folder, 0}, names.error().message);
+      const bool reported = unreadable == Unreadable::kReported && names.error().sys_errno != ENOTDIR;
+      if (reported) claims_.miss({folder, 0}, names.error().message);
       return {};
     }
     std::erase_if(*names, [&](const std::string& name) {
@@ -196,14 +201,14 @@ std::size_t gather(const Request& request, system::Files& files, Claims& claims)
       for (const auto& path : request.paths) collector.at_path(path, places, own);
       if (format->interfaces) {
         const auto first =
-            std::stable_partition(own.begin(), own.end(), [](const File& one) { return !is_names(one); });
+            std::stable_partition(own.begin(), own.end(), [](const File& file) { return !is_names(file); });
         names.assign(std::make_move_iterator(first), std::make_move_iterator(own.end()));
         own.erase(first, own.end());
       }
     }
     // RHEL has that one without any interface, too.
     count += static_cast<std::size_t>(std::count_if(
-        own.begin(), own.end(), [](const File& one) { return one.path != "/etc/sysconfig/network"; }));
+        own.begin(), own.end(), [](const File& file) { return file.path != "/etc/sysconfig/network"; }));
     parse_udev(names, claims);
     format->parse(own, claims);
     if (!request.paths.empty()) tell_silent(own, claims);

@@ -52,12 +52,12 @@ class LiveImport {
         claims_.miss({link->name, 0}, "has no port GUID");
         continue;
       }
-      auto one = interface_of(*link);
-      one.guid = guid;
+      auto interface = interface_of(*link);
+      interface.guid = guid;
       const bool ours = rules && rules->contains(guid) && rules->at(guid) == link->name;
-      one.names = adopt_ || ours;
-      inet(*link, one);
-      add(*link, std::move(one));
+      interface.names = adopt_ || ours;
+      inet(*link, interface);
+      add(*link, std::move(interface));
       for (const auto* child : world_.children(link->index)) {
         auto below = interface_of(*child);
         below.guid = guid;
@@ -88,17 +88,17 @@ class LiveImport {
     });
   }
 
-  void add(const Link& link, Interface one) {
+  void add(const Link& link, Interface interface) {
     claims_.took({"the interface " + link.name, 0});
-    if (link.master != 0) claims_.pass(one.where, "is in a bond, which the document cannot express");
-    claims_.interfaces.push_back(std::move(one));
+    if (link.master != 0) claims_.pass(interface.where, "is in a bond, which the document cannot express");
+    claims_.interfaces.push_back(std::move(interface));
   }
 
   void inet(const Link& link, Interface& out) {
     Interface found = out;
     std::string leased, lost;
-    const auto append = [](std::string& list, const std::string& one) {
-      list += (list.empty() ? "" : ", ") + one;
+    const auto append = [](std::string& list, const std::string& text) {
+      list += (list.empty() ? "" : ", ") + text;
     };
     for (const auto& address : addresses_) {
       if (address.index != link.index) continue;

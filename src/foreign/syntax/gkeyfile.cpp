@@ -89,10 +89,11 @@ GKeyFile parse_gkeyfile(const File& file) {
     } else if (key.front() == ';') {
       out.ignored.push_back({where, fmt::format("{}: is an unknown key; a comment begins with #", key)});
     } else {
-      auto value = without_escapes(without_indent(line.substr(equals + 1)));
+      const auto written = without_indent(line.substr(equals + 1));
+      auto value = without_escapes(written);
       const std::string why(value ? "" : "has an escape that GLib does not know; the key has no value");
-      out.groups.back().items.push_back(
-          {std::string(key), std::move(value).value_or(std::string()), number, file.path, why});
+      out.groups.back().items.push_back({std::string(key), std::move(value).value_or(std::string()), number,
+                                         file.path, why, written.find('\\') != std::string_view::npos});
     }
   }
   return out;

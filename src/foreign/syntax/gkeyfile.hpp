@@ -20,7 +20,8 @@ struct GKeyFile {
 };
 
 /// Values have the blanks behind them, as in GLib, and are without their escapes (\s, \n, \t, \r, \\), but
-/// "\;" stays for gkeyfile_list(). A value with another escape has none, but a reason (Item::why).
+/// "\;" stays for gkeyfile_list(). A value with another escape has none, but a reason (Item::why). GLib takes
+/// escapes out of text and lists only; numbers and truth values it reads as they are written (Item::escaped).
 GKeyFile parse_gkeyfile(const File& file);
 
 /// The elements of a list, which semicolons end; "\;" is one of an element's own. Without empty elements, and

@@ -50,8 +50,8 @@ ShellBlocks::Truth ShellBlocks::opposite(Truth truth) {
   return truth == Truth::kHolds ? Truth::kFails : Truth::kHolds;
 }
 
-ShellBlocks::Truth ShellBlocks::both(Truth one, Truth other) { return std::min(one, other); }
-ShellBlocks::Truth ShellBlocks::either(Truth one, Truth other) { return std::max(one, other); }
+ShellBlocks::Truth ShellBlocks::both(Truth first, Truth second) { return std::min(first, second); }
+ShellBlocks::Truth ShellBlocks::either(Truth first, Truth second) { return std::max(first, second); }
 
 void ShellBlocks::begin() {
   blocks_.clear();
@@ -108,7 +108,7 @@ void ShellBlocks::open(std::string_view end, std::string why) {
 
 void ShellBlocks::close(std::string_view end) {
   const auto at =
-      std::find_if(blocks_.rbegin(), blocks_.rend(), [&](const Block& one) { return one.end == end; });
+      std::find_if(blocks_.rbegin(), blocks_.rend(), [&](const Block& block) { return block.end == end; });
   if (at == blocks_.rend()) return;
   blocks_.erase(std::prev(at.base()), blocks_.end());
 }

@@ -76,8 +76,8 @@ class ShellBlocks {
     return block.outer.empty() ? block.why : block.outer;
   }
   static Truth opposite(Truth truth);
-  static Truth both(Truth one, Truth other);
-  static Truth either(Truth one, Truth other);
+  static Truth both(Truth first, Truth second);
+  static Truth either(Truth first, Truth second);
 
   void follow(std::string_view joint);
   void note(Truth truth, bool test);

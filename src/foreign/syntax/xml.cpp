@@ -82,9 +82,9 @@ class XmlBuilder {
         }
       }
     }
-    feed("<file>", false);
-    feed(whole, false);
-    feed("</file>", true);
+    feed("<file>", Chunk::kMoreFollows);
+    feed(whole, Chunk::kMoreFollows);
+    feed("</file>", Chunk::kLast);
     if (!why_.empty()) {
       // An element that is still open is missed at the end.
       const auto lines = std::count(text.begin(), text.end(), '\n') + (text.ends_with('\n') ? 0 : 1);
@@ -97,10 +97,12 @@ class XmlBuilder {
   int line = 0;  ///< of what was wrong
 
  private:
-  void feed(std::string_view text, bool last) {
+  enum class Chunk { kMoreFollows, kLast };
+
+  void feed(std::string_view text, Chunk chunk) {
     if (!why_.empty()) return;
-    if (XML_Parse(parser_.get(), text.data(), static_cast<int>(text.size()), last ? 1 : 0) == XML_STATUS_OK)
-      return;
+    const int last = chunk == Chunk::kLast ? 1 : 0;
+    if (XML_Parse(parser_.get(), text.data(), static_cast<int>(text.size()), last) == XML_STATUS_OK) return;
     if (why_.empty()) refuse(XML_ErrorString(XML_GetErrorCode(parser_.get())));
   }
 

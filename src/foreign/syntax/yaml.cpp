@@ -184,9 +184,9 @@ std::string_view word_of(YamlNode::Sort sort) {
 bool is_replaced(std::string_view key) { return key == "link-local"; }
 
 /// Two words, or two lists of words.
-bool says_the_same(const YamlNode& one, const YamlNode& other) {
-  return one.text == other.text &&
-         std::equal(one.items.begin(), one.items.end(), other.items.begin(), other.items.end(),
+bool says_the_same(const YamlNode& first, const YamlNode& second) {
+  return first.text == second.text &&
+         std::equal(first.items.begin(), first.items.end(), second.items.begin(), second.items.end(),
                     [](const YamlNode& a, const YamlNode& b) { return a.text == b.text; });
 }
 
@@ -260,7 +260,7 @@ const YamlNode* YamlKeys::take(std::string_view key) {
     if (member.key != key) continue;
     if (!asked_[at]) {
       claims_.took(place_of(member.where));
-      for (const auto& one : member.more) claims_.took(place_of(one));
+      for (const auto& spot : member.more) claims_.took(place_of(spot));
     }
     asked_[at] = true;
     return member.value.is_null() ? nullptr : &member.value;
@@ -346,8 +346,8 @@ void YamlKeys::finish(std::string_view inside) {
     asked_[at] = true;
     const auto& member = mapping_.members[at];
     claims_.miss(place_of(member.where), fmt::format("{}: {}: is not understood", inside, member.key));
-    for (const auto& one : member.more)
-      claims_.miss(place_of(one), fmt::format("{}: {}: is not understood", inside, member.key));
+    for (const auto& spot : member.more)
+      claims_.miss(place_of(spot), fmt::format("{}: {}: is not understood", inside, member.key));
   }
 }
 

@@ -78,12 +78,13 @@ class CommandLine {
 
   void finish() {
     for (const auto& route : routes_) {
-      auto* one = route.interface.empty() ? reaching(route.gateway) : &make(route.interface, route.where);
-      if (one == nullptr) continue;
+      auto* interface =
+          route.interface.empty() ? reaching(route.gateway) : &make(route.interface, route.where);
+      if (interface == nullptr) continue;
       claims_.took(route.where);
       const bool six = route.words.find(':') != std::string::npos;
       const auto family = six ? Family::kIpv6 : Family::kIpv4;
-      if (const auto why = add_route_words(one->inet(family), family, route.words); !why.empty())
+      if (const auto why = add_route_words(interface->inet(family), family, route.words); !why.empty())
         claims_.miss(route.where, why);
     }
     for (const auto& [where, server] : servers_) {
@@ -93,10 +94,10 @@ class CommandLine {
       std::erase_if(bare, [](char c) { return c == '[' || c == ']'; });
       if (const auto why = add_server(found_.begin()->second, bare); !why.empty()) claims_.miss(where, why);
     }
-    for (auto& [name, one] : found_) {
-      place_search(one);
-      settle(one);
-      claims_.interfaces.push_back(std::move(one));
+    for (auto& [name, interface] : found_) {
+      place_search(interface);
+      settle(interface);
+      claims_.interfaces.push_back(std::move(interface));
     }
   }
 
@@ -111,11 +112,11 @@ class CommandLine {
   Interface* reaching(std::string_view gateway) {
     const auto address = model::IpAddress::parse(gateway);
     if (!address) return nullptr;
-    for (auto& [name, one] : found_) {
-      const auto& addresses = one.inet(address->family).addresses;
+    for (auto& [name, interface] : found_) {
+      const auto& addresses = interface.inet(address->family).addresses;
       if (std::any_of(addresses.begin(), addresses.end(),
                       [&](const model::IpPrefix& prefix) { return prefix.contains(*address); }))
-        return &one;
+        return &interface;
     }
     return nullptr;
   }
@@ -127,16 +128,16 @@ class CommandLine {
   }
 
   Interface& make(const std::string& name, const Place& where) {
-    auto& one = found_[name];
-    if (one.name.empty()) {
-      one.name = name;
-      one.where = where;
+    auto& interface = found_[name];
+    if (interface.name.empty()) {
+      interface.name = name;
+      interface.where = where;
       if (const auto child = child_of_name(name)) {
-        one.pkey = child->pkey;
-        one.parent = child->parent;
+        interface.pkey = child->pkey;
+        interface.parent = child->parent;
       }
     }
-    return one;
+    return interface;
   }
 
   /// ip=METHOD; ip=INTERFACE:METHOD[:MTU[:ADDRESS]];
@@ -149,19 +150,19 @@ class CommandLine {
     const bool brief = fields.size() == 1 || is_method(at(1));
     const auto name = brief ? (fields.size() == 1 ? std::string() : at(0)) : at(5);
     if (!is_known(name)) return;
-    auto& one = make(name, where);
+    auto& interface = make(name, where);
     claims_.took(where);
     const auto method = brief ? at(1) : at(6);
-    take_method(one, method, where);
+    take_method(interface, method, where);
     const std::size_t behind = brief ? 2 : 7;
     if (const auto mtu = base::parse_number(at(behind));
         mtu && *mtu > 0 && at(behind).find('.') == std::string::npos) {
-      one.mtu = static_cast<std::int64_t>(*mtu);
-      one.at.insert_or_assign("mtu", where);
+      interface.mtu = static_cast<std::int64_t>(*mtu);
+      interface.at.insert_or_assign("mtu", where);
     } else if (!at(behind).empty()) {
       // A second server, and behind it that of the time.
       for (const auto& server : {at(behind), at(behind + 1)}) {
-        const auto why = server.empty() ? std::string() : add_server(one, server);
+        const auto why = server.empty() ? std::string() : add_server(interface, server);
         if (!why.empty()) claims_.miss(where, fmt::format("ip: {}", why));
       }
     }
@@ -174,19 +175,19 @@ class CommandLine {
     if (!length && !at(3).empty()) return claims_.miss(where, fmt::format("ip: {} is not a netmask", at(3)));
     // Without a netmask the old classes hold (reader_parse_ip() of nm-initrd-generator).
     if (!length) length = six ? 64 : class_length(at(0)).value_or(24);
-    auto& inet = one.inet(family);
+    auto& inet = interface.inet(family);
     std::string why = add_address(inet, family, at(0), length);
     if (why.empty() && !at(2).empty()) why = set_gateway(inet, family, at(2));
     if (!why.empty()) claims_.miss(where, fmt::format("ip: {}", why));
   }
 
-  void take_method(Interface& one, const std::string& method, const Place& where) {
+  void take_method(Interface& interface, const std::string& method, const Place& where) {
     const bool four = method == "dhcp" || method == "on" || method == "any" || method == "dhcp4" ||
                       method == "single-dhcp" || method == "both";
     const bool six =
         method == "dhcp6" || method == "auto6" || method == "auto" || method == "either6" || method == "both";
-    if (four) one.ipv4.method = InetMethod::kAuto;
-    if (six) one.ipv6.method = InetMethod::kAuto;
+    if (four) interface.ipv4.method = InetMethod::kAuto;
+    if (six) interface.ipv6.method = InetMethod::kAuto;
     const bool known =
         four || six || method == "none" || method == "off" || method == "link6" || method.empty();
     if (!known) claims_.miss(where, fmt::format("ip: method {} is not understood", method));
@@ -197,9 +198,9 @@ class CommandLine {
     const auto colon = value.find(':');
     const auto guid = guid_of_address(colon == std::string_view::npos ? "" : value.substr(colon + 1));
     if (!guid) return;
-    auto& one = make(std::string(value.substr(0, colon)), where);
-    one.guid = *guid;
-    one.names = true;
+    auto& interface = make(std::string(value.substr(0, colon)), where);
+    interface.guid = *guid;
+    interface.names = true;
     claims_.took(where);
   }
 
@@ -212,9 +213,9 @@ class CommandLine {
     if (dot == std::string_view::npos || !key)
       return claims_.miss(where, fmt::format("ib.pkey={}: is not INTERFACE.PKEY", value));
     claims_.took(where);
-    auto& one = make(std::string(value), where);
-    one.pkey = *key;
-    one.parent = std::string(value.substr(0, dot));
+    auto& interface = make(std::string(value), where);
+    interface.pkey = *key;
+    interface.parent = std::string(value.substr(0, dot));
   }
 
   /// An interface over one of ours, or a route over it.

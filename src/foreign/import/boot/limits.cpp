@@ -65,8 +65,8 @@ void read_unit(const File& file, std::vector<UnitLimit>& found, Claims& claims) 
         claims.miss(where, fmt::format("LimitMEMLOCK: {} is not a limit that the document has", item.value));
         continue;
       }
-      const auto before =
-          std::find_if(found.begin(), found.end(), [&](const UnitLimit& one) { return one.unit == unit; });
+      const auto before = std::find_if(found.begin(), found.end(),
+                                       [&](const UnitLimit& other) { return other.unit == unit; });
       if (before != found.end()) {
         claims.pass(before->where, "LimitMEMLOCK: a later line sets it again");
         found.erase(before);
@@ -78,8 +78,8 @@ void read_unit(const File& file, std::vector<UnitLimit>& found, Claims& claims) 
 
 /// Takes it up into the [[memlock]] with the same limit.
 void take_unit(const UnitLimit& found, Claims& claims) {
-  const auto entry = std::find_if(claims.entries.begin(), claims.entries.end(), [&](const Entry& one) {
-    return one.path == "memlock" && model::value_of(one.values, "limit") == value_of(found.limit);
+  const auto entry = std::find_if(claims.entries.begin(), claims.entries.end(), [&](const Entry& memlock) {
+    return memlock.path == "memlock" && model::value_of(memlock.values, "limit") == value_of(found.limit);
   });
   if (entry == claims.entries.end()) {
     claims.miss(found.where,

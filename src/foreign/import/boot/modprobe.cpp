@@ -101,8 +101,9 @@ class Options {
       // modprobe hands on all of them, and the kernel takes the last of each name.
       std::set<std::string> seen;
       std::reverse(list.begin(), list.end());
-      std::erase_if(
-          list, [&](const std::string& one) { return !seen.insert(one.substr(0, one.find('='))).second; });
+      std::erase_if(list, [&](const std::string& option) {
+        return !seen.insert(option.substr(0, option.find('='))).second;
+      });
       std::reverse(list.begin(), list.end());
       claims_.entry("module", model::Attributes{{"name", model::Value(module)}}, Place{}).values["options"] =
           std::move(list);

@@ -9,6 +9,7 @@
 #include <span>
 
 #include "base/text.hpp"
+#include "foreign/import/boot/udev_terms.hpp"
 #include "foreign/import/formats.hpp"
 #include "foreign/keys.hpp"
 #include "formats/udev/udev_backend.hpp"
@@ -16,75 +17,6 @@
 namespace rdmacfg::foreign {
 
 namespace {
-
-/// KEY{attribute}=="value" of a rule.
-struct Term {
-  std::string key;
-  std::string sign;
-  std::string value;
-  bool any_case = false;  ///< i"…"
-
-  [[nodiscard]] bool sets() const { return sign == "=" || sign == ":="; }
-  [[nodiscard]] bool adds() const { return sets() || sign == "+="; }
-};
-using Terms = std::vector<Term>;
-
-/// Where the quotation ends; \" is a quotation mark in it.
-std::size_t end_of_quote(std::string_view line) {
-  for (std::size_t at = 0; at < line.size(); ++at) {
-    if (line[at] == '"') return at;
-    if (line[at] == '\\') ++at;
-  }
-  return std::string_view::npos;
-}
-
-/// Nothing when the line is none that udev would take.
-std::optional<Terms> terms_of(std::string_view line) {
-  Terms out;
-  while (true) {
-    const auto from = line.find_first_not_of(" \t,");
-    if (from == std::string_view::npos) return out;
-    line.remove_prefix(from);
-    const auto attribute = line.find_first_of("{=");
-    const bool braced = attribute != std::string_view::npos && line[attribute] == '{';
-    const auto sign = line.find_first_of("=!+-:", braced ? std::min(line.find('}'), line.size()) : 0);
-    if (sign == std::string_view::npos) return std::nullopt;
-    Term term{std::string(base::trim(line.substr(0, sign))), {}, {}, false};
-    line.remove_prefix(sign);
-    const auto quote = line.find('"');
-    if (quote > 4) return std::nullopt;  // npos, too
-    term.sign = base::trim(line.substr(0, quote));
-    // key=e"…", key==i"…"
-    term.any_case = term.sign.ends_with('i');
-    if (term.sign.ends_with('e') || term.sign.ends_with('i')) term.sign.pop_back();
-    term.sign = base::trim(term.sign);
-    line.remove_prefix(quote + 1);
-    const auto end = end_of_quote(line);
-    if (end == std::string_view::npos) return std::nullopt;
-    term.value = line.substr(0, end);
-    line.remove_prefix(end + 1);
-    out.push_back(std::move(term));
-  }
-}
-
-/// The matches of a rule with `==`.
-std::string wanted(const Terms& terms, std::string_view key) {
-  for (const auto& term : terms) {
-    if (term.key == key && term.sign == "==") return term.value;
-  }
-  return {};
-}
-
-/// Whether the rule asks for digits above 9 in upper case: sysfs has them in lower case, so it fits nothing.
-bool fits_nothing(const Terms& terms, std::span<const std::string_view> keys) {
-  return std::any_of(terms.begin(), terms.end(), [&](const Term& term) {
-    return std::find(keys.begin(), keys.end(), term.key) != keys.end() && term.sign == "==" &&
-           !term.any_case && term.value.find_first_of("ABCDEF") != std::string::npos &&
-           term.value.find_first_of("[|") == std::string::npos;
-  });
-}
-constexpr std::array<std::string_view, 2> kAddressKeys{"ATTR{address}", "ATTRS{address}"};
-constexpr std::array<std::string_view, 3> kDeviceKeys{"ATTR{node_guid}", "ATTRS{node_guid}", "KERNELS"};
 
 /// The GUID that a pattern for the whole hardware address ends in: "?*00:02:c9:03:00:31:78:f2".
 std::optional<model::Guid> guid_of_pattern(std::string_view pattern) {
@@ -95,79 +27,19 @@ std::optional<model::Guid> guid_of_pattern(std::string_view pattern) {
   return guid && tail[2] == ':' ? std::optional(*guid) : std::nullopt;
 }
 
+constexpr std::array<std::string_view, 2> kAddressKeys{"ATTR{address}", "ATTRS{address}"};
+constexpr std::array<std::string_view, 3> kDeviceKeys{"ATTR{node_guid}", "ATTRS{node_guid}", "KERNELS"};
 constexpr std::string_view kUpperCase =
     "has digits in upper case; sysfs has lower case, so udev has never applied it";
 constexpr std::string_view kNameless = "does not name the port by the GUID at the end of its address";
-
-/// Whether it is for interfaces that go only.
-bool is_farewell(const Terms& terms) {
-  const auto action = wanted(terms, "ACTION");
-  const auto words = base::split(action, '|');
-  return !action.empty() && std::all_of(words.begin(), words.end(), [](std::string_view word) {
-    return word == "remove" || word == "unbind" || word == "offline";
-  });
-}
-
-/// Whether a match holds for a device of ours when it appears.
-enum class Fit { kNot, kMaybe, kYes };
-
-/// @param device  of RDMA, else an IPoIB interface
-Fit fit_of(const Term& term, bool device, const Claims& claims) {
-  constexpr std::size_t kLongest = 256;
-  if (term.value.size() > kLongest) return Fit::kMaybe;
-  const auto values = base::split(term.value, '|');
-  const auto is = [&](std::string_view text) {
-    const bool any = std::any_of(values.begin(), values.end(),
-                                 [&](std::string_view value) { return base::matches_glob(value, text); });
-    return any ? Fit::kYes : Fit::kNot;
-  };
-  auto out = Fit::kMaybe;
-  if (term.key == "ACTION") {
-    out = is("add");
-  } else if (term.key == "SUBSYSTEM") {
-    out = is(device ? "infiniband" : "net");
-  } else if (term.key == "ATTR{type}" && !device) {
-    out = is("32");
-  } else if (term.key == "NAME" && term.value == "?*") {
-    out = Fit::kNot;
-  } else if (term.key == "KERNEL" && !device) {
-    const bool ours = std::any_of(values.begin(), values.end(),
-                                  [&](std::string_view value) { return claims.knows(value); });
-    const bool all = is_pattern(term.value) && is("ib0") == Fit::kYes;
-    if (all || !ours) out = all ? Fit::kYes : Fit::kNot;
-  }
-  if (term.sign == "==" || out == Fit::kMaybe) return out;
-  return out == Fit::kYes ? Fit::kNot : Fit::kYes;
-}
-
-Fit fit_of(const Terms& terms, bool device, const Claims& claims) {
-  auto out = Fit::kYes;
-  for (const auto& term : terms) {
-    if (term.sign == "==" || term.sign == "!=") out = std::min(out, fit_of(term, device, claims));
-  }
-  return out;
-}
-
-/// Why a rule may not apply, by its matches with `!=`: empty where it does, nothing where it never does.
-std::optional<std::string> condition_of(const Terms& terms, bool device, const Claims& claims) {
-  std::string out;
-  for (const auto& term : terms) {
-    if (term.sign != "!=") continue;
-    const auto fit = fit_of(term, device, claims);
-    if (fit == Fit::kNot && term.key != "ACTION") return std::nullopt;
-    if (fit != Fit::kYes && out.empty())
-      out = fmt::format("applies only where {} is not \"{}\"", term.key, term.value);
-  }
-  return out;
-}
 
 /// The GOTOs before a rule, of which the one that goes farthest counts.
 class Jumps {
  public:
   /// A GOTO in line `line` to the rule `end`, which is not skipped itself.
-  void add(Fit fit, std::size_t end, int line) {
-    auto& jump = fit == Fit::kYes ? sure_ : unsure_;
-    if (fit != Fit::kNot && end > jump.end) jump = {end, line};
+  void add(UdevFit fit, std::size_t end, int line) {
+    auto& jump = fit == UdevFit::kYes ? sure_ : unsure_;
+    if (fit != UdevFit::kNot && end > jump.end) jump = {end, line};
   }
   [[nodiscard]] bool skips(std::size_t rule) const { return rule < sure_.end; }
   /// Why a rule may be skipped; empty: it is not.
@@ -192,26 +64,26 @@ class NamedInterfaces {
 
   /// `persistent`: of a file that names IPoIB interfaces, such as 70-persistent-ipoib.rules. `skipped`: why
   /// the rule may not be reached.
-  void rule(const Terms& terms, const Place& where, bool persistent, std::string_view skipped) {
-    const bool infiniband = wanted(terms, "ATTR{type}") == "32";
-    auto address = wanted(terms, "ATTR{address}");
-    if (address.empty()) address = wanted(terms, "ATTRS{address}");
+  void rule(const UdevTerms& terms, const Place& where, bool persistent, std::string_view skipped) {
+    const bool infiniband = matched_value(terms, "ATTR{type}") == "32";
+    auto address = matched_value(terms, "ATTR{address}");
+    if (address.empty()) address = matched_value(terms, "ATTRS{address}");
     const auto guid = guid_of_pattern(address);
-    const auto subsystem = wanted(terms, "SUBSYSTEM");
-    const auto kernel = wanted(terms, "KERNEL");
+    const auto subsystem = matched_value(terms, "SUBSYSTEM");
+    const auto kernel = matched_value(terms, "KERNEL");
     // Without a word of InfiniBand an attribute that only IPoIB interfaces have says the same.
     const bool ipoib = sets(terms, "ATTR{umcast}") ||
                        (sets(terms, "ATTR{mode}") && (subsystem == "net" || claims_.knows(kernel)));
     const bool mtu =
-        sets(terms, "ATTR{mtu}") && (claims_.knows(kernel) || claims_.knows(wanted(terms, "NAME")));
+        sets(terms, "ATTR{mtu}") && (claims_.knows(kernel) || claims_.knows(matched_value(terms, "NAME")));
     // Every action on interfaces of our names is ours too.
     const bool by_kernel = acts(terms) && is_for_us(kernel);
     const bool ours =
         guid || infiniband || ipoib || mtu || by_kernel || names_ours(terms, address, persistent);
     if (!ours || (!subsystem.empty() && subsystem != "net")) return;
-    const auto condition = condition_of(terms, false, claims_);
+    const auto condition = udev_condition(terms, UdevSubject::kInterface, claims_);
     if (!condition) return;
-    if (fits_nothing(terms, kAddressKeys)) return claims_.miss(where, std::string(kUpperCase));
+    if (asks_for_upper_case(terms, kAddressKeys)) return claims_.miss(where, std::string(kUpperCase));
     if (!skipped.empty() || !condition->empty()) {
       if (changes(terms)) claims_.miss(where, skipped.empty() ? *condition : std::string(skipped));
       return;
@@ -237,12 +109,12 @@ class NamedInterfaces {
   }
   /// Whether the rule gives a name to what may be an interface of ours: in a file for them, or a name as
   /// theirs are, unless the rule asks for another type or for an address that is not 20 bytes long.
-  [[nodiscard]] bool names_ours(const Terms& terms, std::string_view address, bool persistent) const {
-    const auto type = wanted(terms, "ATTR{type}");
+  [[nodiscard]] bool names_ours(const UdevTerms& terms, std::string_view address, bool persistent) const {
+    const auto type = matched_value(terms, "ATTR{type}");
     constexpr std::size_t kLongestEthernet = 19;  // with a star before or behind it
     const bool other = (!type.empty() && type != "32") ||
                        (!address.empty() && address.size() <= kLongestEthernet && !is_all_stars(address));
-    return !other && std::any_of(terms.begin(), terms.end(), [&](const Term& term) {
+    return !other && std::any_of(terms.begin(), terms.end(), [&](const UdevTerm& term) {
       return term.key == "NAME" && term.adds() && (persistent || claims_.knows(term.value));
     });
   }
@@ -250,28 +122,28 @@ class NamedInterfaces {
     return pattern.find_first_not_of("*?") == std::string_view::npos;
   }
   /// Whether the rule gives a name, runs something, or has others do so.
-  static bool acts(const Terms& terms) {
-    return std::any_of(terms.begin(), terms.end(), [](const Term& term) {
+  static bool acts(const UdevTerms& terms) {
+    return std::any_of(terms.begin(), terms.end(), [](const UdevTerm& term) {
       return term.adds() && (term.key == "NAME" || term.key.starts_with("RUN") || asks_others(term));
     });
   }
   /// Whether it does anything that is understood or named.
-  static bool changes(const Terms& terms) {
-    return acts(terms) || std::any_of(terms.begin(), terms.end(), [](const Term& term) {
+  static bool changes(const UdevTerms& terms) {
+    return acts(terms) || std::any_of(terms.begin(), terms.end(), [](const UdevTerm& term) {
              return term.adds() && (term.key.starts_with("ATTR{") || term.key.starts_with("SYSCTL{"));
            });
   }
   /// Variables by which a rule has NetworkManager or systemd do something with an interface.
-  static bool asks_others(const Term& term) {
+  static bool asks_others(const UdevTerm& term) {
     return term.key == "ENV{NM_UNMANAGED}" || term.key == "ENV{SYSTEMD_WANTS}";
   }
-  static bool sets(const Terms& terms, std::string_view key) {
+  static bool sets(const UdevTerms& terms, std::string_view key) {
     return std::any_of(terms.begin(), terms.end(),
-                       [&](const Term& term) { return term.key == key && term.sets(); });
+                       [&](const UdevTerm& term) { return term.key == key && term.sets(); });
   }
 
   /// One assignment of a rule; whether it is understood.
-  bool read_assignment(const Term& term, const Terms& terms, const std::optional<model::Guid>& guid,
+  bool read_assignment(const UdevTerm& term, const UdevTerms& terms, const std::optional<model::Guid>& guid,
                        const Place& where) {
     const bool attribute = term.key == "ATTR{mode}" || term.key == "ATTR{umcast}" || term.key == "ATTR{mtu}";
     if (term.key == "NAME" && term.sets()) return name(term, guid, where);
@@ -296,7 +168,7 @@ class NamedInterfaces {
     return false;
   }
 
-  bool name(const Term& term, const std::optional<model::Guid>& guid, const Place& where) {
+  bool name(const UdevTerm& term, const std::optional<model::Guid>& guid, const Place& where) {
     if (!guid) {
       claims_.miss(where, std::string(kNameless));
     } else if (term.value.find_first_of("$%") != std::string::npos) {
@@ -312,22 +184,22 @@ class NamedInterfaces {
   }
 
   /// The interface that the rule is for: of a port, or of a name.
-  Interface* matched_interface(const Terms& terms, const std::optional<model::Guid>& guid,
+  Interface* matched_interface(const UdevTerms& terms, const std::optional<model::Guid>& guid,
                                const Place& where) {
     Interface fresh;
     fresh.where = where;
     fresh.passive = true;
     fresh.guid = guid;
     if (guid) return &by_guid_.try_emplace(*guid, std::move(fresh)).first->second;
-    fresh.name = wanted(terms, "NAME");
-    if (fresh.name.empty()) fresh.name = wanted(terms, "KERNEL");
+    fresh.name = matched_value(terms, "NAME");
+    if (fresh.name.empty()) fresh.name = matched_value(terms, "KERNEL");
     if (fresh.name.empty() || is_pattern(fresh.name)) return nullptr;
     const auto name = fresh.name;
     return &by_name_.try_emplace(name, std::move(fresh)).first->second;
   }
 
   /// @return what is wrong.
-  static std::string set(const Term& term, Interface& interface) {
+  static std::string set(const UdevTerm& term, Interface& interface) {
     // e"connected\n" is with the line feed that the kernel compares with.
     auto value = term.value;
     if (value.ends_with("\\n")) value.resize(value.size() - 2);
@@ -354,7 +226,7 @@ class NamedInterfaces {
 };
 
 /// The words of a term that calls rdma_rename, from that on; empty for others.
-std::vector<std::string_view> rename_words(const Term& term) {
+std::vector<std::string_view> rename_words(const UdevTerm& term) {
   auto words = words_of(term.value);
   const auto at = std::find_if(words.begin(), words.end(), [](std::string_view word) {
     return word == "rdma_rename" || word.ends_with("/rdma_rename");
@@ -363,24 +235,24 @@ std::vector<std::string_view> rename_words(const Term& term) {
   return words;
 }
 
-bool renames_device(const Terms& terms) {
+bool renames_device(const UdevTerms& terms) {
   return std::any_of(terms.begin(), terms.end(),
-                     [](const Term& term) { return !rename_words(term).empty(); });
+                     [](const UdevTerm& term) { return !rename_words(term).empty(); });
 }
 
 /// rdma-core's 60-rdma-persistent-naming.rules: PROGRAM="rdma_rename %k NAME_FIXED NAME". Which devices a
 /// rule is for may be said by SUBSYSTEM, by those of its parents, or by the device's name alone.
-void parse_device(const Terms& terms, const Place& where, std::string_view skipped, Claims& claims) {
-  const auto program =
-      std::find_if(terms.begin(), terms.end(), [](const Term& term) { return !rename_words(term).empty(); });
+void parse_device(const UdevTerms& terms, const Place& where, std::string_view skipped, Claims& claims) {
+  const auto program = std::find_if(terms.begin(), terms.end(),
+                                    [](const UdevTerm& term) { return !rename_words(term).empty(); });
   if (program == terms.end()) return;
   if (program->key != "PROGRAM")
     return claims.miss(where, fmt::format("rdma_rename in {}: is not understood", program->key));
-  const auto condition = condition_of(terms, true, claims);
+  const auto condition = udev_condition(terms, UdevSubject::kDevice, claims);
   if (!condition) return;
   if (!skipped.empty() || !condition->empty())
     return claims.miss(where, skipped.empty() ? *condition : std::string(skipped));
-  const auto subsystem = wanted(terms, "SUBSYSTEM");
+  const auto subsystem = matched_value(terms, "SUBSYSTEM");
   if (!subsystem.empty() && subsystem != "infiniband")
     return claims.miss(where, fmt::format("rdma_rename for devices of the subsystem {}", subsystem));
   const auto words = rename_words(*program);
@@ -395,12 +267,12 @@ void parse_device(const Terms& terms, const Place& where, std::string_view skipp
                        fmt::format("{}: the document does not support naming policies; name each device",
                                    policy.empty() ? "rdma_rename" : policy));
   }
-  if (fits_nothing(terms, kDeviceKeys)) return claims.miss(where, std::string(kUpperCase));
+  if (asks_for_upper_case(terms, kDeviceKeys)) return claims.miss(where, std::string(kUpperCase));
   model::Attributes identity;
-  auto node = wanted(terms, "ATTR{node_guid}");
-  if (node.empty()) node = wanted(terms, "ATTRS{node_guid}");
-  auto slot = wanted(terms, "KERNELS");
-  if (slot.empty()) slot = wanted(terms, "ENV{ID_PATH}");
+  auto node = matched_value(terms, "ATTR{node_guid}");
+  if (node.empty()) node = matched_value(terms, "ATTRS{node_guid}");
+  auto slot = matched_value(terms, "KERNELS");
+  if (slot.empty()) slot = matched_value(terms, "ENV{ID_PATH}");
   if (slot.starts_with("pci-")) slot.erase(0, 4);
   if (const auto guid = model::Guid::parse(node)) {
     identity["node_guid"] = guid->text();
@@ -421,12 +293,12 @@ void parse_device(const Terms& terms, const Place& where, std::string_view skipp
 struct UdevRule {
   std::string text;
   int line = 0;
-  std::optional<Terms> terms = {};
+  std::optional<UdevTerms> terms = {};
 
   [[nodiscard]] std::string_view value(std::string_view key) const {
     if (!terms) return {};
     const auto at =
-        std::find_if(terms->begin(), terms->end(), [&](const Term& term) { return term.key == key; });
+        std::find_if(terms->begin(), terms->end(), [&](const UdevTerm& term) { return term.key == key; });
     return at == terms->end() ? std::string_view() : std::string_view(at->value);
   }
 };
@@ -439,7 +311,7 @@ class RulesOfFile {
       : path_(path), interfaces_(interfaces), claims_(claims) {}
 
   void add(std::string text, int line) {
-    auto terms = terms_of(text);
+    auto terms = parse_udev_terms(text);
     rules_.push_back({std::move(text), line, std::move(terms)});
   }
 
@@ -457,9 +329,10 @@ class RulesOfFile {
       if (targets[at] == 0) continue;
       for (auto* jumps : {&of_interfaces_, &of_devices_}) {
         if (jumps->skips(at)) continue;
-        const auto fit = fit_of(*rule.terms, jumps == &of_devices_, claims_);
+        const auto fit = udev_fit(
+            *rule.terms, jumps == &of_devices_ ? UdevSubject::kDevice : UdevSubject::kInterface, claims_);
         const bool reached = jumps->reason(at).empty();
-        jumps->add(reached ? fit : std::min(fit, Fit::kMaybe), targets[at], rule.line);
+        jumps->add(reached ? fit : std::min(fit, UdevFit::kMaybe), targets[at], rule.line);
       }
     }
   }
@@ -474,9 +347,9 @@ class RulesOfFile {
                         line.find("rdma_rename") != std::string_view::npos ||
                         line.find("type}==\"32\"") != std::string_view::npos;
       if (ours) claims_.miss(where, "is not a valid rule");
-    } else if (is_farewell(*rule.terms)) {
+    } else if (is_for_removal(*rule.terms)) {
       return;
-    } else if (wanted(*rule.terms, "SUBSYSTEM") == "infiniband" || renames_device(*rule.terms)) {
+    } else if (matched_value(*rule.terms, "SUBSYSTEM") == "infiniband" || renames_device(*rule.terms)) {
       parse_device(*rule.terms, where, of_devices_.reason(at), claims_);
     } else {
       const auto file = path_.substr(path_.rfind('/') + 1);

@@ -50,16 +50,16 @@ class Version1 {
     const bool route = node.find("type")->text == "route";
     const auto* key = node.find(route ? "gateway" : "interface");
     const auto via = model::IpAddress::parse(key != nullptr && route ? key->text : std::string());
-    for (auto& one : std::span(claims_.interfaces).subspan(first_)) {
-      if (route && via && reaches(one, *via)) return routes(node, one);
-      if (!route && key != nullptr && one.name == key->text) return servers(node, one);
+    for (auto& interface : std::span(claims_.interfaces).subspan(first_)) {
+      if (route && via && reaches(interface, *via)) return routes(node, interface);
+      if (!route && key != nullptr && interface.name == key->text) return servers(node, interface);
     }
     claims_.pass(node.place(),
                  fmt::format("a {} of the whole host is not imported", route ? "route" : "nameserver"));
   }
 
-  static bool reaches(const Interface& one, const model::IpAddress& gateway) {
-    const auto& addresses = one.inet(gateway.family).addresses;
+  static bool reaches(const Interface& interface, const model::IpAddress& gateway) {
+    const auto& addresses = interface.inet(gateway.family).addresses;
     return std::any_of(addresses.begin(), addresses.end(),
                        [&](const model::IpPrefix& prefix) { return prefix.contains(gateway); });
   }

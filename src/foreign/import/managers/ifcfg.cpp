@@ -198,8 +198,9 @@ class Ifcfg {
     // PKEY_ID_NM is what NetworkManager keeps beside PKEY_ID, without the bit that ifup-ib adds.
     const auto raw = keys_.take("PKEY_ID_NM"), id = keys_.take("PKEY_ID");
     if (!on.value_or(false)) {
-      for (const auto& one : {parent, raw, id}) {
-        if (one) claims_.pass(keys_.place(*one), fmt::format("{}: has no effect without PKEY=yes", one->key));
+      for (const auto& unused : {parent, raw, id}) {
+        if (unused)
+          claims_.pass(keys_.place(*unused), fmt::format("{}: has no effect without PKEY=yes", unused->key));
       }
       return;
     }
@@ -414,8 +415,8 @@ void parse_ifcfg(std::span<const File> files, Claims& claims) {
     filed.try_emplace(name.substr(6), claims.interfaces.size() - 1);
   }
   for (const auto* file : aliases) {
-    if (auto* one = find(alias_of(name_of(*file))); one != nullptr) {
-      parse_alias(*file, *one, claims);
+    if (auto* interface = find(alias_of(name_of(*file))); interface != nullptr) {
+      parse_alias(*file, *interface, claims);
     } else {
       claims.pass({file->path, 0}, "is not for an InfiniBand interface");
     }
@@ -426,13 +427,13 @@ void parse_ifcfg(std::span<const File> files, Claims& claims) {
     const auto kind = name.substr(0, dash);
     const bool six = kind == "route6", rules = kind == "rule" || kind == "rule6";
     if ((!six && !rules && kind != "route") || dash == std::string::npos || is_leftover(name)) continue;
-    auto* one = find(name.substr(dash + 1));
-    if (one == nullptr) {
+    auto* interface = find(name.substr(dash + 1));
+    if (interface == nullptr) {
       claims.pass({file.path, 0}, "is not for an InfiniBand interface");
     } else if (rules) {
       claims.miss({file.path, 0}, "the document does not support policy rules");
     } else {
-      parse_route_file(file, six ? Family::kIpv6 : Family::kIpv4, *one, find, claims);
+      parse_route_file(file, six ? Family::kIpv6 : Family::kIpv4, *interface, find, claims);
     }
   }
   for (const auto& file : files) {

@@ -42,12 +42,12 @@ void parse_route_file(const File& file, Family family, Interface& owner,
       const auto line = base::trim(raw.substr(0, raw.find('#')));
       if (line.empty()) continue;
       const auto device = device_of(line);
-      auto* one = device.empty() || device == owner.name ? &owner : find(std::string(device));
-      if (one == nullptr) {
+      auto* interface = device.empty() || device == owner.name ? &owner : find(std::string(device));
+      if (interface == nullptr) {
         claims.pass({file.path, number}, fmt::format("is for {}, not for {}", device, owner.name));
         continue;
       }
-      const auto why = add_route_words(one->inet(family), family, line);
+      const auto why = add_route_words(interface->inet(family), family, line);
       if (why.empty()) {
         claims.took({file.path, number});
       } else {

@@ -99,16 +99,16 @@ class Interfaces {
       --claims_.understood[hook.where.file];
       claims_.miss(hook.where, fmt::format("{}: {}", hook.key, why));
     }
-    for (auto& [name, one] : found) {
-      if (const auto parent = parent_of(name); !one.pkey && !parent.empty()) {
+    for (auto& [name, interface] : found) {
+      if (const auto parent = parent_of(name); !interface.pkey && !parent.empty()) {
         if (const auto pkey = pkey_of("0x" + name.substr(parent.size() + 1))) {
-          one.pkey = *pkey;
-          one.parent = parent;
+          interface.pkey = *pkey;
+          interface.parent = parent;
         }
       }
-      place_search(one);
-      settle(one);
-      claims_.interfaces.push_back(std::move(one));
+      place_search(interface);
+      settle(interface);
+      claims_.interfaces.push_back(std::move(interface));
     }
   }
 
@@ -188,7 +188,7 @@ class Interfaces {
     constexpr std::size_t kMostInherited = 20'000;
     const auto written = stanzas_;
     std::map<std::pair<std::string_view, std::string_view>, const Stanza*> places;  // by name and family
-    for (const auto& one : written) places.try_emplace({one.name, one.family}, &one);
+    for (const auto& stanza : written) places.try_emplace({stanza.name, stanza.family}, &stanza);
     std::size_t inherited = 0;
     for (auto& heir : stanzas_) {
       auto from = heir.heir_of;

@@ -134,9 +134,9 @@ class HookParser {
  private:
   /// Another interface has what its own stanza says; a command elsewhere may add to that.
   template <class T>
-  std::string put(std::optional<T>& into, const T& value, const Interface& one, std::string_view what) {
-    if (one.name != hook_.own && into && *into != value)
-      return fmt::format("{}: {} says something else", what, one.where.text());
+  std::string put(std::optional<T>& into, const T& value, const Interface& interface, std::string_view what) {
+    if (interface.name != hook_.own && into && *into != value)
+      return fmt::format("{}: {} says something else", what, interface.where.text());
     into = value;
     return {};
   }
@@ -155,65 +155,65 @@ class HookParser {
   std::string make(const std::string& name, const std::string& parent, std::string_view key) {
     const auto pkey = pkey_of(key);
     if (!pkey) {
-      if (auto* one = of(name)) one->broken = true;
+      if (auto* interface = of(name)) interface->broken = true;
       return pkey.error().message;
     }
     const auto [at, fresh] = found_.try_emplace(name);
-    auto& one = at->second;
+    auto& interface = at->second;
     if (fresh) {
-      one.name = name;
-      one.where = hook_.where;
+      interface.name = name;
+      interface.where = hook_.where;
     }
-    one.pkey = *pkey;
-    one.parent = parent;
+    interface.pkey = *pkey;
+    interface.parent = parent;
     return {};
   }
 
   std::string take_sysfs_write(const SysfsWrite& echo) {
     if (echo.file == "mode") {
-      auto* one = of(echo.interface);
-      if (one == nullptr) return unknown(echo.interface);
+      auto* interface = of(echo.interface);
+      if (interface == nullptr) return unknown(echo.interface);
       const auto mode = model::parse_ipoib_mode(echo.value);
-      return mode ? put(one->mode, *mode, *one, "mode") : mode.error().message;
+      return mode ? put(interface->mode, *mode, *interface, "mode") : mode.error().message;
     }
     if (echo.file == "umcast" || echo.file == "mtu") {
-      auto* one = of(echo.interface);
-      if (one == nullptr) return unknown(echo.interface);
-      return echo.file == "mtu" ? set_mtu(*one, echo.value) : set_umcast(*one, echo.value);
+      auto* interface = of(echo.interface);
+      if (interface == nullptr) return unknown(echo.interface);
+      return echo.file == "mtu" ? set_mtu(*interface, echo.value) : set_umcast(*interface, echo.value);
     }
     const auto pkey = pkey_of(echo.value);
     // The kernel names the child after its parent and the P_Key, as a full member.
     if (pkey) return make(child_name(echo.interface, *pkey), echo.interface, echo.value);
-    if (auto* one = of(hook_.own); one != nullptr && hook_.own.starts_with(echo.interface + "."))
-      one->broken = true;
+    if (auto* interface = of(hook_.own); interface != nullptr && hook_.own.starts_with(echo.interface + "."))
+      interface->broken = true;
     return pkey.error().message;
   }
 
   std::string take_add(const Add& add) {
     auto why = make(add.name, add.parent, add.pkey);
     if (!why.empty()) return why;
-    auto& one = found_.find(add.name)->second;
+    auto& interface = found_.find(add.name)->second;
     if (!add.mode.empty()) {
       const auto mode = model::parse_ipoib_mode(add.mode);
       if (!mode) return mode.error().message;
-      why = put(one.mode, *mode, one, "mode");
+      why = put(interface.mode, *mode, interface, "mode");
     }
-    if (!add.umcast.empty() && why.empty()) why = set_umcast(one, add.umcast);
+    if (!add.umcast.empty() && why.empty()) why = set_umcast(interface, add.umcast);
     if (!add.rest.empty() && why.empty()) why = fmt::format("{}: is not understood", add.rest);
     return why;
   }
 
-  std::string set_umcast(Interface& one, std::string_view value) {
+  std::string set_umcast(Interface& interface, std::string_view value) {
     const auto umcast = yes_or_no(value);
     if (!umcast) return fmt::format("umcast {}: is neither 0 nor 1", value);
-    return put(one.umcast, *umcast, one, "umcast");
+    return put(interface.umcast, *umcast, interface, "umcast");
   }
 
-  std::string set_mtu(Interface& one, std::string_view value) {
+  std::string set_mtu(Interface& interface, std::string_view value) {
     const auto number = base::parse_number(value);
     if (!number || *number > static_cast<std::uint64_t>(model::kMtuConnectedMax))
       return fmt::format("{} is not a valid MTU", value);
-    return put(one.mtu, static_cast<std::int64_t>(*number), one, "MTU");
+    return put(interface.mtu, static_cast<std::int64_t>(*number), interface, "MTU");
   }
 
   std::string route() {
@@ -221,12 +221,12 @@ class HookParser {
                                    [](const auto& word) { return word == "add" || word == "replace"; });
     if (verb == words_.end()) return std::string(kNot);
     const auto device = after(words_, "dev");
-    auto* one = of(device.empty() ? std::string_view(hook_.own) : device);
-    if (one == nullptr) return unknown(device.empty() ? std::string_view(hook_.own) : device);
+    auto* interface = of(device.empty() ? std::string_view(hook_.own) : device);
+    if (interface == nullptr) return unknown(device.empty() ? std::string_view(hook_.own) : device);
     const auto family = has(words_, "-6")   ? model::Family::kIpv6
                         : has(words_, "-4") ? model::Family::kIpv4
                                             : hook_.family;
-    return add_route_words(one->inet(family), family, base::join(Words(verb + 1, words_.end()), " "));
+    return add_route_words(interface->inet(family), family, base::join(Words(verb + 1, words_.end()), " "));
   }
 
   /// Arguments of `ip link set` and ifconfig: the interface with or without `dev`, in any place.
@@ -247,10 +247,10 @@ class HookParser {
         rest += rest.empty() ? *at : ' ' + *at;
       }
     }
-    auto* one = of(device);
-    if (one == nullptr) return unknown(device);
+    auto* interface = of(device);
+    if (interface == nullptr) return unknown(device);
     if (!mtu.empty()) {
-      if (auto why = set_mtu(*one, mtu); !why.empty()) return why;
+      if (auto why = set_mtu(*interface, mtu); !why.empty()) return why;
     }
     if (!name.empty()) return rename(device, name);
     return rest.empty() ? std::string() : fmt::format("{}: is not understood", rest);
@@ -259,15 +259,15 @@ class HookParser {
   /// A child of the kernel's name becomes the stanza's interface.
   std::string rename(const std::string& from, const std::string& to) {
     auto child = found_.extract(from);
-    auto* one = of(to);
-    if (one == nullptr || to != hook_.own || !child.mapped().pkey || one->pkey) {
+    auto* interface = of(to);
+    if (interface == nullptr || to != hook_.own || !child.mapped().pkey || interface->pkey) {
       found_.insert(std::move(child));
       return std::string(kNot);
     }
-    one->pkey = child.mapped().pkey;
-    one->parent = child.mapped().parent;
-    if (!one->mode) one->mode = child.mapped().mode;
-    if (!one->mtu) one->mtu = child.mapped().mtu;
+    interface->pkey = child.mapped().pkey;
+    interface->parent = child.mapped().parent;
+    if (!interface->mode) interface->mode = child.mapped().mode;
+    if (!interface->mtu) interface->mtu = child.mapped().mtu;
     return {};
   }
 
@@ -337,11 +337,11 @@ std::string take_hook(const Hook& hook, std::map<std::string, Interface, std::le
     }
     const auto words = shell_words(command.text, hook.own);
     if (words.empty() || words.front() == "exit" || (!command.block.empty() && says_nothing(words))) continue;
-    auto one = hook;
-    one.command = command.text;
+    auto inner = hook;
+    inner.command = command.text;
     // The condition of an `if` that is not understood is told where something depends on it.
     const auto why = !command.block.empty() ? command.block
-                     : runs                 ? HookParser(one, found).take()
+                     : runs                 ? HookParser(inner, found).take()
                                             : std::string(kNot);
     if (why.empty() || (command.decides && command.block.empty())) continue;
     runs = false;

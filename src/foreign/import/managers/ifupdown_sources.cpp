@@ -58,12 +58,12 @@ bool Sources::has(std::string_view path) const {
       name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '-'; });
   if (plain && folders_.contains(path.substr(0, slash))) return true;
   return std::any_of(patterns_.begin(), patterns_.end(),
-                     [&](const std::string& one) { return base::matches_glob(one, path); });
+                     [&](const std::string& pattern) { return base::matches_glob(pattern, path); });
 }
 
 bool is_beside_main(const File& file, std::span<const File> files) {
   return file.path.starts_with(kBeside) &&
-         std::any_of(files.begin(), files.end(), [](const File& one) { return one.path == kMain; });
+         std::any_of(files.begin(), files.end(), [](const File& other) { return other.path == kMain; });
 }
 
 }  // namespace rdmacfg::foreign

@@ -30,11 +30,11 @@ Inet inet_of(const Section& parent, Family family) {
   for (const auto& child : section->children) {
     const auto route = model::from_attributes<kinds::RouteConfig>(child.attributes());
     if (!route.to) continue;
-    Route one{*route.to, route.via, {}, 254};
-    if (route.metric) one.metric = route.metric->number;
-    if (family == Family::kIpv6 && one.metric == 0U) one.metric = kinds::kMetricOfIpv6;
-    if (route.table) one.table = route.table->number;
-    add_route(out, one);
+    Route entry{*route.to, route.via, {}, 254};
+    if (route.metric) entry.metric = route.metric->number;
+    if (family == Family::kIpv6 && entry.metric == 0U) entry.metric = kinds::kMetricOfIpv6;
+    if (route.table) entry.table = route.table->number;
+    add_route(out, entry);
   }
   return out;
 }
@@ -59,8 +59,8 @@ Interface common_of(const Section& section) {
 }  // namespace
 
 bool is_addressed(const ImportedHost::InterfaceTree& tree) {
-  const auto has = [](const Interface& one, Family family) {
-    return !one.inet(family).empty() && !is_default(one.inet(family), family);
+  const auto has = [](const Interface& interface, Family family) {
+    return !interface.inet(family).empty() && !is_default(interface.inet(family), family);
   };
   const auto addressed = [&](const Interface& interface) {
     const bool there = interface.state != model::State::kAbsent && interface.state != model::State::kIgnore;
@@ -99,14 +99,16 @@ std::vector<ImportedHost::InterfaceTree> interface_trees_of(const std::vector<Se
       tree.port.guid = *guid;
     for (const auto& child : section.children) {
       if (child.path != "ipoib.pkey") continue;
-      auto one = common_of(child);
-      if (const auto pkey = model::Pkey::parse(model::text_at(child.attributes(), "pkey"))) one.pkey = *pkey;
-      one.guid = tree.port.guid;
-      one.parent = tree.port.name;
-      if (one.name == child_name(tree.port.name, one.pkey.value_or(model::Pkey{}))) one.names = false;
-      if (one.name.empty() && !tree.port.name.empty() && one.pkey)
-        one.name = child_name(tree.port.name, *one.pkey);
-      tree.children.push_back(std::move(one));
+      auto pkey_interface = common_of(child);
+      if (const auto pkey = model::Pkey::parse(model::text_at(child.attributes(), "pkey")))
+        pkey_interface.pkey = *pkey;
+      pkey_interface.guid = tree.port.guid;
+      pkey_interface.parent = tree.port.name;
+      if (pkey_interface.name == child_name(tree.port.name, pkey_interface.pkey.value_or(model::Pkey{})))
+        pkey_interface.names = false;
+      if (pkey_interface.name.empty() && !tree.port.name.empty() && pkey_interface.pkey)
+        pkey_interface.name = child_name(tree.port.name, *pkey_interface.pkey);
+      tree.children.push_back(std::move(pkey_interface));
     }
     drop_default_settings(tree);
     std::sort(tree.children.begin(), tree.children.end(),

@@ -109,13 +109,13 @@ class Device {
     const auto* local = keys_.take("link-local");
     const auto families = keys_.words("link-local");
     if (local == nullptr || local->sort != YamlNode::Sort::kSequence) return;
-    for (const auto* one : families) {
-      if (one->text == "ipv4" || one->text == "ipv6") continue;
-      return report(*one, fmt::format("link-local: {} is neither ipv4 nor ipv6", one->text));
+    for (const auto* family : families) {
+      if (family->text == "ipv4" || family->text == "ipv6") continue;
+      return report(*family, fmt::format("link-local: {} is neither ipv4 nor ipv6", family->text));
     }
     const auto has = [&](std::string_view family) {
       return std::any_of(families.begin(), families.end(),
-                         [&](const YamlNode* one) { return one->text == family; });
+                         [&](const YamlNode* node) { return node->text == family; });
     };
     if (has("ipv4") && out_.ipv4.method != InetMethod::kAuto) out_.ipv4.method = InetMethod::kLinkLocal;
     if (!has("ipv6") && !out_.ipv6.method) out_.ipv6.method = InetMethod::kDisabled;
@@ -126,7 +126,7 @@ class Device {
     const auto* node = keys_.mapping(key);
     if (node == nullptr || inet.method != InetMethod::kAuto) return;
     YamlKeys inner(*node, claims_);
-    for (const auto* one : {"use-dns", "use-routes", "use-mtu"}) inner.usual(one, "yes");
+    for (const auto* option : {"use-dns", "use-routes", "use-mtu"}) inner.usual(option, "yes");
     inner.usual("use-domains", "no");
     inner.pass({"use-ntp", "use-hostname", "send-hostname", "hostname"});
     inner.finish(key);
@@ -206,8 +206,8 @@ bool is_ipoib(const YamlNode::Member& member, const Claims& claims) {
 /// Bonds and the like, which are passed over, but for those with an interface of ours.
 void parse_others(std::string_view sort, const YamlNode& node, const std::set<std::string>& ours,
                   Claims& claims) {
-  const auto is_ours = [&](const YamlNode& one) {
-    return one.is_scalar() && (ours.contains(one.text) || claims.knows(one.text));
+  const auto is_ours = [&](const YamlNode& item) {
+    return item.is_scalar() && (ours.contains(item.text) || claims.knows(item.text));
   };
   bool any = false;
   for (const auto& member : node.members) {

@@ -100,14 +100,15 @@ class Reading {
     if (const auto who = name.empty() ? guid->text() : name; !taken_.insert(who).second)
       return claims_.pass({file.path, 0}, fmt::format("an earlier file is for {}", who));
     // The first file that fits holds, and that one was not understood.
-    const auto earlier = std::find_if(patterns_.begin(), patterns_.end(),
-                                      [&](const Pattern& one) { return !name.empty() && one.fits(name); });
+    const auto earlier = std::find_if(patterns_.begin(), patterns_.end(), [&](const Pattern& pattern) {
+      return !name.empty() && pattern.fits(name);
+    });
     if (earlier != patterns_.end())
       return claims_.pass({file.path, 0},
                           fmt::format("{}, an earlier file, is for {}, too", earlier->file, name));
     Network network(file, drop_ins_, claims_);
     const auto child = std::find_if(children_.begin(), children_.end(),
-                                    [&](const Interface& one) { return one.name == name; });
+                                    [&](const Interface& interface) { return interface.name == name; });
     if (child != children_.end()) return network.parse(*child);
     Interface out;
     out.where = {file.path, 0};
@@ -129,10 +130,10 @@ class Reading {
     [[nodiscard]] bool fits(std::string_view name) const {
       constexpr std::size_t kLongest = 64;
       bool any = names.empty();
-      for (const auto& one : names) {
-        if (one.size() > kLongest) continue;
-        const bool never = one.starts_with('!');
-        if (!base::matches_glob(std::string_view(one).substr(never ? 1 : 0), name)) continue;
+      for (const auto& pattern : names) {
+        if (pattern.size() > kLongest) continue;
+        const bool never = pattern.starts_with('!');
+        if (!base::matches_glob(std::string_view(pattern).substr(never ? 1 : 0), name)) continue;
         if (never) return false;
         any = true;
       }

@@ -72,10 +72,10 @@ class State {
     if (const auto* node = keys.mapping("dns-resolver")) servers(*node);
     keys.pass({"hostname"});
     keys.finish("state");
-    for (auto& one : found_) {
-      place_search(one);
-      settle(one);
-      claims_.interfaces.push_back(std::move(one));
+    for (auto& interface : found_) {
+      place_search(interface);
+      settle(interface);
+      claims_.interfaces.push_back(std::move(interface));
     }
   }
 
@@ -104,20 +104,7 @@ class State {
       claims_.miss(name->place(), fmt::format("{}: an interface that a capture finds", name->text));
       return;
     }
-    if (!is_ours(node)) {
-      const auto* name = node.find("name");
-      const auto who = name == nullptr ? std::string("it") : name->text;
-      if (const auto* port = port_of_ours(node); port != nullptr) {
-        claims_.miss(
-            {file_.path, node.line},
-            fmt::format("{} is over {}: bonds, bridges and VLANs are not part of the document, nor are "
-                        "their addresses",
-                        who, port->text));
-      } else {
-        claims_.pass({file_.path, node.line}, fmt::format("{} is not for InfiniBand", who));
-      }
-      return;
-    }
+    if (!is_ours(node)) return pass_over(node);
     YamlKeys keys(node, claims_);
     Interface out;
     out.where = {file_.path, node.line};
@@ -157,6 +144,21 @@ class State {
     found_.push_back(std::move(out));
   }
 
+  /// An interface for something else; named where that stands over an interface of ours.
+  void pass_over(const YamlNode& node) {
+    const auto* name = node.find("name");
+    const auto who = name == nullptr ? std::string("it") : name->text;
+    if (const auto* port = port_of_ours(node); port != nullptr) {
+      claims_.miss(
+          {file_.path, node.line},
+          fmt::format("{} is over {}: bonds, bridges and VLANs are not part of the document, nor are "
+                      "their addresses",
+                      who, port->text));
+    } else {
+      claims_.pass({file_.path, node.line}, fmt::format("{} is not for InfiniBand", who));
+    }
+  }
+
   /// The first port of a bond or VRF that is an interface of ours.
   [[nodiscard]] const YamlNode* port_of_ours(const YamlNode& node) const {
     for (const auto* sort : {"vlan", "mac-vlan", "ipvlan", "vxlan"}) {
@@ -171,8 +173,8 @@ class State {
         if (list == nullptr) continue;
         for (const auto& item : list->items) {
           const auto* name = item.find("name");  // of a bridge's port, which is a mapping
-          const auto& one = name == nullptr ? item : *name;
-          if (ours_.contains(one.text) || claims_.knows(one.text)) return &one;
+          const auto& port = name == nullptr ? item : *name;
+          if (ours_.contains(port.text) || claims_.knows(port.text)) return &port;
         }
       }
     }
@@ -295,8 +297,8 @@ class State {
     inner.pass({"options"});
     inner.finish("dns-resolver");
     Interface* owner = nullptr;
-    for (auto& one : found_) {
-      if (owner == nullptr && (one.ipv4.gateway || one.ipv6.gateway)) owner = &one;
+    for (auto& interface : found_) {
+      if (owner == nullptr && (interface.ipv4.gateway || interface.ipv6.gateway)) owner = &interface;
     }
     if (owner == nullptr) {
       claims_.pass(config->place(),

@@ -242,15 +242,15 @@ constexpr auto kIgnoredElements = std::to_array<std::string_view>({"NAME",
                                                                    "PREFIXLEN*",
                                                                    "NETMASK*"});
 
-bool reaches(const Interface& one, const model::IpAddress& gateway) {
-  const auto& addresses = one.inet(gateway.family).addresses;
+bool reaches(const Interface& interface, const model::IpAddress& gateway) {
+  const auto& addresses = interface.inet(gateway.family).addresses;
   return std::any_of(addresses.begin(), addresses.end(),
                      [&](const model::IpPrefix& prefix) { return prefix.contains(gateway); });
 }
 
 /// The owner of a route that names no interface: the one whose network its gateway is in.
 struct Owner {
-  Interface* one = nullptr;
+  Interface* interface = nullptr;
   bool other = false;  ///< an interface that is not for InfiniBand
 };
 
@@ -265,8 +265,8 @@ Owner owner_of(std::string_view gateway, std::span<Interface> interfaces, std::s
 }
 
 /// The handling of offers of a DHCP server (ifcfg-dhcp(5)).
-void offers(Keys& keys, const Interface& one) {
-  const bool used = one.ipv4.method == InetMethod::kAuto || one.ipv6.method == InetMethod::kAuto;
+void offers(Keys& keys, const Interface& interface) {
+  const bool used = interface.ipv4.method == InetMethod::kAuto || interface.ipv6.method == InetMethod::kAuto;
   if (!used) return keys.pass({"DHCLIENT*"});
   keys.usual("DHCLIENT_SET_DEFAULT_ROUTE", "yes");
   keys.usual("DHCLIENT_ROUTE_PRIORITY", "0");
@@ -300,7 +300,7 @@ void read_routes(const File& file, const std::string& owner, std::span<Interface
     auto* at = named == interfaces.end() ? nullptr : &*named;
     if (device.empty() && !interfaces.empty()) {
       const auto found = owner_of(word(1), interfaces, others);
-      at = found.one;
+      at = found.interface;
       if (at == nullptr && !found.other) {
         claims.miss(where, "names no interface, and its gateway is in no network of one");
         continue;
@@ -410,7 +410,7 @@ void parse_wicked(std::span<const File> files, Claims& claims) {
     if (name == "routes") read_routes(file, "", found, others, claims);
     if (name.starts_with("ifroute-")) read_routes(file, name.substr(8), found, others, claims);
   }
-  for (auto& one : found) claims.interfaces.push_back(std::move(one));
+  for (auto& interface : found) claims.interfaces.push_back(std::move(interface));
 }
 
 }  // namespace rdmacfg::foreign

@@ -247,7 +247,7 @@ void parse_wicked_xml(const File& file, Claims& claims) {
   const auto tree = parse_xml(file, claims);
   if (!tree) return;
   YamlKeys keys(*tree, claims);
-  for (const auto* one : elements(keys, "interface")) WickedXml(claims).parse(*one);
+  for (const auto* interface : elements(keys, "interface")) WickedXml(claims).parse(*interface);
   keys.pass({"#text"});
   keys.finish(file.path.substr(file.path.rfind('/') + 1));
 }

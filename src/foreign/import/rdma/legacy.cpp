@@ -113,7 +113,7 @@ constexpr auto kUnimportedFiles = std::to_array<UnimportedFile>({
 bool is_kept(const File& file, Claims& claims) {
   const auto name = file.path.substr(file.path.rfind('/') + 1);
   const auto* at = std::find_if(kUnimportedFiles.begin(), kUnimportedFiles.end(),
-                                [&](const UnimportedFile& one) { return one.name == name; });
+                                [&](const UnimportedFile& unimported) { return unimported.name == name; });
   if (at == kUnimportedFiles.end()) return false;
   int number = 0;
   for (const auto raw : base::split(file.text, '\n')) {

@@ -62,9 +62,9 @@ constexpr auto kNvmeOptions = std::to_array<NvmeOption>({
 
 /// "--traddr" or "-a"; nothing for a word that is not an option of nvme-cli's.
 const NvmeOption* option_of(std::string_view word) {
-  const auto* at = std::find_if(kNvmeOptions.begin(), kNvmeOptions.end(), [&](const NvmeOption& one) {
-    if (word.starts_with("--")) return word.substr(2) == one.name;
-    return word.size() > 1 && word[0] == '-' && one.letter != 0 && word[1] == one.letter;
+  const auto* at = std::find_if(kNvmeOptions.begin(), kNvmeOptions.end(), [&](const NvmeOption& option) {
+    if (word.starts_with("--")) return word.substr(2) == option.name;
+    return word.size() > 1 && word[0] == '-' && option.letter != 0 && word[1] == option.letter;
   });
   return at == kNvmeOptions.end() ? nullptr : at;
 }
@@ -120,15 +120,15 @@ class NvmeTargets {
     }
     if (!take(std::move(target), where)) return;
     claims_.took(where);
-    for (const auto& one : others)
-      claims_.miss(where, fmt::format("{}: cannot be expressed in the document", one));
+    for (const auto& option : others)
+      claims_.miss(where, fmt::format("{}: cannot be expressed in the document", option));
   }
 
   /// config.json: hosts, or an object with them.
   void tree(const YamlNode& root) {
     if (root.sort == YamlNode::Sort::kMapping) {
       YamlKeys keys(root, claims_);
-      for (const auto& one : keys.list("hosts")) host(one);
+      for (const auto& item : keys.list("hosts")) host(item);
       keys.pass({"_version"});
       return keys.finish("config.json");
     }
@@ -143,7 +143,7 @@ class NvmeTargets {
       YamlKeys inner(subsystem, claims_);
       if (!inner.fits()) continue;
       const auto nqn = inner.text("nqn");
-      for (const auto& one : inner.list("ports")) port(one, nqn == kDiscoveryNqn ? std::string() : nqn);
+      for (const auto& item : inner.list("ports")) port(item, nqn == kDiscoveryNqn ? std::string() : nqn);
       inner.finish("subsystems");
     }
     // The host's own names, which nvme-cli takes from files of theirs, too.

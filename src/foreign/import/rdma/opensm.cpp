@@ -95,8 +95,8 @@ constexpr auto kOpensmFlags = std::to_array<OpensmFlag>({
 });
 
 const OpensmFlag* find_flag(std::string_view flag) {
-  const auto at = std::find_if(kOpensmFlags.begin(), kOpensmFlags.end(), [&](const OpensmFlag& one) {
-    return flag == one.name || (!one.letter.empty() && flag == one.letter);
+  const auto at = std::find_if(kOpensmFlags.begin(), kOpensmFlags.end(), [&](const OpensmFlag& entry) {
+    return flag == entry.name || (!entry.letter.empty() && flag == entry.letter);
   });
   return at == kOpensmFlags.end() ? nullptr : &*at;
 }

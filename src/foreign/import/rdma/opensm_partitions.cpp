@@ -190,8 +190,8 @@ Parsed parse_rule(const Rule& rule, const File& file) {
 /// @param known  the members of the entry
 void merge(Entry& entry, const Entry& more, std::vector<std::string> members, std::set<std::string>& known,
            Claims& claims) {
-  const auto defmember_of = [](const Entry& one) {
-    const auto& value = model::value_of(one.values, "defmember");
+  const auto defmember_of = [](const Entry& partition) {
+    const auto& value = model::value_of(partition.values, "defmember");
     return value == model::Value{} ? std::string("limited") : model::text_of(value);
   };
   const bool fresh = !entry.values.contains("members");
@@ -285,24 +285,24 @@ void parse_partitions(const File& file, Claims& claims) {
   std::set<std::uint16_t> broken, populated;
   for (const auto& rule : rules) {
     if (rule.text.empty()) continue;
-    const auto& one = all.emplace_back(parse_rule(rule, file));
-    if (!one.pkey) continue;
-    if (!one.members.empty()) populated.insert(one.pkey->partition());
-    if (!one.wrong.empty() && one.groups.empty()) broken.insert(one.pkey->partition());
+    const auto& parsed = all.emplace_back(parse_rule(rule, file));
+    if (!parsed.pkey) continue;
+    if (!parsed.members.empty()) populated.insert(parsed.pkey->partition());
+    if (!parsed.wrong.empty() && parsed.groups.empty()) broken.insert(parsed.pkey->partition());
   }
   std::map<std::uint16_t, Taken> known;  // by partition
   std::size_t groups = 0;
-  for (auto& one : all) {
+  for (auto& parsed : all) {
     // A rule of multicast groups alone adds to those that have members.
-    const bool only_groups = one.members.empty() && !one.groups.empty();
-    if (only_groups && populated.contains(one.pkey->partition())) one.wrong.clear();
-    if (one.wrong.empty() && broken.contains(one.pkey->partition()))
-      one.wrong =
-          fmt::format("another rule for {} was not understood; this one is left out, too", one.pkey->text());
-    if (one.wrong.empty()) {
-      take_rule(one, known[one.pkey->partition()], groups, claims);
+    const bool only_groups = parsed.members.empty() && !parsed.groups.empty();
+    if (only_groups && populated.contains(parsed.pkey->partition())) parsed.wrong.clear();
+    if (parsed.wrong.empty() && broken.contains(parsed.pkey->partition()))
+      parsed.wrong = fmt::format("another rule for {} was not understood; this one is left out, too",
+                                 parsed.pkey->text());
+    if (parsed.wrong.empty()) {
+      take_rule(parsed, known[parsed.pkey->partition()], groups, claims);
     } else {
-      claims.miss(one.where, one.wrong);
+      claims.miss(parsed.where, parsed.wrong);
     }
   }
 }

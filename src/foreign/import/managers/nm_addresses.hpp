@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Addresses and routes in NetworkManager's keyfiles (nm-keyfile.c).
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "foreign/keys.hpp"
+
+namespace rdmacfg::foreign {
+
+/// "a;b;" and "a,b" as a list.
+std::vector<std::string> split_nm_list(std::string_view text);
+
+/// Takes their value from addresses and routes with a blank anywhere in them, which NetworkManager drops
+/// (read_field()). Keys do not show the blanks at the end.
+void drop_spaced_addresses(Group& section);
+
+/// Takes the addresses and routes of the section of a family, and the gateway that stands beside an address:
+/// address1=192.0.2.1/24,192.0.2.254; addresses1=192.0.2.1;24;192.0.2.254;
+/// route1=198.51.100.0/24,192.0.2.9,5; route1=198.51.100.0/24,,5; all of them without a number, too.
+void take_nm_addresses(Keys& keys, Interface& interface, model::Family family);
+
+}  // namespace rdmacfg::foreign
