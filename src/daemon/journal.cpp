@@ -2,6 +2,7 @@
 #include "daemon/journal.hpp"
 
 #include <fmt/format.h>
+#include <sys/syslog.h>
 #include <sys/uio.h>
 #include <systemd/sd-journal.h>
 #include <unistd.h>
@@ -91,8 +92,9 @@ void log(int priority, Message message, const std::string& text,
          const std::vector<std::pair<std::string, std::string>>& fields) {
   // Names of devices and texts of files are in both: the journal's readers, and stderr, get one clean line.
   const auto shown = base::harmless(text);
-  // Requests are for the journal's readers; everybody on the bus hears the events.
-  if (follower() && message != Message::kRequest) follower()(priority, message, shown);
+  // Requests and what is for debugging are for the journal's readers; everybody on the bus hears the events.
+  if (follower() && message != Message::kRequest && priority != LOG_DEBUG)
+    follower()(priority, message, shown);
   std::vector<std::string> lines{"MESSAGE=" + shown, fmt::format("PRIORITY={}", priority),
                                  std::string("MESSAGE_ID=") + id_of(message)};
   lines.reserve(lines.size() + fields.size());

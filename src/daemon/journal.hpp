@@ -28,7 +28,8 @@ enum class Message {
 /// Its name for programs that follow: "repaired".
 std::string_view name_of(Message message);
 
-/// Is told what the journal is told, until the next call; nobody: nullptr.
+/// Is told what the journal is told, but for requests and messages of LOG_DEBUG, until the next call; nobody:
+/// nullptr.
 void follow(std::function<void(int priority, Message message, const std::string& text)> follower);
 
 /// `fields`: NAME and value, "RDMA_RESOURCE" and the like. Without a journal the text goes to stderr.

@@ -19,7 +19,7 @@ struct Event {
     kLink,          ///< an interface, an address, a route, DCB
     kDevice,        ///< an RDMA device or a kernel module came
     kDeviceChange,  ///< one went; or one that stays has another name, or was only announced again
-    kPort,          ///< what a port of an RDMA device reports: its state, P_Keys, GIDs
+    kPort,          ///< what a port of an RDMA device reports: its state, P_Keys, GIDs, its net device
     kFile,          ///< a file that we manage
     kSetting,       ///< a setting that is a file of the kernel's, or a unit
     kHandle,        ///< a folder was made through which others may read and write settings

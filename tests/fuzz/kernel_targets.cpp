@@ -6,7 +6,9 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
+#include <set>
 #include <span>
 
 #include "system/linux/carried/carried.hpp"
@@ -14,6 +16,7 @@
 #include "system/linux/netlink/inet_messages.hpp"
 #include "system/linux/netlink/link_dump.hpp"
 #include "system/linux/netlink/link_filter.hpp"
+#include "system/linux/netlink/rdma_monitor.hpp"
 #include "system/linux/netlink/rdma_netlink.hpp"
 #include "system/linux/uevent.hpp"
 #include "system/linux/verbs/mad_message.hpp"
@@ -101,6 +104,31 @@ void run_rdma(std::string_view bytes) {
   (void)netdev_in(received.message(), 1);
 }
 
+/// Datagrams of the monitor, one by one and as the source reads them.
+void run_monitor(std::string_view bytes) {
+  const auto datagrams = parts_of(bytes);
+  for (const auto& datagram : datagrams) {
+    const auto raw = std::as_bytes(std::span(datagram.data(), datagram.size()));
+    (void)has_monitor(raw);
+    const auto found = rdma_notifications_in(raw);
+    require(found.all.size() <= raw.size() / sizeof(nlmsghdr), "each notification has a header");
+    for (const auto& notification : found.all) {
+      const auto event = event_of(notification);
+      require(!event || event->what.find('\0') == std::string::npos, "a name ends at its NUL");
+    }
+  }
+  std::size_t next = 0;
+  const auto receive = [&](int, std::span<std::byte> buffer) -> ssize_t {
+    if (next == datagrams.size()) return -EAGAIN;
+    const auto& datagram = datagrams[next++];
+    std::memcpy(buffer.data(), datagram.data(), std::min(datagram.size(), buffer.size()));
+    return static_cast<ssize_t>(datagram.size());
+  };
+  const auto source =
+      make_rdma_monitor({base::UniqueFd(), receive, [] { return std::set<std::string>{"mlx5_0"}; }});
+  while (next < datagrams.size()) (void)source->read();
+}
+
 void run_dcb(std::string_view bytes) {
   Received received(bytes);
   (void)parse_dcb(received.message());
@@ -127,6 +155,25 @@ std::string sample(std::uint16_t type) {
   return text_of(message);
 }
 
+/// A notification of the monitor: RDMA_NL_NLDEV, RDMA_NLDEV_CMD_MONITOR.
+std::string notice(std::uint8_t type) {
+  Message message(0x141c, 0, std::span<const std::byte>{}, "", 256);
+  message.put(1, std::uint32_t{6});
+  message.put(2, std::string_view("mlx5_0"));
+  message.put(3, std::uint32_t{1});
+  message.put(50, std::uint32_t{4});
+  message.put(51, std::string_view("eth2"));
+  message.put(102, type);
+  return text_of(message);
+}
+
+/// The answer of a kernel that has the monitor: RDMA_NL_NLDEV, RDMA_NLDEV_CMD_SYS_GET.
+std::string system_answer() {
+  Message message(0x1406, 0, std::span<const std::byte>{}, "", 256);
+  message.put(103, std::uint8_t{1});
+  return text_of(message);
+}
+
 }  // namespace
 
 std::vector<Target> kernel_targets() {
@@ -137,6 +184,10 @@ std::vector<Target> kernel_targets() {
       {"netlink-addresses", run_addresses, {family(address_request())}},
       {"netlink-routes", run_routes, {family(route_request())}},
       {"netlink-rdma", run_rdma, {sample(0)}},
+      {"netlink-monitor",
+       run_monitor,
+       {notice(0), notice(1), notice(2), notice(3), notice(4), notice(5), notice(2) + notice(3),
+        notice(1) + std::string(kSeparator) + notice(0), system_answer()}},
       {"netlink-dcb", run_dcb, {sample(RTM_GETDCB)}},
       {"mad", run_mad, {std::string(256, '\1')}},
       {"uevents", run_uevents, {"add", "change"}}};

@@ -115,12 +115,13 @@ bool Listener::watch_again(const std::vector<model::ResourceReport>& resources) 
     of_ports_ = any_of_ports(resources);
   }
   verbs_.want(of_ports_);
+  const bool notified = rdma_.want(of_ports_);
   // Somebody may have raised the limit since.
   const bool opened = listen_to_files();
   listen_to_settings();
   const bool fresh = setting_source_ && setting_source_->watch(wanted_);
   report_if_incomplete();
-  return opened || fresh;
+  return opened || fresh || notified;
 }
 
 std::size_t Listener::handles_made() {

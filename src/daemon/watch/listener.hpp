@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "daemon/loop.hpp"
+#include "daemon/watch/rdma_watch.hpp"
 #include "daemon/watch/verbs_watch.hpp"
 #include "model/report.hpp"
 #include "system/events.hpp"
@@ -26,7 +27,8 @@ class Listener {
         files_(files),
         came_(std::move(came)),
         read_(std::move(read)),
-        verbs_(loop, std::move(program), came_, read_) {}
+        verbs_(loop, std::move(program), came_, read_),
+        rdma_(loop, came_, read_) {}
 
   void start();
   /// The holder of these needs events of other interfaces too. @return whether that is new: earlier events
@@ -62,6 +64,7 @@ class Listener {
   std::string unopened_, files_unopened_, settings_unopened_;  ///< why a source could not be opened
   std::string said_;                                           ///< to the journal, of why_incomplete()
   VerbsWatch verbs_;
+  RdmaWatch rdma_;
   bool of_ports_ = false;   ///< any_of_ports of those seen last
   bool all_links_ = false;  ///< also interfaces that are not IPoIB
 };

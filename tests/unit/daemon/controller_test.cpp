@@ -498,6 +498,8 @@ TEST(Wakes, ADeviceMayBeAmongLostEventsOfUdev) {
   EXPECT_EQ(wake_of({Sort::kDevice, "mlx4_0 add"}), Wake::kDevice);
   EXPECT_EQ(wake_of({Sort::kLost, "udev"}), Wake::kDevice);
   EXPECT_EQ(wake_of({Sort::kLost, "rtnetlink"}), Wake::kDrift);
+  EXPECT_EQ(wake_of({Sort::kLost, "RDMA netlink"}), Wake::kDrift) << "udev tells of devices";
+  EXPECT_EQ(wake_of({Sort::kPort, "mlx5_0 port 1: net device eth2"}), Wake::kDrift);
   EXPECT_EQ(wake_of({Sort::kDeviceChange, "mlx4_0 remove"}), Wake::kDrift);
   EXPECT_EQ(wake_of({Sort::kFile, ledger_path()}), Wake::kApply);
 }

@@ -75,5 +75,16 @@ TEST(Journal, TextOfOthersActsOnNothing) {
   }
 }
 
+TEST(Journal, WhatIsForDebuggingStaysInTheJournal) {
+  std::vector<std::string> followed;
+  follow([&](int, Message, const std::string& text) { followed.push_back(text); });
+  ::testing::internal::CaptureStderr();
+  log(7, Message::kNoted, "for debugging");
+  log(6, Message::kNoted, "for everybody");
+  (void)::testing::internal::GetCapturedStderr();
+  follow(nullptr);
+  EXPECT_EQ(followed, std::vector<std::string>{"for everybody"});
+}
+
 }  // namespace
 }  // namespace rdmacfg::daemon
