@@ -126,9 +126,9 @@ struct HostRange {
 
   [[nodiscard]] bool holds(std::string_view text) const {
     const auto number = all_digits(text) ? parse_number(text) : std::nullopt;
-    return number && std::any_of(ranges.begin(), ranges.end(), [&](const Numbers& one) {
-             const bool padded = text.size() > one.digits && text.front() == '0';
-             return text.size() >= one.digits && !padded && *number >= one.low && *number <= one.high;
+    return number && std::any_of(ranges.begin(), ranges.end(), [&](const Numbers& range) {
+             const bool padded = text.size() > range.digits && text.front() == '0';
+             return text.size() >= range.digits && !padded && *number >= range.low && *number <= range.high;
            });
   }
 };

@@ -189,8 +189,8 @@ class InitramfsKind final : public Kind, public ClearsAway {
         image.needs.push_back(resource.key);
       there.erase(resource.key);
     }
-    for (const auto& [key, one] : there) {
-      if (concerns_us(key.kind, world.host()) && one->ours_by_nature) image.needs.push_back(key);
+    for (const auto& [key, leftover] : there) {
+      if (concerns_us(key.kind, world.host()) && leftover->ours_by_nature) image.needs.push_back(key);
     }
   }
 

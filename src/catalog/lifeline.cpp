@@ -90,8 +90,8 @@ Connectivity connectivity_of_network(const NetworkdFile& file) {
   Connectivity out;
   if (file.unmanaged == true) return out;
   for (const auto& prefix : addresses_in(file)) out.addresses.insert(prefix.address);
-  for (const auto& one : routes_in(file)) {
-    if (auto route = route_to(one)) out.routes.insert(*route);
+  for (const auto& text : routes_in(file)) {
+    if (auto route = route_to(text)) out.routes.insert(*route);
   }
   if (file.dhcp == true) out.dynamic.insert(Family::kIpv4);
   if (file.router_advertisements == true) out.dynamic.insert(Family::kIpv6);
@@ -229,10 +229,10 @@ class Judge {
   }
 
   [[nodiscard]] std::string threatened() const {
-    for (const auto& one : lifelines_) {
-      if (is_down_after(*one.link)) return one.link->name + one.clause_of_link();
-      if (supplied(one) || (!taken(one) && !stranded(one))) continue;
-      return one.description() + one.clause();
+    for (const auto& lifeline : lifelines_) {
+      if (is_down_after(*lifeline.link)) return lifeline.link->name + lifeline.clause_of_link();
+      if (supplied(lifeline) || (!taken(lifeline) && !stranded(lifeline))) continue;
+      return lifeline.description() + lifeline.clause();
     }
     return {};
   }
@@ -280,15 +280,15 @@ class Judge {
   }
 
   /// Whether a change takes it from the interface that it is on.
-  [[nodiscard]] bool taken(const Lifeline& one) const {
+  [[nodiscard]] bool taken(const Lifeline& lifeline) const {
     return std::any_of(interfaces_.begin(), interfaces_.end(), [&](const Concerned& by) {
-      if (by.link == nullptr || by.link->index != one.link->index) return false;
+      if (by.link == nullptr || by.link->index != lifeline.link->index) return false;
       const auto& change = *by.change;
       // NetworkManager lets all addresses go with a profile, also those that it was not told of.
       if (change.key.kind == "nm_profile" && change.operation == Operation::kDelete) return true;
-      if (loses_ipv6(change) && one.family == Family::kIpv6) return true;
-      return one.in(connectivity_of(change.key, change.before)) &&
-             !one.in(connectivity_of(change.key, change.after));
+      if (loses_ipv6(change) && lifeline.family == Family::kIpv6) return true;
+      return lifeline.in(connectivity_of(change.key, change.before)) &&
+             !lifeline.in(connectivity_of(change.key, change.after));
     });
   }
 
@@ -299,35 +299,36 @@ class Judge {
   }
 
   /// Whether the plan gives it again: an address to the same interface, a default route over any.
-  [[nodiscard]] bool supplied(const Lifeline& one) const {
+  [[nodiscard]] bool supplied(const Lifeline& lifeline) const {
     return std::any_of(interfaces_.begin(), interfaces_.end(), [&](const Concerned& by) {
       if (by.change->operation == Operation::kDelete) return false;
-      if (one.address && (by.link == nullptr || by.link->index != one.link->index)) return false;
+      if (lifeline.address && (by.link == nullptr || by.link->index != lifeline.link->index)) return false;
       if (by.link != nullptr && is_down_after(*by.link)) return false;
       const auto connectivity = connectivity_of(by.change->key, by.change->after);
       const bool leased =
-          !one.address && one.table == kMainTable && connectivity.dynamic.contains(one.family);
-      return leased || one.in(connectivity);
+          !lifeline.address && lifeline.table == kMainTable && connectivity.dynamic.contains(lifeline.family);
+      return leased || lifeline.in(connectivity);
     });
   }
 
   /// Whether it is a route over an interface that loses its last address of the family: the kernel forgets
   /// the route (fib_disable_ip()), and its next hop cannot be reached any more.
-  [[nodiscard]] bool stranded(const Lifeline& one) const {
-    if (one.address) return false;
+  [[nodiscard]] bool stranded(const Lifeline& lifeline) const {
+    if (lifeline.address) return false;
     bool any = false;
     for (const auto& address : addresses_) {
-      if (address.index != one.link->index || address.prefix.address.family != one.family) continue;
+      if (address.index != lifeline.link->index || address.prefix.address.family != lifeline.family) continue;
       any = true;
-      const Lifeline held{one.link, one.family, address.prefix.address, kMainTable, !address.permanent};
+      const Lifeline held{lifeline.link, lifeline.family, address.prefix.address, kMainTable,
+                          !address.permanent};
       if (!taken(held) || supplied(held)) return false;
     }
     return any && std::none_of(interfaces_.begin(), interfaces_.end(), [&](const Concerned& by) {
-             if (by.link == nullptr || by.link->index != one.link->index) return false;
+             if (by.link == nullptr || by.link->index != lifeline.link->index) return false;
              const auto connectivity = connectivity_of(by.change->key, by.change->after);
-             return connectivity.dynamic.contains(one.family) ||
+             return connectivity.dynamic.contains(lifeline.family) ||
                     std::any_of(connectivity.addresses.begin(), connectivity.addresses.end(),
-                                [&](const auto& address) { return address.family == one.family; });
+                                [&](const auto& address) { return address.family == lifeline.family; });
            });
   }
 

@@ -46,12 +46,12 @@ std::string lack_of(const Addressing& wanted, int index, const std::vector<InetA
   return base::join(lacks, ", ");
 }
 
-bool is_waited_for(const Addressing& one) {
-  if (!one.addressed() || one.ignore || one.absent || one.down) return false;
+bool is_waited_for(const Addressing& addressing) {
+  if (!addressing.addressed() || addressing.ignore || addressing.absent || addressing.down) return false;
   const auto wants = [](const WantedFamily& family) {
     return family.section != nullptr && family.method != InetMethod::kDisabled;
   };
-  return one.port->link != nullptr && (wants(one.ipv4) || wants(one.ipv6));
+  return addressing.port->link != nullptr && (wants(addressing.ipv4) || wants(addressing.ipv6));
 }
 
 }  // namespace
@@ -64,15 +64,15 @@ Result<Online> observe_online(const std::vector<model::Section>& sections, syste
   model::Diagnostics ignored;  // they were reported when the document was applied
   const auto bound = kinds::bind(sections, *world, ignored);
   Online online;
-  for (const auto& one : addressing_of(bound, nullptr)) {
-    if (!is_waited_for(one)) continue;
+  for (const auto& addressing : addressing_of(bound, nullptr)) {
+    if (!is_waited_for(addressing)) continue;
     ++online.waited_for;
-    const auto* link = one.pkey ? interface_of(one.id(), *world) : one.port->link;
+    const auto* link = addressing.pkey ? interface_of(addressing.id(), *world) : addressing.port->link;
     if (link == nullptr) {
-      online.lacking.push_back(one.label + ": does not exist yet");
+      online.lacking.push_back(addressing.label + ": does not exist yet");
     } else if (!link->carrier) {
       online.lacking.push_back(link->name + ": no carrier");
-    } else if (const auto lack = lack_of(one, link->index, *addresses); !lack.empty()) {
+    } else if (const auto lack = lack_of(addressing, link->index, *addresses); !lack.empty()) {
       online.lacking.push_back(fmt::format("{}: {}", link->name, lack));
     }
   }

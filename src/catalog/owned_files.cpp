@@ -170,9 +170,9 @@ std::string owned_files_as_markdown() {
   std::string out = "| path | what | extent | by | initramfs |\n|---|---|---|---|---|\n";
   for (const auto* file : owned_files()) {
     std::string_view kind;
-    for (const auto* one : all_kinds()) {
-      const auto files = one->files();
-      if (file >= files.data() && file < files.data() + files.size()) kind = one->name();
+    for (const auto* candidate : all_kinds()) {
+      const auto files = candidate->files();
+      if (file >= files.data() && file < files.data() + files.size()) kind = candidate->name();
     }
     const std::string_view extent = file->extent == OwnedFile::Extent::kBlock    ? "block"
                                     : file->extent == OwnedFile::Extent::kRecord ? "record"

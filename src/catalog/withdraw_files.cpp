@@ -25,7 +25,8 @@ constexpr std::string_view kLeft =
 constexpr std::string_view kSetupRules = "/etc/udev/rules.d/90-rdma-admin-setup.rules";
 
 bool begins_with_any(std::string_view line, std::span<const std::string_view> all) {
-  return std::any_of(all.begin(), all.end(), [&](std::string_view one) { return line.starts_with(one); });
+  return std::any_of(all.begin(), all.end(),
+                     [&](std::string_view prefix) { return line.starts_with(prefix); });
 }
 
 std::string file_of(model::Guid guid) {
@@ -44,7 +45,7 @@ constexpr std::string_view kWait =
     "done\n";
 constexpr int kPointToPoint = 31;  // from this length on IPv4 knows no broadcasts (RFC 3021)
 
-bool handled(const Desired& one) { return !one.ignore && !one.absent && !one.pending; }
+bool handled(const Desired& desired) { return !desired.ignore && !desired.absent && !desired.pending; }
 
 /// The lines for one interface, which `name` means in the script.
 void set_up(std::string& out, std::string_view name, const PkeyLink& link) {

@@ -103,8 +103,8 @@ std::optional<Node> HostValues::fill(const Node& node, std::string_view label, s
                                      std::vector<model::Diagnostic::Related>& used) const {
   auto out = node;
   bool good = true;
-  const auto fill_in = [&](Node& one) {
-    auto* text = std::get_if<std::string>(&one.scalar);
+  const auto fill_in = [&](Node& target) {
+    auto* text = std::get_if<std::string>(&target.scalar);
     if (!text || !mentions_host(*text)) return;
     auto filled = expand(*text, true, used);
     if (filled) {
@@ -113,7 +113,7 @@ std::optional<Node> HostValues::fill(const Node& node, std::string_view label, s
     }
     good = false;
     if (filled.error().message.empty()) return;
-    report.wrong(one.at, fmt::format("{} {}: {}", label, key, filled.error().message), filled.error().hint)
+    report.wrong(target.at, fmt::format("{} {}: {}", label, key, filled.error().message), filled.error().hint)
         .related = filled.error().related;
   };
   fill_in(out);
@@ -255,7 +255,7 @@ HostValues::Answer HostValues::given(std::string_view name, bool addresses) cons
     }
     const auto& best = exact.empty() ? patterns : exact;
     const auto other = std::find_if(best.begin(), best.end(),
-                                    [&](const Found& one) { return one.text != best.front().text; });
+                                    [&](const Found& value) { return value.text != best.front().text; });
     if (other != best.end()) {
       Missing clash{
           fmt::format("host {} has two values: \"{}\" and \"{}\"", host_, best.front().text, other->text),

@@ -36,8 +36,8 @@ std::size_t sort_and_cut(model::Diagnostics& all, const std::vector<Text>& files
   std::stable_sort(all.begin(), all.end(),
                    [&](const auto& a, const auto& b) { return place_of(a) < place_of(b); });
   std::size_t errors = 0;
-  std::erase_if(all, [&](const auto& one) {
-    return one.severity == model::Severity::kError && ++errors > limits.errors;
+  std::erase_if(all, [&](const auto& diagnostic) {
+    return diagnostic.severity == model::Severity::kError && ++errors > limits.errors;
   });
   return errors - std::min(errors, limits.errors);
 }
@@ -93,8 +93,8 @@ void report_readable(const Tree& tree, const Text& text, std::string_view host, 
   for (const auto& error : tree.errors) unreadable.insert(error.where.line);
   model::Diagnostics found;
   (void)check_file(tree.root, host, grammar, {text, found, true});
-  for (auto& one : found) {
-    if (!unreadable.contains(one.where.line)) diagnostics.push_back(std::move(one));
+  for (auto& diagnostic : found) {
+    if (!unreadable.contains(diagnostic.where.line)) diagnostics.push_back(std::move(diagnostic));
   }
 }
 

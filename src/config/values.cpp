@@ -72,9 +72,9 @@ std::string with_article(std::string_view type) {
 std::optional<std::string> element_error(const std::string& element, std::size_t size,
                                          const model::FieldSpec& field) {
   constexpr std::size_t kLongest = 16;
-  const auto one = field.parse(std::vector<std::string>{element});
-  if (one) return std::nullopt;
-  if (size > kLongest) return one.error().message;
+  const auto parsed = field.parse(std::vector<std::string>{element});
+  if (parsed) return std::nullopt;
+  if (size > kLongest) return parsed.error().message;
   const auto many = field.parse(std::vector<std::string>(size, element));
   if (many) return std::nullopt;
   return many.error().message;

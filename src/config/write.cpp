@@ -33,7 +33,7 @@ std::string toml_of(const model::Value& value) {
   if (const auto* text = std::get_if<std::string>(&value)) return toml_text_of(*text);
   std::vector<std::string> parts;
   if (const auto* list = std::get_if<std::vector<std::string>>(&value)) {
-    for (const auto& one : *list) parts.push_back(toml_text_of(one));
+    for (const auto& item : *list) parts.push_back(toml_text_of(item));
   }
   return "[" + base::join(parts, ", ") + "]";
 }

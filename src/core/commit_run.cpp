@@ -37,8 +37,9 @@ constexpr std::string_view kNoCopy = "the copy of the ledger could not be writte
 
 /// Of the same texts: whether each may be read by those that may read the document's.
 bool is_as_private(const AppliedDocument& kept, const config::Document& document) {
-  return std::equal(kept.files.begin(), kept.files.end(), document.files.begin(), document.files.end(),
-                    [](const auto& one, const auto& other) { return one.is_private == other.is_private; });
+  return std::equal(
+      kept.files.begin(), kept.files.end(), document.files.begin(), document.files.end(),
+      [](const auto& kept_text, const auto& text) { return kept_text.is_private == text.is_private; });
 }
 
 }  // namespace

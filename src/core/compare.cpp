@@ -88,7 +88,8 @@ class Comparer {
     list_attributes(desired, wanted, observed, report);
     if (const auto left = observation_.left.find(desired.key);
         left != observation_.left.end() && observed != nullptr)
-      std::erase_if(wanted, [&](const auto& one) { return left->second.fields.contains(one.first); });
+      std::erase_if(wanted,
+                    [&](const auto& attribute) { return left->second.fields.contains(attribute.first); });
 
     const Attributes nothing;
     const auto differing = differing_fields(wanted, observed == nullptr ? nothing : observed->settings);
@@ -215,8 +216,9 @@ class Comparer {
         }
       }
       change.fields = differing_fields(change.after, observed.settings);
-      const bool nothing_left = std::all_of(change.after.begin(), change.after.end(),
-                                            [](const auto& one) { return one.second == model::Value{}; });
+      const bool nothing_left =
+          std::all_of(change.after.begin(), change.after.end(),
+                      [](const auto& attribute) { return attribute.second == model::Value{}; });
       if (change.fields.size() == observed.settings.size() && observed.ours_by_nature && nothing_left)
         change.operation = Operation::kDelete;
       if (!stays.empty()) {
@@ -296,9 +298,9 @@ void tell_left(std::vector<ResourceReport>& resources, const Observation& observ
     const auto left = observation.left.find(resource.key);
     if (left == observation.left.end() || resource.status != Status::kInSync) continue;
     const bool differs =
-        std::any_of(resource.attributes.begin(), resource.attributes.end(), [&](const auto& one) {
-          return left->second.fields.contains(one.name) && one.wanted != model::Value{} &&
-                 one.wanted != one.now;
+        std::any_of(resource.attributes.begin(), resource.attributes.end(), [&](const auto& attribute) {
+          return left->second.fields.contains(attribute.name) && attribute.wanted != model::Value{} &&
+                 attribute.wanted != attribute.now;
         });
     if (!differs) continue;
     resource.status = Status::kFailed;

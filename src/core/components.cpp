@@ -94,9 +94,9 @@ class DesiredByPlace {
  public:
   explicit DesiredByPlace(const Observation& observation) : observation_(observation) {
     for (std::size_t i = 0; i < observation.desired.size(); ++i) {
-      const auto& one = observation.desired[i];
-      add(one.where, i);
-      for (const auto& origin : one.origins) add(origin.second, i);
+      const auto& desired = observation.desired[i];
+      add(desired.where, i);
+      for (const auto& origin : desired.origins) add(origin.second, i);
     }
   }
 

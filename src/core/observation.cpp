@@ -171,9 +171,9 @@ void check_understood(const config::Document& document, model::Diagnostics& diag
   list_faulty(document.sections, document.faulty, faulty);
   model::Diagnostics found;
   check_document(document, found);
-  for (auto& one : found) {
-    if (one.severity == model::Severity::kError && !faulty.contains(one.where))
-      diagnostics.push_back(std::move(one));
+  for (auto& diagnostic : found) {
+    if (diagnostic.severity == model::Severity::kError && !faulty.contains(diagnostic.where))
+      diagnostics.push_back(std::move(diagnostic));
   }
 }
 

@@ -56,9 +56,9 @@ Plan order(std::vector<Change> changes) {
       first = changes.begin();  // a circle of needs: kinds never make one, and a plan must end
     const auto wanted = rank(*first);
     std::vector<Change> batch, rest;
-    for (auto it = changes.begin(); it != changes.end(); ++it) {
-      const bool take = it == first || (rank(*it) == wanted && ready(*it));
-      (take ? batch : rest).push_back(std::move(*it));
+    for (auto at = changes.begin(); at != changes.end(); ++at) {
+      const bool take = at == first || (rank(*at) == wanted && ready(*at));
+      (take ? batch : rest).push_back(std::move(*at));
     }
     for (auto& change : batch) {
       waiting.erase(change.key);

@@ -280,8 +280,8 @@ Plan by_parts(const RunInput& input, State& state, Transaction& transaction, Rep
     postponed.merge(attempt.verification.postponed);
   }
   if (left) {
-    for (auto& one : undo_rest(input, report.plan, carried_out, state))
-      report.left_over.push_back(std::move(one));
+    for (auto& label : undo_rest(input, report.plan, carried_out, state))
+      report.left_over.push_back(std::move(label));
   }
   if (!messages.empty()) last.error = base::Error{base::Code::kRefused, base::join(messages, "; "), 0};
   if (messages.empty()) last.error.reset();

@@ -63,8 +63,8 @@ Result<std::vector<std::vector<std::string>>> missing_items(const std::vector<Ca
                                                             const std::vector<Link>& links,
                                                             system::Host& host) {
   std::vector<Link> there;
-  for (const auto& one : then) {
-    if (const auto* link = matching_link(one, links)) there.push_back(*link);
+  for (const auto& state : then) {
+    if (const auto* link = matching_link(state, links)) there.push_back(*link);
   }
   const auto now = host.links.observe_carried(there);
   if (!now) return base::fail(now.error());
@@ -106,11 +106,11 @@ std::vector<std::string> TouchedLinks::put_back(system::Host& host) const {
       if ((*missing)[i].empty()) continue;
       const auto* link = matching_link(then_[i], *links);
       if (!last && link != nullptr) {
-        auto one = then_[i];
-        one.carried.index = link->index;
-        one.altnames.clear();
-        one.group = link->group;
-        back.push_back(std::move(one));
+        auto state = then_[i];
+        state.carried.index = link->index;
+        state.altnames.clear();
+        state.group = link->group;
+        back.push_back(std::move(state));
       }
       for (const auto& what : (*missing)[i]) {
         if (last)

@@ -102,7 +102,7 @@ void undo_batch(std::span<const Change> batch, system::Host& host, const Observa
     // A failure here shows in the verification, which decides.
     const auto* kind = kinds::find(same.front().key.kind);
     if (kind->apply(same, host) || !last || same.size() == 1) continue;
-    for (const auto& one : same) (void)kind->apply({&one, 1}, host);
+    for (const auto& change : same) (void)kind->apply({&change, 1}, host);
   }
 }
 

@@ -43,8 +43,8 @@ base::Error error_of(const sdbus::Error& error) {
 /// Whether nobody answered: then the call may have been carried out.
 bool is_silence(const sdbus::Error& error) {
   const auto& name = error.getName();
-  for (const auto* one : {"NoReply", "Timeout", "TimedOut", "Disconnected"}) {
-    if (name == std::string("org.freedesktop.DBus.Error.") + one) return true;
+  for (const auto* suffix : {"NoReply", "Timeout", "TimedOut", "Disconnected"}) {
+    if (name == std::string("org.freedesktop.DBus.Error.") + suffix) return true;
   }
   return name == "System.Error.ETIMEDOUT" || name == "System.Error.ECONNRESET" ||
          name == "System.Error.ENOTCONN";
@@ -154,8 +154,8 @@ class BusService : public Service {
       take("LastRepair", out.last_repair);
       std::vector<sdbus::Struct<std::string, std::string, std::string>> contention;
       take("Contention", contention);
-      for (const auto& one : contention)
-        out.contended.emplace_back(std::get<0>(one), std::get<1>(one), std::get<2>(one));
+      for (const auto& entry : contention)
+        out.contended.emplace_back(std::get<0>(entry), std::get<1>(entry), std::get<2>(entry));
       return out;
     } catch (const sdbus::Error& error) {
       return base::fail(error_of(error));
@@ -175,8 +175,8 @@ class BusService : public Service {
       const auto events = std::exchange(events_, {});
       const bool gone = gone_;
       wait.unlock();
-      for (const auto& one : events) {
-        if (!told(&one)) return {};
+      for (const auto& event : events) {
+        if (!told(&event)) return {};
       }
       if (!told(nullptr)) return {};
       if (gone)

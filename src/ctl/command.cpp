@@ -38,7 +38,7 @@ void put_below(const std::string& root, nlohmann::ordered_json& json, bool words
   if (json.is_string() && words) {
     json = below(root, json.get_ref<const std::string&>());
   } else if (json.is_array()) {
-    for (auto& one : json) put_below(root, one, words);
+    for (auto& element : json) put_below(root, element, words);
   } else if (json.is_object()) {
     for (auto& [key, value] : json.items())
       put_below(root, value, std::find(kWords.begin(), kWords.end(), key) != kWords.end());
@@ -109,9 +109,9 @@ base::Result<std::vector<config::Text>> load_texts(const Context& context, bool 
 void tell(const Context& context, const config::Document& document, const model::Diagnostics& diagnostics) {
   if (context.arguments.json || diagnostics.empty()) return;
   auto shown = diagnostics;
-  for (auto& one : shown) {
-    one.message = context.placed(one.message);
-    one.hint = context.placed(one.hint);
+  for (auto& diagnostic : shown) {
+    diagnostic.message = context.placed(diagnostic.message);
+    diagnostic.hint = context.placed(diagnostic.hint);
   }
   context.environment.err << config::render_diagnostics(document, shown, context.err.colour);
 }
@@ -168,13 +168,13 @@ model::Report placed(const Context& context, model::Report report) {
 model::Diagnostics together(const config::Document& document, const model::Report& report) {
   model::Diagnostics all;
   std::copy_if(document.diagnostics.begin(), document.diagnostics.end(), std::back_inserter(all),
-               [&](const auto& one) {
+               [&](const auto& diagnostic) {
                  // The report has counted the resources that it counts as too many.
-                 if (document.not_shown > 0 && &one == &document.diagnostics.back()) return false;
-                 return std::none_of(report.diagnostics.begin(), report.diagnostics.end(),
-                                     [&](const auto& other) {
-                                       return other.where == one.where && other.message == one.message;
-                                     });
+                 if (document.not_shown > 0 && &diagnostic == &document.diagnostics.back()) return false;
+                 return std::none_of(
+                     report.diagnostics.begin(), report.diagnostics.end(), [&](const auto& other) {
+                       return other.where == diagnostic.where && other.message == diagnostic.message;
+                     });
                });
   all.insert(all.end(), report.diagnostics.begin(), report.diagnostics.end());
   return all;

@@ -55,10 +55,10 @@ void warn_of_session(const Context& context, system::Host& host, const model::Re
   const auto links = system::observe_links(host);
   if (!there || !links) return;
   const auto at = std::find_if(there->begin(), there->end(),
-                               [&](const auto& one) { return one.prefix.address == *address; });
+                               [&](const auto& held) { return held.prefix.address == *address; });
   if (at == there->end()) return;
-  const auto link =
-      std::find_if(links->begin(), links->end(), [&](const auto& one) { return one.index == at->index; });
+  const auto link = std::find_if(links->begin(), links->end(),
+                                 [&](const auto& candidate) { return candidate.index == at->index; });
   if (link == links->end()) return;
   const bool hit = std::any_of(plan.plan.changes.begin(), plan.plan.changes.end(), [&](const auto& change) {
     const bool stops = !change.interrupts.empty() || change.operation == model::Operation::kDelete;

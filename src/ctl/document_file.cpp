@@ -36,7 +36,7 @@ Result<std::vector<config::Text>> texts_to_edit(const Context& context) {
   auto out = none ? std::vector<config::Text>() : std::move(*texts);
   if (!context.arguments.config.empty()) return out;
   const auto main = context.offline() ? context.arguments.root + kMainFile : std::string(kMainFile);
-  const bool there = std::any_of(out.begin(), out.end(), [&](const auto& one) { return one.name == main; });
+  const bool there = std::any_of(out.begin(), out.end(), [&](const auto& text) { return text.name == main; });
   if (there) return out;
   std::vector<config::Text> all{config::Text{main, kBeginning}};
   std::move(out.begin(), out.end(), std::back_inserter(all));

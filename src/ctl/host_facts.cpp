@@ -184,17 +184,17 @@ void narrow(const std::vector<std::string>& names, HostFacts& facts) {
   const auto other = [&](const std::string& name) {
     return std::find(names.begin(), names.end(), name) == names.end();
   };
-  std::erase_if(facts.dcb, [&](const auto& one) { return other(one.interface); });
-  std::erase_if(facts.memlock, [&](const auto& one) { return other(one.domain); });
+  std::erase_if(facts.dcb, [&](const auto& dcb) { return other(dcb.interface); });
+  std::erase_if(facts.memlock, [&](const auto& limit) { return other(limit.domain); });
   std::erase_if(facts.modules, [&](const auto& module) { return other(module.name); });
   std::erase_if(facts.services, [&](const auto& service) { return other(service.unit.name); });
-  std::erase_if(facts.expansions, [&](const auto& one) { return other(one.interface); });
+  std::erase_if(facts.expansions, [&](const auto& expansion) { return other(expansion.interface); });
 }
 
 std::vector<std::string> names_in(const HostFacts& facts) {
   std::vector<std::string> names;
-  for (const auto& one : facts.dcb) names.push_back(one.interface);
-  for (const auto& one : facts.memlock) names.push_back(one.domain);
+  for (const auto& dcb : facts.dcb) names.push_back(dcb.interface);
+  for (const auto& limit : facts.memlock) names.push_back(limit.domain);
   for (const auto& module : facts.modules) names.push_back(module.name);
   for (const auto& service : facts.services) names.push_back(service.unit.name);
   return names;

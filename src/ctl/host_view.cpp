@@ -105,13 +105,13 @@ void read_counters(const std::string& folder, kinds::World& world, std::vector<C
 
 /// Errors first and traffic last; counters without a meaning here stand between.
 void sort_counters(std::vector<CounterView>& counters) {
-  const auto rank = [](const CounterView& one) {
-    const auto* meaning = fabric::counter_meaning(one.name);
+  const auto rank = [](const CounterView& counter) {
+    const auto* meaning = fabric::counter_meaning(counter.name);
     const auto sort = meaning == nullptr ? fabric::CounterSort::kWaiting : meaning->sort;
     return std::tuple(sort == fabric::CounterSort::kError     ? 0
                       : sort == fabric::CounterSort::kWaiting ? 1
                                                               : 2,
-                      std::string_view(one.name));
+                      std::string_view(counter.name));
   };
   std::sort(counters.begin(), counters.end(),
             [&](const CounterView& a, const CounterView& b) { return rank(a) < rank(b); });
@@ -191,11 +191,11 @@ bool narrow(const std::vector<std::string>& wanted, HostView& host,
             std::vector<model::ResourceReport>& resources) {
   Meaning meaning;
   for (const auto& name : wanted) {
-    auto one = meaning_of(name, host);
-    meaning.ports.insert(meaning.ports.end(), one.ports.begin(), one.ports.end());
-    meaning.devices.insert(meaning.devices.end(), one.devices.begin(), one.devices.end());
-    meaning.links.insert(meaning.links.end(), one.links.begin(), one.links.end());
-    meaning.ids.insert(meaning.ids.end(), one.ids.begin(), one.ids.end());
+    auto named = meaning_of(name, host);
+    meaning.ports.insert(meaning.ports.end(), named.ports.begin(), named.ports.end());
+    meaning.devices.insert(meaning.devices.end(), named.devices.begin(), named.devices.end());
+    meaning.links.insert(meaning.links.end(), named.links.begin(), named.links.end());
+    meaning.ids.insert(meaning.ids.end(), named.ids.begin(), named.ids.end());
   }
   const auto has = [](const auto& list, const auto& item) {
     return std::find(list.begin(), list.end(), item) != list.end();

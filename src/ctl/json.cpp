@@ -107,9 +107,9 @@ Json change_json(const model::Change& change) {
 }
 
 template <class List, class F>
-Json list_json(const List& list, F one) {
+Json list_json(const List& list, F each) {
   Json out = Json::array();
-  for (const auto& item : list) out.push_back(one(item));
+  for (const auto& item : list) out.push_back(each(item));
   return out;
 }
 
@@ -334,7 +334,7 @@ Json summary_json(const model::Report& report) {
   for (const auto status : kAll) {
     out[status_name(status)] =
         std::count_if(report.resources.begin(), report.resources.end(),
-                      [&](const model::ResourceReport& one) { return one.status == status; });
+                      [&](const model::ResourceReport& resource) { return resource.status == status; });
   }
   Json changes = Json::object();
   for (const auto operation :

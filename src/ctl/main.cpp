@@ -37,8 +37,8 @@ std::string of_ancestors(const std::string& name) {
   auto pid = ::getppid();
   for (int i = 0; i < kMost && pid > 1; ++i) {
     std::ifstream environment(fmt::format("/proc/{}/environ", pid), std::ios::binary);
-    for (std::string one; std::getline(environment, one, '\0');) {
-      if (one.starts_with(name + "=")) return one.substr(name.size() + 1);
+    for (std::string variable; std::getline(environment, variable, '\0');) {
+      if (variable.starts_with(name + "=")) return variable.substr(name.size() + 1);
     }
     std::ifstream stat(fmt::format("/proc/{}/stat", pid));
     std::string text;

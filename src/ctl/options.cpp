@@ -51,7 +51,7 @@ constexpr auto kSubcommandAliases = std::to_array<SubcommandAlias>({
 
 base::Failure unknown_command(const std::string& word) {
   const auto alias = std::find_if(kSubcommandAliases.begin(), kSubcommandAliases.end(),
-                                  [&](const SubcommandAlias& one) { return one.word == word; });
+                                  [&](const SubcommandAlias& candidate) { return candidate.word == word; });
   if (alias != kSubcommandAliases.end())
     return fail(Code::kInvalid, fmt::format("unknown subcommand {}; did you mean {}?", word, alias->ours));
   std::vector<std::string> known{"schema", "help"};
@@ -261,16 +261,16 @@ std::vector<CommandInfo> describe_command_line() {
   const auto describe = [](const CLI::App& app) {
     CommandInfo info{"", app.get_description(), "", {}};
     for (const auto* option : app.get_options()) {
-      OptionInfo one{{}, "", option->get_description()};
-      for (const auto& name : option->get_snames()) one.names.push_back("-" + name);
-      for (const auto& name : option->get_lnames()) one.names.push_back("--" + name);
-      if (option->get_type_size() > 0) one.value = option->get_type_name();
-      info.options.push_back(std::move(one));
+      OptionInfo entry{{}, "", option->get_description()};
+      for (const auto& name : option->get_snames()) entry.names.push_back("-" + name);
+      for (const auto& name : option->get_lnames()) entry.names.push_back("--" + name);
+      if (option->get_type_size() > 0) entry.value = option->get_type_name();
+      info.options.push_back(std::move(entry));
     }
     return info;
   };
   std::vector<CommandInfo> out{describe(parser.app)};
-  const auto shown = [](const CLI::App* one) { return !one->get_group().empty(); };
+  const auto shown = [](const CLI::App* command) { return !command->get_group().empty(); };
   for (const auto* sub : parser.app.get_subcommands(shown)) {
     out.push_back(describe(*sub));
     out.back().name = sub->get_name();

@@ -22,8 +22,8 @@ namespace {
 
 /// Whether a word is on the command line, also of one that does not parse.
 bool has_word(int argc, const char* const* argv, std::string_view word) {
-  for (const char* one : std::span(argv, static_cast<std::size_t>(argc))) {
-    if (std::string_view(one) == word) return true;
+  for (const char* argument : std::span(argv, static_cast<std::size_t>(argc))) {
+    if (std::string_view(argument) == word) return true;
   }
   return false;
 }
@@ -187,11 +187,11 @@ int run_on_report(const Context& context) {
   auto environment = environment_of(context.environment, replay);
   const Context inner{environment, arguments, context.out, context.err};
   const int status = is_paged(inner) ? paged(inner, dispatch) : dispatch(inner);
-  for (const auto& one : replay->tape().damaged())
-    context.say_error(fmt::format("--host {}: cannot read its part about {}", arguments.host, one));
+  for (const auto& part : replay->tape().damaged())
+    context.say_error(fmt::format("--host {}: cannot read its part about {}", arguments.host, part));
   if (arguments.verbose) {
-    for (const auto& one : replay->tape().missing())
-      context.say(fmt::format("the report says nothing about {}; it is taken as absent", one));
+    for (const auto& part : replay->tape().missing())
+      context.say(fmt::format("the report says nothing about {}; it is taken as absent", part));
   }
   return status;
 }

@@ -248,12 +248,12 @@ void Controller::apply_configuration(const std::string& reason, bool again) {
   job.resumes = reason == "boot" && resumes_;
   if (reason == "boot") job.settled_at = settled_at_;
   reconciler_.began();
-  (void)jobs_.add(std::move(job), [this](const Job& one, const Outcome& outcome) {
+  (void)jobs_.add(std::move(job), [this](const Job& ended_job, const Outcome& outcome) {
     const bool failed = ended_before_plan(outcome);
     tries_ = failed ? tries_ + 1 : 0;
-    again_ = failed ? one.what : "";
+    again_ = failed ? ended_job.what : "";
     refusal_.judge(outcome);
-    ended(one, outcome);
+    ended(ended_job, outcome);
   });
 }
 
@@ -294,7 +294,8 @@ void Controller::hold() {
   job.who = "rdma-configd";
   job.what = "event";
   reconciler_.began();
-  (void)jobs_.add(std::move(job), [this](const Job& one, const Outcome& outcome) { ended(one, outcome); });
+  (void)jobs_.add(std::move(job),
+                  [this](const Job& ended_job, const Outcome& outcome) { ended(ended_job, outcome); });
 }
 
 void Controller::ended(const Job& job, const Outcome& outcome) {

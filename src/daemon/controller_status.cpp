@@ -115,7 +115,8 @@ void Controller::expire() {
   job.verb = Job::Verb::kExpire;
   job.who = "rdma-configd";
   job.what = "expiry";
-  (void)jobs_.add(std::move(job), [this](const Job& one, const Outcome& outcome) { expired(one, outcome); });
+  (void)jobs_.add(std::move(job),
+                  [this](const Job& ended_job, const Outcome& outcome) { expired(ended_job, outcome); });
 }
 
 void Controller::expired(const Job& job, const Outcome& outcome) {

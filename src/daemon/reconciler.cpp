@@ -23,8 +23,9 @@ void Reconciler::woken(Wake wake, Time now) {
   // A setting of a kernel object is fought for until it is on another one: the other side may fight by
   // loading modules and making devices.
   const bool all = wake == Wake::kApply;
-  std::erase_if(contended_, [&](const auto& one) { return all || parent_object_of(one.first).empty(); });
-  std::erase_if(reverts_, [&](const auto& one) { return all || one.second.parent_object.empty(); });
+  std::erase_if(contended_,
+                [&](const auto& contention) { return all || parent_object_of(contention.first).empty(); });
+  std::erase_if(reverts_, [&](const auto& revert) { return all || revert.second.parent_object.empty(); });
 }
 
 std::string Reconciler::parent_object_of(const model::Key& key) const {
@@ -36,7 +37,7 @@ std::string Reconciler::parent_object_of(const model::Key& key) const {
 
 void Reconciler::forget_contention(const model::Key& key) {
   contended_.erase(key);
-  std::erase_if(reverts_, [&](const auto& one) { return one.first.first == key; });
+  std::erase_if(reverts_, [&](const auto& revert) { return revert.first.first == key; });
 }
 
 namespace {
@@ -188,7 +189,7 @@ std::vector<model::Key> Reconciler::note_drift(const model::Report& report) {
   }
   drifted_ = std::move(drifted);
   // A resource that has gone is new when it comes back.
-  std::erase_if(settled_, [&](const auto& one) { return !drifted_.contains(one.first); });
+  std::erase_if(settled_, [&](const auto& settled) { return !drifted_.contains(settled.first); });
   for (const auto& resource : report.resources) {
     if (is_settled(resource.status)) settled_.insert_or_assign(resource.key, resource.instance);
   }
@@ -223,8 +224,9 @@ void Reconciler::note_failures(const model::Report& report, const Statuses& stat
   }
   // Of those that were not tried, only one whose time is to come is tried again after a while; one that
   // somebody fights about, or that has drifted, has no time that could come.
-  std::erase_if(failures_,
-                [&](const auto& one) { return one.second.retry <= now && !failed.contains(one.first); });
+  std::erase_if(failures_, [&](const auto& failure) {
+    return failure.second.retry <= now && !failed.contains(failure.first);
+  });
   for (auto& [key, why] : failed) {
     auto& failure = failures_[key];
     failure.reason = why;

@@ -41,7 +41,7 @@ void shorten(model::Value& value) {
   } else if (auto* list = std::get_if<std::vector<std::string>>(&value)) {
     const auto more = list->size() > kListItems ? list->size() - kListItems : 0;
     if (more > 0) list->resize(kListItems);
-    for (auto& one : *list) one = shorten(std::move(one));
+    for (auto& item : *list) item = shorten(std::move(item));
     if (more > 0) list->push_back(fmt::format("… and {} more", more));
   }
 }
@@ -49,7 +49,7 @@ void shorten(model::Value& value) {
 void shorten(std::vector<std::string>& texts) {
   const auto more = texts.size() > kTexts ? texts.size() - kTexts : 0;
   if (more > 0) texts.resize(kTexts);
-  for (auto& one : texts) one = shorten(std::move(one));
+  for (auto& text : texts) text = shorten(std::move(text));
   if (more > 0) texts.push_back(fmt::format("{} more are not shown", more));
 }
 

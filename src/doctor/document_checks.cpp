@@ -38,12 +38,13 @@ bool is_derived(const model::Key& key, std::string_view field) {
 /// "mode is datagram, not connected; mtu is 2044, not 65520".
 std::string differences(const ResourceReport& resource) {
   std::vector<std::string> written, derived;
-  for (const auto& one : resource.attributes) {
-    if (one.wanted.index() == 0 || one.now == one.wanted) continue;
-    auto& parts = is_derived(resource.key, one.name) ? derived : written;
-    parts.push_back(one.now.index() == 0
-                        ? fmt::format("{} is not set to {}", one.name, said(one.wanted))
-                        : fmt::format("{} is {}, not {}", one.name, said(one.now), said(one.wanted)));
+  for (const auto& attribute : resource.attributes) {
+    if (attribute.wanted.index() == 0 || attribute.now == attribute.wanted) continue;
+    auto& parts = is_derived(resource.key, attribute.name) ? derived : written;
+    parts.push_back(
+        attribute.now.index() == 0
+            ? fmt::format("{} is not set to {}", attribute.name, said(attribute.wanted))
+            : fmt::format("{} is {}, not {}", attribute.name, said(attribute.now), said(attribute.wanted)));
   }
   auto& parts = written.empty() ? derived : written;
   // Of several lines, such as the content of a file, nothing can be read in a sentence.
@@ -185,8 +186,8 @@ void unmet(const DoctorContext& context, std::vector<Finding>& out) {
 void not_as_wanted(const DoctorContext& context, std::vector<Finding>& out) {
   if (context.report == nullptr) return;
   std::set<model::Key> said;
-  for (const auto& one : out) {
-    if (one.resource) said.insert(*one.resource);
+  for (const auto& finding : out) {
+    if (finding.resource) said.insert(*finding.resource);
   }
   for (const auto& resource : context.report->resources) {
     if (said.contains(resource.key)) continue;

@@ -155,8 +155,9 @@ void pkey_missing(const DoctorContext& context, std::vector<Finding>& out) {
     const auto& table = world.pkeys(*port);
     if (!table) return;
     const auto key = link.ipoib->pkey;
-    const bool there = std::any_of(table->begin(), table->end(),
-                                   [&](std::uint16_t one) { return ((one ^ key.full()) & 0x7fffU) == 0; });
+    const bool there = std::any_of(table->begin(), table->end(), [&](std::uint16_t entry) {
+      return ((entry ^ key.full()) & 0x7fffU) == 0;
+    });
     if (there) return;
     out.push_back(
         {"pkey_missing", Finding::Weight::kProblem, link.name,
@@ -236,16 +237,18 @@ void no_address(const DoctorContext& context, std::vector<Finding>& out) {
   const auto from_network = [](const kinds::WantedFamily& family) {
     return family.section != nullptr && family.method == model::InetMethod::kAuto;
   };
-  if (std::none_of(wanted.begin(), wanted.end(),
-                   [&](const auto& one) { return from_network(one.ipv4) || from_network(one.ipv6); }))
+  if (std::none_of(wanted.begin(), wanted.end(), [&](const auto& addressing) {
+        return from_network(addressing.ipv4) || from_network(addressing.ipv6);
+      }))
     return;
   const auto there = context.world.host().inet.observe_addresses();
   if (!there) return;
-  for (const auto& one : wanted) {
-    const auto* link = kinds::interface_of(one.id(), context.world);
+  for (const auto& addressing : wanted) {
+    const auto* link = kinds::interface_of(addressing.id(), context.world);
     // Without carrier nobody can be asked; other checks say why.
-    if (link == nullptr || !link->carrier || one.ignore || one.absent || one.down) continue;
-    for (const auto* family : {&one.ipv4, &one.ipv6}) {
+    if (link == nullptr || !link->carrier || addressing.ignore || addressing.absent || addressing.down)
+      continue;
+    for (const auto* family : {&addressing.ipv4, &addressing.ipv6}) {
       if (!from_network(*family)) continue;
       const auto& own = family->addresses;
       const bool given = std::any_of(there->begin(), there->end(), [&](const system::InetAddress& address) {
@@ -308,12 +311,12 @@ void roce_mismatch(const DoctorContext& context, std::vector<Finding>& out) {
   std::map<std::string, std::string> modes;  // mode → first port
   for (const auto& [port, mode] : roce_modes(context.world)) modes.try_emplace(mode, port);
   if (modes.size() < 2) return;
-  const auto &one = *modes.begin(), &other = *std::next(modes.begin());
+  const auto &first_mode = *modes.begin(), &second_mode = *std::next(modes.begin());
   out.push_back(
-      {"roce_mismatch", Finding::Weight::kRisk, other.second,
+      {"roce_mismatch", Finding::Weight::kRisk, second_mode.second,
        fmt::format("rdma_cm connects by RoCE {} there and by RoCE {} on {}: ends with different versions "
                    "cannot talk to each other",
-                   other.first, one.first, one.second),
+                   second_mode.first, first_mode.first, first_mode.second),
        "set the same mode on all ports and hosts ([[roce]] mode)"});
 }
 

@@ -101,8 +101,8 @@ class Comparison {
     return port.peer ? fmt::format("{} - {}", is_.name(here), is_.name(*port.peer)) : is_.name(here);
   }
 
-  static std::string manager_text(const Manager& one) {
-    return fmt::format("{}, priority {}", text_of(one.state), one.priority);
+  static std::string manager_text(const Manager& manager) {
+    return fmt::format("{}, priority {}", text_of(manager.state), manager.priority);
   }
 
   /// Whether a port has a subnet manager that did not answer.
@@ -124,8 +124,8 @@ class Comparison {
     }
   }
 
-  static std::string group_text(const Group& one) {
-    return fmt::format("P_Key {:#06x}, MTU {}, {}", one.pkey, one.mtu, rate_text(one.rate));
+  static std::string group_text(const Group& group) {
+    return fmt::format("P_Key {:#06x}, MTU {}, {}", group.pkey, group.mtu, rate_text(group.rate));
   }
 
   void compare_groups() {

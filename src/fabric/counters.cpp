@@ -67,8 +67,8 @@ constexpr auto kDriverCounters = std::to_array<CounterMeaning>({
 
 const CounterMeaning* counter_meaning(std::string_view name) {
   const auto find = [&](const auto& table) -> const CounterMeaning* {
-    const auto at =
-        std::find_if(table.begin(), table.end(), [&](const CounterMeaning& one) { return one.name == name; });
+    const auto at = std::find_if(table.begin(), table.end(),
+                                 [&](const CounterMeaning& meaning) { return meaning.name == name; });
     return at == table.end() ? nullptr : &*at;
   };
   const auto* found = find(kPortCounterMeanings);

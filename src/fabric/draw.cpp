@@ -15,8 +15,8 @@ namespace {
 
 std::set<End> slow_ends(const Fabric& fabric) {
   std::set<End> out;
-  for (const auto& one : links_below_best(fabric)) {
-    if (one.why != Shortfall::kLimited) out.insert({one.link.a, one.link.b});
+  for (const auto& slow : links_below_best(fabric)) {
+    if (slow.why != Shortfall::kLimited) out.insert({slow.link.a, slow.link.b});
   }
   return out;
 }
@@ -30,9 +30,9 @@ std::map<std::uint64_t, Neighbour> neighbours_of(const Node& node) {
   std::map<std::uint64_t, Neighbour> out;
   for (const auto& port : node.ports) {
     if (!port.peer) continue;
-    auto& one = out[port.peer->node];
-    if (one.port == nullptr) one.port = &port;
-    ++one.links;
+    auto& neighbour = out[port.peer->node];
+    if (neighbour.port == nullptr) neighbour.port = &port;
+    ++neighbour.links;
   }
   return out;
 }

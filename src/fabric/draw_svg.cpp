@@ -39,8 +39,8 @@ std::string escaped(std::string_view text) {
 class Drawing {
  public:
   explicit Drawing(const Fabric& fabric) : fabric_(fabric), index_(fabric), rows_(rows_of(fabric)) {
-    for (const auto& one : links_below_best(fabric)) {
-      if (one.why != Shortfall::kLimited) slow_.insert({one.link.a, one.link.b});
+    for (const auto& slow : links_below_best(fabric)) {
+      if (slow.why != Shortfall::kLimited) slow_.insert({slow.link.a, slow.link.b});
     }
   }
 

@@ -19,11 +19,11 @@ bool is_end_port(const Node& node, const Port& port) {
 }
 
 void find_slow_links(const Fabric& fabric, const Index& index, std::vector<Finding>& out) {
-  for (const auto& one : links_below_best(fabric)) {
-    if (one.why == Shortfall::kLimited) continue;  // as somebody set it; the table has it
-    out.push_back({"link", link_name(index, one.link),
-                   fmt::format("runs at {}, although both ends support {}; {}", text_of(one.active),
-                               text_of(one.best), text_of(one.why))});
+  for (const auto& slow : links_below_best(fabric)) {
+    if (slow.why == Shortfall::kLimited) continue;  // as somebody set it; the table has it
+    out.push_back({"link", link_name(index, slow.link),
+                   fmt::format("runs at {}, although both ends support {}; {}", text_of(slow.active),
+                               text_of(slow.best), text_of(slow.why))});
   }
 }
 
@@ -83,13 +83,13 @@ void find_lonely_partitions(const Fabric& fabric, const Index& index, std::vecto
     });
   });
   if (!all_read) return;
-  for (const auto& one : partitions_of(fabric)) {
-    const auto name = fmt::format("P_Key {:#06x}", one.partition | 0x8000U);
-    if (one.full.size() + one.limited.size() == 1) {
-      const auto& port = one.full.empty() ? one.limited.front() : one.full.front();
+  for (const auto& members : partitions_of(fabric)) {
+    const auto name = fmt::format("P_Key {:#06x}", members.partition | 0x8000U);
+    if (members.full.size() + members.limited.size() == 1) {
+      const auto& port = members.full.empty() ? members.limited.front() : members.full.front();
       out.push_back({"partition", index.name(port),
                      fmt::format("is the only port with {}: it has no peer in this partition", name)});
-    } else if (one.full.empty()) {
+    } else if (members.full.empty()) {
       out.push_back(
           {"partition", name,
            "has limited members only, which do not reach one another; at least one must be a full member"});
@@ -99,8 +99,9 @@ void find_lonely_partitions(const Fabric& fabric, const Index& index, std::vecto
 
 /// Of two the one with the higher priority is master; of equal ones, the one with the lower GUID (InfiniBand
 /// architecture, 14.4.1).
-bool outranks(const Manager& one, const Manager& other) {
-  return one.priority != other.priority ? one.priority > other.priority : one.port_guid < other.port_guid;
+bool outranks(const Manager& manager, const Manager& other) {
+  return manager.priority != other.priority ? manager.priority > other.priority
+                                            : manager.port_guid < other.port_guid;
 }
 
 std::string port_name(const Index& index, std::uint64_t port_guid) {

@@ -28,27 +28,27 @@ void tell_duplicates(const Site& site, const char* rule, const char* what, const
                      std::vector<Finding>& out) {
   for (auto& [line, list] : by_line) {
     if (list.size() >= kApart) {
-      Finding one{
+      Finding finding{
           rule, model::Severity::kError,
           fmt::format("{} {} are given more than once, such as {}", list.size(), many, list.front().text),
           hint};
-      for (auto& each : list) one.hosts.insert(one.hosts.end(), each.hosts.begin(), each.hosts.end());
-      tidy(one.hosts);
-      add_place(one, site.location(line), "");
-      out.push_back(std::move(one));
+      for (auto& each : list) finding.hosts.insert(finding.hosts.end(), each.hosts.begin(), each.hosts.end());
+      tidy(finding.hosts);
+      add_place(finding, site.location(line), "");
+      out.push_back(std::move(finding));
       continue;
     }
     for (auto& each : list) {
       tidy(each.hosts);
-      Finding one{rule, model::Severity::kError,
-                  each.hosts.size() == 1
-                      ? fmt::format("{} {} is given to two interfaces of {}", what, each.text,
-                                    site.hosts[each.hosts.front()])
-                      : fmt::format("{} {} is given to {}", what, each.text, hosts_text(each.hosts.size())),
-                  hint, each.hosts};
+      Finding finding{rule, model::Severity::kError,
+                      each.hosts.size() == 1 ? fmt::format("{} {} is given to two interfaces of {}", what,
+                                                           each.text, site.hosts[each.hosts.front()])
+                                             : fmt::format("{} {} is given to {}", what, each.text,
+                                                           hosts_text(each.hosts.size())),
+                      hint, each.hosts};
       for (const auto& [spot, host] : each.spots)
-        add_place(one, site.location(spot), "of host " + site.hosts[host]);
-      out.push_back(std::move(one));
+        add_place(finding, site.location(spot), "of host " + site.hosts[host]);
+      out.push_back(std::move(finding));
     }
   }
 }
@@ -66,13 +66,13 @@ void check_addresses(const Site& site, std::vector<Finding>& out) {
     auto end = i + 1;
     while (end < all.size() && all[end]->prefix.address == all[i]->prefix.address) ++end;
     if (end - i > 1) {
-      Duplicate one{all[i]->prefix.address.text(), {}, {}};
+      Duplicate duplicate{all[i]->prefix.address.text(), {}, {}};
       for (auto at = i; at < end; ++at) {
         const auto host = site.interfaces[all[at]->interface].host;
-        one.hosts.push_back(host);
-        one.spots.emplace_back(all[at]->from.line > 0 ? all[at]->from : all[at]->where, host);
+        duplicate.hosts.push_back(host);
+        duplicate.spots.emplace_back(all[at]->from.line > 0 ? all[at]->from : all[at]->where, host);
       }
-      by_line[all[i]->where].push_back(std::move(one));
+      by_line[all[i]->where].push_back(std::move(duplicate));
     }
     i = end;
   }
@@ -97,14 +97,14 @@ void check_guids(const Site& site, std::vector<Finding>& out) {
     while (end < all.size() && same(all[end], all[i])) ++end;
     const bool shared = std::any_of(all.begin() + static_cast<std::ptrdiff_t>(i),
                                     all.begin() + static_cast<std::ptrdiff_t>(end),
-                                    [&](const OwnGuid* one) { return one->host != all[i]->host; });
+                                    [&](const OwnGuid* fact) { return fact->host != all[i]->host; });
     if (shared) {
-      Duplicate one{model::Guid{all[i]->number}.text(), {}, {}};
+      Duplicate duplicate{model::Guid{all[i]->number}.text(), {}, {}};
       for (auto at = i; at < end; ++at) {
-        one.hosts.push_back(all[at]->host);
-        one.spots.emplace_back(all[at]->from.line > 0 ? all[at]->from : all[at]->where, all[at]->host);
+        duplicate.hosts.push_back(all[at]->host);
+        duplicate.spots.emplace_back(all[at]->from.line > 0 ? all[at]->from : all[at]->where, all[at]->host);
       }
-      by_line[all[i]->where].push_back(std::move(one));
+      by_line[all[i]->where].push_back(std::move(duplicate));
     }
     i = end;
   }
@@ -143,17 +143,17 @@ void check_partition_names(const Site& site, std::vector<Finding>& out) {
     by_number[partition.number][partition.name].push_back(&partition);
   }
   const auto tell = [&](std::string message, const auto& groups) {
-    Finding one{"partition-name", model::Severity::kError, std::move(message),
-                "subnet managers of one fabric need the same partitions"};
+    Finding finding{"partition-name", model::Severity::kError, std::move(message),
+                    "subnet managers of one fabric need the same partitions"};
     for (const auto& [key, list] : groups) {
       for (const auto* fact : list) {
-        one.hosts.push_back(fact->host);
-        add_place(one, site.location(fact->where),
+        finding.hosts.push_back(fact->host);
+        add_place(finding, site.location(fact->where),
                   fmt::format("{:#06x} {}", fact->number | 0x8000U, site.words.text(fact->name)));
       }
     }
-    tidy(one.hosts);
-    out.push_back(std::move(one));
+    tidy(finding.hosts);
+    out.push_back(std::move(finding));
   };
   for (const auto& [name, groups] : by_name) {
     if (groups.size() > 1)

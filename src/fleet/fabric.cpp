@@ -54,7 +54,7 @@ using Rules = std::map<std::uint16_t, std::vector<const PartitionFact*>>;
 
 Rules rules_of(const Site& site) {
   Rules out;
-  for (const auto& one : site.partitions) out[one.number].push_back(&one);
+  for (const auto& partition : site.partitions) out[partition.number].push_back(&partition);
   return out;
 }
 
@@ -71,27 +71,28 @@ void check_groups(const Site& site, const Rules& rules, std::vector<Finding>& ou
     std::set<LaneKey> lanes;
   };
   std::map<std::pair<std::uint16_t, std::uint64_t>, TooLarge> found;
-  for (const auto& one : site.interfaces) {
-    const auto known = rules.find(one.partition);
-    const auto mtu = base::parse_number(site.words.text(one.mtu.value));
-    if (known == rules.end() || !mtu || site.words.text(one.mode.value) == "connected") continue;
-    if (one.mode.value == 0 && *mtu > kMostOfDatagram) continue;
-    const LaneKey lane{one.partition, one.child || without_rails.contains(one.partition) ? 0 : one.rail};
-    shares[lane].add(*mtu, one.host);
+  for (const auto& interface : site.interfaces) {
+    const auto known = rules.find(interface.partition);
+    const auto mtu = base::parse_number(site.words.text(interface.mtu.value));
+    if (known == rules.end() || !mtu || site.words.text(interface.mode.value) == "connected") continue;
+    if (interface.mode.value == 0 && *mtu > kMostOfDatagram) continue;
+    const LaneKey lane{interface.partition,
+                       interface.child || without_rails.contains(interface.partition) ? 0 : interface.rail};
+    shares[lane].add(*mtu, interface.host);
     std::uint64_t group = 0;
     for (const auto* rule : known->second) group = std::max<std::uint64_t>(group, rule->group_mtu);
     if (group == 0 || *mtu + kHeader <= group) continue;
-    auto& [finding, lanes] = found[{one.partition, *mtu}];
+    auto& [finding, lanes] = found[{interface.partition, *mtu}];
     lanes.insert(lane);
     if (finding.rule.empty())
       finding = {
           "partition-mtu", model::Severity::kError,
-          fmt::format("partition {} has MTU {}, but its multicast groups carry {}", pkey_text(one.partition),
-                      *mtu, group - kHeader),
+          fmt::format("partition {} has MTU {}, but its multicast groups carry {}",
+                      pkey_text(interface.partition), *mtu, group - kHeader),
           fmt::format("give its [[partition]] mtu = 4096, or the interface mtu = {}", group - kHeader)};
-    finding.hosts.push_back(one.host);
+    finding.hosts.push_back(interface.host);
     if (finding.places.size() + 1 < kPlaces)
-      add_place(finding, site.location(one.mtu.where), "of host " + site.hosts[one.host]);
+      add_place(finding, site.location(interface.mtu.where), "of host " + site.hosts[interface.host]);
   }
   for (auto& [key, large] : found) {
     auto& [finding, lanes] = large;
@@ -111,14 +112,14 @@ class SharedRails {
  public:
   explicit SharedRails(const Site& site) {
     std::map<std::uint32_t, std::set<HostId>> hosts;
-    for (const auto& one : site.interfaces) {
-      if (one.child) continue;
-      auto& list = hosts[one.rail];
-      if (list.size() < 2) list.insert(one.host);
+    for (const auto& interface : site.interfaces) {
+      if (interface.child) continue;
+      auto& list = hosts[interface.rail];
+      if (list.size() < 2) list.insert(interface.host);
     }
-    for (const auto& one : site.interfaces) {
-      if (!one.child && one.guid.number != 0 && hosts.at(one.rail).size() > 1)
-        by_port_.try_emplace({one.host, one.guid.number}, one.rail);
+    for (const auto& interface : site.interfaces) {
+      if (!interface.child && interface.guid.number != 0 && hosts.at(interface.rail).size() > 1)
+        by_port_.try_emplace({interface.host, interface.guid.number}, interface.rail);
     }
   }
 
@@ -131,8 +132,8 @@ class SharedRails {
   /// Whether each of these manages another rail, which may be a fabric of its own.
   [[nodiscard]] bool apart(const std::vector<const Manager*>& managers) const {
     std::set<std::uint32_t> used;
-    return std::all_of(managers.begin(), managers.end(), [&](const Manager* one) {
-      const auto rail = rail_of(*one);
+    return std::all_of(managers.begin(), managers.end(), [&](const Manager* manager) {
+      const auto rail = rail_of(*manager);
       return rail != 0 && used.insert(rail).second;
     });
   }
@@ -161,29 +162,30 @@ void check_copies(const Site& site, const std::set<HostId>& managers, std::vecto
     return std::tie(a.group_mtu, a.ports, a.all, a.self) == std::tie(b.group_mtu, b.ports, b.all, b.self);
   };
   std::map<std::uint16_t, std::map<HostId, const PartitionFact*>> partitions;
-  for (const auto& one : site.partitions) {
-    if (managers.contains(one.host)) partitions[one.number].emplace(one.host, &one);
+  for (const auto& partition : site.partitions) {
+    if (managers.contains(partition.host)) partitions[partition.number].emplace(partition.host, &partition);
   }
   for (const auto& [number, facts] : partitions) {
     const auto& first = *facts.begin()->second;
-    Finding one{"sm-partition", model::Severity::kWarning, "",
-                "give all subnet managers of a fabric the same partitions, as each may become its master; if "
-                "these manage separate fabrics, this is correct"};
+    Finding finding{
+        "sm-partition", model::Severity::kWarning, "",
+        "give all subnet managers of a fabric the same partitions, as each may become its master; if "
+        "these manage separate fabrics, this is correct"};
     for (const auto host : managers) {
-      if (!facts.contains(host)) one.hosts.push_back(host);
+      if (!facts.contains(host)) finding.hosts.push_back(host);
     }
-    const bool missing = !one.hosts.empty();
+    const bool missing = !finding.hosts.empty();
     for (const auto& [host, fact] : facts) {
-      if (!missing && !alike(*fact, first)) one.hosts.push_back(host);
+      if (!missing && !alike(*fact, first)) finding.hosts.push_back(host);
       if (missing || host == first.host || !alike(*fact, first))
-        add_place(one, site.location(fact->where), "of host " + site.hosts[host]);
+        add_place(finding, site.location(fact->where), "of host " + site.hosts[host]);
     }
-    if (one.hosts.empty()) continue;
-    one.message = missing ? fmt::format("partition {} is missing, which {} has", pkey_text(number),
-                                        site.hosts[first.host])
-                          : fmt::format("partition {} has other members or another MTU than on {}",
-                                        pkey_text(number), site.hosts[first.host]);
-    out.push_back(std::move(one));
+    if (finding.hosts.empty()) continue;
+    finding.message = missing ? fmt::format("partition {} is missing, which {} has", pkey_text(number),
+                                            site.hosts[first.host])
+                              : fmt::format("partition {} has other members or another MTU than on {}",
+                                            pkey_text(number), site.hosts[first.host]);
+    out.push_back(std::move(finding));
   }
 }
 
@@ -203,34 +205,35 @@ void check_membership(const Site& site, std::vector<Finding>& out) {
   };
   std::map<std::uint16_t, Users> users;
   for (std::uint32_t at = 0; at < site.interfaces.size(); ++at) {
-    const auto& one = site.interfaces[at];
+    const auto& interface = site.interfaces[at];
     // Ports that only carry P_Key interfaces do not use the default partition.
-    if (!one.child && !addressed.contains(at)) continue;
-    const auto known = rules.find(one.partition);
-    auto& list = users[one.partition];
+    if (!interface.child && !addressed.contains(at)) continue;
+    const auto known = rules.find(interface.partition);
+    auto& list = users[interface.partition];
     if (known == rules.end()) {
-      if (one.child) list.unknown.push_back(&one);
+      if (interface.child) list.unknown.push_back(&interface);
       continue;
     }
-    const auto membership = membership_of(known->second, one);
+    const auto membership = membership_of(known->second, interface);
     if (!membership || *membership == Membership::kFull) {
       ++list.others;
     } else {
-      (*membership == Membership::kNone ? list.outside : list.limited).push_back(&one);
+      (*membership == Membership::kNone ? list.outside : list.limited).push_back(&interface);
     }
   }
   check_groups(site, rules, out);
   const auto tell = [&](const char* rule, std::string message, std::string hint,
                         const std::vector<const Interface*>& who,
                         const std::vector<const PartitionFact*>& partitions) {
-    Finding one{rule, model::Severity::kError, std::move(message), std::move(hint)};
+    Finding finding{rule, model::Severity::kError, std::move(message), std::move(hint)};
     for (const auto* interface : who) {
-      one.hosts.push_back(interface->host);
-      if (one.places.size() + 2 < kPlaces) add_place(one, site.location(interface->where), "");
+      finding.hosts.push_back(interface->host);
+      if (finding.places.size() + 2 < kPlaces) add_place(finding, site.location(interface->where), "");
     }
-    for (const auto* partition : partitions) add_place(one, site.location(partition->where), "the partition");
-    tidy(one.hosts);
-    out.push_back(std::move(one));
+    for (const auto* partition : partitions)
+      add_place(finding, site.location(partition->where), "the partition");
+    tidy(finding.hosts);
+    out.push_back(std::move(finding));
   };
   for (const auto& [partition, list] : users) {
     const auto pkey = pkey_text(partition);
@@ -263,29 +266,30 @@ void check_managers(const Site& site, std::vector<Finding>& out) {
   for (const auto& manager : site.managers) fabrics[manager.fabric].push_back(&manager);
   const SharedRails rails(site);
   for (const auto& hosts : managers_of_fabrics(site, rails)) check_copies(site, hosts, out);
-  const auto priority_of = [](const Manager* one) { return std::max(one->priority, kUsualPriority); };
+  const auto priority_of = [](const Manager* manager) { return std::max(manager->priority, kUsualPriority); };
   for (auto& [fabric, list] : fabrics) {
     const auto highest =
         priority_of(*std::max_element(list.begin(), list.end(), [&](const Manager* a, const Manager* b) {
           return priority_of(a) < priority_of(b);
         }));
-    std::erase_if(list, [&](const Manager* one) { return priority_of(one) != highest; });
+    std::erase_if(list, [&](const Manager* manager) { return priority_of(manager) != highest; });
     if (list.size() < 2) continue;
     const bool said =
-        std::any_of(list.begin(), list.end(), [](const auto* one) { return one->priority >= 0; });
+        std::any_of(list.begin(), list.end(), [](const auto* manager) { return manager->priority >= 0; });
     const bool apart = rails.apart(list);
-    Finding one{"sm-priority", apart ? model::Severity::kWarning : model::Severity::kError,
-                said ? fmt::format("{} subnet managers have the highest priority {}", list.size(), highest)
-                     : fmt::format("{} subnet managers have no priority", list.size()),
-                apart ? "correct if the rails are separate fabrics; otherwise give the intended master a "
-                        "higher priority"
-                      : "give the intended master a higher priority; the default is OpenSM's 0"};
+    Finding finding{"sm-priority", apart ? model::Severity::kWarning : model::Severity::kError,
+                    said
+                        ? fmt::format("{} subnet managers have the highest priority {}", list.size(), highest)
+                        : fmt::format("{} subnet managers have no priority", list.size()),
+                    apart ? "correct if the rails are separate fabrics; otherwise give the intended master a "
+                            "higher priority"
+                          : "give the intended master a higher priority; the default is OpenSM's 0"};
     for (const auto* manager : list) {
-      one.hosts.push_back(manager->host);
-      add_place(one, site.location(manager->where), "of host " + site.hosts[manager->host]);
+      finding.hosts.push_back(manager->host);
+      add_place(finding, site.location(manager->where), "of host " + site.hosts[manager->host]);
     }
-    tidy(one.hosts);
-    out.push_back(std::move(one));
+    tidy(finding.hosts);
+    out.push_back(std::move(finding));
   }
 }
 

@@ -40,7 +40,7 @@ const std::vector<Rule>& rules() {
 void add_place(Finding& finding, const model::Location& where, std::string note) {
   if (where.file.empty() || finding.places.size() >= kPlaces) return;
   const bool known = std::any_of(finding.places.begin(), finding.places.end(),
-                                 [&](const auto& one) { return one.where == where; });
+                                 [&](const auto& place) { return place.where == where; });
   if (!known) finding.places.push_back({where, std::move(note)});
 }
 

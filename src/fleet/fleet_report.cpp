@@ -28,15 +28,17 @@ constexpr std::array<FactText, 6> kFacts{{{"devices", "number of RDMA devices"},
                                           {"interface-mode", "mode of {}"},
                                           {"interface-mtu", "MTU of {}"}}};
 
-std::string message_of(const Difference& one) {
-  if (one.status == "error") return one.reason.empty() ? "the host did not report it" : one.reason;
-  const auto name = one.label.empty() ? one.kind : one.label;
-  if (one.attribute == "missing") return fmt::format("{} {} is missing", one.kind, name);
-  if (one.attribute.empty())
-    return fmt::format("{} {}: {}", one.kind, name, one.reason.empty() ? one.status : one.reason);
-  auto out = fmt::format("{} {}: {} is {}, must be {}", one.kind, name, one.attribute,
-                         one.now.empty() ? "unknown" : one.now, one.wanted);
-  if (!one.reason.empty()) out += fmt::format(" ({})", one.reason);
+std::string message_of(const Difference& difference) {
+  if (difference.status == "error")
+    return difference.reason.empty() ? "the host did not report it" : difference.reason;
+  const auto name = difference.label.empty() ? difference.kind : difference.label;
+  if (difference.attribute == "missing") return fmt::format("{} {} is missing", difference.kind, name);
+  if (difference.attribute.empty())
+    return fmt::format("{} {}: {}", difference.kind, name,
+                       difference.reason.empty() ? difference.status : difference.reason);
+  auto out = fmt::format("{} {}: {} is {}, must be {}", difference.kind, name, difference.attribute,
+                         difference.now.empty() ? "unknown" : difference.now, difference.wanted);
+  if (!difference.reason.empty()) out += fmt::format(" ({})", difference.reason);
   return out;
 }
 
@@ -56,18 +58,19 @@ std::vector<std::string> ranges_of(const std::vector<std::uint16_t>& partitions)
 /// "partition 0x8002", "partitions 0x8001-0x8040, 0x8050"; a long list is cut.
 std::string partitions_text(const std::vector<std::string>& ranges) {
   constexpr std::size_t kShown = 8;
-  const bool one = ranges.size() == 1 && ranges.front().find('-') == std::string::npos;
+  const bool single = ranges.size() == 1 && ranges.front().find('-') == std::string::npos;
   const auto shown = std::min(ranges.size(), kShown);
   auto out =
-      std::string(one ? "partition " : "partitions ") + base::join(std::span(ranges.data(), shown), ", ");
+      std::string(single ? "partition " : "partitions ") + base::join(std::span(ranges.data(), shown), ", ");
   if (ranges.size() > shown) out += fmt::format(" and {} more", ranges.size() - shown);
   return out;
 }
 
-int rank_of(const FleetFinding& one) {
+int rank_of(const FleetFinding& finding) {
   constexpr std::array<std::string_view, 7> kOrder{"error",  "failed",  "differs", "unmet",
                                                    "unlike", "limited", "pending"};
-  return static_cast<int>(std::find(kOrder.begin(), kOrder.end(), one.difference.status) - kOrder.begin());
+  return static_cast<int>(std::find(kOrder.begin(), kOrder.end(), finding.difference.status) -
+                          kOrder.begin());
 }
 
 /// Hosts of `list` that are not in `other`; both are sorted.
@@ -115,13 +118,13 @@ class Summary {
   void unlike(const char* check, std::string message, std::string label, std::string now, std::string most,
               std::vector<HostId> hosts, std::vector<std::string> pkeys = {}) {
     if (hosts.empty()) return;
-    Difference one;
-    one.status = "unlike";
-    one.label = std::move(label);
-    one.now = std::move(now);
-    one.wanted = std::move(most);
-    one.hosts = std::move(hosts);
-    out_.push_back({check, std::move(message), std::move(one), std::move(pkeys)});
+    Difference difference;
+    difference.status = "unlike";
+    difference.label = std::move(label);
+    difference.now = std::move(now);
+    difference.wanted = std::move(most);
+    difference.hosts = std::move(hosts);
+    out_.push_back({check, std::move(message), std::move(difference), std::move(pkeys)});
   }
 
   void compare_facts() {
@@ -190,26 +193,26 @@ class Summary {
              std::size_t>
         known;
     std::vector<FleetFinding> out;
-    for (auto& one : out_) {
-      auto& about = one.difference;
+    for (auto& finding : out_) {
+      auto& about = finding.difference;
       if (about.status != "unlike" || about.now.empty()) {
-        out.push_back(std::move(one));
+        out.push_back(std::move(finding));
         continue;
       }
       const auto [at, fresh] = known.try_emplace(
-          {one.check, one.message, one.pkeys, about.now, about.wanted, about.hosts}, out.size());
+          {finding.check, finding.message, finding.pkeys, about.now, about.wanted, about.hosts}, out.size());
       if (fresh) {
-        out.push_back(std::move(one));
+        out.push_back(std::move(finding));
       } else {
         out[at->second].difference.label += ", " + about.label;
       }
     }
-    for (auto& one : out) {
-      const auto& about = one.difference;
+    for (auto& finding : out) {
+      const auto& about = finding.difference;
       if (about.status != "unlike" || about.now.empty()) continue;
-      const auto at = one.message.find("{}");
-      if (at != std::string::npos) one.message.replace(at, 2, about.label);
-      one.message += fmt::format(": {}, on most hosts {}", about.now, about.wanted);
+      const auto at = finding.message.find("{}");
+      if (at != std::string::npos) finding.message.replace(at, 2, about.label);
+      finding.message += fmt::format(": {}, on most hosts {}", about.now, about.wanted);
     }
     out_ = std::move(out);
   }

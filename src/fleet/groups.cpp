@@ -74,7 +74,7 @@ class TomlGroups {
       if (node.sort != config::Node::Sort::kList) {
         item(group, node);
       } else {
-        for (const auto& one : node.items) item(group, one);
+        for (const auto& element : node.items) item(group, element);
       }
     }
     if (left_out_ > 0)
@@ -112,9 +112,9 @@ class TomlGroups {
     }
   }
 
-  void tell(model::Diagnostic one) {
+  void tell(model::Diagnostic diagnostic) {
     if (diagnostics_.size() < model::limits::kErrors) {
-      diagnostics_.push_back(std::move(one));
+      diagnostics_.push_back(std::move(diagnostic));
     } else {
       ++left_out_;
     }

@@ -54,7 +54,7 @@ std::string value_text(const Json& value) {
   if (value.is_number()) return value.dump();
   if (!value.is_array()) return "?";
   std::vector<std::string> items;
-  for (const auto& one : value) items.push_back(value_text(one));
+  for (const auto& element : value) items.push_back(value_text(element));
   return items.empty() ? "none" : base::join(items, ", ");
 }
 
@@ -199,30 +199,30 @@ class AnswerReader {
 
  private:
   void failure() {
-    Difference one;
-    one.status = "error";
-    one.reason = text_at(at(json_, "error"), "message");
+    Difference difference;
+    difference.status = "error";
+    difference.reason = text_at(at(json_, "error"), "message");
     for (const auto& diagnostic : list_at(json_, "diagnostics")) {
-      if (!one.reason.empty()) break;
+      if (!difference.reason.empty()) break;
       if (text_at(diagnostic, "severity") != "error") continue;
       const auto& where = at(diagnostic, "where");
-      one.reason = fmt::format("{}:{}: {}", text_at(where, "file"), number_at(where, "line").value_or(0),
-                               text_at(diagnostic, "message"));
+      difference.reason = fmt::format("{}:{}: {}", text_at(where, "file"),
+                                      number_at(where, "line").value_or(0), text_at(diagnostic, "message"));
     }
-    out_.difference(host_, std::move(one));
+    out_.difference(host_, std::move(difference));
   }
 
   void read_resource(const Json& resource) {
     constexpr std::array<std::string_view, 5> kWrong{"failed", "differs", "unmet", "limited", "pending"};
-    Difference one;
-    one.status = text_at(resource, "status");
-    if (std::find(kWrong.begin(), kWrong.end(), one.status) == kWrong.end()) return;
-    one.kind = text_at(resource, "kind");
-    one.label = text_at(resource, "label");
-    one.reason = text_at(resource, "reason");
-    if (one.kind == "pkey" && one.status != "differs") waits_for(text_at(resource, "id"));
+    Difference difference;
+    difference.status = text_at(resource, "status");
+    if (std::find(kWrong.begin(), kWrong.end(), difference.status) == kWrong.end()) return;
+    difference.kind = text_at(resource, "kind");
+    difference.label = text_at(resource, "label");
+    difference.reason = text_at(resource, "reason");
+    if (difference.kind == "pkey" && difference.status != "differs") waits_for(text_at(resource, "id"));
     // A number that is at least another one differs from it, and is as expected.
-    if (one.status == "unmet") return out_.difference(host_, std::move(one));
+    if (difference.status == "unmet") return out_.difference(host_, std::move(difference));
     std::vector<const Json*> differing;
     bool any_now = false;
     for (const auto& attribute : list_at(resource, "attributes")) {
@@ -232,12 +232,12 @@ class AnswerReader {
     }
     // Something that is not there is one difference, whatever it is to be like.
     if (differing.empty() || !any_now) {
-      if (!any_now && !differing.empty()) one.attribute = "missing";
-      out_.difference(host_, std::move(one));
+      if (!any_now && !differing.empty()) difference.attribute = "missing";
+      out_.difference(host_, std::move(difference));
       return;
     }
     for (const auto* attribute : differing) {
-      auto each = one;
+      auto each = difference;
       each.attribute = text_at(*attribute, "name");
       each.now = value_text(at(*attribute, "now"));
       each.wanted = value_text(at(*attribute, "wanted"));
@@ -307,32 +307,32 @@ class AnswerReader {
   std::map<std::string, std::int64_t> links_;  ///< active MTU by port
 };
 
-void HostAnswers::difference(HostId host, Difference one) {
+void HostAnswers::difference(HostId host, Difference difference) {
   const auto& name = hosts_[host];
   // Addresses and GUIDs may differ from host to host; everything else is the same. Of an unmet expectation
   // the numbers may, too: counters differ everywhere.
   const auto reason_of = [&] {
-    if (!one.attribute.empty()) return std::string();
-    const auto reason = anonymous(one.reason, name);
-    return one.status == "unmet" ? without_numbers(reason) : reason;
+    if (!difference.attribute.empty()) return std::string();
+    const auto reason = anonymous(difference.reason, name);
+    return difference.status == "unmet" ? without_numbers(reason) : reason;
   };
-  const auto key =
-      fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}", one.status, one.kind, anonymous(one.label, name),
-                  one.attribute, anonymous(one.now, name), anonymous(one.wanted, name), reason_of());
+  const auto key = fmt::format(
+      "{}\n{}\n{}\n{}\n{}\n{}\n{}", difference.status, difference.kind, anonymous(difference.label, name),
+      difference.attribute, anonymous(difference.now, name), anonymous(difference.wanted, name), reason_of());
   const auto [found, fresh] = by_text_.try_emplace(key, differences_.size());
-  if (fresh) differences_.push_back(std::move(one));
+  if (fresh) differences_.push_back(std::move(difference));
   auto& known = differences_[found->second];
-  if (!fresh && (known.label != one.label || known.now != one.now || known.wanted != one.wanted ||
-                 known.reason != one.reason))
+  if (!fresh && (known.label != difference.label || known.now != difference.now ||
+                 known.wanted != difference.wanted || known.reason != difference.reason))
     known.varies = true;
   if (known.hosts.empty() || known.hosts.back() != host) known.hosts.push_back(host);
 }
 
 void HostAnswers::add_silent(HostId host, std::string reason) {
-  Difference one;
-  one.status = "error";
-  one.reason = std::move(reason);
-  difference(host, std::move(one));
+  Difference silence;
+  silence.status = "error";
+  silence.reason = std::move(reason);
+  difference(host, std::move(silence));
 }
 
 std::optional<model::Diagnostic> HostAnswers::add(HostId host, const config::Text& json) {

@@ -65,7 +65,7 @@ class HostAnswers {
 
  private:
   friend class AnswerReader;
-  void difference(HostId host, Difference one);
+  void difference(HostId host, Difference difference);
 
   std::vector<std::string> hosts_;
   std::vector<Difference> differences_;

@@ -52,20 +52,20 @@ class Partitions {
   Partitions(const Site& site, std::vector<Finding>& out)
       : site_(site), out_(out), merged_(partitions_without_rails(site)) {
     for (std::uint32_t at = 0; at < site.addresses.size(); ++at) {
-      const auto& one = site.addresses[at];
-      if (one.prefix.address.link_local()) continue;
-      auto& networks = networks_[{one.interface, one.prefix.address.family}];
+      const auto& address = site.addresses[at];
+      if (address.prefix.address.link_local()) continue;
+      auto& networks = networks_[{address.interface, address.prefix.address.family}];
       // A second address in a network does not make another one.
-      const auto network = one.prefix.network();
+      const auto network = address.prefix.network();
       const auto place = std::lower_bound(networks.begin(), networks.end(), network);
       if (place == networks.end() || *place != network) networks.insert(place, network);
-      spots_.try_emplace({one.interface, one.prefix.address.family},
-                         one.from.line > 0 ? one.from : one.where);
+      spots_.try_emplace({address.interface, address.prefix.address.family},
+                         address.from.line > 0 ? address.from : address.where);
     }
     for (const auto& [place, networks] : networks_) {
-      const auto& one = site.interfaces[place.first];
-      if (one.child || place.second != Family::kIpv4) continue;
-      for (const auto& network : networks) ++ports_in_[{one.partition, network}];
+      const auto& interface = site.interfaces[place.first];
+      if (interface.child || place.second != Family::kIpv4) continue;
+      for (const auto& network : networks) ++ports_in_[{interface.partition, network}];
     }
   }
 
@@ -78,8 +78,8 @@ class Partitions {
  private:
   using Place = std::pair<std::uint32_t, Family>;  ///< interface and family
 
-  [[nodiscard]] Lane lane_of(const Interface& one) const {
-    return {one.partition, merged_.contains(one.partition) ? 0 : one.rail};
+  [[nodiscard]] Lane lane_of(const Interface& interface) const {
+    return {interface.partition, merged_.contains(interface.partition) ? 0 : interface.rail};
   }
   [[nodiscard]] std::string name_of(const Lane& lane) const {
     const auto pkey = fmt::format("partition {:#06x}", lane.partition | 0x8000U);
@@ -92,9 +92,9 @@ class Partitions {
       members_.clear();
       for (const auto& [place, networks] : networks_) {
         if (place.second != family) continue;
-        const auto& one = site_.interfaces[place.first];
-        lanes[lane_of(one)].add(networks, one.host);
-        members_[lane_of(one)].emplace_back(place.first, &networks);
+        const auto& interface = site_.interfaces[place.first];
+        lanes[lane_of(interface)].add(networks, interface.host);
+        members_[lane_of(interface)].emplace_back(place.first, &networks);
       }
       std::map<std::pair<std::uint16_t, Networks>, Lane> home;
       for (const auto& [lane, shares] : lanes) {
@@ -114,12 +114,12 @@ class Partitions {
     std::map<HostId, std::map<std::uint16_t, Misplaced>> misplaced;
     for (const auto& [place, networks] : networks_) {
       if (place.second != family) continue;
-      const auto& one = site_.interfaces[place.first];
-      const auto lane = lane_of(one);
+      const auto& interface = site_.interfaces[place.first];
+      const auto lane = lane_of(interface);
       if (!lanes.at(lane).clear() || networks == lanes.at(lane).most()) continue;
       const auto other = home.find({lane.partition, networks});
       if (other != home.end() && other->second != lane)
-        misplaced[one.host][lane.partition].to[lane] = {other->second, place.first};
+        misplaced[interface.host][lane.partition].to[lane] = {other->second, place.first};
     }
     std::map<std::string, Finding> found;
     for (const auto& [host, partitions] : misplaced) {
@@ -132,23 +132,23 @@ class Partitions {
         if (from != to) continue;  // its other rails have addresses of their own: not swapped
         std::vector<std::string> rails;
         for (const auto& lane : from) rails.push_back(site_.words.text(lane.rail));
-        auto& one = found[fmt::format("{:#06x} {}", partition | 0x8000U, base::join(rails, ", "))];
-        if (one.rule.empty())
-          one = {"rails-swapped", model::Severity::kError,
-                 fmt::format("the {} addresses of {} in partition {:#06x} are swapped", text_of(family),
-                             base::join(rails, " and "), partition | 0x8000U),
-                 "give each rail the address of its own network, as on most hosts"};
-        one.hosts.push_back(host);
+        auto& finding = found[fmt::format("{:#06x} {}", partition | 0x8000U, base::join(rails, ", "))];
+        if (finding.rule.empty())
+          finding = {"rails-swapped", model::Severity::kError,
+                     fmt::format("the {} addresses of {} in partition {:#06x} are swapped", text_of(family),
+                                 base::join(rails, " and "), partition | 0x8000U),
+                     "give each rail the address of its own network, as on most hosts"};
+        finding.hosts.push_back(host);
         for (const auto& [lane, other] : stray.to) {
           swapped_.insert({other.second, family});
-          add_place(one, site_.location(spots_.at({other.second, family})),
+          add_place(finding, site_.location(spots_.at({other.second, family})),
                     fmt::format("{} of host {}", site_.words.text(lane.rail), site_.hosts[host]));
         }
       }
     }
-    for (auto& [key, one] : found) {
-      tidy(one.hosts);
-      out_.push_back(std::move(one));
+    for (auto& [key, finding] : found) {
+      tidy(finding.hosts);
+      out_.push_back(std::move(finding));
     }
   }
 
@@ -166,13 +166,13 @@ class Partitions {
       interfaces.emplace(site_.interfaces[place].host, place);
     }
     if (others.hosts.empty() || (!clear && have_one_network(others))) return;
-    const auto tell = [&](Finding one, const std::vector<HostId>& hosts) {
-      one.hosts = hosts;
+    const auto tell = [&](Finding finding, const std::vector<HostId>& hosts) {
+      finding.hosts = hosts;
       for (const auto host : hosts)
-        add_place(one, site_.location(spots_.at({interfaces.at(host), family})),
+        add_place(finding, site_.location(spots_.at({interfaces.at(host), family})),
                   "of host " + site_.hosts[host]);
-      tidy(one.hosts);
-      out_.push_back(std::move(one));
+      tidy(finding.hosts);
+      out_.push_back(std::move(finding));
     };
     if (!clear) {
       std::vector<HostId> all;
@@ -206,20 +206,20 @@ class Partitions {
     std::map<Group, Shares<std::uint32_t>> groups;
     std::map<Group, std::map<std::pair<std::uint32_t, HostId>, SourcePosition>> spots;
     for (std::uint32_t at = 0; at < site_.interfaces.size(); ++at) {
-      const auto& one = site_.interfaces[at];
-      const auto& said = mtu ? one.mtu : one.mode;
+      const auto& interface = site_.interfaces[at];
+      const auto& said = mtu ? interface.mtu : interface.mode;
       if (said.value == 0) continue;
-      Group group{one.partition, 0, {}};
-      if (!one.child) {
+      Group group{interface.partition, 0, {}};
+      if (!interface.child) {
         const auto networks = networks_.find({at, Family::kIpv4});
         if (networks != networks_.end()) {
-          std::get<2>(group) = {busiest_of(one.partition, networks->second)};
+          std::get<2>(group) = {busiest_of(interface.partition, networks->second)};
         } else {
-          std::get<1>(group) = lane_of(one).rail;
+          std::get<1>(group) = lane_of(interface).rail;
         }
       }
-      groups[group].add(said.value, one.host);
-      spots[group].try_emplace({said.value, one.host}, said.where);
+      groups[group].add(said.value, interface.host);
+      spots[group].try_emplace({said.value, interface.host}, said.where);
     }
     for (const auto& [group, shares] : groups) {
       if (shares.agree()) continue;
@@ -228,7 +228,7 @@ class Partitions {
         if (value == most) continue;
         const auto& [partition, rail, networks] = group;
         auto where = networks.empty() ? name_of({partition, rail}) : "network " + text_of_networks(networks);
-        Finding one{
+        Finding finding{
             mtu ? "partition-mtu" : "partition-mode", model::Severity::kError,
             fmt::format("{} has {} {}, but {} on {}", where, mtu ? "MTU" : "mode", site_.words.text(value),
                         site_.words.text(most), hosts_text(shares.hosts.at(most).size())),
@@ -236,11 +236,11 @@ class Partitions {
                 : "give all hosts of the partition the same mode",
             hosts};
         for (const auto host : hosts)
-          add_place(one, site_.location(spots[group].at({value, host})), "of host " + site_.hosts[host]);
-        add_place(one, site_.location(spots[group].at({most, shares.hosts.at(most).front()})),
+          add_place(finding, site_.location(spots[group].at({value, host})), "of host " + site_.hosts[host]);
+        add_place(finding, site_.location(spots[group].at({most, shares.hosts.at(most).front()})),
                   "of most hosts");
-        tidy(one.hosts);
-        out_.push_back(std::move(one));
+        tidy(finding.hosts);
+        out_.push_back(std::move(finding));
       }
     }
   }
@@ -285,16 +285,16 @@ void check_traffic(const Site& site, std::vector<Finding>& out) {
                                               "priorities of DSCPs"};
   std::map<std::pair<What, std::uint32_t>, Group> groups;
   std::map<What, std::map<std::uint32_t, std::set<HostId>>> rails;
-  for (const auto& one : site.traffic) rails[one.what][one.rail].insert(one.host);
+  for (const auto& fact : site.traffic) rails[fact.what][fact.rail].insert(fact.host);
   std::set<What> apart;  // of rails that several hosts share
   for (const auto& [what, by_rail] : rails) {
     if (std::any_of(by_rail.begin(), by_rail.end(), [](const auto& rail) { return rail.second.size() > 1; }))
       apart.insert(what);
   }
-  for (const auto& one : site.traffic) {
-    auto& group = groups[{one.what, apart.contains(one.what) ? one.rail : 0}];
-    group.shares.add(one.sourced_value.value, one.host);
-    group.spots.try_emplace({one.sourced_value.value, one.host}, one.sourced_value.where);
+  for (const auto& fact : site.traffic) {
+    auto& group = groups[{fact.what, apart.contains(fact.what) ? fact.rail : 0}];
+    group.shares.add(fact.sourced_value.value, fact.host);
+    group.spots.try_emplace({fact.sourced_value.value, fact.host}, fact.sourced_value.where);
   }
   for (const auto& [key, group] : groups) {
     if (group.shares.agree()) continue;
@@ -303,16 +303,17 @@ void check_traffic(const Site& site, std::vector<Finding>& out) {
     const auto rail = key.second == 0 ? std::string("RoCE ports") : site.words.text(key.second);
     for (const auto& [value, hosts] : group.shares.hosts) {
       if (value == most) continue;
-      Finding one{kRules.at(index), model::Severity::kError,
-                  fmt::format("{}: {} {}, but {} on {}", rail, kNames.at(index), site.words.text(value),
-                              site.words.text(most), hosts_text(group.shares.hosts.at(most).size())),
-                  "both ends of a connection, and the switches between them, need the same values", hosts};
+      Finding finding{kRules.at(index), model::Severity::kError,
+                      fmt::format("{}: {} {}, but {} on {}", rail, kNames.at(index), site.words.text(value),
+                                  site.words.text(most), hosts_text(group.shares.hosts.at(most).size())),
+                      "both ends of a connection, and the switches between them, need the same values",
+                      hosts};
       for (const auto host : hosts)
-        add_place(one, site.location(group.spots.at({value, host})), "of host " + site.hosts[host]);
-      add_place(one, site.location(group.spots.at({most, group.shares.hosts.at(most).front()})),
+        add_place(finding, site.location(group.spots.at({value, host})), "of host " + site.hosts[host]);
+      add_place(finding, site.location(group.spots.at({most, group.shares.hosts.at(most).front()})),
                 "of most hosts");
-      tidy(one.hosts);
-      out.push_back(std::move(one));
+      tidy(finding.hosts);
+      out.push_back(std::move(finding));
     }
   }
 }

@@ -120,8 +120,8 @@ class Reader {
       const auto* entry = inet ? inet->find("addresses") : nullptr;
       const auto* list = entry ? std::get_if<std::vector<std::string>>(&entry->value) : nullptr;
       if (!list) continue;
-      for (const auto& one : *list) {
-        const auto prefix = model::IpPrefix::parse(one);
+      for (const auto& text : *list) {
+        const auto prefix = model::IpPrefix::parse(text);
         if (prefix) site_.addresses.push_back({index, *prefix, spot(entry->where), source(entry->where)});
       }
     }
@@ -135,9 +135,9 @@ class Reader {
     if (guid) {
       // That of an [[ipoib]] entry of the same host is the same port.
       const auto others = std::find_if(site_.guids.rbegin(), site_.guids.rend(),
-                                       [&](const OwnGuid& one) { return one.host != host_; });
-      const bool known = std::any_of(site_.guids.rbegin(), others, [&](const OwnGuid& one) {
-        return one.number == guid->number && !one.node;
+                                       [&](const OwnGuid& fact) { return fact.host != host_; });
+      const bool known = std::any_of(site_.guids.rbegin(), others, [&](const OwnGuid& fact) {
+        return fact.number == guid->number && !fact.node;
       });
       if (!known) own(*guid, false, *section.find("guid"));
     }

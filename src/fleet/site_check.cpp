@@ -30,20 +30,20 @@ class DiagnosticGroups {
  public:
   explicit DiagnosticGroups(const std::vector<std::string>& hosts) : hosts_(hosts) {}
 
-  void add(HostId host, const model::Diagnostic& one) {
+  void add(HostId host, const model::Diagnostic& diagnostic) {
     const auto own = fmt::format(" (host {})", hosts_[host]);
-    std::string_view message = one.message;
+    std::string_view message = diagnostic.message;
     if (message.ends_with(own)) message.remove_suffix(own.size());
-    const auto key = fmt::format("{}\n{}\n{}", one.where.text(), one.severity == Severity::kError,
-                                 shape_of(message, hosts_[host]));
+    const auto key = fmt::format("{}\n{}\n{}", diagnostic.where.text(),
+                                 diagnostic.severity == Severity::kError, shape_of(message, hosts_[host]));
     const auto [at, fresh] = by_shape_.try_emplace(key, found_.size());
     if (fresh) {
-      found_.push_back({"document", one.severity, std::string(message), one.hint});
-      add_place(found_.back(), one.where, "");
+      found_.push_back({"document", diagnostic.severity, std::string(message), diagnostic.hint});
+      add_place(found_.back(), diagnostic.where, "");
     }
     auto& finding = found_[at->second];
     if (finding.hosts.empty() || finding.hosts.back() != host) finding.hosts.push_back(host);
-    for (const auto& related : one.related) add_place(finding, related.where, related.note);
+    for (const auto& related : diagnostic.related) add_place(finding, related.where, related.note);
   }
 
   std::vector<Finding> take() && { return std::move(found_); }
@@ -65,12 +65,13 @@ void check_tables(const config::Parsed& parsed, const std::vector<std::string>& 
   }
   const auto tell = [&](const std::string& where, std::vector<std::string> names, model::Location place) {
     if (names.empty()) return;
-    Finding one{"unknown-host", Severity::kWarning,
-                fmt::format("{} has values for {} that {} not in the list: {}", where,
-                            hosts_text(names.size()), names.size() == 1 ? "is" : "are", fold_hosts(names)),
-                "add them to --hosts, or remove their lines"};
-    add_place(one, place, "");
-    out.push_back(std::move(one));
+    Finding finding{
+        "unknown-host", Severity::kWarning,
+        fmt::format("{} has values for {} that {} not in the list: {}", where, hosts_text(names.size()),
+                    names.size() == 1 ? "is" : "are", fold_hosts(names)),
+        "add them to --hosts, or remove their lines"};
+    add_place(finding, place, "");
+    out.push_back(std::move(finding));
   };
   const auto is_unknown = [&](const std::string& name) {
     const auto folded = base::lower(name);
@@ -105,7 +106,8 @@ void check_tables(const config::Parsed& parsed, const std::vector<std::string>& 
 }
 
 std::size_t order_of(const std::vector<Rule>& all, const std::string& rule) {
-  const auto at = std::find_if(all.begin(), all.end(), [&](const Rule& one) { return one.name == rule; });
+  const auto at =
+      std::find_if(all.begin(), all.end(), [&](const Rule& candidate) { return candidate.name == rule; });
   return at == all.end() ? 0 : 1 + static_cast<std::size_t>(at - all.begin());
 }
 

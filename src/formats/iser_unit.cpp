@@ -27,32 +27,32 @@ bool is_boot_id(std::string_view text) {
   return text.size() == kUuid && text.find_first_not_of("0123456789abcdef-") == std::string_view::npos;
 }
 
-std::string arguments_of(const IserPortal& one) {
-  return fmt::format("-T {} -p {} -I {}", one.target, one.portal(), kIserInterface);
+std::string arguments_of(const IserPortal& portal) {
+  return fmt::format("-T {} -p {} -I {}", portal.target, portal.portal(), kIserInterface);
 }
 
 /// A record that is there keeps what others have put into it: secrets, timeouts. open-iscsi's own service is
 /// not to log in by it, and a target that is away holds up neither a boot nor an apply for two minutes.
-void add_wanted(const IserPortal& one, std::string& out) {
+void add_wanted(const IserPortal& portal, std::string& out) {
   out += fmt::format(
       "{}{}\n"
       "ExecStart=-/bin/sh -c 'iscsiadm -m node \"$$@\" >/dev/null 2>&1 || "
       "{{ iscsiadm -m node \"$$@\" -o new && iscsiadm -m node \"$$@\" -o update -n node.startup -v manual "
       "-n node.session.initial_login_retry_max -v 3; }}' sh {}\n",
-      kWantedMark, one.text(), arguments_of(one));
+      kWantedMark, portal.text(), arguments_of(portal));
 }
 
-void add_leaving(const IserPortal& one, std::string& out) {
+void add_leaving(const IserPortal& portal, std::string& out) {
   out += fmt::format(
       "{}{}\n"
       "ExecStart=-iscsiadm -m node {} --logout\n"
       "ExecStart=-iscsiadm -m node {} -o delete\n",
-      kLeavingMark, one.text(), arguments_of(one), arguments_of(one));
+      kLeavingMark, portal.text(), arguments_of(portal), arguments_of(portal));
 }
 
-void add_resting(const IserPortal& one, std::string& out) {
-  out += fmt::format("{}{}\nExecStart=-iscsiadm -m node {} --logout\n", kRestingMark, one.text(),
-                     arguments_of(one));
+void add_resting(const IserPortal& portal, std::string& out) {
+  out += fmt::format("{}{}\nExecStart=-iscsiadm -m node {} --logout\n", kRestingMark, portal.text(),
+                     arguments_of(portal));
 }
 
 }  // namespace
@@ -97,12 +97,12 @@ IserLogins parse_iser_unit(std::string_view text) {
          {std::pair{kWantedMark, &out.wanted}, std::pair{kLeavingMark, &out.leaving},
           std::pair{kRestingMark, &out.resting}}) {
       if (!line.starts_with(mark)) continue;
-      if (auto one = IserPortal::parse(line.substr(mark.size()))) into->insert(std::move(*one));
+      if (auto portal = IserPortal::parse(line.substr(mark.size()))) into->insert(std::move(*portal));
     }
   }
-  for (const auto& one : out.leaving) out.resting.erase(one);
+  for (const auto& portal : out.leaving) out.resting.erase(portal);
   for (const auto* list : {&out.leaving, &out.resting}) {
-    for (const auto& one : *list) out.wanted.erase(one);
+    for (const auto& portal : *list) out.wanted.erase(portal);
   }
   if (out.resting.empty()) out.boot.clear();
   return out;
@@ -130,9 +130,9 @@ std::string render_iser_unit(const IserLogins& logins) {
       "ExecStart=-/bin/sh -c 'iscsiadm -m iface -I {0} 2>/dev/null | grep -q \"transport_name = iser\" || "
       "iscsiadm -m iface -I {0} -o new -n iface.transport_name -v iser'\n",
       kIserInterface);
-  for (const auto& one : logins.leaving) add_leaving(one, out);
-  for (const auto& one : logins.resting) add_resting(one, out);
-  for (const auto& one : logins.wanted) add_wanted(one, out);
+  for (const auto& portal : logins.leaving) add_leaving(portal, out);
+  for (const auto& portal : logins.resting) add_resting(portal, out);
+  for (const auto& portal : logins.wanted) add_wanted(portal, out);
   if (!logins.resting.empty()) {  // a login by the interface is one by their records, too
     if (!is_boot_id(logins.boot)) return out;
     return out + fmt::format(

@@ -89,8 +89,8 @@ std::vector<std::string> other_options(const std::vector<std::string>& wanted, c
     const bool minor = key == "vers" && now != mounted.options.end() && now->second.starts_with(value + ".");
     if (compared && now != mounted.options.end() && now->second != value && !minor)
       out.push_back(fmt::format("{}={}", key, now->second));
-    for (const auto& [one, other] : {std::pair{"hard", "soft"}, {"soft", "hard"}}) {
-      if (option == one && mounted.options.contains(other)) out.emplace_back(other);
+    for (const auto& [given, opposite] : {std::pair{"hard", "soft"}, {"soft", "hard"}}) {
+      if (option == given && mounted.options.contains(opposite)) out.emplace_back(opposite);
     }
   }
   return out;

@@ -112,9 +112,9 @@ Result<std::vector<ForeignNfsConf>> read_foreign_nfs_conf(system::Files& files) 
 std::optional<std::int64_t> foreign_rdma_port(const std::vector<ForeignNfsConf>& others) {
   bool rdma = false;
   auto port = kStandardPort;
-  for (const auto& one : others) {
-    rdma = one.says.rdma.value_or(rdma);
-    port = one.says.port.value_or(port);
+  for (const auto& file : others) {
+    rdma = file.says.rdma.value_or(rdma);
+    port = file.says.port.value_or(port);
   }
   return rdma ? std::optional(port) : std::nullopt;
 }

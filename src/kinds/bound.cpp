@@ -121,12 +121,13 @@ class Binder {
     for (const auto& bound : bound_.ports) {
       if (bound.guid) out.meant.insert(*bound.guid);
     }
-    for (const auto& one : open_) {
-      if (out.elsewhere.empty()) out.elsewhere = one.why;
+    for (const auto& reference : open_) {
+      if (out.elsewhere.empty()) out.elsewhere = reference.why;
       for (const auto& device : world_.snapshot().devices) {
         for (const auto& port : device.ports) {
-          if (port.link_layer == "InfiniBand" && !out.meant.contains(port.guid) && one.may_mean(device, port))
-            out.ports.try_emplace(port.guid, one.why);
+          if (port.link_layer == "InfiniBand" && !out.meant.contains(port.guid) &&
+              reference.may_mean(device, port))
+            out.ports.try_emplace(port.guid, reference.why);
         }
       }
     }

@@ -26,9 +26,9 @@ Result<std::vector<CarriedState>> observe_carried_states(system::Host& host, std
   std::unordered_map<int, const Link*> by_index;
   for (const auto& link : links) by_index.emplace(link.index, &link);
   std::vector<CarriedState> out;
-  for (auto& one : *carried) {
-    const auto& link = *by_index.at(one.index);
-    out.push_back({std::move(one), link.up, link.altnames, link.group});
+  for (auto& state : *carried) {
+    const auto& link = *by_index.at(state.index);
+    out.push_back({std::move(state), link.up, link.altnames, link.group});
   }
   return out;
 }
@@ -64,12 +64,12 @@ std::vector<CarriedState> unpack(std::span<const std::string> texts) {
     const auto words = base::split(std::string_view(text).substr(1), ' ');
     const auto index = words.size() == 3 || words.size() == 4 ? base::parse_number(words[0]) : std::nullopt;
     if (!index) continue;
-    CarriedState one;
-    one.carried.index = static_cast<int>(*index);
-    one.up = words[1] == "up";
-    one.carried.name = words[2];
-    if (words.size() == 4) one.carried.becomes = words[3];
-    out.push_back(std::move(one));
+    CarriedState state;
+    state.carried.index = static_cast<int>(*index);
+    state.up = words[1] == "up";
+    state.carried.name = words[2];
+    if (words.size() == 4) state.carried.becomes = words[3];
+    out.push_back(std::move(state));
   }
   return out;
 }

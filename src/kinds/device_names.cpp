@@ -203,10 +203,10 @@ DeviceNames DeviceNames::of(std::span<const Section> sections, const World& worl
                    "write the new name of the device");
       continue;
     }
-    const auto maker = std::find_if(made.begin(), made.end(), [&](const auto& one) {
+    const auto maker = std::find_if(made.begin(), made.end(), [&](const auto& candidate) {
       // A device with hardware may still have the name that a software device is to get.
-      if (entry.device != nullptr) return is_of(*one.second, *entry.device);
-      return one.first == text_or_empty(section, "device");
+      if (entry.device != nullptr) return is_of(*candidate.second, *entry.device);
+      return candidate.first == text_or_empty(section, "device");
     });
     if (maker != made.end()) {
       resolver.wrong(entry, section.where,

@@ -50,7 +50,7 @@ const Link* child_of(const PkeyId& id, const World& world, std::string_view name
     left.push_back(link);
   }
   const auto at = std::find_if(left.begin(), left.end(),
-                               [&](const Link* one) { return known_identity.names.contains(one->name); });
+                               [&](const Link* child) { return known_identity.names.contains(child->name); });
   if (at != left.end()) return *at;
   return left.empty() ? nullptr : left.front();
 }

@@ -48,7 +48,8 @@ Value texts_of_numbers(const Numbers& numbers) {
 }  // namespace
 
 std::optional<std::uint8_t> DscpMap::priority_of(unsigned dscp) const {
-  const auto at = std::find_if(list.begin(), list.end(), [&](const auto& one) { return one.first == dscp; });
+  const auto at =
+      std::find_if(list.begin(), list.end(), [&](const auto& entry) { return entry.first == dscp; });
   return at == list.end() ? std::nullopt : std::optional(at->second);
 }
 

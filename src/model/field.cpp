@@ -58,7 +58,7 @@ Result<std::string> Codec<std::string>::parse(const Value& written) {
 Value Codec<std::string>::value(const std::string& parsed) { return parsed; }
 
 Result<std::vector<std::string>> Codec<std::vector<std::string>>::parse(const Value& written) {
-  if (const auto* one = std::get_if<std::string>(&written)) return std::vector<std::string>{*one};
+  if (const auto* text = std::get_if<std::string>(&written)) return std::vector<std::string>{*text};
   return get<std::vector<std::string>>(written, "a list of strings");
 }
 Value Codec<std::vector<std::string>>::value(const std::vector<std::string>& parsed) { return parsed; }

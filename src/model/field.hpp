@@ -80,13 +80,13 @@ Attributes to_attributes(const S& s) {
   Attributes out;
   std::apply(
       [&](const auto&... f) {
-        const auto one = [&](const auto& field) {
+        const auto add = [&](const auto& field) {
           if (const auto& value = s.*field.member) {
             using T = typename std::decay_t<decltype(value)>::value_type;
             out.emplace(field.spec.name, Codec<T>::value(*value));
           }
         };
-        (one(f), ...);
+        (add(f), ...);
       },
       S::kFields);
   return out;
@@ -99,13 +99,13 @@ S from_attributes(const Attributes& attributes) {
   S out;
   std::apply(
       [&](const auto&... f) {
-        const auto one = [&](const auto& field) {
+        const auto read = [&](const auto& field) {
           using T = typename std::decay_t<decltype(out.*field.member)>::value_type;
           const auto at = attributes.find(field.spec.name);
           if (at == attributes.end()) return;
           if (auto parsed = Codec<T>::parse(at->second)) out.*field.member = std::move(*parsed);
         };
-        (one(f), ...);
+        (read(f), ...);
       },
       S::kFields);
   return out;

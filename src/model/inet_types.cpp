@@ -29,9 +29,9 @@ Result<std::string> text_in(const Value& written, std::string_view example) {
   return fail(Code::kInvalid, fmt::format("must be {}", example));
 }
 
-/// Each element through `one`; the first that is wrong is named.
-template <class T, class One>
-Result<std::vector<T>> each(const Value& written, std::string_view example, One one) {
+/// Each element through `parse`; the first that is wrong is named.
+template <class T, class Parse>
+Result<std::vector<T>> each(const Value& written, std::string_view example, Parse parse) {
   std::vector<std::string> texts;
   if (const auto* list = std::get_if<std::vector<std::string>>(&written)) {
     texts = *list;
@@ -41,7 +41,7 @@ Result<std::vector<T>> each(const Value& written, std::string_view example, One 
   std::vector<T> out;
   std::set<T> seen;
   for (const auto& text : texts) {
-    auto parsed = one(text);
+    auto parsed = parse(text);
     if (!parsed) return fail(parsed.error());
     if (!seen.insert(*parsed).second) {
       return fail(Code::kInvalid, fmt::format("\"{}\" is listed twice", text));
@@ -55,7 +55,7 @@ template <class List>
 Value texts_of(const List& list) {
   std::vector<std::string> out;
   out.reserve(list.size());
-  for (const auto& one : list) out.push_back(one.text());
+  for (const auto& item : list) out.push_back(item.text());
   return out;
 }
 
@@ -164,9 +164,9 @@ bool IpAddress::unspecified() const { return *this == IpAddress{family, {}}; }
 
 bool IpAddress::loopback() const {
   if (family == Family::kIpv4) return bytes[0] == 127;
-  IpAddress one{family, {}};
-  one.bytes[15] = 1;
-  return *this == one;
+  IpAddress loopback_address{family, {}};
+  loopback_address.bytes[15] = 1;
+  return *this == loopback_address;
 }
 
 bool IpAddress::multicast() const {

@@ -48,7 +48,7 @@ struct Observed {
 template <class Resource>
 std::map<Key, const Resource*> by_key(const std::vector<Resource>& all) {
   std::map<Key, const Resource*> out;
-  for (const auto& one : all) out.emplace(one.key, &one);
+  for (const auto& resource : all) out.emplace(resource.key, &resource);
   return out;
 }
 

@@ -30,18 +30,18 @@ class Writer {
     return {at == numbers_.end() ? -1 : at->second, where.line, where.column, where.length};
   }
 
-  [[nodiscard]] Json section(const model::Section& one) const {
+  [[nodiscard]] Json section(const model::Section& written) const {
     Json entries = Json::array(), children = Json::array();
-    for (const auto& [key, entry] : one.entries)
+    for (const auto& [key, entry] : written.entries)
       entries.push_back({key, to_json(entry.value), place(entry.where), entry.from_defaults});
-    for (const auto& child : one.children) children.push_back(section(child));
-    return {one.path, place(one.where), std::move(entries), std::move(children)};
+    for (const auto& child : written.children) children.push_back(section(child));
+    return {written.path, place(written.where), std::move(entries), std::move(children)};
   }
 
-  [[nodiscard]] Json diagnostic(const model::Diagnostic& one) const {
+  [[nodiscard]] Json diagnostic(const model::Diagnostic& written) const {
     Json related = Json::array();
-    for (const auto& other : one.related) related.push_back({place(other.where), other.note});
-    return {one.severity == model::Severity::kError, place(one.where), one.message, one.hint,
+    for (const auto& other : written.related) related.push_back({place(other.where), other.note});
+    return {written.severity == model::Severity::kError, place(written.where), written.message, written.hint,
             std::move(related)};
   }
 
@@ -99,10 +99,10 @@ class Reader {
 std::string text_of(const config::Document& document) {
   const Writer writer(document.files);
   Json sections = Json::array(), diagnostics = Json::array(), faulty = Json::array(), skipped = Json::array();
-  for (const auto& one : document.skipped) skipped.push_back({{"name", one.name}, {"why", one.why}});
+  for (const auto& file : document.skipped) skipped.push_back({{"name", file.name}, {"why", file.why}});
   for (const auto& section : document.sections) sections.push_back(writer.section(section));
   for (const auto& diagnostic : document.diagnostics) diagnostics.push_back(writer.diagnostic(diagnostic));
-  for (const auto& one : document.faulty) faulty.push_back(writer.place(one));
+  for (const auto& place : document.faulty) faulty.push_back(writer.place(place));
   const Json out{{"sections", std::move(sections)}, {"diagnostics", std::move(diagnostics)},
                  {"skipped", std::move(skipped)},   {"host", document.host},
                  {"whole", document.whole},         {"faulty", std::move(faulty)},
@@ -115,13 +115,14 @@ base::Result<config::Document> document_from(std::string_view text, std::vector<
     const auto json = parse_record(text);
     const Reader reader(files);
     config::Document out;
-    for (const auto& one : json.at("sections")) out.sections.push_back(reader.section(one));
-    for (const auto& one : json.at("diagnostics")) out.diagnostics.push_back(reader.diagnostic(one));
-    for (const auto& one : json.at("skipped"))
-      out.skipped.push_back({one.at("name").get<std::string>(), one.at("why").get<std::string>()});
+    for (const auto& section : json.at("sections")) out.sections.push_back(reader.section(section));
+    for (const auto& diagnostic : json.at("diagnostics"))
+      out.diagnostics.push_back(reader.diagnostic(diagnostic));
+    for (const auto& file : json.at("skipped"))
+      out.skipped.push_back({file.at("name").get<std::string>(), file.at("why").get<std::string>()});
     out.host = json.at("host").get<std::string>();
     out.whole = json.at("whole").get<bool>();
-    for (const auto& one : json.at("faulty")) out.faulty.insert(reader.place(one));
+    for (const auto& place : json.at("faulty")) out.faulty.insert(reader.place(place));
     out.not_shown = json.at("not_shown").get<std::size_t>();
     out.files = std::move(files);
     return out;

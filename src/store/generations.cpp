@@ -57,15 +57,15 @@ Ledger ledger_from(const Json& json) {
   Ledger ledger;
   ledger.transaction = json.value("transaction", std::uint64_t{0});
   ledger.active = json.at("active").get<std::uint64_t>();
-  for (const auto& one : json.at("generations")) {
-    ledger.generations.push_back({.number = one.at("number").get<std::uint64_t>(),
-                                  .digest = one.at("digest").get<std::string>(),
-                                  .when = one.at("when").get<std::string>(),
-                                  .who = one.at("who").get<std::string>(),
-                                  .what = one.at("what").get<std::string>(),
-                                  .fate = one.at("fate").get<std::string>()});
+  for (const auto& generation : json.at("generations")) {
+    ledger.generations.push_back({.number = generation.at("number").get<std::uint64_t>(),
+                                  .digest = generation.at("digest").get<std::string>(),
+                                  .when = generation.at("when").get<std::string>(),
+                                  .who = generation.at("who").get<std::string>(),
+                                  .what = generation.at("what").get<std::string>(),
+                                  .fate = generation.at("fate").get<std::string>()});
     auto& last = ledger.generations.back();
-    last.why = one.contains("why") ? one.at("why").get<std::string>() : old_reason(last.fate);
+    last.why = generation.contains("why") ? generation.at("why").get<std::string>() : old_reason(last.fate);
   }
   ledger.refused = json.at("refused").get<std::vector<std::string>>();
   if (const auto& waiting = json.at("unconfirmed"); !waiting.is_null()) {
@@ -94,9 +94,10 @@ Json ledger_json(const Ledger& ledger) {
     if (!generation.fate.empty()) generations.back()["why"] = generation.why;
   }
   Json waiting = nullptr;
-  if (const auto& one = ledger.unconfirmed) {
-    waiting = {{"generation", one->generation},   {"previous", one->previous}, {"boot_id", one->boot_id},
-               {"deadline_ms", one->deadline_ms}, {"deadline", one->deadline}, {"complete", one->complete}};
+  if (const auto& unconfirmed = ledger.unconfirmed) {
+    waiting = {{"generation", unconfirmed->generation}, {"previous", unconfirmed->previous},
+               {"boot_id", unconfirmed->boot_id},       {"deadline_ms", unconfirmed->deadline_ms},
+               {"deadline", unconfirmed->deadline},     {"complete", unconfirmed->complete}};
   }
   Json json{{"schema", kLedgerSchema},   {"transaction", ledger.transaction},
             {"active", ledger.active},   {"generations", std::move(generations)},
@@ -107,10 +108,10 @@ Json ledger_json(const Ledger& ledger) {
 
 AppliedDocument remembered_from(const Json& json) {
   AppliedDocument remembered;
-  for (const auto& one : json.at("files")) {
-    remembered.files.push_back({.name = one.at("name").get<std::string>(),
-                                .text = one.at("text").get<std::string>(),
-                                .is_private = one.value("private", false)});
+  for (const auto& file : json.at("files")) {
+    remembered.files.push_back({.name = file.at("name").get<std::string>(),
+                                .text = file.at("text").get<std::string>(),
+                                .is_private = file.value("private", false)});
   }
   remembered.host = json.value("host", std::string());
   remembered.of_others = json.value("of_others", false);
@@ -197,13 +198,13 @@ Result<Ledger> ledger_told(const std::string& text) {
     const auto json = parse_record(text);
     Ledger ledger;
     ledger.active = json.at("active").get<std::uint64_t>();
-    for (const auto& one : json.at("generations")) {
-      ledger.generations.push_back({.number = one.at("number").get<std::uint64_t>(),
+    for (const auto& generation : json.at("generations")) {
+      ledger.generations.push_back({.number = generation.at("number").get<std::uint64_t>(),
                                     .digest = {},
-                                    .when = one.at("when").get<std::string>(),
-                                    .who = one.at("who").get<std::string>(),
-                                    .what = one.at("what").get<std::string>(),
-                                    .fate = one.at("fate").get<std::string>()});
+                                    .when = generation.at("when").get<std::string>(),
+                                    .who = generation.at("who").get<std::string>(),
+                                    .what = generation.at("what").get<std::string>(),
+                                    .fate = generation.at("fate").get<std::string>()});
     }
     if (const auto& waiting = json.at("unconfirmed"); !waiting.is_null()) {
       ledger.unconfirmed = Unconfirmed{.generation = waiting.at("generation").get<std::uint64_t>(),

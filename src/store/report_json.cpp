@@ -44,43 +44,43 @@ Json location_json(const model::Location& where) {
   return {{"file", where.file}, {"line", where.line}, {"column", where.column}, {"length", where.length}};
 }
 
-Json diagnostic_json(const model::Diagnostic& one) {
+Json diagnostic_json(const model::Diagnostic& diagnostic) {
   Json related = Json::array();
-  for (const auto& other : one.related) {
+  for (const auto& other : diagnostic.related) {
     related.push_back({{"where", location_json(other.where)}, {"note", other.note}});
   }
-  return {{"severity", one.severity == model::Severity::kError ? "error" : "warning"},
-          {"where", location_json(one.where)},
-          {"message", one.message},
-          {"hint", one.hint},
+  return {{"severity", diagnostic.severity == model::Severity::kError ? "error" : "warning"},
+          {"where", location_json(diagnostic.where)},
+          {"message", diagnostic.message},
+          {"hint", diagnostic.hint},
           {"related", std::move(related)}};
 }
 
 model::Diagnostic diagnostic_from(const Json& json) {
-  model::Diagnostic one;
-  one.severity = json.at("severity") == "error" ? model::Severity::kError : model::Severity::kWarning;
-  one.where = location_from(json.at("where"));
-  one.message = json.at("message").get<std::string>();
-  one.hint = json.at("hint").get<std::string>();
+  model::Diagnostic diagnostic;
+  diagnostic.severity = json.at("severity") == "error" ? model::Severity::kError : model::Severity::kWarning;
+  diagnostic.where = location_from(json.at("where"));
+  diagnostic.message = json.at("message").get<std::string>();
+  diagnostic.hint = json.at("hint").get<std::string>();
   for (const auto& other : json.at("related")) {
-    one.related.push_back({location_from(other.at("where")), other.at("note").get<std::string>()});
+    diagnostic.related.push_back({location_from(other.at("where")), other.at("note").get<std::string>()});
   }
-  return one;
+  return diagnostic;
 }
 
-Json resource_json(const model::ResourceReport& one) {
+Json resource_json(const model::ResourceReport& resource) {
   Json attributes = Json::array();
-  for (const auto& attribute : one.attributes) {
+  for (const auto& attribute : resource.attributes) {
     attributes.push_back({{"name", attribute.name},
                           {"now", to_json(attribute.now)},
                           {"wanted", to_json(attribute.wanted)},
                           {"origin", attribute.origin ? location_json(*attribute.origin) : Json(nullptr)}});
   }
-  return {{"kind", one.key.kind},     {"id", one.key.id},
-          {"label", one.label},       {"status", std::string(model::text_of(one.status))},
-          {"reason", one.reason},     {"warnings", one.warnings},
-          {"instance", one.instance}, {"there", one.there},
-          {"follows", one.follows},   {"attributes", std::move(attributes)}};
+  return {{"kind", resource.key.kind},     {"id", resource.key.id},
+          {"label", resource.label},       {"status", std::string(model::text_of(resource.status))},
+          {"reason", resource.reason},     {"warnings", resource.warnings},
+          {"instance", resource.instance}, {"there", resource.there},
+          {"follows", resource.follows},   {"attributes", std::move(attributes)}};
 }
 
 model::Status status_from(const std::string& text) {
@@ -91,22 +91,22 @@ model::Status status_from(const std::string& text) {
 }
 
 model::ResourceReport resource_from(const Json& json) {
-  model::ResourceReport one;
-  one.key = {json.at("kind").get<std::string>(), json.at("id").get<std::string>()};
-  one.label = json.at("label").get<std::string>();
-  one.status = status_from(json.at("status").get<std::string>());
-  one.reason = json.at("reason").get<std::string>();
-  one.warnings = json.at("warnings").get<std::vector<std::string>>();
-  one.instance = json.value("instance", std::string());
-  one.there = json.value("there", true);
-  one.follows = json.value("follows", false);
+  model::ResourceReport resource;
+  resource.key = {json.at("kind").get<std::string>(), json.at("id").get<std::string>()};
+  resource.label = json.at("label").get<std::string>();
+  resource.status = status_from(json.at("status").get<std::string>());
+  resource.reason = json.at("reason").get<std::string>();
+  resource.warnings = json.at("warnings").get<std::vector<std::string>>();
+  resource.instance = json.value("instance", std::string());
+  resource.there = json.value("there", true);
+  resource.follows = json.value("follows", false);
   for (const auto& attribute : json.at("attributes")) {
     model::AttributeReport report{attribute.at("name").get<std::string>(), value_from(attribute.at("now")),
                                   value_from(attribute.at("wanted")), std::nullopt};
     if (!attribute.at("origin").is_null()) report.origin = location_from(attribute.at("origin"));
-    one.attributes.push_back(std::move(report));
+    resource.attributes.push_back(std::move(report));
   }
-  return one;
+  return resource;
 }
 
 }  // namespace
@@ -145,8 +145,9 @@ base::Result<model::Report> report_from(const std::string& text) {
       report.error = base::Error{enumerator_from(error.at("code"), base::Code::kTimeout),
                                  error.at("message").get<std::string>(), error.at("errno").get<int>()};
     }
-    for (const auto& one : json.at("diagnostics")) report.diagnostics.push_back(diagnostic_from(one));
-    for (const auto& one : json.at("resources")) report.resources.push_back(resource_from(one));
+    for (const auto& diagnostic : json.at("diagnostics"))
+      report.diagnostics.push_back(diagnostic_from(diagnostic));
+    for (const auto& resource : json.at("resources")) report.resources.push_back(resource_from(resource));
     report.plan = plan_from(json.at("changes"));
     if (json.contains("drifted")) report.drifted = plan_from(json.at("drifted")).changes;
     report.notes = json.at("notes").get<std::vector<std::string>>();

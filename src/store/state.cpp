@@ -24,15 +24,15 @@ constexpr int kJournalSchema = 1;
 
 State state_from(const Json& json, std::vector<std::string>* dropped) {
   State state;
-  for (const auto& one : json.at("records").get_ref<const Json::array_t&>()) {
-    model::Key key{one.at("kind").get<std::string>(), one.at("id").get<std::string>()};
+  for (const auto& entry : json.at("records").get_ref<const Json::array_t&>()) {
+    model::Key key{entry.at("kind").get<std::string>(), entry.at("id").get<std::string>()};
     if (!is_understood(key)) {
       if (dropped != nullptr) dropped->push_back(key.text());
       continue;
     }
     Record record;
     // In the file's order, with what says nothing left out: it is read at each start, for 1,000 interfaces.
-    for (const auto& [name, value] : one.items()) {
+    for (const auto& [name, value] : entry.items()) {
       if (name == "created") {
         record.created = value.get<bool>();
       } else if (name == "instance") {
@@ -56,16 +56,16 @@ State state_from(const Json& json, std::vector<std::string>* dropped) {
 Json state_json(const State& state) {
   Json json{{"schema", kStateSchema}, {"records", Json::array()}};
   for (const auto& [key, record] : state.records) {
-    Json one{{"kind", key.kind}, {"id", key.id}};
-    if (record.created) one["created"] = true;
-    if (!record.instance.empty()) one["instance"] = record.instance;
-    if (!record.before.empty()) one["before"] = to_json(record.before);
-    if (!record.managed.empty()) one["managed"] = record.managed;
+    Json entry{{"kind", key.kind}, {"id", key.id}};
+    if (record.created) entry["created"] = true;
+    if (!record.instance.empty()) entry["instance"] = record.instance;
+    if (!record.before.empty()) entry["before"] = to_json(record.before);
+    if (!record.managed.empty()) entry["managed"] = record.managed;
     for (const auto& [field, limit] : record.limits) {
-      one["limits"][field] = {
+      entry["limits"][field] = {
           {"wanted", to_json(limit.wanted)}, {"got", to_json(limit.got)}, {"reason", limit.reason}};
     }
-    json["records"].push_back(std::move(one));
+    json["records"].push_back(std::move(entry));
   }
   return json;
 }
@@ -84,8 +84,8 @@ Json kept_json(const model::Plan& plan) {
 
 model::Plan plan_from(const Json& changes, std::vector<std::string>* dropped) {
   model::Plan plan;
-  for (const auto& one : changes.get_ref<const Json::array_t&>()) {
-    auto change = change_from(one);
+  for (const auto& item : changes.get_ref<const Json::array_t&>()) {
+    auto change = change_from(item);
     if (is_understood(change.key)) {
       plan.changes.push_back(std::move(change));
     } else if (dropped != nullptr) {

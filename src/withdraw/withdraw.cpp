@@ -183,8 +183,8 @@ Result<Withdrawal> plan_withdrawal(const std::string& host_name, Context& contex
   const auto backends = kinds::read_backend_rules(files);
   if (!backends) return base::fail(backends.error());
   plan.setup = kinds::render_setup(*desired, *backends);
-  for (const auto& one : plan.setup) {
-    if (auto free = check_free(one.path, files); !free) return base::fail(free.error());
+  for (const auto& file : plan.setup) {
+    if (auto free = check_free(file.path, files); !free) return base::fail(free.error());
   }
   plan.lost = kinds::not_handed_over(*desired);
   const auto stamp = files.read(std::string(kinds::kInitramfsStamp));
@@ -206,18 +206,18 @@ bool is_closed(const std::string& path, system::Files& files) {
 }
 
 Result<void> write_files(const Withdrawal& plan, system::Host& host, std::vector<std::string>& profiles) {
-  for (const auto& one : plan.setup) {
-    if (auto done = host.files.write(one.path, one.content); !done) return done;
+  for (const auto& file : plan.setup) {
+    if (auto done = host.files.write(file.path, file.content); !done) return done;
   }
-  for (const auto& one : plan.kept) {
-    const auto* file = kinds::owned_file(one.from);
+  for (const auto& kept : plan.kept) {
+    const auto* file = kinds::owned_file(kept.from);
     const bool is_private = (file != nullptr && file->access == kinds::OwnedFile::Access::kPrivate) ||
-                            (one.from != one.to && is_closed(one.from, host.files));
-    auto done =
-        is_private ? host.files.write_private(one.to, one.content) : host.files.write(one.to, one.content);
+                            (kept.from != kept.to && is_closed(kept.from, host.files));
+    auto done = is_private ? host.files.write_private(kept.to, kept.content)
+                           : host.files.write(kept.to, kept.content);
     if (!done) return done;
     if (file != nullptr && file->after_write == kinds::OwnedFile::AfterWrite::kLoadProfile)
-      profiles.insert(profiles.end(), {one.from, one.to});
+      profiles.insert(profiles.end(), {kept.from, kept.to});
   }
   return {};
 }
@@ -234,9 +234,9 @@ Result<void> withdraw(const Withdrawal& plan, Context& context) {
   // Called again after this, only renaming is left to do: the scripts are there, and who set up which port is
   // not known any more.
   if (auto done = forget(context); !done) return done;
-  for (const auto& one : plan.kept) {
-    if (one.from == one.to) continue;
-    if (auto done = host.files.remove(one.from); !done) return done;
+  for (const auto& kept : plan.kept) {
+    if (kept.from == kept.to) continue;
+    if (auto done = host.files.remove(kept.from); !done) return done;
   }
   if (host.offline) return {};
   // Their readers are told; a reader that does not run reads them when it starts.

@@ -66,7 +66,7 @@ auto measured(Costs& costs, const std::string& name, Stage stage) {
 
 std::size_t errors_of(const model::Diagnostics& diagnostics) {
   std::size_t count = 0;
-  for (const auto& one : diagnostics) count += one.severity == model::Severity::kError ? 1 : 0;
+  for (const auto& diagnostic : diagnostics) count += diagnostic.severity == model::Severity::kError ? 1 : 0;
   return count;
 }
 

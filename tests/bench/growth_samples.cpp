@@ -19,14 +19,14 @@ std::string lines(int n, const Line& line) {
 }
 
 /// An entry of the document for each `i`.
-Text entries(Line one) {
-  return [one = std::move(one)](int n) { return "version = 1\n" + lines(n, one); };
+Text entries(Line line) {
+  return [line = std::move(line)](int n) { return "version = 1\n" + lines(n, line); };
 }
 
 /// One entry with a list of `n` elements between `head` and `tail`.
-Text list(std::string head, Line one, std::string tail = "") {
+Text list(std::string head, Line line, std::string tail = "") {
   return [=](int n) {
-    return "version = 1\n" + head + "[" + lines(n, [&](int i) { return fmt::format("\"{}\",", one(i)); }) +
+    return "version = 1\n" + head + "[" + lines(n, [&](int i) { return fmt::format("\"{}\",", line(i)); }) +
            "]\n" + tail;
   };
 }

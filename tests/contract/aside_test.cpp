@@ -31,7 +31,7 @@ class Aside : public testing::Test {
 
   static Status status_of(const Report& report, const std::string& key) {
     const auto at = std::find_if(report.resources.begin(), report.resources.end(),
-                                 [&](const auto& one) { return one.key.text() == key; });
+                                 [&](const auto& resource) { return resource.key.text() == key; });
     EXPECT_NE(at, report.resources.end()) << key;
     return at == report.resources.end() ? Status::kForeign : at->status;
   }
@@ -49,7 +49,7 @@ class Aside : public testing::Test {
     EXPECT_EQ(difference(kernel_->dump(kVisible), goal), "") << text_of(report);
     EXPECT_EQ(status_of(report, wrong_key), Status::kFailed);
     EXPECT_EQ(std::count_if(report.resources.begin(), report.resources.end(),
-                            [&](const auto& one) { return one.key.text() == wrong_key; }),
+                            [&](const auto& resource) { return resource.key.text() == wrong_key; }),
               1);
     EXPECT_EQ(difference(kernel_->dump(kVisible), goal), "");
   }
@@ -290,7 +290,7 @@ TEST_F(Aside, AFailureAmongManyIsFoundInFewAttempts) {
         << i;
   }
   EXPECT_EQ(std::count_if(report.resources.begin(), report.resources.end(),
-                          [](const auto& one) { return one.status == Status::kFailed; }),
+                          [](const auto& resource) { return resource.status == Status::kFailed; }),
             1);
   EXPECT_EQ(attempts, 9) << "the whole, and two at each halving";
 }

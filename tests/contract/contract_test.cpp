@@ -135,7 +135,7 @@ TEST_P(Contract, CarrierMayTakeItsTime) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Scenarios, Contract, testing::ValuesIn(scenarios()),
-                         [](const auto& one) { return one.param.name; });
+                         [](const auto& instance) { return instance.param.name; });
 
 TEST(ContractOfAllKinds, TheScenariosExerciseEveryKindAndOperation) {
   std::set<std::pair<std::string, model::Operation>> seen;
@@ -178,10 +178,10 @@ TEST(ContractOfAllKinds, CanonicalValuesParseToThemselves) {
     for (const auto* kind : kinds::all_kinds()) {
       const auto observed = kind->observe(*world);
       ASSERT_TRUE(observed);
-      for (const auto& one : *observed) {
-        EXPECT_EQ(one.key.kind, kind->name());
-        EXPECT_FALSE(one.label.empty());
-        for (const auto* attributes : {&one.settings, &one.facts}) {
+      for (const auto& resource : *observed) {
+        EXPECT_EQ(resource.key.kind, kind->name());
+        EXPECT_FALSE(resource.label.empty());
+        for (const auto* attributes : {&resource.settings, &resource.facts}) {
           for (const auto& [name, value] : *attributes) {
             const auto specs = kind->fields();
             const auto spec =

@@ -66,7 +66,7 @@ TEST(Damaged, AFileInThePlaceOfTheFolderOfTexts) {
     auto host = second_active();
     const auto wanted = host->dump();
     auto& content = host->kernel().files.content;
-    std::erase_if(content, [](const auto& one) { return one.first.starts_with(kPaths.texts + "/"); });
+    std::erase_if(content, [](const auto& file) { return file.first.starts_with(kPaths.texts + "/"); });
     content[kPaths.texts] = "";
     host->kernel().set_mtu("ib0", 2044);
     const auto report = by_itself ? host->hold() : host->commit(kSecond);
@@ -174,8 +174,8 @@ TEST(Damaged, ADiskThatTakesNoReasonIsSaid) {
   const auto report = host->hold();
   EXPECT_TRUE(applied(report)) << text_of(report);
   EXPECT_TRUE(why_degraded(*host).empty());
-  EXPECT_TRUE(std::any_of(report.damage.begin(), report.damage.end(), [](const auto& one) {
-    return one.find("degraded.json") != std::string::npos;
+  EXPECT_TRUE(std::any_of(report.damage.begin(), report.damage.end(), [](const auto& damage) {
+    return damage.find("degraded.json") != std::string::npos;
   })) << text_of(report);
 }
 

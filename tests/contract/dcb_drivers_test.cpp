@@ -31,7 +31,7 @@ struct Case {
   std::string says;   ///< in a diagnostic, a reason or a warning
   std::string reads;  ///< in the dump of the host afterwards
 };
-void PrintTo(const Case& one, std::ostream* out) { *out << one.name; }
+void PrintTo(const Case& row, std::ostream* out) { *out << row.name; }
 
 std::string everything_said(const Report& report) {
   std::string out = text_of(report);
@@ -46,16 +46,16 @@ std::string everything_said(const Report& report) {
 class DcbDrivers : public testing::TestWithParam<Case> {};
 
 TEST_P(DcbDrivers, DoneOrRefusedBeforeAnyWrite) {
-  const auto& one = GetParam();
-  const auto kernel = FakeKernel::parse(host_with(one.dcb));
+  const auto& row = GetParam();
+  const auto kernel = FakeKernel::parse(host_with(row.dcb));
   const auto before = kernel->dump(kVisible);
-  const auto report = apply_text(*kernel, one.document, false);
-  EXPECT_EQ(report.exit, one.exit) << everything_said(report);
-  EXPECT_THAT(everything_said(report), HasSubstr(one.says));
+  const auto report = apply_text(*kernel, row.document, false);
+  EXPECT_EQ(report.exit, row.exit) << everything_said(report);
+  EXPECT_THAT(everything_said(report), HasSubstr(row.says));
   if (applied(report) && report.exit == Exit::kOk) {
-    EXPECT_THAT(kernel->dump(kVisible), HasSubstr(one.reads));
+    EXPECT_THAT(kernel->dump(kVisible), HasSubstr(row.reads));
     kernel->faults.clear();
-    const auto again = apply_text(*kernel, one.document, false);
+    const auto again = apply_text(*kernel, row.document, false);
     EXPECT_EQ(again.exit, Exit::kOk) << everything_said(again);
     EXPECT_EQ(kernel->faults.calls(), 0U) << kernel->faults.log().front();
   } else {
@@ -222,7 +222,7 @@ INSTANTIATE_TEST_SUITE_P(
              "the driver may not pass the DSCPs of eth0", "pfc 0x08"},
         Case{"unknown_driver_with_an_agent", R"("dcbx": 10)", kLossless, Exit::kError,
              "the firmware's agent has DCB", ""}),
-    [](const auto& one) { return one.param.name; });
+    [](const auto& instance) { return instance.param.name; });
 
 // A driver that takes only the priorities of a DSCP without one: ice_dcb_nl.c:811.
 TEST(DcbOfIce, AnotherPriorityForADscp) {

@@ -186,7 +186,7 @@ TEST_P(Disturbed, ALateFailureIsUndoneOrTaken) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Scenarios, Disturbed, testing::ValuesIn(scenarios()),
-                         [](const auto& one) { return one.param.name; });
+                         [](const auto& instance) { return instance.param.name; });
 
 }  // namespace
 }  // namespace rdmacfg::contract

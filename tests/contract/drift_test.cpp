@@ -22,9 +22,9 @@ mtu = 2044
 
 Settled settled_in(const Report& report) {
   Settled out;
-  for (const auto& one : report.resources) {
-    if (one.status == Status::kInSync || one.status == Status::kDone)
-      out.insert_or_assign(one.key, one.instance);
+  for (const auto& resource : report.resources) {
+    if (resource.status == Status::kInSync || resource.status == Status::kDone)
+      out.insert_or_assign(resource.key, resource.instance);
   }
   return out;
 }
@@ -61,9 +61,9 @@ TEST(Drift, IsReportedAndNothingIsWritten) {
   EXPECT_THAT(report.plan.changes, IsEmpty());
   EXPECT_EQ(host.kernel().faults.calls(), 0U);
   EXPECT_EQ(host.dump(), before);
-  for (const auto& one : report.resources) {
-    if (one.label == "ib0") {
-      EXPECT_EQ(one.reason, core::kDrifted);
+  for (const auto& resource : report.resources) {
+    if (resource.label == "ib0") {
+      EXPECT_EQ(resource.reason, core::kDrifted);
     }
   }
 }

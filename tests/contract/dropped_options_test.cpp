@@ -27,21 +27,21 @@ bool is_noted(Stage& stage) {
 }
 
 TEST(DroppedOptions, WhatIsLeftToALaterRunIsNotForgotten) {
-  auto one = stage();
-  EXPECT_FALSE(is_noted(one));
+  auto staged = stage();
+  EXPECT_FALSE(is_noted(staged));
   core::Options options;
   options.awaited = true;
-  const auto report = one.apply(options);
+  const auto report = staged.apply(options);
   EXPECT_EQ(report.exit, Exit::kPartly) << text_of(report);
-  EXPECT_TRUE(is_noted(one));
-  const auto later = one.apply();
+  EXPECT_TRUE(is_noted(staged));
+  const auto later = staged.apply();
   EXPECT_EQ(later.exit, Exit::kOk) << text_of(later);
-  const auto& calls = one.kernel().faults.log();
+  const auto& calls = staged.kernel().faults.log();
   EXPECT_EQ(std::count(calls.begin(), calls.end(), "dracut -f"), 1);
   ASSERT_EQ(later.plan.changes.size(), 1U);
   EXPECT_EQ(later.plan.changes.front().key.kind, "initramfs");
-  EXPECT_FALSE(is_noted(one));
-  EXPECT_TRUE(one.diff().plan.empty());
+  EXPECT_FALSE(is_noted(staged));
+  EXPECT_TRUE(staged.diff().plan.empty());
 }
 
 TEST(DroppedOptions, UndoingTakesTheNoteBack) {
@@ -50,16 +50,16 @@ TEST(DroppedOptions, UndoingTakesTheNoteBack) {
   const auto calls = undisturbed.kernel().faults.log();
   for (std::size_t n = 1; n <= calls.size(); ++n) {
     SCOPED_TRACE(calls[n - 1]);
-    auto one = stage();
-    const auto before = one.dump();
-    one.kernel().faults.fail_at(n, EPERM);
-    const auto report = one.apply();
+    auto staged = stage();
+    const auto before = staged.dump();
+    staged.kernel().faults.fail_at(n, EPERM);
+    const auto report = staged.apply();
     if (applied(report)) continue;
-    EXPECT_EQ(difference(one.dump(), before), "") << text_of(report);
+    EXPECT_EQ(difference(staged.dump(), before), "") << text_of(report);
     if (report.exit == Exit::kUndone && calls[n - 1] != "dracut -f") {
-      const auto again = one.apply();
+      const auto again = staged.apply();
       EXPECT_TRUE(applied(again)) << text_of(again);
-      EXPECT_FALSE(is_noted(one));
+      EXPECT_FALSE(is_noted(staged));
     }
   }
 }

@@ -46,8 +46,8 @@ class ImageTest : public ::testing::Test {
  protected:
   ImageTest() { host.kernel().initramfs.command = kTool; }
   static Status status_of(const Report& report, const std::string& kind) {
-    for (const auto& one : report.resources) {
-      if (one.key.kind == kind) return one.status;
+    for (const auto& resource : report.resources) {
+      if (resource.key.kind == kind) return resource.status;
     }
     return Status::kForeign;
   }

@@ -137,11 +137,11 @@ TEST_F(FakeKernelTest, DownDropsWhatTheKernelDropsAndParentsTakeChildrenAlong) {
   EXPECT_THAT(kernel_.link("ib0.8002").items, ElementsAre("addr4 192.0.2.1/24"));
   EXPECT_EQ(ask(system::SetLink{.index = index("ib0"), .name = "new"}), 0);
   kernel_.set_up("new");
-  for (const auto& one : carried) {
-    if (one.items.empty()) continue;
-    const std::string name = one.name == "ib0" ? "new" : one.name;
-    EXPECT_TRUE(kernel_.restore_carried(one, index(name), name));
-    EXPECT_TRUE(kernel_.restore_carried(one, index(name), name)) << "twice is harmless";
+  for (const auto& state : carried) {
+    if (state.items.empty()) continue;
+    const std::string name = state.name == "ib0" ? "new" : state.name;
+    EXPECT_TRUE(kernel_.restore_carried(state, index(name), name));
+    EXPECT_TRUE(kernel_.restore_carried(state, index(name), name)) << "twice is harmless";
   }
   EXPECT_THAT(kernel_.machine.rules, ElementsAre("iif new lookup 7"));
   EXPECT_THAT(kernel_.link("ib0.8002").items.size(), 4U);

@@ -16,22 +16,22 @@ constexpr const char* kAfter = "version = 1\n[[memlock]]\ndomain = \"@rdma\"\nli
 
 Stage stage() { return Stage(Scenario{.name = "group", .host = kHost, .documents = {kBefore, kAfter}}); }
 
-bool is_declared(Stage& one) {
-  return one.kernel().files.content.contains(std::string(system::kSysusersFile));
+bool is_declared(Stage& staged) {
+  return staged.kernel().files.content.contains(std::string(system::kSysusersFile));
 }
 
 TEST(Group, ThatCannotBeAskedForIsNotTakenForOneThatIsNotThere) {
-  auto one = stage();
-  const auto before = one.dump();
-  one.kernel().accounts.group_error = EACCES;
-  const auto report = one.apply();
+  auto staged = stage();
+  const auto before = staged.dump();
+  staged.kernel().accounts.group_error = EACCES;
+  const auto report = staged.apply();
   EXPECT_EQ(report.exit, Exit::kError) << text_of(report);
   ASSERT_TRUE(report.error);
   EXPECT_THAT(report.error->message, testing::HasSubstr("group rdma"));
-  EXPECT_EQ(difference(one.dump(), before), "");
-  one.kernel().accounts.group_error = 0;
-  EXPECT_EQ(one.apply().exit, Exit::kOk);
-  EXPECT_FALSE(is_declared(one));
+  EXPECT_EQ(difference(staged.dump(), before), "");
+  staged.kernel().accounts.group_error = 0;
+  EXPECT_EQ(staged.apply().exit, Exit::kOk);
+  EXPECT_FALSE(is_declared(staged));
 }
 
 TEST(Group, ThatCannotBeMadeLeavesNoDeclarationBehind) {
@@ -43,14 +43,14 @@ TEST(Group, ThatCannotBeMadeLeavesNoDeclarationBehind) {
   const auto calls = undisturbed.kernel().faults.log();
   for (std::size_t n = 1; n <= calls.size(); ++n) {
     SCOPED_TRACE(calls[n - 1]);
-    auto one = stage();
-    one.kernel().accounts.groups.erase("rdma");
-    const auto before = one.kernel().files.content;
-    one.kernel().faults.fail_at(n, EPERM);
-    const auto report = one.apply();
+    auto staged = stage();
+    staged.kernel().accounts.groups.erase("rdma");
+    const auto before = staged.kernel().files.content;
+    staged.kernel().faults.fail_at(n, EPERM);
+    const auto report = staged.apply();
     if (applied(report)) continue;
-    EXPECT_FALSE(is_declared(one)) << text_of(report);
-    for (const auto& [path, text] : one.kernel().files.content) {
+    EXPECT_FALSE(is_declared(staged)) << text_of(report);
+    for (const auto& [path, text] : staged.kernel().files.content) {
       if (path.starts_with("/var/lib/")) continue;
       EXPECT_EQ(text, before.contains(path) ? before.at(path) : "") << path;
     }
@@ -58,10 +58,10 @@ TEST(Group, ThatCannotBeMadeLeavesNoDeclarationBehind) {
 }
 
 TEST(Group, ThatWasDeclaredBeforeStaysDeclared) {
-  Stage one(Scenario{.name = "group", .host = "{}", .documents = {kBefore, kAfter}});
-  ASSERT_TRUE(is_declared(one));
-  one.kernel().accounts.groups.erase("rdma");
-  const auto before = one.kernel().files.content.at(std::string(system::kSysusersFile));
+  Stage staged(Scenario{.name = "group", .host = "{}", .documents = {kBefore, kAfter}});
+  ASSERT_TRUE(is_declared(staged));
+  staged.kernel().accounts.groups.erase("rdma");
+  const auto before = staged.kernel().files.content.at(std::string(system::kSysusersFile));
   auto undisturbed = Stage(Scenario{.name = "group", .host = "{}", .documents = {kBefore, kAfter}});
   undisturbed.kernel().accounts.groups.erase("rdma");
   ASSERT_EQ(undisturbed.apply().exit, Exit::kOk);
@@ -69,10 +69,10 @@ TEST(Group, ThatWasDeclaredBeforeStaysDeclared) {
   const auto making = std::find_if(calls.begin(), calls.end(),
                                    [](const auto& call) { return call.starts_with("systemd-sysusers"); });
   ASSERT_NE(making, calls.end());
-  one.kernel().faults.fail_at(static_cast<std::size_t>(making - calls.begin()) + 1, EPERM);
-  EXPECT_EQ(one.apply().exit, Exit::kUndone);
-  ASSERT_TRUE(is_declared(one));
-  EXPECT_EQ(one.kernel().files.content.at(std::string(system::kSysusersFile)), before);
+  staged.kernel().faults.fail_at(static_cast<std::size_t>(making - calls.begin()) + 1, EPERM);
+  EXPECT_EQ(staged.apply().exit, Exit::kUndone);
+  ASSERT_TRUE(is_declared(staged));
+  EXPECT_EQ(staged.kernel().files.content.at(std::string(system::kSysusersFile)), before);
 }
 
 }  // namespace

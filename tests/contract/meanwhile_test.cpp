@@ -28,8 +28,9 @@ mode = "v1"
 )";
 
 bool roce_is(const model::Report& report, model::Status status) {
-  return std::any_of(report.resources.begin(), report.resources.end(),
-                     [&](const auto& one) { return one.key.kind == "roce" && one.status == status; });
+  return std::any_of(report.resources.begin(), report.resources.end(), [&](const auto& resource) {
+    return resource.key.kind == "roce" && resource.status == status;
+  });
 }
 
 TEST(Meanwhile, ADeviceThatIsAnotherOneByThenIsPlannedOnceMore) {

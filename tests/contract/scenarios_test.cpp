@@ -99,12 +99,12 @@ std::string adapter(const std::string& driver, const std::string& more) {
 }
 constexpr const char* kLossless = "version = 1\n[[lossless]]\ninterface = \"eth0\"\n";
 std::string bonded_pair(const std::string& driver) {
-  const auto one = "{ \"driver\": \"" + driver + "\" }";
+  const auto adapter = "{ \"driver\": \"" + driver + "\" }";
   return R"({
   "links": [{ "name": "bond0", "kind": "bond", "over": ["eth0", "eth1"], "up": true },
             { "name": "eth0", "up": true }, { "name": "eth1", "up": true }],
   "dcb": { "eth0": )" +
-         one + ", \"eth1\": " + one + " } }";
+         adapter + ", \"eth1\": " + adapter + " } }";
 }
 constexpr const char* kClasses =
     "priorities = [3]\ntraffic_classes = [0, 0, 0, 1, 0, 0, 0, 0]\nbandwidth = [50, 50]\n";

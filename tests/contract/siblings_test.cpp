@@ -36,10 +36,10 @@ class Siblings : public testing::TestWithParam<SiblingCase> {
  protected:
   /// Ours is there, and somebody else's, just before the last document is applied.
   static std::unique_ptr<Stage> stage() {
-    const auto& one = GetParam();
+    const auto& row = GetParam();
     auto out = std::make_unique<Stage>(
-        Scenario{.name = one.name, .host = kHost, .documents = {kPort + one.child, kPort + one.last}});
-    add_theirs(out->kernel(), one.theirs_is_first);
+        Scenario{.name = row.name, .host = kHost, .documents = {kPort + row.child, kPort + row.last}});
+    add_theirs(out->kernel(), row.theirs_is_first);
     out->kernel().set_up("theirs");
     out->kernel().carry("theirs", "addr4 192.0.9.1/24");
     return out;
@@ -53,18 +53,18 @@ class Siblings : public testing::TestWithParam<SiblingCase> {
 };
 
 TEST_P(Siblings, OnlyOursIsConcerned) {
-  const auto one = stage();
-  const auto before = theirs(*one);
+  const auto staged = stage();
+  const auto before = theirs(*staged);
   ASSERT_NE(before, "");
-  const auto diff = one->diff();
+  const auto diff = staged->diff();
   ASSERT_EQ(diff.plan.changes.size(), 1U) << text_of(diff);
   EXPECT_EQ(diff.plan.changes.front().label, "ours");
   EXPECT_EQ(diff.plan.changes.front().operation, GetParam().does);
-  const auto report = one->apply();
+  const auto report = staged->apply();
   EXPECT_EQ(report.exit, Exit::kOk) << text_of(report);
-  EXPECT_EQ(theirs(*one), before);
-  EXPECT_EQ(one->kernel().machine.find("ours") == nullptr, GetParam().does == model::Operation::kDelete);
-  const auto again = one->diff();
+  EXPECT_EQ(theirs(*staged), before);
+  EXPECT_EQ(staged->kernel().machine.find("ours") == nullptr, GetParam().does == model::Operation::kDelete);
+  const auto again = staged->diff();
   EXPECT_EQ(again.exit, Exit::kOk) << text_of(again);
 }
 
@@ -76,28 +76,29 @@ TEST_P(Siblings, AFailureIsUndone) {
   for (std::size_t n = 1; n <= calls.size(); ++n) {
     SCOPED_TRACE(calls[n - 1]);
     for (const bool late : {false, true}) {
-      const auto one = stage();
-      const auto before = one->dump();
-      one->kernel().faults.clear();
-      late ? one->kernel().faults.fail_after_effect_at(n, EPERM) : one->kernel().faults.fail_at(n, EPERM);
-      const auto report = one->apply();
+      const auto staged = stage();
+      const auto before = staged->dump();
+      staged->kernel().faults.clear();
+      late ? staged->kernel().faults.fail_after_effect_at(n, EPERM)
+           : staged->kernel().faults.fail_at(n, EPERM);
+      const auto report = staged->apply();
       const auto goal = applied(report) ? undisturbed->dump() : before;
-      EXPECT_EQ(difference(one->dump(), goal), "") << text_of(report);
+      EXPECT_EQ(difference(staged->dump(), goal), "") << text_of(report);
     }
     for (const bool lies : {false, true}) {
-      const auto one = stage();
-      const auto before = theirs(*one);
-      one->kernel().faults.clear();
-      lies ? one->kernel().faults.lie_at(n) : one->kernel().faults.kill_at(n);
+      const auto staged = stage();
+      const auto before = theirs(*staged);
+      staged->kernel().faults.clear();
+      lies ? staged->kernel().faults.lie_at(n) : staged->kernel().faults.kill_at(n);
       try {
-        (void)one->apply();
+        (void)staged->apply();
       } catch (const fakes::Killed&) {
       }
-      EXPECT_EQ(theirs(*one), before);
-      one->kernel().faults.clear();
-      const auto report = one->apply();
+      EXPECT_EQ(theirs(*staged), before);
+      staged->kernel().faults.clear();
+      const auto report = staged->apply();
       EXPECT_TRUE(applied(report)) << text_of(report);
-      EXPECT_EQ(difference(one->dump(), undisturbed->dump()), "");
+      EXPECT_EQ(difference(staged->dump(), undisturbed->dump()), "");
     }
   }
 }
@@ -111,7 +112,7 @@ INSTANTIATE_TEST_SUITE_P(
                     SiblingCase{"changed", "[[ipoib.pkey]]\npkey = 2\nname = \"ours\"\n",
                                 "[[ipoib.pkey]]\npkey = 2\nname = \"ours\"\nmtu = 2044\numcast = true\n",
                                 false, model::Operation::kUpdate}),
-    [](const auto& one) { return one.param.name; });
+    [](const auto& instance) { return instance.param.name; });
 
 /// The record says which of the two is ours, but what goes by the P_Key alone would find the other one.
 TEST(SiblingsOfOnePartition, OursBehindAnotherOneIsNotChanged) {

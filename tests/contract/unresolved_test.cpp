@@ -40,15 +40,15 @@ class Unresolved : public testing::Test {
 
   static const model::ResourceReport* resource(const Report& report, const std::string& key) {
     const auto at = std::find_if(report.resources.begin(), report.resources.end(),
-                                 [&](const auto& one) { return one.key.text() == key; });
+                                 [&](const auto& candidate) { return candidate.key.text() == key; });
     return at == report.resources.end() ? nullptr : &*at;
   }
 
   static void expect_held(const Report& report, const std::string& key, const std::string& why) {
-    const auto* one = resource(report, key);
-    ASSERT_NE(one, nullptr) << key;
-    EXPECT_EQ(one->status, Status::kPending) << key;
-    EXPECT_NE(one->reason.find(why), std::string::npos) << key << ": " << one->reason;
+    const auto* found = resource(report, key);
+    ASSERT_NE(found, nullptr) << key;
+    EXPECT_EQ(found->status, Status::kPending) << key;
+    EXPECT_NE(found->reason.find(why), std::string::npos) << key << ": " << found->reason;
   }
 
   /// Nothing changes while the device has another name, and once it has its name again all is in sync.

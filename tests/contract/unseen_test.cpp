@@ -25,7 +25,7 @@ constexpr const char* kUnseenPort = "00:02:c9:03:00:31:78:f2";
 
 const model::ResourceReport& resource(const Report& report, const model::Key& key) {
   const auto at = std::find_if(report.resources.begin(), report.resources.end(),
-                               [&](const auto& one) { return one.key == key; });
+                               [&](const auto& candidate) { return candidate.key == key; });
   if (at == report.resources.end()) throw std::runtime_error("no report of " + key.text());
   return *at;
 }

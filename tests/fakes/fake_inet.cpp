@@ -60,17 +60,17 @@ std::string item_of(const InetRoute& route) {
   return out;
 }
 
-std::string text(const system::AddAddress& one) {
-  return fmt::format("{}: add address {}", one.name, one.prefix.text());
+std::string text(const system::AddAddress& request) {
+  return fmt::format("{}: add address {}", request.name, request.prefix.text());
 }
-std::string text(const system::DeleteAddress& one) {
-  return fmt::format("{}: delete address {}", one.name, one.prefix.text());
+std::string text(const system::DeleteAddress& request) {
+  return fmt::format("{}: delete address {}", request.name, request.prefix.text());
 }
-std::string text(const system::AddRoute& one) {
-  return fmt::format("{}: add {}", one.name, item_of(one.route));
+std::string text(const system::AddRoute& request) {
+  return fmt::format("{}: add {}", request.name, item_of(request.route));
 }
-std::string text(const system::DeleteRoute& one) {
-  return fmt::format("{}: delete {}", one.name, item_of(one.route));
+std::string text(const system::DeleteRoute& request) {
+  return fmt::format("{}: delete {}", request.name, item_of(request.route));
 }
 
 bool same_route(const InetRoute& a, const InetRoute& b) {
@@ -109,9 +109,10 @@ Result<std::vector<InetRoute>> FakeInet::observe_routes() {
 
 Result<void> FakeInet::execute(std::span<const system::InetRequest> requests) {
   for (const auto& request : requests) {
-    const auto what = std::visit([](const auto& one) { return text(one); }, request);
-    const int err =
-        faults_.call(what, [&] { return std::visit([&](const auto& one) { return effect(one); }, request); });
+    const auto what = std::visit([](const auto& alternative) { return text(alternative); }, request);
+    const int err = faults_.call(what, [&] {
+      return std::visit([&](const auto& alternative) { return effect(alternative); }, request);
+    });
     if (err != 0) return fail_errno(err, what);
   }
   return {};

@@ -152,26 +152,26 @@ void describe_nvme_target(FakeKernel& kernel, const json& from) {
   for (const auto& path : from.value("missing", json::array()))
     target.missing_devices.insert(path.get<std::string>());
   const json subsystems = from.value("subsystems", json::object());
-  for (const auto& [nqn, one] : subsystems.items()) {
-    allow_keys(one, {"any_host", "hosts", "namespaces"}, "nvme_target subsystem");
+  for (const auto& [nqn, entry] : subsystems.items()) {
+    allow_keys(entry, {"any_host", "hosts", "namespaces"}, "nvme_target subsystem");
     auto& made = target.subsystems[nqn];
     made.nqn = nqn;
-    made.any_host = one.value("any_host", false);
-    made.hosts = one.value("hosts", made.hosts);
+    made.any_host = entry.value("any_host", false);
+    made.hosts = entry.value("hosts", made.hosts);
     target.hosts.insert(made.hosts.begin(), made.hosts.end());
-    const json spaces = one.value("namespaces", json::object());
+    const json spaces = entry.value("namespaces", json::object());
     for (const auto& [nsid, device] : spaces.items())
       made.namespaces.push_back({std::stoi(nsid), device.get<std::string>(), "", true});
   }
   const json ports = from.value("ports", json::object());
-  for (const auto& [id, one] : ports.items()) {
-    allow_keys(one, {"transport", "address", "service", "subsystems"}, "nvme_target port");
+  for (const auto& [id, entry] : ports.items()) {
+    allow_keys(entry, {"transport", "address", "service", "subsystems"}, "nvme_target port");
     system::NvmePort port{.id = std::stoi(id),
-                          .transport = one.value("transport", "rdma"),
+                          .transport = entry.value("transport", "rdma"),
                           .family = "ipv4",
-                          .address = one.value("address", ""),
-                          .service = one.value("service", "4420"),
-                          .subsystems = one.value("subsystems", std::vector<std::string>{})};
+                          .address = entry.value("address", ""),
+                          .service = entry.value("service", "4420"),
+                          .subsystems = entry.value("subsystems", std::vector<std::string>{})};
     target.ports[port.id] = std::move(port);
   }
 }
@@ -186,21 +186,21 @@ void describe_lio(FakeKernel& kernel, const json& from) {
   for (const auto& [id, path] : backstores.items())
     lio.backstores[id] = {.id = id, .path = path.get<std::string>(), .serial = "theirs", .enabled = true};
   const json targets = from.value("targets", json::object());
-  for (const auto& [wwn, one] : targets.items()) {
-    allow_keys(one,
+  for (const auto& [wwn, entry] : targets.items()) {
+    allow_keys(entry,
                {"groups", "enabled", "any_initiator", "authentication", "write_protected", "luns", "acls",
                 "portals", "guests"},
                "lio target");
     system::LioTarget made{.id = {wwn.starts_with("0x") ? "srpt" : "iscsi", wwn},
-                           .groups = one.value("groups", 1),
-                           .enabled = one.value("enabled", true),
-                           .any_initiator = one.value("any_initiator", false),
-                           .authentication = one.value("authentication", false),
-                           .write_protected = one.value("write_protected", false)};
-    const json luns = one.value("luns", json::object());
+                           .groups = entry.value("groups", 1),
+                           .enabled = entry.value("enabled", true),
+                           .any_initiator = entry.value("any_initiator", false),
+                           .authentication = entry.value("authentication", false),
+                           .write_protected = entry.value("write_protected", false)};
+    const json luns = entry.value("luns", json::object());
     for (const auto& [number, backstore] : luns.items())
       made.luns.push_back({std::stoi(number), backstore.get<std::string>()});
-    const json acls = one.value("acls", json::object());
+    const json acls = entry.value("acls", json::object());
     for (const auto& [initiator, acl] : acls.items()) {
       allow_keys(acl, {"luns", "logged_in"}, "lio acl");
       system::LioAcl& added = made.acls.emplace_back();
@@ -210,9 +210,9 @@ void describe_lio(FakeKernel& kernel, const json& from) {
       for (const int number : acl.value("luns", std::vector<int>{}))
         added.luns.push_back({number, number, false});
     }
-    const json portals = one.value("portals", json::object());
+    const json portals = entry.value("portals", json::object());
     for (const auto& [name, iser] : portals.items()) made.portals.push_back({name, iser.get<bool>()});
-    made.guests = one.value("guests", made.guests);
+    made.guests = entry.value("guests", made.guests);
     lio.targets[made.id] = std::move(made);
   }
 }
@@ -223,11 +223,11 @@ void describe_nvme_host(FakeKernel& kernel, const json& from) {
   host.targets = from.value("targets", host.targets);
   host.used = from.value("used", host.used);
   const json controllers = from.value("controllers", json::object());
-  for (const auto& [name, one] : controllers.items()) {
-    allow_keys(one, {"subsystem", "transport", "address", "service", "state"}, "nvme_host controller");
-    host.controllers.push_back({name, one.value("subsystem", ""), one.value("transport", "rdma"),
-                                one.value("address", ""), one.value("service", "4420"),
-                                one.value("state", "live")});
+  for (const auto& [name, entry] : controllers.items()) {
+    allow_keys(entry, {"subsystem", "transport", "address", "service", "state"}, "nvme_host controller");
+    host.controllers.push_back({name, entry.value("subsystem", ""), entry.value("transport", "rdma"),
+                                entry.value("address", ""), entry.value("service", "4420"),
+                                entry.value("state", "live")});
   }
 }
 
@@ -239,12 +239,13 @@ void describe_iscsi(FakeKernel& kernel, const json& from) {
   iscsi.used = from.value("used", iscsi.used);
   iscsi.stuck = from.value("stuck", iscsi.stuck);
   const json sessions = from.value("sessions", json::object());
-  for (const auto& [name, one] : sessions.items()) {
-    allow_keys(one, {"target", "address", "port", "group", "transport", "interface", "state"},
+  for (const auto& [name, entry] : sessions.items()) {
+    allow_keys(entry, {"target", "address", "port", "group", "transport", "interface", "state"},
                "iscsi session");
-    iscsi.sessions.push_back({name, one.value("target", ""), one.value("address", ""),
-                              one.value("port", 3260), one.value("group", 1), one.value("transport", "iser"),
-                              one.value("interface", "rdma-configd"), one.value("state", "LOGGED_IN")});
+    iscsi.sessions.push_back({name, entry.value("target", ""), entry.value("address", ""),
+                              entry.value("port", 3260), entry.value("group", 1),
+                              entry.value("transport", "iser"), entry.value("interface", "rdma-configd"),
+                              entry.value("state", "LOGGED_IN")});
   }
 }
 
@@ -318,12 +319,12 @@ void FakeKernel::add(std::string_view text) {
     rdma_system.other_namespaces = described.value("other_namespaces", false);
   }
   const json described_pci = from.value("pci", json::object());
-  for (const auto& [address, one] : described_pci.items()) {
-    allow_keys(one, {"bridge", "max_read_request", "redirects"}, "pci");
+  for (const auto& [address, entry] : described_pci.items()) {
+    allow_keys(entry, {"bridge", "max_read_request", "redirects"}, "pci");
     system::PciCapabilities found{
-        .bridge = one.value("bridge", false), .max_read_request = {}, .redirects = {}};
-    if (one.contains("max_read_request")) found.max_read_request = one.at("max_read_request").get<int>();
-    if (one.contains("redirects")) found.redirects = one.at("redirects").get<bool>();
+        .bridge = entry.value("bridge", false), .max_read_request = {}, .redirects = {}};
+    if (entry.contains("max_read_request")) found.max_read_request = entry.at("max_read_request").get<int>();
+    if (entry.contains("redirects")) found.redirects = entry.at("redirects").get<bool>();
     pci.devices[address] = found;
   }
   nfsd.hidden = from.value("nfsd_hidden", nfsd.hidden);

@@ -186,11 +186,11 @@ void FakeNetworkManager::take_down(const std::string& uuid) {
 void FakeNetworkManager::notice() {
   for (const auto& [uuid, index] : std::map(active)) {
     if (machine_.find(index) != nullptr) continue;
-    auto one = profile(uuid).second;
-    if (!one.contains("infiniband.p-key") || one["connection.autoconnect"] == "false") continue;
+    auto settings = profile(uuid).second;
+    if (!settings.contains("infiniband.p-key") || settings["connection.autoconnect"] == "false") continue;
     active.erase(uuid);
     made_.erase(index);
-    (void)bring_up(one);
+    (void)bring_up(settings);
   }
 }
 
@@ -205,9 +205,9 @@ void FakeNetworkManager::start() {
   }
   for (const bool child : {false, true}) {
     for (const auto& [path, text] : loaded) {
-      auto one = parse(text);
-      if (one.contains("infiniband.p-key") == child && one["connection.autoconnect"] != "false")
-        (void)bring_up(one);
+      auto settings = parse(text);
+      if (settings.contains("infiniband.p-key") == child && settings["connection.autoconnect"] != "false")
+        (void)bring_up(settings);
     }
   }
 }
@@ -215,10 +215,10 @@ void FakeNetworkManager::start() {
 std::string FakeNetworkManager::dump() const {
   std::string out;
   for (const auto& [file, text] : loaded) {
-    auto one = parse(text);
-    const auto at = active.find(one["connection.uuid"]);
+    auto settings = parse(text);
+    const auto at = active.find(settings["connection.uuid"]);
     const Interface* link = at == active.end() ? nullptr : machine_.find(at->second);
-    out += fmt::format("profile {} {}\n", one["connection.id"],
+    out += fmt::format("profile {} {}\n", settings["connection.id"],
                        link == nullptr ? "inactive" : "on " + link->name);
   }
   return out;
@@ -308,9 +308,9 @@ Result<void> FakeNetworkManager::reapply(const std::string& interface) {
       Interface* link = machine_.find(index);
       if (link == nullptr || link->name != interface) continue;
       ++reapplies;
-      auto one = profile(uuid).second;
-      set_mtu(*link, one);
-      configure(*link, one);
+      auto settings = profile(uuid).second;
+      set_mtu(*link, settings);
+      configure(*link, settings);
       return 0;
     }
     return ENODEV;
@@ -327,7 +327,7 @@ Result<std::string> FakeNetworkManager::create_checkpoint(std::span<const std::s
 }
 
 Result<void> FakeNetworkManager::checkpoint_there(const std::string& checkpoint) {
-  std::erase_if(checkpoints_, [this](const auto& one) { return one.second < clock_; });
+  std::erase_if(checkpoints_, [this](const auto& kept) { return kept.second < clock_; });
   if (checkpoint.empty() || checkpoints_.contains(checkpoint)) return {};
   return base::fail(base::Code::kNotFound, fmt::format("checkpoint {} does not exist", checkpoint));
 }

@@ -57,7 +57,7 @@ std::string ranges_of(std::string_view text) {
     const auto dash = part.find('-');
     const auto first = number_of(part.substr(0, dash));
     const auto last = dash == std::string_view::npos ? first : number_of(part.substr(dash + 1));
-    for (auto one = first.value_or(1); one <= last.value_or(0); ++one) all.insert(one);
+    for (auto number = first.value_or(1); number <= last.value_or(0); ++number) all.insert(number);
   }
   std::string out;
   for (auto at = all.begin(); at != all.end();) {

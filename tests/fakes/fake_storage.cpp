@@ -41,18 +41,18 @@ bool holds(const std::vector<std::string>& list, const std::string& text) {
 
 LioAcl* acl_of(LioTarget& target, const std::string& initiator) {
   const auto at = std::find_if(target.acls.begin(), target.acls.end(),
-                               [&](const auto& one) { return one.initiator == initiator; });
+                               [&](const auto& acl) { return acl.initiator == initiator; });
   return at == target.acls.end() ? nullptr : &*at;
 }
 
 bool has_lun(const LioTarget& target, int number) {
   return std::any_of(target.luns.begin(), target.luns.end(),
-                     [&](const auto& one) { return one.number == number; });
+                     [&](const auto& lun) { return lun.number == number; });
 }
 
 template <class T, class Less>
-void add_sorted(std::vector<T>& list, T one, Less less) {
-  list.push_back(std::move(one));
+void add_sorted(std::vector<T>& list, T item, Less less) {
+  list.push_back(std::move(item));
   std::sort(list.begin(), list.end(), less);
 }
 
@@ -67,9 +67,10 @@ void FakeNvmeTarget::reboot() {
 
 std::string FakeNvmeTarget::dump() const {
   std::string out;
-  for (const auto& [nqn, one] : subsystems) {
-    out += fmt::format("nvme {} hosts {}\n", nqn, one.any_host ? "any" : base::join(one.hosts, ","));
-    for (const auto& space : one.namespaces)
+  for (const auto& [nqn, subsystem] : subsystems) {
+    out +=
+        fmt::format("nvme {} hosts {}\n", nqn, subsystem.any_host ? "any" : base::join(subsystem.hosts, ","));
+    for (const auto& space : subsystem.namespaces)
       out += fmt::format("  namespace {} {}{}\n", space.nsid, space.device, space.enabled ? "" : " disabled");
   }
   for (const auto& [id, port] : ports) {
@@ -97,8 +98,8 @@ Result<std::optional<NvmeTargetState>> FakeNvmeTarget::observe() {
   ++looks;
   if (!loaded) return std::optional<NvmeTargetState>{};
   NvmeTargetState state;
-  for (const auto& [nqn, one] : subsystems) state.subsystems.push_back(one);
-  for (const auto& [id, one] : ports) state.ports.push_back(one);
+  for (const auto& [nqn, subsystem] : subsystems) state.subsystems.push_back(subsystem);
+  for (const auto& [id, port] : ports) state.ports.push_back(port);
   return std::optional(std::move(state));
 }
 
@@ -117,8 +118,8 @@ Result<void> FakeNvmeTarget::make_subsystem(const std::string& nqn) {
 
 Result<void> FakeNvmeTarget::remove_subsystem(const std::string& nqn) {
   if (!subsystems.contains(nqn)) return {};
-  return change(nqn, nqn + ": remove the subsystem", [&](NvmeSubsystem& one) {
-    if (!one.namespaces.empty() || !one.hosts.empty()) return ENOTEMPTY;
+  return change(nqn, nqn + ": remove the subsystem", [&](NvmeSubsystem& subsystem) {
+    if (!subsystem.namespaces.empty() || !subsystem.hosts.empty()) return ENOTEMPTY;
     for (const auto& [id, port] : ports) {
       if (holds(port.subsystems, nqn)) return EBUSY;
     }
@@ -129,25 +130,25 @@ Result<void> FakeNvmeTarget::remove_subsystem(const std::string& nqn) {
 
 Result<void> FakeNvmeTarget::set_any_host(const std::string& nqn, bool any) {
   return change(nqn, fmt::format("{}: let {} connect", nqn, any ? "any host" : "named hosts only"),
-                [&](NvmeSubsystem& one) {
-                  if (any && !one.hosts.empty()) return EINVAL;
-                  one.any_host = any;
+                [&](NvmeSubsystem& subsystem) {
+                  if (any && !subsystem.hosts.empty()) return EINVAL;
+                  subsystem.any_host = any;
                   return 0;
                 });
 }
 
 Result<void> FakeNvmeTarget::allow_host(const std::string& nqn, const std::string& host) {
-  return change(nqn, fmt::format("{}: let {} connect", nqn, host), [&](NvmeSubsystem& one) {
-    if (one.any_host) return EINVAL;
+  return change(nqn, fmt::format("{}: let {} connect", nqn, host), [&](NvmeSubsystem& subsystem) {
+    if (subsystem.any_host) return EINVAL;
     hosts.insert(host);
-    if (!holds(one.hosts, host)) insert_sorted(one.hosts, host);
+    if (!holds(subsystem.hosts, host)) insert_sorted(subsystem.hosts, host);
     return 0;
   });
 }
 
 Result<void> FakeNvmeTarget::disallow_host(const std::string& nqn, const std::string& host) {
-  return change(nqn, fmt::format("{}: do not let {} connect", nqn, host), [&](NvmeSubsystem& one) {
-    std::erase(one.hosts, host);
+  return change(nqn, fmt::format("{}: do not let {} connect", nqn, host), [&](NvmeSubsystem& subsystem) {
+    std::erase(subsystem.hosts, host);
     const bool named = std::any_of(subsystems.begin(), subsystems.end(),
                                    [&](const auto& other) { return holds(other.second.hosts, host); });
     if (!named) hosts.erase(host);
@@ -157,24 +158,24 @@ Result<void> FakeNvmeTarget::disallow_host(const std::string& nqn, const std::st
 
 Result<void> FakeNvmeTarget::make_namespace(const std::string& nqn, const NvmeNamespace& wanted) {
   return change(nqn, fmt::format("{}: offer {} as namespace {}", nqn, wanted.device, wanted.nsid),
-                [&](NvmeSubsystem& one) {
+                [&](NvmeSubsystem& subsystem) {
                   if (missing_devices.contains(wanted.device)) return ENOENT;
-                  std::erase_if(one.namespaces, [&](const auto& space) {
+                  std::erase_if(subsystem.namespaces, [&](const auto& space) {
                     return space.nsid == wanted.nsid && !space.enabled;
                   });
-                  for (const auto& space : one.namespaces) {
+                  for (const auto& space : subsystem.namespaces) {
                     if (space.nsid == wanted.nsid) return EBUSY;  // its attributes cannot be written
                   }
-                  one.namespaces.push_back(wanted);
-                  std::sort(one.namespaces.begin(), one.namespaces.end(),
+                  subsystem.namespaces.push_back(wanted);
+                  std::sort(subsystem.namespaces.begin(), subsystem.namespaces.end(),
                             [](const auto& a, const auto& b) { return a.nsid < b.nsid; });
                   return 0;
                 });
 }
 
 Result<void> FakeNvmeTarget::remove_namespace(const std::string& nqn, int nsid) {
-  return change(nqn, fmt::format("{}: remove namespace {}", nqn, nsid), [&](NvmeSubsystem& one) {
-    std::erase_if(one.namespaces, [&](const auto& space) { return space.nsid == nsid; });
+  return change(nqn, fmt::format("{}: remove namespace {}", nqn, nsid), [&](NvmeSubsystem& subsystem) {
+    std::erase_if(subsystem.namespaces, [&](const auto& space) { return space.nsid == nsid; });
     return 0;
   });
 }
@@ -231,9 +232,9 @@ void FakeNvmeHost::connect_all() {
     for (const auto& nqn : offers->second) {
       std::set<std::string> names;
       bool there = false;
-      for (const auto& one : controllers) {
-        names.insert(one.name);
-        there = there || (one.subsystem == nqn && one.address == address);
+      for (const auto& controller : controllers) {
+        names.insert(controller.name);
+        there = there || (controller.subsystem == nqn && controller.address == address);
       }
       if (there) continue;
       int number = 0;
@@ -245,9 +246,9 @@ void FakeNvmeHost::connect_all() {
 
 std::string FakeNvmeHost::dump() const {
   std::set<std::string> lines;
-  for (const auto& one : controllers)
-    lines.insert(fmt::format("nvme-connection {} {} {} {} {}\n", one.transport, one.address, one.service,
-                             one.subsystem, one.state));
+  for (const auto& controller : controllers)
+    lines.insert(fmt::format("nvme-connection {} {} {} {} {}\n", controller.transport, controller.address,
+                             controller.service, controller.subsystem, controller.state));
   std::string out;
   for (const auto& line : lines) out += line;
   return out;
@@ -256,14 +257,14 @@ std::string FakeNvmeHost::dump() const {
 Result<std::vector<std::string>> FakeNvmeHost::uses(const std::vector<std::string>& names) {
   ++looks;
   std::set<std::string> subsystems;
-  for (const auto& one : controllers) {
-    if (holds(names, one.name)) subsystems.insert(one.subsystem);
+  for (const auto& controller : controllers) {
+    if (holds(names, controller.name)) subsystems.insert(controller.subsystem);
   }
   std::vector<std::string> out;
   for (const auto& subsystem : subsystems) {
     const bool stays = multipath.contains(subsystem) &&
-                       std::any_of(controllers.begin(), controllers.end(), [&](const auto& one) {
-                         return one.subsystem == subsystem && !holds(names, one.name);
+                       std::any_of(controllers.begin(), controllers.end(), [&](const auto& controller) {
+                         return controller.subsystem == subsystem && !holds(names, controller.name);
                        });
     const auto at = stays ? used.end() : used.find(subsystem);
     if (at != used.end()) out.insert(out.end(), at->second.begin(), at->second.end());
@@ -272,8 +273,8 @@ Result<std::vector<std::string>> FakeNvmeHost::uses(const std::vector<std::strin
 }
 
 Result<void> FakeNvmeHost::disconnect(const std::string& name) {
-  const auto at =
-      std::find_if(controllers.begin(), controllers.end(), [&](const auto& one) { return one.name == name; });
+  const auto at = std::find_if(controllers.begin(), controllers.end(),
+                               [&](const auto& controller) { return controller.name == name; });
   if (at == controllers.end()) return {};
   const auto what = fmt::format("{} {}: disconnect", at->address, at->subsystem);
   const int err = faults_.call(what, [&] {
@@ -294,18 +295,19 @@ void FakeIscsi::run_iscsiadm() {
   const auto unit = units_.units.find(std::string(kinds::kIserUnit));
   if (unit == units_.units.end()) return;
   const auto logins = kinds::parse_iser_unit(unit->second.fragment);
-  const auto is_at = [](const system::IscsiSession& one, const kinds::IserPortal& portal) {
-    return one.interface == kinds::kIserInterface && one.target == portal.target &&
-           one.address == portal.address.text() && one.port == portal.port && one.group == portal.group;
+  const auto is_at = [](const system::IscsiSession& session, const kinds::IserPortal& portal) {
+    return session.interface == kinds::kIserInterface && session.target == portal.target &&
+           session.address == portal.address.text() && session.port == portal.port &&
+           session.group == portal.group;
   };
   for (const auto& portal : logins.leaving) {
     if (stuck) continue;
-    std::erase_if(sessions, [&](const auto& one) { return is_at(one, portal); });
+    std::erase_if(sessions, [&](const auto& session) { return is_at(session, portal); });
     records.erase(portal.text());
   }
   const bool rests = !logins.resting.empty() && (logins.boot.empty() || logins.boot == boot_id);
   for (const auto& portal : logins.resting) {
-    if (!stuck) std::erase_if(sessions, [&](const auto& one) { return is_at(one, portal); });
+    if (!stuck) std::erase_if(sessions, [&](const auto& session) { return is_at(session, portal); });
   }
   auto logged_in = logins.wanted;
   for (const auto& portal : logins.resting) {
@@ -314,11 +316,11 @@ void FakeIscsi::run_iscsiadm() {
   for (const auto& portal : logged_in) {
     records.insert(portal.text());
     if (rests) continue;
-    const bool there =
-        std::any_of(sessions.begin(), sessions.end(), [&](const auto& one) { return is_at(one, portal); });
+    const bool there = std::any_of(sessions.begin(), sessions.end(),
+                                   [&](const auto& session) { return is_at(session, portal); });
     if (there || !targets.contains(portal.text())) continue;
     int number = 1;
-    const auto taken = [&](const auto& one) { return one.name == fmt::format("session{}", number); };
+    const auto taken = [&](const auto& session) { return session.name == fmt::format("session{}", number); };
     while (std::any_of(sessions.begin(), sessions.end(), taken)) ++number;
     sessions.push_back({fmt::format("session{}", number), portal.target, portal.address.text(), portal.port,
                         portal.group, "iser", std::string(kinds::kIserInterface), "LOGGED_IN"});
@@ -327,10 +329,10 @@ void FakeIscsi::run_iscsiadm() {
 
 std::string FakeIscsi::dump() const {
   std::set<std::string> lines;
-  for (const auto& one : sessions)
-    lines.insert(fmt::format("iscsi-session {} {} {}:{},{} by {} {}\n", one.transport, one.target,
-                             one.address, one.port, one.group, one.interface, one.state));
-  for (const auto& one : records) lines.insert(fmt::format("iscsi-record {}\n", one));
+  for (const auto& session : sessions)
+    lines.insert(fmt::format("iscsi-session {} {} {}:{},{} by {} {}\n", session.transport, session.target,
+                             session.address, session.port, session.group, session.interface, session.state));
+  for (const auto& record : records) lines.insert(fmt::format("iscsi-record {}\n", record));
   std::string out;
   for (const auto& line : lines) out += line;
   return out;
@@ -339,14 +341,14 @@ std::string FakeIscsi::dump() const {
 Result<std::vector<std::string>> FakeIscsi::uses(const std::vector<std::string>& names) {
   ++looks;
   std::set<std::string> going;
-  for (const auto& one : sessions) {
-    if (holds(names, one.name)) going.insert(one.target);
+  for (const auto& session : sessions) {
+    if (holds(names, session.name)) going.insert(session.target);
   }
   std::vector<std::string> out;
   for (const auto& target : going) {
     const bool stays =
-        multipath.contains(target) && std::any_of(sessions.begin(), sessions.end(), [&](const auto& one) {
-          return one.target == target && !holds(names, one.name);
+        multipath.contains(target) && std::any_of(sessions.begin(), sessions.end(), [&](const auto& session) {
+          return session.target == target && !holds(names, session.name);
         });
     const auto at = stays ? used.end() : used.find(target);
     if (at != used.end()) out.insert(out.end(), at->second.begin(), at->second.end());
@@ -407,19 +409,20 @@ void FakeLio::reboot() {
 
 std::string FakeLio::dump() const {
   std::string out;
-  for (const auto& [id, one] : backstores)
-    out += fmt::format("backstore {} {} {}{}\n", id, one.path, one.serial, one.enabled ? "" : " disabled");
-  for (const auto& [id, one] : targets) {
-    out += fmt::format("target {} {}{}{}{}\n", id.fabric, id.wwn, one.enabled ? "" : " disabled",
-                       one.any_initiator ? " any" : "", one.write_protected ? " write-protected" : "");
-    for (const auto& lun : one.luns) out += fmt::format("  lun {} {}\n", lun.number, lun.backstore);
-    for (const auto& acl : one.acls) {
+  for (const auto& [id, backstore] : backstores)
+    out += fmt::format("backstore {} {} {}{}\n", id, backstore.path, backstore.serial,
+                       backstore.enabled ? "" : " disabled");
+  for (const auto& [id, target] : targets) {
+    out += fmt::format("target {} {}{}{}{}\n", id.fabric, id.wwn, target.enabled ? "" : " disabled",
+                       target.any_initiator ? " any" : "", target.write_protected ? " write-protected" : "");
+    for (const auto& lun : target.luns) out += fmt::format("  lun {} {}\n", lun.number, lun.backstore);
+    for (const auto& acl : target.acls) {
       out += fmt::format("  acl {}", acl.initiator);
       for (const auto& lun : acl.luns)
         out += fmt::format(" {}={}{}", lun.number, lun.lun, lun.read_only ? " ro" : "");
       out += "\n";
     }
-    for (const auto& portal : one.portals)
+    for (const auto& portal : target.portals)
       out += fmt::format("  portal {}{}\n", portal.name, portal.iser ? " iser" : "");
   }
   return out;
@@ -442,8 +445,8 @@ Result<std::optional<LioState>> FakeLio::observe() {
   ++looks;
   if (!loaded) return std::optional<LioState>{};
   LioState state;
-  for (const auto& [id, one] : backstores) state.backstores.push_back(one);
-  for (const auto& [id, one] : targets) state.targets.push_back(one);
+  for (const auto& [id, backstore] : backstores) state.backstores.push_back(backstore);
+  for (const auto& [id, target] : targets) state.targets.push_back(target);
   return std::optional(std::move(state));
 }
 
@@ -456,8 +459,9 @@ Result<void> FakeLio::make_backstore(const LioBackstore& wanted) {
   return call("offer " + wanted.path, [&] {
     if (missing.contains(wanted.path)) return ENOENT;
     const bool claims = wanted.id.starts_with("iblock_");
-    for (const auto& [id, one] : backstores) {
-      if (claims && id != wanted.id && id.starts_with("iblock_") && one.enabled && one.path == wanted.path)
+    for (const auto& [id, backstore] : backstores) {
+      if (claims && id != wanted.id && id.starts_with("iblock_") && backstore.enabled &&
+          backstore.path == wanted.path)
         return EBUSY;
     }
     backstores[wanted.id] = wanted;
@@ -489,94 +493,95 @@ Result<void> FakeLio::make_target(const LioTargetId& target) {
 }
 
 Result<void> FakeLio::remove_group(const LioTargetId& target) {
-  return change(target, "remove the portal group", [&](LioTarget& one) {
+  return change(target, "remove the portal group", [&](LioTarget& changed) {
     if (target.fabric != "iscsi") return EINVAL;
-    if (!one.luns.empty() || !one.acls.empty() || !one.portals.empty()) return ENOTEMPTY;
-    one = {.id = target, .groups = 0};
+    if (!changed.luns.empty() || !changed.acls.empty() || !changed.portals.empty()) return ENOTEMPTY;
+    changed = {.id = target, .groups = 0};
     return 0;
   });
 }
 
 Result<void> FakeLio::remove_target(const LioTargetId& target) {
   if (!targets.contains(target)) return {};
-  return change(target, "remove the target", [&](LioTarget& one) {
-    if (!one.luns.empty() || !one.acls.empty() || !one.portals.empty()) return ENOTEMPTY;
+  return change(target, "remove the target", [&](LioTarget& changed) {
+    if (!changed.luns.empty() || !changed.acls.empty() || !changed.portals.empty()) return ENOTEMPTY;
     targets.erase(target);
     return 0;
   });
 }
 
 Result<void> FakeLio::enable(const LioTargetId& target, bool enabled) {
-  return change(target, enabled ? "enable it" : "disable it", [&](LioTarget& one) {
-    one.enabled = enabled;
-    if (!enabled) one.guests.clear();
-    for (auto& acl : one.acls) acl.logged_in = acl.logged_in && enabled;
+  return change(target, enabled ? "enable it" : "disable it", [&](LioTarget& changed) {
+    changed.enabled = enabled;
+    if (!enabled) changed.guests.clear();
+    for (auto& acl : changed.acls) acl.logged_in = acl.logged_in && enabled;
     return 0;
   });
 }
 
 Result<void> FakeLio::allow_any(const LioTargetId& target) {
-  return change(target, "let any initiator log in", [&](LioTarget& one) {
+  return change(target, "let any initiator log in", [&](LioTarget& changed) {
     if (target.fabric != "iscsi") return ENOENT;
-    one.any_initiator = true;
-    one.write_protected = false;
+    changed.any_initiator = true;
+    changed.write_protected = false;
     return 0;
   });
 }
 
 Result<void> FakeLio::make_lun(const LioTargetId& target, const LioLun& lun) {
-  return change(target, fmt::format("offer {} as LUN {}", lun.backstore, lun.number), [&](LioTarget& one) {
-    const auto at = backstores.find(lun.backstore);
-    if (!lun.backstore.empty() && at == backstores.end()) return ENOENT;
-    if (!lun.backstore.empty() && !at->second.enabled) return ENODEV;
-    for (auto& there : one.luns) {
-      if (there.number != lun.number) continue;
-      if (!there.backstore.empty() && there.backstore != lun.backstore) return EEXIST;
-      there.backstore = lun.backstore;
-      return 0;
-    }
-    add_sorted(one.luns, lun, [](const auto& a, const auto& b) { return a.number < b.number; });
-    return 0;
-  });
+  return change(
+      target, fmt::format("offer {} as LUN {}", lun.backstore, lun.number), [&](LioTarget& changed) {
+        const auto at = backstores.find(lun.backstore);
+        if (!lun.backstore.empty() && at == backstores.end()) return ENOENT;
+        if (!lun.backstore.empty() && !at->second.enabled) return ENODEV;
+        for (auto& there : changed.luns) {
+          if (there.number != lun.number) continue;
+          if (!there.backstore.empty() && there.backstore != lun.backstore) return EEXIST;
+          there.backstore = lun.backstore;
+          return 0;
+        }
+        add_sorted(changed.luns, lun, [](const auto& a, const auto& b) { return a.number < b.number; });
+        return 0;
+      });
 }
 
 Result<void> FakeLio::remove_lun(const LioTargetId& target, int number) {
-  return change(target, fmt::format("remove LUN {}", number), [&](LioTarget& one) {
-    for (const auto& acl : one.acls) {
+  return change(target, fmt::format("remove LUN {}", number), [&](LioTarget& changed) {
+    for (const auto& acl : changed.acls) {
       for (const auto& lun : acl.luns) {
         if (lun.lun == number) return EBUSY;
       }
     }
-    std::erase_if(one.luns, [&](const auto& lun) { return lun.number == number; });
+    std::erase_if(changed.luns, [&](const auto& lun) { return lun.number == number; });
     return 0;
   });
 }
 
 Result<void> FakeLio::make_acl(const LioTargetId& target, const std::string& initiator) {
-  return change(target, fmt::format("let {} log in", initiator), [&](LioTarget& one) {
-    if (acl_of(one, initiator) != nullptr) return 0;
+  return change(target, fmt::format("let {} log in", initiator), [&](LioTarget& changed) {
+    if (acl_of(changed, initiator) != nullptr) return 0;
     LioAcl made;
     made.initiator = initiator;
-    add_sorted(one.acls, made, [](const auto& a, const auto& b) { return a.initiator < b.initiator; });
+    add_sorted(changed.acls, made, [](const auto& a, const auto& b) { return a.initiator < b.initiator; });
     return 0;
   });
 }
 
 Result<void> FakeLio::remove_acl(const LioTargetId& target, const std::string& initiator) {
-  return change(target, fmt::format("do not let {} log in", initiator), [&](LioTarget& one) {
-    const auto* acl = acl_of(one, initiator);
+  return change(target, fmt::format("do not let {} log in", initiator), [&](LioTarget& changed) {
+    const auto* acl = acl_of(changed, initiator);
     if (acl == nullptr) return 0;
     if (!acl->luns.empty()) return ENOTEMPTY;
-    std::erase_if(one.acls, [&](const auto& there) { return there.initiator == initiator; });
+    std::erase_if(changed.acls, [&](const auto& there) { return there.initiator == initiator; });
     return 0;
   });
 }
 
 Result<void> FakeLio::map(const LioTargetId& target, const std::string& initiator,
                           const LioMapping& mapping) {
-  return change(target, fmt::format("show LUN {} to {}", mapping.lun, initiator), [&](LioTarget& one) {
-    auto* acl = acl_of(one, initiator);
-    if (acl == nullptr || !has_lun(one, mapping.lun)) return ENOENT;
+  return change(target, fmt::format("show LUN {} to {}", mapping.lun, initiator), [&](LioTarget& changed) {
+    auto* acl = acl_of(changed, initiator);
+    if (acl == nullptr || !has_lun(changed, mapping.lun)) return ENOENT;
     for (auto& there : acl->luns) {
       if (there.number != mapping.number) continue;
       if (there.lun != mapping.lun) return EEXIST;
@@ -589,26 +594,26 @@ Result<void> FakeLio::map(const LioTargetId& target, const std::string& initiato
 }
 
 Result<void> FakeLio::unmap(const LioTargetId& target, const std::string& initiator, int number) {
-  return change(target, fmt::format("hide LUN {} from {}", number, initiator), [&](LioTarget& one) {
-    auto* acl = acl_of(one, initiator);
+  return change(target, fmt::format("hide LUN {} from {}", number, initiator), [&](LioTarget& changed) {
+    auto* acl = acl_of(changed, initiator);
     if (acl != nullptr) std::erase_if(acl->luns, [&](const auto& lun) { return lun.number == number; });
     return 0;
   });
 }
 
 Result<void> FakeLio::make_portal(const LioTargetId& target, const LioPortal& portal) {
-  return change(target, "listen on " + portal.name, [&](LioTarget& one) {
+  return change(target, "listen on " + portal.name, [&](LioTarget& changed) {
     if (target.fabric != "iscsi") return ENOSYS;
     if (portal.iser && no_rdma.contains(portal.name)) return ENODEV;
-    std::erase_if(one.portals, [&](const auto& there) { return there.name == portal.name; });
-    add_sorted(one.portals, portal, [](const auto& a, const auto& b) { return a.name < b.name; });
+    std::erase_if(changed.portals, [&](const auto& there) { return there.name == portal.name; });
+    add_sorted(changed.portals, portal, [](const auto& a, const auto& b) { return a.name < b.name; });
     return 0;
   });
 }
 
 Result<void> FakeLio::remove_portal(const LioTargetId& target, const std::string& name) {
-  return change(target, "do not listen on " + name, [&](LioTarget& one) {
-    std::erase_if(one.portals, [&](const auto& there) { return there.name == name; });
+  return change(target, "do not listen on " + name, [&](LioTarget& changed) {
+    std::erase_if(changed.portals, [&](const auto& there) { return there.name == name; });
     return 0;
   });
 }

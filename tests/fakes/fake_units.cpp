@@ -94,9 +94,9 @@ void FakeUnits::read_fragments() {
     if (made) at->second.oneshot = is_oneshot(path, text);
     at->second.fragment = text;
   }
-  std::erase_if(units, [&](const auto& one) {
-    return !one.second.fragment.empty() && !one.second.running &&
-           !files_.content.contains(std::string(kUnitFiles) + one.first);
+  std::erase_if(units, [&](const auto& entry) {
+    return !entry.second.fragment.empty() && !entry.second.running &&
+           !files_.content.contains(std::string(kUnitFiles) + entry.first);
   });
 }
 
@@ -242,14 +242,14 @@ Result<std::optional<std::vector<system::Unit>>> FakeUnits::observe_instances(co
   if (observe_error != 0) return fail_errno(observe_error, "ListUnitsByPatterns");
   if (!answers) return std::optional<std::vector<system::Unit>>{};
   std::vector<system::Unit> all;
-  for (const auto& [name, one] : units) {
-    if (name == unit || !one.running || !name.starts_with(unit.substr(0, unit.find('@') + 1))) continue;
+  for (const auto& [name, instance] : units) {
+    if (name == unit || !instance.running || !name.starts_with(unit.substr(0, unit.find('@') + 1))) continue;
     auto& found = all.emplace_back();
     found.name = found.id = name;
     found.load = "loaded";
     found.active = "active";
     found.sub = "running";
-    found.main_pid = one.pid;
+    found.main_pid = instance.pid;
   }
   return std::optional(std::move(all));
 }

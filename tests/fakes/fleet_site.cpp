@@ -243,7 +243,7 @@ std::string attribute_json(const std::string& name, const std::string& now, cons
 
 std::string resources_json(int number, int drift) {
   std::string out;
-  const auto add = [&](const std::string& one) { out += (out.empty() ? "" : ",\n") + one; };
+  const auto add = [&](const std::string& resource) { out += (out.empty() ? "" : ",\n") + resource; };
   for (int rail = 0; rail < kRails; ++rail) {
     const bool mtu = drift == 0 && rail == 0;
     add(resource_json("ipoib", guid_of(number, rail), fmt::format("rail{}", rail),

@@ -57,12 +57,12 @@ Case read_case(const fs::path& path) {
   return out;
 }
 
-void write_case(const fs::path& path, const Case& one, const std::string& document,
+void write_case(const fs::path& path, const Case& example, const std::string& document,
                 const std::string& report) {
   std::ofstream stream(path, std::ios::binary);
-  stream << one.head;
-  for (const auto& file : one.files) stream << "==> " << file.path << " <==\n" << file.text;
-  stream << "==> expected " << (one.words.front() == "export" ? "output" : "document") << " <==\n"
+  stream << example.head;
+  for (const auto& file : example.files) stream << "==> " << file.path << " <==\n" << file.text;
+  stream << "==> expected " << (example.words.front() == "export" ? "output" : "document") << " <==\n"
          << document;
   stream << "==> expected report <==\n" << report;
 }
@@ -76,18 +76,18 @@ std::vector<fs::path> all_cases() {
   return out;
 }
 
-void run(const Case& one, std::string& document, std::string& report) {
-  if (one.words.front() == "export") {
-    const auto source = parsed(one.files.front().text);
+void run(const Case& example, std::string& document, std::string& report) {
+  if (example.words.front() == "export") {
+    const auto source = parsed(example.files.front().text);
     ASSERT_EQ(render_diagnostics(source, core::validate(source).diagnostics, false), "");
-    const auto made = export_document(source.sections, *find_target(one.words[1]));
+    const auto made = export_document(source.sections, *find_target(example.words[1]));
     for (const auto& file : made.files) document += "--> " + file.path + "\n" + file.text;
     for (const auto& note : made.notes) report += note.where.text() + ": not expressed: " + note.text + "\n";
     return;
   }
   fakes::Faults faults;
   fakes::MemoryFiles files(faults);
-  for (const auto& file : one.files) {
+  for (const auto& file : example.files) {
     // Bytes that git would not keep as they are: \0 stands for a NUL, \r for a carriage return.
     auto text = file.text;
     for (std::size_t at = 0; (at = text.find("\\0", at)) != std::string::npos;)
@@ -95,7 +95,7 @@ void run(const Case& one, std::string& document, std::string& report) {
     for (std::size_t at = 0; (at = text.find("\\r\n", at)) != std::string::npos;) text.replace(at, 2, "\r");
     files.content[file.path] = text;
   }
-  auto made = import_all(files, one.words[1], one.known);
+  auto made = import_all(files, example.words[1], example.known);
   EXPECT_FALSE(model::has_errors(complaints(made.document))) << made.document;
   document = made.document;
   report = report_of(made.claims);
@@ -104,20 +104,20 @@ void run(const Case& one, std::string& document, std::string& report) {
 class Cases : public testing::TestWithParam<fs::path> {};
 
 TEST_P(Cases, GiveWhatIsExpected) {
-  const auto one = read_case(GetParam());
-  ASSERT_GE(one.words.size(), 2U) << "a line `import FORMAT` or `export FORMAT`";
+  const auto example = read_case(GetParam());
+  ASSERT_GE(example.words.size(), 2U) << "a line `import FORMAT` or `export FORMAT`";
   std::string document, report;
-  run(one, document, report);
+  run(example, document, report);
   if (std::getenv("UPDATE_GOLDEN") != nullptr) {
-    write_case(GetParam(), one, document, report);
+    write_case(GetParam(), example, document, report);
     return;
   }
-  EXPECT_EQ(document, one.document);
-  EXPECT_EQ(report, one.report);
+  EXPECT_EQ(document, example.document);
+  EXPECT_EQ(report, example.report);
 }
 
-INSTANTIATE_TEST_SUITE_P(Foreign, Cases, testing::ValuesIn(all_cases()), [](const auto& one) {
-  auto name = one.param.stem().string();
+INSTANTIATE_TEST_SUITE_P(Foreign, Cases, testing::ValuesIn(all_cases()), [](const auto& instance) {
+  auto name = instance.param.stem().string();
   for (auto& c : name) {
     if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
   }
@@ -128,9 +128,9 @@ TEST(CasesAsAWhole, AreManyAndOfEveryFormat) {
   std::set<std::string> seen;
   std::size_t count = 0;
   for (const auto& path : all_cases()) {
-    const auto one = read_case(path);
+    const auto example = read_case(path);
     ++count;
-    seen.insert(one.words.front() + " " + one.words[1]);
+    seen.insert(example.words.front() + " " + example.words[1]);
   }
   EXPECT_GE(count, 150U);
   for (const auto& format : formats())

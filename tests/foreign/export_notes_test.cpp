@@ -80,11 +80,11 @@ TEST(ExportNotes, NameWhatIsNotExpressed) {
        {"2: [[roce]] by interface: give device and port"}},
       {"nmstate", "[packages]\nnames = [\"perftest\"]\n", {"2: nmstate does not support [packages]"}},
   };
-  for (const auto& one : cases) {
-    const auto made = exported(one.target, one.document);
+  for (const auto& row : cases) {
+    const auto made = exported(row.target, row.document);
     std::vector<std::string> notes;
     for (const auto& note : made.notes) notes.push_back(std::to_string(note.where.line) + ": " + note.text);
-    EXPECT_EQ(notes, one.notes) << one.target << '\n' << one.document;
+    EXPECT_EQ(notes, row.notes) << row.target << '\n' << row.document;
   }
 }
 
@@ -126,10 +126,10 @@ TEST(ExportedLines, StandInTheLanguageOfTheTarget) {
        fab0 + "ipv4 = { addresses = [\"192.0.2.1/24\"], routes = [{ to = \"198.51.100.0/24\" }] }\n",
        "          scope: link"},
   };
-  for (const auto& one : cases) {
+  for (const auto& row : cases) {
     std::string text;
-    for (const auto& file : exported(one.target, one.document).files) text += file.text;
-    EXPECT_NE(text.find("\n" + one.line + "\n"), std::string::npos) << one.line << "\nin\n" << text;
+    for (const auto& file : exported(row.target, row.document).files) text += file.text;
+    EXPECT_NE(text.find("\n" + row.line + "\n"), std::string::npos) << row.line << "\nin\n" << text;
   }
 }
 

@@ -49,19 +49,19 @@ TEST(LiveImport, NamesWhatIsLeftToOthers) {
        false,
        {"is in a bond, which the document cannot express"}},
   };
-  for (const auto& one : cases) {
-    const auto kernel = fakes::FakeKernel::parse(host_with_items(one.items, one.links));
+  for (const auto& row : cases) {
+    const auto kernel = fakes::FakeKernel::parse(host_with_items(row.items, row.links));
     auto host = kernel->host();
     const auto world = kinds::World::observe(host);
     ASSERT_TRUE(world) << world.error().message;
     Claims claims;
-    ASSERT_TRUE(observe_live(*world, one.adopt, claims));
+    ASSERT_TRUE(observe_live(*world, row.adopt, claims));
     std::vector<std::string> passed;
     for (const auto& remark : claims.passed) {
       EXPECT_EQ(remark.where.text(), "the interface ib0");
       passed.push_back(remark.text);
     }
-    EXPECT_EQ(passed, one.passed) << one.items << one.links;
+    EXPECT_EQ(passed, row.passed) << row.items << row.links;
   }
 }
 

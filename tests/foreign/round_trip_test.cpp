@@ -36,24 +36,24 @@ class Generator {
       settings(tree.port);
       std::set<std::uint16_t> used{0x7fff};
       for (int child = below(3); child > 0; --child) {
-        Interface one;
+        Interface interface;
         const auto pkey = *model::Pkey::make(1 + below(0x7ffe));
         if (!used.insert(pkey.partition()).second) continue;
-        one.pkey = pkey;
+        interface.pkey = pkey;
         if (below(4) == 0 || tree.port.name.size() > 10) {
-          one.name = fmt::format("part{}x{}", port, child);
-          one.names = true;
+          interface.name = fmt::format("part{}x{}", port, child);
+          interface.names = true;
         } else if (below(4) == 0 && !tree.port.name.empty()) {
-          one.name = fmt::format("{}.{:04x}", tree.port.name, pkey.partition());
-          one.names = true;
+          interface.name = fmt::format("{}.{:04x}", tree.port.name, pkey.partition());
+          interface.names = true;
         }
-        settings(one);
-        if (tree.port.name.size() > 10 && one.mode == model::IpoibMode::kConnected) {
-          one.mode = model::IpoibMode::kDatagram;  // the kernel would call it as its port at first
-          if (one.mtu) one.mtu = 2044;
+        settings(interface);
+        if (tree.port.name.size() > 10 && interface.mode == model::IpoibMode::kConnected) {
+          interface.mode = model::IpoibMode::kDatagram;  // the kernel would call it as its port at first
+          if (interface.mtu) interface.mtu = 2044;
         }
-        if (below(8) == 0) one.state = model::State::kAbsent;
-        tree.children.push_back(std::move(one));
+        if (below(8) == 0) interface.state = model::State::kAbsent;
+        tree.children.push_back(std::move(interface));
       }
       out.trees.push_back(std::move(tree));
     }
@@ -63,14 +63,15 @@ class Generator {
  private:
   int below(int end) { return std::uniform_int_distribution<int>(0, end - 1)(random_); }
 
-  void settings(Interface& one) {
-    if (below(3) != 0) one.mode = below(2) == 0 ? model::IpoibMode::kDatagram : model::IpoibMode::kConnected;
-    if (below(3) != 0) one.mtu = one.mode == model::IpoibMode::kConnected ? 65520 : 2044;
-    if (below(5) == 0) one.umcast = below(2) == 0;
-    if (below(6) == 0) one.state = model::State::kDown;
+  void settings(Interface& interface) {
+    if (below(3) != 0)
+      interface.mode = below(2) == 0 ? model::IpoibMode::kDatagram : model::IpoibMode::kConnected;
+    if (below(3) != 0) interface.mtu = interface.mode == model::IpoibMode::kConnected ? 65520 : 2044;
+    if (below(5) == 0) interface.umcast = below(2) == 0;
+    if (below(6) == 0) interface.state = model::State::kDown;
     ++net_;
-    one.ipv4 = inet(Family::kIpv4);
-    one.ipv6 = inet(Family::kIpv6);
+    interface.ipv4 = inet(Family::kIpv4);
+    interface.ipv6 = inet(Family::kIpv6);
   }
 
   Inet inet(Family family) {
@@ -166,8 +167,8 @@ TEST_P(RoundTrip, GivesTheSameDocument) {
       written += "==> " + file.path + "\n" + file.text;
     }
     const auto back = import_all(files, GetParam());
-    for (const auto& one : back.claims.missed)
-      FAIL() << one.where.text() << ": " << one.text << "\n" << written;
+    for (const auto& line : back.claims.missed)
+      FAIL() << line.where.text() << ": " << line.text << "\n" << written;
     ASSERT_EQ(bare(interface_trees_of(parsed(back.document).sections)), wanted) << "seed " << seed << '\n'
                                                                                 << text << written;
     if (wanted.size() > 20) ++compared;
@@ -189,7 +190,7 @@ TEST(ModeRules, FindAPortWithoutGuidByEitherName) {
 
 INSTANTIATE_TEST_SUITE_P(Foreign, RoundTrip,
                          testing::Values("nm", "networkd", "netplan", "nmstate", "ifcfg", "udev"),
-                         [](const auto& one) { return one.param; });
+                         [](const auto& instance) { return instance.param; });
 
 }  // namespace
 }  // namespace rdmacfg::foreign

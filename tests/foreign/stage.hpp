@@ -37,8 +37,8 @@ inline Imported import_all(system::Files& files, const std::string& format,
                            std::vector<std::string> paths = {}) {
   Imported out;
   Request request;
-  for (const auto& one : formats()) {
-    if (format == "host" || format == one.name) request.formats.push_back(&one);
+  for (const auto& supported : formats()) {
+    if (format == "host" || format == supported.name) request.formats.push_back(&supported);
   }
   request.paths = std::move(paths);
   out.claims.known = std::move(known);
@@ -54,8 +54,8 @@ inline std::string report_of(const Claims& claims) {
   for (const auto& [file, lines] : claims.understood) {
     if (lines > 0) out += file + ": " + std::to_string(lines) + " understood\n";
   }
-  for (const auto& one : claims.passed) out += one.where.text() + ": skipped: " + one.text + "\n";
-  for (const auto& one : claims.missed) out += one.where.text() + ": not understood: " + one.text + "\n";
+  for (const auto& line : claims.passed) out += line.where.text() + ": skipped: " + line.text + "\n";
+  for (const auto& line : claims.missed) out += line.where.text() + ": not understood: " + line.text + "\n";
   return out;
 }
 

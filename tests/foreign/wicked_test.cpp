@@ -111,7 +111,7 @@ TEST(Wicked, TruthTable) {
     files.content[path] = text_of(row);
     const auto claims = import_all(files, "wicked").claims;
     const auto taken = std::find_if(claims.interfaces.begin(), claims.interfaces.end(),
-                                    [](const Interface& one) { return !one.broken; });
+                                    [](const Interface& interface) { return !interface.broken; });
     const bool any = taken != claims.interfaces.end();
     EXPECT_EQ(any, row.is == Is::kPort || row.is == Is::kChild) << what;
     if (any) {
@@ -123,8 +123,8 @@ TEST(Wicked, TruthTable) {
       EXPECT_EQ(taken->pkey->full(), row.pkey) << what;
     }
     // A refused command is an alarm; one for another interface is not, and is reported.
-    const auto alarmed = std::any_of(claims.missed.begin(), claims.missed.end(), [](const Remark& one) {
-      return one.text.find("refuses") != std::string::npos;
+    const auto alarmed = std::any_of(claims.missed.begin(), claims.missed.end(), [](const Remark& remark) {
+      return remark.text.find("refuses") != std::string::npos;
     });
     EXPECT_EQ(alarmed, row.is == Is::kRefused) << what;
     if (row.is == Is::kOther) {

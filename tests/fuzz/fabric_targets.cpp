@@ -29,8 +29,8 @@ void run_saved_fabric(std::string_view bytes) {
   const auto before = ctl::parse_fabric(parts.front()), after = ctl::parse_fabric(parts.back());
   if (!before || !after) return;
   require(fabric::compare(*before, *before).empty(), "a fabric does not differ from itself");
-  for (const auto& one : fabric::compare(*before, *after))
-    require(one.before != one.after, "a difference has two sides");
+  for (const auto& difference : fabric::compare(*before, *after))
+    require(difference.before != difference.after, "a difference has two sides");
   const auto again = ctl::parse_fabric(saved(*after, fabric::compare(*before, *after)));
   require(again.has_value(), "a fabric that was read can be saved and read again");
   require(fabric::compare(*after, *again).empty(), "it is the same then");
@@ -67,7 +67,8 @@ void run_groups_answer(std::string_view bytes) {
   const auto groups = system::detail::groups_in(answer, kMost);
   if (!groups) return;
   require(groups->size() <= kMost, "groups are bounded");
-  for (const auto& one : *groups) require(!one.gid.empty() && one.lid > 0, "a group has a GID and a LID");
+  for (const auto& group : *groups)
+    require(!group.gid.empty() && group.lid > 0, "a group has a GID and a LID");
 }
 
 std::string frames_of(const fabric::Fabric& all) {

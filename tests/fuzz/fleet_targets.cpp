@@ -19,8 +19,9 @@ namespace {
 constexpr std::size_t kMostHosts = 2000;
 
 void check_places(const model::Diagnostics& diagnostics, const std::string& file) {
-  for (const auto& one : diagnostics)
-    require(!one.message.empty() && one.where.file == file, "a complaint says what is wrong and where");
+  for (const auto& diagnostic : diagnostics)
+    require(!diagnostic.message.empty() && diagnostic.where.file == file,
+            "a complaint says what is wrong and where");
 }
 
 /// A list of hosts stands for the names that its shortest spelling stands for.
@@ -93,9 +94,11 @@ void run_answers(std::string_view bytes) {
     if (const auto wrong = answers.add(host, {"x.json", parts[host]}))
       require(!wrong->message.empty() && wrong->where.line >= 1, "a complaint has a place");
   }
-  for (const auto& one : fleet::sum_up(answers)) {
-    require(!one.message.empty() && !one.difference.hosts.empty(), "a finding says what, and who has it");
-    require(std::is_sorted(one.difference.hosts.begin(), one.difference.hosts.end()), "hosts are sorted");
+  for (const auto& finding : fleet::sum_up(answers)) {
+    require(!finding.message.empty() && !finding.difference.hosts.empty(),
+            "a finding says what, and who has it");
+    require(std::is_sorted(finding.difference.hosts.begin(), finding.difference.hosts.end()),
+            "hosts are sorted");
   }
 }
 

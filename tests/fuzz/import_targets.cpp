@@ -65,15 +65,15 @@ void run(const Format& format, std::string_view bytes) {
   require(text.has_value(), "there is a document");
   require(!model::has_errors(check(*text)), "it is valid");
   for (const auto* remarks : {&claims.missed, &claims.passed}) {
-    for (const auto& one : *remarks) {
-      const auto file = files.content.find(one.where.file);
+    for (const auto& remark : *remarks) {
+      const auto file = files.content.find(remark.where.file);
       if (file == files.content.end()) continue;
       // YAML ends lines with U+0085, U+2028 and U+2029, too.
       auto lines = 1 + std::count(file->second.begin(), file->second.end(), '\n');
       for (const std::string_view other : {"\xc2\x85", "\xe2\x80\xa8", "\xe2\x80\xa9"}) {
         for (std::size_t at = 0; (at = file->second.find(other, at)) != std::string::npos; ++at) ++lines;
       }
-      require(one.where.line >= 0 && one.where.line <= lines, "a remark is about a line of its file");
+      require(remark.where.line >= 0 && remark.where.line <= lines, "a remark is about a line of its file");
     }
   }
 }

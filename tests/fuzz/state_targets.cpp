@@ -98,7 +98,7 @@ void run_ledger(std::string_view bytes) {
   require(core::save_ledger(kept.files, kPath, *ledger).has_value(), "a ledger can be written");
   const auto again = core::load_ledger(kept.files, kPath);
   require(again && *again == *ledger, "a ledger is read as it was written");
-  for (const auto& one : ledger->generations) (void)ledger->before(one.number);
+  for (const auto& generation : ledger->generations) (void)ledger->before(generation.number);
 }
 
 void run_texts(std::string_view bytes) {

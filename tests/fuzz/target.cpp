@@ -39,8 +39,8 @@ const std::vector<Target>& targets() {
 }
 
 const Target* find_target(std::string_view name) {
-  const auto at =
-      std::find_if(targets().begin(), targets().end(), [&](const Target& one) { return one.name == name; });
+  const auto at = std::find_if(targets().begin(), targets().end(),
+                               [&](const Target& target) { return target.name == name; });
   return at == targets().end() ? nullptr : &*at;
 }
 

@@ -38,7 +38,7 @@ void check_sections(const std::vector<model::SectionSpec>& sections,
                     const std::vector<model::Value>& written) {
   for (const auto& section : sections) {
     for (const auto& field : section.fields) {
-      for (const auto& one : written) check_value(field, one);
+      for (const auto& value : written) check_value(field, value);
     }
     check_sections(section.children, written);
   }

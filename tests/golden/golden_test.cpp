@@ -148,8 +148,8 @@ TEST_P(Golden, IsAsExpected) {
   EXPECT_EQ(read(expected), got) << "UPDATE_GOLDEN=1 rewrites " << expected << "; read what it wrote";
 }
 
-INSTANTIATE_TEST_SUITE_P(Cases, Golden, testing::ValuesIn(cases()), [](const auto& one) {
-  auto name = one.param.parent_path().filename().string() + "_" + one.param.filename().string();
+INSTANTIATE_TEST_SUITE_P(Cases, Golden, testing::ValuesIn(cases()), [](const auto& instance) {
+  auto name = instance.param.parent_path().filename().string() + "_" + instance.param.filename().string();
   std::replace_if(
       name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
   return name;

@@ -63,7 +63,7 @@ class Hidden {
     for (const auto& name : {label, key.id}) add(name, label);
     add_value(model::text_of(value), label);
     if (const auto* list = std::get_if<std::vector<std::string>>(&value)) {
-      for (const auto& one : *list) add_value(one, label);
+      for (const auto& item : *list) add_value(item, label);
     }
   }
 
@@ -104,12 +104,12 @@ class Hidden {
       auto at = label_of_.upper_bound(rest);
       if (at == label_of_.begin()) return nullptr;
       --at;
-      const std::string_view one = at->first;
+      const std::string_view name = at->first;
       const auto same = static_cast<std::size_t>(
-          std::mismatch(one.begin(), one.end(), rest.begin(), rest.end()).first - one.begin());
-      const bool ends = same == whole.size() || !is_of_word(whole[same]) || !is_of_word(one.back());
-      if (same == one.size() && ends) return &at->second;
-      rest = rest.substr(0, same == one.size() ? same - 1 : same);  // a shorter one may fit
+          std::mismatch(name.begin(), name.end(), rest.begin(), rest.end()).first - name.begin());
+      const bool ends = same == whole.size() || !is_of_word(whole[same]) || !is_of_word(name.back());
+      if (same == name.size() && ends) return &at->second;
+      rest = rest.substr(0, same == name.size() ? same - 1 : same);  // a shorter one may fit
     }
     return nullptr;
   }
@@ -142,8 +142,8 @@ void replace_values(std::vector<Change>& changes, const std::vector<Change>& see
 
 bool shows(const ResourceReport* resource, const std::string& name, const Value& value) {
   return resource != nullptr &&
-         std::any_of(resource->attributes.begin(), resource->attributes.end(), [&](const auto& one) {
-           return one.name == name && (one.now == value || one.wanted == value);
+         std::any_of(resource->attributes.begin(), resource->attributes.end(), [&](const auto& attribute) {
+           return attribute.name == name && (attribute.now == value || attribute.wanted == value);
          });
 }
 
@@ -153,11 +153,11 @@ void find_hidden(const std::vector<ResourceReport>& resources, const Report& bef
   const auto then = model::by_key(before.resources), now = model::by_key(after.resources);
   for (const auto& resource : resources) {
     const auto in_then = then.find(resource.key), in_now = now.find(resource.key);
-    const auto* one = in_then == then.end() ? nullptr : in_then->second;
-    const auto* other = in_now == now.end() ? nullptr : in_now->second;
+    const auto* shown_before = in_then == then.end() ? nullptr : in_then->second;
+    const auto* shown_after = in_now == now.end() ? nullptr : in_now->second;
     for (const auto& attribute : resource.attributes) {
       for (const auto* value : {&attribute.now, &attribute.wanted}) {
-        if (!shows(one, attribute.name, *value) && !shows(other, attribute.name, *value))
+        if (!shows(shown_before, attribute.name, *value) && !shows(shown_after, attribute.name, *value))
           hidden.add(resource.key, resource.label, *value);
       }
     }
@@ -205,7 +205,7 @@ void replace_diagnostics(Report& report, const config::Document* wanted, const R
   std::set<std::pair<model::Location, std::string>> known;
   const auto own = wanted == nullptr ? model::Diagnostics{} : validate(*wanted).diagnostics;
   for (const auto* all : {&own, &seen.diagnostics}) {
-    for (const auto& one : *all) known.emplace(one.where, one.message);
+    for (const auto& diagnostic : *all) known.emplace(diagnostic.where, diagnostic.message);
   }
   std::erase_if(report.diagnostics, [&](const auto& diagnostic) {
     if (known.contains({diagnostic.where, diagnostic.message})) return false;

@@ -140,7 +140,7 @@ std::string header_of(std::string_view path) {
   const auto* specs = &kinds::grammar();
   for (const auto name : base::split(path, '.')) {
     const auto at =
-        std::find_if(specs->begin(), specs->end(), [&](const auto& one) { return one.name == name; });
+        std::find_if(specs->begin(), specs->end(), [&](const auto& spec) { return spec.name == name; });
     if (at == specs->end()) break;
     repeated = at->repeated;
     specs = &at->children;
@@ -278,8 +278,8 @@ model::Diagnostics beyond_delegation(const config::Document& wanted, const confi
   if (active != nullptr) find_restricted(active->sections, host, stands);
   model::Diagnostics out;
   std::map<const Section*, bool> told;  // one for an entry is enough
-  const auto tell = [&](const Restricted& one, model::Location where, std::string message) {
-    if (!told.emplace(one.section, true).second) return;
+  const auto tell = [&](const Restricted& restricted, model::Location where, std::string message) {
+    if (!told.emplace(restricted.section, true).second) return;
     out.push_back(
         {model::Severity::kError,
          std::move(where),
@@ -287,16 +287,16 @@ model::Diagnostics beyond_delegation(const config::Document& wanted, const confi
          "ask root to apply it: root may set anything, org.rdmaconfigd1.apply only what SECURITY.md lists",
          {}});
   };
-  for (const auto& [what, one] : fresh) {
+  for (const auto& [what, restricted] : fresh) {
     if (stands.contains(what)) continue;
-    tell(one, one.where,
-         fmt::format("{}: only root may set this: {}", header_of(one.section->path), one.rule));
+    tell(restricted, restricted.where,
+         fmt::format("{}: only root may set this: {}", header_of(restricted.section->path), restricted.rule));
   }
-  for (const auto& [what, one] : stands) {
+  for (const auto& [what, restricted] : stands) {
     if (fresh.contains(what)) continue;
-    tell(one, {},
+    tell(restricted, {},
          fmt::format("{} of {} is in the active document, and only root may remove or change it: {}",
-                     header_of(one.section->path), one.where.text(), one.rule));
+                     header_of(restricted.section->path), restricted.where.text(), restricted.rule));
   }
   return out;
 }

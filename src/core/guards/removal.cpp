@@ -47,9 +47,9 @@ RemovalImpact removal_impact(const config::Document& document, const Report& pla
   for (const auto& resource : planned.resources) {
     const bool ours = resource.status == Status::kInSync || resource.status == Status::kDiffers ||
                       resource.status == Status::kLimited || resource.status == Status::kPending;
-    const bool there =
-        std::any_of(resource.attributes.begin(), resource.attributes.end(),
-                    [](const auto& one) { return !std::holds_alternative<std::monostate>(one.now); });
+    const bool there = std::any_of(
+        resource.attributes.begin(), resource.attributes.end(),
+        [](const auto& attribute) { return !std::holds_alternative<std::monostate>(attribute.now); });
     if (ours && there && !deleted.contains(resource.key)) ++stays;
   }
   const auto managed = gone.size() + stays;

@@ -69,13 +69,13 @@ std::string render_host_report(HostReport report) {
     text = text_of_report(report);
   }
   auto excess = static_cast<std::ptrdiff_t>(text.size()) - static_cast<std::ptrdiff_t>(kReportMost);
-  for (const auto& one : largest_first(report.observed)) {
+  for (const auto& answer : largest_first(report.observed)) {
     if (excess <= 0) break;
-    report.observed[one.question].erase(one.about);
-    report.left_out.push_back(one.question + ' ' + one.about);
+    report.observed[answer.question].erase(answer.about);
+    report.left_out.push_back(answer.question + ' ' + answer.about);
     // Less than it frees, as it is indented; a kind named here takes its own.
     excess -=
-        static_cast<std::ptrdiff_t>(one.size) - static_cast<std::ptrdiff_t>(report.left_out.back().size());
+        static_cast<std::ptrdiff_t>(answer.size) - static_cast<std::ptrdiff_t>(report.left_out.back().size());
   }
   text = text_of_report(report);
   if (text.size() > kReportMost) {
@@ -103,11 +103,11 @@ base::Result<HostReport> parse_host_report(std::string_view text) {
     out.boot_id = from.value("boot_id", std::string());
     out.privileged = from.value("privileged", false);
     for (const auto& file : from.at("document")) {
-      config::Text one;
-      one.name = file.at("name").get<std::string>();
-      one.text = file.at("text").get<std::string>();
-      one.is_private = file.value("private", false);
-      out.document.push_back(std::move(one));
+      config::Text document_text;
+      document_text.name = file.at("name").get<std::string>();
+      document_text.text = file.at("text").get<std::string>();
+      document_text.is_private = file.value("private", false);
+      out.document.push_back(std::move(document_text));
     }
     out.observed = from.at("observed");
     for (const auto& answers : out.observed) {

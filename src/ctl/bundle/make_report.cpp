@@ -109,8 +109,8 @@ void add_accounts(system::Files& files, std::vector<std::string>& names) {
 std::vector<std::string> own_names_of(const Context& context, system::Host& host) {
   std::vector<std::string> out;
   const auto& name = context.environment.host_name;
-  for (const auto& one : {name, name.substr(0, name.find('.'))}) {
-    if (!one.empty()) out.push_back(one);
+  for (const auto& form : {name, name.substr(0, name.find('.'))}) {
+    if (!form.empty()) out.push_back(form);
   }
   for (const char* variable : {"SUDO_USER", "USER", "LOGNAME"}) {
     const auto user = context.environment.variable(variable);
@@ -185,11 +185,11 @@ HostReport anonymised(const Context& context, system::Host& host, const Tape& ta
   out.boot_id = anonymiser.text(host.boot_id);
   out.privileged = context.environment.privileged;
   for (const auto& file : document) {
-    config::Text one;
-    one.name = anonymiser.text(file.name);
-    one.text = anonymiser.text(file.text);
-    one.is_private = file.is_private;
-    out.document.push_back(std::move(one));
+    config::Text anonymous;
+    anonymous.name = anonymiser.text(file.name);
+    anonymous.text = anonymiser.text(file.text);
+    anonymous.is_private = file.is_private;
+    out.document.push_back(std::move(anonymous));
   }
   out.observed = anonymised_tape(anonymiser, tape.answers());
   for (const auto& path : listing) out.listing.push_back(anonymiser.text(path));

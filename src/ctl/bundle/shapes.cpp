@@ -35,7 +35,7 @@ bool is_predictable(std::string_view name) {
   constexpr std::array<std::string_view, 6> kSorts{"en", "ib", "roce", "iw", "opa", "wl"};
   constexpr std::array<std::string_view, 10> kParts{"P", "p", "s", "f", "o", "d", "n", "np", "v", "r"};
   const auto sort =
-      std::find_if(kSorts.begin(), kSorts.end(), [&](auto one) { return name.starts_with(one); });
+      std::find_if(kSorts.begin(), kSorts.end(), [&](auto prefix) { return name.starts_with(prefix); });
   if (sort == kSorts.end()) return false;
   auto rest = name.substr(sort->size());
   for (bool any = false;; any = true) {

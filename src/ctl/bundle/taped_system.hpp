@@ -100,7 +100,7 @@ class TapedUnits final : public system::Units, Taped {
   [[nodiscard]] bool answers() const {
     const auto units = tape_.answers().find("unit");
     return units != tape_.answers().end() &&
-           std::any_of(units->begin(), units->end(), [](const auto& one) { return one.is_array(); });
+           std::any_of(units->begin(), units->end(), [](const auto& unit) { return unit.is_array(); });
   }
 };
 

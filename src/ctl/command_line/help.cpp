@@ -21,8 +21,8 @@ std::string option_list(const CLI::App& app, const Terminal& terminal) {
   Table table{{{""}, {""}, {"", 0, true}}, {}};
   for (const auto* option : app.get_options()) {
     std::string name;
-    for (const auto& one : option->get_snames()) name += (name.empty() ? "-" : ", -") + one;
-    for (const auto& one : option->get_lnames()) name += (name.empty() ? "--" : ", --") + one;
+    for (const auto& flag : option->get_snames()) name += (name.empty() ? "-" : ", -") + flag;
+    for (const auto& flag : option->get_lnames()) name += (name.empty() ? "--" : ", --") + flag;
     if (name.empty()) name = option->get_name();
     if (option->get_type_size() > 0 && option->nonpositional()) name += " " + option->get_type_name();
     table.rows.push_back({{""}, {name}, {option->get_description()}});
@@ -69,7 +69,7 @@ std::string help_of(const CLI::App& sub, const Parser& parser, const Terminal& t
 std::string help_of(const Parser& parser, const Terminal& terminal) {
   Table commands{{{""}, {"", 0, true}}, {}};
   for (const auto* sub :
-       parser.app.get_subcommands([](const CLI::App* one) { return !one->get_group().empty(); })) {
+       parser.app.get_subcommands([](const CLI::App* command) { return !command->get_group().empty(); })) {
     commands.rows.push_back({{"  " + sub->get_name(), Style::kBold}, {sub->get_description()}});
   }
   const auto heading = [&](std::string_view text) {

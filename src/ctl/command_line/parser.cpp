@@ -331,9 +331,9 @@ CLI::App* Parser::chosen() const {
 
 std::vector<std::string> Parser::options_of(const CLI::App* sub) const {
   std::vector<std::string> names;
-  for (const auto* one : {&app, sub}) {
-    if (one == nullptr) continue;
-    for (const auto* option : one->get_options()) {
+  for (const auto* command : {&app, sub}) {
+    if (command == nullptr) continue;
+    for (const auto* option : command->get_options()) {
       for (const auto& name : option->get_lnames()) names.push_back("--" + name);
       for (const auto& name : option->get_snames()) names.push_back("-" + name);
     }

@@ -50,12 +50,12 @@ bool is_value(const Node& node, std::string_view key, const std::string& wanted)
   if (base::lower(text) == base::lower(wanted)) return true;
   if (key == "key" && with_slashes(text) == with_slashes(wanted)) return true;
   if (may_be_guid(key)) {
-    const auto one = model::Guid::parse(text), other = model::Guid::parse(wanted);
-    return one && other && *one == *other;
+    const auto guid = model::Guid::parse(text), wanted_guid = model::Guid::parse(wanted);
+    return guid && wanted_guid && *guid == *wanted_guid;
   }
-  const auto one = base::parse_number(text), other = base::parse_number(wanted);
-  if (!one || !other) return false;
-  return *one == *other || (key == "pkey" && ((*one ^ *other) & 0x7fffU) == 0);
+  const auto number = base::parse_number(text), wanted_number = base::parse_number(wanted);
+  if (!number || !wanted_number) return false;
+  return *number == *wanted_number || (key == "pkey" && ((*number ^ *wanted_number) & 0x7fffU) == 0);
 }
 
 bool is_selected(const Node& entry, const std::string& selector) {
@@ -266,14 +266,14 @@ Result<Found> find_node(const Node& root, const std::vector<PathStep>& path) {
       return found;
     }
     if (is_list_of_tables(*node) && (!last || !path[i].selector.empty())) {
-      auto one = select(*node, path, i, &found.counted);
-      if (!one) return fail(one.error());
-      if (*one == nullptr) {
+      auto selected = select(*node, path, i, &found.counted);
+      if (!selected) return fail(selected.error());
+      if (*selected == nullptr) {
         found.entry = nullptr;
         return found;
       }
       found.single = last && node->origin == Node::Origin::kValue;
-      node = *one;
+      node = *selected;
     } else if (!path[i].selector.empty() && !is_selected(*node, path[i].selector)) {
       found.entry = nullptr;
       return found;
@@ -312,12 +312,12 @@ std::string describe_missing(const Node& root, const std::vector<PathStep>& path
     const auto* node = &member->second;
     list = is_list_of_tables(*node) && path[i].selector.empty() ? node : nullptr;
     if (is_list_of_tables(*node)) {
-      const auto one = select(*node, path, i);
-      if (!one) return one.error().message;
-      if (*one == nullptr)
+      const auto selected = select(*node, path, i);
+      if (!selected) return selected.error().message;
+      if (*selected == nullptr)
         return fmt::format("there is no {} in {}; there {} {}", path_text(path, i + 1), in,
                            node->items.size() == 1 ? "is" : "are", selectors_of(*node));
-      node = *one;
+      node = *selected;
     }
     at = node;
   }

@@ -209,8 +209,8 @@ void print_fabric(const Context& context, const FabricView& view, const std::set
                                            : fmt::format("{} from what is expected",
                                                          count(view.differences.size(), "difference")));
   }
-  for (const auto& one : view.fabric.missing) context.say_error("not read: " + one);
-  for (const auto& one : view.not_cleared) context.say_error("not cleared: " + one);
+  for (const auto& part : view.fabric.missing) context.say_error("not read: " + part);
+  for (const auto& port : view.not_cleared) context.say_error("not cleared: " + port);
 }
 
 }  // namespace

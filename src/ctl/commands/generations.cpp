@@ -73,11 +73,11 @@ base::Result<core::Ledger> ledger_of(const Context& context, system::Host& host)
                     "only root may read the history while rdma-configd is not running: use sudo");
 }
 
-std::string fate_of(const core::Ledger& ledger, const core::Generation& one) {
-  if (ledger.unconfirmed && ledger.unconfirmed->generation == one.number)
+std::string fate_of(const core::Ledger& ledger, const core::Generation& generation) {
+  if (ledger.unconfirmed && ledger.unconfirmed->generation == generation.number)
     return "waits for confirmation until " +
            core::local_time(ledger.unconfirmed->deadline, std::chrono::system_clock::now());
-  return one.number == ledger.active ? "active" : one.fate;
+  return generation.number == ledger.active ? "active" : generation.fate;
 }
 
 int roll_back_expired(const Context& context, system::Host& host) {

@@ -106,7 +106,7 @@ void print(std::ostream& out, const config::Node& node, const std::string& prefi
 /// Whether a file is for other hosts.
 bool is_for_others(const config::Document& document, const std::string& name) {
   return std::any_of(document.skipped.begin(), document.skipped.end(),
-                     [&](const config::SkippedFile& one) { return one.name == name; });
+                     [&](const config::SkippedFile& file) { return file.name == name; });
 }
 
 /// The file in which a path is to be written: the last one that has the key, else the first with the entry,
@@ -201,8 +201,9 @@ std::string as_toml_for(const std::vector<PathStep>& path, const std::string& wr
     specs = &spec->children;
   }
   if (spec == nullptr || !path.back().selector.empty() || plain.starts_with('[')) return plain;
-  const auto field = std::find_if(spec->fields.begin(), spec->fields.end(),
-                                  [&](const model::FieldSpec& one) { return one.name == path.back().name; });
+  const auto field =
+      std::find_if(spec->fields.begin(), spec->fields.end(),
+                   [&](const model::FieldSpec& candidate) { return candidate.name == path.back().name; });
   if (field == spec->fields.end() || field->parse == nullptr) return plain;
   std::vector<std::string> items;
   for (const auto item : base::split(written, ',')) items.emplace_back(base::trim(item));

@@ -24,12 +24,12 @@ base::Result<foreign::Request> request_of(const Arguments& arguments) {
   const auto name = words.empty() ? std::string("host") : words.front();
   const auto* format = foreign::find_format(name);
   if (name == "host") {
-    for (const auto& one : foreign::formats()) request.formats.push_back(&one);
+    for (const auto& supported : foreign::formats()) request.formats.push_back(&supported);
   } else if (format != nullptr) {
     request.formats.push_back(format);
   } else if (name != "live") {
     std::vector<std::string> known{"host", "live"};
-    for (const auto& one : foreign::formats()) known.emplace_back(one.name);
+    for (const auto& supported : foreign::formats()) known.emplace_back(supported.name);
     const auto near = base::nearest(name, known);
     return base::fail(base::Code::kInvalid, fmt::format("{} is not a format that can be imported; {}", name,
                                                         near ? fmt::format("did you mean {}?", *near)
@@ -85,21 +85,21 @@ void tell_claims(const Context& context, const foreign::Claims& claims) {
       context.say(
           fmt::format("{}: {} understood", file, lines == 1 ? "1 line" : fmt::format("{} lines", lines)));
   }
-  for (const auto& one : claims.passed)
+  for (const auto& line : claims.passed)
     context.say(
-        fmt::format("{}{}skipped: {}", one.where.text(), one.where.file.empty() ? "" : ": ", one.text));
-  for (const auto& one : claims.missed)
-    context.say(fmt::format("{}{}not understood: {}", one.where.text(), one.where.file.empty() ? "" : ": ",
-                            one.text));
+        fmt::format("{}{}skipped: {}", line.where.text(), line.where.file.empty() ? "" : ": ", line.text));
+  for (const auto& line : claims.missed)
+    context.say(fmt::format("{}{}not understood: {}", line.where.text(), line.where.file.empty() ? "" : ": ",
+                            line.text));
 }
 
 /// Why there is no document: an empty one would replace the file of an earlier import.
 base::Error nothing_read(const foreign::Claims& claims) {
   std::vector<std::string> why;
-  for (const auto& one : claims.missed) {
+  for (const auto& line : claims.missed) {
     // An error of reading names the file itself.
-    const bool named = one.text.starts_with(one.where.file + ": ");
-    why.push_back(named ? one.text : one.where.text() + ": " + one.text);
+    const bool named = line.text.starts_with(line.where.file + ": ");
+    why.push_back(named ? line.text : line.where.text() + ": " + line.text);
   }
   if (why.empty()) why.emplace_back("name files or folders behind it");
   constexpr std::size_t kShown = 3;

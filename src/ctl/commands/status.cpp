@@ -34,7 +34,8 @@ struct StatusView {
   std::vector<const model::ResourceReport*> open;  ///< what is not as wanted
 
   [[nodiscard]] bool has(Status status) const {
-    return std::any_of(open.begin(), open.end(), [&](const auto* one) { return one->status == status; });
+    return std::any_of(open.begin(), open.end(),
+                       [&](const auto* resource) { return resource->status == status; });
   }
   /// Records of ours were damaged: somebody has to look at the disk, and then apply.
   [[nodiscard]] bool degraded() const {
@@ -102,7 +103,7 @@ Json json_of(const StatusView& view, int status) {
     }
   }
   Json resources = Json::array(), contended = Json::array();
-  for (const auto* one : view.open) resources.push_back(resource_json(*one));
+  for (const auto* resource : view.open) resources.push_back(resource_json(*resource));
   if (host_status.daemon) {
     for (const auto& [kind, id, why] : host_status.daemon->contended)
       contended.push_back({{"kind", kind}, {"id", id}, {"reason", why}});
@@ -150,11 +151,11 @@ void add_open(const StatusView& view, std::vector<Row>& rows) {
        {Status::kFailed, Status::kDiffers, Status::kUnmet, Status::kPending, Status::kLimited}) {
     std::vector<std::string> lines;
     std::set<std::string> said;
-    for (const auto* one : view.open) {
-      if (one->status != status) continue;
-      const auto label = one->label.empty() ? one->key.id : one->label;
-      auto text = one->reason.empty() ? fmt::format("{} ({})", label, one->key.kind)
-                                      : fmt::format("{}: {}", label, one->reason);
+    for (const auto* resource : view.open) {
+      if (resource->status != status) continue;
+      const auto label = resource->label.empty() ? resource->key.id : resource->label;
+      auto text = resource->reason.empty() ? fmt::format("{} ({})", label, resource->key.kind)
+                                           : fmt::format("{}: {}", label, resource->reason);
       if (said.insert(text).second) lines.push_back(std::move(text));
     }
     const auto more = lines.size() > kMostLines ? lines.size() - kMostLines : 0;

@@ -27,29 +27,29 @@ std::string render(const Withdrawal& plan, const Terminal& terminal) {
     out += (out.empty() ? "" : "\n") + terminal.paint(text, Style::kBold) + '\n';
   };
   bool moved = false, blocks = false;
-  for (const auto& one : plan.kept) (one.from == one.to ? blocks : moved) = true;
+  for (const auto& file : plan.kept) (file.from == file.to ? blocks : moved) = true;
   if (moved) heading("Kept under another name, as your own file:");
-  for (const auto& one : plan.kept) {
-    if (one.from != one.to)
-      out += fmt::format("  {} {} {}\n", one.from, terminal.utf8 ? "→" : "->",
-                         one.to.substr(one.to.rfind('/') + 1));
+  for (const auto& file : plan.kept) {
+    if (file.from != file.to)
+      out += fmt::format("  {} {} {}\n", file.from, terminal.utf8 ? "→" : "->",
+                         file.to.substr(file.to.rfind('/') + 1));
   }
   if (blocks) heading("Keeps our lines, without the markers around them:");
-  for (const auto& one : plan.kept) {
-    if (one.from == one.to) out += fmt::format("  {}\n", one.to);
+  for (const auto& file : plan.kept) {
+    if (file.from == file.to) out += fmt::format("  {}\n", file.to);
   }
   if (!plan.setup.empty()) heading("Does rdma-configd's work at boot:");
-  for (const auto& one : plan.setup) out += fmt::format("  {}  {}\n", one.path, one.what);
+  for (const auto& file : plan.setup) out += fmt::format("  {}  {}\n", file.path, file.what);
   if (!plan.lost.empty()) heading("NOT preserved after the next boot:");
-  for (const auto& one : plan.lost) out += fmt::format("  {}\n", clean(one, terminal.utf8));
+  for (const auto& setting : plan.lost) out += fmt::format("  {}\n", clean(setting, terminal.utf8));
   if (out.empty()) out = "rdma-configd has left nothing on this host.\n";
   return out;
 }
 
 Json json_of(const Withdrawal& plan, Exit exit) {
   Json kept = Json::array(), setup = Json::array();
-  for (const auto& one : plan.kept) kept.push_back({{"from", one.from}, {"to", one.to}});
-  for (const auto& one : plan.setup) setup.push_back({{"path", one.path}, {"what", one.what}});
+  for (const auto& file : plan.kept) kept.push_back({{"from", file.from}, {"to", file.to}});
+  for (const auto& file : plan.setup) setup.push_back({{"path", file.path}, {"what", file.what}});
   return {{"schema", kWithdrawalSchema},
           {"command", "withdraw"},
           {"error", nullptr},

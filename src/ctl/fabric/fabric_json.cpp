@@ -29,7 +29,7 @@ Json guid_text(std::uint64_t guid) { return guid == 0 ? Json(nullptr) : Json(mod
 template <class List, class Each>
 Json array_of(const List& list, Each each) {
   Json out = Json::array();
-  for (const auto& one : list) out.push_back(each(one));
+  for (const auto& item : list) out.push_back(each(item));
   return out;
 }
 
@@ -102,7 +102,7 @@ std::string_view word_of(fabric::Shortfall why) {
 Json links_json(const fabric::Fabric& all) {
   const fabric::Index index(all);
   std::map<fabric::End, fabric::Below> below;
-  for (auto& one : fabric::links_below_best(all)) below.emplace(one.link.a, one);
+  for (auto& slow : fabric::links_below_best(all)) below.emplace(slow.link.a, slow);
   return array_of(fabric::links_of(all), [&](const fabric::Link& link) {
     const auto at = below.find(link.a);
     const auto* port = index.port(link.a);
@@ -117,23 +117,23 @@ Json links_json(const fabric::Fabric& all) {
   });
 }
 
-Json manager_json(const fabric::Manager& one) {
-  auto state = std::string(fabric::text_of(one.state));
+Json manager_json(const fabric::Manager& manager) {
+  auto state = std::string(fabric::text_of(manager.state));
   std::replace(state.begin(), state.end(), ' ', '_');
-  return {{"port_guid", guid_text(one.port_guid)},
-          {"lid", one.lid},
-          {"priority", one.priority},
+  return {{"port_guid", guid_text(manager.port_guid)},
+          {"lid", manager.lid},
+          {"priority", manager.priority},
           {"state", state},
-          {"activity", one.activity}};
+          {"activity", manager.activity}};
 }
 
-Json group_json(const fabric::Group& one) {
-  return {{"gid", one.gid},
-          {"lid", one.lid},
-          {"pkey", pkey_text(one.pkey)},
-          {"mtu", one.mtu},
-          {"rate_gbps", one.rate / 10.0},
-          {"sl", one.sl}};
+Json group_json(const fabric::Group& group) {
+  return {{"gid", group.gid},
+          {"lid", group.lid},
+          {"pkey", pkey_text(group.pkey)},
+          {"mtu", group.mtu},
+          {"rate_gbps", group.rate / 10.0},
+          {"sl", group.sl}};
 }
 
 Json route_json(const fabric::Route& route) {
@@ -313,8 +313,8 @@ fabric::Node read_node(Reader& reader, const Parsed& from) {
   node.system_guid = reader.guid(from, "system_guid");
   const auto type = reader.text(from, "type");
   node.type = fabric::NodeType::kUnknown;
-  for (const auto one : {fabric::NodeType::kHost, fabric::NodeType::kSwitch, fabric::NodeType::kRouter}) {
-    if (fabric::text_of(one) == type) node.type = one;
+  for (const auto known : {fabric::NodeType::kHost, fabric::NodeType::kSwitch, fabric::NodeType::kRouter}) {
+    if (fabric::text_of(known) == type) node.type = known;
   }
   node.description = reader.text(from, "description");
   node.vendor = reader.number<std::uint32_t>(from, "vendor_id", kMost32);
@@ -330,33 +330,33 @@ fabric::Node read_node(Reader& reader, const Parsed& from) {
 }
 
 fabric::Manager read_manager(Reader& reader, const Parsed& from) {
-  fabric::Manager one;
-  one.port_guid = reader.guid(from, "port_guid");
-  one.lid = reader.number<int>(from, "lid", kMost16);
-  one.priority = reader.number<int>(from, "priority", 15);
+  fabric::Manager manager;
+  manager.port_guid = reader.guid(from, "port_guid");
+  manager.lid = reader.number<int>(from, "lid", kMost16);
+  manager.priority = reader.number<int>(from, "priority", 15);
   auto state = reader.text(from, "state");
   std::replace(state.begin(), state.end(), '_', ' ');
-  one.state = fabric::ManagerState::kUnknown;
+  manager.state = fabric::ManagerState::kUnknown;
   for (const auto known : {fabric::ManagerState::kNotActive, fabric::ManagerState::kDiscovering,
                            fabric::ManagerState::kStandby, fabric::ManagerState::kMaster}) {
-    if (fabric::text_of(known) == state) one.state = known;
+    if (fabric::text_of(known) == state) manager.state = known;
   }
-  one.activity = reader.number<std::uint32_t>(from, "activity", kMost32);
-  return one;
+  manager.activity = reader.number<std::uint32_t>(from, "activity", kMost32);
+  return manager;
 }
 
 fabric::Group read_group(Reader& reader, const Parsed& from) {
-  fabric::Group one;
-  one.gid = reader.text(from, "gid");
-  one.lid = reader.number<int>(from, "lid", kMost16);
-  one.pkey = from.contains("pkey") ? read_pkey(reader, from["pkey"]) : std::uint16_t{0};
-  one.mtu = reader.number<int>(from, "mtu", kMost16);
+  fabric::Group group;
+  group.gid = reader.text(from, "gid");
+  group.lid = reader.number<int>(from, "lid", kMost16);
+  group.pkey = from.contains("pkey") ? read_pkey(reader, from["pkey"]) : std::uint16_t{0};
+  group.mtu = reader.number<int>(from, "mtu", kMost16);
   const auto rate = from.find("rate_gbps");
   constexpr double kMostRate = 100'000;
   if (rate != from.end() && rate->is_number() && rate->get<double>() >= 0 && rate->get<double>() <= kMostRate)
-    one.rate = static_cast<int>(rate->get<double>() * 10 + 0.5);
-  one.sl = reader.number<int>(from, "sl", 15);
-  return one;
+    group.rate = static_cast<int>(rate->get<double>() * 10 + 0.5);
+  group.sl = reader.number<int>(from, "sl", 15);
+  return group;
 }
 
 /// Whether brackets outside of strings nest no deeper than a fabric does. Counted before parsing: the
@@ -390,22 +390,22 @@ void add_fabric(Json& out, const FabricView& view) {
   out["nodes"] = array_of(all.nodes, node_json);
   out["links"] = links_json(all);
   out["managers"] = array_of(all.managers, manager_json);
-  out["partitions"] = array_of(fabric::partitions_of(all), [](const fabric::Members& one) {
-    return Json{{"pkey", pkey_text(static_cast<std::uint16_t>(one.partition | 0x8000U))},
-                {"full", array_of(one.full, end_json)},
-                {"limited", array_of(one.limited, end_json)}};
+  out["partitions"] = array_of(fabric::partitions_of(all), [](const fabric::Members& members) {
+    return Json{{"pkey", pkey_text(static_cast<std::uint16_t>(members.partition | 0x8000U))},
+                {"full", array_of(members.full, end_json)},
+                {"limited", array_of(members.limited, end_json)}};
   });
   out["groups"] = all.groups ? array_of(*all.groups, group_json) : Json(nullptr);
   out["route"] = all.route ? route_json(*all.route) : Json(nullptr);
   out["findings"] = array_of(view.findings, [](const fabric::Finding& finding) {
     return Json{{"check", finding.check}, {"object", finding.object}, {"what", finding.what}};
   });
-  out["differences"] = array_of(view.differences, [](const fabric::Difference& one) {
+  out["differences"] = array_of(view.differences, [](const fabric::Difference& difference) {
     const auto text = [](const std::string& value) { return value.empty() ? Json(nullptr) : Json(value); };
-    return Json{{"what", one.what},
-                {"object", one.object},
-                {"expected", text(one.before)},
-                {"found", text(one.after)}};
+    return Json{{"what", difference.what},
+                {"object", difference.object},
+                {"expected", text(difference.before)},
+                {"found", text(difference.after)}};
   });
   out["missing"] = all.missing;
   if (!view.not_cleared.empty()) out["not_cleared"] = view.not_cleared;

@@ -72,11 +72,13 @@ Table hosts_table(const Fabric& all, bool wide) {
                {"P_KEYS", 1, true}},
               {}};
   for (auto& [key, row] : rows) {
-    const bool one = row.names.size() == 1;
+    const bool single = row.names.size() == 1;
     const auto& port = *row.port;
-    const auto to = !port.peer ? std::string() : one ? index.name(*port.peer) : index.name(port.peer->node);
+    const auto to = !port.peer ? std::string()
+                    : single   ? index.name(*port.peer)
+                               : index.name(port.peer->node);
     table.rows.push_back({{fabric::fold_names(row.names), Style::kBold},
-                          one ? Cell{} : plain(std::to_string(row.names.size())),
+                          single ? Cell{} : plain(std::to_string(row.names.size())),
                           number_cell(port.number),
                           wide ? number_cell(port.lid) : Cell{},
                           wide ? plain(model::Guid{port.guid}.text()) : Cell{},
@@ -122,7 +124,7 @@ Table switches_table(const Fabric& all) {
 Table links_table(const Fabric& all, bool every) {
   const Index index(all);
   std::map<fabric::End, fabric::Below> below;
-  for (auto& one : fabric::links_below_best(all)) below.emplace(one.link.a, one);
+  for (auto& slow : fabric::links_below_best(all)) below.emplace(slow.link.a, slow);
   Table table{{{every ? "LINKS" : "LINKS BELOW THEIR BEST"}, {""}, {"NOW"}, {"BEST"}, {"WHY", 1, true}}, {}};
   for (const auto& link : fabric::links_of(all)) {
     const auto at = below.find(link.a);
@@ -143,15 +145,15 @@ Table slow_table(const Fabric& all) {
   const Index index(all);
   Table table{{{"LINKS BELOW THEIR BEST", 0, true}, {"NOW"}, {"BEST"}, {"WHY", 1, true}}, {}};
   std::map<std::pair<std::string, std::string>, int> limited;
-  for (const auto& one : fabric::links_below_best(all)) {
-    if (one.why == fabric::Shortfall::kLimited) {
-      ++limited[{fabric::text_of(one.active), fabric::text_of(one.best)}];
+  for (const auto& slow : fabric::links_below_best(all)) {
+    if (slow.why == fabric::Shortfall::kLimited) {
+      ++limited[{fabric::text_of(slow.active), fabric::text_of(slow.best)}];
       continue;
     }
-    table.rows.push_back({plain(fmt::format("{} - {}", index.name(one.link.a), index.name(one.link.b))),
-                          {fabric::text_of(one.active), Style::kBad},
-                          plain(fabric::text_of(one.best)),
-                          plain(std::string(fabric::text_of(one.why)))});
+    table.rows.push_back({plain(fmt::format("{} - {}", index.name(slow.link.a), index.name(slow.link.b))),
+                          {fabric::text_of(slow.active), Style::kBad},
+                          plain(fabric::text_of(slow.best)),
+                          plain(std::string(fabric::text_of(slow.why)))});
   }
   for (const auto& [texts, count] : limited)
     table.rows.push_back({plain(fmt::format("{} {}", count, count == 1 ? "link" : "links")),
@@ -196,20 +198,20 @@ Table partitions_table(const Fabric& all, bool wide) {
   for (const auto& node : all.nodes) {
     for (const auto& port : node.ports) possible += port.pkeys ? 1U : 0U;
   }
-  for (const auto& one : fabric::partitions_of(all)) {
-    table.rows.push_back({{fmt::format("{:#06x}", one.partition | 0x8000U), Style::kBold},
-                          plain(members_text(index, one.full, possible, wide)),
-                          plain(members_text(index, one.limited, possible, wide))});
+  for (const auto& members : fabric::partitions_of(all)) {
+    table.rows.push_back({{fmt::format("{:#06x}", members.partition | 0x8000U), Style::kBold},
+                          plain(members_text(index, members.full, possible, wide)),
+                          plain(members_text(index, members.limited, possible, wide))});
   }
   return table;
 }
 
 Table groups_table(const Fabric& all) {
   Table table{{{"MULTICAST GROUPS"}, {"LID", 1}, {"P_KEY"}, {"MTU"}, {"RATE"}, {"SL", 2}}, {}};
-  for (const auto& one : all.groups.value_or(std::vector<fabric::Group>())) {
-    table.rows.push_back({plain(one.gid), plain(fmt::format("{:#06x}", one.lid)),
-                          plain(fmt::format("{:#06x}", one.pkey)), number_cell(one.mtu),
-                          plain(fabric::rate_text(one.rate)), plain(std::to_string(one.sl))});
+  for (const auto& group : all.groups.value_or(std::vector<fabric::Group>())) {
+    table.rows.push_back({plain(group.gid), plain(fmt::format("{:#06x}", group.lid)),
+                          plain(fmt::format("{:#06x}", group.pkey)), number_cell(group.mtu),
+                          plain(fabric::rate_text(group.rate)), plain(std::to_string(group.sl))});
   }
   return table;
 }
@@ -273,8 +275,8 @@ std::string head_line(const FabricView& view) {
   const auto of = [&](fabric::NodeType type) {
     return std::count_if(nodes.begin(), nodes.end(), [&](const auto& node) { return node.type == type; });
   };
-  const auto counted = [](auto number, const char* one, const char* more) {
-    return fmt::format("{} {}", number, number == 1 ? one : more);
+  const auto counted = [](auto number, const char* singular, const char* more) {
+    return fmt::format("{} {}", number, number == 1 ? singular : more);
   };
   auto out = fmt::format("seen from {}: {}, {}, {}", view.fabric.from,
                          counted(of(fabric::NodeType::kHost), "host", "hosts"),

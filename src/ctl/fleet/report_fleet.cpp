@@ -126,10 +126,10 @@ struct GroupShare {
   std::size_t all = 0;
 };
 
-std::vector<GroupShare> shares_of(const FleetFinding& one, const std::vector<std::string>& groups,
+std::vector<GroupShare> shares_of(const FleetFinding& finding, const std::vector<std::string>& groups,
                                   const std::map<std::string, std::size_t>& sizes) {
   std::map<std::string, std::vector<HostId>> by_group;
-  for (const auto host : one.difference.hosts) by_group[groups[host]].push_back(host);
+  for (const auto host : finding.difference.hosts) by_group[groups[host]].push_back(host);
   std::vector<GroupShare> out;
   for (auto& [group, hosts] : by_group) out.push_back({group, std::move(hosts), sizes.at(group)});
   std::stable_sort(out.begin(), out.end(), [](const GroupShare& a, const GroupShare& b) {

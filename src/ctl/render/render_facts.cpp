@@ -85,10 +85,10 @@ Table services_table(const std::vector<ServiceView>& all) {
 
 Table expansions_table(const std::vector<ExpansionView>& all) {
   Table table{{{"[[LOSSLESS]]"}, {"STANDS FOR"}, {"VALUE", 0, true}, {"WHERE", 1}}, {}};
-  for (const auto& one : all) {
-    for (const auto& setting : one.settings) {
+  for (const auto& expansion : all) {
+    for (const auto& setting : expansion.settings) {
       const auto section = setting.key.kind == "dcb" ? "pfc" : setting.key.kind;
-      table.rows.push_back({fact_cell(one.interface),
+      table.rows.push_back({fact_cell(expansion.interface),
                             fact_cell(fmt::format("[[{}]] {}", section, setting.name)),
                             fact_cell(model::text_of(setting.value)),
                             fact_cell(fmt::format("{}:{}", setting.origin.file, setting.origin.line))});

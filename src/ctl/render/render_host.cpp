@@ -160,14 +160,15 @@ constexpr std::size_t kFolded = 4;
 
 /// Those that follow `first` and differ in name, P_Key and addresses only.
 std::size_t alike(const std::vector<InterfaceView>& all, std::size_t first) {
-  const auto& one = all[first];
-  if (!one.link->ipoib->child) return 1;
+  const auto& interface = all[first];
+  if (!interface.link->ipoib->child) return 1;
   std::size_t count = 1;
   while (first + count < all.size()) {
     const auto& other = all[first + count];
-    const bool same = other.link->ipoib->child && other.parent == one.parent &&
-                      other.link->ipoib->mode == one.link->ipoib->mode && other.link->mtu == one.link->mtu &&
-                      other.link->up == one.link->up && other.link->carrier == one.link->carrier;
+    const bool same = other.link->ipoib->child && other.parent == interface.parent &&
+                      other.link->ipoib->mode == interface.link->ipoib->mode &&
+                      other.link->mtu == interface.link->mtu && other.link->up == interface.link->up &&
+                      other.link->carrier == interface.link->carrier;
     if (!same) break;
     ++count;
   }
@@ -278,16 +279,16 @@ const std::vector<std::string>& show_topics() {
 std::string render_topic(const std::string& topic, const HostView& host,
                          const std::vector<model::ResourceReport>& resources, const Terminal& terminal,
                          bool* left_out, bool fold) {
-  const auto one = [&](std::string_view title, const Table& table) {
+  const auto titled = [&](std::string_view title, const Table& table) {
     return table.rows.empty() ? std::string() : section(title, table, terminal, left_out);
   };
-  if (topic == "devices") return one("DEVICES", devices_table(host));
-  if (topic == "ports") return one("PORTS", ports_table(host));
-  if (topic == "pkeys") return one("P_KEY TABLES", pkeys_table(host));
-  if (topic == "gids") return one("GID TABLES", gids_table(host));
-  if (topic == "counters") return one("COUNTERS", counters_table(host, !fold));
-  if (topic == "roce") return one("ROCE DEFAULTS OF RDMA_CM", roce_table(host));
-  if (topic == "ipoib") return one("IPOIB INTERFACES", interfaces_table(host, fold));
+  if (topic == "devices") return titled("DEVICES", devices_table(host));
+  if (topic == "ports") return titled("PORTS", ports_table(host));
+  if (topic == "pkeys") return titled("P_KEY TABLES", pkeys_table(host));
+  if (topic == "gids") return titled("GID TABLES", gids_table(host));
+  if (topic == "counters") return titled("COUNTERS", counters_table(host, !fold));
+  if (topic == "roce") return titled("ROCE DEFAULTS OF RDMA_CM", roce_table(host));
+  if (topic == "ipoib") return titled("IPOIB INTERFACES", interfaces_table(host, fold));
   if (topic == "resources") return render_conformity(resources, terminal);
   HostFacts facts;
   if (topic == "dcb") facts.dcb = host.facts.dcb;

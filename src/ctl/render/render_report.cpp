@@ -151,8 +151,8 @@ std::string render_outcomes(const Report& report, const Terminal& terminal, bool
       table.rows.push_back(
           {{"done", style_of(Status::kDone)}, {block.title, Style::kPlain}, {"deleted", Style::kPlain}});
   }
-  for (const auto* one : resources) {
-    const auto& resource = *one;
+  for (const auto* reported : resources) {
+    const auto& resource = *reported;
     const auto label = resource.label.empty() ? resource.key.id : resource.label;
     if (!said.emplace(label, resource.status, resource.reason).second) continue;
     table.rows.push_back({{std::string(model::text_of(resource.status)), style_of(resource.status)},

@@ -171,17 +171,19 @@ struct Api::Detail {
       job.who = who_of(caller.uid, asked);
       if (verb == Job::Verb::kValidate && job.texts.empty())
         throw error("InvalidArgs", "there is no document to validate");
-      return add(std::move(job), [this, reply, name = caller.name](const Job& one, const Outcome& outcome) {
-        api.callers_.ended(name, one.id);
-        if (outcome.cancelled) return refuse(reply, error("Cancelled", "the query was cancelled"));
-        if (one.verb == Job::Verb::kHistory && !outcome.status.is_object())
-          return refuse(reply, error("Failed", no_history(outcome)));
-        const auto text = one.verb == Job::Verb::kHistory ? outcome.status.dump() : outcome.whole.read();
-        try {
-          reply.send(text);
-        } catch (const sdbus::Error&) {  // the client has gone
-        }
-      });
+      return add(std::move(job),
+                 [this, reply, name = caller.name](const Job& ended_job, const Outcome& outcome) {
+                   api.callers_.ended(name, ended_job.id);
+                   if (outcome.cancelled) return refuse(reply, error("Cancelled", "the query was cancelled"));
+                   if (ended_job.verb == Job::Verb::kHistory && !outcome.status.is_object())
+                     return refuse(reply, error("Failed", no_history(outcome)));
+                   const auto text =
+                       ended_job.verb == Job::Verb::kHistory ? outcome.status.dump() : outcome.whole.read();
+                   try {
+                     reply.send(text);
+                   } catch (const sdbus::Error&) {  // the client has gone
+                   }
+                 });
     };
     allowed(reply, {.method = method, .looks = true}, options, then);
   }
@@ -203,10 +205,10 @@ struct Api::Detail {
       job.expect = asked.expect;
       job.who = who_of(caller.uid, asked);
       // A job may not end before its number was told.
-      const auto id = add(std::move(job), [this](const Job& one, const Outcome& outcome) {
-        tell_request_ended(one, outcome);
-        api.finished(one.id, static_cast<int>(outcome.report.exit));
-        if (api.ended) api.ended(one, outcome);
+      const auto id = add(std::move(job), [this](const Job& ended_job, const Outcome& outcome) {
+        tell_request_ended(ended_job, outcome);
+        api.finished(ended_job.id, static_cast<int>(outcome.report.exit));
+        if (api.ended) api.ended(ended_job, outcome);
       });
       reply.send(id);
       return id;

@@ -17,8 +17,8 @@ Json by_key(const ByKey& all) {
 
 ByKey by_key_from(const Json& json) {
   ByKey out;
-  for (const auto& one : json)
-    out[{one.at(0).get<std::string>(), one.at(1).get<std::string>()}] = one.at(2).get<std::string>();
+  for (const auto& entry : json)
+    out[{entry.at(0).get<std::string>(), entry.at(1).get<std::string>()}] = entry.at(2).get<std::string>();
   return out;
 }
 
@@ -32,9 +32,9 @@ Json json_of(const Fields& all) {
 
 Fields fields_from(const Json& json) {
   Fields out;
-  for (const auto& one : json) {
-    out[{one.at(0).get<std::string>(), one.at(1).get<std::string>()}] = {
-        one.at(2).get<std::set<std::string>>(), one.at(3).get<std::string>()};
+  for (const auto& entry : json) {
+    out[{entry.at(0).get<std::string>(), entry.at(1).get<std::string>()}] = {
+        entry.at(2).get<std::set<std::string>>(), entry.at(3).get<std::string>()};
   }
   return out;
 }
@@ -71,10 +71,10 @@ Job job_from(const Json& json) {
   Job job;
   job.id = json.at("id").get<std::uint32_t>();
   job.verb = static_cast<Job::Verb>(json.at("verb").get<int>());
-  for (const auto& one : json.at("texts")) {
-    job.texts.push_back({.name = one.at(0).get<std::string>(),
-                         .text = one.at(1).get<std::string>(),
-                         .is_private = one.at(2).get<bool>()});
+  for (const auto& text : json.at("texts")) {
+    job.texts.push_back({.name = text.at(0).get<std::string>(),
+                         .text = text.at(1).get<std::string>(),
+                         .is_private = text.at(2).get<bool>()});
   }
   job.generation = json.at("generation").get<std::uint64_t>();
   job.from = json.at("from").get<std::uint64_t>();

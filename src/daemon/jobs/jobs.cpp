@@ -152,14 +152,15 @@ void Jobs::close() {
   waiting.reserve(waiting_.size());
   for (const auto& [job, done] : waiting_) waiting.push_back(job.id);
   for (const auto id : waiting) (void)cancel(id);
-  for (const auto& one : running_) {
-    if (!one.exited && one.pid > 0) (void)::kill(one.pid, one.job.changes() ? SIGUSR2 : SIGKILL);
+  for (const auto& running : running_) {
+    if (!running.exited && running.pid > 0)
+      (void)::kill(running.pid, running.job.changes() ? SIGUSR2 : SIGKILL);
   }
 }
 
 bool Jobs::cancel(std::uint32_t id) {
-  const auto waits =
-      std::find_if(waiting_.begin(), waiting_.end(), [&](const auto& one) { return one.first.id == id; });
+  const auto waits = std::find_if(waiting_.begin(), waiting_.end(),
+                                  [&](const auto& waiting) { return waiting.first.id == id; });
   if (waits != waiting_.end()) {
     auto [job, done] = std::move(*waits);
     waiting_.erase(waits);
@@ -168,10 +169,10 @@ bool Jobs::cancel(std::uint32_t id) {
     guarded("the end of a job", [&job = job, &done = done, &outcome] { done(job, outcome); });
     return true;
   }
-  for (auto& one : running_) {
-    if (one.job.id != id || one.exited || one.pid <= 0) continue;
-    one.unwanted = !one.job.changes();
-    (void)::kill(one.pid, one.unwanted ? SIGKILL : SIGUSR1);
+  for (auto& running : running_) {
+    if (running.job.id != id || running.exited || running.pid <= 0) continue;
+    running.unwanted = !running.job.changes();
+    (void)::kill(running.pid, running.unwanted ? SIGKILL : SIGUSR1);
     return true;
   }
   return false;
@@ -179,7 +180,7 @@ bool Jobs::cancel(std::uint32_t id) {
 
 const Jobs::Result* Jobs::find(std::uint32_t id) const {
   const auto at =
-      std::find_if(results_.begin(), results_.end(), [&](const Result& one) { return one.id == id; });
+      std::find_if(results_.begin(), results_.end(), [&](const Result& result) { return result.id == id; });
   return at == results_.end() ? nullptr : &*at;
 }
 
@@ -187,8 +188,8 @@ bool Jobs::is_of(std::uint32_t id, std::uint32_t uid) const {
   for (const auto& [job, done] : waiting_) {
     if (job.id == id) return job.uid == uid;
   }
-  for (const auto& one : running_) {
-    if (one.job.id == id) return one.job.uid == uid;
+  for (const auto& running : running_) {
+    if (running.job.id == id) return running.job.uid == uid;
   }
   return true;
 }
@@ -199,8 +200,8 @@ std::optional<std::string> Jobs::result(std::uint32_t id) const {
 }
 
 void Jobs::fetched(std::uint32_t id) {
-  for (auto& one : results_) {
-    if (one.id == id) one.fetched = true;
+  for (auto& result : results_) {
+    if (result.id == id) result.fetched = true;
   }
   if (closed_ && idle() && on_idle) on_idle();
 }
@@ -208,8 +209,8 @@ void Jobs::fetched(std::uint32_t id) {
 std::chrono::milliseconds Jobs::unfetched() const {
   std::chrono::milliseconds left{0};
   const auto now = Loop::now();
-  for (const auto& one : results_) {
-    if (!one.fetched) left = std::max(left, one.ended + kFetch - now);
+  for (const auto& result : results_) {
+    if (!result.fetched) left = std::max(left, result.ended + kFetch - now);
   }
   return left;
 }
@@ -220,22 +221,22 @@ bool Jobs::asked_by(std::uint32_t id, std::uint32_t uid) const {
 }
 
 std::size_t Jobs::looks_of(std::optional<std::uint32_t> uid) const {
-  return static_cast<std::size_t>(std::count_if(running_.begin(), running_.end(), [&](const Running& one) {
-    return !one.job.changes() && one.job.uid == uid;
-  }));
+  return static_cast<std::size_t>(std::count_if(
+      running_.begin(), running_.end(),
+      [&](const Running& running) { return !running.job.changes() && running.job.uid == uid; }));
 }
 
 /// Users may take kLooks slots, and one of them no more than kLooksOfUser; root and the daemon may take those
 /// and one more that nobody else gets.
 bool Jobs::has_slot(const Job& job) const {
   if (job.changes()) return !changing_;
-  const auto all = static_cast<std::size_t>(
-      std::count_if(running_.begin(), running_.end(), [](const Running& one) { return !one.job.changes(); }));
+  const auto all = static_cast<std::size_t>(std::count_if(
+      running_.begin(), running_.end(), [](const Running& running) { return !running.job.changes(); }));
   if (all >= limits::kLooks + limits::kRootLooks) return false;
   if (is_privileged(job)) return true;
   const auto users =
-      static_cast<std::size_t>(std::count_if(running_.begin(), running_.end(), [](const Running& one) {
-        return !one.job.changes() && !is_privileged(one.job);
+      static_cast<std::size_t>(std::count_if(running_.begin(), running_.end(), [](const Running& running) {
+        return !running.job.changes() && !is_privileged(running.job);
       }));
   return users < limits::kLooks && looks_of(job.uid) < limits::kLooksOfUser;
 }
@@ -399,8 +400,8 @@ bool Jobs::take_lines(Running& running) {
 
 void Jobs::finish_when_over(Running& running) {
   if (!running.at_end || !running.exited) return;
-  const auto at =
-      std::find_if(running_.begin(), running_.end(), [&](const Running& one) { return &one == &running; });
+  const auto at = std::find_if(running_.begin(), running_.end(),
+                               [&](const Running& candidate) { return &candidate == &running; });
   if (at == running_.end()) return;
   std::list<Running> over;
   over.splice(over.begin(), running_, at);
@@ -409,19 +410,21 @@ void Jobs::finish_when_over(Running& running) {
 }
 
 void Jobs::end(std::list<Running>& over) {
-  auto& one = over.front();
+  auto& running = over.front();
   const auto outcome = [&] {
-    if (one.pid <= 0)
-      return broken("the worker could not be started: " +
-                    (one.overdue.empty() ? std::generic_category().message(one.status) : one.overdue));
-    if (one.unwanted) return cancelled();
-    if (!one.overdue.empty()) return lost_worker(one.job, one.overdue);
-    return outcome_of(one.job, one.last, one.status, std::move(one.report));
+    if (running.pid <= 0)
+      return broken(
+          "the worker could not be started: " +
+          (running.overdue.empty() ? std::generic_category().message(running.status) : running.overdue));
+    if (running.unwanted) return cancelled();
+    if (!running.overdue.empty()) return lost_worker(running.job, running.overdue);
+    return outcome_of(running.job, running.last, running.status, std::move(running.report));
   }();
-  if (one.job.changes() && changed) guarded("the end of a change", [&] { changed(one.job, outcome); });
-  if (one.job.changes()) changing_ = false;
+  if (running.job.changes() && changed)
+    guarded("the end of a change", [&] { changed(running.job, outcome); });
+  if (running.job.changes()) changing_ = false;
   // The answer to a look is its result.
-  if (one.job.changes()) remember(one.job, outcome.whole);
+  if (running.job.changes()) remember(running.job, outcome.whole);
   const auto over_now = std::move(over);
   guarded("the end of a job", [&] { over_now.front().done(over_now.front().job, outcome); });
   start_what_may();
@@ -433,7 +436,7 @@ void Jobs::remember(const Job& job, const StoredReport& report) {
   results_.push_back({job.id, report, *job.uid, Loop::now()});
   const auto bytes = [this] {
     std::size_t sum = 0;
-    for (const auto& one : results_) sum += one.report.size();
+    for (const auto& result : results_) sum += result.report.size();
     return sum;
   };
   while (results_.size() > limits::kResults || (results_.size() > 1 && bytes() > limits::kResultBytes))

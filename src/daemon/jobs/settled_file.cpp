@@ -17,9 +17,9 @@ std::optional<SettledFile::Content> SettledFile::load() {
     if (json.at("boot_id").get<std::string>() != boot_id_) return std::nullopt;
     Content content;
     content.generation = json.at("generation").get<std::uint64_t>();
-    for (const auto& one : json.at("resources")) {
-      content.resources[{one.at(0).get<std::string>(), one.at(1).get<std::string>()}] =
-          one.at(2).get<std::string>();
+    for (const auto& entry : json.at("resources")) {
+      content.resources[{entry.at(0).get<std::string>(), entry.at(1).get<std::string>()}] =
+          entry.at(2).get<std::string>();
     }
     return content;
   } catch (const Json::exception&) {

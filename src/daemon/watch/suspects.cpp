@@ -63,8 +63,9 @@ std::set<std::string> running_in(const std::filesystem::path& proc) {
     if (name.empty() || name.find_first_not_of("0123456789") != std::string::npos) continue;
     std::ifstream in(entry.path() / "comm");
     std::string comm;
-    if (std::getline(in, comm) && std::any_of(kCompetingPrograms.begin(), kCompetingPrograms.end(),
-                                              [&](const CompetingProgram& one) { return one.name == comm; }))
+    if (std::getline(in, comm) &&
+        std::any_of(kCompetingPrograms.begin(), kCompetingPrograms.end(),
+                    [&](const CompetingProgram& program) { return program.name == comm; }))
       found.insert(std::move(comm));
   }
   return found;

@@ -319,8 +319,8 @@ std::optional<model::Guid> port_of_own_conf(std::string_view name) {
 }
 
 bool Partitions::has(std::uint16_t partition) const {
-  return rules.contains(partition) || std::any_of(foreign.begin(), foreign.end(), [&](const Foreign& one) {
-           return one.partition == partition;
+  return rules.contains(partition) || std::any_of(foreign.begin(), foreign.end(), [&](const Foreign& rule) {
+           return rule.partition == partition;
          });
 }
 

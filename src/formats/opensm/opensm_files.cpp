@@ -305,7 +305,7 @@ std::span<const OpensmSideFile> opensm_side_files() { return kSideFiles; }
 
 const OpensmSideFile* opensm_side_file(std::string_view option) {
   const auto at = std::find_if(kSideFiles.begin(), kSideFiles.end(),
-                               [&](const OpensmSideFile& one) { return one.option == option; });
+                               [&](const OpensmSideFile& file) { return file.option == option; });
   return at == kSideFiles.end() ? nullptr : &*at;
 }
 

@@ -98,11 +98,11 @@ constexpr std::array<Protocol, 15> kProtocols{{{"default", ""},
                                                {"any", "source-target-port-guid"}}};
 
 const Key* key_of(std::string_view block, std::string_view name) {
-  for (const auto& one : kKeys) {
-    if (one.block == block && one.name == name) return &one;
+  for (const auto& key : kKeys) {
+    if (key.block == block && key.name == name) return &key;
   }
-  for (const auto* one : {&kPkeyOfRule, &kPkeyOfLevel}) {
-    if (one->block == block && one->name == name) return one;
+  for (const auto* key : {&kPkeyOfRule, &kPkeyOfLevel}) {
+    if (key->block == block && key->name == name) return key;
   }
   return nullptr;
 }
@@ -177,9 +177,9 @@ class Policy {
       const auto depth = open_.size() - (ends_block(code) || !opens_block(code) ? 0 : 1);
       out_.lines.push_back(std::string(2 * std::min<std::size_t>(depth, 4), ' ') + std::string(code));
     }
-    for (const auto& one : open_)
-      wrong_at(one.line, fmt::format("{} has no end", one.name),
-               fmt::format("write end-{} below it", one.name));
+    for (const auto& block : open_)
+      wrong_at(block.line, fmt::format("{} has no end", block.name),
+               fmt::format("write end-{} below it", block.name));
     names();
     return std::move(out_);
   }
@@ -202,7 +202,7 @@ class Policy {
 
   static const Block* block_of(std::string_view name) {
     const auto at =
-        std::find_if(kBlocks.begin(), kBlocks.end(), [&](const Block& one) { return one.name == name; });
+        std::find_if(kBlocks.begin(), kBlocks.end(), [&](const Block& block) { return block.name == name; });
     return at == kBlocks.end() ? nullptr : &*at;
   }
   static bool opens_block(std::string_view code) { return block_of(code) != nullptr; }
@@ -290,12 +290,12 @@ class Policy {
     const auto rest =
         comma == std::string_view::npos ? std::string_view() : base::trim(head.substr(comma + 1));
     const auto selector = rest.substr(0, rest.find_first_of(" \t"));
-    for (const auto& one : kProtocols) {
-      if (one.name != name || one.selector != selector) continue;
+    for (const auto& known : kProtocols) {
+      if (known.name != name || known.selector != selector) continue;
       if (name == "default") levels_.insert("default");
       if (selector.empty()) return;
       for (const auto range : base::split(rest.substr(selector.size()), ',')) {
-        if (auto why = wrong_range(base::trim(range), 0, one.most); !why.empty())
+        if (auto why = wrong_range(base::trim(range), 0, known.most); !why.empty())
           return wrong(fmt::format("{}: {}", selector, why));
         if (name == "ipoib") need_partitions(base::trim(range));
       }
@@ -334,12 +334,13 @@ class Policy {
                "add a qos-level with name: DEFAULT, or \"default : 0\" in qos-ulps; OpenSM ignores the file "
                "otherwise");
     }
-    for (const auto& one : used_levels_) {
-      if (!levels_.contains(one.name)) wrong_at(one.line, fmt::format("no qos-level is called {}", one.name));
+    for (const auto& level : used_levels_) {
+      if (!levels_.contains(level.name))
+        wrong_at(level.line, fmt::format("no qos-level is called {}", level.name));
     }
-    for (const auto& one : used_groups_) {
-      if (!groups_.contains(one.name))
-        wrong_at(one.line, fmt::format("no port-group is called {}", one.name));
+    for (const auto& group : used_groups_) {
+      if (!groups_.contains(group.name))
+        wrong_at(group.line, fmt::format("no port-group is called {}", group.name));
     }
   }
 

@@ -82,9 +82,9 @@ BackendRules parse_backend_lines(std::string_view text) {
 BackendRules parse_backend_rules(std::string_view text) {
   auto out = parse_backend_lines(text);
   // One whose properties are not whole is as if nothing were decided.
-  std::erase_if(out, [&](const auto& one) {
-    return one.second == Backend::kNetworkd &&
-           text.find(owner_lines(one.first, one.second)) == std::string::npos;
+  std::erase_if(out, [&](const auto& rule) {
+    return rule.second == Backend::kNetworkd &&
+           text.find(owner_lines(rule.first, rule.second)) == std::string::npos;
   });
   return out;
 }

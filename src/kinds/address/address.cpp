@@ -42,13 +42,13 @@ class AddressKind final : public Kind,
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
     const auto& all = addressing_of(bound, &diagnostics);
-    for (const auto& one : direct_only(all, bound, &diagnostics)) {
-      for (const auto* family : {&one->ipv4, &one->ipv6}) {
+    for (const auto& addressing : direct_only(all, bound, &diagnostics)) {
+      for (const auto* family : {&addressing->ipv4, &addressing->ipv6}) {
         for (const auto& prefix : family->addresses) {
-          auto desired = start(*one, kAddressKind, prefix.text());
+          auto desired = start(*addressing, kAddressKind, prefix.text());
           desired.where = desired.origins["address"] = family->place("addresses");
           // The kernel drops those of IPv6 with the link.
-          const bool lost = one->down && prefix.address.family == model::Family::kIpv6;
+          const bool lost = addressing->down && prefix.address.family == model::Family::kIpv6;
           if (!desired.pending && !desired.ignore && !lost) desired.settings["address"] = prefix.text();
           out.push_back(std::move(desired));
         }
@@ -140,8 +140,8 @@ class AddressKind final : public Kind,
       // Undoing leaves a formerly limited address as it is: nobody knows for how long it was limited.
       const bool stays_limited = model::text_at(change.after, kLifetime) == kLimited;
       const bool limited =
-          there && !stays_limited && std::none_of(now->begin(), now->end(), [&](const auto& one) {
-            return one.index == link->index && one.prefix == id->prefix && one.permanent;
+          there && !stays_limited && std::none_of(now->begin(), now->end(), [&](const auto& held) {
+            return held.index == link->index && held.prefix == id->prefix && held.permanent;
           });
       if (change.operation != Operation::kDelete && (!there || limited))
         additions.emplace_back(system::AddAddress{link->index, link->name, id->prefix});

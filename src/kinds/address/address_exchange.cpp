@@ -128,7 +128,7 @@ bool carries(const Change& change) {
 
 Result<void> plan_exchanges(std::span<Change*> changes, World& world) {
   const auto all = exchanges(changes, world);
-  if (std::all_of(all.begin(), all.end(), [](const auto& one) { return one.second.going.empty(); }))
+  if (std::all_of(all.begin(), all.end(), [](const auto& exchange) { return exchange.second.going.empty(); }))
     return {};
   const auto now = world.host().inet.observe_addresses();
   if (!now) return base::fail(now.error());
@@ -155,8 +155,9 @@ Result<std::vector<InetRequest>> routes_left_alone(const std::set<std::pair<int,
   for (const auto& [index, prefix] : going) {
     if (is_four(prefix)) emptied.insert(index);
   }
-  for (const auto& one : then) {
-    if (is_four(one.prefix) && !going.contains({one.index, one.prefix})) emptied.erase(one.index);
+  for (const auto& address : then) {
+    if (is_four(address.prefix) && !going.contains({address.index, address.prefix}))
+      emptied.erase(address.index);
   }
   std::vector<InetRequest> out;
   if (emptied.empty()) return out;

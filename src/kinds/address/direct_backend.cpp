@@ -45,13 +45,13 @@ bool in_one_network(const model::IpPrefix& a, const model::IpPrefix& b) {
 std::optional<model::IpAddress> to_hold(int index, const std::vector<const model::IpPrefix*>& now,
                                         const std::set<std::pair<int, model::IpPrefix>>& going) {
   std::optional<model::IpAddress> out;
-  for (const auto* one : now) {
-    if (one->address.family != model::Family::kIpv4 || going.contains({index, *one})) continue;
+  for (const auto* prefix : now) {
+    if (prefix->address.family != model::Family::kIpv4 || going.contains({index, *prefix})) continue;
     const bool along = std::any_of(going.begin(), going.end(), [&](const auto& other) {
-      return other.first == index && in_one_network(other.second, *one);
+      return other.first == index && in_one_network(other.second, *prefix);
     });
     if (!along) return std::nullopt;
-    if (!out) out = one->address;
+    if (!out) out = prefix->address;
   }
   return out;
 }
@@ -63,13 +63,14 @@ std::vector<const Addressing*> direct_only(const std::vector<Addressing>& all, c
   const Backends backends(bound);
   std::vector<const Addressing*> out;
   std::set<const model::Section*> checked;
-  for (const auto& one : all) {
-    if (!one.addressed() || one.absent || backends.of(*one.port) != Backend::kDirect) continue;
-    for (const auto* family : {&one.ipv4, &one.ipv6}) {
-      if (diagnostics == nullptr || family->section == nullptr || one.ignore) continue;
+  for (const auto& addressing : all) {
+    if (!addressing.addressed() || addressing.absent || backends.of(*addressing.port) != Backend::kDirect)
+      continue;
+    for (const auto* family : {&addressing.ipv4, &addressing.ipv6}) {
+      if (diagnostics == nullptr || family->section == nullptr || addressing.ignore) continue;
       if (checked.insert(family->section).second) check_direct_method(*family, *diagnostics);
     }
-    out.push_back(&one);
+    out.push_back(&addressing);
   }
   return out;
 }
@@ -102,7 +103,7 @@ std::vector<system::InetRequest> address_deletions(const std::set<std::pair<int,
                                                    const World& world) {
   std::vector<system::InetRequest> out;
   std::map<int, std::vector<const model::IpPrefix*>> by_index;
-  for (const auto& one : now) by_index[one.index].push_back(&one.prefix);
+  for (const auto& address : now) by_index[address.index].push_back(&address.prefix);
   for (const auto& [index, prefix] : going) {
     system::DeleteAddress request{index, world.link(index)->name, prefix, {}, {}};
     if (prefix.address.family == model::Family::kIpv4) {

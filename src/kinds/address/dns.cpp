@@ -37,17 +37,17 @@ class DnsKind final : public Kind, public NeedsWatching, public HeldByPort {
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& /*diagnostics*/) const override {
     const auto& all = addressing_of(bound, nullptr);
-    for (const auto* one : direct_only(all, bound, nullptr)) {
+    for (const auto* addressing : direct_only(all, bound, nullptr)) {
       std::vector<std::string> servers, search;
-      auto desired = start(*one, kDnsKind, "");
-      for (const auto* family : {&one->ipv4, &one->ipv6}) {
+      auto desired = start(*addressing, kDnsKind, "");
+      for (const auto* family : {&addressing->ipv4, &addressing->ipv6}) {
         for (const auto& server : family->dns) servers.push_back(server.text());
         search.insert(search.end(), family->search.begin(), family->search.end());
         if (!family->dns.empty()) desired.where = desired.origins["servers"] = family->place("dns");
         if (!family->search.empty()) desired.origins["search"] = family->place("search");
       }
       if (servers.empty() && search.empty()) continue;
-      desired.label = "name servers of " + one->label;
+      desired.label = "name servers of " + addressing->label;
       if (!desired.pending && !desired.ignore) {
         put(desired.settings, "servers", servers);
         put(desired.settings, "search", search);

@@ -96,7 +96,7 @@ bool is_for(Sections& sections, const std::string& id, const std::string& name,
 std::vector<Foreign> profiles_of_others(World& world) {
   std::vector<Foreign> out;
   for (const auto folder : {kNmFolder, kNmRunFolder}) {
-    for (auto& one : files_in(world, std::string(folder), "", "")) out.push_back(std::move(one));
+    for (auto& profile : files_in(world, std::string(folder), "", "")) out.push_back(std::move(profile));
   }
   return out;
 }
@@ -199,8 +199,8 @@ std::string name_in(const std::map<std::string, std::string, std::less<>>& names
   return at == names.end() ? std::string() : at->second;
 }
 
-void warn(Diagnostics& diagnostics, const Desired& one, const std::string& message, std::string hint) {
-  diagnostics.push_back({Severity::kWarning, one.where, message, std::move(hint), {}});
+void warn(Diagnostics& diagnostics, const Desired& desired, const std::string& message, std::string hint) {
+  diagnostics.push_back({Severity::kWarning, desired.where, message, std::move(hint), {}});
 }
 
 }  // namespace

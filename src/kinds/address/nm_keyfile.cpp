@@ -24,7 +24,7 @@ constexpr std::string_view kAnyPort = "80:00:00:00:FE:80:00:00:00:00:00:00:";
 template <class List>
 std::string list_of(const List& list) {
   std::string out;
-  for (const auto& one : list) out += fmt::format("{};", one);
+  for (const auto& item : list) out += fmt::format("{};", item);
   return out;
 }
 

@@ -151,7 +151,7 @@ class FamilyRules {
 
   [[nodiscard]] bool own(const IpAddress& address) const {
     return std::any_of(family_.addresses.begin(), family_.addresses.end(),
-                       [&](const IpPrefix& one) { return one.address == address; });
+                       [&](const IpPrefix& prefix) { return prefix.address == address; });
   }
 
   /// Below that the kernel ends IPv6 on the interface (RFC 8200, 5).
@@ -172,7 +172,7 @@ class FamilyRules {
     if (hop.link_local() && hop.family == Family::kIpv6) return true;
     if (family_.method == InetMethod::kAuto) return true;
     const bool near = std::any_of(family_.addresses.begin(), family_.addresses.end(),
-                                  [&](const IpPrefix& one) { return one.contains(hop); });
+                                  [&](const IpPrefix& prefix) { return prefix.contains(hop); });
     return near || std::any_of(family_.routes.begin(), family_.routes.end(), [&](const WantedRoute& route) {
              return !route.via && !route.to.any && route.to.network.contains(hop);
            });
@@ -182,9 +182,9 @@ class FamilyRules {
   /// (RFC 3021) and IPv6 know no such.
   [[nodiscard]] const IpPrefix* named_after(const IpAddress& hop) const {
     const auto at =
-        std::find_if(family_.addresses.begin(), family_.addresses.end(), [&](const IpPrefix& one) {
-          return one.address.family == Family::kIpv4 && one.length < 31 &&
-                 (one.network().address == hop || broadcast(one) == hop);
+        std::find_if(family_.addresses.begin(), family_.addresses.end(), [&](const IpPrefix& prefix) {
+          return prefix.address.family == Family::kIpv4 && prefix.length < 31 &&
+                 (prefix.network().address == hop || broadcast(prefix) == hop);
         });
     return at == family_.addresses.end() ? nullptr : &*at;
   }
@@ -210,7 +210,7 @@ class FamilyRules {
 
   [[nodiscard]] std::string networks() const {
     std::vector<std::string> out;
-    for (const auto& one : family_.addresses) out.push_back(one.network().text());
+    for (const auto& prefix : family_.addresses) out.push_back(prefix.network().text());
     return fmt::format("{}", fmt::join(out, ", "));
   }
 
@@ -334,15 +334,15 @@ bool only_network_manager(const Addressing& interface) {
 void check_addressing(const std::vector<Addressing>& all, Diagnostics& diagnostics) {
   AddressBook book(diagnostics);
   std::set<const model::Section*> seen;  // an entry with match means several ports, and is wrong once
-  for (const auto& one : all) {
-    for (const auto* family : {&one.ipv4, &one.ipv6}) {
+  for (const auto& addressing : all) {
+    for (const auto* family : {&addressing.ipv4, &addressing.ipv6}) {
       if (family->section == nullptr) continue;
       if (seen.insert(family->section).second)
-        FamilyRules(*family, *one.section, !only_network_manager(one), diagnostics).check();
-      if (one.ignore || one.absent) continue;
+        FamilyRules(*family, *addressing.section, !only_network_manager(addressing), diagnostics).check();
+      if (addressing.ignore || addressing.absent) continue;
       for (const auto& address : family->addresses) {
         if (address.address.family == family->family)
-          book.claim(address.address, one, family->place("addresses"));
+          book.claim(address.address, addressing, family->place("addresses"));
       }
     }
   }

@@ -124,8 +124,8 @@ std::vector<InetRoute> leaving(const std::vector<Desired>& desired, const std::v
 }
 
 bool is_among(const std::vector<InetRoute>& all, const InetRoute& route) {
-  return std::any_of(all.begin(), all.end(), [&](const InetRoute& one) {
-    return one.index == route.index && same_place(one, route);
+  return std::any_of(all.begin(), all.end(), [&](const InetRoute& other) {
+    return other.index == route.index && same_place(other, route);
   });
 }
 
@@ -135,11 +135,11 @@ class RouteKind final : public Kind, public MustStay, public PutBackByOthers, pu
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& /*diagnostics*/) const override {
     const auto& all = addressing_of(bound, nullptr);
-    for (const auto* one : direct_only(all, bound, nullptr)) {
-      for (const auto* family : {&one->ipv4, &one->ipv6}) {
+    for (const auto* addressing : direct_only(all, bound, nullptr)) {
+      for (const auto* family : {&addressing->ipv4, &addressing->ipv6}) {
         if (family->gateway)
-          add(*one, *family, {{{}, true}, family->gateway, {}, 254, family->place("gateway")}, out);
-        for (const auto& route : family->routes) add(*one, *family, route, out);
+          add(*addressing, *family, {{{}, true}, family->gateway, {}, 254, family->place("gateway")}, out);
+        for (const auto& route : family->routes) add(*addressing, *family, route, out);
       }
     }
   }
@@ -228,12 +228,12 @@ class RouteKind final : public Kind, public MustStay, public PutBackByOthers, pu
       id->route.via = next_hop(change.after);
       bool there = false;
       for (const auto* at : by_place.of(id->route)) {
-        const auto& one = *at;
-        if (one.index != link->index || one.made_by_kernel) continue;
-        if (change.operation != Operation::kDelete && one.via == id->route.via) {
+        const auto& held = *at;
+        if (held.index != link->index || held.made_by_kernel) continue;
+        if (change.operation != Operation::kDelete && held.via == id->route.via) {
           there = true;
         } else {
-          deletions.emplace_back(system::DeleteRoute{link->name, one});
+          deletions.emplace_back(system::DeleteRoute{link->name, held});
         }
       }
       if (change.operation != Operation::kDelete && !there)

@@ -260,15 +260,15 @@ class DcbKind final : public Kind, public AwaitsKernel, public ClearsAway {
   }
 
  private:
-  static void add_algorithms(Desired& one) {
-    const auto strict = model::from_attributes<InterfaceDcb>(one.policy).strict;
-    if (!strict && !one.settings.contains("bandwidth")) return;
+  static void add_algorithms(Desired& desired) {
+    const auto strict = model::from_attributes<InterfaceDcb>(desired.policy).strict;
+    if (!strict && !desired.settings.contains("bandwidth")) return;
     InterfaceDcb derived;
     derived.algorithms.emplace();
     for (unsigned i = 0; i < model::kPriorities; ++i)
       derived.algorithms->push_back(strict && strict->has(i) ? "strict" : "ets");
-    one.settings.merge(model::to_attributes(derived));
-    one.origins.emplace("algorithms", one.origins.at(strict ? "strict" : "bandwidth"));
+    desired.settings.merge(model::to_attributes(derived));
+    desired.origins.emplace("algorithms", desired.origins.at(strict ? "strict" : "bandwidth"));
   }
 
   /// The interruptions of the change, and the state that goes with the device where the driver closes it.
@@ -317,8 +317,8 @@ class DcbKind final : public Kind, public AwaitsKernel, public ClearsAway {
     std::vector<system::Link> out{link};
     for (std::size_t i = 0; i < out.size(); ++i) {
       for (const auto& other : world.snapshot().links) {
-        const bool known =
-            std::any_of(out.begin(), out.end(), [&](const auto& one) { return one.index == other.index; });
+        const bool known = std::any_of(out.begin(), out.end(),
+                                       [&](const auto& listed) { return listed.index == other.index; });
         if (!known && other.parent == out[i].index && !other.ipoib) out.push_back(other);
       }
     }

@@ -27,11 +27,11 @@ namespace {
 
 constexpr std::uint8_t kHostBits = system::kDcbxHost | system::kDcbxVersionIeee;
 
-void error(const Desired& one, const std::string& key, const std::string& message, const std::string& hint,
-           Diagnostics& diagnostics) {
-  const auto at = one.origins.find(key);
+void error(const Desired& desired, const std::string& key, const std::string& message,
+           const std::string& hint, Diagnostics& diagnostics) {
+  const auto at = desired.origins.find(key);
   diagnostics.push_back(Diagnostic{Severity::kError,
-                                   at == one.origins.end() ? one.where : at->second,
+                                   at == desired.origins.end() ? desired.where : at->second,
                                    fmt::format("[[pfc]] {}: {}", key, message),
                                    hint,
                                    {}});
@@ -70,62 +70,63 @@ std::string share_beside(const model::ClassSet& strict) {
   return out;
 }
 
-void check_shares(const Desired& one, Diagnostics& diagnostics) {
-  const auto wanted = model::from_attributes<InterfaceDcb>(one.settings);
-  const auto written = model::from_attributes<InterfaceDcb>(one.policy).strict;
+void check_shares(const Desired& desired, Diagnostics& diagnostics) {
+  const auto wanted = model::from_attributes<InterfaceDcb>(desired.settings);
+  const auto written = model::from_attributes<InterfaceDcb>(desired.policy).strict;
   const auto strict = written.value_or(model::ClassSet{});
   if (!wanted.bandwidth) {
     if (written && strict.mask != 0xff)
-      error(one, "strict", "the other traffic classes need a share of the bandwidth",
+      error(desired, "strict", "the other traffic classes need a share of the bandwidth",
             fmt::format("write bandwidth = [{}], or name all 8 classes", share_beside(strict)), diagnostics);
     return;
   }
   const auto& percent = wanted.bandwidth->percent;
   const int sum = std::accumulate(percent.begin(), percent.end(), 0);
   if (sum != 100)
-    error(one, "bandwidth", fmt::format("the shares are {} percent together, not 100", sum), "", diagnostics);
+    error(desired, "bandwidth", fmt::format("the shares are {} percent together, not 100", sum), "",
+          diagnostics);
   for (unsigned i = 0; i < model::kPriorities; ++i) {
     if (strict.has(i) && percent[i] != 0)
-      error(one, "bandwidth", fmt::format("traffic class {} is strict, so it has no share", i),
+      error(desired, "bandwidth", fmt::format("traffic class {} is strict, so it has no share", i),
             "write 0 for it", diagnostics);
   }
 }
 
-void check_dscps(const Desired& one, Diagnostics& diagnostics) {
-  const auto wanted = model::from_attributes<InterfaceDcb>(one.settings);
+void check_dscps(const Desired& desired, Diagnostics& diagnostics) {
+  const auto wanted = model::from_attributes<InterfaceDcb>(desired.settings);
   if (!wanted.dscp) return;
   const auto& list = wanted.dscp->list;
   for (std::size_t i = 1; i < list.size(); ++i) {
     if (list[i].first == list[i - 1].first)
-      error(one, "dscp", fmt::format("DSCP {} is listed twice", list[i].first), "", diagnostics);
+      error(desired, "dscp", fmt::format("DSCP {} is listed twice", list[i].first), "", diagnostics);
   }
 }
 
-void error(const Desired& one, const DcbRefusal& refusal, Diagnostics& diagnostics) {
+void error(const Desired& desired, const DcbRefusal& refusal, Diagnostics& diagnostics) {
   if (!refusal.field.empty()) {
-    error(one, refusal.field, refusal.why, refusal.hint, diagnostics);
+    error(desired, refusal.field, refusal.why, refusal.hint, diagnostics);
     return;
   }
   diagnostics.push_back(
-      Diagnostic{Severity::kError, one.where, fmt::format("[[pfc]]: {}", refusal.why), refusal.hint, {}});
+      Diagnostic{Severity::kError, desired.where, fmt::format("[[pfc]]: {}", refusal.why), refusal.hint, {}});
 }
 
 /// Everything as it is going to be: as written, as it was before where the document no longer writes it, as
 /// it is.
-InterfaceDcb as_it_will_be(const Desired& one, const Observed& observed, const World& world) {
+InterfaceDcb as_it_will_be(const Desired& desired, const Observed& observed, const World& world) {
   auto all = observed.settings;
-  if (const auto& known_identity = world.known_identity(one.key);
+  if (const auto& known_identity = world.known_identity(desired.key);
       known_identity.instance == observed.instance) {
     for (const auto& [field, value] : known_identity.before) all.insert_or_assign(field, value);
   }
-  for (const auto& [field, value] : one.settings) all.insert_or_assign(field, value);
+  for (const auto& [field, value] : desired.settings) all.insert_or_assign(field, value);
   return model::from_attributes<InterfaceDcb>(all);
 }
 
 /// Completes what follows from the adapter.
-void derive(Desired& one, const DcbDriver& driver, const InterfaceDcb& then, const system::DcbState& state,
-            bool gives_back) {
-  const auto wanted = model::from_attributes<InterfaceDcb>(one.settings);
+void derive(Desired& desired, const DcbDriver& driver, const InterfaceDcb& then,
+            const system::DcbState& state, bool gives_back) {
+  const auto wanted = model::from_attributes<InterfaceDcb>(desired.settings);
   const auto dscp = then.dscp.value_or(model::DscpMap{});
   const auto now = describe_dcb(state);
   InterfaceDcb derived;
@@ -141,9 +142,9 @@ void derive(Desired& one, const DcbDriver& driver, const InterfaceDcb& then, con
   if (bits && then.dcbx != now.dcbx) bits = then.dcbx == model::Dcbx::kHost ? kHostBits : 0;
   const auto follow = [&](const char* field, std::initializer_list<const char*> from) {
     for (const auto* key : from) {
-      const auto at = one.origins.find(key);
-      if (at == one.origins.end()) continue;
-      one.origins.insert_or_assign(field, at->second);
+      const auto at = desired.origins.find(key);
+      if (at == desired.origins.end()) continue;
+      desired.origins.insert_or_assign(field, at->second);
       return;
     }
   };
@@ -164,11 +165,11 @@ void derive(Desired& one, const DcbDriver& driver, const InterfaceDcb& then, con
     derived.willing = false;
     follow("willing", {"traffic_classes", "bandwidth", "dscp"});
   }
-  for (auto& [field, value] : model::to_attributes(derived)) one.settings.insert_or_assign(field, value);
+  for (auto& [field, value] : model::to_attributes(derived)) desired.settings.insert_or_assign(field, value);
 }
 
 /// The number of lossless traffic classes, as pfc_cap counts them.
-void check_lossless(const Desired& one, const DcbDriver& driver, const InterfaceDcb& wanted,
+void check_lossless(const Desired& desired, const DcbDriver& driver, const InterfaceDcb& wanted,
                     const system::DcbState& state, Diagnostics& diagnostics) {
   if (!wanted.priorities || state.pfc_capability == 0) return;
   unsigned lossless = 0;
@@ -178,65 +179,66 @@ void check_lossless(const Desired& one, const DcbDriver& driver, const Interface
     if (wanted.priorities->has(priority)) lossless |= 1U << (state.ets ? of[priority] : priority);
   }
   if (std::popcount(lossless) <= state.pfc_capability) return;
-  error(one, "priorities",
+  error(desired, "priorities",
         fmt::format("{} traffic classes would be lossless, and {} allows {} at once", std::popcount(lossless),
-                    one.key.id, state.pfc_capability),
+                    desired.key.id, state.pfc_capability),
         state.ets ? "lead the lossless priorities to the same traffic class" : "", diagnostics);
 }
 
 /// Everything that the driver would refuse.
-void check_driver(Desired& one, const Observed& observed, const system::DcbState& state, World& world,
+void check_driver(Desired& desired, const Observed& observed, const system::DcbState& state, World& world,
                   Diagnostics& diagnostics) {
   const auto& driver = dcb_driver(state.driver);
-  const auto& interface = one.key.id;
+  const auto& interface = desired.key.id;
   const bool can_not_now = driver.always_both && !state.ets && !state.pfc;
-  if (can_not_now && (one.settings.contains("priorities") || one.settings.contains("bandwidth") ||
-                      one.settings.contains("traffic_classes"))) {
-    one.pending = fmt::format("DCB of {} cannot be read now: {}", interface, driver.cannot_be_asked);
-    one.settings.clear();
+  if (can_not_now && (desired.settings.contains("priorities") || desired.settings.contains("bandwidth") ||
+                      desired.settings.contains("traffic_classes"))) {
+    desired.pending = fmt::format("DCB of {} cannot be read now: {}", interface, driver.cannot_be_asked);
+    desired.settings.clear();
     return;
   }
-  for (const auto& [field, value] : one.settings) {
+  for (const auto& [field, value] : desired.settings) {
     if (!observed.settings.contains(field))
-      error(one, field, fmt::format("the driver of {} does not offer it", interface), "", diagnostics);
+      error(desired, field, fmt::format("the driver of {} does not offer it", interface), "", diagnostics);
   }
-  const auto then = as_it_will_be(one, observed, world);
-  const auto& known_identity = world.known_identity(one.key);
-  derive(one, driver, then, state,
+  const auto then = as_it_will_be(desired, observed, world);
+  const auto& known_identity = world.known_identity(desired.key);
+  derive(desired, driver, then, state,
          known_identity.instance == observed.instance && known_identity.before.contains("algorithms"));
-  const auto wanted = model::from_attributes<InterfaceDcb>(one.settings);
+  const auto wanted = model::from_attributes<InterfaceDcb>(desired.settings);
   if (wanted.dscp) {
     if (const auto refused_dscp = why_not_dscp(driver, interface, state, *wanted.dscp))
-      error(one, *refused_dscp, diagnostics);
+      error(desired, *refused_dscp, diagnostics);
   }
-  const bool differs = std::any_of(one.settings.begin(), one.settings.end(), [&](const auto& setting) {
-    const auto at = observed.settings.find(setting.first);
-    return at != observed.settings.end() && at->second != setting.second;
-  });
+  const bool differs =
+      std::any_of(desired.settings.begin(), desired.settings.end(), [&](const auto& setting) {
+        const auto at = observed.settings.find(setting.first);
+        return at != observed.settings.end() && at->second != setting.second;
+      });
   if (!differs) return;
   auto refused = why_not_ours(driver, interface, state, then.dcbx);
   if (!refused) refused = why_not_in_its_bond(driver, interface, world);
   if (refused) {
-    error(one, *refused, diagnostics);
+    error(desired, *refused, diagnostics);
     return;
   }
   const auto classes = classes_then(driver, then, state);
   if (wanted.traffic_classes && *wanted.traffic_classes != classes) {
-    error(one, "traffic_classes",
+    error(desired, "traffic_classes",
           fmt::format("with dscp, {} makes priority N traffic class N of {}", driver.name, interface),
           fmt::format("leave traffic_classes out, or write {}",
                       model::text_of(model::Codec<model::TrafficClasses>::value(classes))),
           diagnostics);
     return;
   }
-  check_lossless(one, driver, then, state, diagnostics);
+  check_lossless(desired, driver, then, state, diagnostics);
   if (!state.ets || !(wanted.traffic_classes || wanted.bandwidth || wanted.algorithms)) return;
   // Said already, by check_shares().
-  if (model::from_attributes<InterfaceDcb>(one.policy).strict && !wanted.bandwidth) return;
+  if (model::from_attributes<InterfaceDcb>(desired.policy).strict && !wanted.bandwidth) return;
   auto written = then;
   written.algorithms = wanted.algorithms;
   if (const auto refused_ets = why_not_ets(driver, interface, state, ets_for(driver, written, state)))
-    error(one, *refused_ets, diagnostics);
+    error(desired, *refused_ets, diagnostics);
 }
 
 }  // namespace

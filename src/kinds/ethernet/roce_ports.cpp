@@ -181,17 +181,17 @@ std::vector<PortRef> ports_over(const Link& link, const World& world) {
     for (const auto& device : world.snapshot().devices) {
       for (const auto& port : device.ports) {
         const bool known =
-            std::any_of(out.begin(), out.end(), [&](const PortRef& one) { return one.port == &port; });
+            std::any_of(out.begin(), out.end(), [&](const PortRef& listed) { return listed.port == &port; });
         if (!known && has_netdev(port, name)) out.push_back({&device, &port});
       }
     }
     if (!bond && !out.empty()) break;
   }
   // Software devices that somebody has over what is in a bond are not the bond's.
-  const auto hardware = [](const PortRef& one) { return one.device->soft.empty(); };
+  const auto hardware = [](const PortRef& port) { return port.device->soft.empty(); };
   if (bond && std::any_of(out.begin(), out.end(), hardware))
     std::erase_if(out,
-                  [&](const PortRef& one) { return !hardware(one) && !has_netdev(*one.port, link.name); });
+                  [&](const PortRef& port) { return !hardware(port) && !has_netdev(*port.port, link.name); });
   std::stable_partition(out.begin(), out.end(), hardware);
   if (!bond && out.size() > 1) out.resize(1);
   return out;

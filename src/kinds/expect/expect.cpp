@@ -38,8 +38,10 @@ std::string id_of_port(const PortRef& port, const World& world) {
   if (port.port->guid.number == 0) return name_of_port(port);
   int others = 0;
   for (const auto& device : world.snapshot().devices) {
-    others += static_cast<int>(std::count_if(device.ports.begin(), device.ports.end(),
-                                             [&](const auto& one) { return one.guid == port.port->guid; }));
+    others +=
+        static_cast<int>(std::count_if(device.ports.begin(), device.ports.end(), [&](const auto& candidate) {
+          return candidate.guid == port.port->guid;
+        }));
   }
   return others == 1 ? port.port->guid.text() : name_of_port(port);
 }
@@ -203,9 +205,9 @@ class Entry {
   void make(std::vector<Desired>& out) {
     const bool needs_ports = !device_.policy.empty() || !port_.policy.empty();
     if (!host_.policy.empty() || (needs_ports && ports_.empty())) {
-      auto one = host_;
-      if (needs_ports && ports_.empty()) one.policy.emplace(std::string(kNoPorts), true);
-      finish(std::move(one), "", "", ports_, out);
+      auto desired = host_;
+      if (needs_ports && ports_.empty()) desired.policy.emplace(std::string(kNoPorts), true);
+      finish(std::move(desired), "", "", ports_, out);
     }
     if (!device_.policy.empty()) {
       std::set<const system::RdmaDevice*> said;
@@ -218,16 +220,16 @@ class Entry {
     for (const auto& port : ports_) finish(port_, id_of_port(port, world_), name_of_port(port), {port}, out);
   }
 
-  void finish(Desired one, const std::string& id, const std::string& label, const std::vector<PortRef>& ports,
-              std::vector<Desired>& out) {
-    one.key = {std::string(kExpectKind), id.empty() ? name_ : fmt::format("{}/{}", name_, id)};
-    one.label = label.empty() ? name_ : fmt::format("{} of {}", name_, label);
-    one.where = section_.where;
+  void finish(Desired desired, const std::string& id, const std::string& label,
+              const std::vector<PortRef>& ports, std::vector<Desired>& out) {
+    desired.key = {std::string(kExpectKind), id.empty() ? name_ : fmt::format("{}/{}", name_, id)};
+    desired.label = label.empty() ? name_ : fmt::format("{} of {}", name_, label);
+    desired.where = section_.where;
     std::vector<std::string> names;
     names.reserve(ports.size());
     for (const auto& port : ports) names.push_back(name_of_port(port));
-    one.policy.emplace(std::string(kPorts), std::move(names));
-    out.push_back(std::move(one));
+    desired.policy.emplace(std::string(kPorts), std::move(names));
+    out.push_back(std::move(desired));
   }
 
   const Section& section_;

@@ -42,8 +42,8 @@ constexpr std::array<TimeUnit, 4> kTimeUnits{{{24 * 3600, "d"}, {3600, "h"}, {60
 /// A time that has passed: "90 s", "16 min", "1 h", in the largest unit that is not coarse for it, rounded
 /// down.
 std::string spoken_time(std::int64_t seconds) {
-  const auto unit = std::find_if(kTimeUnits.begin(), kTimeUnits.end(), [&](const TimeUnit& one) {
-    return seconds >= 2 * one.seconds || seconds == one.seconds || one.seconds == 1;
+  const auto unit = std::find_if(kTimeUnits.begin(), kTimeUnits.end(), [&](const TimeUnit& candidate) {
+    return seconds >= 2 * candidate.seconds || seconds == candidate.seconds || candidate.seconds == 1;
   });
   return fmt::format("{} {}", seconds / unit->seconds, unit->name);
 }
@@ -51,7 +51,7 @@ std::string spoken_time(std::int64_t seconds) {
 /// A window as it is: "90 min", "1 h".
 std::string exact_time(std::int64_t seconds) {
   const auto unit = std::find_if(kTimeUnits.begin(), kTimeUnits.end(),
-                                 [&](const TimeUnit& one) { return seconds % one.seconds == 0; });
+                                 [&](const TimeUnit& candidate) { return seconds % candidate.seconds == 0; });
   return fmt::format("{} {}", seconds / unit->seconds, unit->name);
 }
 
@@ -122,9 +122,10 @@ class Judge {
   }
 
   void measure(const std::string& key, Value now, const Value& wanted) {
-    model::AttributeReport one{.name = key, .now = std::move(now), .wanted = wanted, .origin = {}};
-    if (const auto at = desired_.origins.find(key); at != desired_.origins.end()) one.origin = at->second;
-    measured_.push_back(std::move(one));
+    model::AttributeReport attribute{.name = key, .now = std::move(now), .wanted = wanted, .origin = {}};
+    if (const auto at = desired_.origins.find(key); at != desired_.origins.end())
+      attribute.origin = at->second;
+    measured_.push_back(std::move(attribute));
   }
 
   /// Without ports nothing can be asked about them.
@@ -213,7 +214,7 @@ Result<void> keep_counters(std::span<const model::ResourceReport> resources, sys
       const auto counter = before(attribute.name, kGrowth);
       if (counter.empty()) continue;
       const auto at = std::find_if(resource.attributes.begin(), resource.attributes.end(),
-                                   [&](const auto& one) { return one.name == counter; });
+                                   [&](const auto& candidate) { return candidate.name == counter; });
       const auto* value = at == resource.attributes.end() ? nullptr : std::get_if<std::int64_t>(&at->now);
       if (value == nullptr) continue;
       const CounterKey key{port_id(resource.key), resource.instance, std::string(counter)};

@@ -163,9 +163,10 @@ std::vector<std::string> texts_in(const Value& value) {
 }
 
 bool is_same(const Value& now, const Value& wanted) {
-  const auto* one = std::get_if<std::string>(&now);
-  const auto* other = std::get_if<std::string>(&wanted);
-  return now == wanted || (one != nullptr && other != nullptr && same_sysctl_value(*one, *other));
+  const auto* text = std::get_if<std::string>(&now);
+  const auto* wanted_text = std::get_if<std::string>(&wanted);
+  return now == wanted ||
+         (text != nullptr && wanted_text != nullptr && same_sysctl_value(*text, *wanted_text));
 }
 
 }  // namespace

@@ -203,16 +203,16 @@ class MemlockKind final : public Kind {
   /// A local group would hide one that a directory has. Below another root the directory cannot be asked, and
   /// early in a boot it does not answer yet (sssd starts later), so an account that is not found may still
   /// exist.
-  static void leave_to_directory(Desired& one, World& world, Diagnostics& diagnostics) {
-    const auto group = LimitDomain{one.key.id}.group();
-    if (group.empty() || !one.settings.contains("group")) return;
+  static void leave_to_directory(Desired& desired, World& world, Diagnostics& diagnostics) {
+    const auto group = LimitDomain{desired.key.id}.group();
+    if (group.empty() || !desired.settings.contains("group")) return;
     if (const auto there = has_group(world.host(), group); !there || *there) return;
     const auto directory = group_directory(world.host().files);
     if (!directory) return;
-    one.settings.erase("group");
+    desired.settings.erase("group");
     diagnostics.push_back(
         {Severity::kWarning,
-         one.origins.at("group"),
+         desired.origins.at("group"),
          fmt::format(
              "[[memlock]] domain: group {} is {}, and {}:{} has groups come from {} too, so none is made",
              group, world.offline() ? "in no file here" : "not found", directory->file, directory->line,

@@ -256,9 +256,9 @@ class MemlockUnitKind final : public Kind, public ClearsAway, public NeedsWatchi
   }
 
  private:
-  static std::optional<ForeignLimit> overruled(const Desired& one, system::Host& host) {
-    const auto wanted = model::from_attributes<MemlockUnit>(one.settings).limit;
-    return wanted ? overruling_drop_in(host.files, one.key.id, *wanted) : std::nullopt;
+  static std::optional<ForeignLimit> overruled(const Desired& desired, system::Host& host) {
+    const auto wanted = model::from_attributes<MemlockUnit>(desired.settings).limit;
+    return wanted ? overruling_drop_in(host.files, desired.key.id, *wanted) : std::nullopt;
   }
 
   static std::optional<LockLimit> former_limit(const Change& change) {

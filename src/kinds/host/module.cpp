@@ -304,28 +304,28 @@ class ModuleKind final : public Kind {
   }
 
   /// systemd-modules-load and modprobe@.service both keep to blacklists.
-  static void check_loadable(const Desired& one, const std::vector<ForeignLine>& foreign,
+  static void check_loadable(const Desired& desired, const std::vector<ForeignLine>& foreign,
                              Diagnostics& diagnostics) {
     for (const auto& line : foreign) {
-      if (line.module != one.key.id) continue;
+      if (line.module != desired.key.id) continue;
       const bool blacklisted = line.sort == ForeignLine::Sort::kBlacklist;
       const bool refused = line.sort == ForeignLine::Sort::kInstall &&
                            (line.command.ends_with("/true") || line.command.ends_with("/false"));
       if (line.sort == ForeignLine::Sort::kInstall && !refused) {
         diagnostics.push_back(
             Diagnostic{Severity::kWarning,
-                       one.origins.at("name"),
+                       desired.origins.at("name"),
                        fmt::format("[[module]] name: {}:{} makes modprobe run \"{}\" instead of loading {}",
-                                   line.file, line.line, line.command, one.key.id),
+                                   line.file, line.line, line.command, desired.key.id),
                        "our options only reach the module if that command loads it by modprobe",
                        {}});
       }
       if (!blacklisted && !refused) continue;
       diagnostics.push_back(
           Diagnostic{Severity::kError,
-                     one.origins.at("name"),
+                     desired.origins.at("name"),
                      fmt::format("[[module]] name: {}:{} keeps {} from being loaded ({})", line.file,
-                                 line.line, one.key.id, blacklisted ? "blacklist" : "install"),
+                                 line.line, desired.key.id, blacklisted ? "blacklist" : "install"),
                      "remove that line, or write load = false here",
                      {}});
     }

@@ -38,7 +38,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kNeeds{
 
 void unknown_package(const model::Entry& names, const std::string& name, Diagnostics& diagnostics) {
   std::vector<std::string> known;
-  for (const auto& one : packages()) known.emplace_back(one.name);
+  for (const auto& package : packages()) known.emplace_back(package.name);
   const auto near = base::nearest(name, known);
   diagnostics.push_back(
       {Severity::kError,

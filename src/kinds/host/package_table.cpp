@@ -91,10 +91,10 @@ std::span<const Package> packages() { return kPackageTable; }
 
 const Package* find_package(std::string_view name) {
   const auto at = std::find_if(kPackageTable.begin(), kPackageTable.end(),
-                               [&](const Package& one) { return one.name == name; });
+                               [&](const Package& package) { return package.name == name; });
   if (at != kPackageTable.end()) return &*at;
-  const auto other = std::find_if(kPackageTable.begin(), kPackageTable.end(), [&](const Package& one) {
-    return !name.empty() && (one.rhel == name || one.suse == name);
+  const auto other = std::find_if(kPackageTable.begin(), kPackageTable.end(), [&](const Package& package) {
+    return !name.empty() && (package.rhel == name || package.suse == name);
   });
   return other == kPackageTable.end() ? nullptr : &*other;
 }

@@ -204,8 +204,8 @@ class ServiceKind final : public Kind, public NeedsWatching {
   static void need_units(const Bound& bound, std::vector<Desired>& out) {
     for (const auto& needed : kNeededUnits) {
       for (const auto* section : bound.of(needed.section)) {
-        const bool given = std::any_of(out.begin(), out.end(), [&](const Desired& one) {
-          return one.key.kind == kServiceKind && one.key.id == needed.unit;
+        const bool given = std::any_of(out.begin(), out.end(), [&](const Desired& resource) {
+          return resource.key.kind == kServiceKind && resource.key.id == needed.unit;
         });
         if (given || section->entries.empty()) continue;
         auto& desired = out.emplace_back();
@@ -240,25 +240,25 @@ class ServiceKind final : public Kind, public NeedsWatching {
     }
   }
 
-  static void postpone(Desired& one, std::string why) {
-    one.pending = std::move(why);
-    one.settings.clear();
+  static void postpone(Desired& desired, std::string why) {
+    desired.pending = std::move(why);
+    desired.settings.clear();
   }
 
   /// A start would be followed by a stop at once.
-  static void wait_for_need(Desired& one, const Unit& unit) {
-    const auto wanted = model::from_attributes<Service>(one.settings);
+  static void wait_for_need(Desired& desired, const Unit& unit) {
+    const auto wanted = model::from_attributes<Service>(desired.settings);
     if (wanted.running != true || !unit.stops_unneeded || runs(unit)) return;
-    one.pending = "systemd stops it while no other unit needs it (StopWhenUnneeded=yes)";
-    one.settings.erase("running");
+    desired.pending = "systemd stops it while no other unit needs it (StopWhenUnneeded=yes)";
+    desired.settings.erase("running");
   }
 
-  static void check_unit(Desired& one, const Unit& unit, const std::vector<Observed>& /*observed*/,
+  static void check_unit(Desired& desired, const Unit& unit, const std::vector<Observed>& /*observed*/,
                          Diagnostics& diagnostics) {
-    const auto wanted = model::from_attributes<Service>(one.settings);
+    const auto wanted = model::from_attributes<Service>(desired.settings);
     const auto refuse = [&](std::string_view key, std::string what, std::string hint) {
       diagnostics.push_back({Severity::kError,
-                             one.origins.at(std::string(key)),
+                             desired.origins.at(std::string(key)),
                              fmt::format("[[service]] {}: {}", key, what),
                              std::move(hint),
                              {}});
@@ -270,7 +270,7 @@ class ServiceKind final : public Kind, public NeedsWatching {
       return;
     }
     for (const std::string_view key : {"enabled", "running"}) {
-      if (model::value_of(one.settings, key) != model::Value{true}) continue;
+      if (model::value_of(desired.settings, key) != model::Value{true}) continue;
       if (unit.load == "masked" || unit.file == "masked") {
         refuse(key, unit.name + " is masked", "systemctl unmask " + unit.name + ", or leave it out here");
       } else if (unit.load == "bad-setting" || unit.load == "error") {
@@ -281,12 +281,12 @@ class ServiceKind final : public Kind, public NeedsWatching {
     if (wanted.enabled == true && unit.file == "static") {
       diagnostics.push_back(
           {Severity::kWarning,
-           one.origins.at("enabled"),
+           desired.origins.at("enabled"),
            fmt::format("[[service]] enabled: {} cannot be enabled, as its unit file has no [Install] section",
                        unit.name),
            "other units start it as they need it; leave enabled out",
            {}});
-      one.settings.erase("enabled");
+      desired.settings.erase("enabled");
     }
     if (wanted.running == true && unit.ends_by_itself) {
       refuse("running", unit.name + " ends by itself (Type=oneshot)", "leave running out");

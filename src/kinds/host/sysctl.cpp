@@ -169,7 +169,8 @@ class SysctlKind final : public Kind, public NeedsWatching, public MustStay, pub
     }
     if (host.offline) return {};
     std::vector<system::Link> links;
-    if (std::any_of(changes.begin(), changes.end(), [](const auto& one) { return !one.carried.empty(); })) {
+    if (std::any_of(changes.begin(), changes.end(),
+                    [](const auto& change) { return !change.carried.empty(); })) {
       auto found = host.links.observe_links();
       if (!found) return base::fail(found.error());
       links = std::move(*found);
@@ -265,27 +266,27 @@ class SysctlKind final : public Kind, public NeedsWatching, public MustStay, pub
   }
 
   /// Of a setting that the kernel does not show.
-  static void explain_missing(Desired& one, World& world, Diagnostics& diagnostics) {
-    const auto& path = one.key.id;
+  static void explain_missing(Desired& desired, World& world, Diagnostics& diagnostics) {
+    const auto& path = desired.key.id;
     const auto interface = sysctl_interface(path);
     const auto* link = interface.empty() ? nullptr : world.named(interface);
     if (is_unreadable(path, world.host())) {
-      one.pending = path + " cannot be read back";
+      desired.pending = path + " cannot be read back";
       diagnostics.push_back({Severity::kError,
-                             one.where,
+                             desired.where,
                              fmt::format("[[sysctl]] {} cannot be read back", path),
                              "it could never be verified; set it by a command or a unit",
                              {}});
     } else if (link != nullptr && link->name != interface) {
-      one.pending = fmt::format("{} is an alternative name of {}", interface, link->name);  // reported
+      desired.pending = fmt::format("{} is an alternative name of {}", interface, link->name);  // reported
     } else {
-      one.pending = interface.empty() ? "the running kernel does not have this setting"
-                                      : fmt::format("there is no interface {} now", interface);
+      desired.pending = interface.empty() ? "the running kernel does not have this setting"
+                                          : fmt::format("there is no interface {} now", interface);
       if (interface.empty()) {
         const auto near = similar(path, world.host().files);
         diagnostics.push_back(
             {Severity::kWarning,
-             one.where,
+             desired.where,
              fmt::format("[[sysctl]] key: the running kernel does not have {}", path),
              near ? fmt::format("did you mean \"{}\"?", *near)
                   : "it waits until a module brings the setting; check the spelling, or load the module with "
@@ -318,8 +319,8 @@ class SysctlKind final : public Kind, public NeedsWatching, public MustStay, pub
   }
 
   /// Whether the entry that makes its interface, or loads its module, is going to do so in this run.
-  static bool comes(const Desired& one, const std::map<model::Key, const Desired*>& makers) {
-    const auto at = makers.find(one.needs.front());
+  static bool comes(const Desired& desired, const std::map<model::Key, const Desired*>& makers) {
+    const auto at = makers.find(desired.needs.front());
     return at != makers.end() && !at->second->pending && !at->second->ignore && !at->second->absent;
   }
 };

@@ -297,17 +297,17 @@ class LinkNameKind final : public Kind, public HeldByPort {
     if (links.empty()) return out;
     auto now = observe_carried_states(host, links);
     if (!now) return base::fail(now.error());
-    for (auto& one : *now) {
+    for (auto& state : *now) {
       const auto at = std::find_if(then.begin(), then.end(), [&](const CarriedState& other) {
-        return other.carried.index == one.carried.index;
+        return other.carried.index == state.carried.index;
       });
       if (at == then.end()) continue;
-      std::erase_if(one.carried.items, [&](const auto& item) {
+      std::erase_if(state.carried.items, [&](const auto& item) {
         return std::find(at->carried.items.begin(), at->carried.items.end(), item) != at->carried.items.end();
       });
-      one.up = at->up;
-      if (one.carried.name == at->carried.becomes) one.carried.becomes = at->carried.name;
-      if (!one.carried.items.empty()) out.push_back(std::move(one));
+      state.up = at->up;
+      if (state.carried.name == at->carried.becomes) state.carried.becomes = at->carried.name;
+      if (!state.carried.items.empty()) out.push_back(std::move(state));
     }
     return out;
   }

@@ -77,7 +77,7 @@ const Desired* renaming(const Link& child, const std::vector<Desired>& desired, 
   return at == desired.end() ? nullptr : &*at;
 }
 
-void check_taken(const Desired& one, const std::string& wanted, const Link* mine,
+void check_taken(const Desired& resource, const std::string& wanted, const Link* mine,
                  const std::vector<Desired>& desired, const World& world, const std::set<int>& moving,
                  Diagnostics& diagnostics) {
   const auto* holder = world.named(wanted);
@@ -88,7 +88,7 @@ void check_taken(const Desired& one, const std::string& wanted, const Link* mine
     // Ports get their names before what is over them: P_Key interfaces are called after their ports.
     auto& d = diagnostics.emplace_back(
         Diagnostic{Severity::kError,
-                   one.origins.at("name"),
+                   resource.origins.at("name"),
                    fmt::format("[[ipoib]] name: \"{}\" is still the name of the interface of P_Key {}, which "
                                "is renamed only after the port",
                                wanted, holder->ipoib->pkey.text()),
@@ -99,7 +99,7 @@ void check_taken(const Desired& one, const std::string& wanted, const Link* mine
   }
   diagnostics.push_back(
       Diagnostic{Severity::kError,
-                 one.origins.at("name"),
+                 resource.origins.at("name"),
                  fmt::format("[[ipoib]] name: \"{}\" is {} interface {} (index {}){}", wanted,
                              altname ? "an alternative name of" : "already the name of", holder->name,
                              holder->index, altname ? "" : ", which is not in the document"),
@@ -108,7 +108,7 @@ void check_taken(const Desired& one, const std::string& wanted, const Link* mine
                  {}});
 }
 
-void warn_foreign(const Desired& one, const std::string& wanted, const std::vector<ForeignName>& others,
+void warn_foreign(const Desired& desired, const std::string& wanted, const std::vector<ForeignName>& others,
                   Diagnostics& diagnostics) {
   for (const auto& other : others) {
     if (other.name == wanted && other.same_port && !other.wins) continue;  // says the same
@@ -125,7 +125,7 @@ void warn_foreign(const Desired& one, const std::string& wanted, const std::vect
                  : "ours is read later and wins; remove the line there to keep the two from disagreeing";
     }
     diagnostics.push_back(
-        Diagnostic{Severity::kWarning, one.origins.at("name"), std::move(message), std::move(hint), {}});
+        Diagnostic{Severity::kWarning, desired.origins.at("name"), std::move(message), std::move(hint), {}});
   }
 }
 

@@ -106,10 +106,10 @@ class PkeyKind final : public Kind,
     std::unordered_map<int, const CarriedState*> by_index;
     for (const auto& state : *carried_states) by_index.emplace(state.carried.index, &state);
     for (auto& [change, index] : carrying) {
-      auto one = *by_index.at(index);
+      auto state = *by_index.at(index);
       const auto wanted = text_at(change->after, "name");
-      if (wanted != one.carried.name) one.carried.becomes = wanted;
-      change->carried = pack({&one, 1});
+      if (wanted != state.carried.name) state.carried.becomes = wanted;
+      change->carried = pack({&state, 1});
     }
     return detail::carry_profiles(changes, world);
   }

@@ -133,28 +133,28 @@ Result<void> make_by_sysfs(std::vector<BySysfs> todo, system::Host& host) {
   while (!todo.empty()) {
     std::map<std::string, BySysfs> round;
     std::vector<BySysfs> later;
-    for (auto& one : todo) {
-      auto name = one.first_name();
-      if (!round.try_emplace(std::move(name), one).second) later.push_back(std::move(one));
+    for (auto& child : todo) {
+      auto name = child.first_name();
+      if (!round.try_emplace(std::move(name), child).second) later.push_back(std::move(child));
     }
     todo = std::move(later);
     bool renames = false;
-    for (const auto& [made, one] : round) {
-      if (auto done = host.ipoib.create_child(one.parent->name, one.pkey); !done) return done;
-      renames = renames || made != one.wanted;
+    for (const auto& [made, child] : round) {
+      if (auto done = host.ipoib.create_child(child.parent->name, child.pkey); !done) return done;
+      renames = renames || made != child.wanted;
     }
     if (!renames) continue;
     auto world = World::observe_links(host);
     if (!world) return base::fail(world.error());
     std::vector<LinkRequest> requests;
-    for (const auto& [made, one] : round) {
-      if (made == one.wanted) continue;
+    for (const auto& [made, child] : round) {
+      if (made == child.wanted) continue;
       const auto* link = world->named(made);
-      if (link == nullptr || link->parent != one.parent->index)
+      if (link == nullptr || link->parent != child.parent->index)
         return base::fail(Code::kNotFound, fmt::format("{}: the interface is not there", made));
-      const bool free = world->named(one.wanted) == nullptr;
+      const bool free = world->named(child.wanted) == nullptr;
       requests.emplace_back(
-          SetLink{.index = link->index, .name = free ? one.wanted : system::temporary_name(link->index)});
+          SetLink{.index = link->index, .name = free ? child.wanted : system::temporary_name(link->index)});
     }
     if (auto done = execute(host, requests); !done) return done;
   }

@@ -29,13 +29,13 @@ namespace {
 
 constexpr std::string_view kChildSection = "[[ipoib.pkey]]";
 
-const Link* link_of(const Desired& one, const World& world) {
-  if (one.key.kind == kPkeyKind) {
-    const auto id = pkey_id(one.key);
+const Link* link_of(const Desired& desired, const World& world) {
+  if (desired.key.kind == kPkeyKind) {
+    const auto id = pkey_id(desired.key);
     return id ? child_of(*id, world) : nullptr;
   }
-  if (one.key.kind != "link_name") return nullptr;
-  const auto guid = model::Guid::parse(one.key.id);
+  if (desired.key.kind != "link_name") return nullptr;
+  const auto guid = model::Guid::parse(desired.key.id);
   return guid ? world.parent(*guid) : nullptr;
 }
 
@@ -61,26 +61,26 @@ class Checker {
     }
   }
 
-  void check(Desired& one) {
-    const auto id = pkey_id(one.key);
+  void check(Desired& desired) {
+    const auto id = pkey_id(desired.key);
     const auto* parent = id ? world_.parent(id->guid) : nullptr;
     if (parent == nullptr) return;
     if (id->pkey == parent->ipoib->pkey) {
-      if (one.absent) return;
+      if (desired.absent) return;
       error(
-          one.where,
+          desired.where,
           fmt::format("{} pkey: {} is the P_Key of {} itself", kChildSection, id->pkey.text(), parent->name),
           "leave the entry out: the port's own interface is in that partition");
       return;
     }
     const auto* link = child_of(*id, world_);
-    if (link != nullptr && doubled(one, *id, *link, *parent)) return;
-    if (one.absent) return;
-    const auto at = now_.find(one.key);
-    check_capability(one, at == now_.end() ? nullptr : at->second, link != nullptr ? *link : *parent,
+    if (link != nullptr && doubled(desired, *id, *link, *parent)) return;
+    if (desired.absent) return;
+    const auto at = now_.find(desired.key);
+    check_capability(desired, at == now_.end() ? nullptr : at->second, link != nullptr ? *link : *parent,
                      kChildSection, id->guid, world_, diagnostics_);
-    if (link != nullptr) check_master(one, *link);
-    check_names(one, *id, link, *parent);
+    if (link != nullptr) check_master(desired, *link);
+    check_names(desired, *id, link, *parent);
   }
 
  private:
@@ -88,22 +88,22 @@ class Checker {
     diagnostics_.push_back(child_error(where, std::move(message), std::move(hint)));
   }
 
-  [[nodiscard]] bool made_anew(const Desired& one, const Link& link) const {
-    const auto at = now_.find(one.key);
-    const bool hands = at != now_.end() && model::value_of(one.settings, kManagedBy) !=
+  [[nodiscard]] bool made_anew(const Desired& desired, const Link& link) const {
+    const auto at = now_.find(desired.key);
+    const bool hands = at != now_.end() && model::value_of(desired.settings, kManagedBy) !=
                                                model::value_of(at->second->settings, kManagedBy);
-    const auto wanted = model::from_attributes<PkeyLink>(one.settings);
+    const auto wanted = model::from_attributes<PkeyLink>(desired.settings);
     return hands ||
            (wanted.mode && *wanted.mode != link.ipoib->mode && !world_.host().ipoib.has_mode_file(link.name));
   }
 
   /// A re-created interface would not be in its bond any more, and a bond of IPoIB interfaces goes with its
   /// last one (bond_slave_netdev_event()).
-  void check_master(const Desired& one, const Link& link) {
+  void check_master(const Desired& desired, const Link& link) {
     const auto* master = link.master == 0 ? nullptr : world_.link(link.master);
-    if (master == nullptr || !made_anew(one, link)) return;
-    const auto mode = one.origins.find("mode");
-    error(mode == one.origins.end() ? one.where : mode->second,
+    if (master == nullptr || !made_anew(desired, link)) return;
+    const auto mode = desired.origins.find("mode");
+    error(mode == desired.origins.end() ? desired.where : mode->second,
           fmt::format("{}: {} must be deleted and re-created for this, and is in {}", kChildSection,
                       link.name, master->name),
           fmt::format("take it out first: ip link set {} nomaster", link.name));
@@ -111,23 +111,23 @@ class Checker {
 
   /// Of two interfaces of one partition only one can be meant; with the other one there the entry would not
   /// hold, or the wrong one would be taken. Every other use of the key must find the same one: the first.
-  bool doubled(const Desired& one, const PkeyId& id, const Link& link, const Link& parent) {
+  bool doubled(const Desired& desired, const PkeyId& id, const Link& link, const Link& parent) {
     if (!id.name.empty()) return false;
     std::vector<const Link*> staying;
     for (const auto* other : siblings_of(id, world_)) {
       if (other == &link || !leaving_.contains(other->index)) staying.push_back(other);
     }
     if (staying.size() < 2) return false;
-    const auto wanted = text_at(one.settings, "name");
+    const auto wanted = text_at(desired.settings, "name");
     const auto* other = staying.front() != &link ? staying.front() : staying[1];
     for (const auto* each : staying) {
       if (each != &link && each->name == wanted) other = each;
     }
-    if (!one.absent && staying.front() == &link && other->name != wanted && !made_anew(one, link)) {
-      warn_of_a_second(one, id, *other, parent);
+    if (!desired.absent && staying.front() == &link && other->name != wanted && !made_anew(desired, link)) {
+      warn_of_a_second(desired, id, *other, parent);
       return false;
     }
-    error(one.where,
+    error(desired.where,
           fmt::format("{}: {} and {} are both interfaces of P_Key {} over {}", kChildSection, link.name,
                       other->name, id.pkey.text(), parent.name),
           how_to_remove(*other, link, wanted));
@@ -136,12 +136,12 @@ class Checker {
 
   /// The entry's own holds, but the port is in the partition twice. With the backend networkmanager its kind
   /// warns of such profiles.
-  void warn_of_a_second(const Desired& one, const PkeyId& id, const Link& other, const Link& parent) {
-    if (nm_profiles(world_.host().files).contains(one.key.id)) return;
+  void warn_of_a_second(const Desired& desired, const PkeyId& id, const Link& other, const Link& parent) {
+    if (nm_profiles(world_.host().files).contains(desired.key.id)) return;
     const auto profile = profile_that_makes(other, world_);
     if (!profile) return;
     diagnostics_.push_back({Severity::kWarning,
-                            one.where,
+                            desired.where,
                             fmt::format("{}: {} is a second interface of P_Key {} over {}", kChildSection,
                                         other.name, id.pkey.text(), parent.name),
                             how_to_stop(*profile, other.name),
@@ -156,11 +156,11 @@ class Checker {
     return fmt::format("remove the one that is too many: ip link del {}", other.name);
   }
 
-  void check_names(const Desired& one, const PkeyId& id, const Link* link, const Link& parent) {
-    const auto wanted = text_at(one.settings, "name");
+  void check_names(const Desired& desired, const PkeyId& id, const Link* link, const Link& parent) {
+    const auto wanted = text_at(desired.settings, "name");
     const auto at = [&](const char* field) {
-      const auto origin = one.origins.find(field);
-      return origin == one.origins.end() ? one.where : origin->second;
+      const auto origin = desired.origins.find(field);
+      return origin == desired.origins.end() ? desired.where : origin->second;
     };
     const auto* holder = world_.named(wanted);
     if (holder != nullptr && holder != link && !leaving_.contains(holder->index)) {
@@ -179,8 +179,8 @@ class Checker {
         return;
       }
     }
-    const auto mode = model::from_attributes<PkeyLink>(one.settings).mode;
-    if (mode != model::IpoibMode::kConnected || (link != nullptr && !made_anew(one, *link))) return;
+    const auto mode = model::from_attributes<PkeyLink>(desired.settings).mode;
+    if (mode != model::IpoibMode::kConnected || (link != nullptr && !made_anew(desired, *link))) return;
     const auto port = ports_.find(parent.index);
     const auto first = kernel_name(port == ports_.end() ? parent.name : port->second, id.pkey);
     holder = first == wanted ? nullptr : world_.named(first);

@@ -57,7 +57,7 @@ std::optional<ChildProfile> child_profile(const std::string& file, const std::st
 /// profiles of its own making, too, which go with it, and at times that of the port.
 bool makes_children(const NmState& state, const std::string& uuid, system::Files& files) {
   const auto active = std::find_if(state.active.begin(), state.active.end(),
-                                   [&](const auto& one) { return one.uuid == uuid; });
+                                   [&](const auto& connection) { return connection.uuid == uuid; });
   return std::any_of(state.files.begin(), state.files.end(), [&](const std::string& file) {
     if (nm_id(std::string_view(file).substr(file.rfind('/') + 1))) return false;
     const auto text = files.read(file);
@@ -75,7 +75,7 @@ std::optional<std::string> profile_of(const Change& change) {
 
 bool is_active(const NmState& state, const std::string& uuid) {
   return std::any_of(state.active.begin(), state.active.end(),
-                     [&](const auto& one) { return one.uuid == uuid; });
+                     [&](const auto& connection) { return connection.uuid == uuid; });
 }
 
 /// By request: then it does not come up again by itself, as it does when its interface is merely deleted
@@ -126,7 +126,7 @@ Result<void> update_or_hand_over(std::span<const Change> changes, system::Host& 
 }
 
 Result<void> carry_profiles(std::span<Change*> changes, const World& world) {
-  if (std::none_of(changes.begin(), changes.end(), [](const Change* one) { return hands_over(*one); }))
+  if (std::none_of(changes.begin(), changes.end(), [](const Change* change) { return hands_over(*change); }))
     return {};
   auto& host = world.host();
   const auto state = host.network_manager.observe();

@@ -52,26 +52,28 @@ class NetworkdKind final : public Kind, public HeldByPort {
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
     const Backends backends(bound);
     std::set<const model::Section*> checked;
-    for (const auto& one : addressing_of(bound, nullptr)) {
-      if (one.absent || backends.of(*one.port) != Backend::kNetworkd) continue;
-      if (!one.ignore && checked.insert(one.section).second) check_networkd_method(one.ipv4, diagnostics);
+    for (const auto& addressing : addressing_of(bound, nullptr)) {
+      if (addressing.absent || backends.of(*addressing.port) != Backend::kNetworkd) continue;
+      if (!addressing.ignore && checked.insert(addressing.section).second)
+        check_networkd_method(addressing.ipv4, diagnostics);
       Desired desired;
-      desired.key = {std::string(kNetworkdKind), one.id()};
-      desired.label = "networkd of " + one.label;
-      desired.where = one.section->where;
-      desired.ignore = one.ignore;
-      desired.pending = one.port->pending;
-      if (one.port->guid && !one.ignore) {
-        desired.settings = model::to_attributes(wanted_network(one));
+      desired.key = {std::string(kNetworkdKind), addressing.id()};
+      desired.label = "networkd of " + addressing.label;
+      desired.where = addressing.section->where;
+      desired.ignore = addressing.ignore;
+      desired.pending = addressing.port->pending;
+      if (addressing.port->guid && !addressing.ignore) {
+        desired.settings = model::to_attributes(wanted_network(addressing));
         // Anything that is not mentioned is not in the file.
         for (const auto& spec : fields()) {
           if (spec.name != "active") desired.settings.try_emplace(std::string(spec.name));
         }
-        if (!one.down && !one.port->pending) desired.settings["active"] = true;
+        if (!addressing.down && !addressing.port->pending) desired.settings["active"] = true;
       }
-      for (const auto& [field, value] : desired.settings) desired.origins[field] = origin_of(one, field);
-      desired.needs = {{"backend", one.port->id}, {"link_name", one.port->id}, one.link};
-      if (one.pkey) desired.needs.push_back({std::string(kNetworkdKind), one.port->id});
+      for (const auto& [field, value] : desired.settings)
+        desired.origins[field] = origin_of(addressing, field);
+      desired.needs = {{"backend", addressing.port->id}, {"link_name", addressing.port->id}, addressing.link};
+      if (addressing.pkey) desired.needs.push_back({std::string(kNetworkdKind), addressing.port->id});
       out.push_back(std::move(desired));
     }
   }
@@ -105,15 +107,15 @@ class NetworkdKind final : public Kind, public HeldByPort {
     if (!inet_states) return base::fail(inet_states.error());
     std::map<int, std::string> used;  // files, by the interface
     for (const auto& now : **state) used.emplace(now.index, now.file);
-    for (auto& one : out) {
-      const auto file = model::from_attributes<NetworkdFile>(one.settings);
-      const auto* link = interface_of(one.key.id, world);
+    for (auto& observed : out) {
+      const auto file = model::from_attributes<NetworkdFile>(observed.settings);
+      const auto* link = interface_of(observed.key.id, world);
       if (link == nullptr || file.unmanaged == true) continue;
       const auto at = used.find(link->index);
-      const bool its = at != used.end() && at->second == networkd_file(one.key.id);
+      const bool its = at != used.end() && at->second == networkd_file(observed.key.id);
       auto missing = detail::missing_of(file, inet_states->of(link->index));
-      one.settings["active"] = its && missing.empty();
-      if (its && !missing.empty()) one.settings["missing"] = std::move(missing);
+      observed.settings["active"] = its && missing.empty();
+      if (its && !missing.empty()) observed.settings["missing"] = std::move(missing);
     }
     return out;
   }
@@ -205,25 +207,25 @@ class NetworkdKind final : public Kind, public HeldByPort {
   }
 
  private:
-  static model::Location origin_of(const Addressing& one, std::string_view field) {
+  static model::Location origin_of(const Addressing& addressing, std::string_view field) {
     const auto first = [&](std::string_view key) {
-      for (const auto* family : {&one.ipv4, &one.ipv6}) {
+      for (const auto* family : {&addressing.ipv4, &addressing.ipv6}) {
         if (family->section != nullptr && family->section->find(key) != nullptr) return family->place(key);
       }
-      return one.section->where;
+      return addressing.section->where;
     };
     if (field == "routes") return first("gateway");
-    if (field == "dhcp" && one.ipv4.section != nullptr) return one.ipv4.place("method");
-    if ((field == "router_advertisements" || field == "link_local") && one.ipv6.section != nullptr)
-      return one.ipv6.place("method");
+    if (field == "dhcp" && addressing.ipv4.section != nullptr) return addressing.ipv4.place("method");
+    if ((field == "router_advertisements" || field == "link_local") && addressing.ipv6.section != nullptr)
+      return addressing.ipv6.place("method");
     return first(field);
   }
 
   static bool loses_addresses(const Change& change) {
     const auto after = addresses_in(model::from_attributes<NetworkdFile>(change.after));
     const auto before = addresses_in(model::from_attributes<NetworkdFile>(change.before));
-    return std::any_of(before.begin(), before.end(), [&](const auto& one) {
-      return std::find(after.begin(), after.end(), one) == after.end();
+    return std::any_of(before.begin(), before.end(), [&](const auto& item) {
+      return std::find(after.begin(), after.end(), item) == after.end();
     });
   }
 };

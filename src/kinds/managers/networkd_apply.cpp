@@ -38,8 +38,8 @@ bool same_place(const system::InetRoute& a, const system::InetRoute& b) {
 }
 
 template <class List>
-bool contains(const List& list, const typename List::value_type& one) {
-  return std::find(list.begin(), list.end(), one) != list.end();
+bool contains(const List& list, const typename List::value_type& item) {
+  return std::find(list.begin(), list.end(), item) != list.end();
 }
 
 bool is_four(const model::IpPrefix& prefix) { return prefix.address.family == model::Family::kIpv4; }
@@ -47,7 +47,7 @@ bool is_four(const model::IpPrefix& prefix) { return prefix.address.family == mo
 NetworkdFile without_missing(NetworkdFile file) {
   const auto missing = file.missing.value_or(std::vector<std::string>{});
   for (auto* list : {&file.addresses, &file.routes}) {
-    if (*list) std::erase_if(**list, [&](const std::string& one) { return contains(missing, one); });
+    if (*list) std::erase_if(**list, [&](const std::string& item) { return contains(missing, item); });
   }
   return file;
 }
@@ -101,10 +101,10 @@ Result<void> release(const std::vector<NetworkStep>& steps, const World& world, 
     const auto stay = addresses_in(step.stays);
     for (const auto& route : routes_in(step.before)) {
       if (contains(kept, route)) continue;
-      for (const auto& one : now.routes) {
-        if (!same_place(one, route)) continue;
-        requests.emplace_back(system::DeleteRoute{link->name, one});
-        gone.push_back(one);
+      for (const auto& held : now.routes) {
+        if (!same_place(held, route)) continue;
+        requests.emplace_back(system::DeleteRoute{link->name, held});
+        gone.push_back(held);
       }
     }
     const auto there = [&](const model::IpPrefix& prefix) {
@@ -161,7 +161,7 @@ Result<std::optional<ConfigurationProgress>> observe_progress(const std::vector<
   if (!state) return base::fail(state.error());
   if (!*state) return std::optional<ConfigurationProgress>{};
   ConfigurationProgress progress{std::move(*world), std::move(*inet_states), {}};
-  for (const auto& one : **state) progress.links.emplace(one.index, one);
+  for (const auto& link : **state) progress.links.emplace(link.index, link);
   return std::optional(std::move(progress));
 }
 
@@ -248,7 +248,7 @@ std::vector<std::string> missing_of(const NetworkdFile& file, const InetState& n
     const auto route = routes_in(alone);
     const bool there =
         route.empty() || std::any_of(now.routes.begin(), now.routes.end(),
-                                     [&](const auto& one) { return same_place(one, route.front()); });
+                                     [&](const auto& held) { return same_place(held, route.front()); });
     if (!there) out.push_back(text);
   }
   return out;
@@ -269,7 +269,7 @@ std::vector<std::string> routes_lost(const Change& change, const system::Link& l
   std::vector<std::string> out;
   for (const auto& route : now.routes) {
     const bool own = std::any_of(ours.begin(), ours.end(),
-                                 [&](const system::InetRoute& one) { return same_place(one, route); });
+                                 [&](const system::InetRoute& listed) { return same_place(listed, route); });
     if (route.family != model::Family::kIpv4 || route.made_by_kernel || !route.via || own) continue;
     out.push_back(fmt::format(
         "the route to {} over {}, which the document does not list, is lost with the last IPv4 address of {}",

@@ -73,7 +73,7 @@ Result<ProfileStep> step_of(const Change& change, const World& world, system::Ho
 
 bool is_active(const NmState& state, const std::string& uuid) {
   return std::any_of(state.active.begin(), state.active.end(),
-                     [&](const auto& one) { return one.uuid == uuid && one.activated; });
+                     [&](const auto& connection) { return connection.uuid == uuid && connection.activated; });
 }
 
 /// A port's profile fits its P_Key interfaces as well, and NetworkManager may have taken one of them.

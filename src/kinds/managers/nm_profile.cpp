@@ -32,23 +32,23 @@ namespace {
 constexpr std::string_view kNmProfileKind = "nm_profile";
 
 /// Settings that NetworkManager does not support.
-void check_expressible(const Addressing& one, Diagnostics& diagnostics) {
+void check_expressible(const Addressing& addressing, Diagnostics& diagnostics) {
   const auto error = [&](const model::Location& where, std::string message, std::string hint) {
     diagnostics.push_back({Severity::kError, where, std::move(message), std::move(hint), {}});
   };
-  const auto label = one.pkey ? "[[ipoib.pkey]]" : "[[ipoib]]";
-  if (const auto* umcast = one.section->find("umcast")) {
+  const auto label = addressing.pkey ? "[[ipoib.pkey]]" : "[[ipoib]]";
+  if (const auto* umcast = addressing.section->find("umcast")) {
     error(umcast->where, fmt::format("{} umcast: NetworkManager has no such setting", label),
           "leave it out, or use backend = \"direct\"");
   }
-  if (!one.pkey) return;
-  if (one.port->name.empty() && !one.port->pending) {
-    error(one.section->where, fmt::format("{}: the name of the port's interface is not known", label),
+  if (!addressing.pkey) return;
+  if (addressing.port->name.empty() && !addressing.port->pending) {
+    error(addressing.section->where, fmt::format("{}: the name of the port's interface is not known", label),
           "give the [[ipoib]] entry a name: a P_Key profile of NetworkManager needs it");
   }
-  const auto* name = one.section->find("name");
-  const auto only = fmt::format("{}.{:04x}", one.port->name, one.pkey->full());
-  if (name != nullptr && !one.port->name.empty() && model::text_of(name->value) != only) {
+  const auto* name = addressing.section->find("name");
+  const auto only = fmt::format("{}.{:04x}", addressing.port->name, addressing.pkey->full());
+  if (name != nullptr && !addressing.port->name.empty() && model::text_of(name->value) != only) {
     error(name->where, fmt::format("{} name: NetworkManager names this interface {}", label, only),
           "leave the name out, or use backend = \"direct\"");
   }
@@ -68,26 +68,27 @@ void check_nm_method(const WantedFamily& family, Diagnostics& diagnostics) {
        {}});
 }
 
-NmProfile wanted_profile(const Addressing& one) {
+NmProfile wanted_profile(const Addressing& addressing) {
   NmProfile out;
-  const auto* name = one.port->section->find("name");
-  if (one.port->names && name != nullptr) {
-    out.name = one.pkey ? fmt::format("{}.{:04x}", one.port->name, one.pkey->full()) : one.port->name;
+  const auto* name = addressing.port->section->find("name");
+  if (addressing.port->names && name != nullptr) {
+    out.name = addressing.pkey ? fmt::format("{}.{:04x}", addressing.port->name, addressing.pkey->full())
+                               : addressing.port->name;
   } else {
     // The kernel's name for it may be another one at the next boot.
-    out.name = "IPoIB " + one.port->id + (one.pkey ? " P_Key " + one.pkey->text() : "");
+    out.name = "IPoIB " + addressing.port->id + (addressing.pkey ? " P_Key " + addressing.pkey->text() : "");
   }
-  if (one.pkey) {
-    out.pkey = one.pkey;
-    out.parent = one.port->name;
+  if (addressing.pkey) {
+    out.pkey = addressing.pkey;
+    out.parent = addressing.port->name;
   }
-  const auto written = one.section->attributes();
+  const auto written = addressing.section->attributes();
   if (const auto mode = model::Codec<model::IpoibMode>::parse(model::value_of(written, "mode")))
     out.mode = *mode;
   if (const auto mtu = model::Codec<model::Mtu>::parse(model::value_of(written, "mtu"))) out.mtu = *mtu;
-  out.autoconnect = !one.down;
-  out.ipv4 = inet_lines(one.ipv4);
-  out.ipv6 = inet_lines(one.ipv6);
+  out.autoconnect = !addressing.down;
+  out.ipv4 = inet_lines(addressing.ipv4);
+  out.ipv6 = inet_lines(addressing.ipv6);
   return out;
 }
 
@@ -108,29 +109,30 @@ class NmProfileKind final : public Kind, public ClearsAway, public HeldByPort {
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
     const Backends backends(bound);
     std::set<const model::Section*> checked;
-    for (const auto& one : addressing_of(bound, nullptr)) {
-      if (one.absent || backends.of(*one.port) != Backend::kNetworkManager) continue;
-      if (!one.ignore) check_expressible(one, diagnostics);
-      if (!one.ignore && checked.insert(one.ipv4.section).second) check_nm_method(one.ipv4, diagnostics);
+    for (const auto& addressing : addressing_of(bound, nullptr)) {
+      if (addressing.absent || backends.of(*addressing.port) != Backend::kNetworkManager) continue;
+      if (!addressing.ignore) check_expressible(addressing, diagnostics);
+      if (!addressing.ignore && checked.insert(addressing.ipv4.section).second)
+        check_nm_method(addressing.ipv4, diagnostics);
       Desired desired;
-      desired.key = {std::string(kNmProfileKind), one.id()};
-      desired.label = "profile of " + one.label;
-      desired.where = one.section->where;
-      desired.ignore = one.ignore;
-      desired.pending = one.port->pending;
-      const bool known = one.port->guid && (!one.pkey || !one.port->name.empty());
-      if (known && !one.ignore) {
-        desired.settings = model::to_attributes(wanted_profile(one));
+      desired.key = {std::string(kNmProfileKind), addressing.id()};
+      desired.label = "profile of " + addressing.label;
+      desired.where = addressing.section->where;
+      desired.ignore = addressing.ignore;
+      desired.pending = addressing.port->pending;
+      const bool known = addressing.port->guid && (!addressing.pkey || !addressing.port->name.empty());
+      if (known && !addressing.ignore) {
+        desired.settings = model::to_attributes(wanted_profile(addressing));
         desired.settings.try_emplace("mtu");  // without one in the document there is none in the profile
       }
       for (const auto& [field, value] : desired.settings) {
-        const auto* entry = one.section->find(field);
-        desired.origins[field] = entry == nullptr ? one.section->where : entry->where;
+        const auto* entry = addressing.section->find(field);
+        desired.origins[field] = entry == nullptr ? addressing.section->where : entry->where;
       }
-      if (one.ipv4.section != nullptr) desired.origins["ipv4"] = one.ipv4.section->where;
-      if (one.ipv6.section != nullptr) desired.origins["ipv6"] = one.ipv6.section->where;
-      desired.needs = {{"backend", one.port->id}, {"link_name", one.port->id}};
-      if (one.pkey) desired.needs.push_back({std::string(kNmProfileKind), one.port->id});
+      if (addressing.ipv4.section != nullptr) desired.origins["ipv4"] = addressing.ipv4.section->where;
+      if (addressing.ipv6.section != nullptr) desired.origins["ipv6"] = addressing.ipv6.section->where;
+      desired.needs = {{"backend", addressing.port->id}, {"link_name", addressing.port->id}};
+      if (addressing.pkey) desired.needs.push_back({std::string(kNmProfileKind), addressing.port->id});
       out.push_back(std::move(desired));
     }
   }
@@ -164,17 +166,17 @@ class NmProfileKind final : public Kind, public ClearsAway, public HeldByPort {
     if (!*state) return out;
     const auto addresses = host.inet.observe_addresses();
     if (!addresses) return base::fail(addresses.error());
-    for (auto& one : out) {
-      if (one.settings.empty()) continue;
-      const auto uuid = nm_uuid(one.key.id);
+    for (auto& observed : out) {
+      if (observed.settings.empty()) continue;
+      const auto uuid = nm_uuid(observed.key.id);
       const bool up = std::any_of((*state)->active.begin(), (*state)->active.end(), [&](const auto& active) {
         return active.uuid == uuid && active.activated;
       });
-      const auto* link = interface_of(one.key.id, world);
-      const auto profile = model::from_attributes<NmProfile>(one.settings);
+      const auto* link = interface_of(observed.key.id, world);
+      const auto profile = model::from_attributes<NmProfile>(observed.settings);
       const auto effect = up && link != nullptr ? detail::effect_of(profile, *link, *addresses) : NmProfile{};
-      one.settings["active"] = detail::in_effect(profile, effect);
-      one.settings.merge(model::to_attributes(effect));
+      observed.settings["active"] = detail::in_effect(profile, effect);
+      observed.settings.merge(model::to_attributes(effect));
     }
     for (const auto& file : (*state)->files) {
       // Loaded still, although its file is gone: it is not gone.
@@ -313,17 +315,17 @@ class NmProfileKind final : public Kind, public ClearsAway, public HeldByPort {
 
  private:
   /// Of a profile that is up, and of which only a part is not in effect, that part is wanted by name.
-  static void name_what_drifted(Desired& one, const Observed& observed) {
+  static void name_what_drifted(Desired& desired, const Observed& observed) {
     const auto now = model::from_attributes<NmProfile>(observed.settings);
-    const auto wanted = model::from_attributes<NmProfile>(one.settings);
+    const auto wanted = model::from_attributes<NmProfile>(desired.settings);
     if (wanted.active != true || now.active != false || !now.live_mode) return;
     NmProfile live;
     live.live_mode = wanted.mode ? wanted.mode : now.mode;
     live.live_mtu = wanted.mtu;
-    one.settings.erase("active");
-    one.settings.merge(model::to_attributes(live));
-    one.settings.emplace("missing", model::Value{});
-    for (const auto* field : {"live_mode", "live_mtu", "missing"}) one.origins[field] = one.where;
+    desired.settings.erase("active");
+    desired.settings.merge(model::to_attributes(live));
+    desired.settings.emplace("missing", model::Value{});
+    for (const auto* field : {"live_mode", "live_mtu", "missing"}) desired.origins[field] = desired.where;
   }
 
   /// Profiles have mode 0600: a caller other than root has nothing to compare.

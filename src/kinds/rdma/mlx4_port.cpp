@@ -228,7 +228,8 @@ class Mlx4PortKind final : public Kind {
 
   Result<void> prepare(std::span<Change*> changes, World& world) const override {
     std::map<std::string, std::string> devices;  // the last of an adapter
-    for (const auto& one : world.snapshot().devices) devices.insert_or_assign(one.pci, " " + one.name);
+    for (const auto& device : world.snapshot().devices)
+      devices.insert_or_assign(device.pci, " " + device.name);
     for (auto* change : changes) {
       const auto wanted = model::from_attributes<Mlx4PortTypes>(change->after).ports;
       const auto before = model::from_attributes<Mlx4PortTypes>(change->before).ports;
@@ -279,20 +280,20 @@ class Mlx4PortKind final : public Kind {
  private:
   /// With SR-IOV the driver fixes the types when it is loaded, for the physical function as well
   /// (mlx4_init_port_info() in drivers/net/ethernet/mellanox/mlx4/main.c).
-  static void check_fixed(const Desired& one, const PortTypes& there, World& world,
+  static void check_fixed(const Desired& desired, const PortTypes& there, World& world,
                           Diagnostics& diagnostics) {
     const auto devices = world.host().mlx4_ports.observe_mlx4();
     if (!devices) return;  // observe() has failed for it
     const bool fixed = std::any_of(devices->begin(), devices->end(), [&](const auto& device) {
-      return device.pci == one.key.id && device.fixed;
+      return device.pci == desired.key.id && device.fixed;
     });
     if (!fixed) return;
     diagnostics.push_back(Diagnostic{
         Severity::kError,
-        one.origins.at("ports"),
+        desired.origins.at("ports"),
         fmt::format(
             "[[mlx4_port]] ports: {} has SR-IOV enabled, with which its driver accepts no port types but {}",
-            one.key.id, base::join(there.list, ", ")),
+            desired.key.id, base::join(there.list, ", ")),
         "load mlx4_core without num_vfs, or with port_type_array: a [[module]] entry sets options; of a "
         "virtual function they are the host's",
         {}});
@@ -311,15 +312,15 @@ class Mlx4PortKind final : public Kind {
     return out;
   }
 
-  static void warn_foreign(const Desired& one, const std::map<std::string, std::vector<int>>& foreign,
+  static void warn_foreign(const Desired& desired, const std::map<std::string, std::vector<int>>& foreign,
                            Diagnostics& diagnostics) {
-    const auto at = foreign.find(one.key.id);
+    const auto at = foreign.find(desired.key.id);
     if (at == foreign.end()) return;
     for (const auto number : at->second) {
       diagnostics.push_back(Diagnostic{
           Severity::kWarning,
-          one.origins.at("ports"),
-          fmt::format("[[mlx4_port]] ports: {}:{} has a line for {} too", kMlx4File, number, one.key.id),
+          desired.origins.at("ports"),
+          fmt::format("[[mlx4_port]] ports: {}:{} has a line for {} too", kMlx4File, number, desired.key.id),
           "remove it there; ours stands below it",
           {}});
     }

@@ -252,17 +252,17 @@ class SoftRdmaKind final : public Kind {
 
  private:
   /// Not every kernel has both drivers: Debian's 6.1 has no siw.
-  static void check_driver(const Desired& one, World& world, Diagnostics& diagnostics) {
+  static void check_driver(const Desired& desired, World& world, Diagnostics& diagnostics) {
     auto& modules = world.host().modules;
-    const auto module = text_at(one.settings, "module");
-    if (world.offline() || !modules.has_tree() || device_of(one.key.id, world) != nullptr) return;
+    const auto module = text_at(desired.settings, "module");
+    if (world.offline() || !modules.has_tree() || device_of(desired.key.id, world) != nullptr) return;
     const auto info = modules.info(module);
     if (!info || *info) return;  // unreadable: making the device will tell
     diagnostics.push_back(
         Diagnostic{Severity::kError,
-                   one.origins.at("module"),
+                   desired.origins.at("module"),
                    fmt::format("[[soft_rdma]] type: the running kernel has no module {} for {} devices",
-                               module, place_of(one.key.id).type),
+                               module, place_of(desired.key.id).type),
                    "is the package with this kernel's modules installed whole (linux-modules-extra, "
                    "kernel-modules-extra)?",
                    {}});

@@ -30,8 +30,8 @@ struct RebuildCommand {
 
 struct Tool {
   std::string_view path;
-  RebuildCommand one;  ///< of the kernel that runs, which is the only one
-  RebuildCommand all;  ///< of every kernel: another than that which runs may be the next to boot
+  RebuildCommand running;  ///< of the kernel that runs, which is the only one
+  RebuildCommand all;      ///< of every kernel: another than that which runs may be the next to boot
 };
 
 constexpr std::chrono::milliseconds kDeadline = std::chrono::minutes(15);
@@ -159,7 +159,7 @@ class LinuxInitramfs final : public Initramfs {
     for (const auto& tool : kTools) {
       if (!there(tool.path)) continue;
       const bool all = !running() || detail::of_several_kernels(detail::observe_images(root_));
-      return all ? tool.all : tool.one;
+      return all ? tool.all : tool.running;
     }
     return std::nullopt;
   }

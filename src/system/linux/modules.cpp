@@ -97,8 +97,8 @@ class LinuxModules final : public Modules {
     }, file{};
     if (::stat((sysfs_ / "module" / module).c_str(), &folder) != 0 || ::stat(path.c_str(), &file) != 0)
       return false;
-    const auto order = [](const struct stat& one) {
-      return std::pair(one.st_mtim.tv_sec, one.st_mtim.tv_nsec);
+    const auto order = [](const struct stat& status) {
+      return std::pair(status.st_mtim.tv_sec, status.st_mtim.tv_nsec);
     };
     return order(file) < order(folder);
   }

@@ -21,17 +21,17 @@ void allow_keys(const json& object, const std::set<std::string>& known, const st
 namespace {
 
 void describe_modules(FakeKernel& kernel, const json& from) {
-  for (const auto& [name, one] : from.items()) {
-    allow_keys(one, {"loaded", "builtin", "in_use", "parameters", "hidden", "makes", "brings"}, "module");
+  for (const auto& [name, entry] : from.items()) {
+    allow_keys(entry, {"loaded", "builtin", "in_use", "parameters", "hidden", "makes", "brings"}, "module");
     auto& module = kernel.modules.modules[name];
-    module.builtin = one.value("builtin", false);
-    module.in_use = one.value("in_use", false);
-    module.parameters = one.value("parameters", module.parameters);
-    module.hidden = one.value("hidden", module.hidden);
-    module.makes = one.value("makes", module.makes);
-    module.brings = one.value("brings", module.brings);
+    module.builtin = entry.value("builtin", false);
+    module.in_use = entry.value("in_use", false);
+    module.parameters = entry.value("parameters", module.parameters);
+    module.hidden = entry.value("hidden", module.hidden);
+    module.makes = entry.value("makes", module.makes);
+    module.brings = entry.value("brings", module.brings);
     // Its options at load time were there before any file of this host.
-    if (one.value("loaded", false)) {
+    if (entry.value("loaded", false)) {
       module.loaded = true;
       module.values = module.parameters;
     }
@@ -39,36 +39,36 @@ void describe_modules(FakeKernel& kernel, const json& from) {
 }
 
 void describe_dcb(FakeKernel& kernel, const json& from) {
-  for (const auto& [name, one] : from.items()) {
+  for (const auto& [name, entry] : from.items()) {
     allow_keys(
-        one,
+        entry,
         {"pfc", "pfc_capability", "traffic_class", "strict", "bandwidth", "willing", "apps", "dcbx", "driver",
          "classes", "agent", "negotiated", "resetting", "dscp_capable", "without_ets", "refuses_in_bond"},
         "dcb");
     auto& adapter = kernel.dcb.adapters[name];
-    adapter.driver = one.value("driver", "");
-    adapter.classes = one.value("classes", adapter.classes);
-    adapter.agent = one.value("agent", false);
-    adapter.negotiated = one.value("negotiated", true);
-    adapter.refuses_in_bond = one.value("refuses_in_bond", false);
-    adapter.resetting = one.value("resetting", false);
-    adapter.dscp = one.value("dscp_capable", true);
+    adapter.driver = entry.value("driver", "");
+    adapter.classes = entry.value("classes", adapter.classes);
+    adapter.agent = entry.value("agent", false);
+    adapter.negotiated = entry.value("negotiated", true);
+    adapter.refuses_in_bond = entry.value("refuses_in_bond", false);
+    adapter.resetting = entry.value("resetting", false);
+    adapter.dscp = entry.value("dscp_capable", true);
     auto state = FakeDcb::at_first(adapter.driver, adapter.classes, adapter.agent);
-    state.pfc = one.value("pfc", *state.pfc);
-    state.pfc_capability = one.value("pfc_capability", state.pfc_capability);
-    state.dcbx = one.value("dcbx", *state.dcbx);
+    state.pfc = entry.value("pfc", *state.pfc);
+    state.pfc_capability = entry.value("pfc_capability", state.pfc_capability);
+    state.dcbx = entry.value("dcbx", *state.dcbx);
     system::Ets ets = *state.ets;
-    ets.willing = one.value("willing", ets.willing);
-    ets.traffic_class = one.value("traffic_class", ets.traffic_class);
-    ets.bandwidth = one.value("bandwidth", ets.bandwidth);
-    if (one.contains("strict")) {
+    ets.willing = entry.value("willing", ets.willing);
+    ets.traffic_class = entry.value("traffic_class", ets.traffic_class);
+    ets.bandwidth = entry.value("bandwidth", ets.bandwidth);
+    if (entry.contains("strict")) {
       ets.tsa.fill(system::Tsa::kEts);
-      for (const auto& tc : one.at("strict")) ets.tsa.at(tc.get<std::size_t>()) = system::Tsa::kStrict;
+      for (const auto& tc : entry.at("strict")) ets.tsa.at(tc.get<std::size_t>()) = system::Tsa::kStrict;
     }
     state.ets = ets;
-    if (one.value("without_ets", false)) state.ets.reset();
+    if (entry.value("without_ets", false)) state.ets.reset();
     // "26:3" is DSCP 26 at priority 3; "1/2114:3" another selector.
-    const auto apps = one.value("apps", std::vector<std::string>());
+    const auto apps = entry.value("apps", std::vector<std::string>());
     for (const auto& text : apps) {
       const auto colon = text.find(':'), slash = text.find('/');
       system::DcbApp app{system::kDcbSelectorDscp, 0, 0};

@@ -70,7 +70,7 @@ TEST(FileIntegrity, FilesBesideTheMainFileOfAKindAreHeldToo) {
   kernel.files.content[drop_in] = "";
   for (const auto& path : {keep_off, drop_in}) kernel.files.access[path] = "mode 0666";
   std::map<std::string, model::Attributes> found;
-  for (const auto& one : observed(kernel)) found[one.key.id] = one.settings;
+  for (const auto& resource : observed(kernel)) found[resource.key.id] = resource.settings;
   const auto edit = [](const char* line) { return model::Value{std::vector<std::string>{line}}; };
   EXPECT_EQ(model::value_of(found[groups], "edited"), edit("+ u evil 0"));
   EXPECT_EQ(model::value_of(found[modules], "edited"), edit("+ evil"));
@@ -91,9 +91,9 @@ TEST(FileIntegrity, AccessIsMendedByWritingTheFileAnew) {
     const auto before = kernel.files.content[path];
     const auto found = observed(kernel);
     model::Change change;
-    for (const auto& one : found) {
-      if (one.key.id == path) change.key = one.key;
-      if (one.key.id == path) change.before = one.settings;
+    for (const auto& resource : found) {
+      if (resource.key.id == path) change.key = resource.key;
+      if (resource.key.id == path) change.before = resource.settings;
     }
     EXPECT_EQ(model::text_at(change.before, "access"), "mode 0666") << path;
     change.after["access"] = model::Value{};

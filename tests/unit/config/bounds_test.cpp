@@ -20,8 +20,9 @@ std::string repeat(std::string_view what, std::size_t times) {
 /// The first error of a document of these files, or nothing.
 std::string wrong_with(std::vector<Text> texts, const Limits& limits = {}) {
   const auto document = parse_texts(std::move(texts), "host", sample_grammar(), limits);
-  for (const auto& one : document.diagnostics) {
-    if (one.message.find("allowed") != std::string::npos) return one.where.text() + ": " + one.message;
+  for (const auto& diagnostic : document.diagnostics) {
+    if (diagnostic.message.find("allowed") != std::string::npos)
+      return diagnostic.where.text() + ": " + diagnostic.message;
   }
   return {};
 }

@@ -44,7 +44,8 @@ TEST(Check, AControlCharacterIsReportedOnce) {
       "[[pfc]]\ndriver = 'x'\npriorities = [3, \"4\\u007f\"]\n[defaults.ipoib]\nmtu = \"\\u0007\"\n");
   const auto all = messages(document);
   EXPECT_EQ(all.size(), 6U);
-  for (const auto& one : all) EXPECT_THAT(one, HasSubstr("the text contains the control character U+00"));
+  for (const auto& message : all)
+    EXPECT_THAT(message, HasSubstr("the text contains the control character U+00"));
   EXPECT_TRUE(document.faulty.contains(document.sections.at(0).where))
       << "nothing is concluded from the rest";
 }

@@ -29,10 +29,10 @@ Document read(const std::string& toml, const std::string& host, std::vector<Text
 
 std::vector<std::string> complaints_of(const Document& document) {
   std::vector<std::string> out;
-  for (const auto& one : document.diagnostics) {
-    auto text = one.where.text() + ": " + one.message;
-    if (!one.hint.empty()) text += " | " + one.hint;
-    for (const auto& related : one.related) text += " | " + related.where.text() + ": " + related.note;
+  for (const auto& diagnostic : document.diagnostics) {
+    auto text = diagnostic.where.text() + ": " + diagnostic.message;
+    if (!diagnostic.hint.empty()) text += " | " + diagnostic.hint;
+    for (const auto& related : diagnostic.related) text += " | " + related.where.text() + ": " + related.note;
     out.push_back(text);
   }
   return out;
@@ -296,12 +296,12 @@ TEST(HostValues, APlaceholderWithoutAValueNamesTheRemedy) {
       {values, "{host.rail1}", "gpu1",
        "{host.rail1}: host gpu1 has no such value; did you mean {host.rail0}?"},
   };
-  for (const auto& one : cases) {
-    const auto all = complaints_of(read(one.head + kPort + "name = \"" + one.name + "\"\n", one.host));
-    ASSERT_EQ(all.size(), 1U) << one.name;
+  for (const auto& row : cases) {
+    const auto all = complaints_of(read(row.head + kPort + "name = \"" + row.name + "\"\n", row.host));
+    ASSERT_EQ(all.size(), 1U) << row.name;
     const auto at = all.front().find("[[ipoib]] name: ");
     ASSERT_NE(at, std::string::npos) << all.front();
-    EXPECT_EQ(all.front().substr(at), "[[ipoib]] name: " + one.says);
+    EXPECT_EQ(all.front().substr(at), "[[ipoib]] name: " + row.says);
   }
 }
 
@@ -338,11 +338,11 @@ TEST(HostValues, AnAddressThatCannotBeCountedNamesTheRemedy) {
       {"network = \"10.0.0.0/8\", step = [1, 1]", "n1",
        "the name of host n1 has 1 number, but step has 2 factors"},
   };
-  for (const auto& one : cases) {
-    const auto said = address(one.rule, one.host);
+  for (const auto& row : cases) {
+    const auto said = address(row.rule, row.host);
     const auto at = said.find("{host.ib0.address}: ");
     ASSERT_NE(at, std::string::npos) << said;
-    EXPECT_EQ(said.substr(at), "{host.ib0.address}: " + one.says + " | /c/config.toml:3:1: defined here");
+    EXPECT_EQ(said.substr(at), "{host.ib0.address}: " + row.says + " | /c/config.toml:3:1: defined here");
   }
 }
 
@@ -387,10 +387,11 @@ TEST(HostValues, AFileThatOthersWriteIsAWarningWithTheReason) {
                                       .written_by_others = "every user can write to it"}},
                                     "gpu1", kinds::grammar());
   ASSERT_EQ(document.diagnostics.size(), 1U);
-  const auto& one = document.diagnostics.front();
-  EXPECT_EQ(one.severity, model::Severity::kWarning);
-  EXPECT_EQ(one.message, "/c/config.toml: every user can write to it, and could control what root does");
-  EXPECT_EQ(one.hint,
+  const auto& diagnostic = document.diagnostics.front();
+  EXPECT_EQ(diagnostic.severity, model::Severity::kWarning);
+  EXPECT_EQ(diagnostic.message,
+            "/c/config.toml: every user can write to it, and could control what root does");
+  EXPECT_EQ(diagnostic.hint,
             "rdma-configd applies only files that root alone can write, parent directories included: chown "
             "root, chmod go-w");
 }

@@ -62,9 +62,9 @@ TEST(Identity, TwiceInOneFile) {
 }
 
 TEST(Identity, MatchCountsWithItsContent) {
-  const std::string one = "[[ipoib]]\nmatch = {driver = 'a', port = 1}\n";
-  EXPECT_THAT(messages(one + "[[ipoib]]\nmatch = {driver = 'a', port = 2}\n"), IsEmpty());
-  EXPECT_THAT(messages(one + "[[ipoib]]\nmatch = {port = 1, driver = 'a'}\n"),
+  const std::string first = "[[ipoib]]\nmatch = {driver = 'a', port = 1}\n";
+  EXPECT_THAT(messages(first + "[[ipoib]]\nmatch = {driver = 'a', port = 2}\n"), IsEmpty());
+  EXPECT_THAT(messages(first + "[[ipoib]]\nmatch = {port = 1, driver = 'a'}\n"),
               ElementsAre("a:4:9: [[ipoib]] match: is defined twice in this file"));
 }
 

@@ -42,13 +42,13 @@ TEST(Render, RelatedPlaces) {
 }
 
 TEST(Render, WithoutAPlace) {
-  model::Diagnostic one{model::Severity::kWarning, {}, "message", "", {}};
-  EXPECT_EQ(render_diagnostics({}, {one}, false), "warning: message\n");
-  one.where.file = "/etc/x";
-  EXPECT_EQ(render_diagnostics({}, {one}, false), "/etc/x: warning: message\n");
-  one.where.line = 7;
-  one.where.column = 1;
-  EXPECT_EQ(render_diagnostics({}, {one}, false), "/etc/x:7:1: warning: message\n")
+  model::Diagnostic diagnostic{model::Severity::kWarning, {}, "message", "", {}};
+  EXPECT_EQ(render_diagnostics({}, {diagnostic}, false), "warning: message\n");
+  diagnostic.where.file = "/etc/x";
+  EXPECT_EQ(render_diagnostics({}, {diagnostic}, false), "/etc/x: warning: message\n");
+  diagnostic.where.line = 7;
+  diagnostic.where.column = 1;
+  EXPECT_EQ(render_diagnostics({}, {diagnostic}, false), "/etc/x:7:1: warning: message\n")
       << "a file that is not at hand";
 }
 
@@ -81,9 +81,9 @@ TEST(Render, NothingActsOnTheTerminal) {
       "2J \xe2\x80\xae \r \xff";
   Document document;
   document.files = {{evil, evil}};
-  const model::Diagnostic one{
+  const model::Diagnostic diagnostic{
       model::Severity::kError, {evil, 1, 1, 3}, evil, evil, {{{evil, 1, 1, 1}, evil}}};
-  const auto text = render_diagnostics(document, {one}, false);
+  const auto text = render_diagnostics(document, {diagnostic}, false);
   for (const auto* bad : {"\x1b", "\xc2\x9b", "\xe2\x80\xae", "\r", "\xff"})
     EXPECT_THAT(text, Not(HasSubstr(bad)));
   EXPECT_THAT(text, HasSubstr("    1 | \xef\xbf\xbd[2J"));

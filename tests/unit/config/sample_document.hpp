@@ -25,9 +25,10 @@ inline Document parse_one(std::string text, const Limits& limits = {}) {
 /// Every diagnostic as "place: message".
 inline std::vector<std::string> messages(const Document& document) {
   std::vector<std::string> out;
-  for (const auto& one : document.diagnostics) {
-    out.push_back(one.where.line == 0 && one.where.file.empty() ? one.message
-                                                                : one.where.text() + ": " + one.message);
+  for (const auto& diagnostic : document.diagnostics) {
+    out.push_back(diagnostic.where.line == 0 && diagnostic.where.file.empty()
+                      ? diagnostic.message
+                      : diagnostic.where.text() + ": " + diagnostic.message);
   }
   return out;
 }

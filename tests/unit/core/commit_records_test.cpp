@@ -282,14 +282,14 @@ std::vector<RecordFault> damaged_records() {
 }
 
 void expect_told(const std::vector<RecordFault>& cases) {
-  for (const auto& one : cases) {
-    SCOPED_TRACE(one.name);
+  for (const auto& row : cases) {
+    SCOPED_TRACE(row.name);
     RecordHost host;
-    one.prepare(host);
+    row.prepare(host);
     host.kernel.faults.clear();
-    for (const auto& [part, err] : one.refused) host.kernel.faults.refuse(part, err);
-    const auto told = told_by(one.run(host));
-    for (const auto& text : one.told) EXPECT_THAT(told, Contains(HasSubstr(text)));
+    for (const auto& [part, err] : row.refused) host.kernel.faults.refuse(part, err);
+    const auto told = told_by(row.run(host));
+    for (const auto& text : row.told) EXPECT_THAT(told, Contains(HasSubstr(text)));
   }
 }
 

@@ -154,14 +154,14 @@ TEST_F(Delegation, ARefusalSaysWhy) {
        "[nfs_server]: only root may set this: [nfs_server] affects the host as a whole"},
   };
   auto host = kernel_.host();
-  for (const auto& one : cases) {
-    const auto found = beyond_delegation(document(one.text), nullptr, host);
-    ASSERT_FALSE(found.empty()) << one.text;
-    EXPECT_EQ(found.front().message, one.why);
+  for (const auto& row : cases) {
+    const auto found = beyond_delegation(document(row.text), nullptr, host);
+    ASSERT_FALSE(found.empty()) << row.text;
+    EXPECT_EQ(found.front().message, row.why);
     EXPECT_EQ(
         found.front().hint,
         "ask root to apply it: root may set anything, org.rdmaconfigd1.apply only what SECURITY.md lists");
-    EXPECT_GT(found.front().where.line, 1) << one.text;
+    EXPECT_GT(found.front().where.line, 1) << row.text;
   }
 }
 

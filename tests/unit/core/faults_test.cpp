@@ -57,15 +57,15 @@ std::vector<Case> cases() {
     ++number;
     if (line.empty() || line.starts_with('#')) continue;
     const auto first = line.find(" | "), second = line.find(" | ", first + 3);
-    Case one{.line = number,
+    Case row{.line = number,
              .place = line.substr(0, first),
              .cause = line.substr(first + 3, second - first - 3),
              .document = unescaped(std::string_view(line).substr(second + 3))};
-    if (one.place.starts_with("host ")) {
-      one.on_host = true;
-      one.place.erase(0, 5);
+    if (row.place.starts_with("host ")) {
+      row.on_host = true;
+      row.place.erase(0, 5);
     }
-    out.push_back(std::move(one));
+    out.push_back(std::move(row));
   }
   return out;
 }
@@ -77,42 +77,44 @@ std::string content(const std::string& path) {
   return text.str();
 }
 
-model::Report judged(const Case& one) {
-  auto document = config::parse_texts({{.name = "x", .text = one.document}}, "node1", kinds::grammar());
+model::Report judged(const Case& row) {
+  auto document = config::parse_texts({{.name = "x", .text = row.document}}, "node1", kinds::grammar());
   require_version(document);
   warn_of_implausible(document);
-  if (!one.on_host) return validate(document);
+  if (!row.on_host) return validate(document);
   auto kernel = fakes::FakeKernel::parse(content(kFolder + "host.json"));
   auto host = kernel->host();
   return diff(document, host);
 }
 
-std::string place_of(const model::Diagnostic& one) {
-  return fmt::format("{}:{}", one.where.line, one.where.column);
+std::string place_of(const model::Diagnostic& diagnostic) {
+  return fmt::format("{}:{}", diagnostic.where.line, diagnostic.where.column);
 }
 
 /// The first error; without one the first warning; without that the first resource that waits.
 std::pair<std::string, std::string> answer(const model::Report& report) {
   for (const auto severity : {model::Severity::kError, model::Severity::kWarning}) {
-    for (const auto& one : report.diagnostics) {
-      if (one.severity == severity)
-        return {place_of(one), one.message + (one.hint.empty() ? "" : "; hint: " + one.hint)};
+    for (const auto& diagnostic : report.diagnostics) {
+      if (diagnostic.severity == severity)
+        return {place_of(diagnostic),
+                diagnostic.message + (diagnostic.hint.empty() ? "" : "; hint: " + diagnostic.hint)};
     }
   }
-  for (const auto& one : report.resources) {
-    if (one.status == model::Status::kPending || !one.reason.empty()) return {"pending", one.reason};
+  for (const auto& resource : report.resources) {
+    if (resource.status == model::Status::kPending || !resource.reason.empty())
+      return {"pending", resource.reason};
   }
   return {"accepted", ""};
 }
 
 TEST(Faults, EachSaysTheLineAndTheCause) {
   const bool print = std::getenv("FAULTS_PRINT") != nullptr;
-  for (const auto& one : cases()) {
-    const auto [place, text] = answer(judged(one));
-    if (print) std::cout << one.line << '\t' << place << '\t' << text << '\n';
-    EXPECT_TRUE(place == one.place && text.find(one.cause) != std::string::npos)
-        << kFolder << "documents.txt:" << one.line << ": " << one.document << "expected " << one.place << ' '
-        << one.cause << "\nis       " << place << ' ' << text;
+  for (const auto& row : cases()) {
+    const auto [place, text] = answer(judged(row));
+    if (print) std::cout << row.line << '\t' << place << '\t' << text << '\n';
+    EXPECT_TRUE(place == row.place && text.find(row.cause) != std::string::npos)
+        << kFolder << "documents.txt:" << row.line << ": " << row.document << "expected " << row.place << ' '
+        << row.cause << "\nis       " << place << ' ' << text;
   }
 }
 
@@ -121,12 +123,12 @@ TEST(Faults, CoverTheGrammar) {
   const auto all = cases();
   EXPECT_GE(all.size(), 400U);
   std::set<std::string> documents;
-  for (const auto& one : all)
-    EXPECT_TRUE(documents.insert(one.document).second) << "line " << one.line << " is there twice";
+  for (const auto& row : all)
+    EXPECT_TRUE(documents.insert(row.document).second) << "line " << row.line << " is there twice";
   for (const auto& spec : kinds::grammar()) {
     const auto header = spec.repeated ? fmt::format("[[{}]]", spec.name) : fmt::format("[{}]", spec.name);
-    const auto count = std::count_if(all.begin(), all.end(), [&](const Case& one) {
-      return one.document.find(header) != std::string::npos && one.place != "accepted";
+    const auto count = std::count_if(all.begin(), all.end(), [&](const Case& row) {
+      return row.document.find(header) != std::string::npos && row.place != "accepted";
     });
     EXPECT_GE(count, 3) << header;
   }

@@ -23,10 +23,10 @@ std::vector<std::string> doubts(const std::string& text) {
       << config::render_diagnostics(document, document.diagnostics, false);
   warn_of_implausible(document);
   std::vector<std::string> out;
-  for (const auto& one : document.diagnostics) {
-    EXPECT_EQ(one.severity, model::Severity::kWarning);
-    EXPECT_GT(one.where.line, 0);
-    out.push_back(one.message + " | " + one.hint);
+  for (const auto& diagnostic : document.diagnostics) {
+    EXPECT_EQ(diagnostic.severity, model::Severity::kWarning);
+    EXPECT_GT(diagnostic.where.line, 0);
+    out.push_back(diagnostic.message + " | " + diagnostic.hint);
   }
   return out;
 }

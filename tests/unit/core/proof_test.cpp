@@ -56,15 +56,15 @@ TEST(Proof, NamesTestsThatThereAre) {
     EXPECT_EQ(found[1].str(), std::to_string(++defects));
     const auto named = found[2].str();
     for (const auto word : base::split(named, ' ')) {
-      std::smatch one;
+      std::smatch match;
       const std::string text(word);
-      if (!std::regex_match(text, one, program)) {
+      if (!std::regex_match(text, match, program)) {
         const auto command = text.substr(0, text.find('='));
         EXPECT_TRUE(fs::exists(fs::path(SOURCE_ROOT) / "tests" / command)) << command;
         continue;
       }
-      const auto there = tests_of(one[1].str());
-      const auto filters = one[2].str();
+      const auto there = tests_of(match[1].str());
+      const auto filters = match[2].str();
       for (const auto filter : base::split(filters, ':')) {
         const bool any = std::any_of(there.begin(), there.end(),
                                      [&](const auto& test) { return base::matches_glob(filter, test); });

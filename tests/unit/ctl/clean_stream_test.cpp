@@ -24,7 +24,7 @@ std::string cleaned(const std::string& text, bool colour = false, bool progress 
   {
     const CleanStream clean(out, colour, progress);
     if (piecemeal) {
-      for (const char one : text) out << one;
+      for (const char character : text) out << character;
     } else {
       out << text;
     }
@@ -34,11 +34,11 @@ std::string cleaned(const std::string& text, bool colour = false, bool progress 
 
 TEST(CleanStream, LetsTextThroughAndNothingThatActs) {
   EXPECT_EQ(cleaned("a\tb\nü – 漢\n"), "a\tb\nü – 漢\n");
-  for (const std::string one : {"\x1b", "\x07", "\r", "\x7f", "\x01", "\xc2\x9b", "\xe2\x80\xa8",
-                                "\xe2\x80\xae", "\xe2\x81\xa6", "\xff", "\xc3"}) {
-    SCOPED_TRACE(::testing::PrintToString(one));
+  for (const std::string sequence : {"\x1b", "\x07", "\r", "\x7f", "\x01", "\xc2\x9b", "\xe2\x80\xa8",
+                                     "\xe2\x80\xae", "\xe2\x81\xa6", "\xff", "\xc3"}) {
+    SCOPED_TRACE(::testing::PrintToString(sequence));
     for (const bool piecemeal : {false, true}) {
-      const auto shown = cleaned("x" + one + "y", true, false, piecemeal);
+      const auto shown = cleaned("x" + sequence + "y", true, false, piecemeal);
       EXPECT_EQ(shown, "x" + std::string(kBad) + "y");
     }
   }
@@ -49,10 +49,10 @@ TEST(CleanStream, HasColoursOfItsOwnOnly) {
   for (const bool piecemeal : {false, true}) {
     EXPECT_EQ(cleaned("\x1b[31mred\x1b[0m", true, false, piecemeal), "\x1b[31mred\x1b[0m");
     EXPECT_EQ(cleaned("\x1b[31mred", false, false, piecemeal), std::string(kBad) + "[31mred");
-    for (const std::string one :
+    for (const std::string sequence :
          {"\x1b[31;5mx", "\x1b[2J", "\x1b]0;title\x07", "\x1b[38;5;1mx", "\x1bPx\x1b\\"})
-      EXPECT_THAT(cleaned(one, true, true, piecemeal), Not(HasSubstr("\x1b")))
-          << ::testing::PrintToString(one);
+      EXPECT_THAT(cleaned(sequence, true, true, piecemeal), Not(HasSubstr("\x1b")))
+          << ::testing::PrintToString(sequence);
   }
 }
 
@@ -67,11 +67,12 @@ std::string acting(std::string text) {
   std::string out;
   for (std::size_t at = 0; at < text.size();) {
     const auto length = base::utf8_length(std::string_view(text).substr(at));
-    const auto one = text.substr(at, std::max<std::size_t>(length, 1));
-    if (length == 0 || (one != "\n" && one != "\t" && base::is_control(base::code_point(one))))
-      out += ::testing::PrintToString(one) + " in " +
+    const auto character = text.substr(at, std::max<std::size_t>(length, 1));
+    if (length == 0 ||
+        (character != "\n" && character != "\t" && base::is_control(base::code_point(character))))
+      out += ::testing::PrintToString(character) + " in " +
              ::testing::PrintToString(text.substr(at > 40 ? at - 40 : 0, 80)) + "\n";
-    at += one.size();
+    at += character.size();
   }
   return out;
 }

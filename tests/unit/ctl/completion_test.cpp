@@ -116,8 +116,8 @@ TEST_F(Completion, OfBashOffersEveryOption) {
   const auto commands = describe_command_line();
   for (const auto& command : commands) {
     std::vector<std::string> names;
-    for (const auto* one : {&commands.front(), &command}) {
-      for (const auto& option : one->options)
+    for (const auto* described : {&commands.front(), &command}) {
+      for (const auto& option : described->options)
         names.insert(names.end(), option.names.begin(), option.names.end());
     }
     EXPECT_THAT(bash("rdma-configctl " + command.name + " -"), IsSupersetOf(names)) << command.name;

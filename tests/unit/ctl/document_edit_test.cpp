@@ -269,13 +269,13 @@ TEST(GetAndSet, OneValueOfAListGoesWithItsCommaAndItsLine) {
       {"[\"a\", \"b\" # c\n]", "1", "[\"a\" # c\n]"},
       {R"(["a#,", 'b'])", "1", R"(["a#,"])"},
   };
-  for (const auto& one : cases) {
-    const auto path = parse_path(std::string("x.y[") + one.selector + "]");
+  for (const auto& row : cases) {
+    const auto path = parse_path(std::string("x.y[") + row.selector + "]");
     ASSERT_TRUE(path);
-    const auto text = std::string("[x]\ny = ") + one.before + " # end\nz = 1\n";
+    const auto text = std::string("[x]\ny = ") + row.before + " # end\nz = 1\n";
     const auto got = without_value({"f", text}, *path);
-    ASSERT_TRUE(got) << one.before << ": " << got.error().message;
-    EXPECT_EQ(*got, std::string("[x]\ny = ") + one.after + " # end\nz = 1\n") << one.before;
+    ASSERT_TRUE(got) << row.before << ": " << got.error().message;
+    EXPECT_EQ(*got, std::string("[x]\ny = ") + row.after + " # end\nz = 1\n") << row.before;
     EXPECT_TRUE(config::parse_tree({"f", *got}, {}).errors.empty()) << *got;
   }
 }
@@ -286,9 +286,9 @@ TEST(GetAndSet, WriteIntoTheFileThatCounts) {
   const auto folder = console.folder() / "root/etc/rdma-configd";
   std::filesystem::create_directories(folder / "conf.d");
   const auto root = (console.folder() / "root").string();
-  const auto write = [&](const std::string& one, const std::string& other) {
-    std::ofstream(folder / "config.toml") << one;
-    std::ofstream(folder / "conf.d/50-more.toml") << other;
+  const auto write = [&](const std::string& main_text, const std::string& drop_in_text) {
+    std::ofstream(folder / "config.toml") << main_text;
+    std::ofstream(folder / "conf.d/50-more.toml") << drop_in_text;
   };
   const auto other = [&] {
     std::ifstream in(folder / "conf.d/50-more.toml");

@@ -61,10 +61,10 @@ TEST(Documents, OfTheDocumentationAreValid) {
   std::vector<Shown> all = documents_in(fs::path(SOURCE_ROOT) / "README.md", "```toml", "```");
   for (const auto& file : fs::directory_iterator(fs::path(SOURCE_ROOT) / "docs")) {
     if (file.path().extension() != ".md") continue;
-    for (auto& one : documents_in(file.path(), "```toml", "```")) all.push_back(std::move(one));
+    for (auto& shown : documents_in(file.path(), "```toml", "```")) all.push_back(std::move(shown));
   }
   EXPECT_GE(all.size(), 25U);
-  for (const auto& one : all) EXPECT_EQ(complaint(one.text), "") << one.where << '\n' << one.text;
+  for (const auto& shown : all) EXPECT_EQ(complaint(shown.text), "") << shown.where << '\n' << shown.text;
 }
 
 /// Documents of docs/runbooks, and the letter that docs/RUNBOOK.md has for their steps.
@@ -144,9 +144,9 @@ TEST(RunbookDocuments, HaveEveryStepOfTheirRunbookAndAScenarioThatJudgesIt) {
 TEST(Documents, OfTheManualPageAreValid) {
   const auto page = fs::path(SOURCE_ROOT) / "docs/man/rdma-configd.toml.5";
   int whole = 0;
-  for (auto& one : documents_in(page, ".EX", ".EE")) {
-    for (std::size_t at = 0; (at = one.text.find("\\-", at)) != std::string::npos;) one.text.erase(at, 1);
-    EXPECT_EQ(complaint(one.text), "") << one.where << '\n' << one.text;
+  for (auto& shown : documents_in(page, ".EX", ".EE")) {
+    for (std::size_t at = 0; (at = shown.text.find("\\-", at)) != std::string::npos;) shown.text.erase(at, 1);
+    EXPECT_EQ(complaint(shown.text), "") << shown.where << '\n' << shown.text;
     ++whole;
   }
   EXPECT_GE(whole, 3);
@@ -202,11 +202,11 @@ TEST(Commands, OfTheDocumentationAreOurs) {
   for (const auto* folder : {"docs", "docs/adr"}) {
     for (const auto& file : fs::directory_iterator(fs::path(SOURCE_ROOT) / folder)) {
       if (file.path().extension() != ".md" || file.path().filename() == "CHANGELOG.md") continue;
-      for (auto& one : commands_in(file.path())) all.push_back(std::move(one));
+      for (auto& shown : commands_in(file.path())) all.push_back(std::move(shown));
     }
   }
   EXPECT_GE(all.size(), 40U);
-  for (const auto& one : all) EXPECT_EQ(misuse(one.text), "") << one.where << '\n' << one.text;
+  for (const auto& shown : all) EXPECT_EQ(misuse(shown.text), "") << shown.where << '\n' << shown.text;
   EXPECT_NE(misuse("rdma-configctl aply --yes"), "") << "they are really looked at";
   EXPECT_NE(misuse("rdma-configctl apply --jes"), "");
 }
@@ -238,9 +238,9 @@ TEST(Commands, OfTheManualPagesAreOurs) {
 TEST(Commands, OfThePackagesNotesAreOurs) {
   const auto text = content(kSource / "packaging/debian/rdma-configd.README.Debian");
   auto commands = matches(text, "\n  (rdma-configctl [^\n]*)");
-  for (auto& one : matches(text, "\"(rdma-configctl\\s[^\"]*)\"")) commands.push_back(std::move(one));
+  for (auto& command : matches(text, "\"(rdma-configctl\\s[^\"]*)\"")) commands.push_back(std::move(command));
   EXPECT_GE(commands.size(), 9U);
-  for (const auto& one : commands) EXPECT_EQ(misuse(one), "") << one;
+  for (const auto& command : commands) EXPECT_EQ(misuse(command), "") << command;
 }
 
 TEST(Documents, NameUnitsThatThereAre) {
@@ -254,8 +254,8 @@ TEST(Documents, NameUnitsThatThereAre) {
   for (const auto& page : pages) {
     const auto text = plain(content(page));
     auto names = matches(text, "[^\\w-](rdma-configd[a-z@-]*\\.(?:service|target))");
-    for (auto& one : matches(text, "(?:systemctl [a-z -]*|journalctl -u) (rdma-configd[a-z@-]*)"))
-      names.push_back(std::move(one));
+    for (auto& name : matches(text, "(?:systemctl [a-z -]*|journalctl -u) (rdma-configd[a-z@-]*)"))
+      names.push_back(std::move(name));
     for (const auto& name : names) {
       const auto file = name.find('.') == std::string::npos ? name + ".service" : name;
       EXPECT_TRUE(fs::exists(kSource / "units" / file)) << page << ": " << name;
@@ -315,7 +315,8 @@ TEST(Documents, QuoteMessagesAsTheyAre) {
   }
   const auto messages = messages_in(kSource / "docs/TROUBLESHOOTING.md");
   EXPECT_GE(messages.size(), 25U);
-  for (const auto& one : messages) EXPECT_TRUE(is_said(one.text, program)) << one.where << ": " << one.text;
+  for (const auto& message : messages)
+    EXPECT_TRUE(is_said(message.text, program)) << message.where << ": " << message.text;
   EXPECT_FALSE(is_said("a driver reload is needed, with the options that it runs with", program));
   EXPECT_FALSE(is_said("process … holds the lock", program));
 }

@@ -32,7 +32,7 @@ std::vector<std::string> parts_of(const std::string& text, const std::string& se
     from = at + separator.size();
   }
   out.push_back(text.substr(from));
-  for (auto& one : out) one = std::string(base::trim(one));
+  for (auto& part : out) part = std::string(base::trim(part));
   return out;
 }
 
@@ -126,8 +126,8 @@ void by_hand(fakes::FakeKernel& kernel, const std::string& part) {
 
 std::set<std::string> statuses_in(const Json& report) {
   std::set<std::string> out;
-  for (const auto& one : report.at("resources")) {
-    if (truth::is_open(one["status"])) out.insert(one["status"]);
+  for (const auto& resource : report.at("resources")) {
+    if (truth::is_open(resource["status"])) out.insert(resource["status"]);
   }
   return out;
 }
@@ -138,19 +138,19 @@ TEST(FaultyHosts, EachIsSeenByAllWithItsCause) {
   auto healthy = Json::parse(content(kFolder / "host.json"));
   healthy["/devices/0/ports/0/interface/up"_json_pointer] = true;
   std::size_t count = 0;
-  for (const auto& one : cases()) {
-    SCOPED_TRACE(fmt::format("{}:{}", (kFolder / "hosts.txt").string(), one.line));
+  for (const auto& row : cases()) {
+    SCOPED_TRACE(fmt::format("{}:{}", (kFolder / "hosts.txt").string(), row.line));
     ++count;
     auto description = healthy;
     std::vector<std::string> later;
-    for (const auto& part : one.host) {
+    for (const auto& part : row.host) {
       if (part.starts_with("then ")) {
         later.push_back(part.substr(5));
       } else {
         change(description, part);
       }
     }
-    scratch.write("config.toml", one.document);
+    scratch.write("config.toml", row.document);
     truth::Host host(description.dump(), (scratch.path() / "config.toml").string());
     EXPECT_EQ(host.ask("validate")["exit"]["name"], "ok") << "the document is at fault, not the host";
     if (!later.empty()) host.apply();
@@ -161,18 +161,18 @@ TEST(FaultyHosts, EachIsSeenByAllWithItsCause) {
         shown["exit"]["name"] == "error" ? std::set<std::string>{"error"} : statuses_in(shown);
     const auto status = statuses.empty() ? "-" : *statuses.begin();
     if (print) {
-      std::cout << "=== " << one.line << ": " << base::join(one.host, " ; ") << '\n'
-                << one.document << "--- show: " << status << "\n--- diff\n"
+      std::cout << "=== " << row.line << ": " << base::join(row.host, " ; ") << '\n'
+                << row.document << "--- show: " << status << "\n--- diff\n"
                 << diff << "--- doctor\n"
                 << doctor;
       continue;
     }
-    EXPECT_NE(diff.find(one.diff), std::string::npos) << diff;
-    EXPECT_EQ(status, one.status);
-    if (one.doctor == "-") {
+    EXPECT_NE(diff.find(row.diff), std::string::npos) << diff;
+    EXPECT_EQ(status, row.status);
+    if (row.doctor == "-") {
       EXPECT_NE(doctor.find("nothing found"), std::string::npos) << doctor;
     } else {
-      EXPECT_NE(doctor.find(one.doctor), std::string::npos) << doctor;
+      EXPECT_NE(doctor.find(row.doctor), std::string::npos) << doctor;
     }
   }
   EXPECT_GE(count, 65U);

@@ -154,7 +154,7 @@ class PagesOfTests : public testing::Test {
       ++rows;
       const auto named = matches(line.substr(line.rfind(" | ")), "`([^`]*)`");
       EXPECT_FALSE(named.empty()) << line;
-      for (const auto& one : named) EXPECT_TRUE(is_there(one)) << one;
+      for (const auto& test : named) EXPECT_TRUE(is_there(test)) << test;
     }
     return rows;
   }

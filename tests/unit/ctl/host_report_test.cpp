@@ -385,8 +385,8 @@ std::vector<fs::path> report_cases() {
   return out;
 }
 
-INSTANTIATE_TEST_SUITE_P(Cases, Reports, testing::ValuesIn(report_cases()), [](const auto& one) {
-  auto name = one.param.filename().string();
+INSTANTIATE_TEST_SUITE_P(Cases, Reports, testing::ValuesIn(report_cases()), [](const auto& instance) {
+  auto name = instance.param.filename().string();
   std::replace_if(
       name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
   return name;

@@ -44,8 +44,8 @@ INSTANTIATE_TEST_SUITE_P(All, GeneratedPart,
                                          Part{"bash", "packaging/completions/rdma-configctl.bash"},
                                          Part{"zsh", "packaging/completions/_rdma-configctl"},
                                          Part{"fish", "packaging/completions/rdma-configctl.fish"}),
-                         [](const auto& one) {
-                           return std::regex_replace(std::string(one.param.name), std::regex("-"), "_");
+                         [](const auto& instance) {
+                           return std::regex_replace(std::string(instance.param.name), std::regex("-"), "_");
                          });
 
 TEST(Manual, HasEverySubcommandAndOption) {

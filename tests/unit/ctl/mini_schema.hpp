@@ -66,7 +66,7 @@ class MiniSchema {
     }
     if (word == "type" && rule.is_string()) return is_type(value, rule);
     if (word == "type")
-      return std::any_of(rule.begin(), rule.end(), [&](const Json& one) { return is_type(value, one); });
+      return std::any_of(rule.begin(), rule.end(), [&](const Json& type) { return is_type(value, type); });
     if (word == "const") return value == rule;
     if (word == "enum") return std::find(rule.begin(), rule.end(), value) != rule.end();
     if (word == "oneOf") return holding(rule, value) == 1;

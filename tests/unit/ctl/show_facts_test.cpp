@@ -98,9 +98,9 @@ TEST_F(ShowFacts, ExplainsAPresetWithThePlaceOfEachValue) {
   EXPECT_EQ(preset["interface"], "eth1");
   EXPECT_EQ(preset["where"]["line"], 2);
   std::map<std::string, std::pair<Json, int>> settings;
-  for (const auto& one : preset["settings"]) {
-    settings[one["kind"].get<std::string>() + " " + one["name"].get<std::string>()] = {one["value"],
-                                                                                       one["where"]["line"]};
+  for (const auto& setting : preset["settings"]) {
+    settings[setting["kind"].get<std::string>() + " " + setting["name"].get<std::string>()] = {
+        setting["value"], setting["where"]["line"]};
   }
   EXPECT_EQ(settings["dcb dscp"], std::pair(Json({"24:3"}), 4));
   EXPECT_EQ(settings["dcb priorities"].second, 2);
@@ -113,8 +113,8 @@ TEST_F(ShowFacts, SaysWhichSubnetManagersRunAndWithWhichPriority) {
   EXPECT_EQ(console.run({"apply", "--yes"}), 0) << console.err.str();
   const auto out = json({"show", "--json"});
   const auto& services = out["services"];
-  const auto at = std::find_if(services.begin(), services.end(), [](const Json& one) {
-    return one["unit"] == "opensm@0x0002c903003178f2.service";
+  const auto at = std::find_if(services.begin(), services.end(), [](const Json& service) {
+    return service["unit"] == "opensm@0x0002c903003178f2.service";
   });
   ASSERT_NE(at, services.end());
   EXPECT_EQ((*at)["priority"], 9);

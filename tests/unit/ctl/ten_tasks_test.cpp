@@ -200,11 +200,11 @@ TEST(TenTasks, WorkAsTheyAreWritten) {
       const auto out = administrator.type(command.substr(2));
       std::vector<std::string> lines;
       std::istringstream printed(out);
-      for (std::string one; std::getline(printed, one);) lines.push_back(one);
+      for (std::string printed_line; std::getline(printed, printed_line);) lines.push_back(printed_line);
       const bool same = fits(expected, lines);
       EXPECT_TRUE(same || update) << "it prints\n" << out;
       written += command + '\n';
-      for (const auto& one : same ? expected : lines) written += one + '\n';
+      for (const auto& printed_line : same ? expected : lines) written += printed_line + '\n';
     }
     if (!file.empty()) administrator.write(file, text);
     written += text + page[i++] + '\n';

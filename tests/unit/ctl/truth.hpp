@@ -64,27 +64,27 @@ class Host {
   static Keys open_in(const Json& report) {
     Keys keys;
     if (!report.contains("resources")) return keys;
-    for (const auto& one : report["resources"]) {
-      if (is_open(one["status"]))
-        keys.insert(one["kind"].get<std::string>() + " " + one["id"].get<std::string>());
+    for (const auto& resource : report["resources"]) {
+      if (is_open(resource["status"]))
+        keys.insert(resource["kind"].get<std::string>() + " " + resource["id"].get<std::string>());
     }
     return keys;
   }
 
   static Keys found_in(const Json& doctor) {
     Keys keys;
-    for (const auto& one : doctor["findings"]) {
-      if (!one["resource"].is_null())
-        keys.insert(one["resource"]["kind"].get<std::string>() + " " +
-                    one["resource"]["id"].get<std::string>());
+    for (const auto& finding : doctor["findings"]) {
+      if (!finding["resource"].is_null())
+        keys.insert(finding["resource"]["kind"].get<std::string>() + " " +
+                    finding["resource"]["id"].get<std::string>());
     }
     return keys;
   }
 
   static Keys changed_in(const Json& diff) {
     Keys keys;
-    for (const auto& one : diff["changes"])
-      keys.insert(one["kind"].get<std::string>() + " " + one["id"].get<std::string>());
+    for (const auto& change : diff["changes"])
+      keys.insert(change["kind"].get<std::string>() + " " + change["id"].get<std::string>());
     return keys;
   }
 
@@ -94,9 +94,9 @@ class Host {
     core::Context context{host, {}};
     const auto report = core::look({.who = "", .what = "", .host_name = "node1"}, context);
     Keys keys;
-    for (const auto& one : report.resources) {
-      const auto status = std::string(model::text_of(one.status));
-      if (is_open(status)) keys.insert(one.key.text());
+    for (const auto& resource : report.resources) {
+      const auto status = std::string(model::text_of(resource.status));
+      if (is_open(status)) keys.insert(resource.key.text());
     }
     return keys;
   }
@@ -130,9 +130,9 @@ inline bool compare(Host& host, const std::string& when) {
   EXPECT_TRUE(std::includes(open.begin(), open.end(), changes.begin(), changes.end()))
       << when << ": a change of what is said to be as wanted: " << ::testing::PrintToString(changes);
   Keys differing;
-  for (const auto& one : diff["resources"]) {
-    if (one["status"] == "differs")
-      differing.insert(one["kind"].get<std::string>() + " " + one["id"].get<std::string>());
+  for (const auto& resource : diff["resources"]) {
+    if (resource["status"] == "differs")
+      differing.insert(resource["kind"].get<std::string>() + " " + resource["id"].get<std::string>());
   }
   EXPECT_TRUE(std::includes(changes.begin(), changes.end(), differing.begin(), differing.end()))
       << when << ": nothing is done about what is said to differ: " << ::testing::PrintToString(differing);

@@ -174,10 +174,10 @@ class Maker {
     for (std::size_t i = 0; i < ports_.size(); ++i) {
       if (ports_[i].here ? !dice_.one_in(4) : dice_.one_in(4)) port(text, ports_[i], i);
     }
-    for (const auto& one : ethernet_) {
+    for (const auto& port : ethernet_) {
       if (dice_.one_in(2))
-        text += fmt::format("[[roce]]\ndevice = \"{}\"\nport = {}\nmode = \"v2\"\ndscp = 26\n", one.device,
-                            one.number);
+        text += fmt::format("[[roce]]\ndevice = \"{}\"\nport = {}\nmode = \"v2\"\ndscp = 26\n", port.device,
+                            port.number);
     }
     key(text, 3, "[[module]]\nname = \"mlx4_core\"\noptions = [\"num_vfs=4\"]");
     key(text, 3, "[[module]]\nname = \"ib_umad\"");

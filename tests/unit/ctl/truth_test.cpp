@@ -27,8 +27,8 @@ std::vector<Case> cases() {
   for (const auto& entry : fs::recursive_directory_iterator(TEST_DATA)) {
     if (entry.path().filename() != "before.json") continue;
     const auto folder = entry.path().parent_path();
-    const auto one = folder / "config.toml", first = folder / "config-1.toml";
-    found.push_back({folder, fs::exists(one) ? one.string() : first.string()});
+    const auto single = folder / "config.toml", first = folder / "config-1.toml";
+    found.push_back({folder, fs::exists(single) ? single.string() : first.string()});
   }
   std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.folder < b.folder; });
   return found;
@@ -51,8 +51,9 @@ TEST_P(Truth, IsTheSameWhateverAsks) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Cases, Truth, testing::ValuesIn(cases()), [](const auto& one) {
-  auto name = one.param.folder.parent_path().filename().string() + "_" + one.param.folder.filename().string();
+INSTANTIATE_TEST_SUITE_P(Cases, Truth, testing::ValuesIn(cases()), [](const auto& instance) {
+  auto name = instance.param.folder.parent_path().filename().string() + "_" +
+              instance.param.folder.filename().string();
   std::replace_if(
       name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
   return name;

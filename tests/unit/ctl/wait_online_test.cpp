@@ -37,7 +37,7 @@ class WaitOnline : public testing::Test {
   int wait(const std::string& timeout = "120") { return console.run({"wait-online", "--timeout", timeout}); }
   fakes::Interface& port() { return *console.kernel.machine.find("ib0"); }
   void take_addresses() {
-    std::erase_if(port().items, [](const auto& one) { return one.starts_with("addr4"); });
+    std::erase_if(port().items, [](const auto& item) { return item.starts_with("addr4"); });
   }
 
   Console console;

@@ -136,9 +136,9 @@ TEST_F(ApiTest, TheDaemonEndsWithAClientsJobAndTakesNoOther) {
 
 TEST_F(ApiTest, WhatAClientHasDoneIsNotOverwrittenByAReloadThatIsRetried) {
   const auto apply = verb(Job::Verb::kApply), back = verb(Job::Verb::kRollBack);
-  const auto times = [this](const std::string& one) {
+  const auto times = [this](const std::string& wanted) {
     const auto asked = verbs();
-    return std::count(asked.begin(), asked.end(), one);
+    return std::count(asked.begin(), asked.end(), wanted);
   };
   // The second apply is the reload. It waits, and dies.
   play("if [ $verb = " + apply + " ] && [ $(grep -c '^" + apply + "$' \"$here/verbs\") -eq 2 ]; then " +

@@ -34,7 +34,7 @@ result() {{ printf '{{"exit":0,"report":%s,"status":%s}}\n' '{}' "$status"; }}
 result
 )";
 
-inline std::string verb(Job::Verb one) { return std::to_string(static_cast<int>(one)); }
+inline std::string verb(Job::Verb value) { return std::to_string(static_cast<int>(value)); }
 
 class ControllerFixture : public ::testing::Test {
  protected:

@@ -230,8 +230,8 @@ class Manager {
   }
   std::string status() {
     const auto& all = told();
-    const auto at =
-        std::find_if(all.rbegin(), all.rend(), [](const auto& one) { return one.starts_with("STATUS="); });
+    const auto at = std::find_if(all.rbegin(), all.rend(),
+                                 [](const auto& message) { return message.starts_with("STATUS="); });
     return at == all.rend() ? std::string() : at->substr(7);
   }
 

@@ -532,13 +532,13 @@ TEST_F(JobsTest, WhatReadingALongReportTookIsGivenBack) {
   if constexpr (base::kSanitized) GTEST_SKIP() << "the sanitizer keeps memory that was freed";
   model::Report report;
   for (int i = 0; i < 1000; ++i) {
-    model::ResourceReport one;
-    one.key = {"pkey", fmt::format("00:02:c9:03:00:31:78:f2/{:04x}", i)};
-    one.label = fmt::format("ib0.{:04x}", i);
+    model::ResourceReport resource;
+    resource.key = {"pkey", fmt::format("00:02:c9:03:00:31:78:f2/{:04x}", i)};
+    resource.label = fmt::format("ib0.{:04x}", i);
     for (const std::string name : {"mode", "mtu", "umcast", "state"})
-      one.attributes.push_back(
+      resource.attributes.push_back(
           {name, std::int64_t{i}, std::int64_t{i}, model::Location{"config.toml", i, 1}});
-    report.resources.push_back(std::move(one));
+    report.resources.push_back(std::move(resource));
   }
   const auto text = core::report_json(report).dump();
   tree.put("/report", text);

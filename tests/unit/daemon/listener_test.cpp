@@ -28,14 +28,14 @@ TEST(Listener, AnApplyThatGoesPastTheDaemonIsHeardOf) {
 }
 
 TEST(Listener, PortsAreListenedToWhereSomethingIsWantedOfOne) {
-  const auto one = [](const char* kind, model::Status status) {
+  const auto reported = [](const char* kind, model::Status status) {
     return std::vector<model::ResourceReport>{{.key = {kind, "x"}, .label = "x", .status = status}};
   };
-  EXPECT_TRUE(any_of_ports(one("ipoib", model::Status::kInSync)));
-  EXPECT_TRUE(any_of_ports(one("roce", model::Status::kPending)));
-  EXPECT_FALSE(any_of_ports(one("pkey", model::Status::kForeign)));
-  EXPECT_FALSE(any_of_ports(one("ipoib", model::Status::kIgnored)));
-  EXPECT_FALSE(any_of_ports(one("memlock", model::Status::kInSync)));
+  EXPECT_TRUE(any_of_ports(reported("ipoib", model::Status::kInSync)));
+  EXPECT_TRUE(any_of_ports(reported("roce", model::Status::kPending)));
+  EXPECT_FALSE(any_of_ports(reported("pkey", model::Status::kForeign)));
+  EXPECT_FALSE(any_of_ports(reported("ipoib", model::Status::kIgnored)));
+  EXPECT_FALSE(any_of_ports(reported("memlock", model::Status::kInSync)));
   EXPECT_FALSE(any_of_ports({}));
 }
 

@@ -27,19 +27,19 @@ struct One {
 /// A report of a run that found these; with fields, they were changed.
 model::Report report_of(const std::vector<One>& all) {
   model::Report report;
-  for (const auto& one : all) {
-    report.resources.push_back({.key = one.key,
-                                .label = one.key.id,
-                                .status = one.status,
+  for (const auto& resource : all) {
+    report.resources.push_back({.key = resource.key,
+                                .label = resource.key.id,
+                                .status = resource.status,
                                 .reason = "why",
-                                .instance = one.instance});
-    if (one.fields.empty()) continue;
+                                .instance = resource.instance});
+    if (resource.fields.empty()) continue;
     model::Change change;
-    change.key = one.key;
-    change.label = one.key.id;
+    change.key = resource.key;
+    change.label = resource.key.id;
     change.operation = model::Operation::kUpdate;
-    change.fields = one.fields;
-    for (const auto& field : one.fields) {
+    change.fields = resource.fields;
+    for (const auto& field : resource.fields) {
       change.before[field] = std::int64_t{1500};
       change.after[field] = std::int64_t{2044};
     }

@@ -116,12 +116,12 @@ TEST_F(UnitWatchTest, ASystemdThatDoesNotSendSignalsIsAskedAgain) {
     const char* error;
     int calls;
   };
-  for (const auto& one : {Case{"org.freedesktop.DBus.Error.NoReply", 2},
+  for (const auto& row : {Case{"org.freedesktop.DBus.Error.NoReply", 2},
                           Case{"org.freedesktop.systemd1.AlreadySubscribed", 1}}) {
-    SCOPED_TRACE(one.error);
+    SCOPED_TRACE(row.error);
     watch.emplace(*ours, [this](const std::string& what) { told.push_back(what); });
     subscribed = 0;
-    refuses = one.error;
+    refuses = row.error;
     watch->watch({"iwpmd.service"});
     settle();
     refuses.clear();
@@ -129,7 +129,7 @@ TEST_F(UnitWatchTest, ASystemdThatDoesNotSendSignalsIsAskedAgain) {
       watch->watch({"iwpmd.service"});
       settle();
     }
-    EXPECT_EQ(subscribed, one.calls);
+    EXPECT_EQ(subscribed, row.calls);
   }
 }
 

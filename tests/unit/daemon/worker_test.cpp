@@ -25,7 +25,7 @@ class WorkerTest : public ::testing::TestWithParam<int> {};
 /// A line of JSON from the worker.
 Json line_from(int fd) {
   std::string line;
-  for (char one = 0; ::read(fd, &one, 1) == 1 && one != '\n';) line += one;
+  for (char character = 0; ::read(fd, &character, 1) == 1 && character != '\n';) line += character;
   return Json::parse(line, nullptr, false);
 }
 

@@ -41,9 +41,9 @@ class Doctor : public testing::Test {
     EXPECT_FALSE(model::has_errors(document.diagnostics));
     findings = examine({*world, &document});
     std::vector<std::string> names;
-    for (const auto& one : findings) {
-      EXPECT_FALSE(one.what.empty() || one.fix.empty() || one.object.empty()) << one.check;
-      names.push_back(one.check + " " + one.object);
+    for (const auto& finding : findings) {
+      EXPECT_FALSE(finding.what.empty() || finding.fix.empty() || finding.object.empty()) << finding.check;
+      names.push_back(finding.check + " " + finding.object);
     }
     return names;
   }

@@ -34,7 +34,8 @@ fakes::Port& ib_port(fakes::FakeKernel& kernel) { return kernel.machine.device("
 /// Fact and remedy of each finding.
 std::vector<std::string> sentences(const std::vector<Finding>& findings) {
   std::vector<std::string> out;
-  for (const auto& one : findings) out.push_back(one.object + ": " + one.what + " | " + one.fix);
+  for (const auto& finding : findings)
+    out.push_back(finding.object + ": " + finding.what + " | " + finding.fix);
   return out;
 }
 
@@ -102,15 +103,15 @@ std::vector<HostFinding> findings_of_the_fabric() {
 }
 
 TEST(DoctorWords, OfTheFabricAndTheHost) {
-  for (const auto& one : findings_of_the_fabric()) {
+  for (const auto& row : findings_of_the_fabric()) {
     const auto kernel = fakes::FakeKernel::parse(kDoctorHost);
-    one.arrange(*kernel);
+    row.arrange(*kernel);
     auto host = kernel->host();
     auto world = kinds::World::observe(host);
     ASSERT_TRUE(world);
     const auto document =
-        config::parse_texts({{"config.toml", "version = 1\n" + one.document}}, "node1", kinds::grammar());
-    EXPECT_THAT(sentences(examine({*world, &document})), testing::Contains(one.says));
+        config::parse_texts({{"config.toml", "version = 1\n" + row.document}}, "node1", kinds::grammar());
+    EXPECT_THAT(sentences(examine({*world, &document})), testing::Contains(row.says));
   }
 }
 
@@ -191,11 +192,11 @@ TEST(DoctorWords, OfTheAppliedState) {
   auto host = kernel->host();
   auto world = kinds::World::observe(host);
   ASSERT_TRUE(world);
-  for (const auto& one : applied_cases()) {
+  for (const auto& row : applied_cases()) {
     DoctorContext context{*world};
-    context.applied_state = &one.state;
-    EXPECT_THAT(sentences(examine(context)), testing::Contains(one.doctor));
-    EXPECT_EQ(notes_of(one.state), std::vector<std::string>{one.note});
+    context.applied_state = &row.state;
+    EXPECT_THAT(sentences(examine(context)), testing::Contains(row.doctor));
+    EXPECT_EQ(notes_of(row.state), std::vector<std::string>{row.note});
   }
 }
 

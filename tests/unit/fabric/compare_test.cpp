@@ -15,14 +15,16 @@ using ::testing::IsEmpty;
 
 std::vector<std::string> texts_of(const std::vector<Difference>& all) {
   std::vector<std::string> out;
-  for (const auto& one : all)
-    out.push_back(fmt::format("{} {}: {} > {}", one.what, one.object, one.before, one.after));
+  for (const auto& difference : all)
+    out.push_back(fmt::format("{} {}: {} > {}", difference.what, difference.object, difference.before,
+                              difference.after));
   return out;
 }
 
 std::vector<std::string> checks_of(const Fabric& fabric) {
   std::vector<std::string> out;
-  for (const auto& one : findings_of(fabric)) out.push_back(fmt::format("{} {}", one.check, one.object));
+  for (const auto& finding : findings_of(fabric))
+    out.push_back(fmt::format("{} {}", finding.check, finding.object));
   return out;
 }
 

@@ -24,9 +24,9 @@ std::vector<std::string> hosts_named(int count) {
 
 std::vector<std::string> lines_of(const HostAnswers& answers) {
   std::vector<std::string> out;
-  for (const auto& one : sum_up(answers))
-    out.push_back(fmt::format("{} {} {}: {}", one.difference.status, one.check,
-                              fold_hosts(answers.hosts(), one.difference.hosts), one.message));
+  for (const auto& finding : sum_up(answers))
+    out.push_back(fmt::format("{} {} {}: {}", finding.difference.status, finding.check,
+                              fold_hosts(answers.hosts(), finding.difference.hosts), finding.message));
   return out;
 }
 

@@ -19,8 +19,9 @@ HostList list_of(const std::string& text, std::size_t most = 1000) {
 
 std::vector<std::string> complaints_of(const HostList& list) {
   std::vector<std::string> out;
-  for (const auto& one : list.diagnostics)
-    out.push_back(fmt::format("{}+{}: {}", one.where.text(), one.where.length, one.message));
+  for (const auto& diagnostic : list.diagnostics)
+    out.push_back(
+        fmt::format("{}+{}: {}", diagnostic.where.text(), diagnostic.where.length, diagnostic.message));
   return out;
 }
 

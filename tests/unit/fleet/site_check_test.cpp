@@ -25,15 +25,16 @@ using Mistake = std::pair<std::string, std::string>;
 
 std::vector<Mistake> mistakes_in(const SiteReport& site) {
   std::vector<Mistake> out;
-  for (const auto& one : site.findings) out.emplace_back(one.rule, fold_hosts(site.hosts, one.hosts));
+  for (const auto& finding : site.findings)
+    out.emplace_back(finding.rule, fold_hosts(site.hosts, finding.hosts));
   return out;
 }
 
 std::string text_of(const SiteReport& site) {
   std::string out;
-  for (const auto& one : site.findings) {
-    out += fmt::format("{} {}: {}\n", one.rule, fold_hosts(site.hosts, one.hosts), one.message);
-    for (const auto& place : one.places) out += fmt::format("  {} {}\n", place.where.text(), place.note);
+  for (const auto& finding : site.findings) {
+    out += fmt::format("{} {}: {}\n", finding.rule, fold_hosts(site.hosts, finding.hosts), finding.message);
+    for (const auto& place : finding.places) out += fmt::format("  {} {}\n", place.where.text(), place.note);
   }
   return out;
 }
@@ -114,9 +115,9 @@ TEST(SiteCheck, APartitionWithoutAClearNetworkIsAWarning) {
   ASSERT_THAT(text_of(report),
               HasSubstr("partition-subnet r[1-3]n[1,2]: partition 0xffff on mlx5_0/1 is in 3 IPv4 "
                         "networks"));
-  for (const auto& one : report.findings) {
-    if (one.rule != "partition-subnet") continue;
-    EXPECT_EQ(one.severity, model::Severity::kWarning);
+  for (const auto& finding : report.findings) {
+    if (finding.rule != "partition-subnet") continue;
+    EXPECT_EQ(finding.severity, model::Severity::kWarning);
   }
 }
 
@@ -139,19 +140,19 @@ std::string addresses_of(const std::string& list, const std::string& more = "") 
 }
 
 TEST(SiteCheck, APortWithASecondNetworkReachesTheOthers) {
-  const auto one = addresses_of("\"10.1.0.1/16\""), two = addresses_of("\"10.1.0.2/16\""),
-             three = addresses_of("\"10.1.0.3/16\"");
+  const auto first = addresses_of("\"10.1.0.1/16\""), second = addresses_of("\"10.1.0.2/16\""),
+             third = addresses_of("\"10.1.0.3/16\"");
   // A gateway, and a second address in the same network.
-  EXPECT_EQ(findings_of_ports({one, two, three, addresses_of("\"10.1.0.4/16\", \"10.9.0.4/24\"")}), "");
-  EXPECT_EQ(findings_of_ports({one, two, three, addresses_of("\"10.1.0.4/16\", \"10.1.0.5/16\"")}), "");
+  EXPECT_EQ(findings_of_ports({first, second, third, addresses_of("\"10.1.0.4/16\", \"10.9.0.4/24\"")}), "");
+  EXPECT_EQ(findings_of_ports({first, second, third, addresses_of("\"10.1.0.4/16\", \"10.1.0.5/16\"")}), "");
   // As many with the second network as without.
-  EXPECT_EQ(findings_of_ports({one, addresses_of("\"10.1.0.4/16\", \"10.9.0.4/24\"")}), "");
-  EXPECT_THAT(findings_of_ports({one, two, three, addresses_of("\"10.9.0.4/24\"")}),
+  EXPECT_EQ(findings_of_ports({first, addresses_of("\"10.1.0.4/16\", \"10.9.0.4/24\"")}), "");
+  EXPECT_THAT(findings_of_ports({first, second, third, addresses_of("\"10.9.0.4/24\"")}),
               HasSubstr("partition-subnet a4: partition 0xffff on mlx5_0/1 is in network 10.9.0.0/24, but in "
                         "10.1.0.0/16 on 3 hosts\n"));
   // One that lacks the second network of the others does not reach them there.
   EXPECT_THAT(findings_of_ports({addresses_of("\"10.1.0.1/16\", \"10.9.0.1/24\""),
-                                 addresses_of("\"10.1.0.2/16\", \"10.9.0.2/24\""), three}),
+                                 addresses_of("\"10.1.0.2/16\", \"10.9.0.2/24\""), third}),
               HasSubstr("partition-subnet a3: partition 0xffff on mlx5_0/1 is in network 10.1.0.0/16, but in "
                         "10.1.0.0/16 and 10.9.0.0/24 on 2 hosts\n"));
 }

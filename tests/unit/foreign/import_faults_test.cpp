@@ -159,30 +159,30 @@ std::vector<ImportFault> import_faults() {
   return out;
 }
 
-Imported import_of(const ImportFault& one) {
+Imported import_of(const ImportFault& row) {
   fakes::Faults faults;
   fakes::MemoryFiles files(faults);
-  for (const auto& [path, text] : one.files) files.content[path] = text;
+  for (const auto& [path, text] : row.files) files.content[path] = text;
   const std::map<std::string, model::Guid, std::less<>> known{{"ib0", *model::Guid::parse(kFirstGuid)},
                                                               {"ib1", *model::Guid::parse(kSecondGuid)}};
-  return import_all(files, one.format, known);
+  return import_all(files, row.format, known);
 }
 
-bool is_met(const ImportFault& one, const Imported& made) {
-  if (one.document) return made.document.find(one.message) != std::string::npos;
-  const auto& remarks = one.passed ? made.claims.passed : made.claims.missed;
-  return std::find(remarks.begin(), remarks.end(), Remark{one.place, one.message}) != remarks.end();
+bool is_met(const ImportFault& row, const Imported& made) {
+  if (row.document) return made.document.find(row.message) != std::string::npos;
+  const auto& remarks = row.passed ? made.claims.passed : made.claims.missed;
+  return std::find(remarks.begin(), remarks.end(), Remark{row.place, row.message}) != remarks.end();
 }
 
 TEST(ImportFaults, EachSaysTheLineAndTheCause) {
   const bool print = std::getenv("IMPORTS_PRINT") != nullptr;
-  for (const auto& one : import_faults()) {
-    ASSERT_FALSE(one.files.empty()) << kImportFaults << ':' << one.line << ": is not a case";
-    const auto made = import_of(one);
+  for (const auto& row : import_faults()) {
+    ASSERT_FALSE(row.files.empty()) << kImportFaults << ':' << row.line << ": is not a case";
+    const auto made = import_of(row);
     const auto report = report_of(made.claims);
-    if (print) std::cout << kImportFaults << ':' << one.line << '\n' << report << made.document << '\n';
-    EXPECT_TRUE(is_met(one, made)) << kImportFaults << ':' << one.line << ": expected " << one.place.text()
-                                   << ": " << one.message << "\nis\n"
+    if (print) std::cout << kImportFaults << ':' << row.line << '\n' << report << made.document << '\n';
+    EXPECT_TRUE(is_met(row, made)) << kImportFaults << ':' << row.line << ": expected " << row.place.text()
+                                   << ": " << row.message << "\nis\n"
                                    << report << made.document;
   }
 }
@@ -192,29 +192,29 @@ TEST(ImportFaults, CoverTheFormats) {
   const auto all = import_faults();
   EXPECT_GE(all.size(), 450U);
   std::set<std::pair<std::string, std::map<std::string, std::string>>> seen;
-  for (const auto& one : all)
-    EXPECT_TRUE(seen.insert({one.format, one.files}).second) << "line " << one.line << " is there twice";
+  for (const auto& row : all)
+    EXPECT_TRUE(seen.insert({row.format, row.files}).second) << "line " << row.line << " is there twice";
   for (const auto& format : formats()) {
     const auto count = std::count_if(all.begin(), all.end(),
-                                     [&](const ImportFault& one) { return one.format == format.name; });
+                                     [&](const ImportFault& row) { return row.format == format.name; });
     EXPECT_GE(count, 4) << format.name;
   }
 }
 
 /// Remarks on what one file of a format says and nobody understands.
 std::vector<std::string> missed_of(const std::string& format, const std::string& text) {
-  ImportFault one;
-  one.format = format;
-  one.files.emplace(format == "wicked" ? "/etc/wicked/ifconfig/a.xml" : usual_files().find(format)->second,
+  ImportFault row;
+  row.format = format;
+  row.files.emplace(format == "wicked" ? "/etc/wicked/ifconfig/a.xml" : usual_files().find(format)->second,
                     text);
   std::vector<std::string> out;
-  for (const auto& remark : import_of(one).claims.missed)
+  for (const auto& remark : import_of(row).claims.missed)
     out.push_back(remark.where.text() + ": " + remark.text);
   return out;
 }
 
-bool has_text(const std::vector<std::string>& all, const std::string& one) {
-  return std::find(all.begin(), all.end(), one) != all.end();
+bool has_text(const std::vector<std::string>& all, const std::string& text) {
+  return std::find(all.begin(), all.end(), text) != all.end();
 }
 
 // An author of files of any size or depth wants only to keep us busy.

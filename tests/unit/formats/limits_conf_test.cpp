@@ -71,8 +71,8 @@ TEST(MemlockFile, WordsBehindALimitDoNotMatter) {
       "a hard memlock 1 and more\nb hard memlock\nc HARD MemLock UNLIMITED # x\n# d hard memlock 1\n"
       "e hard nofile 1 memlock\n";
   std::string found;
-  for (const auto& one : memlock_lines(files))
-    found += fmt::format("{} {} {} {}\n", one.line, one.domain, one.type, one.limit);
+  for (const auto& line : memlock_lines(files))
+    found += fmt::format("{} {} {} {}\n", line.line, line.domain, line.type, line.limit);
   EXPECT_EQ(found, "1 a hard 1\n3 c hard unlimited\n");
 }
 
@@ -101,7 +101,7 @@ TEST(MemlockFile, DropInsOfMoreThanOneUnitCount) {
   const auto found = foreign_drop_ins(files, "a-b@1.service");
   ASSERT_TRUE(found);
   std::string order;
-  for (const auto& one : *found) order += one.text.back();
+  for (const auto& drop_in : *found) order += drop_in.text.back();
   EXPECT_EQ(order, "431") << "by name, and of one name the most specific";
 }
 

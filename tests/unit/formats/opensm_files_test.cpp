@@ -17,7 +17,7 @@ CheckedLines checked_side_file(std::string_view option, const std::vector<std::s
 
 std::string mistakes_of(const CheckedLines& checked) {
   std::string out;
-  for (const auto& one : checked.wrong) out += std::to_string(one.number) + " " + one.what + "\n";
+  for (const auto& line : checked.wrong) out += std::to_string(line.number) + " " + line.what + "\n";
   return out;
 }
 

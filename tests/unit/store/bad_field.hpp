@@ -32,7 +32,7 @@ inline std::string with_field(const std::string& valid, const BadField& bad) {
 
 /// The same fields below another place.
 inline BadFields below(const std::string& place, BadFields fields) {
-  for (auto& one : fields) one.at.insert(0, place);
+  for (auto& field : fields) field.at.insert(0, place);
   return fields;
 }
 

@@ -130,11 +130,11 @@ TEST_F(IscsiSysfs, DisksThatTheHostOffersAreInUse) {
   EXPECT_THAT(host->uses({"session2"}).value(),
               ElementsAre("LIO (iblock_0/scratch) offers /dev/sdb to other hosts"));
   tree.put(store + "enable", "0\n");
-  const std::string one = "/sys/kernel/config/nvmet/subsystems/nqn.x:b/namespaces/1/";
-  tree.put(one + "device_path", "/dev/sdb\n");
-  tree.put(one + "enable", "0\n");
+  const std::string exported = "/sys/kernel/config/nvmet/subsystems/nqn.x:b/namespaces/1/";
+  tree.put(exported + "device_path", "/dev/sdb\n");
+  tree.put(exported + "enable", "0\n");
   EXPECT_THAT(host->uses({"session2"}).value(), IsEmpty());
-  tree.put(one + "enable", "1\n");
+  tree.put(exported + "enable", "1\n");
   EXPECT_THAT(host->uses({"session2"}).value(),
               ElementsAre("nvmet (nqn.x:b, namespace 1) offers /dev/sdb to other hosts"));
 }
@@ -146,13 +146,13 @@ TEST_F(IscsiSysfs, DisksAreKnownByTheLinksOfUdevAndTheLabelsOfPools) {
   const auto uses = [&] {
     return detail::uses_of({"sdb"}, tree.at("/sys"), tree.at("/proc"), tree.at("/run/udev/data"));
   };
-  const std::string one = "/sys/kernel/config/nvmet/subsystems/nqn.x:b/namespaces/1/";
-  tree.put(one + "device_path", "/dev/disk/by-id/wwn-1\n");
-  tree.put(one + "enable", "1\n");
+  const std::string exported = "/sys/kernel/config/nvmet/subsystems/nqn.x:b/namespaces/1/";
+  tree.put(exported + "device_path", "/dev/disk/by-id/wwn-1\n");
+  tree.put(exported + "enable", "1\n");
   EXPECT_THAT(uses(), IsEmpty());
   tree.put("/run/udev/data/b8:32", "S:disk/by-id/wwn-1\nE:ID_FS_LABEL=arcstats\n");
   EXPECT_THAT(uses(), ElementsAre("nvmet (nqn.x:b, namespace 1) offers /dev/sdb to other hosts"));
-  tree.put(one + "enable", "0\n");
+  tree.put(exported + "enable", "0\n");
   tree.put("/proc/spl/kstat/zfs/arcstats", "");
   tree.put("/proc/spl/kstat/zfs/tank/state", "ONLINE\n");
   tree.put("/run/udev/data/b8:33", "E:ID_FS_LABEL=tank\nE:ID_FS_TYPE=ext4\n");

@@ -43,14 +43,14 @@ struct Route {
   std::uint16_t message_flags = 0;
 };
 
-Message route(std::uint16_t type, const Route& one) {
+Message route(std::uint16_t type, const Route& described) {
   rtmsg header{};
   header.rtm_family = AF_INET;
-  header.rtm_type = one.type;
-  header.rtm_protocol = one.protocol;
-  header.rtm_flags = one.flags;
-  Message message(type, one.message_flags, header, "");
-  message.put(RTA_OIF, static_cast<std::uint32_t>(one.index));
+  header.rtm_type = described.type;
+  header.rtm_protocol = described.protocol;
+  header.rtm_flags = described.flags;
+  Message message(type, described.message_flags, header, "");
+  message.put(RTA_OIF, static_cast<std::uint32_t>(described.index));
   return message;
 }
 

@@ -95,10 +95,10 @@ TEST(LinkRequests, SetCreatedGoesByName) {
 }
 
 TEST(LinkRequests, Deleting) {
-  const auto one = encoded(DeleteLink{8});
-  EXPECT_EQ(one.at(0).header()->nlmsg_type, RTM_DELLINK);
-  EXPECT_EQ(parsed(one[0]).family.ifi_index, 8);
-  EXPECT_EQ(one[0].what(), "interface 8: delete it");
+  const auto messages = encoded(DeleteLink{8});
+  EXPECT_EQ(messages.at(0).header()->nlmsg_type, RTM_DELLINK);
+  EXPECT_EQ(parsed(messages[0]).family.ifi_index, 8);
+  EXPECT_EQ(messages[0].what(), "interface 8: delete it");
   const auto group = encoded(DeleteGroup{77});
   EXPECT_EQ(group.at(0).header()->nlmsg_type, RTM_DELLINK);
   EXPECT_EQ(parsed(group[0]).family.ifi_index, 0);

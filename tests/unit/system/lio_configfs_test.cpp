@@ -65,20 +65,20 @@ TEST_F(LioConfigfs, IsReadAsTheKernelShowsIt) {
   EXPECT_EQ(state.backstores[0].serial, "0b1c2d3e");
   EXPECT_TRUE(state.backstores[0].enabled);
   ASSERT_EQ(state.targets.size(), 1U);
-  const auto& one = state.targets.front();
-  EXPECT_EQ(one.id.wwn, "iqn.2026-01.org.example:a");
-  EXPECT_EQ(one.groups, 1);
-  EXPECT_TRUE(one.enabled && one.authentication && !one.any_initiator && one.write_protected);
-  EXPECT_THAT(one.guests, ElementsAre("iqn.2026-01.org.example:i"));
-  ASSERT_EQ(one.luns.size(), 2U);
-  EXPECT_EQ(one.luns[0].backstore, "iblock_0/x");
-  EXPECT_EQ(one.luns[1].backstore, "");
-  ASSERT_EQ(one.acls.size(), 1U);
-  EXPECT_TRUE(one.acls[0].logged_in && one.acls[0].has_secret);
-  EXPECT_THAT(one.acls[0].luns, ElementsAre(LioMapping{0, 2, true}));
-  ASSERT_EQ(one.portals.size(), 1U);
-  EXPECT_EQ(one.portals[0].name, "192.0.2.1:3260");
-  EXPECT_TRUE(one.portals[0].iser);
+  const auto& target = state.targets.front();
+  EXPECT_EQ(target.id.wwn, "iqn.2026-01.org.example:a");
+  EXPECT_EQ(target.groups, 1);
+  EXPECT_TRUE(target.enabled && target.authentication && !target.any_initiator && target.write_protected);
+  EXPECT_THAT(target.guests, ElementsAre("iqn.2026-01.org.example:i"));
+  ASSERT_EQ(target.luns.size(), 2U);
+  EXPECT_EQ(target.luns[0].backstore, "iblock_0/x");
+  EXPECT_EQ(target.luns[1].backstore, "");
+  ASSERT_EQ(target.acls.size(), 1U);
+  EXPECT_TRUE(target.acls[0].logged_in && target.acls[0].has_secret);
+  EXPECT_THAT(target.acls[0].luns, ElementsAre(LioMapping{0, 2, true}));
+  ASSERT_EQ(target.portals.size(), 1U);
+  EXPECT_EQ(target.portals[0].name, "192.0.2.1:3260");
+  EXPECT_TRUE(target.portals[0].iser);
 }
 
 TEST_F(LioConfigfs, NamesThatLeadElsewhereAreRefused) {

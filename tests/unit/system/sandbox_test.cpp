@@ -100,8 +100,8 @@ TEST(Sandbox, NoDescriptorOfTheCallerIsLeft) {
   ASSERT_GE(mine, 0);
   EXPECT_EQ(outcome([&] { return ::write(mine, "x", 1); }), kRefused);
   EXPECT_EQ(outcome([] { return ::write(STDERR_FILENO, "x", 1); }), kRefused);
-  char one = 0;
-  EXPECT_EQ(outcome([&] { return ::read(STDIN_FILENO, &one, 1); }), kRefused);
+  char character = 0;
+  EXPECT_EQ(outcome([&] { return ::read(STDIN_FILENO, &character, 1); }), kRefused);
   ::close(mine);
   ::close(opened);
 }

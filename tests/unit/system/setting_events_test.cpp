@@ -112,17 +112,17 @@ TEST_F(SettingEventsTest, FilesOfAServiceThatAreRenamedIntoPlace) {
 TEST_F(SettingEventsTest, FoldersBeyondTheLimitOfWatchesAreNamed) {
   tree.put("/ib0/mode", "datagram");
   tree.put("/ib1/mode", "datagram");
-  const Settings one{.files = {tree.at("/ib0/mode"), tree.at("/gone/mode")}};
+  const Settings single{.files = {tree.at("/ib0/mode"), tree.at("/gone/mode")}};
   const Settings both{.files = {tree.at("/ib0/mode"), tree.at("/ib1/mode")}};
   EXPECT_TRUE(settings->watch(both));
   EXPECT_EQ(settings->why_incomplete(), "");
   const auto said = with_little_inotify("max_inotify_watches", 1, [&] {
     auto few = std::move(*watch_settings());
-    (void)few->watch(one);
+    (void)few->watch(single);
     auto out = "[" + few->why_incomplete() + "]";  // what is not there is no trouble
     (void)few->watch(both);
     out += few->why_incomplete();
-    (void)few->watch(one);
+    (void)few->watch(single);
     return out + "[" + few->why_incomplete() + "]";
   });
   if (said.empty()) GTEST_SKIP() << "no user namespace can be made here";

@@ -101,9 +101,9 @@ std::vector<std::string> LinuxLinks::lacking(const Carried& then, const Carried&
   for (const auto& item : now.items) there.insert(known(item).identity);
   std::vector<std::string> out;
   for (const auto& item : then.items) {
-    auto one = known(item);
-    if (one.stays && !one.identity.empty() && !there.contains(one.identity))
-      out.push_back(std::move(one.words));
+    auto past = known(item);
+    if (past.stays && !past.identity.empty() && !there.contains(past.identity))
+      out.push_back(std::move(past.words));
   }
   return out;
 }

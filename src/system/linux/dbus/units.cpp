@@ -89,7 +89,7 @@ class SystemdUnits final : public Units {
     if (status < 0 && error.says_nobody()) return std::optional<std::vector<Unit>>{};
     if (status < 0) return fail(error.error_of(status, what));
     auto units = read_units(*bus, reply.get(), {}, what, read_main_pid);
-    if (units && *units) std::erase_if(**units, [](const Unit& one) { return !runs(one); });
+    if (units && *units) std::erase_if(**units, [](const Unit& instance) { return !runs(instance); });
     return units;
   }
 

@@ -230,7 +230,7 @@ bool read_frame(std::size_t sort, std::string_view body, std::optional<Frame>& o
 
 std::string pack(Frame frame) {
   Packer body;
-  std::visit([&](auto& one) { fields(body, one); }, frame);
+  std::visit([&](auto& content) { fields(body, content); }, frame);
   std::string out(1, static_cast<char>(frame.index()));
   for (std::size_t i = 0; i < kHeadBytes - 1; ++i)
     out.push_back(static_cast<char>(body.bytes.size() >> (8U * i) & 0xffU));

@@ -137,9 +137,10 @@ class DiskUses {
       const auto namespaces = all->sub(nqn + "/namespaces");
       if (!namespaces) continue;
       for (const auto& id : namespaces->list()) {
-        const auto one = namespaces->sub(id);
-        if (one && one->text("enable") == "1")
-          offers_.push_back({one->text("device_path"), {}, fmt::format("nvmet ({}, namespace {})", nqn, id)});
+        const auto nvme_namespace = namespaces->sub(id);
+        if (nvme_namespace && nvme_namespace->text("enable") == "1")
+          offers_.push_back(
+              {nvme_namespace->text("device_path"), {}, fmt::format("nvmet ({}, namespace {})", nqn, id)});
       }
     }
   }

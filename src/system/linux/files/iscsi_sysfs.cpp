@@ -53,25 +53,25 @@ class SysfsIscsi final : public Iscsi {
     for (const auto& name : all->list()) {
       const auto folder = is_session_name(name) ? all->sub(name) : std::nullopt;
       if (!folder) continue;
-      IscsiSession one;
-      one.name = name;
-      one.target = folder->text("targetname");
-      one.group = folder->number("tpgt").value_or(0);
-      one.transport = transport_of(*folder);
-      one.interface = folder->text("ifacename");
-      one.state = folder->text("state");
+      IscsiSession session;
+      session.name = name;
+      session.target = folder->text("targetname");
+      session.group = folder->number("tpgt").value_or(0);
+      session.transport = transport_of(*folder);
+      session.interface = folder->text("ifacename");
+      session.state = folder->text("state");
       const auto number = name.substr(kSessionPrefix.size());
       const auto connection =
           connections ? connections->sub("connection" + number + ":0") : std::optional<SysfsDir>();
       if (connection) {
-        one.address = connection->text("persistent_address");
-        if (!model::IpAddress::parse(one.address)) {  // a host name, as the record of others has it
+        session.address = connection->text("persistent_address");
+        if (!model::IpAddress::parse(session.address)) {  // a host name, as the record of others has it
           if (auto connected = connection->text("address"); !connected.empty())
-            one.address = std::move(connected);
+            session.address = std::move(connected);
         }
-        one.port = connection->number("persistent_port").value_or(0);
+        session.port = connection->number("persistent_port").value_or(0);
       }
-      if (!one.target.empty()) out.push_back(std::move(one));  // it is not logged in yet, or has gone
+      if (!session.target.empty()) out.push_back(std::move(session));  // it is not logged in yet, or has gone
     }
     return first_error.unless_any(std::move(out));
   }

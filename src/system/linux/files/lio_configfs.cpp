@@ -75,9 +75,9 @@ class ConfigfsLio final : public Lio {
       const auto targets = folder->sub(fabric);
       if (!targets) continue;
       for (const auto& wwn : targets->list()) {
-        const auto one = targets->sub(wwn);
-        if (!one || !one->sub("fabric_statistics")) continue;  // "discovery_auth", and attributes
-        state.targets.push_back(target_of({fabric, wwn}, *one));
+        const auto target = targets->sub(wwn);
+        if (!target || !target->sub("fabric_statistics")) continue;  // "discovery_auth", and attributes
+        state.targets.push_back(target_of({fabric, wwn}, *target));
       }
     }
     return first_error.unless_any(std::optional(std::move(state)));
@@ -266,13 +266,13 @@ class ConfigfsLio final : public Lio {
       const auto folder = hba.find('_') == std::string::npos ? std::optional<SysfsDir>() : core.sub(hba);
       if (!folder) continue;
       for (const auto& name : folder->list()) {
-        const auto one = folder->sub(name);
-        if (!one || !one->sub("wwn")) continue;  // attributes of the HBA
+        const auto backstore = folder->sub(name);
+        if (!backstore || !backstore->sub("wwn")) continue;  // attributes of the HBA
         LioBackstore out{.id = hba + "/" + name,
-                         .path = one->text("udev_path"),
+                         .path = backstore->text("udev_path"),
                          .serial = {},
-                         .enabled = one->text("enable") == "1"};
-        const auto serial = one->text("wwn/vpd_unit_serial");
+                         .enabled = backstore->text("enable") == "1"};
+        const auto serial = backstore->text("wwn/vpd_unit_serial");
         out.serial = std::string(
             base::trim(serial.substr(serial.find(':') == std::string::npos ? 0 : serial.find(':') + 1)));
         state.backstores.push_back(std::move(out));
@@ -292,18 +292,19 @@ class ConfigfsLio final : public Lio {
     if (const auto luns = group->sub("lun")) {
       for (const auto& name : luns->list()) {
         const auto number = number_after(kLunPrefix, name);
-        const auto one = luns->sub(name);
-        if (number && one) out.luns.push_back({*number, tail_of(linked_from(*one), 2)});
+        const auto lun = luns->sub(name);
+        if (number && lun) out.luns.push_back({*number, tail_of(linked_from(*lun), 2)});
       }
     }
     if (const auto acls = group->sub("acls")) {
       for (const auto& name : acls->list()) {
-        if (const auto one = acls->sub(name)) out.acls.push_back(acl_of(name, *one));
+        if (const auto acl = acls->sub(name)) out.acls.push_back(acl_of(name, *acl));
       }
     }
     if (const auto portals = group->sub("np")) {
       for (const auto& name : portals->list()) {
-        if (const auto one = portals->sub(name)) out.portals.push_back({name, one->text("iser") == "1"});
+        if (const auto portal = portals->sub(name))
+          out.portals.push_back({name, portal->text("iser") == "1"});
       }
     }
     auto guests = group->text("dynamic_sessions");
@@ -338,10 +339,10 @@ class ConfigfsLio final : public Lio {
                .has_secret = has_secret(folder)};
     for (const auto& name : folder.list()) {
       const auto number = number_after(kLunPrefix, name);
-      const auto one = number ? folder.sub(name) : std::optional<SysfsDir>();
-      if (!one) continue;
-      const auto lun = number_after(kLunPrefix, tail_of(linked_from(*one), 1));
-      if (lun) out.luns.push_back({*number, *lun, one->text("write_protect") == "1"});
+      const auto entry = number ? folder.sub(name) : std::optional<SysfsDir>();
+      if (!entry) continue;
+      const auto lun = number_after(kLunPrefix, tail_of(linked_from(*entry), 1));
+      if (lun) out.luns.push_back({*number, *lun, entry->text("write_protect") == "1"});
     }
     std::sort(out.luns.begin(), out.luns.end(),
               [](const auto& a, const auto& b) { return a.number < b.number; });

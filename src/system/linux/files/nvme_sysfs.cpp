@@ -56,21 +56,21 @@ class SysfsNvmeHost final : public NvmeHost {
     for (const auto& name : all->list()) {
       const auto folder = all->sub(name);
       if (!folder) continue;
-      NvmeController one{.name = name,
-                         .subsystem = folder->text("subsysnqn"),
-                         .transport = folder->text("transport"),
-                         .address = {},
-                         .service = {},
-                         .state = folder->text("state")};
-      if (one.transport.empty() || one.transport == "pcie") continue;
+      NvmeController controller{.name = name,
+                                .subsystem = folder->text("subsysnqn"),
+                                .transport = folder->text("transport"),
+                                .address = {},
+                                .service = {},
+                                .state = folder->text("state")};
+      if (controller.transport.empty() || controller.transport == "pcie") continue;
       const auto address = folder->text("address");
       for (const auto part : base::split(address, ',')) {
         const auto equals = std::min(part.find('='), part.size());
         const auto key = part.substr(0, equals), value = part.substr(std::min(equals + 1, part.size()));
-        if (key == "traddr") one.address = value;
-        if (key == "trsvcid") one.service = value;
+        if (key == "traddr") controller.address = value;
+        if (key == "trsvcid") controller.service = value;
       }
-      out.push_back(std::move(one));
+      out.push_back(std::move(controller));
     }
     return first_error.unless_any(std::move(out));
   }

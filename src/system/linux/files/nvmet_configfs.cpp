@@ -38,15 +38,16 @@ class ConfigfsNvmeTarget final : public NvmeTarget {
     NvmeTargetState state;
     if (const auto subsystems = folder->sub("subsystems")) {
       for (const auto& nqn : subsystems->list()) {
-        if (const auto one = subsystems->sub(nqn)) state.subsystems.push_back(subsystem_of(nqn, *one));
+        if (const auto subsystem = subsystems->sub(nqn))
+          state.subsystems.push_back(subsystem_of(nqn, *subsystem));
       }
     }
     if (const auto ports = folder->sub("ports")) {
       for (const auto& id : ports->list()) {
         const auto number = base::parse_number(id);
-        const auto one = ports->sub(id);
-        if (number && *number <= 0xffff && one)
-          state.ports.push_back(port_of(static_cast<int>(*number), *one));
+        const auto port = ports->sub(id);
+        if (number && *number <= 0xffff && port)
+          state.ports.push_back(port_of(static_cast<int>(*number), *port));
       }
     }
     std::sort(state.ports.begin(), state.ports.end(),
@@ -170,10 +171,11 @@ class ConfigfsNvmeTarget final : public NvmeTarget {
     if (const auto namespaces = folder.sub("namespaces")) {
       for (const auto& id : namespaces->list()) {
         const auto nsid = base::parse_number(id);
-        const auto one = namespaces->sub(id);
-        if (!nsid || *nsid > 0x7fffffff || !one) continue;
-        out.namespaces.push_back({static_cast<int>(*nsid), one->text("device_path"), one->text("device_uuid"),
-                                  one->text("enable") == "1"});
+        const auto nvme_namespace = namespaces->sub(id);
+        if (!nsid || *nsid > 0x7fffffff || !nvme_namespace) continue;
+        out.namespaces.push_back({static_cast<int>(*nsid), nvme_namespace->text("device_path"),
+                                  nvme_namespace->text("device_uuid"),
+                                  nvme_namespace->text("enable") == "1"});
       }
     }
     std::sort(out.namespaces.begin(), out.namespaces.end(),

@@ -30,7 +30,7 @@ constexpr int kLinks = 40;  // as the kernel (MAXSYMLINKS)
 /// Names of a path, the last one first.
 std::vector<std::string> reversed(const std::filesystem::path& path) {
   std::vector<std::string> names;
-  for (const auto& one : path) names.insert(names.begin(), one.native());
+  for (const auto& part : path) names.insert(names.begin(), part.native());
   return names;
 }
 

@@ -110,15 +110,15 @@ class SettingEvents final : public SettingSource {
       }
       const auto known = watched_.find(watch);
       fresh = fresh || known == watched_.end() || known->second.wanted != wanted;
-      auto& one = now[watch];
-      one.path = path;
-      one.wanted = wanted;
-      if (known != watched_.end()) one.pin = std::move(known->second.pin);
-      if (!one.pin && path.starts_with(kForgetful))
-        one.pin = UniqueFd(::open(place.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+      auto& entry = now[watch];
+      entry.path = path;
+      entry.wanted = wanted;
+      if (known != watched_.end()) entry.pin = std::move(known->second.pin);
+      if (!entry.pin && path.starts_with(kForgetful))
+        entry.pin = UniqueFd(::open(place.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
     }
     // Of a device that has gone its folder is kept by the watch alone.
-    for (const auto& [watch, one] : watched_) {
+    for (const auto& [watch, entry] : watched_) {
       if (!now.contains(watch)) (void)::inotify_rm_watch(fd_.get(), watch);
     }
     watched_ = std::move(now);

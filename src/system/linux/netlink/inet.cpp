@@ -98,7 +98,7 @@ class LinuxInet final : public Inet {
     const auto read = (*netlink)->dump(
         request(), [&] { out.clear(); },
         [&](const nlmsghdr& header) {
-          if (auto one = parse(header)) out.push_back(std::move(*one));
+          if (auto parsed = parse(header)) out.push_back(std::move(*parsed));
         });
     if (!read) return fail(read.error());
     return out;

@@ -132,30 +132,31 @@ std::string words_of(const std::string& name, std::string_view verb, const InetR
 }
 
 struct InetEncoder {
-  std::vector<Message> operator()(const AddAddress& one) const {
+  std::vector<Message> operator()(const AddAddress& request) const {
     std::vector<Message> out;
-    out.push_back(add_message(one.index, one.name, one.prefix, kLastingInet));
+    out.push_back(add_message(request.index, request.name, request.prefix, kLastingInet));
     return out;
   }
-  std::vector<Message> operator()(const DeleteAddress& one) const {
+  std::vector<Message> operator()(const DeleteAddress& request) const {
     std::vector<Message> out;
-    const auto hold =
-        one.hold ? std::optional(IpPrefix{*one.hold, one.hold->bits()}) : std::optional<IpPrefix>();
-    if (hold) out.push_back(add_message(one.index, one.name, *hold));
-    out.push_back(delete_message(one.index, one.name, one.prefix));
-    for (const auto& kept : one.keep) out.push_back(add_message(one.index, one.name, kept));
-    if (hold) out.push_back(delete_message(one.index, one.name, *hold));
+    const auto hold = request.hold ? std::optional(IpPrefix{*request.hold, request.hold->bits()})
+                                   : std::optional<IpPrefix>();
+    if (hold) out.push_back(add_message(request.index, request.name, *hold));
+    out.push_back(delete_message(request.index, request.name, request.prefix));
+    for (const auto& kept : request.keep) out.push_back(add_message(request.index, request.name, kept));
+    if (hold) out.push_back(delete_message(request.index, request.name, *hold));
     return out;
   }
-  std::vector<Message> operator()(const AddRoute& one) const {
+  std::vector<Message> operator()(const AddRoute& request) const {
     std::vector<Message> out;
-    out.push_back(route_message(RTM_NEWROUTE, kCreateInet, one.route, words_of(one.name, "add", one.route)));
+    out.push_back(route_message(RTM_NEWROUTE, kCreateInet, request.route,
+                                words_of(request.name, "add", request.route)));
     return out;
   }
-  std::vector<Message> operator()(const DeleteRoute& one) const {
+  std::vector<Message> operator()(const DeleteRoute& request) const {
     std::vector<Message> out;
-    out.push_back(
-        route_message(RTM_DELROUTE, kChangeInet, one.route, words_of(one.name, "delete", one.route)));
+    out.push_back(route_message(RTM_DELROUTE, kChangeInet, request.route,
+                                words_of(request.name, "delete", request.route)));
     return out;
   }
 };

@@ -26,7 +26,7 @@ constexpr int kInterrupted = 3;  ///< from then on two interrupted readings that
 
 /// Whether two readings say the same of what we change. In a storm of other interfaces (containers that come
 /// and go) no dump is consistent, but one that is left out by accident is not left out twice.
-bool agree(const std::vector<Link>& one, const std::vector<Link>& other) {
+bool agree(const std::vector<Link>& first, const std::vector<Link>& second) {
   const auto ours = [](const std::vector<Link>& links) {
     std::vector<std::tuple<int, std::string, std::int64_t, bool, int>> out;
     for (const auto& link : links) {
@@ -35,7 +35,7 @@ bool agree(const std::vector<Link>& one, const std::vector<Link>& other) {
     }
     return out;
   };
-  return ours(one) == ours(other);
+  return ours(first) == ours(second);
 }
 
 }  // namespace

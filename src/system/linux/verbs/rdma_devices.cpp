@@ -134,8 +134,8 @@ class SysfsRdma final : public Rdma {
       const auto number = base::parse_number(place);
       const auto gid = gids->text(place);
       if (!number || gid.find_first_not_of("0:") == std::string::npos) continue;
-      Gid one{static_cast<int>(*number), types->text(place), gid, netdevs ? netdevs->text(place) : ""};
-      if (!one.type.empty()) table.push_back(std::move(one));
+      Gid row{static_cast<int>(*number), types->text(place), gid, netdevs ? netdevs->text(place) : ""};
+      if (!row.type.empty()) table.push_back(std::move(row));
     }
     std::sort(table.begin(), table.end(), [](const Gid& a, const Gid& b) { return a.index < b.index; });
     return table;

@@ -52,18 +52,18 @@ std::optional<References> driver_references() {
     users = "," + used_by;
   }
   if (!modular) return std::nullopt;
-  std::erase_if(all, [&](const auto& one) {
-    return one.first == "ib_uverbs" || users.find("," + one.first + ",") == std::string::npos;
+  std::erase_if(all, [&](const auto& driver) {
+    return driver.first == "ib_uverbs" || users.find("," + driver.first + ",") == std::string::npos;
   });
   return all;
 }
 
 /// Whether one of them has more references in `after` than in `before`, and does not have them in `later`.
 bool any_rose(const References& before, const References& after, const References& later) {
-  return std::any_of(after.begin(), after.end(), [&](const auto& one) {
-    const auto was = before.find(one.first), then = later.find(one.first);
-    return was != before.end() && one.second > was->second &&
-           (then == later.end() || then->second < one.second);
+  return std::any_of(after.begin(), after.end(), [&](const auto& driver) {
+    const auto was = before.find(driver.first), then = later.find(driver.first);
+    return was != before.end() && driver.second > was->second &&
+           (then == later.end() || then->second < driver.second);
   });
 }
 
@@ -104,24 +104,24 @@ std::set<VerbsNode> verbs_nodes() {
 void open_verbs(const std::set<VerbsNode>& nodes, const std::function<void(OpenVerbs)>& opened) {
   const detail::VerbsDevices devices;
   for (const auto& node : nodes) {
-    OpenVerbs one;
-    one.node = node;
+    OpenVerbs verbs;
+    verbs.node = node;
     for (ibv_device* device : devices.list()) {
       if (node.name != static_cast<const char*>(device->dev_name)) continue;
-      one.device = static_cast<const char*>(device->name);
+      verbs.device = static_cast<const char*>(device->name);
       const auto context = open_if_free(device);
       // Between the listing and the opening another one may have taken its name.
       if (!context || !verbs_nodes().contains(node)) break;
       // They keep it open when libibverbs closes its own: the kernel's context goes with the last of them.
-      one.command = copy_of(context->cmd_fd);
-      one.events = copy_of(context->async_fd);
-      if (!one.command || !one.events) {
-        one.command.reset();
-        one.events.reset();
+      verbs.command = copy_of(context->cmd_fd);
+      verbs.events = copy_of(context->async_fd);
+      if (!verbs.command || !verbs.events) {
+        verbs.command.reset();
+        verbs.events.reset();
       }
       break;
     }
-    opened(std::move(one));
+    opened(std::move(verbs));
   }
 }
 

@@ -78,7 +78,7 @@ TEST(FleetPage, WorksAsItIsWritten) {
       const bool same = page::fits(expected, lines);
       EXPECT_TRUE(same || update) << command << " prints\n" << out;
       text += command + '\n';
-      for (const auto& one : same ? expected : lines) text += one + '\n';
+      for (const auto& printed_line : same ? expected : lines) text += printed_line + '\n';
       ++commands;
     }
     if (!file.empty()) {

@@ -92,12 +92,12 @@ TEST(DcbRefusals, OfDcbxNameTheRemedyOfTheDriver) {
       {"bnxt_en", 0, kHost, kNoRefusal},
       {"ice", kHostIs | kIeeeMode, std::nullopt, kNoRefusal},
   };
-  for (const auto& one : cases) {
+  for (const auto& row : cases) {
     system::DcbState state;
-    state.driver = one.driver;
-    state.dcbx = static_cast<std::uint8_t>(one.bits);
-    EXPECT_EQ(words_of(why_not_ours(dcb_driver(one.driver), "eth0", state, one.wanted)), one.words)
-        << one.driver << " with DCBX " << one.bits;
+    state.driver = row.driver;
+    state.dcbx = static_cast<std::uint8_t>(row.bits);
+    EXPECT_EQ(words_of(why_not_ours(dcb_driver(row.driver), "eth0", state, row.wanted)), row.words)
+        << row.driver << " with DCBX " << row.bits;
   }
 }
 
@@ -159,15 +159,15 @@ TEST(DcbRefusals, OfTrafficClassesAndShares) {
       {"mlx5_core", {0, 2}, {}, kNoRefusal, true},
       {"mlx5_core", {0, 1}, {60, 40}, kNoRefusal},
   };
-  for (const auto& one : cases) {
+  for (const auto& row : cases) {
     system::DcbState state;
-    state.driver = one.driver;
+    state.driver = row.driver;
     state.classes = 3;
     system::Ets ets;
-    ets.traffic_class = one.traffic_class;
-    ets.bandwidth = one.shares;
-    ets.tsa.fill(one.strict ? system::Tsa::kStrict : system::Tsa::kEts);
-    EXPECT_EQ(words_of(why_not_ets(dcb_driver(one.driver), "eth0", state, ets)), one.words);
+    ets.traffic_class = row.traffic_class;
+    ets.bandwidth = row.shares;
+    ets.tsa.fill(row.strict ? system::Tsa::kStrict : system::Tsa::kEts);
+    EXPECT_EQ(words_of(why_not_ets(dcb_driver(row.driver), "eth0", state, ets)), row.words);
   }
 }
 

@@ -109,8 +109,8 @@ TEST(Lossless, ALosslessClassNeedsBandwidthAndItself) {
 TEST(Lossless, APresetThatAnEntryContradictsIsAnError) {
   const auto found = lint(std::string("[[lossless]]\ninterface = \"eth0\"\npriority = 3\ndscp = 26\n") +
                           kPfc + "priorities = [4]\ndscp = [\"26:4\"]\n" + kRoce + "dscp = 24\n");
-  const auto errors = std::count_if(found.begin(), found.end(), [](const auto& one) {
-    return one.severity == Severity::kError && one.message.starts_with("[[lossless]]");
+  const auto errors = std::count_if(found.begin(), found.end(), [](const auto& diagnostic) {
+    return diagnostic.severity == Severity::kError && diagnostic.message.starts_with("[[lossless]]");
   });
   EXPECT_EQ(errors, 3);
 }

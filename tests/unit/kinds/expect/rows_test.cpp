@@ -153,14 +153,14 @@ model::Report report_of(const std::string& text, FakeKernel& kernel) {
   const auto document = config::parse_texts({{"config.toml", "version = 1\n" + text}}, "node1", grammar());
   auto host = kernel.host();
   auto report = core::diff(document, host);
-  std::erase_if(report.resources, [](const auto& one) { return one.key.kind != kExpectKind; });
+  std::erase_if(report.resources, [](const auto& resource) { return resource.key.kind != kExpectKind; });
   return report;
 }
 
-model::ResourceReport judged(const ExpectRow& row, const RowCase& one, const Change& change) {
+model::ResourceReport judged(const ExpectRow& row, const RowCase& example, const Change& change) {
   const auto kernel = FakeKernel::parse(kExpectHost);
   change(*kernel);
-  const auto report = report_of(document_of(row, one.wanted), *kernel);
+  const auto report = report_of(document_of(row, example.wanted), *kernel);
   EXPECT_FALSE(model::has_errors(report.diagnostics)) << row.name;
   EXPECT_TRUE(report.plan.empty()) << row.name << ": nothing is to be changed";
   EXPECT_EQ(report.resources.size(), 1U) << row.name;
@@ -171,14 +171,14 @@ model::ResourceReport judged(const ExpectRow& row, const RowCase& one, const Cha
 
 TEST(ExpectRows, EachIsMetUnmetAndNotReadable) {
   for (const auto& row : expect_rows()) {
-    const auto one = case_of(row);
-    const auto met = judged(row, one, one.met);
+    const auto example = case_of(row);
+    const auto met = judged(row, example, example.met);
     EXPECT_EQ(met.status, model::Status::kInSync) << row.name << ": " << met.reason;
-    const auto unmet = judged(row, one, one.unmet);
+    const auto unmet = judged(row, example, example.unmet);
     EXPECT_EQ(unmet.status, model::Status::kUnmet) << row.name;
     EXPECT_THAT(unmet.reason, HasSubstr("expected")) << row.name;
-    if (!one.unreadable) continue;
-    const auto unknown = judged(row, one, one.unreadable);
+    if (!example.unreadable) continue;
+    const auto unknown = judged(row, example, example.unreadable);
     EXPECT_EQ(unknown.status, model::Status::kUnmet) << row.name << ": unknown is not met";
     EXPECT_THAT(unknown.reason, HasSubstr(fmt::format("{} is not known: ", row.name)));
   }

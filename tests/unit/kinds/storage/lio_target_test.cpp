@@ -108,14 +108,14 @@ TEST(LioTarget, WhatCannotBeGivenBackOrMadeIsRefusedWithTheReason) {
       {{}, {guid, LioTargetEntry{}}, guid + ": this host has no port with that GUID"},
       {{}, {iqn, odd_lun}, iqn + ": there is no backstore pscsi /dev/x"},
   };
-  for (const auto& one : cases) {
+  for (const auto& row : cases) {
     fakes::FakeKernel kernel;
     kernel.lio.loaded = true;
-    if (!one.there.id.wwn.empty()) kernel.lio.targets.emplace(one.there.id, one.there);
+    if (!row.there.id.wwn.empty()) kernel.lio.targets.emplace(row.there.id, row.there);
     auto host = kernel.host();
-    const auto done = hold_lio_targets({one.wish}, host);
-    ASSERT_FALSE(done) << one.says;
-    EXPECT_THAT(done.error().message, HasSubstr(one.says));
+    const auto done = hold_lio_targets({row.wish}, host);
+    ASSERT_FALSE(done) << row.says;
+    EXPECT_THAT(done.error().message, HasSubstr(row.says));
   }
 }
 

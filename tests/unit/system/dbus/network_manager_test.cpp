@@ -104,14 +104,14 @@ TEST_F(OnNetworkManager, WhatThereIs) {
   EXPECT_EQ((*state)->version, "1.42.4");
   EXPECT_THAT((*state)->files, ::testing::UnorderedElementsAre(HasSubstr(kUuid), HasSubstr(kOtherUuid)));
   ASSERT_EQ((*state)->active.size(), 2U);
-  for (const auto& one : (*state)->active) {
-    EXPECT_EQ(one.activated, one.uuid == kUuid) << "the other one is on its way up";
-    EXPECT_EQ(one.id, "a profile");
+  for (const auto& connection : (*state)->active) {
+    EXPECT_EQ(connection.activated, connection.uuid == kUuid) << "the other one is on its way up";
+    EXPECT_EQ(connection.id, "a profile");
   }
   ASSERT_EQ((*state)->devices.size(), 2U);
-  for (const auto& one : (*state)->devices) {
-    EXPECT_EQ(one.managed, one.interface == "ib0");
-    EXPECT_EQ(one.active, one.interface == "ib0" ? kUuid : kOtherUuid);
+  for (const auto& device : (*state)->devices) {
+    EXPECT_EQ(device.managed, device.interface == "ib0");
+    EXPECT_EQ(device.active, device.interface == "ib0" ? kUuid : kOtherUuid);
   }
 }
 
@@ -122,7 +122,7 @@ TEST_F(OnNetworkManager, AThousandProfiles) {
   EXPECT_EQ((*state)->files.size(), 1000U);
   EXPECT_EQ((*state)->active.size(), 1000U);
   ASSERT_EQ((*state)->devices.size(), 1000U);
-  for (const auto& one : (*state)->devices) EXPECT_EQ(one.active, "uuid-" + one.interface.substr(4));
+  for (const auto& device : (*state)->devices) EXPECT_EQ(device.active, "uuid-" + device.interface.substr(4));
 }
 
 TEST_F(OnNetworkManager, Loading) {
@@ -172,12 +172,12 @@ TEST_F(OnNetworkManager, AnActivationThatFails) {
     std::uint32_t state;
     Code code;
   };
-  for (const auto& one : {Case{1, Code::kTimeout}, Case{3, Code::kRefused}, Case{4, Code::kRefused}}) {
-    SCOPED_TRACE(one.state);
-    set([&](auto& state) { state.activates_to = one.state; });
+  for (const auto& row : {Case{1, Code::kTimeout}, Case{3, Code::kRefused}, Case{4, Code::kRefused}}) {
+    SCOPED_TRACE(row.state);
+    set([&](auto& state) { state.activates_to = row.state; });
     const auto done = ours->activate(kUuid, "", milliseconds(50));
     ASSERT_FALSE(done);
-    EXPECT_EQ(done.error().code, one.code);
+    EXPECT_EQ(done.error().code, row.code);
     EXPECT_THAT(done.error().message, HasSubstr(kUuid));
   }
 }

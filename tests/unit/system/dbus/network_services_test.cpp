@@ -184,21 +184,21 @@ TEST_F(OnResolved, Failures) {
   };
   const auto patient = make_linux_resolver(limits());
   const auto hasty = make_linux_resolver(short_limits());
-  for (const auto& one : cases) {
-    SCOPED_TRACE(one.member);
-    resolved->peer().play(one.member, error("org.freedesktop.DBus.Error.AccessDenied", "not for you"));
-    const auto denied = one.make(*patient);
+  for (const auto& row : cases) {
+    SCOPED_TRACE(row.member);
+    resolved->peer().play(row.member, error("org.freedesktop.DBus.Error.AccessDenied", "not for you"));
+    const auto denied = row.make(*patient);
     ASSERT_FALSE(denied);
     EXPECT_EQ(denied.error().code, Code::kDenied);
-    resolved->peer().play(one.member, silence());
-    const auto late = one.make(*hasty);
+    resolved->peer().play(row.member, silence());
+    const auto late = row.make(*hasty);
     ASSERT_FALSE(late);
     EXPECT_EQ(late.error().code, Code::kTimeout);
-    if (std::string_view(one.member).starts_with("Get")) {
-      resolved->peer().play(one.member, reply("v", "a(su)", 1, "x", 1U));
-      EXPECT_FALSE(one.make(*patient)) << "of another type";
+    if (std::string_view(row.member).starts_with("Get")) {
+      resolved->peer().play(row.member, reply("v", "a(su)", 1, "x", 1U));
+      EXPECT_FALSE(row.make(*patient)) << "of another type";
     }
-    resolved->peer().play(one.member, nullptr);
+    resolved->peer().play(row.member, nullptr);
   }
 }
 

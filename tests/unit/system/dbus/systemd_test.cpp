@@ -65,7 +65,7 @@ class OnSystemd : public BusFixture {
     return all && *all ? **all : std::vector<Unit>{};
   }
 
-  Unit one(const std::string& name) {
+  Unit unit_of(const std::string& name) {
     const auto all = observed({name});
     return all.empty() ? Unit{} : all.front();
   }
@@ -155,14 +155,14 @@ TEST_F(OnSystemd, PropertiesThatCannotBeReadKeepTheirDefaults) {
   unit.missing.clear();
   unit.wrong_type = all_of_them;
   add(kUnitB, unit);
-  for (const auto& one : observed({kUnitA, kUnitB})) {
-    SCOPED_TRACE(one.name);
-    EXPECT_EQ(one.active, "active") << "what the list says is there";
-    EXPECT_EQ(one.file, "");
-    EXPECT_EQ(one.main_pid, 0);
-    EXPECT_FALSE(one.needs_reload);
-    EXPECT_FALSE(one.stops_unneeded);
-    EXPECT_FALSE(one.ends_by_itself);
+  for (const auto& seen : observed({kUnitA, kUnitB})) {
+    SCOPED_TRACE(seen.name);
+    EXPECT_EQ(seen.active, "active") << "what the list says is there";
+    EXPECT_EQ(seen.file, "");
+    EXPECT_EQ(seen.main_pid, 0);
+    EXPECT_FALSE(seen.needs_reload);
+    EXPECT_FALSE(seen.stops_unneeded);
+    EXPECT_FALSE(seen.ends_by_itself);
   }
 }
 
@@ -176,7 +176,7 @@ TEST_F(OnSystemd, InstancesOfATemplateWithAnEscapedName) {
   const auto all = units->observe_instances(stem + ".service");
   ASSERT_TRUE(all && *all);
   std::vector<std::pair<std::string, std::int64_t>> found;
-  for (const auto& one : **all) found.emplace_back(one.name, one.main_pid);
+  for (const auto& unit : **all) found.emplace_back(unit.name, unit.main_pid);
   EXPECT_THAT(found, UnorderedElementsAre(std::pair(stem + "mlx5_0:1.service", 11),
                                           std::pair(stem + R"(dev-disk\x2da.service)", 12)));
 }
@@ -187,18 +187,18 @@ TEST_F(OnSystemd, AThousandInstances) {
   const auto all = units->observe_instances("rdmacfg-test@.service");
   ASSERT_TRUE(all && *all);
   ASSERT_EQ((*all)->size(), 1000U);
-  for (const auto& one : **all)
-    EXPECT_EQ(one.name, "rdmacfg-test@u" + std::to_string(one.main_pid - 1) + R"(\x2d.service)");
+  for (const auto& unit : **all)
+    EXPECT_EQ(unit.name, "rdmacfg-test@u" + std::to_string(unit.main_pid - 1) + R"(\x2d.service)");
 }
 
 TEST_F(OnSystemd, JobsChangeUnits) {
   add(kUnitA);
   ASSERT_TRUE(units->act(UnitAction::kStart, kUnitA));
-  EXPECT_EQ(one(kUnitA).active, "active");
+  EXPECT_EQ(unit_of(kUnitA).active, "active");
   ASSERT_TRUE(units->act(UnitAction::kReload, kUnitA));
   ASSERT_TRUE(units->act(UnitAction::kRestart, kUnitA));
   ASSERT_TRUE(units->act(UnitAction::kStop, kUnitA));
-  EXPECT_EQ(one(kUnitA).active, "inactive");
+  EXPECT_EQ(unit_of(kUnitA).active, "inactive");
   EXPECT_THAT(
       log(),
       ElementsAre("StartUnit rdmacfg-test-a.service replace", "ReloadUnit rdmacfg-test-a.service replace",
@@ -237,9 +237,9 @@ TEST_F(OnSystemd, AJobThatWaitsIsLeftInTheQueue) {
   add(kUnitA);
   end_jobs_with("", "waiting");
   EXPECT_TRUE(units->act(UnitAction::kStart, kUnitA));
-  EXPECT_EQ(one(kUnitA).job, "start");
+  EXPECT_EQ(unit_of(kUnitA).job, "start");
   systemd->end_job("done");
-  EXPECT_EQ(one(kUnitA).job, "");
+  EXPECT_EQ(unit_of(kUnitA).job, "");
 }
 
 TEST_F(OnSystemd, AJobThatDoesNotEndTimesOut) {
@@ -297,9 +297,9 @@ TEST_F(OnSystemd, OnlySystemdEndsAJob) {
 TEST_F(OnSystemd, EnablingReloads) {
   add(kUnitA);
   ASSERT_TRUE(units->set_enabled(kUnitA, true));
-  EXPECT_EQ(one(kUnitA).file, "enabled");
+  EXPECT_EQ(unit_of(kUnitA).file, "enabled");
   ASSERT_TRUE(units->set_enabled(kUnitA, false));
-  EXPECT_EQ(one(kUnitA).file, "disabled");
+  EXPECT_EQ(unit_of(kUnitA).file, "disabled");
   EXPECT_THAT(log(), ElementsAre("EnableUnitFiles rdmacfg-test-a.service", "Reload",
                                  "DisableUnitFiles rdmacfg-test-a.service", "Reload"));
   const auto none = units->set_enabled(kUnitB, true);
@@ -427,7 +427,7 @@ TEST_F(OnSystemd, ARestartedBusIsReachedAgain) {
   restart_bus();
   systemd.emplace();
   add(kUnitA, running(5));
-  EXPECT_EQ(one(kUnitA).main_pid, 5);
+  EXPECT_EQ(unit_of(kUnitA).main_pid, 5);
   EXPECT_TRUE(units->act(UnitAction::kStop, kUnitA)) << "its signals are asked for again";
 }
 
@@ -438,7 +438,7 @@ TEST_F(OnSystemd, ASystemdThatLeavesInTheMiddleIsAnErrorAndIsFoundAgain) {
   EXPECT_FALSE(units->observe_units(names)) << "not a host without systemd";
   systemd.emplace();
   add(kUnitA, running(5));
-  EXPECT_EQ(one(kUnitA).main_pid, 5);
+  EXPECT_EQ(unit_of(kUnitA).main_pid, 5);
   systemd->peer().leave_at("StartUnit");
   EXPECT_FALSE(units->act(UnitAction::kStart, kUnitA));
 }
