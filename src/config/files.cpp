@@ -213,10 +213,10 @@ Result<std::vector<Text>> read_documents(const Source& source, const Limits& lim
   for (const auto& drop_ins : kDropIns) {
     const auto names = list(*root, drop_ins);
     if (!names) return base::Failure(names.error());
-    for (const auto& name : *names) chosen.insert_or_assign(name, drop_ins);
+    for (const auto& drop_in : *names) chosen.insert_or_assign(drop_in, drop_ins);
   }
-  for (const auto& [name, drop_ins] : chosen) {
-    auto text = read_drop_in(*root, drop_ins, name, limits.file_bytes);
+  for (const auto& [drop_in, drop_ins] : chosen) {
+    auto text = read_drop_in(*root, drop_ins, drop_in, limits.file_bytes);
     if (!text) return base::Failure(text.error());
     if (*text) texts.push_back(std::move(**text));
     if (texts.size() > limits.files) {
@@ -226,8 +226,8 @@ Result<std::vector<Text>> read_documents(const Source& source, const Limits& lim
   }
   if (texts.empty() && !chosen.empty()) {
     // Masking the only one says that nothing is wanted any more, not that nobody has decided anything.
-    const auto& [name, drop_ins] = *chosen.begin();
-    texts.push_back(Text{root->shown(fmt::format("{}/{}", drop_ins, name)), ""});
+    const auto& [drop_in, drop_ins] = *chosen.begin();
+    texts.push_back(Text{root->shown(fmt::format("{}/{}", drop_ins, drop_in)), ""});
   }
   if (texts.empty()) {
     return fail(
