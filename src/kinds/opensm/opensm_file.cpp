@@ -247,7 +247,7 @@ class OpensmFileKind final : public Kind {
     const auto* file = opensm_side_file(owner.option);
     if (file == nullptr) {
       Texts known;
-      for (const auto& one : opensm_side_files()) known.emplace_back(one.option);
+      for (const auto& side_file : opensm_side_files()) known.emplace_back(side_file.option);
       diagnostics.push_back(
           {Severity::kError,
            option->where,
@@ -318,10 +318,11 @@ class OpensmFileKind final : public Kind {
     auto checked = check_opensm_lines(file, *list);
     constexpr std::size_t kShown = 10;
     for (std::size_t i = 0; i < std::min(checked.wrong.size(), kShown); ++i) {
-      auto& one = checked.wrong[i];
+      auto& mistake = checked.wrong[i];
       wrong(entry->where, wanted,
-            one.number == 0 ? std::move(one.what) : fmt::format("element {}: {}", one.number, one.what),
-            std::move(one.hint));
+            mistake.number == 0 ? std::move(mistake.what)
+                                : fmt::format("element {}: {}", mistake.number, mistake.what),
+            std::move(mistake.hint));
     }
     if (checked.lines.empty() && checked.wrong.empty())
       wrong(entry->where, wanted, "it is empty", "leave the entry out to have no such file");
@@ -370,15 +371,16 @@ class OpensmFileKind final : public Kind {
     return at != conf->second.options.end() && at->second == path;
   }
 
-  static void warn_unused(const Desired& one, const OpensmSideFile& file, std::span<const Desired> desired,
-                          system::Files& files, const std::string& folder, Diagnostics& diagnostics) {
-    const auto port = OpensmOwner::of(one.key.id).port;
+  static void warn_unused(const Desired& resource, const OpensmSideFile& file,
+                          std::span<const Desired> desired, system::Files& files, const std::string& folder,
+                          Diagnostics& diagnostics) {
+    const auto port = OpensmOwner::of(resource.key.id).port;
     const std::string_view section = port ? "opensm.file" : "opensm_file";
     const std::string_view other = port ? "opensm.option" : "opensm_option";
     const auto warn = [&](std::string what, std::string hint) {
       diagnostics.push_back(
           {Severity::kWarning,
-           one.where,
+           resource.where,
            fmt::format("[[{}]] option: OpenSM does not read {} {}", section, file.option, what),
            std::move(hint),
            {}});

@@ -113,13 +113,13 @@ void add_file_option(const model::Section& section, std::optional<model::Guid> p
 /// OpenSM reads one file: that of a port has the options of all, too, unless it has its own.
 void add_common(model::Guid port, const std::vector<Desired>& common, std::vector<Desired>& own) {
   std::set<std::string> known;
-  for (const auto& one : own) known.insert(one.key.id);
-  for (auto one : common) {
-    const OpensmOwner owner{port, one.key.id};
+  for (const auto& option : own) known.insert(option.key.id);
+  for (auto option : common) {
+    const OpensmOwner owner{port, option.key.id};
     if (known.contains(owner.id())) continue;
-    one.key.id = owner.id();
-    one.label = opensm_option_label(owner);
-    own.push_back(std::move(one));
+    option.key.id = owner.id();
+    option.label = opensm_option_label(owner);
+    own.push_back(std::move(option));
   }
 }
 

@@ -105,9 +105,9 @@ Result<bool> set_defaults(std::span<const Change> changes, system::Host& host, O
     // Dropped entries have no lines of ours, whatever becomes of the port.
     if (wanted.enabled == false || (!wanted.enabled && change.origins.empty())) defaults.ports.erase(*guid);
     if (wanted.enabled != true) continue;
-    const std::span<const Change> one(&change, 1);
-    const bool enabled = is_enabled(units) || carries(one, kOpensmOfOthers);
-    if (!carries(one, kWasDisabled) && !carries(one, kWasListed) && enabled &&
+    const std::span<const Change> only(&change, 1);
+    const bool enabled = is_enabled(units) || carries(only, kOpensmOfOthers);
+    if (!carries(only, kWasDisabled) && !carries(only, kWasListed) && enabled &&
         named_by_others(before, *guid, layout)) {
       others_start = true;
       continue;
@@ -228,7 +228,7 @@ Result<void> apply_instances(std::span<const Change> changes, system::Host& host
   if (units->empty()) return base::fail(base::Code::kUnsupported, "opensm: no systemd answers");
   if (auto done = set_defaults(changes, host, OpensmLayout::kDebian, *units); !done)
     return base::fail(done.error());
-  if (std::any_of(units->begin(), units->end(), [](const auto& one) { return one.second.needs_reload; })) {
+  if (std::any_of(units->begin(), units->end(), [](const auto& unit) { return unit.second.needs_reload; })) {
     if (auto done = host.units.reload_manager(); !done) return done;
   }
   for (const auto& change : changes) {

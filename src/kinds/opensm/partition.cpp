@@ -255,12 +255,12 @@ class PartitionKind final : public Kind {
     constexpr std::string_view kOption = "partition_config_file";
     int line = 0;
     std::string other;
-    for (const auto& one : parse_marked(**text, kOpensmMarks).lines) {
-      const auto content = base::trim(one.text.substr(0, one.text.find('#')));
+    for (const auto& written : parse_marked(**text, kOpensmMarks).lines) {
+      const auto content = base::trim(written.text.substr(0, written.text.find('#')));
       const auto blank = content.find_first_of(" \t");
-      if (one.ours || blank == std::string_view::npos || content.substr(0, blank) != kOption) continue;
+      if (written.ours || blank == std::string_view::npos || content.substr(0, blank) != kOption) continue;
       other = std::string(opensm_value(content.substr(blank)));
-      line = one.number;
+      line = written.number;
     }
     if (line == 0 || other == path || other == "(null)") return;
     diagnostics.push_back(

@@ -64,9 +64,9 @@ std::set<std::string> mounted_devices(system::Files& files) {
   for (const auto* path : {"/proc/1/mountinfo", "/proc/self/mountinfo"}) {
     const auto text = files.read(path);
     if (!text || !*text) continue;
-    for (const auto& [where, one] : parse_mountinfo(**text)) {
-      out.insert(one.source);
-      out.insert(file_behind(one.source, files));
+    for (const auto& [where, mount] : parse_mountinfo(**text)) {
+      out.insert(mount.source);
+      out.insert(file_behind(mount.source, files));
     }
     break;
   }
@@ -134,8 +134,8 @@ base::Result<std::string> why_disks_stay(const std::vector<std::string>& going,
     all.insert(all.end(), others.begin(), others.end());
     found = uses(all);
     if (!found) return base::fail(found.error());
-    std::erase_if(*found, [&](const auto& one) {
-      return std::find(without->begin(), without->end(), one) != without->end();
+    std::erase_if(*found, [&](const auto& use) {
+      return std::find(without->begin(), without->end(), use) != without->end();
     });
   }
   constexpr std::size_t kUsesNamed = 3;

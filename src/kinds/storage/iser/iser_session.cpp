@@ -55,11 +55,11 @@ Result<LeavingSessions> leaving_sessions(const std::vector<Desired>& desired, co
   if (!all) return base::fail(all.error());
   const auto wanted = ids_of(desired, kIserKind);
   LeavingSessions out;
-  for (const auto& one : *all) {
-    const auto address = model::IpAddress::parse(one.address);
-    if (!address || one.interface != kIserInterface) continue;
-    const auto portal = IserPortal{one.target, *address, one.port, one.group}.text();
-    if (!wanted.contains(portal)) out.by_id[portal].push_back(one.name);
+  for (const auto& session : *all) {
+    const auto address = model::IpAddress::parse(session.address);
+    if (!address || session.interface != kIserInterface) continue;
+    const auto portal = IserPortal{session.target, *address, session.port, session.group}.text();
+    if (!wanted.contains(portal)) out.by_id[portal].push_back(session.name);
   }
   return with_use(std::move(out), iscsi_disk_uses(world.host()));
 }
@@ -248,11 +248,11 @@ class IserSessionKind final : public Kind, public NeedsWatching, public MayBeMea
  private:
   static void note_sessions(const IserPortal& portal, const std::vector<IscsiSession>& all, IserSession& now,
                             IserSession& facts) {
-    for (const auto& one : all) {
-      if (!leads_to(one, portal)) continue;
-      if (is_ours(one, portal)) now.logged_in = true;
+    for (const auto& session : all) {
+      if (!leads_to(session, portal)) continue;
+      if (is_ours(session, portal)) now.logged_in = true;
       if (!facts.sessions) facts.sessions.emplace();
-      facts.sessions->push_back(text_of(one));
+      facts.sessions->push_back(text_of(session));
     }
   }
 
@@ -268,30 +268,31 @@ class IserSessionKind final : public Kind, public NeedsWatching, public MayBeMea
   static std::string why_another_there(const IserPortal& portal, const std::vector<IscsiSession>& all,
                                        system::Host& host) {
     if (!our_sessions(all, portal).empty()) return {};
-    for (const auto& one : all) {
-      if (!leads_to(one, portal)) continue;
-      if (one.interface != kIserInterface) {
+    for (const auto& session : all) {
+      if (!leads_to(session, portal)) continue;
+      if (session.interface != kIserInterface) {
         return fmt::format(
             "{} of others is logged in there (transport {}, interface {}); once its disks are free, "
             "`iscsiadm -m session -r {} -u` logs it out",
-            one.name, one.transport, one.interface, one.name.substr(std::string_view("session").size()));
+            session.name, session.transport, session.interface,
+            session.name.substr(std::string_view("session").size()));
       }
       // The entry has been changed. Its former session goes first, unless it has to stay.
-      const auto why = why_disks_stay({one.name}, {}, iscsi_disk_uses(host));
+      const auto why = why_disks_stay({session.name}, {}, iscsi_disk_uses(host));
       if (why && !why->empty())
-        return fmt::format("{} is logged in there by port {} and portal group {}, and {}", one.name, one.port,
-                           one.group, *why);
+        return fmt::format("{} is logged in there by port {} and portal group {}, and {}", session.name,
+                           session.port, session.group, *why);
     }
     return {};
   }
 
-  static void warn_of_record(const Desired& one, const IserPortal& portal, system::Files& files,
+  static void warn_of_record(const Desired& resource, const IserPortal& portal, system::Files& files,
                              Diagnostics& diagnostics) {
     const auto record = record_of_others(portal, files);
     if (!record) return;
     diagnostics.push_back(
         {Severity::kWarning,
-         one.where,
+         resource.where,
          fmt::format("{}: open-iscsi logs in there at boot, too", record->file),
          fmt::format(
              "leave one of them out: `iscsiadm -m node -T {} -p {}{} -o update -n node.startup -v manual`",

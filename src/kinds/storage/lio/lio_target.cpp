@@ -44,7 +44,7 @@ Texts missing_from(const std::optional<Texts>& then, const std::optional<Texts>&
 std::string loss_of_lun(const std::string& text, const std::string& target, const Texts& then) {
   const auto number = text.substr(0, text.find(' ') + 1);
   const auto next =
-      std::find_if(then.begin(), then.end(), [&](const auto& one) { return one.starts_with(number); });
+      std::find_if(then.begin(), then.end(), [&](const auto& lun) { return lun.starts_with(number); });
   if (next == then.end()) return fmt::format("initiators lose LUN {} of {}", text, target);
   return fmt::format(
       "LUN {} of {} becomes {}: initiators that have the LUN open would write to the other disk; close it "

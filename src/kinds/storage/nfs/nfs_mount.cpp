@@ -328,22 +328,22 @@ class NfsMountKind final : public Kind, public NeedsWatching {
   }
 
   /// A mount of others at the same place stays theirs.
-  static void refuse_others(const Desired& one, const std::map<std::string, int>& fstab,
+  static void refuse_others(const Desired& resource, const std::map<std::string, int>& fstab,
                             const UnitsByName& units, const MountsByPath& mounts, system::Files& files,
                             Diagnostics& diagnostics) {
     const auto refuse = [&](std::string what, std::string hint) {
       diagnostics.push_back({Severity::kError,
-                             one.origins.at("path"),
+                             resource.origins.at("path"),
                              fmt::format("[[nfs_mount]] path: {}", what),
                              std::move(hint),
                              {}});
     };
-    if (const auto line = fstab.find(one.key.id); line != fstab.end()) {
+    if (const auto line = fstab.find(resource.key.id); line != fstab.end()) {
       refuse(fmt::format("/etc/fstab:{} mounts there, too", line->second), "take the line out of /etc/fstab");
       return;
     }
-    const auto name = mount_unit_name(one.key.id);
-    const auto file = mount_unit_file(one.key.id);
+    const auto name = mount_unit_name(resource.key.id);
+    const auto file = mount_unit_file(resource.key.id);
     const auto text = files.read(file);
     const bool ours = text && *text && is_our_mount_unit(**text);
     if (!ours && (!text || *text)) {
@@ -355,13 +355,13 @@ class NfsMountKind final : public Kind, public NeedsWatching {
       refuse(name + " is masked", "systemctl unmask " + quoted(name) + ", or leave the entry out");
       return;
     }
-    const auto mount = mounts.find(one.key.id);
+    const auto mount = mounts.find(resource.key.id);
     if (mount == mounts.end() || mount->second.type == "autofs" || (ours && mount->second.is_nfs())) return;
     const auto now = mount->second.is_nfs()
                          ? text_of_nfs(mount->second)
                          : fmt::format("{} ({})", mount->second.source, mount->second.type);
-    if (one.settings.contains("mounted") && model::text_at(one.settings, "mounted") == now) return;
-    refuse(fmt::format("{} is mounted there now", now), "unmount it first: umount " + one.key.id);
+    if (resource.settings.contains("mounted") && model::text_at(resource.settings, "mounted") == now) return;
+    refuse(fmt::format("{} is mounted there now", now), "unmount it first: umount " + resource.key.id);
   }
 
   static Result<void> unmount(const Change& change, const UnitsByName& units, system::Host& host) {

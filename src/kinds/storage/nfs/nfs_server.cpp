@@ -178,8 +178,8 @@ class NfsServerKind final : public Kind, public NeedsWatching {
     return others && foreign_rdma_port(*others) == port;
   }
 
-  static void warn_of_later_files(const Desired& one, system::Files& files, Diagnostics& diagnostics) {
-    const auto wanted = model::from_attributes<NfsServer>(one.settings).rdma_port;
+  static void warn_of_later_files(const Desired& resource, system::Files& files, Diagnostics& diagnostics) {
+    const auto wanted = model::from_attributes<NfsServer>(resource.settings).rdma_port;
     const auto others = read_foreign_nfs_conf(files);
     if (!wanted || !others) return;
     for (const auto& other : *others) {
@@ -188,7 +188,7 @@ class NfsServerKind final : public Kind, public NeedsWatching {
       if (!other.wins || !differs) continue;
       diagnostics.push_back(
           {Severity::kWarning,
-           one.origins.at("rdma_port"),
+           resource.origins.at("rdma_port"),
            fmt::format("[nfs_server] rdma_port: {}:{} says otherwise", other.path, other.says.line),
            "rpc.nfsd reads that file after ours, so it wins: remove the line there",
            {}});

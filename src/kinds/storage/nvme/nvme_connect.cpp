@@ -189,7 +189,7 @@ Result<void> forget_found(std::span<const Change> changes, system::Host& host) {
   for (const auto& change : changes) {
     if (!model::from_attributes<NvmeConnection>(change.after).line) gone.insert(change.key.id);
   }
-  std::erase_if(*found, [&](const auto& one) { return gone.contains(one.substr(0, one.find(' '))); });
+  std::erase_if(*found, [&](const auto& text) { return gone.contains(text.substr(0, text.find(' '))); });
   return found->size() == known ? Result<void>{} : write_nvme_found(*found, host);
 }
 

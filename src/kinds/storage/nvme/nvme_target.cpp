@@ -64,13 +64,13 @@ NvmeNamespace namespace_of(const std::string& nqn, const std::string& text) {
   return out;
 }
 
-std::string text_of_namespace(const NvmeNamespace& one) {
-  return fmt::format("{} {}{}", one.nsid, one.device, one.enabled ? "" : kDisabled);
+std::string text_of_namespace(const NvmeNamespace& space) {
+  return fmt::format("{} {}{}", space.nsid, space.device, space.enabled ? "" : kDisabled);
 }
 
 const NvmeSubsystem* find_subsystem(const NvmeTargetState& state, const std::string& nqn) {
   const auto at = std::find_if(state.subsystems.begin(), state.subsystems.end(),
-                               [&](const auto& one) { return one.nqn == nqn; });
+                               [&](const auto& subsystem) { return subsystem.nqn == nqn; });
   return at == state.subsystems.end() ? nullptr : &*at;
 }
 
@@ -81,7 +81,7 @@ std::map<std::string, Texts> listeners_of(const NvmeTargetState& state) {
     if (port.transport != kRdmaTransport) continue;
     for (const auto& nqn : port.subsystems) out[nqn].push_back(listener_of(port));
   }
-  for (auto& one : out) std::sort(one.second.begin(), one.second.end());
+  for (auto& listed : out) std::sort(listed.second.begin(), listed.second.end());
   return out;
 }
 
@@ -90,7 +90,7 @@ NvmeTargetSubsystem settings_of(const NvmeSubsystem& subsystem, Texts listeners)
   out.any_host = subsystem.any_host;
   if (!subsystem.hosts.empty()) out.hosts = subsystem.hosts;
   Texts namespaces;
-  for (const auto& one : subsystem.namespaces) namespaces.push_back(text_of_namespace(one));
+  for (const auto& space : subsystem.namespaces) namespaces.push_back(text_of_namespace(space));
   if (!listeners.empty()) out.listeners = std::move(listeners);
   if (!namespaces.empty()) out.namespaces = std::move(namespaces);
   return out;
@@ -102,8 +102,8 @@ bool excludes(const Texts& wanted, const Texts& now) {
 }
 
 /// In Change::carried: a namespace that was there, with its UUID, for undoing.
-std::string carried_namespace(const NvmeNamespace& one) {
-  return fmt::format("{} {}", one.uuid, text_of_namespace(one));
+std::string carried_namespace(const NvmeNamespace& space) {
+  return fmt::format("{} {}", space.uuid, text_of_namespace(space));
 }
 
 /// Brings one subsystem to the settings of a change, whatever it is like. The ports in `state`, which other
@@ -167,20 +167,20 @@ class SubsystemWriter {
 
   Result<void> hold_namespaces(const Texts& wanted, const NvmeSubsystem& now) {
     std::set<int> kept;
-    for (const auto& one : now.namespaces) {
-      if (in(wanted, text_of_namespace(one))) {
-        kept.insert(one.nsid);
-      } else if (auto done = target_.remove_namespace(nqn_, one.nsid); !done) {
+    for (const auto& space : now.namespaces) {
+      if (in(wanted, text_of_namespace(space))) {
+        kept.insert(space.nsid);
+      } else if (auto done = target_.remove_namespace(nqn_, space.nsid); !done) {
         return done;
       }
     }
     for (const auto& text : wanted) {
-      auto one = namespace_of(nqn_, text);
-      if (kept.contains(one.nsid)) continue;
+      auto space = namespace_of(nqn_, text);
+      if (kept.contains(space.nsid)) continue;
       for (const auto& then : carried_) {
-        if (then.ends_with(" " + text)) one.uuid = then.substr(0, then.find(' '));
+        if (then.ends_with(" " + text)) space.uuid = then.substr(0, then.find(' '));
       }
-      if (auto done = target_.make_namespace(nqn_, one); !done) return done;
+      if (auto done = target_.make_namespace(nqn_, space); !done) return done;
     }
     return {};
   }
@@ -301,7 +301,7 @@ class NvmeTargetKind final : public Kind {
     if (!state) return base::fail(state.error());
     for (auto* change : changes) {
       if (const auto* subsystem = *state ? find_subsystem(**state, change->key.id) : nullptr) {
-        for (const auto& one : subsystem->namespaces) change->carried.push_back(carried_namespace(one));
+        for (const auto& space : subsystem->namespaces) change->carried.push_back(carried_namespace(space));
       }
       const auto now = model::from_attributes<NvmeTargetSubsystem>(change->before);
       const auto then = change->operation == model::Operation::kDelete ? NvmeTargetSubsystem{}

@@ -194,23 +194,23 @@ class SrpInitiatorKind final : public Kind, public NeedsWatching {
   }
 
  private:
-  static void refuse_foreign_file(const Desired& one, system::Files& files, Diagnostics& diagnostics) {
+  static void refuse_foreign_file(const Desired& resource, system::Files& files, Diagnostics& diagnostics) {
     const auto text = content_of(files, kSrpRulesFile);
     if (!text || text->empty() || is_our_srp_file(*text)) return;
     diagnostics.push_back({Severity::kError,
-                           one.where,
+                           resource.where,
                            fmt::format("{}: is there already, and is not ours", kSrpRulesFile),
                            "write its rules as [[srp_rule]], and move it away",
                            {}});
   }
 
-  static void warn_of_own_rules(const Desired& one, system::Files& files, Diagnostics& diagnostics) {
+  static void warn_of_own_rules(const Desired& resource, system::Files& files, Diagnostics& diagnostics) {
     const auto text = files.read_linked(std::string(kSrpDaemonFile));
     const int line = text && *text ? first_srp_rule(**text) : 0;
     if (line == 0) return;
     diagnostics.push_back(
         {Severity::kWarning,
-         one.where,
+         resource.where,
          fmt::format("{}:{}: srp_daemon does not read this rule while the document has rules "
                      "of its own",
                      kSrpDaemonFile, line),
