@@ -300,7 +300,7 @@ class ModuleKind final : public Kind {
   /// An update leaves alone what it does not mention; a creation and a deletion mean all of it.
   static bool concerns(const Change& change, const std::string& field) {
     return change.operation != model::Operation::kUpdate || change.after.contains(field) ||
-           std::find(change.fields.begin(), change.fields.end(), field) != change.fields.end();
+           change.differs_in(field);
   }
 
   /// systemd-modules-load and modprobe@.service both keep to blacklists.

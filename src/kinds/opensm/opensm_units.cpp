@@ -74,8 +74,7 @@ bool named_by_others(const OpensmDefaults& defaults, Guid guid, OpensmLayout lay
 /// Whether it is to run and did not count as running: one that runs all the same has lost its port.
 bool revives(const Change& change) {
   return model::from_attributes<Opensm>(change.after).running == true &&
-         model::from_attributes<Opensm>(change.before).running == false &&
-         std::find(change.fields.begin(), change.fields.end(), "running") != change.fields.end();
+         model::from_attributes<Opensm>(change.before).running == false && change.differs_in("running");
 }
 
 /// Starts one again that runs without its port. It does not end by itself where it waits for an answer from
@@ -218,8 +217,7 @@ Result<void> apply_instances(std::span<const Change> changes, system::Host& host
     const auto text = render_opensm_drop_in(wanted.priority, *conf);
     auto done = text.empty() ? host.files.remove(path) : host.files.write(path, text);
     if (!done) return done;
-    const bool touched =
-        stale && std::find(change.fields.begin(), change.fields.end(), "priority") != change.fields.end();
+    const bool touched = stale && change.differs_in("priority");
     if (touched || parse_opensm_drop_in(before->value_or("")) != wanted.priority)
       restart.insert(opensm_unit(*guid));
   }

@@ -117,8 +117,7 @@ Result<void> hold_at_boot(const IserLogins& logins, std::span<const Change> chan
     const bool wanted = model::from_attributes<IserSession>(change.after).at_boot == true;
     at_boot = at_boot || wanted;
     undone =
-        undone || (!wanted && change.operation == model::Operation::kUpdate &&
-                   std::find(change.fields.begin(), change.fields.end(), "at_boot") != change.fields.end());
+        undone || (!wanted && change.operation == model::Operation::kUpdate && change.differs_in("at_boot"));
   }
   if (at_boot) return files.write(drop_in, render_iser_boot_drop_in());
   return undone ? files.remove(drop_in) : Result<void>{};
@@ -174,8 +173,7 @@ Result<void> apply_iser_sessions(std::span<const Change> changes, system::Host& 
     const auto portal = IserPortal::parse(change.key.id);
     if (!portal) continue;
     const auto wanted = model::from_attributes<IserSession>(change.after);
-    const bool undone =
-        std::find(change.fields.begin(), change.fields.end(), "logged_in") != change.fields.end();
+    const bool undone = change.differs_in("logged_in");
     if (wanted.logged_in == true || (!undone && logs_in_again(wanted))) continue;
     (logs_in_again(wanted) ? back : away).insert(*portal);
   }

@@ -271,8 +271,7 @@ class NfsMountKind final : public Kind, public NeedsWatching {
 
  private:
   static bool concerns(const Change& change, std::string_view field) {
-    return change.operation != model::Operation::kUpdate ||
-           std::find(change.fields.begin(), change.fields.end(), field) != change.fields.end();
+    return change.operation != model::Operation::kUpdate || change.differs_in(field);
   }
 
   /// A backslash of an escaped name is the shell's.

@@ -79,8 +79,7 @@ Result<void> disconnect_leaving(std::span<const Change> changes, DiscoveryConf& 
   NvmeOwners owners(host);
   for (const auto& change : changes) {
     const auto wanted = model::from_attributes<NvmeConnection>(change.after);
-    const bool undone =
-        std::find(change.fields.begin(), change.fields.end(), "connected") != change.fields.end();
+    const bool undone = change.differs_in("connected");
     if (change.operation == model::Operation::kCreate ||
         (wanted.line && (wanted.connected == true || !undone)))
       continue;
