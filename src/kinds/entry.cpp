@@ -29,6 +29,28 @@ model::Desired desired_of(const model::Section& section, std::span<const model::
   return desired;
 }
 
+void set_derived(model::Desired& desired, const std::string& field, model::Value value,
+                 const model::Location& where) {
+  desired.settings[field] = std::move(value);
+  desired.origins[field] = where;
+}
+
+void postpone(model::Desired& desired, std::string why) {
+  desired.pending = std::move(why);
+  desired.settings.clear();
+}
+
+model::Observed observed_in_own_file(model::Key key, std::string label, model::Attributes settings,
+                                     model::Attributes facts) {
+  model::Observed observed;
+  observed.key = std::move(key);
+  observed.label = std::move(label);
+  observed.settings = std::move(settings);
+  observed.facts = std::move(facts);
+  observed.ours_by_nature = true;
+  return observed;
+}
+
 void warn_without_settings(const model::Section& section, const std::string& object,
                            const model::Desired& desired, model::Diagnostics& diagnostics) {
   if (!desired.settings.empty() || !desired.policy.empty() || desired.absent || desired.ignore) return;

@@ -28,6 +28,17 @@ inline constexpr std::string_view kTakesDefault = "for this entry";
 model::Desired desired_of(const model::Section& section, std::span<const model::FieldSpec> fields,
                           model::Key key, std::string label);
 
+/// Sets a derived field; `where` is its place in messages.
+void set_derived(model::Desired& desired, const std::string& field, model::Value value,
+                 const model::Location& where);
+
+/// Leaves a resource as it is until the host can have it, and says why it cannot now.
+void postpone(model::Desired& desired, std::string why);
+
+/// A resource in a file of ours, so that nobody else can have made it.
+model::Observed observed_in_own_file(model::Key key, std::string label, model::Attributes settings,
+                                     model::Attributes facts = {});
+
 /// Warns of an entry that names `object` (empty: of a section that is there once) and sets nothing of it.
 void warn_without_settings(const model::Section& section, const std::string& object,
                            const model::Desired& desired, model::Diagnostics& diagnostics);

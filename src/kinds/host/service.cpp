@@ -240,11 +240,6 @@ class ServiceKind final : public Kind, public NeedsWatching {
     }
   }
 
-  static void postpone(Desired& one, std::string why) {
-    one.pending = std::move(why);
-    one.settings.clear();
-  }
-
   /// A start would be followed by a stop at once.
   static void wait_for_need(Desired& one, const Unit& unit) {
     const auto wanted = model::from_attributes<Service>(one.settings);

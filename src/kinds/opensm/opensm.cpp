@@ -77,8 +77,7 @@ class OpensmKind final : public Kind, public NeedsWatching {
                                "the highest priority is master",
                                {}});
       }
-      desired.settings["enabled"] = desired.settings["running"] = true;
-      desired.origins["enabled"] = desired.origins["running"] = guid->where;
+      for (const auto* field : {"enabled", "running"}) set_derived(desired, field, true, guid->where);
       desired.needs = own_option_keys(*section);
       out.push_back(std::move(desired));
     }
@@ -142,9 +141,7 @@ class OpensmKind final : public Kind, public NeedsWatching {
     for (auto& resource : desired) {
       if (resource.key.kind != kOpensmKind) continue;
       const auto why = why_not(resource, now, ours, world);
-      if (why.empty()) continue;
-      resource.pending = why;
-      resource.settings.clear();
+      if (!why.empty()) postpone(resource, why);
     }
     if (defaults.damage) hold_dropped(desired, observed, path);
   }

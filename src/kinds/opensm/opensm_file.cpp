@@ -103,13 +103,11 @@ class OpensmFileKind final : public Kind {
       const auto* file = opensm_side_file(owner.option);
       if (file == nullptr) continue;
       if (!*folder) {
-        resource.pending = without_opensm(files);
-        resource.settings.clear();
+        postpone(resource, without_opensm(files));
         continue;
       }
       if (owner.port && observe_opensm_layout(files) == OpensmLayout::kNone) {
-        resource.pending = "opensm@.service is not there: no known way to start OpenSM";
-        resource.settings.clear();
+        postpone(resource, "opensm@.service is not there: no known way to start OpenSM");
         continue;
       }
       const auto path = path_of(**folder, *file, owner.port);
@@ -276,12 +274,8 @@ class OpensmFileKind final : public Kind {
     const auto text = files.read(path_of(folder, file, port));
     if (!text || !*text || !is_our_opensm_file(**text)) return;  // check() says so where it matters
     const OpensmOwner owner{port, std::string(file.option)};
-    Observed observed;
-    observed.key = {std::string(kOpensmFileKind), owner.id()};
-    observed.label = label_of(owner);
-    observed.settings[std::string(key_of_content(file))] = parse_opensm_file(**text);
-    observed.ours_by_nature = true;
-    out.push_back(std::move(observed));
+    out.push_back(observed_in_own_file({std::string(kOpensmFileKind), owner.id()}, label_of(owner),
+                                       {{std::string(key_of_content(file)), parse_opensm_file(**text)}}));
   }
 
   /// The content as OpenSM reads it, with every mistake at its place.

@@ -76,11 +76,8 @@ class OpensmOptionKind final : public Kind, public PutBackByOthers {
     const auto confs = observe_own_confs(files, **folder);
     if (!confs) return base::fail(confs.error());
     const auto add = [&](const OpensmOwner& owner) -> Observed& {
-      auto& observed = out.emplace_back();
-      observed.key = {std::string(kOpensmOptionKind), owner.id()};
-      observed.label = opensm_option_label(owner);
-      observed.ours_by_nature = true;
-      return observed;
+      return out.emplace_back(
+          observed_in_own_file({std::string(kOpensmOptionKind), owner.id()}, opensm_option_label(owner), {}));
     };
     for (const auto& [key, value] : options->ours) {
       if (options->damage) break;  // check() says so; our lines are not known
@@ -119,8 +116,7 @@ class OpensmOptionKind final : public Kind, public PutBackByOthers {
     }
     for (auto& resource : desired) {
       if (resource.key.kind != kOpensmOptionKind) continue;
-      resource.pending = without_opensm(world.host().files);
-      resource.settings.clear();
+      postpone(resource, without_opensm(world.host().files));
     }
   }
 
@@ -221,8 +217,7 @@ class OpensmOptionKind final : public Kind, public PutBackByOthers {
           resource.key.kind == kOpensmOptionKind ? OpensmOwner::of(resource.key.id).port : std::nullopt;
       if (!port) continue;
       if (layout == OpensmLayout::kNone) {
-        resource.pending = "opensm@.service is not there: no known way to start OpenSM";
-        resource.settings.clear();
+        postpone(resource, "opensm@.service is not there: no known way to start OpenSM");
         continue;
       }
       if (!seen.insert(*port).second) continue;

@@ -104,8 +104,7 @@ void add_file_option(const model::Section& section, std::optional<model::Guid> p
   auto& desired = out.emplace_back();
   desired.key = {std::string(kOpensmOptionKind), owner.id()};
   desired.label = opensm_option_label(owner);
-  desired.settings["value"] = opensm_side_name(*file, port);
-  desired.origins["value"] = option->where;
+  set_derived(desired, "value", opensm_side_name(*file, port), option->where);
   desired.where = section.where;
   desired.needs.push_back({"opensm_file", owner.id()});
 }

@@ -78,10 +78,8 @@ class IserSessionKind final : public Kind, public NeedsWatching, public MayBeMea
       if (!portal) continue;
       auto desired =
           desired_of(*section, fields(), {std::string(kIserKind), portal->text()}, iser_label(*portal));
-      desired.settings["unit"] = std::string(kIserUnit);
-      desired.settings["at_boot"] = true;
-      desired.settings["logged_in"] = true;
-      for (const auto* field : {"unit", "at_boot", "logged_in"}) desired.origins[field] = section->where;
+      set_derived(desired, "unit", std::string(kIserUnit), section->where);
+      for (const auto* field : {"at_boot", "logged_in"}) set_derived(desired, field, true, section->where);
       out.push_back(std::move(desired));
     }
   }
@@ -128,14 +126,10 @@ class IserSessionKind final : public Kind, public NeedsWatching, public MayBeMea
         now.logged_in = true;  // as far as anybody can make it
         facts.job = unit->job;
       }
-      Observed observed;
-      observed.key = {std::string(kIserKind), portal.text()};
-      observed.label = iser_label(portal);
-      observed.ours_by_nature = true;
-      observed.settings = model::to_attributes(now);
-      observed.facts = model::to_attributes(facts);
-      if (observed.settings.empty()) continue;  // one that the unit has says so
-      out.push_back(std::move(observed));
+      auto settings = model::to_attributes(now);
+      if (settings.empty()) continue;  // one that the unit has says so
+      out.push_back(observed_in_own_file({std::string(kIserKind), portal.text()}, iser_label(portal),
+                                         std::move(settings), model::to_attributes(facts)));
     }
     return out;
   }
@@ -169,9 +163,7 @@ class IserSessionKind final : public Kind, public NeedsWatching, public MayBeMea
       warn_of_record(resource, *portal, host.files, diagnostics);
       if (world.offline()) resource.settings.erase("logged_in");
       auto why = why_not.empty() ? why_another_there(*portal, *sessions, host) : why_not;
-      if (why.empty()) continue;
-      resource.pending = std::move(why);
-      resource.settings.clear();
+      if (!why.empty()) postpone(resource, std::move(why));
     }
   }
 

@@ -108,10 +108,8 @@ class LioTargetKind final : public Kind {
         if (!path.empty() && mounted.contains(path))
           report_mounted(resource, "luns", "lun", path, diagnostics);
       }
-      if (!reachable(resource.key, world)) {
-        resource.pending = fmt::format("there is no InfiniBand port {}", resource.key.id);
-        resource.settings.clear();
-      }
+      if (!reachable(resource.key, world))
+        postpone(resource, fmt::format("there is no InfiniBand port {}", resource.key.id));
     }
   }
 

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "kinds/entry.hpp"
 #include "kinds/storage/lio/lio_target.hpp"
 #include "kinds/storage/target_entry.hpp"
 #include "model/inet_types.hpp"
@@ -37,8 +38,7 @@ class LioEntry {
     initiators();
     portals();
     luns();
-    desired_.settings["enabled"] = true;
-    desired_.origins["enabled"] = section_.where;
+    set_derived(desired_, "enabled", true, section_.where);
   }
 
  private:
@@ -115,8 +115,8 @@ class LioEntry {
     if (!port_ && list_of("addresses").empty()) {
       wrong(section_.where, "addresses", "an iSER target needs at least one", "addresses = [\"192.0.2.1\"]");
     }
-    desired_.settings["portals"] = port_ ? model::Value{} : value_of_set(std::move(out));
-    desired_.origins["portals"] = addresses == nullptr ? section_.where : addresses->where;
+    set_derived(desired_, "portals", port_ ? model::Value{} : value_of_set(std::move(out)),
+                addresses == nullptr ? section_.where : addresses->where);
   }
 
   /// ProtectHome= of the daemon.

@@ -196,8 +196,7 @@ class NfsMountKind final : public Kind, public NeedsWatching {
         resource.settings.erase("loaded");
         resource.settings.erase("mounted");
       } else if (!why_not.empty()) {
-        resource.pending = why_not;
-        resource.settings.clear();
+        postpone(resource, why_not);
       }
     }
   }

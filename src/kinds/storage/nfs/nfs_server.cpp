@@ -62,8 +62,7 @@ class NfsServerKind final : public Kind, public NeedsWatching {
                                 std::string(kNfsServerLabel));
       warn_without_settings(*section, {}, desired, diagnostics);
       if (const auto* port = section->find("rdma_port")) {
-        desired.settings["listening"] = port->value;
-        desired.origins["listening"] = port->where;
+        set_derived(desired, "listening", port->value, port->where);
         out.push_back(std::move(desired));
       }
     }
@@ -110,16 +109,14 @@ class NfsServerKind final : public Kind, public NeedsWatching {
       const auto wanted = model::from_attributes<NfsServer>(resource.settings).rdma_port;
       if (!runs && unit && *unit && (*unit)->active == "active" && wanted &&
           wanted->number != port_in_file(world.host().files)) {
-        resource.pending =
-            std::string(kNfsServerUnit) +
-            " runs, and what it listens on cannot be seen from here (the service has a /proc of "
-            "its own): `rdma-configctl apply --local` as root does it";
-        resource.settings.clear();
+        postpone(resource,
+                 kNfsServerUnit +
+                     " runs, and what it listens on cannot be seen from here (the service has a /proc of "
+                     "its own): `rdma-configctl apply --local` as root does it");
       }
       if (!runs && unit && *unit && !(*unit)->there()) {
-        resource.pending = "there is no nfs-server.service" +
-                           how_to_get(*find_package("nfs-kernel-server"), world.host().files);
-        resource.settings.clear();
+        postpone(resource, "there is no nfs-server.service" +
+                               how_to_get(*find_package("nfs-kernel-server"), world.host().files));
       }
     }
   }

@@ -93,10 +93,8 @@ class NvmeConnectionKind final : public Kind, public NeedsWatching, public MayBe
       if (address == nullptr) continue;  // reported already, by the grammar
       const auto id = model::text_of(address->value);
       auto desired = desired_of(*section, fields(), {std::string(kConnectionKind), id}, "NVMe target " + id);
-      desired.settings["line"] = nvme_line_of(*section, id, diagnostics);
-      desired.settings["at_boot"] = true;
-      desired.settings["connected"] = true;
-      for (const auto* field : {"line", "at_boot", "connected"}) desired.origins[field] = section->where;
+      set_derived(desired, "line", nvme_line_of(*section, id, diagnostics), section->where);
+      for (const auto* field : {"at_boot", "connected"}) set_derived(desired, field, true, section->where);
       out.push_back(std::move(desired));
     }
   }
@@ -120,10 +118,6 @@ class NvmeConnectionKind final : public Kind, public NeedsWatching, public MayBe
       unit = std::move(*asked);
     }
     for (const auto& [address, line] : conf->ours) {
-      Observed observed;
-      observed.key = {std::string(kConnectionKind), address};
-      observed.label = "NVMe target " + address;
-      observed.ours_by_nature = true;
       NvmeConnection now, facts;
       now.line = line;
       if (*at_boot) now.at_boot = true;
@@ -137,9 +131,8 @@ class NvmeConnectionKind final : public Kind, public NeedsWatching, public MayBe
         now.connected = true;  // as far as anybody can make it
         facts.job = unit->job;
       }
-      observed.settings = model::to_attributes(now);
-      observed.facts = model::to_attributes(facts);
-      out.push_back(std::move(observed));
+      out.push_back(observed_in_own_file({std::string(kConnectionKind), address}, "NVMe target " + address,
+                                         model::to_attributes(now), model::to_attributes(facts)));
     }
     return out;
   }
@@ -168,9 +161,7 @@ class NvmeConnectionKind final : public Kind, public NeedsWatching, public MayBe
              {}});
       }
       if (world.offline()) resource.settings.erase("connected");
-      if (why_not.empty()) continue;
-      resource.pending = why_not;
-      resource.settings.clear();
+      if (!why_not.empty()) postpone(resource, why_not);
     }
   }
 

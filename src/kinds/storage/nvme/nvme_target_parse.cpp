@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "kinds/entry.hpp"
 #include "kinds/storage/nvme/nvme_target.hpp"
 #include "kinds/storage/target_entry.hpp"
 #include "model/inet_types.hpp"
@@ -66,9 +67,10 @@ class TargetEntry {
   void listeners() {
     const auto* addresses = section_.find("addresses");
     const auto wanted = model::from_attributes<NvmeTargetSubsystem>(desired_.policy);
-    desired_.settings["listeners"] = value_of_set(
-        portals_of(section_, wanted.addresses, wanted.port ? wanted.port->number : kNvmePort, diagnostics_));
-    desired_.origins["listeners"] = addresses == nullptr ? section_.where : addresses->where;
+    set_derived(desired_, "listeners",
+                value_of_set(portals_of(section_, wanted.addresses,
+                                        wanted.port ? wanted.port->number : kNvmePort, diagnostics_)),
+                addresses == nullptr ? section_.where : addresses->where);
   }
 
   void namespaces() {

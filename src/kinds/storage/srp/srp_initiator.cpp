@@ -32,6 +32,7 @@ namespace {
 
 constexpr std::string_view kSrpKind = "srp_initiator";
 constexpr std::string_view kSrpId = "rules";
+constexpr std::string_view kSrpLabel = "SRP initiator";
 const std::string kSrpUnit = "srp_daemon.service";
 constexpr std::string_view kSrpInstances = "srp_daemon_port@.service";
 constexpr std::size_t kTargetsNamed = 3;
@@ -93,11 +94,10 @@ class SrpInitiatorKind final : public Kind, public NeedsWatching {
     }
     Desired desired;
     desired.key = {std::string(kSrpKind), std::string(kSrpId)};
-    desired.label = "SRP initiator";
+    desired.label = kSrpLabel;
     desired.where = section.where;
-    desired.settings["rules"] = std::move(lines);
-    desired.settings["in_force"] = true;
-    for (const auto* field : {"rules", "in_force"}) desired.origins[field] = section.where;
+    set_derived(desired, "rules", std::move(lines), section.where);
+    set_derived(desired, "in_force", true, section.where);
     out.push_back(std::move(desired));
   }
 
@@ -120,13 +120,8 @@ class SrpInitiatorKind final : public Kind, public NeedsWatching {
         facts.logged_in->push_back(text_of(session));
       }
     }
-    Observed observed;
-    observed.key = {std::string(kSrpKind), std::string(kSrpId)};
-    observed.label = "SRP initiator";
-    observed.settings = model::to_attributes(now);
-    observed.facts = model::to_attributes(facts);
-    observed.ours_by_nature = true;
-    out.push_back(std::move(observed));
+    out.push_back(observed_in_own_file({std::string(kSrpKind), std::string(kSrpId)}, std::string(kSrpLabel),
+                                       model::to_attributes(now), model::to_attributes(facts)));
     return out;
   }
 
@@ -140,11 +135,10 @@ class SrpInitiatorKind final : public Kind, public NeedsWatching {
       if (world.offline()) continue;
       const auto unit = observe_unit(kSrpUnit, host);
       if (unit && !*unit) {
-        resource.pending = "no systemd answers here";
+        postpone(resource, "no systemd answers here");
       } else if (unit && !(*unit)->there()) {
-        resource.pending = "there is no srp_daemon" + how_to_get(*find_package("srptools"), host.files);
+        postpone(resource, "there is no srp_daemon" + how_to_get(*find_package("srptools"), host.files));
       }
-      if (resource.pending) resource.settings.clear();
     }
   }
 
