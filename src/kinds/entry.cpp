@@ -40,6 +40,15 @@ void postpone(model::Desired& desired, std::string why) {
   desired.settings.clear();
 }
 
+void drop_empty_settings(model::Desired& desired,
+                         const std::map<model::Key, const model::Observed*>& observed) {
+  const auto at = observed.find(desired.key);
+  std::erase_if(desired.settings, [&](const auto& setting) {
+    return setting.second == model::Value{} &&
+           (at == observed.end() || !at->second->settings.contains(setting.first));
+  });
+}
+
 model::Observed observed_in_own_file(model::Key key, std::string label, model::Attributes settings,
                                      model::Attributes facts) {
   model::Observed observed;

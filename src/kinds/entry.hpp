@@ -2,6 +2,7 @@
 // Common steps of most entries of the document on their way to a Desired.
 #pragma once
 
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -34,6 +35,10 @@ void set_derived(model::Desired& desired, const std::string& field, model::Value
 
 /// Leaves a resource as it is until the host can have it, and says why it cannot now.
 void postpone(model::Desired& desired, std::string why);
+
+/// Drops the empty settings that the resource does not have: nothing is to be removed.
+void drop_empty_settings(model::Desired& desired,
+                         const std::map<model::Key, const model::Observed*>& observed);
 
 /// A resource in a file of ours, so that nobody else can have made it.
 model::Observed observed_in_own_file(model::Key key, std::string label, model::Attributes settings,

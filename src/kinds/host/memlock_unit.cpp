@@ -10,6 +10,7 @@
 #include "kinds/abilities.hpp"
 #include "kinds/host/memlock.hpp"
 #include "kinds/host/memlock_process.hpp"
+#include "kinds/units.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -231,9 +232,8 @@ class MemlockUnitKind final : public Kind, public ClearsAway, public NeedsWatchi
       if (!verdict.reason.empty()) verdict.sort = Verdict::Sort::kPending;
     } else if (!now.loaded) {
       verdict.sort = Verdict::Sort::kPending;
-      verdict.reason = fmt::format("{}; its drop-in is written", systemd_answers(world.host())
-                                                                     ? "there is no such unit now"
-                                                                     : "no systemd answers here");
+      verdict.reason = fmt::format("{}; its drop-in is written",
+                                   systemd_answers(world.host()) ? "there is no such unit now" : kNoSystemd);
     } else if (now.process && wanted.limit && *now.process != *wanted.limit) {
       const auto other = overruled(desired, world.host());
       verdict.sort = Verdict::Sort::kPending;

@@ -149,12 +149,7 @@ class ModuleKind final : public Kind {
     const auto now = model::by_key(observed);
     for (auto& resource : desired) {
       if (resource.key.kind != kModuleKind) continue;
-      // Anything that is not to be there, and is not, needs no mention.
-      const auto at = now.find(resource.key);
-      std::erase_if(resource.settings, [&](const auto& setting) {
-        return setting.second == model::Value{} &&
-               (at == now.end() || !at->second->settings.contains(setting.first));
-      });
+      drop_empty_settings(resource, now);
       const auto& name = resource.key.id;
       const auto options = options_of(resource.settings);
       const auto options_at =

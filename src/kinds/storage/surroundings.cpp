@@ -8,7 +8,8 @@
 #include <string_view>
 
 #include "base/text.hpp"
-#include "formats/mount_table.hpp"
+#include "kinds/host/package_table.hpp"
+#include "kinds/units.hpp"
 #include "model/inet_types.hpp"
 
 namespace rdmacfg::kinds {
@@ -59,18 +60,40 @@ std::optional<std::string> covered_address(const std::vector<std::string>& addre
   return std::nullopt;
 }
 
-std::set<std::string> mounted_devices(system::Files& files) {
-  std::set<std::string> out{""};
+std::map<std::string, Mounted> observe_mounts(system::Files& files) {
   for (const auto* path : {"/proc/1/mountinfo", "/proc/self/mountinfo"}) {
     const auto text = files.read(path);
-    if (!text || !*text) continue;
-    for (const auto& [where, mount] : parse_mountinfo(**text)) {
-      out.insert(mount.source);
-      out.insert(file_behind(mount.source, files));
-    }
-    break;
+    if (text && *text) return parse_mountinfo(**text);
+  }
+  return {};
+}
+
+std::set<std::string> mounted_devices(system::Files& files) {
+  std::set<std::string> out{""};
+  for (const auto& [where, mount] : observe_mounts(files)) {
+    out.insert(mount.source);
+    out.insert(file_behind(mount.source, files));
   }
   return out;
+}
+
+bool wants_any(const std::vector<model::Desired>& desired, std::string_view kind) {
+  return std::any_of(desired.begin(), desired.end(), [&](const model::Desired& resource) {
+    return resource.key.kind == kind && !resource.settings.empty();
+  });
+}
+
+std::string why_no_unit(const std::string& unit, std::string_view package, system::Host& host) {
+  const auto found = observe_unit(unit, host);
+  if (!found || !*found) return kNoSystemd;
+  return (*found)->there() ? std::string() : without_program(unit, package, host.files);
+}
+
+std::string why_no_program(const NeededProgram& program, const std::string& unit, system::Host& host) {
+  const auto found = observe_unit(unit, host);
+  if (!found || !*found) return kNoSystemd;
+  if (is_installed(*find_package(program.package), host.packages)) return {};
+  return without_program(program.name, program.package, host.files);
 }
 
 std::vector<std::string> LeavingSessions::all() const {

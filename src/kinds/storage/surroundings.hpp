@@ -11,9 +11,11 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "formats/mount_table.hpp"
 #include "kinds/kind.hpp"
 #include "model/resource.hpp"
 #include "system/files.hpp"
+#include "system/host.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -27,9 +29,30 @@ std::map<std::string, model::Key> given_addresses(const std::vector<model::Desir
 /// both (cma_check_port() of drivers/infiniband/core/cma.c).
 std::optional<std::string> covered_address(const std::vector<std::string>& addresses);
 
+/// Mounts by their paths, as the host's first process has them: a service may see less. A caller who may not
+/// read those sees its own.
+std::map<std::string, Mounted> observe_mounts(system::Files& files);
+
 /// Devices that are mounted on this host, as its table of mounts spells them, files behind loop devices that
 /// are, and "".
 std::set<std::string> mounted_devices(system::Files& files);
+
+/// Whether the document wants settings of a kind.
+bool wants_any(const std::vector<model::Desired>& desired, std::string_view kind);
+
+/// Why a unit of others cannot do a kind's work now: no systemd answers, or there is no such unit, which
+/// `package` has. Empty: it can.
+std::string why_no_unit(const std::string& unit, std::string_view package, system::Host& host);
+
+/// A program of others that units of ours run.
+struct NeededProgram {
+  std::string_view name;     ///< "iscsiadm"
+  std::string_view package;  ///< that has it, by its name in the table
+};
+
+/// Why a unit of ours cannot do a kind's work now: no systemd answers, or the program is not installed.
+/// Empty: it can. `unit`: any that systemd can be asked for.
+std::string why_no_program(const NeededProgram& program, const std::string& unit, system::Host& host);
 
 /// Users of the disks that go when all the named sessions (or controllers) do.
 using DiskUses = std::function<base::Result<std::vector<std::string>>(const std::vector<std::string>& names)>;

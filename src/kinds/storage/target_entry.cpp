@@ -76,15 +76,6 @@ std::vector<std::string> portals_of(const model::Section& section,
   return out;
 }
 
-void drop_empty_settings(model::Desired& target,
-                         const std::map<model::Key, const model::Observed*>& observed) {
-  const auto at = observed.find(target.key);
-  std::erase_if(target.settings, [&](const auto& setting) {
-    return setting.second == model::Value{} &&
-           (at == observed.end() || !at->second->settings.contains(setting.first));
-  });
-}
-
 void need_addresses(model::Desired& target, const std::vector<std::string>& portals,
                     const std::map<std::string, model::Key>& given) {
   for (const auto& portal : portals) {

@@ -41,10 +41,6 @@ std::vector<std::string> portals_of(const model::Section& section,
                                     const std::optional<std::vector<std::string>>& addresses,
                                     std::int64_t port, model::Diagnostics& diagnostics);
 
-/// Drops the empty settings that the target does not have: nothing is to be removed.
-void drop_empty_settings(model::Desired& target,
-                         const std::map<model::Key, const model::Observed*>& observed);
-
 /// Has a target wait for the addresses that the document gives interfaces (given_addresses()).
 void need_addresses(model::Desired& target, const std::vector<std::string>& portals,
                     const std::map<std::string, model::Key>& given);

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <set>
 #include <utility>
@@ -12,7 +11,6 @@
 #include "formats/iser_unit.hpp"
 #include "kinds/abilities.hpp"
 #include "kinds/entry.hpp"
-#include "kinds/host/package_table.hpp"
 #include "kinds/storage/iser/iscsi_found.hpp"
 #include "kinds/storage/iser/iser_login.hpp"
 #include "kinds/storage/iser/iser_session_parse.hpp"
@@ -139,11 +137,10 @@ class IserSessionKind final : public Kind, public NeedsWatching, public MayBeMea
     auto& host = world.host();
     const auto file = read_iser_file(host.files);
     if (!file) return;  // observe() has failed for it
-    const bool any = std::any_of(desired.begin(), desired.end(), [](const Desired& resource) {
-      return resource.key.kind == kIserKind && !resource.settings.empty();
-    });
-    if (!any) return;
-    const auto why_not = world.offline() ? std::string() : why_nobody_logs_in(host);
+    if (!wants_any(desired, kIserKind)) return;
+    const auto why_not = world.offline()
+                             ? std::string()
+                             : why_no_program({"iscsiadm", "open-iscsi"}, std::string(kIserUnit), host);
     const auto sessions =
         world.offline() ? Result<std::vector<IscsiSession>>(std::vector<IscsiSession>{}) : sessions_in(world);
     if (!sessions) return;  // as above
@@ -246,14 +243,6 @@ class IserSessionKind final : public Kind, public NeedsWatching, public MayBeMea
       if (!facts.sessions) facts.sessions.emplace();
       facts.sessions->push_back(text_of(session));
     }
-  }
-
-  static std::string why_nobody_logs_in(system::Host& host) {
-    const auto unit = login_unit(host);
-    if (!unit || !*unit) return "no systemd answers here";
-    const auto& package = *find_package("open-iscsi");
-    if (is_installed(package, host.packages)) return {};
-    return "there is no iscsiadm" + how_to_get(package, host.files);
   }
 
   /// A second session would bring the target's disks into the host once more.

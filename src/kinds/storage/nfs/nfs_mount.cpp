@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <map>
 #include <set>
@@ -13,8 +12,8 @@
 #include "formats/mount_unit.hpp"
 #include "kinds/abilities.hpp"
 #include "kinds/entry.hpp"
-#include "kinds/host/package_table.hpp"
 #include "kinds/storage/nfs/nfs_mount_parse.hpp"
+#include "kinds/storage/surroundings.hpp"
 #include "kinds/units.hpp"
 
 namespace rdmacfg::kinds {
@@ -52,15 +51,6 @@ Result<UnitsByName> observe_mount_units(const std::vector<std::string>& paths, s
   auto units = observe_units_by_name(names, host);
   if (units) std::erase_if(*units, [](const auto& named) { return !named.second.there(); });
   return units;
-}
-
-/// As the host's first process has it: a service may see less. A caller who may not read that sees its own.
-Result<MountsByPath> observe_mounts(system::Files& files) {
-  for (const auto* path : {"/proc/1/mountinfo", "/proc/self/mountinfo"}) {
-    const auto text = files.read(path);
-    if (text && *text) return parse_mountinfo(**text);
-  }
-  return MountsByPath{};
 }
 
 std::string wanted_source(const NfsMount& mount) {
@@ -153,9 +143,7 @@ class NfsMountKind final : public Kind, public NeedsWatching {
       auto found = observe_mount_units({paths->begin(), paths->end()}, host);
       if (!found) return base::fail(found.error());
       units = std::move(*found);
-      auto table = observe_mounts(host.files);
-      if (!table) return base::fail(table.error());
-      mounts = std::move(*table);
+      mounts = observe_mounts(host.files);
     }
     for (const auto& path : *paths) {
       auto observed = observe_one(path, *at_boot, units, mounts, host.files);
@@ -180,17 +168,14 @@ class NfsMountKind final : public Kind, public NeedsWatching {
     MountsByPath mounts;
     if (!world.offline()) {
       if (auto found = observe_mount_units(paths, host)) units = std::move(*found);
-      if (auto table = observe_mounts(host.files)) mounts = std::move(*table);
+      mounts = observe_mounts(host.files);
     }
-    const auto why_not = world.offline() ? std::string() : why_no_mounts(host);
+    const auto why_not = world.offline()
+                             ? std::string()
+                             : why_no_program({"mount.nfs", "nfs-common"}, "remote-fs.target", host);
     for (auto& resource : desired) {
       if (resource.key.kind != kNfsMountKind) continue;
-      // Anything that is not to be there, and is not, needs no mention.
-      const auto at = now.find(resource.key);
-      std::erase_if(resource.settings, [&](const auto& setting) {
-        return setting.second == model::Value{} &&
-               (at == now.end() || !at->second->settings.contains(setting.first));
-      });
+      drop_empty_settings(resource, now);
       refuse_others(resource, fstab, units, mounts, host.files, diagnostics);
       if (world.offline()) {
         resource.settings.erase("loaded");
@@ -228,9 +213,8 @@ class NfsMountKind final : public Kind, public NeedsWatching {
     if (host.offline) return {};
     if (auto done = reload(paths, host); !done) return done;
     const auto mounts = observe_mounts(host.files);
-    if (!mounts) return base::fail(mounts.error());
     for (const auto& change : changes) {
-      if (auto done = mount(change, *mounts, host); !done) return done;
+      if (auto done = mount(change, mounts, host); !done) return done;
     }
     return {};
   }
@@ -315,14 +299,6 @@ class NfsMountKind final : public Kind, public NeedsWatching {
     observed.facts = model::to_attributes(facts);
     observed.ours_by_nature = ours.has_value() || now.at_boot.has_value();
     return observed;
-  }
-
-  static std::string why_no_mounts(system::Host& host) {
-    const auto unit = observe_unit("remote-fs.target", host);
-    if (!unit || !*unit) return "no systemd answers here";
-    const auto& package = *find_package("nfs-common");
-    if (is_installed(package, host.packages)) return {};
-    return "there is no mount.nfs" + how_to_get(package, host.files);
   }
 
   /// A mount of others at the same place stays theirs.

@@ -115,8 +115,7 @@ class NfsServerKind final : public Kind, public NeedsWatching {
                      "its own): `rdma-configctl apply --local` as root does it");
       }
       if (!runs && unit && *unit && !(*unit)->there()) {
-        postpone(resource, "there is no nfs-server.service" +
-                               how_to_get(*find_package("nfs-kernel-server"), world.host().files));
+        postpone(resource, without_program(kNfsServerUnit, "nfs-kernel-server", world.host().files));
       }
     }
   }

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <map>
 #include <utility>
@@ -12,7 +11,6 @@
 #include "formats/discovery_conf.hpp"
 #include "kinds/abilities.hpp"
 #include "kinds/entry.hpp"
-#include "kinds/host/package_table.hpp"
 #include "kinds/storage/nvme/nvme_connect.hpp"
 #include "kinds/storage/nvme/nvme_connection_parse.hpp"
 #include "kinds/storage/nvme/nvme_found.hpp"
@@ -145,11 +143,8 @@ class NvmeConnectionKind final : public Kind, public NeedsWatching, public MayBe
     const bool ours = !conf->ours.empty();
     report_damage(conf->damage, kDiscoveryFile, kConnectionKind, desired, ours, diagnostics);
     hold_damaged(conf->damage, std::string(kDiscoveryFile), kConnectionKind, ours, desired);
-    const bool any = std::any_of(desired.begin(), desired.end(), [](const Desired& resource) {
-      return resource.key.kind == kConnectionKind && !resource.settings.empty();
-    });
-    if (!any) return;
-    const auto why_not = world.offline() ? std::string() : why_nothing_connects(host);
+    if (!wants_any(desired, kConnectionKind)) return;
+    const auto why_not = world.offline() ? std::string() : why_no_unit(kConnectUnit, "nvme-cli", host);
     for (auto& resource : desired) {
       if (resource.key.kind != kConnectionKind || resource.settings.empty()) continue;
       if (const auto at = conf->others_lead.find(resource.key.id); at != conf->others_lead.end()) {
@@ -221,14 +216,6 @@ class NvmeConnectionKind final : public Kind, public NeedsWatching, public MayBe
         world.once("nvme connections to go", [&] { return leaving_connections(desired, host); });
     return why_sessions_held(leaving, key.id, nvme_disk_uses(host),
                              "it is disconnected once nothing uses it");
-  }
-
- private:
-  static std::string why_nothing_connects(system::Host& host) {
-    const auto unit = observe_unit(kConnectUnit, host);
-    if (!unit || !*unit) return "no systemd answers here";
-    if ((*unit)->there()) return {};
-    return fmt::format("there is no {}{}", kConnectUnit, how_to_get(*find_package("nvme-cli"), host.files));
   }
 };
 

@@ -135,9 +135,9 @@ class SrpInitiatorKind final : public Kind, public NeedsWatching {
       if (world.offline()) continue;
       const auto unit = observe_unit(kSrpUnit, host);
       if (unit && !*unit) {
-        postpone(resource, "no systemd answers here");
+        postpone(resource, kNoSystemd);
       } else if (unit && !(*unit)->there()) {
-        postpone(resource, "there is no srp_daemon" + how_to_get(*find_package("srptools"), host.files));
+        postpone(resource, without_program("srp_daemon", "srptools", host.files));
       }
     }
   }
