@@ -168,4 +168,26 @@ base::Result<std::string> why_disks_stay(const std::vector<std::string>& going,
   return text;
 }
 
+base::Result<void> require_unused(std::string_view label, const std::vector<std::string>& names,
+                                  const DiskUses& uses) {
+  const auto why = why_disks_stay(names, {}, uses);
+  if (!why) return base::fail(why.error());
+  if (why->empty()) return {};
+  return base::fail(base::Code::kBusy, fmt::format("{}: {}", label, *why));
+}
+
+base::Result<void> reach_targets(const TargetStart& start, system::Host& host) {
+  auto missing = start.missing();
+  if (!missing) return base::fail(missing.error());
+  if (!start.always && missing->empty()) return {};
+  const auto started = start.start();
+  missing = start.missing();
+  if (!missing) return base::fail(missing.error());
+  if (missing->empty()) return {};
+  if (!started) return started;
+  const auto unit = observe_unit(start.unit, host);
+  if (!host.holding || (unit && *unit && !(*unit)->job.empty())) return {};
+  return base::fail(base::Code::kTimeout, fmt::format("{}: {}", base::join(*missing, ", "), start.failed));
+}
+
 }  // namespace rdmacfg::kinds

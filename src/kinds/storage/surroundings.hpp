@@ -93,4 +93,23 @@ Verdict judge_sessions(const std::vector<std::string>& sessions, const std::opti
 base::Result<std::string> why_disks_stay(const std::vector<std::string>& going,
                                          const std::vector<std::string>& others, const DiskUses& uses);
 
+/// Fails with kBusy, "LABEL: USERS", where the disks of the named sessions (or controllers) cannot go.
+base::Result<void> require_unused(std::string_view label, const std::vector<std::string>& names,
+                                  const DiskUses& uses);
+
+/// How a kind reaches the targets of its sessions.
+struct TargetStart {
+  bool always = false;  ///< also where none is missing
+  /// Looks at the host. @return labels of targets that should have a session and do not
+  std::function<base::Result<std::vector<std::string>>()> missing;
+  std::function<base::Result<void>()> start;  ///< the unit
+  std::string unit;
+  std::string_view failed;  ///< said of the targets that are missing afterwards: "iscsiadm has not logged in"
+};
+
+/// Starts the unit where a target is missing. It ends well although a target does not answer: for an
+/// administrator that is pending, and judge_sessions() says so; a hold fails with kTimeout, and is tried
+/// again.
+base::Result<void> reach_targets(const TargetStart& start, system::Host& host);
+
 }  // namespace rdmacfg::kinds
