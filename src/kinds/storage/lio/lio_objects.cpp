@@ -9,6 +9,7 @@
 
 #include "base/digest.hpp"
 #include "base/text.hpp"
+#include "kinds/storage/target_entry.hpp"
 #include "model/inet_types.hpp"
 
 namespace rdmacfg::kinds {
@@ -33,10 +34,6 @@ constexpr std::string_view kOurBackstores = "rdma-configd-";
 constexpr int kOurHbas = 0xc000, kLastHba = 0xffff;
 
 using Texts = std::vector<std::string>;
-
-bool lists(const Texts& list, const std::string& text) {
-  return std::find(list.begin(), list.end(), text) != list.end();
-}
 
 std::string name_of_backstore(const std::string& id) { return id.substr(id.find('/') + 1); }
 

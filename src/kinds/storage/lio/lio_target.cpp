@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <set>
 #include <utility>
 #include <vector>
 
@@ -14,7 +13,6 @@
 #include "kinds/storage/lio/lio_objects.hpp"
 #include "kinds/storage/lio/lio_settings.hpp"
 #include "kinds/storage/lio/lio_target_parse.hpp"
-#include "kinds/storage/surroundings.hpp"
 #include "kinds/storage/target_entry.hpp"
 
 namespace rdmacfg::kinds {
@@ -30,15 +28,6 @@ namespace {
 constexpr std::string_view kLioKind = "lio_target";
 
 using Texts = std::vector<std::string>;
-
-/// Those of `now` that are not in `then`.
-Texts missing_from(const std::optional<Texts>& then, const std::optional<Texts>& now) {
-  Texts out;
-  for (const auto& text : now.value_or(Texts{})) {
-    if (!then || std::find(then->begin(), then->end(), text) == then->end()) out.push_back(text);
-  }
-  return out;
-}
 
 /// Initiators do not ask again which disk a LUN is.
 std::string loss_of_lun(const std::string& text, const std::string& target, const Texts& then) {
@@ -90,25 +79,11 @@ class LioTargetKind final : public Kind {
 
   void check(std::vector<Desired>& desired, const std::vector<Observed>& observed, World& world,
              Diagnostics& diagnostics) const override {
-    const auto now = model::by_key(observed);
-    const auto addresses = given_addresses(desired);
-    std::set<std::string> mounted;
+    check_targets(desired, observed, *this,
+                  {.portals = "portals", .disks = "luns", .child = "lun", .path = path_of_lun}, world,
+                  diagnostics);
     for (auto& resource : desired) {
-      if (resource.key.kind != kLioKind) continue;
-      if (world.offline()) {
-        resource.settings.clear();
-        continue;
-      }
-      drop_empty_settings(resource, now);
-      const auto wanted = model::from_attributes<LioTargetEntry>(resource.settings);
-      need_addresses(resource, wanted.portals.value_or(Texts{}), addresses);
-      if (mounted.empty()) mounted = mounted_devices(world.host().files);
-      for (const auto& text : wanted.luns.value_or(Texts{})) {
-        const auto path = path_of_lun(text);
-        if (!path.empty() && mounted.contains(path))
-          report_mounted(resource, "luns", "lun", path, diagnostics);
-      }
-      if (!reachable(resource.key, world))
+      if (resource.key.kind == kLioKind && !reachable(resource.key, world))
         postpone(resource, fmt::format("there is no InfiniBand port {}", resource.key.id));
     }
   }

@@ -176,10 +176,7 @@ class LioEntry {
         disks.emplace(lun, fmt::format("{} {}", disk == file ? "file" : "block", path));
       }
     }
-    Texts out;
-    for (const auto& [number, disk] : disks) out.push_back(fmt::format("{} {}", number, disk));
-    desired_.settings["luns"] = out.empty() ? model::Value{} : model::Value{std::move(out)};
-    desired_.origins["luns"] = section_.where;
+    set_derived(desired_, "luns", value_of_numbered(disks), section_.where);
   }
 
   const model::Section& section_;

@@ -94,10 +94,7 @@ class TargetEntry {
         devices.emplace(number, path);
       }
     }
-    Texts out;
-    for (const auto& [number, device] : devices) out.push_back(fmt::format("{} {}", number, device));
-    desired_.settings["namespaces"] = out.empty() ? model::Value{} : model::Value{std::move(out)};
-    desired_.origins["namespaces"] = section_.where;
+    set_derived(desired_, "namespaces", value_of_numbered(devices), section_.where);
   }
 
   /// nvmet gives each namespace a UUID of its own.
