@@ -107,23 +107,16 @@ class OpensmFileKind final : public Kind {
         continue;
       }
       if (owner.port && observe_opensm_layout(files) == OpensmLayout::kNone) {
-        postpone(resource, "opensm@.service is not there: no known way to start OpenSM");
+        postpone(resource, kNoWayToStart);
         continue;
       }
       const auto path = path_of(**folder, *file, owner.port);
-      const auto text = files.read(path);
-      const auto first = text && *text ? (*text)->substr(0, (*text)->find('\n')) : std::string();
-      const auto wrong = [&](std::string what) {
+      if (auto why = why_not_writable(files, path); !why.empty()) {
         diagnostics.push_back({Severity::kError,
                                resource.where,
-                               std::move(what),
+                               std::move(why),
                                "move it away; [[opensm_file]] writes it",
                                {}});
-      };
-      if (!text) {
-        wrong(text.error().message);
-      } else if (*text && first.find("rdma-config") == std::string::npos) {  // nor left by `withdraw`
-        wrong(fmt::format("{} exists, and was not written by rdma-configd", path));
       }
       warn_unused(resource, *file, desired, files, **folder, diagnostics);
     }
@@ -135,20 +128,16 @@ class OpensmFileKind final : public Kind {
     const auto folder = observe_opensm_folder(host.files);
     if (!folder) return base::fail(folder.error());
     const bool restarts = observe_opensm_layout(host.files) != OpensmLayout::kDebian;
-    std::map<std::optional<model::Guid>, std::vector<std::string>> running;
+    RunningByPort running(host);
     for (auto* change : changes) {
       const auto owner = OpensmOwner::of(change->key.id);
       const auto* file = opensm_side_file(owner.option);
       if (file == nullptr || !*folder || content_of(change->after).empty() ||
           !is_named(host.files, **folder, *file, owner.port))
         continue;
-      const auto [at, fresh] = running.try_emplace(owner.port);
-      if (fresh) {
-        auto units = running_readers(host, readers_of(owner.port));
-        if (!units) return base::fail(units.error());
-        at->second = std::move(*units);
-      }
-      for (const auto& unit : at->second) {
+      const auto units = running.of(owner.port, readers_of(owner.port));
+      if (!units) return base::fail(units.error());
+      for (const auto& unit : *units) {
         change->interrupts.push_back(unit + (restarts || file->at_start
                                                  ? " is restarted"
                                                  : " sweeps the fabric, and its routes may change"));
@@ -198,11 +187,6 @@ class OpensmFileKind final : public Kind {
 
  private:
   using ByOption = std::map<std::string, const model::Section*>;
-
-  static std::string label_of(const OpensmOwner& owner) {
-    return owner.port ? fmt::format("opensm's {} of {}", owner.option, owner.port->text())
-                      : "opensm's " + owner.option;
-  }
 
   static std::string path_of(const std::string& folder, const OpensmSideFile& file,
                              std::optional<model::Guid> port) {
@@ -263,7 +247,8 @@ class OpensmFileKind final : public Kind {
           {}});
       d.related.push_back({at->second->where, "the option"});
     }
-    auto desired = desired_of(section, fields(), {std::string(kOpensmFileKind), owner.id()}, label_of(owner));
+    auto desired =
+        desired_of(section, fields(), {std::string(kOpensmFileKind), owner.id()}, owner.label("opensm's"));
     const auto checked = complete(section, *file, desired, diagnostics);
     warn_without_partition(bound, section, checked, diagnostics);
     out.push_back(std::move(desired));
@@ -274,7 +259,7 @@ class OpensmFileKind final : public Kind {
     const auto text = files.read(path_of(folder, file, port));
     if (!text || !*text || !is_our_opensm_file(**text)) return;  // check() says so where it matters
     const OpensmOwner owner{port, std::string(file.option)};
-    out.push_back(observed_in_own_file({std::string(kOpensmFileKind), owner.id()}, label_of(owner),
+    out.push_back(observed_in_own_file({std::string(kOpensmFileKind), owner.id()}, owner.label("opensm's"),
                                        {{std::string(key_of_content(file)), parse_opensm_file(**text)}}));
   }
 

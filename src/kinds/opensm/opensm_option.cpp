@@ -122,16 +122,12 @@ class OpensmOptionKind final : public Kind, public PutBackByOthers {
 
   Result<void> prepare(std::span<Change*> changes, World& world) const override {
     if (world.offline()) return {};
-    std::map<std::optional<model::Guid>, std::vector<std::string>> running;
+    RunningByPort running(world.host());
     for (auto* change : changes) {
       const auto port = OpensmOwner::of(change->key.id).port;
-      const auto [at, fresh] = running.try_emplace(port);
-      if (fresh) {
-        auto units = running_readers(world.host(), readers_of(port));
-        if (!units) return base::fail(units.error());
-        at->second = std::move(*units);
-      }
-      for (const auto& unit : at->second) change->interrupts.push_back(unit + " is restarted");
+      const auto units = running.of(port, readers_of(port));
+      if (!units) return base::fail(units.error());
+      for (const auto& unit : *units) change->interrupts.push_back(unit + " is restarted");
     }
     return {};
   }
@@ -217,7 +213,7 @@ class OpensmOptionKind final : public Kind, public PutBackByOthers {
           resource.key.kind == kOpensmOptionKind ? OpensmOwner::of(resource.key.id).port : std::nullopt;
       if (!port) continue;
       if (layout == OpensmLayout::kNone) {
-        postpone(resource, "opensm@.service is not there: no known way to start OpenSM");
+        postpone(resource, kNoWayToStart);
         continue;
       }
       if (!seen.insert(*port).second) continue;
@@ -232,14 +228,8 @@ class OpensmOptionKind final : public Kind, public PutBackByOthers {
         continue;
       }
       const auto path = opensm_own_conf(folder, *port);
-      const auto text = files.read(path);
-      const auto first = text && *text ? (*text)->substr(0, (*text)->find('\n')) : std::string();
-      const std::string hint = "move it away; [[opensm.option]] writes it";
-      if (!text) {
-        tell(Severity::kError, text.error().message, hint);
-      } else if (*text && first.find("rdma-config") == std::string::npos) {  // nor left by `withdraw`
-        tell(Severity::kError, fmt::format("{} exists, and was not written by rdma-configd", path), hint);
-      }
+      if (auto why = why_not_writable(files, path); !why.empty())
+        tell(Severity::kError, std::move(why), "move it away; [[opensm.option]] writes it");
       if (!common.theirs.empty())
         tell(Severity::kWarning, unread(common, folder), "write those that it needs, too");
     }
@@ -308,13 +298,11 @@ OpensmOptions parse_opensm_options(std::string_view text) {
   out.damage = std::move(marked.damage);
   for (const auto& [line, number, ours] : marked.lines) {
     out.was_missing = out.was_missing || (ours && line == kWasMissing);
-    const auto content = base::trim(line.substr(0, line.find('#')));
-    const auto space = content.find_first_of(" \t");
-    if (content.empty() || space == std::string_view::npos) continue;
-    const auto value = content.substr(space);
+    const auto parsed = parse_opensm_option_line(line);
+    if (!parsed) continue;
     auto& options = ours ? out.ours : out.theirs;
-    options.insert_or_assign(std::string(content.substr(0, space)),
-                             std::string(ours ? base::trim(value) : opensm_value(value)));
+    options.insert_or_assign(std::string(parsed->option),
+                             std::string(ours ? base::trim(parsed->value) : opensm_value(parsed->value)));
   }
   return out;
 }
@@ -329,20 +317,15 @@ std::string render_opensm_options(const OpensmOptions& options) {
 
 std::optional<std::string> opensm_option_value(std::span<const Desired> desired, system::Files& files,
                                                const std::string& folder, std::string_view option) {
-  for (const auto& resource : desired) {
-    if (resource.key.kind == kOpensmOptionKind && resource.key.id == option &&
-        resource.settings.contains("value"))
-      return std::string(opensm_value(model::text_at(resource.settings, "value")));
-  }
+  if (auto value = own_option_value(desired, {std::nullopt, std::string(option)})) return value;
   const auto text = files.read(opensm_options_path(folder));
   if (!text || !*text) return std::nullopt;
   std::optional<std::string> out;
   for (const auto& line : parse_marked(**text, kOpensmMarks).lines) {
-    const auto content = base::trim(line.text.substr(0, line.text.find('#')));
-    const auto blank = content.find_first_of(" \t");
-    if (blank == std::string_view::npos || content.substr(0, blank) != option) continue;
+    const auto parsed = parse_opensm_option_line(line.text);
+    if (!parsed || parsed->option != option) continue;
     if (line.ours && !desired.empty()) continue;  // the document does not have it any more
-    out = std::string(opensm_value(content.substr(blank)));
+    out = std::string(opensm_value(parsed->value));
   }
   return out;
 }

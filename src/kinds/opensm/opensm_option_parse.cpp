@@ -124,10 +124,7 @@ void add_common(model::Guid port, const std::vector<Desired>& common, std::vecto
 
 }  // namespace
 
-std::string opensm_option_label(const OpensmOwner& owner) {
-  return owner.port ? fmt::format("opensm.conf {} of {}", owner.option, owner.port->text())
-                    : "opensm.conf " + owner.option;
-}
+std::string opensm_option_label(const OpensmOwner& owner) { return owner.label("opensm.conf"); }
 
 void parse_option_entries(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) {
   std::vector<Desired> common;

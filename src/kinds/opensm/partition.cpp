@@ -9,7 +9,6 @@
 #include <optional>
 #include <set>
 
-#include "base/text.hpp"
 #include "formats/opensm/opensm_conf.hpp"
 #include "formats/opensm/opensm_options.hpp"
 #include "kinds/entry.hpp"
@@ -249,10 +248,9 @@ class PartitionKind final : public Kind {
     int line = 0;
     std::string other;
     for (const auto& written : parse_marked(**text, kOpensmMarks).lines) {
-      const auto content = base::trim(written.text.substr(0, written.text.find('#')));
-      const auto blank = content.find_first_of(" \t");
-      if (written.ours || blank == std::string_view::npos || content.substr(0, blank) != kOption) continue;
-      other = std::string(opensm_value(content.substr(blank)));
+      const auto parsed = parse_opensm_option_line(written.text);
+      if (written.ours || !parsed || parsed->option != kOption) continue;
+      other = std::string(opensm_value(parsed->value));
       line = written.number;
     }
     if (line == 0 || other == path || other == "(null)") return;

@@ -44,6 +44,23 @@ TEST(OpensmOptions, AMistypedNameFindsTheOptionThatWasMeant) {
     EXPECT_EQ(near_opensm_option(option), std::nullopt) << option;
 }
 
+/// osm_subn_parse_conf_file(): a comment begins with # wherever it stands.
+TEST(OpensmOptions, ALineHasAnOptionAndItsValue) {
+  struct Case {
+    std::string_view line, option, value;
+  };
+  for (const auto& [line, option, value] :
+       {Case{"qos TRUE", "qos", " TRUE"}, Case{"  qos\tTRUE  # for storage", "qos", "\tTRUE"},
+        Case{"routing_engine \"updn, ftree\"", "routing_engine", " \"updn, ftree\""}}) {
+    const auto parsed = parse_opensm_option_line(line);
+    ASSERT_TRUE(parsed) << line;
+    EXPECT_EQ(parsed->option, option) << line;
+    EXPECT_EQ(parsed->value, value) << line;
+  }
+  for (const auto* line : {"", "   ", "# qos TRUE", "qos", "qos # TRUE"})
+    EXPECT_FALSE(parse_opensm_option_line(line)) << line;
+}
+
 /// clean_val().
 TEST(OpensmOptions, AValueHasNoBlanksAndNoPairOfQuotesAroundIt) {
   EXPECT_EQ(opensm_value(" \tTRUE \t"), "TRUE");
