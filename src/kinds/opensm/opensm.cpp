@@ -134,8 +134,7 @@ class OpensmKind final : public Kind, public NeedsWatching {
     std::set<int> ours;  // LIDs of this document's subnet managers
     for (const auto& resource : desired) {
       if (resource.key.kind != kOpensmKind) continue;
-      const auto guid = Guid::parse(resource.key.id);
-      const auto port = guid ? world.port(*guid) : std::nullopt;
+      const auto port = port_of(resource.key, world);
       if (port && port->port->lid) ours.insert(*port->port->lid);
     }
     for (auto& resource : desired) {
@@ -193,6 +192,11 @@ class OpensmKind final : public Kind, public NeedsWatching {
   }
 
  private:
+  static std::optional<PortRef> port_of(const model::Key& key, const World& world) {
+    const auto guid = Guid::parse(key.id);
+    return guid ? world.port(*guid) : std::nullopt;
+  }
+
   static bool port_is_lost(Guid guid, World& world) {
     const auto port = world.port(guid);
     const auto found = observe_opensm(world.host(), observe_opensm_layout(world.host().files), {guid});
@@ -231,8 +235,7 @@ class OpensmKind final : public Kind, public NeedsWatching {
   static void check_ports(const std::vector<Desired>& desired, const World& world, Diagnostics& diagnostics) {
     for (const auto& resource : desired) {
       if (resource.key.kind != kOpensmKind) continue;
-      const auto guid = Guid::parse(resource.key.id);
-      const auto port = guid ? world.port(*guid) : std::nullopt;
+      const auto port = port_of(resource.key, world);
       if (!port || !port->device->omni_path) continue;
       diagnostics.push_back(
           {Severity::kError,
@@ -354,8 +357,7 @@ class OpensmKind final : public Kind, public NeedsWatching {
     }
     if (at->second.running == true) return {};
     if (auto why = why_not_listed(layout, files); !why.empty()) return why;
-    const auto guid = Guid::parse(resource.key.id);
-    const auto port = guid ? world.port(*guid) : std::nullopt;
+    const auto port = port_of(resource.key, world);
     if (!port) return "no port has this GUID now";
     const int master = port->port->sm_lid.value_or(0);
     const bool other = master != 0 && port->port->state == "ACTIVE" &&

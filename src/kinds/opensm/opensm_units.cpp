@@ -51,6 +51,25 @@ Result<std::string> read_defaults(system::Files& files, OpensmLayout layout) {
   return text->value_or("");
 }
 
+/// opensm.service, and the file that names its ports.
+struct ServiceNow {
+  OpensmLayout layout = OpensmLayout::kNone;
+  std::string text;  ///< of the file
+  OpensmUnits units;
+};
+
+Result<ServiceNow> observe_service(system::Host& host) {
+  ServiceNow out;
+  out.layout = observe_opensm_layout(host.files);
+  auto text = read_defaults(host.files, out.layout);
+  if (!text) return base::fail(text.error());
+  out.text = std::move(*text);
+  auto units = observe_opensm_units(host, {});
+  if (!units) return base::fail(units.error());
+  out.units = std::move(*units);
+  return out;
+}
+
 /// Whether the file names the port, and the part of it that is ours is as it would be written now.
 bool is_listed(const std::string& text, OpensmLayout layout, Guid guid) {
   const auto defaults = parse_opensm_defaults(text);
@@ -309,12 +328,10 @@ Result<std::map<Guid, OpensmNow>> observe_opensm(system::Host& host, OpensmLayou
 }
 
 Result<void> give_back_opensm(std::span<Change*> changes, system::Host& host) {
-  const auto layout = observe_opensm_layout(host.files);
-  const auto text = read_defaults(host.files, layout);
-  if (!text) return base::fail(text.error());
-  const auto units = observe_opensm_units(host, {});
-  if (!units) return base::fail(units.error());
-  const auto now = parse_opensm_defaults(*text);
+  const auto service = observe_service(host);
+  if (!service) return base::fail(service.error());
+  const auto& [layout, text, units] = *service;
+  const auto now = parse_opensm_defaults(text);
   auto then = now;
   bool stays_enabled = false;
   const auto dropped = [](const Change& change) { return change.origins.empty(); };
@@ -327,8 +344,8 @@ Result<void> give_back_opensm(std::span<Change*> changes, system::Host& host) {
                                       names_port(now.others, layout, *guid));
   }
   const bool last = then.ports.empty() && !now.ports.empty();
-  const bool enabled = is_enabled(*units) && (!last || !now.was_disabled || stays_enabled);
-  const bool running = runs(*units, kOpensmService) && (!last || !now.was_stopped);
+  const bool enabled = is_enabled(units) && (!last || !now.was_disabled || stays_enabled);
+  const bool running = runs(units, kOpensmService) && (!last || !now.was_stopped);
   const auto rest = render_opensm_defaults(then, layout);
   for (auto* change : changes) {
     const auto guid = Guid::parse(change->key.id);
@@ -353,27 +370,24 @@ Result<void> give_back_opensm(std::span<Change*> changes, system::Host& host) {
 }
 
 Result<void> prepare_opensm(std::span<Change*> changes, const World& world) {
-  auto& host = world.host();
-  const auto layout = observe_opensm_layout(host.files);
-  const auto text = read_defaults(host.files, layout);
-  if (!text) return base::fail(text.error());
-  const auto units = observe_opensm_units(host, {});
-  if (!units) return base::fail(units.error());
+  const auto service = observe_service(world.host());
+  if (!service) return base::fail(service.error());
+  const auto& [layout, text, units] = *service;
   const bool rhel = layout == OpensmLayout::kRhel;
-  const bool running = runs(*units, kOpensmService);
-  const auto defaults = parse_opensm_defaults(*text);
+  const bool running = runs(units, kOpensmService);
+  const auto defaults = parse_opensm_defaults(text);
   const bool first = defaults.ports.empty();
   for (auto* change : changes) {
     if (rhel && running) change->interrupts.emplace_back("every OpenSM of this host is restarted");
-    if (first && !is_enabled(*units)) change->carried.emplace_back(kDisabled);
+    if (first && !is_enabled(units)) change->carried.emplace_back(kDisabled);
     if (first && rhel && !running) change->carried.emplace_back(kStopped);
     if (defaults.was_disabled) change->carried.emplace_back(kWasDisabled);
     if (defaults.was_stopped) change->carried.emplace_back(kWasStopped);
     const auto guid = Guid::parse(change->key.id);
     if (guid && defaults.ports.contains(*guid)) change->carried.emplace_back(kWasListed);
   }
-  if (takes_first_port(*text, layout) && (running || is_enabled(*units))) name_first_port(changes, world);
-  if (rhel) name_prefixes(changes, *text, world);
+  if (takes_first_port(text, layout) && (running || is_enabled(units))) name_first_port(changes, world);
+  if (rhel) name_prefixes(changes, text, world);
   return {};
 }
 
