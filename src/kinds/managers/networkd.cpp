@@ -8,6 +8,7 @@
 #include <set>
 
 #include "kinds/address/backend.hpp"
+#include "kinds/address/direct_backend.hpp"
 #include "kinds/held_by_port.hpp"
 #include "kinds/ipoib/link_settings.hpp"
 
@@ -192,16 +193,14 @@ class NetworkdKind final : public Kind, public HeldByPort {
         waiting.emplace_back(field);
     }
     if (link->carrier || waiting.empty()) return {};
-    auto why = why_no_carrier(*link, world.port(link->ipoib->guid), world);
-    if (why.empty()) why = "no carrier";
     return {Verdict::Sort::kLimited,
-            why + "; systemd-networkd sets the rest when there is carrier",
+            words_for_no_carrier(*link, world) + "; systemd-networkd sets the rest when there is carrier",
             std::move(waiting),
             {}};
   }
 
   [[nodiscard]] std::string parent_object(const Change& change, const World& world) const override {
-    return parent_object_on(interface_of(change.key.id.substr(0, change.key.id.find('/')), world), world);
+    return port_object(change.key.id, world);
   }
 
  private:
