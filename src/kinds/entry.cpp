@@ -71,6 +71,11 @@ void warn_without_settings(const model::Section& section, const std::string& obj
                          {}});
 }
 
+std::string why_out_of_range(std::int64_t number, std::int64_t least, std::int64_t most) {
+  if (number >= least && number <= most) return {};
+  return fmt::format("{} is out of range; must be from {} to {}", number, least, most);
+}
+
 void add_written(std::vector<model::FieldSpec>& out, std::span<const model::FieldSpec> table) {
   for (const auto& spec : table) {
     if (spec.role != model::Role::kFact && spec.role != model::Role::kDerived) out.push_back(spec);

@@ -2,6 +2,7 @@
 // Common steps of most entries of the document on their way to a Desired.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <span>
 #include <string>
@@ -47,6 +48,9 @@ model::Observed observed_in_own_file(model::Key key, std::string label, model::A
 /// Warns of an entry that names `object` (empty: of a section that is there once) and sets nothing of it.
 void warn_without_settings(const model::Section& section, const std::string& object,
                            const model::Desired& desired, model::Diagnostics& diagnostics);
+
+/// Why a number cannot be taken: "70000 is out of range; must be from 1 to 65535". Empty: it can.
+std::string why_out_of_range(std::int64_t number, std::int64_t least, std::int64_t most);
 
 /// Appends the fields that may be written in the document.
 void add_written(std::vector<model::FieldSpec>& out, std::span<const model::FieldSpec> table);

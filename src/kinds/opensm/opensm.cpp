@@ -69,11 +69,10 @@ class OpensmKind final : public Kind, public NeedsWatching {
       auto desired = desired_of(*section, fields(), {std::string(kOpensmKind), id}, "opensm on " + id);
       const auto* priority = section->find("priority");
       const auto number = priority == nullptr ? 0 : std::get<std::int64_t>(priority->value);
-      if (number < 0 || number > kPriorityMost) {
+      if (const auto why = why_out_of_range(number, 0, kPriorityMost); !why.empty()) {
         diagnostics.push_back({Severity::kError,
                                priority->where,
-                               fmt::format("[[opensm]] priority: {} is out of range; must be from 0 to {}",
-                                           number, kPriorityMost),
+                               "[[opensm]] priority: " + why,
                                "the highest priority is master",
                                {}});
       }

@@ -152,9 +152,8 @@ class LioEntry {
       const auto* file = child.find("file");
       if (number == nullptr) continue;  // reported already, by the grammar
       const auto lun = std::get<std::int64_t>(number->value);
-      if (lun < 0 || lun > kLunMost) {
-        wrong(number->where, "lun.number",
-              fmt::format("{} is out of range; must be from 0 to {}", lun, kLunMost), "");
+      if (const auto why = why_out_of_range(lun, 0, kLunMost); !why.empty()) {
+        wrong(number->where, "lun.number", why, "");
       } else if (device == nullptr && file == nullptr) {
         wrong(child.where, "lun.device", "is missing",
               "either device = \"/dev/disk/by-id/…\" or file = \"/srv/disk.img\"");

@@ -82,9 +82,8 @@ class TargetEntry {
       const auto* device = child.find("device");
       if (nsid == nullptr) continue;  // reported already, by the grammar
       const auto number = std::get<std::int64_t>(nsid->value);
-      if (number < 1 || number > kNsidMost) {
-        wrong(nsid->where, "namespace.nsid",
-              fmt::format("{} is out of range; must be from 1 to {}", number, kNsidMost), "");
+      if (const auto why = why_out_of_range(number, 1, kNsidMost); !why.empty()) {
+        wrong(nsid->where, "namespace.nsid", why, "");
       } else if (device == nullptr) {
         wrong(child.where, "namespace.device", "is missing", "device = \"/dev/disk/by-id/…\"");
       } else {
