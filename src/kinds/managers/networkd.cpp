@@ -9,6 +9,7 @@
 
 #include "kinds/address/backend.hpp"
 #include "kinds/address/direct_backend.hpp"
+#include "kinds/entry.hpp"
 #include "kinds/held_by_port.hpp"
 #include "kinds/ipoib/link_settings.hpp"
 
@@ -89,14 +90,11 @@ class NetworkdKind final : public Kind, public HeldByPort {
       const auto text = host.files.read(networkd_file(*id));
       if (!text) return base::fail(text.error());
       if (!*text) continue;
-      Observed observed;
-      observed.key = {std::string(kNetworkdKind), *id};
       const auto* link = interface_of(*id, world);
-      observed.label = "networkd of " + (link == nullptr ? *id : link->name);
-      observed.settings = model::to_attributes(parse_network(*id, **text));
-      observed.ours_by_nature = true;
       if (link != nullptr) indexes.push_back(link->index);
-      out.push_back(std::move(observed));
+      out.push_back(observed_in_own_file({std::string(kNetworkdKind), *id},
+                                         "networkd of " + (link == nullptr ? *id : link->name),
+                                         model::to_attributes(parse_network(*id, **text))));
     }
     if (host.offline || indexes.empty()) return out;
     const auto state = host.networkd.observe(indexes);

@@ -183,12 +183,8 @@ class NmProfileKind final : public Kind, public ClearsAway, public HeldByPort {
       const bool known = id && std::any_of(out.begin(), out.end(),
                                            [&](const Observed& resource) { return resource.key.id == *id; });
       if (!id || known) continue;
-      Observed observed;
-      observed.key = {std::string(kNmProfileKind), *id};
-      observed.label = "profile of " + *id;
-      observed.settings["active"] = false;
-      observed.ours_by_nature = true;
-      out.push_back(std::move(observed));
+      out.push_back(
+          observed_in_own_file({std::string(kNmProfileKind), *id}, "profile of " + *id, {{"active", false}}));
     }
     return out;
   }
