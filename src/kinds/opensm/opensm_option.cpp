@@ -239,13 +239,10 @@ class OpensmOptionKind final : public Kind, public PutBackByOthers {
   static std::string unread(const OpensmOptions& common, const std::string& folder) {
     constexpr std::size_t kShown = 5;
     std::vector<std::string> names;
-    for (const auto& [option, value] : common.theirs) {
-      if (names.size() < kShown) names.push_back(option);
-    }
-    const auto more = common.theirs.size() - names.size();
-    return fmt::format("[[opensm]]: with options of its own it does not read {}, where others have set {}{}",
-                       opensm_options_path(folder), base::join(names, ", "),
-                       more == 0 ? std::string() : fmt::format(" and {} more", more));
+    names.reserve(common.theirs.size());
+    for (const auto& [option, value] : common.theirs) names.push_back(option);
+    return fmt::format("[[opensm]]: with options of its own it does not read {}, where others have set {}",
+                       opensm_options_path(folder), base::join_first(kShown, names, ", "));
   }
 
   /// Whether opensm.conf was changed.

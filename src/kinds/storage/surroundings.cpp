@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <span>
 #include <string_view>
 
 #include "base/text.hpp"
@@ -162,10 +161,7 @@ base::Result<std::string> why_disks_stay(const std::vector<std::string>& going,
     });
   }
   constexpr std::size_t kUsesNamed = 3;
-  const auto shown = std::min(found->size(), kUsesNamed);
-  auto text = base::join(std::span(*found).first(shown), ", ");
-  if (found->size() > shown) text += fmt::format(" and {} more", found->size() - shown);
-  return text;
+  return base::join_first(kUsesNamed, *found, ", ");
 }
 
 base::Result<void> require_unused(std::string_view label, const std::vector<std::string>& names,

@@ -81,6 +81,7 @@ model::Value value_of_set(std::vector<std::string> list) {
 
 model::Value value_of_numbered(const std::map<std::int64_t, std::string>& texts) {
   std::vector<std::string> out;
+  out.reserve(texts.size());
   for (const auto& [number, text] : texts) out.push_back(fmt::format("{} {}", number, text));
   return out.empty() ? model::Value{} : model::Value{std::move(out)};
 }

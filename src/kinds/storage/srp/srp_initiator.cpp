@@ -175,11 +175,9 @@ class SrpInitiatorKind final : public Kind, public NeedsWatching {
     if (!sessions || !wanted.rules) return verdict;
     const auto missing = not_logged_in(*wanted.rules, *sessions);
     if (missing.empty()) return verdict;
-    const auto shown = std::min(missing.size(), kTargetsNamed);
     verdict.sort = Verdict::Sort::kPending;
-    verdict.reason = "not logged in to " + base::join(std::span(missing).first(shown), " and ");
-    if (missing.size() > shown) verdict.reason += fmt::format(" and {} more", missing.size() - shown);
-    verdict.reason += "; `ibsrpdm -c` lists what the fabric offers";
+    verdict.reason = fmt::format("not logged in to {}; `ibsrpdm -c` lists what the fabric offers",
+                                 base::join_first(kTargetsNamed, missing, " and "));
     return verdict;
   }
 
