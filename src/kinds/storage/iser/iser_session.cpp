@@ -14,6 +14,7 @@
 #include "kinds/storage/iser/iscsi_found.hpp"
 #include "kinds/storage/iser/iser_login.hpp"
 #include "kinds/storage/iser/iser_session_parse.hpp"
+#include "kinds/storage/sessions.hpp"
 #include "kinds/storage/surroundings.hpp"
 
 namespace rdmacfg::kinds {

@@ -14,6 +14,7 @@
 #include "kinds/storage/nvme/nvme_connect.hpp"
 #include "kinds/storage/nvme/nvme_connection_parse.hpp"
 #include "kinds/storage/nvme/nvme_found.hpp"
+#include "kinds/storage/sessions.hpp"
 #include "kinds/storage/surroundings.hpp"
 #include "kinds/units.hpp"
 
