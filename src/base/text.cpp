@@ -36,6 +36,11 @@ std::string join(std::span<const std::string> parts, std::string_view separator)
   return out;
 }
 
+std::string join_first(std::size_t most, std::span<const std::string> parts, std::string_view separator) {
+  if (parts.size() <= most) return join(parts, separator);
+  return join(parts.first(most), separator) + " and " + std::to_string(parts.size() - most) + " more";
+}
+
 std::string lower(std::string_view text) {
   std::string out(text);
   for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));

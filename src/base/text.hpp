@@ -2,6 +2,7 @@
 #pragma once
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -18,6 +19,8 @@ template <class Text>
 requires std::same_as<Text, std::string> std::vector<std::string_view> split(Text&& text, char separator)
 = delete;
 std::string join(std::span<const std::string> parts, std::string_view separator);
+/// The first of them, and the number of the others: "a, b and 3 more".
+std::string join_first(std::size_t most, std::span<const std::string> parts, std::string_view separator);
 std::string lower(std::string_view text);
 
 /// An unsigned number, whole text: decimal, or hexadecimal with 0x. Nothing on a sign, blank, overflow or

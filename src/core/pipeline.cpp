@@ -69,10 +69,8 @@ Result<void> prepare(Plan& plan, kinds::World& world) {
 /// "the first boot sets ib0, DCB of eth0 and 12 more: …"
 std::string at_boot(std::span<const std::string> labels) {
   constexpr std::size_t kNamed = 6;
-  const auto named = base::join(labels.first(std::min(labels.size(), kNamed)), ", ");
-  const auto rest =
-      labels.size() > kNamed ? fmt::format(" and {} more", labels.size() - kNamed) : std::string();
-  return fmt::format("the first boot sets {}{}: only files can be changed with --root", named, rest);
+  return fmt::format("the first boot sets {}: only files can be changed with --root",
+                     base::join_first(kNamed, labels, ", "));
 }
 
 /// Everything up to the first write.

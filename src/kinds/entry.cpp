@@ -29,6 +29,37 @@ model::Desired desired_of(const model::Section& section, std::span<const model::
   return desired;
 }
 
+void set_derived(model::Desired& desired, const std::string& field, model::Value value,
+                 const model::Location& where) {
+  desired.settings[field] = std::move(value);
+  desired.origins[field] = where;
+}
+
+void postpone(model::Desired& desired, std::string why) {
+  desired.pending = std::move(why);
+  desired.settings.clear();
+}
+
+void drop_empty_settings(model::Desired& desired,
+                         const std::map<model::Key, const model::Observed*>& observed) {
+  const auto at = observed.find(desired.key);
+  std::erase_if(desired.settings, [&](const auto& setting) {
+    return setting.second == model::Value{} &&
+           (at == observed.end() || !at->second->settings.contains(setting.first));
+  });
+}
+
+model::Observed observed_in_own_file(model::Key key, std::string label, model::Attributes settings,
+                                     model::Attributes facts) {
+  model::Observed observed;
+  observed.key = std::move(key);
+  observed.label = std::move(label);
+  observed.settings = std::move(settings);
+  observed.facts = std::move(facts);
+  observed.ours_by_nature = true;
+  return observed;
+}
+
 void warn_without_settings(const model::Section& section, const std::string& object,
                            const model::Desired& desired, model::Diagnostics& diagnostics) {
   if (!desired.settings.empty() || !desired.policy.empty() || desired.absent || desired.ignore) return;
@@ -38,6 +69,11 @@ void warn_without_settings(const model::Section& section, const std::string& obj
                                         : fmt::format("[[{}]] {}: no setting is given", section.path, object),
                          "the entry has no effect",
                          {}});
+}
+
+std::string why_out_of_range(std::int64_t number, std::int64_t least, std::int64_t most) {
+  if (number >= least && number <= most) return {};
+  return fmt::format("{} is out of range; must be from {} to {}", number, least, most);
 }
 
 void add_written(std::vector<model::FieldSpec>& out, std::span<const model::FieldSpec> table) {

@@ -2,6 +2,8 @@
 // Common steps of most entries of the document on their way to a Desired.
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -28,9 +30,27 @@ inline constexpr std::string_view kTakesDefault = "for this entry";
 model::Desired desired_of(const model::Section& section, std::span<const model::FieldSpec> fields,
                           model::Key key, std::string label);
 
+/// Sets a derived field; `where` is its place in messages.
+void set_derived(model::Desired& desired, const std::string& field, model::Value value,
+                 const model::Location& where);
+
+/// Leaves a resource as it is until the host can have it, and says why it cannot now.
+void postpone(model::Desired& desired, std::string why);
+
+/// Drops the empty settings that the resource does not have: nothing is to be removed.
+void drop_empty_settings(model::Desired& desired,
+                         const std::map<model::Key, const model::Observed*>& observed);
+
+/// A resource in a file of ours, so that nobody else can have made it.
+model::Observed observed_in_own_file(model::Key key, std::string label, model::Attributes settings,
+                                     model::Attributes facts = {});
+
 /// Warns of an entry that names `object` (empty: of a section that is there once) and sets nothing of it.
 void warn_without_settings(const model::Section& section, const std::string& object,
                            const model::Desired& desired, model::Diagnostics& diagnostics);
+
+/// Why a number cannot be taken: "70000 is out of range; must be from 1 to 65535". Empty: it can.
+std::string why_out_of_range(std::int64_t number, std::int64_t least, std::int64_t most);
 
 /// Appends the fields that may be written in the document.
 void add_written(std::vector<model::FieldSpec>& out, std::span<const model::FieldSpec> table);

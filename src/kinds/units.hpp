@@ -12,6 +12,9 @@
 
 namespace rdmacfg::kinds {
 
+/// Of a resource that waits for systemd, where nothing answers for it.
+inline constexpr const char* kNoSystemd = "no systemd answers here";
+
 /// The unit of this name; nothing when no systemd answers.
 base::Result<std::optional<system::Unit>> observe_unit(const std::string& name, system::Host& host);
 

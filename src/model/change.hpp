@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <string_view>
@@ -36,6 +37,11 @@ struct Change {
   /// interface of one partition.
   std::vector<std::string> siblings;
   std::vector<std::string> carried;  ///< what the kernel drops on the way and the kind puts back (opaque)
+
+  /// Whether this field is among `fields`.
+  [[nodiscard]] bool differs_in(std::string_view field) const {
+    return std::find(fields.begin(), fields.end(), field) != fields.end();
+  }
 };
 
 /// Changes in the order in which they are carried out.

@@ -98,12 +98,8 @@ class LoginVariableKind final : public Kind {
     if (!variables) return base::fail(variables.error());
     std::vector<model::Observed> out;
     for (const auto& [name, value] : *variables) {
-      model::Observed observed;
-      observed.key = {std::string(kLoginVariableKind), name};
-      observed.label = name;
-      observed.settings = model::to_attributes(LoginVariable{.name = {}, .value = value});
-      observed.ours_by_nature = true;
-      out.push_back(std::move(observed));
+      out.push_back(observed_in_own_file({std::string(kLoginVariableKind), name}, name,
+                                         model::to_attributes(LoginVariable{.name = {}, .value = value})));
     }
     return out;
   }

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -55,9 +54,8 @@ RemovalImpact removal_impact(const config::Document& document, const Report& pla
   const auto managed = gone.size() + stays;
   if (gone.size() <= kHandful || gone.size() * kAnything <= managed * static_cast<std::size_t>(share))
     return {};
-  auto named = base::join(std::span(gone).first(std::min(gone.size(), kNamed)), ", ");
-  if (gone.size() > kNamed) named += fmt::format(" and {} more", gone.size() - kNamed);
-  return {fmt::format("{} of {} managed resources ({})", gone.size(), managed, named)};
+  return {fmt::format("{} of {} managed resources ({})", gone.size(), managed,
+                      base::join_first(kNamed, gone, ", "))};
 }
 
 }  // namespace

@@ -226,6 +226,13 @@ std::string_view opensm_value(std::string_view written) {
   return quoted ? value.substr(1, value.size() - 2) : value;
 }
 
+std::optional<OpensmOptionLine> parse_opensm_option_line(std::string_view line) {
+  const auto content = base::trim(line.substr(0, line.find('#')));
+  const auto blank = content.find_first_of(" \t");
+  if (blank == std::string_view::npos) return std::nullopt;
+  return OpensmOptionLine{content.substr(0, blank), content.substr(blank)};
+}
+
 std::optional<std::string> near_opensm_option(std::string_view name) {
   const auto& all = all_opensm_options();
   if (std::find(all.begin(), all.end(), name) != all.end()) return std::nullopt;

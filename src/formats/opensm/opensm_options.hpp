@@ -13,6 +13,14 @@ namespace rdmacfg::kinds {
 /// A value as OpenSM takes it from the rest of a line: without blanks and one pair of quotes around it.
 std::string_view opensm_value(std::string_view written);
 
+/// A line of opensm.conf: "qos TRUE  # comment".
+struct OpensmOptionLine {
+  std::string_view option;
+  std::string_view value;  ///< as it is written, with the blanks before it
+};
+/// Nothing: it is not an option with a value.
+std::optional<OpensmOptionLine> parse_opensm_option_line(std::string_view line);
+
 /// The option that was meant, where the name is none of OpenSM's and near to one. Builds of others have more
 /// options, so a name alone is not an error.
 std::optional<std::string> near_opensm_option(std::string_view name);

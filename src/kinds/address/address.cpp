@@ -31,6 +31,12 @@ namespace {
 constexpr std::string_view kAddressKind = "address";
 constexpr std::string_view kLifetime = "lifetime", kLimited = "limited";
 
+bool has_address(const std::vector<InetAddress>& all, int index, const IpPrefix& prefix) {
+  return std::any_of(all.begin(), all.end(), [&](const InetAddress& address) {
+    return address.index == index && address.prefix == prefix;
+  });
+}
+
 class AddressKind final : public Kind,
                           public AwaitsKernel,
                           public ClearsAway,
@@ -122,17 +128,11 @@ class AddressKind final : public Kind,
       if (link == nullptr && change.operation == Operation::kDelete) continue;  // it went with its interface
       if (link == nullptr)
         return base::fail(base::Code::kNotFound, fmt::format("{}: the interface is not there", change.label));
-      const bool there = std::any_of(now->begin(), now->end(), [&](const InetAddress& address) {
-        return address.index == link->index && address.prefix == id->prefix;
-      });
+      const bool there = has_address(*now, link->index, id->prefix);
       if (change.operation == Operation::kDelete && there) {
         going.emplace(link->index, id->prefix);
         for (const auto& prefix : detail::first_of(change)) {
-          const bool known =
-              std::any_of(there_then.begin(), there_then.end(), [&](const InetAddress& address) {
-                return address.index == link->index && address.prefix == prefix;
-              });
-          if (known) continue;
+          if (has_address(there_then, link->index, prefix)) continue;
           additions.emplace_back(system::AddAddress{link->index, link->name, prefix});
           there_then.push_back({link->index, prefix});
         }
@@ -166,9 +166,7 @@ class AddressKind final : public Kind,
       const auto id = carries(change) ? address_id(change.key) : std::nullopt;
       const auto* link = id ? interface_of(id->interface, *world) : nullptr;
       if (link == nullptr) continue;
-      const bool there = std::any_of(now->begin(), now->end(), [&](const InetAddress& address) {
-        return address.index == link->index && address.prefix == id->prefix;
-      });
+      const bool there = has_address(*now, link->index, id->prefix);
       // One that is gone may have gone for good.
       if (!there) {
         for (auto route : detail::alone_in(change)) {

@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "kinds/abilities.hpp"
 #include "kinds/address/backend.hpp"
 #include "kinds/address/direct_backend.hpp"
@@ -106,8 +104,7 @@ class DnsKind final : public Kind, public NeedsWatching, public HeldByPort {
       if (change.operation == model::Operation::kDelete) next = {};
       // A field that differs and is not wanted to be anything goes.
       const auto asked = [&](std::string_view field) {
-        return change.after.contains(field) ||
-               std::find(change.fields.begin(), change.fields.end(), field) != change.fields.end();
+        return change.after.contains(field) || change.differs_in(field);
       };
       if (asked("servers")) next.servers.clear();
       for (const auto& server : wanted.servers.value_or(std::vector<std::string>{})) {

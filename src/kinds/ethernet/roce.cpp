@@ -165,8 +165,7 @@ class RoceKind final : public Kind,
     for (auto& resource : desired) {
       if (resource.key.kind != kRoceKind || resource.pending) continue;
       if (unloaded) {
-        resource.pending = "rdma_cm is not loaded";
-        resource.settings.clear();
+        postpone(resource, "rdma_cm is not loaded");
         continue;
       }
       const auto wanted = model::from_attributes<Roce>(resource.settings);
@@ -188,8 +187,7 @@ class RoceKind final : public Kind,
       if (table && table->empty() && is_idle_in_bond(*port, world)) continue;
       if (table && table->empty()) {
         // rdma_cm has no port there: its folder in configfs cannot be made (ENODEV).
-        resource.pending = switched_off(*port, world.host().files);
-        resource.settings.clear();
+        postpone(resource, switched_off(*port, world.host().files));
         continue;
       }
       if (!wanted.mode || !table) continue;  // the kernel will say

@@ -120,11 +120,7 @@ Reading acs_redirect(const ExpectRow& /*row*/, const Subject& subject) {
   }
   if (redirecting.empty() && !open.empty())
     return unknown(fmt::format("the PCI configuration space of {} cannot be read", open));
-  const auto more = redirecting.size() > kNamed ? redirecting.size() - kNamed : 0;
-  redirecting.resize(redirecting.size() - more);
-  auto detail = base::join(redirecting, ", ");
-  if (more > 0) detail += fmt::format(" and {} more", more);
-  return {Value(!redirecting.empty()), {}, std::move(detail)};
+  return {Value(!redirecting.empty()), {}, base::join_first(kNamed, redirecting, ", ")};
 }
 
 Reading gpu_memory(const ExpectRow& /*row*/, const Subject& subject) {

@@ -92,9 +92,6 @@ class MemlockKind final : public Kind {
     for (const auto& group : *declared) domains.insert("@" + group);
     std::vector<Observed> out;
     for (const auto& domain : domains) {
-      Observed observed;
-      observed.key = {std::string(kMemlockKind), domain};
-      observed.label = "memlock " + domain;
       Memlock now;
       if (const auto at = limits->find(domain); at != limits->end()) now.limit = at->second;
       // A group is asked for only while the document has it: nothing is ever done about one that it dropped.
@@ -104,9 +101,8 @@ class MemlockKind final : public Kind {
         if (!there) return base::fail(there.error());
         if (*there) now.group = group;
       }
-      observed.settings = model::to_attributes(now);
-      observed.ours_by_nature = true;
-      out.push_back(std::move(observed));
+      out.push_back(observed_in_own_file({std::string(kMemlockKind), domain}, "memlock " + domain,
+                                         model::to_attributes(now)));
     }
     return out;
   }

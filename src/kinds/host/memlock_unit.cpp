@@ -8,8 +8,10 @@
 
 #include "formats/limits_conf.hpp"
 #include "kinds/abilities.hpp"
+#include "kinds/entry.hpp"
 #include "kinds/host/memlock.hpp"
 #include "kinds/host/memlock_process.hpp"
+#include "kinds/units.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -115,10 +117,6 @@ class MemlockUnitKind final : public Kind, public ClearsAway, public NeedsWatchi
       units = std::move(*found);
     }
     for (const auto& [name, limit] : ours) {
-      Observed observed;
-      observed.key = {std::string(kMemlockUnitKind), name};
-      observed.label = name;
-      observed.ours_by_nature = true;
       MemlockUnit now, facts;
       now.limit = limit;
       if (const auto at = units.find(name); at != units.end() && at->second.there()) {
@@ -128,9 +126,8 @@ class MemlockUnitKind final : public Kind, public ClearsAway, public NeedsWatchi
           facts.pid = at->second.main_pid;
         }
       }
-      observed.settings = model::to_attributes(now);
-      observed.facts = model::to_attributes(facts);
-      out.push_back(std::move(observed));
+      out.push_back(observed_in_own_file({std::string(kMemlockUnitKind), name}, name,
+                                         model::to_attributes(now), model::to_attributes(facts)));
     }
     return out;
   }
@@ -231,9 +228,8 @@ class MemlockUnitKind final : public Kind, public ClearsAway, public NeedsWatchi
       if (!verdict.reason.empty()) verdict.sort = Verdict::Sort::kPending;
     } else if (!now.loaded) {
       verdict.sort = Verdict::Sort::kPending;
-      verdict.reason = fmt::format("{}; its drop-in is written", systemd_answers(world.host())
-                                                                     ? "there is no such unit now"
-                                                                     : "no systemd answers here");
+      verdict.reason = fmt::format("{}; its drop-in is written",
+                                   systemd_answers(world.host()) ? "there is no such unit now" : kNoSystemd);
     } else if (now.process && wanted.limit && *now.process != *wanted.limit) {
       const auto other = overruled(desired, world.host());
       verdict.sort = Verdict::Sort::kPending;

@@ -149,12 +149,7 @@ class ModuleKind final : public Kind {
     const auto now = model::by_key(observed);
     for (auto& resource : desired) {
       if (resource.key.kind != kModuleKind) continue;
-      // Anything that is not to be there, and is not, needs no mention.
-      const auto at = now.find(resource.key);
-      std::erase_if(resource.settings, [&](const auto& setting) {
-        return setting.second == model::Value{} &&
-               (at == now.end() || !at->second->settings.contains(setting.first));
-      });
+      drop_empty_settings(resource, now);
       const auto& name = resource.key.id;
       const auto options = options_of(resource.settings);
       const auto options_at =
@@ -300,7 +295,7 @@ class ModuleKind final : public Kind {
   /// An update leaves alone what it does not mention; a creation and a deletion mean all of it.
   static bool concerns(const Change& change, const std::string& field) {
     return change.operation != model::Operation::kUpdate || change.after.contains(field) ||
-           std::find(change.fields.begin(), change.fields.end(), field) != change.fields.end();
+           change.differs_in(field);
   }
 
   /// systemd-modules-load and modprobe@.service both keep to blacklists.

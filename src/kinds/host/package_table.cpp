@@ -143,6 +143,10 @@ std::string how_to_get(const Package& package, system::Files& files) {
   return command.empty() ? fmt::format("; package {} has it", package.name) : ": " + command;
 }
 
+std::string without_program(std::string_view program, std::string_view package, system::Files& files) {
+  return fmt::format("there is no {}{}", program, how_to_get(*find_package(package), files));
+}
+
 std::string without_opensm(system::Files& files) {
   return "OpenSM is not installed" + how_to_get(*find_package("opensm"), files);
 }

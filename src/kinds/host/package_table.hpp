@@ -46,6 +46,9 @@ std::string install_command(Distribution distribution, std::span<const Package* 
 /// ": apt install opensm", or where the distribution is not known "; package opensm has it".
 std::string how_to_get(const Package& package, system::Files& files);
 
+/// "there is no iscsiadm: apt install open-iscsi"; `package`: a name of the table.
+std::string without_program(std::string_view program, std::string_view package, system::Files& files);
+
 /// "OpenSM is not installed: apt install opensm"
 std::string without_opensm(system::Files& files);
 

@@ -12,6 +12,7 @@
 #include "kinds/abilities.hpp"
 #include "kinds/entry.hpp"
 #include "kinds/host/package_table.hpp"
+#include "kinds/units.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -129,7 +130,7 @@ class ServiceKind final : public Kind, public NeedsWatching {
       if (resource.key.kind != kServiceKind) continue;
       const auto at = by_name.find(resource.key.id);
       if (at == by_name.end()) {
-        postpone(resource, units && *units ? "systemd does not know such a unit" : "no systemd answers here");
+        postpone(resource, units && *units ? "systemd does not know such a unit" : kNoSystemd);
       } else if (!at->second->there()) {
         const auto wanted = model::from_attributes<Service>(resource.settings);
         const auto* package = package_of_unit(resource.key.id);
@@ -238,11 +239,6 @@ class ServiceKind final : public Kind, public NeedsWatching {
                             {}});
       d.related.push_back({managers.front()->where, "the subnet manager"});
     }
-  }
-
-  static void postpone(Desired& desired, std::string why) {
-    desired.pending = std::move(why);
-    desired.settings.clear();
   }
 
   /// A start would be followed by a stop at once.

@@ -11,6 +11,7 @@
 #include "formats/firewalld_zones.hpp"
 #include "formats/udev/udev_netdev_names.hpp"
 #include "kinds/carried_state.hpp"
+#include "kinds/entry.hpp"
 #include "kinds/held_by_port.hpp"
 #include "kinds/ipoib/link_rename.hpp"
 
@@ -111,12 +112,7 @@ class LinkNameKind final : public Kind, public HeldByPort {
       out.push_back(std::move(observed));
     }
     for (const auto& [guid, name] : *rules) {
-      Observed observed;
-      observed.key = {std::string(kLinkNameKind), guid.text()};
-      observed.label = name;
-      observed.settings["rule"] = name;
-      observed.ours_by_nature = true;
-      out.push_back(std::move(observed));
+      out.push_back(observed_in_own_file({std::string(kLinkNameKind), guid.text()}, name, {{"rule", name}}));
     }
     return out;
   }

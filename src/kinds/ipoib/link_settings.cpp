@@ -202,6 +202,11 @@ std::string why_no_carrier(const Link& link, const std::optional<PortRef>& port,
   return "no carrier: the subnet manager has not let the interface join its multicast group";
 }
 
+std::string words_for_no_carrier(const Link& link, World& world) {
+  auto why = why_no_carrier(link, world.port(link.ipoib->guid), world);
+  return why.empty() ? "no carrier" : why;
+}
+
 std::string why_mtu_limited(const Desired& desired, const Link& link) {
   const auto wanted = model::from_attributes<Ipoib>(desired.settings);
   if (link.ipoib->mode != IpoibMode::kDatagram || !wanted.mtu || link.mtu >= wanted.mtu->bytes) return {};

@@ -35,6 +35,9 @@ void describe(const system::Link& link, model::Attributes& settings);
 /// Why an interface that is up has no carrier; empty when there is nothing to say (or nothing is known yet).
 std::string why_no_carrier(const system::Link& link, const std::optional<PortRef>& port, World& world);
 
+/// The same for an interface that is known to have none; at least "no carrier".
+std::string words_for_no_carrier(const system::Link& link, World& world);
+
 /// The effect of the fabric's multicast group on the MTU; empty when there is none.
 std::string why_mtu_limited(const model::Desired& desired, const system::Link& link);
 

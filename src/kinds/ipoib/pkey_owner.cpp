@@ -106,9 +106,7 @@ bool hands_over(const Change& change) {
   return model::text_at(change.after, kManagedBy) == model::text_of(model::Backend::kNetworkManager);
 }
 
-bool changes_hands(const Change& change) {
-  return std::find(change.fields.begin(), change.fields.end(), kManagedBy) != change.fields.end();
-}
+bool changes_hands(const Change& change) { return change.differs_in(kManagedBy); }
 
 Result<void> update_or_hand_over(std::span<const Change> changes, system::Host& host) {
   std::vector<Change> going, ours;

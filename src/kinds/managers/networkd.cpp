@@ -8,6 +8,8 @@
 #include <set>
 
 #include "kinds/address/backend.hpp"
+#include "kinds/address/direct_backend.hpp"
+#include "kinds/entry.hpp"
 #include "kinds/held_by_port.hpp"
 #include "kinds/ipoib/link_settings.hpp"
 
@@ -90,14 +92,11 @@ class NetworkdKind final : public Kind, public HeldByPort {
       const auto text = host.files.read(networkd_file(*id));
       if (!text) return base::fail(text.error());
       if (!*text) continue;
-      Observed observed;
-      observed.key = {std::string(kNetworkdKind), *id};
       const auto* link = interface_of(*id, world);
-      observed.label = "networkd of " + (link == nullptr ? *id : link->name);
-      observed.settings = model::to_attributes(parse_network(*id, **text));
-      observed.ours_by_nature = true;
       if (link != nullptr) indexes.push_back(link->index);
-      out.push_back(std::move(observed));
+      out.push_back(observed_in_own_file({std::string(kNetworkdKind), *id},
+                                         "networkd of " + (link == nullptr ? *id : link->name),
+                                         model::to_attributes(parse_network(*id, **text))));
     }
     if (host.offline || indexes.empty()) return out;
     const auto state = host.networkd.observe(indexes);
@@ -194,16 +193,14 @@ class NetworkdKind final : public Kind, public HeldByPort {
         waiting.emplace_back(field);
     }
     if (link->carrier || waiting.empty()) return {};
-    auto why = why_no_carrier(*link, world.port(link->ipoib->guid), world);
-    if (why.empty()) why = "no carrier";
     return {Verdict::Sort::kLimited,
-            why + "; systemd-networkd sets the rest when there is carrier",
+            words_for_no_carrier(*link, world) + "; systemd-networkd sets the rest when there is carrier",
             std::move(waiting),
             {}};
   }
 
   [[nodiscard]] std::string parent_object(const Change& change, const World& world) const override {
-    return parent_object_on(interface_of(change.key.id.substr(0, change.key.id.find('/')), world), world);
+    return port_object(change.key.id, world);
   }
 
  private:

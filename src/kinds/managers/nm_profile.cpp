@@ -11,6 +11,7 @@
 #include "base/text.hpp"
 #include "kinds/abilities.hpp"
 #include "kinds/address/backend.hpp"
+#include "kinds/address/direct_backend.hpp"
 #include "kinds/address/foreign_profiles.hpp"
 #include "kinds/entry.hpp"
 #include "kinds/held_by_port.hpp"
@@ -184,12 +185,8 @@ class NmProfileKind final : public Kind, public ClearsAway, public HeldByPort {
       const bool known = id && std::any_of(out.begin(), out.end(),
                                            [&](const Observed& resource) { return resource.key.id == *id; });
       if (!id || known) continue;
-      Observed observed;
-      observed.key = {std::string(kNmProfileKind), *id};
-      observed.label = "profile of " + *id;
-      observed.settings["active"] = false;
-      observed.ours_by_nature = true;
-      out.push_back(std::move(observed));
+      out.push_back(
+          observed_in_own_file({std::string(kNmProfileKind), *id}, "profile of " + *id, {{"active", false}}));
     }
     return out;
   }
@@ -232,20 +229,16 @@ class NmProfileKind final : public Kind, public ClearsAway, public HeldByPort {
     for (auto* change : changes) {
       const auto* link = interface_of(change->key.id, world);
       if (link == nullptr || world.offline()) continue;
-      const auto& fields = change->fields;
-      const auto changes_field = [&](std::string_view field) {
-        return std::find(fields.begin(), fields.end(), field) != fields.end();
-      };
       if (change->operation == Operation::kDelete) {
         change->interrupts.emplace_back(change->key.id.find('/') == std::string::npos
                                             ? "the interface goes down and loses its addresses"
                                             : "the interface is deleted, with its addresses and connections");
       } else if (change->operation == Operation::kCreate && link->up) {
         change->interrupts.emplace_back("NetworkManager takes the interface over: link down for a moment");
-      } else if (changes_field("parent") && change->key.id.find('/') != std::string::npos) {
+      } else if (change->differs_in("parent") && change->key.id.find('/') != std::string::npos) {
         change->interrupts.emplace_back(
             "the interface is re-created under its port's new name, without its connections");
-      } else if (changes_field("mode") || changes_field("parent") || changes_field("pkey")) {
+      } else if (change->differs_in("mode") || change->differs_in("parent") || change->differs_in("pkey")) {
         change->interrupts.emplace_back(
             "the profile is activated again: link down for a moment, addresses re-added");
       }
@@ -299,18 +292,17 @@ class NmProfileKind final : public Kind, public ClearsAway, public HeldByPort {
     }
     if (link == nullptr || waiting.empty()) return {};
     if (!link->carrier) {
-      auto why = why_no_carrier(*link, world.port(link->ipoib->guid), world);
-      if (why.empty()) why = "no carrier";
-      return {Verdict::Sort::kLimited,
-              why + "; NetworkManager activates the profile when there is carrier",
-              std::move(waiting),
-              {}};
+      return {
+          Verdict::Sort::kLimited,
+          words_for_no_carrier(*link, world) + "; NetworkManager activates the profile when there is carrier",
+          std::move(waiting),
+          {}};
     }
     return {};
   }
 
   [[nodiscard]] std::string parent_object(const Change& change, const World& world) const override {
-    return parent_object_on(interface_of(change.key.id.substr(0, change.key.id.find('/')), world), world);
+    return port_object(change.key.id, world);
   }
 
  private:

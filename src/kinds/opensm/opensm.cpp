@@ -69,16 +69,14 @@ class OpensmKind final : public Kind, public NeedsWatching {
       auto desired = desired_of(*section, fields(), {std::string(kOpensmKind), id}, "opensm on " + id);
       const auto* priority = section->find("priority");
       const auto number = priority == nullptr ? 0 : std::get<std::int64_t>(priority->value);
-      if (number < 0 || number > kPriorityMost) {
+      if (const auto why = why_out_of_range(number, 0, kPriorityMost); !why.empty()) {
         diagnostics.push_back({Severity::kError,
                                priority->where,
-                               fmt::format("[[opensm]] priority: {} is out of range; must be from 0 to {}",
-                                           number, kPriorityMost),
+                               "[[opensm]] priority: " + why,
                                "the highest priority is master",
                                {}});
       }
-      desired.settings["enabled"] = desired.settings["running"] = true;
-      desired.origins["enabled"] = desired.origins["running"] = guid->where;
+      for (const auto* field : {"enabled", "running"}) set_derived(desired, field, true, guid->where);
       desired.needs = own_option_keys(*section);
       out.push_back(std::move(desired));
     }
@@ -135,16 +133,13 @@ class OpensmKind final : public Kind, public NeedsWatching {
     std::set<int> ours;  // LIDs of this document's subnet managers
     for (const auto& resource : desired) {
       if (resource.key.kind != kOpensmKind) continue;
-      const auto guid = Guid::parse(resource.key.id);
-      const auto port = guid ? world.port(*guid) : std::nullopt;
+      const auto port = port_of(resource.key, world);
       if (port && port->port->lid) ours.insert(*port->port->lid);
     }
     for (auto& resource : desired) {
       if (resource.key.kind != kOpensmKind) continue;
       const auto why = why_not(resource, now, ours, world);
-      if (why.empty()) continue;
-      resource.pending = why;
-      resource.settings.clear();
+      if (!why.empty()) postpone(resource, why);
     }
     if (defaults.damage) hold_dropped(desired, observed, path);
   }
@@ -196,6 +191,11 @@ class OpensmKind final : public Kind, public NeedsWatching {
   }
 
  private:
+  static std::optional<PortRef> port_of(const model::Key& key, const World& world) {
+    const auto guid = Guid::parse(key.id);
+    return guid ? world.port(*guid) : std::nullopt;
+  }
+
   static bool port_is_lost(Guid guid, World& world) {
     const auto port = world.port(guid);
     const auto found = observe_opensm(world.host(), observe_opensm_layout(world.host().files), {guid});
@@ -219,27 +219,26 @@ class OpensmKind final : public Kind, public NeedsWatching {
   static void hold_dropped(std::vector<Desired>& desired, const std::vector<Observed>& observed,
                            const std::string& path) {
     std::set<model::Key> wanted;
-    for (const auto& one : desired) wanted.insert(one.key);
-    for (const auto& one : observed) {
-      if (one.key.kind != kOpensmKind || wanted.contains(one.key)) continue;
+    for (const auto& resource : desired) wanted.insert(resource.key);
+    for (const auto& resource : observed) {
+      if (resource.key.kind != kOpensmKind || wanted.contains(resource.key)) continue;
       auto& held = desired.emplace_back();
-      held.key = one.key;
-      held.label = one.label;
-      held.settings = one.settings;
+      held.key = resource.key;
+      held.label = resource.label;
+      held.settings = resource.settings;
       held.pending = fmt::format("no longer in the document; it is given back when {} is mended", path);
     }
   }
 
   /// Omni-Path ports say that they are InfiniBand, and take no datagrams of a subnet manager.
   static void check_ports(const std::vector<Desired>& desired, const World& world, Diagnostics& diagnostics) {
-    for (const auto& one : desired) {
-      if (one.key.kind != kOpensmKind) continue;
-      const auto guid = Guid::parse(one.key.id);
-      const auto port = guid ? world.port(*guid) : std::nullopt;
+    for (const auto& resource : desired) {
+      if (resource.key.kind != kOpensmKind) continue;
+      const auto port = port_of(resource.key, world);
       if (!port || !port->device->omni_path) continue;
       diagnostics.push_back(
           {Severity::kError,
-           one.origins.at("enabled"),  // that of guid
+           resource.origins.at("enabled"),  // that of guid
            fmt::format("[[opensm]] guid: {}/{} is an Omni-Path port, which OpenSM cannot manage",
                        port->device->name, port->port->number),
            "Omni-Path has a fabric manager of its own: [[service]] unit = \"opafm.service\"",
@@ -273,16 +272,18 @@ class OpensmKind final : public Kind, public NeedsWatching {
 
   static void warn_overruled(const std::vector<Desired>& desired, const World& world,
                              Diagnostics& diagnostics) {
-    for (const auto& one : desired) {
+    for (const auto& resource : desired) {
       // Of what else an entry wants nothing is in our drop-in.
-      if (one.key.kind != kOpensmKind || (!one.settings.contains("priority") && one.needs.empty())) continue;
-      const auto guid = Guid::parse(one.key.id);
+      if (resource.key.kind != kOpensmKind ||
+          (!resource.settings.contains("priority") && resource.needs.empty()))
+        continue;
+      const auto guid = Guid::parse(resource.key.id);
       if (!guid || !world.port(*guid)) continue;
       const auto path = overruled_by(*guid, world.host().files);
       if (path.empty()) continue;
       diagnostics.push_back(
           {Severity::kWarning,
-           one.where,
+           resource.where,
            fmt::format(
                "[[opensm]]: systemd takes ExecStart= of {}, so that priority and options of this entry "
                "have no effect",
@@ -295,15 +296,15 @@ class OpensmKind final : public Kind, public NeedsWatching {
   /// RHEL's /etc/sysconfig/opensm has one PRIORITY.
   static void check_priorities(const std::vector<Desired>& desired, Diagnostics& diagnostics) {
     const Desired* first = nullptr;
-    for (const auto& one : desired) {
-      const auto& priority = model::value_of(one.settings, "priority");
-      if (one.key.kind != kOpensmKind || priority == model::Value{}) continue;
-      if (first == nullptr) first = &one;
+    for (const auto& resource : desired) {
+      const auto& priority = model::value_of(resource.settings, "priority");
+      if (resource.key.kind != kOpensmKind || priority == model::Value{}) continue;
+      if (first == nullptr) first = &resource;
       const auto& other = model::value_of(first->settings, "priority");
       if (priority == other) continue;
       auto& d = diagnostics.emplace_back(
           model::Diagnostic{Severity::kError,
-                            one.origins.at("priority"),
+                            resource.origins.at("priority"),
                             fmt::format("[[opensm]] priority: {} here and {} on another port",
                                         model::text_of(priority), model::text_of(other)),
                             "on this system all ports share one PRIORITY, that of /etc/sysconfig/opensm",
@@ -339,7 +340,7 @@ class OpensmKind final : public Kind, public NeedsWatching {
                  : "";
   }
 
-  static std::string why_not(const Desired& one, const std::map<model::Key, Opensm>& now,
+  static std::string why_not(const Desired& resource, const std::map<model::Key, Opensm>& now,
                              const std::set<int>& ours, World& world) {
     auto& files = world.host().files;
     const auto layout = observe_opensm_layout(files);
@@ -348,20 +349,19 @@ class OpensmKind final : public Kind, public NeedsWatching {
       if (!folder || !*folder) return without_opensm(files) + beside_ofed(files);
       return "neither opensm@.service nor /etc/sysconfig/opensm is there: no known way to start OpenSM";
     }
-    const auto at = now.find(one.key);
+    const auto at = now.find(resource.key);
     if (at == now.end()) {
       const auto* unit = layout == OpensmLayout::kRhel ? "opensm.service" : "opensm@.service";
       return fmt::format("there is no {}{}", unit, beside_ofed(files));
     }
     if (at->second.running == true) return {};
     if (auto why = why_not_listed(layout, files); !why.empty()) return why;
-    const auto guid = Guid::parse(one.key.id);
-    const auto port = guid ? world.port(*guid) : std::nullopt;
+    const auto port = port_of(resource.key, world);
     if (!port) return "no port has this GUID now";
     const int master = port->port->sm_lid.value_or(0);
     const bool other = master != 0 && port->port->state == "ACTIVE" &&
                        master != port->port->lid.value_or(0) && !ours.contains(master);
-    if (other && model::value_of(one.policy, "beside_other") != model::Value{true}) {
+    if (other && model::value_of(resource.policy, "beside_other") != model::Value{true}) {
       return fmt::format(
           "another subnet manager, LID {}, is master here; beside_other = true starts one beside it", master);
     }

@@ -103,29 +103,20 @@ class OpensmFileKind final : public Kind {
       const auto* file = opensm_side_file(owner.option);
       if (file == nullptr) continue;
       if (!*folder) {
-        resource.pending = without_opensm(files);
-        resource.settings.clear();
+        postpone(resource, without_opensm(files));
         continue;
       }
       if (owner.port && observe_opensm_layout(files) == OpensmLayout::kNone) {
-        resource.pending = "opensm@.service is not there: no known way to start OpenSM";
-        resource.settings.clear();
+        postpone(resource, kNoWayToStart);
         continue;
       }
       const auto path = path_of(**folder, *file, owner.port);
-      const auto text = files.read(path);
-      const auto first = text && *text ? (*text)->substr(0, (*text)->find('\n')) : std::string();
-      const auto wrong = [&](std::string what) {
+      if (auto why = why_not_writable(files, path); !why.empty()) {
         diagnostics.push_back({Severity::kError,
                                resource.where,
-                               std::move(what),
+                               std::move(why),
                                "move it away; [[opensm_file]] writes it",
                                {}});
-      };
-      if (!text) {
-        wrong(text.error().message);
-      } else if (*text && first.find("rdma-config") == std::string::npos) {  // nor left by `withdraw`
-        wrong(fmt::format("{} exists, and was not written by rdma-configd", path));
       }
       warn_unused(resource, *file, desired, files, **folder, diagnostics);
     }
@@ -137,20 +128,16 @@ class OpensmFileKind final : public Kind {
     const auto folder = observe_opensm_folder(host.files);
     if (!folder) return base::fail(folder.error());
     const bool restarts = observe_opensm_layout(host.files) != OpensmLayout::kDebian;
-    std::map<std::optional<model::Guid>, std::vector<std::string>> running;
+    RunningByPort running(host);
     for (auto* change : changes) {
       const auto owner = OpensmOwner::of(change->key.id);
       const auto* file = opensm_side_file(owner.option);
       if (file == nullptr || !*folder || content_of(change->after).empty() ||
           !is_named(host.files, **folder, *file, owner.port))
         continue;
-      const auto [at, fresh] = running.try_emplace(owner.port);
-      if (fresh) {
-        auto units = running_readers(host, readers_of(owner.port));
-        if (!units) return base::fail(units.error());
-        at->second = std::move(*units);
-      }
-      for (const auto& unit : at->second) {
+      const auto units = running.of(owner.port, readers_of(owner.port));
+      if (!units) return base::fail(units.error());
+      for (const auto& unit : *units) {
         change->interrupts.push_back(unit + (restarts || file->at_start
                                                  ? " is restarted"
                                                  : " sweeps the fabric, and its routes may change"));
@@ -201,11 +188,6 @@ class OpensmFileKind final : public Kind {
  private:
   using ByOption = std::map<std::string, const model::Section*>;
 
-  static std::string label_of(const OpensmOwner& owner) {
-    return owner.port ? fmt::format("opensm's {} of {}", owner.option, owner.port->text())
-                      : "opensm's " + owner.option;
-  }
-
   static std::string path_of(const std::string& folder, const OpensmSideFile& file,
                              std::optional<model::Guid> port) {
     return fmt::format("{}/{}", folder, opensm_side_name(file, port));
@@ -247,7 +229,7 @@ class OpensmFileKind final : public Kind {
     const auto* file = opensm_side_file(owner.option);
     if (file == nullptr) {
       Texts known;
-      for (const auto& one : opensm_side_files()) known.emplace_back(one.option);
+      for (const auto& side_file : opensm_side_files()) known.emplace_back(side_file.option);
       diagnostics.push_back(
           {Severity::kError,
            option->where,
@@ -265,7 +247,8 @@ class OpensmFileKind final : public Kind {
           {}});
       d.related.push_back({at->second->where, "the option"});
     }
-    auto desired = desired_of(section, fields(), {std::string(kOpensmFileKind), owner.id()}, label_of(owner));
+    auto desired =
+        desired_of(section, fields(), {std::string(kOpensmFileKind), owner.id()}, owner.label("opensm's"));
     const auto checked = complete(section, *file, desired, diagnostics);
     warn_without_partition(bound, section, checked, diagnostics);
     out.push_back(std::move(desired));
@@ -276,12 +259,8 @@ class OpensmFileKind final : public Kind {
     const auto text = files.read(path_of(folder, file, port));
     if (!text || !*text || !is_our_opensm_file(**text)) return;  // check() says so where it matters
     const OpensmOwner owner{port, std::string(file.option)};
-    Observed observed;
-    observed.key = {std::string(kOpensmFileKind), owner.id()};
-    observed.label = label_of(owner);
-    observed.settings[std::string(key_of_content(file))] = parse_opensm_file(**text);
-    observed.ours_by_nature = true;
-    out.push_back(std::move(observed));
+    out.push_back(observed_in_own_file({std::string(kOpensmFileKind), owner.id()}, owner.label("opensm's"),
+                                       {{std::string(key_of_content(file)), parse_opensm_file(**text)}}));
   }
 
   /// The content as OpenSM reads it, with every mistake at its place.
@@ -318,10 +297,11 @@ class OpensmFileKind final : public Kind {
     auto checked = check_opensm_lines(file, *list);
     constexpr std::size_t kShown = 10;
     for (std::size_t i = 0; i < std::min(checked.wrong.size(), kShown); ++i) {
-      auto& one = checked.wrong[i];
+      auto& mistake = checked.wrong[i];
       wrong(entry->where, wanted,
-            one.number == 0 ? std::move(one.what) : fmt::format("element {}: {}", one.number, one.what),
-            std::move(one.hint));
+            mistake.number == 0 ? std::move(mistake.what)
+                                : fmt::format("element {}: {}", mistake.number, mistake.what),
+            std::move(mistake.hint));
     }
     if (checked.lines.empty() && checked.wrong.empty())
       wrong(entry->where, wanted, "it is empty", "leave the entry out to have no such file");
@@ -370,15 +350,16 @@ class OpensmFileKind final : public Kind {
     return at != conf->second.options.end() && at->second == path;
   }
 
-  static void warn_unused(const Desired& one, const OpensmSideFile& file, std::span<const Desired> desired,
-                          system::Files& files, const std::string& folder, Diagnostics& diagnostics) {
-    const auto port = OpensmOwner::of(one.key.id).port;
+  static void warn_unused(const Desired& resource, const OpensmSideFile& file,
+                          std::span<const Desired> desired, system::Files& files, const std::string& folder,
+                          Diagnostics& diagnostics) {
+    const auto port = OpensmOwner::of(resource.key.id).port;
     const std::string_view section = port ? "opensm.file" : "opensm_file";
     const std::string_view other = port ? "opensm.option" : "opensm_option";
     const auto warn = [&](std::string what, std::string hint) {
       diagnostics.push_back(
           {Severity::kWarning,
-           one.where,
+           resource.where,
            fmt::format("[[{}]] option: OpenSM does not read {} {}", section, file.option, what),
            std::move(hint),
            {}});

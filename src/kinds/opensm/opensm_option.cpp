@@ -76,11 +76,8 @@ class OpensmOptionKind final : public Kind, public PutBackByOthers {
     const auto confs = observe_own_confs(files, **folder);
     if (!confs) return base::fail(confs.error());
     const auto add = [&](const OpensmOwner& owner) -> Observed& {
-      auto& observed = out.emplace_back();
-      observed.key = {std::string(kOpensmOptionKind), owner.id()};
-      observed.label = opensm_option_label(owner);
-      observed.ours_by_nature = true;
-      return observed;
+      return out.emplace_back(
+          observed_in_own_file({std::string(kOpensmOptionKind), owner.id()}, opensm_option_label(owner), {}));
     };
     for (const auto& [key, value] : options->ours) {
       if (options->damage) break;  // check() says so; our lines are not known
@@ -119,23 +116,18 @@ class OpensmOptionKind final : public Kind, public PutBackByOthers {
     }
     for (auto& resource : desired) {
       if (resource.key.kind != kOpensmOptionKind) continue;
-      resource.pending = without_opensm(world.host().files);
-      resource.settings.clear();
+      postpone(resource, without_opensm(world.host().files));
     }
   }
 
   Result<void> prepare(std::span<Change*> changes, World& world) const override {
     if (world.offline()) return {};
-    std::map<std::optional<model::Guid>, std::vector<std::string>> running;
+    RunningByPort running(world.host());
     for (auto* change : changes) {
       const auto port = OpensmOwner::of(change->key.id).port;
-      const auto [at, fresh] = running.try_emplace(port);
-      if (fresh) {
-        auto units = running_readers(world.host(), readers_of(port));
-        if (!units) return base::fail(units.error());
-        at->second = std::move(*units);
-      }
-      for (const auto& unit : at->second) change->interrupts.push_back(unit + " is restarted");
+      const auto units = running.of(port, readers_of(port));
+      if (!units) return base::fail(units.error());
+      for (const auto& unit : *units) change->interrupts.push_back(unit + " is restarted");
     }
     return {};
   }
@@ -221,8 +213,7 @@ class OpensmOptionKind final : public Kind, public PutBackByOthers {
           resource.key.kind == kOpensmOptionKind ? OpensmOwner::of(resource.key.id).port : std::nullopt;
       if (!port) continue;
       if (layout == OpensmLayout::kNone) {
-        resource.pending = "opensm@.service is not there: no known way to start OpenSM";
-        resource.settings.clear();
+        postpone(resource, kNoWayToStart);
         continue;
       }
       if (!seen.insert(*port).second) continue;
@@ -237,14 +228,8 @@ class OpensmOptionKind final : public Kind, public PutBackByOthers {
         continue;
       }
       const auto path = opensm_own_conf(folder, *port);
-      const auto text = files.read(path);
-      const auto first = text && *text ? (*text)->substr(0, (*text)->find('\n')) : std::string();
-      const std::string hint = "move it away; [[opensm.option]] writes it";
-      if (!text) {
-        tell(Severity::kError, text.error().message, hint);
-      } else if (*text && first.find("rdma-config") == std::string::npos) {  // nor left by `withdraw`
-        tell(Severity::kError, fmt::format("{} exists, and was not written by rdma-configd", path), hint);
-      }
+      if (auto why = why_not_writable(files, path); !why.empty())
+        tell(Severity::kError, std::move(why), "move it away; [[opensm.option]] writes it");
       if (!common.theirs.empty())
         tell(Severity::kWarning, unread(common, folder), "write those that it needs, too");
     }
@@ -254,13 +239,10 @@ class OpensmOptionKind final : public Kind, public PutBackByOthers {
   static std::string unread(const OpensmOptions& common, const std::string& folder) {
     constexpr std::size_t kShown = 5;
     std::vector<std::string> names;
-    for (const auto& [option, value] : common.theirs) {
-      if (names.size() < kShown) names.push_back(option);
-    }
-    const auto more = common.theirs.size() - names.size();
-    return fmt::format("[[opensm]]: with options of its own it does not read {}, where others have set {}{}",
-                       opensm_options_path(folder), base::join(names, ", "),
-                       more == 0 ? std::string() : fmt::format(" and {} more", more));
+    names.reserve(common.theirs.size());
+    for (const auto& [option, value] : common.theirs) names.push_back(option);
+    return fmt::format("[[opensm]]: with options of its own it does not read {}, where others have set {}",
+                       opensm_options_path(folder), base::join_first(kShown, names, ", "));
   }
 
   /// Whether opensm.conf was changed.
@@ -313,13 +295,11 @@ OpensmOptions parse_opensm_options(std::string_view text) {
   out.damage = std::move(marked.damage);
   for (const auto& [line, number, ours] : marked.lines) {
     out.was_missing = out.was_missing || (ours && line == kWasMissing);
-    const auto content = base::trim(line.substr(0, line.find('#')));
-    const auto space = content.find_first_of(" \t");
-    if (content.empty() || space == std::string_view::npos) continue;
-    const auto value = content.substr(space);
+    const auto parsed = parse_opensm_option_line(line);
+    if (!parsed) continue;
     auto& options = ours ? out.ours : out.theirs;
-    options.insert_or_assign(std::string(content.substr(0, space)),
-                             std::string(ours ? base::trim(value) : opensm_value(value)));
+    options.insert_or_assign(std::string(parsed->option),
+                             std::string(ours ? base::trim(parsed->value) : opensm_value(parsed->value)));
   }
   return out;
 }
@@ -334,20 +314,15 @@ std::string render_opensm_options(const OpensmOptions& options) {
 
 std::optional<std::string> opensm_option_value(std::span<const Desired> desired, system::Files& files,
                                                const std::string& folder, std::string_view option) {
-  for (const auto& resource : desired) {
-    if (resource.key.kind == kOpensmOptionKind && resource.key.id == option &&
-        resource.settings.contains("value"))
-      return std::string(opensm_value(model::text_at(resource.settings, "value")));
-  }
+  if (auto value = own_option_value(desired, {std::nullopt, std::string(option)})) return value;
   const auto text = files.read(opensm_options_path(folder));
   if (!text || !*text) return std::nullopt;
   std::optional<std::string> out;
   for (const auto& line : parse_marked(**text, kOpensmMarks).lines) {
-    const auto content = base::trim(line.text.substr(0, line.text.find('#')));
-    const auto blank = content.find_first_of(" \t");
-    if (blank == std::string_view::npos || content.substr(0, blank) != option) continue;
+    const auto parsed = parse_opensm_option_line(line.text);
+    if (!parsed || parsed->option != option) continue;
     if (line.ours && !desired.empty()) continue;  // the document does not have it any more
-    out = std::string(opensm_value(content.substr(blank)));
+    out = std::string(opensm_value(parsed->value));
   }
   return out;
 }

@@ -104,8 +104,7 @@ void add_file_option(const model::Section& section, std::optional<model::Guid> p
   auto& desired = out.emplace_back();
   desired.key = {std::string(kOpensmOptionKind), owner.id()};
   desired.label = opensm_option_label(owner);
-  desired.settings["value"] = opensm_side_name(*file, port);
-  desired.origins["value"] = option->where;
+  set_derived(desired, "value", opensm_side_name(*file, port), option->where);
   desired.where = section.where;
   desired.needs.push_back({"opensm_file", owner.id()});
 }
@@ -113,22 +112,19 @@ void add_file_option(const model::Section& section, std::optional<model::Guid> p
 /// OpenSM reads one file: that of a port has the options of all, too, unless it has its own.
 void add_common(model::Guid port, const std::vector<Desired>& common, std::vector<Desired>& own) {
   std::set<std::string> known;
-  for (const auto& one : own) known.insert(one.key.id);
-  for (auto one : common) {
-    const OpensmOwner owner{port, one.key.id};
+  for (const auto& option : own) known.insert(option.key.id);
+  for (auto option : common) {
+    const OpensmOwner owner{port, option.key.id};
     if (known.contains(owner.id())) continue;
-    one.key.id = owner.id();
-    one.label = opensm_option_label(owner);
-    own.push_back(std::move(one));
+    option.key.id = owner.id();
+    option.label = opensm_option_label(owner);
+    own.push_back(std::move(option));
   }
 }
 
 }  // namespace
 
-std::string opensm_option_label(const OpensmOwner& owner) {
-  return owner.port ? fmt::format("opensm.conf {} of {}", owner.option, owner.port->text())
-                    : "opensm.conf " + owner.option;
-}
+std::string opensm_option_label(const OpensmOwner& owner) { return owner.label("opensm.conf"); }
 
 void parse_option_entries(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) {
   std::vector<Desired> common;

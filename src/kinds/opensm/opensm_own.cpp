@@ -16,6 +16,10 @@ using model::Guid;
 
 std::string OpensmOwner::id() const { return port ? fmt::format("{}/{}", port->text(), option) : option; }
 
+std::string OpensmOwner::label(std::string_view place) const {
+  return port ? fmt::format("{} {} of {}", place, option, port->text()) : fmt::format("{} {}", place, option);
+}
+
 OpensmOwner OpensmOwner::of(std::string_view id) {
   const auto slash = id.find('/');
   const auto guid = slash == std::string_view::npos ? std::nullopt : [&]() -> std::optional<Guid> {
@@ -24,6 +28,15 @@ OpensmOwner OpensmOwner::of(std::string_view id) {
   }();
   return guid ? OpensmOwner{guid, std::string(id.substr(slash + 1))}
               : OpensmOwner{std::nullopt, std::string(id)};
+}
+
+std::string why_not_writable(system::Files& files, const std::string& path) {
+  const auto text = files.read(path);
+  if (!text) return text.error().message;
+  if (!*text) return {};
+  const auto first = (*text)->substr(0, (*text)->find('\n'));
+  if (first.find("rdma-config") != std::string::npos) return {};  // or left by `withdraw`
+  return fmt::format("{} exists, and was not written by rdma-configd", path);
 }
 
 std::optional<Guid> port_with_own_conf(const model::Section& opensm) {

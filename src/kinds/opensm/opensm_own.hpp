@@ -23,8 +23,16 @@ struct OpensmOwner {
   std::string option;
 
   [[nodiscard]] std::string id() const;  ///< "qos", "00:02:c9:03:00:31:78:f2/qos"
+  /// "opensm.conf qos", "opensm.conf qos of 00:02:c9:03:00:31:78:f2"
+  [[nodiscard]] std::string label(std::string_view place) const;
   static OpensmOwner of(std::string_view id);
 };
+
+/// Of an option or a file of one port's own, where no unit of that port can be started.
+inline constexpr const char* kNoWayToStart = "opensm@.service is not there: no known way to start OpenSM";
+
+/// Why a file of ours cannot be written: another's is there, or the path cannot be read. Empty: it can.
+std::string why_not_writable(system::Files& files, const std::string& path);
 
 /// The port of an [[opensm]] entry that has options or files of its own; nothing for others.
 std::optional<model::Guid> port_with_own_conf(const model::Section& opensm);

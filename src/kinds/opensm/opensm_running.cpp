@@ -152,6 +152,14 @@ Result<std::vector<std::string>> running_readers(system::Host& host, const Opens
   return running;
 }
 
+Result<std::vector<std::string>> RunningByPort::of(std::optional<Guid> port, const OpensmReaders& readers) {
+  const auto at = known_.find(port);
+  if (at != known_.end()) return at->second;
+  auto units = running_readers(host_, readers);
+  if (units) known_.emplace(port, *units);
+  return units;
+}
+
 Result<void> tell_opensm(system::Host& host, const OpensmReaders& restart, const OpensmReaders& reread) {
   if (restart.none() && reread.none()) return {};
   if (auto done = read_drop_ins(restart.own, host); !done) return done;

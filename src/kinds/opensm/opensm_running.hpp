@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -53,6 +54,20 @@ struct OpensmReaders {
 
 /// Those of them that run.
 base::Result<std::vector<std::string>> running_readers(system::Host& host, const OpensmReaders& of);
+
+/// running_readers() for several changes, asked once for each port with files of its own and once for all
+/// others.
+class RunningByPort {
+ public:
+  explicit RunningByPort(system::Host& host) : host_(host) {}
+
+  /// `readers`: of the files of the port, or of those of all.
+  base::Result<std::vector<std::string>> of(std::optional<model::Guid> port, const OpensmReaders& readers);
+
+ private:
+  system::Host& host_;
+  std::map<std::optional<model::Guid>, std::vector<std::string>> known_;
+};
 
 /// Restarts some, as OpenSM takes most of opensm.conf over only when it starts, and has others read their
 /// files again. systemd reads drop-ins that were changed first.

@@ -51,6 +51,25 @@ Result<std::string> read_defaults(system::Files& files, OpensmLayout layout) {
   return text->value_or("");
 }
 
+/// opensm.service, and the file that names its ports.
+struct ServiceNow {
+  OpensmLayout layout = OpensmLayout::kNone;
+  std::string text;  ///< of the file
+  OpensmUnits units;
+};
+
+Result<ServiceNow> observe_service(system::Host& host) {
+  ServiceNow out;
+  out.layout = observe_opensm_layout(host.files);
+  auto text = read_defaults(host.files, out.layout);
+  if (!text) return base::fail(text.error());
+  out.text = std::move(*text);
+  auto units = observe_opensm_units(host, {});
+  if (!units) return base::fail(units.error());
+  out.units = std::move(*units);
+  return out;
+}
+
 /// Whether the file names the port, and the part of it that is ours is as it would be written now.
 bool is_listed(const std::string& text, OpensmLayout layout, Guid guid) {
   const auto defaults = parse_opensm_defaults(text);
@@ -74,8 +93,7 @@ bool named_by_others(const OpensmDefaults& defaults, Guid guid, OpensmLayout lay
 /// Whether it is to run and did not count as running: one that runs all the same has lost its port.
 bool revives(const Change& change) {
   return model::from_attributes<Opensm>(change.after).running == true &&
-         model::from_attributes<Opensm>(change.before).running == false &&
-         std::find(change.fields.begin(), change.fields.end(), "running") != change.fields.end();
+         model::from_attributes<Opensm>(change.before).running == false && change.differs_in("running");
 }
 
 /// Starts one again that runs without its port. It does not end by itself where it waits for an answer from
@@ -105,9 +123,9 @@ Result<bool> set_defaults(std::span<const Change> changes, system::Host& host, O
     // Dropped entries have no lines of ours, whatever becomes of the port.
     if (wanted.enabled == false || (!wanted.enabled && change.origins.empty())) defaults.ports.erase(*guid);
     if (wanted.enabled != true) continue;
-    const std::span<const Change> one(&change, 1);
-    const bool enabled = is_enabled(units) || carries(one, kOpensmOfOthers);
-    if (!carries(one, kWasDisabled) && !carries(one, kWasListed) && enabled &&
+    const std::span<const Change> only(&change, 1);
+    const bool enabled = is_enabled(units) || carries(only, kOpensmOfOthers);
+    if (!carries(only, kWasDisabled) && !carries(only, kWasListed) && enabled &&
         named_by_others(before, *guid, layout)) {
       others_start = true;
       continue;
@@ -218,8 +236,7 @@ Result<void> apply_instances(std::span<const Change> changes, system::Host& host
     const auto text = render_opensm_drop_in(wanted.priority, *conf);
     auto done = text.empty() ? host.files.remove(path) : host.files.write(path, text);
     if (!done) return done;
-    const bool touched =
-        stale && std::find(change.fields.begin(), change.fields.end(), "priority") != change.fields.end();
+    const bool touched = stale && change.differs_in("priority");
     if (touched || parse_opensm_drop_in(before->value_or("")) != wanted.priority)
       restart.insert(opensm_unit(*guid));
   }
@@ -228,7 +245,7 @@ Result<void> apply_instances(std::span<const Change> changes, system::Host& host
   if (units->empty()) return base::fail(base::Code::kUnsupported, "opensm: no systemd answers");
   if (auto done = set_defaults(changes, host, OpensmLayout::kDebian, *units); !done)
     return base::fail(done.error());
-  if (std::any_of(units->begin(), units->end(), [](const auto& one) { return one.second.needs_reload; })) {
+  if (std::any_of(units->begin(), units->end(), [](const auto& unit) { return unit.second.needs_reload; })) {
     if (auto done = host.units.reload_manager(); !done) return done;
   }
   for (const auto& change : changes) {
@@ -311,12 +328,10 @@ Result<std::map<Guid, OpensmNow>> observe_opensm(system::Host& host, OpensmLayou
 }
 
 Result<void> give_back_opensm(std::span<Change*> changes, system::Host& host) {
-  const auto layout = observe_opensm_layout(host.files);
-  const auto text = read_defaults(host.files, layout);
-  if (!text) return base::fail(text.error());
-  const auto units = observe_opensm_units(host, {});
-  if (!units) return base::fail(units.error());
-  const auto now = parse_opensm_defaults(*text);
+  const auto service = observe_service(host);
+  if (!service) return base::fail(service.error());
+  const auto& [layout, text, units] = *service;
+  const auto now = parse_opensm_defaults(text);
   auto then = now;
   bool stays_enabled = false;
   const auto dropped = [](const Change& change) { return change.origins.empty(); };
@@ -329,8 +344,8 @@ Result<void> give_back_opensm(std::span<Change*> changes, system::Host& host) {
                                       names_port(now.others, layout, *guid));
   }
   const bool last = then.ports.empty() && !now.ports.empty();
-  const bool enabled = is_enabled(*units) && (!last || !now.was_disabled || stays_enabled);
-  const bool running = runs(*units, kOpensmService) && (!last || !now.was_stopped);
+  const bool enabled = is_enabled(units) && (!last || !now.was_disabled || stays_enabled);
+  const bool running = runs(units, kOpensmService) && (!last || !now.was_stopped);
   const auto rest = render_opensm_defaults(then, layout);
   for (auto* change : changes) {
     const auto guid = Guid::parse(change->key.id);
@@ -355,27 +370,24 @@ Result<void> give_back_opensm(std::span<Change*> changes, system::Host& host) {
 }
 
 Result<void> prepare_opensm(std::span<Change*> changes, const World& world) {
-  auto& host = world.host();
-  const auto layout = observe_opensm_layout(host.files);
-  const auto text = read_defaults(host.files, layout);
-  if (!text) return base::fail(text.error());
-  const auto units = observe_opensm_units(host, {});
-  if (!units) return base::fail(units.error());
+  const auto service = observe_service(world.host());
+  if (!service) return base::fail(service.error());
+  const auto& [layout, text, units] = *service;
   const bool rhel = layout == OpensmLayout::kRhel;
-  const bool running = runs(*units, kOpensmService);
-  const auto defaults = parse_opensm_defaults(*text);
+  const bool running = runs(units, kOpensmService);
+  const auto defaults = parse_opensm_defaults(text);
   const bool first = defaults.ports.empty();
   for (auto* change : changes) {
     if (rhel && running) change->interrupts.emplace_back("every OpenSM of this host is restarted");
-    if (first && !is_enabled(*units)) change->carried.emplace_back(kDisabled);
+    if (first && !is_enabled(units)) change->carried.emplace_back(kDisabled);
     if (first && rhel && !running) change->carried.emplace_back(kStopped);
     if (defaults.was_disabled) change->carried.emplace_back(kWasDisabled);
     if (defaults.was_stopped) change->carried.emplace_back(kWasStopped);
     const auto guid = Guid::parse(change->key.id);
     if (guid && defaults.ports.contains(*guid)) change->carried.emplace_back(kWasListed);
   }
-  if (takes_first_port(*text, layout) && (running || is_enabled(*units))) name_first_port(changes, world);
-  if (rhel) name_prefixes(changes, *text, world);
+  if (takes_first_port(text, layout) && (running || is_enabled(units))) name_first_port(changes, world);
+  if (rhel) name_prefixes(changes, text, world);
   return {};
 }
 

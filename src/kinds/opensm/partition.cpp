@@ -9,7 +9,6 @@
 #include <optional>
 #include <set>
 
-#include "base/text.hpp"
 #include "formats/opensm/opensm_conf.hpp"
 #include "formats/opensm/opensm_options.hpp"
 #include "kinds/entry.hpp"
@@ -125,8 +124,7 @@ class PartitionKind final : public Kind {
             {}});
         d.related.push_back({first->second, "the first"});
       }
-      desired.settings["rule"] = rule.text;
-      desired.origins["rule"] = section->where;
+      set_derived(desired, "rule", rule.text, section->where);
       out.push_back(std::move(desired));
       warn_limited(*section, rule, diagnostics);
       listed.emplace(wanted.pkey->partition(), Listed{section->where, std::move(rule)});
@@ -140,12 +138,9 @@ class PartitionKind final : public Kind {
     if (!file) return base::fail(file.error());
     if (file->partitions.damage) return out;  // check() says so; our lines are not known
     for (const auto& [partition, rule] : file->partitions.rules) {
-      Observed observed;
-      observed.key = {std::string(kPartitionKind), fmt::format("{:#06x}", partition | 0x8000U)};
-      observed.label = "partition " + rule.substr(0, rule.find('='));
-      observed.settings["rule"] = rule;
-      observed.ours_by_nature = true;
-      out.push_back(std::move(observed));
+      out.push_back(
+          observed_in_own_file({std::string(kPartitionKind), fmt::format("{:#06x}", partition | 0x8000U)},
+                               "partition " + name_of_rule(rule), {{"rule", rule}}));
     }
     return out;
   }
@@ -166,10 +161,7 @@ class PartitionKind final : public Kind {
       if (!pkey) continue;
       ours.insert(pkey->partition());
       foreign_rules.report_clashes(resource, *pkey, diagnostics);
-      if (!installed) {
-        resource.pending = without_opensm(world.host().files);
-        resource.settings.clear();
-      }
+      if (!installed) postpone(resource, without_opensm(world.host().files));
     }
     if (first != nullptr && installed) {
       warn_other_file(world.host().files, path, first->where, diagnostics);
@@ -255,12 +247,11 @@ class PartitionKind final : public Kind {
     constexpr std::string_view kOption = "partition_config_file";
     int line = 0;
     std::string other;
-    for (const auto& one : parse_marked(**text, kOpensmMarks).lines) {
-      const auto content = base::trim(one.text.substr(0, one.text.find('#')));
-      const auto blank = content.find_first_of(" \t");
-      if (one.ours || blank == std::string_view::npos || content.substr(0, blank) != kOption) continue;
-      other = std::string(opensm_value(content.substr(blank)));
-      line = one.number;
+    for (const auto& written : parse_marked(**text, kOpensmMarks).lines) {
+      const auto parsed = parse_opensm_option_line(written.text);
+      if (written.ours || !parsed || parsed->option != kOption) continue;
+      other = std::string(opensm_value(parsed->value));
+      line = written.number;
     }
     if (line == 0 || other == path || other == "(null)") return;
     diagnostics.push_back(
@@ -299,8 +290,6 @@ class PartitionKind final : public Kind {
         warn("sl", fmt::format("OpenSM takes 0 instead of {} while qos is not TRUE", *wanted.sl), "qos");
     }
   }
-
-  /// "storage" of "storage=0x8002, ipoib : ALL=full;".
 
   /// Of a P_Key interface, whether its port is known or not: "<port>/0x8002".
   static std::optional<model::Pkey> pkey_of(const model::Key& key) {

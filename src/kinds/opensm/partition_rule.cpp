@@ -10,6 +10,7 @@
 
 #include "base/text.hpp"
 #include "formats/opensm/opensm_conf.hpp"
+#include "kinds/entry.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -100,10 +101,8 @@ class Flags {
   void number(std::string_view key, const std::optional<std::int64_t>& value, std::int64_t least,
               std::int64_t most, std::string_view flag = {}, std::string hint = {}) {
     if (!value) return;
-    if (*value < least || *value > most) {
-      wrong(key, fmt::format("{} is out of range; must be from {} to {}", *value, least, most),
-            std::move(hint));
-    }
+    if (auto why = why_out_of_range(*value, least, most); !why.empty())
+      wrong(key, std::move(why), std::move(hint));
     rule_.text += fmt::format(", {}={}", flag.empty() ? key : flag, *value);
   }
 

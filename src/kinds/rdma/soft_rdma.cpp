@@ -225,7 +225,7 @@ class SoftRdmaKind final : public Kind {
     for (const auto& change : changes) {
       if (const auto module = text_at(change.after, "module"); !module.empty()) {
         loads->insert_or_assign(change.key.id, module);
-      } else if (change.operation == Operation::kDelete || touches(change, "module")) {
+      } else if (change.operation == Operation::kDelete || change.differs_in("module")) {
         loads->erase(change.key.id);
       }
     }
@@ -268,14 +268,10 @@ class SoftRdmaKind final : public Kind {
                    {}});
   }
 
-  static bool touches(const Change& change, std::string_view field) {
-    return std::find(change.fields.begin(), change.fields.end(), field) != change.fields.end();
-  }
-
   /// Whether the device is not to be there afterwards.
   static bool removes(const Change& change) {
     return change.operation == Operation::kDelete ||
-           (touches(change, "name") && text_at(change.after, "name").empty());
+           (change.differs_in("name") && text_at(change.after, "name").empty());
   }
 
   static std::string words_for(const RdmaDevice& device) {

@@ -2,7 +2,6 @@
 // Facts about the rest of the host and of the document that targets depend on.
 #pragma once
 
-#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -11,9 +10,11 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "formats/mount_table.hpp"
 #include "kinds/kind.hpp"
 #include "model/resource.hpp"
 #include "system/files.hpp"
+#include "system/host.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -27,47 +28,29 @@ std::map<std::string, model::Key> given_addresses(const std::vector<model::Desir
 /// both (cma_check_port() of drivers/infiniband/core/cma.c).
 std::optional<std::string> covered_address(const std::vector<std::string>& addresses);
 
+/// Mounts by their paths, as the host's first process has them: a service may see less. A caller who may not
+/// read those sees its own.
+std::map<std::string, Mounted> observe_mounts(system::Files& files);
+
 /// Devices that are mounted on this host, as its table of mounts spells them, files behind loop devices that
 /// are, and "".
 std::set<std::string> mounted_devices(system::Files& files);
 
-/// Users of the disks that go when all the named sessions (or controllers) do.
-using DiskUses = std::function<base::Result<std::vector<std::string>>(const std::vector<std::string>& names)>;
+/// Whether the document wants settings of a kind.
+bool wants_any(const std::vector<model::Desired>& desired, std::string_view kind);
 
-/// Names of sessions (or controllers) by the id of their resource, of resources that are to go.
-struct LeavingSessions {
-  std::map<std::string, std::vector<std::string>> by_id;
-  bool in_use = false;  ///< one of their disks is, when all of them go
+/// Why a unit of others cannot do a kind's work now: no systemd answers, or there is no such unit, which
+/// `package` has. Empty: it can.
+std::string why_no_unit(const std::string& unit, std::string_view package, system::Host& host);
 
-  [[nodiscard]] std::vector<std::string> all() const;
-  /// Those of the other resources.
-  [[nodiscard]] std::vector<std::string> siblings(const std::string& id) const;
+/// A program of others that units of ours run.
+struct NeededProgram {
+  std::string_view name;     ///< "iscsiadm"
+  std::string_view package;  ///< that has it, by its name in the table
 };
 
-/// Finds out whether the disks of all of them are in use.
-base::Result<LeavingSessions> with_use(LeavingSessions leaving, const DiskUses& uses);
-
-/// For MayBeMeant::why_held(): why the sessions of one resource stay, ending in `remedy`; empty: they can go,
-/// or it is unknown.
-std::string why_sessions_held(const base::Result<LeavingSessions>& leaving, const std::string& id,
-                              const DiskUses& uses, std::string_view remedy);
-
-/// The verdict of a kind on sessions that should exist.
-struct SessionWords {
-  std::string_view field;  ///< that wants them: "connected"
-  std::string_view live;   ///< how the text of a session that is up ends: " live"
-  std::string_view unit;   ///< makes them
-  std::string_view retry;  ///< somebody tries to reach the target again
-  std::string missing;     ///< there is none
-};
-
-/// For Kind::judge(): pending, unless one of `sessions` is up. `job`: of the unit, as far as there is one.
-Verdict judge_sessions(const std::vector<std::string>& sessions, const std::optional<std::string>& job,
-                       const SessionWords& words);
-
-/// Why the disks of `going` cannot go, for people; empty: they can. A disk with several paths stays while one
-/// does: with `others`, which are to go as well, the last of them may be among `going`.
-base::Result<std::string> why_disks_stay(const std::vector<std::string>& going,
-                                         const std::vector<std::string>& others, const DiskUses& uses);
+/// Why a unit of ours cannot do a kind's work now: no systemd answers, or the program is not installed.
+/// Empty: it can. `unit`: any that systemd can be asked for.
+std::string why_no_program(const NeededProgram& program, const std::string& unit, system::Host& host);
 
 }  // namespace rdmacfg::kinds

@@ -4,13 +4,42 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <utility>
+#include <variant>
 
 #include "kinds/entry.hpp"
 #include "kinds/storage/surroundings.hpp"
 #include "model/inet_types.hpp"
 
 namespace rdmacfg::kinds {
+
+namespace {
+
+std::vector<std::string> texts_at(const model::Attributes& settings, std::string_view field) {
+  const auto* texts = std::get_if<std::vector<std::string>>(&model::value_of(settings, field));
+  return texts == nullptr ? std::vector<std::string>{} : *texts;
+}
+
+void need_addresses(model::Desired& target, const std::vector<std::string>& portals,
+                    const std::map<std::string, model::Key>& given) {
+  for (const auto& portal : portals) {
+    const auto at = given.find(portal.substr(0, portal.find(' ')));
+    if (at != given.end()) target.needs.push_back(at->second);
+  }
+}
+
+void report_mounted(const model::Desired& target, const TargetSettings& settings, const std::string& path,
+                    model::Diagnostics& diagnostics) {
+  diagnostics.push_back(
+      {model::Severity::kError,
+       target.origins.at(std::string(settings.disks)),
+       fmt::format("[[{}]] {}: {} is mounted on this host", target.key.kind, settings.child, path),
+       "two hosts that write to one file system corrupt it: unmount it first",
+       {}});
+}
+
+}  // namespace
 
 void report_entry_error(const model::Section& section, const model::Location& where, std::string_view key,
                         const std::string& message, std::string hint, model::Diagnostics& diagnostics) {
@@ -50,6 +79,26 @@ model::Value value_of_set(std::vector<std::string> list) {
   return list.empty() ? model::Value{} : model::Value{std::move(list)};
 }
 
+model::Value value_of_numbered(const std::map<std::int64_t, std::string>& texts) {
+  std::vector<std::string> out;
+  out.reserve(texts.size());
+  for (const auto& [number, text] : texts) out.push_back(fmt::format("{} {}", number, text));
+  return out.empty() ? model::Value{} : model::Value{std::move(out)};
+}
+
+bool lists(const std::vector<std::string>& list, const std::string& text) {
+  return std::find(list.begin(), list.end(), text) != list.end();
+}
+
+std::vector<std::string> missing_from(const std::optional<std::vector<std::string>>& then,
+                                      const std::optional<std::vector<std::string>>& now) {
+  std::vector<std::string> out;
+  for (const auto& text : now.value_or(std::vector<std::string>{})) {
+    if (!then || !lists(*then, text)) out.push_back(text);
+  }
+  return out;
+}
+
 std::vector<std::string> portals_of(const model::Section& section,
                                     const std::optional<std::vector<std::string>>& addresses,
                                     std::int64_t port, model::Diagnostics& diagnostics) {
@@ -76,30 +125,26 @@ std::vector<std::string> portals_of(const model::Section& section,
   return out;
 }
 
-void drop_empty_settings(model::Desired& target,
-                         const std::map<model::Key, const model::Observed*>& observed) {
-  const auto at = observed.find(target.key);
-  std::erase_if(target.settings, [&](const auto& setting) {
-    return setting.second == model::Value{} &&
-           (at == observed.end() || !at->second->settings.contains(setting.first));
-  });
-}
-
-void need_addresses(model::Desired& target, const std::vector<std::string>& portals,
-                    const std::map<std::string, model::Key>& given) {
-  for (const auto& portal : portals) {
-    const auto at = given.find(portal.substr(0, portal.find(' ')));
-    if (at != given.end()) target.needs.push_back(at->second);
+void check_targets(std::vector<model::Desired>& desired, const std::vector<model::Observed>& observed,
+                   const Kind& kind, const TargetSettings& settings, World& world,
+                   model::Diagnostics& diagnostics) {
+  const auto now = model::by_key(observed);
+  const auto addresses = given_addresses(desired);
+  std::set<std::string> mounted;
+  for (auto& target : desired) {
+    if (target.key.kind != kind.name()) continue;
+    if (world.offline()) {
+      target.settings.clear();
+      continue;
+    }
+    drop_empty_settings(target, now);
+    need_addresses(target, texts_at(target.settings, settings.portals), addresses);
+    if (mounted.empty()) mounted = mounted_devices(world.host().files);
+    for (const auto& disk : texts_at(target.settings, settings.disks)) {
+      const auto path = settings.path(disk);
+      if (!path.empty() && mounted.contains(path)) report_mounted(target, settings, path, diagnostics);
+    }
   }
-}
-
-void report_mounted(const model::Desired& target, std::string_view setting, std::string_view child,
-                    const std::string& path, model::Diagnostics& diagnostics) {
-  diagnostics.push_back({model::Severity::kError,
-                         target.origins.at(std::string(setting)),
-                         fmt::format("[[{}]] {}: {} is mounted on this host", target.key.kind, child, path),
-                         "two hosts that write to one file system corrupt it: unmount it first",
-                         {}});
 }
 
 model::Attributes complete_settings(const model::Change& change) {

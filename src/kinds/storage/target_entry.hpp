@@ -36,22 +36,34 @@ model::Observed observed_target(const Kind& kind, const std::string& id, model::
 /// The list sorted, each text once; the empty value for an empty list.
 model::Value value_of_set(std::vector<std::string> list);
 
+/// "NUMBER TEXT" of each, for a setting; the empty value for none.
+model::Value value_of_numbered(const std::map<std::int64_t, std::string>& texts);
+
+/// Whether the text is in the list.
+bool lists(const std::vector<std::string>& list, const std::string& text);
+
+/// Those of `now` that are not in `then`.
+std::vector<std::string> missing_from(const std::optional<std::vector<std::string>>& then,
+                                      const std::optional<std::vector<std::string>>& now);
+
 /// "ADDRESS PORT" of each of the entry's `addresses`; reports those that are not an address of a host.
 std::vector<std::string> portals_of(const model::Section& section,
                                     const std::optional<std::vector<std::string>>& addresses,
                                     std::int64_t port, model::Diagnostics& diagnostics);
 
-/// Drops the empty settings that the target does not have: nothing is to be removed.
-void drop_empty_settings(model::Desired& target,
-                         const std::map<model::Key, const model::Observed*>& observed);
+/// How a kind's settings name what its targets offer, and where.
+struct TargetSettings {
+  std::string_view portals;                      ///< that with texts "ADDRESS PORT"
+  std::string_view disks;                        ///< that with the disks
+  std::string_view child;                        ///< the table of a disk in the document
+  std::string (*path)(const std::string& disk);  ///< its device or file; empty: it has none
+};
 
-/// Has a target wait for the addresses that the document gives interfaces (given_addresses()).
-void need_addresses(model::Desired& target, const std::vector<std::string>& portals,
-                    const std::map<std::string, model::Key>& given);
-
-/// Refuses a disk that is mounted on this host. `setting` holds the disks, each of them a table `child`.
-void report_mounted(const model::Desired& target, std::string_view setting, std::string_view child,
-                    const std::string& path, model::Diagnostics& diagnostics);
+/// For Kind::check(): the kind's targets drop what they need not remove, wait for the addresses that the
+/// document gives interfaces, and may not offer what is mounted on this host. Offline they want nothing.
+void check_targets(std::vector<model::Desired>& desired, const std::vector<model::Observed>& observed,
+                   const Kind& kind, const TargetSettings& settings, World& world,
+                   model::Diagnostics& diagnostics);
 
 /// Settings of a target once the change is made: those that an update does not mention stay, and those of
 /// `fields` that undoing does not bring back go.

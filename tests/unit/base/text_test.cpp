@@ -23,6 +23,12 @@ TEST(Text, SplitAndJoin) {
   EXPECT_EQ(join(std::vector<std::string>{"a", "", "b"}, ", "), "a, , b");
   EXPECT_EQ(join(std::vector<std::string>{"", "a"}, ", "), ", a");
   EXPECT_EQ(join({}, ", "), "");
+  const std::vector<std::string> letters{"a", "b", "c", "d"};
+  EXPECT_EQ(join_first(5, letters, ", "), "a, b, c, d");
+  EXPECT_EQ(join_first(4, letters, ", "), "a, b, c, d");
+  EXPECT_EQ(join_first(3, letters, ", "), "a, b, c and 1 more");
+  EXPECT_EQ(join_first(1, letters, "; "), "a and 3 more");
+  EXPECT_EQ(join_first(3, {}, ", "), "");
 }
 
 TEST(Text, Lower) { EXPECT_EQ(lower("AbC-1é"), "abc-1é"); }

@@ -17,6 +17,23 @@ TEST(OpensmOptions, OnlyTrueInCapitalsIsTrue) {
   EXPECT_EQ(wrong_opensm_value("honor_guid2lid_file", "yes")->what, "OpenSM takes yes for FALSE");
 }
 
+/// osm_subn_parse_conf_file(): a comment begins with # wherever it stands.
+TEST(OpensmOptions, ALineHasAnOptionAndItsValue) {
+  struct Case {
+    std::string_view line, option, value;
+  };
+  for (const auto& [line, option, value] :
+       {Case{"qos TRUE", "qos", " TRUE"}, Case{"  qos\tTRUE  # for storage", "qos", "\tTRUE"},
+        Case{"routing_engine \"updn, ftree\"", "routing_engine", " \"updn, ftree\""}}) {
+    const auto parsed = parse_opensm_option_line(line);
+    ASSERT_TRUE(parsed) << line;
+    EXPECT_EQ(parsed->option, option) << line;
+    EXPECT_EQ(parsed->value, value) << line;
+  }
+  for (const auto* line : {"", "   ", "# qos TRUE", "qos", "qos # TRUE"})
+    EXPECT_FALSE(parse_opensm_option_line(line)) << line;
+}
+
 /// opts_strtoul() and osm_subn_verify_config().
 TEST(OpensmOptions, NumbersFitWhatOpensmHasForThem) {
   for (const auto* value : {"0", "7", "0x7", "007"}) EXPECT_TRUE(is_taken("lmc", value)) << value;

@@ -45,8 +45,8 @@ bool is_ours(const system::IscsiSession& session, const IserPortal& portal) {
 
 std::vector<std::string> our_sessions(std::span<const system::IscsiSession> all, const IserPortal& portal) {
   std::vector<std::string> out;
-  for (const auto& one : all) {
-    if (is_ours(one, portal)) out.push_back(one.name);
+  for (const auto& session : all) {
+    if (is_ours(session, portal)) out.push_back(session.name);
   }
   return out;
 }

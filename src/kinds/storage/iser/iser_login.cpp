@@ -7,7 +7,6 @@
 #include <set>
 #include <utility>
 
-#include "base/text.hpp"
 #include "kinds/storage/iser/iscsi_found.hpp"
 #include "kinds/units.hpp"
 
@@ -15,7 +14,6 @@ namespace rdmacfg::kinds {
 
 using base::Result;
 using model::Change;
-using system::IscsiSession;
 
 Result<IserFile> read_iser_file(system::Files& files) {
   const auto text = files.read(std::string(kIserUnitFile));
@@ -70,9 +68,8 @@ Result<void> log_out(const std::set<IserPortal>& away, const std::set<IserPortal
     any = any || logins.wanted.contains(portal) || logins.leaving.contains(portal) ||
           logins.resting.contains(portal);
   }
-  const auto why = why_disks_stay({going.begin(), going.end()}, {}, iscsi_disk_uses(host));
-  if (!why) return base::fail(why.error());
-  if (!why->empty()) return base::fail(base::Code::kBusy, fmt::format("iSER sessions: {}", *why));
+  auto unused = require_unused("iSER sessions", {going.begin(), going.end()}, iscsi_disk_uses(host));
+  if (!unused) return unused;
   if (!any && going.empty()) return {};
   for (const auto& portal : all) {
     logins.erase(portal);
@@ -117,47 +114,40 @@ Result<void> hold_at_boot(const IserLogins& logins, std::span<const Change> chan
     const bool wanted = model::from_attributes<IserSession>(change.after).at_boot == true;
     at_boot = at_boot || wanted;
     undone =
-        undone || (!wanted && change.operation == model::Operation::kUpdate &&
-                   std::find(change.fields.begin(), change.fields.end(), "at_boot") != change.fields.end());
+        undone || (!wanted && change.operation == model::Operation::kUpdate && change.differs_in("at_boot"));
   }
   if (at_boot) return files.write(drop_in, render_iser_boot_drop_in());
   return undone ? files.remove(drop_in) : Result<void>{};
 }
 
-std::vector<std::string> without_session(std::span<const Change> changes,
-                                         const std::vector<IscsiSession>& sessions) {
+Result<std::vector<std::string>> without_session(std::span<const Change> changes, system::Host& host) {
+  const auto sessions = host.iscsi.observe();
+  if (!sessions) return base::fail(sessions.error());
   std::vector<std::string> out;
   for (const auto& change : changes) {
     const auto portal = IserPortal::parse(change.key.id);
     const auto wanted = model::from_attributes<IserSession>(change.after);
-    if (portal && wanted.logged_in == true && our_sessions(sessions, *portal).empty())
+    if (portal && wanted.logged_in == true && our_sessions(*sessions, *portal).empty())
       out.push_back(change.label);
   }
   return out;
 }
 
-/// The unit ends well although a target does not answer. For an administrator it is pending, and judge()
-/// says so; a hold fails, and is tried again.
 Result<void> log_in(std::span<const Change> changes, const IserLogins& before, system::Host& host) {
-  auto sessions = host.iscsi.observe();
-  if (!sessions) return base::fail(sessions.error());
   // One that is there may have no record.
   const bool fresh = std::any_of(changes.begin(), changes.end(), [&](const Change& change) {
     const auto portal = IserPortal::parse(change.key.id);
     const auto wanted = model::from_attributes<IserSession>(change.after);
     return portal && wanted.logged_in == true && !before.wanted.contains(*portal);
   });
-  if (!fresh && without_session(changes, *sessions).empty()) return {};
-  const auto started = start_logins(host);
-  sessions = host.iscsi.observe();
-  if (!sessions) return base::fail(sessions.error());
-  const auto missing = without_session(changes, *sessions);
-  if (missing.empty()) return {};
-  if (!started) return started;
-  const auto unit = login_unit(host);
-  if (!host.holding || (unit && *unit && !(*unit)->job.empty())) return {};
-  return base::fail(base::Code::kTimeout, base::join(missing, ", ") + ": iscsiadm has not logged in");
+  return reach_targets({.always = fresh,
+                        .missing = [&] { return without_session(changes, host); },
+                        .start = [&] { return start_logins(host); },
+                        .unit = std::string(kIserUnit),
+                        .failed = "iscsiadm has not logged in"},
+                       host);
 }
+
 }  // namespace
 
 Result<void> apply_iser_sessions(std::span<const Change> changes, system::Host& host) {
@@ -174,8 +164,7 @@ Result<void> apply_iser_sessions(std::span<const Change> changes, system::Host& 
     const auto portal = IserPortal::parse(change.key.id);
     if (!portal) continue;
     const auto wanted = model::from_attributes<IserSession>(change.after);
-    const bool undone =
-        std::find(change.fields.begin(), change.fields.end(), "logged_in") != change.fields.end();
+    const bool undone = change.differs_in("logged_in");
     if (wanted.logged_in == true || (!undone && logs_in_again(wanted))) continue;
     (logs_in_again(wanted) ? back : away).insert(*portal);
   }

@@ -12,7 +12,7 @@
 #include "formats/iser_unit.hpp"
 #include "kinds/kind.hpp"
 #include "kinds/storage/iser/iser_session.hpp"
-#include "kinds/storage/surroundings.hpp"
+#include "kinds/storage/sessions.hpp"
 #include "system/host.hpp"
 
 namespace rdmacfg::kinds {

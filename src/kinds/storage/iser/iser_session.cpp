@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <set>
 #include <utility>
@@ -12,10 +11,10 @@
 #include "formats/iser_unit.hpp"
 #include "kinds/abilities.hpp"
 #include "kinds/entry.hpp"
-#include "kinds/host/package_table.hpp"
 #include "kinds/storage/iser/iscsi_found.hpp"
 #include "kinds/storage/iser/iser_login.hpp"
 #include "kinds/storage/iser/iser_session_parse.hpp"
+#include "kinds/storage/sessions.hpp"
 #include "kinds/storage/surroundings.hpp"
 
 namespace rdmacfg::kinds {
@@ -55,11 +54,11 @@ Result<LeavingSessions> leaving_sessions(const std::vector<Desired>& desired, co
   if (!all) return base::fail(all.error());
   const auto wanted = ids_of(desired, kIserKind);
   LeavingSessions out;
-  for (const auto& one : *all) {
-    const auto address = model::IpAddress::parse(one.address);
-    if (!address || one.interface != kIserInterface) continue;
-    const auto portal = IserPortal{one.target, *address, one.port, one.group}.text();
-    if (!wanted.contains(portal)) out.by_id[portal].push_back(one.name);
+  for (const auto& session : *all) {
+    const auto address = model::IpAddress::parse(session.address);
+    if (!address || session.interface != kIserInterface) continue;
+    const auto portal = IserPortal{session.target, *address, session.port, session.group}.text();
+    if (!wanted.contains(portal)) out.by_id[portal].push_back(session.name);
   }
   return with_use(std::move(out), iscsi_disk_uses(world.host()));
 }
@@ -78,10 +77,8 @@ class IserSessionKind final : public Kind, public NeedsWatching, public MayBeMea
       if (!portal) continue;
       auto desired =
           desired_of(*section, fields(), {std::string(kIserKind), portal->text()}, iser_label(*portal));
-      desired.settings["unit"] = std::string(kIserUnit);
-      desired.settings["at_boot"] = true;
-      desired.settings["logged_in"] = true;
-      for (const auto* field : {"unit", "at_boot", "logged_in"}) desired.origins[field] = section->where;
+      set_derived(desired, "unit", std::string(kIserUnit), section->where);
+      for (const auto* field : {"at_boot", "logged_in"}) set_derived(desired, field, true, section->where);
       out.push_back(std::move(desired));
     }
   }
@@ -128,14 +125,10 @@ class IserSessionKind final : public Kind, public NeedsWatching, public MayBeMea
         now.logged_in = true;  // as far as anybody can make it
         facts.job = unit->job;
       }
-      Observed observed;
-      observed.key = {std::string(kIserKind), portal.text()};
-      observed.label = iser_label(portal);
-      observed.ours_by_nature = true;
-      observed.settings = model::to_attributes(now);
-      observed.facts = model::to_attributes(facts);
-      if (observed.settings.empty()) continue;  // one that the unit has says so
-      out.push_back(std::move(observed));
+      auto settings = model::to_attributes(now);
+      if (settings.empty()) continue;  // one that the unit has says so
+      out.push_back(observed_in_own_file({std::string(kIserKind), portal.text()}, iser_label(portal),
+                                         std::move(settings), model::to_attributes(facts)));
     }
     return out;
   }
@@ -145,11 +138,10 @@ class IserSessionKind final : public Kind, public NeedsWatching, public MayBeMea
     auto& host = world.host();
     const auto file = read_iser_file(host.files);
     if (!file) return;  // observe() has failed for it
-    const bool any = std::any_of(desired.begin(), desired.end(), [](const Desired& resource) {
-      return resource.key.kind == kIserKind && !resource.settings.empty();
-    });
-    if (!any) return;
-    const auto why_not = world.offline() ? std::string() : why_nobody_logs_in(host);
+    if (!wants_any(desired, kIserKind)) return;
+    const auto why_not = world.offline()
+                             ? std::string()
+                             : why_no_program({"iscsiadm", "open-iscsi"}, std::string(kIserUnit), host);
     const auto sessions =
         world.offline() ? Result<std::vector<IscsiSession>>(std::vector<IscsiSession>{}) : sessions_in(world);
     if (!sessions) return;  // as above
@@ -169,9 +161,7 @@ class IserSessionKind final : public Kind, public NeedsWatching, public MayBeMea
       warn_of_record(resource, *portal, host.files, diagnostics);
       if (world.offline()) resource.settings.erase("logged_in");
       auto why = why_not.empty() ? why_another_there(*portal, *sessions, host) : why_not;
-      if (why.empty()) continue;
-      resource.pending = std::move(why);
-      resource.settings.clear();
+      if (!why.empty()) postpone(resource, std::move(why));
     }
   }
 
@@ -248,50 +238,43 @@ class IserSessionKind final : public Kind, public NeedsWatching, public MayBeMea
  private:
   static void note_sessions(const IserPortal& portal, const std::vector<IscsiSession>& all, IserSession& now,
                             IserSession& facts) {
-    for (const auto& one : all) {
-      if (!leads_to(one, portal)) continue;
-      if (is_ours(one, portal)) now.logged_in = true;
+    for (const auto& session : all) {
+      if (!leads_to(session, portal)) continue;
+      if (is_ours(session, portal)) now.logged_in = true;
       if (!facts.sessions) facts.sessions.emplace();
-      facts.sessions->push_back(text_of(one));
+      facts.sessions->push_back(text_of(session));
     }
-  }
-
-  static std::string why_nobody_logs_in(system::Host& host) {
-    const auto unit = login_unit(host);
-    if (!unit || !*unit) return "no systemd answers here";
-    const auto& package = *find_package("open-iscsi");
-    if (is_installed(package, host.packages)) return {};
-    return "there is no iscsiadm" + how_to_get(package, host.files);
   }
 
   /// A second session would bring the target's disks into the host once more.
   static std::string why_another_there(const IserPortal& portal, const std::vector<IscsiSession>& all,
                                        system::Host& host) {
     if (!our_sessions(all, portal).empty()) return {};
-    for (const auto& one : all) {
-      if (!leads_to(one, portal)) continue;
-      if (one.interface != kIserInterface) {
+    for (const auto& session : all) {
+      if (!leads_to(session, portal)) continue;
+      if (session.interface != kIserInterface) {
         return fmt::format(
             "{} of others is logged in there (transport {}, interface {}); once its disks are free, "
             "`iscsiadm -m session -r {} -u` logs it out",
-            one.name, one.transport, one.interface, one.name.substr(std::string_view("session").size()));
+            session.name, session.transport, session.interface,
+            session.name.substr(std::string_view("session").size()));
       }
       // The entry has been changed. Its former session goes first, unless it has to stay.
-      const auto why = why_disks_stay({one.name}, {}, iscsi_disk_uses(host));
+      const auto why = why_disks_stay({session.name}, {}, iscsi_disk_uses(host));
       if (why && !why->empty())
-        return fmt::format("{} is logged in there by port {} and portal group {}, and {}", one.name, one.port,
-                           one.group, *why);
+        return fmt::format("{} is logged in there by port {} and portal group {}, and {}", session.name,
+                           session.port, session.group, *why);
     }
     return {};
   }
 
-  static void warn_of_record(const Desired& one, const IserPortal& portal, system::Files& files,
+  static void warn_of_record(const Desired& resource, const IserPortal& portal, system::Files& files,
                              Diagnostics& diagnostics) {
     const auto record = record_of_others(portal, files);
     if (!record) return;
     diagnostics.push_back(
         {Severity::kWarning,
-         one.where,
+         resource.where,
          fmt::format("{}: open-iscsi logs in there at boot, too", record->file),
          fmt::format(
              "leave one of them out: `iscsiadm -m node -T {} -p {}{} -o update -n node.startup -v manual`",

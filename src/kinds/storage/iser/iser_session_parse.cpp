@@ -5,6 +5,7 @@
 
 #include <string_view>
 
+#include "kinds/entry.hpp"
 #include "kinds/storage/iser/iser_session.hpp"
 #include "kinds/storage/target_entry.hpp"
 
@@ -24,10 +25,9 @@ std::optional<std::int64_t> number_of(const model::Section& section, std::string
   if (given == nullptr) return otherwise;
   const auto* number = std::get_if<std::int64_t>(&given->value);
   if (number == nullptr) return std::nullopt;  // reported already, by the grammar
-  if (*number >= least && *number <= kHighestNumber) return *number;
-  report_entry_error(section, given->where, key,
-                     fmt::format("{} is out of range; must be from {} to {}", *number, least, kHighestNumber),
-                     "", diagnostics);
+  const auto why = why_out_of_range(*number, least, kHighestNumber);
+  if (why.empty()) return *number;
+  report_entry_error(section, given->where, key, why, "", diagnostics);
   return std::nullopt;
 }
 

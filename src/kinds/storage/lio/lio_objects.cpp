@@ -9,6 +9,7 @@
 
 #include "base/digest.hpp"
 #include "base/text.hpp"
+#include "kinds/storage/target_entry.hpp"
 #include "model/inet_types.hpp"
 
 namespace rdmacfg::kinds {
@@ -33,10 +34,6 @@ constexpr std::string_view kOurBackstores = "rdma-configd-";
 constexpr int kOurHbas = 0xc000, kLastHba = 0xffff;
 
 using Texts = std::vector<std::string>;
-
-bool lists(const Texts& list, const std::string& text) {
-  return std::find(list.begin(), list.end(), text) != list.end();
-}
 
 std::string name_of_backstore(const std::string& id) { return id.substr(id.find('/') + 1); }
 
@@ -136,8 +133,8 @@ class LioTargetWriter {
   }
 
   LioTarget& known(const LioTargetId& target) {
-    for (auto& one : state_.targets) {
-      if (one.id == target) return one;
+    for (auto& there : state_.targets) {
+      if (there.id == target) return there;
     }
     state_.targets.push_back({.id = target, .groups = 1});
     return state_.targets.back();
@@ -145,7 +142,7 @@ class LioTargetWriter {
 
   Result<void> drop_lun(const LioTargetId& target, const LioLun& lun) {
     if (auto done = lio_.remove_lun(target, lun.number); !done) return done;
-    std::erase_if(known(target).luns, [&](const auto& one) { return one.number == lun.number; });
+    std::erase_if(known(target).luns, [&](const auto& there) { return there.number == lun.number; });
     if (--users_[lun.backstore] <= 0 && is_ours(lun.backstore)) idle_.insert(lun.backstore);
     return {};
   }
@@ -253,7 +250,7 @@ class LioTargetWriter {
       const auto space = text.find(' ');
       const LioLun lun{number_in(text.substr(0, space)), {}};
       const bool there = std::any_of(now.luns.begin(), now.luns.end(),
-                                     [&](const auto& one) { return one.number == lun.number; });
+                                     [&](const auto& other) { return other.number == lun.number; });
       if (there || space == std::string::npos) continue;
       auto backstore = backstore_of(text.substr(space + 1));
       if (!backstore) return fail(backstore.error());
@@ -368,7 +365,7 @@ class LioTargetWriter {
       if (!done) return done;
       taken_.erase(hba_of(id));
       next_ = kOurHbas;
-      std::erase_if(enabled_, [&](const auto& one) { return one.second == id; });
+      std::erase_if(enabled_, [&](const auto& disk) { return disk.second == id; });
       disks_.erase(id);
     }
     return again ? look() : Result<void>{};

@@ -85,10 +85,10 @@ std::string LioGuest::text() const {
   if (!sees) return initiator;
   if (sees->empty()) return initiator + std::string(kNoLuns);
   LioTexts out;
-  for (const auto& one : *sees) {
-    auto text = std::to_string(one.number);
-    if (one.lun != one.number) text += fmt::format("={}", one.lun);
-    out.push_back(text + (one.read_only ? std::string(kReadOnly) : ""));
+  for (const auto& mapping : *sees) {
+    auto text = std::to_string(mapping.number);
+    if (mapping.lun != mapping.number) text += fmt::format("={}", mapping.lun);
+    out.push_back(text + (mapping.read_only ? std::string(kReadOnly) : ""));
   }
   return fmt::format("{}{}{})", initiator, kLuns, base::join(out, ", "));
 }
@@ -102,13 +102,13 @@ LioGuest LioGuest::parse(const std::string& text) {
   if (!rest.starts_with(kLuns)) return out;
   for (auto part : base::split(rest.substr(kLuns.size(), rest.size() - kLuns.size() - 1), ',')) {
     part = base::trim(part);
-    LioMapping one;
-    one.read_only = part.ends_with(kReadOnly);
-    if (one.read_only) part.remove_suffix(kReadOnly.size());
+    LioMapping mapping;
+    mapping.read_only = part.ends_with(kReadOnly);
+    if (mapping.read_only) part.remove_suffix(kReadOnly.size());
     const auto equals = part.find('=');
-    one.number = lio_number_in(part.substr(0, equals));
-    one.lun = equals == std::string_view::npos ? one.number : lio_number_in(part.substr(equals + 1));
-    out.sees->push_back(one);
+    mapping.number = lio_number_in(part.substr(0, equals));
+    mapping.lun = equals == std::string_view::npos ? mapping.number : lio_number_in(part.substr(equals + 1));
+    out.sees->push_back(mapping);
   }
   return out;
 }
@@ -123,25 +123,25 @@ std::string id_of(const LioTargetId& target) {
 
 const LioTarget* find_lio_target(const LioState& state, const std::string& id) {
   const LioTarget* found = nullptr;
-  for (const auto& one : state.targets) {
-    const bool same = one.id.fabric == kSrptFabric ? id_of(one.id) == id : one.id.wwn == id;
-    if (same && (found == nullptr || one.id.wwn.starts_with("0x"))) found = &one;
+  for (const auto& target : state.targets) {
+    const bool same = target.id.fabric == kSrptFabric ? id_of(target.id) == id : target.id.wwn == id;
+    if (same && (found == nullptr || target.id.wwn.starts_with("0x"))) found = &target;
   }
   return found;
 }
 
 std::map<std::string, const LioTarget*> lio_targets_of(const LioState& state) {
   std::map<std::string, const LioTarget*> out;
-  for (const auto& one : state.targets) {
-    const auto [at, fresh] = out.try_emplace(id_of(one.id), &one);
-    if (!fresh && one.id.wwn.starts_with("0x")) at->second = &one;
+  for (const auto& target : state.targets) {
+    const auto [at, fresh] = out.try_emplace(id_of(target.id), &target);
+    if (!fresh && target.id.wwn.starts_with("0x")) at->second = &target;
   }
   return out;
 }
 
 LioDisks lio_disks_of(const LioState& state) {
   LioDisks out;
-  for (const auto& one : state.backstores) out.emplace(one.id, lio_disk_of(one));
+  for (const auto& backstore : state.backstores) out.emplace(backstore.id, lio_disk_of(backstore));
   return out;
 }
 

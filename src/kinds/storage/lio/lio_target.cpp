@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <set>
 #include <utility>
 #include <vector>
 
@@ -14,7 +13,6 @@
 #include "kinds/storage/lio/lio_objects.hpp"
 #include "kinds/storage/lio/lio_settings.hpp"
 #include "kinds/storage/lio/lio_target_parse.hpp"
-#include "kinds/storage/surroundings.hpp"
 #include "kinds/storage/target_entry.hpp"
 
 namespace rdmacfg::kinds {
@@ -31,20 +29,11 @@ constexpr std::string_view kLioKind = "lio_target";
 
 using Texts = std::vector<std::string>;
 
-/// Those of `now` that are not in `then`.
-Texts missing_from(const std::optional<Texts>& then, const std::optional<Texts>& now) {
-  Texts out;
-  for (const auto& text : now.value_or(Texts{})) {
-    if (!then || std::find(then->begin(), then->end(), text) == then->end()) out.push_back(text);
-  }
-  return out;
-}
-
 /// Initiators do not ask again which disk a LUN is.
 std::string loss_of_lun(const std::string& text, const std::string& target, const Texts& then) {
   const auto number = text.substr(0, text.find(' ') + 1);
   const auto next =
-      std::find_if(then.begin(), then.end(), [&](const auto& one) { return one.starts_with(number); });
+      std::find_if(then.begin(), then.end(), [&](const auto& lun) { return lun.starts_with(number); });
   if (next == then.end()) return fmt::format("initiators lose LUN {} of {}", text, target);
   return fmt::format(
       "LUN {} of {} becomes {}: initiators that have the LUN open would write to the other disk; close it "
@@ -90,28 +79,12 @@ class LioTargetKind final : public Kind {
 
   void check(std::vector<Desired>& desired, const std::vector<Observed>& observed, World& world,
              Diagnostics& diagnostics) const override {
-    const auto now = model::by_key(observed);
-    const auto addresses = given_addresses(desired);
-    std::set<std::string> mounted;
+    check_targets(desired, observed, *this,
+                  {.portals = "portals", .disks = "luns", .child = "lun", .path = path_of_lun}, world,
+                  diagnostics);
     for (auto& resource : desired) {
-      if (resource.key.kind != kLioKind) continue;
-      if (world.offline()) {
-        resource.settings.clear();
-        continue;
-      }
-      drop_empty_settings(resource, now);
-      const auto wanted = model::from_attributes<LioTargetEntry>(resource.settings);
-      need_addresses(resource, wanted.portals.value_or(Texts{}), addresses);
-      if (mounted.empty()) mounted = mounted_devices(world.host().files);
-      for (const auto& text : wanted.luns.value_or(Texts{})) {
-        const auto path = path_of_lun(text);
-        if (!path.empty() && mounted.contains(path))
-          report_mounted(resource, "luns", "lun", path, diagnostics);
-      }
-      if (!reachable(resource.key, world)) {
-        resource.pending = fmt::format("there is no InfiniBand port {}", resource.key.id);
-        resource.settings.clear();
-      }
+      if (resource.key.kind == kLioKind && !reachable(resource.key, world))
+        postpone(resource, fmt::format("there is no InfiniBand port {}", resource.key.id));
     }
   }
 

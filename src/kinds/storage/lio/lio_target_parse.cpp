@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "kinds/entry.hpp"
 #include "kinds/storage/lio/lio_target.hpp"
 #include "kinds/storage/target_entry.hpp"
 #include "model/inet_types.hpp"
@@ -37,8 +38,7 @@ class LioEntry {
     initiators();
     portals();
     luns();
-    desired_.settings["enabled"] = true;
-    desired_.origins["enabled"] = section_.where;
+    set_derived(desired_, "enabled", true, section_.where);
   }
 
  private:
@@ -115,8 +115,8 @@ class LioEntry {
     if (!port_ && list_of("addresses").empty()) {
       wrong(section_.where, "addresses", "an iSER target needs at least one", "addresses = [\"192.0.2.1\"]");
     }
-    desired_.settings["portals"] = port_ ? model::Value{} : value_of_set(std::move(out));
-    desired_.origins["portals"] = addresses == nullptr ? section_.where : addresses->where;
+    set_derived(desired_, "portals", port_ ? model::Value{} : value_of_set(std::move(out)),
+                addresses == nullptr ? section_.where : addresses->where);
   }
 
   /// ProtectHome= of the daemon.
@@ -152,9 +152,8 @@ class LioEntry {
       const auto* file = child.find("file");
       if (number == nullptr) continue;  // reported already, by the grammar
       const auto lun = std::get<std::int64_t>(number->value);
-      if (lun < 0 || lun > kLunMost) {
-        wrong(number->where, "lun.number",
-              fmt::format("{} is out of range; must be from 0 to {}", lun, kLunMost), "");
+      if (const auto why = why_out_of_range(lun, 0, kLunMost); !why.empty()) {
+        wrong(number->where, "lun.number", why, "");
       } else if (device == nullptr && file == nullptr) {
         wrong(child.where, "lun.device", "is missing",
               "either device = \"/dev/disk/by-id/…\" or file = \"/srv/disk.img\"");
@@ -176,10 +175,7 @@ class LioEntry {
         disks.emplace(lun, fmt::format("{} {}", disk == file ? "file" : "block", path));
       }
     }
-    Texts out;
-    for (const auto& [number, disk] : disks) out.push_back(fmt::format("{} {}", number, disk));
-    desired_.settings["luns"] = out.empty() ? model::Value{} : model::Value{std::move(out)};
-    desired_.origins["luns"] = section_.where;
+    set_derived(desired_, "luns", value_of_numbered(disks), section_.where);
   }
 
   const model::Section& section_;

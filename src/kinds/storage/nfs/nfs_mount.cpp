@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <map>
 #include <set>
@@ -13,8 +12,8 @@
 #include "formats/mount_unit.hpp"
 #include "kinds/abilities.hpp"
 #include "kinds/entry.hpp"
-#include "kinds/host/package_table.hpp"
 #include "kinds/storage/nfs/nfs_mount_parse.hpp"
+#include "kinds/storage/surroundings.hpp"
 #include "kinds/units.hpp"
 
 namespace rdmacfg::kinds {
@@ -52,15 +51,6 @@ Result<UnitsByName> observe_mount_units(const std::vector<std::string>& paths, s
   auto units = observe_units_by_name(names, host);
   if (units) std::erase_if(*units, [](const auto& named) { return !named.second.there(); });
   return units;
-}
-
-/// As the host's first process has it: a service may see less. A caller who may not read that sees its own.
-Result<MountsByPath> observe_mounts(system::Files& files) {
-  for (const auto* path : {"/proc/1/mountinfo", "/proc/self/mountinfo"}) {
-    const auto text = files.read(path);
-    if (text && *text) return parse_mountinfo(**text);
-  }
-  return MountsByPath{};
 }
 
 std::string wanted_source(const NfsMount& mount) {
@@ -153,9 +143,7 @@ class NfsMountKind final : public Kind, public NeedsWatching {
       auto found = observe_mount_units({paths->begin(), paths->end()}, host);
       if (!found) return base::fail(found.error());
       units = std::move(*found);
-      auto table = observe_mounts(host.files);
-      if (!table) return base::fail(table.error());
-      mounts = std::move(*table);
+      mounts = observe_mounts(host.files);
     }
     for (const auto& path : *paths) {
       auto observed = observe_one(path, *at_boot, units, mounts, host.files);
@@ -180,24 +168,20 @@ class NfsMountKind final : public Kind, public NeedsWatching {
     MountsByPath mounts;
     if (!world.offline()) {
       if (auto found = observe_mount_units(paths, host)) units = std::move(*found);
-      if (auto table = observe_mounts(host.files)) mounts = std::move(*table);
+      mounts = observe_mounts(host.files);
     }
-    const auto why_not = world.offline() ? std::string() : why_no_mounts(host);
+    const auto why_not = world.offline()
+                             ? std::string()
+                             : why_no_program({"mount.nfs", "nfs-common"}, "remote-fs.target", host);
     for (auto& resource : desired) {
       if (resource.key.kind != kNfsMountKind) continue;
-      // Anything that is not to be there, and is not, needs no mention.
-      const auto at = now.find(resource.key);
-      std::erase_if(resource.settings, [&](const auto& setting) {
-        return setting.second == model::Value{} &&
-               (at == now.end() || !at->second->settings.contains(setting.first));
-      });
+      drop_empty_settings(resource, now);
       refuse_others(resource, fstab, units, mounts, host.files, diagnostics);
       if (world.offline()) {
         resource.settings.erase("loaded");
         resource.settings.erase("mounted");
       } else if (!why_not.empty()) {
-        resource.pending = why_not;
-        resource.settings.clear();
+        postpone(resource, why_not);
       }
     }
   }
@@ -229,9 +213,8 @@ class NfsMountKind final : public Kind, public NeedsWatching {
     if (host.offline) return {};
     if (auto done = reload(paths, host); !done) return done;
     const auto mounts = observe_mounts(host.files);
-    if (!mounts) return base::fail(mounts.error());
     for (const auto& change : changes) {
-      if (auto done = mount(change, *mounts, host); !done) return done;
+      if (auto done = mount(change, mounts, host); !done) return done;
     }
     return {};
   }
@@ -271,8 +254,7 @@ class NfsMountKind final : public Kind, public NeedsWatching {
 
  private:
   static bool concerns(const Change& change, std::string_view field) {
-    return change.operation != model::Operation::kUpdate ||
-           std::find(change.fields.begin(), change.fields.end(), field) != change.fields.end();
+    return change.operation != model::Operation::kUpdate || change.differs_in(field);
   }
 
   /// A backslash of an escaped name is the shell's.
@@ -319,31 +301,23 @@ class NfsMountKind final : public Kind, public NeedsWatching {
     return observed;
   }
 
-  static std::string why_no_mounts(system::Host& host) {
-    const auto unit = observe_unit("remote-fs.target", host);
-    if (!unit || !*unit) return "no systemd answers here";
-    const auto& package = *find_package("nfs-common");
-    if (is_installed(package, host.packages)) return {};
-    return "there is no mount.nfs" + how_to_get(package, host.files);
-  }
-
   /// A mount of others at the same place stays theirs.
-  static void refuse_others(const Desired& one, const std::map<std::string, int>& fstab,
+  static void refuse_others(const Desired& resource, const std::map<std::string, int>& fstab,
                             const UnitsByName& units, const MountsByPath& mounts, system::Files& files,
                             Diagnostics& diagnostics) {
     const auto refuse = [&](std::string what, std::string hint) {
       diagnostics.push_back({Severity::kError,
-                             one.origins.at("path"),
+                             resource.origins.at("path"),
                              fmt::format("[[nfs_mount]] path: {}", what),
                              std::move(hint),
                              {}});
     };
-    if (const auto line = fstab.find(one.key.id); line != fstab.end()) {
+    if (const auto line = fstab.find(resource.key.id); line != fstab.end()) {
       refuse(fmt::format("/etc/fstab:{} mounts there, too", line->second), "take the line out of /etc/fstab");
       return;
     }
-    const auto name = mount_unit_name(one.key.id);
-    const auto file = mount_unit_file(one.key.id);
+    const auto name = mount_unit_name(resource.key.id);
+    const auto file = mount_unit_file(resource.key.id);
     const auto text = files.read(file);
     const bool ours = text && *text && is_our_mount_unit(**text);
     if (!ours && (!text || *text)) {
@@ -355,13 +329,13 @@ class NfsMountKind final : public Kind, public NeedsWatching {
       refuse(name + " is masked", "systemctl unmask " + quoted(name) + ", or leave the entry out");
       return;
     }
-    const auto mount = mounts.find(one.key.id);
+    const auto mount = mounts.find(resource.key.id);
     if (mount == mounts.end() || mount->second.type == "autofs" || (ours && mount->second.is_nfs())) return;
     const auto now = mount->second.is_nfs()
                          ? text_of_nfs(mount->second)
                          : fmt::format("{} ({})", mount->second.source, mount->second.type);
-    if (one.settings.contains("mounted") && model::text_at(one.settings, "mounted") == now) return;
-    refuse(fmt::format("{} is mounted there now", now), "unmount it first: umount " + one.key.id);
+    if (resource.settings.contains("mounted") && model::text_at(resource.settings, "mounted") == now) return;
+    refuse(fmt::format("{} is mounted there now", now), "unmount it first: umount " + resource.key.id);
   }
 
   static Result<void> unmount(const Change& change, const UnitsByName& units, system::Host& host) {

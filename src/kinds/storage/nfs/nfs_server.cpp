@@ -62,8 +62,7 @@ class NfsServerKind final : public Kind, public NeedsWatching {
                                 std::string(kNfsServerLabel));
       warn_without_settings(*section, {}, desired, diagnostics);
       if (const auto* port = section->find("rdma_port")) {
-        desired.settings["listening"] = port->value;
-        desired.origins["listening"] = port->where;
+        set_derived(desired, "listening", port->value, port->where);
         out.push_back(std::move(desired));
       }
     }
@@ -110,16 +109,13 @@ class NfsServerKind final : public Kind, public NeedsWatching {
       const auto wanted = model::from_attributes<NfsServer>(resource.settings).rdma_port;
       if (!runs && unit && *unit && (*unit)->active == "active" && wanted &&
           wanted->number != port_in_file(world.host().files)) {
-        resource.pending =
-            std::string(kNfsServerUnit) +
-            " runs, and what it listens on cannot be seen from here (the service has a /proc of "
-            "its own): `rdma-configctl apply --local` as root does it";
-        resource.settings.clear();
+        postpone(resource,
+                 kNfsServerUnit +
+                     " runs, and what it listens on cannot be seen from here (the service has a /proc of "
+                     "its own): `rdma-configctl apply --local` as root does it");
       }
       if (!runs && unit && *unit && !(*unit)->there()) {
-        resource.pending = "there is no nfs-server.service" +
-                           how_to_get(*find_package("nfs-kernel-server"), world.host().files);
-        resource.settings.clear();
+        postpone(resource, without_program(kNfsServerUnit, "nfs-kernel-server", world.host().files));
       }
     }
   }
@@ -178,8 +174,8 @@ class NfsServerKind final : public Kind, public NeedsWatching {
     return others && foreign_rdma_port(*others) == port;
   }
 
-  static void warn_of_later_files(const Desired& one, system::Files& files, Diagnostics& diagnostics) {
-    const auto wanted = model::from_attributes<NfsServer>(one.settings).rdma_port;
+  static void warn_of_later_files(const Desired& resource, system::Files& files, Diagnostics& diagnostics) {
+    const auto wanted = model::from_attributes<NfsServer>(resource.settings).rdma_port;
     const auto others = read_foreign_nfs_conf(files);
     if (!wanted || !others) return;
     for (const auto& other : *others) {
@@ -188,7 +184,7 @@ class NfsServerKind final : public Kind, public NeedsWatching {
       if (!other.wins || !differs) continue;
       diagnostics.push_back(
           {Severity::kWarning,
-           one.origins.at("rdma_port"),
+           resource.origins.at("rdma_port"),
            fmt::format("[nfs_server] rdma_port: {}:{} says otherwise", other.path, other.says.line),
            "rpc.nfsd reads that file after ours, so it wins: remove the line there",
            {}});

@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/text.hpp"
 #include "kinds/storage/nvme/nvme_connection.hpp"
 #include "kinds/storage/nvme/nvme_found.hpp"
 #include "kinds/units.hpp"
@@ -79,8 +78,7 @@ Result<void> disconnect_leaving(std::span<const Change> changes, DiscoveryConf& 
   NvmeOwners owners(host);
   for (const auto& change : changes) {
     const auto wanted = model::from_attributes<NvmeConnection>(change.after);
-    const bool undone =
-        std::find(change.fields.begin(), change.fields.end(), "connected") != change.fields.end();
+    const bool undone = change.differs_in("connected");
     if (change.operation == model::Operation::kCreate ||
         (wanted.line && (wanted.connected == true || !undone)))
       continue;
@@ -92,9 +90,7 @@ Result<void> disconnect_leaving(std::span<const Change> changes, DiscoveryConf& 
   }
   if (leaving.by_id.empty()) return {};
   const auto names = leaving.all();
-  const auto why = why_disks_stay(names, {}, nvme_disk_uses(host));
-  if (!why) return base::fail(why.error());
-  if (!why->empty()) return base::fail(base::Code::kBusy, fmt::format("{}: {}", label, *why));
+  if (auto done = require_unused(label, names, nvme_disk_uses(host)); !done) return done;
   if (auto done = mark_going(leaving, conf, host); !done) return done;
   for (const auto& name : names) {
     if (auto done = host.nvme_host.disconnect(name); !done) return done;
@@ -148,37 +144,30 @@ Result<void> write_lines(std::span<const Change> changes, DiscoveryConf& conf, s
   return host.files.write(boot, render_nvme_boot_drop_in());
 }
 
-std::vector<std::string> without_connection(std::span<const Change> changes,
-                                            const NvmeControllers& controllers) {
+Result<std::vector<std::string>> without_connection(std::span<const Change> changes, system::Host& host) {
+  const auto controllers = observe_nvme_controllers(host);
+  if (!controllers) return base::fail(controllers.error());
   std::vector<std::string> out;
   for (const auto& change : changes) {
     const auto wanted = model::from_attributes<NvmeConnection>(change.after);
-    if (wanted.connected == true && !controllers.contains(change.key.id)) out.push_back(change.label);
+    if (wanted.connected == true && !controllers->contains(change.key.id)) out.push_back(change.label);
   }
   return out;
 }
 
-/// `nvme connect-all` ends well although a target does not answer. For an administrator it is pending, and
-/// judge() says so; a hold fails, and is tried again.
 Result<void> connect_missing(std::span<const Change> changes,
                              const std::map<std::string, std::string>& before, system::Host& host) {
-  auto controllers = observe_nvme_controllers(host);
-  if (!controllers) return base::fail(controllers.error());
   const bool fresh = std::any_of(changes.begin(), changes.end(), [&](const Change& change) {
     const auto wanted = model::from_attributes<NvmeConnection>(change.after);
     const auto at = before.find(change.key.id);
     return wanted.connected == true && wanted.line && (at == before.end() || at->second != *wanted.line);
   });
-  if (!fresh && without_connection(changes, *controllers).empty()) return {};
-  const auto started = host.units.act(system::UnitAction::kStart, kConnectUnit);
-  controllers = observe_nvme_controllers(host);
-  if (!controllers) return base::fail(controllers.error());
-  const auto missing = without_connection(changes, *controllers);
-  if (missing.empty()) return {};
-  if (!started) return started;
-  const auto unit = observe_unit(kConnectUnit, host);
-  if (!host.holding || (unit && *unit && !(*unit)->job.empty())) return {};
-  return base::fail(base::Code::kTimeout, base::join(missing, ", ") + ": nvme-cli made no connection");
+  return reach_targets({.always = fresh,
+                        .missing = [&] { return without_connection(changes, host); },
+                        .start = [&] { return host.units.act(system::UnitAction::kStart, kConnectUnit); },
+                        .unit = kConnectUnit,
+                        .failed = "nvme-cli made no connection"},
+                       host);
 }
 
 Result<void> forget_found(std::span<const Change> changes, system::Host& host) {
@@ -189,7 +178,7 @@ Result<void> forget_found(std::span<const Change> changes, system::Host& host) {
   for (const auto& change : changes) {
     if (!model::from_attributes<NvmeConnection>(change.after).line) gone.insert(change.key.id);
   }
-  std::erase_if(*found, [&](const auto& one) { return gone.contains(one.substr(0, one.find(' '))); });
+  std::erase_if(*found, [&](const auto& text) { return gone.contains(text.substr(0, text.find(' '))); });
   return found->size() == known ? Result<void>{} : write_nvme_found(*found, host);
 }
 

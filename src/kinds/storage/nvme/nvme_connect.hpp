@@ -7,7 +7,7 @@
 
 #include "base/error.hpp"
 #include "formats/discovery_conf.hpp"
-#include "kinds/storage/surroundings.hpp"
+#include "kinds/storage/sessions.hpp"
 #include "model/change.hpp"
 #include "system/host.hpp"
 

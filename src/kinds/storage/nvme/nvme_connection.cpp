@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <map>
 #include <utility>
@@ -12,10 +11,10 @@
 #include "formats/discovery_conf.hpp"
 #include "kinds/abilities.hpp"
 #include "kinds/entry.hpp"
-#include "kinds/host/package_table.hpp"
 #include "kinds/storage/nvme/nvme_connect.hpp"
 #include "kinds/storage/nvme/nvme_connection_parse.hpp"
 #include "kinds/storage/nvme/nvme_found.hpp"
+#include "kinds/storage/sessions.hpp"
 #include "kinds/storage/surroundings.hpp"
 #include "kinds/units.hpp"
 
@@ -93,10 +92,8 @@ class NvmeConnectionKind final : public Kind, public NeedsWatching, public MayBe
       if (address == nullptr) continue;  // reported already, by the grammar
       const auto id = model::text_of(address->value);
       auto desired = desired_of(*section, fields(), {std::string(kConnectionKind), id}, "NVMe target " + id);
-      desired.settings["line"] = nvme_line_of(*section, id, diagnostics);
-      desired.settings["at_boot"] = true;
-      desired.settings["connected"] = true;
-      for (const auto* field : {"line", "at_boot", "connected"}) desired.origins[field] = section->where;
+      set_derived(desired, "line", nvme_line_of(*section, id, diagnostics), section->where);
+      for (const auto* field : {"at_boot", "connected"}) set_derived(desired, field, true, section->where);
       out.push_back(std::move(desired));
     }
   }
@@ -120,10 +117,6 @@ class NvmeConnectionKind final : public Kind, public NeedsWatching, public MayBe
       unit = std::move(*asked);
     }
     for (const auto& [address, line] : conf->ours) {
-      Observed observed;
-      observed.key = {std::string(kConnectionKind), address};
-      observed.label = "NVMe target " + address;
-      observed.ours_by_nature = true;
       NvmeConnection now, facts;
       now.line = line;
       if (*at_boot) now.at_boot = true;
@@ -137,9 +130,8 @@ class NvmeConnectionKind final : public Kind, public NeedsWatching, public MayBe
         now.connected = true;  // as far as anybody can make it
         facts.job = unit->job;
       }
-      observed.settings = model::to_attributes(now);
-      observed.facts = model::to_attributes(facts);
-      out.push_back(std::move(observed));
+      out.push_back(observed_in_own_file({std::string(kConnectionKind), address}, "NVMe target " + address,
+                                         model::to_attributes(now), model::to_attributes(facts)));
     }
     return out;
   }
@@ -152,11 +144,8 @@ class NvmeConnectionKind final : public Kind, public NeedsWatching, public MayBe
     const bool ours = !conf->ours.empty();
     report_damage(conf->damage, kDiscoveryFile, kConnectionKind, desired, ours, diagnostics);
     hold_damaged(conf->damage, std::string(kDiscoveryFile), kConnectionKind, ours, desired);
-    const bool any = std::any_of(desired.begin(), desired.end(), [](const Desired& resource) {
-      return resource.key.kind == kConnectionKind && !resource.settings.empty();
-    });
-    if (!any) return;
-    const auto why_not = world.offline() ? std::string() : why_nothing_connects(host);
+    if (!wants_any(desired, kConnectionKind)) return;
+    const auto why_not = world.offline() ? std::string() : why_no_unit(kConnectUnit, "nvme-cli", host);
     for (auto& resource : desired) {
       if (resource.key.kind != kConnectionKind || resource.settings.empty()) continue;
       if (const auto at = conf->others_lead.find(resource.key.id); at != conf->others_lead.end()) {
@@ -168,9 +157,7 @@ class NvmeConnectionKind final : public Kind, public NeedsWatching, public MayBe
              {}});
       }
       if (world.offline()) resource.settings.erase("connected");
-      if (why_not.empty()) continue;
-      resource.pending = why_not;
-      resource.settings.clear();
+      if (!why_not.empty()) postpone(resource, why_not);
     }
   }
 
@@ -230,14 +217,6 @@ class NvmeConnectionKind final : public Kind, public NeedsWatching, public MayBe
         world.once("nvme connections to go", [&] { return leaving_connections(desired, host); });
     return why_sessions_held(leaving, key.id, nvme_disk_uses(host),
                              "it is disconnected once nothing uses it");
-  }
-
- private:
-  static std::string why_nothing_connects(system::Host& host) {
-    const auto unit = observe_unit(kConnectUnit, host);
-    if (!unit || !*unit) return "no systemd answers here";
-    if ((*unit)->there()) return {};
-    return fmt::format("there is no {}{}", kConnectUnit, how_to_get(*find_package("nvme-cli"), host.files));
   }
 };
 

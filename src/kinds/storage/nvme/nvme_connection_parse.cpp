@@ -7,6 +7,7 @@
 #include <limits>
 #include <string_view>
 
+#include "kinds/entry.hpp"
 #include "kinds/storage/nvme/nvme_connection.hpp"
 #include "kinds/storage/target_entry.hpp"
 
@@ -72,10 +73,8 @@ std::string nvme_line_of(const model::Section& section, const std::string& addre
     if (given == nullptr) continue;
     const auto* number = std::get_if<std::int64_t>(&given->value);
     if (number == nullptr) continue;  // reported already, by the grammar
-    if (*number < least || *number > most) {
-      report_entry_error(section, given->where, key,
-                         fmt::format("{} is out of range; must be from {} to {}", *number, least, most), "",
-                         diagnostics);
+    if (const auto why = why_out_of_range(*number, least, most); !why.empty()) {
+      report_entry_error(section, given->where, key, why, "", diagnostics);
       continue;
     }
     line += fmt::format(" {}={}", option, *number);

@@ -51,7 +51,7 @@ Result<void> write_nvme_found(const std::set<std::string>& found, system::Host& 
   const std::string path(kNvmeFoundFile);
   if (found.empty()) return host.files.remove(path);
   std::string text = "# NVMe controllers that were connected by others: boot, address, name, subsystem.\n";
-  for (const auto& one : found) text += fmt::format("{} {}\n", host.boot_id, one);
+  for (const auto& controller : found) text += fmt::format("{} {}\n", host.boot_id, controller);
   return host.files.write(path, text);
 }
 
@@ -59,11 +59,12 @@ Result<NvmeControllers> observe_nvme_controllers(system::Host& host) {
   const auto all = host.nvme_host.observe();
   if (!all) return base::fail(all.error());
   NvmeControllers out;
-  for (const auto& one : *all) {
-    if (one.transport != "rdma" || one.subsystem == "nqn.2014-08.org.nvmexpress.discovery") continue;
-    if (one.state == "deleting" || one.state == "dead") continue;
-    const auto address = model::IpAddress::parse(one.address);
-    out.emplace(address ? address->text() : one.address, one);
+  for (const auto& controller : *all) {
+    if (controller.transport != "rdma" || controller.subsystem == "nqn.2014-08.org.nvmexpress.discovery")
+      continue;
+    if (controller.state == "deleting" || controller.state == "dead") continue;
+    const auto address = model::IpAddress::parse(controller.address);
+    out.emplace(address ? address->text() : controller.address, controller);
   }
   return out;
 }

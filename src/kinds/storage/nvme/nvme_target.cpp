@@ -13,7 +13,6 @@
 #include "base/text.hpp"
 #include "kinds/entry.hpp"
 #include "kinds/storage/nvme/nvme_target_parse.hpp"
-#include "kinds/storage/surroundings.hpp"
 #include "kinds/storage/target_entry.hpp"
 #include "model/inet_types.hpp"
 
@@ -40,10 +39,6 @@ constexpr std::string_view kRdmaTransport = "rdma";
 
 using Texts = std::vector<std::string>;
 
-bool in(const Texts& list, const std::string& text) {
-  return std::find(list.begin(), list.end(), text) != list.end();
-}
-
 std::string listener_of(const NvmePort& port) {
   const auto address = model::IpAddress::parse(port.address);  // others may spell it in another way
   return (address ? address->text() : port.address) + " " + port.service;
@@ -64,13 +59,15 @@ NvmeNamespace namespace_of(const std::string& nqn, const std::string& text) {
   return out;
 }
 
-std::string text_of_namespace(const NvmeNamespace& one) {
-  return fmt::format("{} {}{}", one.nsid, one.device, one.enabled ? "" : kDisabled);
+std::string device_of_namespace(const std::string& text) { return namespace_of({}, text).device; }
+
+std::string text_of_namespace(const NvmeNamespace& space) {
+  return fmt::format("{} {}{}", space.nsid, space.device, space.enabled ? "" : kDisabled);
 }
 
 const NvmeSubsystem* find_subsystem(const NvmeTargetState& state, const std::string& nqn) {
   const auto at = std::find_if(state.subsystems.begin(), state.subsystems.end(),
-                               [&](const auto& one) { return one.nqn == nqn; });
+                               [&](const auto& subsystem) { return subsystem.nqn == nqn; });
   return at == state.subsystems.end() ? nullptr : &*at;
 }
 
@@ -81,7 +78,7 @@ std::map<std::string, Texts> listeners_of(const NvmeTargetState& state) {
     if (port.transport != kRdmaTransport) continue;
     for (const auto& nqn : port.subsystems) out[nqn].push_back(listener_of(port));
   }
-  for (auto& one : out) std::sort(one.second.begin(), one.second.end());
+  for (auto& listed : out) std::sort(listed.second.begin(), listed.second.end());
   return out;
 }
 
@@ -90,20 +87,20 @@ NvmeTargetSubsystem settings_of(const NvmeSubsystem& subsystem, Texts listeners)
   out.any_host = subsystem.any_host;
   if (!subsystem.hosts.empty()) out.hosts = subsystem.hosts;
   Texts namespaces;
-  for (const auto& one : subsystem.namespaces) namespaces.push_back(text_of_namespace(one));
+  for (const auto& space : subsystem.namespaces) namespaces.push_back(text_of_namespace(space));
   if (!listeners.empty()) out.listeners = std::move(listeners);
   if (!namespaces.empty()) out.namespaces = std::move(namespaces);
   return out;
 }
 
 /// Whether a host that is named now is not any more.
-bool excludes(const Texts& wanted, const Texts& now) {
-  return std::any_of(now.begin(), now.end(), [&](const std::string& host) { return !in(wanted, host); });
+bool excludes(const std::optional<Texts>& wanted, const std::optional<Texts>& now) {
+  return !missing_from(wanted, now).empty();
 }
 
 /// In Change::carried: a namespace that was there, with its UUID, for undoing.
-std::string carried_namespace(const NvmeNamespace& one) {
-  return fmt::format("{} {}", one.uuid, text_of_namespace(one));
+std::string carried_namespace(const NvmeNamespace& space) {
+  return fmt::format("{} {}", space.uuid, text_of_namespace(space));
 }
 
 /// Brings one subsystem to the settings of a change, whatever it is like. The ports in `state`, which other
@@ -118,7 +115,7 @@ class SubsystemWriter {
     if (now == nullptr) return {};
     // Undoing could not offer it there again.
     for (const auto& port : state.ports) {
-      if (port.transport != kRdmaTransport && in(port.subsystems, nqn_))
+      if (port.transport != kRdmaTransport && lists(port.subsystems, nqn_))
         return base::fail(base::Code::kBusy,
                           fmt::format("{}: port {} ({}) offers it, too; withdraw it there first", nqn_,
                                       port.id, port.transport));
@@ -145,7 +142,7 @@ class SubsystemWriter {
   /// The kernel refuses names while any host may connect, and the other way round.
   Result<void> admit(const NvmeTargetSubsystem& wanted, const NvmeSubsystem& now) {
     const bool any = wanted.any_host.value_or(false);
-    excludes_ = !any && (now.any_host || excludes(wanted.hosts.value_or(Texts{}), now.hosts));
+    excludes_ = !any && (now.any_host || excludes(wanted.hosts, now.hosts));
     if (!any && now.any_host) {
       if (auto done = target_.set_any_host(nqn_, false); !done) return done;
     }
@@ -155,11 +152,11 @@ class SubsystemWriter {
 
   Result<void> name_hosts(const Texts& wanted, const NvmeSubsystem& now) {
     for (const auto& host : now.hosts) {
-      if (in(wanted, host)) continue;
+      if (lists(wanted, host)) continue;
       if (auto done = target_.disallow_host(nqn_, host); !done) return done;
     }
     for (const auto& host : wanted) {
-      if (in(now.hosts, host)) continue;
+      if (lists(now.hosts, host)) continue;
       if (auto done = target_.allow_host(nqn_, host); !done) return done;
     }
     return {};
@@ -167,20 +164,20 @@ class SubsystemWriter {
 
   Result<void> hold_namespaces(const Texts& wanted, const NvmeSubsystem& now) {
     std::set<int> kept;
-    for (const auto& one : now.namespaces) {
-      if (in(wanted, text_of_namespace(one))) {
-        kept.insert(one.nsid);
-      } else if (auto done = target_.remove_namespace(nqn_, one.nsid); !done) {
+    for (const auto& space : now.namespaces) {
+      if (lists(wanted, text_of_namespace(space))) {
+        kept.insert(space.nsid);
+      } else if (auto done = target_.remove_namespace(nqn_, space.nsid); !done) {
         return done;
       }
     }
     for (const auto& text : wanted) {
-      auto one = namespace_of(nqn_, text);
-      if (kept.contains(one.nsid)) continue;
+      auto space = namespace_of(nqn_, text);
+      if (kept.contains(space.nsid)) continue;
       for (const auto& then : carried_) {
-        if (then.ends_with(" " + text)) one.uuid = then.substr(0, then.find(' '));
+        if (then.ends_with(" " + text)) space.uuid = then.substr(0, then.find(' '));
       }
-      if (auto done = target_.make_namespace(nqn_, one); !done) return done;
+      if (auto done = target_.make_namespace(nqn_, space); !done) return done;
     }
     return {};
   }
@@ -189,7 +186,7 @@ class SubsystemWriter {
     std::set<int> gone;
     for (auto& port : state.ports) {
       if (port.transport != kRdmaTransport) continue;
-      const bool offered = in(port.subsystems, nqn_), wants = in(wanted, listener_of(port));
+      const bool offered = lists(port.subsystems, nqn_), wants = lists(wanted, listener_of(port));
       if (offered && (!wants || excludes_)) {
         if (auto done = target_.withdraw(port.id, nqn_); !done) return done;
         std::erase(port.subsystems, nqn_);
@@ -209,7 +206,7 @@ class SubsystemWriter {
         if (!made) return base::fail(made.error());
         at = state.ports.insert(state.ports.end(), std::move(*made));
       }
-      if (in(at->subsystems, nqn_)) continue;
+      if (lists(at->subsystems, nqn_)) continue;
       if (auto done = target_.offer(at->id, nqn_); !done) return done;
       at->subsystems.push_back(nqn_);
     }
@@ -274,25 +271,10 @@ class NvmeTargetKind final : public Kind {
 
   void check(std::vector<Desired>& desired, const std::vector<Observed>& observed, World& world,
              Diagnostics& diagnostics) const override {
-    const auto now = model::by_key(observed);
-    std::set<std::string> mounted;
-    const auto addresses = given_addresses(desired);
-    for (auto& resource : desired) {
-      if (resource.key.kind != kNvmeTargetKind) continue;
-      if (world.offline()) {
-        resource.settings.clear();
-        continue;
-      }
-      drop_empty_settings(resource, now);
-      if (mounted.empty()) mounted = mounted_devices(world.host().files);
-      const auto wanted = model::from_attributes<NvmeTargetSubsystem>(resource.settings);
-      need_addresses(resource, wanted.listeners.value_or(Texts{}), addresses);
-      for (const auto& text : wanted.namespaces.value_or(Texts{})) {
-        const auto device = namespace_of(resource.key.id, text).device;
-        if (mounted.contains(device))
-          report_mounted(resource, "namespaces", "namespace", device, diagnostics);
-      }
-    }
+    check_targets(
+        desired, observed, *this,
+        {.portals = "listeners", .disks = "namespaces", .child = "namespace", .path = device_of_namespace},
+        world, diagnostics);
   }
 
   Result<void> prepare(std::span<Change*> changes, World& world) const override {
@@ -301,21 +283,17 @@ class NvmeTargetKind final : public Kind {
     if (!state) return base::fail(state.error());
     for (auto* change : changes) {
       if (const auto* subsystem = *state ? find_subsystem(**state, change->key.id) : nullptr) {
-        for (const auto& one : subsystem->namespaces) change->carried.push_back(carried_namespace(one));
+        for (const auto& space : subsystem->namespaces) change->carried.push_back(carried_namespace(space));
       }
       const auto now = model::from_attributes<NvmeTargetSubsystem>(change->before);
       const auto then = change->operation == model::Operation::kDelete ? NvmeTargetSubsystem{}
                                                                        : complete_subsystem(*change);
-      for (const auto& text : now.namespaces.value_or(Texts{})) {
-        if (!in(then.namespaces.value_or(Texts{}), text))
-          change->interrupts.push_back(fmt::format("hosts lose namespace {} of {}", text, change->label));
-      }
-      for (const auto& text : now.listeners.value_or(Texts{})) {
-        if (!in(then.listeners.value_or(Texts{}), text))
-          change->interrupts.push_back(
-              fmt::format("hosts that are connected to {} by {} lose it", change->label, text));
-      }
-      const bool fewer = excludes(then.hosts.value_or(Texts{}), now.hosts.value_or(Texts{}));
+      for (const auto& text : missing_from(then.namespaces, now.namespaces))
+        change->interrupts.push_back(fmt::format("hosts lose namespace {} of {}", text, change->label));
+      for (const auto& text : missing_from(then.listeners, now.listeners))
+        change->interrupts.push_back(
+            fmt::format("hosts that are connected to {} by {} lose it", change->label, text));
+      const bool fewer = excludes(then.hosts, now.hosts);
       if (change->operation != model::Operation::kDelete && then.any_host != true &&
           (now.any_host == true || fewer))
         change->interrupts.push_back(

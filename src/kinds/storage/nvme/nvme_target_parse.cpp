@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "kinds/entry.hpp"
 #include "kinds/storage/nvme/nvme_target.hpp"
 #include "kinds/storage/target_entry.hpp"
 #include "model/inet_types.hpp"
@@ -66,9 +67,10 @@ class TargetEntry {
   void listeners() {
     const auto* addresses = section_.find("addresses");
     const auto wanted = model::from_attributes<NvmeTargetSubsystem>(desired_.policy);
-    desired_.settings["listeners"] = value_of_set(
-        portals_of(section_, wanted.addresses, wanted.port ? wanted.port->number : kNvmePort, diagnostics_));
-    desired_.origins["listeners"] = addresses == nullptr ? section_.where : addresses->where;
+    set_derived(desired_, "listeners",
+                value_of_set(portals_of(section_, wanted.addresses,
+                                        wanted.port ? wanted.port->number : kNvmePort, diagnostics_)),
+                addresses == nullptr ? section_.where : addresses->where);
   }
 
   void namespaces() {
@@ -80,9 +82,8 @@ class TargetEntry {
       const auto* device = child.find("device");
       if (nsid == nullptr) continue;  // reported already, by the grammar
       const auto number = std::get<std::int64_t>(nsid->value);
-      if (number < 1 || number > kNsidMost) {
-        wrong(nsid->where, "namespace.nsid",
-              fmt::format("{} is out of range; must be from 1 to {}", number, kNsidMost), "");
+      if (const auto why = why_out_of_range(number, 1, kNsidMost); !why.empty()) {
+        wrong(nsid->where, "namespace.nsid", why, "");
       } else if (device == nullptr) {
         wrong(child.where, "namespace.device", "is missing", "device = \"/dev/disk/by-id/…\"");
       } else {
@@ -92,10 +93,7 @@ class TargetEntry {
         devices.emplace(number, path);
       }
     }
-    Texts out;
-    for (const auto& [number, device] : devices) out.push_back(fmt::format("{} {}", number, device));
-    desired_.settings["namespaces"] = out.empty() ? model::Value{} : model::Value{std::move(out)};
-    desired_.origins["namespaces"] = section_.where;
+    set_derived(desired_, "namespaces", value_of_numbered(devices), section_.where);
   }
 
   /// nvmet gives each namespace a UUID of its own.

@@ -32,6 +32,7 @@ namespace {
 
 constexpr std::string_view kSrpKind = "srp_initiator";
 constexpr std::string_view kSrpId = "rules";
+constexpr std::string_view kSrpLabel = "SRP initiator";
 const std::string kSrpUnit = "srp_daemon.service";
 constexpr std::string_view kSrpInstances = "srp_daemon_port@.service";
 constexpr std::size_t kTargetsNamed = 3;
@@ -93,11 +94,10 @@ class SrpInitiatorKind final : public Kind, public NeedsWatching {
     }
     Desired desired;
     desired.key = {std::string(kSrpKind), std::string(kSrpId)};
-    desired.label = "SRP initiator";
+    desired.label = kSrpLabel;
     desired.where = section.where;
-    desired.settings["rules"] = std::move(lines);
-    desired.settings["in_force"] = true;
-    for (const auto* field : {"rules", "in_force"}) desired.origins[field] = section.where;
+    set_derived(desired, "rules", std::move(lines), section.where);
+    set_derived(desired, "in_force", true, section.where);
     out.push_back(std::move(desired));
   }
 
@@ -120,13 +120,8 @@ class SrpInitiatorKind final : public Kind, public NeedsWatching {
         facts.logged_in->push_back(text_of(session));
       }
     }
-    Observed observed;
-    observed.key = {std::string(kSrpKind), std::string(kSrpId)};
-    observed.label = "SRP initiator";
-    observed.settings = model::to_attributes(now);
-    observed.facts = model::to_attributes(facts);
-    observed.ours_by_nature = true;
-    out.push_back(std::move(observed));
+    out.push_back(observed_in_own_file({std::string(kSrpKind), std::string(kSrpId)}, std::string(kSrpLabel),
+                                       model::to_attributes(now), model::to_attributes(facts)));
     return out;
   }
 
@@ -140,11 +135,10 @@ class SrpInitiatorKind final : public Kind, public NeedsWatching {
       if (world.offline()) continue;
       const auto unit = observe_unit(kSrpUnit, host);
       if (unit && !*unit) {
-        resource.pending = "no systemd answers here";
+        postpone(resource, kNoSystemd);
       } else if (unit && !(*unit)->there()) {
-        resource.pending = "there is no srp_daemon" + how_to_get(*find_package("srptools"), host.files);
+        postpone(resource, without_program("srp_daemon", "srptools", host.files));
       }
-      if (resource.pending) resource.settings.clear();
     }
   }
 
@@ -181,11 +175,9 @@ class SrpInitiatorKind final : public Kind, public NeedsWatching {
     if (!sessions || !wanted.rules) return verdict;
     const auto missing = not_logged_in(*wanted.rules, *sessions);
     if (missing.empty()) return verdict;
-    const auto shown = std::min(missing.size(), kTargetsNamed);
     verdict.sort = Verdict::Sort::kPending;
-    verdict.reason = "not logged in to " + base::join(std::span(missing).first(shown), " and ");
-    if (missing.size() > shown) verdict.reason += fmt::format(" and {} more", missing.size() - shown);
-    verdict.reason += "; `ibsrpdm -c` lists what the fabric offers";
+    verdict.reason = fmt::format("not logged in to {}; `ibsrpdm -c` lists what the fabric offers",
+                                 base::join_first(kTargetsNamed, missing, " and "));
     return verdict;
   }
 
@@ -194,23 +186,23 @@ class SrpInitiatorKind final : public Kind, public NeedsWatching {
   }
 
  private:
-  static void refuse_foreign_file(const Desired& one, system::Files& files, Diagnostics& diagnostics) {
+  static void refuse_foreign_file(const Desired& resource, system::Files& files, Diagnostics& diagnostics) {
     const auto text = content_of(files, kSrpRulesFile);
     if (!text || text->empty() || is_our_srp_file(*text)) return;
     diagnostics.push_back({Severity::kError,
-                           one.where,
+                           resource.where,
                            fmt::format("{}: is there already, and is not ours", kSrpRulesFile),
                            "write its rules as [[srp_rule]], and move it away",
                            {}});
   }
 
-  static void warn_of_own_rules(const Desired& one, system::Files& files, Diagnostics& diagnostics) {
+  static void warn_of_own_rules(const Desired& resource, system::Files& files, Diagnostics& diagnostics) {
     const auto text = files.read_linked(std::string(kSrpDaemonFile));
     const int line = text && *text ? first_srp_rule(**text) : 0;
     if (line == 0) return;
     diagnostics.push_back(
         {Severity::kWarning,
-         one.where,
+         resource.where,
          fmt::format("{}:{}: srp_daemon does not read this rule while the document has rules "
                      "of its own",
                      kSrpDaemonFile, line),

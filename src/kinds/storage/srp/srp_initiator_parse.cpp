@@ -10,6 +10,7 @@
 
 #include "base/text.hpp"
 #include "formats/srp_rules.hpp"
+#include "kinds/entry.hpp"
 #include "kinds/storage/srp/srp_initiator.hpp"
 #include "model/limits.hpp"
 
@@ -131,9 +132,8 @@ class SrpEntries {
       const auto* truth = std::get_if<bool>(&entry->value);
       const auto number =
           truth != nullptr ? static_cast<std::int64_t>(*truth) : std::get<std::int64_t>(entry->value);
-      if (number < least || number > most) {
-        wrong(entry->where, key,
-              fmt::format("{} is out of range; must be from {} to {}", number, least, most), "");
+      if (auto why = why_out_of_range(number, least, most); !why.empty()) {
+        wrong(entry->where, key, std::move(why), "");
         continue;
       }
       out.push_back(fmt::format("{}={}", key, number));
