@@ -90,13 +90,15 @@ Result<void> take_down(const std::vector<Change>& changes, system::Host& host) {
 }
 
 /// Has NetworkManager make an interface again for the profile that it had it for. False where there was none,
-/// or it does not come up: then the interface is made as it was.
-bool brought_back(const Change& change, system::Host& host) {
+/// or it does not come up: then the interface is made as it was. `state`: of NetworkManager, read for the
+/// first of them.
+bool brought_back(const Change& change, std::optional<Result<std::optional<NmState>>>& state,
+                  system::Host& host) {
   const auto uuid = profile_of(change);
   if (!uuid) return false;
-  const auto state = host.network_manager.observe();
-  if (!state || !*state) return false;
-  if (is_active(**state, *uuid)) return true;
+  if (!state) state.emplace(host.network_manager.observe());
+  if (!*state || !**state) return false;
+  if (is_active(***state, *uuid)) return true;
   return delete_children({&change, 1}, host) && host.network_manager.activate(*uuid, "", kActivation);
 }
 
@@ -113,9 +115,10 @@ bool changes_hands(const Change& change) {
 Result<void> update_or_hand_over(std::span<const Change> changes, system::Host& host) {
   std::vector<Change> going, ours;
   const auto theirs = nm_profiles(host.files);
+  std::optional<Result<std::optional<NmState>>> state;
   for (const auto& change : changes) {
     if (!hands_over(change)) {
-      if (!brought_back(change, host)) ours.push_back(change);
+      if (!brought_back(change, state, host)) ours.push_back(change);
     } else if (!theirs.contains(change.key.id)) {
       going.push_back(change);
     }
@@ -129,7 +132,7 @@ Result<void> carry_profiles(std::span<Change*> changes, const World& world) {
   if (std::none_of(changes.begin(), changes.end(), [](const Change* one) { return hands_over(*one); }))
     return {};
   auto& host = world.host();
-  const auto state = host.network_manager.observe();
+  const auto& state = world.network_manager();
   if (!state) return base::fail(state.error());
   if (!*state) return {};
   for (auto* change : changes) {
@@ -191,7 +194,7 @@ void hand_to_network_manager(std::vector<Desired>& desired, const std::vector<Ob
     const auto at = interfaces.find(profile.key.id);
     if (at == interfaces.end()) continue;
     if (!runs) {
-      const auto state = world.host().network_manager.observe();
+      const auto& state = world.network_manager();
       runs = state && *state;
     }
     if (!*runs) return;
