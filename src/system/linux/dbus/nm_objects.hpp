@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// NetworkManager's objects, all by one call or one by one. On a host with hundreds of interfaces all of them
-// are hundreds of kilobytes, which NetworkManager puts together while it has other things to do: what a run
-// asks again and again it asks of one object. Sources: org.freedesktop.DBus.ObjectManager,
-// org.freedesktop.DBus.Properties.
+// NetworkManager's objects, all by one call or one by one. On a host with hundreds of interfaces all objects
+// are hundreds of kilobytes, and NetworkManager is busy while it collects them: repeated questions of a run
+// are about single objects. Sources: org.freedesktop.DBus.ObjectManager, org.freedesktop.DBus.Properties.
 #pragma once
 
 #include <cstdint>
@@ -60,7 +59,7 @@ class NmObjects {
 /// Which connection a profile is up by, asked of single objects that are not known yet.
 class NmActives {
  public:
-  /// What a reading of all objects says.
+  /// Takes over the connections from a reading of all objects.
   void learn(const NmObjects& objects);
   /// Path of the connection by which a profile is up, or on its way up or down; empty without one.
   base::Result<std::string> path_of(SystemBus& bus, const std::string& uuid, const std::string& what);
