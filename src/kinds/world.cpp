@@ -140,6 +140,10 @@ model::Backend World::manager() const {
   return *manager_;
 }
 
+const base::Result<std::optional<system::NmState>>& World::network_manager() const {
+  return once("NetworkManager", [this] { return host_->network_manager.observe(); });
+}
+
 void World::track(const model::Key& key, const KnownIdentity& known_identity) {
   auto& all = tracked_[key];
   if (!known_identity.instance.empty()) all.instance = known_identity.instance;

@@ -108,6 +108,9 @@ class World {
   /// was decided before. Asked for once; auto without a host.
   [[nodiscard]] model::Backend manager() const;
 
+  /// The state of NetworkManager, nothing while it does not run. Asked for once: it reads all its objects.
+  [[nodiscard]] const base::Result<std::optional<system::NmState>>& network_manager() const;
+
   /// The outcome of a look, or of what follows from looks and from the document, made at the first question:
   /// many resources ask the same. `name` names it among all kinds.
   template <class Look>

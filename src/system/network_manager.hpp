@@ -38,7 +38,8 @@ class NetworkManager {
  public:
   virtual ~NetworkManager() = default;
 
-  /// Nothing when it does not run (it is not started by this).
+  /// Nothing when it does not run (it is not started by this). It reads all that NetworkManager has, so once
+  /// for a phase of a run: World::network_manager() keeps it.
   virtual base::Result<std::optional<NmState>> observe() = 0;
 
   /// Reads these keyfiles, new ones and changed ones (Settings.LoadConnections). An error names a file that
@@ -56,6 +57,10 @@ class NetworkManager {
 
   /// Returns when it is down. No error when it is not active.
   virtual base::Result<void> deactivate(const std::string& uuid) = 0;
+
+  /// The profile that an interface has, by its uuid: a few questions about single objects, unlike observe().
+  /// Empty without one, and while NetworkManager does not run or does not know the interface.
+  virtual base::Result<std::string> active_on(const std::string& interface) = 0;
 
   /// Takes over the profile as loaded without going down (Device.Reapply). kUnsupported when it holds a
   /// change that needs an activation.

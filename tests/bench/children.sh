@@ -1,31 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-# Runs in the guest: N children, RUNS runs of each way, one after the other.
+# Runs in the guest after measure.sh: N children, RUNS runs of each way, one after the other.
 systemctl stop NetworkManager 2>/dev/null
 lab-load ib:mlx4_0:1 pkeys=$((N + 2)) || { echo "the adapter cannot be loaded"; exit 1; }
 p=$(lab-net b001); ip link set $p up; sleep 1
 mkdir -p /etc/rdma-configd
-doc() { printf '[[ipoib]]\nguid = "00:02:c9:03:00:a0:b0:01"\n'; [ "$1" = 0 ] || for i in $(seq 1 $1); do printf '[[ipoib.pkey]]\npkey = 0x%x\nmode = "datagram"\nmtu = 2044\n' $((0x8000 + i)); done; }
+doc() { printf 'version = 1\n[[ipoib]]\nguid = "00:02:c9:03:00:a0:b0:01"\n'; [ "$1" = 0 ] || for i in $(seq 1 $1); do printf '[[ipoib.pkey]]\npkey = 0x%x\nmode = "datagram"\nmtu = 2044\n' $((0x8000 + i)); done; }
 doc $N > /tmp/full.toml; doc 0 > /tmp/none.toml
 for i in $(seq 1 $N); do c=$p.$(printf %04x $((0x8000 + i))); printf 'link add link %s name %s type ipoib pkey 0x%x\nlink set %s mtu 2044\nlink set %s up\n' $p $c $((0x8000 + i)) $c $c; done > /tmp/by-one
 for i in $(seq 1 $N); do printf 'link add link %s name %s type ipoib pkey 0x%x\n' $p $p.$(printf %04x $((0x8000 + i))) $((0x8000 + i)); done > /tmp/all
 for i in $(seq 1 $N); do printf 'link set %s mtu 2044\nlink set %s up\n' $p.$(printf %04x $((0x8000 + i))) $p.$(printf %04x $((0x8000 + i))); done >> /tmp/all
 for i in $(seq 1 $N); do echo "link del $p.$(printf %04x $((0x8000 + i)))"; done > /tmp/del
-now() { echo "${EPOCHREALTIME/./}"; }	# in microseconds; busybox knows no date +%N
-jiffies() { awk '/^cpu / { print $5, $2 + $3 + $4 + $5 + $6 + $7 + $8 }' /proc/stat; }
-quiet() {	# what the last command left the kernel to do (joins, freeing) is not the next one's
-	local a b
-	command -v udevadm >/dev/null && udevadm settle
-	for _ in $(seq 50); do
-		a=($(jiffies)); sleep .4; b=($(jiffies))
-		[ $(((b[0] - a[0]) * 100)) -lt $(((b[1] - a[1]) * 85)) ] || return
-	done
-}
-run() {	# NAME COMMAND...
-	local name=$1 a b rc; shift
-	quiet; a=$(now); "$@" >/tmp/out 2>&1; rc=$?; b=$(now)
-	[ $rc = 0 ] || { echo "$name: exit $rc"; tail -3 /tmp/out; }
-	echo $((b - a)) >> /tmp/t.$name
-}
 kids() { ls /sys/class/net | grep -c "^$p\."; }
 A="rdma-configctl --config"
 $A /tmp/none.toml apply --yes >/dev/null 2>&1
@@ -41,9 +25,6 @@ for r in $(seq $RUNS); do
 	run ip_make_all_then_up ip -batch /tmp/all
 	ip -batch /tmp/del
 done
-stat() { sort -n /tmp/t.$1 | awk -v n=$1 '{ t[NR] = $1 / 1000 } END { printf "%-22s median %8.1f ms   min %8.1f   max %8.1f\n", n, t[int((NR + 1) / 2)], t[1], t[NR] }'; }
-med() { sort -n /tmp/t.$1 | awk '{ t[NR] = $1 } END { print t[int((NR + 1) / 2)] }'; }
-ratio() { awk -v a=$(med $1) -v b=$(med $2) -v n="$1 / $2" 'BEGIN { printf "%-44s %.2f\n", n, a / b }'; }
 echo "$GUEST guest, $N P_Key interfaces, $RUNS interleaved runs"
 [ -z "$NOOP" ] || { stat ours_noop; stat ip_dump; ratio ours_noop ip_dump; exit; }
 for t in ours_make ip_make_one_by_one ip_make_all_then_up ours_remove ip_remove ours_noop ip_dump; do stat $t; done

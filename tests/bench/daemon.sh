@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Runs in the full guest: the daemon beside systemd-networkd and NetworkManager, first idle, then with N children.
+# Runs in the full guest after measure.sh: the daemon beside systemd-networkd and NetworkManager, first idle, then with N children.
 DAEMONS="rdma-configd systemd-networkd NetworkManager"
-now() { echo "${EPOCHREALTIME/./}"; }	# in microseconds
 property() { busctl get-property org.rdmaconfigd1 /org/rdmaconfigd1 org.rdmaconfigd1.Manager "$1"; }
 idle() { lab-wait 300 '[ "$(busctl get-property org.rdmaconfigd1 /org/rdmaconfigd1 org.rdmaconfigd1.Manager State)" = "s \"idle\"" ]' || echo "it never became idle"; udevadm settle; sleep 5; }
 pid() { systemctl show -P MainPID "$1"; }
@@ -19,9 +18,6 @@ wakeups() {	# WHEN
 	sleep 60
 	for unit in $DAEMONS; do printf 'wakeups in 60 s %-12s %-18s %d\n' "$1" "$unit" $(($(switches "$unit") - before[$unit])); done
 }
-med() { sort -n "/tmp/t.$1" | awk '{ t[NR] = $1 } END { print t[int((NR + 1) / 2)] }'; }
-stat() { sort -n "/tmp/t.$1" | awk -v n="$1" '{ t[NR] = $1 / 1000 } END { printf "%-34s median %9.1f ms   min %9.1f   max %9.1f\n", n, t[int((NR + 1) / 2)], t[1], t[NR] }'; }
-ratio() { awk -v a="$(med "$1")" -v b="$(med "$2")" -v n="$1 / $2" 'BEGIN { printf "%-60s %.2f\n", n, a / b }'; }
 took() { local name=$1 a; shift; a=$(now); "$@" >/tmp/out 2>&1 || { echo "$name: exit $?"; tail -3 /tmp/out; }; echo $(($(now) - a)) >>"/tmp/t.$name"; }
 starts() {	# WHEN: from the program's start to READY=1
 	local unit r

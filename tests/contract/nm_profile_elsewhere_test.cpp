@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// NetworkManager may take a port's profile for a P_Key interface of the port, which has its GUID.
+// NetworkManager may take a port's profile for a P_Key interface of the port, which has its GUID. And how
+// often a run reads all that it has.
+#include <fmt/format.h>
+
 #include "contract/commit_host.hpp"
 #include "kinds/address/nm_keyfile.hpp"
+#include "kinds/world.hpp"
 
 namespace rdmacfg::contract {
 namespace {
@@ -32,6 +36,52 @@ TEST(NmProfileElsewhere, IsBroughtToItsPort) {
   const auto report = host.hold();
   EXPECT_TRUE(applied(report)) << text_of(report);
   EXPECT_EQ(manager.dump(), before);
+}
+
+/// Readings in an apply that makes a profile for each of so many P_Key interfaces, and in one that takes them
+/// back.
+std::pair<int, int> readings_with(int children) {
+  std::string table = "\"0xffff\"", document = kNmProfileElsewhereDocument;
+  document.erase(document.find("[[ipoib.pkey]]"));
+  const auto without = document;
+  for (int i = 1; i <= children; ++i) {
+    table += fmt::format(", \"0x{:04x}\"", 0x8000 + i);
+    document += fmt::format(
+        "[[ipoib.pkey]]\npkey = 0x{:04x}\nipv4 = {{ addresses = [\"198.51.{}.1/24\"] }}\n", 0x8000 + i, i);
+  }
+  std::string machine = kNmProfileElsewhereMachine;
+  const std::string pkeys = "\"0xffff\", \"0x8002\"";
+  machine.replace(machine.find(pkeys), pkeys.size(), table);
+  Host host(FakeKernel::parse(machine));
+  auto& manager = host.kernel().network_manager;
+  const auto made = host.commit(document);
+  EXPECT_TRUE(applied(made)) << text_of(made);
+  EXPECT_GE(manager.activations, children + 1);
+  const int making = std::exchange(manager.readings, 0);
+  const auto removed = host.commit(without);
+  EXPECT_TRUE(applied(removed)) << text_of(removed);
+  return {making, manager.readings};
+}
+
+TEST(NmReadings, DoNotGrowWithTheInterfaces) {
+  const auto few = readings_with(2), many = readings_with(12);
+  EXPECT_GT(few.first, 0);
+  EXPECT_EQ(many, few);
+}
+
+TEST(NmReadings, AreKeptByWhatWasObserved) {
+  Host host(FakeKernel::parse(kNmProfileElsewhereMachine));
+  auto& manager = host.kernel().network_manager;
+  auto ports = host.kernel().host();
+  const auto world = kinds::World::observe(ports);
+  ASSERT_TRUE(world);
+  EXPECT_EQ(manager.readings, 0) << "a host without profiles is not asked";
+  for (int i = 0; i < 3; ++i) {
+    const auto& state = world->network_manager();
+    ASSERT_TRUE(state && *state);
+    EXPECT_FALSE((*state)->devices.empty());
+  }
+  EXPECT_EQ(manager.readings, 1);
 }
 
 }  // namespace

@@ -226,6 +226,7 @@ std::string FakeNetworkManager::dump() const {
 
 Result<std::optional<system::NmState>> FakeNetworkManager::observe() {
   if (!running) return std::optional<system::NmState>{};
+  ++readings;
   notice();
   system::NmState out;
   out.version = "1.42.4";
@@ -299,6 +300,16 @@ Result<void> FakeNetworkManager::deactivate(const std::string& uuid) {
   });
   if (err != 0) return fail_errno(err, what);
   return {};
+}
+
+Result<std::string> FakeNetworkManager::active_on(const std::string& interface) {
+  if (!running) return std::string();
+  notice();
+  for (const auto& [uuid, index] : active) {
+    const Interface* link = machine_.find(index);
+    if (link != nullptr && link->name == interface) return uuid;
+  }
+  return std::string();
 }
 
 Result<void> FakeNetworkManager::reapply(const std::string& interface) {

@@ -44,6 +44,7 @@ class FakeNetworkManager final : public system::NetworkManager {
   std::map<std::string, int> active{};          ///< uuid → index of the interface
   int activations = 0;
   int reapplies = 0;
+  int readings = 0;  ///< of all that it has, while it runs
 
   /// Starts it, as at boot: profiles with autoconnect come up.
   void start();
@@ -55,6 +56,7 @@ class FakeNetworkManager final : public system::NetworkManager {
   base::Result<void> activate(const std::string& uuid, const std::string& interface,
                               std::chrono::milliseconds deadline) override;
   base::Result<void> deactivate(const std::string& uuid) override;
+  base::Result<std::string> active_on(const std::string& interface) override;
   base::Result<void> reapply(const std::string& interface) override;
   void wait_for_release(std::span<const std::string> /*interfaces*/,
                         std::chrono::milliseconds /*deadline*/) override {}

@@ -71,6 +71,9 @@ class TapedNetworkManager final : public system::NetworkManager, Taped {
     return refuse_to_change();
   }
   Result<void> deactivate(Name /*uuid*/) override { return refuse_to_change(); }
+  Result<std::string> active_on(Name /*interface*/) override {
+    return refuse_to_change();
+  }  // asked by changes only
   Result<void> reapply(Name /*interface*/) override { return refuse_to_change(); }
   void wait_for_release(std::span<const std::string> /*interfaces*/,
                         std::chrono::milliseconds /*time*/) override {}

@@ -43,7 +43,7 @@ class LiveImport {
     // NetworkManager, which is to have what is adopted where it runs, names P_Key interfaces by itself.
     bool keeps_names = true;
     if (adopt_) {
-      const auto manager = world_.host().network_manager.observe();
+      const auto& manager = world_.network_manager();
       keeps_names = !manager || !*manager;
     }
     for (const auto* link : world_.parents()) {

@@ -7,6 +7,8 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <utility>
+#include <vector>
 
 #include "kinds/address/backend.hpp"
 #include "kinds/address/foreign_profiles.hpp"
@@ -53,18 +55,27 @@ std::optional<ChildProfile> child_profile(const std::string& file, const std::st
   return ChildProfile{sections["connection"]["uuid"], std::move(id)};
 }
 
-/// Whether a profile is somebody else's and for a P_Key interface: NetworkManager gives such an interface
-/// profiles of its own making, too, which go with it, and at times that of the port.
-bool makes_children(const NmState& state, const std::string& uuid, system::Files& files) {
+/// Profiles of others for P_Key interfaces, of all that NetworkManager has loaded.
+std::vector<ChildProfile> child_profiles(const NmState& state, system::Files& files) {
+  std::vector<ChildProfile> out;
+  for (const auto& file : state.files) {
+    if (nm_id(std::string_view(file).substr(file.rfind('/') + 1))) continue;
+    const auto text = files.read(file);
+    auto profile = text && *text ? child_profile(file, **text) : std::nullopt;
+    if (profile) out.push_back(std::move(*profile));
+  }
+  return out;
+}
+
+/// Whether a profile is one of these: NetworkManager gives P_Key interfaces profiles of its own making, too,
+/// which go with them, and at times that of the port.
+bool makes_children(const NmState& state, const std::vector<ChildProfile>& profiles,
+                    const std::string& uuid) {
   const auto active = std::find_if(state.active.begin(), state.active.end(),
                                    [&](const auto& connection) { return connection.uuid == uuid; });
-  return std::any_of(state.files.begin(), state.files.end(), [&](const std::string& file) {
-    if (nm_id(std::string_view(file).substr(file.rfind('/') + 1))) return false;
-    const auto text = files.read(file);
-    const auto profile = text && *text ? child_profile(file, **text) : std::nullopt;
-    if (!profile) return false;
-    return profile->uuid.empty() ? active != state.active.end() && active->id == profile->id
-                                 : profile->uuid == uuid;
+  return std::any_of(profiles.begin(), profiles.end(), [&](const ChildProfile& profile) {
+    return profile.uuid.empty() ? active != state.active.end() && active->id == profile.id
+                                : profile.uuid == uuid;
   });
 }
 
@@ -90,13 +101,15 @@ Result<void> take_down(const std::vector<Change>& changes, system::Host& host) {
 }
 
 /// Has NetworkManager make an interface again for the profile that it had it for. False where there was none,
-/// or it does not come up: then the interface is made as it was.
-bool brought_back(const Change& change, system::Host& host) {
+/// or it does not come up: then the interface is made as it was. `state`: of NetworkManager, read for the
+/// first of them.
+bool brought_back(const Change& change, std::optional<Result<std::optional<NmState>>>& state,
+                  system::Host& host) {
   const auto uuid = profile_of(change);
   if (!uuid) return false;
-  const auto state = host.network_manager.observe();
-  if (!state || !*state) return false;
-  if (is_active(**state, *uuid)) return true;
+  if (!state) state.emplace(host.network_manager.observe());
+  if (!*state || !**state) return false;
+  if (is_active(***state, *uuid)) return true;
   return delete_children({&change, 1}, host) && host.network_manager.activate(*uuid, "", kActivation);
 }
 
@@ -111,9 +124,10 @@ bool changes_hands(const Change& change) { return change.differs_in(kManagedBy);
 Result<void> update_or_hand_over(std::span<const Change> changes, system::Host& host) {
   std::vector<Change> going, ours;
   const auto theirs = nm_profiles(host.files);
+  std::optional<Result<std::optional<NmState>>> state;
   for (const auto& change : changes) {
     if (!hands_over(change)) {
-      if (!brought_back(change, host)) ours.push_back(change);
+      if (!brought_back(change, state, host)) ours.push_back(change);
     } else if (!theirs.contains(change.key.id)) {
       going.push_back(change);
     }
@@ -127,15 +141,17 @@ Result<void> carry_profiles(std::span<Change*> changes, const World& world) {
   if (std::none_of(changes.begin(), changes.end(), [](const Change* change) { return hands_over(*change); }))
     return {};
   auto& host = world.host();
-  const auto state = host.network_manager.observe();
+  const auto& state = world.network_manager();
   if (!state) return base::fail(state.error());
   if (!*state) return {};
+  std::optional<std::vector<ChildProfile>> profiles;  // read when the first interface asks
   for (auto* change : changes) {
     const auto* link = hands_over(*change) ? child_of(*change, world) : nullptr;
     if (link == nullptr) continue;
     for (const auto& device : (*state)->devices) {
       if (device.interface != link->name || device.active.empty()) continue;
-      if (!makes_children(**state, device.active, host.files)) continue;
+      if (!profiles) profiles = child_profiles(**state, host.files);
+      if (!makes_children(**state, *profiles, device.active)) continue;
       change->carried.insert(change->carried.begin(), std::string(kCarried) + device.active);
     }
   }
@@ -189,7 +205,7 @@ void hand_to_network_manager(std::vector<Desired>& desired, const std::vector<Ob
     const auto at = interfaces.find(profile.key.id);
     if (at == interfaces.end()) continue;
     if (!runs) {
-      const auto state = world.host().network_manager.observe();
+      const auto& state = world.network_manager();
       runs = state && *state;
     }
     if (!*runs) return;

@@ -126,14 +126,9 @@ bool misnamed(const ProfileStep& step, const system::Link& link) {
 /// Takes down what NetworkManager has on an interface, whoever's it is. By request: then it does not come up
 /// again by itself, as it does when the interface is merely deleted (nm-policy.c, device_state_changed()).
 Result<void> release(const std::string& interface, system::Host& host) {
-  const auto state = host.network_manager.observe();
-  if (!state) return base::fail(state.error());
-  if (!*state) return {};
-  for (const auto& device : (*state)->devices) {
-    if (device.interface == interface && !device.active.empty())
-      return host.network_manager.deactivate(device.active);
-  }
-  return {};
+  const auto profile = host.network_manager.active_on(interface);
+  if (!profile) return base::fail(profile.error());
+  return profile->empty() ? Result<void>{} : host.network_manager.deactivate(*profile);
 }
 
 /// NetworkManager that was restarted does not know any more that it has made P_Key interfaces.

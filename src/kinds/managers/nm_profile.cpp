@@ -162,7 +162,7 @@ class NmProfileKind final : public Kind, public ClearsAway, public HeldByPort {
       out.push_back(std::move(observed));
     }
     if (host.offline || (out.empty() && world.tracked(kNmProfileKind).empty())) return out;
-    const auto state = host.network_manager.observe();
+    const auto& state = world.network_manager();
     if (!state) return base::fail(state.error());
     if (!*state) return out;
     const auto addresses = host.inet.observe_addresses();
@@ -199,7 +199,7 @@ class NmProfileKind final : public Kind, public ClearsAway, public HeldByPort {
     });
     if (!any) return;
     if (!world.offline()) {
-      const auto state = world.host().network_manager.observe();
+      const auto& state = world.network_manager();
       const auto seen = model::by_key(observed);
       for (auto& resource : desired) {
         // Without its device a profile waits for it by itself.

@@ -51,6 +51,7 @@ std::string NetworkManager::active_path(const std::string& uuid) { return encode
 
 NetworkManager::NetworkManager() {
   peer_.on("GetManagedObjects", [this](auto* call) { return objects(call); });
+  peer_.on("Get", [this](auto* call) { return property(call); });
   peer_.on("LoadConnections", [this](auto* call) { return load(call); });
   peer_.on("GetConnectionByUuid", [this](auto* call) { return by_uuid(call); });
   peer_.on("Delete", [this](auto* call) { return remove(call); });
@@ -93,14 +94,44 @@ int NetworkManager::objects(sd_bus_message* call) {
     put_text(out, "Interface", name);
     const bool managed = std::find(unmanaged.begin(), unmanaged.end(), name) == unmanaged.end();
     out.put("{sv}", "Managed", "b", managed ? 1 : 0);
-    std::string active = "/";
-    for (const auto& [uuid, profile] : profiles) {
-      if (profile.active != 0 && profile.interface == name) active = active_path(uuid);
-    }
-    out.put("{sv}", "ActiveConnection", "o", active.c_str());
+    out.put("{sv}", "ActiveConnection", "o", active_on(name).c_str());
     end_object(out);
   }
   return out.close().send();
+}
+
+std::string NetworkManager::active_on(const std::string& interface) const {
+  for (const auto& [uuid, profile] : profiles) {
+    if (profile.active != 0 && profile.interface == interface) return active_path(uuid);
+  }
+  return "/";
+}
+
+int NetworkManager::property(sd_bus_message* call) {
+  const char *interface = nullptr, *name = nullptr;
+  if (const int status = sd_bus_message_read(call, "ss", &interface, &name); status < 0) return status;
+  const std::string path = sd_bus_message_get_path(call), wanted = name;
+  Writer out(call);
+  if (path == "/org/freedesktop/NetworkManager" && wanted == "ActiveConnections") {
+    out.open('v', "ao").open('a', "o");
+    for (const auto& [uuid, profile] : profiles) {
+      if (profile.active != 0) out.put("o", active_path(uuid).c_str());
+    }
+    return out.close().close().send();
+  }
+  const auto at = profiles.find(decoded(kActivePrefix, path.c_str()));
+  const bool active = at != profiles.end() && at->second.active != 0;
+  if (active && wanted == "Uuid") return out.put("v", "s", at->first.c_str()).send();
+  if (active && wanted == "State") return out.put("v", "u", at->second.active).send();
+  const auto device = decoded(kDevicePrefix, path.c_str());
+  if (std::find(devices.begin(), devices.end(), device) != devices.end()) {
+    const bool managed = std::find(unmanaged.begin(), unmanaged.end(), device) == unmanaged.end();
+    if (wanted == "Managed") return out.put("v", "b", managed ? 1 : 0).send();
+    if (wanted == "ActiveConnection") return out.put("v", "o", active_on(device).c_str()).send();
+  }
+  // GDBus, of an object that is not there
+  return sd_bus_reply_method_errorf(call, "org.freedesktop.DBus.Error.UnknownMethod",
+                                    "Object does not exist at path \"%s\"", path.c_str());
 }
 
 int NetworkManager::load(sd_bus_message* call) {

@@ -39,6 +39,8 @@ class NetworkManager {
 
  private:
   int objects(sd_bus_message* call);
+  int property(sd_bus_message* call);
+  [[nodiscard]] std::string active_on(const std::string& interface) const;  ///< "/" without one
   int load(sd_bus_message* call);
   int by_uuid(sd_bus_message* call);
   int remove(sd_bus_message* call);

@@ -25,6 +25,7 @@ using detail::BusCall;
 using detail::BusMessage;
 using detail::kNm;
 using detail::NmObjects;
+using detail::NmValue;
 
 constexpr const char* kNmPath = "/org/freedesktop/NetworkManager";
 constexpr const char* kSettings = "org.freedesktop.NetworkManager.Settings";
@@ -40,7 +41,7 @@ constexpr std::uint32_t kDeactivating = 3;
 // NM_CHECKPOINT_CREATE_FLAG_DELETE_NEW_CONNECTIONS is not asked for: profiles of other people that come in
 // the meantime are none of ours, and our own are taken back by their files.
 constexpr std::uint32_t kCheckpointFlags = 0;
-constexpr std::chrono::milliseconds kPoll(100);
+constexpr std::chrono::milliseconds kPoll(50);
 
 class DbusNetworkManager final : public NetworkManager {
  public:
@@ -50,6 +51,7 @@ class DbusNetworkManager final : public NetworkManager {
     if (!bus_.has_owner(kNm)) return std::optional<NmState>{};
     auto objects = NmObjects::read(bus_);
     if (!objects) return fail(objects.error());
+    actives_.learn(*objects);
     return std::optional(objects->state());
   }
 
@@ -88,16 +90,20 @@ class DbusNetworkManager final : public NetworkManager {
   void wait_for_release(std::span<const std::string> interfaces,
                         std::chrono::milliseconds deadline) override {
     const auto end = std::chrono::steady_clock::now() + deadline;
-    while (std::chrono::steady_clock::now() < end) {
-      const auto state = observe();
-      if (!state || !*state) return;
-      const auto& devices = (*state)->devices;
-      const bool held = std::any_of(devices.begin(), devices.end(), [&](const NmDevice& device) {
-        return device.managed &&
-               std::find(interfaces.begin(), interfaces.end(), device.interface) != interfaces.end();
-      });
-      if (!held) return;
-      std::this_thread::sleep_for(kPoll);
+    if (!bus_.has_owner(kNm)) return;
+    const auto objects = NmObjects::read(bus_);
+    if (!objects) return;
+    actives_.learn(*objects);
+    auto held = objects->managed(interfaces);
+    while (!held.empty() && std::chrono::steady_clock::now() < end) {
+      const auto managed = detail::nm_property(bus_, held.back(), kDevice, "Managed",
+                                               "asking whether an interface is managed");
+      if (!managed) return;
+      if (*managed == NmValue(true)) {
+        std::this_thread::sleep_for(kPoll);
+      } else {
+        held.pop_back();
+      }
     }
   }
 
@@ -123,13 +129,25 @@ class DbusNetworkManager final : public NetworkManager {
   }
 
   Result<void> deactivate(const std::string& uuid) override {
-    auto objects = NmObjects::read(bus_);
-    if (!objects) return fail(objects.error());
-    const auto path = objects->active_path(uuid);
-    if (path.empty()) return {};
     const auto what = fmt::format("taking down profile {}", uuid);
-    auto done = simple({kNm, kNmPath, kNm, "DeactivateConnection"}, what, "o", path.c_str());
+    const auto path = actives_.path_of(bus_, uuid, what);
+    if (!path) return fail(path.error());
+    if (path->empty()) return {};
+    auto done = simple({kNm, kNmPath, kNm, "DeactivateConnection"}, what, "o", path->c_str());
     return done ? wait_for_end(uuid, what) : done;
+  }
+
+  Result<std::string> active_on(const std::string& interface) override {
+    if (!bus_.has_owner(kNm)) return std::string();
+    const auto what = interface + ": asking NetworkManager for its profile";
+    std::string refusal;
+    const auto path = device(interface, what, &refusal);
+    if (!path && refusal == kUnknownDevice) return std::string();
+    if (!path) return fail(path.error());
+    const auto active = text_property(*path, kDevice, "ActiveConnection", what);
+    if (!active) return fail(active.error());
+    if (active->empty() || *active == "/") return std::string();
+    return text_property(*active, detail::kNmActive, "Uuid", what);
   }
 
   Result<void> reapply(const std::string& interface) override {
@@ -236,12 +254,21 @@ class DbusNetworkManager final : public NetworkManager {
     return std::string(path);
   }
 
+  /// Empty when the object is not there any more.
+  Result<std::string> text_property(const std::string& path, const char* interface, const char* property,
+                                    const std::string& what) {
+    const auto value = detail::nm_property(bus_, path, interface, property, what);
+    if (!value) return fail(value.error());
+    const auto* text = *value ? std::get_if<std::string>(&**value) : nullptr;
+    return text == nullptr ? std::string() : *text;
+  }
+
   Result<void> wait_for_end(const std::string& uuid, const std::string& what) {
     const auto end = std::chrono::steady_clock::now() + down_;
     for (;;) {
-      auto objects = NmObjects::read(bus_);
-      if (!objects) return fail(objects.error());
-      if (objects->active_path(uuid).empty()) return {};
+      const auto path = actives_.path_of(bus_, uuid, what);
+      if (!path) return fail(path.error());
+      if (path->empty()) return {};
       if (std::chrono::steady_clock::now() >= end)
         return fail(Code::kTimeout, what + ": it does not go down");
       std::this_thread::sleep_for(std::min(kPoll, down_));
@@ -252,11 +279,11 @@ class DbusNetworkManager final : public NetworkManager {
                         std::chrono::milliseconds deadline) {
     const auto end = std::chrono::steady_clock::now() + deadline;
     for (;;) {
-      auto objects = NmObjects::read(bus_);
-      if (!objects) return fail(objects.error());
-      const auto state = objects->number(active, std::string(detail::kNmActive), "State");
-      if (state == kActivated) return {};
-      if (!state || *state >= kDeactivating)
+      const auto value = detail::nm_property(bus_, active, detail::kNmActive, "State", what);
+      if (!value) return fail(value.error());
+      const auto* state = *value ? std::get_if<std::uint32_t>(&**value) : nullptr;
+      if (state != nullptr && *state == kActivated) return {};
+      if (state == nullptr || *state >= kDeactivating)
         return fail(Code::kRefused,
                     fmt::format("{}: it went down again (journalctl -u NetworkManager says why)", what));
       if (std::chrono::steady_clock::now() >= end)
@@ -267,6 +294,7 @@ class DbusNetworkManager final : public NetworkManager {
 
   std::chrono::milliseconds down_;
   detail::SystemBus bus_;
+  detail::NmActives actives_;
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 
 #include <array>
+#include <cerrno>
 #include <utility>
 
 #include "bus_fixture.hpp"
@@ -82,6 +83,9 @@ std::vector<NmRequest> nm_requests() {
       {"ActivateConnection",
        [](NetworkManager& manager) { return manager.activate(kUuid, "ib0", milliseconds(300)); }},
       {"DeactivateConnection", [](NetworkManager& manager) { return manager.deactivate(kUuid); }},
+      {"Get", [](NetworkManager& manager) { return manager.remove(kUuid); }},
+      {"Get", [](NetworkManager& manager) { return manager.deactivate(kUuid); }},
+      {"Get", [](NetworkManager& manager) { return manager.activate(kUuid, "ib0", milliseconds(300)); }},
       {"Reapply", [](NetworkManager& manager) { return manager.reapply("ib0"); }},
       {"GetDeviceByIpIface", checkpoint},
       {"CheckpointCreate", checkpoint},
@@ -166,6 +170,81 @@ TEST_F(OnNetworkManager, ActivatingAndDeactivating) {
   EXPECT_FALSE(ours->activate(kUuid, "ib7", seconds(60))) << "there is no such device";
 }
 
+TEST_F(OnNetworkManager, TheProfileOfAnInterface) {
+  add(kUuid, 2, "ib0");
+  set([](auto& state) { state.devices.emplace_back("ib1"); });
+  struct Case {
+    const char* interface;
+    std::string profile;
+  };
+  for (const auto& known : {Case{"ib0", kUuid}, Case{"ib1", ""}, Case{"ib7", ""}}) {
+    SCOPED_TRACE(known.interface);
+    const auto profile = ours->active_on(known.interface);
+    ASSERT_TRUE(profile);
+    EXPECT_EQ(*profile, known.profile);
+  }
+  EXPECT_EQ(manager->peer().calls("GetManagedObjects"), 0U);
+  for (const auto* member : {"GetDeviceByIpIface", "Get"}) {
+    SCOPED_TRACE(member);
+    manager->peer().play(member, error("org.freedesktop.DBus.Error.AccessDenied", "not for you"));
+    const auto profile = ours->active_on("ib0");
+    manager->peer().play(member, nullptr);
+    ASSERT_FALSE(profile);
+    EXPECT_EQ(profile.error().code, Code::kDenied);
+  }
+  manager.reset();
+  const auto none = ours->active_on("ib0");
+  ASSERT_TRUE(none) << "NetworkManager does not run";
+  EXPECT_EQ(*none, "");
+}
+
+// All objects of a host with hundreds of interfaces are hundreds of kilobytes: a run reads them once, and
+// what it does to one interface after the other asks about that one.
+TEST_F(OnNetworkManager, ManyInterfacesAreReadOnce) {
+  constexpr int kInterfaces = 100;
+  const auto uuid = [](int i) { return "uuid-" + std::to_string(i); };
+  const auto interface = [](int i) { return "ib0." + std::to_string(i); };
+  for (int i = 0; i < kInterfaces; ++i) add(uuid(i), 2, interface(i));
+  const auto state = ours->observe();
+  ASSERT_TRUE(state && *state);
+  for (int i = 0; i < kInterfaces; ++i) {
+    ASSERT_TRUE(ours->deactivate(uuid(i)));
+    ASSERT_TRUE(ours->activate(uuid(i), interface(i), seconds(60)));
+    const auto profile = ours->active_on(interface(i));
+    ASSERT_TRUE(profile);
+    EXPECT_EQ(*profile, uuid(i));
+    ASSERT_TRUE(ours->remove(uuid(i)));
+  }
+  EXPECT_EQ(manager->peer().locked([&] { return manager->profiles.size(); }), 0U);
+  EXPECT_EQ(manager->peer().calls("GetManagedObjects"), 1U);
+}
+
+TEST_F(OnNetworkManager, WithoutAReadingManyInterfacesAreReadOnceToo) {
+  for (int i = 0; i < 100; ++i) add("uuid-" + std::to_string(i), 2, "ib0." + std::to_string(i));
+  for (int i = 0; i < 100; ++i) ASSERT_TRUE(ours->deactivate("uuid-" + std::to_string(i)));
+  EXPECT_EQ(log().size(), 100U);
+  EXPECT_EQ(manager->peer().calls("GetManagedObjects"), 1U);
+}
+
+TEST_F(OnNetworkManager, ConnectionsOfOneThatWasRestartedAreAskedForAgain) {
+  // The same path, since it counts from the beginning, has another profile.
+  add(kUuid, 2, "ib0");
+  ASSERT_TRUE(ours->observe());
+  const auto path = fakes::bus::NetworkManager::active_path(kUuid);
+  manager.reset();
+  manager.emplace();
+  add(kOtherUuid, 2, "ib0");
+  manager->peer().play("Get", [&](sd_bus_message* call) {
+    const char *of = nullptr, *name = nullptr;
+    if (sd_bus_message_read(call, "ss", &of, &name) < 0) return -EINVAL;
+    if (std::string(name) == "ActiveConnections")
+      return sd_bus_reply_method_return(call, "v", "ao", 1, path.c_str());
+    return sd_bus_reply_method_return(call, "v", "s", kOtherUuid);
+  });
+  EXPECT_TRUE(ours->deactivate(kUuid)) << "it is not up any more";
+  EXPECT_THAT(log(), IsEmpty());
+}
+
 TEST_F(OnNetworkManager, AnActivationThatFails) {
   add(kUuid);
   struct Case {
@@ -202,6 +281,15 @@ TEST_F(OnNetworkManager, WaitingForRelease) {
   const auto before = manager->peer().calls("GetManagedObjects");
   ours->wait_for_release(interfaces, seconds(60));
   EXPECT_EQ(manager->peer().calls("GetManagedObjects"), before + 1) << "it is released at once";
+  // While it is held only its own object is asked.
+  manager->peer().play("Get", [&](sd_bus_message* call) {
+    return sd_bus_reply_method_return(call, "v", "b", manager->peer().calls("Get") < 5 ? 1 : 0);
+  });
+  set([](auto& state) { state.unmanaged.clear(); });
+  ours->wait_for_release(interfaces, seconds(60));
+  EXPECT_EQ(manager->peer().calls("GetManagedObjects"), before + 2);
+  EXPECT_EQ(manager->peer().calls("Get"), 5U);
+  manager->peer().play("Get", nullptr);
   manager.reset();
   ours->wait_for_release(interfaces, seconds(60));  // nobody holds it
 }
