@@ -6,6 +6,8 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <cstring>
 #include <span>
 
@@ -131,13 +133,14 @@ std::string sample(std::uint16_t type) {
 
 std::vector<Target> kernel_targets() {
   const auto family = [](const Message& message) { return text_of(message); };
+  constexpr std::array<std::uint8_t, 2> kTrustSample{5, 255};  // an answer has the same attributes
   return {
       {"netlink-links", run_links, {sample(RTM_NEWLINK)}},
       {"netlink-carried", run_carried, {sample(RTM_NEWADDR), "addr 00", "route 00", "rule 00", "neigh 00"}},
       {"netlink-addresses", run_addresses, {family(address_request())}},
       {"netlink-routes", run_routes, {family(route_request())}},
       {"netlink-rdma", run_rdma, {sample(0)}},
-      {"netlink-dcb", run_dcb, {sample(RTM_GETDCB)}},
+      {"netlink-dcb", run_dcb, {sample(RTM_GETDCB), family(trust_request("eth0", kTrustSample))}},
       {"mad", run_mad, {std::string(256, '\1')}},
       {"uevents", run_uevents, {"add", "change"}}};
 }
