@@ -4,7 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <numeric>
+#include <string_view>
+#include <utility>
 
 #include "base/text.hpp"
 #include "model/types.hpp"
@@ -36,6 +39,14 @@ Result<std::uint8_t> scalar_of(const Value& written, unsigned end, std::string_v
     return fail(Code::kInvalid, fmt::format("{} is not a {}: 0 to {}", *number, what, end - 1));
   return static_cast<std::uint8_t>(*number);
 }
+
+constexpr std::array<std::pair<TrustSelector, std::string_view>, 6> kSelectorWords{
+    {{TrustSelector::kEthertype, "ethtype"},
+     {TrustSelector::kStreamPort, "stream-port"},
+     {TrustSelector::kDgramPort, "dgram-port"},
+     {TrustSelector::kPort, "port"},
+     {TrustSelector::kDscp, "dscp"},
+     {TrustSelector::kPcp, "pcp"}}};
 
 template <class Numbers>
 Value texts_of_numbers(const Numbers& numbers) {
@@ -129,6 +140,43 @@ Result<DscpMap> Codec<DscpMap>::parse(const Value& written) {
 Value Codec<DscpMap>::value(const DscpMap& parsed) {
   std::vector<std::string> out;
   for (const auto& [dscp, priority] : parsed.list) out.push_back(fmt::format("{}:{}", dscp, priority));
+  return out;
+}
+
+std::optional<TrustSelector> trust_selector(unsigned number) {
+  const auto at = std::find_if(kSelectorWords.begin(), kSelectorWords.end(), [&](const auto& known) {
+    return static_cast<unsigned>(known.first) == number;
+  });
+  return at == kSelectorWords.end() ? std::nullopt : std::optional(at->first);
+}
+
+bool TrustOrder::trusts(TrustSelector selector) const {
+  return std::find(list.begin(), list.end(), selector) != list.end();
+}
+
+Result<TrustOrder> Codec<TrustOrder>::parse(const Value& written) {
+  const auto words = list_of(written, "a list of selectors like [\"dscp\", \"pcp\"]");
+  if (!words) return fail(words.error());
+  TrustOrder out;
+  for (const auto& text : *words) {
+    const auto at = std::find_if(kSelectorWords.begin(), kSelectorWords.end(),
+                                 [&](const auto& known) { return known.second == text; });
+    if (at == kSelectorWords.end())
+      return fail(
+          Code::kInvalid,
+          fmt::format("\"{}\" is not a selector: ethtype, stream-port, dgram-port, port, dscp or pcp", text));
+    if (out.trusts(at->first)) return fail(Code::kInvalid, fmt::format("\"{}\" is listed twice", text));
+    out.list.push_back(at->first);
+  }
+  return out;
+}
+Value Codec<TrustOrder>::value(const TrustOrder& parsed) {
+  std::vector<std::string> out;
+  for (const auto selector : parsed.list) {
+    for (const auto& [known, text] : kSelectorWords) {
+      if (known == selector) out.emplace_back(text);
+    }
+  }
   return out;
 }
 

@@ -3,7 +3,11 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <map>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "model/module_types.hpp"
 
@@ -41,6 +45,27 @@ enum class Dcbx { kHost, kFirmware };
 
 inline constexpr unsigned kDscps = 64;  ///< RFC 2474: six bits
 
+/// A selector of the application table: the part of a packet that tells its priority (IEEE_8021QAZ_APP_SEL_*
+/// and DCB_APP_SEL_PCP of linux/dcbnl.h, by their numbers). Spelled as dcb-apptrust(8) does.
+enum class TrustSelector : std::uint8_t {
+  kEthertype = 1,
+  kStreamPort = 2,
+  kDgramPort = 3,
+  kPort = 4,
+  kDscp = 5,
+  kPcp = 255
+};
+
+/// The selector with that number; nothing when there is none.
+std::optional<TrustSelector> trust_selector(unsigned number);
+
+/// Selectors that an adapter trusts, in order of precedence, each once; empty: none.
+struct TrustOrder {
+  std::vector<TrustSelector> list;
+  [[nodiscard]] bool trusts(TrustSelector selector) const;
+  auto operator<=>(const TrustOrder&) const = default;
+};
+
 /// One 802.1p priority.
 struct Priority {
   std::uint8_t number = 0;
@@ -58,6 +83,9 @@ RDMACFG_CODEC(
     R"({"type":"array","items":{"type":["integer","string"],"minimum":0,"maximum":7,"pattern":"^(0[xX])?0*[0-7]$"}})");
 RDMACFG_CODEC(DscpMap, "list of \"DSCP:priority\"",
               R"({"type":"array","items":{"type":"string","pattern":"^[0-9]+:[0-7]$"}})");
+RDMACFG_CODEC(
+    TrustOrder, "list of selectors, as \"dscp\" and \"pcp\"",
+    R"({"type":"array","items":{"enum":["ethtype","stream-port","dgram-port","port","dscp","pcp"]}})");
 RDMACFG_CODEC(Dcbx, "\"host\" or \"firmware\"", R"({"enum":["host","firmware"]})");
 RDMACFG_CODEC(Priority, "priority 0 to 7", R"({"type":"integer","minimum":0,"maximum":7})");
 

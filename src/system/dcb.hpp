@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Data center bridging of Ethernet interfaces, in our words. Sources: IEEE 802.1Qaz, linux/dcbnl.h,
-// net/dcb/dcbnl.c.
+// net/dcb/dcbnl.c; for the order of trust those of Linux 6.2.
 #pragma once
 
 #include <array>
@@ -34,7 +34,8 @@ struct DcbApp {
   auto operator<=>(const DcbApp&) const = default;
 };
 
-constexpr std::uint8_t kDcbSelectorDscp = 5;  ///< IEEE_8021QAZ_APP_SEL_DSCP
+constexpr std::uint8_t kDcbSelectorDscp = 5;   ///< IEEE_8021QAZ_APP_SEL_DSCP
+constexpr std::uint8_t kDcbSelectorPcp = 255;  ///< DCB_APP_SEL_PCP, of Linux 6.2: the VLAN tag's priority
 
 constexpr std::uint8_t kDcbxHost = 0x01;      ///< the host negotiates, not the adapter's firmware
 constexpr std::uint8_t kDcbxFirmware = 0x02;  ///< DCB_CAP_DCBX_LLD_MANAGED
@@ -51,6 +52,9 @@ struct DcbState {
   std::uint8_t classes = 0;  ///< how many traffic classes there are (ets_cap); 0: not said
   std::vector<DcbApp> apps;  ///< sorted; the same one may be there twice
   std::optional<std::uint8_t> dcbx;
+  /// Selectors of the application table that the adapter trusts, in order of precedence; empty: none. Nothing
+  /// where the kernel (before Linux 6.2) or the driver has no order of trust.
+  std::optional<std::vector<std::uint8_t>> trust{};
 };
 
 class Dcb {
@@ -68,6 +72,11 @@ class Dcb {
   virtual base::Result<void> add_app(const std::string& interface, const DcbApp& app) = 0;
   virtual base::Result<void> delete_app(const std::string& interface, const DcbApp& app) = 0;
   virtual base::Result<void> set_dcbx(const std::string& interface, std::uint8_t mode) = 0;
+
+  /// Only where DcbState::trust is there: kernels before Linux 6.2 ignore the request and say that it is
+  /// done. EOPNOTSUPP: the driver does not take this order.
+  virtual base::Result<void> set_trust(const std::string& interface,
+                                       const std::vector<std::uint8_t>& selectors) = 0;
 };
 
 }  // namespace rdmacfg::system

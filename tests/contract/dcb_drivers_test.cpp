@@ -370,5 +370,80 @@ TEST(DcbOfABond, AnotherPortIsLeftAloneWhileOneDoesNotComeBack) {
   EXPECT_TRUE(kernel->link("eth1").carrier);
 }
 
+// dcb-apptrust(8): of Linux 6.2, and of drivers with dcbnl_setapptrust().
+const std::string kTrust =
+    std::string(kPfc) + "priorities = [3]\ndscp = [\"26:3\"]\ntrust = [\"dscp\", \"pcp\"]\n";
+
+std::unique_ptr<FakeKernel> kernel_of(const std::string& release, const std::string& dcb) {
+  auto kernel = FakeKernel::parse(host_with(dcb));
+  kernel->files.content["/proc/sys/kernel/osrelease"] = release + "\n";
+  return kernel;
+}
+
+bool asked_for_trust(const FakeKernel& kernel) {
+  return std::any_of(kernel.faults.log().begin(), kernel.faults.log().end(),
+                     [](const auto& call) { return call.find("trust") != std::string::npos; });
+}
+
+TEST(DcbOrderOfTrust, IsSetAndGoesBack) {
+  const auto kernel = kernel_of("6.12.9-amd64", R"("trust": ["pcp"])");
+  const auto before = kernel->dump(kVisible);
+  const auto report = apply_text(*kernel, kTrust, false);
+  EXPECT_EQ(report.exit, Exit::kOk) << everything_said(report);
+  EXPECT_EQ(kernel->dcb.interfaces.at("eth0").trust, (std::vector<std::uint8_t>{5, 255}));
+  kernel->faults.clear();
+  const auto again = apply_text(*kernel, kTrust, false);
+  EXPECT_EQ(again.exit, Exit::kOk) << everything_said(again);
+  EXPECT_EQ(kernel->faults.calls(), 0U);
+  const auto dropped = apply_text(*kernel, "", false);
+  EXPECT_EQ(dropped.exit, Exit::kOk) << everything_said(dropped);
+  EXPECT_EQ(difference(kernel->dump(kVisible), before), "");
+}
+
+TEST(DcbOrderOfTrust, OfAnOlderKernelIsPendingAndTheRestIsSet) {
+  const auto kernel = kernel_of("6.1.0-18-amd64", R"("driver": "mlx5_core")");
+  const auto report = apply_text(*kernel, kTrust, false);
+  EXPECT_EQ(report.exit, Exit::kPartly) << everything_said(report);
+  EXPECT_THAT(everything_said(report), HasSubstr("Linux 6.1.0-18-amd64 does not support an order of trust"));
+  EXPECT_TRUE(model::has_status(report, model::Status::kPending));
+  EXPECT_THAT(kernel->dump(), HasSubstr("pfc 0x08"));
+  EXPECT_THAT(kernel->dump(), HasSubstr("app 5 26 -> 3"));
+  EXPECT_FALSE(asked_for_trust(*kernel));
+}
+
+TEST(DcbOrderOfTrust, OfADriverWithoutIsLimitedAndTheRestIsSet) {
+  const auto kernel = kernel_of("6.12.9-amd64", R"("driver": "mlx5_core")");
+  const auto report = apply_text(*kernel, kTrust, false);
+  EXPECT_EQ(report.exit, Exit::kPartly) << everything_said(report);
+  EXPECT_THAT(everything_said(report), HasSubstr("mlx5_core trusts DSCPs once dscp lists any"));
+  EXPECT_TRUE(model::has_status(report, model::Status::kLimited));
+  EXPECT_THAT(kernel->dump(), HasSubstr("pfc 0x08"));
+  EXPECT_FALSE(asked_for_trust(*kernel));
+}
+
+TEST(DcbOrderOfTrust, IsNoConditionForDocumentsWithoutIt) {
+  for (const char* dcb : {R"("driver": "mlx5_core")", R"("trust": ["pcp"])"}) {
+    for (const char* release : {"6.1.0-18-amd64", "6.12.9-amd64"}) {
+      const auto kernel = kernel_of(release, dcb);
+      const auto report = apply_text(*kernel, std::string(kPfc) + "priorities = [3]\n", false);
+      EXPECT_EQ(report.exit, Exit::kOk) << everything_said(report);
+      EXPECT_FALSE(asked_for_trust(*kernel)) << release;
+    }
+  }
+}
+
+// sparx5_dcb_apptrust_validate(): EOPNOTSUPP. The kernel's list of what a driver takes cannot be read.
+TEST(DcbOrderOfTrust, ThatTheDriverDoesNotTakeIsUndone) {
+  const auto kernel = kernel_of("6.12.9-amd64", R"("trust": ["pcp"])");
+  const auto before = kernel->dump(kVisible);
+  const auto report = apply_text(
+      *kernel, std::string(kPfc) + "priorities = [3]\ndscp = [\"26:3\"]\ntrust = [\"pcp\", \"dscp\"]\n",
+      false);
+  EXPECT_FALSE(applied(report));
+  ASSERT_TRUE(report.error);
+  EXPECT_THAT(report.error->message, HasSubstr("does not take trust = [pcp, dscp]"));
+  EXPECT_EQ(difference(kernel->dump(kVisible), before), "");
+}
+
 }  // namespace
 }  // namespace rdmacfg::contract

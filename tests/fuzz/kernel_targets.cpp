@@ -6,7 +6,9 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 #include <set>
 #include <span>
@@ -178,6 +180,7 @@ std::string system_answer() {
 
 std::vector<Target> kernel_targets() {
   const auto family = [](const Message& message) { return text_of(message); };
+  constexpr std::array<std::uint8_t, 2> kTrustSample{5, 255};  // an answer has the same attributes
   return {
       {"netlink-links", run_links, {sample(RTM_NEWLINK)}},
       {"netlink-carried", run_carried, {sample(RTM_NEWADDR), "addr 00", "route 00", "rule 00", "neigh 00"}},
@@ -188,7 +191,7 @@ std::vector<Target> kernel_targets() {
        run_monitor,
        {notice(0), notice(1), notice(2), notice(3), notice(4), notice(5), notice(2) + notice(3),
         notice(1) + std::string(kSeparator) + notice(0), system_answer()}},
-      {"netlink-dcb", run_dcb, {sample(RTM_GETDCB)}},
+      {"netlink-dcb", run_dcb, {sample(RTM_GETDCB), family(trust_request("eth0", kTrustSample))}},
       {"mad", run_mad, {std::string(256, '\1')}},
       {"uevents", run_uevents, {"add", "change"}}};
 }

@@ -109,7 +109,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(RoceDefaults, gid_type, tos)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Ets, traffic_class, tsa, bandwidth, willing)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(DcbApp, selector, protocol, priority)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(DcbState, driver, pfc, pfc_capability, ets, classes, apps,
-                                                dcbx)
+                                                dcbx, trust)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Unit, name, id, load, active, sub, file, job, main_pid,
                                                 needs_reload, ends_by_itself, stops_unneeded)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Mlx4Device, pci, types)

@@ -139,6 +139,9 @@ class TapedDcb final : public system::Dcb, Taped {
     return refuse_to_change();
   }
   Result<void> set_dcbx(Name /*interface*/, std::uint8_t /*mode*/) override { return refuse_to_change(); }
+  Result<void> set_trust(Name /*interface*/, const std::vector<std::uint8_t>& /*selectors*/) override {
+    return refuse_to_change();
+  }
 };
 
 }  // namespace rdmacfg::ctl::taped

@@ -34,14 +34,17 @@ Table dcb_table(const std::vector<DcbView>& all) {
                {"BANDWIDTH", 3},
                {"SERVED", 5},
                {"DSCP"},
+               {"TRUST", 2},
                {"DCBX", 1},
                {"WILLING", 4}},
               {}};
   for (const auto& [interface, dcb] : all) {
-    table.rows.push_back({fact_cell(interface), value_cell(dcb.priorities), value_cell(dcb.traffic_classes),
-                          value_cell(dcb.bandwidth),
-                          fact_cell(dcb.algorithms ? base::join(*dcb.algorithms, ", ") : std::string()),
-                          value_cell(dcb.dscp), value_cell(dcb.dcbx), value_cell(dcb.willing)});
+    table.rows.push_back(
+        {fact_cell(interface), value_cell(dcb.priorities), value_cell(dcb.traffic_classes),
+         value_cell(dcb.bandwidth),
+         fact_cell(dcb.algorithms ? base::join(*dcb.algorithms, ", ") : std::string()), value_cell(dcb.dscp),
+         // The column is left out where no kernel or driver has the order.
+         dcb.trust ? value_cell(dcb.trust) : Cell{}, value_cell(dcb.dcbx), value_cell(dcb.willing)});
   }
   return table;
 }

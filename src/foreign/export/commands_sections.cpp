@@ -213,6 +213,12 @@ class SectionWriter {
     for (const auto& priority : priorities) words += fmt::format(" {}:on", priority);
     if (section_.find("priorities") != nullptr)
       line(fmt::format("dcb pfc set dev {} prio-pfc {}", text("interface"), words));
+    if (section_.find("trust") != nullptr) {
+      std::string order;
+      for (const auto& selector : list_at(section_, "trust")) order += " " + selector;
+      line("# Needs Linux and iproute2 6.2 or later, and a driver that supports it.");
+      line(fmt::format("dcb apptrust set dev {} order{}", text("interface"), order));
+    }
     for (const auto* key : {"traffic_classes", "bandwidth", "strict", "dscp", "dcbx"}) {
       if (section_.find(key) != nullptr) note(fmt::format("[[pfc]] {}: see dcb(8)", key));
     }

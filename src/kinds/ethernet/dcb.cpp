@@ -46,8 +46,8 @@ void describe(const DcbState& state, InterfaceDcb& settings, InterfaceDcb& facts
   if (state.pfc) {
     settings.priorities = model::Priorities{*state.pfc};
     if (state.pfc_capability != 0) facts.pfc_capability = state.pfc_capability;
-    settings.switch_port =
-        switch_port_of(dcb_driver(state.driver), *settings.priorities, dscps_of(state), state.dcbx);
+    settings.switch_port = switch_port_of(dcb_driver(state.driver), *settings.priorities, dscps_of(state),
+                                          state.dcbx, trust_of(state));
   }
   if (state.ets) {
     settings.traffic_classes = model::TrafficClasses{state.ets->traffic_class};
@@ -57,7 +57,9 @@ void describe(const DcbState& state, InterfaceDcb& settings, InterfaceDcb& facts
     if (state.classes != 0) facts.class_count = state.classes;
   }
   settings.dscp = dscps_of(state);
-  settings.classified_by = classifier_of(dcb_driver(state.driver), *settings.dscp, state.dcbx);
+  settings.trust = trust_of(state);
+  settings.classified_by =
+      classifier_of(dcb_driver(state.driver), *settings.dscp, state.dcbx, settings.trust);
   if (state.dcbx) settings.dcbx = (*state.dcbx & system::kDcbxHost) != 0 ? Dcbx::kHost : Dcbx::kFirmware;
 }
 
@@ -178,7 +180,7 @@ class DcbKind final : public Kind, public AwaitsKernel, public ClearsAway {
     std::vector<int> without;
     for (const auto& change : changes) {
       const auto* link = now.named(change.key.id);
-      if (link != nullptr && link->up && !link->carrier && change.fields != std::vector<std::string>{"dcbx"})
+      if (link != nullptr && link->up && !link->carrier && !leaves_link_alone(change))
         without.push_back(link->index);
     }
     if (without.empty()) return Waited::kNot;
@@ -212,10 +214,14 @@ class DcbKind final : public Kind, public AwaitsKernel, public ClearsAway {
   Verdict judge(const Desired& desired, const Observed* observed, const std::vector<std::string>& differing,
                 World& world) const override {
     Verdict verdict;
-    if (observed == nullptr || desired.settings.empty()) return verdict;
+    // check() has removed an order of trust that the host does not support from the settings.
+    const bool asks_trust = desired.origins.contains("trust") && !desired.pending;
+    if (observed == nullptr || (desired.settings.empty() && !asks_trust)) return verdict;
     const auto& interface = desired.key.id;
     const auto state = world.host().dcb.observe_dcb(interface);
     if (!state || !*state) return verdict;
+    if (asks_trust && !(*state)->trust) judge_trust(interface, **state, world, verdict);
+    if (desired.settings.empty()) return verdict;
     const auto& driver = dcb_driver((*state)->driver);
     const auto now = model::from_attributes<InterfaceDcb>(observed->settings);
     if (driver.reads_negotiated && !differing.empty()) {
@@ -260,6 +266,21 @@ class DcbKind final : public Kind, public AwaitsKernel, public ClearsAway {
   }
 
  private:
+  /// Nothing was changed that takes a link down.
+  static bool leaves_link_alone(const Change& change) {
+    return std::all_of(change.fields.begin(), change.fields.end(), [](const auto& field) {
+      return field == "dcbx" || field == "trust" || field == "classified_by" || field == "switch_port";
+    });
+  }
+
+  /// A newer kernel may support the order of trust: pending. Whether a driver ever does is unknown: limited.
+  static void judge_trust(const std::string& interface, const DcbState& state, World& world,
+                          Verdict& verdict) {
+    const auto missing = why_no_trust(dcb_driver(state.driver), interface, state, kernel_release(world));
+    verdict.sort = missing.by_kernel ? Verdict::Sort::kPending : Verdict::Sort::kLimited;
+    verdict.reason = missing.why;
+  }
+
   static void add_algorithms(Desired& desired) {
     const auto strict = model::from_attributes<InterfaceDcb>(desired.policy).strict;
     if (!strict && !desired.settings.contains("bandwidth")) return;

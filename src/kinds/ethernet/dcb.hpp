@@ -22,6 +22,7 @@ struct InterfaceDcb {
   std::optional<model::ClassSet> strict;
   std::optional<std::vector<std::string>> algorithms;
   std::optional<model::DscpMap> dscp;
+  std::optional<model::TrustOrder> trust;
   std::optional<model::Dcbx> dcbx;
   std::optional<std::string> classified_by;
   std::optional<std::string> switch_port;
@@ -48,13 +49,18 @@ struct InterfaceDcb {
           "dscp", &InterfaceDcb::dscp, model::Role::kSetting,
           "Priority of each DSCP, as [\"26:3\", \"48:6\"]; others that the interface has are removed. Which "
           "priority those have depends on the driver (docs/HARDWARE.md)."),
+      model::field("trust", &InterfaceDcb::trust, model::Role::kSetting,
+                   "Selectors that the adapter trusts, in order of precedence, as [\"dscp\", \"pcp\"]; [] "
+                   "trusts none. "
+                   "Needs Linux 6.2 and a driver that supports it (docs/HARDWARE.md)."),
       model::field(
           "dcbx", &InterfaceDcb::dcbx, model::Role::kSetting,
           "Side that negotiates with the switch: \"host\", which leaves the settings as written here, or the "
           "\"firmware\" of the adapter."),
-      model::field("classified_by", &InterfaceDcb::classified_by, model::Role::kDerived,
-                   "Source of a packet's priority: its DSCP, its VLAN tag, or the adapter's firmware. "
-                   "Follows from dscp and the driver."),
+      model::field(
+          "classified_by", &InterfaceDcb::classified_by, model::Role::kDerived,
+          "Source of a packet's priority: its DSCP, its VLAN tag, the port's default, or the adapter's "
+          "firmware. Follows from dscp, trust and the driver."),
       model::field("switch_port", &InterfaceDcb::switch_port, model::Role::kDerived,
                    "Settings that the switch port needs to match."),
       model::field("pfc_capability", &InterfaceDcb::pfc_capability, model::Role::kFact,

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/text.hpp"
 #include "kinds/ethernet/dcb.hpp"
 #include "kinds/ethernet/dcb_classes.hpp"
 #include "kinds/ethernet/dcb_refusals.hpp"
@@ -153,13 +154,13 @@ void derive(Desired& desired, const DcbDriver& driver, const InterfaceDcb& then,
     derived.traffic_classes = classes_then(driver, then, state);
     follow("traffic_classes", {"dscp"});
   }
-  if (wanted.dscp) {
-    derived.classified_by = classifier_of(driver, dscp, bits);
-    follow("classified_by", {"dscp"});
+  if (wanted.dscp || wanted.trust) {
+    derived.classified_by = classifier_of(driver, dscp, bits, then.trust);
+    follow("classified_by", {"dscp", "trust"});
   }
-  if (then.priorities && state.pfc && (wanted.priorities || wanted.dscp)) {
-    derived.switch_port = switch_port_of(driver, *then.priorities, dscp, bits);
-    follow("switch_port", {"priorities", "dscp"});
+  if (then.priorities && state.pfc && (wanted.priorities || wanted.dscp || wanted.trust)) {
+    derived.switch_port = switch_port_of(driver, *then.priorities, dscp, bits, then.trust);
+    follow("switch_port", {"priorities", "dscp", "trust"});
   }
   if (driver.keeps_willing && (wanted.traffic_classes || wanted.bandwidth || derived.traffic_classes)) {
     derived.willing = false;
@@ -197,6 +198,7 @@ void check_driver(Desired& desired, const Observed& observed, const system::DcbS
     desired.settings.clear();
     return;
   }
+  if (!state.trust) desired.settings.erase("trust");
   for (const auto& [field, value] : desired.settings) {
     if (!observed.settings.contains(field))
       error(desired, field, fmt::format("the driver of {} does not offer it", interface), "", diagnostics);
@@ -243,13 +245,17 @@ void check_driver(Desired& desired, const Observed& observed, const system::DcbS
 
 }  // namespace
 
+std::string kernel_release(World& world) {
+  const auto release = world.host().files.read("/proc/sys/kernel/osrelease");
+  return release && *release ? std::string(base::trim(**release)) : std::string();
+}
+
 std::optional<DcbRefusal> why_not_in_its_bond(const DcbDriver& driver, const std::string& interface,
                                               World& world) {
   const auto* link = world.named(interface);
   const auto* master = link == nullptr || link->master == 0 ? nullptr : world.link(link->master);
   if (driver.refuses_in_bond_from == 0 || master == nullptr || master->kind != "bond") return std::nullopt;
-  const auto release = world.host().files.read("/proc/sys/kernel/osrelease");
-  return why_not_bonded(driver, interface, master->name, release && *release ? **release : std::string());
+  return why_not_bonded(driver, interface, master->name, kernel_release(world));
 }
 
 void check_dcb_entry(const Desired& desired, Diagnostics& diagnostics) {

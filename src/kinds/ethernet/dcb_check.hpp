@@ -18,10 +18,14 @@ namespace rdmacfg::kinds {
 void check_dcb_entry(const model::Desired& desired, model::Diagnostics& diagnostics);
 
 /// Settings that the interfaces of this host do not offer or would refuse; one that is not there, or cannot
-/// be asked now, makes its entry wait. Completes what follows from the adapter (algorithms, classified_by,
+/// be asked now, makes its entry wait. An order of trust that kernel or driver do not have is left out, and
+/// the rest is set: judge() says why. Completes what follows from the adapter (algorithms, classified_by,
 /// switch_port).
 void check_dcb(std::vector<model::Desired>& desired, const std::vector<model::Observed>& observed,
                World& world, model::Diagnostics& diagnostics);
+
+/// The release of the running kernel, "6.1.0-18-amd64"; empty where it cannot be read.
+std::string kernel_release(World& world);
 
 /// Why every set would be refused since the interface is in a bond.
 std::optional<DcbRefusal> why_not_in_its_bond(const DcbDriver& driver, const std::string& interface,

@@ -12,6 +12,8 @@ namespace rdmacfg::kinds {
 using model::Bandwidth;
 using model::DscpMap;
 using model::TrafficClasses;
+using model::TrustOrder;
+using model::TrustSelector;
 using system::DcbState;
 using system::Ets;
 using system::Tsa;
@@ -98,15 +100,31 @@ Ets ets_for(const DcbDriver& driver, const InterfaceDcb& wanted, const DcbState&
   return ets;
 }
 
-std::string classifier_of(const DcbDriver& driver, const DscpMap& dscp, std::optional<std::uint8_t> dcbx) {
+std::optional<TrustOrder> trust_of(const DcbState& state) {
+  if (!state.trust) return std::nullopt;
+  TrustOrder out;
+  for (const auto number : *state.trust) {
+    const auto selector = model::trust_selector(number);
+    if (selector && !out.trusts(*selector)) out.list.push_back(*selector);
+  }
+  return out;
+}
+
+std::string classifier_of(const DcbDriver& driver, const DscpMap& dscp, std::optional<std::uint8_t> dcbx,
+                          const std::optional<TrustOrder>& trust) {
   if ((dcbx && firmware_has_dcb(*dcbx) && driver.agent_refuses) || driver.reads_negotiated) return "firmware";
   const bool by_dscp =
       !dscp.list.empty() && (driver.dscp == DscpTrust::kHardware || driver.dscp == DscpTrust::kUnknown);
-  return by_dscp ? "DSCP" : "VLAN priority";
+  if (!trust) return by_dscp ? "DSCP" : "VLAN priority";
+  for (const auto selector : trust->list) {
+    if (selector == TrustSelector::kDscp && by_dscp) return "DSCP";
+    if (selector == TrustSelector::kPcp) return "VLAN priority";
+  }
+  return "default priority";
 }
 
 std::string switch_port_of(const DcbDriver& driver, const model::Priorities& lossless, const DscpMap& dscp,
-                           std::optional<std::uint8_t> dcbx) {
+                           std::optional<std::uint8_t> dcbx, const std::optional<TrustOrder>& trust) {
   if (lossless.mask == 0) return "no PFC";
   std::vector<std::string> priorities, pairs;
   for (unsigned i = 0; i < model::kPriorities; ++i) {
@@ -115,7 +133,7 @@ std::string switch_port_of(const DcbDriver& driver, const model::Priorities& los
   for (const auto& [number, priority] : dscp.list) {
     if (lossless.has(priority)) pairs.push_back(fmt::format("{} is priority {}", number, priority));
   }
-  const auto by = classifier_of(driver, dscp, dcbx);
+  const auto by = classifier_of(driver, dscp, dcbx, trust);
   return fmt::format("PFC on {} {}; {}", priorities.size() == 1 ? "priority" : "priorities",
                      base::join(priorities, ", "),
                      by == "firmware" ? "DCBX in IEEE mode, which recommends the same"

@@ -35,13 +35,18 @@ model::TrafficClasses classes_then(const DcbDriver& driver, const InterfaceDcb& 
 /// nothing is claimed.
 system::Ets ets_for(const DcbDriver& driver, const InterfaceDcb& wanted, const system::DcbState& state);
 
-/// The source of a packet's priority: "DSCP", "VLAN priority" or "firmware".
+/// The order of trust as a document writes it; nothing where the interface has none.
+std::optional<model::TrustOrder> trust_of(const system::DcbState& state);
+
+/// The source of a packet's priority: "DSCP", "VLAN priority", "default priority" or "firmware". With an
+/// order of trust the first selector that leads to a priority; without one the driver decides.
 std::string classifier_of(const DcbDriver& driver, const model::DscpMap& dscp,
-                          std::optional<std::uint8_t> dcbx);
+                          std::optional<std::uint8_t> dcbx, const std::optional<model::TrustOrder>& trust);
 
 /// The requirements on the switch port for `settings`: "PFC on priority 3; trust DSCP, 26 is priority 3".
 std::string switch_port_of(const DcbDriver& driver, const model::Priorities& lossless,
-                           const model::DscpMap& dscp, std::optional<std::uint8_t> dcbx);
+                           const model::DscpMap& dscp, std::optional<std::uint8_t> dcbx,
+                           const std::optional<model::TrustOrder>& trust);
 
 /// The shares as a document writes them: of ETS classes alone.
 model::Bandwidth shares_of(const system::Ets& ets);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <bit>
+#include <cstdint>
 
 #include "base/text.hpp"
 #include "kinds/ethernet/dcb_classes.hpp"
@@ -40,6 +41,16 @@ bool takes_host(const DcbDriver& driver, std::uint8_t bits) {
       break;
   }
   return false;
+}
+
+/// 606 of "6.6.9-amd64"; nothing where the text says no release.
+std::optional<std::uint64_t> release_number(std::string_view release) {
+  const auto parts = base::split(release, '.');
+  const auto major = parts.size() > 1 ? base::parse_number(parts[0]) : std::nullopt;
+  const auto minor =
+      major ? base::parse_number(parts[1].substr(0, parts[1].find_first_not_of("0123456789"))) : std::nullopt;
+  constexpr std::uint64_t kMajor = 100;
+  return minor ? std::optional(*major * kMajor + *minor) : std::nullopt;
 }
 
 }  // namespace
@@ -100,16 +111,28 @@ std::optional<DcbRefusal> why_not_ours(const DcbDriver& driver, const std::strin
 std::optional<DcbRefusal> why_not_bonded(const DcbDriver& driver, const std::string& interface,
                                          const std::string& bond, std::string_view release) {
   if (driver.refuses_in_bond_from == 0) return std::nullopt;
-  const auto parts = base::split(release, '.');
-  const auto major = parts.size() > 1 ? base::parse_number(parts[0]) : std::nullopt;
-  const auto minor =
-      major ? base::parse_number(parts[1].substr(0, parts[1].find_first_not_of("0123456789"))) : std::nullopt;
-  constexpr std::uint64_t kMajor = 100;
-  if (minor && *major * kMajor + *minor < static_cast<std::uint64_t>(driver.refuses_in_bond_from))
-    return std::nullopt;
+  const auto number = release_number(release);
+  if (number && *number < static_cast<std::uint64_t>(driver.refuses_in_bond_from)) return std::nullopt;
   return DcbRefusal{
       "", fmt::format("{} refuses every setting of {} while it is in {}", called(driver), interface, bond),
       fmt::format("take it out of {} for the apply: ip link set dev {} nomaster", bond, interface)};
+}
+
+MissingTrust why_no_trust(const DcbDriver& driver, const std::string& interface, const DcbState& state,
+                          std::string_view release) {
+  constexpr std::uint64_t kFirst = 602;
+  const auto number = release_number(release);
+  const auto kernel = release.empty() ? std::string("this kernel") : fmt::format("Linux {}", release);
+  if (number && *number < kFirst)
+    return {true, fmt::format("trust: {} does not support an order of trust; Linux 6.2 and later do, with "
+                              "drivers that have it",
+                              kernel)};
+  const auto name = state.driver.empty() ? "the driver of " + interface : state.driver;
+  std::string remedy = "leave trust out";
+  if (driver.dscp == DscpTrust::kHardware)
+    remedy += fmt::format(": {} trusts DSCPs once dscp lists any", name);
+  if (driver.dscp == DscpTrust::kSoftware) remedy += fmt::format(": {} trusts the VLAN priority", name);
+  return {false, fmt::format("trust: {} does not support an order of trust on {}; {}", name, kernel, remedy)};
 }
 
 std::optional<DcbRefusal> why_not_ets(const DcbDriver& driver, const std::string& interface,

@@ -28,6 +28,16 @@ std::optional<DcbRefusal> why_not_ours(const DcbDriver& driver, const std::strin
 std::optional<DcbRefusal> why_not_bonded(const DcbDriver& driver, const std::string& interface,
                                          const std::string& bond, std::string_view release);
 
+/// Why an interface has no order of trust.
+struct MissingTrust {
+  bool by_kernel = false;  ///< this kernel has none for any driver
+  std::string why;
+};
+
+/// `release`: of the kernel, as above. Linux has the order since 6.2 (dcbnl_setapptrust()).
+MissingTrust why_no_trust(const DcbDriver& driver, const std::string& interface,
+                          const system::DcbState& state, std::string_view release);
+
 /// Why ETS would be refused.
 std::optional<DcbRefusal> why_not_ets(const DcbDriver& driver, const std::string& interface,
                                       const system::DcbState& state, const system::Ets& ets);

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cstdint>
+#include <vector>
 
 #include "kinds/ethernet/dcb_classes.hpp"
 
@@ -74,6 +76,8 @@ Result<void> DcbWriter::reach(const InterfaceDcb& wanted) {
   if (wanted.dscp) {
     if (auto done = reach_dscps(*wanted.dscp); !done) return done;
   }
+  // Behind the DSCPs, so that none is trusted before it leads to its priority.
+  if (auto done = reach_trust(wanted); !done) return done;
   if (auto done = reach_ets(wanted, false); !done) return done;
   return reach_pfc(wanted);
 }
@@ -128,6 +132,26 @@ Result<void> DcbWriter::reach_dscps(const DscpMap& wanted) {
   for (const auto& [dscp, priority] : there.list) {
     if (has(wanted, dscp, priority)) continue;
     if (auto done = remove(dscp, priority); !done) return done;
+  }
+  return look();
+}
+
+Result<void> DcbWriter::reach_trust(const InterfaceDcb& wanted) {
+  if (!wanted.trust || wanted.trust == now_.trust) return {};
+  // Before Linux 6.2 the kernel would ignore the request.
+  if (!now_.trust)
+    return base::fail(base::Code::kUnsupported,
+                      fmt::format("{}: the kernel or its driver has no order of trust", interface_));
+  if (auto done = begin(); !done) return done;
+  std::vector<std::uint8_t> selectors;
+  for (const auto selector : wanted.trust->list) selectors.push_back(static_cast<std::uint8_t>(selector));
+  if (auto done = dcb_.set_trust(interface_, selectors); !done) {
+    if (done.error().sys_errno != EOPNOTSUPP) return done;
+    return base::fail(
+        base::Code::kUnsupported,
+        fmt::format("{}: its driver does not take trust = [{}]; the kernel's log may list the orders that it "
+                    "takes",
+                    interface_, model::text_of(model::Codec<model::TrustOrder>::value(*wanted.trust))));
   }
   return look();
 }

@@ -48,6 +48,7 @@ class DcbWriter {
   [[nodiscard]] base::Result<void> without_effect(std::string_view setting) const;
   base::Result<void> reach_ets(const InterfaceDcb& wanted, bool always);
   base::Result<void> reach_dscps(const model::DscpMap& wanted);
+  base::Result<void> reach_trust(const InterfaceDcb& wanted);
   base::Result<void> clear_unlisted(const model::DscpMap& wanted);
   base::Result<void> reach_pfc(const InterfaceDcb& wanted);
   base::Result<void> add(std::uint8_t dscp, std::uint8_t priority);

@@ -156,6 +156,7 @@ class Linter {
       check_reached(pfc, dcb);
       check_classes(pfc, dcb);
     }
+    check_trust(pfc, dcb);
     for (const auto place : roce_.about(interface)) check_roce(pfc, dcb, sections_[place]);
   }
 
@@ -217,6 +218,15 @@ class Linter {
           fmt::format("write \"26:{}\" in dscp, or leave the priority out", priority),
           {{place(pfc, "dscp"), "dscp"}});
     }
+  }
+
+  /// Are the DSCPs that are listed trusted?
+  void check_trust(const Section& pfc, const InterfaceDcb& dcb) {
+    if (!dcb.trust || dcb.trust->trusts(model::TrustSelector::kDscp) || !dcb.dscp || dcb.dscp->list.empty())
+      return;
+    say(Severity::kWarning, place(pfc, "trust"),
+        "[[pfc]] trust: \"dscp\" is not among it, so the DSCPs of the interface lead to no priority",
+        "add \"dscp\" to trust, or leave dscp out", {{place(pfc, "dscp"), "dscp"}});
   }
 
   /// Is the traffic class of each lossless priority its own, and does it get bandwidth?

@@ -18,9 +18,12 @@ using system::Tsa;
 
 void FakeDcb::reboot() {
   for (auto& [name, state] : interfaces) {
+    state.trust.reset();
+    if (adapters.contains(name)) state.trust = adapters.at(name).trust;
     if (adapters.contains(name) && !adapters.at(name).driver.empty()) {
       auto& adapter = adapters.at(name);
       state = at_first(adapter.driver, adapter.classes, adapter.agent);
+      state.trust = adapter.trust;
       adapter.ets_was_set = adapter.told = adapter.told_ets = adapter.told_pfc = false;
       adapter.table = DcbAdapter::firmware_table();
       continue;
@@ -50,6 +53,10 @@ std::string FakeDcb::dump() const {
     out += "dcb " + name;
     if (state.pfc) out += fmt::format(" pfc {:#04x}", *state.pfc);
     if (state.dcbx) out += fmt::format(" dcbx {:#04x}", *state.dcbx);
+    if (state.trust) {
+      out += " trust";
+      for (const auto selector : *state.trust) out += fmt::format(" {}", selector);
+    }
     if (state.ets) {
       out += state.ets->willing ? " willing tc" : " tc";
       for (const auto tc : state.ets->traffic_class) out += fmt::format(" {}", tc);
@@ -123,6 +130,12 @@ Result<void> FakeDcb::delete_app(const std::string& interface, const DcbApp& app
 
 Result<void> FakeDcb::set_dcbx(const std::string& interface, std::uint8_t mode) {
   return change(interface, fmt::format("set DCBX {:#04x}", mode), [&](At& at) { return dcbx(at, mode); });
+}
+
+Result<void> FakeDcb::set_trust(const std::string& interface, const std::vector<std::uint8_t>& selectors) {
+  std::string order;
+  for (const auto selector : selectors) order += fmt::format(" {}", selector);
+  return change(interface, "set the order of trust" + order, [&](At& at) { return trust(at, selectors); });
 }
 
 void FakeDcb::close_and_open(const std::string& interface) {

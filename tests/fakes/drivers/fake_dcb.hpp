@@ -3,8 +3,10 @@
 
 #include <array>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "fakes/faults.hpp"
 #include "fakes/machine.hpp"
@@ -24,6 +26,7 @@ struct DcbAdapter {
   /// ice: the last request is in force, with its capabilities.
   bool refuses_in_bond = false;
   bool told = false, told_ets = false, told_pfc = false;
+  std::optional<std::vector<std::uint8_t>> trust{};       ///< the order at first, of a driver that has one
   std::array<std::uint8_t, 64> table = firmware_table();  ///< mlx5: dscp2prio, also of what is not listed
 
   static constexpr std::array<std::uint8_t, 64> firmware_table() {
@@ -61,6 +64,8 @@ class FakeDcb final : public system::Dcb {
   base::Result<void> add_app(const std::string& interface, const system::DcbApp& app) override;
   base::Result<void> delete_app(const std::string& interface, const system::DcbApp& app) override;
   base::Result<void> set_dcbx(const std::string& interface, std::uint8_t mode) override;
+  base::Result<void> set_trust(const std::string& interface,
+                               const std::vector<std::uint8_t>& selectors) override;
 
  private:
   /// One interface at a request.
@@ -79,6 +84,7 @@ class FakeDcb final : public system::Dcb {
   int add(At& at, const system::DcbApp& app);
   int remove(At& at, const system::DcbApp& app);
   int dcbx(At& at, std::uint8_t mode);
+  static int trust(At& at, const std::vector<std::uint8_t>& selectors);
   static int refused(const At& at);
   [[nodiscard]] bool bonded_and_new(const At& at) const;
   static int ets_refused(const At& at, const system::Ets& ets);

@@ -2,6 +2,7 @@
 // Drivers' answers to dcbnl requests. Lines are of drivers/net/ethernet in Linux 6.1.
 #include <algorithm>
 #include <cerrno>
+#include <vector>
 
 #include "fakes/drivers/fake_dcb.hpp"
 
@@ -11,6 +12,7 @@ using system::DcbApp;
 using system::DcbState;
 using system::Ets;
 using system::kDcbSelectorDscp;
+using system::kDcbSelectorPcp;
 using system::kDcbxFirmware;
 using system::kDcbxHost;
 using system::kDcbxVersionCee;
@@ -102,6 +104,7 @@ void FakeDcb::reload(const std::string& interface) {
   const bool dscp_trusted = has_dscps(state);
   const auto pfc = state.pfc;
   state = at_first(driver, adapter.classes, adapter.agent);
+  state.trust = adapter.trust;
   adapter.ets_was_set = adapter.told = adapter.told_ets = adapter.told_pfc = false;
   if (driver != "mlx5_core") return;
   // mellanox/mlx5/core/en_dcbnl.c:1131 mlx5e_dcbnl_dscp_app(): trust, table and PFC are the firmware's.
@@ -319,6 +322,18 @@ int FakeDcb::remove(At& at, const DcbApp& app) {
     }
     close_and_open(at.interface);
   }
+  return 0;
+}
+
+int FakeDcb::trust(At& at, const std::vector<std::uint8_t>& selectors) {
+  if (!at.state.trust) return EOPNOTSUPP;  // net/dcb/dcbnl.c of 6.2, dcbnl_ieee_set(): no dcbnl_setapptrust
+  // microchip/sparx5/sparx5_dcb.c of 6.2, sparx5_dcb_apptrust_validate(): these orders and no others
+  using Order = std::vector<std::uint8_t>;
+  const bool taken = selectors.empty() || selectors == Order{kDcbSelectorDscp} ||
+                     selectors == Order{kDcbSelectorPcp} ||
+                     selectors == Order{kDcbSelectorDscp, kDcbSelectorPcp};
+  if (!taken) return EOPNOTSUPP;
+  at.state.trust = selectors;
   return 0;
 }
 

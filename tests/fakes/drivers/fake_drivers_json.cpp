@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "base/text.hpp"
+#include "model/dcb_types.hpp"
 
 namespace rdmacfg::fakes {
 
@@ -40,11 +41,11 @@ void describe_modules(FakeKernel& kernel, const json& from) {
 
 void describe_dcb(FakeKernel& kernel, const json& from) {
   for (const auto& [name, entry] : from.items()) {
-    allow_keys(
-        entry,
-        {"pfc", "pfc_capability", "traffic_class", "strict", "bandwidth", "willing", "apps", "dcbx", "driver",
-         "classes", "agent", "negotiated", "resetting", "dscp_capable", "without_ets", "refuses_in_bond"},
-        "dcb");
+    allow_keys(entry,
+               {"pfc", "pfc_capability", "traffic_class", "strict", "bandwidth", "willing", "apps", "dcbx",
+                "driver", "classes", "agent", "negotiated", "resetting", "dscp_capable", "without_ets",
+                "refuses_in_bond", "trust"},
+               "dcb");
     auto& adapter = kernel.dcb.adapters[name];
     adapter.driver = entry.value("driver", "");
     adapter.classes = entry.value("classes", adapter.classes);
@@ -67,6 +68,14 @@ void describe_dcb(FakeKernel& kernel, const json& from) {
     }
     state.ets = ets;
     if (entry.value("without_ets", false)) state.ets.reset();
+    if (entry.contains("trust")) {
+      const auto order =
+          model::Codec<model::TrustOrder>::parse(entry.at("trust").get<std::vector<std::string>>());
+      if (!order) throw std::runtime_error("trust: " + order.error().message);
+      adapter.trust.emplace();
+      for (const auto selector : order->list) adapter.trust->push_back(static_cast<std::uint8_t>(selector));
+      state.trust = adapter.trust;
+    }
     // "26:3" is DSCP 26 at priority 3; "1/2114:3" another selector.
     const auto apps = entry.value("apps", std::vector<std::string>());
     for (const auto& text : apps) {

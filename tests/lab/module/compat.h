@@ -14,6 +14,11 @@ typedef struct uverbs_attr_bundle fh_cq_user;
 typedef struct ib_udata fh_cq_user;
 #endif
 
+/* 6.2: the order of trust (dcb apptrust), with DCB_APP_SEL_PCP. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 2, 0)
+#define FH_APPTRUST
+#endif
+
 /* The driver that a device is to have, in struct device in newer kernels and in stable updates of older ones (the Makefile looks). */
 static inline bool fh_has_override(struct pci_dev *pdev)
 {

@@ -4,7 +4,7 @@
  *
  * Limits, refusals and side effects are those of Linux 6.1; each is told with file and function (facts, no code was
  * copied).  Paths are below drivers/net/ethernet.  docs/LAB.md lists the modelled behaviour and the rest.
- *   plain    no driver: stores and returns whatever it is given
+ *   plain    no driver: stores and returns whatever it is given; alone has an order of trust, with Linux 6.2
  *   mlx5     dcb_mlx5.c      mlx4, mlx4pfc  dcb_mlx4.c
  *   ice      dcb_ice.c       i40e           dcb_i40e.c
  *   bnxt     dcb_bnxt.c      hns3           dcb_hns3.c
@@ -78,6 +78,33 @@ static u8 plain_setdcbx(struct net_device *dev, u8 mode)
 	return 0;
 }
 
+#ifdef FH_APPTRUST
+/*
+ * microchip/sparx5/sparx5_dcb.c, sparx5_dcb_apptrust_validate: nothing, DSCP, PCP, or DSCP before PCP.  No driver of RDMA
+ * adapters has an order of trust.
+ */
+static int plain_setapptrust(struct net_device *dev, u8 *selectors, int n)
+{
+	struct fh_eth *e = eth_of(dev);
+
+	if (n > 2 || (n == 2 && (selectors[0] != IEEE_8021QAZ_APP_SEL_DSCP || selectors[1] != DCB_APP_SEL_PCP)) ||
+	    (n == 1 && selectors[0] != IEEE_8021QAZ_APP_SEL_DSCP && selectors[0] != DCB_APP_SEL_PCP))
+		return -EOPNOTSUPP;
+	memcpy(e->trust, selectors, n);
+	e->ntrust = n;
+	return 0;
+}
+
+static int plain_getapptrust(struct net_device *dev, u8 *selectors, int *n)
+{
+	struct fh_eth *e = eth_of(dev);
+
+	memcpy(selectors, e->trust, e->ntrust);
+	*n = e->ntrust;
+	return 0;
+}
+#endif
+
 static const struct dcbnl_rtnl_ops plain_ops = {
 	.ieee_getets = fh_get_ets,
 	.ieee_setets = fh_set_ets,
@@ -89,6 +116,10 @@ static const struct dcbnl_rtnl_ops plain_ops = {
 	.dcbnl_setbuffer = fh_set_buffer,
 	.getdcbx = fh_getdcbx,
 	.setdcbx = plain_setdcbx,
+#ifdef FH_APPTRUST
+	.dcbnl_setapptrust = plain_setapptrust,
+	.dcbnl_getapptrust = plain_getapptrust,
+#endif
 	/* no ieee_setapp, ieee_delapp: then net/dcb/dcbnl.c keeps the APP table by itself */
 };
 
@@ -96,6 +127,11 @@ static void plain_init(struct fh_eth *e)
 {
 	e->pfc.pfc_cap = e->ets.ets_cap = quirks_of(e)->tcs;
 	e->dcbx = DCB_CAP_DCBX_HOST | DCB_CAP_DCBX_VER_IEEE;
+#ifdef FH_APPTRUST
+	e->trust[0] = IEEE_8021QAZ_APP_SEL_DSCP;
+	e->trust[1] = DCB_APP_SEL_PCP;
+	e->ntrust = 2;
+#endif
 }
 
 const struct fh_dcb fh_dcb_plain = {

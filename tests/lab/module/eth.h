@@ -42,6 +42,7 @@ struct fh_eth {
 	struct dcbnl_buffer buffer;
 	struct ethtool_pauseparam pause;
 	u8 dcbx;
+	u8 trust[2], ntrust;		/* the order of trust: plain, from Linux 6.2 on */
 	bool resetting;			/* the firmware is being reset */
 	bool unplugged;
 	struct delayed_work link_up, reset_done;

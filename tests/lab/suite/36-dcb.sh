@@ -32,6 +32,30 @@ interface = \"$p\"
 dscp = [\"26:3\"]"
 exits "apply beside an entry of another sort" 0 apply; OUT=$(dcb app show dev "$p" | tr -s ' '); has "DSCP" "$OUT" "AF31:3"; has "the other is left alone" "$OUT" "ethtype-prio"
 conf <<<''; exits "dropped" 0 apply
+# The order of trust: of Linux 6.2 and of plain, no other driver here; the rest of an entry is set in any case
+release=$(uname -r) minor=$(uname -r | cut -d. -f2); newer=$((${release%%.*} * 100 + ${minor%%[!0-9]*} >= 602))
+order() { dcb apptrust show dev "$p" 2>/dev/null | tr -s ' ' | sed -n 's/^order: \(.*[^ ]\) *$/\1/p'; }	# dcb has it since iproute2 6.2
+trust() { conf <<<"[[pfc]]
+interface = \"$1\"
+priorities = [4]
+trust = [$2]"; }
+if [ $newer = 1 ]; then
+	shown=$(order)
+	trust "$p" '"pcp"'; exits "an order of trust" 0 apply; no_writes "a second apply of the order"
+	[ -z "$shown" ] || is "dcb shows it" "$(order)" "pcp"
+	trust "$p" ''; exits "no trust at all" 0 apply; exits "it reads back" 0 ctl diff
+	trust "$p" '"pcp", "dscp"'; exits "an order that the driver does not take" 3 apply; has "says so" "$OUT" "does not take trust = [pcp, dscp]"
+	trust "$p" '"pcp"'; exits "the order again" 0 apply
+	conf <<<''; exits "dropped" 0 apply; [ -z "$shown" ] || is "the order is as before" "$(order)" "$shown"
+	why="mlx5_core does not support an order of trust on Linux $release"
+else
+	trust "$p" '"pcp"'; exits "a kernel without an order of trust" 5 apply; has "says so" "$OUT" "Linux $release does not support an order of trust"
+	has "the rest is set" "$(dcb pfc show dev "$p")" "4:on"; no_writes "a second apply" 5
+	conf <<<''; exits "dropped" 0 apply
+	why="Linux $release does not support an order of trust"
+fi
+trust "$e" '"dscp"'; exits "a driver without an order of trust" 5 apply; has "says why" "$OUT" "$why"; has "the rest is set" "$(dcb pfc show dev "$e")" "4:on"
+conf <<<''; exits "dropped" 0 apply; is "as before" "$(show)" "$was"
 conf <<<$'[[pfc]]\ninterface = "lo"\npriorities = [3]'; exits "lo has no DCB" 1 apply; has "says so" "$OUT" "has no data center bridging"
 conf <<<$'[[pfc]]\ninterface = "ens1"\npriorities = [3]'; exits "an interface that is not there" 5 apply
 conf <<<"[[lossless]]

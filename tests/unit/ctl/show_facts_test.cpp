@@ -107,6 +107,16 @@ TEST_F(ShowFacts, ExplainsAPresetWithThePlaceOfEachValue) {
   EXPECT_EQ(settings["roce tos"], std::pair(Json(98), 4));
 }
 
+TEST_F(ShowFacts, TellsTheOrderOfTrustWhereThereIsOne) {
+  EXPECT_EQ(console.run({"show", "dcb"}), 0) << console.err.str();
+  EXPECT_THAT(console.out.str(), AllOf(HasSubstr("DSCP"), Not(HasSubstr("TRUST"))));
+  EXPECT_FALSE(json({"show", "--json"})["dcb"][0].contains("trust"));
+  console.kernel.dcb.interfaces.at("eth1").trust = std::vector<std::uint8_t>{5, 255};
+  EXPECT_EQ(console.run({"show", "dcb"}), 0) << console.err.str();
+  EXPECT_THAT(console.out.str(), AllOf(HasSubstr("TRUST"), HasSubstr("dscp, pcp")));
+  EXPECT_EQ(json({"show", "--json"})["dcb"][0]["trust"], Json({"dscp", "pcp"}));
+}
+
 TEST_F(ShowFacts, SaysWhichSubnetManagersRunAndWithWhichPriority) {
   console.document(
       "version = 1\n[[opensm]]\nguid = \"00:02:c9:03:00:31:78:f2\"\npriority = 9\nbeside_other = true\n");

@@ -17,6 +17,7 @@ struct Tool {
 };
 constexpr auto kTools = std::to_array<Tool>({
     {"mlnx_qos", "", "[[lossless]] or [[pfc]]"},
+    {"dcb", "apptrust", "[[pfc]], with trust"},
     {"dcb", "", "[[lossless]] or [[pfc]]"},
     {"lldptool", "", "[[lossless]] or [[pfc]]"},
     {"cma_roce_mode", "", "[[roce]]"},

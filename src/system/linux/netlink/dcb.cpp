@@ -12,7 +12,9 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <span>
 #include <thread>
+#include <vector>
 
 #include "system/linux/linux_host.hpp"
 #include "system/linux/netlink/dcb_answer.hpp"
@@ -84,6 +86,16 @@ DcbState state_of(const Attributes& reply) {
     out.apps.push_back({app.selector, app.protocol, app.priority});
   }
   std::sort(out.apps.begin(), out.apps.end());
+  // An empty table is one that trusts nothing; a kernel or driver without the order of trust sends none.
+  if (const auto bytes = ieee.find(detail::kDcbAttrTrustTable)) {
+    out.trust.emplace();
+    Attributes order(*bytes);
+    while (const auto item = order.next()) {
+      const auto selector = item->number<std::uint8_t>();
+      if (selector && item->type != 0 && item->type == detail::dcb_app_attribute(*selector))
+        out.trust->push_back(*selector);
+    }
+  }
   return out;
 }
 
@@ -152,6 +164,10 @@ class LinuxDcb final : public Dcb {
     return {};
   }
 
+  Result<void> set_trust(const std::string& interface, const std::vector<std::uint8_t>& selectors) override {
+    return carry_out(detail::trust_request(interface, selectors));
+  }
+
  private:
   /// One request with its one answer.
   template <class Read>
@@ -186,6 +202,10 @@ class LinuxDcb final : public Dcb {
   Result<void> set(std::uint8_t command, const std::string& interface, std::string what, Put put) {
     auto message = request_of(RTM_SETDCB, command, interface, std::move(what));
     message.nest(DCB_ATTR_IEEE, [&] { put(message); });
+    return carry_out(message);
+  }
+
+  Result<void> carry_out(const Message& message) {
     // The kernel acknowledges the message in any case; the driver's word is in the answer, as a byte.
     const auto word = ask(message, [](const Attributes& reply) {
       return reply.number<std::uint8_t>(DCB_ATTR_IEEE).value_or(0);
@@ -243,6 +263,30 @@ class LinuxDcb final : public Dcb {
 std::optional<DcbState> detail::parse_dcb(const nlmsghdr& header) {
   const auto parsed = Parsed<dcbmsg>::of(header);
   return parsed ? std::optional(state_of(parsed->attributes)) : std::nullopt;
+}
+
+int detail::dcb_app_attribute(std::uint8_t selector) {
+  if (selector == kDcbSelectorPcp) return kDcbAttrDcbApp;
+  return selector >= IEEE_8021QAZ_APP_SEL_ETHERTYPE && selector <= kDcbSelectorDscp ? kDcbAttrIeeeApp : 0;
+}
+
+Message detail::trust_request(const std::string& interface, std::span<const std::uint8_t> selectors) {
+  std::string order;
+  for (const auto selector : selectors) order += fmt::format(" {}", selector);
+  auto message = request_of(
+      RTM_SETDCB, DCB_CMD_IEEE_SET, interface,
+      fmt::format("{}: set the order of trust to selectors{}", interface, order.empty() ? " (none)" : order));
+  message.nest(DCB_ATTR_IEEE, [&] {
+    if (selectors.empty()) {
+      // nla_nest_end() would take an empty table out again.
+      message.put(kDcbAttrTrustTable | NLA_F_NESTED, std::span<const std::byte>{});
+      return;
+    }
+    message.nest(kDcbAttrTrustTable, [&] {
+      for (const auto selector : selectors) message.put(dcb_app_attribute(selector), selector);
+    });
+  });
+  return message;
 }
 
 std::unique_ptr<Dcb> make_linux_dcb() { return std::make_unique<LinuxDcb>(); }

@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests that a driver has no operation for: the kernel passes over them and says that they are done.
+// Requests that a driver has no operation for: the kernel passes over them and says that they are done. The
+// order of trust, which it is asked for only where it has shown one.
 #include "kinds/ethernet/dcb_writer.hpp"
 
 #include <gmock/gmock.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
 
 namespace rdmacfg::kinds {
 namespace {
@@ -27,15 +34,26 @@ class PartDcb final : public system::Dcb {
     if (takes_ets) state.ets = ets;
     return {};
   }
-  base::Result<void> add_app(const std::string& /*interface*/, const system::DcbApp& /*app*/) override {
+  base::Result<void> add_app(const std::string& /*interface*/, const system::DcbApp& app) override {
+    state.apps.push_back(app);
+    calls.emplace_back("add DSCP");
     return {};
   }
   base::Result<void> delete_app(const std::string& /*interface*/, const system::DcbApp& /*app*/) override {
     return {};
   }
   base::Result<void> set_dcbx(const std::string& /*interface*/, std::uint8_t /*mode*/) override { return {}; }
+  base::Result<void> set_trust(const std::string& /*interface*/,
+                               const std::vector<std::uint8_t>& selectors) override {
+    calls.emplace_back("set the order of trust");
+    if (trust_error != 0) return base::fail_errno(trust_error, "eth0: set the order of trust");
+    state.trust = selectors;
+    return {};
+  }
 
   system::DcbState state;
+  std::vector<std::string> calls;
+  int trust_error = 0;
   bool takes_pfc = false, takes_ets = false;
 };
 
@@ -57,6 +75,49 @@ TEST(DcbWithoutEffect, IsToldWithItsDriver) {
   EXPECT_THAT(pfc.error().message, testing::HasSubstr("accepts flow control without effect"));
   dcb.takes_pfc = true;
   EXPECT_TRUE(DcbWriter("eth0", dcb, nullptr).reach(part_wanted()));
+}
+
+InterfaceDcb trust_wanted() {
+  InterfaceDcb out;
+  out.dscp = model::DscpMap{{{26, 3}}};
+  out.trust.emplace().list = {model::TrustSelector::kDscp, model::TrustSelector::kPcp};
+  return out;
+}
+
+TEST(DcbOrderOfTrust, IsSetOnceItsDscpsLeadToTheirPriorities) {
+  PartDcb dcb("");
+  dcb.state.trust = std::vector<std::uint8_t>{255};
+  EXPECT_TRUE(DcbWriter("eth0", dcb, nullptr).reach(trust_wanted()));
+  EXPECT_THAT(dcb.calls, testing::ElementsAre("add DSCP", "set the order of trust"));
+  EXPECT_EQ(dcb.state.trust, (std::vector<std::uint8_t>{5, 255}));
+  EXPECT_TRUE(DcbWriter("eth0", dcb, nullptr).reach(trust_wanted()));
+  EXPECT_EQ(dcb.calls.size(), 2U) << "what is right already is not written";
+}
+
+TEST(DcbOrderOfTrust, IsNotAskedForWhereNoneIsShown) {
+  PartDcb dcb("");
+  auto wanted = trust_wanted();
+  wanted.dscp.reset();
+  const auto done = DcbWriter("eth0", dcb, nullptr).reach(wanted);
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().code, base::Code::kUnsupported);
+  EXPECT_THAT(dcb.calls, testing::IsEmpty());
+}
+
+TEST(DcbOrderOfTrust, ThatTheDriverDoesNotTakeIsNamed) {
+  PartDcb dcb("");
+  dcb.state.trust.emplace();
+  dcb.trust_error = EOPNOTSUPP;
+  auto wanted = trust_wanted();
+  wanted.dscp.reset();
+  const auto refused = DcbWriter("eth0", dcb, nullptr).reach(wanted);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, base::Code::kUnsupported);
+  EXPECT_THAT(refused.error().message, testing::HasSubstr("does not take trust = [dscp, pcp]"));
+  dcb.trust_error = EIO;
+  const auto failed = DcbWriter("eth0", dcb, nullptr).reach(wanted);
+  ASSERT_FALSE(failed);
+  EXPECT_EQ(failed.error().sys_errno, EIO);
 }
 
 TEST(DcbWithoutEffect, ADriverThatIsKnownIsReadBackByTheApply) {

@@ -57,6 +57,22 @@ TEST(Lossless, AChainThatAgreesIsSilent) {
   EXPECT_TRUE(lint("[[lossless]]\ninterface = \"eth0\"\n").empty());
 }
 
+TEST(Lossless, DscpsThatAreNotTrustedAreAWarning) {
+  const auto with = [](const std::string& trust) {
+    return std::string(kPfc) + "dscp = [\"26:3\"]\n" + trust;
+  };
+  for (const auto* trust : {"trust = [\"pcp\"]\n", "trust = []\n"}) {
+    const auto found = lint(with(trust));
+    ASSERT_EQ(found.size(), 1U) << trust;
+    EXPECT_EQ(found.front().severity, Severity::kWarning);
+    EXPECT_NE(found.front().message.find("lead to no priority"), std::string::npos) << found.front().message;
+    EXPECT_EQ(found.front().where.line, 5);
+  }
+  EXPECT_TRUE(lint(with("")).empty());
+  EXPECT_TRUE(lint(with("trust = [\"pcp\", \"dscp\"]\n")).empty());
+  EXPECT_TRUE(lint(std::string(kPfc) + "dscp = []\ntrust = [\"pcp\"]\n").empty());
+}
+
 TEST(Lossless, APresetMarksTheRoceEntryOfAPortThatIsNotThereYet) {
   const auto text =
       "[[lossless]]\ninterface = \"eth0\"\ndscp = 24\n" + std::string(kRoce) + "mode = \"v2\"\n";
