@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+#include <vector>
+
 namespace rdmacfg::kinds {
 namespace {
 
@@ -42,6 +45,28 @@ TEST(OpensmOptions, AMistypedNameFindsTheOptionThatWasMeant) {
   EXPECT_EQ(near_opensm_option("honour_guid2lid_file"), "honor_guid2lid_file");
   for (const auto* option : {"routing_engine", "qos", "dimn_ports_file", "sm_priority", "some_other_thing"})
     EXPECT_EQ(near_opensm_option(option), std::nullopt) << option;
+}
+
+/// static_routing_modules[] and setup_routing_engine() in osm_opensm.c: names are compared with their case.
+TEST(OpensmOptions, RoutingEnginesAreThoseOfOpensm) {
+  for (const auto* value :
+       {"minhop", "updn", "dnup", "file", "ftree", "lash", "dor", "torus-2QoS", "nue", "sssp", "dfsssp",
+        "updn,ftree", " updn, ftree\tdor ", "\"updn,no_fallback\"", "(null)", ""})
+    EXPECT_TRUE(unknown_routing_engines(value).empty()) << value;
+  const std::vector<std::pair<const char*, const char*>> mistyped{
+      {"updwn", "updn"}, {"minhop,fttree", "ftree"}, {"torus-2qos", "torus-2QoS"}};
+  for (const auto& [value, meant] : mistyped) {
+    const auto found = unknown_routing_engines(value);
+    ASSERT_EQ(found.size(), 1U) << value;
+    EXPECT_EQ(found[0].near, meant);
+  }
+  for (const auto* value : {"ar_updn", "pqft", "none", "/tmp/x"}) {
+    const auto found = unknown_routing_engines(value);
+    ASSERT_EQ(found.size(), 1U) << value;
+    EXPECT_EQ(found[0].name, value);
+    EXPECT_EQ(found[0].near, std::nullopt) << value;
+  }
+  EXPECT_EQ(unknown_routing_engines("updwn x,ftree").size(), 2U);
 }
 
 /// clean_val().
