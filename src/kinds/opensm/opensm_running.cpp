@@ -143,11 +143,20 @@ Result<std::vector<std::string>> running_readers(system::Host& host, const Opens
   if (!running || of.all) return running;
   std::set<std::string> own;
   for (const auto port : of.own) own.insert(opensm_unit(port));
+  const bool rhel = observe_opensm_layout(host.files) == OpensmLayout::kRhel;
+  const auto defaults = parse_opensm_defaults(
+      rhel ? content(host.files, opensm_defaults_path(OpensmLayout::kRhel)) : std::string());
   const auto reads_common = [&](const std::string& unit) {
-    return !names_own_conf(content(host.files, opensm_drop_in(unit)));
+    return !defaults.in_files && !names_own_conf(content(host.files, opensm_drop_in(unit)));
+  };
+  // RHEL's service runs them all.
+  const auto reads_own = [&](const std::string& unit) {
+    return own.contains(unit) ||
+           (defaults.in_files && std::any_of(of.own.begin(), of.own.end(),
+                                             [&](Guid port) { return defaults.ports.contains(port); }));
   };
   std::erase_if(*running, [&](const std::string& unit) {
-    return !own.contains(unit) && !(of.common && reads_common(unit));
+    return !reads_own(unit) && !(of.common && reads_common(unit));
   });
   return running;
 }
