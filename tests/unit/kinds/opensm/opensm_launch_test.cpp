@@ -3,6 +3,15 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "catalog/all.hpp"
+#include "config/document.hpp"
+#include "core/pipeline.hpp"
+#include "fakes/fake_kernel.hpp"
 #include "fakes/memory_files.hpp"
 
 namespace rdmacfg::kinds {
@@ -99,6 +108,45 @@ TEST(OpensmLaunch, OptionsWaitWithTheirSubnetManager) {
     EXPECT_FALSE(desired[other].pending) << other;
     EXPECT_FALSE(desired[other].settings.empty()) << other;
   }
+}
+
+/// The service runs on with a file that is removed while it runs.
+TEST(OpensmLaunch, ADroppedSubnetManagerIsNotStartedAgainByItsFile) {
+  const auto kernel = fakes::FakeKernel::parse(R"({
+    "devices": [{ "name": "mlx4_0", "pci": "0000:10:00.0", "ports": [
+      { "guid": "00:02:c9:03:00:31:78:f2", "sm": false, "state": "INIT", "interface": { "name": "ib0", "up": true } },
+      { "guid": "00:02:c9:03:00:31:78:f4", "sm": false, "state": "INIT", "interface": { "name": "ib1", "up": true } }] }],
+    "units": { "opensm.service": { "reloads": false } },
+    "files": { "/etc/sysconfig/opensm": "", "/etc/rdma/opensm.conf": "" } })");
+  const auto& files = kernel->files.content;
+  const auto launched = [&] {
+    return std::count_if(files.begin(), files.end(),
+                         [](const auto& file) { return file.first.starts_with("/etc/rdma/opensm.conf.0x"); });
+  };
+  std::ptrdiff_t at_start = 0;
+  kernel->units.started = [&](const std::string& unit) {
+    if (unit == kOpensmService) at_start = launched();
+  };
+  const auto run = [&](const std::string& text) {
+    auto host = kernel->host();
+    return core::apply(config::parse_texts({{"config.toml", "version = 1\n" + text}}, "node1", grammar()),
+                       host, core::Options{})
+        .exit;
+  };
+  const auto entry = [](const char* guid, int interval) {
+    return "[[opensm]]\nguid = \"" + std::string(guid) +
+           "\"\n[[opensm.option]]\nkey = \"sweep_interval\"\nvalue = " + std::to_string(interval) + "\n";
+  };
+  const auto first = entry("00:02:c9:03:00:31:78:f2", 5), second = entry("00:02:c9:03:00:31:78:f4", 6);
+  EXPECT_EQ(run(first + second), model::Exit::kOk);
+  EXPECT_EQ(at_start, 2);
+  EXPECT_EQ(shell_value(files.at("/etc/sysconfig/opensm"), "GUIDS"), "");
+  EXPECT_EQ(run(first), model::Exit::kOk);
+  EXPECT_EQ(at_start, 1);
+  EXPECT_EQ(run("[[opensm]]\nguid = \"00:02:c9:03:00:31:78:f2\"\n"), model::Exit::kOk);
+  EXPECT_EQ(shell_value(files.at("/etc/sysconfig/opensm"), "GUIDS"), "0x0002c903003178f2");
+  EXPECT_EQ(launched(), 0);
+  EXPECT_EQ(run(""), model::Exit::kOk);
 }
 
 }  // namespace
