@@ -56,6 +56,11 @@ SectionSpec ipoib_section() {
                     .repeated = false,
                     .doc = "Ports selected by their properties; a port must match all that are given."};
   add_written(match.fields, model::specs<PortMatch>());
+  for (auto& field : match.fields) {
+    for (const auto& own : model::specs<IpoibMatch>()) {
+      if (field.name == own.name) field = own;
+    }
+  }
 
   SectionSpec pkey{.name = "pkey",
                    .doc = "A P_Key interface over this port (a partition).",

@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <set>
+#include <string_view>
+#include <variant>
 
 #include "base/text.hpp"
 #include "catalog/all.hpp"
@@ -20,9 +23,20 @@ namespace {
 constexpr const char* kDaemon = "rdma-configd.service";
 
 /// A value in a sentence.
-std::string said(const model::Value& value) {
+std::string said(const model::Value& value, std::string_view unit) {
   auto text = model::text_of(value);
+  if (!unit.empty() && std::holds_alternative<std::int64_t>(value)) text += fmt::format(" {}", unit);
   return text.empty() ? "none" : text;  // an empty list
+}
+
+/// The unit of a field's numbers; empty for none.
+std::string_view unit_of(const model::Key& key, std::string_view field) {
+  const auto* kind = kinds::find(key.kind);
+  if (kind == nullptr) return {};
+  for (const auto& spec : kind->fields()) {
+    if (spec.name == field) return spec.unit;
+  }
+  return {};
 }
 
 /// Whether a field follows from another key, so that naming it would say the same twice.
@@ -41,10 +55,11 @@ std::string differences(const ResourceReport& resource) {
   for (const auto& attribute : resource.attributes) {
     if (attribute.wanted.index() == 0 || attribute.now == attribute.wanted) continue;
     auto& parts = is_derived(resource.key, attribute.name) ? derived : written;
-    parts.push_back(
-        attribute.now.index() == 0
-            ? fmt::format("{} is not set to {}", attribute.name, said(attribute.wanted))
-            : fmt::format("{} is {}, not {}", attribute.name, said(attribute.now), said(attribute.wanted)));
+    const auto unit = unit_of(resource.key, attribute.name);
+    parts.push_back(attribute.now.index() == 0
+                        ? fmt::format("{} is not set to {}", attribute.name, said(attribute.wanted, unit))
+                        : fmt::format("{} is {}, not {}", attribute.name, said(attribute.now, unit),
+                                      said(attribute.wanted, unit)));
   }
   auto& parts = written.empty() ? derived : written;
   // Of several lines, such as the content of a file, nothing can be read in a sentence.

@@ -31,7 +31,9 @@ std::string in_quotes(std::string_view text) {
   return out + '"';
 }
 
-bool is_bare(std::string_view path, std::string_view key) { return path == "pfc" && key == "priorities"; }
+bool is_bare(std::string_view path, std::string_view key) {
+  return (path == "pfc" && key == "priorities") || (path == "nvme_connection" && key == "port");
+}
 
 class DocumentWriter {
  public:

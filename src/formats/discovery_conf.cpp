@@ -15,6 +15,23 @@ namespace {
 constexpr std::string_view kDropInHead = "# Written by rdma-configd; changes here are overwritten.";
 constexpr std::string_view kLineBegin = "--transport=rdma --traddr=";
 
+/// A line of ours without its mark and its port.
+std::string without_port(std::string_view line) {
+  constexpr std::string_view kPort = " --trsvcid=";
+  if (line.starts_with(kGoingMark)) line.remove_prefix(kGoingMark.size());
+  const auto at = line.find(kPort);
+  if (at == std::string_view::npos) return std::string(line);
+  const auto end = std::min(line.find(' ', at + kPort.size()), line.size());
+  return std::string(line.substr(0, at)) + std::string(line.substr(end));
+}
+
+/// Whether a line is for another port of the same connection as those so far.
+bool is_another_port(std::string_view line, std::string_view lines) {
+  const auto known = base::split(lines, '\n');
+  return without_port(line) == without_port(known.front()) &&
+         std::find(known.begin(), known.end(), line) == known.end();
+}
+
 }  // namespace
 
 DiscoveryConf parse_discovery_conf(std::string_view text) {
@@ -33,7 +50,15 @@ DiscoveryConf parse_discovery_conf(std::string_view text) {
     }
     const bool as_written = command.starts_with(kLineBegin) && model::IpAddress::parse(address);
     auto& at = out.ours[as_written ? address : std::string(line.text)];
-    if (!at.empty()) out.ours[at] = at;  // of two for one address the last is its line
+    if (!at.empty() && as_written && is_another_port(line.text, at)) {
+      at += "\n" + std::string(line.text);
+      continue;
+    }
+    // Of two others for one address the last is its line.
+    if (!at.empty()) {
+      for (const auto former : base::split(std::string_view(at), '\n'))
+        out.ours[std::string(former)] = former;
+    }
     at = line.text;
   }
   return out;

@@ -32,7 +32,8 @@ struct DiscoveryConf {
   std::string others;  ///< the text without our part
   std::map<std::string, int>
       others_lead{};  ///< addresses that the others' lines lead to, with a line of each
-  /// Lines by the address that they lead to. Those that are not as we write them are their own key.
+  /// Lines by the address that they lead to, those that differ in their ports alone together, with line
+  /// breaks. Those that are not as we write them are their own key.
   std::map<std::string, std::string> ours{};
   std::optional<Damage> damage{};  ///< it cannot be rewritten
 };

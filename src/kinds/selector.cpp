@@ -47,7 +47,7 @@ bool matches(const PortMatch& match, const system::RdmaDevice& device, const sys
   };
   return (!match.driver || is_driver(*match.driver, device.driver)) && fits(match.device, device.name) &&
          (!match.pci || base::matches_glob(match.pci->text, device.pci)) &&
-         (!match.link_layer || port.link_layer == "InfiniBand") &&
+         (!match.link_layer || port.link_layer == match.link_layer->text) &&
          (!match.port || match.port->number == port.number);
 }
 

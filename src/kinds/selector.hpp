@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How an [[ipoib]] entry says which port it means.
+// Selection of ports by entries of the document: one by its GUID or its device, or all with some properties.
 #pragma once
 
 #include <optional>
@@ -33,7 +33,7 @@ struct PortMatch {
   std::optional<std::string> driver;
   std::optional<std::string> device;
   std::optional<model::PciPattern> pci;
-  std::optional<model::IpoibLinkLayer> link_layer;
+  std::optional<model::LinkLayer> link_layer;
   std::optional<model::PortNumber> port;
 
   static constexpr auto kFields = std::tuple{
@@ -46,8 +46,17 @@ struct PortMatch {
       model::field("pci", &PortMatch::pci, model::Role::kIdentity,
                    "PCI address, as \"0000:1?:00.0\" or \"1?:00.0\".", "any"),
       model::field("link_layer", &PortMatch::link_layer, model::Role::kIdentity,
-                   "Link layer; only \"InfiniBand\" ports have IPoIB.", "InfiniBand"),
+                   "Link layer; RoCE and iWARP ports have \"Ethernet\".", "any"),
       model::field("port", &PortMatch::port, model::Role::kIdentity, "Port number.", "any")};
+};
+
+/// The link layer of [ipoib.match], in place of that of PortMatch.
+struct IpoibMatch {
+  std::optional<model::IpoibLinkLayer> link_layer;
+
+  static constexpr auto kFields =
+      std::tuple{model::field("link_layer", &IpoibMatch::link_layer, model::Role::kIdentity,
+                              "Link layer; only \"InfiniBand\" ports have IPoIB.", "InfiniBand")};
 };
 
 PortSelector selector_of(const model::Section& section);

@@ -42,6 +42,7 @@ struct FieldSpec {
   std::string_view schema;  ///< JSON Schema of the spellings accepted
   /// From a value as written to the canonical one; its error is a sentence for the administrator.
   base::Result<Value> (*parse)(const Value& written) = nullptr;
+  std::string_view unit{};  ///< of its numbers, for people who read them without the key's doc: "KiB"
 };
 
 template <class T>
@@ -62,7 +63,8 @@ template <class S, class T>
 constexpr Field<S, T> field(std::string_view name, std::optional<T> S::*member, Role role,
                             std::string_view doc, std::string_view fallback = "left as it is",
                             Effect effect = Effect::kNow) {
-  return {FieldSpec{name, Codec<T>::kType, role, doc, fallback, effect, Codec<T>::kSchema, &canonical<T>},
+  return {FieldSpec{name, Codec<T>::kType, role, doc, fallback, effect, Codec<T>::kSchema, &canonical<T>,
+                    std::string_view()},
           member};
 }
 

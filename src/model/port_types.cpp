@@ -82,6 +82,17 @@ Result<PciPattern> Codec<PciPattern>::parse(const Value& written) {
 }
 Value Codec<PciPattern>::value(const PciPattern& parsed) { return parsed.text; }
 
+Result<LinkLayer> Codec<LinkLayer>::parse(const Value& written) {
+  const auto* text = std::get_if<std::string>(&written);
+  if (text == nullptr) return fail(Code::kInvalid, "must be \"InfiniBand\" or \"Ethernet\"");
+  for (const auto* known : {"InfiniBand", "Ethernet"}) {
+    if (base::lower(*text) == base::lower(known)) return LinkLayer{known};
+  }
+  return fail(Code::kInvalid,
+              fmt::format("\"{}\" is not a link layer: write \"InfiniBand\" or \"Ethernet\"", *text));
+}
+Value Codec<LinkLayer>::value(const LinkLayer& parsed) { return parsed.text; }
+
 Result<IpoibLinkLayer> Codec<IpoibLinkLayer>::parse(const Value& written) {
   const auto* text = std::get_if<std::string>(&written);
   if (text == nullptr) return fail(Code::kInvalid, "must be \"InfiniBand\"");

@@ -32,6 +32,13 @@ struct PciPattern {
   auto operator<=>(const PciPattern&) const = default;
 };
 
+/// The link layer of a port as the kernel names it: "InfiniBand" (also of Omni-Path) or "Ethernet" (RoCE,
+/// iWARP). Source: drivers/infiniband/core/sysfs.c.
+struct LinkLayer {
+  std::string text;
+  auto operator<=>(const LinkLayer&) const = default;
+};
+
 /// The link layer that a port has to have for IPoIB: there is one.
 struct IpoibLinkLayer {
   auto operator<=>(const IpoibLinkLayer&) const = default;
@@ -40,6 +47,9 @@ struct IpoibLinkLayer {
 RDMACFG_CODEC(PortNumber, "port number", R"({"type":"integer","minimum":1,"maximum":255})");
 RDMACFG_CODEC(PciPattern, "pattern of PCI addresses",
               R"({"type":"string","pattern":"^[0-9A-Fa-f:.*?!^\\[\\]-]+$"})");
+RDMACFG_CODEC(
+    LinkLayer, "\"InfiniBand\" or \"Ethernet\"",
+    R"({"type":"string","pattern":"^([Ii][Nn][Ff][Ii][Nn][Ii][Bb][Aa][Nn][Dd]|[Ee][Tt][Hh][Ee][Rr][Nn][Ee][Tt])$"})");
 RDMACFG_CODEC(IpoibLinkLayer, "\"InfiniBand\"",
               R"({"type":"string","pattern":"^[Ii][Nn][Ff][Ii][Nn][Ii][Bb][Aa][Nn][Dd]$"})");
 

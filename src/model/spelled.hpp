@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fields that take fewer spellings than their type does.
+// Fields that take fewer spellings than their type does, or have a unit.
 #pragma once
 
 #include <string_view>
@@ -14,6 +14,13 @@ template <class S, class T>
 constexpr Field<S, T> spelled(Field<S, T> field, std::string_view schema, std::string_view type = {}) {
   field.spec.schema = schema;
   if (!type.empty()) field.spec.type = type;
+  return field;
+}
+
+/// The field with a unit behind its numbers in reports.
+template <class S, class T>
+constexpr Field<S, T> in_unit(Field<S, T> field, std::string_view unit) {
+  field.spec.unit = unit;
   return field;
 }
 

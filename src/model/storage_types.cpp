@@ -44,6 +44,36 @@ Result<ServicePort> Codec<ServicePort>::parse(const Value& written) {
 
 Value Codec<ServicePort>::value(const ServicePort& parsed) { return parsed.number; }
 
+Result<ServicePorts> Codec<ServicePorts>::parse(const Value& written) {
+  constexpr std::size_t kMost = 16;
+  ServicePorts out;
+  const auto* list = std::get_if<std::vector<std::string>>(&written);
+  if (list == nullptr) {
+    return Codec<ServicePort>::parse(written).map(
+        [](const ServicePort& port) { return ServicePorts{{port.number}}; });
+  }
+  if (list->empty() || list->size() > kMost)
+    return fail(Code::kInvalid, fmt::format("must be a port or a list of 1 to {} ports", kMost));
+  for (const auto& text : *list) {
+    const auto number = base::parse_number(text);
+    if (!number || *number > 0xffff) return fail(Code::kInvalid, fmt::format("\"{}\" is not a port", text));
+    const auto port = Codec<ServicePort>::parse(Value{static_cast<std::int64_t>(*number)});
+    if (!port) return fail(port.error());
+    if (std::find(out.numbers.begin(), out.numbers.end(), port->number) != out.numbers.end())
+      return fail(Code::kInvalid, fmt::format("port {} is there twice", port->number));
+    out.numbers.push_back(port->number);
+  }
+  return out;
+}
+
+Value Codec<ServicePorts>::value(const ServicePorts& parsed) {
+  if (parsed.numbers.size() == 1) return parsed.numbers.front();
+  std::vector<std::string> out;
+  out.reserve(parsed.numbers.size());
+  for (const auto number : parsed.numbers) out.push_back(std::to_string(number));
+  return out;
+}
+
 Result<ServerName> ServerName::parse(std::string_view text) {
   if (const auto address = IpAddress::parse(text)) return ServerName{address->text()};
   const bool whole = !text.empty() && text.size() <= kServerLongest && consists_of(text, "._-");

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "model/field.hpp"
 #include "model/inet_types.hpp"
@@ -21,6 +22,16 @@ struct ServicePort {
 };
 
 RDMACFG_CODEC(ServicePort, "port from 1024 to 65535", R"({"type":"integer","minimum":1024,"maximum":65535})");
+
+/// Several of them, each once, in the order written.
+struct ServicePorts {
+  std::vector<std::int64_t> numbers;
+  auto operator<=>(const ServicePorts&) const = default;
+};
+
+RDMACFG_CODEC(
+    ServicePorts, "port from 1024 to 65535 or list of ports",
+    R"({"type":["integer","array"],"minimum":1024,"maximum":65535,"minItems":1,"maxItems":16,"uniqueItems":true,"items":{"type":["integer","string"],"minimum":1024,"maximum":65535,"pattern":"^[0-9]+$"}})");
 
 /// A server: a host name, or an IP address (without a scope).
 struct ServerName {

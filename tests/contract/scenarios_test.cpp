@@ -666,6 +666,22 @@ const std::vector<Scenario>& scenarios() {
        .documents = {"version = 1\n[[opensm]]\nguid = \"00:02:c9:03:00:31:78:f2\"\n",
                      "version = 1\n[[opensm]]\nguid = \"00:02:c9:03:00:31:78:f2\"\n"
                      "[[opensm_option]]\nkey = \"max_wire_smps\"\nvalue = 8\n"}},
+      {.name = "opensm_own_conf_of_rhel",
+       .host = kSubnetManagerOfRhel,
+       .documents =
+           {"version = 1\n[[opensm]]\nguid = \"00:02:c9:03:00:31:78:f2\"\npriority = 3\nbeside_other = true\n"
+            "[[opensm.option]]\nkey = \"sweep_interval\"\nvalue = 5\n"
+            "[[opensm]]\nguid = \"00:02:c9:03:00:31:78:f4\"\npriority = 3\nbeside_other = true\n"
+            "[[opensm.option]]\nkey = \"subnet_prefix\"\nvalue = \"0xfe80000000000001\"\n",
+            "version = 1\n[[opensm]]\nguid = \"00:02:c9:03:00:31:78:f2\"\npriority = 3\nbeside_other = true\n"
+            "[[opensm.option]]\nkey = \"sweep_interval\"\nvalue = 7\n",
+            "version = 1\n[[opensm]]\nguid = \"00:02:c9:03:00:31:78:f2\"\npriority = 3\nbeside_other = "
+            "true\n"}},
+      {.name = "opensm_own_conf_of_rhel_dropped",
+       .host = kSubnetManagerOfRhel,
+       .documents = {"version = 1\n[[opensm]]\nguid = \"00:02:c9:03:00:31:78:f2\"\nbeside_other = true\n"
+                     "[[opensm.option]]\nkey = \"sweep_interval\"\nvalue = 5\n",
+                     "version = 1\n"}},
       {.name = "opensm_of_rhel",
        .host = kSubnetManagerOfRhel,
        .documents = {"version = 1\n[[opensm]]\nguid = \"00:02:c9:03:00:31:78:f2\"\npriority = 3\n"

@@ -4,12 +4,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <iterator>
 #include <list>
 #include <map>
 #include <set>
 #include <unordered_map>
 #include <utility>
+#include <variant>
 
 #include "catalog/all.hpp"
 
@@ -121,8 +123,12 @@ void add_lines(Block& block, const Change& change) {
     if (said || unset || (!all && !has(change.fields, name)) ||
         (!only_derived && is_derived(change.key, name)))
       continue;
-    BlockLine line{name, all ? Value() : model::value_of(change.before, name),
-                   model::value_of(change.after, name), change.effect, std::nullopt};
+    BlockLine line{name,
+                   all ? Value() : model::value_of(change.before, name),
+                   model::value_of(change.after, name),
+                   change.effect,
+                   std::nullopt,
+                   unit_of(change.key, name)};
     if (const auto at = change.origins.find(name); at != change.origins.end()) line.origin = at->second;
     block.lines.push_back(std::move(line));
   }
@@ -163,13 +169,23 @@ int rank(Status status) {
 
 }  // namespace
 
-std::string value_text(const Value& value) {
+std::string value_text(const Value& value, std::string_view unit) {
   if (value.index() == 0) return "not set";
   auto text = model::text_of(value);
+  if (!unit.empty() && std::holds_alternative<std::int64_t>(value)) text += fmt::format(" {}", unit);
   // Lines of a file, as of a partition with groups, in one.
   for (auto at = text.find('\n'); at != std::string::npos; at = text.find('\n', at))
     text.replace(at, 1, " / ");
   return text.empty() ? "none" : text;
+}
+
+std::string_view unit_of(const model::Key& key, std::string_view field) {
+  const auto* kind = kinds::find(key.kind);
+  if (kind == nullptr) return {};
+  for (const auto& spec : kind->fields()) {
+    if (spec.name == field) return spec.unit;
+  }
+  return {};
 }
 
 bool is_derived(const model::Key& key, std::string_view field) {

@@ -18,6 +18,7 @@ struct BlockLine {
   model::Value wanted;
   model::Effect effect = model::Effect::kNow;
   std::optional<model::Location> origin;
+  std::string_view unit{};  ///< of numbers: "KiB"
 };
 
 /// Everything that happens to one object.
@@ -33,8 +34,11 @@ struct Block {
 /// The changes of the report's plan by object, in the plan's order except that children follow their parent.
 std::vector<Block> blocks_of(const model::Report& report);
 
-/// "not set", "none" of an empty list, or the value.
-std::string value_text(const model::Value& value);
+/// "not set", "none" of an empty list, or the value; a number with its unit, where it has one.
+std::string value_text(const model::Value& value, std::string_view unit = {});
+
+/// The unit of a field of that resource; empty for none.
+std::string_view unit_of(const model::Key& key, std::string_view field);
 
 /// Whether a field of that resource follows from another key, so that naming it would say the same twice.
 bool is_derived(const model::Key& key, std::string_view field);

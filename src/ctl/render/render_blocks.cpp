@@ -76,8 +76,8 @@ Widths widths_of(const std::vector<Block>& blocks, const Terminal& terminal) {
   for (const auto& block : blocks) {
     for (const auto& line : block.lines) {
       widen(w.name, line.name);
-      widen(w.wanted, value_text(line.wanted));
-      if (block.operation != Operation::kCreate) widen(w.now, value_text(line.now));
+      widen(w.wanted, value_text(line.wanted, line.unit));
+      if (block.operation != Operation::kCreate) widen(w.now, value_text(line.now, line.unit));
     }
   }
   return w;
@@ -86,11 +86,11 @@ Widths widths_of(const std::vector<Block>& blocks, const Terminal& terminal) {
 std::string render_line(const BlockLine& line, const Block& block, const Widths& w, const Terminal& terminal,
                         const Places* places) {
   const auto name = pad(clean(line.name, terminal.utf8), w.name);
-  const auto wanted = clean(value_text(line.wanted), terminal.utf8);
+  const auto wanted = clean(value_text(line.wanted, line.unit), terminal.utf8);
   std::string out = std::string(kIndent, ' ') + name + "  ";
   if (block.operation != Operation::kCreate) {
     const bool missing = line.now.index() == 0;
-    out += terminal.paint(pad(clean(value_text(line.now), terminal.utf8), w.now),
+    out += terminal.paint(pad(clean(value_text(line.now, line.unit), terminal.utf8), w.now),
                           missing ? Style::kDim : Style::kPlain);
     out += fmt::format(" {} ", terminal.arrow());
   }

@@ -230,8 +230,9 @@ std::string differences(const model::ResourceReport& resource, const Terminal& t
   for (const auto& attribute : resource.attributes) {
     if (attribute.wanted.index() == 0 || attribute.now == attribute.wanted) continue;
     auto& parts = is_derived(resource.key, attribute.name) ? derived : written;
-    parts.push_back(fmt::format("{} {} {} {}", attribute.name, value_text(attribute.now), terminal.arrow(),
-                                value_text(attribute.wanted)));
+    const auto unit = unit_of(resource.key, attribute.name);
+    parts.push_back(fmt::format("{} {} {} {}", attribute.name, value_text(attribute.now, unit),
+                                terminal.arrow(), value_text(attribute.wanted, unit)));
   }
   if (!resource.there) return "is not there";
   return base::join(written.empty() ? derived : written, ", ");

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/text.hpp"
+#include "formats/opensm/opensm_files.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -18,6 +19,9 @@ constexpr std::string_view kWasStoppedLine = "# before: opensm.service was stopp
 constexpr std::string_view kPriority = "--priority ";
 constexpr std::string_view kOwnConf = "--config ";
 constexpr std::string_view kOwnConfName = "opensm-", kOwnConfEnd = ".conf";
+constexpr std::string_view kInstanceConfName = "opensm.conf.";
+/// Between our marks: the files of opensm-launch count.
+constexpr std::string_view kNoGuids = "GUIDS=\"\"";
 /// osm_prtn_config_parse_file() reads lines into 4096 bytes, and takes what is longer for two.
 constexpr std::size_t kRuleLineMost = 4000;
 
@@ -178,26 +182,39 @@ std::vector<std::string> ports_in(std::string_view text, OpensmLayout layout) {
 
 bool names_port(std::string_view text, OpensmLayout layout, model::Guid guid) {
   if (names_all(text, layout)) return true;
+  if (takes_files(text, layout)) {
+    const auto defaults = parse_opensm_defaults(text);
+    return defaults.in_files && defaults.ports.contains(guid);
+  }
   const auto ports = ports_in(text, layout);
   return std::any_of(ports.begin(), ports.end(),
                      [&](const auto& port) { return base::parse_number(port) == guid.number; });
 }
 
-bool takes_first_port(std::string_view text, OpensmLayout layout) {
+bool takes_files(std::string_view text, OpensmLayout layout) {
   return layout == OpensmLayout::kRhel &&
          base::trim(shell_value(text, ports_variable(layout)).value_or("")).empty();
 }
 
+bool takes_first_port(std::string_view text, OpensmLayout layout) {
+  return takes_files(text, layout) && !parse_opensm_defaults(text).in_files;
+}
+
 base::Result<std::vector<std::string>> observe_opensm_instances(system::Files& files) {
-  constexpr std::string_view kLaunchFile = "opensm.conf.";
   std::vector<std::string> out;
   for (const std::string folder : {"/etc/opensm", "/etc/rdma"}) {
     const auto names = files.list(folder);
     if (!names) return base::fail(names.error());
     for (const auto& name : *names) {
-      const auto rest = std::string_view(name).substr(std::min(kLaunchFile.size(), name.size()));
-      if (name.starts_with(kLaunchFile) && !rest.empty() && rest.front() >= '0' && rest.front() <= '9')
-        out.push_back(folder + "/" + name);
+      const auto rest = std::string_view(name).substr(std::min(kInstanceConfName.size(), name.size()));
+      if (!name.starts_with(kInstanceConfName) || rest.empty() || rest.front() < '0' || rest.front() > '9')
+        continue;
+      auto path = folder + "/" + name;
+      if (port_of_instance_conf(name)) {
+        const auto text = files.read(path);
+        if (text && *text && is_our_opensm_file(**text)) continue;
+      }
+      out.push_back(std::move(path));
     }
   }
   return out;
@@ -226,6 +243,7 @@ OpensmDefaults parse_opensm_defaults(std::string_view text) {
     if (!ours) continue;
     out.was_disabled = out.was_disabled || line == kWasDisabledLine;
     out.was_stopped = out.was_stopped || line == kWasStoppedLine;
+    out.in_files = out.in_files || line == kNoGuids;
     if (!line.starts_with(kOurPorts)) continue;
     for (const auto word : base::split(line.substr(kOurPorts.size()), ' ')) {
       const auto colon = word.find(':');
@@ -244,7 +262,8 @@ OpensmDefaults parse_opensm_defaults(std::string_view text) {
 std::string render_opensm_defaults(const OpensmDefaults& defaults, OpensmLayout layout) {
   if (defaults.ports.empty()) return defaults.others;
   auto text = begin_marked(defaults.others, kOpensmMarks);
-  auto ports = ports_in(defaults.others, layout);
+  const bool in_files = defaults.in_files && layout == OpensmLayout::kRhel;
+  auto ports = in_files ? std::vector<std::string>() : ports_in(defaults.others, layout);
   const bool all = names_all(defaults.others, layout);
   std::vector<std::string> ours;
   std::optional<int> priority;
@@ -260,7 +279,7 @@ std::string render_opensm_defaults(const OpensmDefaults& defaults, OpensmLayout 
   }
   for (const auto guid : order) {
     const auto& wanted = defaults.ports.at(guid);
-    if (all || !names_port(defaults.others, layout, guid)) ports.push_back(opensm_guid(guid));
+    if (!in_files && (all || !names_port(defaults.others, layout, guid))) ports.push_back(opensm_guid(guid));
     ours.push_back(opensm_guid(guid) + (wanted ? fmt::format(":{}", *wanted) : ""));
     priority = std::max(priority, wanted);
   }
@@ -315,6 +334,18 @@ std::optional<model::Guid> port_of_own_conf(std::string_view name) {
   if (name.size() <= least || !name.starts_with(kOwnConfName)) return std::nullopt;
   const auto number = base::parse_number(name.substr(kOwnConfName.size(), name.size() - least));
   if (!number || opensm_own_conf("", model::Guid{*number}) != fmt::format("/{}", name)) return std::nullopt;
+  return model::Guid{*number};
+}
+
+std::string opensm_instance_conf(const std::string& folder, model::Guid guid) {
+  return fmt::format("{}/{}{}", folder, kInstanceConfName, opensm_guid(guid));
+}
+
+std::optional<model::Guid> port_of_instance_conf(std::string_view name) {
+  if (!name.starts_with(kInstanceConfName)) return std::nullopt;
+  const auto number = base::parse_number(name.substr(kInstanceConfName.size()));
+  if (!number || opensm_instance_conf("", model::Guid{*number}) != fmt::format("/{}", name))
+    return std::nullopt;
   return model::Guid{*number};
 }
 

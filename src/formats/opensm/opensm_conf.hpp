@@ -58,10 +58,14 @@ struct OpensmDefaults {
   std::map<model::Guid, std::optional<int>> ports;  ///< ours; RHEL: with the priority that is wanted
   std::vector<model::Guid> order;                   ///< of ours, as the file has them
   bool was_disabled = false, was_stopped = false;   ///< opensm.service, before we had the first port
-  std::optional<Damage> damage;                     ///< then the file is not to be written
+  /// RHEL: GUIDS is empty, so that opensm-launch starts a subnet manager for each opensm.conf.N
+  /// (opensm_instance_conf()).
+  bool in_files = false;
+  std::optional<Damage> damage;  ///< then the file is not to be written
   bool operator==(const OpensmDefaults& other) const {
-    return std::tie(others, ports, was_disabled, was_stopped, damage) ==
-           std::tie(other.others, other.ports, other.was_disabled, other.was_stopped, other.damage);
+    return std::tie(others, ports, was_disabled, was_stopped, in_files, damage) ==
+           std::tie(other.others, other.ports, other.was_disabled, other.was_stopped, other.in_files,
+                    other.damage);
   }
 };
 
@@ -72,15 +76,19 @@ std::string render_opensm_defaults(const OpensmDefaults& defaults, OpensmLayout 
 /// The value of a variable as a shell has it after reading `text`; nothing when it is never set.
 std::optional<std::string> shell_value(std::string_view text, std::string_view variable);
 /// Whether opensm.service, where it is enabled, starts OpenSM on the port according to the whole file;
-/// Debian's "ALL" names every port.
+/// Debian's "ALL" names every port. Of OpensmDefaults::in_files: a port of ours has its file.
 bool names_port(std::string_view text, OpensmLayout layout, model::Guid guid);
 
+/// Whether opensm.service starts the files of opensm-launch, where there are any: RHEL's, where GUIDS is
+/// empty.
+bool takes_files(std::string_view text, OpensmLayout layout);
+
 /// Whether opensm.service starts OpenSM without naming a port, so that it takes the first one: RHEL's, where
-/// GUIDS is empty.
+/// GUIDS is empty, and not by us (OpensmDefaults::in_files).
 bool takes_first_port(std::string_view text, OpensmLayout layout);
 
-/// Files for opensm-launch, which starts a subnet manager for each while GUIDS is empty and ignores them
-/// otherwise: "/etc/rdma/opensm.conf.1".
+/// Files of others for opensm-launch, which starts a subnet manager for each while GUIDS is empty and ignores
+/// them otherwise: "/etc/rdma/opensm.conf.1".
 base::Result<std::vector<std::string>> observe_opensm_instances(system::Files& files);
 
 /// Upper half of the GIDs of a port's subnet: opensm-launch gives each GUID of GUIDS the one of its place,
@@ -103,6 +111,11 @@ bool names_own_conf(std::string_view drop_in);
 std::string opensm_own_conf(const std::string& folder, model::Guid guid);
 /// The port of a file with such a name, without its folder; nothing for any other.
 std::optional<model::Guid> port_of_own_conf(std::string_view name);
+
+/// "/etc/rdma/opensm.conf.0x0002c90300a0b001": the same for opensm-launch, which takes each opensm.conf.*
+/// whose next character is a digit (`opensm --config`). The file names its port by the option guid.
+std::string opensm_instance_conf(const std::string& folder, model::Guid guid);
+std::optional<model::Guid> port_of_instance_conf(std::string_view name);
 
 /// partitions.conf: rules of ours between two marks, by partition, a long one on several lines, as OpenSM
 /// reads no more than 4094 bytes of each; one with multicast groups has line breaks before and after these;

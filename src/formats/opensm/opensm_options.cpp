@@ -179,8 +179,13 @@ bool is_among(const std::array<std::string_view, N>& names, std::string_view nam
 }
 
 /// Where osm_subn_verify_config() lets less than the type of the option.
-constexpr std::array<std::pair<std::string_view, std::uint64_t>, 5> kOpensmLimits{
-    {{"lmc", 7},
+constexpr std::array<std::pair<std::string_view, std::uint64_t>, 10> kOpensmLimits{
+    {{"qos_max_vls", 15},
+     {"qos_ca_max_vls", 15},
+     {"qos_sw0_max_vls", 15},
+     {"qos_swe_max_vls", 15},
+     {"qos_rtr_max_vls", 15},
+     {"lmc", 7},
      {"fdr10", 2},
      {"m_key_protection_level", 3},
      {"max_wire_smps", 0x7fffffff},
@@ -195,6 +200,78 @@ std::optional<std::uint64_t> most_of_option(std::string_view name) {
   if (is_among(kOpensmShorts, name)) return std::numeric_limits<std::uint16_t>::max();
   if (is_among(kOpensmWords, name)) return std::numeric_limits<std::uint32_t>::max();
   if (is_among(kOpensmLongs, name)) return std::numeric_limits<std::uint64_t>::max();
+  return std::nullopt;
+}
+
+/// Options that are one of a few words.
+struct WordOption {
+  std::string_view name;
+  std::array<std::string_view, 4> words;
+};
+constexpr std::array kOpensmWordOptions{WordOption{"part_enforce", {"both", "in", "out", "off"}},
+                                        WordOption{"console", {"off", "local", "loopback", "socket"}}};
+
+/// The items of a list; strtok_r() passes over empty ones.
+std::vector<std::string_view> opensm_list(std::string_view value) {
+  std::vector<std::string_view> out;
+  for (const auto part : base::split(value, ',')) {
+    if (const auto item = base::trim(part); !item.empty()) out.push_back(item);
+  }
+  return out;
+}
+
+bool is_number_to(std::string_view text, std::uint64_t most) {
+  const auto number = base::c_number(text);
+  return number && *number <= most;
+}
+
+/// Weights of VLs, as "0:64,1:128": subn_verify_vlarb().
+std::optional<WrongValue> wrong_vlarb(std::string_view value) {
+  constexpr std::size_t kPairsMost = 64;
+  constexpr std::uint64_t kVlMost = 14, kWeightMost = 255;
+  const auto pairs = opensm_list(value);
+  if (pairs.empty() || pairs.size() > kPairsMost)
+    return WrongValue{fmt::format("it has {} pairs of VL and weight", pairs.size()),
+                      fmt::format("from 1 to {}", kPairsMost)};
+  for (const auto pair : pairs) {
+    const auto colon = pair.find(':');
+    if (colon == std::string_view::npos || !is_number_to(pair.substr(0, colon), kVlMost) ||
+        !is_number_to(pair.substr(colon + 1), kWeightMost))
+      return WrongValue{fmt::format("\"{}\" is not a VL and its weight", pair),
+                        fmt::format("VL:WEIGHT, from 0 to {} and from 0 to {}", kVlMost, kWeightMost)};
+  }
+  return std::nullopt;
+}
+
+/// The VL of each SL: subn_verify_sl2vl().
+std::optional<WrongValue> wrong_sl2vl(std::string_view value) {
+  constexpr std::size_t kSls = 16;
+  constexpr std::uint64_t kVlMost = 15;
+  const auto vls = opensm_list(value);
+  for (const auto vl : vls) {
+    if (!is_number_to(vl, kVlMost))
+      return WrongValue{fmt::format("\"{}\" is not a VL from 0 to {}", vl, kVlMost), ""};
+  }
+  if (vls.size() == kSls) return std::nullopt;
+  return WrongValue{fmt::format("it has {} VL{}, must have {}", vls.size(), vls.size() == 1 ? "" : "s", kSls),
+                    "one for each SL"};
+}
+
+/// Of texts with a form of their own.
+std::optional<WrongValue> wrong_text(std::string_view name, std::string_view value) {
+  for (const auto& [option, words] : kOpensmWordOptions) {
+    if (option != name || std::find(words.begin(), words.end(), value) != words.end()) continue;
+    return WrongValue{
+        fmt::format("OpenSM does not know {}", value),
+        fmt::format("one of {}", base::join(std::vector<std::string>(words.begin(), words.end()), ", "))};
+  }
+  if (!name.starts_with("qos_") || value == "(null)") return std::nullopt;
+  if (name.ends_with("_vlarb_high") || name.ends_with("_vlarb_low")) return wrong_vlarb(value);
+  if (name.ends_with("_sl2vl")) return wrong_sl2vl(value);
+  constexpr std::uint64_t kHighLimitMost = 255;
+  if (name.ends_with("_high_limit") && value != "-1" && !is_number_to(value, kHighLimitMost))
+    return WrongValue{fmt::format("{} is not a number from 0 to {}, or -1", value, kHighLimitMost),
+                      "OpenSM would go on with its own value"};
   return std::nullopt;
 }
 
@@ -214,6 +291,15 @@ const std::vector<std::string>& all_opensm_options() {
     append_names(out, kOpensmTexts);
     return out;
   }();
+  return kNames;
+}
+
+/// Names of the modules of osm_opensm.c, and no_fallback beside them. "none" is left out, as OpenSM
+/// from 3.3.23 on calls the missing setup function of that module.
+const std::vector<std::string>& all_routing_engines() {
+  static const std::vector<std::string> kNames{"minhop",     "updn", "dnup",   "file",
+                                               "ftree",      "lash", "dor",    "nue",
+                                               "torus-2QoS", "sssp", "dfsssp", "no_fallback"};
   return kNames;
 }
 
@@ -246,11 +332,30 @@ std::optional<WrongValue> wrong_opensm_value(std::string_view name, std::string_
     return WrongValue{fmt::format("OpenSM takes {} for FALSE", read), "\"TRUE\" or \"FALSE\", in capitals"};
   }
   const auto most = most_of_option(name);
-  if (!most) return std::nullopt;
+  if (!most) return wrong_text(name, read);
   const auto number = base::c_number(read);
   if (number && *number <= *most) return std::nullopt;
   return WrongValue{fmt::format("{} is not a number from 0 to {}", read, *most),
                     "OpenSM would go on with its own value"};
 }
+
+std::vector<UnknownEngine> unknown_routing_engines(std::string_view value) {
+  std::vector<UnknownEngine> out;
+  const auto& known = all_routing_engines();
+  auto rest = opensm_value(value);
+  if (rest == "(null)") return out;  // OpenSM's word for no value
+  constexpr std::string_view kBetween = ", \t";
+  for (auto at = rest.find_first_not_of(kBetween); at != std::string_view::npos;
+       at = rest.find_first_not_of(kBetween)) {
+    rest.remove_prefix(at);
+    const std::string name(rest.substr(0, rest.find_first_of(kBetween)));
+    rest.remove_prefix(name.size());
+    if (std::find(known.begin(), known.end(), name) == known.end())
+      out.push_back({name, base::nearest(name, known)});
+  }
+  return out;
+}
+
+std::string routing_engine_names() { return base::join(all_routing_engines(), ", "); }
 
 }  // namespace rdmacfg::kinds

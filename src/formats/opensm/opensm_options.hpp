@@ -29,7 +29,19 @@ struct WrongValue {
   std::string what;  ///< "OpenSM takes yes for FALSE"
   std::string hint;
 };
-/// Of an option that is a number or TRUE or FALSE: why OpenSM would not take the value as it is meant.
+/// Of an option that is a number, TRUE or FALSE, one of a few words, or a list of VLs: why OpenSM would not
+/// take the value as it is meant (osm_subn_verify_config()).
 std::optional<WrongValue> wrong_opensm_value(std::string_view name, std::string_view value);
+
+/// An engine in the value of routing_engine that OpenSM 3.3 does not have. It leaves such an engine out, and
+/// takes the next one, at last minhop; its log alone says so. Plugins and NVIDIA's OpenSM have more engines.
+/// Source: setup_routing_engines() in osm_opensm.c.
+struct UnknownEngine {
+  std::string name;
+  std::optional<std::string> near;  ///< the engine that was meant
+};
+std::vector<UnknownEngine> unknown_routing_engines(std::string_view value);
+/// "minhop, updn, …"
+std::string routing_engine_names();
 
 }  // namespace rdmacfg::kinds

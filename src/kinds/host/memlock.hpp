@@ -26,9 +26,11 @@ struct Memlock {
   static constexpr auto kFields = std::tuple{
       model::field("domain", &Memlock::domain, model::Role::kIdentity,
                    "Logins that the limit applies to: a user, \"@group\" or \"*\" (all but root).", "-"),
-      model::field(
-          "limit", &Memlock::limit, model::Role::kSetting,
-          "Memory that may be locked, soft and hard: KiB, a size such as \"64 GiB\", or \"unlimited\"."),
+      model::in_unit(
+          model::field("limit", &Memlock::limit, model::Role::kSetting,
+                       "Memory that may be locked, soft and hard: KiB, a size such as \"64 GiB\", or "
+                       "\"unlimited\"."),
+          "KiB"),
       // A setting, so that a diff shows it: a group that is made stays.
       model::field("group", &Memlock::group, model::Role::kSetting,
                    "Group of \"@group\"; created if missing, never removed.", "-"),
@@ -52,14 +54,16 @@ struct MemlockUnit {
   std::optional<model::LockLimit> process;
   std::optional<std::int64_t> pid;
 
-  static constexpr auto kFields =
-      std::tuple{model::field("limit", &MemlockUnit::limit, model::Role::kDerived,
-                              "Limit in our drop-in of the unit, from limit of the section."),
-                 model::field("loaded", &MemlockUnit::loaded, model::Role::kDerived,
-                              "Whether systemd has read the drop-in."),
-                 model::field("process", &MemlockUnit::process, model::Role::kDerived,
-                              "Limit of the main process; changed by a restart, with restart = true."),
-                 model::field("pid", &MemlockUnit::pid, model::Role::kFact, "Main process.", "-")};
+  static constexpr auto kFields = std::tuple{
+      model::in_unit(model::field("limit", &MemlockUnit::limit, model::Role::kDerived,
+                                  "Limit in our drop-in of the unit, from limit of the section."),
+                     "KiB"),
+      model::field("loaded", &MemlockUnit::loaded, model::Role::kDerived,
+                   "Whether systemd has read the drop-in."),
+      model::in_unit(model::field("process", &MemlockUnit::process, model::Role::kDerived,
+                                  "Limit of the main process; changed by a restart, with restart = true."),
+                     "KiB"),
+      model::field("pid", &MemlockUnit::pid, model::Role::kFact, "Main process.", "-")};
 };
 
 model::SectionSpec memlock_section();

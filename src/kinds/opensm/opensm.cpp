@@ -15,6 +15,7 @@
 #include "kinds/entry.hpp"
 #include "kinds/host/package_table.hpp"
 #include "kinds/opensm/opensm_file.hpp"
+#include "kinds/opensm/opensm_launch.hpp"
 #include "kinds/opensm/opensm_option.hpp"
 #include "kinds/opensm/opensm_own.hpp"
 #include "kinds/opensm/opensm_running.hpp"
@@ -116,13 +117,21 @@ class OpensmKind final : public Kind, public NeedsWatching {
     if (world.offline()) return;
     auto& files = world.host().files;
     const auto layout = observe_opensm_layout(files);
-    if (layout == OpensmLayout::kRhel) check_priorities(desired, diagnostics);
+    const bool rhel = layout == OpensmLayout::kRhel;
+    if (rhel) check_priorities(desired, diagnostics);
     check_ports(desired, world, diagnostics);
     if (layout == OpensmLayout::kDebian) warn_overruled(desired, world, diagnostics);
     const auto path = opensm_defaults_path(layout);
     const auto text = files.read(path);
     const auto defaults = parse_opensm_defaults(text ? text->value_or("") : std::string());
     report_damage(defaults.damage, path, kOpensmKind, desired, !defaults.ports.empty(), diagnostics);
+    LaunchFiles theirs;
+    if (rhel) {
+      const auto sysconfig = text ? text->value_or("") : std::string();
+      if (auto found = observe_launch_files(files, sysconfig)) theirs = std::move(*found);
+      const auto once_empty = observe_launch_files(files, "");
+      give_own_confs(desired, sysconfig, once_empty ? *once_empty : theirs, diagnostics);
+    }
     std::map<model::Key, Opensm> now;
     for (const auto& resource : observed) {
       if (resource.key.kind != kOpensmKind) continue;
@@ -138,8 +147,10 @@ class OpensmKind final : public Kind, public NeedsWatching {
     }
     for (auto& resource : desired) {
       if (resource.key.kind != kOpensmKind) continue;
-      const auto why = why_not(resource, now, ours, world);
-      if (!why.empty()) postpone(resource, why);
+      const auto why = why_not(resource, now, ours, theirs, world);
+      if (why.empty()) continue;
+      postpone(resource, why);
+      if (rhel) hold_own_conf(desired, resource.key.id, why);
     }
     if (defaults.damage) hold_dropped(desired, observed, path);
   }
@@ -323,7 +334,8 @@ class OpensmKind final : public Kind, public NeedsWatching {
     return fmt::format(
         "opensm.service starts a subnet manager for each of {}, and would ignore these files as soon as "
         "GUIDS of "
-        "{} names a port: move their ports to GUIDS yourself, or remove the files",
+        "{} names a port: give this entry an [[opensm.option]], which has it started by such a file, too, or "
+        "remove the files",
         base::join(*instances, ", "), path);
   }
 
@@ -340,8 +352,21 @@ class OpensmKind final : public Kind, public NeedsWatching {
                  : "";
   }
 
+  /// A file of others starts it, with another priority than is wanted; we do not write there.
+  static std::string why_other_priority(const Desired& resource, const LaunchFiles& theirs) {
+    const auto wanted = model::from_attributes<Opensm>(resource.settings).priority;
+    const auto guid = Guid::parse(resource.key.id);
+    const auto at = guid && wanted && resource.needs.empty() ? theirs.find(*guid) : theirs.end();
+    if (at == theirs.end() || at->second.priority == wanted) return {};
+    return fmt::format("{} starts it with {}: write sm_priority {} there, or leave priority out",
+                       at->second.path,
+                       at->second.priority ? fmt::format("priority {}", *at->second.priority)
+                                           : std::string("the usual priority"),
+                       *wanted);
+  }
+
   static std::string why_not(const Desired& resource, const std::map<model::Key, Opensm>& now,
-                             const std::set<int>& ours, World& world) {
+                             const std::set<int>& ours, const LaunchFiles& theirs, World& world) {
     auto& files = world.host().files;
     const auto layout = observe_opensm_layout(files);
     if (layout == OpensmLayout::kNone) {
@@ -354,9 +379,13 @@ class OpensmKind final : public Kind, public NeedsWatching {
       const auto* unit = layout == OpensmLayout::kRhel ? "opensm.service" : "opensm@.service";
       return fmt::format("there is no {}{}", unit, beside_ofed(files));
     }
+    if (auto why = why_other_priority(resource, theirs); !why.empty()) return why;
     if (at->second.running == true) return {};
-    if (auto why = why_not_listed(layout, files); !why.empty()) return why;
-    const auto port = port_of(resource.key, world);
+    const auto guid = Guid::parse(resource.key.id);
+    if (resource.needs.empty() && !(guid && theirs.contains(*guid))) {
+      if (auto why = why_not_listed(layout, files); !why.empty()) return why;
+    }
+    const auto port = guid ? world.port(*guid) : std::nullopt;
     if (!port) return "no port has this GUID now";
     const int master = port->port->sm_lid.value_or(0);
     const bool other = master != 0 && port->port->state == "ACTIVE" &&

@@ -11,13 +11,14 @@
 
 namespace rdmacfg::kinds {
 
-/// A subnet manager on a port of this host: an instance of Debian's opensm@.service, one of GUIDS of RHEL's
-/// opensm.service.
+/// A subnet manager on a port of this host: an instance of Debian's opensm@.service, one of RHEL's
+/// opensm.service, by GUIDS or by an opensm.conf.N.
 struct Opensm {
   std::optional<model::Guid> guid;
   std::optional<std::int64_t> priority;
   std::optional<bool> enabled;
   std::optional<bool> running;
+  std::optional<bool> own_conf;
   std::optional<bool> beside_other;
   std::optional<bool> lost_port;
 
@@ -33,6 +34,10 @@ struct Opensm {
                    "Whether opensm.service starts it at boot (PORTS of /etc/default/opensm, GUIDS of "
                    "/etc/sysconfig/opensm)."),
       model::field("running", &Opensm::running, model::Role::kDerived, "Whether it runs now."),
+      model::field(
+          "own_conf", &Opensm::own_conf, model::Role::kDerived,
+          "Whether opensm-launch starts it by a file of its own, opensm.conf.GUID, in place of GUIDS "
+          "(RHEL, SUSE)."),
       model::field("beside_other", &Opensm::beside_other, model::Role::kPolicy,
                    "Whether it is started although a subnet manager on another host is master.", "false"),
       model::field("lost_port", &Opensm::lost_port, model::Role::kFact,

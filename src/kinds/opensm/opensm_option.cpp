@@ -51,6 +51,12 @@ constexpr std::array kOpensmOptionFiles{
               .ours = is_our_opensm_file},
     OwnedFile{.path = "/etc/rdma/opensm-*.conf",
               .what = "Options of one subnet manager (OpenSM built for /etc/rdma).",
+              .ours = is_our_opensm_file},
+    OwnedFile{.path = "/etc/opensm/opensm.conf.*",
+              .what = "Options of one subnet manager (SUSE).",
+              .ours = is_our_opensm_file},
+    OwnedFile{.path = "/etc/rdma/opensm.conf.*",
+              .what = "Options of one subnet manager (RHEL, Fedora).",
               .ours = is_our_opensm_file}};
 
 class OpensmOptionKind final : public Kind, public PutBackByOthers {
@@ -220,14 +226,7 @@ class OpensmOptionKind final : public Kind, public PutBackByOthers {
       const auto tell = [&](Severity severity, std::string what, std::string hint) {
         diagnostics.push_back({severity, resource.where, std::move(what), std::move(hint), {}});
       };
-      if (layout == OpensmLayout::kRhel) {
-        tell(Severity::kError,
-             "[[opensm]]: on this system all subnet managers read one opensm.conf, as opensm.service starts "
-             "them",
-             "write [[opensm_option]] and [[opensm_file]], which hold for all of them");
-        continue;
-      }
-      const auto path = opensm_own_conf(folder, *port);
+      const auto path = own_conf_path(layout, folder, *port);
       if (auto why = why_not_writable(files, path); !why.empty())
         tell(Severity::kError, std::move(why), "move it away; [[opensm.option]] writes it");
       if (!common.theirs.empty())

@@ -52,6 +52,22 @@ void check_option_value(const std::string& key, const std::string& value, const 
   }
 }
 
+/// A mistyped engine is an error, as is "none", at which OpenSM 3.3.23 crashes; others may be those of a
+/// plugin.
+void check_engines(const model::Section& section, const model::Entry& value, Diagnostics& diagnostics) {
+  for (const auto& engine : unknown_routing_engines(model::text_of(value.value))) {
+    const bool never = engine.near || engine.name == "none";
+    diagnostics.push_back(
+        {never ? Severity::kError : Severity::kWarning,
+         value.where,
+         fmt::format("[[{}]] value: OpenSM 3.3 has no routing engine \"{}\", and would leave it out",
+                     section.path, engine.name),
+         engine.near ? fmt::format("did you mean \"{}\"?", *engine.near)
+                     : fmt::format("one of {}, unless a plugin has it", routing_engine_names()),
+         {}});
+  }
+}
+
 void add_option(const model::Section& section, std::optional<model::Guid> port, std::vector<Desired>& out,
                 Diagnostics& diagnostics) {
   const auto* key = section.find("key");
@@ -87,6 +103,7 @@ void add_option(const model::Section& section, std::optional<model::Guid> port, 
     return;
   }
   check_option_value(id, model::text_of(value->value), value->where, wrong);
+  if (id == "routing_engine") check_engines(section, *value, diagnostics);
   out.push_back(std::move(desired));
 }
 

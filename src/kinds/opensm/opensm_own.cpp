@@ -14,6 +14,35 @@ namespace rdmacfg::kinds {
 using base::Result;
 using model::Guid;
 
+namespace {
+
+/// The option by which a file of opensm-launch names its port.
+constexpr std::string_view kGuidOption = "guid";
+
+std::optional<Guid> port_of_conf(OpensmLayout layout, std::string_view name) {
+  return layout == OpensmLayout::kRhel ? port_of_instance_conf(name) : port_of_own_conf(name);
+}
+
+/// Whether anything was changed.
+Result<bool> write_instance_conf(system::Files& files, const std::string& path, Guid port,
+                                 const std::map<std::string, std::string>& options) {
+  const auto before = files.read(path);
+  if (!before) return base::fail(before.error());
+  if (options.empty()) {
+    if (!*before || !is_our_opensm_file(**before)) return false;  // others' files stay
+    if (auto done = files.remove(path); !done) return base::fail(done.error());
+    return true;
+  }
+  std::vector<std::string> lines{fmt::format("{} {}", kGuidOption, opensm_guid(port))};
+  for (const auto& [option, value] : options) lines.push_back(fmt::format("{} {}", option, value));
+  const auto text = render_opensm_file(lines);
+  if (*before == text) return false;
+  if (auto done = files.write(path, text); !done) return base::fail(done.error());
+  return true;
+}
+
+}  // namespace
+
 std::string OpensmOwner::id() const { return port ? fmt::format("{}/{}", port->text(), option) : option; }
 
 std::string OpensmOwner::label(std::string_view place) const {
@@ -65,10 +94,11 @@ Result<std::map<Guid, OwnConf>> observe_own_confs(system::Files& files, const st
   std::map<Guid, OwnConf> out;
   const auto names = files.list(folder);
   if (!names) return base::fail(names.error());
+  const auto layout = observe_opensm_layout(files);
   for (const auto& name : *names) {
-    const auto port = port_of_own_conf(name);
+    const auto port = port_of_conf(layout, name);
     if (!port) continue;
-    const auto path = opensm_own_conf(folder, *port);
+    const auto path = own_conf_path(layout, folder, *port);
     const auto text = files.read(path);
     if (!text || !*text || !is_our_opensm_file(**text)) continue;  // check() says so where it matters
     auto& conf = out[*port];
@@ -76,6 +106,11 @@ Result<std::map<Guid, OwnConf>> observe_own_confs(system::Files& files, const st
       const auto blank = line.find(' ');
       if (blank != std::string::npos)
         conf.options.insert_or_assign(line.substr(0, blank), std::string(base::trim(line.substr(blank))));
+    }
+    if (layout == OpensmLayout::kRhel) {
+      const auto named = conf.options.extract(std::string(kGuidOption));
+      conf.is_read = !named.empty() && named.mapped() == opensm_guid(*port);
+      continue;
     }
     const auto drop_in = files.read(opensm_drop_in(*port));
     conf.is_read =
@@ -94,8 +129,14 @@ Result<std::string> own_conf_of(system::Files& files, Guid port) {
   return text && *text && is_our_opensm_file(**text) ? path : std::string();
 }
 
+std::string own_conf_path(OpensmLayout layout, const std::string& folder, Guid port) {
+  return layout == OpensmLayout::kRhel ? opensm_instance_conf(folder, port) : opensm_own_conf(folder, port);
+}
+
 Result<bool> write_own_conf(system::Files& files, const std::string& folder, Guid port,
                             const std::map<std::string, std::string>& options) {
+  if (observe_opensm_layout(files) == OpensmLayout::kRhel)
+    return write_instance_conf(files, opensm_instance_conf(folder, port), port, options);
   std::vector<std::string> lines;
   lines.reserve(options.size());
   for (const auto& [option, value] : options) lines.push_back(fmt::format("{} {}", option, value));

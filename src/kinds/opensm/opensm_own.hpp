@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "formats/opensm/opensm_conf.hpp"
 #include "model/resource.hpp"
 #include "model/section.hpp"
 #include "model/types.hpp"
@@ -42,7 +43,9 @@ std::vector<model::Key> own_option_keys(const model::Section& opensm);
 
 struct OwnConf {
   std::map<std::string, std::string> options;
-  bool is_read = false;  ///< the drop-in of its port names it
+  /// Debian: the drop-in of its port names it. Elsewhere: it names its port, and opensm-launch takes it by
+  /// its name.
+  bool is_read = false;
 };
 /// Those of ours in OpenSM's folder.
 base::Result<std::map<model::Guid, OwnConf>> observe_own_confs(system::Files& files,
@@ -51,8 +54,12 @@ base::Result<std::map<model::Guid, OwnConf>> observe_own_confs(system::Files& fi
 /// The path of a port's own opensm.conf while that is there; else empty.
 base::Result<std::string> own_conf_of(system::Files& files, model::Guid port);
 
+/// Where such a file is in this layout.
+std::string own_conf_path(OpensmLayout layout, const std::string& folder, model::Guid port);
+
 /// Gives a port's own opensm.conf these options, and has its subnet manager read it at its next start;
-/// without options both go. Whether anything was changed; systemd is not told.
+/// without options both go. Whether anything was changed; systemd is not told. Where opensm-launch starts it,
+/// the kind opensm has GUIDS emptied, without which the file does not count.
 base::Result<bool> write_own_conf(system::Files& files, const std::string& folder, model::Guid port,
                                   const std::map<std::string, std::string>& options);
 

@@ -143,11 +143,19 @@ Result<std::vector<std::string>> running_readers(system::Host& host, const Opens
   if (!running || of.all) return running;
   std::set<std::string> own;
   for (const auto port : of.own) own.insert(opensm_unit(port));
+  const auto layout = observe_opensm_layout(host.files);
+  const auto sysconfig = layout == OpensmLayout::kRhel
+                             ? content(host.files, opensm_defaults_path(OpensmLayout::kRhel))
+                             : std::string();
+  const bool in_files = parse_opensm_defaults(sysconfig).in_files;
   const auto reads_common = [&](const std::string& unit) {
-    return !names_own_conf(content(host.files, opensm_drop_in(unit)));
+    return !in_files && !names_own_conf(content(host.files, opensm_drop_in(unit)));
   };
+  // RHEL's service runs them all, and goes on with a file that was removed.
+  const bool service_reads = takes_files(sysconfig, layout) && !own.empty();
+  const auto reads_own = [&](const std::string& unit) { return service_reads || own.contains(unit); };
   std::erase_if(*running, [&](const std::string& unit) {
-    return !own.contains(unit) && !(of.common && reads_common(unit));
+    return !reads_own(unit) && !(of.common && reads_common(unit));
   });
   return running;
 }

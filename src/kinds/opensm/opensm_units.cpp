@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "kinds/opensm/opensm_launch.hpp"
 #include "kinds/opensm/opensm_own.hpp"
 #include "kinds/opensm/opensm_running.hpp"
 
@@ -70,6 +71,12 @@ Result<ServiceNow> observe_service(system::Host& host) {
   return out;
 }
 
+/// Files of others by which RHEL's opensm.service starts subnet managers; none elsewhere.
+Result<LaunchFiles> launch_files(system::Files& files, OpensmLayout layout, const std::string& text) {
+  return layout == OpensmLayout::kRhel ? observe_launch_files(files, text)
+                                       : Result<LaunchFiles>(LaunchFiles());
+}
+
 /// Whether the file names the port, and the part of it that is ours is as it would be written now.
 bool is_listed(const std::string& text, OpensmLayout layout, Guid guid) {
   const auto defaults = parse_opensm_defaults(text);
@@ -88,6 +95,14 @@ bool carries(std::span<const Change> changes, std::string_view what) {
 bool named_by_others(const OpensmDefaults& defaults, Guid guid, OpensmLayout layout) {
   return layout == OpensmLayout::kDebian && !defaults.was_disabled && !defaults.ports.contains(guid) &&
          names_port(defaults.others, layout, guid);
+}
+
+/// Whether others' files or lines go on starting one that is to be enabled.
+bool left_to_others(const Change& change, bool by_file, bool by_line, const OpensmUnits& units) {
+  const std::span<const Change> only(&change, 1);
+  if (carries(only, kWasListed)) return false;
+  const bool enabled = is_enabled(units) || carries(only, kOpensmOfOthers);
+  return by_file || (by_line && enabled && !carries(only, kWasDisabled));
 }
 
 /// Whether it is to run and did not count as running: one that runs all the same has lost its port.
@@ -115,6 +130,8 @@ Result<bool> set_defaults(std::span<const Change> changes, system::Host& host, O
   if (!text) return base::fail(text.error());
   auto defaults = parse_opensm_defaults(*text);
   const auto before = defaults;
+  const auto theirs = launch_files(host.files, layout, *text);
+  if (!theirs) return base::fail(theirs.error());
   bool had = !defaults.ports.empty(), others_start = false;
   for (const auto& change : changes) {
     const auto wanted = model::from_attributes<Opensm>(change.after);
@@ -123,16 +140,16 @@ Result<bool> set_defaults(std::span<const Change> changes, system::Host& host, O
     // Dropped entries have no lines of ours, whatever becomes of the port.
     if (wanted.enabled == false || (!wanted.enabled && change.origins.empty())) defaults.ports.erase(*guid);
     if (wanted.enabled != true) continue;
-    const std::span<const Change> only(&change, 1);
-    const bool enabled = is_enabled(units) || carries(only, kOpensmOfOthers);
-    if (!carries(only, kWasDisabled) && !carries(only, kWasListed) && enabled &&
-        named_by_others(before, *guid, layout)) {
+    const bool by_file = wanted.own_conf != true && theirs->contains(*guid);
+    if (left_to_others(change, by_file, named_by_others(before, *guid, layout), units)) {
       others_start = true;
       continue;
     }
     auto& priority = defaults.ports[*guid];
     priority.reset();
-    if (layout == OpensmLayout::kRhel && wanted.priority) priority = static_cast<int>(*wanted.priority);
+    if (layout != OpensmLayout::kRhel) continue;
+    if (wanted.priority) priority = static_cast<int>(*wanted.priority);
+    defaults.in_files = wanted.own_conf == true;  // of all or of none: check() sees to that
   }
   const bool has = !defaults.ports.empty();
   if (has && !had) {
@@ -183,22 +200,36 @@ void name_first_port(std::span<Change*> changes, const World& world) {
 
 /// Of changes of GUIDS: the subnet prefixes that they bring, since every GID of a subnet changes with its
 /// prefix.
-void name_prefixes(std::span<Change*> changes, const std::string& text, const World& world) {
+void name_prefixes(std::span<Change*> changes, const std::string& text, const LaunchFiles& theirs,
+                   const World& world) {
   auto then = parse_opensm_defaults(text);
   std::map<Guid, Change*> by_port;
   for (auto* change : changes) {
     const auto guid = Guid::parse(change->key.id);
     if (!guid) continue;
-    by_port.emplace(*guid, change);
     const auto wanted = model::from_attributes<Opensm>(change->after);
+    if (wanted.own_conf != true && theirs.contains(*guid)) continue;  // it is not in GUIDS
+    by_port.emplace(*guid, change);
     if (wanted.enabled == true) {
       (void)then.ports[*guid];
+      then.in_files = wanted.own_conf == true;
     } else if (wanted.enabled == false || change->origins.empty()) {
       then.ports.erase(*guid);
     }
   }
   if (by_port.empty()) return;
   const auto before = opensm_prefixes(text);
+  if (then.in_files) {
+    for (const auto& [guid, prefix] : before) {
+      const auto own = by_port.find(guid);
+      if (own == by_port.end() || prefix == kUsualPrefix) continue;
+      own->second->interrupts.push_back(
+          fmt::format("port {} loses the subnet prefix {} of its place in GUIDS: subnet_prefix of its own "
+                      "opensm.conf holds, else {}",
+                      guid.text(), prefix, kUsualPrefix));
+    }
+    return;
+  }
   for (const auto& [guid, prefix] : opensm_prefixes(render_opensm_defaults(then, OpensmLayout::kRhel))) {
     const auto own = by_port.find(guid);
     auto& interrupts = (own == by_port.end() ? by_port.begin() : own)->second->interrupts;
@@ -304,14 +335,17 @@ Result<std::map<Guid, OpensmNow>> observe_opensm(system::Host& host, OpensmLayou
   const auto units = observe_opensm_units(host, debian ? guids : std::set<Guid>{});
   if (!units) return base::fail(units.error());
   const auto defaults = parse_opensm_defaults(*text);
+  const auto theirs = launch_files(host.files, layout, *text);
+  if (!theirs) return base::fail(theirs.error());
   for (const auto guid : guids) {
     const auto unit = units->find(debian ? opensm_unit(guid) : kOpensmService);
     if (unit == units->end() || !unit->second.there()) continue;
     Opensm now;
-    const bool listed = is_listed(*text, layout, guid);
+    const bool by_file = theirs->contains(guid) && !defaults.ports.contains(guid);
+    const bool listed = by_file || is_listed(*text, layout, guid);
     now.enabled = listed && is_enabled(*units);
     // Lines that are not as they would be written have been read all the same.
-    const bool named = names_port(*text, layout, guid);
+    const bool named = by_file || names_port(*text, layout, guid);
     now.running = runs(*units, unit->first) && (debian || named);
     if (debian) {
       auto drop_in = host.files.read(opensm_drop_in(guid));
@@ -319,6 +353,9 @@ Result<std::map<Guid, OpensmNow>> observe_opensm(system::Host& host, OpensmLayou
       now.priority = parse_opensm_drop_in(drop_in->value_or(""));
     } else if (const auto at = defaults.ports.find(guid); at != defaults.ports.end()) {
       now.priority = at->second;
+      if (defaults.in_files) now.own_conf = true;
+    } else if (by_file) {
+      now.priority = theirs->at(guid).priority;
     }
     const bool starts = is_enabled(*units) || (!debian && now.running == true);
     const bool by_others = listed && starts && !defaults.damage && !defaults.ports.contains(guid);
@@ -347,11 +384,13 @@ Result<void> give_back_opensm(std::span<Change*> changes, system::Host& host) {
   const bool enabled = is_enabled(units) && (!last || !now.was_disabled || stays_enabled);
   const bool running = runs(units, kOpensmService) && (!last || !now.was_stopped);
   const auto rest = render_opensm_defaults(then, layout);
+  const auto theirs = launch_files(host.files, layout, rest);
+  if (!theirs) return base::fail(theirs.error());
   for (auto* change : changes) {
     const auto guid = Guid::parse(change->key.id);
     if (!guid || !dropped(*change)) continue;
     if (stays_enabled) change->carried.emplace_back(kStaysEnabled);
-    const bool named = names_port(rest, layout, *guid);
+    const bool named = theirs->contains(*guid) || names_port(rest, layout, *guid);
     const auto becomes = [&](const std::string& field, bool on) {
       const auto at = change->after.find(field);
       if (at == change->after.end()) return;
@@ -386,8 +425,14 @@ Result<void> prepare_opensm(std::span<Change*> changes, const World& world) {
     const auto guid = Guid::parse(change->key.id);
     if (guid && defaults.ports.contains(*guid)) change->carried.emplace_back(kWasListed);
   }
-  if (takes_first_port(text, layout) && (running || is_enabled(units))) name_first_port(changes, world);
-  if (rhel) name_prefixes(changes, text, world);
+  if (takes_first_port(text, layout) && (running || is_enabled(units))) {
+    const auto instances = observe_opensm_instances(world.host().files);
+    if (!instances) return base::fail(instances.error());
+    if (instances->empty()) name_first_port(changes, world);
+  }
+  const auto theirs = launch_files(world.host().files, layout, text);
+  if (!theirs) return base::fail(theirs.error());
+  if (rhel) name_prefixes(changes, text, *theirs, world);
   return {};
 }
 

@@ -78,8 +78,24 @@ namespace {
 
 /// Of the broadcast group where nothing says another (osm_base.h): 10 Gb/s, 2048 bytes.
 constexpr std::int64_t kRate = 3, kMtuCode = 4;
-constexpr std::int64_t kRateLeast = 2, kRateMost = 63;  ///< codes of rates, six bits
-constexpr unsigned kLinkLocal = 1U << 2U;               ///< Scopes::mask
+constexpr std::int64_t kRateLeast = 2,
+                       kRateMost = 24;     ///< codes of rates: IB_MIN_RATE, IB_MAX_RATE in ib_types.h
+constexpr unsigned kLinkLocal = 1U << 2U;  ///< Scopes::mask
+
+/// A rate in Gb/s that is none of the codes was meant as one.
+std::string rate_hint(std::int64_t rate) {
+  struct Rate {
+    std::int64_t gbps, code;
+  };
+  constexpr std::array kRates{Rate{25, 15},  Rate{28, 19},  Rate{30, 4},   Rate{40, 7},   Rate{50, 20},
+                              Rate{56, 12},  Rate{60, 8},   Rate{80, 9},   Rate{100, 16}, Rate{112, 13},
+                              Rate{120, 10}, Rate{168, 14}, Rate{200, 17}, Rate{300, 18}, Rate{400, 21},
+                              Rate{600, 22}, Rate{800, 23}, Rate{1200, 24}};
+  for (const auto& [gbps, code] : kRates) {
+    if (gbps == rate) return fmt::format("rate is OpenSM's code: {} Gb/s is {}", gbps, code);
+  }
+  return "OpenSM's code: 3 is 10 Gb/s, 7 is 40, 12 is 56, 16 is 100, 17 is 200, 21 is 400";
+}
 
 /// Reports what is wrong in an entry, and writes its numbers as OpenSM's flags.
 class Flags {
@@ -118,8 +134,7 @@ class Flags {
       }
       rule_.text += fmt::format(", mtu={}", code.value_or(0));
     }
-    number("rate", wanted.rate, kRateLeast, kRateMost, {},
-           "OpenSM's code: 3 is 10 Gb/s, 7 is 40, 12 is 56, 16 is 100, 17 is 200, 21 is 400");
+    number("rate", wanted.rate, kRateLeast, kRateMost, {}, rate_hint(wanted.rate.value_or(0)));
     number("sl", wanted.sl, 0, 15);
     if (wanted.q_key && (*wanted.q_key < 1 || *wanted.q_key > 0xffffffff)) {
       wrong("q_key", fmt::format("{} is out of range; must be from 1 to 0xffffffff", *wanted.q_key), "");

@@ -119,6 +119,7 @@ TEST(OwnedFiles, PatternsAreThoseOfTheNames) {
             "/etc/systemd/system/opensm@*.service.d/50-rdma-configd.conf");
   for (const std::string folder : {"/etc/opensm", "/etc/rdma"}) {
     EXPECT_EQ(declared(opensm_own_conf(folder, kOwnedPort)), folder + "/opensm-*.conf");
+    EXPECT_EQ(declared(opensm_instance_conf(folder, kOwnedPort)), folder + "/opensm.conf.*");
     for (const auto& file : opensm_side_files())
       EXPECT_EQ(declared(folder + "/" + opensm_side_name(file, kOwnedPort)), folder + "/rdma-*.conf");
   }

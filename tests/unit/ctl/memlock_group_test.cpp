@@ -41,5 +41,12 @@ TEST(MemlockGroup, ThatIsMadeIsShown) {
   EXPECT_THAT(console.out.str(), Not(HasSubstr("group  ")));
 }
 
+TEST(MemlockLimit, HasItsUnitInAPlan) {
+  Console console;
+  console.document("version = 1\n[[memlock]]\ndomain = \"*\"\nlimit = \"64 GiB\"\n");
+  EXPECT_EQ(console.run({"diff"}), 2) << console.err.str();
+  EXPECT_THAT(console.out.str(), HasSubstr("67108864 KiB"));
+}
+
 }  // namespace
 }  // namespace rdmacfg::ctl

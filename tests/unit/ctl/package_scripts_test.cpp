@@ -113,12 +113,16 @@ TEST_F(PackageScripts, PurgeTakesTheOwnFilesOfSubnetManagers) {
   tree_.write("etc/opensm/opensm-0x0002c903003178f2.conf", ours + "lmc 1\n");
   tree_.write("etc/opensm/rdma-root-guids-0x0002c903003178f2.conf", ours + "0x0000000000200000\n");
   tree_.write("etc/opensm/opensm-second.conf", "lmc 2\n");
+  tree_.write("etc/rdma/opensm.conf.0x0002c903003178f2", ours + "guid 0x0002c903003178f2\n");
+  tree_.write("etc/rdma/opensm.conf.1", "guid 0x0002c903003178f4\n");
   tree_.write(drop_in + "/50-rdma-configd.conf", ours + "[Service]\n");
   (void)debian("postrm", "purge");
   EXPECT_FALSE(there("etc/opensm/opensm-0x0002c903003178f2.conf"));
   EXPECT_FALSE(there("etc/opensm/rdma-root-guids-0x0002c903003178f2.conf"));
   EXPECT_FALSE(there(drop_in)) << "it names a file that is gone";
   EXPECT_EQ(text("etc/opensm/opensm-second.conf"), "lmc 2\n");
+  EXPECT_FALSE(there("etc/rdma/opensm.conf.0x0002c903003178f2"));
+  EXPECT_EQ(text("etc/rdma/opensm.conf.1"), "guid 0x0002c903003178f4\n");
 }
 
 TEST_F(PackageScripts, PurgeLeavesAFileWhoseMarksAreDamaged) {

@@ -226,6 +226,13 @@ TEST(ValueText, OfSeveralLinesIsOneLine) {
             "storage=0x8002 : / mgid=ff12::1 / ALL=full;");
 }
 
+TEST(ValueText, OfANumberHasItsUnit) {
+  EXPECT_EQ(value_text(std::int64_t{65536}, "KiB"), "65536 KiB");
+  EXPECT_EQ(value_text(std::int64_t{65536}), "65536");
+  EXPECT_EQ(value_text(Text("unlimited"), "KiB"), "unlimited");
+  EXPECT_EQ(value_text({}, "KiB"), "not set");
+}
+
 // docs/json/report-1.schema.json: programs branch on these words.
 TEST(ReportJson, HasAWordForEachValue) {
   Report report;

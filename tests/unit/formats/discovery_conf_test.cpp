@@ -48,6 +48,24 @@ TEST(DiscoveryConf, ALineWhoseConnectionsAreBeingEndedIsForNobodyElse) {
   EXPECT_TRUE(conf.others_lead.empty());
 }
 
+TEST(DiscoveryConf, LinesThatDifferInTheirPortsAreOneConnection) {
+  const auto line = [](int port, const std::string& more) {
+    return fmt::format("{} --trsvcid={}{}", kLine, port, more);
+  };
+  const auto both = line(4420, " --queue-size=16") + "\n" + line(4421, " --queue-size=16");
+  DiscoveryConf conf;
+  conf.ours = {{"192.0.2.1", both}};
+  const auto text = render_discovery_conf(conf);
+  EXPECT_EQ(parse_discovery_conf(text).ours, conf.ours);
+  conf.ours = {{"192.0.2.1",
+                std::string(kGoingMark) + line(4420, "") + "\n" + std::string(kGoingMark) + line(4421, "")}};
+  EXPECT_EQ(parse_discovery_conf(render_discovery_conf(conf)).ours, conf.ours);
+  const auto others = parse_discovery_conf(fmt::format("{}\n{}\n{}\n{}\n", kOpensmMarks.begin, line(4420, ""),
+                                                       line(4421, " --queue-size=16"), kOpensmMarks.end));
+  EXPECT_THAT(others.ours, UnorderedElementsAre(Pair(line(4420, ""), line(4420, "")),
+                                                Pair("192.0.2.1", line(4421, " --queue-size=16"))));
+}
+
 TEST(DiscoveryConf, ALineThatWeDidNotWriteIsItsOwnKey) {
   const auto conf = parse_discovery_conf(fmt::format("{}\n{}\n--nqn=x\n{} -Q 9\n-a 192.0.2.1\n{}\n",
                                                      kOpensmMarks.begin, kLine, kLine, kOpensmMarks.end));

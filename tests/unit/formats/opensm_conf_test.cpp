@@ -319,6 +319,64 @@ TEST(OpensmFile, WithoutGuidsRhelTakesTheFirstPort) {
   EXPECT_FALSE(takes_first_port("", OpensmLayout::kDebian));
 }
 
+/// opensm-launch starts opensm.conf.[0-9]* while GUIDS is empty.
+TEST(OpensmFile, RhelStartsFilesOfOursWhileGuidsIsEmpty) {
+  const std::string others = "GUIDS=\"0x0002c903003178f2\"\nPRIORITY=3\n";
+  auto defaults = parse_opensm_defaults(others);
+  defaults.ports[kOpensmFileOne] = 7;
+  defaults.ports[kOpensmFileTwo];
+  defaults.in_files = true;
+  const auto text = render_opensm_defaults(defaults, OpensmLayout::kRhel);
+  EXPECT_EQ(shell_value(text, "GUIDS"), "");
+  EXPECT_EQ(shell_value(text, "PRIORITY"), "7");
+  EXPECT_TRUE(names_port(text, OpensmLayout::kRhel, kOpensmFileOne));
+  EXPECT_TRUE(names_port(text, OpensmLayout::kRhel, kOpensmFileTwo));
+  EXPECT_FALSE(names_port(text, OpensmLayout::kRhel, model::Guid{7}));
+  EXPECT_TRUE(takes_files(text, OpensmLayout::kRhel));
+  EXPECT_FALSE(takes_first_port(text, OpensmLayout::kRhel)) << "it starts the files";
+  auto again = parse_opensm_defaults(text);
+  EXPECT_EQ(again, defaults);
+  EXPECT_EQ(render_opensm_defaults(again, OpensmLayout::kRhel), text) << "stays so";
+  again.in_files = false;
+  EXPECT_EQ(shell_value(render_opensm_defaults(again, OpensmLayout::kRhel), "GUIDS"),
+            "0x0002c903003178f2 0x0002c903003178f4");
+  again.in_files = true;
+  again.ports.clear();
+  EXPECT_EQ(render_opensm_defaults(again, OpensmLayout::kRhel), others);
+  const auto overruled = text + "GUIDS=0x7\n";
+  EXPECT_FALSE(names_port(overruled, OpensmLayout::kRhel, kOpensmFileOne))
+      << "opensm-launch ignores the files";
+  EXPECT_TRUE(names_port(overruled, OpensmLayout::kRhel, model::Guid{7}));
+}
+
+TEST(OpensmFile, AFileOfOpensmLaunchIsKnownByItsName) {
+  const auto path = opensm_instance_conf("/etc/rdma", kOpensmFileOne);
+  EXPECT_EQ(path, "/etc/rdma/opensm.conf.0x0002c903003178f2");
+  EXPECT_EQ(port_of_instance_conf("opensm.conf.0x0002c903003178f2"), kOpensmFileOne);
+  for (const auto* name : {"opensm.conf", "opensm.conf.", "opensm.conf.1", "opensm.conf.0x2c903003178f2",
+                           "opensm.conf.0x0002C903003178F2", "opensm.conf.0x0002c903003178f2.rpmsave",
+                           "opensm.conf.rpmnew", "opensm-0x0002c903003178f2.conf", ""})
+    EXPECT_EQ(port_of_instance_conf(name), std::nullopt) << name;
+}
+
+TEST(OpensmFile, FilesOfOthersForOpensmLaunchAreListed) {
+  fakes::Faults faults;
+  fakes::MemoryFiles files(faults);
+  const std::string ours =
+      "# Written by rdma-configd; changes here are overwritten.\nguid 0x0002c903003178f2\n";
+  files.content = {{"/etc/rdma/opensm.conf", ""},
+                   {"/etc/rdma/opensm.conf.1", ""},
+                   {"/etc/rdma/opensm.conf.2nd", ""},
+                   {"/etc/rdma/opensm.conf.rpmnew", ""},
+                   {"/etc/rdma/opensm.conf.0x0002c903003178f2", ours},
+                   {"/etc/rdma/opensm.conf.0x0002c903003178f4", "guid 0x0002c903003178f4\n"},
+                   {"/etc/opensm/opensm.conf.3", ours}};
+  const std::vector<std::string> theirs{"/etc/opensm/opensm.conf.3",
+                                        "/etc/rdma/opensm.conf.0x0002c903003178f4", "/etc/rdma/opensm.conf.1",
+                                        "/etc/rdma/opensm.conf.2nd"};
+  EXPECT_EQ(observe_opensm_instances(files).value(), theirs);
+}
+
 TEST(OpensmFile, AWholePartitionFileOfOursIsEmptyWithoutRules) {
   Partitions partitions;
   partitions.rules[2] = "storage=0x8002 : ALL;";

@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <utility>
+#include <vector>
+
 namespace rdmacfg::kinds {
 namespace {
 
@@ -50,8 +54,42 @@ TEST(OpensmOptions, NumbersFitWhatOpensmHasForThem) {
 }
 
 TEST(OpensmOptions, WordsAndOptionsOfOtherBuildsAreNotJudged) {
-  for (const auto* option : {"routing_engine", "qos_vlarb_high", "qos_high_limit", "cc_cct", "vendor_option"})
+  for (const auto* option : {"routing_engine", "cc_cct", "vendor_option", "qos_policy_file", "log_prefix"})
     EXPECT_TRUE(is_taken(option, "-1,ftree x")) << option;
+}
+
+/// subn_verify_qos_set().
+TEST(OpensmOptions, VirtualLanesHaveTheirForm) {
+  for (const auto* option : {"qos_vlarb_high", "qos_ca_vlarb_low", "qos_sw0_vlarb_high"}) {
+    for (const auto* value : {"0:4", "0:0,1:64, 14:255", "0x1:0x40", "0:1,", "(null)"})
+      EXPECT_TRUE(is_taken(option, value)) << option << ' ' << value;
+    for (const auto* value : {"", "0", "15:1", "0:256", "a:1", "0:-1", "0:1;1:2"})
+      EXPECT_FALSE(is_taken(option, value)) << option << ' ' << value;
+  }
+  std::string pairs = "0:1";
+  for (int i = 1; i < 64; ++i) pairs += ",1:1";
+  EXPECT_TRUE(is_taken("qos_vlarb_low", pairs));
+  EXPECT_FALSE(is_taken("qos_vlarb_low", pairs + ",2:1"));
+  for (const auto* option : {"qos_sl2vl", "qos_swe_sl2vl"}) {
+    EXPECT_TRUE(is_taken(option, "0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15"));
+    for (const auto* value :
+         {"0", "0,1,2,3,4,5,6,7,8,9,10,11,12,13,14", "0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,16",
+          "0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,0", "x"})
+      EXPECT_FALSE(is_taken(option, value)) << option << ' ' << value;
+  }
+  for (const auto* value : {"-1", "0", "255"}) EXPECT_TRUE(is_taken("qos_rtr_high_limit", value)) << value;
+  for (const auto* value : {"256", "-2", "x"}) EXPECT_FALSE(is_taken("qos_high_limit", value)) << value;
+  EXPECT_TRUE(is_taken("qos_max_vls", "15"));
+  EXPECT_FALSE(is_taken("qos_ca_max_vls", "16"));
+}
+
+TEST(OpensmOptions, WordsAreThoseOfOpensm) {
+  for (const auto* value : {"both", "in", "out", "off"})
+    EXPECT_TRUE(is_taken("part_enforce", value)) << value;
+  EXPECT_FALSE(is_taken("part_enforce", "Both"));
+  for (const auto* value : {"off", "local", "loopback", "socket"})
+    EXPECT_TRUE(is_taken("console", value)) << value;
+  EXPECT_EQ(wrong_opensm_value("console", "on")->hint, "one of off, local, loopback, socket");
 }
 
 TEST(OpensmOptions, AMistypedNameFindsTheOptionThatWasMeant) {
@@ -59,6 +97,28 @@ TEST(OpensmOptions, AMistypedNameFindsTheOptionThatWasMeant) {
   EXPECT_EQ(near_opensm_option("honour_guid2lid_file"), "honor_guid2lid_file");
   for (const auto* option : {"routing_engine", "qos", "dimn_ports_file", "sm_priority", "some_other_thing"})
     EXPECT_EQ(near_opensm_option(option), std::nullopt) << option;
+}
+
+/// static_routing_modules[] and setup_routing_engine() in osm_opensm.c: names are compared with their case.
+TEST(OpensmOptions, RoutingEnginesAreThoseOfOpensm) {
+  for (const auto* value :
+       {"minhop", "updn", "dnup", "file", "ftree", "lash", "dor", "torus-2QoS", "nue", "sssp", "dfsssp",
+        "updn,ftree", " updn, ftree\tdor ", "\"updn,no_fallback\"", "(null)", ""})
+    EXPECT_TRUE(unknown_routing_engines(value).empty()) << value;
+  const std::vector<std::pair<const char*, const char*>> mistyped{
+      {"updwn", "updn"}, {"minhop,fttree", "ftree"}, {"torus-2qos", "torus-2QoS"}};
+  for (const auto& [value, meant] : mistyped) {
+    const auto found = unknown_routing_engines(value);
+    ASSERT_EQ(found.size(), 1U) << value;
+    EXPECT_EQ(found[0].near, meant);
+  }
+  for (const auto* value : {"ar_updn", "pqft", "none", "/tmp/x"}) {
+    const auto found = unknown_routing_engines(value);
+    ASSERT_EQ(found.size(), 1U) << value;
+    EXPECT_EQ(found[0].name, value);
+    EXPECT_EQ(found[0].near, std::nullopt) << value;
+  }
+  EXPECT_EQ(unknown_routing_engines("updwn x,ftree").size(), 2U);
 }
 
 /// clean_val().

@@ -32,5 +32,18 @@ TEST(Selector, ASubFunctionIsNotItsFunction) {
   EXPECT_TRUE(finds("mlx5_core*", "mlx5_core.sf"));
 }
 
+TEST(Selector, TellsLinkLayersApart) {
+  PortMatch match;
+  system::RdmaPort port;
+  port.link_layer = "Ethernet";
+  EXPECT_TRUE(matches(match, {}, port)) << "any";
+  match.link_layer = model::LinkLayer{"Ethernet"};
+  EXPECT_TRUE(matches(match, {}, port));
+  port.link_layer = "InfiniBand";
+  EXPECT_FALSE(matches(match, {}, port));
+  match.link_layer = model::LinkLayer{"InfiniBand"};
+  EXPECT_TRUE(matches(match, {}, port));
+}
+
 }  // namespace
 }  // namespace rdmacfg::kinds

@@ -95,6 +95,14 @@ TEST(PciPattern, IsReadAsAddressesAre) {
     EXPECT_FALSE(Codec<PciPattern>::parse(Value{std::string(text)})) << text;
 }
 
+TEST(LinkLayer, IsThatOfTheKernelInAnyCase) {
+  EXPECT_EQ(Codec<LinkLayer>::parse(Value{std::string("infiniband")})->text, "InfiniBand");
+  EXPECT_EQ(Codec<LinkLayer>::parse(Value{std::string("Ethernet")})->text, "Ethernet");
+  EXPECT_EQ(Codec<LinkLayer>::value(LinkLayer{"Ethernet"}), Value{std::string("Ethernet")});
+  EXPECT_FALSE(Codec<LinkLayer>::parse(Value{std::string("RoCE")}));
+  EXPECT_FALSE(Codec<LinkLayer>::parse(Value{true}));
+}
+
 TEST(IpoibLinkLayer, IsInfiniBand) {
   EXPECT_TRUE(Codec<IpoibLinkLayer>::parse(Value{std::string("infiniband")}));
   EXPECT_FALSE(Codec<IpoibLinkLayer>::parse(Value{std::string("Ethernet")}));

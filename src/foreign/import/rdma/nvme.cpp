@@ -198,8 +198,11 @@ class NvmeTargets {
           fmt::format("{}: {} is for this address, too", address->text(), at->second.first.text());
       if (same) {
         claims_.pass(where, text);
+      } else if (without_port(at->second.second) == without_port(target)) {
+        return add_port(address->text(), at->second.second, target, where);
       } else {
-        claims_.miss(where, text + "; the document supports one connection per address");
+        claims_.miss(where,
+                     text + ", with other options; the document supports one set of options per address");
       }
       return false;
     }
@@ -218,8 +221,28 @@ class NvmeTargets {
     return true;
   }
 
+  static NvmeTarget without_port(NvmeTarget target) {
+    target.erase("port");
+    return target;
+  }
+
+  /// Another discovery controller of a known target.
+  bool add_port(const std::string& address, const NvmeTarget& first, const NvmeTarget& target,
+                const Place& where) {
+    auto& entry = claims_.entry("nvme_connection", {{"address", address}}, where);
+    auto& ports = ports_[address];
+    for (const auto* one : {&first, &target}) {
+      const auto written = part_of(*one, "port");
+      const auto port = written.empty() ? std::to_string(kNvmePort) : written;
+      if (std::find(ports.begin(), ports.end(), port) == ports.end()) ports.push_back(port);
+    }
+    entry.values["port"] = ports;
+    return true;
+  }
+
   Claims& claims_;
   NvmeTarget kept_;
+  std::map<std::string, std::vector<std::string>> ports_;     ///< of targets with several, by address
   std::map<std::string, std::pair<Place, NvmeTarget>> seen_;  ///< by address
 };
 

@@ -60,9 +60,14 @@ Result<void> mark_going(const LeavingSessions& leaving, DiscoveryConf& conf, sys
   bool marked = false;
   for (const auto& [address, names] : leaving.by_id) {
     const auto at = conf.ours.find(address);
-    if (at == conf.ours.end() || at->second.starts_with(kGoingMark)) continue;
-    at->second.insert(0, kGoingMark);
-    marked = true;
+    if (at == conf.ours.end()) continue;
+    std::vector<std::string> lines;
+    for (const auto line : base::split(std::string_view(at->second), '\n')) {
+      const bool fresh = !line.starts_with(kGoingMark);
+      lines.push_back(fmt::format("{}{}", fresh ? kGoingMark : std::string_view(), line));
+      marked = marked || fresh;
+    }
+    at->second = base::join(lines, "\n");
   }
   if (!marked) return {};
   if (conf.damage) return base::fail(error_of(*conf.damage, kDiscoveryFile));

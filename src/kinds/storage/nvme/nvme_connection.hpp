@@ -18,7 +18,7 @@ namespace rdmacfg::kinds {
 /// A discovery controller: every subsystem that it offers to this host is connected, by nvme-cli.
 struct NvmeConnection {
   std::optional<model::IpAddress> address, host_address;
-  std::optional<model::ServicePort> port;
+  std::optional<model::ServicePorts> port;
   std::optional<std::int64_t> nr_io_queues, queue_size, keep_alive_tmo, reconnect_delay, ctrl_loss_tmo;
   std::optional<std::string> line;
   std::optional<bool> at_boot;
@@ -30,7 +30,8 @@ struct NvmeConnection {
   static constexpr auto kFields = std::tuple{
       model::field("address", &NvmeConnection::address, model::Role::kIdentity,
                    "IP address of the target: \"192.0.2.1\".", "-"),
-      model::field("port", &NvmeConnection::port, model::Role::kPolicy, "Port of its discovery controller.",
+      model::field("port", &NvmeConnection::port, model::Role::kPolicy,
+                   "Port of its discovery controller, or a list, where the target has several: [4420, 4421].",
                    "4420"),
       model::field("host_address", &NvmeConnection::host_address, model::Role::kPolicy,
                    "Address of this host that connections come from.", "by route"),
@@ -52,7 +53,7 @@ struct NvmeConnection {
                        "Seconds after which a lost target is given up; -1: never.", "600 (the kernel's)"),
           R"({"type":"integer","minimum":-1,"maximum":2147483647})"),
       model::field("line", &NvmeConnection::line, model::Role::kDerived,
-                   "Its line in /etc/nvme/discovery.conf."),
+                   "Its line in /etc/nvme/discovery.conf, one for each port."),
       model::field("at_boot", &NvmeConnection::at_boot, model::Role::kDerived,
                    "Whether nvmf-autoconnect.service waits for the interfaces at boot, by a drop-in."),
       model::field("connected", &NvmeConnection::connected, model::Role::kDerived,

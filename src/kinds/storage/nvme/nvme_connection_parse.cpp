@@ -4,9 +4,13 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cstdint>
 #include <limits>
+#include <string>
 #include <string_view>
+#include <vector>
 
+#include "base/text.hpp"
 #include "kinds/entry.hpp"
 #include "kinds/storage/nvme/nvme_connection.hpp"
 #include "kinds/storage/target_entry.hpp"
@@ -61,12 +65,11 @@ std::string nvme_line_of(const model::Section& section, const std::string& addre
                          Diagnostics& diagnostics) {
   const auto entry = model::from_attributes<NvmeConnection>(section.attributes());
   if (const auto* own = section.find("address")) check_host_address(section, *own, "address", diagnostics);
-  auto line = fmt::format("--transport=rdma --traddr={} --trsvcid={}", address,
-                          entry.port ? entry.port->number : kNvmeDiscoveryPort);
+  std::string options;
   if (const auto* host = section.find("host_address")) {
     check_host_address(section, *host, "host_address", diagnostics);
     check_same_family(section, address, *host, diagnostics);
-    line += " --host-traddr=" + model::text_of(host->value);
+    options += " --host-traddr=" + model::text_of(host->value);
   }
   for (const auto& [key, option, least, most] : kConnectOptions) {
     const auto* given = section.find(key);
@@ -77,9 +80,13 @@ std::string nvme_line_of(const model::Section& section, const std::string& addre
       report_entry_error(section, given->where, key, why, "", diagnostics);
       continue;
     }
-    line += fmt::format(" {}={}", option, *number);
+    options += fmt::format(" {}={}", option, *number);
   }
-  return line;
+  std::vector<std::string> lines;
+  for (const auto port : entry.port ? entry.port->numbers : std::vector<std::int64_t>{kNvmeDiscoveryPort}) {
+    lines.push_back(fmt::format("--transport=rdma --traddr={} --trsvcid={}{}", address, port, options));
+  }
+  return base::join(lines, "\n");
 }
 
 }  // namespace rdmacfg::kinds

@@ -8,7 +8,8 @@
 
 namespace rdmacfg::kinds {
 
-/// The line for nvme-cli of an [[nvme_connection]] with this address; reports the entry's mistakes.
+/// The line for nvme-cli of an [[nvme_connection]] with this address, or a line for each of its ports;
+/// reports the entry's mistakes.
 std::string nvme_line_of(const model::Section& section, const std::string& address,
                          model::Diagnostics& diagnostics);
 

@@ -245,6 +245,20 @@ TEST(ExpectRows, NothingThatMatchesIsUnmet) {
   EXPECT_EQ(report.resources[0].reason, "no port of this host matches");
 }
 
+TEST(ExpectRows, PortsAreSelectedByTheirLinkLayer) {
+  const auto kernel = FakeKernel::parse(kExpectHost);
+  port_of(*kernel).link_layer = "Ethernet";
+  const auto exit = [&](const std::string& layer) {
+    return report_of(fmt::format("[[expect]]\nname = \"x\"\nmatch = {{ link_layer = \"{}\" }}\nrate = 400\n",
+                                 layer),
+                     *kernel)
+        .exit;
+  };
+  EXPECT_EQ(exit("Ethernet"), model::Exit::kOk);
+  EXPECT_EQ(exit("ethernet"), model::Exit::kOk);
+  EXPECT_EQ(exit("InfiniBand"), model::Exit::kPartly) << "no port of this host matches";
+}
+
 TEST(ExpectRows, TheIommuIsOffWithoutAGroup) {
   const auto kernel = FakeKernel::parse(kExpectHost);
   EXPECT_EQ(report_of("[[expect]]\nname = \"x\"\niommu = \"off\"\n", *kernel).exit, model::Exit::kOk);

@@ -92,5 +92,36 @@ TEST_F(OwnConfs, FilesOfOthersAreNotOurs) {
   EXPECT_THAT(files_.content, Not(testing::Contains(testing::Key(kOpensmOwnDropIn))));
 }
 
+/// Where opensm-launch starts it.
+TEST_F(OwnConfs, OnRhelTheFileNamesItsPortAndNoDropInIsWritten) {
+  const std::string path = "/etc/rdma/opensm.conf.0x0002c903003178f2";
+  files_.content["/etc/sysconfig/opensm"] = "";
+  const auto write_there = [&](const OwnOptions& options) {
+    return write_own_conf(files_, "/etc/rdma", kOpensmOwnPort, options).value();
+  };
+  const auto seen = [&] { return observe_own_confs(files_, "/etc/rdma").value(); };
+  EXPECT_TRUE(write_there({{"qos", "TRUE"}, {"subnet_prefix", "0xfe80000000000001"}}));
+  EXPECT_EQ(files_.content.at(path),
+            "# Written by rdma-configd; changes here are overwritten.\n"
+            "guid 0x0002c903003178f2\nqos TRUE\nsubnet_prefix 0xfe80000000000001\n");
+  EXPECT_EQ(files_.content.size(), 2U) << "the file, and that with GUIDS, which is as it was";
+  const auto conf = seen().at(kOpensmOwnPort);
+  EXPECT_TRUE(conf.is_read);
+  EXPECT_EQ(conf.options, (OwnOptions{{"qos", "TRUE"}, {"subnet_prefix", "0xfe80000000000001"}}));
+  EXPECT_FALSE(write_there(conf.options)) << "nothing to do";
+
+  files_.content[path] = "# Written by rdma-configd; changes here are overwritten.\nqos TRUE\n";
+  EXPECT_FALSE(seen().at(kOpensmOwnPort).is_read) << "it would take the first port";
+  EXPECT_TRUE(write_there({{"qos", "TRUE"}}));
+  EXPECT_TRUE(seen().at(kOpensmOwnPort).is_read);
+  EXPECT_TRUE(write_there({}));
+  EXPECT_FALSE(files_.content.contains(path));
+
+  files_.content[path] = "guid 0x0002c903003178f2\n";
+  EXPECT_TRUE(seen().empty());
+  EXPECT_FALSE(write_there({}));
+  EXPECT_TRUE(files_.content.contains(path)) << "of others";
+}
+
 }  // namespace
 }  // namespace rdmacfg::kinds

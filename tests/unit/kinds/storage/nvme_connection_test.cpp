@@ -5,7 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "catalog/all.hpp"
 #include "config/document.hpp"
@@ -40,6 +43,30 @@ class NvmeConnections : public testing::Test {
     "nvme_host": { "targets": { "192.0.2.1": ["nqn.x:a"] } } })");
   std::vector<system::NvmeController>& controllers = kernel->nvme_host.controllers;
 };
+
+TEST_F(NvmeConnections, SeveralPortsOfOneTargetHaveALineEach) {
+  const auto text = std::string(kTargetText) + "port = [4420, 4421]\nqueue_size = 64\n";
+  EXPECT_EQ(run(text).exit, Exit::kOk);
+  EXPECT_THAT(kernel->files.content.at(std::string(kDiscoveryFile)),
+              HasSubstr("\n--transport=rdma --traddr=192.0.2.1 --trsvcid=4420 --queue-size=64\n"
+                        "--transport=rdma --traddr=192.0.2.1 --trsvcid=4421 --queue-size=64\n"));
+  EXPECT_THAT(run(text).plan.changes, IsEmpty());
+  EXPECT_EQ(run(kNoTargets).exit, Exit::kOk);
+  EXPECT_FALSE(kernel->files.content.contains(std::string(kDiscoveryFile)));
+  EXPECT_THAT(controllers, IsEmpty());
+}
+
+TEST(ServicePorts, AreAPortOrSeveral) {
+  using Ports = model::Codec<model::ServicePorts>;
+  EXPECT_EQ(Ports::value(*Ports::parse(std::int64_t{4421})), model::Value(std::int64_t{4421}));
+  const std::vector<std::string> both{"4421", "4420"};
+  EXPECT_EQ(Ports::value(*Ports::parse(both)), model::Value(both)) << "in their order";
+  EXPECT_EQ(Ports::value(*Ports::parse(std::vector<std::string>{"4420"})), model::Value(std::int64_t{4420}));
+  for (const auto& wrong : std::vector<std::vector<std::string>>{
+           {}, {"80"}, {"4420", "4420"}, {"70000"}, {"x"}, {"-1"}, std::vector<std::string>(17, "4420")})
+    EXPECT_FALSE(Ports::parse(wrong)) << wrong.size();
+  EXPECT_FALSE(Ports::parse(std::string("4420")));
+}
 
 TEST_F(NvmeConnections, ATargetThatIsAwayIsPendingAndAHoldTriesAgain) {
   const auto targets = std::exchange(kernel->nvme_host.targets, {});
