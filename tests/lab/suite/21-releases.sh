@@ -1,5 +1,5 @@
-# What differs between kernels and between releases of NetworkManager, and what is done about it (docs/COMPATIBILITY.md); what the
-# guest's kernel or release does not have is left out by name.
+# Differences between kernels and between releases of NetworkManager, each with its handling (docs/COMPATIBILITY.md). A part that the
+# guest's kernel or release lacks is left out, by name.
 # nightly: it is for the matrix (tests/matrix/lab)
 # lab: --snap --mem 2048
 # tree: full
@@ -24,7 +24,7 @@ fi
 is "the addresses are there" "$(addresses fab0)" "192.0.2.1/24 2001:db8::1/64"
 exits "diff" 0 ctl diff
 
-# systemd 258 ignores owners in udev's rules that are no system users: ours name none, and the group of the package is a system group.
+# systemd 258 ignores an owner in udev's rules unless a system user has the name: our rules name none, and the package's group is a system group.
 ok "group rdma is a system group" test "$(getent group rdma | cut -d: -f3)" -lt 1000
 is "no rule of ours names an owner" "$(grep -lE '(OWNER|GROUP) *:?=' /etc/udev/rules.d/*rdma-configd* /usr/lib/udev/rules.d/*rdma-configd*)" ""
 

@@ -78,7 +78,7 @@ unload_rdma_cm() {
 	done
 	[ ! -e /sys/module/rdma_cm ]
 }
-# What a scenario leaves out on this kernel or release, by name; not counted.
+# Names a part that a scenario leaves out on this kernel or release; it does not count as passed.
 skip() { echo "skipped $SCENARIO: $1"; }	# WHAT
 kernel_from() { [ "$(printf '%s\n' "$1" "$(uname -r | sed 's/[^0-9.].*//')" | sort -V | head -1)" = "$1" ]; }	# VERSION
 package_from() { dpkg --compare-versions "$(dpkg-query -W -f '${Version}' "$1" | sed 's/^[0-9]*://')" ge "$2"; }	# PACKAGE VERSION
