@@ -1,7 +1,7 @@
 # Differences between kernels and between releases of NetworkManager, each with its handling (docs/COMPATIBILITY.md). A part that the
 # guest's kernel or release lacks is left out, by name.
 # nightly: it is for the matrix (tests/matrix/lab)
-# lab: --snap --mem 2048
+# lab: --snap --mem 2048 --timeout 900
 # tree: full
 systemctl mask -q --runtime rdma-configd; systemctl stop NetworkManager
 lab-load ib:mlx4_0:2 ib:mlx4_1:1 || exit 1
@@ -73,7 +73,7 @@ nmcli connection delete theirs >/dev/null 2>&1; rm -f $file
 doc fab0 'backend = "direct"
 ipv4 = { addresses = ["192.0.2.1/24"] }'
 exits "direct" 0 apply --allow-removal
-has "NetworkManager keeps off" "$(nmcli -g GENERAL.STATE device show fab0)" unmanaged
+ok "NetworkManager keeps off" lab-wait 30 'nmcli -g GENERAL.STATE device show fab0 | grep -q unmanaged'
 package_from network-manager 1.46 || skip "ID_NET_MANAGED_BY: NetworkManager 1.46"
 conf <<<''; exits "taken back" 0 apply --allow-removal; systemctl stop NetworkManager; ip netns del peer; sleep 1
 
