@@ -71,7 +71,7 @@ ok "the image was made by dracut" grep -q -- '-f' /var/log/dracut.args
 has "and holds the options" "$(cpio -t --quiet <"$image")" etc/modprobe.d/rdma-configd.conf
 in_sync
 
-# rdma-core's dracut module loads ib_ipoib in the image, so a name has to be in it.
+# rdma-core's dracut module loads ib_ipoib in the image, which therefore needs the names.
 n=$(wc -l </var/log/dracut.args)
 sed -i 's/"fab0"/"fab1"/' $CONF
 exits "another name" 2 ctl diff; has "dracut is to run for it" "$OUT" "dracut -f"
