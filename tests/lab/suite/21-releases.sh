@@ -78,7 +78,7 @@ package_from network-manager 1.46 || skip "ID_NET_MANAGED_BY: NetworkManager 1.4
 conf <<<''; exits "taken back" 0 apply --allow-removal; systemctl stop NetworkManager; ip netns del peer; sleep 1
 
 # Linux 6.17 and 6.16.1 (f1208b05574f) make IPoIB interfaces in the namespace of their adapter. One that is not this host's has no port here.
-systemctl stop polkit 2>/dev/null	# its service has a network namespace of its own since polkit 123
+systemctl stop polkit 2>/dev/null	# newer ones run in a network namespace of their own, which keeps the mode
 if ! kernel_from 6.16.1; then
 	skip "IPoIB interfaces in the namespace of their adapter: Linux 6.16.1"
 elif ! rdma system set netns exclusive 2>/dev/null; then
