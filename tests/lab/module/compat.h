@@ -14,13 +14,6 @@ typedef struct uverbs_attr_bundle fh_cq_user;
 typedef struct ib_udata fh_cq_user;
 #endif
 
-/* 6.17: reg_user_mr gets a handle for DMA. */
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 17, 0)
-#define FH_DMA_HANDLE struct ib_dmah *dmah,
-#else
-#define FH_DMA_HANDLE
-#endif
-
 /* The driver that a device is to have, in struct device in newer kernels and in stable updates of older ones (the Makefile looks). */
 static inline bool fh_has_override(struct pci_dev *pdev)
 {
@@ -49,5 +42,12 @@ static inline void fh_set_override_locked(struct pci_dev *pdev, const char *name
 	pdev->driver_override = kstrdup(name, GFP_KERNEL);
 #endif
 }
+
+/* 6.17: reg_user_mr gets a handle for DMA. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 17, 0)
+#define FH_DMA_HANDLE struct ib_dmah *dmah,
+#else
+#define FH_DMA_HANDLE
+#endif
 
 #endif
