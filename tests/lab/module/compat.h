@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Interfaces of the kernel that differ between 6.1 and 6.12; nothing else asks for the version. */
+/* Interfaces of the kernel that differ between 6.1 and 7.2; nothing else asks for the version. */
 #ifndef FAKE_HCA_COMPAT_H
 #define FAKE_HCA_COMPAT_H
 
@@ -47,5 +47,12 @@ static inline void fh_set_override_locked(struct pci_dev *pdev, const char *name
 	pdev->driver_override = kstrdup(name, GFP_KERNEL);
 #endif
 }
+
+/* 6.17: reg_user_mr gets a handle for DMA. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 17, 0)
+#define FH_DMA_HANDLE struct ib_dmah *dmah,
+#else
+#define FH_DMA_HANDLE
+#endif
 
 #endif

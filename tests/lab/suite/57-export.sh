@@ -29,7 +29,7 @@ systemctl stop NetworkManager; systemctl start systemd-networkd
 ok "export networkd" export_to networkd; udevadm control --reload; networkctl reload
 lab-load ib:mlx4_0:1; udevadm settle
 as_wanted networkd
-systemctl stop systemd-networkd.socket systemd-networkd; rmmod fake_hca; rm -f /etc/systemd/network/* /etc/udev/rules.d/70-persistent-ipoib.rules
+systemctl stop 'systemd-networkd*.socket' systemd-networkd; rmmod fake_hca; rm -f /etc/systemd/network/* /etc/udev/rules.d/70-persistent-ipoib.rules
 ok "export nm" export_to nm; udevadm control --reload; systemctl start NetworkManager; nmcli connection reload
 lab-load ib:mlx4_0:1; udevadm settle
 as_wanted NetworkManager

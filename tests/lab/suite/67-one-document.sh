@@ -35,9 +35,9 @@ if [ "$BOOT" = 1 ]; then
 	Type=oneshot
 	RemainAfterExit=yes
 	ExecStart=/lab/lab-load ib:mlx4_0:1 ib:mlx4_1:1 roce:mlx5_2:1 ib:mlx4_3:2 sm=external
-	ExecStart=/usr/sbin/ip link add v0 type veth peer name v1
-	ExecStart=/usr/sbin/ip link set v0 up
-	ExecStart=/usr/sbin/ip link set v1 up
+	ExecStart=ip link add v0 type veth peer name v1
+	ExecStart=ip link set v0 up
+	ExecStart=ip link set v1 up
 	[Install]
 	WantedBy=sysinit.target
 	X

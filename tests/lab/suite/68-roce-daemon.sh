@@ -60,7 +60,7 @@ rdma dev set sto name evil
 ok "a renamed device gets its name back" lab-wait 60 'test -e /sys/class/infiniband/sto'; idle; right "rename"
 echo 1 >/sys/bus/pci/devices/0000:00:10.0/remove; lab-wait 20 '! test -e /sys/class/infiniband/sto'; echo 1 >/sys/bus/pci/rescan
 ok "a device that comes again has its name" lab-wait 60 'test -e /sys/class/infiniband/sto'; idle; right "re-add"
-modprobe -r rpcrdma ib_iser ib_isert rdma_ucm; [ ! -e /sys/module/rdma_cm ] || rmmod rdma_cm; idle
+unload_rdma_cm; idle
 ok "rdma_cm that somebody unloads stays so" test ! -e /sys/module/rdma_cm
 exits "an apply by hand would load it" 2 ctl diff; ok "looking does not" test ! -e /sys/module/rdma_cm
 modprobe rdma_cm; idle; right "reload of rdma_cm"

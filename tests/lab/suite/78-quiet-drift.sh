@@ -57,7 +57,7 @@ ok "and through one that is there" lab-wait 30 "grep -q 'RoCE v2' $CM/sto/ports/
 n=$(journalctl -u rdma-configd -o cat --no-pager | grep -c repaired)
 is "who only reads" "$(default)" "RoCE v2"; sleep 3
 is "does not cause a repair" "$(journalctl -u rdma-configd -o cat --no-pager | grep -c repaired)" "$n"
-modprobe -r rpcrdma ib_iser ib_isert rdma_ucm 2>/dev/null; [ ! -e /sys/module/rdma_cm ] || ok "rdma_cm can be unloaded" rmmod rdma_cm
+ok "rdma_cm can be unloaded" unload_rdma_cm
 modprobe rdma_cm
 ok "and loaded" lab-wait 30 "mkdir $CM/sto 2>/dev/null; grep -q 106 $CM/sto/ports/1/default_roce_tos; rc=\$?; rmdir $CM/sto; exit \$rc"
 

@@ -76,6 +76,20 @@ disk_images() {	# /srv/back with disk.img
 	truncate -s 32M /srv/back/disk.img
 }
 disk_images_again() { mountpoint -q /srv/back || mount /srv/back; }	# the guest's own start passes over images in its overlay
+# Which modules use rdma_cm depends on the kernel and on rdma-core's lists: whichever they are. modprobe takes along what nobody uses any more.
+unload_rdma_cm() {
+	local turn holder
+	for turn in 1 2 3; do
+		[ -e /sys/module/rdma_cm ] || break
+		for holder in /sys/module/rdma_cm/holders/*; do [ ! -e "$holder" ] || modprobe -r "${holder##*/}" 2>/dev/null; done
+		rmmod rdma_cm 2>/dev/null
+	done
+	[ ! -e /sys/module/rdma_cm ]
+}
+# Names a part that a scenario leaves out on this kernel or release; it does not count as passed.
+skip() { echo "skipped $SCENARIO: $1"; }	# WHAT
+kernel_from() { [ "$(printf '%s\n' "$1" "$(uname -r | sed 's/[^0-9.].*//')" | sort -V | head -1)" = "$1" ]; }	# VERSION
+package_from() { dpkg --compare-versions "$(dpkg-query -W -f '${Version}' "$1" | sed 's/^[0-9]*://')" ge "$2"; }	# PACKAGE VERSION
 configfs() { mountpoint -q /sys/kernel/config || systemctl start sys-kernel-config.mount; }
 nfs_exports() {	# /srv/export, with a server that forgets its clients soon
 	mkdir -p /etc/nfs.conf.d

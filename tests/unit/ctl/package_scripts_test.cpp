@@ -224,6 +224,18 @@ TEST_F(PackageScripts, InAnImageTheDocumentIsLookedAt) {
   }
 }
 
+TEST_F(PackageScripts, DracutsModuleIsNotForTheImageOfACrashKernel) {
+  const auto check = [&](const std::string& kdump) {
+    return say("(env IN_KDUMP=" + kdump + " dracutsysrootdir=" + tree_.path().string() + " bash -c '. " +
+               (kSource / "packaging/dracut/90rdma-configd/module-setup.sh").string() +
+               " && check' || echo exit $?)");
+  };
+  EXPECT_EQ(check(""), "exit 255\n") << "nothing was written";
+  tree_.write("etc/modprobe.d/rdma-configd.conf", "options mlx4_core num_vfs=4\n");
+  EXPECT_EQ(check(""), "");
+  EXPECT_EQ(check("1"), "exit 255\n");
+}
+
 TEST_F(PackageScripts, AChrootLeavesTheHostAlone) {
   tree_.write("var/lib/rdma-configd/unconfirmed.json", "{}\n");
   EXPECT_THAT(debian("prerm", "remove"), HasSubstr("it is confirmed with this"));

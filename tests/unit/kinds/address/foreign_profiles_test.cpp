@@ -21,6 +21,8 @@ TEST(ForeignProfiles, OfAChildMayNameItsParentAlone) {
   for (const auto* pkey : {"10", "0x000a", "0x800a", "32778"})
     EXPECT_TRUE(is_for_child(profile("parent=ib0\np-key=" + std::string(pkey) + "\n"))) << pkey;
   EXPECT_TRUE(is_for_child(profile("parent=" + std::string(kUuid) + "\np-key=10\n")));
+  // NetworkManager 1.44 and newer name the interface after parent and P_Key, whatever the profile says.
+  EXPECT_TRUE(is_for_child(profile("parent=ib0\np-key=10\n", "interface-name=storage\n")));
 }
 
 TEST(ForeignProfiles, OfAnotherPartitionOrPortAreNotForTheChild) {
