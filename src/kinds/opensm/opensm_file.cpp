@@ -151,6 +151,7 @@ class OpensmFileKind final : public Kind {
         at->second = std::move(*units);
       }
       for (const auto& unit : at->second) {
+        change->carried.push_back(carried_unit(unit));
         change->interrupts.push_back(unit + (restarts || file->at_start
                                                  ? " is restarted"
                                                  : " sweeps the fabric, and its routes may change"));
@@ -183,7 +184,7 @@ class OpensmFileKind final : public Kind {
       if (is_named(host.files, folder, *file, owner.port))
         add_readers(owner.port, file->at_start ? restart : reread);
     }
-    return host.offline ? Result<void>{} : tell_opensm(host, restart, reread);
+    return host.offline ? Result<void>{} : tell_opensm(host, restart, reread, units_that_ran(changes));
   }
 
   /// A run that ended between a file and the signal leaves that to be sent.
@@ -195,7 +196,7 @@ class OpensmFileKind final : public Kind {
       const auto* file = opensm_side_file(owner.option);
       add_readers(owner.port, file != nullptr && file->at_start ? restart : reread);
     }
-    return tell_opensm(host, restart, reread);
+    return tell_opensm(host, restart, reread, units_that_ran(changes));
   }
 
  private:

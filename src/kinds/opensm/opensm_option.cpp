@@ -135,7 +135,10 @@ class OpensmOptionKind final : public Kind, public PutBackByOthers {
         if (!units) return base::fail(units.error());
         at->second = std::move(*units);
       }
-      for (const auto& unit : at->second) change->interrupts.push_back(unit + " is restarted");
+      for (const auto& unit : at->second) {
+        change->interrupts.push_back(unit + " is restarted");
+        change->carried.push_back(carried_unit(unit));
+      }
     }
     return {};
   }
@@ -169,7 +172,7 @@ class OpensmOptionKind final : public Kind, public PutBackByOthers {
       if (!done) return base::fail(done.error());
       if (*done) restart.own.insert(port);
     }
-    return host.offline ? Result<void>{} : tell_opensm(host, restart, {});
+    return host.offline ? Result<void>{} : tell_opensm(host, restart, {}, units_that_ran(changes));
   }
 
   /// A run that ended between the file and the restart leaves that to be done.
@@ -181,7 +184,7 @@ class OpensmOptionKind final : public Kind, public PutBackByOthers {
       if (port) restart.own.insert(*port);
       restart.common = restart.common || !port;
     }
-    return tell_opensm(host, restart, {});
+    return tell_opensm(host, restart, {}, units_that_ran(changes));
   }
 
   /// A subnet manager that the plan stops or changes is so before its own options go: it would be restarted
