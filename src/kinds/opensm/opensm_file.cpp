@@ -17,6 +17,7 @@
 #include "kinds/opensm/opensm_option.hpp"
 #include "kinds/opensm/opensm_own.hpp"
 #include "kinds/opensm/opensm_running.hpp"
+#include "kinds/others_file.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -114,7 +115,6 @@ class OpensmFileKind final : public Kind {
       }
       const auto path = path_of(**folder, *file, owner.port);
       const auto text = files.read(path);
-      const auto first = text && *text ? (*text)->substr(0, (*text)->find('\n')) : std::string();
       const auto wrong = [&](std::string what) {
         diagnostics.push_back({Severity::kError,
                                resource.where,
@@ -124,7 +124,7 @@ class OpensmFileKind final : public Kind {
       };
       if (!text) {
         wrong(text.error().message);
-      } else if (*text && first.find("rdma-config") == std::string::npos) {  // nor left by `withdraw`
+      } else if (*text && !may_replace_opensm_file(**text)) {
         wrong(fmt::format("{} exists, and was not written by rdma-configd", path));
       }
       warn_unused(resource, *file, desired, files, **folder, diagnostics);
@@ -180,6 +180,7 @@ class OpensmFileKind final : public Kind {
         if (auto done = host.files.remove(path); !done) return done;
         continue;
       }
+      if (auto done = refuse_others_file(*before, path, may_replace_opensm_file); !done) return done;
       if (auto done = host.files.write(path, text); !done) return done;
       if (is_named(host.files, folder, *file, owner.port))
         add_readers(owner.port, file->at_start ? restart : reread);

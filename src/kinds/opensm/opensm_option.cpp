@@ -241,11 +241,10 @@ class OpensmOptionKind final : public Kind, public PutBackByOthers {
       }
       const auto path = opensm_own_conf(folder, *port);
       const auto text = files.read(path);
-      const auto first = text && *text ? (*text)->substr(0, (*text)->find('\n')) : std::string();
       const std::string hint = "move it away; [[opensm.option]] writes it";
       if (!text) {
         tell(Severity::kError, text.error().message, hint);
-      } else if (*text && first.find("rdma-config") == std::string::npos) {  // nor left by `withdraw`
+      } else if (*text && !may_replace_opensm_file(**text)) {
         tell(Severity::kError, fmt::format("{} exists, and was not written by rdma-configd", path), hint);
       }
       if (!common.theirs.empty())

@@ -8,6 +8,7 @@
 #include "base/text.hpp"
 #include "formats/opensm/opensm_conf.hpp"
 #include "formats/opensm/opensm_files.hpp"
+#include "kinds/others_file.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -97,6 +98,8 @@ Result<bool> write_own_conf(system::Files& files, const std::string& folder, Gui
   const bool goes = text.empty() && *before && is_our_opensm_file(**before);  // others' files stay
   // A file goes after, and comes before, what has it read.
   if (conf_differs && !text.empty()) {
+    if (auto mine = refuse_others_file(*before, path, may_replace_opensm_file); !mine)
+      return base::fail(mine.error());
     if (auto done = files.write(path, text); !done) return base::fail(done.error());
   }
   const bool drop_in_differs = wanted != was->value_or("");

@@ -14,6 +14,7 @@
 #include "kinds/abilities.hpp"
 #include "kinds/entry.hpp"
 #include "kinds/host/package_table.hpp"
+#include "kinds/others_file.hpp"
 #include "kinds/storage/nfs/nfs_mount_parse.hpp"
 #include "kinds/units.hpp"
 
@@ -378,6 +379,10 @@ class NfsMountKind final : public Kind, public NeedsWatching {
     for (const auto& change : changes) {
       const auto wanted = model::from_attributes<NfsMount>(change.after);
       const auto path = mount_unit_file(change.key.id);
+      const auto now = files.read(path);
+      if (!now) return base::fail(now.error());
+      const bool goes = !wanted.server || !wanted.exported;
+      if (auto mine = refuse_others_file(*now, path, is_our_mount_unit); !goes && !mine) return mine;
       auto done = wanted.server && wanted.exported
                       ? files.write(path, render_mount_unit(unit_of(change.key.id, wanted)))
                       : remove_ours(path, files);

@@ -15,6 +15,7 @@
 #include "kinds/abilities.hpp"
 #include "kinds/entry.hpp"
 #include "kinds/host/package_table.hpp"
+#include "kinds/others_file.hpp"
 #include "kinds/storage/srp/srp_initiator_parse.hpp"
 #include "kinds/storage/srp/srp_session.hpp"
 #include "kinds/units.hpp"
@@ -223,7 +224,11 @@ class SrpInitiatorKind final : public Kind, public NeedsWatching {
     const auto now = content_of(host.files, path);
     if (!now) return base::fail(now.error());
     if (*now == text) return false;
-    if (text.empty() && path == kSrpRulesFile && !is_our_srp_file(*now)) return false;
+    if (path == kSrpRulesFile && !now->empty() && !is_our_srp_file(*now)) {
+      if (text.empty()) return false;
+      const auto refused = refuse_others_file(*now, path, is_our_srp_file);
+      return base::fail(refused.error());
+    }
     const std::string file(path);
     auto done = text.empty() ? host.files.remove(file) : host.files.write(file, text);
     if (!done) return base::fail(done.error());
