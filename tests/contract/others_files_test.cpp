@@ -67,7 +67,7 @@ const std::vector<Arrival> kArrivals{
     {"/etc/rdma/srp_daemon.conf", "[[srp_rule]]\nname = \"a\"\nioc_guid = \"66\"\n"},
     {"/etc/systemd/system/scratch.mount",
      "[[nfs_mount]]\npath = \"/scratch\"\nserver = \"192.0.2.1\"\nexport = \"/export\"\n"},
-    {"/etc/systemd/system/iser-session.service",
+    {"/etc/systemd/system/iser-sessions.service",
      "[[iser_session]]\ntarget = \"iqn.2026-01.org.example:a\"\naddress = \"192.0.2.1\"\n"},
 };
 
