@@ -268,16 +268,28 @@ def storage_units(root, document):
     return result + differences("logins of iscsiadm", 1 if document.sessions else 0, logins)
 
 
-def opensm_options(root, document):
-    path, out = f"{root}/etc/opensm/opensm.conf", f"{root}/opensm.out"
-    run(["opensm", "-F", path, "--create-config", out])
+def opensm_conf(root, name, options):
+    """The options of a file as OpenSM reads them."""
+    out = f"{root}/{name}.out"
+    run(["opensm", "-F", f"{root}/etc/opensm/{name}", "--create-config", out])
     read = {}
     with open(out) as file:
         for line in file:
             words = line.rstrip("\n").split(" ", 1)
-            if words[0] in document.options:
+            if words[0] in options:
                 read[words[0]] = words[1]
-    return differences("opensm.conf", {key: str(one) for key, one in document.options.items()}, read)
+    return differences(name, {key: str(one) for key, one in options.items()}, read)
+
+
+def opensm_options(root, document):
+    return opensm_conf(root, "opensm.conf", document.options)
+
+
+def opensm_own_options(root, document):
+    """Of subnet managers with a file of their own, which has the options of all, too."""
+    if not document.managers:
+        return None
+    return [one for guid, own in document.managers.items() for one in opensm_conf(root, f"opensm-{guid}.conf", {**document.options, **own})]
 
 
 def partitions(root, document):
@@ -434,5 +446,5 @@ def networkd(root, document):
 
 
 # Each with the number of documents of which it gets one: some take seconds.
-ALL = [(kmod, 1), (modules_load, 1), (sysctl, 1), (sysusers, 1), (pam_limits, 1), (network_manager, 1), (opensm_options, 2),
+ALL = [(kmod, 1), (modules_load, 1), (sysctl, 1), (sysusers, 1), (pam_limits, 1), (network_manager, 1), (opensm_options, 2), (opensm_own_options, 2),
        (drop_ins, 2), (nfs_conf, 1), (mounts, 2), (storage_units, 2), (udev, 5), (networkd, 5), (partitions, 20)]
