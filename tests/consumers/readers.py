@@ -221,7 +221,7 @@ def mounts(root, document):
 
 
 def storage_units(root, document):
-    """What the service of iSER sessions has iscsiadm do, and what systemd reads of the drop-ins for the boot."""
+    """The calls of iscsiadm by the service of iSER sessions, and the drop-ins for the boot as systemd reads them."""
     if not document.sessions and not document.nvme:
         return None
     folder, stubs = f"{root}/storage", f"{root}/stubs"

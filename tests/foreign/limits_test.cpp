@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What import reads at its limits, and one beyond.
+// Limits of import, each at its value and one beyond.
 #include "model/limits.hpp"
 
 #include <fmt/format.h>
@@ -16,7 +16,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using namespace model::limits;
 
-/// What is not understood, as the program prints it.
+/// Lines and files that are not understood, as the program prints them.
 std::string missed_of(system::Files& files, std::string_view format) {
   Claims claims;
   Request request;

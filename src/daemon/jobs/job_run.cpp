@@ -193,7 +193,7 @@ Report run_for_caller(const Job& job, core::Context& context, const core::Reques
       return report;
     }
   }
-  // What has errors was not decided on as a whole.
+  // A document with errors was not judged as a whole.
   if (wanted && model::has_errors(wanted->diagnostics)) {
     if (job.verb == Job::Verb::kApply) return core::validate(*wanted);
     return failure_report(

@@ -106,7 +106,7 @@ TEST_F(JobOfOthers, IsRefusedWithoutASandboxForWhereItGoes) {
   commit(kWithRoots, true);
   commit(kHarmless);
   int confined = 0;
-  // The first time fails: what is read the second time would not have been decided on.
+  // The first time fails: a document that is read the second time only would not have been judged.
   core::confine_others_by([&](const std::function<std::string()>& compute) -> base::Result<std::string> {
     if (++confined == 1) return base::fail(base::Code::kRefused, "no sandbox today");
     return compute();
