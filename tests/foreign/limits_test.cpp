@@ -12,9 +12,11 @@
 namespace rdmacfg::foreign {
 namespace {
 
+using model::limits::kImportEntries;
+using model::limits::kImportFiles;
+using model::limits::kImportLines;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using namespace model::limits;
 
 /// Lines and files that are not understood, as the program prints them.
 std::string missed_of(system::Files& files, std::string_view format) {
