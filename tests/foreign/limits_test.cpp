@@ -19,7 +19,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 /// Lines and files that are not understood, as the program prints them.
-std::string missed_of(system::Files& files, std::string_view format) {
+std::string faults_gathered(system::Files& files, std::string_view format) {
   Claims claims;
   Request request;
   for (const auto& one : formats()) {
@@ -31,13 +31,13 @@ std::string missed_of(system::Files& files, std::string_view format) {
   return out;
 }
 
-TEST(ImportLimits, LinesOfOneFile) {
+TEST(ImportBounds, LinesOfOneFile) {
   for (const std::size_t lines : {kImportLines, kImportLines + 1}) {
     fakes::Faults faults;
     fakes::MemoryFiles files(faults);
     auto& text = files.content["/etc/modprobe.d/a.conf"];
     for (std::size_t i = 0; i < lines; ++i) text += "#\n";
-    const auto missed = missed_of(files, "modprobe");
+    const auto missed = faults_gathered(files, "modprobe");
     if (lines == kImportLines) {
       EXPECT_EQ(missed, "");
     } else {
@@ -46,13 +46,13 @@ TEST(ImportLimits, LinesOfOneFile) {
   }
 }
 
-TEST(ImportLimits, FilesOfOneFolder) {
+TEST(ImportBounds, FilesOfOneFolder) {
   for (const std::size_t count : {kImportFiles, kImportFiles + 1}) {
     fakes::Faults faults;
     fakes::MemoryFiles files(faults);
     for (std::size_t i = 0; i < count; ++i)
       files.content[fmt::format("/etc/modprobe.d/{:05}.conf", i)] = "#\n";
-    const auto missed = missed_of(files, "modprobe");
+    const auto missed = faults_gathered(files, "modprobe");
     if (count == kImportFiles) {
       EXPECT_EQ(missed, "");
     } else {
@@ -61,7 +61,7 @@ TEST(ImportLimits, FilesOfOneFolder) {
   }
 }
 
-TEST(ImportLimits, EntriesOfAllFiles) {
+TEST(ImportBounds, EntriesOfAllFiles) {
   Claims claims;
   const auto add = [&](std::size_t number) {
     (void)claims.entry("module", {{"name", fmt::format("m{}", number)}}, {"/etc/modprobe.d/a.conf", 1});
