@@ -55,7 +55,9 @@ Result<std::optional<config::Document>> document_of(const Job& job, const std::s
   }
   if (!read) return base::fail(read.error());
   auto document = config::parse_texts(std::move(*read), host_name, kinds::grammar());
-  if (job.by_itself) config::require_trusted_files(document);
+  // Whoever can write the file would apply it by another user's permission.
+  const bool by_others = job.changes() && job.uid.value_or(0) != 0;
+  if (job.by_itself || by_others) config::require_trusted_files(document);
   core::require_version(document);
   core::warn_of_implausible(document);
   return std::optional(std::move(document));
@@ -119,12 +121,13 @@ Report run(const Job& job, core::Context& context, const core::Request& request,
   return failure_report({Code::kInvalid, "unknown job", 0});
 }
 
-/// The document that a client's job applies, where it names one; an empty document for one that goes back to
-/// none. An error where it cannot be read: read a second time, nobody would have decided on it.
+/// The document that a client's job applies, where it sends or names one (of root's own files root decides);
+/// an empty document for one that goes back to none. An error where it cannot be read: read a second time,
+/// nobody would have decided on it.
 Result<std::optional<config::Document>> wanted_by(const Job& job, const core::Request& request,
                                                   core::Context& context) {
   auto& files = context.host.files;
-  if (job.verb == Job::Verb::kApply && !job.by_itself) {
+  if (job.verb == Job::Verb::kApply && !job.texts.empty()) {
     auto sent = parse_confined(job.texts, request.host_name);
     if (!sent) return base::fail(sent.error());
     core::require_version(*sent);
