@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "model/inet_types.hpp"
+#include "model/limits.hpp"
 #include "model/section.hpp"
 #include "model/types.hpp"
 
@@ -103,7 +104,7 @@ struct Entry {
   std::vector<Entry> children = {};  ///< tables below it: "partition.group"
 };
 
-inline constexpr std::size_t kMostEntries = 5'000;  ///< a document has at most 1 MiB
+inline constexpr std::size_t kMostEntries = model::limits::kImportEntries;
 
 /// Everything that was claimed by the files of a host.
 struct Claims {

@@ -28,6 +28,16 @@ Result<UnitsByName> observe_units_by_name(std::span<const std::string> names, sy
   return out;
 }
 
+bool waits_for_restart(const system::Unit& unit) {
+  return unit.active == "activating" && unit.sub.starts_with("auto-restart") && unit.job.empty();
+}
+
+bool is_up(const system::Unit& unit) {
+  if (unit.job == "start" || unit.job == "restart") return true;
+  if (unit.active == "activating") return !unit.sub.starts_with("auto-restart");
+  return unit.active == "active" || unit.active == "reloading";
+}
+
 Result<void> reload_changed_units(std::span<const std::string> names, system::Host& host) {
   const auto units = host.units.observe_units(names);
   if (!units) return base::fail(units.error());

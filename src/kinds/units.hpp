@@ -23,6 +23,11 @@ using UnitsByName = std::map<std::string, system::Unit>;
 /// Units by the names that they were asked for; empty when no systemd answers.
 base::Result<UnitsByName> observe_units_by_name(std::span<const std::string> names, system::Host& host);
 
+/// Whether it runs, or is about to. A service that has ended and waits for systemd to start it again
+/// (Restart=) neither runs nor is at rest.
+bool is_up(const system::Unit& unit);
+bool waits_for_restart(const system::Unit& unit);
+
 /// Has systemd read its files again when those of one of these units changed since it did. Succeeds when no
 /// systemd answers.
 base::Result<void> reload_changed_units(std::span<const std::string> names, system::Host& host);

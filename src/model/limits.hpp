@@ -86,6 +86,15 @@ inline constexpr std::size_t kMountOptionBytes = 128;
 // Rules of srp_daemon.
 inline constexpr std::size_t kSrpOptionBytes = 72;
 
+// Subnet managers with an opensm.conf of their own: no OpenSM has as many options, no host as many ports.
+inline constexpr std::size_t kOpensmConfs = 64;
+inline constexpr std::size_t kOpensmConfOptions = 400;
+
+// Files of other tools, for import.
+inline constexpr std::size_t kImportFiles = 2000;
+inline constexpr std::size_t kImportLines = 20'000;
+inline constexpr std::size_t kImportEntries = 5000;
+
 // Metrics.
 inline constexpr std::size_t kMetricReasons = 32;
 inline constexpr std::size_t kMetricText = 120;
@@ -197,6 +206,16 @@ inline constexpr auto kTable = std::to_array<Row>({
     {"kMountOptionBytes", kMountOptionBytes, "bytes", "validate: error, exit 1", "one of them"},
     {"kSrpOptionBytes", kSrpOptionBytes, "bytes", "validate: error, exit 1",
      "options of a [[srp_rule]] as a login has them; srp_daemon leaves targets out whose login is over 254"},
+    {"kOpensmConfs", kOpensmConfs, "files", "validate: error, exit 1",
+     "[[opensm]] entries with options or files of their own"},
+    {"kOpensmConfOptions", kOpensmConfOptions, "options", "validate: error, exit 1",
+     "options in one of these files, with those of all; OpenSM has 160"},
+    {"kImportFiles", kImportFiles, "files", "import: the rest is reported as not understood",
+     "files of one format in one folder"},
+    {"kImportLines", kImportLines, "lines", "import: the file is reported as not understood",
+     "one file; the search for repetitions is quadratic"},
+    {"kImportEntries", kImportEntries, "entries", "import: the rest is reported as not understood",
+     "entries that are made of all files; a file of the document has at most 1 MiB"},
     {"kMetricReasons", kMetricReasons, "series", "the rest is counted as \"other\"",
      "reasons in metrics; each is a time series for every host"},
     {"kMetricText", kMetricText, "bytes", "cut", "one reason in metrics"},

@@ -35,6 +35,7 @@ class Document:
         self.random = random.Random(seed)
         self.modules, self.sysctls, self.memlocks, self.options, self.partitions = {}, {}, {}, {}, []
         self.ports, self.devices, self.mounts, self.nfs_port = [], [], [], None
+        self.sessions, self.nvme, self.managers = [], [], {}
         self.fill()
 
     def word(self, least=1, most=8):
@@ -83,6 +84,14 @@ class Document:
                 "server": r.choice(["192.0.2.1", "2001:db8::1", "storage-1.example"]), "export": r.choice(["/", "/a%b/c", "/e:/x,y"]),
                 "port": r.choice([None, 20050]), "options": r.choice([None, [], ["vers=4.2"], ["hard", "timeo=600", "sec=krb5p"]]),
                 "mount": r.choice([None, True, False])})
+        for number in self.some(3):
+            names = f"iqn.2026-0{number + 1}.org.example:" + self.word() + r.choice(["", "-1", ":b.2"]), f"eui.0200456{number}a425678d"
+            self.sessions.append({"target": r.choice(names), "address": r.choice(["192.0.2.9", "2001:db8::9"]), "port": r.choice([None, 3261])})
+        for number in self.some(3):
+            self.nvme.append({"address": r.choice(["192.0.2.", "2001:db8::"]) + str(20 + number), "port": r.choice([None, 4421])})
+        for number in self.some(2):
+            own = {"sweep_interval": r.randint(0, 600), "subnet_timeout": r.randint(1, 31), "routing_engine": r.choice(["updn", "ftree,updn"])}
+            self.managers[f"0x0002c903003179f{number}"] = dict(r.sample(list(own.items()), r.randint(1, 3)))
 
     def partition_entries(self):
         r = self.random
@@ -153,6 +162,14 @@ class Document:
             out += f"[nfs_server]\nrdma_port = {self.nfs_port}\n"
         for one in self.mounts:
             out += "[[nfs_mount]]\n" + keys(one)
+        for one in self.sessions:
+            out += "[[iser_session]]\n" + keys(one)
+        for one in self.nvme:
+            out += "[[nvme_connection]]\n" + keys(one)
+        for guid, own in self.managers.items():
+            out += f"[[opensm]]\nguid = {quoted(':'.join(guid[at:at + 2] for at in range(2, 18, 2)))}\n"
+            for key, one in own.items():
+                out += "[[opensm.option]]\n" + keys({"key": key, "value": one})
         for one in self.ports:
             out += "[[ipoib]]\n" + keys({key: what for key, what in one.items() if key != "children"})
             for name in ("ipv4", "ipv6"):

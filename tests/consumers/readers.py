@@ -7,6 +7,7 @@ import json
 import os
 import re
 import resource
+import shlex
 import shutil
 import subprocess
 
@@ -219,16 +220,76 @@ def mounts(root, document):
     return differences("mount units", wanted, read) + [f"systemd-analyze: {line}" for line in said.splitlines()]
 
 
-def opensm_options(root, document):
-    path, out = f"{root}/etc/opensm/opensm.conf", f"{root}/opensm.out"
-    run(["opensm", "-F", path, "--create-config", out])
+def storage_units(root, document):
+    """The calls of iscsiadm by the service of iSER sessions, and the drop-ins for the boot as systemd reads them."""
+    if not document.sessions and not document.nvme:
+        return None
+    folder, stubs = f"{root}/storage", f"{root}/stubs"
+    shutil.copytree(f"{root}/etc/systemd/system", folder, dirs_exist_ok=True)
+    for target in ("sysinit", "basic", "shutdown", "remote-fs", "remote-fs-pre", "network-online", "rdma-configd-online"):
+        with open(f"{folder}/{target}.target", "w") as file:
+            file.write(f"[Unit]\nDescription={target}\nDefaultDependencies=no\n")
+    with open(f"{folder}/nvmf-autoconnect.service", "w") as file:  # as nvme-cli 2.3 has it
+        file.write("[Unit]\nConditionPathExists=|/etc/nvme/config.json\nConditionPathExists=|/etc/nvme/discovery.conf\nAfter=network-online.target\n"
+                   "DefaultDependencies=no\n[Service]\nType=oneshot\nExecStart=/bin/true\n")
+    with open(f"{folder}/consumers.target", "w") as file:
+        file.write("[Unit]\nDefaultDependencies=no\nWants=remote-fs.target nvmf-autoconnect.service\n")
+    os.chmod(root, 0o755)
+    out = run(NOBODY + ["/usr/lib/systemd/systemd", "--test", "--system", "--unit=consumers.target"],
+              env={"SYSTEMD_UNIT_PATH": folder, "SYSTEMD_LOG_LEVEL": "warning", "HOME": "/"})
+    read, unit = {}, None
+    for line in out.splitlines():
+        if line.startswith("\t-> Unit "):
+            unit = line[len("\t-> Unit "):].rstrip(":")
+        found = re.match(r"\t+(Wants|After|ConditionPathExists|Command Line): (.*)$", line)
+        if found:
+            read.setdefault((unit, found.group(1)), []).append(found.group(2) if found.group(1) == "Command Line" else found.group(2).split(" ")[0])
+    at_boot = set(read.get(("remote-fs.target", "Wants"), []))
+    wanted = {"rdma-configd-online.target"} | ({"iser-sessions.service"} if document.sessions else set())
+    result = differences("remote-fs.target wants", wanted, at_boot & (wanted | {"iser-sessions.service"}))
+    if document.nvme:
+        result += differences("conditions of nvmf-autoconnect.service", ["/etc/nvme/discovery.conf"], read.get(("nvmf-autoconnect.service", "ConditionPathExists")))
+        result += differences("it waits for interfaces", True, "rdma-configd-online.target" in read.get(("nvmf-autoconnect.service", "After"), []))
+    os.makedirs(stubs)
+    with open(f"{stubs}/iscsiadm", "w") as file:  # it knows no record and no interface
+        file.write(f'#!/bin/sh\nprintf "%s\\t" "$@" >>{stubs}/log; echo >>{stubs}/log\ncase " $* " in *" -o "* | *" --login "*) exit 0;; esac\nexit 21\n')
+    os.chmod(f"{stubs}/iscsiadm", 0o755)
+    for command in read.get(("iser-sessions.service", "Command Line"), []):
+        words = shlex.split(command.replace("\\$", "$").replace("$$", "$"))
+        run(words, env={"PATH": f"{stubs}:/usr/bin:/bin"})
+    made, logins = set(), 0
+    for line in open(f"{stubs}/log") if os.path.exists(f"{stubs}/log") else []:
+        words = line.rstrip("\n").rstrip("\t").split("\t")
+        if "new" in words and "-T" in words:
+            made.add((words[words.index("-T") + 1], words[words.index("-p") + 1]))
+        logins += "--login" in words
+    portal = lambda one: (f"[{one['address']}]" if ":" in one["address"] else one["address"]) + f":{one['port'] or 3260},1"
+    result += differences("records of iscsiadm", {(one["target"], portal(one)) for one in document.sessions}, made)
+    return result + differences("logins of iscsiadm", 1 if document.sessions else 0, logins)
+
+
+def opensm_conf(root, name, options):
+    """The options of a file as OpenSM reads them."""
+    out = f"{root}/{name}.out"
+    run(["opensm", "-F", f"{root}/etc/opensm/{name}", "--create-config", out])
     read = {}
     with open(out) as file:
         for line in file:
             words = line.rstrip("\n").split(" ", 1)
-            if words[0] in document.options:
+            if words[0] in options:
                 read[words[0]] = words[1]
-    return differences("opensm.conf", {key: str(one) for key, one in document.options.items()}, read)
+    return differences(name, {key: str(one) for key, one in options.items()}, read)
+
+
+def opensm_options(root, document):
+    return opensm_conf(root, "opensm.conf", document.options)
+
+
+def opensm_own_options(root, document):
+    """Of subnet managers with a file of their own, which has the options of all, too."""
+    if not document.managers:
+        return None
+    return [one for guid, own in document.managers.items() for one in opensm_conf(root, f"opensm-{guid}.conf", {**document.options, **own})]
 
 
 def partitions(root, document):
@@ -385,5 +446,5 @@ def networkd(root, document):
 
 
 # Each with the number of documents of which it gets one: some take seconds.
-ALL = [(kmod, 1), (modules_load, 1), (sysctl, 1), (sysusers, 1), (pam_limits, 1), (network_manager, 1), (opensm_options, 2),
-       (drop_ins, 2), (nfs_conf, 1), (mounts, 2), (udev, 5), (networkd, 5), (partitions, 20)]
+ALL = [(kmod, 1), (modules_load, 1), (sysctl, 1), (sysusers, 1), (pam_limits, 1), (network_manager, 1), (opensm_options, 2), (opensm_own_options, 2),
+       (drop_ins, 2), (nfs_conf, 1), (mounts, 2), (storage_units, 2), (udev, 5), (networkd, 5), (partitions, 20)]

@@ -64,6 +64,10 @@ void FakeUnits::start(FakeUnit& unit) {
   unit.pid = next_pid_++;
   unit.memlock = memlock_of(unit.drop_ins);
   ++unit.starts_seen;
+  const bool ends = unit.ends && unit.ends();
+  if (ends) unit.running = false;
+  unit.restarting = ends && unit.restarts;
+  unit.failed = ends && !unit.restarts;
 }
 
 void FakeUnits::reboot() {
@@ -72,7 +76,7 @@ void FakeUnits::reboot() {
   const auto at_boot = drop_ins_of("remote-fs.target");
   for (auto& [name, unit] : units) {
     unit.drop_ins = drop_ins_of(name);
-    unit.running = false;
+    unit.running = unit.restarting = unit.failed = false;
     if (!unit.fragment.empty() && unit.starts &&
         at_boot.find("\nWants=" + name + "\n") != std::string::npos) {
       start(unit);
@@ -123,10 +127,14 @@ std::string FakeUnits::dump() const {
   for (const auto& [name, unit] : units) {
     if (name.ends_with("@.service")) continue;
     // An instance that nobody enabled or started is as if it were not there.
-    if (name.find('@') != std::string::npos && !unit.enabled && !unit.running) continue;
+    if (name.find('@') != std::string::npos && !unit.enabled && !unit.running && !unit.restarting &&
+        !unit.failed)
+      continue;
     out += fmt::format("unit {}{}{}", name, unit.enabled ? " enabled" : " disabled",
                        unit.running ? " running" : " stopped");
     if (unit.masked) out += " masked";
+    if (unit.restarting) out += " restarting";
+    if (unit.failed) out += " failed";
     if (unit.running && unit.fragment.empty()) out += " memlock " + unit.memlock;
     const auto file = files_.content.find(std::string(kUnitFiles) + name);
     const bool stale =
@@ -218,9 +226,18 @@ Result<std::optional<std::vector<system::Unit>>> FakeUnits::observe_units(
     unit.id = own_name(name);
     const auto* from = find(name);
     unit.load = from == nullptr ? "not-found" : from->masked ? "masked" : "loaded";
-    unit.active = from != nullptr && from->running ? "active" : "inactive";
-    unit.sub = from != nullptr && from->running ? "running" : "dead";
+    unit.active = "inactive";
+    unit.sub = "dead";
     if (from != nullptr) {
+      if (from->running) {
+        unit.active = "active";
+        unit.sub = "running";
+      } else if (from->restarting) {
+        unit.active = "activating";
+        unit.sub = "auto-restart";
+      } else if (from->failed) {
+        unit.active = unit.sub = "failed";
+      }
       unit.file = from->masked         ? "masked"
                   : !from->installable ? "static"
                   : from->enabled      ? "enabled"
@@ -293,7 +310,7 @@ Result<void> FakeUnits::act(system::UnitAction action, const std::string& name) 
       case UnitAction::kStop:
         if (unit->running && (unit->busy || unit->hangs)) return EIO;
         if (unit->running && !unit->fragment.empty()) unmount(*unit);
-        unit->running = false;
+        unit->running = unit->restarting = false;
         return 0;
       case UnitAction::kReload:
         if (!unit->running || !unit->reloads) return EOPNOTSUPP;

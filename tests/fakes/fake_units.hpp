@@ -33,6 +33,10 @@ struct FakeUnit {
   bool hangs = false;      ///< its processes do not end when they are told to, only when they are killed
   bool busy = false;       ///< a mount that is in use: it cannot be stopped
   std::string memlock{};   ///< LimitMEMLOCK of the main process, as its drop-ins said at its start
+  std::function<bool()> ends{};  ///< asked at each start: whether its process ends at once
+  bool restarts = false;         ///< Restart=: systemd starts one that has ended again and again
+  bool restarting = false;       ///< that is so now
+  bool failed = false;           ///< its process has ended by itself, and that was all
 };
 
 /// systemd: units that are declared in tests; "name@.service" stands for any instance. Drop-ins count from

@@ -45,11 +45,11 @@ constexpr std::array<std::string_view, 41> kModules{
     "usnic_verbs", "siw",      "rpcrdma",   "xprtrdma", "svcrdma", "nvme_rdma",     "nvmet_rdma",
     "smc",         "smc_diag", "rds",       "rds_rdma", "ionic",   "nvidia_peermem"};
 
-/// Services of rdma-core, OpenSM, and their like.
-constexpr std::array<std::string_view, 13> kUnits{
-    "rdma-ndd.service",  "iwpmd.service",   "ibacm.service",       "ibacm.socket",   "srp_daemon.service",
-    "srp_daemon_port@*", "rdma.service",    "rdma-load-modules@*", "rdma-hw.target", "opensm.service",
-    "opensm@*",          "openibd.service", "srpd.service"};
+/// Services of rdma-core, OpenSM, and their like. Not srp_daemon, which logs in to every target that its
+/// rules do not refuse, and so adds disks that others write.
+constexpr std::array<std::string_view, 10> kUnits{
+    "rdma-ndd.service",    "iwpmd.service",  "ibacm.service",  "ibacm.socket", "rdma.service",
+    "rdma-load-modules@*", "rdma-hw.target", "opensm.service", "opensm@*",     "openibd.service"};
 
 /// Those that start jobs which lock memory.
 constexpr std::array<std::string_view, 6> kJobUnits{"slurmd.service",  "pbs.service",
@@ -164,7 +164,9 @@ Rule module_rule(const Section& section, std::string_view key, const model::Valu
   if (key != "options") return std::nullopt;
   for (const auto& option : list_of(value)) {
     const auto equals = std::min(option.find('='), option.size());
-    const auto parameter = option.substr(0, equals);
+    auto parameter = option.substr(0, equals);
+    std::replace(parameter.begin(), parameter.end(), '-', '_');  // one name for the kernel
+    if (name == "ib_core" && parameter == "netns_mode") return "it is netns of [rdma_system]";
     if (!is_plain(std::string_view(option).substr(std::min(equals + 1, option.size()))))
       return fmt::format("the value of {} is not a number or a plain word", parameter);
     if (host.modules.hidden(name, parameter)) return fmt::format("only root may read {}", parameter);

@@ -55,7 +55,9 @@ Result<std::optional<config::Document>> document_of(const Job& job, const std::s
   }
   if (!read) return base::fail(read.error());
   auto document = config::parse_texts(std::move(*read), host_name, kinds::grammar());
-  if (job.by_itself) config::require_trusted_files(document);
+  // Whoever can write the file would apply it by another user's permission.
+  const bool by_others = job.changes() && job.uid.value_or(0) != 0;
+  if (job.by_itself || by_others) config::require_trusted_files(document);
   core::require_version(document);
   core::warn_of_implausible(document);
   return std::optional(std::move(document));
@@ -119,32 +121,45 @@ Report run(const Job& job, core::Context& context, const core::Request& request,
   return failure_report({Code::kInvalid, "unknown job", 0});
 }
 
-/// The document that a client's job applies, where it names one; an empty document for one that goes back to
-/// none.
-std::optional<config::Document> wanted_by(const Job& job, const core::Request& request,
-                                          core::Context& context) {
+/// The document that a client's job applies, where it sends or names one (of root's own files root decides);
+/// an empty document for one that goes back to none. An error where it cannot be read: read a second time,
+/// nobody would have decided on it.
+Result<std::optional<config::Document>> wanted_by(const Job& job, const core::Request& request,
+                                                  core::Context& context) {
   auto& files = context.host.files;
-  if (job.verb == Job::Verb::kApply && !job.by_itself) {
+  if (job.verb == Job::Verb::kApply && !job.texts.empty()) {
     auto sent = parse_confined(job.texts, request.host_name);
-    if (!sent) return std::nullopt;  // the job says why
-    return std::move(*sent);
+    if (!sent) return base::fail(sent.error());
+    core::require_version(*sent);
+    core::warn_of_implausible(*sent);
+    return std::optional(std::move(*sent));
   }
-  if (job.verb != Job::Verb::kRollBack) return std::nullopt;
+  if (job.verb != Job::Verb::kRollBack) return std::optional<config::Document>{};
   const auto ledger = core::read_ledger(files, context.paths);
   const auto target = ledger ? core::rollback_target(*ledger, job.generation) : base::fail(ledger.error());
-  if (!target) return std::nullopt;  // the job says why
-  if (*target == 0) return config::Document{};
+  if (!target) return base::fail(target.error());
+  if (*target == 0) return std::optional(config::Document{});
   auto texts = core::read_texts(files, context.paths, *target);
-  if (!texts) return std::nullopt;
-  return core::parse_again(std::move(*texts), request.host_name);
+  if (!texts) return base::fail(texts.error());
+  return std::optional(core::parse_again(std::move(*texts), request.host_name));
 }
 
-std::optional<config::Document> active_document(const core::Request& request, core::Context& context) {
+/// Nothing without one. An error where it cannot be read, and so nobody knows what of it is root's.
+Result<std::optional<config::Document>> active_document(const core::Request& request,
+                                                        core::Context& context) {
+  const auto unknown = [](const std::string& why) {
+    return base::fail(Code::kRefused,
+                      "the active document cannot be read, so only root may change it: " + why);
+  };
   const auto ledger = core::read_ledger(context.host.files, context.paths);
-  if (!ledger || ledger->active == 0) return std::nullopt;
+  if (!ledger) return unknown(ledger.error().message);
+  if (ledger->active == 0) return std::optional<config::Document>{};
   auto texts = core::read_texts(context.host.files, context.paths, ledger->active);
-  if (!texts) return std::nullopt;
-  return core::parse_again(std::move(*texts), request.host_name);
+  if (!texts) return unknown(texts.error().message);
+  auto document = core::parse_again(std::move(*texts), request.host_name);
+  if (model::has_errors(document.diagnostics))
+    return unknown("it has errors, which `rdma-configctl validate` shows to root");
+  return std::optional(std::move(document));
 }
 
 }  // namespace
@@ -165,10 +180,13 @@ Report run_for_caller(const Job& job, core::Context& context, const core::Reques
       return report;
     });
   }
-  const auto wanted = wanted_by(job, request, context);
+  const auto found = wanted_by(job, request, context);
+  if (!found) return failure_report(found.error());
+  const auto& wanted = *found;
   if (wanted) {
     const auto active = active_document(request, context);
-    auto beyond = core::beyond_delegation(*wanted, active ? &*active : nullptr, context.host);
+    if (!active) return failure_report(active.error());
+    auto beyond = core::beyond_delegation(*wanted, *active ? &**active : nullptr, context.host);
     if (!beyond.empty()) {
       Report report;
       report.diagnostics = wanted->diagnostics;
@@ -178,8 +196,14 @@ Report run_for_caller(const Job& job, core::Context& context, const core::Reques
       return report;
     }
   }
-  const bool clean = wanted && !model::has_errors(wanted->diagnostics);
-  return core::change_concealed(clean ? &*wanted : nullptr, request, context,
+  // A document with errors was not judged as a whole.
+  if (wanted && model::has_errors(wanted->diagnostics)) {
+    if (job.verb == Job::Verb::kApply) return core::validate(*wanted);
+    return failure_report(
+        {Code::kRefused, "the document of that generation cannot be read now, so only root may go back to it",
+         0});
+  }
+  return core::change_concealed(wanted ? &*wanted : nullptr, request, context,
                                 [&] { return run(job, context, request, facts); });
 }
 

@@ -11,13 +11,11 @@
 #include "base/text.hpp"
 #include "config/guard.hpp"
 #include "foreign/keys.hpp"
+#include "model/limits.hpp"
 
 namespace rdmacfg::foreign {
 
 namespace {
-
-constexpr std::size_t kMostFiles = 2000;       ///< of one format
-constexpr std::ptrdiff_t kMostLines = 20'000;  ///< of one file; the search for repetitions is quadratic
 
 class Collector {
  public:
@@ -123,10 +121,10 @@ class Collector {
                    "is a backup file of an editor or a package manager");
       return true;
     });
-    if (names->size() > kMostFiles) {
-      claims_.miss({folder, 0},
-                   fmt::format("has {} files; the first {} are read", names->size(), kMostFiles));
-      names->resize(kMostFiles);
+    if (names->size() > model::limits::kImportFiles) {
+      claims_.miss({folder, 0}, fmt::format("has {} files; the first {} are read", names->size(),
+                                            model::limits::kImportFiles));
+      names->resize(model::limits::kImportFiles);
     }
     return *names;
   }
@@ -150,8 +148,9 @@ class Collector {
       claims_.miss({path, wrong->where.line}, wrong->message);
       return;
     }
-    if (std::count((*text)->begin(), (*text)->end(), '\n') > kMostLines) {
-      claims_.miss({path, 0}, fmt::format("has more than {} lines", kMostLines));
+    if (static_cast<std::size_t>(std::count((*text)->begin(), (*text)->end(), '\n')) >
+        model::limits::kImportLines) {
+      claims_.miss({path, 0}, fmt::format("has more than {} lines", model::limits::kImportLines));
       return;
     }
     // A file without a line that counts is understood, too.

@@ -338,6 +338,10 @@ std::string render_opensm_file(std::span<const std::string> lines) {
 
 bool is_our_opensm_file(std::string_view text) { return text.starts_with(kFirstLine); }
 
+bool may_replace_opensm_file(std::string_view text) {
+  return text.substr(0, text.find('\n')).find("rdma-config") != std::string_view::npos;
+}
+
 std::vector<std::string> parse_opensm_file(std::string_view text) {
   std::vector<std::string> out;
   for (const auto line : base::split(text, '\n')) {

@@ -66,6 +66,8 @@ CheckedLines check_opensm_lines(const OpensmSideFile& file, std::span<const std:
 std::string render_opensm_file(std::span<const std::string> lines);
 /// Whether the first line says that it is ours.
 bool is_our_opensm_file(std::string_view text);
+/// Whether we may write another text in its place: it is ours, or `withdraw` has left it.
+bool may_replace_opensm_file(std::string_view text);
 /// Its lines without comments and empty ones.
 std::vector<std::string> parse_opensm_file(std::string_view text);
 

@@ -30,6 +30,8 @@ namespace {
 constexpr std::string_view kServiceKind = "service";
 // There is one systemd, and what we set of its units outlives a reboot.
 constexpr std::string_view kInstance = "unit";
+/// In Change::carried: undoing stops a unit that ends after each start, too, which does not count as running.
+constexpr std::string_view kAtRest = "it was at rest";
 
 /// A unit that entries of another section need: enabled, as if a [[service]] said so, and perhaps running.
 struct NeededUnit {
@@ -42,12 +44,6 @@ constexpr std::array kNeededUnits{
     NeededUnit{"srp_rule", "srp_daemon.service", true, "srp_initiator", "rules"},
     NeededUnit{"srp_initiator", "srp_daemon.service", true, "srp_initiator", "rules"},
     NeededUnit{"nvme_connection", "nvmf-autoconnect.service", false, "", ""}};
-
-bool runs(const Unit& unit) {
-  if (unit.job == "start" || unit.job == "restart") return true;
-  if (unit.active == "activating") return unit.sub != "auto-restart";
-  return unit.active == "active" || unit.active == "reloading";
-}
 
 bool is_enabled(const Unit& unit) { return unit.file == "enabled" || unit.file == "alias"; }
 
@@ -102,7 +98,7 @@ class ServiceKind final : public Kind, public NeedsWatching {
       observed.instance = kInstance;
       Service service;
       service.enabled = is_enabled(unit);
-      service.running = runs(unit);
+      service.running = is_up(unit);
       observed.settings = model::to_attributes(service);
       Service facts;
       facts.active = unit.load == "masked" ? "masked" : fmt::format("{} ({})", unit.active, unit.sub);
@@ -154,6 +150,7 @@ class ServiceKind final : public Kind, public NeedsWatching {
       if (now.running == true && wanted.running == false) {
         change->interrupts.push_back(change->label + " is stopped");
       }
+      if (now.running == false && wanted.running == true) change->carried.emplace_back(kAtRest);
     }
     return {};
   }
@@ -186,9 +183,17 @@ class ServiceKind final : public Kind, public NeedsWatching {
     if (wanted.running == true && facts.job) {
       verdict.sort = Verdict::Sort::kPending;
       verdict.reason = fmt::format("systemd has its {} job in the queue, behind other jobs", *facts.job);
+    } else if (wanted.running == true && facts.active &&
+               facts.active->starts_with("activating (auto-restart")) {
+      verdict.warnings.push_back("it ends after each start, and systemd starts it again: journalctl -u " +
+                                 desired.key.id);
     } else if (wanted.running == true && facts.active && facts.active->starts_with("activating")) {
       verdict.sort = Verdict::Sort::kPending;
       verdict.reason = "it is starting";
+    }
+    if (wanted.running == false && facts.active && facts.active->starts_with("activating (auto-restart")) {
+      verdict.sort = Verdict::Sort::kPending;
+      verdict.reason = "it has ended, and systemd starts it again: systemctl stop " + desired.key.id;
     }
     if (facts.active && facts.active->starts_with("failed")) {
       verdict.warnings.push_back("systemd says that it failed: journalctl -u " + desired.key.id);
@@ -244,7 +249,7 @@ class ServiceKind final : public Kind, public NeedsWatching {
   /// A start would be followed by a stop at once.
   static void wait_for_need(Desired& desired, const Unit& unit) {
     const auto wanted = model::from_attributes<Service>(desired.settings);
-    if (wanted.running != true || !unit.stops_unneeded || runs(unit)) return;
+    if (wanted.running != true || !unit.stops_unneeded || is_up(unit)) return;
     desired.pending = "systemd stops it while no other unit needs it (StopWhenUnneeded=yes)";
     desired.settings.erase("running");
   }
@@ -291,7 +296,7 @@ class ServiceKind final : public Kind, public NeedsWatching {
 
   static Result<void> reach(const Unit& unit, const Service& wanted, system::Host& host) {
     const auto run = [&]() -> Result<void> {
-      if (!wanted.running || *wanted.running == runs(unit)) return {};
+      if (!wanted.running || (*wanted.running == is_up(unit) && !waits_for_restart(unit))) return {};
       return host.units.act(*wanted.running ? UnitAction::kStart : UnitAction::kStop, unit.name);
     };
     const auto enable = [&]() -> Result<void> {

@@ -38,6 +38,8 @@ constexpr std::string_view kInstance = "unit";
 /// One that others' lines start; the state has it of those that the document found like that.
 constexpr std::string_view kInstanceOfOthers = "unit that others start";
 constexpr std::int64_t kPriorityMost = 15;
+/// In Change::carried: undoing stops one that ends after each start, too, which does not count as running.
+constexpr std::string_view kOpensmAtRest = "it was at rest";
 
 constexpr std::array kOpensmFiles{
     OwnedFile{.path = kOpensmDefaultsFile,
@@ -165,6 +167,8 @@ class OpensmKind final : public Kind, public NeedsWatching {
         change->returned = world.port(*guid)->device->instance;
         change->interrupts.push_back(change->label +
                                      " is restarted: its port was removed and added again after it started");
+      } else if (now.running == false && wanted.running == true) {
+        change->carried.emplace_back(kOpensmAtRest);
       } else if (now.running == true && wanted.running == false) {
         change->interrupts.push_back(change->label + " is stopped");
       } else if (now.running == true && now.priority != wanted.priority) {

@@ -17,6 +17,7 @@
 #include "kinds/opensm/opensm_option.hpp"
 #include "kinds/opensm/opensm_own.hpp"
 #include "kinds/opensm/opensm_running.hpp"
+#include "kinds/others_file.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -138,6 +139,7 @@ class OpensmFileKind final : public Kind {
       const auto units = running.of(owner.port, readers_of(owner.port));
       if (!units) return base::fail(units.error());
       for (const auto& unit : *units) {
+        change->carried.push_back(carried_unit(unit));
         change->interrupts.push_back(unit + (restarts || file->at_start
                                                  ? " is restarted"
                                                  : " sweeps the fabric, and its routes may change"));
@@ -166,11 +168,12 @@ class OpensmFileKind final : public Kind {
         if (auto done = host.files.remove(path); !done) return done;
         continue;
       }
+      if (auto done = refuse_others_file(*before, path, may_replace_opensm_file); !done) return done;
       if (auto done = host.files.write(path, text); !done) return done;
       if (is_named(host.files, folder, *file, owner.port))
         add_readers(owner.port, file->at_start ? restart : reread);
     }
-    return host.offline ? Result<void>{} : tell_opensm(host, restart, reread);
+    return host.offline ? Result<void>{} : tell_opensm(host, restart, reread, units_that_ran(changes));
   }
 
   /// A run that ended between a file and the signal leaves that to be sent.
@@ -182,7 +185,7 @@ class OpensmFileKind final : public Kind {
       const auto* file = opensm_side_file(owner.option);
       add_readers(owner.port, file != nullptr && file->at_start ? restart : reread);
     }
-    return tell_opensm(host, restart, reread);
+    return tell_opensm(host, restart, reread, units_that_ran(changes));
   }
 
  private:

@@ -133,7 +133,10 @@ class OpensmOptionKind final : public Kind, public PutBackByOthers {
       const auto port = OpensmOwner::of(change->key.id).port;
       const auto units = running.of(port, readers_of(port));
       if (!units) return base::fail(units.error());
-      for (const auto& unit : *units) change->interrupts.push_back(unit + " is restarted");
+      for (const auto& unit : *units) {
+        change->interrupts.push_back(unit + " is restarted");
+        change->carried.push_back(carried_unit(unit));
+      }
     }
     return {};
   }
@@ -167,7 +170,7 @@ class OpensmOptionKind final : public Kind, public PutBackByOthers {
       if (!done) return base::fail(done.error());
       if (*done) restart.own.insert(port);
     }
-    return host.offline ? Result<void>{} : tell_opensm(host, restart, {});
+    return host.offline ? Result<void>{} : tell_opensm(host, restart, {}, units_that_ran(changes));
   }
 
   /// A run that ended between the file and the restart leaves that to be done.
@@ -179,7 +182,7 @@ class OpensmOptionKind final : public Kind, public PutBackByOthers {
       if (port) restart.own.insert(*port);
       restart.common = restart.common || !port;
     }
-    return tell_opensm(host, restart, {});
+    return tell_opensm(host, restart, {}, units_that_ran(changes));
   }
 
   /// A subnet manager that the plan stops or changes is so before its own options go: it would be restarted

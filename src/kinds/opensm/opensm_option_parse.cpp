@@ -15,6 +15,7 @@
 #include "formats/opensm/opensm_options.hpp"
 #include "kinds/entry.hpp"
 #include "kinds/opensm/opensm_option.hpp"
+#include "model/limits.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -35,9 +36,6 @@ constexpr std::array<std::array<std::string_view, 2>, 3> kElsewhere{{
     {"sm_priority", "[[opensm]] has priority"},
     {kPartitionFile, "[[partition]] writes the file that OpenSM reads without this option"},
 }};
-
-/// Options and, for the sum of all, subnet managers with a file of their own: no OpenSM has as many.
-constexpr std::size_t kOwnOptionsMost = 400, kOwnConfsMost = 64;
 
 template <class Wrong>
 void check_option_value(const std::string& key, const std::string& value, const model::Location& where,
@@ -159,13 +157,14 @@ void parse_option_entries(const Bound& bound, std::vector<Desired>& out, Diagnos
     for (const auto& child : opensm->children) {
       if (child.path == "opensm.file") add_file_option(child, port, own);
     }
-    const bool too_many = ++confs > kOwnConfsMost || common.size() + own.size() > kOwnOptionsMost;
+    const bool too_many = ++confs > model::limits::kOpensmConfs ||
+                          common.size() + own.size() > model::limits::kOpensmConfOptions;
     if (too_many) {
       diagnostics.push_back(
           {Severity::kError,
            opensm->where,
            fmt::format("[[opensm]]: options of its own are possible for {} subnet managers, with {} each",
-                       kOwnConfsMost, kOwnOptionsMost),
+                       model::limits::kOpensmConfs, model::limits::kOpensmConfOptions),
            "leave [[opensm.option]] and [[opensm.file]] out",
            {}});
     } else {

@@ -8,6 +8,7 @@
 #include "base/text.hpp"
 #include "formats/opensm/opensm_conf.hpp"
 #include "formats/opensm/opensm_files.hpp"
+#include "kinds/others_file.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -62,9 +63,7 @@ OpensmOwner OpensmOwner::of(std::string_view id) {
 std::string why_not_writable(system::Files& files, const std::string& path) {
   const auto text = files.read(path);
   if (!text) return text.error().message;
-  if (!*text) return {};
-  const auto first = (*text)->substr(0, (*text)->find('\n'));
-  if (first.find("rdma-config") != std::string::npos) return {};  // or left by `withdraw`
+  if (!*text || may_replace_opensm_file(**text)) return {};
   return fmt::format("{} exists, and was not written by rdma-configd", path);
 }
 
@@ -151,6 +150,8 @@ Result<bool> write_own_conf(system::Files& files, const std::string& folder, Gui
   const bool goes = text.empty() && *before && is_our_opensm_file(**before);  // others' files stay
   // A file goes after, and comes before, what has it read.
   if (conf_differs && !text.empty()) {
+    if (auto mine = refuse_others_file(*before, path, may_replace_opensm_file); !mine)
+      return base::fail(mine.error());
     if (auto done = files.write(path, text); !done) return base::fail(done.error());
   }
   const bool drop_in_differs = wanted != was->value_or("");

@@ -19,6 +19,7 @@ using system::UnitAction;
 
 namespace {
 
+constexpr std::string_view kRan = "it ran: ";
 constexpr std::uint64_t kTick = 10'000;  ///< microseconds of USER_HZ (proc(5))
 /// A subnet manager that is started as soon as its port is there begins before udev has dealt with the
 /// device. Where the kernel does not say when it made the device, udev has so long for it.
@@ -102,8 +103,12 @@ Result<OpensmUnits> observe_opensm_units(system::Host& host, const std::set<Guid
 
 bool runs(const OpensmUnits& units, const std::string& name) {
   const auto at = units.find(name);
-  return at != units.end() &&
-         (at->second.active == "active" || at->second.active == "activating" || at->second.job == "start");
+  return at != units.end() && is_up(at->second);
+}
+
+bool rests(const OpensmUnits& units, const std::string& name) {
+  const auto at = units.find(name);
+  return at == units.end() || (!is_up(at->second) && !waits_for_restart(at->second));
 }
 
 bool is_enabled(const OpensmUnits& units) {
@@ -168,7 +173,35 @@ Result<std::vector<std::string>> RunningByPort::of(std::optional<Guid> port, con
   return units;
 }
 
-Result<void> tell_opensm(system::Host& host, const OpensmReaders& restart, const OpensmReaders& reread) {
+namespace {
+
+/// Restarts one, and sees whether it goes on: OpenSM ends at options that it refuses.
+Result<void> restart_opensm(const std::string& unit, bool one_process, system::Host& host) {
+  if (auto done = host.units.act(UnitAction::kRestart, unit); !done) return done;
+  if (one_process) (void)host.units.await_handler(unit, SIGHUP);
+  const auto now = observe_unit(unit, host);
+  if (!now) return base::fail(now.error());
+  if (!*now || is_up(**now)) return {};
+  return base::fail(base::Code::kIo,
+                    fmt::format("{0}: it was restarted, and ended; `journalctl -u {0}` says why", unit));
+}
+
+/// Of those that ran before a change which is undone now: subnet managers that it ended.
+Result<std::set<std::string>> ended(const std::set<std::string>& ran, system::Host& host) {
+  std::set<std::string> out;
+  const std::vector<std::string> names(ran.begin(), ran.end());
+  const auto units = observe_units_by_name(names, host);
+  if (!units) return base::fail(units.error());
+  for (const auto& [name, unit] : *units) {
+    if (unit.active == "failed" || waits_for_restart(unit)) out.insert(name);
+  }
+  return out;
+}
+
+}  // namespace
+
+Result<void> tell_opensm(system::Host& host, const OpensmReaders& restart, const OpensmReaders& reread,
+                         const std::set<std::string>& ran) {
   if (restart.none() && reread.none()) return {};
   if (auto done = read_drop_ins(restart.own, host); !done) return done;
   // RHEL's main process is the shell that starts them, which a signal would end; others' may be one, too.
@@ -176,16 +209,32 @@ Result<void> tell_opensm(system::Host& host, const OpensmReaders& restart, const
   const auto ends = running_readers(host, restart), goes_on = running_readers(host, reread);
   if (!ends) return base::fail(ends.error());
   if (!goes_on) return base::fail(goes_on.error());
-  std::set<std::string> restarted(ends->begin(), ends->end());
-  if (!signals) restarted.insert(goes_on->begin(), goes_on->end());
-  for (const auto& unit : restarted) {
-    if (auto done = host.units.act(UnitAction::kRestart, unit); !done) return done;
+  auto restarted = ended(ran, host);
+  if (!restarted) return base::fail(restarted.error());
+  restarted->insert(ends->begin(), ends->end());
+  if (!signals) restarted->insert(goes_on->begin(), goes_on->end());
+  for (const auto& unit : *restarted) {
+    if (auto done = restart_opensm(unit, signals, host); !done) return done;
   }
   for (const auto& unit : *goes_on) {
-    if (restarted.contains(unit)) continue;
+    if (restarted->contains(unit)) continue;
     if (auto done = host.units.signal(unit, SIGHUP); !done) return done;
   }
   return {};
+}
+
+std::string carried_unit(const std::string& unit) { return std::string(kRan) + unit; }
+
+std::set<std::string> units_that_ran(std::span<const model::Change> changes) {
+  std::set<std::string> out;
+  for (const auto& change : changes) {
+    // One that the document drops may be stopped by the same plan, and a stop may count as a failure.
+    if (change.origins.empty()) continue;
+    for (const auto& text : change.carried) {
+      if (text.starts_with(kRan)) out.insert(text.substr(kRan.size()));
+    }
+  }
+  return out;
 }
 
 Result<void> reread_partitions(system::Host& host) { return tell_opensm(host, {}, {.all = true}); }

@@ -6,12 +6,14 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "base/error.hpp"
 #include "formats/opensm/opensm_conf.hpp"
 #include "kinds/world.hpp"
+#include "model/change.hpp"
 #include "system/host.hpp"
 
 namespace rdmacfg::kinds {
@@ -24,6 +26,8 @@ base::Result<OpensmUnits> observe_opensm_units(system::Host& host, const std::se
 
 /// Whether it runs, or is about to.
 bool runs(const OpensmUnits& units, const std::string& name);
+/// Whether it neither runs nor is started again by systemd.
+bool rests(const OpensmUnits& units, const std::string& name);
 
 /// Whether opensm.service is started at boot.
 bool is_enabled(const OpensmUnits& units);
@@ -70,7 +74,13 @@ class RunningByPort {
 };
 
 /// Restarts some, as OpenSM takes most of opensm.conf over only when it starts, and has others read their
-/// files again. systemd reads drop-ins that were changed first.
-base::Result<void> tell_opensm(system::Host& host, const OpensmReaders& restart, const OpensmReaders& reread);
+/// files again. systemd reads drop-ins that were changed first. Fails when one does not survive its restart.
+/// `ran`: units that ran before the change; those that it has ended are started again, too.
+base::Result<void> tell_opensm(system::Host& host, const OpensmReaders& restart, const OpensmReaders& reread,
+                               const std::set<std::string>& ran = {});
+
+/// For Change::carried, and back: a unit that ran before the change.
+std::string carried_unit(const std::string& unit);
+std::set<std::string> units_that_ran(std::span<const model::Change> changes);
 
 }  // namespace rdmacfg::kinds

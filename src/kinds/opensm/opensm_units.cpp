@@ -167,7 +167,7 @@ Result<bool> set_defaults(std::span<const Change> changes, system::Host& host, O
   if (!has && had && defaults.was_disabled && is_enabled(units) && !carries(changes, kStaysEnabled)) {
     if (auto done = host.units.set_enabled(kOpensmService, false); !done) return base::fail(done.error());
   }
-  if (!has && had && defaults.was_stopped && runs(units, kOpensmService)) {
+  if (!has && had && defaults.was_stopped && !rests(units, kOpensmService)) {
     if (auto done = host.units.act(UnitAction::kStop, kOpensmService); !done) return base::fail(done.error());
   }
   const auto content = render_opensm_defaults(defaults, layout);
@@ -288,15 +288,15 @@ Result<void> apply_instances(std::span<const Change> changes, system::Host& host
     Result<void> done;
     if (running && revives(change)) {
       done = revive(name, units->at(name).main_pid, *guid, host);
-    } else if (*wanted.running != running) {
+    } else if (*wanted.running ? !running : !rests(*units, name)) {
       done = host.units.act(*wanted.running ? UnitAction::kStart : UnitAction::kStop, name);
     } else if (running && restart.contains(name)) {
       done = host.units.act(UnitAction::kRestart, name);
     }
     if (!done) return done;
     // Two that start at once both make /var/cache/opensm, and the later one ends (osm_db_files.c). Whether it
-    // runs is looked at afterwards.
-    if (*wanted.running && !running) (void)host.units.await_handler(name, SIGHUP);
+    // runs is looked at afterwards, when one has ended that refuses its options.
+    if (*wanted.running && (!running || restart.contains(name))) (void)host.units.await_handler(name, SIGHUP);
   }
   return {};
 }

@@ -44,16 +44,16 @@ std::string why_sessions_held(const base::Result<LeavingSessions>& leaving, cons
 Verdict judge_sessions(const std::vector<std::string>& sessions, const std::optional<std::string>& job,
                        const SessionWords& words) {
   Verdict verdict;
-  if (std::any_of(sessions.begin(), sessions.end(),
-                  [&](const std::string& session) { return session.ends_with(words.live); }))
-    return verdict;
+  const auto down = std::find_if(sessions.begin(), sessions.end(),
+                                 [&](const std::string& session) { return !session.ends_with(words.live); });
+  if (!sessions.empty() && down == sessions.end()) return verdict;
   verdict.sort = Verdict::Sort::kPending;
   verdict.fields = {std::string(words.field)};
   if (job) {
     verdict.reason =
         fmt::format("systemd has the {} job of {} in its queue, behind other jobs", *job, words.unit);
   } else if (!sessions.empty()) {
-    verdict.reason = fmt::format("{}: {}", sessions.front(), words.retry);
+    verdict.reason = fmt::format("{}: {}", *down, words.retry);
   } else {
     verdict.reason = words.missing;
   }

@@ -45,7 +45,8 @@ struct SessionWords {
   std::string missing;     ///< there is none
 };
 
-/// For Kind::judge(): pending, unless one of `sessions` is up. `job`: of the unit, as far as there is one.
+/// For Kind::judge(): pending, unless there are `sessions`, and all are up: of several disks, those of one
+/// that is down are missing. `job`: of the unit, as far as there is one.
 Verdict judge_sessions(const std::vector<std::string>& sessions, const std::optional<std::string>& job,
                        const SessionWords& words);
 

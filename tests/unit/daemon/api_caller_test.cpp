@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -49,6 +50,11 @@ bool move_out() {
 /// Not a test: what ApiCallerTest starts as the daemon's worker.
 TEST(ApiCallersWorker, DISABLED_Works) {
   ASSERT_TRUE(move_out());
+  // The system's configuration: a file that everybody can write.
+  const std::filesystem::path folder = "/run/rdma-configd/conf.d", file = folder / "50-theirs.toml";
+  std::filesystem::create_directories(folder);
+  std::ofstream(file) << "[[sysctl]]\nkey = \"net.core.somaxconn\"\nvalue = 4322\n";
+  std::filesystem::permissions(file, std::filesystem::perms(0666));
   EXPECT_EQ(work(STDIN_FILENO, kSaid, 3), 0);
 }
 
@@ -84,9 +90,9 @@ class CallingClient {
         manager_.call<std::string>(BusClient::kManager, "Diff", 60s, documents(text), Options{}));
   }
 
-  Json apply(const std::string& text) {
-    const auto job =
-        manager_.call<std::uint32_t>(BusClient::kManager, "Apply", 60s, documents(text), Options{});
+  Json apply(const std::string& text) { return apply(documents(text)); }
+  Json apply(const Documents& sent) {
+    const auto job = manager_.call<std::uint32_t>(BusClient::kManager, "Apply", 60s, sent, Options{});
     const auto listen = [this] {
       while (connection_.process()) {
       }
@@ -131,7 +137,7 @@ class ApiCallerTest : protected CallersBus, public ControllerFixture {
   void as(unsigned uid, const std::string& allowed, const std::function<void(CallingClient&)>& talk) {
     // The daemon's own jobs are the script's, and a client's are the real worker's.
     play(fmt::format(
-        R"sh(case $job in *'"texts":[['*)
+        R"sh(case $job in *'"texts":[['*|*'"uid":65534'*)
   printf '%s\n' "$job" | env -u GTEST_TOTAL_SHARDS -u GTEST_SHARD_INDEX {} --gtest_filter=ApiCallersWorker.* --gtest_also_run_disabled_tests 4>&1 >/dev/null
   exit;; esac)sh",
         std::filesystem::read_symlink("/proc/self/exe").native()));
@@ -190,6 +196,13 @@ TEST_F(ApiCallerTest, OthersMaySetWhatIsHarmlessAndNothingElse) {
   EXPECT_EQ(allowed.value("exit", -1), 0) << allowed.dump();
   EXPECT_THAT(allowed.dump(), HasSubstr("4321"));
   EXPECT_THAT(heard, AllOf(HasSubstr("somaxconn"), Not(HasSubstr("4321")))) << "signals reach everybody";
+}
+
+TEST_F(ApiCallerTest, OthersHaveNoFileAppliedThatOthersWrite) {
+  Json report;
+  as(kNobody, "org.rdmaconfigd1.apply", [&](CallingClient& client) { report = client.apply(Documents{}); });
+  EXPECT_EQ(report.value("exit", -1), 1) << report.dump();
+  EXPECT_TRUE(report.value("changes", Json::array()).empty()) << report.dump();
 }
 
 }  // namespace

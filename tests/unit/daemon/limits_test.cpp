@@ -158,7 +158,7 @@ const std::map<std::string_view, std::string_view> kCalled{
 TEST(Limits, EachIsTriedByATest) {
   std::string tests;
   const auto root = std::filesystem::path(SOURCE_ROOT) / "tests";
-  for (const auto* folder : {"unit", "contract"}) {
+  for (const auto* folder : {"unit", "contract", "foreign"}) {
     for (const auto& entry : std::filesystem::recursive_directory_iterator(root / folder)) {
       const auto& path = entry.path();
       if (path.extension() == ".cpp" && path.filename() != "limits_test.cpp")

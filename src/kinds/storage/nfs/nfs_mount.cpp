@@ -12,6 +12,7 @@
 #include "formats/mount_unit.hpp"
 #include "kinds/abilities.hpp"
 #include "kinds/entry.hpp"
+#include "kinds/others_file.hpp"
 #include "kinds/storage/nfs/nfs_mount_parse.hpp"
 #include "kinds/storage/surroundings.hpp"
 #include "kinds/units.hpp"
@@ -352,6 +353,10 @@ class NfsMountKind final : public Kind, public NeedsWatching {
     for (const auto& change : changes) {
       const auto wanted = model::from_attributes<NfsMount>(change.after);
       const auto path = mount_unit_file(change.key.id);
+      const auto now = files.read(path);
+      if (!now) return base::fail(now.error());
+      const bool goes = !wanted.server || !wanted.exported;
+      if (auto mine = refuse_others_file(*now, path, is_our_mount_unit); !goes && !mine) return mine;
       auto done = wanted.server && wanted.exported
                       ? files.write(path, render_mount_unit(unit_of(change.key.id, wanted)))
                       : remove_ours(path, files);

@@ -202,6 +202,10 @@ class NfsServerKind final : public Kind, public NeedsWatching {
       if (auto done = restart_server(host); !done) return done;
       ports = host.nfsd.observe_rdma_ports();
       if (!ports) return base::fail(ports.error());
+      if (!*ports)
+        return base::fail(base::Code::kIo, fmt::format("{0}: it was restarted, and does not run; `journalctl "
+                                                       "-u {0}` says why",
+                                                       kNfsServerUnit));
       // To add it now would only hide that the next start goes without.
       if (*ports && wanted.rdma_port && wanted.rdma_port->number == port && !holds(**ports, *port)) {
         return base::fail(
@@ -211,8 +215,21 @@ class NfsServerKind final : public Kind, public NeedsWatching {
                         kNfsServerUnit, *port));
       }
     }
+    if (!*ports && port) {
+      if (auto done = start_failed_server(host); !done) return done;
+      ports = host.nfsd.observe_rdma_ports();
+      if (!ports) return base::fail(ports.error());
+    }
     if (!*ports || !port || holds(**ports, *port)) return {};
     return host.nfsd.listen_rdma(static_cast<int>(*port));
+  }
+
+  /// It listened there, so it ran: a restart that is undone now has ended it.
+  static Result<void> start_failed_server(system::Host& host) {
+    const auto unit = observe_unit(kNfsServerUnit, host);
+    if (!unit) return base::fail(unit.error());
+    if (!*unit || (*unit)->active != "failed") return {};
+    return host.units.act(system::UnitAction::kStart, kNfsServerUnit);
   }
 
   static Result<void> restart_server(system::Host& host) {

@@ -15,6 +15,7 @@
 #include "kinds/abilities.hpp"
 #include "kinds/entry.hpp"
 #include "kinds/host/package_table.hpp"
+#include "kinds/others_file.hpp"
 #include "kinds/storage/srp/srp_initiator_parse.hpp"
 #include "kinds/storage/srp/srp_session.hpp"
 #include "kinds/units.hpp"
@@ -36,6 +37,8 @@ constexpr std::string_view kSrpLabel = "SRP initiator";
 const std::string kSrpUnit = "srp_daemon.service";
 constexpr std::string_view kSrpInstances = "srp_daemon_port@.service";
 constexpr std::size_t kTargetsNamed = 3;
+/// In Change::carried: undoing starts it again where the change has ended it.
+constexpr std::string_view kSrpRan = "srp_daemon ran";
 
 /// Somebody else's file stays as it is.
 std::string rendered_srp_rules(std::string_view text) {
@@ -56,6 +59,13 @@ Result<std::string> content_of(system::Files& files, std::string_view path) {
   const auto text = files.read(std::string(path));
   if (!text) return base::fail(text.error());
   return text->value_or("");
+}
+
+bool srp_ran(std::span<const Change> changes) {
+  return std::any_of(changes.begin(), changes.end(), [](const Change& change) {
+    return !change.origins.empty() &&
+           std::find(change.carried.begin(), change.carried.end(), kSrpRan) != change.carried.end();
+  });
 }
 
 /// Whether a daemon of a port runs on a unit that has other files now.
@@ -142,6 +152,16 @@ class SrpInitiatorKind final : public Kind, public NeedsWatching {
     }
   }
 
+  Result<void> prepare(std::span<Change*> changes, World& world) const override {
+    if (changes.empty() || world.offline()) return {};
+    const auto unit = observe_unit(kSrpUnit, world.host());
+    if (!unit) return base::fail(unit.error());
+    for (auto* change : changes) {
+      if (*unit && is_up(**unit)) change->carried.emplace_back(kSrpRan);
+    }
+    return {};
+  }
+
   Result<void> apply(std::span<const Change> changes, system::Host& host) const override {
     for (const auto& change : changes) {
       const auto wanted = model::from_attributes<SrpInitiator>(change.after);
@@ -156,14 +176,14 @@ class SrpInitiatorKind final : public Kind, public NeedsWatching {
       if (!other) return base::fail(other.error());
       if (host.offline) continue;
       const bool units = in_force ? *other : *changed;
-      if (auto done = tell(units, *changed || *other, host); !done) return done;
+      if (auto done = tell(units, *changed || *other, srp_ran(changes), host); !done) return done;
     }
     return {};
   }
 
   /// A run that ended between the files and the restart leaves that to be done.
-  Result<void> recover(std::span<const Change> /*changes*/, system::Host& host) const override {
-    return host.offline ? Result<void>{} : tell(true, true, host);
+  Result<void> recover(std::span<const Change> changes, system::Host& host) const override {
+    return host.offline ? Result<void>{} : tell(true, true, srp_ran(changes), host);
   }
 
   Verdict judge(const Desired& desired, const Observed* observed,
@@ -215,7 +235,11 @@ class SrpInitiatorKind final : public Kind, public NeedsWatching {
     const auto now = content_of(host.files, path);
     if (!now) return base::fail(now.error());
     if (*now == text) return false;
-    if (text.empty() && path == kSrpRulesFile && !is_our_srp_file(*now)) return false;
+    if (path == kSrpRulesFile && !now->empty() && !is_our_srp_file(*now)) {
+      if (text.empty()) return false;
+      const auto refused = refuse_others_file(*now, path, is_our_srp_file);
+      return base::fail(refused.error());
+    }
     const std::string file(path);
     auto done = text.empty() ? host.files.remove(file) : host.files.write(file, text);
     if (!done) return base::fail(done.error());
@@ -224,7 +248,7 @@ class SrpInitiatorKind final : public Kind, public NeedsWatching {
 
   /// The daemons of the ports are bound to srp_daemon.service, and restarted with it. Logins are the
   /// kernel's, and stay.
-  static Result<void> tell(bool units, bool rules, system::Host& host) {
+  static Result<void> tell(bool units, bool rules, bool ran, system::Host& host) {
     const auto unit = observe_unit(kSrpUnit, host);
     if (!unit) return base::fail(unit.error());
     if (!*unit) return {};
@@ -233,8 +257,15 @@ class SrpInitiatorKind final : public Kind, public NeedsWatching {
     if (units || *stale) {
       if (auto done = host.units.reload_manager(); !done) return done;
     }
-    if (!(units || rules || *stale) || (*unit)->active != "active") return {};
-    return host.units.act(system::UnitAction::kRestart, kSrpUnit);
+    const bool up = (*unit)->active == "active" || (ran && (*unit)->active == "failed");
+    if (!(units || rules || *stale) || !up) return {};
+    if (auto done = host.units.act(system::UnitAction::kRestart, kSrpUnit); !done) return done;
+    const auto now = observe_unit(kSrpUnit, host);
+    if (!now) return base::fail(now.error());
+    if (!*now || is_up(**now)) return {};
+    return base::fail(
+        base::Code::kIo,
+        fmt::format("{0}: it was restarted, and ended; `journalctl -u {0}` says why", kSrpUnit));
   }
 
   /// Targets that a rule names one by one; a rule for each membership of a partition counts once.

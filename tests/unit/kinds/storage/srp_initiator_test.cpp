@@ -54,6 +54,20 @@ TEST(SrpInitiator, TheDaemonIsRestartedOnce) {
   EXPECT_EQ(unit.starts_seen, before + 1) << "a second apply changes nothing";
 }
 
+TEST(SrpInitiator, ADaemonThatEndsWithTheRulesRunsAgainWithoutThem) {
+  auto kernel = fakes::FakeKernel::parse(kSrpHost);
+  auto host = kernel->host();
+  const auto before = kernel->dump({.without_files_below = "/var"});
+  auto& unit = kernel->units.units.at("srp_daemon.service");
+  unit.ends = [&kernel] { return kernel->files.content.contains(std::string(kSrpRulesFile)); };
+  const auto report = core::apply(srp_document(kSrpText), host);
+  EXPECT_EQ(report.exit, model::Exit::kUndone);
+  ASSERT_TRUE(report.error);
+  EXPECT_THAT(report.error->message, HasSubstr("it was restarted, and ended"));
+  EXPECT_TRUE(unit.running);
+  EXPECT_EQ(kernel->dump({.without_files_below = "/var"}), before);
+}
+
 TEST(SrpInitiator, BelowAnotherRootOnlyFilesAreWritten) {
   auto kernel = fakes::FakeKernel::parse("{}");
   auto host = kernel->host();

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// Services whose process ends right after systemd has started it.
+#include <gmock/gmock.h>
+
+#include <memory>
+#include <string>
+
+#include "catalog/all.hpp"
+#include "config/document.hpp"
+#include "core/pipeline.hpp"
+#include "fakes/fake_kernel.hpp"
+
+namespace rdmacfg::kinds {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr const char* kEndingHost = R"({
+  "devices": [{ "name": "mlx4_0", "pci": "0000:10:00.0",
+    "ports": [{ "guid": "00:02:c9:03:00:31:78:f2", "state": "INIT", "interface": { "name": "ib0" } }] }],
+  "units": { "iwpmd.service": {}, "opensm.service": { "reloads": false },
+             "opensm@.service": { "installable": false, "reloads": false } },
+  "files": { "/etc/default/opensm": "PORTS=NONE\n" } })";
+constexpr const char* kEndingUnit = "opensm@0x0002c903003178f2.service";
+const std::string kEndingManager = "version = 1\n[[opensm]]\nguid = '00:02:c9:03:00:31:78:f2'\n";
+const std::string kEndingService = "version = 1\n[[service]]\nname = 'iwpmd'\nrunning = true\n";
+const std::string kRefusedOption = "[[opensm_option]]\nkey = 'max_op_vls'\nvalue = 3\n";
+
+class EndingUnits : public testing::Test {
+ protected:
+  model::Report apply(const std::string& text) {
+    auto host = kernel_->host();
+    return core::apply(config::parse_texts({{"config.toml", text}}, "node1", grammar()), host);
+  }
+  std::string dump() { return kernel_->dump({.without_files_below = "/var"}); }
+  fakes::FakeUnit& unit(const std::string& name) { return kernel_->units.units.at(name); }
+
+  std::unique_ptr<fakes::FakeKernel> kernel_ = fakes::FakeKernel::parse(kEndingHost);
+};
+
+TEST_F(EndingUnits, AServiceThatEndsAfterItsStartIsNotDone) {
+  unit("iwpmd.service").ends = [] { return true; };
+  const auto report = apply(kEndingService);
+  EXPECT_EQ(report.exit, model::Exit::kUndone);
+  EXPECT_FALSE(unit("iwpmd.service").running);
+}
+
+TEST_F(EndingUnits, AServiceThatSystemdStartsAgainAndAgainIsStoppedByUndoing) {
+  const auto before = dump();
+  unit("iwpmd.service").ends = [] { return true; };
+  unit("iwpmd.service").restarts = true;
+  EXPECT_EQ(apply(kEndingService).exit, model::Exit::kUndone);
+  EXPECT_EQ(dump(), before) << "systemd goes on starting it";
+}
+
+TEST_F(EndingUnits, AServiceThatIsStartedAgainIsNotStopped) {
+  auto& iwpmd = unit("iwpmd.service");
+  iwpmd.restarts = iwpmd.restarting = true;
+  const auto report = apply("version = 1\n[[service]]\nname = 'iwpmd'\nrunning = false\n");
+  EXPECT_EQ(report.exit, model::Exit::kPartly);
+}
+
+TEST_F(EndingUnits, ASubnetManagerThatSystemdStartsAgainAndAgainIsStoppedByUndoing) {
+  const auto before = dump();
+  unit("opensm@.service").ends = [] { return true; };
+  unit("opensm@.service").restarts = true;
+  EXPECT_EQ(apply(kEndingManager).exit, model::Exit::kUndone);
+  EXPECT_EQ(dump(), before);
+}
+
+/// OpenSM ends when it refuses its options. The former ones do not bring it back by themselves.
+TEST_F(EndingUnits, ASubnetManagerThatRefusesAnOptionRunsAgainWithTheFormerOnes) {
+  ASSERT_EQ(apply(kEndingManager).exit, model::Exit::kOk);
+  const auto before = dump();
+  unit(kEndingUnit).ends = [this] {
+    const auto conf = kernel_->files.content.find("/etc/opensm/opensm.conf");
+    return conf != kernel_->files.content.end() && conf->second.find("max_op_vls") != std::string::npos;
+  };
+  const auto report = apply(kEndingManager + kRefusedOption);
+  EXPECT_EQ(report.exit, model::Exit::kUndone);
+  ASSERT_TRUE(report.error);
+  EXPECT_THAT(report.error->message, HasSubstr("it was restarted, and ended"));
+  EXPECT_TRUE(unit(kEndingUnit).running);
+  EXPECT_EQ(dump(), before);
+}
+
+/// The document does not say that it runs: others started it.
+TEST_F(EndingUnits, SoDoesOneThatOthersStarted) {
+  kernel_->units.add(kEndingUnit, {.running = true, .installable = false, .reloads = false});
+  const auto before = dump();
+  unit(kEndingUnit).ends = [this] { return kernel_->files.content.contains("/etc/opensm/opensm.conf"); };
+  const auto report = apply("version = 1\n" + kRefusedOption);
+  EXPECT_EQ(report.exit, model::Exit::kUndone);
+  EXPECT_EQ(dump(), before);
+}
+
+/// A stopped one is nobody's to start.
+TEST_F(EndingUnits, ASubnetManagerThatHadFailedBeforeStaysAsItIs) {
+  kernel_->units.add(kEndingUnit, {.installable = false, .reloads = false});
+  unit(kEndingUnit).failed = true;
+  EXPECT_EQ(apply("version = 1\n" + kRefusedOption).exit, model::Exit::kOk);
+  EXPECT_THAT(kernel_->faults.log(), Not(Contains(HasSubstr(kEndingUnit))));
+}
+
+}  // namespace
+}  // namespace rdmacfg::kinds
