@@ -11,6 +11,7 @@
 #include <tuple>
 
 #include "base/text.hpp"
+#include "fleet/granted.hpp"
 
 namespace rdmacfg::fleet {
 
@@ -157,28 +158,82 @@ class Summary {
     return out;
   }
 
+  /// Hosts whose port has another membership than the rule of its subnet manager gives, by both; and all
+  /// hosts whose rule is known.
+  struct AgainstRule {
+    std::map<std::pair<std::string, std::string>, std::vector<HostId>> wrong;
+    std::vector<HostId> known;
+  };
+
+  [[nodiscard]] static AgainstRule compare_with_rule(const GrantedMembership& granted,
+                                                     const PortTables& table, std::uint16_t partition,
+                                                     const PortTables::Members& members) {
+    using Level = GrantedMembership::Level;
+    const auto text = [](Level level, const char* none) {
+      return level == Level::kFull ? "full" : level == Level::kLimited ? "limited" : none;
+    };
+    AgainstRule out;
+    for (const auto& port : table.ports) {
+      const auto bounds = granted.of(port, partition);
+      if (!bounds) continue;
+      const auto is_in = [&](const std::vector<HostId>& list) {
+        return std::binary_search(list.begin(), list.end(), port.host);
+      };
+      const auto now = is_in(members.full)      ? Level::kFull
+                       : is_in(members.limited) ? Level::kLimited
+                                                : Level::kNone;
+      out.known.push_back(port.host);
+      if (now >= bounds->least && now <= bounds->most) continue;
+      const auto wanted = now < bounds->least ? bounds->least : bounds->most;
+      out.wrong[{text(now, "missing"), text(wanted, "none")}].push_back(port.host);
+    }
+    tidy(out.known);
+    for (auto& [how, hosts] : out.wrong) tidy(hosts);
+    return out;
+  }
+
+  /// Which check, the membership, that which is right, and the hosts.
+  using TableFinding = std::tuple<std::string, std::string, std::string, std::vector<HostId>>;
+
+  /// Against the rules of [[partition]] where these are known, else against most hosts.
+  void compare_table(const GrantedMembership& granted, const PortTables& table, std::uint16_t partition,
+                     std::map<TableFinding, std::vector<std::uint16_t>>& out) const {
+    static const PortTables::Members kNobody;
+    const auto seen = table.partitions.find(partition);
+    const auto& members = seen == table.partitions.end() ? kNobody : seen->second;
+    // An interface that waits for its P_Key says the same.
+    const auto waiting = answers_.waiting().find(partition);
+    const auto others = [&](const std::vector<HostId>& hosts) {
+      return waiting == answers_.waiting().end() ? hosts : without(hosts, waiting->second);
+    };
+    std::vector<HostId> known;
+    if (granted.partitions().contains(partition)) {
+      auto against = compare_with_rule(granted, table, partition, members);
+      for (const auto& [how, hosts] : against.wrong)
+        out[{"pkey-rule", how.first, how.second, others(hosts)}].push_back(partition);
+      known = std::move(against.known);
+    }
+    if (members.full.size() == table.hosts.size() && members.limited.empty()) return;
+    const auto shares = members_of(table, members);
+    if (shares.agree() || !shares.clear()) return;
+    for (const auto& [value, hosts] : shares.hosts) {
+      if (value != shares.most())
+        out[{"pkey-table", value, shares.most(), others(without(hosts, known))}].push_back(partition);
+    }
+  }
+
   void compare_tables() {
+    const GrantedMembership granted(answers_);
     for (const auto& [port, table] : answers_.tables()) {
-      // By membership, that of most hosts, and the hosts.
-      std::map<std::tuple<std::string, std::string, std::vector<HostId>>, std::vector<std::uint16_t>> alike;
-      for (const auto& [partition, members] : table.partitions) {
-        if (members.full.size() == table.hosts.size() && members.limited.empty()) continue;
-        const auto shares = members_of(table, members);
-        if (shares.agree() || !shares.clear()) continue;
-        // An interface that waits for its P_Key says the same.
-        const auto waiting = answers_.waiting().find(partition);
-        for (const auto& [value, hosts] : shares.hosts) {
-          if (value == shares.most()) continue;
-          alike[{value, shares.most(),
-                 waiting == answers_.waiting().end() ? hosts : without(hosts, waiting->second)}]
-              .push_back(partition);
-        }
-      }
-      for (const auto& [how, partitions] : alike) {
-        const auto& [value, most, hosts] = how;
-        auto pkeys = ranges_of(partitions);
+      auto partitions = granted.partitions();
+      for (const auto& [partition, members] : table.partitions) partitions.insert(partition);
+      std::map<TableFinding, std::vector<std::uint16_t>> alike;
+      for (const auto partition : partitions) compare_table(granted, table, partition, alike);
+      for (const auto& [how, found] : alike) {
+        const auto& [check, value, wanted, hosts] = how;
+        auto pkeys = ranges_of(found);
         auto message = "membership of {} in " + partitions_text(pkeys);
-        unlike("pkey-table", std::move(message), port, value, most, hosts, std::move(pkeys));
+        unlike(check.c_str(), std::move(message), port, value, wanted, hosts, std::move(pkeys));
       }
     }
   }
@@ -209,7 +264,10 @@ class Summary {
       if (about.status != "unlike" || about.now.empty()) continue;
       const auto at = one.message.find("{}");
       if (at != std::string::npos) one.message.replace(at, 2, about.label);
-      one.message += fmt::format(": {}, on most hosts {}", about.now, about.wanted);
+      one.message +=
+          one.check == "pkey-rule"
+              ? fmt::format(": {}, must be {} by the rule of its subnet manager", about.now, about.wanted)
+              : fmt::format(": {}, on most hosts {}", about.now, about.wanted);
     }
     out_ = std::move(out);
   }

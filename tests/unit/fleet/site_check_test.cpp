@@ -223,6 +223,13 @@ TEST(SiteCheck, LimitedMembersNeedAFullOneThatTheyReach) {
   // A server outside of the list.
   EXPECT_EQ(text_of(partition_site("\"ALL=limited\", \"00:02:c9:03:00:99:99:99=full\"")), "");
   EXPECT_THAT(text_of(partition_site("\"ALL=limited\", \"00:02:c9:03:00:99:99:99=limited\"")), limited);
+  // A later member replaces an earlier one of the same port.
+  EXPECT_THAT(text_of(partition_site("\"00:02:c9:03:00:31:78:02=full\", \"ALL=limited\"")), limited);
+  EXPECT_THAT(text_of(partition_site("\"SELF=full\", \"ALL=limited\"")), limited);
+  // All ports but those of the list are full members.
+  EXPECT_EQ(text_of(partition_site("\"ALL=full\", \"00:02:c9:03:00:31:78:01=limited\", "
+                                   "\"00:02:c9:03:00:31:78:02=limited\"")),
+            "");
 }
 
 TEST(SiteCheck, AnMtuNeedsMulticastGroupsThatCarryIt) {
