@@ -22,12 +22,13 @@ struct FactText {
   const char* about;  ///< {} is what is compared
 };
 
-constexpr std::array<FactText, 6> kFacts{{{"devices", "number of RDMA devices"},
+constexpr std::array<FactText, 7> kFacts{{{"devices", "number of RDMA devices"},
                                           {"firmware", "firmware of {}"},
                                           {"port-state", "state of port {}"},
                                           {"rate", "rate of port {}"},
                                           {"interface-mode", "mode of {}"},
-                                          {"interface-mtu", "MTU of {}"}}};
+                                          {"interface-mtu", "MTU of {}"},
+                                          {"port-mtu", "active MTU of port {}"}}};
 
 std::string message_of(const Difference& one) {
   if (one.status == "error") return one.reason.empty() ? "the host did not report it" : one.reason;

@@ -11,8 +11,8 @@
 namespace rdmacfg::fleet {
 
 struct FleetFinding {
-  /// "resource" and "host" for differences from the document; else firmware, rate, port-state, devices,
-  /// interface-mtu, interface-mode, link-mtu, pkey-table, pkey-rule.
+  /// "resource" and "host" for differences from the document; else firmware, rate, port-state, port-mtu,
+  /// devices, interface-mtu, interface-mode, link-mtu, pkey-table, pkey-rule.
   std::string check;
   std::string message;
   Difference difference;  ///< what it is about, with the hosts

@@ -301,9 +301,13 @@ class AnswerReader {
     for (const auto& port : list_at(device, "ports")) {
       const auto name = fmt::format("{}/{}", text_at(port, "device"), number_at(port, "port").value_or(0));
       if (const auto state = text_at(port, "state"); !state.empty()) fact(Fact::kPortState, name, state);
+      const bool active = text_at(port, "state") == "ACTIVE";
       const auto rate = text_at(port, "rate");
-      if (!rate.empty() && text_at(port, "state") == "ACTIVE") fact(Fact::kRate, name, rate);
-      if (const auto mtu = number_at(port, "mtu_active")) links_[name] = *mtu;
+      if (!rate.empty() && active) fact(Fact::kRate, name, rate);
+      if (const auto mtu = number_at(port, "mtu_active")) {
+        links_[name] = *mtu;
+        if (active) fact(Fact::kPortMtu, name, std::to_string(*mtu));
+      }
       if (!at(port, "pkeys").is_array()) continue;
       read_table(name, list_at(port, "pkeys"));
       read_fabric_port(name, port);

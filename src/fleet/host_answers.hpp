@@ -31,7 +31,7 @@ struct Difference {
 };
 
 /// Facts by which hosts are compared with each other.
-enum class Fact { kDevices, kFirmware, kPortState, kRate, kInterfaceMode, kInterfaceMtu };
+enum class Fact { kDevices, kFirmware, kPortState, kRate, kInterfaceMode, kInterfaceMtu, kPortMtu };
 
 /// A port that a subnet manager has set up.
 struct FabricPort {

@@ -167,6 +167,25 @@ TEST(FleetReport, HostsAreComparedWithMostOthers) {
   EXPECT_THAT(lines_of(design), IsEmpty()) << "two halves are a design";
 }
 
+/// RoCE takes the MTU of the Ethernet interface, so that one with 1500 bytes is left with 1024.
+TEST(FleetReport, APortWithAnotherMtuIsUnlikeTheOthers) {
+  HostAnswers answers({"a1", "a2", "a3", "a4"});
+  const auto add = [&](HostId host, const std::string& state, int mtu) {
+    EXPECT_FALSE(answers.add(
+        host, {"x", head_of("show", "ok") +
+                        fmt::format(R"(, "devices": [{{"ports": [{{"device": "m", "port": 1, "state": "{}",
+      "link_layer": "Ethernet", "mtu_active": {}}}]}}]}})",
+                                    state, mtu)}));
+  };
+  add(0, "ACTIVE", 4096);
+  add(1, "ACTIVE", 1024);
+  add(2, "ACTIVE", 4096);
+  add(3, "DOWN", 1024);
+  EXPECT_THAT(lines_of(answers),
+              ElementsAre("unlike port-mtu a2: active MTU of port m/1: 1024, on most hosts 4096",
+                          "unlike port-state a4: state of port m/1: DOWN, on most hosts ACTIVE"));
+}
+
 /// A P_Key table as JSON: P_Keys as they are in it.
 std::string table_of(const std::vector<int>& pkeys) {
   std::string out;
