@@ -128,18 +128,35 @@ class Summary {
 
   void compare_facts() {
     for (const auto& [key, shares] : answers_.facts()) {
-      if (shares.agree() || !shares.clear()) continue;
       const auto& [fact, what] = key;
-      const auto& text = kFacts.at(static_cast<std::size_t>(fact));
-      const auto& most = shares.most();
-      for (const auto& [value, hosts] : shares.hosts) {
-        if (value == most) continue;
-        auto others = hosts;
-        tidy(others);
-        if (fact == Fact::kInterfaceMtu) others = without(others, said_of(what, "mtu"));
-        if (fact == Fact::kInterfaceMode) others = without(others, said_of(what, "mode"));
-        unlike(text.check, text.about, what, value, most, std::move(others));
+      if (shares.clear()) {
+        compare_fact(fact, what, kFacts.at(static_cast<std::size_t>(fact)).about, shares);
+      } else if (fact == Fact::kRate) {
+        compare_rates_by_board(what);
       }
+    }
+  }
+
+  /// Hosts of several sorts: those with one sort of adapter are alike.
+  void compare_rates_by_board(const std::string& port) {
+    const auto& rates = answers_.rates_by_board();
+    for (auto at = rates.lower_bound({port, ""}); at != rates.end() && at->first.first == port; ++at) {
+      if (at->second.clear())
+        compare_fact(Fact::kRate, port, "rate of port {} of " + at->first.second, at->second);
+    }
+  }
+
+  /// @param about  {} is `what`
+  void compare_fact(Fact fact, const std::string& what, const std::string& about,
+                    const Shares<std::string>& shares) {
+    const auto& most = shares.most();
+    for (const auto& [value, hosts] : shares.hosts) {
+      if (value == most) continue;
+      auto others = hosts;
+      tidy(others);
+      if (fact == Fact::kInterfaceMtu) others = without(others, said_of(what, "mtu"));
+      if (fact == Fact::kInterfaceMode) others = without(others, said_of(what, "mode"));
+      unlike(kFacts.at(static_cast<std::size_t>(fact)).check, about, what, value, most, std::move(others));
     }
   }
 

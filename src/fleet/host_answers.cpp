@@ -303,7 +303,10 @@ class AnswerReader {
       if (const auto state = text_at(port, "state"); !state.empty()) fact(Fact::kPortState, name, state);
       const bool active = text_at(port, "state") == "ACTIVE";
       const auto rate = text_at(port, "rate");
-      if (!rate.empty() && active) fact(Fact::kRate, name, rate);
+      if (!rate.empty() && active) {
+        fact(Fact::kRate, name, rate);
+        if (!board.empty()) out_.rates_by_board_[{name, board}].add(rate, host_);
+      }
       if (const auto mtu = number_at(port, "mtu_active")) {
         links_[name] = *mtu;
         if (active) fact(Fact::kPortMtu, name, std::to_string(*mtu));

@@ -67,6 +67,11 @@ class HostAnswers {
   [[nodiscard]] const std::map<std::pair<Fact, std::string>, Shares<std::string>>& facts() const {
     return facts_;
   }
+  /// The rates of a port by the board of its device: "mlx5_0/1" and "MT_0000000838".
+  [[nodiscard]] const std::map<std::pair<std::string, std::string>, Shares<std::string>>& rates_by_board()
+      const {
+    return rates_by_board_;
+  }
   [[nodiscard]] const std::map<std::string, PortTables>& tables() const { return tables_; }
   /// Rules of partitions that subnet managers have as their documents say, by host and partition.
   [[nodiscard]] const std::map<HostId, std::map<std::uint16_t, PartitionFact>>& partitions() const {
@@ -85,6 +90,7 @@ class HostAnswers {
   std::vector<Difference> differences_;
   std::unordered_map<std::string, std::size_t> by_text_;  ///< differences_
   std::map<std::pair<Fact, std::string>, Shares<std::string>> facts_;
+  std::map<std::pair<std::string, std::string>, Shares<std::string>> rates_by_board_;
   std::map<std::string, PortTables> tables_;
   std::map<HostId, std::map<std::uint16_t, PartitionFact>> partitions_;
   std::map<std::uint16_t, std::vector<HostId>> waiting_;

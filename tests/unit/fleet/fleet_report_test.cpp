@@ -167,6 +167,25 @@ TEST(FleetReport, HostsAreComparedWithMostOthers) {
   EXPECT_THAT(lines_of(design), IsEmpty()) << "two halves are a design";
 }
 
+/// A site has hosts of several sorts, of which none has two thirds.
+TEST(FleetReport, RatesAreComparedByBoardWhereHostsDiffer) {
+  const auto lines = [](const std::string& other_board) {
+    HostAnswers answers({"a1", "a2", "a3", "a4", "b1", "b2", "b3", "b4"});
+    for (HostId host = 0; host < 8; ++host) {
+      const auto* rate = host == 3 ? "200" : host < 4 ? "400" : "100";
+      EXPECT_FALSE(answers.add(
+          host, {"x", head_of("show", "ok") +
+                          fmt::format(
+                              R"(, "devices": [{{"board_id": "{}", "firmware": "1", "ports": [{{"device": "m",
+      "port": 1, "state": "ACTIVE", "rate": "{}"}}]}}]}})",
+                              host < 4 ? "g" : other_board, rate)}));
+    }
+    return lines_of(answers);
+  };
+  EXPECT_THAT(lines("s"), ElementsAre("unlike rate a4: rate of port m/1 of g: 200, on most hosts 400"));
+  EXPECT_THAT(lines("g"), IsEmpty());
+}
+
 /// RoCE takes the MTU of the Ethernet interface, so that one with 1500 bytes is left with 1024.
 TEST(FleetReport, APortWithAnotherMtuIsUnlikeTheOthers) {
   HostAnswers answers({"a1", "a2", "a3", "a4"});
