@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the subnet managers of a site give its ports, as far as their hosts have answered.
+// The P_Keys that the subnet managers of a site give its ports, as far as their hosts have answered.
 #pragma once
 
 #include <cstdint>

@@ -347,7 +347,7 @@ TEST(FleetReport, TablesAreComparedWithTheRulesOfPartitions) {
   const std::vector<Case> cases{
       {"store=0x8002, ipoib : ALL=full;", {full, full, full}, {}},
       {"store=0x8002, ipoib : ALL=full;", {full, full, none}, {by_rule("a3", "missing", "full")}},
-      // What no host has, no comparison of hosts finds.
+      // A P_Key that no host has is found by no comparison of hosts.
       {"store=0x8002, ipoib : ALL=full;", {none, none, none}, {by_rule("a[1-3]", "missing", "full")}},
       // Nor is a host wrong that is not as most are.
       {"store=0x8002, ipoib : ALL=limited, 0x0002c90300317802=full;", {limited, full, limited}, {}},
