@@ -117,6 +117,10 @@ std::optional<Fault> check_row(const std::vector<TableCell>& cells, const std::v
                                limits.string_bytes),
                    ""};
   }
+  if (host.text.find_first_of("[]*?") != std::string::npos)
+    return Fault{host.column, host.length,
+                 fmt::format("\"{}\" is a pattern, but a line of a table is about one host", host.text),
+                 "write a line for each host"};
   return std::nullopt;
 }
 

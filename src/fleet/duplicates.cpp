@@ -41,10 +41,7 @@ void tell_duplicates(const Site& site, const char* rule, const char* what, const
     for (auto& each : list) {
       tidy(each.hosts);
       Finding finding{rule, model::Severity::kError,
-                      each.hosts.size() == 1 ? fmt::format("{} {} is given to two interfaces of {}", what,
-                                                           each.text, site.hosts[each.hosts.front()])
-                                             : fmt::format("{} {} is given to {}", what, each.text,
-                                                           hosts_text(each.hosts.size())),
+                      fmt::format("{} {} is given to {}", what, each.text, hosts_text(each.hosts.size())),
                       hint, each.hosts};
       for (const auto& [spot, host] : each.spots)
         add_place(finding, site.location(spot), "of host " + site.hosts[host]);
@@ -53,7 +50,9 @@ void tell_duplicates(const Site& site, const char* rule, const char* what, const
   }
 }
 
+/// Addresses that two hosts have; of two interfaces of one host the check of its document tells.
 void check_addresses(const Site& site, std::vector<Finding>& out) {
+  const auto host_of = [&](const Address* address) { return site.interfaces[address->interface].host; };
   std::vector<const Address*> all;
   all.reserve(site.addresses.size());
   for (const auto& address : site.addresses) {
@@ -65,10 +64,13 @@ void check_addresses(const Site& site, std::vector<Finding>& out) {
   for (std::size_t i = 0; i < all.size();) {
     auto end = i + 1;
     while (end < all.size() && all[end]->prefix.address == all[i]->prefix.address) ++end;
-    if (end - i > 1) {
+    const bool shared = std::any_of(
+        all.begin() + static_cast<std::ptrdiff_t>(i), all.begin() + static_cast<std::ptrdiff_t>(end),
+        [&](const Address* address) { return host_of(address) != host_of(all[i]); });
+    if (shared) {
       Duplicate duplicate{all[i]->prefix.address.text(), {}, {}};
       for (auto at = i; at < end; ++at) {
-        const auto host = site.interfaces[all[at]->interface].host;
+        const auto host = host_of(all[at]);
         duplicate.hosts.push_back(host);
         duplicate.spots.emplace_back(all[at]->from.line > 0 ? all[at]->from : all[at]->where, host);
       }

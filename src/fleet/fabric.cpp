@@ -30,23 +30,22 @@ std::optional<Membership> membership_of(const std::vector<const PartitionFact*>&
   auto best = Membership::kNone;
   bool names_ports = false;
   for (const auto* rule : rules) {
-    best = std::max(best, rule->all);
+    best = std::max(best, rule->of(interface.guid.number));
     if (rule->host == interface.host) best = std::max(best, rule->self);
     names_ports = names_ports || !rule->ports.empty();
-    if (const auto at = rule->ports.find(interface.guid.number); at != rule->ports.end())
-      best = std::max(best, at->second);
   }
   if (best != Membership::kFull && names_ports && interface.guid.number == 0) return std::nullopt;
   return best;
 }
 
-/// Whether a full member is named whose port none of these hosts has: a server that the others are to reach.
+/// Whether there is a full member whose port none of these hosts has: a server that the others are to reach.
 bool has_full_member_elsewhere(const std::vector<const PartitionFact*>& rules,
                                const std::set<std::uint64_t>& ports) {
   return std::any_of(rules.begin(), rules.end(), [&](const PartitionFact* rule) {
-    return std::any_of(rule->ports.begin(), rule->ports.end(), [&](const auto& port) {
-      return port.second == Membership::kFull && !ports.contains(port.first);
-    });
+    return rule->all == Membership::kFull ||
+           std::any_of(rule->ports.begin(), rule->ports.end(), [&](const auto& port) {
+             return port.second == Membership::kFull && !ports.contains(port.first);
+           });
   });
 }
 

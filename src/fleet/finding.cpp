@@ -14,7 +14,7 @@ const std::vector<Rule>& rules() {
       {"no-file", "no file of the document is for the host"},
       {"unknown-host", "a table has a line for a host that is not in the list"},
       {"host-name", "two hosts have one name without their domains"},
-      {"address", "two interfaces have one IP address"},
+      {"address", "interfaces of two hosts have one IP address"},
       {"guid", "two hosts have one port or node GUID"},
       {"partition-name", "two partitions have one name, or one partition has two"},
       {"partition-mtu",

@@ -11,6 +11,7 @@
 #include <tuple>
 
 #include "base/text.hpp"
+#include "fleet/granted.hpp"
 
 namespace rdmacfg::fleet {
 
@@ -21,12 +22,13 @@ struct FactText {
   const char* about;  ///< {} is what is compared
 };
 
-constexpr std::array<FactText, 6> kFacts{{{"devices", "number of RDMA devices"},
+constexpr std::array<FactText, 7> kFacts{{{"devices", "number of RDMA devices"},
                                           {"firmware", "firmware of {}"},
                                           {"port-state", "state of port {}"},
                                           {"rate", "rate of port {}"},
                                           {"interface-mode", "mode of {}"},
-                                          {"interface-mtu", "MTU of {}"}}};
+                                          {"interface-mtu", "MTU of {}"},
+                                          {"port-mtu", "active MTU of port {}"}}};
 
 std::string message_of(const Difference& difference) {
   if (difference.status == "error")
@@ -129,18 +131,35 @@ class Summary {
 
   void compare_facts() {
     for (const auto& [key, shares] : answers_.facts()) {
-      if (shares.agree() || !shares.clear()) continue;
       const auto& [fact, what] = key;
-      const auto& text = kFacts.at(static_cast<std::size_t>(fact));
-      const auto& most = shares.most();
-      for (const auto& [value, hosts] : shares.hosts) {
-        if (value == most) continue;
-        auto others = hosts;
-        tidy(others);
-        if (fact == Fact::kInterfaceMtu) others = without(others, said_of(what, "mtu"));
-        if (fact == Fact::kInterfaceMode) others = without(others, said_of(what, "mode"));
-        unlike(text.check, text.about, what, value, most, std::move(others));
+      if (shares.clear()) {
+        compare_fact(fact, what, kFacts.at(static_cast<std::size_t>(fact)).about, shares);
+      } else if (fact == Fact::kRate) {
+        compare_rates_by_board(what);
       }
+    }
+  }
+
+  /// Hosts of several sorts: those with one sort of adapter are alike.
+  void compare_rates_by_board(const std::string& port) {
+    const auto& rates = answers_.rates_by_board();
+    for (auto at = rates.lower_bound({port, ""}); at != rates.end() && at->first.first == port; ++at) {
+      if (at->second.clear())
+        compare_fact(Fact::kRate, port, "rate of port {} of " + at->first.second, at->second);
+    }
+  }
+
+  /// @param about  {} is `what`
+  void compare_fact(Fact fact, const std::string& what, const std::string& about,
+                    const Shares<std::string>& shares) {
+    const auto& most = shares.most();
+    for (const auto& [value, hosts] : shares.hosts) {
+      if (value == most) continue;
+      auto others = hosts;
+      tidy(others);
+      if (fact == Fact::kInterfaceMtu) others = without(others, said_of(what, "mtu"));
+      if (fact == Fact::kInterfaceMode) others = without(others, said_of(what, "mode"));
+      unlike(kFacts.at(static_cast<std::size_t>(fact)).check, about, what, value, most, std::move(others));
     }
   }
 
@@ -160,28 +179,82 @@ class Summary {
     return out;
   }
 
+  /// Hosts whose port has another membership than the rule of its subnet manager gives, by both; and all
+  /// hosts whose rule is known.
+  struct AgainstRule {
+    std::map<std::pair<std::string, std::string>, std::vector<HostId>> wrong;
+    std::vector<HostId> known;
+  };
+
+  [[nodiscard]] static AgainstRule compare_with_rule(const GrantedMembership& granted,
+                                                     const PortTables& table, std::uint16_t partition,
+                                                     const PortTables::Members& members) {
+    using Level = GrantedMembership::Level;
+    const auto text = [](Level level, const char* none) {
+      return level == Level::kFull ? "full" : level == Level::kLimited ? "limited" : none;
+    };
+    AgainstRule out;
+    for (const auto& port : table.ports) {
+      const auto bounds = granted.of(port, partition);
+      if (!bounds) continue;
+      const auto is_in = [&](const std::vector<HostId>& list) {
+        return std::binary_search(list.begin(), list.end(), port.host);
+      };
+      const auto now = is_in(members.full)      ? Level::kFull
+                       : is_in(members.limited) ? Level::kLimited
+                                                : Level::kNone;
+      out.known.push_back(port.host);
+      if (now >= bounds->least && now <= bounds->most) continue;
+      const auto wanted = now < bounds->least ? bounds->least : bounds->most;
+      out.wrong[{text(now, "missing"), text(wanted, "none")}].push_back(port.host);
+    }
+    tidy(out.known);
+    for (auto& [how, hosts] : out.wrong) tidy(hosts);
+    return out;
+  }
+
+  /// Which check, the membership, that which is right, and the hosts.
+  using TableFinding = std::tuple<std::string, std::string, std::string, std::vector<HostId>>;
+
+  /// Against the rules of [[partition]] where these are known, else against most hosts.
+  void compare_table(const GrantedMembership& granted, const PortTables& table, std::uint16_t partition,
+                     std::map<TableFinding, std::vector<std::uint16_t>>& out) const {
+    static const PortTables::Members kNobody;
+    const auto seen = table.partitions.find(partition);
+    const auto& members = seen == table.partitions.end() ? kNobody : seen->second;
+    // An interface that waits for its P_Key says the same.
+    const auto waiting = answers_.waiting().find(partition);
+    const auto others = [&](const std::vector<HostId>& hosts) {
+      return waiting == answers_.waiting().end() ? hosts : without(hosts, waiting->second);
+    };
+    std::vector<HostId> known;
+    if (granted.partitions().contains(partition)) {
+      auto against = compare_with_rule(granted, table, partition, members);
+      for (const auto& [how, hosts] : against.wrong)
+        out[{"pkey-rule", how.first, how.second, others(hosts)}].push_back(partition);
+      known = std::move(against.known);
+    }
+    if (members.full.size() == table.hosts.size() && members.limited.empty()) return;
+    const auto shares = members_of(table, members);
+    if (shares.agree() || !shares.clear()) return;
+    for (const auto& [value, hosts] : shares.hosts) {
+      if (value != shares.most())
+        out[{"pkey-table", value, shares.most(), others(without(hosts, known))}].push_back(partition);
+    }
+  }
+
   void compare_tables() {
+    const GrantedMembership granted(answers_);
     for (const auto& [port, table] : answers_.tables()) {
-      // By membership, that of most hosts, and the hosts.
-      std::map<std::tuple<std::string, std::string, std::vector<HostId>>, std::vector<std::uint16_t>> alike;
-      for (const auto& [partition, members] : table.partitions) {
-        if (members.full.size() == table.hosts.size() && members.limited.empty()) continue;
-        const auto shares = members_of(table, members);
-        if (shares.agree() || !shares.clear()) continue;
-        // An interface that waits for its P_Key says the same.
-        const auto waiting = answers_.waiting().find(partition);
-        for (const auto& [value, hosts] : shares.hosts) {
-          if (value == shares.most()) continue;
-          alike[{value, shares.most(),
-                 waiting == answers_.waiting().end() ? hosts : without(hosts, waiting->second)}]
-              .push_back(partition);
-        }
-      }
-      for (const auto& [how, partitions] : alike) {
-        const auto& [value, most, hosts] = how;
-        auto pkeys = ranges_of(partitions);
+      auto partitions = granted.partitions();
+      for (const auto& [partition, members] : table.partitions) partitions.insert(partition);
+      std::map<TableFinding, std::vector<std::uint16_t>> alike;
+      for (const auto partition : partitions) compare_table(granted, table, partition, alike);
+      for (const auto& [how, found] : alike) {
+        const auto& [check, value, wanted, hosts] = how;
+        auto pkeys = ranges_of(found);
         auto message = "membership of {} in " + partitions_text(pkeys);
-        unlike("pkey-table", std::move(message), port, value, most, hosts, std::move(pkeys));
+        unlike(check.c_str(), std::move(message), port, value, wanted, hosts, std::move(pkeys));
       }
     }
   }
@@ -212,7 +285,10 @@ class Summary {
       if (about.status != "unlike" || about.now.empty()) continue;
       const auto at = finding.message.find("{}");
       if (at != std::string::npos) finding.message.replace(at, 2, about.label);
-      finding.message += fmt::format(": {}, on most hosts {}", about.now, about.wanted);
+      finding.message +=
+          finding.check == "pkey-rule"
+              ? fmt::format(": {}, must be {} by the rule of its subnet manager", about.now, about.wanted)
+              : fmt::format(": {}, on most hosts {}", about.now, about.wanted);
     }
     out_ = std::move(out);
   }

@@ -11,12 +11,13 @@
 namespace rdmacfg::fleet {
 
 struct FleetFinding {
-  /// "resource" and "host" for differences from the document; else firmware, rate, port-state, devices,
-  /// interface-mtu, interface-mode, link-mtu, pkey-table.
+  /// "resource" and "host" for differences from the document; else firmware, rate, port-state, port-mtu,
+  /// devices, interface-mtu, interface-mode, link-mtu, pkey-table, pkey-rule.
   std::string check;
   std::string message;
   Difference difference;  ///< what it is about, with the hosts
-  /// Of pkey-table: the partitions as P_Keys of full members, ascending; consecutive ones as "0x8001-0x8040".
+  /// Of pkey-table and pkey-rule: the partitions as P_Keys of full members, ascending; consecutive ones as
+  /// "0x8001-0x8040".
   std::vector<std::string> pkeys{};
 };
 

@@ -9,6 +9,7 @@
 
 #include "base/text.hpp"
 #include "fleet/shape.hpp"
+#include "kinds/opensm/partition_rule.hpp"
 #include "model/types.hpp"
 
 namespace rdmacfg::fleet {
@@ -60,12 +61,12 @@ std::string value_text(const Json& value) {
 
 /// Keys that are read; the rest of what a host says, such as GID tables, is most of it and passed over.
 bool is_read(std::string_view key) {
-  constexpr std::array<std::string_view, 35> kKeys{
-      "schema",   "command",    "exit",     "name",       "error",      "message",    "diagnostics",
-      "severity", "where",      "file",     "line",       "resources",  "status",     "kind",
-      "id",       "label",      "reason",   "attributes", "now",        "wanted",     "devices",
-      "board_id", "hca_type",   "firmware", "ports",      "device",     "port",       "state",
-      "rate",     "mtu_active", "pkeys",    "pkey",       "membership", "interfaces", "mode"};
+  constexpr std::array<std::string_view, 39> kKeys{
+      "schema",     "command",    "exit", "name",      "error",   "message",    "diagnostics", "severity",
+      "where",      "file",       "line", "resources", "status",  "kind",       "id",          "label",
+      "reason",     "attributes", "now",  "wanted",    "devices", "board_id",   "hca_type",    "firmware",
+      "ports",      "device",     "port", "state",     "rate",    "mtu_active", "pkeys",       "pkey",
+      "membership", "interfaces", "mode", "guid",      "lid",     "sm_lid",     "link_layer"};
   return key == "mtu" || std::find(kKeys.begin(), kKeys.end(), key) != kKeys.end();
 }
 
@@ -195,6 +196,10 @@ class AnswerReader {
     fact(Fact::kDevices, "", std::to_string(list_at(json_, "devices").size()));
     for (const auto& device : list_at(json_, "devices")) read_device(device);
     for (const auto& interface : list_at(json_, "interfaces")) read_interface(interface);
+    for (const auto& resource : list_at(json_, "resources")) {
+      if (text_at(resource, "kind") == "partition" && text_at(resource, "status") == "in_sync")
+        read_partition(resource);
+    }
   }
 
  private:
@@ -254,6 +259,40 @@ class AnswerReader {
     if (hosts.empty() || hosts.back() != host_) hosts.push_back(host_);
   }
 
+  /// @param resource  with its rule in partitions.conf: "store=0x8002, ipoib : ALL=full;", where groups are
+  /// lines before the members
+  void read_partition(const Json& resource) {
+    std::string rule;
+    for (const auto& attribute : list_at(resource, "attributes")) {
+      if (text_at(attribute, "name") == "rule") rule = text_at(attribute, "now");
+    }
+    const auto number = base::parse_number(text_at(resource, "id"));
+    const auto colon = rule.find(" :"), last_line = rule.rfind('\n');
+    // A member that is both has what an option of OpenSM says.
+    if (!number || *number > 0xffff || colon == std::string::npos || rule.find("=both") != std::string::npos)
+      return;
+    const std::string_view whole = rule;
+    std::string_view defmember;
+    constexpr std::string_view kDefmember = "defmember=";
+    const auto head = whole.substr(0, colon);
+    if (const auto key = head.find(kDefmember); key != std::string_view::npos) {
+      defmember = head.substr(key + kDefmember.size());
+      defmember = defmember.substr(0, defmember.find(','));
+    }
+    auto members = base::trim(whole.substr(last_line == std::string::npos ? colon + 2 : last_line + 1));
+    if (members.ends_with(';')) members.remove_suffix(1);
+    PartitionFact fact;
+    fact.host = host_;
+    fact.number = static_cast<std::uint16_t>(*number & 0x7fffU);
+    for (const auto item : base::split(members, ',')) {
+      if (base::trim(item).empty()) continue;
+      const auto member = kinds::parse_member(base::trim(item));
+      if (!member) return;
+      fact.add(*member, defmember);
+    }
+    out_.partitions_[host_].insert_or_assign(fact.number, std::move(fact));
+  }
+
   void read_device(const Json& device) {
     auto board = text_at(device, "board_id");
     if (board.empty()) board = text_at(device, "hca_type");
@@ -262,10 +301,19 @@ class AnswerReader {
     for (const auto& port : list_at(device, "ports")) {
       const auto name = fmt::format("{}/{}", text_at(port, "device"), number_at(port, "port").value_or(0));
       if (const auto state = text_at(port, "state"); !state.empty()) fact(Fact::kPortState, name, state);
+      const bool active = text_at(port, "state") == "ACTIVE";
       const auto rate = text_at(port, "rate");
-      if (!rate.empty() && text_at(port, "state") == "ACTIVE") fact(Fact::kRate, name, rate);
-      if (const auto mtu = number_at(port, "mtu_active")) links_[name] = *mtu;
-      if (at(port, "pkeys").is_array()) read_table(name, list_at(port, "pkeys"));
+      if (!rate.empty() && active) {
+        fact(Fact::kRate, name, rate);
+        if (!board.empty()) out_.rates_by_board_[{name, board}].add(rate, host_);
+      }
+      if (const auto mtu = number_at(port, "mtu_active")) {
+        links_[name] = *mtu;
+        if (active) fact(Fact::kPortMtu, name, std::to_string(*mtu));
+      }
+      if (!at(port, "pkeys").is_array()) continue;
+      read_table(name, list_at(port, "pkeys"));
+      read_fabric_port(name, port);
     }
   }
 
@@ -279,6 +327,16 @@ class AnswerReader {
       auto& list = text_at(pkey, "membership") == "full" ? members.full : members.limited;
       if (list.empty() || list.back() != host_) list.push_back(host_);
     }
+  }
+
+  /// The table of another port is not, or not yet, that of a subnet manager.
+  void read_fabric_port(const std::string& name, const Json& port) {
+    const auto guid = model::Guid::parse(text_at(port, "guid"));
+    const auto lid = number_at(port, "lid").value_or(0), sm_lid = number_at(port, "sm_lid").value_or(0);
+    if (!guid || lid == 0 || sm_lid == 0 || text_at(port, "state") != "ACTIVE" ||
+        text_at(port, "link_layer") == "Ethernet")
+      return;
+    out_.tables_[name].ports.push_back({host_, guid->number, lid, sm_lid});
   }
 
   void read_interface(const Json& interface) {

@@ -13,6 +13,7 @@
 #include "config/document.hpp"
 #include "fleet/finding.hpp"
 #include "fleet/majority.hpp"
+#include "fleet/site.hpp"
 
 namespace rdmacfg::fleet {
 
@@ -30,11 +31,20 @@ struct Difference {
 };
 
 /// Facts by which hosts are compared with each other.
-enum class Fact { kDevices, kFirmware, kPortState, kRate, kInterfaceMode, kInterfaceMtu };
+enum class Fact { kDevices, kFirmware, kPortState, kRate, kInterfaceMode, kInterfaceMtu, kPortMtu };
+
+/// A port that a subnet manager has set up.
+struct FabricPort {
+  HostId host = 0;
+  std::uint64_t guid = 0;
+  std::int64_t lid = 0;
+  std::int64_t sm_lid = 0;
+};
 
 /// The P_Key tables of one port of the hosts.
 struct PortTables {
-  std::vector<HostId> hosts;  ///< whose table is known
+  std::vector<HostId> hosts;      ///< whose table is known
+  std::vector<FabricPort> ports;  ///< those of them that are active, by host
   struct Members {
     std::vector<HostId> full, limited;
   };
@@ -57,7 +67,16 @@ class HostAnswers {
   [[nodiscard]] const std::map<std::pair<Fact, std::string>, Shares<std::string>>& facts() const {
     return facts_;
   }
+  /// The rates of a port by the board of its device: "mlx5_0/1" and "MT_0000000838".
+  [[nodiscard]] const std::map<std::pair<std::string, std::string>, Shares<std::string>>& rates_by_board()
+      const {
+    return rates_by_board_;
+  }
   [[nodiscard]] const std::map<std::string, PortTables>& tables() const { return tables_; }
+  /// Rules of partitions that subnet managers have as their documents say, by host and partition.
+  [[nodiscard]] const std::map<HostId, std::map<std::uint16_t, PartitionFact>>& partitions() const {
+    return partitions_;
+  }
   /// Hosts with a P_Key interface that waits for its P_Key, or cannot be made, by partition.
   [[nodiscard]] const std::map<std::uint16_t, std::vector<HostId>>& waiting() const { return waiting_; }
   /// Interfaces whose MTU is larger than their link can carry, by "ib0: 4092, but the link has 2048".
@@ -71,7 +90,9 @@ class HostAnswers {
   std::vector<Difference> differences_;
   std::unordered_map<std::string, std::size_t> by_text_;  ///< differences_
   std::map<std::pair<Fact, std::string>, Shares<std::string>> facts_;
+  std::map<std::pair<std::string, std::string>, Shares<std::string>> rates_by_board_;
   std::map<std::string, PortTables> tables_;
+  std::map<HostId, std::map<std::uint16_t, PartitionFact>> partitions_;
   std::map<std::uint16_t, std::vector<HostId>> waiting_;
   std::map<std::string, std::vector<HostId>> too_large_;
 };

@@ -150,7 +150,6 @@ class Reader {
     if (!wanted.pkey) return;
     model::Diagnostics known;  // said when the host's document is checked
     const auto rule = kinds::make_rule(section, wanted, known);
-    using Level = PartitionFact::Membership;
     PartitionFact out;
     out.host = host_;
     out.number = wanted.pkey->partition();
@@ -162,19 +161,7 @@ class Reader {
       const auto mtu = wanted.mtu.value_or(kUsualGroupMtu);
       out.group_mtu = static_cast<std::uint32_t>(mtu <= kLargestCode ? std::int64_t{128} << mtu : mtu);
     }
-    for (const auto& member : rule.members) {
-      const auto& word = member.membership.empty() ? rule.defmember : member.membership;
-      const auto membership = word == "full" || word == "both" ? Level::kFull : Level::kLimited;
-      auto* at = &out.all;
-      if (member.who == "SELF") {
-        at = &out.self;
-      } else if (const auto guid = model::Guid::parse(member.who)) {
-        at = &out.ports[guid->number];
-      } else if (member.who != "ALL" && member.who != "ALL_CAS") {
-        continue;  // switches and routers
-      }
-      *at = std::max(*at, membership);
-    }
+    for (const auto& member : rule.members) out.add(member, rule.defmember);
     site_.partitions.push_back(std::move(out));
   }
 
@@ -214,6 +201,25 @@ class Reader {
 };
 
 }  // namespace
+
+void PartitionFact::add(const kinds::PartitionMember& member, std::string_view defmember) {
+  const auto word = member.membership.empty() ? defmember : std::string_view(member.membership);
+  const auto membership = word == "full" || word == "both" ? Membership::kFull : Membership::kLimited;
+  if (member.who == "ALL" || member.who == "ALL_CAS") {
+    all = membership;
+    self = Membership::kNone;
+    ports.clear();
+  } else if (member.who == "SELF") {
+    self = membership;
+  } else if (const auto guid = model::Guid::parse(member.who)) {  // else switches or routers
+    ports[guid->number] = membership;
+  }
+}
+
+PartitionFact::Membership PartitionFact::of(std::uint64_t port) const {
+  const auto named = ports.find(port);
+  return named == ports.end() ? all : named->second;
+}
 
 void Site::add(HostId host, const config::Document& document) { Reader(*this, host, document).read(); }
 

@@ -93,6 +93,12 @@ struct PartitionFact {
   std::map<std::uint64_t, Membership> ports;
   Membership all = Membership::kNone;   ///< of every host
   Membership self = Membership::kNone;  ///< of the subnet manager's
+
+  /// Takes a member of its rule. OpenSM reads members in their order, and a later one replaces an earlier one
+  /// of the same port (osm_prtn_add_port() in osm_prtn.c).
+  void add(const kinds::PartitionMember& member, std::string_view defmember);
+  /// The membership of a port that is not the subnet manager's.
+  [[nodiscard]] Membership of(std::uint64_t port) const;
 };
 
 /// RoCE and flow control of a port or interface.

@@ -29,6 +29,7 @@ constexpr std::size_t kErrorsShown = 50;
 /// Files by the host that they are of.
 struct FleetFolder {
   std::map<std::string, std::vector<std::string>> files;
+  std::map<std::string, std::string> names;  ///< of these hosts, by the name in lower case (RFC 4343)
   model::Diagnostics diagnostics;
 };
 
@@ -39,7 +40,7 @@ void wrong_file(FleetFolder& out, const std::string& path, std::string message, 
 
 /// A host's output is there once, in a file of its name or in its folder.
 void add_file(FleetFolder& out, const std::string& host, const fs::path& path, std::string_view sort) {
-  auto& files = out.files[host];
+  auto& files = out.files[out.names.try_emplace(base::lower(host), host).first->second];
   const auto other =
       std::find_if(files.begin(), files.end(), [&](const auto& file) { return file.ends_with(sort); });
   if (other == files.end()) {
@@ -240,13 +241,11 @@ base::Result<void> choose_hosts(const Context& context, FleetFolder& folder,
   if (!list) return base::fail(list.error().in("--hosts"));
   shown.push_back(std::move(*list));
   const auto wanted = fleet::parse_hosts(shown.back());
-  std::map<std::string, std::string> known;  // as files are called, by the name in lower case
-  for (const auto& [host, files] : folder.files) known.emplace(base::lower(host), host);
   std::map<std::string, std::vector<std::string>> chosen;
   for (const auto& host : wanted.names) {
-    const auto at = known.find(base::lower(host));
+    const auto known = folder.names.find(base::lower(host));
     auto& files = chosen[host];
-    if (at != known.end()) files = std::move(folder.files.at(at->second));
+    if (known != folder.names.end()) files = std::move(folder.files.at(known->second));
   }
   folder.files = std::move(chosen);
   folder.diagnostics.insert(folder.diagnostics.end(), wanted.diagnostics.begin(), wanted.diagnostics.end());

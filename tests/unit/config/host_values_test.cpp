@@ -410,6 +410,10 @@ TEST(HostTable, EverySortOfMistakeIsOneErrorWithItsPlace) {
        "missing value empty"},
       {"host,a\ngpu1\n", "n.csv:2:1: has 1 field, but the table has 2 columns"},
       {"host,a\n,1\n", "n.csv:2:1: the host is missing"},
+      {"host,a\n\"gpu[1-3]\",mlx_a\n",
+       "n.csv:2:1: \"gpu[1-3]\" is a pattern, but a line of a table is about one host | write a line for "
+       "each host"},
+      {"host,a\n*,mlx_a\n", "n.csv:2:1: \"*\" is a pattern"},
       {"host,a\ngpu1,mlx_a\nGPU1,2\n", "n.csv:3:1: host GPU1 is in the table twice"},
       {"host,a\ngpu1,\"1\n", "n.csv:2:6: a quoted field does not end on its line"},
       {"host,a\ngpu1,\"1\"2\n", "n.csv:2:9: a comma must follow the quoted field"},

@@ -15,6 +15,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 std::vector<std::string> hosts_named(int count) {
   std::vector<std::string> out;
@@ -166,6 +167,44 @@ TEST(FleetReport, HostsAreComparedWithMostOthers) {
   EXPECT_THAT(lines_of(design), IsEmpty()) << "two halves are a design";
 }
 
+/// A site has hosts of several sorts, of which none has two thirds.
+TEST(FleetReport, RatesAreComparedByBoardWhereHostsDiffer) {
+  const auto lines = [](const std::string& other_board) {
+    HostAnswers answers({"a1", "a2", "a3", "a4", "b1", "b2", "b3", "b4"});
+    for (HostId host = 0; host < 8; ++host) {
+      const auto* rate = host == 3 ? "200" : host < 4 ? "400" : "100";
+      EXPECT_FALSE(answers.add(
+          host, {"x", head_of("show", "ok") +
+                          fmt::format(
+                              R"(, "devices": [{{"board_id": "{}", "firmware": "1", "ports": [{{"device": "m",
+      "port": 1, "state": "ACTIVE", "rate": "{}"}}]}}]}})",
+                              host < 4 ? "g" : other_board, rate)}));
+    }
+    return lines_of(answers);
+  };
+  EXPECT_THAT(lines("s"), ElementsAre("unlike rate a4: rate of port m/1 of g: 200, on most hosts 400"));
+  EXPECT_THAT(lines("g"), IsEmpty());
+}
+
+/// RoCE takes the MTU of the Ethernet interface, so that one with 1500 bytes is left with 1024.
+TEST(FleetReport, APortWithAnotherMtuIsUnlikeTheOthers) {
+  HostAnswers answers({"a1", "a2", "a3", "a4"});
+  const auto add = [&](HostId host, const std::string& state, int mtu) {
+    EXPECT_FALSE(answers.add(
+        host, {"x", head_of("show", "ok") +
+                        fmt::format(R"(, "devices": [{{"ports": [{{"device": "m", "port": 1, "state": "{}",
+      "link_layer": "Ethernet", "mtu_active": {}}}]}}]}})",
+                                    state, mtu)}));
+  };
+  add(0, "ACTIVE", 4096);
+  add(1, "ACTIVE", 1024);
+  add(2, "ACTIVE", 4096);
+  add(3, "DOWN", 1024);
+  EXPECT_THAT(lines_of(answers),
+              ElementsAre("unlike port-mtu a2: active MTU of port m/1: 1024, on most hosts 4096",
+                          "unlike port-state a4: state of port m/1: DOWN, on most hosts ACTIVE"));
+}
+
 /// A P_Key table as JSON: P_Keys as they are in it.
 std::string table_of(const std::vector<int>& pkeys) {
   std::string out;
@@ -267,6 +306,124 @@ TEST(FleetReport, AnInterfaceThatWaitsSpeaksForItsOwnPkeyOnly) {
       ElementsAre("unlike pkey-table a1: membership of m/1 in partition 0x8003: missing, on most hosts "
                   "full",
                   "pending resource a1: pkey s: no P_Key"));
+}
+
+/// An answer of a host with one port, which has its number as LID and at the end of its GUID. The subnet
+/// manager has LID 1.
+std::string fabric_answer(HostId host, const std::string& port, const std::string& resources = "") {
+  return head_of("show", "ok") +
+         fmt::format(
+             R"(, "devices": [{{"ports": [{{"device": "m", "port": 1, "guid": "00:02:c9:03:00:31:78:{0:02x}", "lid": {0},
+      {1}}}]}}], "resources": [{2}]}})",
+             host + 1, port, resources);
+}
+
+std::string active_port(const std::vector<int>& pkeys) {
+  return R"("state": "ACTIVE", "link_layer": "InfiniBand", "sm_lid": 1, "pkeys": [)" + table_of(pkeys) + "]";
+}
+
+std::string rule_resource(const std::string& id, const std::string& rule, const std::string& status) {
+  return fmt::format(
+      R"({{"kind": "partition", "id": "{}", "label": "partition", "status": "{}", "reason": "", "attributes":
+      [{{"name": "rule", "now": "{}", "wanted": "{}"}}]}})",
+      id, status, rule, rule);
+}
+
+std::string by_rule(const std::string& hosts, const std::string& now, const std::string& wanted) {
+  return fmt::format(
+      "unlike pkey-rule {}: membership of m/1 in partition 0x8002: {}, must be {} by the rule of its subnet "
+      "manager",
+      hosts, now, wanted);
+}
+
+/// Tables are compared with the rules of the subnet manager, on a1, where these are known.
+TEST(FleetReport, TablesAreComparedWithTheRulesOfPartitions) {
+  const std::vector<int> full{0x8002}, limited{0x0002}, none;
+  struct Case {
+    const char* rule;
+    std::vector<std::vector<int>> tables;
+    std::vector<std::string> lines;
+  };
+  const std::vector<Case> cases{
+      {"store=0x8002, ipoib : ALL=full;", {full, full, full}, {}},
+      {"store=0x8002, ipoib : ALL=full;", {full, full, none}, {by_rule("a3", "missing", "full")}},
+      // A P_Key that no host has is found by no comparison of hosts.
+      {"store=0x8002, ipoib : ALL=full;", {none, none, none}, {by_rule("a[1-3]", "missing", "full")}},
+      // Nor is a host wrong that is not as most are.
+      {"store=0x8002, ipoib : ALL=limited, 0x0002c90300317802=full;", {limited, full, limited}, {}},
+      {"store=0x8002, ipoib : ALL=full, 0x0002c90300317803=limited;",
+       {full, full, full},
+       {by_rule("a3", "full", "limited")}},
+      {"store=0x8002, ipoib, defmember=full : 0x0002c90300317801, 0x0002c90300317802;",
+       {full, full, full},
+       {by_rule("a3", "full", "none")}},
+      {"store=0x8002 : 0x0002c90300317801, 0x0002c90300317802, 0x0002c90300317803;",
+       {limited, limited, limited},
+       {}},
+      {R"(store=0x8002, ipoib :\nmgid=ff12:401b::707, scope=2\nALL=full;)",
+       {full, none, full},
+       {by_rule("a2", "missing", "full")}},
+      {"store=0x8002 : ALL=limited, SELF=full;", {full, limited, limited}, {}},
+      {"store=0x8002 : ALL=limited, SELF=full;", {limited, limited, limited}, {}},
+      // With an option that is not known here a member is both.
+      {"store=0x8002 : ALL=both;",
+       {full, full, none},
+       {"unlike pkey-table a3: membership of m/1 in partition 0x8002: missing, on most hosts full"}},
+  };
+  for (const auto& [rule, tables, lines] : cases) {
+    HostAnswers answers({"a1", "a2", "a3"});
+    for (HostId host = 0; host < 3; ++host) {
+      const auto resources = host == 0 ? rule_resource("0x8002", rule, "in_sync") : std::string();
+      EXPECT_FALSE(answers.add(host, {"x", fabric_answer(host, active_port(tables[host]), resources)}));
+    }
+    EXPECT_EQ(lines_of(answers), lines) << rule;
+  }
+}
+
+/// OpenSM gives every port the default partition, and its own port full membership.
+TEST(FleetReport, TheDefaultPartitionIsThatOfAllPorts) {
+  const auto lines = [](const std::vector<int>& last) {
+    HostAnswers answers({"a1", "a2", "a3"});
+    const std::vector<std::vector<int>> tables{{0xffff}, {0x7fff}, last};
+    for (HostId host = 0; host < 3; ++host) {
+      const auto resources = host == 0
+                                 ? rule_resource("0xffff", "Default=0x7fff, ipoib : SELF=full;", "in_sync")
+                                 : std::string();
+      EXPECT_FALSE(answers.add(host, {"x", fabric_answer(host, active_port(tables[host]), resources)}));
+    }
+    return lines_of(answers);
+  };
+  EXPECT_THAT(lines({0x7fff}), IsEmpty());
+  EXPECT_THAT(
+      lines({0xffff}),
+      ElementsAre("unlike pkey-rule a3: membership of m/1 in partition 0xffff: full, must be limited by "
+                  "the rule of its subnet manager"));
+  EXPECT_THAT(
+      lines({}),
+      ElementsAre("unlike pkey-rule a3: membership of m/1 in partition 0xffff: missing, must be limited "
+                  "by the rule of its subnet manager"));
+}
+
+TEST(FleetReport, ARuleCountsOnlyForThePortsOfItsSubnetManager) {
+  const auto lines = [](const std::string& port, const std::string& status) {
+    HostAnswers answers({"a1", "a2"});
+    EXPECT_FALSE(
+        answers.add(0, {"x", fabric_answer(0, active_port({0x8002}),
+                                           rule_resource("0x8002", "store=0x8002 : ALL=full;", status))}));
+    EXPECT_FALSE(answers.add(1, {"x", fabric_answer(1, port)}));
+    std::string out;
+    for (const auto& line : lines_of(answers)) out += line + '\n';
+    return out;
+  };
+  const auto found = HasSubstr("pkey-rule a2");
+  EXPECT_THAT(lines(active_port({}), "in_sync"), found);
+  // A rule that is still to be written.
+  EXPECT_THAT(lines(active_port({}), "pending"), Not(found));
+  for (const auto* other : {R"("state": "ACTIVE", "link_layer": "InfiniBand", "sm_lid": 9, "pkeys": [])",
+                            R"("state": "INIT", "link_layer": "InfiniBand", "sm_lid": 1, "pkeys": [])",
+                            R"("state": "ACTIVE", "link_layer": "Ethernet", "sm_lid": 1, "pkeys": [])",
+                            R"("state": "ACTIVE", "link_layer": "InfiniBand", "sm_lid": 1, "pkeys": null)"})
+    EXPECT_THAT(lines(other, "in_sync"), Not(found)) << other;
 }
 
 TEST(FleetReport, NumbersAreShownAsTheyAre) {

@@ -94,6 +94,21 @@ TEST(SiteCheck, OneAddressForAllIsOneFinding) {
   EXPECT_THAT(text_of(report), HasSubstr("address a[1-50]: address 10.0.0.1 is given to 50 hosts\n"));
 }
 
+/// The check of a host's document tells of an address that two interfaces of the host have.
+TEST(SiteCheck, AnAddressThatAHostHasTwiceIsOneFinding) {
+  const auto port = [](const std::string& name, const std::string& address) {
+    return "[[ipoib]]\nname = \"" + name + "\"\nguid = \"00:02:c9:03:00:31:78:{host.number}" + name.back() +
+           "\"\nipv4 = { addresses = [\"" + address + "\"] }\n";
+  };
+  const auto document = port("rail0", "10.0.0.{host.number}/24") + port("rail1", "10.0.0.{host.number}/24");
+  const auto report = text_of(site_of("a[1-2]", document));
+  EXPECT_THAT(report, HasSubstr("document a[1,2]: "));
+  EXPECT_THAT(report, Not(HasSubstr("\naddress "))) << report;
+  const auto shared = port("rail0", "10.0.0.9/24") + port("rail1", "10.0.0.9/24");
+  EXPECT_THAT(text_of(site_of("a[1-2]", shared)),
+              HasSubstr("address a[1,2]: address 10.0.0.9 is given to 2 hosts\n"));
+}
+
 TEST(SiteCheck, ManyDuplicatesOfALineAreOneFinding) {
   const auto report = site_of("a[1-25],b[1-25]",
                               "[host.address]\nib0 = { network = \"10.1.0.0/16\" }\n[[opensm]]\nguid = "
@@ -224,6 +239,13 @@ TEST(SiteCheck, LimitedMembersNeedAFullOneThatTheyReach) {
   // A server outside of the list.
   EXPECT_EQ(text_of(partition_site("\"ALL=limited\", \"00:02:c9:03:00:99:99:99=full\"")), "");
   EXPECT_THAT(text_of(partition_site("\"ALL=limited\", \"00:02:c9:03:00:99:99:99=limited\"")), limited);
+  // A later member replaces an earlier one of the same port.
+  EXPECT_THAT(text_of(partition_site("\"00:02:c9:03:00:31:78:02=full\", \"ALL=limited\"")), limited);
+  EXPECT_THAT(text_of(partition_site("\"SELF=full\", \"ALL=limited\"")), limited);
+  // All ports but those of the list are full members.
+  EXPECT_EQ(text_of(partition_site("\"ALL=full\", \"00:02:c9:03:00:31:78:01=limited\", "
+                                   "\"00:02:c9:03:00:31:78:02=limited\"")),
+            "");
 }
 
 TEST(SiteCheck, AnMtuNeedsMulticastGroupsThatCarryIt) {

@@ -218,6 +218,16 @@ TEST_F(FleetCommand, ReportUsesOneOutputOfAHost) {
                     HasSubstr("does not have the name of a host"), HasSubstr("1 host: 0 findings")));
 }
 
+TEST_F(FleetCommand, UpperAndLowerCaseAreOneHostOfAReport) {
+  write("in/A1.show.json", fakes::show_of_host(1));
+  write("in/a1.diff.json", fakes::diff_of_host(1));
+  EXPECT_EQ(run({"fleet", "report", "@in"}), 0);
+  EXPECT_THAT(console.err.str(), HasSubstr("1 host: 0 findings"));
+  write("in/a1.show.json", fakes::show_of_host(1));
+  EXPECT_EQ(run({"fleet", "report", "@in"}), 1);
+  EXPECT_THAT(console.err.str(), HasSubstr("in/A1.show.json also belongs to host a1"));
+}
+
 TEST_F(FleetCommand, ReportSaysWhichHostsHaveNotAnswered) {
   for (int number = 1; number <= 3; ++number)
     write("in/a" + std::to_string(number) + ".show.json", fakes::show_of_host(number));

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fleet/granted.hpp"
+
+#include <algorithm>
+
+#include "kinds/opensm/partition_rule.hpp"
+
+namespace rdmacfg::fleet {
+
+GrantedMembership::GrantedMembership(const HostAnswers& answers) : answers_(answers) {
+  for (const auto& [host, rules] : answers.partitions()) {
+    for (const auto& [partition, rule] : rules) partitions_.insert(partition);
+  }
+  if (partitions_.empty()) return;
+  for (const auto& [name, table] : answers.tables()) {
+    for (const auto& port : table.ports) {
+      if (answers.partitions().contains(port.host)) managers_[port.lid].insert(port.host);
+    }
+  }
+}
+
+std::optional<GrantedMembership::Bounds> GrantedMembership::of(const FabricPort& port,
+                                                               std::uint16_t partition) const {
+  const auto managers = managers_.find(port.sm_lid);
+  if (managers == managers_.end()) return std::nullopt;
+  // OpenSM gives every port the default partition, and its own port full membership
+  // (osm_prtn_make_default() in osm_prtn.c).
+  const bool is_default = partition == kinds::kDefaultPartition;
+  std::optional<Bounds> out;
+  for (const auto host : managers->second) {
+    const auto& rules = answers_.partitions().at(host);
+    const auto rule = rules.find(partition);
+    if (rule == rules.end()) return std::nullopt;
+    auto least = rule->second.of(port.guid);
+    if (is_default) least = std::max(least, Level::kLimited);
+    auto most = least;
+    if (host == port.host) {
+      const auto self = rule->second.self;
+      if (is_default) most = Level::kFull;
+      if (self != Level::kNone) {
+        least = std::min(least, self);
+        most = std::max(most, self);
+      }
+    }
+    out = out ? Bounds{std::min(out->least, least), std::max(out->most, most)} : Bounds{least, most};
+  }
+  return out;
+}
+
+}  // namespace rdmacfg::fleet
