@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "contract/commit_host.hpp"
+#include "fakes/proc_tcp.hpp"
 
 namespace rdmacfg::contract {
 namespace {
@@ -90,12 +91,10 @@ TEST_F(Removal, TheWayInStays) {
   };
   // 192.0.2.7:22 from 192.0.2.9, established.
   host_.kernel().files.content["/proc/net/tcp"] =
-      "  sl  local_address rem_address   st\n"
-      "   0: 070200C0:0016 090200C0:D431 01 00000000:00000000 00:00000000 00000000     0        0 1 1 0\n";
+      fakes::proc_tcp(fakes::proc_tcp_end("192.0.2.7", 22), fakes::proc_tcp_end("192.0.2.9", 54321));
   EXPECT_THAT(refused(), HasSubstr(name + ", which carries a login session"));
-  host_.kernel().files.content["/proc/net/tcp"] =
-      "  sl  local_address rem_address   st\n"
-      "   0: 070200C0:0016 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 1 1 0\n";
+  host_.kernel().files.content["/proc/net/tcp"] = fakes::proc_tcp(
+      fakes::proc_tcp_end("192.0.2.7", 22), fakes::proc_tcp_end("0.0.0.0", 0), fakes::kListening);
   EXPECT_EQ(refused(), "") << "nobody is logged in";
 }
 
@@ -126,12 +125,10 @@ class WayIn : public ::testing::Test {
   static std::string inet(const std::string& backend, const std::string& ipv4) {
     return "version = 1\n" + entry("backend = \"" + backend + "\"\nipv4 = { " + ipv4 + " }");
   }
-  /// An established connection to 192.0.2.1 at `port` (hexadecimal).
-  void log_in(const std::string& port = "0016") {
+  /// An established connection to 192.0.2.1 at `port`.
+  void log_in(unsigned port = 22) {
     host_.kernel().files.content["/proc/net/tcp"] =
-        "  sl  local_address rem_address   st\n"
-        "   0: 010200C0:" +
-        port + " 090200C0:D431 01 00000000:00000000 00:00000000 00000000 0 0 1 1 0\n";
+        fakes::proc_tcp(fakes::proc_tcp_end("192.0.2.1", port), fakes::proc_tcp_end("192.0.2.9", 54321));
   }
   /// The objection of `apply --yes`; empty: it was done.
   std::string apply_unseen(const std::string& text,
@@ -227,7 +224,7 @@ TEST_F(WayIn, IsNotPutDownWithItsParentOrItself) {
 /// A session that only logind knows of, as of mosh or of an sshd that listens at a port of its command line.
 TEST_F(WayIn, LogindKnowsSessions) {
   ASSERT_EQ(apply_unseen(inet("direct", bare_)), "");
-  log_in("08AE");  // 192.0.2.9, at 2222
+  log_in(2222);  // from 192.0.2.9
   EXPECT_EQ(by_logind({}), "");
   ASSERT_EQ(apply_unseen(inet("direct", bare_)), "");
   for (const std::string host : {"192.0.2.9", "::ffff:192.0.2.9"})
@@ -253,10 +250,8 @@ TEST_F(WayIn, TheRouteToTheOtherEndStays) {
   const std::string elsewhere = R"({ to = "198.18.0.0/15", via = "192.0.2.254" })";
   ASSERT_EQ(apply_unseen(with_routes(near + ", " + elsewhere)), "");
   // 192.0.2.1:22 from 203.0.113.9.
-  host_.kernel().files.content["/proc/net/tcp6"] =
-      "  sl  local_address remote_address st\n"
-      "   0: 0000000000000000FFFF0000010200C0:0016 0000000000000000FFFF0000097100CB:D431 01 0:0 0:0 0 0 0 "
-      "1\n";
+  host_.kernel().files.content["/proc/net/tcp6"] = fakes::proc_tcp(
+      fakes::proc_tcp_end("::ffff:192.0.2.1", 22), fakes::proc_tcp_end("::ffff:203.0.113.9", 54321));
   EXPECT_EQ(apply_unseen(with_routes(near)), "") << "another route may go";
   EXPECT_THAT(apply_unseen(with_routes(elsewhere)),
               HasSubstr("the route to 203.0.113.0/24 over ib0, which carries a login session"));
@@ -277,7 +272,7 @@ TEST_F(WayIn, ConnectionsThatCannotBeReadMayCarrySessions) {
 
 TEST_F(WayIn, SshListensWhereItsConfigurationSays) {
   ASSERT_EQ(apply_unseen(inet("direct", bare_)), "");
-  log_in("08AE");  // 2222
+  log_in(2222);
   auto& files = host_.kernel().files.content;
   for (const std::string line : {"Port 2222", "  port=2222", "ListenAddress 0.0.0.0:2222",
                                  "ListenAddress [::]:2222", "Port\t2222 # ours"}) {

@@ -22,12 +22,12 @@ using ::testing::IsEmpty;
 std::string faults_gathered(system::Files& files, std::string_view format) {
   Claims claims;
   Request request;
-  for (const auto& one : formats()) {
-    if (one.name == format) request.formats.push_back(&one);
+  for (const auto& known : formats()) {
+    if (known.name == format) request.formats.push_back(&known);
   }
   (void)gather(request, files, claims);
   std::string out;
-  for (const auto& one : claims.missed) out += one.where.text() + ": " + one.text + "\n";
+  for (const auto& missed : claims.missed) out += missed.where.text() + ": " + missed.text + "\n";
   return out;
 }
 

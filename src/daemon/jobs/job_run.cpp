@@ -55,7 +55,7 @@ Result<std::optional<config::Document>> document_of(const Job& job, const std::s
   }
   if (!read) return base::fail(read.error());
   auto document = config::parse_texts(std::move(*read), host_name, kinds::grammar());
-  // Whoever can write the file would apply it by another user's permission.
+  // A user who can write the file would apply it by another user's permission.
   const bool by_others = job.changes() && job.uid.value_or(0) != 0;
   if (job.by_itself || by_others) config::require_trusted_files(document);
   core::require_version(document);

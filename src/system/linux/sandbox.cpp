@@ -8,7 +8,6 @@
 #include <poll.h>
 #include <seccomp.h>
 #include <signal.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -19,11 +18,11 @@
 #include <cerrno>
 #include <memory>
 #include <new>
-#include <span>
 
 #include "base/sanitizers.hpp"
 #include "base/unique_fd.hpp"
 #include "model/limits.hpp"
+#include "system/linux/sandbox_rules.hpp"
 
 namespace rdmacfg::system {
 
@@ -62,31 +61,8 @@ void drop_identity() {
 }
 
 [[maybe_unused]] bool filter() {
-  const std::unique_ptr<void, void (*)(void*)> rules(::seccomp_init(SCMP_ACT_ERRNO(EPERM)),
-                                                     ::seccomp_release);
-  if (!rules) return false;
-  const auto allow = [&](int call) { return ::seccomp_rule_add(rules.get(), SCMP_ACT_ALLOW, call, 0) == 0; };
-  for (const int call : {SCMP_SYS(exit), SCMP_SYS(exit_group), SCMP_SYS(brk), SCMP_SYS(munmap),
-                         SCMP_SYS(mremap), SCMP_SYS(madvise), SCMP_SYS(futex), SCMP_SYS(rt_sigreturn),
-                         SCMP_SYS(rt_sigprocmask), SCMP_SYS(clock_gettime), SCMP_SYS(getrandom),
-                         SCMP_SYS(sched_yield), SCMP_SYS(gettid), SCMP_SYS(getpid)}) {
-    if (!allow(call)) return false;
-  }
-  const auto allow_with = [&](int call, std::span<const scmp_arg_cmp> arguments) {
-    return ::seccomp_rule_add_array(rules.get(), SCMP_ACT_ALLOW, call,
-                                    static_cast<unsigned>(arguments.size()), arguments.data()) == 0;
-  };
-  // Neither files nor memory that can be executed may be mapped.
-  const std::array<scmp_arg_cmp, 2> anonymous{
-      scmp_arg_cmp{.arg = 2, .op = SCMP_CMP_MASKED_EQ, .datum_a = PROT_EXEC, .datum_b = 0},
-      scmp_arg_cmp{.arg = 3, .op = SCMP_CMP_MASKED_EQ, .datum_a = MAP_ANONYMOUS, .datum_b = MAP_ANONYMOUS}};
-  const std::array<scmp_arg_cmp, 1> not_executable{anonymous[0]};
-  const std::array<scmp_arg_cmp, 1> pipe{
-      scmp_arg_cmp{.arg = 0, .op = SCMP_CMP_EQ, .datum_a = kPipe, .datum_b = 0}};
-  if (!allow_with(SCMP_SYS(mmap), anonymous) || !allow_with(SCMP_SYS(mprotect), not_executable) ||
-      !allow_with(SCMP_SYS(write), pipe))
-    return false;
-  return ::seccomp_load(rules.get()) == 0;
+  const auto rules = detail::sandbox_rules(::seccomp_arch_native(), kPipe);
+  return rules && ::seccomp_load(rules.get()) == 0;
 }
 
 [[noreturn]] void be_the_child(const std::function<std::string()>& compute, const SandboxLimits& limits,

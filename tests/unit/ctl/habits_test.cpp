@@ -13,6 +13,7 @@
 #include "core/commit.hpp"
 #include "ctl/generation_diff.hpp"
 #include "ctl/service.hpp"
+#include "fakes/proc_tcp.hpp"
 
 namespace rdmacfg::ctl {
 namespace {
@@ -339,8 +340,7 @@ TEST(Habits, ALookSaysWhatAnApplyThatNobodySeesWouldRefuse) {
   ASSERT_EQ(console.run({"apply", "--yes", with("ipv4 = { addresses = [\"192.0.2.7/24\"] }\n")}), 0)
       << console.err.str();
   console.kernel.files.content["/proc/net/tcp"] =
-      "  sl  local_address rem_address   st\n"
-      "   0: 070200C0:0016 090200C0:D431 01 00000000:00000000 00:00000000 00000000     0        0 1 1 0\n";
+      fakes::proc_tcp(fakes::proc_tcp_end("192.0.2.7", 22), fakes::proc_tcp_end("192.0.2.9", 54321));
   const auto without = with("ipv4 = { addresses = [\"192.0.2.8/24\"] }\n");
   const auto said =
       AllOf(HasSubstr("warning: this would remove mlx4_ib0 192.0.2.7, which carries a login session"),

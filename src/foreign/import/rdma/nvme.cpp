@@ -231,8 +231,8 @@ class NvmeTargets {
                 const Place& where) {
     auto& entry = claims_.entry("nvme_connection", {{"address", address}}, where);
     auto& ports = ports_[address];
-    for (const auto* one : {&first, &target}) {
-      const auto written = part_of(*one, "port");
+    for (const auto* instruction : {&first, &target}) {
+      const auto written = part_of(*instruction, "port");
       const auto port = written.empty() ? std::to_string(kNvmePort) : written;
       if (std::find(ports.begin(), ports.end(), port) == ports.end()) ports.push_back(port);
     }

@@ -35,7 +35,7 @@ std::vector<std::string> launch_errors(std::vector<model::Desired> desired, cons
   model::Diagnostics diagnostics;
   give_own_confs(desired, sysconfig, theirs, diagnostics);
   std::vector<std::string> out;
-  for (const auto& one : diagnostics) out.push_back(one.message);
+  for (const auto& diagnostic : diagnostics) out.push_back(diagnostic.message);
   return out;
 }
 
@@ -100,7 +100,7 @@ TEST(OpensmLaunch, OptionsWaitWithTheirSubnetManager) {
   desired[0].key = {"opensm_option", kLaunchOne.text() + "/qos"};
   desired[1].key = {"opensm_option", "qos"};
   desired[2].key = {"opensm_file", kLaunchTwo.text() + "/qos_policy_file"};
-  for (auto& one : desired) one.settings = {{"value", std::string("TRUE")}};
+  for (auto& resource : desired) resource.settings = {{"value", std::string("TRUE")}};
   hold_own_conf(desired, kLaunchOne.text(), "no port has this GUID now");
   EXPECT_EQ(desired[0].pending, "no port has this GUID now");
   EXPECT_TRUE(desired[0].settings.empty());

@@ -24,8 +24,8 @@ std::string own_conf_error(std::size_t managers, std::size_t options) {
       text += fmt::format("[[opensm.option]]\nkey = 'zz_option_{}'\nvalue = 1\n", option);
   }
   const auto report = core::validate(config::parse_texts({{"config.toml", text}}, "node1", grammar()));
-  for (const auto& one : report.diagnostics) {
-    if (one.severity == model::Severity::kError) return one.message;
+  for (const auto& diagnostic : report.diagnostics) {
+    if (diagnostic.severity == model::Severity::kError) return diagnostic.message;
   }
   return {};
 }
