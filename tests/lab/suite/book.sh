@@ -168,14 +168,16 @@ judge_disk() {	# NAME BLOCK-DEVICE: its data are those of the boot before
 	is "$1: data are read" "$(dd if="/dev/$2" bs=1M count=2 iflag=direct status=none | sha256sum)" "$(sha256sum <"/root/$1.data")"
 }
 judge_srp() {	# the simulated adapters have no queues for programs: srp_daemon reads its rules, opens the port, and ends
-	local port unit
+	local device rules=/etc/rdma/srp_daemon.conf
 	step 32; is "srp_daemon" "$(systemctl is-enabled srp_daemon) $(systemctl is-active srp_daemon)" "enabled active"
-	for unit in $(ibstat -l); do grep -q InfiniBand "/sys/class/infiniband/$unit/ports/1/link_layer" && { port=$unit:1; break; }; done
-	ok "it is started on $port" lab-wait 90 "journalctl -b -o cat -u srp_daemon_port@$port | grep -q Started"
-	has "it takes our rules" "$(timeout 60 srp_daemon -o -c -v -i "${port%:*}" -p 1 2>&1)" ": /etc/srp_daemon.conf"
-	{ cat /etc/srp_daemon.conf; echo "a ioc_guid=zz"; } >/tmp/srp_rules
-	hasnt "and no wrong one" "$(timeout 60 srp_daemon -o -c -v -f /tmp/srp_rules -i "${port%:*}" -p 1 2>&1)" ": /tmp/srp_rules"
-	has "they are ours" "$(cat /etc/srp_daemon.conf)" "a ioc_guid=00a0b80200402bef,queue_size=128"
+	for device in $(ibstat -l); do grep -q InfiniBand "/sys/class/infiniband/$device/ports/1/link_layer" && break; done
+	ok "it is started on $device:1" lab-wait 90 "journalctl -b -o cat -u srp_daemon_port@$device:1 | grep -q Started"
+	journalctl -b -o cat -u "srp_daemon_port@$device:1" | grep -q Started || systemctl list-units --all --no-legend 'sys-subsystem-rdma*' 'srp_daemon*'
+	has "its rules are ours" "$(systemctl cat srp_daemon_port@$device:1)" "$rules:/etc/srp_daemon.conf"
+	has "which say" "$(cat $rules)" "a ioc_guid=00a0b80200402bef,queue_size=128"
+	has "it takes our rules" "$(timeout 60 srp_daemon -o -c -v -f $rules -i "$device" -p 1 2>&1)" ": $rules"
+	{ cat $rules; echo "a ioc_guid=zz"; } >/tmp/srp_rules
+	hasnt "and no wrong one" "$(timeout 60 srp_daemon -o -c -v -f /tmp/srp_rules -i "$device" -p 1 2>&1)" ": /tmp/srp_rules"
 }
 judge_look() {	# `show` beside ibstat and ibv_devinfo
 	step 35
