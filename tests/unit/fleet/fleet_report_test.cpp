@@ -438,11 +438,10 @@ TEST(FleetReport, ARuleDoesNotCountInAnotherFabricWithTheSameLids) {
 }
 
 TEST(FleetReport, ARuleCountsOnlyForThePortsOfItsSubnetManager) {
-  const auto lines = [](const std::string& port, const std::string& status) {
+  const auto lines = [](const std::string& port, const std::string& status, const std::string& more = "") {
     HostAnswers answers({"a1", "a2"});
-    EXPECT_FALSE(
-        answers.add(0, {"x", fabric_answer(0, active_port({0x8002}),
-                                           rule_resource("0x8002", "store=0x8002 : ALL=full;", status))}));
+    const auto resources = rule_resource("0x8002", "store=0x8002 : ALL=full;", status) + more;
+    EXPECT_FALSE(answers.add(0, {"x", fabric_answer(0, active_port({0x8002}), resources)}));
     EXPECT_FALSE(answers.add(1, {"x", fabric_answer(1, port)}));
     std::string out;
     for (const auto& line : lines_of(answers)) out += line + '\n';
@@ -452,6 +451,11 @@ TEST(FleetReport, ARuleCountsOnlyForThePortsOfItsSubnetManager) {
   EXPECT_THAT(lines(active_port({}), "in_sync"), found);
   // A rule that is still to be written.
   EXPECT_THAT(lines(active_port({}), "pending"), Not(found));
+  // OpenSM reads another file.
+  for (const auto* id : {"partition_config_file", "00:02:c9:03:00:31:78:01/partition_config_file"}) {
+    const auto option = fmt::format(R"(, {{"kind": "opensm_option", "id": "{}", "status": "in_sync"}})", id);
+    EXPECT_THAT(lines(active_port({}), "in_sync", option), Not(found)) << id;
+  }
   for (const auto* other : {R"("state": "ACTIVE", "link_layer": "InfiniBand", "sm_lid": 9, "pkeys": [])",
                             R"("state": "INIT", "link_layer": "InfiniBand", "sm_lid": 1, "pkeys": [])",
                             R"("state": "ACTIVE", "link_layer": "Ethernet", "sm_lid": 1, "pkeys": [])",
