@@ -12,11 +12,27 @@ GrantedMembership::GrantedMembership(const HostAnswers& answers) : answers_(answ
     for (const auto& [partition, rule] : rules) partitions_.insert(partition);
   }
   if (partitions_.empty()) return;
+  struct Ports {
+    std::map<std::int64_t, std::set<std::uint64_t>> by_lid;  // GUIDs
+    std::set<std::uint64_t> managers;
+  };
+  std::map<std::int64_t, Ports> served;  // by the LID of the subnet manager
   for (const auto& [name, table] : answers.tables()) {
     for (const auto& port : table.ports) {
-      if (answers.partitions().contains(port.host)) managers_[port.lid].insert(port.host);
+      auto& ports = served[port.sm_lid];
+      ports.by_lid[port.lid].insert(port.guid);
+      if (port.lid != port.sm_lid || !answers.partitions().contains(port.host)) continue;
+      managers_[port.sm_lid].insert(port.host);
+      ports.managers.insert(port.guid);
     }
   }
+  // Separate fabrics use the same LIDs, the subnet managers' among them. Ports with one LID are in as many
+  // fabrics, and each of these has a subnet manager.
+  std::erase_if(managers_, [&](const auto& manager) {
+    const auto& ports = served.at(manager.first);
+    return std::any_of(ports.by_lid.begin(), ports.by_lid.end(),
+                       [&](const auto& port) { return port.second.size() > ports.managers.size(); });
+  });
 }
 
 std::optional<GrantedMembership::Bounds> GrantedMembership::of(const FabricPort& port,

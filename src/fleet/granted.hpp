@@ -29,13 +29,14 @@ class GrantedMembership {
   [[nodiscard]] const std::set<std::uint16_t>& partitions() const { return partitions_; }
 
   /// Nothing where no host of the answers has the LID of the port's subnet manager, or that host has no rule
-  /// for the partition: another program's rules are not known.
+  /// for the partition: another program's rules are not known. Nothing either where LIDs that occur twice
+  /// show more fabrics than subnet managers with rules.
   [[nodiscard]] std::optional<Bounds> of(const FabricPort& port, std::uint16_t partition) const;
 
  private:
   const HostAnswers& answers_;
   std::set<std::uint16_t> partitions_;
-  std::map<std::int64_t, std::set<HostId>> managers_;  ///< by the LIDs of their ports
+  std::map<std::int64_t, std::set<HostId>> managers_;  ///< by the LIDs of the ports that they manage from
 };
 
 }  // namespace rdmacfg::fleet

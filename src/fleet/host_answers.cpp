@@ -196,10 +196,7 @@ class AnswerReader {
     fact(Fact::kDevices, "", std::to_string(list_at(json_, "devices").size()));
     for (const auto& device : list_at(json_, "devices")) read_device(device);
     for (const auto& interface : list_at(json_, "interfaces")) read_interface(interface);
-    for (const auto& resource : list_at(json_, "resources")) {
-      if (text_at(resource, "kind") == "partition" && text_at(resource, "status") == "in_sync")
-        read_partition(resource);
-    }
+    read_partitions(list_at(json_, "resources"));
   }
 
  private:
@@ -257,6 +254,19 @@ class AnswerReader {
     if (!number || *number > 0xffff) return;
     auto& hosts = out_.waiting_[static_cast<std::uint16_t>(*number & 0x7fffU)];
     if (hosts.empty() || hosts.back() != host_) hosts.push_back(host_);
+  }
+
+  /// Rules in partitions.conf; none where an option has OpenSM read another file.
+  void read_partitions(const Json::array_t& resources) {
+    const bool elsewhere = std::any_of(resources.begin(), resources.end(), [](const Json& resource) {
+      return text_at(resource, "kind") == "opensm_option" &&
+             text_at(resource, "id").ends_with("partition_config_file");
+    });
+    if (elsewhere) return;
+    for (const auto& resource : resources) {
+      if (text_at(resource, "kind") == "partition" && text_at(resource, "status") == "in_sync")
+        read_partition(resource);
+    }
   }
 
   /// @param resource  with its rule in partitions.conf: "store=0x8002, ipoib : ALL=full;", where groups are

@@ -404,12 +404,44 @@ TEST(FleetReport, TheDefaultPartitionIsThatOfAllPorts) {
                   "by the rule of its subnet manager"));
 }
 
+/// The subnet manager of each fabric has LID 1; that of the first one is on a1, and only its rules are known.
+TEST(FleetReport, ARuleDoesNotCountInAnotherFabricWithTheSameLids) {
+  struct Port {
+    int lid, sm_lid;
+    std::vector<int> pkeys;
+  };
+  const auto lines = [](const std::vector<Port>& ports, std::size_t managers) {
+    HostAnswers answers({"a1", "a2", "a3", "a4"});
+    for (HostId host = 0; host < ports.size(); ++host) {
+      const auto& [lid, sm_lid, pkeys] = ports[host];
+      const auto resources =
+          host < managers ? rule_resource("0x8002", "store=0x8002 : ALL=full;", "in_sync") : std::string();
+      EXPECT_FALSE(answers.add(
+          host, {"x", head_of("show", "ok") + fmt::format(
+                                                  R"(, "devices": [{{"ports": [{{"device": "m", "port": 1,
+      "guid": "00:02:c9:03:00:31:78:{:02x}", "lid": {}, "sm_lid": {}, "state": "ACTIVE",
+      "link_layer": "InfiniBand", "pkeys": [{}]}}]}}], "resources": [{}]}})",
+                                                  host + 1, lid, sm_lid, table_of(pkeys), resources)}));
+    }
+    return lines_of(answers);
+  };
+  const std::vector<int> full{0x8002}, none;
+  EXPECT_THAT(lines({{1, 1, full}, {2, 1, full}, {3, 1, none}}, 1),
+              ElementsAre(by_rule("a3", "missing", "full")));
+  // a2 and a3 have one LID, so that one of them is in the other fabric.
+  EXPECT_THAT(lines({{1, 1, full}, {2, 1, full}, {2, 1, none}, {3, 1, none}}, 1), IsEmpty());
+  // Both fabrics have the same rule.
+  EXPECT_THAT(lines({{1, 1, full}, {1, 1, full}, {2, 1, full}, {2, 1, none}}, 2),
+              ElementsAre(by_rule("a4", "missing", "full")));
+  // The port with LID 5 is not that of a subnet manager: its own has LID 1.
+  EXPECT_THAT(lines({{5, 1, full}, {2, 5, none}}, 1), IsEmpty());
+}
+
 TEST(FleetReport, ARuleCountsOnlyForThePortsOfItsSubnetManager) {
-  const auto lines = [](const std::string& port, const std::string& status) {
+  const auto lines = [](const std::string& port, const std::string& status, const std::string& more = "") {
     HostAnswers answers({"a1", "a2"});
-    EXPECT_FALSE(
-        answers.add(0, {"x", fabric_answer(0, active_port({0x8002}),
-                                           rule_resource("0x8002", "store=0x8002 : ALL=full;", status))}));
+    const auto resources = rule_resource("0x8002", "store=0x8002 : ALL=full;", status) + more;
+    EXPECT_FALSE(answers.add(0, {"x", fabric_answer(0, active_port({0x8002}), resources)}));
     EXPECT_FALSE(answers.add(1, {"x", fabric_answer(1, port)}));
     std::string out;
     for (const auto& line : lines_of(answers)) out += line + '\n';
@@ -419,6 +451,11 @@ TEST(FleetReport, ARuleCountsOnlyForThePortsOfItsSubnetManager) {
   EXPECT_THAT(lines(active_port({}), "in_sync"), found);
   // A rule that is still to be written.
   EXPECT_THAT(lines(active_port({}), "pending"), Not(found));
+  // OpenSM reads another file.
+  for (const auto* id : {"partition_config_file", "00:02:c9:03:00:31:78:01/partition_config_file"}) {
+    const auto option = fmt::format(R"(, {{"kind": "opensm_option", "id": "{}", "status": "in_sync"}})", id);
+    EXPECT_THAT(lines(active_port({}), "in_sync", option), Not(found)) << id;
+  }
   for (const auto* other : {R"("state": "ACTIVE", "link_layer": "InfiniBand", "sm_lid": 9, "pkeys": [])",
                             R"("state": "INIT", "link_layer": "InfiniBand", "sm_lid": 1, "pkeys": [])",
                             R"("state": "ACTIVE", "link_layer": "Ethernet", "sm_lid": 1, "pkeys": [])",

@@ -229,12 +229,20 @@ class NvmeTargets {
   /// Another discovery controller of a known target.
   bool add_port(const std::string& address, const NvmeTarget& first, const NvmeTarget& target,
                 const Place& where) {
+    const auto port_of = [](const NvmeTarget& instruction) {
+      const auto written = part_of(instruction, "port");
+      return written.empty() ? std::optional(kNvmePort) : whole_number(written);
+    };
+    if (!port_of(target)) {
+      claims_.miss(where, fmt::format("port: {} is not a number", part_of(target, "port")));
+      return false;
+    }
     auto& entry = claims_.entry("nvme_connection", {{"address", address}}, where);
     auto& ports = ports_[address];
-    for (const auto* instruction : {&first, &target}) {
-      const auto written = part_of(*instruction, "port");
-      const auto port = written.empty() ? std::to_string(kNvmePort) : written;
-      if (std::find(ports.begin(), ports.end(), port) == ports.end()) ports.push_back(port);
+    for (const auto number : {port_of(first), port_of(target)}) {
+      if (!number) continue;  // said when the first was taken
+      auto port = std::to_string(*number);
+      if (std::find(ports.begin(), ports.end(), port) == ports.end()) ports.push_back(std::move(port));
     }
     entry.values["port"] = ports;
     return true;
