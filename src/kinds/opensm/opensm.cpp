@@ -147,13 +147,16 @@ class OpensmKind final : public Kind, public NeedsWatching {
       const auto port = port_of(resource.key, world);
       if (port && port->port->lid) ours.insert(*port->port->lid);
     }
+    std::map<Guid, std::string> held;  // with files of their own
     for (auto& resource : desired) {
       if (resource.key.kind != kOpensmKind) continue;
       const auto why = why_not(resource, now, ours, theirs, world);
       if (why.empty()) continue;
+      const auto guid = Guid::parse(resource.key.id);
+      if (rhel && guid && !resource.needs.empty()) held.emplace(*guid, why);
       postpone(resource, why);
-      if (rhel) hold_own_conf(desired, resource.key.id, why);
     }
+    if (!held.empty()) hold_own_confs(desired, held);
     if (defaults.damage) hold_dropped(desired, observed, path);
   }
 

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/text.hpp"
+#include "kinds/entry.hpp"
 #include "kinds/opensm/opensm_option.hpp"
 #include "kinds/opensm/opensm_own.hpp"
 
@@ -107,14 +108,12 @@ void give_own_confs(std::vector<Desired>& desired, const std::string& sysconfig,
   }
 }
 
-void hold_own_conf(std::vector<Desired>& desired, const std::string& id, const std::string& why) {
-  const auto guid = Guid::parse(id);
-  if (!guid) return;
+void hold_own_confs(std::vector<Desired>& desired, const std::map<Guid, std::string>& why) {
   for (auto& resource : desired) {
     if (resource.key.kind != "opensm_option" && resource.key.kind != "opensm_file") continue;
-    if (resource.pending || OpensmOwner::of(resource.key.id).port != *guid) continue;
-    resource.pending = why;
-    resource.settings.clear();
+    const auto port = OpensmOwner::of(resource.key.id).port;
+    const auto at = port && !resource.pending ? why.find(*port) : why.end();
+    if (at != why.end()) postpone(resource, at->second);
   }
 }
 

@@ -34,8 +34,8 @@ base::Result<LaunchFiles> observe_launch_files(system::Files& files, const std::
 void give_own_confs(std::vector<model::Desired>& desired, const std::string& sysconfig,
                     const LaunchFiles& theirs, model::Diagnostics& diagnostics);
 
-/// Has the options and files of a subnet manager wait as it does: opensm-launch would start it as soon as its
-/// file is there.
-void hold_own_conf(std::vector<model::Desired>& desired, const std::string& id, const std::string& why);
+/// Has the options and files of subnet managers wait as these do: opensm-launch would start them as soon as
+/// their files are there. `why`: by their ports, for people.
+void hold_own_confs(std::vector<model::Desired>& desired, const std::map<model::Guid, std::string>& why);
 
 }  // namespace rdmacfg::kinds

@@ -38,6 +38,8 @@ Result<bool> write_instance_conf(system::Files& files, const std::string& path, 
   for (const auto& [option, value] : options) lines.push_back(fmt::format("{} {}", option, value));
   const auto text = render_opensm_file(lines);
   if (*before == text) return false;
+  if (auto mine = refuse_others_file(*before, path, may_replace_opensm_file); !mine)
+    return base::fail(mine.error());
   if (auto done = files.write(path, text); !done) return base::fail(done.error());
   return true;
 }

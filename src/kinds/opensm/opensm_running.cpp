@@ -237,6 +237,8 @@ std::set<std::string> units_that_ran(std::span<const model::Change> changes) {
   return out;
 }
 
-Result<void> reread_partitions(system::Host& host) { return tell_opensm(host, {}, {.all = true}); }
+Result<void> reread_partitions(system::Host& host, const std::set<std::string>& ran) {
+  return tell_opensm(host, {}, {.all = true}, ran);
+}
 
 }  // namespace rdmacfg::kinds

@@ -41,8 +41,8 @@ std::set<model::Guid> infiniband_ports(const World& world);
 /// devtmpfs.
 bool lost_port(system::Files& files, const PortRef& port, std::int64_t pid);
 
-/// Has those that run read partitions.conf again.
-base::Result<void> reread_partitions(system::Host& host);
+/// Has those that run read partitions.conf again. `ran`: as for tell_opensm().
+base::Result<void> reread_partitions(system::Host& host, const std::set<std::string>& ran);
 
 /// Units of subnet managers that run on this host, whoever started them.
 base::Result<std::vector<std::string>> running_opensm(system::Host& host);

@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 
 #include "formats/opensm/opensm_conf.hpp"
 #include "formats/opensm/opensm_options.hpp"
@@ -40,9 +41,9 @@ struct Listed {
 using AllListed = std::map<std::uint16_t, Listed>;
 
 /// Tells the subnet managers of this host to read the file again.
-Result<void> tell(system::Host& host) {
+Result<void> tell(std::span<const Change> changes, system::Host& host) {
   if (host.offline) return {};
-  return reread_partitions(host);
+  return reread_partitions(host, units_that_ran(changes));
 }
 
 constexpr std::array kPartitionFiles{OwnedFile{.path = "/etc/opensm/partitions.conf",
@@ -189,6 +190,17 @@ class PartitionKind final : public Kind {
          {}});
   }
 
+  /// Elsewhere than on Debian OpenSM is restarted for the file, and may end.
+  Result<void> prepare(std::span<Change*> changes, World& world) const override {
+    if (world.offline() || observe_opensm_layout(world.host().files) == OpensmLayout::kDebian) return {};
+    const auto running = running_opensm(world.host());
+    if (!running) return base::fail(running.error());
+    for (auto* change : changes) {
+      for (const auto& unit : *running) change->carried.push_back(carried_unit(unit));
+    }
+    return {};
+  }
+
   Result<void> apply(std::span<const Change> changes, system::Host& host) const override {
     auto file = read(host.files);
     if (!file) return base::fail(file.error());
@@ -209,11 +221,11 @@ class PartitionKind final : public Kind {
     const auto content = render_partitions(partitions);
     // OpenSM takes an empty file for one without a default rule.
     auto done = content.empty() ? host.files.remove(path) : host.files.write(path, content);
-    return done ? tell(host) : done;
+    return done ? tell(changes, host) : done;
   }
 
-  Result<void> recover(std::span<const Change> /*changes*/, system::Host& host) const override {
-    return tell(host);
+  Result<void> recover(std::span<const Change> changes, system::Host& host) const override {
+    return tell(changes, host);
   }
 
  private:

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/text.hpp"
 #include "kinds/storage/nvme/nvme_connection.hpp"
 #include "kinds/storage/nvme/nvme_found.hpp"
 #include "kinds/units.hpp"

@@ -23,6 +23,11 @@ constexpr const char* kEndingHost = R"({
   "units": { "iwpmd.service": {}, "opensm.service": { "reloads": false },
              "opensm@.service": { "installable": false, "reloads": false } },
   "files": { "/etc/default/opensm": "PORTS=NONE\n" } })";
+constexpr const char* kEndingHostOfRhel = R"({
+  "devices": [{ "name": "mlx4_0", "pci": "0000:10:00.0",
+    "ports": [{ "guid": "00:02:c9:03:00:31:78:f2", "state": "INIT", "interface": { "name": "ib0" } }] }],
+  "units": { "opensm.service": { "reloads": false } },
+  "files": { "/etc/sysconfig/opensm": "", "/etc/rdma/opensm.conf": "" } })";
 constexpr const char* kEndingUnit = "opensm@0x0002c903003178f2.service";
 const std::string kEndingManager = "version = 1\n[[opensm]]\nguid = '00:02:c9:03:00:31:78:f2'\n";
 const std::string kEndingService = "version = 1\n[[service]]\nname = 'iwpmd'\nrunning = true\n";
@@ -93,6 +98,22 @@ TEST_F(EndingUnits, SoDoesOneThatOthersStarted) {
   unit(kEndingUnit).ends = [this] { return kernel_->files.content.contains("/etc/opensm/opensm.conf"); };
   const auto report = apply("version = 1\n" + kRefusedOption);
   EXPECT_EQ(report.exit, model::Exit::kUndone);
+  EXPECT_EQ(dump(), before);
+}
+
+/// RHEL's service is restarted for partitions.
+TEST_F(EndingUnits, OneThatEndsAtANewPartitionRunsAgainWithoutThePartition) {
+  kernel_ = fakes::FakeKernel::parse(kEndingHostOfRhel);
+  ASSERT_EQ(apply(kEndingManager).exit, model::Exit::kOk);
+  const auto before = dump();
+  unit("opensm.service").ends = [this] {
+    return kernel_->files.content.contains("/etc/rdma/partitions.conf");
+  };
+  const auto report = apply(kEndingManager + "[[partition]]\npkey = 2\n");
+  EXPECT_EQ(report.exit, model::Exit::kUndone);
+  ASSERT_TRUE(report.error);
+  EXPECT_THAT(report.error->message, HasSubstr("it was restarted, and ended"));
+  EXPECT_TRUE(unit("opensm.service").running);
   EXPECT_EQ(dump(), before);
 }
 

@@ -95,16 +95,20 @@ TEST(OpensmLaunch, AnEntryWithOptionsIsStartedByItsFile) {
   EXPECT_FALSE(desired[0].settings.contains("own_conf"));
 }
 
-TEST(OpensmLaunch, OptionsWaitWithTheirSubnetManager) {
-  std::vector<model::Desired> desired(3);
+TEST(OpensmLaunch, OptionsWaitWithTheirSubnetManagers) {
+  constexpr model::Guid kRuns{0x0002c903003178f6};
+  std::vector<model::Desired> desired(5);
   desired[0].key = {"opensm_option", kLaunchOne.text() + "/qos"};
-  desired[1].key = {"opensm_option", "qos"};
-  desired[2].key = {"opensm_file", kLaunchTwo.text() + "/qos_policy_file"};
+  desired[1].key = {"opensm_file", kLaunchTwo.text() + "/qos_policy_file"};
+  desired[2].key = {"opensm_option", "qos"};
+  desired[3].key = {"opensm_option", kRuns.text() + "/qos"};
+  desired[4].key = {"opensm", kLaunchOne.text()};
   for (auto& resource : desired) resource.settings = {{"value", std::string("TRUE")}};
-  hold_own_conf(desired, kLaunchOne.text(), "no port has this GUID now");
+  hold_own_confs(desired, {{kLaunchOne, "no port has this GUID now"}, {kLaunchTwo, "another is master"}});
   EXPECT_EQ(desired[0].pending, "no port has this GUID now");
-  EXPECT_TRUE(desired[0].settings.empty());
-  for (const std::size_t other : {1U, 2U}) {
+  EXPECT_EQ(desired[1].pending, "another is master");
+  for (const std::size_t held : {0U, 1U}) EXPECT_TRUE(desired[held].settings.empty()) << held;
+  for (const std::size_t other : {2U, 3U, 4U}) {
     EXPECT_FALSE(desired[other].pending) << other;
     EXPECT_FALSE(desired[other].settings.empty()) << other;
   }

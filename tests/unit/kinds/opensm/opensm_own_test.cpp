@@ -121,6 +121,10 @@ TEST_F(OwnConfs, OnRhelTheFileNamesItsPortAndNoDropInIsWritten) {
   EXPECT_TRUE(seen().empty());
   EXPECT_FALSE(write_there({}));
   EXPECT_TRUE(files_.content.contains(path)) << "of others";
+  const auto refused = write_own_conf(files_, "/etc/rdma", kOpensmOwnPort, {{"qos", "TRUE"}});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, base::Code::kRefused) << "it came since the host was observed";
+  EXPECT_EQ(files_.content.at(path), "guid 0x0002c903003178f2\n");
 }
 
 }  // namespace
