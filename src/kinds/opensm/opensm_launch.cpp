@@ -38,6 +38,23 @@ std::map<Guid, Desired*> entries_by_port(std::vector<Desired>& desired) {
   return out;
 }
 
+/// A port in GUIDS ends the subnet managers that others' files start beside ours.
+void keep_launch_files(const std::map<Guid, Desired*>& entries, const LaunchFiles& theirs,
+                       Diagnostics& diagnostics) {
+  if (theirs.empty()) return;
+  for (const auto& [guid, entry] : entries) {
+    if (theirs.contains(guid)) continue;
+    diagnostics.push_back(
+        {Severity::kError,
+         entry->where,
+         fmt::format("[[opensm]]: without options of its own this entry would be named in GUIDS of {}, and "
+                     "opensm.service would ignore {}, which starts another subnet manager",
+                     kOpensmSysconfigFile, theirs.begin()->second.path),
+         "keep an [[opensm.option]] in the entry, or remove that file",
+         {}});
+  }
+}
+
 }  // namespace
 
 Result<LaunchFiles> observe_launch_files(system::Files& files, const std::string& sysconfig) {
@@ -82,7 +99,12 @@ void give_own_confs(std::vector<Desired>& desired, const std::string& sysconfig,
          "remove that file, whose options this entry replaces",
          {}});
   }
-  if (first == nullptr) return;
+  if (first == nullptr) {
+    const bool by_files =
+        takes_files(sysconfig, OpensmLayout::kRhel) && parse_opensm_defaults(sysconfig).in_files;
+    if (by_files) keep_launch_files(entries, theirs, diagnostics);
+    return;
+  }
   for (const auto& [guid, entry] : entries) {
     if (!entry->needs.empty() || theirs.contains(guid)) continue;
     auto& d = diagnostics.emplace_back(model::Diagnostic{

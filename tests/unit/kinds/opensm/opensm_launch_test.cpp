@@ -85,6 +85,27 @@ TEST(OpensmLaunch, FilesOfOthersMayStandBesideButNotOnThePort) {
   EXPECT_THAT(launch_errors({launch_entry(kLaunchTwo, true)}, "", left), IsEmpty()) << "it is written over";
 }
 
+/// With a port in GUIDS opensm-launch starts no files.
+TEST(OpensmLaunch, OptionsAreKeptWhileFilesOfOthersStandBeside) {
+  OpensmDefaults defaults;
+  defaults.ports[kLaunchOne] = std::nullopt;
+  defaults.in_files = true;
+  const auto sysconfig = render_opensm_defaults(defaults, OpensmLayout::kRhel);
+  const LaunchFiles theirs{{kLaunchTwo, {"/etc/rdma/opensm.conf.2", std::nullopt}}};
+  EXPECT_THAT(
+      launch_errors({launch_entry(kLaunchOne, false)}, sysconfig, theirs),
+      ElementsAre("[[opensm]]: without options of its own this entry would be named in GUIDS of "
+                  "/etc/sysconfig/opensm, and opensm.service would ignore /etc/rdma/opensm.conf.2, which "
+                  "starts another subnet manager"));
+  EXPECT_THAT(launch_errors({launch_entry(kLaunchOne, false)}, sysconfig, {}), IsEmpty());
+  EXPECT_THAT(launch_errors({launch_entry(kLaunchOne, true)}, sysconfig, theirs), IsEmpty());
+  EXPECT_THAT(launch_errors({launch_entry(kLaunchTwo, false)}, sysconfig, theirs), IsEmpty())
+      << "started by that file";
+  EXPECT_THAT(launch_errors({launch_entry(kLaunchOne, false)}, "GUIDS=\"0x0002c903003178f2\"\n", theirs),
+              IsEmpty())
+      << "the file is ignored already";
+}
+
 TEST(OpensmLaunch, AnEntryWithOptionsIsStartedByItsFile) {
   std::vector<model::Desired> desired{launch_entry(kLaunchOne, true)};
   model::Diagnostics diagnostics;
