@@ -169,7 +169,8 @@ TEST(Limits, EachIsTriedByATest) {
     for (const auto& row : source.rows) {
       if (kNotTried.contains(row.name)) continue;
       const auto at = kCalled.find(row.name);
-      EXPECT_THAT(tests, HasSubstr(at == kCalled.end() ? row.name : at->second))
+      // Not HasSubstr(), which prints all tests.
+      EXPECT_NE(tests.find(at == kCalled.end() ? row.name : at->second), std::string::npos)
           << row.name << ": a test at the limit, and one beyond it, are missing";
     }
   }
