@@ -20,6 +20,7 @@
 #include "kinds/host/package_table.hpp"
 #include "kinds/opensm/opensm_option_parse.hpp"
 #include "kinds/opensm/opensm_own.hpp"
+#include "kinds/opensm/opensm_paths.hpp"
 #include "kinds/opensm/opensm_running.hpp"
 
 namespace rdmacfg::kinds {
@@ -107,6 +108,7 @@ class OpensmOptionKind final : public Kind, public PutBackByOthers {
     const auto folder = observe_opensm_folder(files);
     if (folder && *folder) {
       complete_paths(desired, **folder);
+      if (!world.offline()) check_written_paths(desired, files, diagnostics);
       const auto path = opensm_options_path(**folder);
       const auto options = read_options(files, path);
       if (!options) return;  // observe() has failed for it
