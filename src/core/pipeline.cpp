@@ -130,6 +130,7 @@ struct Pass {
   State on_disk = {};              ///< what state.json says
   State now = {};                  ///< what is remembered after it
   bool needs_second_pass = false;  ///< see detail::RunOutcome
+  bool incomplete = false;         ///< see detail::RunStart
   bool settled = false;
   bool reverted = false;
 };
@@ -181,6 +182,11 @@ Result<PlannedRun> plan_run(const config::Document& document, Observation& obser
   out.report.notes.insert(out.report.notes.begin(), start.notes.begin(), start.notes.end());
   out.report.damage = start.damage;
   return out;
+}
+
+/// An interrupted run took down something that no plan covers, and nothing has brought it back.
+Exit exit_after(const RunStart& start, Exit exit) {
+  return start.incomplete && exit == Exit::kOk ? Exit::kPartly : exit;
 }
 
 /// Ends a run that has nothing to change.
@@ -245,6 +251,7 @@ Pass run_once(const config::Document& document, system::Host& host, const Option
   if (report.plan.empty()) {
     forget(*observation, start->state);
     report.exit = !aside.empty() ? Exit::kUndone : any_waiting(report, options) ? Exit::kPartly : Exit::kOk;
+    report.exit = exit_after(*start, report.exit);
     return finish_unchanged(host, options, *start, start->recovered || earlier != nullptr, std::move(report));
   }
   if (!is_agreed(document, host, options, report)) return {std::move(report)};
@@ -253,6 +260,8 @@ Pass run_once(const config::Document& document, system::Host& host, const Option
       detail::run_plan({document, host, options, *observation, start->on_disk, std::move(aside), earlier},
                        start->state, std::move(report));
   out.report = std::move(done.report);
+  out.report.exit = exit_after(*start, out.report.exit);
+  out.incomplete = start->incomplete;
   out.now = std::move(start->state);
   out.needs_second_pass = done.needs_second_pass && earlier == nullptr;
   out.settled = done.settled;
@@ -352,6 +361,7 @@ Report apply(const config::Document& document, system::Host& host, const Options
   if (second.reverted || (!succeeded && !options.independent))
     detail::undo_earlier(document, host, options, earlier, report);
   join(report, std::move(first.report));
+  if (first.incomplete && report.exit == Exit::kOk) report.exit = Exit::kPartly;
   return std::move(report);
 }
 

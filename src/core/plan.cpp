@@ -113,4 +113,9 @@ std::optional<std::string> lost_parent_object(const Change& change, const kinds:
                                                : "its device was removed and came back meanwhile";
 }
 
+std::string why_gone(const Change& change) {
+  return change.parent_object.empty() ? "what it is set on was removed meanwhile"
+                                      : "its device was removed meanwhile";
+}
+
 }  // namespace rdmacfg::core

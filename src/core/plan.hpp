@@ -31,4 +31,8 @@ std::string too_long(const model::Plan& plan);
 /// removed meanwhile"), also when another one has taken its place.
 std::optional<std::string> lost_parent_object(const model::Change& change, const kinds::World& world);
 
+/// Why a change cannot hold whose settings are all gone while its kernel object is as it was planned on: "its
+/// device was removed meanwhile". Mounts, connections and files depend on no device.
+std::string why_gone(const model::Change& change);
+
 }  // namespace rdmacfg::core

@@ -80,8 +80,8 @@ Result<StoredRecords> load_records(system::Host& host, const Options& options) {
 
 /// Finishes what an interrupted run began: interfaces that it had made are known as ours, and what it had
 /// taken down is put back. The new plan then goes on from there (recovery rolls forward).
-Result<void> recover(system::Host& host, const Journal& journal, State& state, const Options& options,
-                     std::vector<std::string>& notes) {
+Result<void> recover(system::Host& host, const Journal& journal, const Options& options, RunStart& out) {
+  auto& notes = out.notes;
   kinds::clear_temporaries(host.files);
   // Killed after its commit: all but the journal is as it is to be.
   if (journal.transaction != 0 && journal.transaction <= options.bracket.committed) return {};
@@ -92,11 +92,12 @@ Result<void> recover(system::Host& host, const Journal& journal, State& state, c
   // The journal must not keep every later apply from running: settings that cannot be put back are reported.
   for (const auto& what : put_back(journal.plan, host)) {
     notes.push_back("some settings that an interrupted apply took down could not be restored: " + what);
+    out.incomplete = true;
   }
-  auto observation = observe_host(host, keys_of(state, journal.plan));
+  auto observation = observe_host(host, keys_of(out.state, journal.plan));
   if (!observation) return base::fail(observation.error());
-  remember(journal.plan, *observation, state);
-  claim_put_back(journal.plan, *observation, state);
+  remember(journal.plan, *observation, out.state);
+  claim_put_back(journal.plan, *observation, out.state);
   return {};
 }
 
@@ -112,7 +113,7 @@ Result<RunStart> start_run(system::Host& host, const Options& options, const Ear
                .notes = std::move(records->damage)};
   out.damage.insert(out.notes.begin(), out.notes.end());
   if (records->journal) {
-    auto done = recover(host, *records->journal, out.state, options, out.notes);
+    auto done = recover(host, *records->journal, options, out);
     if (!done) return base::fail(done.error().in("finishing an interrupted apply"));
   }
   return out;

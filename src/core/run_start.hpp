@@ -20,6 +20,7 @@ struct RunStart {
   State state;                       ///< what is remembered
   State on_disk;                     ///< what state.json says
   bool recovered = false;            ///< after an interrupted run
+  bool incomplete = false;           ///< something that it took down could not be put back: a note says what
   std::vector<std::string> notes{};  ///< for the report
   std::set<std::string> damage{};    ///< those that tell of damaged records
 };

@@ -106,7 +106,7 @@ class ChangeVerifier {
       return change.before.contains(field) && !observed.settings.contains(field);
     });
     if (lost || gone) {
-      result_.postponed[change.key] = lost.value_or(std::string(kDeviceRemoved));
+      result_.postponed[change.key] = lost ? *lost : why_gone(change);
       return;
     }
     const auto verdict = judge(change, observed, differing);

@@ -45,7 +45,7 @@ Result<ServicePort> Codec<ServicePort>::parse(const Value& written) {
 Value Codec<ServicePort>::value(const ServicePort& parsed) { return parsed.number; }
 
 Result<ServicePorts> Codec<ServicePorts>::parse(const Value& written) {
-  constexpr std::size_t kMost = 16;
+  constexpr auto kMost = ServicePorts::kMost;
   ServicePorts out;
   const auto* list = std::get_if<std::vector<std::string>>(&written);
   if (list == nullptr) {

@@ -3,6 +3,7 @@
 // systemd.mount(5), srp_daemon(8), iscsiadm(8).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -25,6 +26,7 @@ RDMACFG_CODEC(ServicePort, "port from 1024 to 65535", R"({"type":"integer","mini
 
 /// Several of them, each once, in the order written.
 struct ServicePorts {
+  static constexpr std::size_t kMost = 16;
   std::vector<std::int64_t> numbers;
   auto operator<=>(const ServicePorts&) const = default;
 };

@@ -257,6 +257,20 @@ std::optional<WrongValue> wrong_sl2vl(std::string_view value) {
                     "one for each SL"};
 }
 
+/// Of options that name where OpenSM writes as root; systemd starts it in /. "(null)" is its word for no
+/// value.
+std::optional<WrongValue> wrong_written_path(std::string_view name, std::string_view value) {
+  const bool log = name == "log_file";
+  if ((!log && name != "dump_files_dir") || value == "(null)") return std::nullopt;
+  if (log && (value == "-" || value == "stdout" || value == "stderr")) return std::nullopt;
+  if (!value.starts_with('/'))
+    return WrongValue{fmt::format("\"{}\" is not a path that begins with /", value),
+                      log ? "a path such as /var/log/opensm.log" : "a folder such as /var/log"};
+  if (log && value.ends_with('/'))
+    return WrongValue{fmt::format("{} is a folder", value), "a path such as /var/log/opensm.log"};
+  return std::nullopt;
+}
+
 /// Of texts with a form of their own.
 std::optional<WrongValue> wrong_text(std::string_view name, std::string_view value) {
   for (const auto& [option, words] : kOpensmWordOptions) {
@@ -265,6 +279,7 @@ std::optional<WrongValue> wrong_text(std::string_view name, std::string_view val
         fmt::format("OpenSM does not know {}", value),
         fmt::format("one of {}", base::join(std::vector<std::string>(words.begin(), words.end()), ", "))};
   }
+  if (auto path = wrong_written_path(name, value)) return path;
   if (!name.starts_with("qos_") || value == "(null)") return std::nullopt;
   if (name.ends_with("_vlarb_high") || name.ends_with("_vlarb_low")) return wrong_vlarb(value);
   if (name.ends_with("_sl2vl")) return wrong_sl2vl(value);

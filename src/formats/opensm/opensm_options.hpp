@@ -29,8 +29,8 @@ struct WrongValue {
   std::string what;  ///< "OpenSM takes yes for FALSE"
   std::string hint;
 };
-/// Of an option that is a number, TRUE or FALSE, one of a few words, or a list of VLs: why OpenSM would not
-/// take the value as it is meant (osm_subn_verify_config()).
+/// Of an option that is a number, TRUE or FALSE, one of a few words, a list of VLs, or a path to write to:
+/// why OpenSM would not take the value as it is meant (osm_subn_verify_config(), osm_log_init_v2()).
 std::optional<WrongValue> wrong_opensm_value(std::string_view name, std::string_view value);
 
 /// An engine in the value of routing_engine that OpenSM 3.3 does not have. It leaves such an engine out, and

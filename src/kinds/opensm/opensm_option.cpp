@@ -20,6 +20,7 @@
 #include "kinds/host/package_table.hpp"
 #include "kinds/opensm/opensm_option_parse.hpp"
 #include "kinds/opensm/opensm_own.hpp"
+#include "kinds/opensm/opensm_paths.hpp"
 #include "kinds/opensm/opensm_running.hpp"
 
 namespace rdmacfg::kinds {
@@ -107,6 +108,7 @@ class OpensmOptionKind final : public Kind, public PutBackByOthers {
     const auto folder = observe_opensm_folder(files);
     if (folder && *folder) {
       complete_paths(desired, **folder);
+      if (!world.offline()) check_written_paths(desired, files, diagnostics);
       const auto path = opensm_options_path(**folder);
       const auto options = read_options(files, path);
       if (!options) return;  // observe() has failed for it
@@ -142,6 +144,49 @@ class OpensmOptionKind final : public Kind, public PutBackByOthers {
   }
 
   Result<void> apply(std::span<const Change> changes, system::Host& host) const override {
+    const auto restart = write_options(changes, host);
+    if (!restart) return base::fail(restart.error());
+    return host.offline ? Result<void>{} : tell_opensm(host, *restart, {}, units_that_ran(changes));
+  }
+
+  /// A run that ended between the file and the restart leaves that to be done. OpenSM ends at options that it
+  /// refuses: then it runs again with those of before, and the plan that follows fails with them, as any
+  /// does.
+  Result<void> recover(std::span<const Change> changes, system::Host& host) const override {
+    if (host.offline) return {};
+    OpensmReaders restart;
+    for (const auto& change : changes) {
+      const auto port = OpensmOwner::of(change.key.id).port;
+      if (port) restart.own.insert(*port);
+      restart.common = restart.common || !port;
+    }
+    const auto ran = units_that_ran(changes);
+    auto done = tell_opensm(host, restart, {}, ran);
+    if (done) return done;
+    std::vector<Change> back(changes.begin(), changes.end());
+    for (auto& change : back) std::swap(change.before, change.after);
+    if (const auto written = write_options(back, host); !written) return base::fail(written.error());
+    return tell_opensm(host, restart, {}, ran);
+  }
+
+  /// A subnet manager that the plan stops or changes is so before its own options go: it would be restarted
+  /// for them.
+  [[nodiscard]] std::vector<model::Key> put_back_by(const model::Key& key) const override {
+    const auto port = OpensmOwner::of(key.id).port;
+    if (!port) return {};
+    return {{"opensm", port->text()}};
+  }
+
+ private:
+  static OpensmReaders readers_of(std::optional<model::Guid> port) {
+    OpensmReaders out;
+    out.common = !port;
+    if (port) out.own.insert(*port);
+    return out;
+  }
+
+  /// @return whom that concerns
+  static Result<OpensmReaders> write_options(std::span<const Change> changes, system::Host& host) {
     const auto found = observe_opensm_folder(host.files);
     if (!found) return base::fail(found.error());
     const auto folder = found->value_or("/etc/opensm");
@@ -170,35 +215,7 @@ class OpensmOptionKind final : public Kind, public PutBackByOthers {
       if (!done) return base::fail(done.error());
       if (*done) restart.own.insert(port);
     }
-    return host.offline ? Result<void>{} : tell_opensm(host, restart, {}, units_that_ran(changes));
-  }
-
-  /// A run that ended between the file and the restart leaves that to be done.
-  Result<void> recover(std::span<const Change> changes, system::Host& host) const override {
-    if (host.offline) return {};
-    OpensmReaders restart;
-    for (const auto& change : changes) {
-      const auto port = OpensmOwner::of(change.key.id).port;
-      if (port) restart.own.insert(*port);
-      restart.common = restart.common || !port;
-    }
-    return tell_opensm(host, restart, {}, units_that_ran(changes));
-  }
-
-  /// A subnet manager that the plan stops or changes is so before its own options go: it would be restarted
-  /// for them.
-  [[nodiscard]] std::vector<model::Key> put_back_by(const model::Key& key) const override {
-    const auto port = OpensmOwner::of(key.id).port;
-    if (!port) return {};
-    return {{"opensm", port->text()}};
-  }
-
- private:
-  static OpensmReaders readers_of(std::optional<model::Guid> port) {
-    OpensmReaders out;
-    out.common = !port;
-    if (port) out.own.insert(*port);
-    return out;
+    return restart;
   }
 
   static void complete_paths(std::vector<Desired>& desired, const std::string& folder) {

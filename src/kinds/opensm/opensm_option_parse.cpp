@@ -40,6 +40,7 @@ constexpr std::array<std::array<std::string_view, 2>, 3> kElsewhere{{
 template <class Wrong>
 void check_option_value(const std::string& key, const std::string& value, const model::Location& where,
                         const Wrong& wrong) {
+  if (value.empty()) return;  // reported already, by the grammar
   if (value.find_first_of("\n\r#") != std::string::npos) {
     wrong(where, "value: a line of opensm.conf cannot hold it", "no line break and no #");
   } else if (key.size() + value.size() > kLineMost) {

@@ -79,6 +79,47 @@ is "ibv_devinfo: GID 0" "$(port '.gids[0].gid')" "$(info 'GID\[ *0\]' | cut -d, 
 for limit in max_qp max_qp_wr max_sge max_cq max_cqe max_mr max_pd max_qp_rd_atom max_srq max_ah max_mcast_grp max_pkeys; do
 	is "ibv_devinfo: $limit" "$(value ".limits.$limit")" "$(info $limit)"
 done
+# ibv_devices and ibstatus. ibdev2netdev and show_gids come with MLNX_OFED: the files that they read, and `rdma link`
+is "ibv_devices: all of them with their node GUID" "$(jq -r '.devices[] | "\(.name) \(.node_guid | gsub(":"; ""))"' <<<"$show" | sort)" \
+	"$(ibv_devices | awk 'NR > 2 { print $1, $2 }' | sort)"
+status_of() { ibstatus "$dev:$number" | sed -n "s/^[[:space:]]*$1:[[:space:]]*//p"; }
+netdevs_by_pci() {
+	local at
+	for at in "/sys/class/infiniband/$dev/device/net"/*; do
+		[ "$(cat "$at/dev_port" 2>/dev/null)" != $((number - 1)) ] || basename "$at"
+	done
+}
+gids_in_sysfs() {	# INDEX GID TYPE NETDEV of each place that is in use
+	local at=/sys/class/infiniband/$dev/ports/$number index gid type netdev
+	for index in $(ls "$at/gids" | sort -n); do
+		gid='' type='' netdev=''
+		{ read -r gid <"$at/gids/$index"; } 2>/dev/null
+		[ -n "${gid//[0:]/}" ] || continue
+		{ read -r type <"$at/gid_attrs/types/$index"; read -r netdev <"$at/gid_attrs/ndevs/$index"; } 2>/dev/null
+		echo "$index $gid $type $netdev"
+	done
+}
+show=$(ctl show --json)
+for dev in $(jq -r '.devices[].name' <<<"$show"); do
+	for number in $(value '.ports[].port'); do
+		is "ibstatus $dev/$number: default GID" "$(port '[.gids[] | select(.index == 0) | .gid][0] // "0000:0000:0000:0000:0000:0000:0000:0000"')" \
+			"$(status_of 'default gid')"
+		is "ibstatus $dev/$number: base LID" "$(printf '0x%x' "$(port .lid)")" "$(status_of 'base lid')"
+		is "ibstatus $dev/$number: SM LID" "$(printf '0x%x' "$(port .sm_lid)")" "$(status_of 'sm lid')"
+		is "ibstatus $dev/$number: state" "$(port .state)" "$(status_of state | sed 's/^[0-9]*: *//')"
+		is "ibstatus $dev/$number: physical state" "$(port .physical_state)" "$(status_of 'phys state' | sed 's/^[0-9]*: *//')"
+		is "ibstatus $dev/$number: rate" "$(port .rate)" "$(status_of rate)"
+		is "ibstatus $dev/$number: link layer" "$(port .link_layer)" "$(status_of link_layer)"
+		is "show_gids $dev/$number" "$(port '.gids[] | "\(.index) \(.gid) \(.type) \(.netdev // "")"')" "$(gids_in_sysfs)"
+		if [ "$(port .link_layer)" = Ethernet ]; then
+			is "ibdev2netdev $dev/$number, by rdma link" "$(port '.netdevs[0]')" "$(rdma -j link show "$dev/$number" | jq -r '.[0].netdev')"
+		else
+			is "ibdev2netdev $dev/$number" "$(port '.netdevs | sort | join(" ")')" "$(netdevs_by_pci | xargs)"
+		fi
+	done
+done
+ok "a port of InfiniBand has an interface" jq -e --arg p "$P" '[.devices[].ports[] | select(.link_layer == "InfiniBand") | .netdevs[]] | index($p) != null' <<<"$show"
+ok "and one of Ethernet has GIDs" jq -e '[.devices[].ports[] | select(.link_layer == "Ethernet") | .gids[]] | length > 0' <<<"$show"
 has "show lists GIDs" "$(ctl show)" "GID TABLES"
 has "show NAME lists limits" "$(ctl show "$DEV")" "queue pairs"
 

@@ -64,6 +64,14 @@ TEST(Plan, BatchesAreOfOneKindAndOperationAndNeedNoneOfThemselves) {
   EXPECT_EQ(sizes, (std::vector<std::size_t>{1, 1, 2, 1}));
 }
 
+TEST(Plan, WhatIsGoneIsADeviceOnlyWhereTheChangeDependsOnOne) {
+  auto update = change({"pkey", "x"}, Operation::kUpdate);
+  update.parent_object = "boot/7";
+  EXPECT_EQ(why_gone(update), "its device was removed meanwhile");
+  EXPECT_EQ(why_gone(change({"nfs_mount", "/scratch"}, Operation::kUpdate)),
+            "what it is set on was removed meanwhile");
+}
+
 TEST(Plan, AnEmptyOneHasNoBatches) { EXPECT_TRUE(batches(order({})).empty()); }
 
 }  // namespace

@@ -83,6 +83,21 @@ TEST(OpensmOptions, VirtualLanesHaveTheirForm) {
   EXPECT_FALSE(is_taken("qos_ca_max_vls", "16"));
 }
 
+/// osm_log_init_v2() and osm_dump.c: systemd starts OpenSM in /, where a relative path would lead.
+TEST(OpensmOptions, PlacesToWriteToAreWholePaths) {
+  for (const auto* value :
+       {"/var/log/opensm.log", "\"/var/log/opensm.log\"", "-", "stdout", "stderr", "(null)"})
+    EXPECT_TRUE(is_taken("log_file", value)) << value;
+  for (const auto* value :
+       {"opensm.log", "./opensm.log", "var/log/opensm.log", "~/opensm.log", "''", "/var/log/"})
+    EXPECT_FALSE(is_taken("log_file", value)) << value;
+  for (const auto* value : {"/var/log", "/var/log/", "(null)"})
+    EXPECT_TRUE(is_taken("dump_files_dir", value)) << value;
+  for (const auto* value : {"dumps", "-", "stdout"}) EXPECT_FALSE(is_taken("dump_files_dir", value)) << value;
+  EXPECT_EQ(wrong_opensm_value("log_file", "opensm.log")->what,
+            "\"opensm.log\" is not a path that begins with /");
+}
+
 TEST(OpensmOptions, WordsAreThoseOfOpensm) {
   for (const auto* value : {"both", "in", "out", "off"})
     EXPECT_TRUE(is_taken("part_enforce", value)) << value;

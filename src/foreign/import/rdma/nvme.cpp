@@ -15,6 +15,7 @@
 #include "foreign/import/formats.hpp"
 #include "foreign/syntax/yaml.hpp"
 #include "model/inet_types.hpp"
+#include "model/storage_types.hpp"
 
 namespace rdmacfg::foreign {
 
@@ -192,6 +193,10 @@ class NvmeTargets {
       claims_.miss(where, address.error().message);
       return false;
     }
+    if (auto why = why_no_port(part_of(target, "port")); !why.empty()) {
+      claims_.miss(where, std::move(why));
+      return false;
+    }
     if (const auto [at, fresh] = seen_.try_emplace(address->text(), where, target); !fresh) {
       const bool same = at->second.second == target;
       const auto text =
@@ -221,6 +226,15 @@ class NvmeTargets {
     return true;
   }
 
+  /// Why the document cannot have this port; without it the entry would mean 4420.
+  static std::string why_no_port(const std::string& written) {
+    if (written.empty()) return {};
+    const auto number = whole_number(written);
+    if (!number) return fmt::format("port: {} is not a number", written);
+    const auto port = model::Codec<model::ServicePort>::parse(model::Value{*number});
+    return port ? std::string() : "port: " + port.error().message;
+  }
+
   static NvmeTarget without_port(NvmeTarget target) {
     target.erase("port");
     return target;
@@ -231,20 +245,19 @@ class NvmeTargets {
                 const Place& where) {
     const auto port_of = [](const NvmeTarget& instruction) {
       const auto written = part_of(instruction, "port");
-      return written.empty() ? std::optional(kNvmePort) : whole_number(written);
+      return written.empty() ? std::to_string(kNvmePort) : std::to_string(*whole_number(written));
     };
-    if (!port_of(target)) {
-      claims_.miss(where, fmt::format("port: {} is not a number", part_of(target, "port")));
-      return false;
-    }
-    auto& entry = claims_.entry("nvme_connection", {{"address", address}}, where);
     auto& ports = ports_[address];
-    for (const auto number : {port_of(first), port_of(target)}) {
-      if (!number) continue;  // said when the first was taken
-      auto port = std::to_string(*number);
-      if (std::find(ports.begin(), ports.end(), port) == ports.end()) ports.push_back(std::move(port));
+    if (ports.empty()) ports.push_back(port_of(first));
+    if (auto port = port_of(target); std::find(ports.begin(), ports.end(), port) == ports.end()) {
+      if (ports.size() == model::ServicePorts::kMost) {
+        claims_.miss(where, fmt::format("{}: port {}: the document has at most {} ports for one address",
+                                        address, port, model::ServicePorts::kMost));
+        return false;
+      }
+      ports.push_back(std::move(port));
     }
-    entry.values["port"] = ports;
+    claims_.entry("nvme_connection", {{"address", address}}, where).values["port"] = ports;
     return true;
   }
 

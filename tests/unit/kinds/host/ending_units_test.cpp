@@ -2,6 +2,7 @@
 // Services whose process ends right after systemd has started it.
 #include <gmock/gmock.h>
 
+#include <cstddef>
 #include <memory>
 #include <string>
 
@@ -41,6 +42,13 @@ class EndingUnits : public testing::Test {
   }
   std::string dump() { return kernel_->dump({.without_files_below = "/var"}); }
   fakes::FakeUnit& unit(const std::string& name) { return kernel_->units.units.at(name); }
+  /// A host with a subnet manager that others have started, and that refuses every option.
+  void begin_with_one_of_others() {
+    kernel_ = fakes::FakeKernel::parse(kEndingHost);
+    kernel_->units.add(kEndingUnit, {.running = true, .installable = false, .reloads = false});
+    unit(kEndingUnit).ends = [this] { return kernel_->files.content.contains("/etc/opensm/opensm.conf"); };
+    kernel_->faults.clear();
+  }
 
   std::unique_ptr<fakes::FakeKernel> kernel_ = fakes::FakeKernel::parse(kEndingHost);
 };
@@ -93,12 +101,48 @@ TEST_F(EndingUnits, ASubnetManagerThatRefusesAnOptionRunsAgainWithTheFormerOnes)
 
 /// The document does not say that it runs: others started it.
 TEST_F(EndingUnits, SoDoesOneThatOthersStarted) {
-  kernel_->units.add(kEndingUnit, {.running = true, .installable = false, .reloads = false});
+  begin_with_one_of_others();
   const auto before = dump();
-  unit(kEndingUnit).ends = [this] { return kernel_->files.content.contains("/etc/opensm/opensm.conf"); };
   const auto report = apply("version = 1\n" + kRefusedOption);
   EXPECT_EQ(report.exit, model::Exit::kUndone);
   EXPECT_EQ(dump(), before);
+}
+
+/// The same, with the run killed at any of its calls: no entry of the document says that it is to run.
+TEST_F(EndingUnits, AKilledRunDoesNotLeaveASubnetManagerDown) {
+  begin_with_one_of_others();
+  const auto before = dump();
+  ASSERT_EQ(apply("version = 1\n" + kRefusedOption).exit, model::Exit::kUndone);
+  const auto calls = kernel_->faults.calls();
+  std::size_t down = 0;
+  for (std::size_t n = 1; n <= calls; ++n) {
+    SCOPED_TRACE(n);
+    begin_with_one_of_others();
+    kernel_->faults.kill_at(n);
+    EXPECT_THROW(apply("version = 1\n" + kRefusedOption), fakes::Killed);
+    kernel_->faults.clear();
+    if (!unit(kEndingUnit).running) ++down;
+    EXPECT_EQ(apply("version = 1\n" + kRefusedOption).exit, model::Exit::kUndone);
+    EXPECT_TRUE(unit(kEndingUnit).running);
+    EXPECT_EQ(dump(), before);
+  }
+  EXPECT_GT(down, 0U) << "no call of the run comes after the end of the subnet manager";
+}
+
+/// Nothing brings it back: then the next run is not in order.
+TEST_F(EndingUnits, ASubnetManagerThatStaysDownAfterAKilledRunIsReported) {
+  begin_with_one_of_others();
+  for (std::size_t n = 1; unit(kEndingUnit).running; ++n) {
+    ASSERT_LT(n, 100U);
+    begin_with_one_of_others();
+    kernel_->faults.kill_at(n);
+    ASSERT_THROW(apply("version = 1\n" + kRefusedOption), fakes::Killed);
+  }
+  kernel_->faults.clear();
+  unit(kEndingUnit).ends = [] { return true; };
+  const auto report = apply("version = 1\n" + kRefusedOption);
+  EXPECT_EQ(report.exit, model::Exit::kPartly);
+  EXPECT_THAT(report.notes, Contains(HasSubstr("it was restarted, and ended")));
 }
 
 /// RHEL's service is restarted for partitions.
