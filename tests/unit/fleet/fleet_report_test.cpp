@@ -499,7 +499,9 @@ std::string fabric_json(HostId hosts, const std::string& groups, int shift = 0) 
       nodes, groups);
 }
 
-const char* const kActive4k = R"("state": "ACTIVE", "mtu_active": 4096, "rate": "56 Gb/sec (4X FDR)")";
+std::string port_keys(const std::string& state, int mtu, const std::string& rate) {
+  return fmt::format(R"("state": "{}", "mtu_active": {}, "rate": "{}")", state, mtu, rate);
+}
 
 /// The default partition's group takes 2048 bytes, 4 of which are IPoIB's (RFC 4391), and demands 56 Gbit/s.
 /// A port below the group's rate or MTU is not let in (validate_port_caps() of OpenSM).
@@ -519,8 +521,8 @@ TEST(FleetReport, InterfacesAreComparedWithTheirMulticastGroup) {
     std::string port, interfaces;
     std::vector<std::string> lines;
   };
-  const std::string port_4k = kActive4k;
-  const std::vector<Case> cases {
+  const auto port_4k = port_keys("ACTIVE", 4096, "56 Gb/sec (4X FDR)");
+  const std::vector<Case> cases{
       {port_4k, ib0(2044), {}},
       {port_4k, ib0(1500), {}},
       {port_4k, ib0(2045), {mtu(2045, "0xffff", 2044)}},
@@ -535,86 +537,83 @@ TEST(FleetReport, InterfacesAreComparedWithTheirMulticastGroup) {
       {port_4k, ib0(4092, R"("up": false, "carrier": false)"), {}},
       {port_4k, ib0(4092, R"("up": true, "carrier": false)"), {}},
       // Its link is what is wrong then.
-      {R"("state": "ACTIVE", "mtu_active": 2048, "rate": "56 Gb/sec (4X FDR)")",
+      {port_keys("ACTIVE", 2048, "56 Gb/sec (4X FDR)"),
        ib0(4092),
        {"unlike link-mtu a1: ib0 has MTU 4092, but its link carries 2044"}},
-      {R"("state": "INIT", "mtu_active": 4096, "rate": "10 Gb/sec (4X SDR)")", ib0(4092), {}},
-      {R"("state": "ACTIVE", "mtu_active": 2048, "rate": "2.5 Gb/sec (1X SDR)")",
+      {port_keys("INIT", 4096, "10 Gb/sec (4X SDR)"), ib0(4092), {}},
+      {port_keys("ACTIVE", 2048, "2.5 Gb/sec (1X SDR)"),
        ib0(2044, up, "0x8002"),
-       {"unlike group-link-mtu a1: active MTU of port m/1 in partition 0x8002: 2048, must be at least 4096 to "
+       {"unlike group-link-mtu a1: active MTU of port m/1 in partition 0x8002: 2048, must be at least 4096 "
+        "to "
         "join its multicast group"}},
-      {R"("state": "ACTIVE", "mtu_active": 4096, "rate": "40 Gb/sec (4X QDR)")",
+      {port_keys("ACTIVE", 4096, "40 Gb/sec (4X QDR)"),
        ib0(2044, R"("up": true, "carrier": false)"),
-       {"unlike group-rate a1: rate of port m/1 in partition 0xffff: 40 Gbit/s, must be at least 56 Gbit/s to "
+       {"unlike group-rate a1: rate of port m/1 in partition 0xffff: 40 Gbit/s, must be at least 56 Gbit/s "
+        "to "
         "join its multicast group"}},
-      {R"("state": "ACTIVE", "mtu_active": 4096, "rate": "100 Gb/sec (4X EDR)")", ib0(2044), {}},
-      {R"("state": "ACTIVE", "mtu_active": 4096, "rate": "40 Gb/sec (4X QDR)")",
-       ib0(2044, R"("up": false, "carrier": false)"),
-       {}},
-      {R"("state": "ACTIVE", "mtu_active": 4096, "rate": "40 Gb/sec (4X QDR)")", "", {}},
+      {port_keys("ACTIVE", 4096, "100 Gb/sec (4X EDR)"), ib0(2044), {}},
+      {port_keys("ACTIVE", 4096, "40 Gb/sec (4X QDR)"), ib0(2044, R"("up": false, "carrier": false)"), {}},
+      {port_keys("ACTIVE", 4096, "40 Gb/sec (4X QDR)"), "", {}},
   };
-          for (const auto& [port, interfaces, lines] : cases) {
-            HostAnswers answers({"a1"});
-            EXPECT_FALSE(answers.add(0, {"x", member_answer(0, port, interfaces)}));
-            EXPECT_THAT(lines_of(answers), Not(testing::Contains(HasSubstr("group-"))))
-                << "no group is known yet";
-            EXPECT_FALSE(answers.add_fabric({"f", fabric_json(1, groups)}));
-            EXPECT_EQ(lines_of(answers), lines) << port << '\n' << interfaces;
-          }
-        }
+  for (const auto& [port, interfaces, lines] : cases) {
+    HostAnswers answers({"a1"});
+    EXPECT_FALSE(answers.add(0, {"x", member_answer(0, port, interfaces)}));
+    EXPECT_THAT(lines_of(answers), Not(testing::Contains(HasSubstr("group-")))) << "no group is known yet";
+    EXPECT_FALSE(answers.add_fabric({"f", fabric_json(1, groups)}));
+    EXPECT_EQ(lines_of(answers), lines) << port << '\n' << interfaces;
+  }
+}
 
-        /// Groups are those of the fabric that has the port, and of another fabric with the same LIDs no port
-        /// counts.
-        TEST(FleetReport, GroupsAreThoseOfTheFabricOfAPort) {
-          const auto group = [](int mtu, const std::string& rate = "10") {
-            return group_json("ff12:401b:ffff::ffff:ffff", mtu, rate);
-          };
-          const auto lines = [](const std::vector<std::string>& fabrics) {
-            HostAnswers answers({"a1", "a2", "a3"});
-            for (HostId host = 0; host < 3; ++host)
-              EXPECT_FALSE(answers.add(host, {"x", member_answer(host, kActive4k, ib0(4092))}));
-            for (const auto& fabric : fabrics) EXPECT_FALSE(answers.add_fabric({"f", fabric}));
-            return lines_of(answers);
-          };
-          const auto found = [](const std::string& hosts) {
-            return "unlike group-mtu " + hosts +
-                   ": MTU of ib0 in partition 0xffff: 4092, must be at most 2044 by its multicast group";
-          };
-          EXPECT_THAT(lines({fabric_json(3, group(2048))}), ElementsAre(found("a[1-3]")));
-          EXPECT_THAT(lines({fabric_json(2, group(2048))}), ElementsAre(found("a[1,2]")));
-          EXPECT_THAT(lines({fabric_json(3, group(2048), 100)}), IsEmpty())
-              << "the ports have other LIDs now";
-          // Two answers of one fabric, between which the group was made anew: nobody knows which one counts.
-          EXPECT_THAT(lines({fabric_json(2, group(2048, "100")), fabric_json(3, group(4096))}), IsEmpty());
-          EXPECT_THAT(
-              lines({fabric_json(2, group(4096, "100")), fabric_json(1, group(2048, "10"))}),
+/// Groups are those of the fabric that has the port, and of another fabric with the same LIDs no port
+/// counts.
+TEST(FleetReport, GroupsAreThoseOfTheFabricOfAPort) {
+  const auto group = [](int mtu, const std::string& rate = "10") {
+    return group_json("ff12:401b:ffff::ffff:ffff", mtu, rate);
+  };
+  const auto lines = [](const std::vector<std::string>& fabrics) {
+    HostAnswers answers({"a1", "a2", "a3"});
+    for (HostId host = 0; host < 3; ++host)
+      EXPECT_FALSE(answers.add(
+          host, {"x", member_answer(host, port_keys("ACTIVE", 4096, "56 Gb/sec (4X FDR)"), ib0(4092))}));
+    for (const auto& fabric : fabrics) EXPECT_FALSE(answers.add_fabric({"f", fabric}));
+    return lines_of(answers);
+  };
+  const auto found = [](const std::string& hosts) {
+    return "unlike group-mtu " + hosts +
+           ": MTU of ib0 in partition 0xffff: 4092, must be at most 2044 by its multicast group";
+  };
+  EXPECT_THAT(lines({fabric_json(3, group(2048))}), ElementsAre(found("a[1-3]")));
+  EXPECT_THAT(lines({fabric_json(2, group(2048))}), ElementsAre(found("a[1,2]")));
+  EXPECT_THAT(lines({fabric_json(3, group(2048), 100)}), IsEmpty()) << "the ports have other LIDs now";
+  // Two answers of one fabric, between which the group was made anew: nobody knows which one counts.
+  EXPECT_THAT(lines({fabric_json(2, group(2048, "100")), fabric_json(3, group(4096))}), IsEmpty());
+  EXPECT_THAT(lines({fabric_json(2, group(4096, "100")), fabric_json(1, group(2048, "10"))}),
               ElementsAre("unlike group-rate a2: rate of port m/1 in partition 0xffff: 56 Gbit/s, must be at "
                           "least 100 Gbit/s to join its multicast group"));
-          // A code that is not known says nothing.
-          EXPECT_THAT(lines({fabric_json(3, group(0, "0"))}), IsEmpty());
-          EXPECT_THAT(lines({fabric_json(3, "")}), IsEmpty());
-        }
+  // A code that is not known says nothing.
+  EXPECT_THAT(lines({fabric_json(3, group(0, "0"))}), IsEmpty());
+  EXPECT_THAT(lines({fabric_json(3, "")}), IsEmpty());
+}
 
-        TEST(FleetReport, ADifferenceFromTheDocumentIsNotRepeatedForTheGroup) {
-          HostAnswers answers({"a1"});
-          auto answer = member_answer(0, kActive4k, ib0(4092));
-          answer.insert(answer.size() - 1,
-                        R"(, "resources": [{"kind": "ipoib", "label": "ib0", "status": "differs",
+TEST(FleetReport, ADifferenceFromTheDocumentIsNotRepeatedForTheGroup) {
+  HostAnswers answers({"a1"});
+  auto answer = member_answer(0, port_keys("ACTIVE", 4096, "56 Gb/sec (4X FDR)"), ib0(4092));
+  answer.insert(answer.size() - 1,
+                R"(, "resources": [{"kind": "ipoib", "label": "ib0", "status": "differs",
       "reason": "", "attributes": [{"name": "mtu", "now": 4092, "wanted": 2044}]}])");
-          EXPECT_FALSE(answers.add(0, {"x", answer}));
-          EXPECT_FALSE(
-              answers.add_fabric({"f", fabric_json(1, group_json("ff12:401b:ffff::ffff:ffff", 2048, "10"))}));
-          EXPECT_THAT(lines_of(answers),
-                      ElementsAre("differs resource a1: ipoib ib0: mtu is 4092, must be 2044"));
-        }
+  EXPECT_FALSE(answers.add(0, {"x", answer}));
+  EXPECT_FALSE(
+      answers.add_fabric({"f", fabric_json(1, group_json("ff12:401b:ffff::ffff:ffff", 2048, "10"))}));
+  EXPECT_THAT(lines_of(answers), ElementsAre("differs resource a1: ipoib ib0: mtu is 4092, must be 2044"));
+}
 
-        TEST(FleetReport, PartitionsWithTheSameFaultAreOneFinding) {
-          HostAnswers answers({"a1"});
-          const std::string up = R"("up": true, "carrier": true)";
-  EXPECT_FALSE(answers.add(
-      0, {"x", member_answer(0, R"("state": "ACTIVE", "mtu_active": 2048, "rate": "40 Gb/sec (4X QDR)")",
-                             ib0(2044) + ", " + ib0(2044, up, "0x8001") + ", " + ib0(2044, up, "0x8002") +
-                                 ", " + ib0(2044, up, "0x8003"))}));
+TEST(FleetReport, PartitionsWithTheSameFaultAreOneFinding) {
+  HostAnswers answers({"a1"});
+  const std::string up = R"("up": true, "carrier": true)";
+  EXPECT_FALSE(
+      answers.add(0, {"x", member_answer(0, port_keys("ACTIVE", 2048, "40 Gb/sec (4X QDR)"),
+                                         ib0(2044) + ", " + ib0(2044, up, "0x8001") + ", " +
+                                             ib0(2044, up, "0x8002") + ", " + ib0(2044, up, "0x8003"))}));
   std::string groups;
   for (const auto* pkey : {"8001", "8002", "8003", "ffff"})
     groups +=
@@ -628,124 +627,116 @@ TEST(FleetReport, InterfacesAreComparedWithTheirMulticastGroup) {
   EXPECT_EQ(findings[0].pkeys, (std::vector<std::string>{"0x8001-0x8003", "0xffff"}));
   EXPECT_EQ(findings[0].difference.label, "m/1");
   EXPECT_EQ(findings[0].difference.wanted, "100 Gbit/s");
-        }
+}
 
-        TEST(FleetReport, AFaultyFabricHasItsPlace) {
-          HostAnswers answers({"a1"});
-          const auto complaint = [&](const std::string& text) {
-            const auto wrong = answers.add_fabric({"sm1.fabric.json", text});
-            return wrong ? wrong->where.text() + ": " + wrong->message : std::string("none");
-          };
-          EXPECT_EQ(complaint(" \n"), "sm1.fabric.json:1:1: is empty");
-          EXPECT_EQ(complaint("{\n \"schema\": \"org"), "sm1.fabric.json:2:16: the JSON is cut off here");
-          EXPECT_EQ(complaint("[1]"), "sm1.fabric.json:1:1: is not the output of rdma-configctl");
-          EXPECT_EQ(complaint(head_of("show", "ok") + "}"),
-                    "sm1.fabric.json:1:1: is org.rdmaconfigd.show/1, not the output of fabric");
-          EXPECT_EQ(
-              complaint(R"({"schema": "org.rdmaconfigd.fabric/2"})"),
-              "sm1.fabric.json:1:1: is of another version: org.rdmaconfigd.fabric/2, but this program reads "
-              "org.rdmaconfigd.fabric/1");
-          EXPECT_EQ(complaint(R"({"schema": "org.rdmaconfigd.report/1", "command": "fabric",
+TEST(FleetReport, AFaultyFabricHasItsPlace) {
+  HostAnswers answers({"a1"});
+  const auto complaint = [&](const std::string& text) {
+    const auto wrong = answers.add_fabric({"sm1.fabric.json", text});
+    return wrong ? wrong->where.text() + ": " + wrong->message : std::string("none");
+  };
+  EXPECT_EQ(complaint(" \n"), "sm1.fabric.json:1:1: is empty");
+  EXPECT_EQ(complaint("{\n \"schema\": \"org"), "sm1.fabric.json:2:16: the JSON is cut off here");
+  EXPECT_EQ(complaint("[1]"), "sm1.fabric.json:1:1: is not the output of rdma-configctl");
+  EXPECT_EQ(complaint(head_of("show", "ok") + "}"),
+            "sm1.fabric.json:1:1: is org.rdmaconfigd.show/1, not the output of fabric");
+  EXPECT_EQ(complaint(R"({"schema": "org.rdmaconfigd.fabric/2"})"),
+            "sm1.fabric.json:1:1: is of another version: org.rdmaconfigd.fabric/2, but this program reads "
+            "org.rdmaconfigd.fabric/1");
+  EXPECT_EQ(complaint(R"({"schema": "org.rdmaconfigd.report/1", "command": "fabric",
       "error": {"message": "there is no active port"}})"),
-                    "sm1.fabric.json:1:1: the fabric could not be read: there is no active port");
-          EXPECT_EQ(
-              complaint(R"({"schema": "org.rdmaconfigd.fabric/1", "nodes": [], "groups": null})"),
-              "sm1.fabric.json:1:1: has no multicast groups, as the subnet administrator did not answer");
-          EXPECT_EQ(
-              complaint(
-                  R"({"schema": "org.rdmaconfigd.fabric/1", "nodes": [7, {"ports": 3}, {"ports": [null]}],
+            "sm1.fabric.json:1:1: the fabric could not be read: there is no active port");
+  EXPECT_EQ(complaint(R"({"schema": "org.rdmaconfigd.fabric/1", "nodes": [], "groups": null})"),
+            "sm1.fabric.json:1:1: has no multicast groups, as the subnet administrator did not answer");
+  EXPECT_EQ(complaint(
+                R"({"schema": "org.rdmaconfigd.fabric/1", "nodes": [7, {"ports": 3}, {"ports": [null]}],
       "groups": [3, {"gid": 4}, {"gid": "ff12:401b:ffff::ffff:ffff", "mtu": "x", "rate_gbps": 1e300}]})"),
-              "none");
-        }
+            "none");
+}
 
-        TEST(FleetReport, NumbersAreShownAsTheyAre) {
-          HostAnswers answers({"a1"});
-          EXPECT_FALSE(answers.add(
-              0, {"x",
-                  head_of("show", "ok") + R"(, "resources": [{"kind": "k", "label": "l", "status": "differs",
+TEST(FleetReport, NumbersAreShownAsTheyAre) {
+  HostAnswers answers({"a1"});
+  EXPECT_FALSE(answers.add(
+      0, {"x", head_of("show", "ok") + R"(, "resources": [{"kind": "k", "label": "l", "status": "differs",
       "attributes": [{"name": "n", "now": 18446744073709551615, "wanted": 1.5}]}]})"}));
-          EXPECT_THAT(lines_of(answers),
-                      ElementsAre("differs resource a1: k l: n is 18446744073709551615, must be 1.5"));
-        }
+  EXPECT_THAT(lines_of(answers),
+              ElementsAre("differs resource a1: k l: n is 18446744073709551615, must be 1.5"));
+}
 
-        TEST(FleetReport, FaultyJsonHasItsPlace) {
-          HostAnswers answers({"a1"});
-          const auto complaint = [&](const std::string& text) {
-            const auto wrong = answers.add(0, {"a1.show.json", text});
-            return wrong ? wrong->where.text() + ": " + wrong->message : std::string("none");
-          };
-          EXPECT_EQ(complaint("{\n \"schema\": \"org"), "a1.show.json:2:16: the JSON is cut off here");
-          EXPECT_EQ(complaint("{\n \"a\": x}"), "a1.show.json:2:7: is not valid JSON here");
-          EXPECT_EQ(complaint(""), "a1.show.json:1:1: the JSON is cut off here");
-          EXPECT_EQ(complaint("[1]"), "a1.show.json:1:1: is not the output of rdma-configctl");
-          EXPECT_EQ(complaint(R"({"schema": "org.rdmaconfigd.doctor/1"})"),
-                    "a1.show.json:1:1: is org.rdmaconfigd.doctor/1, not the output of show or diff");
-          EXPECT_EQ(complaint(R"({"schema": "org.rdmaconfigd.show/2"})"),
-                    "a1.show.json:1:1: is of another version: org.rdmaconfigd.show/2, but this program reads "
-                    "org.rdmaconfigd.show/1");
-          EXPECT_EQ(
-              complaint(R"({"schema": "org.rdmaconfigd.report/12", "command": "diff"})"),
-              "a1.show.json:1:1: is of another version: org.rdmaconfigd.report/12, but this program reads "
-              "org.rdmaconfigd.report/1");
-          EXPECT_EQ(complaint(R"({"schema": "org.rdmaconfigd.report/1", "command": "apply"})"),
-                    "a1.show.json:1:1: is the output of \"apply\", not of show or diff");
-          EXPECT_EQ(
-              complaint(
-                  R"({"schema": "org.rdmaconfigd.show/1", "devices": 3, "resources": [7, {}], "exit": []})"),
-              "none");
-        }
+TEST(FleetReport, FaultyJsonHasItsPlace) {
+  HostAnswers answers({"a1"});
+  const auto complaint = [&](const std::string& text) {
+    const auto wrong = answers.add(0, {"a1.show.json", text});
+    return wrong ? wrong->where.text() + ": " + wrong->message : std::string("none");
+  };
+  EXPECT_EQ(complaint("{\n \"schema\": \"org"), "a1.show.json:2:16: the JSON is cut off here");
+  EXPECT_EQ(complaint("{\n \"a\": x}"), "a1.show.json:2:7: is not valid JSON here");
+  EXPECT_EQ(complaint(""), "a1.show.json:1:1: the JSON is cut off here");
+  EXPECT_EQ(complaint("[1]"), "a1.show.json:1:1: is not the output of rdma-configctl");
+  EXPECT_EQ(complaint(R"({"schema": "org.rdmaconfigd.doctor/1"})"),
+            "a1.show.json:1:1: is org.rdmaconfigd.doctor/1, not the output of show or diff");
+  EXPECT_EQ(complaint(R"({"schema": "org.rdmaconfigd.show/2"})"),
+            "a1.show.json:1:1: is of another version: org.rdmaconfigd.show/2, but this program reads "
+            "org.rdmaconfigd.show/1");
+  EXPECT_EQ(complaint(R"({"schema": "org.rdmaconfigd.report/12", "command": "diff"})"),
+            "a1.show.json:1:1: is of another version: org.rdmaconfigd.report/12, but this program reads "
+            "org.rdmaconfigd.report/1");
+  EXPECT_EQ(complaint(R"({"schema": "org.rdmaconfigd.report/1", "command": "apply"})"),
+            "a1.show.json:1:1: is the output of \"apply\", not of show or diff");
+  EXPECT_EQ(
+      complaint(R"({"schema": "org.rdmaconfigd.show/1", "devices": 3, "resources": [7, {}], "exit": []})"),
+      "none");
+}
 
-        /// Answers of somebody who means harm: deep nesting, and numbers that overflow.
-        TEST(FleetReport, TakesWhateverAnAnswerIs) {
-          HostAnswers answers({"a1"});
-          const std::string deep(100'000, '['), ends(100'000, ']');
-          EXPECT_FALSE(answers.add(
-              0, {"x", head_of("show", "ok") +
-                           R"(, "resources": [{"status": "differs", "kind": "k", "attributes": [{"name": "n",
-      "now": )" + deep + ends +
-                           R"(, "wanted": )" + deep + "1" + ends +
-                           R"(}]}], "devices": [{"ports": [{"device": "m", "port": 1,
+/// Answers of somebody who means harm: deep nesting, and numbers that overflow.
+TEST(FleetReport, TakesWhateverAnAnswerIs) {
+  HostAnswers answers({"a1"});
+  const std::string deep(100'000, '['), ends(100'000, ']');
+  EXPECT_FALSE(answers.add(
+      0, {"x", head_of("show", "ok") +
+                   R"(, "resources": [{"status": "differs", "kind": "k", "attributes": [{"name": "n",
+      "now": )" + deep +
+                   ends + R"(, "wanted": )" + deep + "1" + ends +
+                   R"(}]}], "devices": [{"ports": [{"device": "m", "port": 1,
       "mtu_active": -9223372036854775808}]}], "interfaces": [{"name": "ib0", "device": "m", "port": 1,
       "mode": "datagram", "mtu": 18446744073709551615}]})"}));
-          EXPECT_TRUE(answers.too_large().empty());
-        }
+  EXPECT_TRUE(answers.too_large().empty());
+}
 
-        TEST(Groups, APatternNamesThePartOfTheName) {
-          const std::vector<std::string> hosts{"r1n01", "r12n03.example.net", "sm1"};
-          const auto groups = group_by_pattern("{group}n*", hosts);
-          EXPECT_THAT(groups.of_host, ElementsAre("r1", "r12", ""));
-          ASSERT_EQ(groups.diagnostics.size(), 1U);
-          EXPECT_EQ(groups.diagnostics[0].message, "1 host is in no group: sm1");
-          EXPECT_THAT(group_by_pattern("r*n{group}", {"r1n2n3"}).of_host, ElementsAre("3"));
-          EXPECT_THAT(group_by_pattern("r{group}[1-2]n*", {"rx2n3", "rn1n1"}).of_host, ElementsAre("x", "n"));
-          EXPECT_THAT(group_by_pattern("racks", hosts).diagnostics[0].message,
-                      HasSubstr("needs {group} once"));
-        }
+TEST(Groups, APatternNamesThePartOfTheName) {
+  const std::vector<std::string> hosts{"r1n01", "r12n03.example.net", "sm1"};
+  const auto groups = group_by_pattern("{group}n*", hosts);
+  EXPECT_THAT(groups.of_host, ElementsAre("r1", "r12", ""));
+  ASSERT_EQ(groups.diagnostics.size(), 1U);
+  EXPECT_EQ(groups.diagnostics[0].message, "1 host is in no group: sm1");
+  EXPECT_THAT(group_by_pattern("r*n{group}", {"r1n2n3"}).of_host, ElementsAre("3"));
+  EXPECT_THAT(group_by_pattern("r{group}[1-2]n*", {"rx2n3", "rn1n1"}).of_host, ElementsAre("x", "n"));
+  EXPECT_THAT(group_by_pattern("racks", hosts).diagnostics[0].message, HasSubstr("needs {group} once"));
+}
 
-        TEST(Groups, AFileIsATableOrToml) {
-          const std::vector<std::string> hosts{"r1n01", "r1n02.example.net", "login"};
-          EXPECT_THAT(group_by_file({"racks.csv", "host,rack\nr1n01,a\nR1N02,b\nlogin,c\n"}, hosts).of_host,
-                      ElementsAre("a", "b", "c"));
-          // A table that has more for each host, such as that of a document.
-          EXPECT_THAT(
-              group_by_file({"nodes.csv", "host,guid,group\nr1n01,1,a\nr1n02,2,b\nlogin,3,a\n"}, hosts)
-                  .of_host,
-              ElementsAre("a", "b", "a"));
-          const auto toml =
-              group_by_file({"racks.toml", "a = \"r1n[01-02]\"\nb = [\"login\", 7, \"r1n01\"]\n"}, hosts);
-          EXPECT_THAT(toml.of_host, ElementsAre("a", "a", "b"));
-          ASSERT_EQ(toml.diagnostics.size(), 2U);
-          EXPECT_EQ(toml.diagnostics[0].where.text(), "racks.toml:2:15");
-          EXPECT_EQ(toml.diagnostics[1].message, "b: host r1n01 is in a already");
-          const auto large =
-              group_by_file({"racks.toml", "a = \"x[1-100000]\"\nb = \"login\"\nc = \"r1n01\"\n"}, hosts);
-          ASSERT_EQ(large.diagnostics.size(), 2U);
-          EXPECT_THAT(large.diagnostics[0].message, HasSubstr("b: more than the 100000 hosts"));
-          const auto twice = group_by_file({"racks.toml", "a = \"x[1-100]\"\nb = \"x[1-100]\"\n"}, hosts);
-          EXPECT_EQ(twice.diagnostics.size(), model::limits::kErrors + 2);
-          EXPECT_THAT(group_by_file({"racks.csv", "host\nr1n01\n"}, hosts).diagnostics[0].message,
-                      HasSubstr("no column with groups"));
-        }
+TEST(Groups, AFileIsATableOrToml) {
+  const std::vector<std::string> hosts{"r1n01", "r1n02.example.net", "login"};
+  EXPECT_THAT(group_by_file({"racks.csv", "host,rack\nr1n01,a\nR1N02,b\nlogin,c\n"}, hosts).of_host,
+              ElementsAre("a", "b", "c"));
+  // A table that has more for each host, such as that of a document.
+  EXPECT_THAT(
+      group_by_file({"nodes.csv", "host,guid,group\nr1n01,1,a\nr1n02,2,b\nlogin,3,a\n"}, hosts).of_host,
+      ElementsAre("a", "b", "a"));
+  const auto toml =
+      group_by_file({"racks.toml", "a = \"r1n[01-02]\"\nb = [\"login\", 7, \"r1n01\"]\n"}, hosts);
+  EXPECT_THAT(toml.of_host, ElementsAre("a", "a", "b"));
+  ASSERT_EQ(toml.diagnostics.size(), 2U);
+  EXPECT_EQ(toml.diagnostics[0].where.text(), "racks.toml:2:15");
+  EXPECT_EQ(toml.diagnostics[1].message, "b: host r1n01 is in a already");
+  const auto large =
+      group_by_file({"racks.toml", "a = \"x[1-100000]\"\nb = \"login\"\nc = \"r1n01\"\n"}, hosts);
+  ASSERT_EQ(large.diagnostics.size(), 2U);
+  EXPECT_THAT(large.diagnostics[0].message, HasSubstr("b: more than the 100000 hosts"));
+  const auto twice = group_by_file({"racks.toml", "a = \"x[1-100]\"\nb = \"x[1-100]\"\n"}, hosts);
+  EXPECT_EQ(twice.diagnostics.size(), model::limits::kErrors + 2);
+  EXPECT_THAT(group_by_file({"racks.csv", "host\nr1n01\n"}, hosts).diagnostics[0].message,
+              HasSubstr("no column with groups"));
+}
 
-      }  // namespace
-  }      // namespace rdmacfg::fleet
+}  // namespace
+}  // namespace rdmacfg::fleet
