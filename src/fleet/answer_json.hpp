@@ -15,7 +15,7 @@ namespace rdmacfg::fleet {
 
 using Json = nlohmann::json;
 
-/// The member of an object; null where it is missing, or `json` is no object.
+/// The member of an object; null where it is missing, or `json` is not an object.
 const Json& at(const Json& json, const char* key);
 /// The members of a list; none of anything else.
 const Json::array_t& list_at(const Json& json, const char* key);

@@ -27,7 +27,7 @@ bool is_read_of_fabric(std::string_view key) {
   return std::find(kKeys.begin(), kKeys.end(), key) != kKeys.end();
 }
 
-/// What a group allows its members.
+/// The limits of a group for its members.
 struct BroadcastGroup {
   std::int64_t mtu = 0;  ///< of the IB link, bytes; 0: not known
   int rate = 0;          ///< tenths of Gbit/s; 0: not known
@@ -63,7 +63,7 @@ std::map<std::uint16_t, BroadcastGroup> broadcast_groups(const Json& fabric) {
   return out;
 }
 
-/// What is wrong with an object that has no groups.
+/// The complaint about an object without groups.
 std::optional<model::Diagnostic> check_fabric(const config::Text& json, const Json& parsed) {
   constexpr std::string_view kSchema = "org.rdmaconfigd.fabric/1", kAnyVersion = "org.rdmaconfigd.fabric/";
   const model::Location where{json.name, 1, 1, 1};

@@ -92,7 +92,7 @@ class AnswerReader {
   }
 
  private:
-  /// What interfaces need to know of their port.
+  /// The part of a port that interfaces are compared with.
   struct Link {
     std::int64_t mtu = 0;  ///< active; 0: not known
     int rate = 0;          ///< tenths of Gbit/s; 0: not known

@@ -585,7 +585,7 @@ TEST(FleetReport, GroupsAreThoseOfTheFabricOfAPort) {
   EXPECT_THAT(lines({fabric_json(3, group(2048))}), ElementsAre(found("a[1-3]")));
   EXPECT_THAT(lines({fabric_json(2, group(2048))}), ElementsAre(found("a[1,2]")));
   EXPECT_THAT(lines({fabric_json(3, group(2048), 100)}), IsEmpty()) << "the ports have other LIDs now";
-  // Two answers of one fabric, between which the group was made anew: nobody knows which one counts.
+  // Two answers of one fabric, between which the group was deleted and made again.
   EXPECT_THAT(lines({fabric_json(2, group(2048, "100")), fabric_json(3, group(4096))}), IsEmpty());
   EXPECT_THAT(lines({fabric_json(2, group(4096, "100")), fabric_json(1, group(2048, "10"))}),
               ElementsAre("unlike group-rate a2: rate of port m/1 in partition 0xffff: 56 Gbit/s, must be at "
