@@ -20,7 +20,7 @@ inline constexpr auto kTable = std::to_array<model::limits::Row>({
      "nodes of a fabric; a subnet has 49,151 LIDs"},
     {"kFabricBytes", kFabricBytes, "bytes", "fabric: the rest is named as missing, exit 5, or error, exit 1",
      "what the process that looks at the fabric may send"},
-    {"kFabricFileBytes", kFabricFileBytes, "bytes", "fabric --compare: error, exit 1",
+    {"kFabricFileBytes", kFabricFileBytes, "bytes", "fabric --compare, fleet report: error, exit 1",
      "a saved fabric; 1,000 hosts take about 2 MiB"},
 });
 

@@ -8,10 +8,14 @@
 #include <iterator>
 #include <map>
 #include <span>
+#include <string>
+#include <string_view>
 #include <tuple>
 
 #include "base/text.hpp"
+#include "fabric/fabric.hpp"
 #include "fleet/granted.hpp"
+#include "model/types.hpp"
 
 namespace rdmacfg::fleet {
 
@@ -68,6 +72,17 @@ std::string partitions_text(const std::vector<std::string>& ranges) {
   return out;
 }
 
+/// The end of a message: how it is, and how it is to be.
+std::string comparison_of(const std::string& check, const Difference& about) {
+  if (check == "pkey-rule")
+    return fmt::format(": {}, must be {} by the rule of its subnet manager", about.now, about.wanted);
+  if (check == "group-mtu")
+    return fmt::format(": {}, must be at most {} by its multicast group", about.now, about.wanted);
+  if (check == "group-rate" || check == "group-link-mtu")
+    return fmt::format(": {}, must be at least {} to join its multicast group", about.now, about.wanted);
+  return fmt::format(": {}, on most hosts {}", about.now, about.wanted);
+}
+
 int rank_of(const FleetFinding& finding) {
   constexpr std::array<std::string_view, 7> kOrder{"error",  "failed",  "differs", "unmet",
                                                    "unlike", "limited", "pending"};
@@ -99,6 +114,7 @@ class Summary {
   std::vector<FleetFinding> sum_up() && {
     compare_facts();
     compare_tables();
+    compare_groups();
     for (const auto& [text, hosts] : answers_.too_large())
       unlike("link-mtu", text, "", "", "", without(hosts, said_of(text.substr(0, text.find(' ')), "mtu")));
     merge();
@@ -259,6 +275,51 @@ class Summary {
     }
   }
 
+  /// The check, what it is about, and its place: an interface or a port; how it is, and how it is to be.
+  using GroupFinding = std::tuple<std::string, std::string, std::string, std::string, std::string>;
+
+  /// Interfaces and ports that do not fit the multicast groups of their fabric, by partition. OpenSM lets no
+  /// port join whose MTU or rate is less (validate_port_caps() in osm_sa_mcmember_record.c).
+  [[nodiscard]] std::map<GroupFinding, std::map<std::uint16_t, std::vector<HostId>>> against_groups() const {
+    std::map<GroupFinding, std::map<std::uint16_t, std::vector<HostId>>> out;
+    for (const auto& member : answers_.group_members()) {
+      const auto put = [&](const char* check, const char* about, const std::string& place, std::string now,
+                           std::string wanted) {
+        out[{check, about, place, std::move(now), std::move(wanted)}][member.partition].push_back(
+            member.host);
+      };
+      const auto most = member.most_mtu - model::kIpoibHeader;
+      if (member.most_mtu > 0 && member.mtu > most)
+        put("group-mtu", "MTU of {} in ", member.interface, std::to_string(member.mtu), std::to_string(most));
+      if (member.link_mtu > 0 && member.link_mtu < member.least_mtu)
+        put("group-link-mtu", "active MTU of port {} in ", member.port, std::to_string(member.link_mtu),
+            std::to_string(member.least_mtu));
+      if (member.rate > 0 && member.rate < member.least_rate)
+        put("group-rate", "rate of port {} in ", member.port, fabric::rate_text(member.rate),
+            fabric::rate_text(member.least_rate));
+    }
+    return out;
+  }
+
+  void compare_groups() {
+    for (const auto& [how, by_partition] : against_groups()) {
+      const auto& [check, about, place, now, wanted] = how;
+      const bool is_interface = check == "group-mtu";
+      std::map<std::vector<HostId>, std::vector<std::uint16_t>> alike;
+      for (const auto& [partition, found] : by_partition) {
+        auto hosts = found;
+        tidy(hosts);
+        if (is_interface) hosts = without(hosts, said_of(place, "mtu"));
+        alike[std::move(hosts)].push_back(partition);
+      }
+      for (const auto& [hosts, partitions] : alike) {
+        auto pkeys = ranges_of(partitions);
+        auto message = about + partitions_text(pkeys);
+        unlike(check.c_str(), std::move(message), place, now, wanted, hosts, std::move(pkeys));
+      }
+    }
+  }
+
   /// Findings of the same hosts about several ports are one.
   void merge() {
     std::map<std::tuple<std::string, std::string, std::vector<std::string>, std::string, std::string,
@@ -285,10 +346,7 @@ class Summary {
       if (about.status != "unlike" || about.now.empty()) continue;
       const auto at = finding.message.find("{}");
       if (at != std::string::npos) finding.message.replace(at, 2, about.label);
-      finding.message +=
-          finding.check == "pkey-rule"
-              ? fmt::format(": {}, must be {} by the rule of its subnet manager", about.now, about.wanted)
-              : fmt::format(": {}, on most hosts {}", about.now, about.wanted);
+      finding.message += comparison_of(finding.check, about);
     }
     out_ = std::move(out);
   }

@@ -12,12 +12,13 @@ namespace rdmacfg::fleet {
 
 struct FleetFinding {
   /// "resource" and "host" for differences from the document; else firmware, rate, port-state, port-mtu,
-  /// devices, interface-mtu, interface-mode, link-mtu, pkey-table, pkey-rule.
+  /// devices, interface-mtu, interface-mode, link-mtu, pkey-table, pkey-rule; and group-mtu, group-link-mtu,
+  /// group-rate, which compare interfaces and ports with their multicast groups.
   std::string check;
   std::string message;
   Difference difference;  ///< what it is about, with the hosts
-  /// Of pkey-table and pkey-rule: the partitions as P_Keys of full members, ascending; consecutive ones as
-  /// "0x8001-0x8040".
+  /// Of pkey-table, pkey-rule and the comparisons with groups: the partitions as P_Keys of full members,
+  /// ascending; consecutive ones as "0x8001-0x8040".
   std::vector<std::string> pkeys{};
 };
 

@@ -5,9 +5,9 @@
 
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
 
 #include "base/text.hpp"
+#include "fleet/answer_json.hpp"
 #include "fleet/shape.hpp"
 #include "kinds/opensm/partition_rule.hpp"
 #include "model/types.hpp"
@@ -15,37 +15,6 @@
 namespace rdmacfg::fleet {
 
 namespace {
-
-using Json = nlohmann::json;
-
-const Json kNull;
-
-const Json& at(const Json& json, const char* key) {
-  if (!json.is_object()) return kNull;
-  const auto found = json.find(key);
-  return found == json.end() ? kNull : *found;
-}
-
-/// The members of a list; none of anything else.
-const Json::array_t& list_at(const Json& json, const char* key) {
-  static const Json::array_t kNone;
-  const auto& list = at(json, key);
-  return list.is_array() ? list.get_ref<const Json::array_t&>() : kNone;
-}
-
-std::string text_at(const Json& json, const char* key) {
-  const auto& text = at(json, key);
-  return text.is_string() ? text.get_ref<const std::string&>() : std::string();
-}
-
-/// A count, a port, an MTU: nothing of what is larger than any of them.
-std::optional<std::int64_t> number_at(const Json& json, const char* key) {
-  constexpr std::int64_t kMost = 0x7fff'ffff;
-  const auto& number = at(json, key);
-  if (!number.is_number_integer()) return std::nullopt;
-  const auto value = number.get<std::int64_t>();
-  return value >= 0 && value <= kMost ? std::optional(value) : std::nullopt;
-}
 
 /// A value for people; empty: null.
 std::string value_text(const Json& value) {
@@ -61,103 +30,26 @@ std::string value_text(const Json& value) {
 
 /// Keys that are read; the rest of what a host says, such as GID tables, is most of it and passed over.
 bool is_read(std::string_view key) {
-  constexpr std::array<std::string_view, 39> kKeys{
-      "schema",     "command",    "exit", "name",      "error",   "message",    "diagnostics", "severity",
-      "where",      "file",       "line", "resources", "status",  "kind",       "id",          "label",
-      "reason",     "attributes", "now",  "wanted",    "devices", "board_id",   "hca_type",    "firmware",
-      "ports",      "device",     "port", "state",     "rate",    "mtu_active", "pkeys",       "pkey",
-      "membership", "interfaces", "mode", "guid",      "lid",     "sm_lid",     "link_layer"};
+  constexpr std::array<std::string_view, 41> kKeys{
+      "schema",   "command",    "exit",     "name",       "error",      "message",    "diagnostics",
+      "severity", "where",      "file",     "line",       "resources",  "status",     "kind",
+      "id",       "label",      "reason",   "attributes", "now",        "wanted",     "devices",
+      "board_id", "hca_type",   "firmware", "ports",      "device",     "port",       "state",
+      "rate",     "mtu_active", "pkeys",    "pkey",       "membership", "interfaces", "mode",
+      "guid",     "lid",        "sm_lid",   "link_layer", "up",         "carrier"};
   return key == "mtu" || std::find(kKeys.begin(), kKeys.end(), key) != kKeys.end();
 }
 
-/// Builds only the values of keys that are read, and nothing that nests deeper than any answer. The rest is
-/// checked all the same.
-class BoundedJsonReader : public Json::json_sax_t {
-  static constexpr std::size_t kDeepest = 32;
-
- public:
-  Json root;
-  std::optional<std::size_t> wrong_at;  ///< byte, from 1
-
-  bool null() override { return put(nullptr); }
-  bool boolean(bool value) override { return put(value); }
-  bool number_integer(number_integer_t value) override { return put(value); }
-  bool number_unsigned(number_unsigned_t value) override { return put(value); }
-  bool number_float(number_float_t value, const string_t& /*text*/) override { return put(value); }
-  bool string(string_t& value) override { return put(std::move(value)); }
-  bool binary(binary_t& /*value*/) override { return put(nullptr); }
-  bool start_object(std::size_t /*size*/) override { return open(Json::object()); }
-  bool end_object() override { return close(); }
-  bool start_array(std::size_t /*size*/) override { return open(Json::array()); }
-  bool end_array() override { return close(); }
-  bool key(string_t& name) override {
-    if (skipped_ > 0) return true;
-    skip_next_ = !is_read(name);
-    if (!skip_next_) key_ = std::move(name);
-    return true;
-  }
-  bool parse_error(std::size_t position, const std::string& /*token*/,
-                   const nlohmann::detail::exception& /*error*/) override {
-    wrong_at = position;
-    return false;
-  }
-
- private:
-  /// The place of the next value; null when it is skipped.
-  Json* place(Json value) {
-    if (skip_next_) {
-      skip_next_ = false;
-      return nullptr;
-    }
-    if (open_.empty()) {
-      root = std::move(value);
-      return &root;
-    }
-    auto& parent = *open_.back();
-    if (parent.is_array()) return &parent.get_ref<Json::array_t&>().emplace_back(std::move(value));
-    auto& member = parent[key_];
-    member = std::move(value);
-    return &member;
-  }
-  bool put(Json value) {
-    if (skipped_ == 0) place(std::move(value));
-    return true;
-  }
-  bool open(Json value) {
-    const bool too_deep = open_.size() >= kDeepest;
-    if (too_deep) skip_next_ = false;
-    auto* at = skipped_ > 0 || too_deep ? nullptr : place(std::move(value));
-    if (at == nullptr) {
-      ++skipped_;
-    } else {
-      open_.push_back(at);
-    }
-    return true;
-  }
-  bool close() {
-    if (skipped_ > 0) {
-      --skipped_;
-    } else {
-      open_.pop_back();
-    }
-    return true;
-  }
-
-  std::vector<Json*> open_;  ///< objects and lists that are being built, which do not move meanwhile
-  std::string key_;
-  bool skip_next_ = false;
-  std::size_t skipped_ = 0;  ///< how deep inside of what is skipped
-};
-
-model::Location place_of(const config::Text& json, std::size_t byte) {
-  const auto before = std::string_view(json.text).substr(0, byte > 0 ? byte - 1 : 0);
-  const auto start = before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1;
-  return {json.name, 1 + static_cast<int>(std::count(before.begin(), before.end(), '\n')),
-          1 + static_cast<int>(before.size() - start), 1};
-}
-
-model::Diagnostic faulty(model::Location where, std::string message, std::string hint) {
-  return {model::Severity::kError, std::move(where), std::move(message), std::move(hint), {}};
+/// Tenths of Gbit/s of a rate as the kernel words it: "2.5 Gb/sec (1X SDR)".
+std::optional<int> tenths_of(std::string_view rate) {
+  constexpr std::uint64_t kMostRate = 100'000;
+  const auto number = rate.substr(0, rate.find(' '));
+  const auto point = number.find('.');
+  const auto whole = base::parse_number(number.substr(0, point));
+  const auto part = point == std::string_view::npos ? std::optional<std::uint64_t>(0)
+                                                    : base::parse_number(number.substr(point + 1));
+  if (!whole || !part || *whole > kMostRate || *part > 9) return std::nullopt;
+  return static_cast<int>(*whole * 10 + *part);
 }
 
 /// The complaint about an object that is not the output of show or diff.
@@ -200,6 +92,13 @@ class AnswerReader {
   }
 
  private:
+  /// The part of a port that interfaces are compared with.
+  struct Link {
+    std::int64_t mtu = 0;  ///< active; 0: not known
+    int rate = 0;          ///< tenths of Gbit/s; 0: not known
+    std::optional<FabricPort> fabric;
+  };
+
   void failure() {
     Difference difference;
     difference.status = "error";
@@ -317,13 +216,15 @@ class AnswerReader {
         fact(Fact::kRate, name, rate);
         if (!board.empty()) out_.rates_by_board_[{name, board}].add(rate, host_);
       }
-      if (const auto mtu = number_at(port, "mtu_active")) {
-        links_[name] = *mtu;
-        if (active) fact(Fact::kPortMtu, name, std::to_string(*mtu));
-      }
+      const auto mtu = number_at(port, "mtu_active");
+      if (mtu && active) fact(Fact::kPortMtu, name, std::to_string(*mtu));
+      auto& link = links_[name];
+      link.mtu = mtu.value_or(0);
+      link.rate = tenths_of(rate).value_or(0);
+      link.fabric = fabric_port(port);
       if (!at(port, "pkeys").is_array()) continue;
       read_table(name, list_at(port, "pkeys"));
-      read_fabric_port(name, port);
+      if (link.fabric) out_.tables_[name].ports.push_back(*link.fabric);
     }
   }
 
@@ -340,13 +241,13 @@ class AnswerReader {
   }
 
   /// The table of another port is not, or not yet, that of a subnet manager.
-  void read_fabric_port(const std::string& name, const Json& port) {
+  [[nodiscard]] std::optional<FabricPort> fabric_port(const Json& port) const {
     const auto guid = model::Guid::parse(text_at(port, "guid"));
     const auto lid = number_at(port, "lid").value_or(0), sm_lid = number_at(port, "sm_lid").value_or(0);
     if (!guid || lid == 0 || sm_lid == 0 || text_at(port, "state") != "ACTIVE" ||
         text_at(port, "link_layer") == "Ethernet")
-      return;
-    out_.tables_[name].ports.push_back({host_, guid->number, lid, sm_lid});
+      return std::nullopt;
+    return FabricPort{host_, guid->number, lid, sm_lid};
   }
 
   void read_interface(const Json& interface) {
@@ -356,13 +257,39 @@ class AnswerReader {
     if (!mode.empty()) fact(Fact::kInterfaceMode, name, mode);
     if (!mtu) return;
     fact(Fact::kInterfaceMtu, name, std::to_string(*mtu));
-    const auto link = links_.find(
-        fmt::format("{}/{}", text_at(interface, "device"), number_at(interface, "port").value_or(0)));
-    // 4 bytes of every datagram are IPoIB's (RFC 4391).
-    if (mode != "datagram" || link == links_.end() || *mtu <= link->second - 4) return;
-    auto& list =
-        out_.too_large_[fmt::format("{} has MTU {}, but its link carries {}", name, *mtu, link->second - 4)];
-    if (list.empty() || list.back() != host_) list.push_back(host_);
+    const auto port =
+        fmt::format("{}/{}", text_at(interface, "device"), number_at(interface, "port").value_or(0));
+    const auto link = links_.find(port);
+    if (link == links_.end()) return;
+    const auto carried = link->second.mtu - model::kIpoibHeader;
+    const bool too_large = mode == "datagram" && link->second.mtu > 0 && *mtu > carried;
+    if (too_large) {
+      auto& list =
+          out_.too_large_[fmt::format("{} has MTU {}, but its link carries {}", name, *mtu, carried)];
+      if (list.empty() || list.back() != host_) list.push_back(host_);
+    }
+    // The kernel takes the group's MTU into account as it sets the carrier (ipoib_mcast_carrier_on_task() in
+    // ipoib_multicast.c), so that an earlier one says nothing.
+    const bool compares = mode == "datagram" && !too_large && !is_false_at(interface, "carrier");
+    read_member(interface, port, link->second, compares ? *mtu : 0);
+  }
+
+  /// @param mtu  0: not to be compared
+  void read_member(const Json& interface, const std::string& port, const Link& link, std::int64_t mtu) {
+    const auto pkey = base::parse_number(text_at(interface, "pkey"));
+    if (!link.fabric || is_false_at(interface, "up") || !pkey || *pkey > 0xffff) return;
+    GroupMember member;
+    member.host = host_;
+    member.partition = static_cast<std::uint16_t>(*pkey & 0x7fffU);
+    member.interface = text_at(interface, "name");
+    member.port = port;
+    member.guid = link.fabric->guid;
+    member.lid = link.fabric->lid;
+    member.mtu = mtu;
+    member.link_mtu = link.mtu;
+    member.rate = link.rate;
+    out_.group_members_.push_back(std::move(member));
+    out_.members_by_guid_ = false;
   }
 
   void fact(Fact fact, const std::string& what, const std::string& value) {
@@ -372,7 +299,7 @@ class AnswerReader {
   HostAnswers& out_;
   HostId host_;
   const Json& json_;
-  std::map<std::string, std::int64_t> links_;  ///< active MTU by port
+  std::map<std::string, Link> links_;  ///< by port
 };
 
 void HostAnswers::difference(HostId host, Difference difference) {
@@ -404,14 +331,10 @@ void HostAnswers::add_silent(HostId host, std::string reason) {
 }
 
 std::optional<model::Diagnostic> HostAnswers::add(HostId host, const config::Text& json) {
-  BoundedJsonReader reader;
-  if (!Json::sax_parse(json.text, &reader)) {
-    const auto byte = reader.wrong_at.value_or(1);
-    const bool cut = byte >= json.text.size();
-    return faulty(place_of(json, byte), cut ? "the JSON is cut off here" : "is not valid JSON here",
-                  "collect it again: rdma-configctl show --json, rdma-configctl diff --json");
-  }
-  const auto& parsed = reader.root;
+  Json parsed;
+  if (auto wrong = parse_answer(
+          json, is_read, "collect it again: rdma-configctl show --json, rdma-configctl diff --json", parsed))
+    return wrong;
   const auto schema = text_at(parsed, "schema"), command = text_at(parsed, "command");
   const bool show = schema == "org.rdmaconfigd.show/1";
   const bool report = schema == "org.rdmaconfigd.report/1" && (command == "diff" || command == "show");

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Answers of hosts: the output of `show --json` and `diff --json`, read and kept as far as
-// hosts are compared by it.
+// hosts are compared by it; and that of `fabric --json`, with whose multicast groups they are compared.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -51,6 +52,23 @@ struct PortTables {
   std::map<std::uint16_t, Members> partitions;
 };
 
+/// An IPoIB interface that is up, on a port that a subnet manager has set up, and the multicast group in
+/// which the interface broadcasts, as far as an answer of its fabric has the group.
+struct GroupMember {
+  HostId host = 0;
+  std::uint16_t partition = 0;
+  std::string interface, port;  ///< "ib0", "mlx5_0/1"
+  std::uint64_t guid = 0;       ///< of the port
+  std::int64_t lid = 0;
+  std::int64_t mtu = 0;       ///< in datagram mode, bytes; 0: nothing to compare
+  std::int64_t link_mtu = 0;  ///< active, of the port, bytes; 0: not known
+  int rate = 0;               ///< active, of the port, tenths of Gbit/s; 0: not known
+  /// Of the group: equal unless two answers differ. MTU of the IB link in bytes, tenths of Gbit/s; 0: not
+  /// known
+  std::int64_t least_mtu = 0, most_mtu = 0;
+  int least_rate = 0;
+};
+
 class HostAnswers {
  public:
   explicit HostAnswers(std::vector<std::string> hosts) : hosts_(std::move(hosts)) {}
@@ -60,6 +78,11 @@ class HostAnswers {
   [[nodiscard]] std::optional<model::Diagnostic> add(HostId host, const config::Text& json);
   /// Takes note of a host that has not answered, and why. Also in ascending order.
   void add_silent(HostId host, std::string reason);
+
+  /// Takes the output of `fabric --json`, when all hosts have been added: its multicast groups are those of
+  /// the ports that it has with the same GUID and LID. Where several answers have a port and differ, the one
+  /// that demands less counts. @return what is wrong with it, with its place; nothing of it is used then
+  [[nodiscard]] std::optional<model::Diagnostic> add_fabric(const config::Text& json);
 
   [[nodiscard]] const std::vector<std::string>& hosts() const { return hosts_; }
   [[nodiscard]] const std::vector<Difference>& differences() const { return differences_; }
@@ -81,6 +104,8 @@ class HostAnswers {
   [[nodiscard]] const std::map<std::uint16_t, std::vector<HostId>>& waiting() const { return waiting_; }
   /// Interfaces whose MTU is larger than their link can carry, by "ib0: 4092, but the link has 2048".
   [[nodiscard]] const std::map<std::string, std::vector<HostId>>& too_large() const { return too_large_; }
+  /// In no order.
+  [[nodiscard]] const std::vector<GroupMember>& group_members() const { return group_members_; }
 
  private:
   friend class AnswerReader;
@@ -95,6 +120,8 @@ class HostAnswers {
   std::map<HostId, std::map<std::uint16_t, PartitionFact>> partitions_;
   std::map<std::uint16_t, std::vector<HostId>> waiting_;
   std::map<std::string, std::vector<HostId>> too_large_;
+  std::vector<GroupMember> group_members_;
+  bool members_by_guid_ = false;  ///< whether group_members_ are sorted by GUID
 };
 
 }  // namespace rdmacfg::fleet

@@ -206,7 +206,9 @@ constexpr auto kCommands = std::to_array<CommandText>({
      "prints "
      "each difference once with the hosts that have it, worst first; besides, hosts whose firmware, rate, "
      "MTU "
-     "or P_Keys differ from those of most others, and hosts that have not answered. Neither looks at this "
+     "or P_Keys differ from those of most others, and hosts that have not answered. With "
+     "DIR/NAME.fabric.json, the output of `fabric --json`, it also finds interfaces and ports that do not "
+     "fit the multicast groups of their fabric. Neither looks at this "
      "host. Exit status 0: nothing was "
      "found, or warnings only; 2: report found something; 1: validate found an error, or a part of the input "
      "could not be read (the rest is checked).",

@@ -2,19 +2,22 @@
 // `fleet validate` and `fleet report`; each returns the exit status.
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 #include "base/error.hpp"
 #include "config/document.hpp"
 #include "ctl/command.hpp"
+#include "model/limits.hpp"
 
 namespace rdmacfg::ctl {
 
 int validate_fleet(const Context& context);
 int report_fleet(const Context& context);
 
-/// Reads a regular file of at most limits::kFleetFileBytes; never blocks. "-" is standard input.
-base::Result<config::Text> read_fleet_file(const Context& context, const std::string& path);
+/// Reads a regular file of at most `most` bytes; never blocks. "-" is standard input.
+base::Result<config::Text> read_fleet_file(const Context& context, const std::string& path,
+                                           std::size_t most = model::limits::kFleetFileBytes);
 
 /// The text of --hosts: a word that is a file here, has a /, ends as names of files do or is "-" is read; any
 /// other is the list itself. Of a CSV table of values, the hosts of its lines.

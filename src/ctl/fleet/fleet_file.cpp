@@ -18,11 +18,9 @@ namespace rdmacfg::ctl {
 
 namespace {
 
-using model::limits::kFleetFileBytes;
-
-base::Failure too_large(const std::string& path) {
+base::Failure too_large(const std::string& path, std::size_t most) {
   return base::fail(base::Code::kInvalid,
-                    fmt::format("{}: has more than the {} bytes that are allowed", path, kFleetFileBytes));
+                    fmt::format("{}: has more than the {} bytes that are allowed", path, most));
 }
 
 /// Whether a word looks like the name of a file. No domain of the first level is called like these.
@@ -54,14 +52,15 @@ std::string hosts_of_table(std::string text) {
 
 }  // namespace
 
-base::Result<config::Text> read_fleet_file(const Context& context, const std::string& path) {
+base::Result<config::Text> read_fleet_file(const Context& context, const std::string& path,
+                                           std::size_t most) {
   config::Text out{path, {}};
   if (path == "-") {
     out.name = "<standard input>";
-    out.text.resize(kFleetFileBytes + 1);
+    out.text.resize(most + 1);
     context.environment.in.read(out.text.data(), static_cast<std::streamsize>(out.text.size()));
     out.text.resize(static_cast<std::size_t>(context.environment.in.gcount()));
-    if (out.text.size() > kFleetFileBytes) return too_large(out.name);
+    if (out.text.size() > most) return too_large(out.name, most);
     return out;
   }
   const base::UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
@@ -69,7 +68,7 @@ base::Result<config::Text> read_fleet_file(const Context& context, const std::st
   struct stat status {};
   if (::fstat(fd.get(), &status) != 0) return base::fail_errno(errno, path);
   if (!S_ISREG(status.st_mode)) return base::fail(base::Code::kInvalid, path + ": is not a regular file");
-  if (static_cast<std::size_t>(status.st_size) > kFleetFileBytes) return too_large(path);
+  if (static_cast<std::size_t>(status.st_size) > most) return too_large(path, most);
   out.text.resize(static_cast<std::size_t>(status.st_size) + 1);  // one more shows whether it grew
   std::size_t size = 0;
   for (;;) {
@@ -77,7 +76,7 @@ base::Result<config::Text> read_fleet_file(const Context& context, const std::st
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return base::fail_errno(errno, path);
     size += static_cast<std::size_t>(got);
-    if (size > kFleetFileBytes) return too_large(path);
+    if (size > most) return too_large(path, most);
     if (got == 0) break;
     if (size == out.text.size()) out.text.resize(2 * size);
   }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <string_view>
 #include <system_error>
 
 #include "base/text.hpp"
@@ -11,6 +12,7 @@
 #include "ctl/json.hpp"
 #include "ctl/render/render_report.hpp"
 #include "ctl/render/render_table.hpp"
+#include "fabric/limits.hpp"
 #include "fleet/fleet_report.hpp"
 #include "fleet/groups.hpp"
 #include "fleet/host_list.hpp"
@@ -25,11 +27,13 @@ using Json = nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
 constexpr std::size_t kErrorsShown = 50;
+constexpr const char* kFabricFile = "fabric.json";
 
 /// Files by the host that they are of.
 struct FleetFolder {
   std::map<std::string, std::vector<std::string>> files;
   std::map<std::string, std::string> names;  ///< of these hosts, by the name in lower case (RFC 4343)
+  std::vector<std::string> fabrics;          ///< files with the output of fabric, of whatever host
   model::Diagnostics diagnostics;
 };
 
@@ -56,19 +60,22 @@ void unreadable(FleetFolder& out, const fs::path& path, const std::error_code& e
   wrong_file(out, path.string(), error.message(), "it may belong to a host: make it readable, or remove it");
 }
 
-/// HOST/show.json and HOST/diff.json. An empty folder is that of a host whose output was lost.
+/// HOST/show.json and HOST/diff.json, and HOST/fabric.json beside them. An empty folder is that of a host
+/// whose output was lost.
 void add_folder(FleetFolder& out, const fs::path& path) {
   const auto name = path.filename().string();
   std::error_code error;
   const bool empty = fs::is_empty(path, error);
   if (error) return unreadable(out, path, error);
   bool any = false;
-  for (const auto* file : {"show.json", "diff.json"}) {
+  for (const auto* file : {"show.json", "diff.json", kFabricFile}) {
     const auto sort = fs::symlink_status(path / file, error).type();
     if (sort == fs::file_type::not_found) continue;
     if (sort == fs::file_type::none) return unreadable(out, path, error);
     any = true;
-    if (fleet::is_host_name(name))
+    if (file == std::string_view(kFabricFile))
+      out.fabrics.push_back((path / file).string());
+    else if (fleet::is_host_name(name))
       add_file(out, name, path / file, file);
     else
       wrong_file(out, (path / file).string(), "its folder does not have the name of a host",
@@ -79,8 +86,8 @@ void add_folder(FleetFolder& out, const fs::path& path) {
              "collect them again, or remove the folder");
 }
 
-/// HOST.show.json and HOST.diff.json, or HOST/show.json and HOST/diff.json. Other names than *.json say
-/// nothing.
+/// HOST.show.json and HOST.diff.json, or HOST/show.json and HOST/diff.json; NAME.fabric.json. Names
+/// without .json say nothing.
 base::Result<FleetFolder> files_in(const std::string& folder) {
   FleetFolder out;
   std::error_code error;
@@ -104,11 +111,15 @@ base::Result<FleetFolder> files_in(const std::string& folder) {
         unreadable(out, path, error);
       continue;
     }
+    if (name == kFabricFile || name.ends_with(std::string(".") + kFabricFile)) {
+      out.fabrics.push_back(path.string());
+      continue;
+    }
     const bool ours = name.ends_with(".show.json") || name.ends_with(".diff.json");
     const auto host = name.substr(0, name.size() - std::min(name.size(), std::string(".show.json").size()));
     if (!ours || !fleet::is_host_name(host)) {
       wrong_file(out, path.string(), "the name of the file does not name a host",
-                 "call it HOST.show.json or HOST.diff.json");
+                 "call it HOST.show.json, HOST.diff.json or NAME.fabric.json");
       continue;
     }
     add_file(out, host, path, std::string_view(name).substr(host.size() + 1));
@@ -274,6 +285,20 @@ void read_answers(const Context& context, const FleetFolder& folder, fleet::Host
   }
 }
 
+/// Reads what hosts said of their fabric, behind all answers of hosts.
+void read_fabrics(const Context& context, const FleetFolder& folder, fleet::HostAnswers& answers,
+                  model::Diagnostics& diagnostics) {
+  for (const auto& path : folder.fabrics) {
+    const auto text = read_fleet_file(context, path, fabric::limits::kFabricFileBytes);
+    if (!text) {
+      diagnostics.push_back(
+          {model::Severity::kError, {path, 0, 1, 1}, without_path(path, text.error()), "", {}});
+    } else if (auto wrong = answers.add_fabric(*text)) {
+      diagnostics.push_back(std::move(*wrong));
+    }
+  }
+}
+
 }  // namespace
 
 int report_fleet(const Context& context) {
@@ -289,6 +314,7 @@ int report_fleet(const Context& context) {
   model::Report report;
   report.diagnostics = std::move(folder->diagnostics);
   read_answers(context, *folder, answers, report.diagnostics);
+  read_fabrics(context, *folder, answers, report.diagnostics);
   FleetView view{answers, fleet::sum_up(answers), {}, {}};
   if (!context.arguments.by.empty()) {
     auto groups = groups_of(context, hosts, shown.files);

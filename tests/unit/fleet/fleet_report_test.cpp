@@ -463,6 +463,197 @@ TEST(FleetReport, ARuleCountsOnlyForThePortsOfItsSubnetManager) {
     EXPECT_THAT(lines(other, "in_sync"), Not(found)) << other;
 }
 
+/// An answer of a host with one port, which has its number as LID and at the end of its GUID.
+std::string member_answer(HostId host, const std::string& port, const std::string& interfaces) {
+  return head_of("show", "ok") +
+         fmt::format(
+             R"(, "devices": [{{"ports": [{{"device": "m", "port": 1, "link_layer": "InfiniBand", "sm_lid": 1,
+      "guid": "00:02:c9:03:00:31:78:{0:02x}", "lid": {0}, {1}}}]}}], "interfaces": [{2}]}})",
+             host + 1, port, interfaces);
+}
+
+std::string ib0(int mtu, const std::string& more = R"("up": true, "carrier": true)",
+                const std::string& pkey = "0xffff", const std::string& mode = "datagram") {
+  return fmt::format(
+      R"({{"name": "ib0", "device": "m", "port": 1, "pkey": "{}", "mode": "{}", "mtu": {}, {}}})", pkey, mode,
+      mtu, more);
+}
+
+std::string group_json(const std::string& gid, int mtu, const std::string& rate) {
+  return fmt::format(
+      R"({{"gid": "{}", "lid": 49152, "pkey": "0xffff", "mtu": {}, "rate_gbps": {}, "sl": 0}})", gid, mtu,
+      rate);
+}
+
+/// A fabric in which the ports of the first hosts have their LIDs, but for `shift`.
+std::string fabric_json(HostId hosts, const std::string& groups, int shift = 0) {
+  std::string nodes;
+  for (HostId host = 0; host < hosts; ++host)
+    nodes += fmt::format(R"({}{{"guid": "00:02:c9:03:00:31:78:f0", "type": "host", "ports": [{{"port": 1,
+      "guid": "00:02:c9:03:00:31:78:{:02x}", "lid": {}, "mtu": 4096}}]}})",
+                         host > 0 ? ", " : "", host + 1, static_cast<int>(host) + 1 + shift);
+  return fmt::format(
+      R"({{"schema": "org.rdmaconfigd.fabric/1", "command": "fabric", "exit": {{"status": 0, "name": "ok"}}, "error": null,
+      "from": {{"port": "m/1", "guid": "00:02:c9:03:00:31:78:01", "subnet_prefix": "fe80:0000:0000:0000"}},
+      "nodes": [{}], "groups": [{}]}})",
+      nodes, groups);
+}
+
+std::string port_keys(const std::string& state, int mtu, const std::string& rate) {
+  return fmt::format(R"("state": "{}", "mtu_active": {}, "rate": "{}")", state, mtu, rate);
+}
+
+/// The default partition's group takes 2048 bytes, 4 of which are IPoIB's (RFC 4391), and demands 56 Gbit/s.
+/// A port below the group's rate or MTU is not let in (validate_port_caps() of OpenSM).
+TEST(FleetReport, InterfacesAreComparedWithTheirMulticastGroup) {
+  const std::string up = R"("up": true, "carrier": true)";
+  const auto groups = group_json("ff12:401b:ffff::ffff:ffff", 2048, "56.0") + ", " +
+                      group_json("ff12:401b:8002::ffff:ffff", 4096, "2.5") + ", " +
+                      group_json("ff12:401b:ffff::1", 256, "300") + ", " +
+                      group_json("ff15:401b:ffff::ffff:ffff", 256, "300") + ", " +
+                      group_json("ff12:601b:ffff::ffff:ffff", 256, "300");
+  const auto mtu = [](int now, const std::string& partition, int most) {
+    return fmt::format(
+        "unlike group-mtu a1: MTU of ib0 in partition {}: {}, must be at most {} by its multicast group",
+        partition, now, most);
+  };
+  struct Case {
+    std::string port, interfaces;
+    std::vector<std::string> lines;
+  };
+  const auto port_4k = port_keys("ACTIVE", 4096, "56 Gb/sec (4X FDR)");
+  const std::vector<Case> cases{
+      {port_4k, ib0(2044), {}},
+      {port_4k, ib0(1500), {}},
+      {port_4k, ib0(2045), {mtu(2045, "0xffff", 2044)}},
+      {port_4k, ib0(4092), {mtu(4092, "0xffff", 2044)}},
+      // The group is that of full members, whatever the interface is.
+      {port_4k, ib0(4092, up, "0x7fff"), {mtu(4092, "0xffff", 2044)}},
+      {port_4k, ib0(4092, up, "0x8002"), {}},
+      {port_4k, ib0(4092, up, "0x8003"), {}},
+      // Connected mode sends larger packets beside the group.
+      {port_4k, ib0(65520, up, "0xffff", "connected"), {}},
+      // The kernel sets the MTU as the interface joins.
+      {port_4k, ib0(4092, R"("up": false, "carrier": false)"), {}},
+      {port_4k, ib0(4092, R"("up": true, "carrier": false)"), {}},
+      // Its link is what is wrong then.
+      {port_keys("ACTIVE", 2048, "56 Gb/sec (4X FDR)"),
+       ib0(4092),
+       {"unlike link-mtu a1: ib0 has MTU 4092, but its link carries 2044"}},
+      {port_keys("INIT", 4096, "10 Gb/sec (4X SDR)"), ib0(4092), {}},
+      {port_keys("ACTIVE", 2048, "2.5 Gb/sec (1X SDR)"),
+       ib0(2044, up, "0x8002"),
+       {"unlike group-link-mtu a1: active MTU of port m/1 in partition 0x8002: 2048, must be at least 4096 "
+        "to "
+        "join its multicast group"}},
+      {port_keys("ACTIVE", 4096, "40 Gb/sec (4X QDR)"),
+       ib0(2044, R"("up": true, "carrier": false)"),
+       {"unlike group-rate a1: rate of port m/1 in partition 0xffff: 40 Gbit/s, must be at least 56 Gbit/s "
+        "to "
+        "join its multicast group"}},
+      {port_keys("ACTIVE", 4096, "100 Gb/sec (4X EDR)"), ib0(2044), {}},
+      {port_keys("ACTIVE", 4096, "40 Gb/sec (4X QDR)"), ib0(2044, R"("up": false, "carrier": false)"), {}},
+      {port_keys("ACTIVE", 4096, "40 Gb/sec (4X QDR)"), "", {}},
+  };
+  for (const auto& [port, interfaces, lines] : cases) {
+    HostAnswers answers({"a1"});
+    EXPECT_FALSE(answers.add(0, {"x", member_answer(0, port, interfaces)}));
+    EXPECT_THAT(lines_of(answers), Not(testing::Contains(HasSubstr("group-")))) << "no group is known yet";
+    EXPECT_FALSE(answers.add_fabric({"f", fabric_json(1, groups)}));
+    EXPECT_EQ(lines_of(answers), lines) << port << '\n' << interfaces;
+  }
+}
+
+/// Groups are those of the fabric that has the port, and of another fabric with the same LIDs no port
+/// counts.
+TEST(FleetReport, GroupsAreThoseOfTheFabricOfAPort) {
+  const auto group = [](int mtu, const std::string& rate = "10") {
+    return group_json("ff12:401b:ffff::ffff:ffff", mtu, rate);
+  };
+  const auto lines = [](const std::vector<std::string>& fabrics) {
+    HostAnswers answers({"a1", "a2", "a3"});
+    for (HostId host = 0; host < 3; ++host)
+      EXPECT_FALSE(answers.add(
+          host, {"x", member_answer(host, port_keys("ACTIVE", 4096, "56 Gb/sec (4X FDR)"), ib0(4092))}));
+    for (const auto& fabric : fabrics) EXPECT_FALSE(answers.add_fabric({"f", fabric}));
+    return lines_of(answers);
+  };
+  const auto found = [](const std::string& hosts) {
+    return "unlike group-mtu " + hosts +
+           ": MTU of ib0 in partition 0xffff: 4092, must be at most 2044 by its multicast group";
+  };
+  EXPECT_THAT(lines({fabric_json(3, group(2048))}), ElementsAre(found("a[1-3]")));
+  EXPECT_THAT(lines({fabric_json(2, group(2048))}), ElementsAre(found("a[1,2]")));
+  EXPECT_THAT(lines({fabric_json(3, group(2048), 100)}), IsEmpty()) << "the ports have other LIDs now";
+  // Two answers of one fabric, between which the group was deleted and made again.
+  EXPECT_THAT(lines({fabric_json(2, group(2048, "100")), fabric_json(3, group(4096))}), IsEmpty());
+  EXPECT_THAT(lines({fabric_json(2, group(4096, "100")), fabric_json(1, group(2048, "10"))}),
+              ElementsAre("unlike group-rate a2: rate of port m/1 in partition 0xffff: 56 Gbit/s, must be at "
+                          "least 100 Gbit/s to join its multicast group"));
+  // A code that is not known says nothing.
+  EXPECT_THAT(lines({fabric_json(3, group(0, "0"))}), IsEmpty());
+  EXPECT_THAT(lines({fabric_json(3, "")}), IsEmpty());
+}
+
+TEST(FleetReport, ADifferenceFromTheDocumentIsNotRepeatedForTheGroup) {
+  HostAnswers answers({"a1"});
+  auto answer = member_answer(0, port_keys("ACTIVE", 4096, "56 Gb/sec (4X FDR)"), ib0(4092));
+  answer.insert(answer.size() - 1,
+                R"(, "resources": [{"kind": "ipoib", "label": "ib0", "status": "differs",
+      "reason": "", "attributes": [{"name": "mtu", "now": 4092, "wanted": 2044}]}])");
+  EXPECT_FALSE(answers.add(0, {"x", answer}));
+  EXPECT_FALSE(
+      answers.add_fabric({"f", fabric_json(1, group_json("ff12:401b:ffff::ffff:ffff", 2048, "10"))}));
+  EXPECT_THAT(lines_of(answers), ElementsAre("differs resource a1: ipoib ib0: mtu is 4092, must be 2044"));
+}
+
+TEST(FleetReport, PartitionsWithTheSameFaultAreOneFinding) {
+  HostAnswers answers({"a1"});
+  const std::string up = R"("up": true, "carrier": true)";
+  EXPECT_FALSE(
+      answers.add(0, {"x", member_answer(0, port_keys("ACTIVE", 2048, "40 Gb/sec (4X QDR)"),
+                                         ib0(2044) + ", " + ib0(2044, up, "0x8001") + ", " +
+                                             ib0(2044, up, "0x8002") + ", " + ib0(2044, up, "0x8003"))}));
+  std::string groups;
+  for (const auto* pkey : {"8001", "8002", "8003", "ffff"})
+    groups +=
+        (groups.empty() ? "" : ", ") + group_json(fmt::format("ff12:401b:{}::ffff:ffff", pkey), 2048, "100");
+  EXPECT_FALSE(answers.add_fabric({"f", fabric_json(1, groups)}));
+  const auto findings = sum_up(answers);
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_EQ(findings[0].message,
+            "rate of port m/1 in partitions 0x8001-0x8003, 0xffff: 40 Gbit/s, must be at least 100 Gbit/s to "
+            "join its multicast group");
+  EXPECT_EQ(findings[0].pkeys, (std::vector<std::string>{"0x8001-0x8003", "0xffff"}));
+  EXPECT_EQ(findings[0].difference.label, "m/1");
+  EXPECT_EQ(findings[0].difference.wanted, "100 Gbit/s");
+}
+
+TEST(FleetReport, AFaultyFabricHasItsPlace) {
+  HostAnswers answers({"a1"});
+  const auto complaint = [&](const std::string& text) {
+    const auto wrong = answers.add_fabric({"sm1.fabric.json", text});
+    return wrong ? wrong->where.text() + ": " + wrong->message : std::string("none");
+  };
+  EXPECT_EQ(complaint(" \n"), "sm1.fabric.json:1:1: is empty");
+  EXPECT_EQ(complaint("{\n \"schema\": \"org"), "sm1.fabric.json:2:16: the JSON is cut off here");
+  EXPECT_EQ(complaint("[1]"), "sm1.fabric.json:1:1: is not the output of rdma-configctl");
+  EXPECT_EQ(complaint(head_of("show", "ok") + "}"),
+            "sm1.fabric.json:1:1: is org.rdmaconfigd.show/1, not the output of fabric");
+  EXPECT_EQ(complaint(R"({"schema": "org.rdmaconfigd.fabric/2"})"),
+            "sm1.fabric.json:1:1: is of another version: org.rdmaconfigd.fabric/2, but this program reads "
+            "org.rdmaconfigd.fabric/1");
+  EXPECT_EQ(complaint(R"({"schema": "org.rdmaconfigd.report/1", "command": "fabric",
+      "error": {"message": "there is no active port"}})"),
+            "sm1.fabric.json:1:1: the fabric could not be read: there is no active port");
+  EXPECT_EQ(complaint(R"({"schema": "org.rdmaconfigd.fabric/1", "nodes": [], "groups": null})"),
+            "sm1.fabric.json:1:1: has no multicast groups, as the subnet administrator did not answer");
+  EXPECT_EQ(complaint(
+                R"({"schema": "org.rdmaconfigd.fabric/1", "nodes": [7, {"ports": 3}, {"ports": [null]}],
+      "groups": [3, {"gid": 4}, {"gid": "ff12:401b:ffff::ffff:ffff", "mtu": "x", "rate_gbps": 1e300}]})"),
+            "none");
+}
+
 TEST(FleetReport, NumbersAreShownAsTheyAre) {
   HostAnswers answers({"a1"});
   EXPECT_FALSE(answers.add(

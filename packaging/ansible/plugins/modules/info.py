@@ -19,11 +19,12 @@ options:
       - C(show) is the whole host with devices, ports, P_Keys and interfaces.
       - C(diff) is how the host differs from its document, resource by resource.
       - C(document) is the document that applies to the host, with drop-ins merged and values of the host filled in.
+      - C(fabric) is the InfiniBand fabric behind a port of the host, or why it cannot be read.
       - C(import) is a document made from configuration files or running interfaces; see I(import_format).
       - C(status) is not available with I(root).
     type: list
     elements: str
-    choices: [status, show, diff, document, import]
+    choices: [status, show, diff, document, fabric, import]
     default: [status, show]
   names:
     description: Show only these devices, ports, interfaces or GUIDs.
@@ -83,6 +84,10 @@ document:
   description: The document that applies to the host.
   returned: with document
   type: str
+fabric:
+  description: The object org.rdmaconfigd.fabric/1; where the fabric cannot be read, org.rdmaconfigd.report/1 with the error.
+  returned: with fabric
+  type: dict
 imported:
   description: The object org.rdmaconfigd.import/1; its C(document) is the text.
   returned: with import
@@ -105,7 +110,7 @@ def main():
     module = AnsibleModule(
         argument_spec=dict(
             ARGUMENTS,
-            gather=dict(type="list", elements="str", choices=["status", "show", "diff", "document", "import"], default=["status", "show"]),
+            gather=dict(type="list", elements="str", choices=["status", "show", "diff", "document", "fabric", "import"], default=["status", "show"]),
             names=dict(type="list", elements="str", default=[]),
             import_format=dict(type="str", default="live"),
         ),
@@ -120,6 +125,8 @@ def main():
         result["show"] = ask(module, configctl, ["show"] + module.params["names"], "show", "the host cannot be read").data
     if "diff" in gather:
         result["diff_report"] = configctl.run(["diff"], ["report"]).data
+    if "fabric" in gather:
+        result["fabric"] = configctl.run(["fabric"], ["fabric", "report"]).data
     if "document" in gather:
         answer = ask(module, configctl, ["show", "--document"], "document", "there is no valid document")
         result["document"] = answer.data.get("text", "")

@@ -236,6 +236,15 @@ def test_info_of_differences(host):
     assert host.run("info", gather=["diff"])["diff_report"]["exit"]["name"] == "differs"
 
 
+@pytest.mark.parametrize("schema, status", [("fabric", 0), ("fabric", 5), ("report", 1)])
+def test_info_of_a_fabric(host, schema, status):
+    answer = dict(schema="org.rdmaconfigd.%s/1" % schema, command="fabric", exit=dict(status=status, name="ok"))
+    host.answers(dict(words=["fabric"], text=json.dumps(answer), exit=status))
+    result = host.run("info", gather=["fabric"])
+    assert result["fabric"] == answer and not result["changed"] and not result.get("failed")
+    assert host.calls()[0]["words"] == ["fabric", "--json"]
+
+
 def test_report(host):
     host.answers(("doctor", "report.json"))
     result = host.run("report")

@@ -10,6 +10,7 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
+#include "fabric/limits.hpp"
 #include "fakes/fleet_site.hpp"
 #include "unit/ctl/console.hpp"
 #include "unit/ctl/mini_schema.hpp"
@@ -206,6 +207,50 @@ TEST_F(FleetCommand, ReportReadsFilesOfAtMostKFleetFileBytes) {
   write("in/a1.show.json", text + " ");
   EXPECT_EQ(run({"fleet", "report", "@in"}), 1);
   EXPECT_THAT(console.err.str(), HasSubstr("more than the 8388608 bytes"));
+}
+
+/// The answer of gpu00001's fabric is beside those of hosts, in any of these places; no host has its name.
+TEST_F(FleetCommand, ReportComparesWithTheGroupsOfAFabric) {
+  const auto fabric = [](const std::string& groups) {
+    return R"({"schema": "org.rdmaconfigd.fabric/1", "nodes": [{"ports": [{"port": 1, "lid": 10,
+      "guid": "00:02:c9:03:00:00:00:01"}]}], "groups": )" +
+           groups + "}\n";
+  };
+  const std::string group = R"([{"gid": "ff12:401b:ffff::ffff:ffff", "mtu": 1024, "rate_gbps": 800.0}])";
+  write("in/gpu00001.show.json", fakes::show_of_host(1));
+  EXPECT_EQ(run({"fleet", "report", "@in"}), 0) << console.out.str() << console.err.str();
+  for (const std::string name : {"in/fabric.json", "in/sm1-rail0.fabric.json", "in/sm1/fabric.json"}) {
+    write(name, fabric(group));
+    EXPECT_EQ(run({"fleet", "report", "@in"}), 2) << name << console.err.str();
+    EXPECT_THAT(
+        console.out.str(),
+        AllOf(
+            HasSubstr("MTU of rail0 in partition 0xffff: 2044, must be at most 1020 by its multicast group"),
+            HasSubstr("rate of port mlx5_0/1 in partition 0xffff: 400 Gbit/s, must be at least 800 "
+                      "Gbit/s to join its multicast group"),
+            Not(HasSubstr("rail1"))));
+    EXPECT_EQ(console.err.str(), "rdma-configctl: 1 host: 2 findings\n") << name;
+    const auto out = json({"fleet", "report", "@in"}, 2, "fleet-report-1.schema.json");
+    ASSERT_EQ(out["findings"].size(), 2U);
+    for (const auto& finding : out["findings"]) EXPECT_EQ(finding["pkeys"], Json::array({"0xffff"}));
+    std::filesystem::remove(path(name));
+  }
+  write("in/sm1.fabric.json", fabric("null"));
+  EXPECT_EQ(run({"fleet", "report", "@in"}), 1);
+  EXPECT_THAT(console.err.str(),
+              AllOf(HasSubstr("sm1.fabric.json:1:1"), HasSubstr("has no multicast groups")));
+}
+
+/// A fabric may have more than a host: kFabricFileBytes.
+TEST_F(FleetCommand, AFabricMayBeLargerThanTheAnswerOfAHost) {
+  write("in/a1.show.json", fakes::show_of_host(1));
+  std::string text = R"({"schema": "org.rdmaconfigd.fabric/1", "nodes": [], "groups": []})";
+  text.resize(fabric::limits::kFabricFileBytes, ' ');
+  write("in/a1.fabric.json", text);
+  EXPECT_EQ(run({"fleet", "report", "@in"}), 0) << console.err.str();
+  write("in/a1.fabric.json", text + " ");
+  EXPECT_EQ(run({"fleet", "report", "@in"}), 1);
+  EXPECT_THAT(console.err.str(), HasSubstr("more than the 67108864 bytes"));
 }
 
 TEST_F(FleetCommand, ReportUsesOneOutputOfAHost) {
