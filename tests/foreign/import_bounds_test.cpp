@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Limits of import, each at its value and one beyond.
-#include "model/limits.hpp"
-
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <string>
 
 #include "foreign/stage.hpp"
+#include "model/limits.hpp"
 
 namespace rdmacfg::foreign {
 namespace {
