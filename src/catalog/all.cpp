@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "catalog/all.hpp"
 
+#include <algorithm>
 #include <array>
 #include <string>
 
@@ -134,6 +135,24 @@ const Kind* find(std::string_view name) {
     if (kind->name() == name) return kind;
   }
   return nullptr;
+}
+
+std::string_view field_unit(const model::Key& key, std::string_view field) {
+  const auto* kind = find(key.kind);
+  if (kind == nullptr) return {};
+  for (const auto& spec : kind->fields()) {
+    if (spec.name == field) return spec.unit;
+  }
+  return {};
+}
+
+bool is_derived(const model::Key& key, std::string_view field) {
+  const auto* kind = find(key.kind);
+  if (kind == nullptr) return false;
+  const auto fields = kind->fields();
+  return std::any_of(fields.begin(), fields.end(), [&](const auto& spec) {
+    return spec.name == field && spec.role == model::Role::kDerived;
+  });
 }
 
 const std::vector<SectionSpec>& grammar() {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "kinds/kind.hpp"
@@ -13,6 +14,12 @@ namespace rdmacfg::kinds {
 std::span<const Kind* const> all_kinds();
 
 const Kind* find(std::string_view name);
+
+/// The unit of a field of a resource; empty for none.
+std::string_view field_unit(const model::Key& key, std::string_view field);
+
+/// Whether a field of a resource follows from another key, so that naming it would say the same twice.
+bool is_derived(const model::Key& key, std::string_view field);
 
 /// The language of the document, composed from the kinds' field tables.
 const std::vector<model::SectionSpec>& grammar();

@@ -29,33 +29,13 @@ std::string said(const model::Value& value, std::string_view unit) {
   return text.empty() ? "none" : text;  // an empty list
 }
 
-/// The unit of a field's numbers; empty for none.
-std::string_view unit_of(const model::Key& key, std::string_view field) {
-  const auto* kind = kinds::find(key.kind);
-  if (kind == nullptr) return {};
-  for (const auto& spec : kind->fields()) {
-    if (spec.name == field) return spec.unit;
-  }
-  return {};
-}
-
-/// Whether a field follows from another key, so that naming it would say the same twice.
-bool is_derived(const model::Key& key, std::string_view field) {
-  const auto* kind = kinds::find(key.kind);
-  if (kind == nullptr) return false;
-  const auto fields = kind->fields();
-  return std::any_of(fields.begin(), fields.end(), [&](const auto& spec) {
-    return spec.name == field && spec.role == model::Role::kDerived;
-  });
-}
-
 /// "mode is datagram, not connected; mtu is 2044, not 65520".
 std::string differences(const ResourceReport& resource) {
   std::vector<std::string> written, derived;
   for (const auto& attribute : resource.attributes) {
     if (attribute.wanted.index() == 0 || attribute.now == attribute.wanted) continue;
-    auto& parts = is_derived(resource.key, attribute.name) ? derived : written;
-    const auto unit = unit_of(resource.key, attribute.name);
+    auto& parts = kinds::is_derived(resource.key, attribute.name) ? derived : written;
+    const auto unit = kinds::field_unit(resource.key, attribute.name);
     parts.push_back(attribute.now.index() == 0
                         ? fmt::format("{} is not set to {}", attribute.name, said(attribute.wanted, unit))
                         : fmt::format("{} is {}, not {}", attribute.name, said(attribute.now, unit),

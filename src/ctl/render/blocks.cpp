@@ -113,22 +113,23 @@ void add_lines(Block& block, const Change& change) {
   const auto has = [](const auto& list, const auto& item) {
     return std::find(list.begin(), list.end(), item) != list.end();
   };
-  const bool only_derived = std::all_of(change.fields.begin(), change.fields.end(),
-                                        [&](const auto& field) { return is_derived(change.key, field); });
+  const bool only_derived = std::all_of(change.fields.begin(), change.fields.end(), [&](const auto& field) {
+    return kinds::is_derived(change.key, field);
+  });
   for (const auto& name : in_order(change)) {
     const bool said = std::any_of(block.lines.begin(), block.lines.end(),
                                   [&](const auto& line) { return line.name == name; });
     // Of what is made, what stays unset says nothing.
     const bool unset = all && model::value_of(change.after, name).index() == 0;
     if (said || unset || (!all && !has(change.fields, name)) ||
-        (!only_derived && is_derived(change.key, name)))
+        (!only_derived && kinds::is_derived(change.key, name)))
       continue;
     BlockLine line{name,
                    all ? Value() : model::value_of(change.before, name),
                    model::value_of(change.after, name),
                    change.effect,
                    std::nullopt,
-                   unit_of(change.key, name)};
+                   kinds::field_unit(change.key, name)};
     if (const auto at = change.origins.find(name); at != change.origins.end()) line.origin = at->second;
     block.lines.push_back(std::move(line));
   }
@@ -177,24 +178,6 @@ std::string value_text(const Value& value, std::string_view unit) {
   for (auto at = text.find('\n'); at != std::string::npos; at = text.find('\n', at))
     text.replace(at, 1, " / ");
   return text.empty() ? "none" : text;
-}
-
-std::string_view unit_of(const model::Key& key, std::string_view field) {
-  const auto* kind = kinds::find(key.kind);
-  if (kind == nullptr) return {};
-  for (const auto& spec : kind->fields()) {
-    if (spec.name == field) return spec.unit;
-  }
-  return {};
-}
-
-bool is_derived(const model::Key& key, std::string_view field) {
-  const auto* kind = kinds::find(key.kind);
-  if (kind == nullptr) return false;
-  const auto fields = kind->fields();
-  return std::any_of(fields.begin(), fields.end(), [&](const auto& spec) {
-    return spec.name == field && spec.role == model::Role::kDerived;
-  });
 }
 
 std::vector<Block> blocks_of(const Report& report) {

@@ -37,12 +37,6 @@ std::vector<Block> blocks_of(const model::Report& report);
 /// "not set", "none" of an empty list, or the value; a number with its unit, where it has one.
 std::string value_text(const model::Value& value, std::string_view unit = {});
 
-/// The unit of a field of that resource; empty for none.
-std::string_view unit_of(const model::Key& key, std::string_view field);
-
-/// Whether a field of that resource follows from another key, so that naming it would say the same twice.
-bool is_derived(const model::Key& key, std::string_view field);
-
 /// How many objects (not kinds of one object) have each status; the worst one counts. Foreign and ignored do
 /// not count.
 struct Tally {

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "catalog/all.hpp"
 #include "ctl/render/blocks.hpp"
 #include "ctl/render/host_cells.hpp"
 #include "ctl/render/render_facts.hpp"
@@ -229,8 +230,8 @@ std::string differences(const model::ResourceReport& resource, const Terminal& t
   std::vector<std::string> derived;
   for (const auto& attribute : resource.attributes) {
     if (attribute.wanted.index() == 0 || attribute.now == attribute.wanted) continue;
-    auto& parts = is_derived(resource.key, attribute.name) ? derived : written;
-    const auto unit = unit_of(resource.key, attribute.name);
+    auto& parts = kinds::is_derived(resource.key, attribute.name) ? derived : written;
+    const auto unit = kinds::field_unit(resource.key, attribute.name);
     parts.push_back(fmt::format("{} {} {} {}", attribute.name, value_text(attribute.now, unit),
                                 terminal.arrow(), value_text(attribute.wanted, unit)));
   }
