@@ -171,8 +171,9 @@ judge_srp() {	# the simulated adapters have no queues for programs: srp_daemon r
 	local device rules=/etc/rdma/srp_daemon.conf
 	step 32; is "srp_daemon" "$(systemctl is-enabled srp_daemon) $(systemctl is-active srp_daemon)" "enabled active"
 	for device in $(ibstat -l); do grep -q InfiniBand "/sys/class/infiniband/$device/ports/1/link_layer" && break; done
-	ok "it is started on $device:1" lab-wait 90 "journalctl -b -o cat -u srp_daemon_port@$device:1 | grep -q Started"
-	journalctl -b -o cat -u "srp_daemon_port@$device:1" | grep -q Started || systemctl list-units --all --no-legend 'sys-subsystem-rdma*' 'srp_daemon*'
+	# On any port: udev may handle a port's umad before rdma-core has renamed the device, and then the unit of its new name waits.
+	ok "it is started on a port" lab-wait 90 "journalctl -b -o cat -u 'srp_daemon_port@*' | grep -q Started"
+	journalctl -b -o cat -u 'srp_daemon_port@*' | grep -q Started || systemctl list-units --all --no-legend 'sys-subsystem-rdma*' 'srp_daemon*'
 	has "its rules are ours" "$(systemctl cat srp_daemon_port@$device:1)" "$rules:/etc/srp_daemon.conf"
 	has "which say" "$(cat $rules)" "a ioc_guid=00a0b80200402bef,queue_size=128"
 	has "it takes our rules" "$(timeout 60 srp_daemon -o -c -v -f $rules -i "$device" -p 1 2>&1)" ": $rules"
