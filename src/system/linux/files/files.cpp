@@ -94,7 +94,7 @@ Result<UniqueFd> open_regular(const Place& place) {
     if (errno != ENOENT) return fail_errno(errno, place.shown);
     // Removed since, or exchanged: the next look tells which.
   }
-  return fail(Code::kIo, fmt::format("{}: the file appears and disappears", place.shown));
+  return fail({Code::kIo, fmt::format("{}: the file appears and disappears", place.shown), ESTALE});
 }
 
 /// The file's content; nothing when it is not there.

@@ -51,9 +51,10 @@ std::string RootedDir::shown(const std::string& path) const {
 Result<UniqueFd> RootedDir::open(const std::string& path, Links links) const {
   const UniqueFd root(::open(root_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!root) {
-    // Without an errno, which would say that a file of the tree is missing.
+    // Not ENOENT, which would say that a file of the tree is missing.
     if (errno == ENOENT)
-      return base::fail(base::Code::kIo, fmt::format("{}: the folder does not exist", root_.native()));
+      return base::fail(
+          {base::Code::kIo, fmt::format("{}: the folder does not exist", root_.native()), ESTALE});
     return fail_errno(errno, root_.native());
   }
   auto relative = std::filesystem::path(path).relative_path();
