@@ -144,6 +144,18 @@ def login(folder):
     return list(resource.getrlimit(resource.RLIMIT_MEMLOCK))
 
 
+def lines_of_systemd(root, folder):
+    """Has systemd read the units of a folder for consumers.target: its lines, each with the unit."""
+    os.chmod(root, 0o755)
+    out = run(NOBODY + ["/usr/lib/systemd/systemd", "--test", "--system", "--unit=consumers.target"],
+              env={"SYSTEMD_UNIT_PATH": folder, "SYSTEMD_LOG_LEVEL": "warning", "HOME": "/"})
+    unit = None
+    for line in out.splitlines():
+        if line.startswith("\t-> Unit "):
+            unit = line[len("\t-> Unit "):].rstrip(":")
+        yield unit, line
+
+
 def drop_ins(root, document):
     wanted = {}
     for limit, units in document.memlocks.values():
@@ -162,13 +174,8 @@ def drop_ins(root, document):
             file.write("[Unit]\nDefaultDependencies=no\n[Service]\nExecStart=/bin/true\n")
     with open(f"{folder}/consumers.target", "w") as file:
         file.write("[Unit]\nDefaultDependencies=no\nWants=" + " ".join(wanted) + "\n")
-    os.chmod(root, 0o755)
-    out = run(NOBODY + ["/usr/lib/systemd/systemd", "--test", "--system", "--unit=consumers.target"],
-              env={"SYSTEMD_UNIT_PATH": folder, "SYSTEMD_LOG_LEVEL": "warning", "HOME": "/"})
-    read, unit = {}, None
-    for line in out.splitlines():
-        if line.startswith("\t-> Unit "):
-            unit = line[len("\t-> Unit "):].rstrip(":")
+    read = {}
+    for unit, line in lines_of_systemd(root, folder):
         found = re.match(r"\t\tLimitMEMLOCK: (\d+)$", line)
         if found and unit in wanted:
             bytes_ = int(found.group(1))
@@ -234,13 +241,8 @@ def storage_units(root, document):
                    "DefaultDependencies=no\n[Service]\nType=oneshot\nExecStart=/bin/true\n")
     with open(f"{folder}/consumers.target", "w") as file:
         file.write("[Unit]\nDefaultDependencies=no\nWants=remote-fs.target nvmf-autoconnect.service\n")
-    os.chmod(root, 0o755)
-    out = run(NOBODY + ["/usr/lib/systemd/systemd", "--test", "--system", "--unit=consumers.target"],
-              env={"SYSTEMD_UNIT_PATH": folder, "SYSTEMD_LOG_LEVEL": "warning", "HOME": "/"})
-    read, unit = {}, None
-    for line in out.splitlines():
-        if line.startswith("\t-> Unit "):
-            unit = line[len("\t-> Unit "):].rstrip(":")
+    read = {}
+    for unit, line in lines_of_systemd(root, folder):
         found = re.match(r"\t+(Wants|After|ConditionPathExists|Command Line): (.*)$", line)
         if found:
             read.setdefault((unit, found.group(1)), []).append(found.group(2) if found.group(1) == "Command Line" else found.group(2).split(" ")[0])
