@@ -59,6 +59,18 @@ TEST_F(NmDrift, IsToldByWhatItWas) {
   EXPECT_THAT(repaired(), ElementsAre("active no → yes"));
 }
 
+TEST_F(NmDrift, IsLeftAloneWhileTheProfileComesUp) {
+  auto& manager = host_.kernel().network_manager;
+  manager.in_transition.insert(manager.active.begin()->first);
+  std::erase(link().items, "addr4 192.0.2.2/24");
+  const int before = manager.activations;
+  const auto report = host_.hold();
+  EXPECT_EQ(manager.activations, before) << text_of(report);
+  EXPECT_THAT(text_of(report), testing::HasSubstr("has not finished bringing the profile up"));
+  manager.in_transition.clear();
+  EXPECT_THAT(repaired(), ElementsAre("missing 192.0.2.2/24 → -"));
+}
+
 TEST_F(NmDrift, ItIsNoDriftThatTheProfileChanges) {
   const auto report = host_.commit(std::string(kDocument) + "dns = [\"192.0.2.53\"]\n");
   EXPECT_EQ(report.exit, Exit::kError);

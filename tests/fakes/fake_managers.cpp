@@ -240,7 +240,7 @@ Result<std::optional<system::NmState>> FakeNetworkManager::observe() {
   }
   for (const auto& [uuid, index] : active) {
     if (machine_.find(index) != nullptr)
-      out.active.push_back({uuid, profile(uuid).second["connection.id"], true});
+      out.active.push_back({uuid, profile(uuid).second["connection.id"], !in_transition.contains(uuid)});
   }
   return std::optional(std::move(out));
 }

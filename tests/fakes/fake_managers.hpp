@@ -42,6 +42,7 @@ class FakeNetworkManager final : public system::NetworkManager {
   std::set<std::string> fails{};                ///< ids of profiles whose activation goes wrong
   std::map<std::string, std::string> loaded{};  ///< file → content
   std::map<std::string, int> active{};          ///< uuid → index of the interface
+  std::set<std::string> in_transition{};        ///< uuids of active profiles that are on the way up or down
   int activations = 0;
   int reapplies = 0;
   int readings = 0;  ///< of all that it has, while it runs

@@ -206,6 +206,10 @@ class NmProfileKind final : public Kind, public ClearsAway, public HeldByPort {
         if (resource.key.kind != kNmProfileKind || resource.ignore || resource.settings.empty() ||
             resource.pending || !state || !*state)
           continue;
+        if (is_in_transition(**state, resource.key.id)) {
+          resource.pending = "NetworkManager has not finished bringing the profile up or down";
+          continue;
+        }
         resource.settings["active"] = resource.settings["autoconnect"];
         resource.origins["active"] = resource.where;
         if (const auto now = seen.find(resource.key); now != seen.end())
@@ -306,6 +310,13 @@ class NmProfileKind final : public Kind, public ClearsAway, public HeldByPort {
   }
 
  private:
+  /// As after a start of NetworkManager: to activate the profile would take down what is coming up.
+  static bool is_in_transition(const system::NmState& state, const std::string& id) {
+    return std::any_of(state.active.begin(), state.active.end(), [uuid = nm_uuid(id)](const auto& active) {
+      return active.uuid == uuid && !active.activated;
+    });
+  }
+
   /// Of a profile that is up, and of which only a part is not in effect, that part is wanted by name.
   static void name_what_drifted(Desired& desired, const Observed& observed) {
     const auto now = model::from_attributes<NmProfile>(observed.settings);
