@@ -8,6 +8,7 @@
 #include "catalog/daemon_policy.hpp"
 #include "catalog/file_integrity.hpp"
 #include "catalog/initramfs.hpp"
+#include "fabric/cables.hpp"
 #include "kinds/address/address.hpp"
 #include "kinds/address/backend.hpp"
 #include "kinds/address/dns.hpp"
@@ -184,6 +185,7 @@ const std::vector<SectionSpec>& grammar() {
       srp_initiator_section(),    //
       srp_rule_section(),         //
       expect_section(),           //
+      fabric::cable_section(),    //
       daemon_section(),           //
   };
   return kGrammar;

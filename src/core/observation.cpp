@@ -9,6 +9,7 @@
 #include "catalog/all.hpp"
 #include "catalog/bind.hpp"
 #include "catalog/preset_words.hpp"
+#include "fabric/cables.hpp"
 #include "kinds/entry.hpp"
 
 namespace rdmacfg::core {
@@ -52,6 +53,7 @@ void check_observation(const config::Document& document, Observation& observatio
   for (auto& diagnostic : found) {
     if (!wrong.contains(diagnostic.where)) observation.diagnostics.push_back(std::move(diagnostic));
   }
+  fabric::check_cable_entries(document.sections, observation.diagnostics);
   kinds::name_presets(document.sections, observation.diagnostics);
   config::name_host(observation.diagnostics, document);
   if (!model::has_errors(observation.diagnostics)) return;
@@ -162,6 +164,7 @@ void check_document(const config::Document& document, model::Diagnostics& diagno
   const auto bound = kinds::bind(document.sections, nowhere, diagnostics);
   std::vector<model::Desired> desired;
   for (const auto* kind : kinds::all_kinds()) kind->parse(bound, desired, diagnostics);
+  fabric::check_cable_entries(document.sections, diagnostics);
   kinds::name_presets(document.sections, diagnostics);
 }
 

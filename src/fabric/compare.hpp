@@ -35,7 +35,7 @@ struct Difference {
 /// Tables that one of the two has not read are not compared, nor subnet managers that gave it no answer.
 std::vector<Difference> compare(const Fabric& before, const Fabric& after);
 
-/// Where a cable should lead, [[cable]] of a cable file.
+/// Where a cable should lead, [[cable]] of a document (cables.hpp).
 struct Cable {
   std::string from, to;  ///< node and port: "leaf1/7"; a node by its description or GUID
   std::optional<Width> width;

@@ -13,6 +13,7 @@ namespace rdmacfg::fabric::limits {
 inline constexpr std::size_t kFabricNodes = 65'536;
 inline constexpr std::size_t kFabricBytes = 256 * model::limits::kMiB;
 inline constexpr std::size_t kFabricFileBytes = 64 * model::limits::kMiB;
+inline constexpr std::size_t kCables = model::limits::kEntriesOfKind;
 
 inline constexpr auto kTable = std::to_array<model::limits::Row>({
     {"kFabricNodes", kFabricNodes, "nodes",
@@ -22,6 +23,8 @@ inline constexpr auto kTable = std::to_array<model::limits::Row>({
      "what the process that looks at the fabric may send"},
     {"kFabricFileBytes", kFabricFileBytes, "bytes", "fabric --compare, fleet report: error, exit 1",
      "a saved fabric; 1,000 hosts take about 2 MiB"},
+    {"kCables", kCables, "cables", "validate, fabric --cables: error, exit 1",
+     "[[cable]] entries, of which kEntriesOfKind is the limit; 5,000 hosts on two levels of switches"},
 });
 
 }  // namespace rdmacfg::fabric::limits

@@ -31,10 +31,11 @@ bool among(const std::array<std::string_view, N>& patterns, const std::string& t
                      [&](auto pattern) { return base::matches_glob(pattern, text); });
 }
 
-/// Sections about interfaces, ports and the fabric alone: a network administrator's work.
-constexpr std::array<std::string_view, 11> kFree{"ipoib",     "ipoib.*", "pfc",        "lossless",
-                                                 "initramfs", "opensm",  "mlx4_port",  "partition",
-                                                 "soft_rdma", "roce",    "rdma_device"};
+/// Sections about interfaces, ports and the fabric alone: a network administrator's work. A [[cable]] changes
+/// nothing.
+constexpr std::array<std::string_view, 12> kFree{"ipoib",     "ipoib.*", "pfc",         "lossless",
+                                                 "initramfs", "opensm",  "mlx4_port",   "partition",
+                                                 "soft_rdma", "roce",    "rdma_device", "cable"};
 
 /// Drivers of RDMA adapters, the RDMA stack, and protocols over it.
 constexpr std::array<std::string_view, 41> kModules{

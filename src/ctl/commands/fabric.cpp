@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The InfiniBand fabric behind a local port: as tables, a tree, JSON or a drawing, and compared with what is
-// expected.
+// The InfiniBand fabric behind a local port: as tables, a tree, JSON or a drawing, and compared with an
+// earlier one and with the cables of a document.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +11,7 @@
 #include <iterator>
 
 #include "base/text.hpp"
+#include "catalog/all.hpp"
 #include "ctl/command.hpp"
 #include "ctl/fabric/fabric_json.hpp"
 #include "ctl/fabric/render_fabric.hpp"
@@ -65,8 +66,71 @@ Result<std::string> read_saved(const std::string& path) {
 struct Expected {
   std::optional<fabric::Fabric> saved;
   std::vector<fabric::Cable> cables;
-  model::Diagnostics diagnostics;  ///< of the cable file
+  bool names_cables = false;       ///< --cables or --config is given
+  std::string not_read;            ///< the cables of the host's own document, and why they are not compared
+  model::Diagnostics diagnostics;  ///< of the file of --cables or --config
+
+  [[nodiscard]] bool is_given() const { return saved || names_cables || !cables.empty(); }
 };
+
+/// The document of --cables: one with cables alone, or that of a host.
+Result<config::Document> read_cable_file(const Context& context) {
+  config::Source source;
+  source.file = context.arguments.cables;
+  source.host = host_name(context);
+  auto texts = config::read_files(source);
+  if (!texts) return fail(texts.error());
+  return config::parse_texts(std::move(*texts), source.host, kinds::grammar());
+}
+
+/// The cables of --cables or --config.
+Result<void> read_named_cables(const Context& context, Expected& out) {
+  const auto& arguments = context.arguments;
+  const bool own_file = !arguments.cables.empty();
+  auto document = own_file ? read_cable_file(context) : load(context);
+  if (!document) return fail(document.error().in(own_file ? "--cables" : "--config"));
+  auto& diagnostics = document->diagnostics;
+  if (!model::has_errors(diagnostics)) fabric::check_cable_entries(document->sections, diagnostics);
+  tell(context, *document, diagnostics);
+  out.diagnostics = diagnostics;
+  const auto error = std::find_if(diagnostics.begin(), diagnostics.end(), [](const auto& diagnostic) {
+    return diagnostic.severity == model::Severity::kError;
+  });
+  if (error != diagnostics.end()) {
+    const auto place = own_file ? "--cables " + arguments.cables : std::string("--config");
+    return fail(Code::kInvalid, fmt::format("{}: has errors: {}", place, error->message));
+  }
+  out.cables = fabric::cables_of(document->sections);
+  return {};
+}
+
+/// The cables of the host's own document. The fabric can be looked at without them: where they cannot be
+/// read, they are named as a part that is missing.
+void read_own_cables(const Context& context, Expected& out) {
+  auto document = load(context);
+  if (!document) {
+    if (document.error().code != Code::kNotFound)
+      out.not_read = fmt::format("the cables of the document: {}", document.error().message);
+    return;
+  }
+  const auto& sections = document->sections;
+  const bool has_cables = std::any_of(sections.begin(), sections.end(),
+                                      [](const auto& section) { return section.path == "cable"; });
+  if (document->whole && !has_cables) return;
+  auto& diagnostics = document->diagnostics;
+  if (!model::has_errors(diagnostics)) fabric::check_cable_entries(sections, diagnostics);
+  if (model::has_errors(diagnostics)) {
+    out.not_read = "the cables of the document: it has errors, which `rdma-configctl validate` lists";
+    return;
+  }
+  out.cables = fabric::cables_of(sections);
+}
+
+/// Whether the whole fabric is shown. A part, the names, the tree and drawings are compared with what an
+/// option names, but not with the host's own document.
+bool shows_all(const Arguments& arguments) {
+  return arguments.words.empty() && !arguments.tree && !arguments.names && arguments.drawing.empty();
+}
 
 /// Reads the files before the fabric is looked at: a mistake in them is known at once.
 Result<Expected> read_expected(const Context& context) {
@@ -79,18 +143,11 @@ Result<Expected> read_expected(const Context& context) {
     if (!saved) return fail(saved.error().in("--compare " + arguments.compare));
     out.saved = std::move(*saved);
   }
-  if (!arguments.cables.empty()) {
-    config::Source source;
-    source.file = arguments.cables;
-    auto texts = config::read_files(source);
-    if (!texts) return fail(texts.error().in("--cables"));
-    const auto document = config::parse_texts(std::move(*texts), host_name(context), fabric::cable_grammar());
-    tell(context, document, document.diagnostics);
-    out.diagnostics = document.diagnostics;
-    if (model::has_errors(document.diagnostics))
-      return fail(Code::kInvalid, fmt::format("--cables {}: has errors: {}", arguments.cables,
-                                              document.diagnostics.front().message));
-    out.cables = fabric::cables_of(document);
+  out.names_cables = !arguments.cables.empty() || !arguments.config.empty();
+  if (out.names_cables) {
+    if (const auto done = read_named_cables(context, out); !done) return fail(done.error());
+  } else if (shows_all(arguments)) {
+    read_own_cables(context, out);
   }
   return out;
 }
@@ -134,6 +191,7 @@ Result<FabricView> look(const Context& context, const system::FabricRequest& req
   if (expected.saved) view.differences = fabric::compare(*expected.saved, view.fabric);
   auto cables = fabric::check_cables(view.fabric, expected.cables);
   std::move(cables.begin(), cables.end(), std::back_inserter(view.differences));
+  if (!expected.not_read.empty()) view.fabric.missing.push_back(expected.not_read);
   return view;
 }
 
@@ -183,7 +241,8 @@ Exit exit_of(const FabricView& view) {
   return view.fabric.missing.empty() && view.not_cleared.empty() ? Exit::kOk : Exit::kPartly;
 }
 
-void print_fabric(const Context& context, const FabricView& view, const std::set<std::string>& topics) {
+void print_fabric(const Context& context, const FabricView& view, const std::set<std::string>& topics,
+                  bool compared) {
   const auto& arguments = context.arguments;
   auto& out = context.environment.out;
   if (arguments.drawing == "dot") {
@@ -204,7 +263,7 @@ void print_fabric(const Context& context, const FabricView& view, const std::set
     if (topics.contains("counters") && !arguments.wide && has_counters(view.fabric) &&
         fabric::ports_with_errors(view.fabric) == 0)
       context.say("no port has counted an error");
-    if (!arguments.compare.empty() || !arguments.cables.empty())
+    if (compared)
       context.say(view.differences.empty() ? "everything is as expected"
                                            : fmt::format("{} from what is expected",
                                                          count(view.differences.size(), "difference")));
@@ -220,9 +279,10 @@ int show_fabric(const Context& context) {
   if (context.offline())
     return refuse(context,
                   {Code::kInvalid, "fabric uses a port of the running system; --root does not apply", 0});
-  if (!arguments.config.empty())
-    return refuse(context,
-                  {Code::kInvalid, "fabric reads no document; --cables FILE says which port leads where", 0});
+  if (!arguments.config.empty() && !arguments.cables.empty())
+    return refuse(
+        context,
+        {Code::kInvalid, "--cables and --config exclude each other: both name the file with the cables", 0});
   const auto topics = fabric_topics(context);
   if (!topics) return refuse(context, topics.error());
   const auto expected = read_expected(context);
@@ -247,7 +307,8 @@ int show_fabric(const Context& context) {
     emit(context, std::move(json));
   } else {
     print_fabric(context, *view,
-                 topics->empty() && !cleared.empty() ? std::set<std::string>{"counters"} : *topics);
+                 topics->empty() && !cleared.empty() ? std::set<std::string>{"counters"} : *topics,
+                 expected->is_given());
     if (!cleared.empty()) context.say(cleared);
   }
   return status;

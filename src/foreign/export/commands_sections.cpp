@@ -65,6 +65,7 @@ constexpr auto kManualSections = std::to_array<ManualSection>({
     {"srp_initiator", "the last line of /etc/srp_daemon.conf, a or d; then systemctl restart srp_daemon"},
     {"srp_rule", "a line of /etc/srp_daemon.conf, as srp_daemon(8) describes it"},
     {"expect", "expectations are checks, which rdma-configd alone makes"},
+    {"cable", "rdma-configctl fabric compares cables with the fabric, and nothing sets them"},
     {"daemon", "settings of rdma-configd itself"},
 });
 

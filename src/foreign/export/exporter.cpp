@@ -20,6 +20,18 @@ using model::State;
 
 namespace {
 
+/// The sections with the first of the cables alone: no target takes any, and a plan may have thousands.
+std::vector<Section> with_one_cable(const std::vector<Section>& sections) {
+  std::vector<Section> out;
+  bool has_cable = false;
+  for (const auto& section : sections) {
+    const bool cable = section.path == "cable";
+    if (!cable || !has_cable) out.push_back(section);
+    has_cable = has_cable || cable;
+  }
+  return out;
+}
+
 class Reduction {
  public:
   Reduction(const FormatFeatures& features, std::vector<Remark>& notes)
@@ -278,7 +290,8 @@ std::string label_of(const Section& section) {
   return config::label_of(section.path, at == all.end() || at->repeated);
 }
 
-Output export_document(const std::vector<Section>& sections, const Target& target) {
+Output export_document(const std::vector<Section>& document, const Target& target) {
+  const auto sections = with_one_cable(document);
   Output out;
   const auto trees = reduce_to_features(interface_trees_of(sections), target.features, out.notes);
   const bool commands = target.render == nullptr;
