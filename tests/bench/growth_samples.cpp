@@ -448,6 +448,10 @@ std::vector<DocumentSample> make_documents() {
        small},
       {"expect", entries([](int i) { return fmt::format("[[expect]]\nname = \"e{}\"\nrate = 56\n", i); }),
        small},
+      {"cable", entries([](int i) {
+         return fmt::format("[[cable]]\nfrom = \"leaf{}/{}\"\nto = \"node{}/1\"\n", i / 32, i % 32 + 1, i);
+       }),
+       small},
       {"rdma_device by pci", entries([](int i) {
          return fmt::format("[[rdma_device]]\npci = \"{}\"\nname = \"d{}\"\n", pci(i), i);
        }),

@@ -40,10 +40,12 @@ void run_saved_fabric(std::string_view bytes) {
 
 void run_cables(std::string_view bytes) {
   static const auto kFabric = fakes::fat_tree(4);
-  const auto file =
-      config::parse_texts({{.name = "cables.toml", .text = std::string(bytes)}}, "", fabric::cable_grammar());
+  static const std::vector<model::SectionSpec> kGrammar{fabric::cable_section()};
+  auto file = config::parse_texts({{.name = "cables.toml", .text = std::string(bytes)}}, "", kGrammar);
   if (model::has_errors(file.diagnostics)) return;
-  const auto cables = fabric::cables_of(file);
+  fabric::check_cable_entries(file.sections, file.diagnostics);
+  if (model::has_errors(file.diagnostics)) return;
+  const auto cables = fabric::cables_of(file.sections);
   require(fabric::check_cables(kFabric, cables).size() <= 2 * cables.size(),
           "a cable is wrong in two ways at most");
 }
@@ -96,7 +98,10 @@ std::vector<Target> fabric_targets() {
       {"fabric", run_saved_fabric, {saved(plugged), saved(pair) + std::string(kSeparator) + saved(plugged)}},
       {"cables",
        run_cables,
-       {"version = 1\n[[cable]]\nfrom = \"leaf1/1\"\nto = \"node001/1\"\nwidth = \"4X\"\nspeed = \"HDR\"\n"}},
+       {"version = 1\n[[cable]]\nfrom = \"leaf1/1\"\nto = \"node001/1\"\nwidth = \"4X\"\nspeed = \"HDR\"\n",
+        "version = 1\n[[cable]]\nfrom = \"a (0x0002c903003178f0)/01\"\nto = \"b/1\"\n[[cable]]\nfrom = "
+        "\"b/1\"\nto = "
+        "\"00:02:c9:03:00:31:78:f0/1\"\n"}},
       {"fabric-frames", run_frames, {frames_of(fakes::fat_tree(2))}},
       {"fabric-groups", run_groups_answer, {answer}}};
 }

@@ -44,6 +44,7 @@ TEST_F(Delegation, WhatANetworkAdministratorDoesIsAllowed) {
            "[[opensm_option]]\nkey = 'routing_engine'\nvalue = 'ftree,updn'\n",
            "[[memlock]]\ndomain = '@rdma'\nlimit = 'unlimited'\nunits = ['slurmd.service']\n",
            "[[partition]]\npkey = 0x8002\n",
+           "[[cable]]\nfrom = 'leaf1/7'\nto = 'node007/1'\n",
        })
     EXPECT_EQ(refusal(text), "") << text;
 }

@@ -40,6 +40,7 @@ class AnsweringTest : public system::FunctionTest {
 
 TEST(CommandsPage, NamesCommandsThatWork) {
   Console console;
+  console.environment.document.emplace();  // not that of the host that the test runs on
   auto fabric = fakes::fat_tree(32);
   for (auto& node : fabric.nodes) {
     for (auto& port : node.ports) {

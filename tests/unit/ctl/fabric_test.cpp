@@ -17,6 +17,14 @@ using FabricJson = nlohmann::ordered_json;
 
 class FabricCommand : public testing::Test {
  protected:
+  /// Not the document of the host that the test runs on.
+  FabricCommand() { console.environment.document.emplace(); }
+
+  void own_document(const std::string& text) {
+    console.environment.document =
+        std::vector<config::Text>{{"/etc/rdma-configd/config.toml", "version = 1\n" + text}};
+  }
+
   void answer_with(base::Result<fabric::Fabric> answer) {
     console.environment.fabric_reader = [answer] {
       return std::make_unique<fakes::FakeFabricReader>(answer);
@@ -178,6 +186,70 @@ TEST_F(FabricCommand, ComparesCables) {
   EXPECT_EQ(console.run({"fabric", "--cables", bad}), 1);
   EXPECT_THAT(console.err.str(), HasSubstr("must be a node and a port"));
   EXPECT_EQ(console.run({"fabric", "--cables", "/nowhere"}), 1);
+}
+
+constexpr const char* kGoodCable = "[[cable]]\nfrom = \"leaf1/1\"\nto = \"node001/1\"\n";
+constexpr const char* kWrongCable = "[[cable]]\nfrom = \"leaf2/1\"\nto = \"node003/1\"\n";
+constexpr const char* kPortOfHost = "[[ipoib]]\nguid = \"00:02:c9:03:00:31:78:f2\"\nname = \"fab0\"\n";
+
+TEST_F(FabricCommand, ComparesCablesOfTheHostsDocument) {
+  answer_with(fakes::fat_tree(4));
+  own_document(std::string(kPortOfHost) + kGoodCable);
+  EXPECT_EQ(console.run({"fabric"}), 0);
+  EXPECT_THAT(console.err.str(), HasSubstr("everything is as expected"));
+  own_document(std::string(kPortOfHost) + kGoodCable + kWrongCable);
+  EXPECT_EQ(console.run({"fabric"}), 2);
+  EXPECT_THAT(console.out.str(), HasSubstr("leaf2/1      cable  node003/1  node002/1"));
+  EXPECT_THAT(console.err.str(), HasSubstr("1 difference from what is expected"));
+  EXPECT_EQ(console.run({"fabric", "--json"}), 2);
+  const auto json = FabricJson::parse(console.out.str());
+  EXPECT_EQ(schema().check(json), std::vector<std::string>());
+  ASSERT_EQ(json["differences"].size(), 1U);
+  EXPECT_EQ(json["differences"][0]["object"], "leaf2/1");
+  // A part of the fabric, its names and drawings are looked at for themselves.
+  for (const auto& words : std::vector<std::vector<std::string>>{
+           {"fabric", "hosts"}, {"fabric", "--tree"}, {"fabric", "-o", "name"}, {"fabric", "-o", "dot"}})
+    EXPECT_EQ(console.run(words), 0) << words.back();
+  // A file in its place.
+  const auto good = file("good.toml", std::string("version = 1\n") + kGoodCable);
+  EXPECT_EQ(console.run({"fabric", "--cables", good}), 0);
+  EXPECT_EQ(console.run({"fabric", "hosts", "-f", good}), 0);
+}
+
+TEST_F(FabricCommand, TakesTheDocumentOfAHostAsACableFile) {
+  answer_with(fakes::fat_tree(4));
+  const auto document = file("host.toml", std::string("version = 1\n") + kPortOfHost + kWrongCable);
+  for (const auto* option : {"--cables", "--config"}) {
+    EXPECT_EQ(console.run({"fabric", "links", option, document}), 2) << option;
+    EXPECT_THAT(console.out.str(), HasSubstr("node003/1  node002/1")) << option;
+  }
+  EXPECT_EQ(console.run({"fabric", "--cables", document, "--config", document}), 1);
+  EXPECT_THAT(console.err.str(), HasSubstr("--cables and --config exclude each other"));
+  const auto twice = file("twice.toml", std::string("version = 1\n") + kGoodCable +
+                                            "[[cable]]\nfrom = \"leaf1/2\"\nto = \"node001/1\"\n");
+  for (const auto* option : {"--cables", "--config"}) {
+    EXPECT_EQ(console.run({"fabric", option, twice}), 1) << option;
+    EXPECT_THAT(console.err.str(), HasSubstr("node001/1 already has a cable, to leaf1/1")) << option;
+  }
+}
+
+/// The fabric is shown all the same, but nobody is to take the cables for right.
+TEST_F(FabricCommand, NamesTheCablesOfADocumentWithErrorsAsMissing) {
+  answer_with(fakes::fat_tree(4));
+  for (const auto& document : std::vector<std::string>{std::string(kGoodCable) + "length = 3\n",
+                                                       std::string(kGoodCable) + "[[ipoib]]\nname = \"x\"\n",
+                                                       "[[cable]]\nfrom = \"leaf1/1\"\n", "[[cable]\n"}) {
+    own_document(document);
+    EXPECT_EQ(console.run({"fabric"}), 5) << document;
+    EXPECT_THAT(console.out.str(), HasSubstr("4 hosts")) << document;
+    EXPECT_THAT(console.err.str(), HasSubstr("not read: the cables of the document: it has errors"))
+        << document;
+    EXPECT_THAT(console.err.str(), Not(HasSubstr("as expected"))) << document;
+  }
+  // Errors of a document without cables are of other subcommands.
+  own_document("[[ipoib]]\nname = \"x\"\n");
+  EXPECT_EQ(console.run({"fabric"}), 0);
+  EXPECT_EQ(console.err.str(), "");
 }
 
 TEST_F(FabricCommand, DrawsIt) {

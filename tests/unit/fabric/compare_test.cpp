@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include "config/document.hpp"
 #include "fabric/cables.hpp"
 #include "fakes/fabrics.hpp"
 
@@ -161,7 +162,7 @@ TEST(Compare, LeavesOutWhatWasNotRead) {
 }
 
 config::Document cable_file(const std::string& text) {
-  return config::parse_texts({{.name = "cables.toml", .text = text}}, "", cable_grammar());
+  return config::parse_texts({{.name = "cables.toml", .text = text}}, "", {cable_section()});
 }
 
 TEST(Cables, AreComparedWithTheFabric) {
@@ -172,7 +173,7 @@ TEST(Cables, AreComparedWithTheFabric) {
       "[[cable]]\nfrom = \"leaf9/1\"\nto = \"node003/1\"\n"
       "[[cable]]\nfrom = \"00:00:00:00:00:20:00:04/1\"\nto = \"node009/1\"\n");
   ASSERT_THAT(document.diagnostics, IsEmpty());
-  const auto cables = cables_of(document);
+  const auto cables = cables_of(document.sections);
   ASSERT_EQ(cables.size(), 5U);
   EXPECT_THAT(
       texts_of(check_cables(fakes::fat_tree(4), cables)),

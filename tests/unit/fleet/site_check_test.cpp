@@ -379,6 +379,14 @@ TEST(SiteCheck, NothingIsComparedWhenAFileCannotBeRead) {
   EXPECT_THAT(mistakes_in(report), ElementsAre(Mistake("document", "a[1-3]")));
 }
 
+/// They are of the fabric, and the same on every host.
+TEST(SiteCheck, CablesMayBeInTheDocumentsOfAllHosts) {
+  const std::string cable = "[[cable]]\nfrom = \"leaf1/1\"\nto = \"node001/1\"\n";
+  EXPECT_THAT(text_of(site_of("n[1-3]", cable)), Not(HasSubstr("leaf1/1")));
+  EXPECT_THAT(text_of(site_of("n[1-3]", cable + "[[cable]]\nfrom = \"leaf1/2\"\nto = \"node001/1\"\n")),
+              HasSubstr("n[1-3]: [[cable]] to: node001/1 already has a cable, to leaf1/1\n"));
+}
+
 TEST(SiteCheck, AnEmptyFileIsAnErrorOfAllHosts) {
   const auto report = check_site({{"/s/config.toml", ""}}, {"a1", "a2"});
   EXPECT_FALSE(report.compared);
