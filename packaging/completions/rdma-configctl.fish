@@ -151,7 +151,7 @@ complete -c rdma-configctl -n '__fish_seen_subcommand_from fabric' -l from -x -a
 complete -c rdma-configctl -n '__fish_seen_subcommand_from fabric' -l tree -d 'As a tree, from the topmost switches down to the hosts.'
 complete -c rdma-configctl -n '__fish_seen_subcommand_from fabric' -l route -x -a '(__rdma_configctl_value "GUID")' -d 'Also the way that packets to this port GUID take.'
 complete -c rdma-configctl -n '__fish_seen_subcommand_from fabric' -l compare -x -a '(__rdma_configctl_value "FILE")' -d 'Compare with a fabric saved by --json; exit status 2 if something differs.'
-complete -c rdma-configctl -n '__fish_seen_subcommand_from fabric' -l cables -x -a '(__rdma_configctl_value "FILE")' -d 'Compare with a file of [[cable]] sections that say which port leads where.'
+complete -c rdma-configctl -n '__fish_seen_subcommand_from fabric' -l cables -x -a '(__rdma_configctl_value "FILE")' -d 'Compare with the [[cable]] entries of this file instead of the document.'
 complete -c rdma-configctl -n '__fish_seen_subcommand_from fabric' -l clear-counters -x -a '(__rdma_configctl_value "PORT|NODE|all")' -d 'Show the counters of this port (leaf1/7) or node, or of all, and then set those of errors to 0.'
 complete -c rdma-configctl -n '__fish_seen_subcommand_from fabric' -l wide -d 'Show every column, host and link.'
 complete -c rdma-configctl -n '__fish_seen_subcommand_from fabric' -l timeout -x -a '(__rdma_configctl_value "SECONDS")' -d 'Give up after SECONDS in all (default 60).'

@@ -185,22 +185,20 @@ class CableEntries {
 model::SectionSpec cable_section() {
   constexpr std::string_view kEnd = "node and port";
   constexpr std::string_view kEndSchema = R"({"type":"string","pattern":"^.+/(0[xX][0-9A-Fa-f]+|[0-9]+)$"})";
-  return {
-      .name = "cable",
-      .doc =
-          "A cable of the InfiniBand fabric. rdma-configctl fabric compares it; nothing on the host changes.",
-      .fields = {{"from", kEnd, Role::kIdentity,
-                  "One end, \"leaf1/7\": a node by its description or GUID, and a port.", "-",
-                  model::Effect::kNow, kEndSchema, &parse_end},
-                 {"to", kEnd, Role::kSetting, "The other end.", "-", model::Effect::kNow, kEndSchema,
-                  &parse_end},
-                 {"width", "\"1X\", \"2X\", \"4X\", \"8X\" or \"12X\"", Role::kSetting,
-                  "The width that the link must have.", "any", model::Effect::kNow,
-                  R"({"enum":["1X","2X","4X","8X","12X"]})", &parse_width},
-                 {"speed", "\"SDR\", \"DDR\", \"QDR\", \"FDR10\", \"FDR\", \"EDR\", \"HDR\" or \"NDR\"",
-                  Role::kSetting, "The speed that the link must have.", "any", model::Effect::kNow,
-                  R"({"enum":["SDR","DDR","QDR","FDR10","FDR","EDR","HDR","NDR"]})", &parse_speed}},
-      .identities = {{"from"}}};
+  return {.name = "cable",
+          .doc = "A cable of the InfiniBand fabric: expected by rdma-configctl fabric, ignored by apply.",
+          .fields = {{"from", kEnd, Role::kIdentity,
+                      "One end, \"leaf1/7\": a node by its description or GUID, and a port.", "-",
+                      model::Effect::kNow, kEndSchema, &parse_end},
+                     {"to", kEnd, Role::kSetting, "The other end.", "-", model::Effect::kNow, kEndSchema,
+                      &parse_end},
+                     {"width", "\"1X\", \"2X\", \"4X\", \"8X\" or \"12X\"", Role::kSetting,
+                      "The width that the link must have.", "any", model::Effect::kNow,
+                      R"({"enum":["1X","2X","4X","8X","12X"]})", &parse_width},
+                     {"speed", "\"SDR\", \"DDR\", \"QDR\", \"FDR10\", \"FDR\", \"EDR\", \"HDR\" or \"NDR\"",
+                      Role::kSetting, "The speed that the link must have.", "any", model::Effect::kNow,
+                      R"({"enum":["SDR","DDR","QDR","FDR10","FDR","EDR","HDR","NDR"]})", &parse_speed}},
+          .identities = {{"from"}}};
 }
 
 void check_cable_entries(std::span<const Section> sections, model::Diagnostics& diagnostics) {

@@ -292,7 +292,7 @@ void Parser::add_fabric(CLI::App& fabric) {
       ->check(not_empty);
   fabric
       .add_option("--cables", arguments.cables,
-                  "Compare with a file of [[cable]] sections that say which port leads where.")
+                  "Compare with the [[cable]] entries of this file instead of the document.")
       ->type_name("FILE")
       ->check(not_empty);
   fabric

@@ -162,21 +162,20 @@ constexpr auto kCommands = std::to_array<CommandText>({
      "Looks at the fabric behind a port of this host: hosts and switches, links and what is below the best "
      "that both ends support, subnet managers, P_Key tables, multicast groups, with the topic counters the "
      "errors that each port has counted, and with --route the way to a port. Hosts that are alike share a "
-     "line; --wide shows each. A TOPIC shows one part. --format dot and --format svg draw it. --compare "
-     "names "
-     "the differences from a fabric saved by --json, --cables those from a file with sections such as "
-     "[[cable]] from = \"leaf1/7\", to = \"node007/1\", and optionally width and speed. It only asks, and "
-     "changes nothing, except that --clear-counters sets error counters to 0. Needs root, or access to "
-     "/dev/infiniband/umad*. Exit status 0: done; 2: something is not as --compare or --cables expects, or "
-     "the "
-     "route does not arrive; 5: a part could not be read, or a counter not be cleared (it is named); 1: "
-     "nothing could.",
+     "line; --wide shows each. A TOPIC shows one part. --format dot and --format svg draw it. The whole "
+     "fabric is compared with the cables of the host's document, entries such as [[cable]] from = "
+     "\"leaf1/7\", to = \"node007/1\", and optionally width and speed; --cables and --config name another "
+     "file with such entries, for every TOPIC. --compare names the differences from a fabric saved by "
+     "--json. It only asks, and changes nothing, except that --clear-counters sets error counters to 0. "
+     "Needs root, or access to /dev/infiniband/umad*. Exit status 0: done; 2: something is not as the cables "
+     "or --compare expect, or the route does not arrive; 5: a part could not be read, or a counter not be "
+     "cleared (it is named); 1: nothing could.",
      "fabric\tthe whole fabric\nfabric --tree\tswitches and what hangs on them\nfabric partitions "
      "groups\tonly these\nfabric counters\tports that have counted errors\nfabric --clear-counters "
      "leaf1/7\tset its error counters to 0\nfabric --json > good.json\tsave it\nfabric --compare "
-     "good.json\twhat "
-     "differs from then\nfabric --route 00:02:c9:03:00:31:78:f2\tthe way to a port\nfabric -o svg > "
-     "fabric.svg\ta drawing"},
+     "good.json\twhat differs from then\nfabric --cables plan.toml\tcompare it with cables of another "
+     "file\nfabric --route 00:02:c9:03:00:31:78:f2\tthe way to a port\nfabric -o svg > fabric.svg\ta "
+     "drawing"},
     {"import", "[FORMAT [PATH...]]", "Make one document from other tools' files, or from the running host.",
      "Reads files of other tools and prints one document on stdout; it changes nothing on the host. `host`, "
      "the default, reads every known place at once; `live` looks at the running interfaces. FORMAT reads "
