@@ -79,6 +79,13 @@ TEST(ExportNotes, NameWhatIsNotExpressed) {
        "[[roce]]\ninterface = \"eth0\"\nmode = \"v2\"\n",
        {"2: [[roce]] by interface: give device and port"}},
       {"nmstate", "[packages]\nnames = [\"perftest\"]\n", {"2: nmstate does not support [packages]"}},
+      // Once for all cables, of which there may be thousands.
+      {"nmstate",
+       "[[cable]]\nfrom = \"a/1\"\nto = \"b/1\"\n[[cable]]\nfrom = \"a/2\"\nto = \"b/2\"\n",
+       {"2: nmstate does not support [[cable]]"}},
+      {"commands",
+       "[[cable]]\nfrom = \"a/1\"\nto = \"b/1\"\n[[cable]]\nfrom = \"a/2\"\nto = \"b/2\"\n",
+       {"2: [[cable]]: rdma-configctl fabric compares cables with the fabric, and nothing sets them"}},
   };
   for (const auto& row : cases) {
     const auto made = exported(row.target, row.document);

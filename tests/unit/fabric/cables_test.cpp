@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// [[cable]] entries: what is wrong with them before any fabric is looked at.
+// Mistakes in [[cable]] entries that are found before a fabric is looked at.
 #include "fabric/cables.hpp"
 
 #include <fmt/format.h>
