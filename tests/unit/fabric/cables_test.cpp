@@ -76,7 +76,9 @@ TEST(CableEntries, AreHeldAgainstOneAnother) {
     EXPECT_EQ(wrong.severity, model::Severity::kError);
     EXPECT_NE(wrong.hint, "");
     ASSERT_EQ(wrong.related.size(), row.related.empty() ? 0U : 1U) << row.text;
-    if (!row.related.empty()) EXPECT_EQ(wrong.related.front().where.text(), row.related) << row.text;
+    if (!row.related.empty()) {
+      EXPECT_EQ(wrong.related.front().where.text(), row.related) << row.text;
+    }
   }
 }
 
