@@ -77,8 +77,8 @@ bool service_has(system::Files& files, std::string_view name, const FirewallPort
   });
 }
 
-/// Whether a zone or a policy may accept packets to the port. What a rich rule says of the port counts as
-/// acceptance, whatever it says: the administrator has decided there.
+/// Whether a zone or a policy may accept packets to the port. A rich rule for the port counts as acceptance,
+/// whatever its action: the administrator has decided there.
 bool may_accept(system::Files& files, std::string_view text, const FirewallPort& port) {
   bool narrow = false, accepts = false;  // of the rich rule that the tag is in
   for (const auto& tag : xml_tags(text)) {
