@@ -15,12 +15,14 @@
 #include "doctor/checks.hpp"
 #include "formats/firewalld_zones.hpp"
 #include "formats/nftables_conf.hpp"
+#include "formats/ufw_rules.hpp"
 
 namespace rdmacfg::core::detail {
 
 namespace {
 
-constexpr std::string_view kFirewalldUnit = "firewalld.service", kNftablesUnit = "nftables.service";
+constexpr std::string_view kFirewalldUnit = "firewalld.service", kNftablesUnit = "nftables.service",
+                           kUfwUnit = "ufw.service";
 constexpr std::uint16_t kRocePort = 4791;     // ROCE_V2_UDP_DPORT of ib_pack.h
 constexpr std::int64_t kNvmeRdmaPort = 4420;  // [[nvme_target]] port, where it is left out
 
@@ -81,6 +83,14 @@ void closed_by_firewalld(const DoctorContext& context, const Opening& opening, s
          out);
 }
 
+void closed_by_ufw(const DoctorContext& context, const Opening& opening, std::vector<Finding>& out) {
+  if (!kinds::ufw_refuses(context.world.host().files, opening.interface, opening.port)) return;
+  closed(opening, std::string(kUfwUnit), "ufw",
+         fmt::format("ufw allow in on {} to any port {} proto {}", opening.interface, opening.port.number,
+                     opening.port.protocol),
+         out);
+}
+
 void closed_by_nftables(const DoctorContext& context, const Opening& opening, std::vector<Finding>& out) {
   // Debian's nftables.service loads the first file, that of RHEL and Fedora the second.
   for (const std::string path : {"/etc/nftables.conf", "/etc/sysconfig/nftables.conf"}) {
@@ -100,15 +110,18 @@ void closed_by_nftables(const DoctorContext& context, const Opening& opening, st
 void firewall(const DoctorContext& context, std::vector<Finding>& out) {
   const auto needed = openings(context);
   if (needed.empty()) return;
-  const auto services = units(context, {std::string(kFirewalldUnit), std::string(kNftablesUnit)});
+  const auto services =
+      units(context, {std::string(kFirewalldUnit), std::string(kUfwUnit), std::string(kNftablesUnit)});
   const auto runs = [&](std::string_view name) {
     return std::any_of(services.begin(), services.end(),
                        [&](const auto& unit) { return unit.name == name && unit.active == "active"; });
   };
-  const bool firewalld = runs(kFirewalldUnit), nftables = runs(kNftablesUnit);
+  const bool firewalld = runs(kFirewalldUnit), ufw = runs(kUfwUnit), nftables = runs(kNftablesUnit);
   for (const auto& opening : needed) {
     if (firewalld) {
       closed_by_firewalld(context, opening, out);
+    } else if (ufw) {
+      closed_by_ufw(context, opening, out);
     } else if (nftables) {
       closed_by_nftables(context, opening, out);
     }

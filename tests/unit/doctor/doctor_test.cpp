@@ -446,6 +446,19 @@ TEST_F(Doctor, NftablesKeepsPeersOut) {
   EXPECT_EQ(found(), Names{});
 }
 
+TEST_F(Doctor, UfwKeepsPeersOut) {
+  kernel->units.add("ufw.service", {.running = true});
+  kernel->add(soft_device("rxe"));
+  auto& files = kernel->files.content;
+  files["/etc/ufw/ufw.conf"] = "ENABLED=yes\n";
+  files["/etc/default/ufw"] = "DEFAULT_INPUT_POLICY=\"DROP\"\n";
+  files["/etc/ufw/before.rules"] = files["/etc/ufw/after.rules"] = files["/etc/ufw/user.rules"] = "COMMIT\n";
+  EXPECT_EQ(found(), Names{"firewall ufw.service"});
+  EXPECT_EQ(findings.front().fix, "ufw allow in on eth1 to any port 4791 proto udp");
+  files["/etc/ufw/ufw.conf"] = "ENABLED=no\n";
+  EXPECT_EQ(found(), Names{}) << "its service is active all the same";
+}
+
 TEST_F(Doctor, EveryCheckHasAName) {
   std::vector<std::string> names;
   for (const auto& check : checks()) names.emplace_back(check.name);

@@ -11,6 +11,7 @@
 #include "fakes/memory_files.hpp"
 #include "formats/firewalld_zones.hpp"
 #include "formats/nftables_conf.hpp"
+#include "formats/ufw_rules.hpp"
 
 namespace rdmacfg::kinds {
 namespace {
@@ -180,6 +181,65 @@ TEST(Nftables, OnlyAChainForPacketsToTheHostRefuses) {
       "include \"/etc/nftables/*.nft\"\n" + chain("inet filter", "input priority 0; policy drop;"),
       kRoceUdp));
   EXPECT_FALSE(nftables_refuses("", kRoceUdp));
+}
+
+/// An enabled ufw with the rules that it ships, and no others.
+class Ufw : public testing::Test {
+ protected:
+  Ufw() {
+    files.content["/etc/ufw/ufw.conf"] = "# ENABLED=no\nENABLED=yes\nLOGLEVEL=low\n";
+    files.content["/etc/default/ufw"] =
+        "IPV6=yes\nDEFAULT_INPUT_POLICY=\"DROP\"\nDEFAULT_OUTPUT_POLICY=\"ACCEPT\"\n";
+    files.content["/etc/ufw/before.rules"] = "*filter\n-A ufw-before-input -i lo -j ACCEPT\nCOMMIT\n";
+    files.content["/etc/ufw/after.rules"] = "*filter\nCOMMIT\n";
+    files.content["/etc/ufw/user.rules"] = "*filter\n### RULES ###\n### END RULES ###\nCOMMIT\n";
+  }
+  bool refuses() { return ufw_refuses(files, "eth1", kRoceUdp); }
+
+  fakes::Faults faults;
+  fakes::MemoryFiles files{faults};
+};
+
+TEST_F(Ufw, RefusesWhatNoRuleAccepts) {
+  const std::vector<std::pair<std::string, bool>> cases{
+      {"", true},
+      {"allow any 22 0.0.0.0/0 any 0.0.0.0/0 in", true},
+      {"allow udp 4791 0.0.0.0/0 any 0.0.0.0/0 in", false},
+      {"allow any 4791 0.0.0.0/0 any 0.0.0.0/0 in", false},
+      {"allow tcp 4791 0.0.0.0/0 any 0.0.0.0/0 in", true},
+      {"allow udp 53,4000:5000 0.0.0.0/0 any 0.0.0.0/0 in", false},
+      {"allow_log udp 4791 0.0.0.0/0 any 0.0.0.0/0 in", false},
+      {"limit udp 4791 0.0.0.0/0 any 0.0.0.0/0 in", false},
+      {"deny udp 4791 0.0.0.0/0 any 0.0.0.0/0 in", true},
+      {"allow udp 4791 0.0.0.0/0 any 0.0.0.0/0 out", true},
+      {"route:allow udp 4791 0.0.0.0/0 any 0.0.0.0/0 in", true},
+      {"allow any any 0.0.0.0/0 any 192.0.2.0/24 in", false},
+      {"allow any any 0.0.0.0/0 any 0.0.0.0/0 in_eth1", false},
+      {"allow any any 0.0.0.0/0 any 0.0.0.0/0 in_eth10", true},
+      {"allow udp 4791 0.0.0.0/0 any 0.0.0.0/0 RoCE - in", false},
+  };
+  for (const auto& [tuple, expected] : cases) {
+    files.content["/etc/ufw/user.rules"] = "*filter\n### RULES ###\n\n### tuple ### " + tuple + "\nCOMMIT\n";
+    EXPECT_EQ(refuses(), expected) << tuple;
+  }
+}
+
+TEST_F(Ufw, SaysNothingWhereItIsOffOpenOrCannotBeRead) {
+  EXPECT_TRUE(refuses());
+  const auto with = [&](const std::string& path, const std::string& text) {
+    auto& file = files.content[path];
+    const auto former = std::exchange(file, text);
+    const bool refused = refuses();
+    file = former;
+    return refused;
+  };
+  EXPECT_FALSE(with("/etc/ufw/ufw.conf", "ENABLED=no\n"));
+  EXPECT_FALSE(with("/etc/default/ufw", "DEFAULT_INPUT_POLICY=\"ACCEPT\"\n"));
+  EXPECT_TRUE(with("/etc/default/ufw", "DEFAULT_INPUT_POLICY=\"REJECT\"\n"));
+  EXPECT_FALSE(with("/etc/ufw/before.rules", "-A ufw-before-input -i eth1 -j ACCEPT\n"));
+  EXPECT_FALSE(with("/etc/ufw/after.rules", "-A ufw-after-input -p udp --dport 4791 -j ACCEPT\n"));
+  files.unreadable.insert("/etc/ufw/user.rules");
+  EXPECT_FALSE(refuses());
 }
 
 }  // namespace
