@@ -37,6 +37,7 @@ void not_as_wanted(const DoctorContext& context, std::vector<Finding>& out);
 void damaged_records(const DoctorContext& context, std::vector<Finding>& out);
 void small_memlock(const DoctorContext& context, std::vector<Finding>& out);
 void rivals(const DoctorContext& context, std::vector<Finding>& out);
+void firewall(const DoctorContext& context, std::vector<Finding>& out);
 void stale_initramfs(const DoctorContext& context, std::vector<Finding>& out);
 void pinned_rdma_cm(const DoctorContext& context, std::vector<Finding>& out);
 

@@ -41,6 +41,10 @@ constexpr std::chrono::milliseconds kDeadline = std::chrono::minutes(15);
 // hooks that tell the boot loader.
 constexpr RebuildCommand kDracut{"dracut -f", "rdma-configd-dracut.service"};
 constexpr RebuildCommand kDracutAll{"dracut -f --regenerate-all", "rdma-configd-dracut-all.service"};
+// zipl, the boot loader of s390x, loads the image by its blocks on the disk, so the units call it after
+// dracut.
+constexpr RebuildCommand kDracutZipl{"dracut -f && zipl", kDracut.unit};
+constexpr RebuildCommand kDracutAllZipl{"dracut -f --regenerate-all && zipl", kDracutAll.unit};
 constexpr std::array<Tool, 3> kTools{
     {// Without -k it takes one, also where /boot has no vmlinuz-VERSION, by which -k all goes.
      {"/usr/sbin/update-initramfs",
@@ -73,6 +77,16 @@ bool sdbootutil_boots(const std::filesystem::path& root) {
            kSdbootLoaders.end();
   }
   return false;
+}
+
+/// Whether zipl boots the images themselves. With /boot/zipl it boots a grub (SUSE, dracut's 91zipl), which
+/// finds them in the file system; Debian's update-initramfs calls it by a hook.
+bool zipl_boots(const std::filesystem::path& root) {
+  const auto there = [&](const char* path) {
+    std::error_code error;
+    return std::filesystem::exists(root / path, error);
+  };
+  return there("usr/sbin/zipl") && there("etc/zipl.conf") && !there("boot/zipl");
 }
 
 std::optional<FileTime> changed(const std::filesystem::path& path) {
@@ -159,6 +173,7 @@ class LinuxInitramfs final : public Initramfs {
     for (const auto& tool : kTools) {
       if (!there(tool.path)) continue;
       const bool all = !running() || detail::of_several_kernels(detail::observe_images(root_));
+      if (tool.running.unit == kDracut.unit && zipl_boots(root_)) return all ? kDracutAllZipl : kDracutZipl;
       return all ? tool.all : tool.running;
     }
     return std::nullopt;

@@ -399,6 +399,69 @@ TEST_F(Doctor, RivalProfilesOfPkeyInterfacesMayNameTheParentAlone) {
   EXPECT_EQ(found(document), (Names{"rivals " + folder + "part.nmconnection"}));
 }
 
+/// Soft-RoCE or Soft-iWARP over eth1.
+std::string soft_device(const std::string& type) {
+  return R"({ "devices": [{ "name": "soft0", "driver": "", "soft": ")" + type +
+         R"(", "node_guid": "0002:c903:0031:9001", "ports": [{ "guid": "0002:c903:0031:9002", "link_layer": "Ethernet",
+       "netdev": "eth1" }] }] })";
+}
+
+TEST_F(Doctor, FirewalldKeepsPeersFromSoftwareDevicesOnly) {
+  kernel->units.add("firewalld.service", {.running = true});
+  auto& files = kernel->files.content;
+  files["/usr/lib/firewalld/zones/public.xml"] = "<zone><service name=\"ssh\"/></zone>\n";
+  files["/usr/lib/firewalld/services/ssh.xml"] = "<service><port protocol=\"tcp\" port=\"22\"/></service>\n";
+  EXPECT_EQ(found(), Names{}) << "adapters do not pass the firewall";
+  kernel->add(soft_device("rxe"));
+  EXPECT_EQ(found(), Names{"firewall firewalld.service"});
+  EXPECT_NE(findings.front().fix.find("--zone=public --add-port=4791/udp"), std::string::npos)
+      << findings.front().fix;
+  EXPECT_EQ(
+      findings.front().what,
+      "zone public of its permanent configuration does not accept 4791/udp on eth1: peers cannot reach the "
+      "software RDMA device soft0");
+  files["/etc/firewalld/zones/public.xml"] = "<zone><port port=\"4791\" protocol=\"udp\"/></zone>\n";
+  EXPECT_EQ(found(), Names{});
+  files.erase("/etc/firewalld/zones/public.xml");
+  kernel->units.units["firewalld.service"].running = false;
+  EXPECT_EQ(found(), Names{});
+}
+
+TEST_F(Doctor, FirewallAndPortsOfServersOverSoftIwarp) {
+  kernel->units.add("firewalld.service", {.running = true});
+  kernel->files.content["/usr/lib/firewalld/zones/public.xml"] = "<zone></zone>\n";
+  kernel->add(soft_device("siw"));
+  EXPECT_EQ(found(), Names{}) << "nothing is served";
+  EXPECT_EQ(found("version = 1\n[nfs_server]\nrdma_port = 20049\n"), Names{"firewall firewalld.service"});
+  EXPECT_NE(findings.front().fix.find("20049/tcp"), std::string::npos) << findings.front().fix;
+}
+
+TEST_F(Doctor, NftablesKeepsPeersOut) {
+  kernel->units.add("nftables.service", {.running = true});
+  kernel->add(soft_device("rxe"));
+  EXPECT_EQ(found(), Names{});
+  auto& text = kernel->files.content["/etc/nftables.conf"];
+  text =
+      "table inet filter {\n  chain input {\n    type filter hook input priority 0; policy drop;\n  }\n}\n";
+  EXPECT_EQ(found(), Names{"firewall /etc/nftables.conf"});
+  EXPECT_NE(findings.front().fix.find("udp dport 4791 accept"), std::string::npos) << findings.front().fix;
+  text += "table inet rdma { chain input { udp dport 4791 accept; } }\n";
+  EXPECT_EQ(found(), Names{});
+}
+
+TEST_F(Doctor, UfwKeepsPeersOut) {
+  kernel->units.add("ufw.service", {.running = true});
+  kernel->add(soft_device("rxe"));
+  auto& files = kernel->files.content;
+  files["/etc/ufw/ufw.conf"] = "ENABLED=yes\n";
+  files["/etc/default/ufw"] = "DEFAULT_INPUT_POLICY=\"DROP\"\n";
+  files["/etc/ufw/before.rules"] = files["/etc/ufw/after.rules"] = files["/etc/ufw/user.rules"] = "COMMIT\n";
+  EXPECT_EQ(found(), Names{"firewall ufw.service"});
+  EXPECT_EQ(findings.front().fix, "ufw allow in on eth1 to any port 4791 proto udp");
+  files["/etc/ufw/ufw.conf"] = "ENABLED=no\n";
+  EXPECT_EQ(found(), Names{}) << "its service is active all the same";
+}
+
 TEST_F(Doctor, EveryCheckHasAName) {
   std::vector<std::string> names;
   for (const auto& check : checks()) names.emplace_back(check.name);

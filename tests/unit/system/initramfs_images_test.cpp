@@ -115,6 +115,26 @@ TEST(LinuxInitramfs, TheToolIsTheOneThatMadeTheImages) {
   EXPECT_EQ(make_linux_initramfs(TempTree().path())->tool(), std::nullopt);
 }
 
+TEST(LinuxInitramfs, ZiplIsToldOfAnImageThatItLoadsByItsBlocks) {
+  TempTree tree;
+  tree.put("usr/bin/dracut", "");
+  tree.put("usr/sbin/zipl", "");
+  EXPECT_EQ(make_linux_initramfs(tree.path())->tool(), "dracut -f --regenerate-all")
+      << "it has no configuration";
+  tree.put("etc/zipl.conf", "[defaultboot]\ndefaultauto\n");
+  EXPECT_EQ(make_linux_initramfs(tree.path())->tool(), "dracut -f --regenerate-all && zipl")
+      << "RHEL, Fedora";
+  tree.put("boot/zipl/config", "");
+  EXPECT_EQ(make_linux_initramfs(tree.path())->tool(), "dracut -f --regenerate-all")
+      << "SUSE boots a grub by it";
+  TempTree debian;
+  debian.put("usr/sbin/update-initramfs", "");
+  debian.put("usr/sbin/zipl", "");
+  debian.put("etc/zipl.conf", "");
+  EXPECT_EQ(make_linux_initramfs(debian.path())->tool(), "update-initramfs -u -k all")
+      << "its hook calls zipl";
+}
+
 TEST(LinuxInitramfs, OpenSusesBootLoadersTakeTheirImagesFromTheirOwnTool) {
   TempTree tree;
   tree.put("usr/bin/dracut", "");
