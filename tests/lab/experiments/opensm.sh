@@ -2,7 +2,7 @@
 # port.  Prints one line a step, which the selftest compares.  --snap or --full.
 systemctl stop NetworkManager
 lab-load ib:mlx4_0:2 eib:mlx5_0:1 sm=external || exit 99
-until_ok() { if lab-wait 12 "$1"; then echo "$2: yes"; else echo "$2: no"; fi; }
+until_ok() { if lab-wait 60 "$1"; then echo "$2: yes"; else echo "$2: no"; fi; }
 carrier() { [ "$(cat "/sys/class/net/$1/carrier" 2>/dev/null)" = 1 ]; }
 export -f carrier
 a=$(lab-net b001) b=$(lab-net b002) c=$(lab-net b011)

@@ -44,7 +44,7 @@ if [ "$BOOT" = 1 ]; then
 else
 	lab-wait 20 "test -e /sys/class/infiniband/mlx5_storage && test -e /sys/class/infiniband/rxe_lab"
 	systemctl list-units 'rdma-configd-apply@*' --all --no-legend | tail -3
-	lab-wait 20 "! systemctl list-jobs --no-legend | grep -q rdma-configd"; sleep 1
+	lab-wait 20 "! systemctl list-jobs --no-legend | grep -q rdma-configd"; lab-wait 60 'rdma-configctl diff'
 fi
 has "the device has our name" "$(rdma_names)" mlx5_storage
 has "the soft device is there" "$(rdma_names)" rxe_lab
