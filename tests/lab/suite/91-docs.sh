@@ -30,7 +30,7 @@ try() {
 n=0
 while IFS= read -r line; do
 	case $line in
-	'# rdma-configctl '*) try; command=${line#'# '} expected= n=$((n + 1)); [[ $command != *show ]] || wait_carrier mlx4_ib0.8002;;
+	'# rdma-configctl '*) try; command=${line#'# '} expected= n=$((n + 1)); [[ $command != *show ]] || wait_carriers 'mlx4_ib0*';;
 	config.toml:*) [ -z "$command" ] || try; command=; mistakes+=$line$'\n';;
 	*) if [ -n "$command" ]; then expected+=$line$'\n'; elif [ -n "$mistakes" ]; then mistakes+=$line$'\n'; fi;;
 	esac

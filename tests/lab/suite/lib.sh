@@ -35,7 +35,7 @@ lab-wait() { command lab-wait $(($1 * 3)) "$2"; }
 # What follows from a carrier (link-local addresses, routes without "linkdown") is there once operstate has followed.
 wait_carrier() { local end=$((SECONDS + 90)); until carrier "$1" && ! grep -q down "/sys/class/net/$1/operstate"; do [ $SECONDS -lt $end ] || return 1; sleep .1; done; }
 # A second look takes an interface that is up without carrier for one whose join was refused: it is pending.
-wait_carriers() { local i; for i in /sys/class/net/$1; do wait_carrier "${i##*/}" || return 1; done; }		# PATTERN
+wait_carriers() { local end=$((SECONDS + 90)); while grep -qsxE '0|down|lowerlayerdown' /sys/class/net/$1/{carrier,operstate}; do [ $SECONDS -lt $end ] || return 1; sleep .1; done; }	# PATTERN
 wait_ping() { local end=$((SECONDS + 90)); until ping -c 1 -W 2 "$@" >/dev/null 2>&1; do [ $SECONDS -lt $end ] || return 1; sleep .2; done; }	# ADDRESS [OPTION...]
 # What others than the program under test do comes when it comes.
 becomes() { local end=$((SECONDS + ${4:-90})) got; until got=$($2); [ "$got" = "$3" ] || [ $SECONDS -ge $end ]; do sleep .2; done; is "$1" "$got" "$3"; }	# WHAT FUNCTION WANT [SECONDS]
