@@ -99,7 +99,7 @@ is "active profiles" "$(active)" "fab0.800a:fab0.800a fab0:fab0"; is "address" "
 exits "in sync" 0 ctl diff
 # what nobody confirms goes back with the mode and the MTU, which NetworkManager leaves as they are; so does what fails
 conf </dev/null; exits "taken back" 0 apply --allow-removal
-nmcli connection delete port part >/dev/null; lab-wait 30 '! nmcli -t -f DEVICE connection show --active | grep -q ^fab0'	# which goes on after its answer
+nmcli connection delete port part >/dev/null; lab-wait 30 '! nmcli -t -f DEVICE connection show --active | grep -q ^fab0'	# it answers before it is done
 ip link set fab0 up; echo datagram >/sys/class/net/fab0/mode; ip link set fab0 mtu 2044
 doc 'backend = "direct"'; exits "the port alone" 0 apply
 connected='mode = "connected"

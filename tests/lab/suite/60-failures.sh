@@ -23,7 +23,7 @@ for t in $moments; do
 	reset; doc 12 | conf
 	rdma-configctl apply --yes >/dev/null 2>&1 & p=$!; sleep $t; kill -9 $p 2>/dev/null; wait $p 2>/dev/null
 	OUT=$(apply 2>&1); rc=$?
-	wait_carriers 'n01*'	# one that was killed at its end leaves nothing to change, and joins under way
+	wait_carriers 'n01*'	# after a kill at the end of an apply nothing is left to change, and joins are under way
 	[ $rc != 5 ] || { OUT=$(apply 2>&1); rc=$?; }
 	now=$(picture)
 	[ -n "$want" ] || want=$now

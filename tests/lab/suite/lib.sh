@@ -32,12 +32,12 @@ carrier() { [ "$(cat "/sys/class/net/$1/carrier" 2>/dev/null)" = 1 ]; }
 # Seconds are those of a usual machine: one of CI may take three times as long.
 lab-wait() { command lab-wait $(($1 * 3)) "$2"; }
 # A join that fails is tried again after up to 16 s (ipoib_multicast.c), and the guest may be slow: hence the long waits.
-# What follows from a carrier (link-local addresses, routes without "linkdown") is there once operstate has followed.
+# The kernel adds link-local addresses and clears "linkdown" of routes when operstate follows the carrier.
 wait_carrier() { local end=$((SECONDS + 90)); until carrier "$1" && ! grep -q down "/sys/class/net/$1/operstate"; do [ $SECONDS -lt $end ] || return 1; sleep .1; done; }
-# A second look takes an interface that is up without carrier for one whose join was refused: it is pending.
+# A second look reports an interface that is up without carrier as pending: its join may have been refused.
 wait_carriers() { local end=$((SECONDS + 90)); while grep -qsxE '0|down|lowerlayerdown' /sys/class/net/$1/{carrier,operstate}; do [ $SECONDS -lt $end ] || return 1; sleep .1; done; }	# PATTERN
 wait_ping() { local end=$((SECONDS + 90)); until ping -c 1 -W 2 "$@" >/dev/null 2>&1; do [ $SECONDS -lt $end ] || return 1; sleep .2; done; }	# ADDRESS [OPTION...]
-# What others than the program under test do comes when it comes.
+# For effects that other programs have at a moment of their own.
 becomes() { local end=$((SECONDS + ${4:-90})) got; until got=$($2); [ "$got" = "$3" ] || [ $SECONDS -ge $end ]; do sleep .2; done; is "$1" "$got" "$3"; }	# WHAT FUNCTION WANT [SECONDS]
 # Everything that an interface is, without what changes by itself: to compare before and after.
 picture() {

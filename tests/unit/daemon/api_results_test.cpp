@@ -135,7 +135,7 @@ class ApiLastResultTest : public ApiResultsTest {
     });
     EXPECT_EQ(run(), 0);
     const auto took = Loop::now() - since;
-    // What came last is still being read.
+    // The client's thread may still read the last answer.
     for (int i = 0; i < 2000 && patience && !answered; ++i) std::this_thread::sleep_for(10ms);
     return took;
   }

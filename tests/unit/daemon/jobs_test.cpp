@@ -370,7 +370,7 @@ TEST_F(JobsTest, ALookThatTakesTooLongIsKilled) {
 }
 
 TEST_F(JobsTest, AChangeThatTakesTooLongIsCancelled) {
-  jobs.deadlines.change = 1s;  // before that the worker has to be ready for it
+  jobs.deadlines.change = 1s;  // the worker must have set its trap by then
   add("undoes", Job::Verb::kApply, kAlice);
   run();
   EXPECT_FALSE(outcomes["undoes"].lost);
