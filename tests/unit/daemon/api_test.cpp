@@ -98,7 +98,8 @@ TEST_F(ApiTest, LooksFillTheirQueueAndNoOther) {
 }
 
 TEST_F(ApiTest, ABusThatGoesAndComesBackEndsNothing) {
-  play("[ \"$verb\" != " + verb(Job::Verb::kRollBack) + " ] || { touch \"$here/begun\"; " + kWaits + "; }");
+  play("[ \"$verb\" != " + verb(Job::Verb::kRollBack) + " ] || { touch \"$here/begun\"; " + kWaits +
+       "; touch \"$here/ended\"; }");
   controller.start();
   when(is_on_the_bus, [&] {
     call("Rollback", std::uint64_t{1}, Options{});
@@ -107,10 +108,11 @@ TEST_F(ApiTest, ABusThatGoesAndComesBackEndsNothing) {
            client.reset();  // its own thread would throw
            bus.emplace(folder);
            tree.put("/go", "");  // the job ends without its client
-           when(is_on_the_bus, [this] {
-             call("Show", Options{});
-             when([this] { return done == 2; }, [this] { controller.stop(); });
-           });
+           when([this] { return std::filesystem::exists(tree.at("/ended")) && is_on_the_bus(); },
+                [this] {
+                  call("Show", Options{});
+                  when([this] { return done == 2; }, [this] { controller.stop(); });
+                });
          });
   });
   EXPECT_EQ(run(), 0);
