@@ -192,6 +192,40 @@ TEST_F(ApiTest, AManagerThatComesToTheBusWakesAndNobodyElseDoes) {
   EXPECT_EQ(verbs(), (std::vector{verb(Job::Verb::kApply), verb(Job::Verb::kHold)}));
 }
 
+TEST_F(ApiTest, AProfileThatNetworkManagerHasBroughtUpOrDownWakes) {
+  play("");
+  fakes::bus::Peer manager("org.freedesktop.NetworkManager"), stranger("");
+  manager.start();
+  stranger.start();
+  const auto tells = [](fakes::bus::Peer& peer, std::uint32_t state, const char* to) {
+    peer.run([&](sd_bus* connection) {
+      sd_bus_message* signal = nullptr;
+      if (sd_bus_message_new_signal(connection, &signal, "/org/freedesktop/NetworkManager/ActiveConnection/1",
+                                    "org.freedesktop.NetworkManager.Connection.Active", "StateChanged") < 0)
+        return;
+      (void)sd_bus_message_append(signal, "uu", state, 0U);
+      (void)sd_bus_send_to(connection, signal, to, nullptr);
+      sd_bus_message_unref(signal);
+    });
+    peer.flush();
+  };
+  controller.start();
+  when(is_on_the_bus, [&] {
+    tells(stranger, 2, "org.rdmaconfigd1");
+    tells(manager, 1, nullptr);
+    again = loop.after(500ms, [&] {
+      EXPECT_EQ(verbs().size(), 1U) << "it is on its way up, and another client has said that it is up";
+      tells(manager, 2, nullptr);
+      when_started(2, [&] {
+        tells(manager, 4, nullptr);
+        when_started(3, [this] { controller.stop(); });
+      });
+    });
+  });
+  EXPECT_EQ(run(), 0);
+  EXPECT_EQ(verbs(), (std::vector{verb(Job::Verb::kApply), verb(Job::Verb::kHold), verb(Job::Verb::kHold)}));
+}
+
 TEST_F(ApiTest, WhatWaitedForSomebodyOnTheBusIsLookedAtWhenTheBusIsReached) {
   model::Report waits;
   model::ResourceReport resource;
