@@ -20,7 +20,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 def run(command, **more):
     env = dict(os.environ, LC_ALL="C", **more.pop("env", {}))
-    return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="surrogateescape", env=env, timeout=60, **more).stdout
+    return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="surrogateescape", env=env, timeout=300, **more).stdout
 
 
 def differences(what, wanted, read):

@@ -244,6 +244,7 @@ Api::Api(Loop& loop, Jobs& jobs)
   object_->signal<std::int32_t, std::string, std::string>("Event", {"priority", "event", "text"});
   object_->publish();
   watch_managers();
+  watch_profiles();
   watch_clients();
   connection_->request_name(kName);
 

@@ -54,8 +54,8 @@ class Api {
   /// Every job that a client asks for, on its end.
   std::function<void(const Job& job, const Outcome& outcome)> ended;
 
-  /// systemd-resolved, systemd-networkd or NetworkManager has come to the bus: work that waits for it can be
-  /// done.
+  /// systemd-resolved, systemd-networkd or NetworkManager has come to the bus, or NetworkManager has finished
+  /// bringing a profile up or down: work that waits for it can be done.
   std::function<void()> appeared;
 
   /// Something has become of a unit that watch_units() named.
@@ -79,6 +79,7 @@ class Api {
   void add_changes();
   void add_properties();
   void watch_managers();
+  void watch_profiles();
   /// Ends looks whose clients have left the bus.
   void watch_clients();
   void process();
@@ -93,6 +94,7 @@ class Api {
   std::unique_ptr<UnitWatch> units_;
   std::unique_ptr<system::dbus::Object> object_;
   std::vector<std::shared_ptr<void>> matches_;
+  std::string network_manager_;  ///< unique name of its connection; empty: it is not on the bus
   Callers callers_;
   RequestLines lines_;
   Loop::Handle source_;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cstdint>
 #include <exception>
 #include <string>
 #include <vector>
@@ -23,9 +24,14 @@ bool is_of_bus(const sdbus::Message& message) {
   return system::dbus::sender_of(message) == "org.freedesktop.DBus";
 }
 
+constexpr const char* kNmOnBus = "org.freedesktop.NetworkManager";
+
 /// The services that set up addresses and name servers wanted of them.
 constexpr std::array<const char*, 3> kManagers{"org.freedesktop.resolve1", "org.freedesktop.network1",
-                                               "org.freedesktop.NetworkManager"};
+                                               kNmOnBus};
+
+/// NMActiveConnectionState: activated, and deactivated.
+constexpr std::uint32_t kProfileUp = 2, kProfileDown = 4;
 
 }  // namespace
 
@@ -57,10 +63,32 @@ void Api::watch_managers() {
         if (!is_of_bus(message)) return;
         std::string changed, before, now;
         message >> changed >> before >> now;
+        if (changed == kNmOnBus) network_manager_ = now;
         if (!now.empty() && appeared) appeared();
       });
     }));
   }
+}
+
+/// The last steps that NetworkManager takes with a profile need not change anything in the kernel.
+void Api::watch_profiles() {
+  try {
+    system::dbus::Peer bus(*connection_, "org.freedesktop.DBus", "/org/freedesktop/DBus");
+    network_manager_ = bus.call<std::string>("org.freedesktop.DBus", "GetNameOwner",
+                                             system::dbus::Microseconds(0), std::string(kNmOnBus));
+  } catch (const sdbus::Error&) {  // it does not run
+  }
+  const auto match = fmt::format(
+      "type='signal',sender='{0}',interface='{0}.Connection.Active',member='StateChanged'", kNmOnBus);
+  matches_.push_back(connection_->match(match, [this](sdbus::Message& message) {
+    guarded("a profile of NetworkManager", [&] {
+      // As above: the match alone lets signals of any client through.
+      if (network_manager_.empty() || system::dbus::sender_of(message) != network_manager_) return;
+      std::uint32_t state = 0;
+      message >> state;
+      if ((state == kProfileUp || state == kProfileDown) && appeared) appeared();
+    });
+  }));
 }
 
 /// By the empty new owner: those that come wake nobody.

@@ -2,7 +2,7 @@
 # port.  Prints one line a step, which the selftest compares.  --snap or --full.
 systemctl stop NetworkManager
 lab-load ib:mlx4_0:2 eib:mlx5_0:1 sm=external || exit 99
-until_ok() { if lab-wait 12 "$1"; then echo "$2: yes"; else echo "$2: no"; fi; }
+until_ok() { if lab-wait 60 "$1"; then echo "$2: yes"; else echo "$2: no"; fi; }
 carrier() { [ "$(cat "/sys/class/net/$1/carrier" 2>/dev/null)" = 1 ]; }
 export -f carrier
 a=$(lab-net b001) b=$(lab-net b002) c=$(lab-net b011)
@@ -27,7 +27,7 @@ until_ok "ping -c1 -W1 10.0.0.2" "ping"
 until_ok "ping -c1 -W1 10.0.2.2" "ping on the child"
 echo "ibhosts $(ibhosts | wc -l), ibnetdiscover $(ibnetdiscover | grep -c '^Ca\|^Switch'), saquery $(saquery | grep -c node_guid), sminfo $(sminfo | grep -o MASTER)"
 first=$(ls /sys/class/infiniband | head -1) last=$(ls /sys/class/infiniband | tail -1)
-ibping -S -P 1 -C "$last" & sleep .3
+ibping -S -P 1 -C "$last" & lab-wait 60 "ibping -c 1 -P 1 -C $first $(cat "/sys/class/infiniband/$last/ports/1/lid") | grep -q '1 received'"
 echo "ibping: $(ibping -c 2 -P 1 -C "$first" "$(cat "/sys/class/infiniband/$last/ports/1/lid")" | grep -o '2 received')"; kill $!
 echo "port mlx4_0 2 down" >/proc/fake_hca; until_ok "! carrier $b" "cable pulled"
 echo "port mlx4_0 2 active" >/proc/fake_hca; until_ok "carrier $b" "cable plugged"

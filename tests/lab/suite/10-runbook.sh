@@ -32,11 +32,11 @@ has "IPv4 kept" "$(ip addr show mlx4_ib0)" 192.0.2.1/24; has "IPv6 put back" "$(
 has "route put back" "$(ip route)" "198.51.100.0/24 via 192.0.2.2 dev mlx4_ib0"; has "rule follows the name" "$(ip rule)" "iif mlx4_ib0 lookup 77"
 hasnt "no rule of the old name" "$(ip rule)" "iif $old "
 has "udev rule" "$(cat /etc/udev/rules.d/70-rdma-configd-ipoib.rules)" 'ATTR{address}=="?*00:02:c9:03:00:31:78:f2", NAME="mlx4_ib0"'
-exits "second diff" 0 ctl diff
+wait_carriers 'mlx4_ib0*'; exits "second diff" 0 ctl diff
 no_writes "second apply"
 $n ip link set "$peer" type ipoib mode connected; $n ip link set "$peer" mtu 65520
 wait_carrier mlx4_ib0; wait_ping 192.0.2.2
-ok "ping of 65492 bytes" ping -M do -c 3 -i .3 -W 2 -s 65492 192.0.2.2
+ok "ping of 65492 bytes" wait_ping 192.0.2.2 -M do -s 65492
 $n ip link add link "$peer" name pc type ipoib pkey 0x8002; $n ip link set pc up; $n ip addr add 192.0.3.2/24 dev pc
 ip addr add 192.0.3.1/24 dev mlx4_ib0.8002; ok "child's carrier" wait_carrier mlx4_ib0.8002
 wait_ping 192.0.3.2

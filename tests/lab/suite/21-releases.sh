@@ -45,7 +45,7 @@ list=$(for n in $(seq 1 120); do printf '"198.51.100.%d/25", ' $n; done)
 doc fab0 "backend = \"networkmanager\"
 ipv4 = { addresses = [${list%, }] }"
 exits "120 addresses" 0 apply --allow-removal; ok "all are there" lab-wait 60 '[ "$(ip -4 -o addr show dev fab0 | wc -l)" = 120 ]'
-exits "in sync" 0 ctl diff; no_writes "second apply"
+lab-wait 60 'rdma-configctl diff'; exits "in sync" 0 ctl diff; no_writes "second apply"
 if package_from network-manager 1.46; then
 	ok "NetworkManager lists fewer" test "$(nmcli -g IP4.ADDRESS device show fab0 | tr '|' '\n' | grep -c 198.51.100)" -lt 120
 else
@@ -75,7 +75,7 @@ ipv4 = { addresses = ["192.0.2.1/24"] }'
 exits "direct" 0 apply --allow-removal
 ok "NetworkManager keeps off" lab-wait 30 'nmcli -g GENERAL.STATE device show fab0 | grep -q unmanaged'
 package_from network-manager 1.46 || skip "ID_NET_MANAGED_BY: NetworkManager 1.46"
-conf <<<''; exits "taken back" 0 apply --allow-removal; systemctl stop NetworkManager; ip netns del peer; sleep 1
+conf <<<''; exits "taken back" 0 apply --allow-removal; systemctl stop NetworkManager; ip netns del peer; lab-wait 30 'lab-net b002'
 
 # Linux 6.17 and 6.16.1 (f1208b05574f) make IPoIB interfaces in the namespace of their adapter. One that is not this host's has no port here.
 systemctl stop polkit 2>/dev/null	# newer ones run in a network namespace of their own, which keeps the mode

@@ -11,7 +11,7 @@ set_to 01 $'mode = "datagram"\nmtu = 4092'; exits "datagram 4092" 0 apply; is "m
 set_to 01 $'mode = "connected"\nmtu = 65520'; exits "connected 65520" 0 apply; is "mtu" "$(mtu $a)" 65520
 set_to 01 $'mode = "connected"\nmtu = 2044\numcast = true'; exits "connected 2044, umcast" 0 apply; is "mtu" "$(mtu $a)" 2044; is "umcast" "$(cat /sys/class/net/$a/umcast)" 1
 set_to 01 $'mode = "datagram"\nmtu = 2044\numcast = false'; exits "datagram 2044" 0 apply; is "mtu" "$(mtu $a)" 2044
-was=$(picture)
+wait_carrier $a; was=$(picture)
 set_to 01 $'mode = "datagram"\nmtu = 65520'; exits "65520 in datagram mode" 1 apply; has "says where" "$OUT" "config.toml:5:"; has "says why" "$OUT" "only possible in connected mode"
 set_to 01 $'mtu = 65520'; exits "65520 without a mode" 1 apply; has "says what to add" "$OUT" 'mode = "connected"'
 set_to 01 $'mode = "datagram"\nmtu = 4093'; exits "4093 on a 4096 link" 1 apply; has "says the limit" "$OUT" 4092

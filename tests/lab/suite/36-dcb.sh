@@ -64,5 +64,5 @@ exits "the preset explained" 2 ctl diff --explain; has "by its own line" "$OUT" 
 exits "the preset" 0 apply; OUT=$(show); has "PFC" "$OUT" "3:on"; has "DSCP" "$OUT" "AF31:3"; has "class" "$OUT" "3:1"; has "shares" "$OUT" "0:50 1:50"
 no_writes "a second apply of the preset"
 # lldpad
-echo 512 >/run/lldpad.pid; lldpad -d >/dev/null 2>&1; if lab-wait 5 'grep -q lldpad /proc/$(cat /run/lldpad.pid)/comm'; then OUT=$(ctl diff 2>&1); has "lldpad is named" "$OUT" "lldpad runs"; lldpad -k >/dev/null 2>&1; else pass "lldpad does not start here"; fi
+echo 512 >/run/lldpad.pid; lldpad -d >/dev/null 2>&1; if command lab-wait 5 'grep -q lldpad /proc/$(cat /run/lldpad.pid)/comm'; then OUT=$(ctl diff 2>&1); has "lldpad is named" "$OUT" "lldpad runs"; lldpad -k >/dev/null 2>&1; else pass "lldpad does not start here"; fi
 rm -f /run/lldpad.pid

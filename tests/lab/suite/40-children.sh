@@ -9,7 +9,7 @@ n=80; [ -z "$NIGHTLY" ] || n=200
 last=$(printf 'p.%x' $((0x8000 + n))) left=$((n - n / 4))
 { doc; for i in $(seq 1 $n); do printf '[[ipoib.pkey]]\npkey = 0x%x\nmtu = 2044\n' $((0x8000 + i)); done; } | conf
 exits "$n made" 0 apply; is "are there" "$(kids)" $n; is "last one" "$(mtu $last)" 2044
-ok "carrier of the last" wait_carrier $last
+ok "carrier of each" wait_carriers 'p.*'
 no_writes "second apply"
 sed -i 's/mtu = 2044/mtu = 1500/' $CONF; exits "$n changed" 0 apply; is "changed" "$(cat /sys/class/net/p.*/mtu | sort | uniq -c | xargs)" "$n 1500"
 { doc; for i in $(seq $left -1 1); do printf '[[ipoib.pkey]]\npkey = %d\nmtu = 1500\n' $i; done; } | conf

@@ -25,8 +25,10 @@ ok "carrier when the partition appears" wait_carrier fab0.8002
 exits "in sync" 0 apply
 $n ip link add link $b name c type ipoib pkey 0x8002; $n ip link set $b up; $n ip link set c up; $n ip addr add 10.8.0.2/24 dev c; ip addr add 10.8.0.1/24 dev fab0.8002
 wait_ping 10.8.0.2; ok "ping over the partition" ping -c 2 -i .3 -W 2 10.8.0.2
-printf 'Default=0x7fff, ipoib, mtu=5 : ALL=full, ALL_SWITCHES=full;\nstorage=0x8002, ipoib, mtu=5 : ALL=limited;\n' >/etc/opensm/partitions.conf; kill -HUP $(pidof opensm); sleep 2
+printf 'Default=0x7fff, ipoib, mtu=5 : ALL=full, ALL_SWITCHES=full;\nstorage=0x8002, ipoib, mtu=5 : ALL=limited;\n' >/etc/opensm/partitions.conf; kill -HUP $(pidof opensm)
+lab-wait 30 'out=$(rdma-configctl diff 2>&1) && grep -q "limited member" <<<"$out"'	# OpenSM is done, and the interface has joined again
 exits "limited membership" 0 ctl diff; has "is warned of" "$OUT" "limited member"
 has "show has the table" "$(ctl show)" 0x0002
-echo 'Default=0x7fff, ipoib : ALL=full, ALL_SWITCHES=full;' >/etc/opensm/partitions.conf; kill -HUP $(pidof opensm); sleep 2
+echo 'Default=0x7fff, ipoib : ALL=full, ALL_SWITCHES=full;' >/etc/opensm/partitions.conf; kill -HUP $(pidof opensm)
+lab-wait 30 'rdma-configctl diff 2>&1 | grep -q "not in the table"'
 exits "a partition that is taken away" 5 ctl diff; has "says so" "$OUT" "not in the table"

@@ -50,7 +50,7 @@ umcast = true
 X
 exits "export commands" 0 rdma-configctl export commands --config /tmp/want.toml; printf '%s\n' "$OUT" >/tmp/runbook.sh
 ok "the runbook" sh -e /tmp/runbook.sh; ok "again" sh -e /tmp/runbook.sh
-wait_carrier fab1; wait_carrier fab1.8002; sleep 2
+wait_carriers 'fab1*'; wait_carrier part3; sleep 2
 commands=$(picture)
 is "name" "$(lab-net b002)" fab1; is "mode" "$(mode fab1.8002)" connected; is "mtu" "$(mtu part3)" 2044
 exits "diff: only what apply owns" 2 ctl diff --config /tmp/want.toml; hasnt "no mode" "$OUT" "mode"; hasnt "no mtu" "$OUT" "mtu"
@@ -58,5 +58,5 @@ exits "diff: only what apply owns" 2 ctl diff --config /tmp/want.toml; hasnt "no
 ip link del part3; ip link del fab1.8002; ip addr flush dev fab1; ip link set fab1 down
 ip link set fab1 type ipoib mode datagram; ip link set fab1 name was1; rm -f /etc/udev/rules.d/70-persistent-ipoib.rules
 exits "apply" 0 apply --config /tmp/want.toml
-wait_carrier fab1; wait_carrier fab1.8002; sleep 2
+wait_carriers 'fab1*'; wait_carrier part3; sleep 2
 is "commands and apply give the same" "$(picture)" "$commands"

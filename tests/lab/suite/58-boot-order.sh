@@ -46,12 +46,13 @@ else
 	when() { journalctl -b -u "$1" -o json --no-pager | jq -r --arg text "$2" 'select(.MESSAGE | strings | contains($text)) | .__MONOTONIC_TIMESTAMP' | head -1; }
 	stamp() { systemctl show -p "$2" --value "$1"; }
 	ok "NetworkManager activates the foreign profile" lab-wait 120 'nmcli -t -f NAME,DEVICE connection show --active | grep -qx foreign:fab0'
-	has "the address is on the interface" "$(ip -4 -o addr show dev fab0)" 192.0.2.1/24
+	ok "the address is on the interface" lab-wait 60 'ip -4 -o addr show dev fab0 | grep -qF 192.0.2.1/24'
+	lab-wait 30 "journalctl -b -u NetworkManager -o cat --no-pager | grep -q \"starting connection 'foreign'\""
 	has "the daemon has given the name, no rule" "$(journalctl -b -u rdma-configd -o cat --no-pager)" "fab0"
 	configured=$(when rdma-configd "the hardware that is present is configured") acted=$(when NetworkManager "Activation: starting connection 'foreign'")
 	ok "configured ($configured µs) before it is activated ($acted µs)" test "${configured:-0}" -gt 0 -a "${configured:-0}" -lt "${acted:-0}"
 	ready=$(stamp rdma-configd ActiveEnterTimestampMonotonic) started=$(stamp NetworkManager ExecMainStartTimestampMonotonic)
 	ok "ready ($ready µs) before NetworkManager is started ($started µs)" test "${ready:-0}" -gt 0 -a "${ready:-0}" -le "${started:-0}"
 	is "NetworkManager saw it under no other name" "$(journalctl -b -u NetworkManager -o cat --no-pager | grep -oE '(manager|device) \(ib[^)]*\)' | sort -u)" ""
-	exits "diff" 0 ctl diff
+	lab-wait 60 'rdma-configctl diff'; exits "diff" 0 ctl diff
 fi

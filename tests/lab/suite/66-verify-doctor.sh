@@ -19,14 +19,14 @@ exits "no such port" 1 ctl verify --mad 4000 --from mlx4_9/1
 
 # A reliable connection over Soft-RoCE
 ip link add v0 type veth peer name v1; ip link set v0 up; ip link set v1 up; ip addr add 198.51.100.1/24 dev v0
-rdma link add rxe_a type rxe netdev v0; sleep 1
+rdma link add rxe_a type rxe netdev v0; lab-wait 30 'grep -q ":ffff:c633:6401$" /sys/class/infiniband/rxe_a/ports/1/gids/*'
 rdma-configctl verify --server --once --to 198.51.100.1 >/tmp/server 2>&1 &
 lab-wait 10 'grep -q listening /tmp/server'
-exits "RC ping-pong" 0 timeout 30 rdma-configctl verify --client 198.51.100.1 --count 10
+exits "RC ping-pong" 0 timeout 90 rdma-configctl verify --client 198.51.100.1 --count 10
 has "every message comes back" "$OUT" "10 of 10"
 has "over the soft device" "$OUT" "rxe_a"
 wait %1; is "the server ends" "$?" 0
-exits "nobody listens" 1 timeout 30 rdma-configctl verify --client 198.51.100.1
+exits "nobody listens" 1 timeout 90 rdma-configctl verify --client 198.51.100.1
 has "it says what to do" "$OUT" "verify --server"
 
 # IPoIB, to a neighbour in another network namespace

@@ -140,5 +140,5 @@ ok "the higher priority is master" lab-wait 60 'sminfo | grep -q "priority 10 .*
 is "srp_daemon" "$(systemctl is-enabled srp_daemon) $(systemctl is-active srp_daemon)" "enabled active"
 is "port types" "$(cat /sys/bus/pci/devices/0000:00:13.0/mlx4_port[12] | xargs)" "ib eth"
 is "kernel settings" "$(cat /proc/sys/net/ipv4/conf/fab0/{arp_ignore,rp_filter} /proc/sys/net/ipv4/conf/all/rp_filter | xargs)" "1 2 0"
-settled; exits "diff" 0 ctl diff
+settled; lab-wait 60 'rdma-configctl diff'; exits "diff" 0 ctl diff
 is "nothing failed" "$(systemctl --failed --no-legend | xargs)" ""

@@ -15,7 +15,7 @@ X
 fi
 there() {
 	ok "$1: made by the unit" lab-wait 30 'test "$(cat /sys/class/net/mlx4_ib0/mtu)" = 65520 -a -e /sys/class/net/mlx4_ib0.8002'
-	lab-wait 20 'test -z "$(systemctl list-jobs --no-legend | grep rdma-configd)"'
+	lab-wait 20 'test -z "$(systemctl list-jobs --no-legend | grep rdma-configd)"'; lab-wait 90 'rdma-configctl diff'	# a daemon that runs has no job
 	is "$1: mode" "$(mode mlx4_ib0)" connected; exits "$1: diff" 0 ctl diff
 	is "$1: no unit failed" "$(systemctl list-units --failed --no-legend 'rdma-configd*')" ""
 }

@@ -14,7 +14,7 @@ X
 lab-load ib:mlx4_0:2 guid_base=0x0002c903003178f1
 ok "hardware appears: configured" lab-wait 90 'test "$(cat /sys/class/net/mlx4_ib0/mtu)" = 65520 -a -e /sys/class/net/mlx4_ib0.8002'
 ok "the service is active" lab-wait 60 'systemctl -q is-active rdma-configd.service'
-exits "diff" 0 ctl diff
+lab-wait 90 'rdma-configctl diff'; exits "diff" 0 ctl diff	# joins may be under way
 is "nothing failed" "$(systemctl list-units --failed --no-legend 'rdma-configd*')" ""
 ok "it is on the bus" lab-wait 60 'busctl status org.rdmaconfigd1'
 ok "idle" lab-wait 60 '[ "$(busctl get-property org.rdmaconfigd1 /org/rdmaconfigd1 org.rdmaconfigd1.Manager State)" = "s \"idle\"" ]'
@@ -29,7 +29,7 @@ ok "a child that was deleted comes back" lab-wait 60 'test -e /sys/class/net/mlx
 ok "and the journal says what it is" lab-wait 30 "journalctl -u rdma-configd -o cat --no-pager | grep -q 'repaired: pkey mlx4_ib0.8002: made again'"
 is "each explanation is filled in" "$(journalctl -u rdma-configd -x --no-pager | grep -c '@RDMA_\|Subject: RDMA_\|: RDMA_CHANGE')" 0
 rmmod fake_hca; lab-load ib:mlx4_0:2 guid_base=0x0002c903003178f1
-ok "driver reload" lab-wait 90 'test "$(cat /sys/class/net/mlx4_ib0/mtu)" = 65520 -a -e /sys/class/net/mlx4_ib0.8002'
+ok "driver reload" lab-wait 90 'test "$(cat /sys/class/net/mlx4_ib0/mtu)" = 65520 -a -e /sys/class/net/mlx4_ib0.8002'; lab-wait 90 'rdma-configctl diff'
 
 # addresses, routes and files; and somebody who does not give up
 systemctl stop NetworkManager
@@ -43,7 +43,7 @@ rm /etc/udev/rules.d/71-rdma-configd-backend.rules
 ok "a file that was deleted comes back" lab-wait 60 'test -e /etc/udev/rules.d/71-rdma-configd-backend.rules'
 (while :; do ip link del mlx4_ib0.8002; sleep .3; done) 2>/dev/null & fighter=$!
 ok "who deletes a child again and again contends" lab-wait 90 'busctl get-property org.rdmaconfigd1 /org/rdmaconfigd1 org.rdmaconfigd1.Manager Contended | grep -q "has removed mlx4_ib0.8002"'
-kill $fighter; wait $fighter 2>/dev/null
+kill $fighter; wait $fighter 2>/dev/null; lab-wait 10 '! pgrep -x ip'	# its last command, too
 sed -i '/^backend = /d; /^ipv4 = /d' $CONF
 exits "an apply starts over" 0 apply; ok "the child is there" test -e /sys/class/net/mlx4_ib0.8002
 
@@ -64,7 +64,7 @@ has "it says until when" "$OUT" "unless you run \`rdma-configctl confirm\` befor
 is "applied" "$(mtu mlx4_ib0)" 4092
 has "history" "$(ctl history)" "waits for confirmation until"
 ok "rolled back" lab-wait 60 'test "$(cat /sys/class/net/mlx4_ib0/mtu)" = 65520'
-has "history says so" "$(ctl history)" "rolled back: it was not confirmed in time"
+ok "history says so" lab-wait 60 'rdma-configctl history | grep -q "rolled back: it was not confirmed in time"'	# once all is verified
 systemctl reload rdma-configd; sleep 1
 is "a document that was rolled back is not applied by itself" "$(mtu mlx4_ib0)" 65520
 exits "asked for, it is" 0 apply; is "applied" "$(mtu mlx4_ib0)" 4092

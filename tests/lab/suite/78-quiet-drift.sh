@@ -53,7 +53,7 @@ ok "a service" said 'repaired: service helper.service: running no → yes'; ok "
 mkdir $CM/sto; echo "IB/RoCE v1" >$CM/sto/ports/1/default_roce_mode; rmdir $CM/sto
 ok "RoCE defaults, through a folder that is gone" said 'repaired: roce sto/1: mode v1 → v2'
 mkdir $CM/sto; sleep 2; echo "IB/RoCE v1" >$CM/sto/ports/1/default_roce_mode
-ok "and through one that is there" lab-wait 30 "grep -q 'RoCE v2' $CM/sto/ports/1/default_roce_mode"; rmdir $CM/sto; sleep 2
+ok "and through one that is there" lab-wait 30 "grep -q 'RoCE v2' $CM/sto/ports/1/default_roce_mode"; rmdir $CM/sto; idle; sleep 2
 n=$(journalctl -u rdma-configd -o cat --no-pager | grep -c repaired)
 is "who only reads" "$(default)" "RoCE v2"; sleep 3
 is "does not cause a repair" "$(journalctl -u rdma-configd -o cat --no-pager | grep -c repaired)" "$n"

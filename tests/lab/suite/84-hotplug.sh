@@ -20,6 +20,7 @@ for i in $(seq $times); do
 	udevadm settle
 	dev=$(basename "$(readlink -f /sys/class/net/$(lab-net b011)/device/infiniband/*)")
 	OUT=$(apply 2>&1); rc=$?
+	[ $rc != 5 ] || { wait_carriers 'n[01]1*'; OUT=$(apply 2>&1); rc=$?; }	# nothing was left to change, and joins were under way
 	if [ $rc -ne 0 ] || [ "$(ls /sys/class/net | grep -c '^n[01]1\.')" != 20 ]; then bad=$((bad + 1)); echo "time $i, the device is back: exit $rc"; tail -5 <<<"$OUT"; ls /sys/class/net | tr '\n' ' '; fi
 	[ ! -e /var/lib/rdma-configd/journal.json ] || { bad=$((bad + 1)); echo "time $i: the journal is left"; }
 	[ $bad -lt 4 ] || break

@@ -27,7 +27,7 @@ before=$(cpu); start=$SECONDS
 links=150; [ -z "$NIGHTLY" ] || links=2500
 for i in $(seq $links); do echo "link add s$i type dummy"; echo "link set s$i up"; done >/tmp/up	# at least two events each; how many more depends on how the links' states are told together
 for i in $(seq $links); do echo "link del s$i"; done >/tmp/down
-(ip monitor link >/tmp/events) & monitor=$!; sleep 1		# it has subscribed
+(ip monitor link >/tmp/events) & monitor=$!; lab-wait 10 'test -s /tmp/events'		# it hears of the fighter
 ip -batch /tmp/up; ip -batch /tmp/down
 ip link del mlx4_ib1.8002
 ok "what the storm does not concern is repaired" lab-wait 60 'test -e /sys/class/net/mlx4_ib1.8002'

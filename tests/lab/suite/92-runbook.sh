@@ -39,18 +39,19 @@ fresh() {	# DEVICES: new adapters, and nothing of the section before
 		fi
 	done
 }
+joined() { local i; for i in $(ip -o link show up type ipoib | sed 's/^[0-9]*: //; s/[@:].*//'); do wait_carrier "$i"; done; }
 section_is() {	# TITLE NUMBER [PENDING_OK]
 	local steps document before by_hand
 	steps=$(section "$1" | blocks sh "$2"); document=$(section "$1" | blocks toml "$2")
 	[ -n "$steps" ] && [ -n "$document" ] || { fail "$1: it has steps and a document"; return; }
 	before=$(live)
 	OUT=$(set -eE; trap 'echo "failed: $BASH_COMMAND"' ERR; eval "$steps" 2>&1) || { fail "$1: by hand" "$OUT"; return; }
-	pass "$1 ($2): by hand"; udevadm settle; sleep 3
+	pass "$1 ($2): by hand"; udevadm settle; joined; sleep 3
 	by_hand=$(live)
 	if [ "$before" = "$by_hand" ]; then fail "$1 ($2): the steps do something" "$before"; fi
 	rm -f /etc/opensm/partitions.conf	# as the text says
 	{ echo "$document"; printf '[initramfs]\npolicy = "report"\n'; } | conf
-	exits "$1 ($2): the document" 0 apply ${3:-}; said=$OUT
+	exits "$1 ($2): the document" 0 apply ${3:-}; said=$OUT; joined
 	if [ "$(live)" = "$by_hand" ]; then pass "$1 ($2): the running system is as by hand"; else fail "$1 ($2): the running system is as by hand" "$(diff <(echo "$by_hand") <(live)); echo "$said")"; fi
 }
 ports() { fresh devs=ib:mlx4_0:2 guid_base=0x0002c903003178f1; }

@@ -52,7 +52,7 @@ ok "idle" idle
 ok "ports are active" lab-wait 60 "rdma-configctl show --json | jq -e '[.resources[] | select(.kind == \"expect\" and .status == \"unmet\")] | length == 0'"
 is "a growth is not known at first" "$(port errors)" pending
 is "the host" "$(rdma-configctl show --json | jq -r '.resources[] | select(.label == "host") | .status')" in_sync
-ok "the daemon has taken readings" grep -q symbol_error /run/rdma-configd/counters
+ok "the daemon has taken readings" lab-wait 60 'grep -q symbol_error /run/rdma-configd/counters'
 
 # A link that loses lanes.
 since=$(date +%s); sleep 1
@@ -66,8 +66,9 @@ has "status has the headline" "$OUT" "an expectation is not met"
 exits "--pending-ok does not hide it" 5 rdma-configctl status --pending-ok
 exits "doctor" 2 rdma-configctl doctor
 has "doctor names it" "$OUT" "unmet"
-has "the bus has it" "$(manager Unmet)" "expected at least 40 Gb/s"
-ok "metrics have it" grep -q '^rdma_configd_resources{kind="expect",status="unmet"} 1$' /var/lib/prometheus/node-exporter/rdma-configd.prom
+ok "the bus has it" lab-wait 60 'busctl get-property org.rdmaconfigd1 /org/rdmaconfigd1 org.rdmaconfigd1.Manager Unmet | grep -qF "expected at least 40 Gb/s"'
+ok "metrics have it" lab-wait 60 "grep -q '^rdma_configd_resources{kind=\"expect\",status=\"unmet\"} 1\$' /var/lib/prometheus/node-exporter/rdma-configd.prom"
+lab-wait 60 "journalctl -o cat -u rdma-configd --since @$since | grep -q 'not as expected: .*width is 1'"
 n=$(journal 'not as expected: .*width is 1')
 ok "the journal has it ($n)" test "$n" -ge 1
 for _ in 1 2 3; do ip link add d0 type dummy; ip link del d0; sleep 1; done; idle

@@ -202,15 +202,15 @@ judge_fabric() {	# `fabric` beside infiniband-diags
 judge_trial() {	# the runbooks' tries, and `verify` in their place
 	step 37
 	ibping -S -C ibp0s16 -P 2 >/dev/null 2>&1 & local server=$! gid
-	sleep 1
+	lab-wait 30 "timeout 60 ibping -c 1 -C ibp0s16 -P 1 $(lid ibp0s16 2) | grep -q ' 0% packet loss'"
 	has "ibping" "$(timeout 60 ibping -c 3 -C ibp0s16 -P 1 "$(lid ibp0s16 2)")" " 0% packet loss"
 	kill $server
 	exits "verify in its place" 0 ctl verify --mad "$(lid ibp0s16 2)" --from ibp0s16/1
 	timeout 120 rping -s -a 192.0.2.1 -C 3 >/dev/null 2>&1 & server=$!
-	sleep 2; ok "rping" timeout 60 rping -c -a 192.0.2.1 -C 3 -v; wait $server
+	lab-wait 10 'rdma resource show cm_id | grep -q "LISTEN.*rping"'; ok "rping" timeout 60 rping -c -a 192.0.2.1 -C 3 -v; wait $server
 	gid=$(grep -l ':ffff:c000:0201$' /sys/class/infiniband/rxe0/ports/1/gids/* | sed 's,.*/,,' | head -1)
 	timeout 120 ibv_rc_pingpong -d rxe0 -g "$gid" -n 100 >/dev/null 2>&1 & server=$!
-	sleep 2; ok "ibv_rc_pingpong" timeout 60 ibv_rc_pingpong -d rxe0 -g "$gid" -n 100 192.0.2.1; wait $server
+	lab-wait 10 'ss -Hltn "sport = :18515" | grep -q .'; ok "ibv_rc_pingpong" timeout 60 ibv_rc_pingpong -d rxe0 -g "$gid" -n 100 192.0.2.1; wait $server
 	timeout 120 rdma-configctl verify --server --once --to 192.0.2.1 >/tmp/server 2>&1 & server=$!
 	lab-wait 90 'grep -q listening /tmp/server'
 	exits "verify in their place" 0 timeout 60 rdma-configctl verify --client 192.0.2.1 --count 10; wait $server

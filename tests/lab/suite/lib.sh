@@ -29,9 +29,16 @@ mtu() { cat "/sys/class/net/$1/mtu" 2>&1; }
 pkey() { ip -d link show dev "$1" | grep -o "pkey *0x[0-9a-f]*" | sed "s/pkey *//"; }
 mode() { ip -d link show dev "$1" | sed -n 's/.* mode *\([a-z]*\) *umcast.*/\1/p'; }
 carrier() { [ "$(cat "/sys/class/net/$1/carrier" 2>/dev/null)" = 1 ]; }
+# Seconds are those of a usual machine: one of CI may take three times as long.
+lab-wait() { command lab-wait $(($1 * 3)) "$2"; }
 # A join that fails is tried again after up to 16 s (ipoib_multicast.c), and the guest may be slow: hence the long waits.
-wait_carrier() { local end=$((SECONDS + 90)); until carrier "$1"; do [ $SECONDS -lt $end ] || return 1; sleep .1; done; }
-wait_ping() { local end=$((SECONDS + 90)); until ping -c 1 -W 1 "$1" >/dev/null 2>&1; do [ $SECONDS -lt $end ] || return 1; sleep .2; done; }	# ADDRESS
+# The kernel adds link-local addresses and clears "linkdown" of routes when operstate follows the carrier.
+wait_carrier() { local end=$((SECONDS + 90)); until carrier "$1" && ! grep -q down "/sys/class/net/$1/operstate"; do [ $SECONDS -lt $end ] || return 1; sleep .1; done; }
+# A second look reports an interface that is up without carrier as pending: its join may have been refused.
+wait_carriers() { local end=$((SECONDS + 90)); while grep -qsxE '0|down|lowerlayerdown' /sys/class/net/$1/{carrier,operstate}; do [ $SECONDS -lt $end ] || return 1; sleep .1; done; }	# PATTERN
+wait_ping() { local end=$((SECONDS + 90)); until ping -c 1 -W 2 "$@" >/dev/null 2>&1; do [ $SECONDS -lt $end ] || return 1; sleep .2; done; }	# ADDRESS [OPTION...]
+# For effects that other programs have at a moment of their own.
+becomes() { local end=$((SECONDS + ${4:-90})) got; until got=$($2); [ "$got" = "$3" ] || [ $SECONDS -ge $end ]; do sleep .2; done; is "$1" "$got" "$3"; }	# WHAT FUNCTION WANT [SECONDS]
 # Everything that an interface is, without what changes by itself: to compare before and after.
 picture() {
 	ip -d -o link show type ipoib | sed 's/^[0-9]*: //; s/ link\/infiniband [0-9a-f:]*//; s/ qlen [0-9]*//; s/state [A-Z]*//; s/<[^>]*>//; s/numtxqueues.*//' | sort

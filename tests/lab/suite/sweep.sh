@@ -82,8 +82,10 @@ dcb_is() {
 }
 files() { find /etc/udev/rules.d /etc/modprobe.d /etc/modules-load.d /etc/sysctl.d /etc/security/limits.d /etc/systemd/system /etc/sysusers.d -type f -exec sha256sum {} + 2>/dev/null | sort -k2; }
 roce() { local d=/sys/kernel/config/rdma_cm/$R; mkdir "$d" && cat "$d/ports/1/default_roce_mode" "$d/ports/1/default_roce_tos"; rmdir "$d"; }
-# The host's state, without parts that change by themselves.
+joined() { local i; for i in $(ip -o link show up type ipoib | sed 's/^[0-9]*: //; s/[@:].*//'); do wait_carrier "$i"; done; }
+# The host's state, without parts that change by themselves. Link-local addresses come with the carrier.
 digest() {
+	joined
 	ip -d -o link show type ipoib | sed 's/^[0-9]*: //; s/ link\/infiniband [0-9a-f:]*//; s/ qlen [0-9]*//; s/state [A-Z]*//; s/,LOWER_UP//; s/NO-CARRIER,//; s/numtxqueues.*//' | sort
 	ip -o addr | grep -v ' lo ' | sed 's/^[0-9]*: //; s/ tentative//; s/ dadfailed//' | sort
 	ip route | sed 's/ linkdown//' | sort; ip -6 route | sed 's/ linkdown//' | grep -v '^multicast\|^ff00' | sort; ip rule; dcb_is

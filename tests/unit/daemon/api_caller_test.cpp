@@ -146,7 +146,7 @@ class ApiCallerTest : protected CallersBus, public ControllerFixture {
     std::atomic<bool> over{false};
     std::string wrong;
     std::optional<std::thread> thread;
-    const auto on_the_bus = loop.after(1s, [&] {
+    when(is_on_the_bus, [&] {
       thread.emplace([&] {
         // The credentials of this thread alone: the bus takes those of whoever connects.
         try {

@@ -151,7 +151,7 @@ TEST_F(ApiHostileTest, RootsRequestsGoOnBesideTwoReadersInALoop) {
   controller.start();
   const FakePolkit polkit(kRead);
   std::optional<Hostile> alice, bob;
-  const auto on_the_bus = loop.after(1s, [&] {
+  when(is_on_the_bus, [&] {
     client.emplace();
     alice.emplace(kDaemonUser);
     bob.emplace(kBinUser);
@@ -186,7 +186,7 @@ TEST_F(ApiHostileTest, RootIsHeardBesideUsersWhoFillEveryTable) {
   SilentPolkit polkit;
   std::atomic<bool> over{false};
   std::vector<std::unique_ptr<Crowd>> crowds;
-  const auto on_the_bus = loop.after(1s, [&] {
+  when(is_on_the_bus, [&] {
     for (const auto uid : users) crowds.push_back(std::make_unique<Crowd>(uid, over));
     when([&] { return polkit.asked == model::limits::kLeavingClients; },
          [&] {
@@ -207,7 +207,7 @@ TEST_F(ApiHostileTest, WhoMayOnlyReadChangesNothing) {
   const FakePolkit polkit(kRead);
   std::string answer;
   std::thread reader;
-  const auto on_the_bus = loop.after(1s, [&] {
+  when(is_on_the_bus, [&] {
     reader = std::thread([&] {
       if (::syscall(SYS_setresuid, kDaemonUser, kDaemonUser, kDaemonUser) != 0) return;
       BusClient manager;

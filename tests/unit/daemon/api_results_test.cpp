@@ -31,7 +31,7 @@ std::string result_for(unsigned uid, std::uint32_t& id) {
       system::dbus::Peer manager(connection, "org.rdmaconfigd1", "/org/rdmaconfigd1");
       constexpr const char* kDaemon = BusClient::kManager;
       if (first) id = manager.call<std::uint32_t>(kDaemon, "Confirm", 0s, Options{});
-      for (int i = 0; i < 100; ++i) {
+      for (int i = 0; i < 1000; ++i) {
         try {
           (void)manager.call<std::string>(kDaemon, "Result", 0s, id, Options{});
           answer = "ok";
@@ -72,7 +72,7 @@ TEST_F(ApiResultsTest, WhoAskedForAJobReadsItsResultAndNobodyElse) {
   std::string own, others;
   std::atomic<bool> asked = false;
   std::thread clients;
-  const auto on_the_bus = loop.after(1s, [&] {
+  when(is_on_the_bus, [&] {
     clients = std::thread([&] {
       std::uint32_t id = 0;
       own = result_for(kAlice, id);
@@ -106,7 +106,7 @@ class ApiLastResultTest : public ApiResultsTest {
         });
     std::chrono::milliseconds since{0};
     Loop::Handle asks;
-    const auto on_the_bus = loop.after(1s, [&] {
+    when(is_on_the_bus, [&] {
       client->call_async(
           kDaemon, "Rollback", 0s, [](const sdbus::Error*) {}, std::uint64_t{1}, Options{});
       when([this] { return std::filesystem::exists(tree.at("/begun")); },
@@ -126,6 +126,7 @@ class ApiLastResultTest : public ApiResultsTest {
                             } else {
                               answer = error->getName();
                             }
+                            answered = true;
                           },
                           finished.load(), Options{});
                     });
@@ -134,19 +135,21 @@ class ApiLastResultTest : public ApiResultsTest {
     });
     EXPECT_EQ(run(), 0);
     const auto took = Loop::now() - since;
-    std::this_thread::sleep_for(200ms);  // what came last is still being read
+    // The client's thread may still read the last answer.
+    for (int i = 0; i < 2000 && patience && !answered; ++i) std::this_thread::sleep_for(10ms);
     return took;
   }
   std::string answer;
+  std::atomic<bool> answered{false};
 };
 
 TEST_F(ApiLastResultTest, ADaemonThatEndsLetsWhoWaitsForAJobHaveItsResult) {
-  EXPECT_LT(lasts(500ms), 1500ms) << "and goes then";
+  EXPECT_LT(lasts(500ms), Jobs::kFetch / 2) << "and goes then";
   EXPECT_EQ(answer, core::report_json(model::Report{}).dump());
 }
 
 TEST_F(ApiLastResultTest, ItWaitsForNobodyForLong) {
-  EXPECT_LT(lasts(std::nullopt), Jobs::kFetch + 1s);
+  EXPECT_LT(lasts(std::nullopt), Jobs::kFetch + 30s);
   EXPECT_EQ(answer, "");
 }
 

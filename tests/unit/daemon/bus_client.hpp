@@ -2,6 +2,7 @@
 // A client of the daemon on the system bus, with a connection and a thread of its own.
 #pragma once
 
+#include <chrono>
 #include <map>
 #include <string>
 #include <utility>
@@ -27,6 +28,18 @@ class BusClient {
   system::dbus::Connection connection_;
   system::dbus::Peer peer_;
 };
+
+/// Whether the daemon can be called: it comes to the bus once it has done what it begins with.
+inline bool is_on_the_bus() {
+  try {
+    system::dbus::Connection connection;
+    system::dbus::Peer bus(connection, "org.freedesktop.DBus", "/org/freedesktop/DBus");
+    return bus.call<bool>("org.freedesktop.DBus", "NameHasOwner", std::chrono::seconds(60),
+                          std::string("org.rdmaconfigd1"));
+  } catch (const sdbus::Error&) {
+    return false;
+  }
+}
 
 /// polkit as one that answers yes to one action only.
 class FakePolkit {

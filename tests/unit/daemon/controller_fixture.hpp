@@ -73,7 +73,7 @@ class ControllerFixture : public ::testing::Test {
     when([this, jobs] { return verbs().size() >= jobs; }, std::move(then));
   }
   int run() {
-    const auto too_long = loop.after(std::chrono::seconds(60), [this] { loop.stop(1); });
+    const auto too_long = loop.after(std::chrono::seconds(180), [this] { loop.stop(1); });
     return loop.run();
   }
 

@@ -40,7 +40,7 @@ class PrivateBus {
     std::string nofork = "--nofork";
     std::array<char*, 4> argv{program.data(), first.data(), broker ? nullptr : nofork.data(), nullptr};
     if (::posix_spawnp(&pid_, program.c_str(), nullptr, nullptr, argv.data(), environ) != 0) pid_ = -1;
-    for (int i = 0; pid_ > 0 && i < 500 && !listens(); ++i)
+    for (int i = 0; pid_ > 0 && i < 3000 && !listens(); ++i)
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
   PrivateBus(const PrivateBus&) = delete;

@@ -57,12 +57,18 @@ class UnitWatchTest : public ::testing::Test {
     watch.emplace(*ours, [this](const std::string& what) { told.push_back(what); });
   }
 
+  /// The bus hands on messages in order: with its answer one has all that it was sent before.
+  static void ask_the_bus(system::dbus::Connection& connection) {
+    system::dbus::Peer bus(connection, "org.freedesktop.DBus", "/org/freedesktop/DBus");
+    (void)bus.call<std::string>("org.freedesktop.DBus", "GetId", std::chrono::seconds(60));
+  }
   /// Lets both ends say and hear what there is.
   void settle() {
-    for (int i = 0; i < 20; ++i) {
-      while (theirs->process() || ours->process()) {
-      }
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    bool heard = true;
+    for (int round = 0; heard && round < 1000; ++round) {
+      for (auto* end : {&*ours, &*theirs, &*ours}) ask_the_bus(*end);
+      heard = false;
+      while (theirs->process() || ours->process()) heard = true;
     }
   }
 
