@@ -13,6 +13,7 @@ namespace rdmacfg::daemon {
 
 namespace {
 
+constexpr const char* kBus = "org.freedesktop.DBus";
 constexpr const char* kSystemd = "org.freedesktop.systemd1";
 constexpr const char* kSystemdPath = "/org/freedesktop/systemd1";
 constexpr const char* kManager = "org.freedesktop.systemd1.Manager";
@@ -89,7 +90,11 @@ void UnitWatch::subscribe() {
   if (!file_match_)
     file_match_ =
         add(fmt::format("path='{}',interface='{}',member='UnitFilesChanged'", kSystemdPath, kManager),
-            [this](sdbus::Message& /*message*/) { guarded("unit files", [&] { changed_("unit files"); }); });
+            [this](sdbus::Message& message) {
+              guarded("unit files", [&] {
+                if (is_of_systemd(message)) changed_("unit files");
+              });
+            });
 }
 
 /// An alias has no object of its own: signals come from that of the unit it stands for. A few at a time,
@@ -112,9 +117,21 @@ void UnitWatch::resolve_aliases() {
   }
 }
 
+bool UnitWatch::is_of_systemd(const sdbus::Message& message) {
+  const auto sender = system::dbus::sender_of(message);
+  if (!owner_.empty() && sender == owner_) return true;
+  try {
+    system::dbus::Peer bus(connection_, kBus, "/org/freedesktop/DBus");
+    owner_ = bus.call<std::string>(kBus, "GetNameOwner", kConnectionsOwn, std::string(kSystemd));
+  } catch (const sdbus::Error&) {
+    owner_.clear();  // nobody has the name
+  }
+  return !owner_.empty() && sender == owner_;
+}
+
 void UnitWatch::on_unit_changed(sdbus::Message& message) {
   const auto at = paths_.find(system::dbus::path_of(message));
-  if (at == paths_.end()) return;
+  if (at == paths_.end() || !is_of_systemd(message)) return;
   const auto unit = at->second;  // what follows may watch other units
   changed_(unit);
 }

@@ -41,10 +41,13 @@ class UnitWatch {
   void subscribe();
   void resolve_aliases();
   void on_unit_changed(sdbus::Message& message);
+  /// The bus hands on signals that any client sends to this one alone, whatever the match says.
+  bool is_of_systemd(const sdbus::Message& message);
 
   system::dbus::Connection& connection_;
   std::function<void(const std::string& unit)> changed_;
   std::unique_ptr<system::dbus::Peer> systemd_;
+  std::string owner_;  ///< unique name of systemd on the bus; another one after daemon-reexec
   std::set<std::string> units_;
   std::map<std::string, std::string> paths_;  ///< object to unit
   std::deque<std::string> unresolved_;        ///< units that may be aliases

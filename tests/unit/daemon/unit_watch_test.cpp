@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "fakes/bus/peer.hpp"
 #include "model/limits.hpp"
 #include "system/linux/dbus/dbus.hpp"
 #include "unit/daemon/private_bus.hpp"
@@ -25,6 +26,15 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 constexpr const char* kManager = "org.freedesktop.systemd1.Manager";
 constexpr const char* kUnits = "/org/freedesktop/systemd1/unit/";
+
+/// A signal without contents for one client alone.
+void emit_to(sd_bus* connection, const std::string& client, const std::string& path, const char* interface,
+             const char* member) {
+  sd_bus_message* signal = nullptr;
+  if (sd_bus_message_new_signal(connection, &signal, path.c_str(), interface, member) < 0) return;
+  EXPECT_GE(sd_bus_send_to(connection, signal, client.c_str(), nullptr), 0);
+  sd_bus_message_unref(signal);
+}
 
 class UnitWatchTest : public ::testing::Test {
  protected:
@@ -228,6 +238,31 @@ TEST_F(UnitWatchTest, WhatIsEnabledOrDisabled) {
   manager->emit("UnitFilesChanged");
   settle();
   EXPECT_THAT(told, ElementsAre("unit files"));
+}
+
+TEST_F(UnitWatchTest, SignalsOfOtherClientsAreNotHeard) {
+  watch->watch({"iwpmd.service"});
+  settle();
+  const std::string us(ours->handle().getUniqueName());
+  const auto send = [&](fakes::bus::Peer& peer) {
+    peer.run([&](sd_bus* connection) {
+      const auto units = std::string(kUnits) + "iwpmd_2eservice";
+      emit_to(connection, us, units, "org.freedesktop.DBus.Properties", "PropertiesChanged");
+      emit_to(connection, us, "/org/freedesktop/systemd1", kManager, "UnitFilesChanged");
+    });
+    peer.flush();
+    settle();
+  };
+  fakes::bus::Peer stranger("");
+  stranger.start();
+  send(stranger);
+  EXPECT_THAT(told, IsEmpty());
+  // One that has the name is heard, also when it has another connection since: daemon-reexec.
+  theirs->release_name("org.freedesktop.systemd1");
+  fakes::bus::Peer again("org.freedesktop.systemd1");
+  again.start();
+  send(again);
+  EXPECT_THAT(told, ElementsAre("iwpmd.service", "unit files"));
 }
 
 }  // namespace
