@@ -161,7 +161,8 @@ constexpr auto kCommands = std::to_array<CommandText>({
     {"fabric", "[TOPIC...]", "Show the InfiniBand fabric: hosts, switches, links, partitions.",
      "Looks at the fabric behind a port of this host: hosts and switches, links and what is below the best "
      "that both ends support, subnet managers, P_Key tables, multicast groups, with the topic counters the "
-     "errors that each port has counted, and with --route the way to a port. Hosts that are alike share a "
+     "errors that each port has counted, with the topic targets the SRP targets that ports offer (as "
+     "`ibsrpdm -c` prints them), and with --route the way to a port. Hosts that are alike share a "
      "line; --wide shows each. A TOPIC shows one part. --format dot and --format svg draw it. --compare "
      "names "
      "the differences from a fabric saved by --json, --cables those from a file with sections such as "
@@ -172,7 +173,8 @@ constexpr auto kCommands = std::to_array<CommandText>({
      "route does not arrive; 5: a part could not be read, or a counter not be cleared (it is named); 1: "
      "nothing could.",
      "fabric\tthe whole fabric\nfabric --tree\tswitches and what hangs on them\nfabric partitions "
-     "groups\tonly these\nfabric counters\tports that have counted errors\nfabric --clear-counters "
+     "groups\tonly these\nfabric counters\tports that have counted errors\nfabric targets\tSRP targets, "
+     "logged in or not\nfabric --clear-counters "
      "leaf1/7\tset its error counters to 0\nfabric --json > good.json\tsave it\nfabric --compare "
      "good.json\twhat "
      "differs from then\nfabric --route 00:02:c9:03:00:31:78:f2\tthe way to a port\nfabric -o svg > "
