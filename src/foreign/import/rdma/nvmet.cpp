@@ -94,7 +94,7 @@ class NvmetTree {
       claims_.miss(
           attr->place(),
           "serial: cannot be expressed in the document; the kernel draws a serial number at each start");
-    // What the kernel has by itself.
+    // The kernel has these by itself.
     attributes.pass(
         {"version", "model", "firmware", "ieee_oui", "cntlid_min", "cntlid_max", "pi_enable", "qid_max"});
     attributes.finish("attr");

@@ -29,7 +29,7 @@ DiskUses nvme_disk_uses(system::Host& host);
 /// Ports that lines of ours leave: those of `before` that `after` does not have.
 std::set<std::string> ports_left(std::string_view before, std::string_view after);
 
-/// What an entry asks for and no controller at its address is: subsystems by their NQNs, then "port 4421". A
+/// Subsystems, by their NQNs, and ports ("port 4421") of an entry that no controller at its address is for. A
 /// list of ports asks for a controller at each. Where there is none at any of them, they are those of
 /// discovery services alone, and nothing follows.
 std::vector<std::string> missing_connections(const std::vector<std::string>& subsystems,

@@ -90,7 +90,7 @@ const Result<NvmeControllers>& nvme_controllers_in(const World& world) {
   return world.once("nvme controllers", [&] { return observe_nvme_controllers(world.host()); });
 }
 
-/// What the entry asks for beyond a connection.
+/// Subsystems and ports of the entry without a connection.
 std::vector<std::string> missing_of_entry(const Desired& desired, const NvmeControllers& controllers) {
   const auto entry = model::from_attributes<NvmeConnection>(desired.policy);
   return missing_connections(entry.subsystems.value_or(std::vector<std::string>{}),

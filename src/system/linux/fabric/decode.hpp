@@ -33,7 +33,7 @@ void add_pkeys(std::span<const std::uint8_t> block, std::vector<std::uint16_t>& 
 /// Numbers of the slots of an I/O unit that have a controller, from 1 on. `info`: data of an IOUnitInfo.
 std::vector<unsigned> controllers_in(std::span<const std::uint8_t> info);
 
-/// What counts of an IOControllerProfile.
+/// The part of an IOControllerProfile that SRP needs.
 struct ControllerProfile {
   std::uint64_t guid = 0;
   std::uint16_t io_class = 0;
