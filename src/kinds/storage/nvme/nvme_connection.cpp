@@ -229,8 +229,7 @@ class NvmeConnectionKind final : public Kind, public NeedsWatching, public MayBe
         .retry = "the kernel tries to reach it again",
         .missing = fmt::format("nothing is connected there; `nvme discover -t rdma -a {}` asks the target",
                                desired.key.id)};
-    const auto verdict =
-        judge_sessions(facts.controllers.value_or(std::vector<std::string>{}), facts.job, words);
+    auto verdict = judge_sessions(facts.controllers.value_or(std::vector<std::string>{}), facts.job, words);
     const auto& controllers = nvme_controllers_in(world);
     if (verdict.sort != Verdict::Sort::kNone || !controllers) return verdict;
     // nvme-cli ends well although a connection was refused.
