@@ -4,13 +4,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <set>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/text.hpp"
 #include "doctor/checks.hpp"
 #include "kinds/address/foreign_profiles.hpp"
 #include "kinds/address/nm_keyfile.hpp"
+#include "model/types.hpp"
 
 namespace rdmacfg::core::detail {
 
@@ -40,6 +46,58 @@ void rival_services(const DoctorContext& context, std::vector<Finding>& out) {
       rival(out, unit.name,
             "NVIDIA's driver package sets mode and MTU of IPoIB interfaces and reloads drivers by itself",
             "disable it, or set SET_IPOIB_CM=no and leave IPOIB_MTU out in /etc/infiniband/openib.conf");
+    }
+  }
+}
+
+/// A unit that makes saved targets at its start. It removes all others first, and all of them at its stop
+/// (restore_from_file() of rtslib, nvmetcli's restore).
+struct TargetRestorer {
+  std::string_view unit, file;
+  std::string_view section, identity;  ///< of the document
+  std::string_view save;               ///< the command that writes the file
+};
+constexpr std::array kTargetRestorers{
+    TargetRestorer{"nvmet.service", "/etc/nvmet/config.json", "nvme_target", "nqn", "nvmetcli save"},
+    TargetRestorer{"rtslib-fb-targetctl.service", "/etc/rtslib-fb-target/saveconfig.json", "lio_target",
+                   "wwn", "targetcli saveconfig"},
+    TargetRestorer{"target.service", "/etc/target/saveconfig.json", "lio_target", "wwn",
+                   "targetcli saveconfig"}};
+
+/// Targets of the document that a saved file does not name.
+std::vector<std::string> unsaved_targets(const DoctorContext& context, const TargetRestorer& restorer,
+                                         std::string_view saved) {
+  std::vector<std::string> out;
+  if (context.document == nullptr) return out;
+  for (const auto& section : context.document->sections) {
+    if (section.path != restorer.section) continue;
+    const auto name = model::text_at(section.attributes(), restorer.identity);
+    // rtslib names an SRP target by its port's GID, "ib.fe80000000000000" and the GUID.
+    const auto port = model::Guid::parse(name);
+    const auto written = port ? fmt::format("{:016x}\"", port->number) : fmt::format("\"{}\"", name);
+    if (!name.empty() && saved.find(written) == std::string_view::npos) out.push_back(name);
+  }
+  return out;
+}
+
+void rival_restorers(const DoctorContext& context, std::vector<Finding>& out) {
+  constexpr std::size_t kTargetsNamed = 3;
+  for (const auto& restorer : kTargetRestorers) {
+    const auto saved = read(context, std::string(restorer.file));
+    if (!saved) continue;  // its start fails before it removes anything
+    const auto unsaved = unsaved_targets(context, restorer, *saved);
+    if (unsaved.empty()) continue;
+    for (const auto& unit : units(context, {std::string(restorer.unit)})) {
+      if (!unit.there() || (unit.active != "active" && unit.file != "enabled")) continue;
+      if (!unit.id.empty() && unit.id != unit.name) continue;  // an alias of the one before
+      rival(
+          out, unit.name,
+          fmt::format("at its start it removes the targets that {} does not have ({}): connected hosts lose "
+                      "them until the daemon's next look",
+                      restorer.file, base::join_first(kTargetsNamed, unsaved, ", ")),
+          fmt::format("add them to the file by `{}`, or disable the unit without stopping it, as its stop "
+                      "removes all targets (systemctl disable {})",
+                      restorer.save, unit.name));
     }
   }
 }
@@ -182,6 +240,7 @@ void rival_profiles(const DoctorContext& context, std::vector<Finding>& out) {
 
 void rivals(const DoctorContext& context, std::vector<Finding>& out) {
   rival_services(context, out);
+  rival_restorers(context, out);
   rival_files(context, out);
   rival_profiles(context, out);
 }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "fabric/counters.hpp"
+#include "fabric/targets.hpp"
 #include "model/types.hpp"
 
 namespace rdmacfg::fabric {
@@ -128,6 +129,7 @@ struct Fabric {
   std::optional<std::vector<Group>>
       groups;  ///< nothing: the subnet administrator was not asked or did not answer
   std::optional<Route> route;
+  std::optional<std::vector<Target>> targets{};  ///< nothing: not asked for
   /// Parts that could not be read, each with its reason.
   std::vector<std::string> missing;
 };
@@ -159,6 +161,10 @@ class Index {
 
 /// How many ports have counted errors.
 std::size_t ports_with_errors(const Fabric& fabric);
+
+/// A target as `ibsrpdm -c` prints it: a line for each partition over which the local port reaches it, one
+/// without a partition where a P_Key table is not known. None: no partition leads there.
+std::vector<std::string> target_texts(const Fabric& fabric, const Target& target);
 
 /// A link, from its smaller end; each once.
 struct Link {

@@ -15,13 +15,14 @@ namespace {
 constexpr std::string_view kDropInHead = "# Written by rdma-configd; changes here are overwritten.";
 constexpr std::string_view kLineBegin = "--transport=rdma --traddr=";
 
+constexpr std::string_view kServiceOption = " --trsvcid=";
+
 /// A line of ours without its mark and its port.
 std::string without_port(std::string_view line) {
-  constexpr std::string_view kPort = " --trsvcid=";
   if (line.starts_with(kGoingMark)) line.remove_prefix(kGoingMark.size());
-  const auto at = line.find(kPort);
+  const auto at = line.find(kServiceOption);
   if (at == std::string_view::npos) return std::string(line);
-  const auto end = std::min(line.find(' ', at + kPort.size()), line.size());
+  const auto end = std::min(line.find(' ', at + kServiceOption.size()), line.size());
   return std::string(line.substr(0, at)) + std::string(line.substr(end));
 }
 
@@ -88,6 +89,17 @@ std::string traddr_of(std::string_view line) {
     }
   }
   return {};
+}
+
+std::set<std::string> services_of_lines(std::string_view lines) {
+  std::set<std::string> out;
+  for (const auto line : base::split(lines, '\n')) {
+    const auto at = line.find(kServiceOption);
+    if (at == std::string_view::npos) continue;
+    const auto service = line.substr(at + kServiceOption.size());
+    out.emplace(service.substr(0, service.find(' ')));
+  }
+  return out;
 }
 
 std::string render_autoconnect_drop_in() {

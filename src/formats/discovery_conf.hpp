@@ -6,6 +6,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -46,6 +47,9 @@ std::string render_discovery_conf(const DiscoveryConf& conf);
 /// "192.0.2.1" of "--transport=rdma --traddr=192.0.2.1 …" or of "-t rdma -a 192.0.2.1"; empty for a line
 /// without one.
 std::string traddr_of(std::string_view line);
+
+/// Ports of lines of ours, "4420"; those of lines that are to go, too.
+std::set<std::string> services_of_lines(std::string_view lines);
 
 /// Of nvmf-autoconnect.service: it connects once the interfaces are configured, and whenever our lines are
 /// there, as the condition of nvme-cli 2.3 is the wrong way round.

@@ -17,6 +17,7 @@ struct FabricRequest {
   std::chrono::milliseconds timeout{60'000};  ///< of all of it
   std::uint64_t route_to = 0;                 ///< also the way to this port GUID; 0: none
   bool counters = false;                      ///< also the counters of every port that has a link
+  bool targets = false;                       ///< also the SRP targets of every port that has some
 };
 
 /// The counters of a port, where performance management finds them.

@@ -160,6 +160,8 @@ constexpr const char* kNvmeHost = "version = 1\n[[nvme_connection]]\naddress = \
 constexpr const char* kNvmeHostOther =
     "version = 1\n[[nvme_connection]]\naddress = \"192.0.2.1\"\nctrl_loss_tmo = -1\n"
     "[[nvme_connection]]\naddress = \"192.0.2.2\"\n";
+constexpr const char* kNvmeHostPorts =
+    "version = 1\n[[nvme_connection]]\naddress = \"192.0.2.1\"\nport = [4420, 4421]\n";
 constexpr const char* kIserTargets = R"({
   "files": { "/usr/sbin/iscsiadm": "" },
   "units": { "remote-fs.target": {} },
@@ -876,6 +878,7 @@ const std::vector<Scenario>& scenarios() {
       {.name = "nvme_connection", .host = kNvmeTargets, .documents = {kNvmeHost}},
       {.name = "nvme_connection_changed", .host = kNvmeTargets, .documents = {kNvmeHost, kNvmeHostOther}},
       {.name = "nvme_connection_fewer", .host = kNvmeTargets, .documents = {kNvmeHostOther, kNvmeHost}},
+      {.name = "nvme_connection_port_left", .host = kNvmeTargets, .documents = {kNvmeHostPorts, kNvmeHost}},
       {.name = "nvme_connection_dropped", .host = kNvmeTargets, .documents = {kNvmeHost, "version = 1\n"}},
       {.name = "iser_session", .host = kIserTargets, .documents = {kIserOne}},
       {.name = "iser_session_changed", .host = kIserTargets, .documents = {kIserOne, kIserOther}},

@@ -113,6 +113,7 @@ class FakeFabricReader : public system::FabricReader {
     auto out = answer_;
     if (out && request.route_to != 0)
       out->route = fabric::Route{request.route_to, 0, {}, "no port of the fabric has this GUID"};
+    if (out && !request.targets) out->targets.reset();
     for (auto& node : out ? out->nodes : none_) {
       for (auto& port : node.ports) {
         if (!request.counters) port.counters.reset();

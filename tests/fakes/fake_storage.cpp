@@ -227,19 +227,23 @@ void FakeNvmeHost::connect_all() {
   for (const auto line : base::split(file->second, '\n')) {
     if (line.starts_with('#')) continue;
     const auto address = kinds::traddr_of(line);
-    const auto offers = targets.find(address);
+    const auto services = kinds::services_of_lines(line);
+    const auto service = services.empty() ? std::string("4420") : *services.begin();
+    auto offers = targets.find(address + " " + service);
+    if (offers == targets.end()) offers = targets.find(address);
     if (offers == targets.end()) continue;
     for (const auto& nqn : offers->second) {
       std::set<std::string> names;
       bool there = false;
       for (const auto& controller : controllers) {
         names.insert(controller.name);
-        there = there || (controller.subsystem == nqn && controller.address == address);
+        there = there || (controller.subsystem == nqn && controller.address == address &&
+                          controller.service == service);
       }
       if (there) continue;
       int number = 0;
       while (names.contains(fmt::format("nvme{}", number))) ++number;
-      controllers.push_back({fmt::format("nvme{}", number), nqn, "rdma", address, "4420", "live"});
+      controllers.push_back({fmt::format("nvme{}", number), nqn, "rdma", address, service, "live"});
     }
   }
 }

@@ -90,7 +90,9 @@ class FakeNvmeHost final : public system::NvmeHost {
  public:
   FakeNvmeHost(Faults& faults, MemoryFiles& files, FakeUnits& units);
 
-  std::map<std::string, std::vector<std::string>> targets;  ///< subsystems that an address offers
+  /// Subsystems that an address offers at every port, as nvmet does: each at the port of its discovery
+  /// controller. "ADDRESS PORT": those of one port.
+  std::map<std::string, std::vector<std::string>> targets;
   std::vector<system::NvmeController> controllers;
   std::map<std::string, std::vector<std::string>> used;  ///< uses() by subsystem
   std::set<std::string> multipath;  ///< subsystems whose disks stay while a controller of theirs does

@@ -276,7 +276,7 @@ void Parser::add_fleet(CLI::App& fleet) {
 
 void Parser::add_fabric(CLI::App& fabric) {
   words(fabric, "TOPIC",
-        "One part: hosts, switches, links, managers, partitions, groups, counters or findings.");
+        "One part: hosts, switches, links, managers, partitions, groups, counters, targets or findings.");
   fabric
       .add_option("--from", arguments.from,
                   "The port to look through (mlx4_0/1); default: the first active one.")

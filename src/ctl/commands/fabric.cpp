@@ -165,6 +165,7 @@ Result<system::FabricRequest> fabric_request_of(const Arguments& arguments,
   system::FabricRequest request;
   request.counters = topics.contains("counters") || !arguments.clear_counters.empty() ||
                      (expected.saved && has_counters(*expected.saved));
+  request.targets = topics.contains("targets");
   request.port = arguments.from;
   if (arguments.timeout) request.timeout = std::chrono::seconds(*arguments.timeout);
   if (!arguments.route.empty()) {
@@ -263,6 +264,7 @@ void print_fabric(const Context& context, const FabricView& view, const std::set
     if (topics.contains("counters") && !arguments.wide && has_counters(view.fabric) &&
         fabric::ports_with_errors(view.fabric) == 0)
       context.say("no port has counted an error");
+    if (view.fabric.targets && view.fabric.targets->empty()) context.say("no port offers an SRP target");
     if (compared)
       context.say(view.differences.empty() ? "everything is as expected"
                                            : fmt::format("{} from what is expected",

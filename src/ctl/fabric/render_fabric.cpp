@@ -242,6 +242,23 @@ Table counters_table(const Fabric& all, bool every) {
   return table;
 }
 
+/// A line for each way to log in.
+Table targets_table(const Fabric& all) {
+  const Index index(all);
+  Table table{{{"SRP TARGETS"}, {"PORT", 1}, {"CONTROLLER", 2, true}}, {}};
+  for (const auto& target : all.targets.value_or(std::vector<fabric::Target>())) {
+    const auto end = index.owner(target.port_guid);
+    const auto port = end ? index.name(*end) : model::Guid{target.port_guid}.text();
+    auto texts = fabric::target_texts(all, target);
+    const bool reached = !texts.empty();
+    if (!reached) texts.push_back(fabric::text_of(target, all.prefix, 0) + ": no common partition");
+    for (auto& text : texts)
+      table.rows.push_back(
+          {{std::move(text), reached ? Style::kBold : Style::kBad}, plain(port), plain(target.controller)});
+  }
+  return table;
+}
+
 Table route_table(const Fabric& all) {
   const Index index(all);
   Table table{{{fmt::format("ROUTE TO {}", model::Guid{all.route->to}.text())}, {"ENTERS BY"}, {"LEAVES BY"}},
@@ -307,6 +324,7 @@ std::string render_fabric(const FabricView& view, const std::set<std::string>& t
   add("partitions", partitions_table(all, wide));
   add("groups", groups_table(all));
   add("counters", counters_table(all, wide));
+  add("targets", targets_table(all));
   if (all.route) add("", route_table(all));
   add("findings", findings_table(view));
   add("", differences_table(view));

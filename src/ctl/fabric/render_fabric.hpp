@@ -12,8 +12,8 @@
 namespace rdmacfg::ctl {
 
 /// The parts of a fabric that can be shown by themselves, by the words of the command line.
-inline constexpr std::array<std::string_view, 8> kFabricTopics{
-    "hosts", "switches", "links", "managers", "partitions", "groups", "counters", "findings"};
+inline constexpr std::array<std::string_view, 9> kFabricTopics{
+    "hosts", "switches", "links", "managers", "partitions", "groups", "counters", "targets", "findings"};
 
 /// The fabric as tables; only `topics`, unless there are none. Hosts that are alike take one line, and of the
 /// links only those below their best are listed, unless `wide` or the topic asks for all.

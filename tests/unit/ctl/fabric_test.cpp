@@ -133,6 +133,35 @@ TEST_F(FabricCommand, ShowsWhichPortsHaveCountedErrors) {
   EXPECT_THAT(console.out.str(), Not(HasSubstr("symbol_error")));
 }
 
+TEST_F(FabricCommand, ShowsTargetsAsIbsrpdmPrintsThem) {
+  auto fabric = fakes::fat_tree(4);
+  fabric.targets.emplace();
+  answer_with(fabric);
+  EXPECT_EQ(console.run({"fabric", "targets"}), 0);
+  EXPECT_EQ(console.out.str(), "");
+  EXPECT_EQ(console.err.str(), "rdma-configctl: no port offers an SRP target\n");
+  fabric.targets->push_back({.port_guid = fakes::port_of(fabric, "node003", 1)->guid,
+                             .id_ext = 0x200500a0b81146a1,
+                             .ioc_guid = 0x00a0b80200402bef,
+                             .service_id = 0x200500a0b81146a2,
+                             .io_class = fabric::kSrpIoClass,
+                             .controller = "array"});
+  const auto text = fmt::format(
+      "id_ext=200500a0b81146a1,ioc_guid=00a0b80200402bef,dgid=fe80000000000000{:016x},pkey=ffff,"
+      "service_id=200500a0b81146a2",
+      fabric.targets->front().port_guid);
+  answer_with(fabric);
+  EXPECT_EQ(console.run({"fabric", "targets"}), 0);
+  EXPECT_THAT(console.out.str(), HasSubstr(text + "  node003/1  array"));
+  EXPECT_EQ(console.run({"fabric", "targets", "--json"}), 0);
+  const auto json = FabricJson::parse(console.out.str());
+  EXPECT_EQ(schema().check(json), std::vector<std::string>());
+  EXPECT_EQ(json["targets"][0]["logins"][0], text);
+  // Without the topic nobody is asked.
+  EXPECT_EQ(console.run({"fabric", "--json"}), 0);
+  EXPECT_FALSE(FabricJson::parse(console.out.str()).contains("targets"));
+}
+
 TEST_F(FabricCommand, ClearsCountersOnlyWhereItIsTold) {
   auto fabric = fakes::fat_tree(4);
   fakes::port_of(fabric, "node003", 1)->counters = counted(3);

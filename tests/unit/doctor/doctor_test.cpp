@@ -284,6 +284,37 @@ TEST_F(Doctor, RivalServices) {
   EXPECT_EQ(found(), Names{});
 }
 
+TEST_F(Doctor, RivalsThatRestoreTargets) {
+  struct Row {
+    const char *unit, *file, *document, *saved;
+  };
+  constexpr const char* kIser = "version = 1\n[[lio_target]]\nwwn = \"iqn.2026-01.org.example:a\"\n";
+  constexpr const char* kSrp = "version = 1\n[[lio_target]]\nwwn = \"0002:c903:0031:78f2\"\n";
+  for (const auto& row :
+       std::vector<Row>{{"rtslib-fb-targetctl.service", "/etc/rtslib-fb-target/saveconfig.json", kIser,
+                         R"({"wwn": "iqn.2026-01.org.example:a"})"},
+                        {"target.service", "/etc/target/saveconfig.json", kIser,
+                         R"({"wwn": "iqn.2026-01.org.example:a"})"},
+                        {"target.service", "/etc/target/saveconfig.json", kSrp,
+                         R"({"wwn": "ib.fe800000000000000002c903003178f2"})"},
+                        {"nvmet.service", "/etc/nvmet/config.json",
+                         "version = 1\n[[nvme_target]]\nnqn = \"nqn.x:a\"\n", R"({"nqn": "nqn.x:a"})"}}) {
+    kernel = FakeKernel::parse(kHealthy);
+    const Names rival{"rivals " + std::string(row.unit)};
+    kernel->units.add(row.unit, {.enabled = true});
+    EXPECT_EQ(found(row.document), Names{}) << row.unit << ": without a file it removes nothing at its start";
+    kernel->files.content[row.file] = R"({"wwn": "iqn.2026-01.org.example:ab", "nqn": "nqn.x:ab"})";
+    EXPECT_EQ(found(), Names{}) << row.unit << ": the document has no target";
+    EXPECT_EQ(found(row.document), rival);
+    kernel->units.units[row.unit].enabled = false;
+    EXPECT_EQ(found(row.document), Names{}) << row.unit << " is disabled";
+    kernel->units.units[row.unit].running = true;
+    EXPECT_EQ(found(row.document), rival);
+    kernel->files.content[row.file] = row.saved;
+    EXPECT_EQ(found(row.document), Names{}) << row.unit << ": it makes the same";
+  }
+}
+
 TEST_F(Doctor, RivalFiles) {
   auto& files = kernel->files.content;
   files["/etc/infiniband/openib.conf"] = "# SET_IPOIB_CM=yes\nSET_IPOIB_CM=no\n";

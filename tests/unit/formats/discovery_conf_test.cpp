@@ -66,6 +66,20 @@ TEST(DiscoveryConf, LinesThatDifferInTheirPortsAreOneConnection) {
                                                 Pair("192.0.2.1", line(4421, " --queue-size=16"))));
 }
 
+TEST(DiscoveryConf, PortsOfLinesAreThoseOfLinesThatGoToo) {
+  EXPECT_THAT(services_of_lines(fmt::format("{0} --trsvcid=4420 --queue-size=16\n{1}{0} --trsvcid=4421",
+                                            kLine, kGoingMark)),
+              ElementsAre("4420", "4421"));
+  EXPECT_THAT(services_of_lines(kLine), IsEmpty());
+  EXPECT_THAT(services_of_lines(""), IsEmpty());
+}
+
+TEST(DiscoveryConf, OneOfSeveralPortsMayGo) {
+  DiscoveryConf conf;
+  conf.ours = {{"192.0.2.1", fmt::format("{0} --trsvcid=4420\n{1}{0} --trsvcid=4421", kLine, kGoingMark)}};
+  EXPECT_EQ(parse_discovery_conf(render_discovery_conf(conf)).ours, conf.ours);
+}
+
 TEST(DiscoveryConf, ALineThatWeDidNotWriteIsItsOwnKey) {
   const auto conf = parse_discovery_conf(fmt::format("{}\n{}\n--nqn=x\n{} -Q 9\n-a 192.0.2.1\n{}\n",
                                                      kOpensmMarks.begin, kLine, kLine, kOpensmMarks.end));

@@ -6,6 +6,14 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
 #include "fabric/limits.hpp"
 #include "fakes/fabrics.hpp"
 #include "system/linux/fabric/decode.hpp"
@@ -228,6 +236,115 @@ TEST(Decode, GroupsAreTakenFromWhateverComes) {
     answer[4] = 0;
     (void)groups_in(std::span(answer).first(length), 10);
   }
+}
+
+/// Data of device management answers as ib_srpt gives them (drivers/infiniband/ulp/srpt/ib_srpt.c,
+/// ib_dm_mad.h).
+using DmAnswer = std::vector<std::uint8_t>;
+
+void put_bytes(DmAnswer& to, std::size_t at, std::string_view bytes) {
+  std::copy(bytes.begin(), bytes.end(), to.begin() + static_cast<std::ptrdiff_t>(at));
+}
+
+DmAnswer unit_info() {
+  DmAnswer out(192, 0);
+  out[1] = 1;     // change ID
+  out[2] = 16;    // max controllers
+  out[4] = 0x10;  // the first slot has one
+  return out;
+}
+
+DmAnswer controller_profile() {
+  DmAnswer out(192, 0);
+  put_bytes(out, 0, std::string_view("\x00\x02\xc9\x03\x00\x31\x78\xf1", 8));
+  put_bytes(out, 28, std::string_view("\x01\x00\x60\x9e\x01\x08\x00\x01", 8));  // class, subclass, protocol
+  out[54] = 1;
+  put_bytes(out, 64, "Linux SRP target");
+  return out;
+}
+
+DmAnswer service_entries() {
+  DmAnswer out(192, 0);
+  put_bytes(out, 0, "SRP.T10:0002c903003178f1");
+  put_bytes(out, 40, std::string_view("\x00\x02\xc9\x03\x00\x31\x78\xf2", 8));
+  return out;
+}
+
+TEST(DeviceManagement, SlotsWithAControllerAreCountedFromOne) {
+  auto info = unit_info();
+  EXPECT_EQ(controllers_in(info), std::vector<unsigned>{1});
+  info[4] = 0xf1;  // no slot; a controller
+  info[5] = 0x01;
+  info[11] = 0x11;  // slots 15 and 16
+  info[12] = 0x11;  // beyond the last one
+  EXPECT_EQ(controllers_in(info), (std::vector<unsigned>{2, 4, 15, 16}));
+  info[2] = 255;
+  EXPECT_EQ(controllers_in(info), (std::vector<unsigned>{2, 4, 15, 16, 17, 18}));
+  info.resize(131);
+  EXPECT_TRUE(controllers_in(info).empty()) << "cut short";
+}
+
+TEST(DeviceManagement, AProfileTellsOfItsController) {
+  const auto bytes = controller_profile();
+  const auto profile = profile_in(bytes);
+  ASSERT_TRUE(profile);
+  EXPECT_EQ(profile->guid, 0x0002c903003178f1U);
+  EXPECT_EQ(profile->io_class, fabric::kSrpIoClass);
+  EXPECT_EQ(profile->services, 1U);
+  EXPECT_EQ(profile->name, "Linux SRP target");
+  EXPECT_FALSE(profile_in(std::span(bytes).first(127)));
+}
+
+TEST(DeviceManagement, TargetsAreServicesOfSrp) {
+  const auto profile = profile_in(controller_profile());
+  ASSERT_TRUE(profile);
+  auto services = service_entries();
+  put_bytes(services, 48, "SRP.T10:200500A0B81146A1");
+  put_bytes(services, 96, "SRP.T10:rack7");
+  put_bytes(services, 144, "iSER.T10:0000000000000001");
+  std::vector<fabric::Target> targets;
+  add_srp_targets(services, 4, 0x0002c903003178f3, *profile, targets);
+  ASSERT_EQ(targets.size(), 2U);
+  EXPECT_EQ(targets[0], (fabric::Target{.port_guid = 0x0002c903003178f3,
+                                        .id_ext = 0x0002c903003178f1,
+                                        .ioc_guid = 0x0002c903003178f1,
+                                        .service_id = 0x0002c903003178f2,
+                                        .io_class = 0x0100,
+                                        .controller = "Linux SRP target"}));
+  EXPECT_EQ(targets[1].id_ext, 0x200500a0b81146a1U);
+  EXPECT_EQ(targets[1].service_id, 0U);
+  for (std::size_t length = 0; length < services.size(); ++length) {
+    targets.clear();
+    add_srp_targets(std::span(services).first(length), 9, 1, *profile, targets);
+    EXPECT_EQ(targets.size(), std::min<std::size_t>(length / 48, 2)) << length;
+  }
+}
+
+TEST(FabricReader, HandsOnTargetsAndCleansTheirNames) {
+  const auto sent = fakes::fat_tree(2);
+  const fabric::Target target{.port_guid = 7,
+                              .id_ext = 1,
+                              .ioc_guid = 0xffffffffffffffff,
+                              .service_id = 3,
+                              .io_class = 0xff00,
+                              .controller = "a\x1b[31mrray"};
+  const auto got = read_of([&](const FabricRequest&, const Send& send) {
+    send_tree(send, sent);
+    send(TargetsFrame{{target}});
+    send(EndFrame{});
+  });
+  ASSERT_TRUE(got);
+  ASSERT_TRUE(got->targets);
+  ASSERT_EQ(got->targets->size(), 1U);
+  const auto& first = got->targets->front();
+  EXPECT_EQ(first.ioc_guid, target.ioc_guid);
+  EXPECT_EQ(first.io_class, 0xff00);
+  EXPECT_EQ(first.controller.find('\x1b'), std::string::npos);
+  EXPECT_FALSE(read_of([&](const FabricRequest&, const Send& send) {
+                 send_tree(send, sent);
+                 send(EndFrame{});
+               })->targets)
+      << "not asked for";
 }
 
 }  // namespace

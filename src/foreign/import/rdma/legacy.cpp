@@ -97,7 +97,7 @@ void take_acts(Keys& keys) {
   }
 }
 
-/// Files beside rdma.conf that the document has no words for: they stay in force.
+/// Files that the document has no words for, or that it does not read: they stay in force.
 struct UnimportedFile {
   std::string_view name;
   std::string_view why;
@@ -107,14 +107,22 @@ constexpr auto kUnimportedFiles = std::to_array<UnimportedFile>({
     {"srp_daemon.conf", "write its rules as [[srp_rule]], in their order; until then keep this file"},
     {"ibacm_opts.cfg", "the document does not support options of ibacm; keep this file"},
     {"ibacm_addr.cfg", "the document does not support addresses of ibacm; keep this file"},
+    {"saveconfig.json", "write its targets over RDMA as [[lio_target]]; until then keep this file"},
 });
 
-/// Whether it is one of kKept, which is said where it has a line that is not a comment.
+/// Whether what targetcli has saved includes a target over RDMA: SRP, or a portal of iSER.
+bool offers_rdma(std::string_view saved) {
+  return saved.find("\"srpt\"") != std::string_view::npos ||
+         saved.find("\"iser\": true") != std::string_view::npos;
+}
+
+/// Whether it is one of kUnimportedFiles, which is said where it has a line that is not a comment.
 bool is_kept(const File& file, Claims& claims) {
   const auto name = file.path.substr(file.path.rfind('/') + 1);
   const auto* at = std::find_if(kUnimportedFiles.begin(), kUnimportedFiles.end(),
                                 [&](const UnimportedFile& unimported) { return unimported.name == name; });
   if (at == kUnimportedFiles.end()) return false;
+  if (name == "saveconfig.json" && !offers_rdma(file.text)) return true;
   int number = 0;
   for (const auto raw : base::split(file.text, '\n')) {
     ++number;

@@ -13,6 +13,7 @@
 
 #include "base/text.hpp"
 #include "foreign/import/formats.hpp"
+#include "foreign/import/rdma/nvmet.hpp"
 #include "foreign/syntax/yaml.hpp"
 #include "model/inet_types.hpp"
 #include "model/storage_types.hpp"
@@ -273,7 +274,12 @@ void parse_nvme(std::span<const File> files, Claims& claims) {
   NvmeTargets targets(claims);
   for (const auto& file : files) {
     if (file.path.ends_with(".json")) {
-      if (const auto root = parse_yaml(file, claims)) targets.tree(*root);
+      const auto root = parse_yaml(file, claims);
+      if (root && is_nvmet_config(*root)) {
+        read_nvmet_config(*root, claims);
+      } else if (root) {
+        targets.tree(*root);
+      }
       continue;
     }
     targets.begin();

@@ -32,6 +32,32 @@ DiskUses nvme_disk_uses(system::Host& host) {
   return [&host](const auto& names) { return host.nvme_host.uses(names); };
 }
 
+std::set<std::string> ports_left(std::string_view before, std::string_view after) {
+  auto out = services_of_lines(before);
+  for (const auto& port : services_of_lines(after)) out.erase(port);
+  return out;
+}
+
+std::vector<std::string> missing_connections(const std::vector<std::string>& subsystems,
+                                             const std::vector<std::int64_t>& ports,
+                                             const std::string& address, const NvmeControllers& controllers) {
+  std::set<std::string> names, services;
+  for (auto [at, end] = controllers.equal_range(address); at != end; ++at) {
+    names.insert(at->second.subsystem);
+    services.insert(at->second.service);
+  }
+  std::vector<std::string> out;
+  for (const auto& nqn : subsystems) {
+    if (!names.contains(nqn)) out.push_back(nqn);
+  }
+  std::vector<std::string> unused;
+  for (const auto port : ports) {
+    if (!services.contains(std::to_string(port))) unused.push_back(fmt::format("port {}", port));
+  }
+  if (unused.size() < ports.size()) out.insert(out.end(), unused.begin(), unused.end());
+  return out;
+}
+
 Result<void> reload_nvme_units(system::Host& host) {
   const std::vector<std::string> names{kConnectUnit, "remote-fs.target"};
   return reload_changed_units(names, host);
@@ -56,15 +82,25 @@ Result<void> note_found(std::span<const Change> changes, const DiscoveryConf& co
   return found->size() == known ? Result<void>{} : write_nvme_found(*found, host);
 }
 
-/// Notes in their lines that they are to go, for a run that ends in between.
-Result<void> mark_going(const LeavingSessions& leaving, DiscoveryConf& conf, system::Host& host) {
+/// Ports that entries leave, by their addresses.
+using PortsByAddress = std::map<std::string, std::set<std::string>>;
+
+/// Notes in their lines that they are to go, for a run that ends in between. `left`: of these addresses only
+/// the lines of such ports.
+Result<void> mark_going(const LeavingSessions& leaving, const PortsByAddress& left, DiscoveryConf& conf,
+                        system::Host& host) {
   bool marked = false;
   for (const auto& [address, names] : leaving.by_id) {
     const auto at = conf.ours.find(address);
     if (at == conf.ours.end()) continue;
     std::vector<std::string> lines;
     for (const auto line : base::split(std::string_view(at->second), '\n')) {
-      const bool fresh = !line.starts_with(kGoingMark);
+      const auto ports = services_of_lines(line);
+      const auto only = left.find(address);
+      const bool goes = only == left.end() || std::any_of(ports.begin(), ports.end(), [&](const auto& port) {
+                          return only->second.contains(port);
+                        });
+      const bool fresh = goes && !line.starts_with(kGoingMark);
       lines.push_back(fmt::format("{}{}", fresh ? kGoingMark : std::string_view(), line));
       marked = marked || fresh;
     }
@@ -75,29 +111,36 @@ Result<void> mark_going(const LeavingSessions& leaving, DiscoveryConf& conf, sys
   return host.files.write(std::string(kDiscoveryFile), render_discovery_conf(conf));
 }
 
-/// Of what goes, and of connections that are undone. None is disconnected before all of them may be: each
-/// may be the last path to a disk once the others are gone.
+/// Of what goes, of ports that an entry leaves, and of connections that are undone. None is disconnected
+/// before all of them may be: each may be the last path to a disk once the others are gone.
 Result<void> disconnect_leaving(std::span<const Change> changes, DiscoveryConf& conf,
                                 const NvmeControllers& controllers, system::Host& host) {
   LeavingSessions leaving;
+  PortsByAddress left;
   std::string label;
   NvmeOwners owners(host);
   for (const auto& change : changes) {
+    if (change.operation == model::Operation::kCreate) continue;
     const auto wanted = model::from_attributes<NvmeConnection>(change.after);
-    const bool undone = change.differs_in("connected");
-    if (change.operation == model::Operation::kCreate ||
-        (wanted.line && (wanted.connected == true || !undone)))
-      continue;
-    auto names = owners.ours_at(change.key.id, conf, controllers);
+    const auto& address = change.key.id;
+    std::set<std::string> ports;
+    if (wanted.line && (wanted.connected == true || !change.differs_in("connected"))) {
+      const auto at = conf.ours.find(address);
+      if (at != conf.ours.end()) ports = ports_left(at->second, *wanted.line);
+      if (ports.empty()) continue;
+    }
+    auto names = ports.empty() ? owners.ours_at(address, conf, controllers)
+                               : owners.ours_at_ports(address, ports, conf, controllers);
     if (!names) return base::fail(names.error());
     if (names->empty()) continue;
     label = leaving.by_id.empty() ? change.label : "NVMe targets";
-    leaving.by_id.emplace(change.key.id, std::move(*names));
+    leaving.by_id.emplace(address, std::move(*names));
+    if (!ports.empty()) left.emplace(address, std::move(ports));
   }
   if (leaving.by_id.empty()) return {};
   const auto names = leaving.all();
   if (auto done = require_unused(label, names, nvme_disk_uses(host)); !done) return done;
-  if (auto done = mark_going(leaving, conf, host); !done) return done;
+  if (auto done = mark_going(leaving, left, conf, host); !done) return done;
   for (const auto& name : names) {
     if (auto done = host.nvme_host.disconnect(name); !done) return done;
   }

@@ -2,11 +2,16 @@
 // The lines by which nvme-cli connects to the targets of [[nvme_connection]], and its connections.
 #pragma once
 
+#include <cstdint>
+#include <set>
 #include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/error.hpp"
 #include "formats/discovery_conf.hpp"
+#include "kinds/storage/nvme/nvme_found.hpp"
 #include "kinds/storage/sessions.hpp"
 #include "model/change.hpp"
 #include "system/host.hpp"
@@ -21,7 +26,18 @@ base::Result<DiscoveryConf> read_discovery_conf(system::Files& files);
 /// Users of the disks of controllers, by the controllers' names.
 DiskUses nvme_disk_uses(system::Host& host);
 
-/// Writes the lines, disconnects and connects. Fails with kBusy where a disk of a controller to be
+/// Ports that lines of ours leave: those of `before` that `after` does not have.
+std::set<std::string> ports_left(std::string_view before, std::string_view after);
+
+/// Subsystems, by their NQNs, and ports ("port 4421") of an entry that no controller at its address is for. A
+/// list of ports asks for a controller at each. Where there is none at any of them, they are those of
+/// discovery services alone, and nothing follows.
+std::vector<std::string> missing_connections(const std::vector<std::string>& subsystems,
+                                             const std::vector<std::int64_t>& ports,
+                                             const std::string& address, const NvmeControllers& controllers);
+
+/// Writes the lines, disconnects (what no entry wants, and what uses a port that an entry has left) and
+/// connects. Fails with kBusy where a disk of a controller to be
 /// disconnected is in use, with kTimeout where a hold connects nothing.
 base::Result<void> apply_nvme_connections(std::span<const model::Change> changes, system::Host& host);
 

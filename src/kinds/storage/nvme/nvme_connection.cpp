@@ -3,9 +3,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <map>
+#include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "base/text.hpp"
 #include "formats/discovery_conf.hpp"
@@ -30,6 +36,7 @@ using model::Severity;
 namespace {
 
 constexpr std::string_view kConnectionKind = "nvme_connection";
+constexpr std::size_t kMissingNamed = 3;
 
 constexpr std::array kConnectionFiles{
     OwnedFile{.path = kDiscoveryFile,
@@ -78,6 +85,19 @@ Result<LeavingSessions> leaving_connections(const std::vector<Desired>& desired,
   return with_use(std::move(out), nvme_disk_uses(host));
 }
 
+/// One look for the report and its verdicts.
+const Result<NvmeControllers>& nvme_controllers_in(const World& world) {
+  return world.once("nvme controllers", [&] { return observe_nvme_controllers(world.host()); });
+}
+
+/// Subsystems and ports of the entry without a connection.
+std::vector<std::string> missing_of_entry(const Desired& desired, const NvmeControllers& controllers) {
+  const auto entry = model::from_attributes<NvmeConnection>(desired.policy);
+  return missing_connections(entry.subsystems.value_or(std::vector<std::string>{}),
+                             entry.port ? entry.port->numbers : std::vector<std::int64_t>{}, desired.key.id,
+                             controllers);
+}
+
 class NvmeConnectionKind final : public Kind, public NeedsWatching, public MayBeMeant {
  public:
   NvmeConnectionKind()
@@ -109,9 +129,9 @@ class NvmeConnectionKind final : public Kind, public NeedsWatching, public MayBe
     NvmeControllers controllers;
     std::optional<system::Unit> unit;
     if (!world.offline()) {
-      auto seen = observe_nvme_controllers(host);
+      const auto& seen = nvme_controllers_in(world);
       if (!seen) return base::fail(seen.error());
-      controllers = std::move(*seen);
+      controllers = *seen;
       auto asked = observe_unit(kConnectUnit, host);
       if (!asked) return base::fail(asked.error());
       unit = std::move(*asked);
@@ -136,7 +156,7 @@ class NvmeConnectionKind final : public Kind, public NeedsWatching, public MayBe
     return out;
   }
 
-  void check(std::vector<Desired>& desired, const std::vector<Observed>& /*observed*/, World& world,
+  void check(std::vector<Desired>& desired, const std::vector<Observed>& observed, World& world,
              Diagnostics& diagnostics) const override {
     auto& host = world.host();
     const auto conf = read_discovery_conf(host.files);
@@ -159,6 +179,7 @@ class NvmeConnectionKind final : public Kind, public NeedsWatching, public MayBe
       if (world.offline()) resource.settings.erase("connected");
       if (!why_not.empty()) postpone(resource, why_not);
     }
+    if (!world.offline()) postpone_ports_in_use(desired, observed, *conf, world);
   }
 
   Result<void> prepare(std::span<Change*> changes, World& world) const override {
@@ -169,12 +190,19 @@ class NvmeConnectionKind final : public Kind, public NeedsWatching, public MayBe
     if (!conf || !controllers) return base::fail(conf ? controllers.error() : conf.error());
     NvmeOwners owners(host);
     for (auto* change : changes) {
-      if (change->operation != model::Operation::kDelete) continue;
-      const auto names = owners.ours_at(change->key.id, *conf, *controllers);
+      if (change->operation == model::Operation::kCreate) continue;
+      const bool goes = change->operation == model::Operation::kDelete;
+      const auto ports = goes ? std::set<std::string>{} : ports_between(change->before, change->after);
+      if (!goes && ports.empty()) continue;
+      const auto names = goes ? owners.ours_at(change->key.id, *conf, *controllers)
+                              : owners.ours_at_ports(change->key.id, ports, *conf, *controllers);
       if (!names) return base::fail(names.error());
-      if (!names->empty())
-        change->interrupts.push_back(
-            fmt::format("{} is disconnected ({}); its disks go", change->label, base::join(*names, ", ")));
+      if (names->empty()) continue;
+      const auto which = base::join(*names, ", ");
+      change->interrupts.push_back(
+          goes ? fmt::format("{} is disconnected ({}); its disks go", change->label, which)
+               : fmt::format("{} is disconnected at port {} ({}); disks without another path go",
+                             change->label, listed(ports), which));
     }
     return {};
   }
@@ -194,14 +222,24 @@ class NvmeConnectionKind final : public Kind, public NeedsWatching, public MayBe
     const auto wanted = model::from_attributes<NvmeConnection>(desired.settings);
     if (wanted.connected != true) return {};
     const auto facts = model::from_attributes<NvmeConnection>(observed->facts);
-    return judge_sessions(
-        facts.controllers.value_or(std::vector<std::string>{}), facts.job,
-        {.field = "connected",
-         .live = " live",
-         .unit = kConnectUnit,
-         .retry = "the kernel tries to reach it again",
-         .missing = fmt::format("nothing is connected there; `nvme discover -t rdma -a {}` asks the target",
-                                desired.key.id)});
+    SessionWords words{
+        .field = "connected",
+        .live = " live",
+        .unit = kConnectUnit,
+        .retry = "the kernel tries to reach it again",
+        .missing = fmt::format("nothing is connected there; `nvme discover -t rdma -a {}` asks the target",
+                               desired.key.id)};
+    auto verdict = judge_sessions(facts.controllers.value_or(std::vector<std::string>{}), facts.job, words);
+    const auto& controllers = nvme_controllers_in(world);
+    if (verdict.sort != Verdict::Sort::kNone || !controllers) return verdict;
+    // nvme-cli ends well although a connection was refused.
+    const auto missing = missing_of_entry(desired, *controllers);
+    if (missing.empty()) return verdict;
+    words.missing = fmt::format(
+        "no connection to {}; `nvme discover -t rdma -a {}` asks the target, `systemctl start {}` tries "
+        "again",
+        base::join_first(kMissingNamed, missing, ", "), desired.key.id, kConnectUnit);
+    return judge_sessions({}, facts.job, words);
   }
 
   void watched(const model::ResourceReport& /*resource*/, system::Settings& out) const override {
@@ -217,6 +255,38 @@ class NvmeConnectionKind final : public Kind, public NeedsWatching, public MayBe
         world.once("nvme connections to go", [&] { return leaving_connections(desired, host); });
     return why_sessions_held(leaving, key.id, nvme_disk_uses(host),
                              "it is disconnected once nothing uses it");
+  }
+
+ private:
+  static std::set<std::string> ports_between(const model::Attributes& before,
+                                             const model::Attributes& after) {
+    const auto now = model::from_attributes<NvmeConnection>(before);
+    const auto then = model::from_attributes<NvmeConnection>(after);
+    return now.line && then.line ? ports_left(*now.line, *then.line) : std::set<std::string>{};
+  }
+
+  static std::string listed(const std::set<std::string>& ports) {
+    return base::join(std::vector<std::string>(ports.begin(), ports.end()), ", ");
+  }
+
+  /// An entry that leaves a port waits while a disk would go with it.
+  static void postpone_ports_in_use(std::vector<Desired>& desired, const std::vector<Observed>& observed,
+                                    const DiscoveryConf& conf, World& world) {
+    NvmeOwners owners(world.host());
+    for (auto& resource : desired) {
+      if (resource.key.kind != kConnectionKind || resource.pending) continue;
+      const auto now = std::find_if(observed.begin(), observed.end(),
+                                    [&](const Observed& seen) { return seen.key == resource.key; });
+      if (now == observed.end()) continue;
+      const auto ports = ports_between(now->settings, resource.settings);
+      const auto& controllers = nvme_controllers_in(world);
+      if (ports.empty() || !controllers) continue;
+      const auto names = owners.ours_at_ports(resource.key.id, ports, conf, *controllers);
+      if (!names) continue;
+      const auto why = why_disks_stay(*names, {}, nvme_disk_uses(world.host()));
+      if (!why || why->empty()) continue;
+      postpone(resource, fmt::format("{}; port {} is left once nothing uses it", *why, listed(ports)));
+    }
   }
 };
 

@@ -2,6 +2,7 @@
 // [[nvme_connection]]: NVMe targets that this host connects to over RDMA.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -19,6 +20,7 @@ namespace rdmacfg::kinds {
 struct NvmeConnection {
   std::optional<model::IpAddress> address, host_address;
   std::optional<model::ServicePorts> port;
+  std::optional<std::vector<std::string>> subsystems;
   std::optional<std::int64_t> nr_io_queues, queue_size, keep_alive_tmo, reconnect_delay, ctrl_loss_tmo;
   std::optional<std::string> line;
   std::optional<bool> at_boot;
@@ -33,6 +35,10 @@ struct NvmeConnection {
       model::field("port", &NvmeConnection::port, model::Role::kPolicy,
                    "Port of its discovery controller, or a list, where the target has several: [4420, 4421].",
                    "4420"),
+      model::field("subsystems", &NvmeConnection::subsystems, model::Role::kPolicy,
+                   "NQNs of subsystems that must be among those connected; the entry is pending while one of "
+                   "them is not.",
+                   "whatever it offers"),
       model::field("host_address", &NvmeConnection::host_address, model::Role::kPolicy,
                    "Address of this host that connections come from.", "by route"),
       model::spelled(

@@ -8,6 +8,7 @@
 #include <limits>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "base/text.hpp"
@@ -59,12 +60,23 @@ void check_same_family(const model::Section& section, std::string_view target, c
                      "write an address of this host in the target's network, or leave it out", diagnostics);
 }
 
+void check_subsystems(const model::Section& section, Diagnostics& diagnostics) {
+  const auto* named = section.find("subsystems");
+  const auto* list = named == nullptr ? nullptr : std::get_if<std::vector<std::string>>(&named->value);
+  if (list == nullptr) return;
+  for (const auto& text : *list) {
+    if (const auto nqn = model::Nqn::parse(text); !nqn)
+      report_entry_error(section, named->where, "subsystems", nqn.error().message, "", diagnostics);
+  }
+}
+
 }  // namespace
 
 std::string nvme_line_of(const model::Section& section, const std::string& address,
                          Diagnostics& diagnostics) {
   const auto entry = model::from_attributes<NvmeConnection>(section.attributes());
   if (const auto* own = section.find("address")) check_host_address(section, *own, "address", diagnostics);
+  check_subsystems(section, diagnostics);
   std::string options;
   if (const auto* host = section.find("host_address")) {
     check_host_address(section, *host, "host_address", diagnostics);

@@ -91,4 +91,15 @@ Result<std::vector<std::string>> NvmeOwners::ours_at(const std::string& address,
   return out;
 }
 
+Result<std::vector<std::string>> NvmeOwners::ours_at_ports(const std::string& address,
+                                                           const std::set<std::string>& ports,
+                                                           const DiscoveryConf& conf,
+                                                           const NvmeControllers& controllers) {
+  NvmeControllers there;
+  for (auto [at, end] = controllers.equal_range(address); at != end; ++at) {
+    if (ports.contains(at->second.service)) there.emplace(address, at->second);
+  }
+  return ours_at(address, conf, there);
+}
+
 }  // namespace rdmacfg::kinds

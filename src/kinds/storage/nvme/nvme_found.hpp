@@ -40,6 +40,12 @@ class NvmeOwners {
   base::Result<std::vector<std::string>> ours_at(const std::string& address, const DiscoveryConf& conf,
                                                  const NvmeControllers& controllers);
 
+  /// Those of them at one of these ports ("4420").
+  base::Result<std::vector<std::string>> ours_at_ports(const std::string& address,
+                                                       const std::set<std::string>& ports,
+                                                       const DiscoveryConf& conf,
+                                                       const NvmeControllers& controllers);
+
  private:
   system::Host& host_;
   std::optional<std::set<std::string>> config_, found_;  ///< addresses of config.json; read_nvme_found()

@@ -196,8 +196,9 @@ class SrpInitiatorKind final : public Kind, public NeedsWatching {
     const auto missing = not_logged_in(*wanted.rules, *sessions);
     if (missing.empty()) return verdict;
     verdict.sort = Verdict::Sort::kPending;
-    verdict.reason = fmt::format("not logged in to {}; `ibsrpdm -c` lists what the fabric offers",
-                                 base::join_first(kTargetsNamed, missing, " and "));
+    verdict.reason =
+        fmt::format("not logged in to {}; `rdma-configctl fabric targets` lists what the fabric offers",
+                    base::join_first(kTargetsNamed, missing, " and "));
     return verdict;
   }
 

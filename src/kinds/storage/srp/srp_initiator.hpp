@@ -31,7 +31,8 @@ struct SrpInitiator {
           "in_force", &SrpInitiator::in_force, model::Role::kDerived,
           "Whether srp_daemon reads them in place of /etc/srp_daemon.conf, by a drop-in of its units."),
       model::field("logged_in", &SrpInitiator::logged_in, model::Role::kFact,
-                   "Targets that the host is logged in to, with the port that leads there.")};
+                   "Targets that the host is logged in to, as `ibsrpdm -c` spells them, with the port that "
+                   "leads there.")};
 };
 
 /// A rule. The keys that are given all have to match; without any it matches every target.

@@ -54,8 +54,11 @@ bool matches(const SrpRule& rule, const SrpSession& session) {
 }
 
 std::string text_of(const SrpSession& session) {
-  return fmt::format("id_ext={},ioc_guid={} over {}/{}", session.id_ext.text(), session.ioc_guid.text(),
-                     session.device, session.port);
+  auto out = fmt::format("id_ext={},ioc_guid={}", session.id_ext.text(), session.ioc_guid.text());
+  if (session.dgid) out += ",dgid=" + session.dgid->digits();
+  out += fmt::format(",pkey={:04x},service_id={}", session.pkey, session.service_id.text());
+  if (!session.device.empty()) out += fmt::format(" over {}/{}", session.device, session.port);
+  return out;
 }
 
 }  // namespace rdmacfg::kinds

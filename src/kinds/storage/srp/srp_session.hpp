@@ -28,7 +28,9 @@ base::Result<std::vector<SrpSession>> observe_srp_sessions(system::Files& files)
 /// Whether srp_daemon would have decided of it by this rule, if it was the only one.
 bool matches(const SrpRule& rule, const SrpSession& session);
 
-/// "id_ext=200500a0b81146a1,ioc_guid=00a0b80200402bef over mlx4_0/1"
+/// As `ibsrpdm -c` spells the target, and the port that leads there: "id_ext=200500a0b81146a1,
+/// ioc_guid=00a0b80200402bef,dgid=fe800000000000000002c90200402bd5,pkey=ffff,service_id=200500a0b81146a1 over
+/// mlx4_0/1".
 std::string text_of(const SrpSession& session);
 
 }  // namespace rdmacfg::kinds

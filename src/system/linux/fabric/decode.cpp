@@ -6,6 +6,10 @@
 #include <algorithm>
 #include <array>
 #include <set>
+#include <string>
+#include <string_view>
+
+#include "base/text.hpp"
 
 namespace rdmacfg::system::detail {
 
@@ -14,10 +18,34 @@ namespace {
 constexpr std::size_t kSaStatusAt = 4, kSaOffsetAt = 44, kSaRecordsAt = 56, kGroupBytes = 52;
 constexpr unsigned kNoRecords = 0x0300;  // 15.2.4: ERR_NO_RECORDS
 
+// 16.3.3.3 (IOUnitInfo), 16.3.3.4 (IOControllerProfile), 16.3.3.5 (ServiceEntries)
+constexpr std::size_t kUnitBytes = 4 + 128, kControllersAt = 4, kMostControllersAt = 2;
+constexpr unsigned kControllerPresent = 1;
+constexpr std::size_t kProfileBytes = 128, kIoClassAt = 28, kServiceCountAt = 54, kControllerNameAt = 64;
+constexpr std::size_t kServiceBytes = 48, kServiceNameBytes = 40;
+
 unsigned number_at(std::span<const std::uint8_t> bytes, std::size_t at, std::size_t count) {
   unsigned out = 0;
   for (std::size_t i = 0; i < count; ++i) out = out << 8U | bytes[at + i];
   return out;
+}
+
+std::uint64_t wide_number_at(std::span<const std::uint8_t> bytes, std::size_t at) {
+  return std::uint64_t{number_at(bytes, at, 4)} << 32U | number_at(bytes, at + 4, 4);
+}
+
+/// Up to a 0.
+std::string text_in(std::span<const std::uint8_t> bytes) {
+  return std::string(bytes.begin(), std::find(bytes.begin(), bytes.end(), std::uint8_t{0}));
+}
+
+/// The extension of "SRP.T10:200500A0B81146A1"; nothing of another service.
+std::optional<std::uint64_t> extension_of(std::string_view name) {
+  constexpr std::string_view kSrpService = "SRP.T10:";
+  constexpr std::size_t kMostDigits = 16;
+  if (!name.starts_with(kSrpService)) return std::nullopt;
+  const auto digits = name.substr(kSrpService.size(), kMostDigits);
+  return base::parse_number("0x" + std::string(digits.substr(0, digits.find(' '))));
 }
 
 fabric::Group group_in(std::span<const std::uint8_t> record) {
@@ -68,6 +96,43 @@ void add_pkeys(std::span<const std::uint8_t> block, std::vector<std::uint16_t>& 
   for (std::size_t at = 0; at + 1 < block.size(); at += 2) {
     const auto pkey = static_cast<std::uint16_t>(number_at(block, at, 2));
     if ((pkey & 0x7fffU) != 0) out.push_back(pkey);
+  }
+}
+
+std::vector<unsigned> controllers_in(std::span<const std::uint8_t> info) {
+  std::vector<unsigned> out;
+  if (info.size() < kUnitBytes) return out;
+  const unsigned slots = info[kMostControllersAt];
+  for (unsigned slot = 0; slot < slots; ++slot) {
+    const unsigned both = info[kControllersAt + slot / 2];
+    if ((slot % 2 == 0 ? both >> 4U : both & 0xfU) == kControllerPresent) out.push_back(slot + 1);
+  }
+  return out;
+}
+
+std::optional<ControllerProfile> profile_in(std::span<const std::uint8_t> data) {
+  if (data.size() < kProfileBytes) return std::nullopt;
+  ControllerProfile out;
+  out.guid = wide_number_at(data, 0);
+  out.io_class = static_cast<std::uint16_t>(number_at(data, kIoClassAt, 2));
+  out.services = data[kServiceCountAt];
+  out.name = text_in(data.subspan(kControllerNameAt, kProfileBytes - kControllerNameAt));
+  return out;
+}
+
+void add_srp_targets(std::span<const std::uint8_t> data, unsigned count, std::uint64_t port_guid,
+                     const ControllerProfile& profile, std::vector<fabric::Target>& out) {
+  for (unsigned i = 0; i < std::min(count, kServicesOfAnswer); ++i) {
+    if (data.size() < (i + 1) * kServiceBytes) return;
+    const auto service = data.subspan(i * kServiceBytes, kServiceBytes);
+    const auto extension = extension_of(text_in(service.first(kServiceNameBytes)));
+    if (!extension) continue;
+    out.push_back({.port_guid = port_guid,
+                   .id_ext = *extension,
+                   .ioc_guid = profile.guid,
+                   .service_id = wide_number_at(service, kServiceNameBytes),
+                   .io_class = profile.io_class,
+                   .controller = profile.name});
   }
 }
 

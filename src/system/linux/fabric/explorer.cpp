@@ -14,6 +14,7 @@
 #include "fabric/limits.hpp"
 #include "system/linux/fabric/administrator.hpp"
 #include "system/linux/fabric/decode.hpp"
+#include "system/linux/fabric/device_management.hpp"
 #include "system/linux/fabric/libraries.hpp"
 #include "system/linux/fabric/local_port.hpp"
 #include "system/linux/fabric/performance.hpp"
@@ -30,7 +31,9 @@ constexpr int kRetries = 2;
 constexpr std::size_t kSmpBytes = IB_SMP_DATA_SIZE;
 constexpr std::size_t kPkeysOfBlock = 32, kMostPkeyBlocks = 64;
 constexpr std::size_t kMostNamed = 10;  // ports that are named of those that gave no answer
-constexpr unsigned kIsSm = 1U << 1U, kHasExtendedSpeeds = 1U << 14U;  // CapabilityMask
+constexpr unsigned kIsSm = 1U << 1U, kHasExtendedSpeeds = 1U << 14U,
+                   kManagesDevices = 1U << 19U;  // CapabilityMask
+constexpr std::size_t kMostTargets = 10'000;
 constexpr unsigned kQdr = 4;
 constexpr std::size_t kProgressEach = 64;
 
@@ -54,6 +57,7 @@ class Explorer {
   void send_managers();
   void send_groups();
   void send_route();
+  void send_targets();
 
   fabric::Node node_of(ibnd_node_t& node);
   fabric::Port port_of(ibnd_node_t& node, ibnd_port_t& port);
@@ -104,8 +108,10 @@ std::optional<base::Error> Explorer::find_port() {
 
 std::optional<base::Error> Explorer::open_port() {
   // A simulated port (umad2sim) takes one client of a management class at a time.
-  std::array<int, 4> classes{IB_SMI_CLASS, IB_SMI_DIRECT_CLASS, IB_SA_CLASS, IB_PERFORMANCE_CLASS};
-  port_ = libraries_.open_port(local_.device.data(), local_.number, classes.data(), classes.size());
+  std::vector<int> classes{IB_SMI_CLASS, IB_SMI_DIRECT_CLASS, IB_SA_CLASS, IB_PERFORMANCE_CLASS};
+  if (request_.targets) classes.push_back(IB_DEVICE_MGMT_CLASS);
+  port_ = libraries_.open_port(local_.device.data(), local_.number, classes.data(),
+                               static_cast<int>(classes.size()));
   if (port_ == nullptr) return why_not_open(local_);
   libraries_.set_timeout(port_, kAnswerTimeout);
   libraries_.set_retries(port_, kRetries);
@@ -120,6 +126,7 @@ std::optional<base::Error> Explorer::run() {
   send_groups();
   send_route();
   if (request_.counters) send_counters();
+  if (request_.targets) send_targets();
   send_pkeys();  // last: on a large fabric it takes longest
   return std::nullopt;
 }
@@ -305,6 +312,27 @@ void Explorer::send_counters() {
     send_(
         MissingFrame{fmt::format("the counters of {} {}: no LID yet, so no subnet manager has configured {}",
                                  lidless, lidless == 1 ? "port" : "ports", lidless == 1 ? "it" : "them")});
+}
+
+/// Ports say themselves whether somebody behind them tells of I/O controllers.
+void Explorer::send_targets() {
+  send_(ProgressFrame{0, 0, "asking the I/O controllers"});
+  TargetsFrame found;
+  std::size_t silent = 0;
+  each_end_port([&](ibnd_node_t&, ibnd_port_t& port) {
+    if ((field(port.info, IB_PORT_CAPMASK_F) & kManagesDevices) == 0 || port.base_lid == 0) return;
+    auto targets = read_srp_targets(libraries_, *port_, static_cast<int>(port.base_lid), port.guid);
+    if (!targets && ++silent <= kMostNamed)
+      send_(MissingFrame{fmt::format("the I/O controllers of {}: no answer", model::Guid{port.guid}.text())});
+    for (auto& target : targets.value_or(std::vector<fabric::Target>{})) {
+      if (found.targets.size() < kMostTargets) found.targets.push_back(std::move(target));
+    }
+  });
+  if (silent > kMostNamed)
+    send_(MissingFrame{fmt::format("the I/O controllers of {} more ports: no answer", silent - kMostNamed)});
+  if (found.targets.size() == kMostTargets)
+    send_(MissingFrame{fmt::format("the SRP targets beyond the first {}", kMostTargets)});
+  send_(std::move(found));
 }
 
 std::optional<base::Error> Explorer::clear(const std::vector<CounterPlace>& places) {

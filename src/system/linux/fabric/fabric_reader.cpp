@@ -114,6 +114,10 @@ class Assembly {
     fabric_.groups = std::move(frame.groups);
   }
   void operator()(detail::RouteFrame& frame) { fabric_.route = std::move(frame.route); }
+  void operator()(detail::TargetsFrame& frame) {
+    for (auto& target : frame.targets) target.controller = base::harmless(target.controller);
+    fabric_.targets = std::move(frame.targets);
+  }
   void operator()(detail::MissingFrame& frame) { miss(frame.text); }
   void operator()(detail::ProgressFrame& frame) {
     under_way_ = base::harmless(frame.what);

@@ -185,6 +185,16 @@ void fields(Archive& archive, RouteFrame& frame) {
 }
 
 template <class Archive>
+void fields(Archive& archive, TargetsFrame& frame) {
+  archive.list(frame.targets, [&](fabric::Target& target) {
+    for (auto* number : {&target.port_guid, &target.id_ext, &target.ioc_guid, &target.service_id})
+      archive.number(*number);
+    archive.number(target.io_class);
+    archive.text(target.controller);
+  });
+}
+
+template <class Archive>
 void fields(Archive& archive, MissingFrame& frame) {
   archive.text(frame.text);
 }

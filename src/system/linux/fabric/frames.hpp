@@ -46,6 +46,9 @@ struct GroupsFrame {
 struct RouteFrame {
   fabric::Route route;
 };
+struct TargetsFrame {
+  std::vector<fabric::Target> targets;
+};
 struct MissingFrame {
   std::string text;
 };
@@ -60,9 +63,9 @@ struct FailureFrame {
 /// Everything was sent.
 struct EndFrame {};
 
-using Frame =
-    std::variant<StartFrame, NodeFrame, NodesDoneFrame, PkeysFrame, ManagerFrame, GroupsFrame, RouteFrame,
-                 MissingFrame, ProgressFrame, FailureFrame, EndFrame, CountersFrame, NotClearedFrame>;
+using Frame = std::variant<StartFrame, NodeFrame, NodesDoneFrame, PkeysFrame, ManagerFrame, GroupsFrame,
+                           RouteFrame, MissingFrame, ProgressFrame, FailureFrame, EndFrame, CountersFrame,
+                           NotClearedFrame, TargetsFrame>;
 
 std::string pack(Frame frame);
 

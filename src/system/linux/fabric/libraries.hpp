@@ -30,6 +30,7 @@ struct FabricLibraries {
   decltype(&::mad_rpc_set_timeout) set_timeout = nullptr;
   decltype(&::mad_get_field) get_field = nullptr;
   decltype(&::mad_get_field64) get_field64 = nullptr;
+  decltype(&::mad_rpc) rpc = nullptr;
   decltype(&::smp_query_via) smp_query = nullptr;
   decltype(&::pma_query_via) pma_query = nullptr;
   decltype(&::performance_reset_via) pma_reset = nullptr;
@@ -49,7 +50,7 @@ struct FabricLibraries {
              m(close_port, "mad_rpc_close_port") && m(portid, "mad_rpc_portid") &&
              m(class_agent, "mad_rpc_class_agent") && m(set_retries, "mad_rpc_set_retries") &&
              m(set_timeout, "mad_rpc_set_timeout") && m(get_field, "mad_get_field") &&
-             m(get_field64, "mad_get_field64") && m(smp_query, "smp_query_via") &&
+             m(get_field64, "mad_get_field64") && m(rpc, "mad_rpc") && m(smp_query, "smp_query_via") &&
              m(pma_query, "pma_query_via") && m(pma_reset, "performance_reset_via") &&
              d(discover, "ibnd_discover_fabric");
   }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,12 +16,14 @@
 #include "core/pipeline.hpp"
 #include "fakes/fake_kernel.hpp"
 #include "formats/discovery_conf.hpp"
+#include "kinds/storage/nvme/nvme_connect.hpp"
 #include "kinds/storage/nvme/nvme_found.hpp"
 
 namespace rdmacfg::kinds {
 namespace {
 
 using model::Exit;
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
@@ -38,6 +41,14 @@ class NvmeConnections : public testing::Test {
     return core::apply(config::parse_texts({{"config.toml", text}}, "node1", grammar()), host, options);
   }
 
+  /// Of the entry.
+  static std::string reason_of(const model::Report& report) {
+    for (const auto& resource : report.resources) {
+      if (resource.key.kind == "nvme_connection") return resource.reason;
+    }
+    return "no such resource";
+  }
+
   std::unique_ptr<fakes::FakeKernel> kernel = fakes::FakeKernel::parse(R"({
     "units": { "nvmf-autoconnect.service": { "oneshot": true } },
     "nvme_host": { "targets": { "192.0.2.1": ["nqn.x:a"] } } })");
@@ -50,10 +61,87 @@ TEST_F(NvmeConnections, SeveralPortsOfOneTargetHaveALineEach) {
   EXPECT_THAT(kernel->files.content.at(std::string(kDiscoveryFile)),
               HasSubstr("\n--transport=rdma --traddr=192.0.2.1 --trsvcid=4420 --queue-size=64\n"
                         "--transport=rdma --traddr=192.0.2.1 --trsvcid=4421 --queue-size=64\n"));
+  EXPECT_THAT(controllers, SizeIs(2));
   EXPECT_THAT(run(text).plan.changes, IsEmpty());
   EXPECT_EQ(run(kNoTargets).exit, Exit::kOk);
   EXPECT_FALSE(kernel->files.content.contains(std::string(kDiscoveryFile)));
   EXPECT_THAT(controllers, IsEmpty());
+}
+
+TEST_F(NvmeConnections, ASubsystemThatIsNamedAndNotConnectedIsPending) {
+  const auto text = std::string(kTargetText) + "subsystems = [\"nqn.x:a\", \"nqn.x:b\"]\n";
+  auto report = run(text);
+  EXPECT_EQ(report.exit, Exit::kPartly) << "nvme-cli ends well although nqn.x:b was refused";
+  EXPECT_THAT(reason_of(report), HasSubstr("no connection to nqn.x:b; `nvme discover -t rdma -a 192.0.2.1`"));
+  EXPECT_THAT(controllers, SizeIs(1)) << "what can be connected is";
+  controllers.push_back({"nvme7", "nqn.x:b", "rdma", "192.0.2.1", "4420", "live"});
+  report = run(text);
+  EXPECT_EQ(report.exit, Exit::kOk);
+  EXPECT_THAT(reason_of(report), IsEmpty());
+}
+
+TEST_F(NvmeConnections, ANameOfASubsystemHasTheFormOfOne) {
+  const auto report = run(std::string(kTargetText) + "subsystems = [\"scratch\"]\n");
+  EXPECT_EQ(report.exit, Exit::kError);
+  ASSERT_FALSE(report.diagnostics.empty());
+  EXPECT_THAT(report.diagnostics.front().message, HasSubstr("[[nvme_connection]] subsystems: "));
+}
+
+TEST_F(NvmeConnections, APortOfSeveralWithoutAConnectionIsPending) {
+  kernel->nvme_host.targets["192.0.2.1 4421"] = {};
+  const auto text = std::string(kTargetText) + "port = [4420, 4421]\n";
+  const auto report = run(text);
+  EXPECT_EQ(report.exit, Exit::kPartly);
+  EXPECT_THAT(reason_of(report), HasSubstr("no connection to port 4421"));
+  kernel->nvme_host.targets["192.0.2.1 4421"] = {"nqn.x:b"};
+  EXPECT_EQ(run(std::string(kTargetText) + "port = [4421, 4420]\n").exit, Exit::kOk);
+}
+
+TEST(MissingConnections, PortsThatOnlyDiscoveryServicesUseSayNothing) {
+  NvmeControllers there;
+  there.emplace("192.0.2.1", system::NvmeController{"nvme0", "nqn.x:a", "rdma", "192.0.2.1", "4420", "live"});
+  EXPECT_THAT(missing_connections({"nqn.x:a"}, {8009, 8010}, "192.0.2.1", there), IsEmpty());
+  EXPECT_THAT(missing_connections({}, {8009}, "192.0.2.1", there), IsEmpty());
+  EXPECT_THAT(missing_connections({}, {4420, 8010}, "192.0.2.1", there), ElementsAre("port 8010"));
+  EXPECT_THAT(missing_connections({"nqn.x:a"}, {}, "192.0.2.2", there), ElementsAre("nqn.x:a"))
+      << "of this address alone";
+}
+
+TEST_F(NvmeConnections, APortThatIsTakenOffTheListIsDisconnectedAlone) {
+  const auto both = std::string(kTargetText) + "port = [4420, 4421]\n";
+  ASSERT_EQ(run(both).exit, Exit::kOk);
+  ASSERT_THAT(controllers, SizeIs(2));
+  const auto report = run(kTargetText);
+  EXPECT_EQ(report.exit, Exit::kOk);
+  ASSERT_THAT(report.plan.changes, SizeIs(1));
+  EXPECT_THAT(report.plan.changes.front().interrupts,
+              ElementsAre(HasSubstr("NVMe target 192.0.2.1 is disconnected at port 4421 (nvme1)")));
+  ASSERT_THAT(controllers, SizeIs(1));
+  EXPECT_EQ(controllers.front().service, "4420");
+  EXPECT_THAT(run(kTargetText).plan.changes, IsEmpty());
+  ASSERT_EQ(run(both).exit, Exit::kOk);
+  EXPECT_THAT(controllers, SizeIs(2));
+}
+
+TEST_F(NvmeConnections, APortWhoseDiskIsInUseIsLeftLater) {
+  kernel->nvme_host.targets["192.0.2.1 4421"] = {"nqn.x:b"};
+  ASSERT_EQ(run(std::string(kTargetText) + "port = [4420, 4421]\n").exit, Exit::kOk);
+  kernel->nvme_host.used["nqn.x:b"] = {"/dev/nvme1n1 is mounted on /scratch"};
+  const auto report = run(kTargetText);
+  EXPECT_EQ(report.exit, Exit::kPartly);
+  EXPECT_EQ(reason_of(report), "/dev/nvme1n1 is mounted on /scratch; port 4421 is left once nothing uses it");
+  EXPECT_THAT(controllers, SizeIs(2));
+  EXPECT_THAT(kernel->files.content.at(std::string(kDiscoveryFile)), HasSubstr("--trsvcid=4421"));
+  kernel->nvme_host.used.clear();
+  EXPECT_EQ(run(kTargetText).exit, Exit::kOk);
+  EXPECT_THAT(controllers, SizeIs(1));
+}
+
+TEST_F(NvmeConnections, AConnectionOfOthersAtAPortThatIsLeftStays) {
+  controllers.push_back({"nvme5", "nqn.x:a", "rdma", "192.0.2.1", "4421", "live"});
+  ASSERT_EQ(run(std::string(kTargetText) + "port = [4420, 4421]\n").exit, Exit::kOk);
+  ASSERT_EQ(run(kTargetText).exit, Exit::kOk);
+  EXPECT_THAT(controllers, SizeIs(2)) << "it was there before the entry";
 }
 
 TEST(ServicePorts, AreAPortOrSeveral) {

@@ -10,6 +10,7 @@
 #include "core/pipeline.hpp"
 #include "fakes/fake_kernel.hpp"
 #include "formats/srp_rules.hpp"
+#include "kinds/storage/srp/srp_session.hpp"
 #include "model/limits.hpp"
 
 namespace rdmacfg::kinds {
@@ -66,6 +67,27 @@ TEST(SrpInitiator, ADaemonThatEndsWithTheRulesRunsAgainWithoutThem) {
   EXPECT_THAT(report.error->message, HasSubstr("it was restarted, and ended"));
   EXPECT_TRUE(unit.running);
   EXPECT_EQ(kernel->dump({.without_files_below = "/var"}), before);
+}
+
+TEST(SrpInitiator, LoginsAreShownAsIbsrpdmSpellsTargets) {
+  auto kernel = fakes::FakeKernel::parse(R"({ "files": {
+    "/sys/class/scsi_host/host0/id_ext": "0x200500a0b81146a1\n",
+    "/sys/class/scsi_host/host0/ioc_guid": "0x00a0b80200402bef\n",
+    "/sys/class/scsi_host/host0/service_id": "0x200500a0b81146a2\n",
+    "/sys/class/scsi_host/host0/pkey": "0x8002\n",
+    "/sys/class/scsi_host/host0/dgid": "fe80:0000:0000:0000:0002:c902:0040:2bd6\n",
+    "/sys/class/scsi_host/host0/orig_dgid": "fe80:0000:0000:0000:0002:c902:0040:2bd5\n",
+    "/sys/class/scsi_host/host0/local_ib_device": "mlx4_0\n",
+    "/sys/class/scsi_host/host0/local_ib_port": "2\n",
+    "/sys/class/scsi_host/host1/proc_name": "ahci\n" } })");
+  auto host = kernel->host();
+  const auto sessions = observe_srp_sessions(host.files);
+  ASSERT_TRUE(sessions);
+  ASSERT_EQ(sessions->size(), 1U);
+  EXPECT_EQ(text_of(sessions->front()),
+            "id_ext=200500a0b81146a1,ioc_guid=00a0b80200402bef,dgid=fe800000000000000002c90200402bd5,"
+            "pkey=8002,service_id=200500a0b81146a2 over mlx4_0/2")
+      << "a login that the target has redirected goes by what was asked for";
 }
 
 TEST(SrpInitiator, BelowAnotherRootOnlyFilesAreWritten) {
