@@ -28,15 +28,17 @@ constexpr std::string_view kModule = "ib_core";
 constexpr std::string_view kParameter = "netns_mode";
 constexpr std::string_view kOption = "options ib_core netns_mode=";
 
+/// As ib_core reads it: the last one counts, in any spelling of a boolean.
 Result<std::optional<NetnsMode>> read_option(system::Files& files) {
-  auto text = files.read(std::string(kNetnsOptionsFile));
-  if (!text) return base::fail(text.error());
+  const auto lines = read_option_lines(files, kNetnsOptionsFile);
+  if (!lines) return base::fail(lines.error());
   std::optional<NetnsMode> mode;
-  const auto content = text->value_or("");
-  for (const auto line : base::split(content, '\n')) {
-    if (line.starts_with(kOption)) {
-      mode = line.substr(kOption.size()) == "0" ? NetnsMode::kExclusive : NetnsMode::kShared;
-    }
+  const auto at = lines->find(std::string(kModule));
+  if (at == lines->end()) return mode;
+  for (const auto& option : at->second.list) {
+    if (option.name != kParameter) continue;
+    if (same_value(option, "N")) mode = NetnsMode::kExclusive;
+    if (same_value(option, "Y")) mode = NetnsMode::kShared;
   }
   return mode;
 }
