@@ -5,6 +5,7 @@
 #include <array>
 #include <cerrno>
 #include <map>
+#include <optional>
 
 #include "formats/limits_conf.hpp"
 #include "kinds/abilities.hpp"
@@ -93,7 +94,7 @@ class MemlockUnitKind final : public Kind, public ClearsAway, public NeedsWatchi
   Result<std::vector<Observed>> observe(World& world) const override {
     std::vector<Observed> out;
     auto& host = world.host();
-    std::map<std::string, LockLimit> ours;
+    std::map<std::string, std::optional<LockLimit>> ours;  // nothing: a file of ours that says none
     auto folders = host.files.list("/etc/systemd/system");
     if (!folders) return base::fail(folders.error());
     for (const auto& folder : *folders) {
@@ -103,7 +104,7 @@ class MemlockUnitKind final : public Kind, public ClearsAway, public NeedsWatchi
       if (!text && text.error().sys_errno == ENOTDIR) continue;  // a file, which systemd passes over
       if (!text) return base::fail(text.error());
       if (!*text) continue;
-      if (const auto limit = parse_drop_in(**text)) ours.emplace(unit, *limit);
+      ours.emplace(unit, parse_drop_in(**text));
     }
     // A dropped entry is only taken away: its process is not checked.
     std::vector<std::string> asked;
