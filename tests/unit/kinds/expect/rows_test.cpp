@@ -236,6 +236,24 @@ TEST(ExpectRows, AMissingCounterIsMissedInItsOwnFolder) {
   EXPECT_EQ(reason("out_of_buffer"), "");
 }
 
+TEST(ExpectRows, ACounterAtItsLargestValueMayHaveCountedMore) {
+  const auto kernel = FakeKernel::parse(kExpectHost);
+  const auto reason = [&](const std::string& count, const std::string& folder = "counters") {
+    with_text("/sys/class/infiniband/mlx5_0/ports/1/" + folder + "/link_downed", count + "\n")(*kernel);
+    return report_of("[[expect]]\nname = \"x\"\n[[expect.counter]]\nname = \"link_downed\"\nmax = 300\n",
+                     *kernel)
+        .resources.at(0)
+        .reason;
+  };
+  EXPECT_EQ(reason("254"), "");
+  EXPECT_EQ(
+      reason("255"),
+      "link_downed stopped counting at 255 (rdma-configctl fabric --clear-counters sets it to 0): it may "
+      "have counted more than 300");
+  without("/sys/class/infiniband/mlx5_0/ports/1/counters/link_downed")(*kernel);
+  EXPECT_EQ(reason("299", "hw_counters"), "") << "rxe has one of 64 bits";
+}
+
 TEST(ExpectRows, NothingThatMatchesIsUnmet) {
   const auto kernel = FakeKernel::parse(kExpectHost);
   const auto report =
