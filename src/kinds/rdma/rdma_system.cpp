@@ -11,6 +11,7 @@
 #include "kinds/abilities.hpp"
 #include "kinds/entry.hpp"
 #include "kinds/host/initramfs_stamp.hpp"
+#include "kinds/host/module.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -146,9 +147,11 @@ class RdmaSystemKind final : public Kind, public MustStay {
   }
 
   void check(std::vector<Desired>& desired, const std::vector<Observed>& /*observed*/, World& world,
-             Diagnostics& /*diagnostics*/) const override {
+             Diagnostics& diagnostics) const override {
     for (auto& resource : desired) {
-      if (resource.key.kind != kRdmaSystemKind || !resource.settings.contains("netns")) continue;
+      if (resource.key.kind != kRdmaSystemKind) continue;
+      warn_of_other_files(resource, world, diagnostics);
+      if (!resource.settings.contains("netns")) continue;
       // Without ib_core there is nothing to change now, and the option holds when it is loaded.
       if (world.offline() || !world.host().rdma_system.observe_shared()) resource.settings.erase("netns");
     }
@@ -200,6 +203,18 @@ class RdmaSystemKind final : public Kind, public MustStay {
   }
   [[nodiscard]] bool has_to_stay(const Observed& then, const World& now) const override {
     return then.instance == now.host().boot_id;
+  }
+
+ private:
+  /// The option is all that there is at the next boot.
+  static void warn_of_other_files(const Desired& desired, World& world, Diagnostics& diagnostics) {
+    const auto mode = model::from_attributes<RdmaSystem>(desired.settings).option;
+    if (!mode) return;
+    model::ModuleOptions wanted;
+    wanted.list.push_back({std::string(kParameter), *mode == NetnsMode::kShared ? "1" : "0", true});
+    const auto lines = read_foreign_lines(world.host().files);
+    warn_foreign_options("[rdma_system] netns", std::string(kModule), wanted, desired.origins.at("option"),
+                         lines, diagnostics);
   }
 };
 
