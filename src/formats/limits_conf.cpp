@@ -244,6 +244,23 @@ std::vector<MemlockLine> memlock_lines(system::Files& files) {
   return out;
 }
 
+std::map<std::string, ForeignLimit> exempted_domains(system::Files& files) {
+  std::map<std::string, ForeignLimit> out;
+  for (const auto& path : pam_files(files)) {
+    const auto text = files.read_linked(path);
+    if (!text || !*text) continue;
+    int number = 0;
+    for (const auto line : base::split(**text, '\n')) {
+      ++number;
+      const auto words = fields_of(line);
+      if (words.size() != 2 || !words[1].starts_with('-') || words[0] == "*") continue;
+      out.try_emplace(std::string(words[0]),
+                      ForeignLimit{path, number, fmt::format("{} {}", words[0], words[1]), true});
+    }
+  }
+  return out;
+}
+
 Result<std::map<std::string, std::vector<ForeignLimit>>> foreign_limits(system::Files& files) {
   if (auto names = files.list(std::string(kLimitsFolder)); !names) return base::fail(names.error());
   std::map<std::string, std::vector<ForeignLimit>> out;

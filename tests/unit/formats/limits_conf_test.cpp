@@ -78,6 +78,19 @@ TEST(MemlockFile, FilesOfTheDistributionAreReadAmongThoseOfEtc) {
       << "the file of the distribution is for hosts without one";
 }
 
+// pam_limits.c ends at such a line, and sets nothing.
+TEST(MemlockFile, DomainsCanBeExempted) {
+  fakes::Faults faults;
+  fakes::MemoryFiles files(faults);
+  files.content["/etc/security/limits.conf"] = "* -\n@a - # none\nb soft\nc - memlock 1\n# d -\n";
+  files.content["/etc/security/limits.d/x.conf"] = "\ne -\n@a -\n";
+  const auto found = exempted_domains(files);
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found.at("@a").file, "/etc/security/limits.conf");
+  EXPECT_EQ(found.at("@a").line, 2);
+  EXPECT_EQ(found.at("e").line, 2);
+}
+
 // pam_limits.c scans four words of a line and passes over the rest; of fewer it takes none.
 TEST(MemlockFile, WordsBehindALimitDoNotMatter) {
   fakes::Faults faults;
