@@ -55,7 +55,7 @@ struct NmProfile {
       model::field("ipv4", &NmProfile::ipv4, model::Role::kSetting, "Section [ipv4].", "-"),
       model::field("ipv6", &NmProfile::ipv6, model::Role::kSetting, "Section [ipv6].", "-"),
       model::field("edited", &NmProfile::edited, model::Role::kSetting,
-                   "Lines that others removed (-), without which it is no profile of this interface.", "-"),
+                   "Lines that others removed (-), and that make it the profile of this interface.", "-"),
       model::field("active", &NmProfile::active, model::Role::kSetting,
                    "Whether the profile is up and in effect, while NetworkManager runs.", "-"),
       model::field("live_mode", &NmProfile::live_mode, model::Role::kDerived,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What counts as a unit that runs.
+// Units that count as running.
 #include "kinds/units.hpp"
 
 #include <fmt/format.h>
