@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <utility>
 
 #include "base/text.hpp"
 
@@ -17,7 +18,7 @@ using model::LockLimit;
 namespace {
 
 constexpr std::string_view kHeader = "# Written by rdma-configd; changes here are overwritten.\n";
-constexpr std::string_view kLimitKey = "LimitMEMLOCK=";
+constexpr std::string_view kLimitKey = "LimitMEMLOCK";
 
 /// The words of a line, without a comment.
 std::vector<std::string_view> fields_of(std::string_view line) {
@@ -29,6 +30,26 @@ std::vector<std::string_view> fields_of(std::string_view line) {
     start = end;
   }
   return words;
+}
+
+/// A line about locked memory. pam_limits takes all but the domain in any case, and passes over what stands
+/// behind the limit.
+struct MemlockWords {
+  std::string domain, type, limit;
+};
+
+std::optional<MemlockWords> memlock_words(std::string_view line) {
+  const auto words = fields_of(line);
+  if (words.size() < 4 || base::lower(words[2]) != "memlock") return std::nullopt;
+  return MemlockWords{std::string(words[0]), base::lower(words[1]), base::lower(words[3])};
+}
+
+/// The value of a line that sets LimitMEMLOCK=. systemd takes blanks around the sign, too.
+std::optional<std::string_view> assigned_limit(std::string_view line) {
+  const auto equals = line.find('=');
+  if (equals == std::string_view::npos || base::trim(line.substr(0, equals)) != kLimitKey)
+    return std::nullopt;
+  return base::trim(line.substr(equals + 1));
 }
 
 Result<std::string> read_or_empty(system::Files& files, const std::string& path) {
@@ -46,14 +67,13 @@ Result<void> write_or_remove(system::Files& files, std::string_view path, const 
 Limits parse_limits(std::string_view text) {
   Limits soft, hard, limits;
   for (const auto line : base::split(text, '\n')) {
-    const auto words = fields_of(line);
-    if (words.size() != 4 || words[2] != "memlock") continue;
-    const auto limit = LockLimit::parse(words[3]);
-    const std::string domain(words[0]);
+    const auto words = memlock_words(line);
+    if (!words) continue;
+    const auto limit = LockLimit::parse(words->limit);
     for (auto* half : {&soft, &hard}) {
-      if (words[1] != "-" && words[1] != (half == &soft ? "soft" : "hard")) continue;
-      half->erase(domain);  // what pam_limits cannot read does not count as what it was before
-      if (limit) half->insert_or_assign(domain, *limit);
+      if (words->type != "-" && words->type != (half == &soft ? "soft" : "hard")) continue;
+      half->erase(words->domain);  // what pam_limits cannot read does not count as what it was before
+      if (limit) half->insert_or_assign(words->domain, *limit);
     }
   }
   for (const auto& [domain, limit] : hard) {
@@ -66,8 +86,7 @@ Limits parse_limits(std::string_view text) {
 std::set<std::string> parse_limit_domains(std::string_view text) {
   std::set<std::string> domains;
   for (const auto line : base::split(text, '\n')) {
-    const auto words = fields_of(line);
-    if (words.size() == 4 && words[2] == "memlock") domains.emplace(words[0]);
+    if (const auto words = memlock_words(line)) domains.insert(words->domain);
   }
   return domains;
 }
@@ -156,20 +175,20 @@ std::optional<GroupSource> group_directory(system::Files& files) {
 std::optional<LockLimit> parse_drop_in(std::string_view text) {
   std::optional<LockLimit> found;
   for (const auto line : base::split(text, '\n')) {
-    auto value = base::trim(line);
-    if (!value.starts_with(kLimitKey)) continue;
-    value.remove_prefix(kLimitKey.size());
+    const auto value = assigned_limit(line);
+    if (!value) continue;
+    found.reset();  // an empty value takes back what stands above, and "1M:2M" is none that we write
+    const auto limit = LockLimit::parse(*value);
+    if (!limit) continue;
+    found = *limit;
     // Bytes without a unit, and units of 1024 (systemd.exec(5)).
-    if (auto limit = LockLimit::parse(value)) {
-      if (limit->kib && !value.empty() && value.back() >= '0' && value.back() <= '9') *limit->kib /= 1024;
-      found = *limit;
-    }
+    if (found->kib && value->back() >= '0' && value->back() <= '9') *found->kib /= 1024;
   }
   return found;
 }
 
 std::string render_drop_in(const LockLimit& limit) {
-  return fmt::format("{}[Service]\n{}{}\n", kHeader, kLimitKey,
+  return fmt::format("{}[Service]\n{}={}\n", kHeader, kLimitKey,
                      limit.kib ? fmt::format("{}K", *limit.kib) : "infinity");
 }
 
@@ -216,11 +235,27 @@ std::vector<MemlockLine> memlock_lines(system::Files& files) {
     int number = 0;
     for (const auto line : base::split(**text, '\n')) {
       ++number;
-      const auto words = fields_of(line);
-      // pam_limits takes all but the domain in any case, and passes over what stands behind the limit.
-      if (words.size() < 4 || base::lower(words[2]) != "memlock") continue;
+      auto words = memlock_words(line);
+      if (!words) continue;
       out.push_back(
-          {path, number, std::string(words[0]), base::lower(words[1]), base::lower(words[3]), after});
+          {path, number, std::move(words->domain), std::move(words->type), std::move(words->limit), after});
+    }
+  }
+  return out;
+}
+
+std::map<std::string, ForeignLimit> exempted_domains(system::Files& files) {
+  std::map<std::string, ForeignLimit> out;
+  for (const auto& path : pam_files(files)) {
+    const auto text = files.read_linked(path);
+    if (!text || !*text) continue;
+    int number = 0;
+    for (const auto line : base::split(**text, '\n')) {
+      ++number;
+      const auto words = fields_of(line);
+      if (words.size() != 2 || !words[1].starts_with('-') || words[0] == "*") continue;
+      out.try_emplace(std::string(words[0]),
+                      ForeignLimit{path, number, fmt::format("{} {}", words[0], words[1]), true});
     }
   }
   return out;
@@ -283,7 +318,7 @@ Result<std::vector<ForeignLimit>> foreign_drop_ins(system::Files& files, const s
     int number = 0;
     for (const auto line : base::split(**text, '\n')) {
       ++number;
-      if (!base::trim(line).starts_with(kLimitKey)) continue;
+      if (!assigned_limit(line)) continue;
       out.push_back({path, number, std::string(base::trim(line)), name > kDropInName});
     }
   }

@@ -81,6 +81,10 @@ struct MemlockLine {
 /// All of them, in the order in which pam_limits reads them. Files that cannot be read are passed over.
 std::vector<MemlockLine> memlock_lines(system::Files& files);
 
+/// Users and groups that a line "domain -" exempts: pam_limits sets no limit at all for them, whatever other
+/// lines say. The first line about each.
+std::map<std::string, ForeignLimit> exempted_domains(system::Files& files);
+
 /// LimitMEMLOCK= lines in other drop-ins of a unit, in the order in which systemd reads them.
 base::Result<std::vector<ForeignLimit>> foreign_drop_ins(system::Files& files, const std::string& unit);
 

@@ -187,7 +187,7 @@ std::vector<ForeignLine> read_foreign_lines(system::Files& files) {
 bool same_value(const ModuleOption& wanted, std::string_view running) {
   const std::string_view value = wanted.has_value ? std::string_view(wanted.value) : "Y";
   if (value == running) return true;
-  const auto a = base::parse_number(value), b = base::parse_number(running);
+  const auto a = base::c_number(value), b = base::c_number(running);  // kstrtoint() with base 0
   if (a && b) return *a == *b;
   if (running != "Y" && running != "N") return false;
   const auto on = switch_of(value);

@@ -18,23 +18,29 @@ namespace {
 
 constexpr std::string_view kSysctlHeader = "# Written by rdma-configd; changes here are overwritten.\n";
 
+/// `value` is null for a line "-path", which takes the setting out of what systemd-sysctl sets.
 void each_setting(
     std::string_view text,
-    const std::function<void(int line, const std::string& path, const std::string& value)>& visit) {
+    const std::function<void(int line, const std::string& path, const std::string* value)>& visit) {
   int number = 0;
   for (const auto whole : base::split(text, '\n')) {
     ++number;
     auto line = base::trim(whole);
     if (line.empty() || line.front() == '#' || line.front() == ';') continue;
-    if (line.front() == '-') line.remove_prefix(1);  // errors do not matter
+    const bool dash = line.front() == '-';
+    if (dash) line.remove_prefix(1);  // errors do not matter
     const auto equals = line.find('=');
-    if (equals == std::string_view::npos) continue;
+    if (equals == std::string_view::npos && !dash) continue;
     const auto path = model::SysctlPath::parse(base::trim(line.substr(0, equals)));
     if (!path) continue;
+    if (equals == std::string_view::npos) {
+      visit(number, path->text, nullptr);
+      continue;
+    }
     // The kernel takes any blanks between the numbers of a list, and shows tabs.
     const auto value = std::string(base::trim(line.substr(equals + 1)));
     const auto parsed = model::Codec<model::SysctlValue>::parse(value);
-    visit(number, path->text, parsed ? parsed->text : value);
+    visit(number, path->text, parsed ? &parsed->text : &value);
   }
 }
 
@@ -42,8 +48,9 @@ void each_setting(
 
 Sysctls parse_sysctls(std::string_view text) {
   Sysctls out;
-  each_setting(text, [&](int /*line*/, const std::string& path, const std::string& value) {
-    out.insert_or_assign(path, value);
+  each_setting(text, [&](int /*line*/, const std::string& path, const std::string* value) {
+    out.erase(path);
+    if (value != nullptr) out.emplace(path, *value);
   });
   return out;
 }
@@ -75,8 +82,9 @@ Result<std::vector<ForeignSysctl>> foreign_sysctls(system::Files& files, const s
   const auto look = [&](const std::string& file, bool wins) {
     const auto text = files.read_linked(file);
     if (!text || !*text) return;  // a link, or not there
-    each_setting(**text, [&](int line, const std::string& other, const std::string& value) {
-      if (other == path) out.push_back({file, line, value, wins});
+    each_setting(**text, [&](int line, const std::string& other, const std::string* value) {
+      if (other != path || (value == nullptr && !wins)) return;
+      out.push_back({file, line, value == nullptr ? std::string() : *value, wins, value == nullptr});
     });
   };
   for (const auto folder : kSysctlFolders) {

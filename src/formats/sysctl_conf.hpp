@@ -28,10 +28,12 @@ struct ForeignSysctl {
   std::string file;
   int line = 0;
   std::string value;
-  bool wins = false;  ///< read after ours
+  bool wins = false;      ///< read after ours
+  bool excludes = false;  ///< "-path" without a value: systemd-sysctl does not set it at all
 };
 
-/// Lines of other files that set exactly this path; patterns yield to lines that name a setting.
+/// Lines of other files that set exactly this path, or exclude what we set; patterns yield to lines that name
+/// a setting.
 base::Result<std::vector<ForeignSysctl>> foreign_sysctls(system::Files& files, const std::string& path);
 
 }  // namespace rdmacfg::kinds

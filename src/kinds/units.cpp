@@ -34,6 +34,7 @@ bool waits_for_restart(const system::Unit& unit) {
 
 bool is_up(const system::Unit& unit) {
   if (unit.job == "start" || unit.job == "restart") return true;
+  if (unit.job == "stop") return false;
   if (unit.active == "activating") return !unit.sub.starts_with("auto-restart");
   return unit.active == "active" || unit.active == "reloading";
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The limits of everything that comes in from outside or costs a shared resource; those of fabrics are in
-// fabric/limits.hpp. docs/RELIABILITY.md lists the same tables; tests/unit/daemon/limits_test.cpp compares
-// them.
+// fabric/limits.hpp, those of reports in ctl/bundle/limits.hpp. docs/RELIABILITY.md lists the same tables;
+// tests/unit/daemon/limits_test.cpp compares them.
 #pragma once
 
 #include <array>

@@ -127,12 +127,16 @@ int FakeInet::effect(const system::AddAddress& request) {
   Interface* link = machine_.find(request.index);
   if (link == nullptr) return ENODEV;
   if (request.prefix.address.family == Family::kIpv6 && link->mtu < model::kMtuIpv6Min) return EINVAL;
-  const auto there = std::find_if(link->items.begin(), link->items.end(),
-                                  [&](const auto& item) { return address_of(item) == request.prefix; });
+  // ipv6_get_ifaddr() does not look at the length, and inet6_addr_modify() leaves it as it is.
+  const bool six = request.prefix.address.family == Family::kIpv6;
+  const auto there = std::find_if(link->items.begin(), link->items.end(), [&](const auto& item) {
+    const auto held = address_of(item);
+    return held && (six ? held->address == request.prefix.address : *held == request.prefix);
+  });
   if (there == link->items.end()) {
     link->items.push_back(item_of(request.prefix));
   } else if (there->ends_with(" dynamic")) {  // NLM_F_REPLACE without IFA_CACHEINFO
-    *there = item_of(request.prefix);
+    *there = item_of(address_of(*there).value_or(request.prefix));
   }
   return 0;
 }

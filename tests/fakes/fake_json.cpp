@@ -128,7 +128,7 @@ void describe_device(FakeKernel& kernel, const json& from) {
 FakeUnit unit_of(const json& from) {
   allow_keys(from,
              {"enabled", "running", "masked", "installable", "starts", "reloads", "needed", "refuses",
-              "oneshot", "aliases", "hangs"},
+              "oneshot", "aliases", "hangs", "generated"},
              "unit");
   FakeUnit unit;
   unit.enabled = from.value("enabled", unit.enabled);
@@ -142,6 +142,7 @@ FakeUnit unit_of(const json& from) {
   unit.oneshot = from.value("oneshot", unit.oneshot);
   unit.aliases = from.value("aliases", unit.aliases);
   unit.hangs = from.value("hangs", unit.hangs);
+  unit.generated = from.value("generated", unit.generated);
   return unit;
 }
 

@@ -239,6 +239,7 @@ Result<std::optional<std::vector<system::Unit>>> FakeUnits::observe_units(
         unit.active = unit.sub = "failed";
       }
       unit.file = from->masked         ? "masked"
+                  : from->generated    ? "generated"
                   : !from->installable ? "static"
                   : from->enabled      ? "enabled"
                                        : "disabled";
@@ -275,6 +276,7 @@ Result<void> FakeUnits::set_enabled(const std::string& name, bool enabled) {
   if (!answers) return no_systemd();
   auto* unit = find(name);
   if (unit == nullptr) return no_unit(name);
+  if (unit->generated) return fail(base::Code::kInvalid, "Unit file " + name + " is transient or generated.");
   if (enabled && (unit->masked || !unit->installable)) {
     return fail(base::Code::kUnsupported, name + ": its unit file has no [Install] section");
   }

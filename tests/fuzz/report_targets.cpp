@@ -4,6 +4,7 @@
 #include "core/pipeline.hpp"
 #include "ctl/bundle/anonymiser.hpp"
 #include "ctl/bundle/host_report.hpp"
+#include "ctl/bundle/limits.hpp"
 #include "ctl/bundle/taped_host.hpp"
 #include "target.hpp"
 
@@ -22,7 +23,8 @@ void run_host_report(std::string_view bytes) {
   require(tape.answers() == report->observed, "looking changes no answer");
   require(core::apply(document, host.host()).exit != model::Exit::kOk || diff.plan.empty(),
           "a host in a report cannot be changed");
-  require(ctl::render_host_report(*report).size() <= ctl::kReportMost + bytes.size(), "a report is bounded");
+  require(ctl::render_host_report(*report).size() <= ctl::limits::kHostReportBytes + bytes.size(),
+          "a report is bounded");
 }
 
 void run_anonymiser(std::string_view bytes) {

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/characters.hpp"
+#include "ctl/bundle/limits.hpp"
 
 namespace rdmacfg::ctl {
 
@@ -61,14 +62,15 @@ std::vector<std::string> list_of_texts(const nlohmann::json& from) {
 
 std::string render_host_report(HostReport report) {
   auto text = text_of_report(report);
-  if (text.size() <= kReportMost) return text;
+  if (text.size() <= limits::kHostReportBytes) return text;
   constexpr std::size_t kListing = 200;
   if (report.listing.size() > kListing) {
     report.listing.resize(kListing);
     report.left_out.emplace_back("listing");
     text = text_of_report(report);
   }
-  auto excess = static_cast<std::ptrdiff_t>(text.size()) - static_cast<std::ptrdiff_t>(kReportMost);
+  auto excess =
+      static_cast<std::ptrdiff_t>(text.size()) - static_cast<std::ptrdiff_t>(limits::kHostReportBytes);
   for (const auto& answer : largest_first(report.observed)) {
     if (excess <= 0) break;
     report.observed[answer.question].erase(answer.about);
@@ -78,7 +80,7 @@ std::string render_host_report(HostReport report) {
         static_cast<std::ptrdiff_t>(answer.size) - static_cast<std::ptrdiff_t>(report.left_out.back().size());
   }
   text = text_of_report(report);
-  if (text.size() > kReportMost) {
+  if (text.size() > limits::kHostReportBytes) {
     report.results = nlohmann::json::object();
     report.left_out.emplace_back("results");
     text = text_of_report(report);
@@ -124,14 +126,13 @@ base::Result<HostReport> parse_host_report(std::string_view text) {
 }
 
 base::Result<HostReport> read_host_report(const std::string& path) {
-  constexpr std::uintmax_t kMost = 4 * kReportMost;
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error))
     return base::fail(base::Code::kNotFound,
                       fmt::format("--host {}: {}", path, error ? error.message() : "not a regular file"));
-  if (std::filesystem::file_size(path, error) > kMost)
-    return base::fail(base::Code::kInvalid,
-                      fmt::format("--host {}: longer than {} MiB", path, kMost / 1024 / 1024));
+  if (std::filesystem::file_size(path, error) > limits::kHostReportReadBytes)
+    return base::fail(base::Code::kInvalid, fmt::format("--host {}: longer than {} MiB", path,
+                                                        limits::kHostReportReadBytes / 1024 / 1024));
   std::ifstream in(path, std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
   if (!in) return base::fail_errno(errno == 0 ? EIO : errno, "--host " + path);

@@ -14,11 +14,6 @@ namespace rdmacfg::ctl {
 
 inline constexpr const char* kHostSchema = "org.rdmaconfigd.host/1";
 
-/// The largest report, in bytes: parts that do not fit are left out and named.
-inline constexpr std::size_t kReportMost = std::size_t{4} * 1024 * 1024;
-/// How much of one file it has, in bytes, whole lines.
-inline constexpr std::size_t kReportFileMost = std::size_t{64} * 1024;
-
 struct HostReport {
   std::string version;  ///< of the rdma-configctl that wrote it
   std::string kernel;   ///< "6.1.0-18-amd64"
@@ -34,7 +29,7 @@ struct HostReport {
   std::vector<std::string> left_out;  ///< what had no place: "file /etc/x"
 };
 
-/// At most kReportMost bytes: the largest answers go first, and are named in left_out.
+/// At most limits::kHostReportBytes: the largest answers go first, and are named in left_out.
 std::string render_host_report(HostReport report);
 
 /// Fails on text that is not a report, and on a report of another schema.

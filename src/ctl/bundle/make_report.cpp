@@ -15,6 +15,7 @@
 #include "base/text.hpp"
 #include "base/unique_fd.hpp"
 #include "ctl/bundle/anonymiser.hpp"
+#include "ctl/bundle/limits.hpp"
 #include "ctl/bundle/replay.hpp"
 #include "kinds/address/nm_keyfile.hpp"
 #include "kinds/host/initramfs_stamp.hpp"
@@ -50,11 +51,10 @@ nlohmann::json results_of(const Context& context, const Environment& environment
 
 /// Paths below a folder of sysfs, to a depth of `depth`.
 void list_below(system::Files& files, const std::string& folder, int depth, std::vector<std::string>& out) {
-  constexpr std::size_t kMost = 4000;
   const auto names = files.list(folder);
   if (!names) return;
   for (const auto& name : *names) {
-    if (out.size() >= kMost) return;
+    if (out.size() >= limits::kHostReportPaths) return;
     const auto path = folder + '/' + name;
     out.push_back(path);
     if (depth > 1) list_below(files, path, depth - 1, out);
@@ -123,9 +123,9 @@ std::vector<std::string> own_names_of(const Context& context, system::Host& host
 nlohmann::json anonymised(Anonymiser& anonymiser, const nlohmann::json& answer) {
   if (answer.is_string()) {
     const auto& text = answer.get_ref<const std::string&>();
-    if (text.size() <= kReportFileMost) return anonymiser.text(text);
-    const auto end = text.rfind('\n', kReportFileMost);
-    return anonymiser.text(text.substr(0, end == std::string::npos ? kReportFileMost : end + 1));
+    if (text.size() <= limits::kHostReportFileBytes) return anonymiser.text(text);
+    const auto end = text.rfind('\n', limits::kHostReportFileBytes - 1);
+    return anonymiser.text(text.substr(0, end == std::string::npos ? limits::kHostReportFileBytes : end + 1));
   }
   if (!answer.is_structured()) return answer;
   nlohmann::json out = answer;

@@ -4,12 +4,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
+#include <utility>
 
 #include "kinds/abilities.hpp"
 #include "kinds/address/address_exchange.hpp"
 #include "kinds/address/backend.hpp"
 #include "kinds/address/direct_backend.hpp"
+#include "kinds/entry.hpp"
 #include "kinds/held_by_port.hpp"
 
 namespace rdmacfg::kinds {
@@ -90,6 +93,7 @@ class AddressKind final : public Kind,
   void check(std::vector<Desired>& desired, const std::vector<Observed>& observed, World& world,
              Diagnostics& diagnostics) const override {
     check_ipv6_is_on(desired, world, diagnostics);
+    wait_for_other_lengths(desired, observed, world);
     const std::string lifetime(kLifetime);
     std::set<std::string_view> limited;
     for (const auto& resource : observed) {
@@ -248,6 +252,32 @@ class AddressKind final : public Kind,
   }
 
  private:
+  /// An interface has an IPv6 address once: a request for it with another length is granted, and changes
+  /// nothing (inet6_addr_modify()). One of ours goes first.
+  static void wait_for_other_lengths(std::vector<Desired>& desired, const std::vector<Observed>& observed,
+                                     const World& world) {
+    std::map<std::pair<std::string, model::IpAddress>, IpPrefix> others;
+    for (const auto& resource : observed) {
+      const auto id = resource.key.kind == kAddressKind ? address_id(resource.key) : std::nullopt;
+      if (!id || id->prefix.address.family != model::Family::kIpv6 || world.known_identity(resource.key).ours)
+        continue;
+      others.emplace(std::pair(id->interface, id->prefix.address), id->prefix);
+    }
+    for (auto& resource : desired) {
+      const auto id = resource.key.kind == kAddressKind && resource.settings.contains("address")
+                          ? address_id(resource.key)
+                          : std::nullopt;
+      const auto at = id ? others.find({id->interface, id->prefix.address}) : others.end();
+      if (at == others.end() || at->second == id->prefix) continue;
+      const auto* link = interface_of(id->interface, world);
+      const auto name = link == nullptr ? id->interface : link->name;
+      postpone(resource,
+               fmt::format("{0} has this address as {1}, and not from rdma-configd; an interface has an IPv6 "
+                           "address with one length only: ip -6 address del {1} dev {0}",
+                           name, at->second.text()));
+    }
+  }
+
   /// inet6_addr_add() answers "Permission denied" then. An entry of the document may switch it on first.
   static void check_ipv6_is_on(const std::vector<Desired>& desired, World& world, Diagnostics& diagnostics) {
     constexpr std::string_view kOff = "/disable_ipv6";

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 #include "base/digest.hpp"
 #include "base/text.hpp"
@@ -152,6 +154,26 @@ NmProfile parse_keyfile(std::string_view text) {
     out.mtu = model::Mtu{static_cast<std::int64_t>(*mtu)};
   if (sections.contains("ipv4")) out.ipv4 = lines_of(sections["ipv4"]);
   if (sections.contains("ipv6")) out.ipv6 = lines_of(sections["ipv6"]);
+  return out;
+}
+
+std::vector<std::string> nm_lines_missing(std::string_view id, std::string_view text) {
+  constexpr std::array<std::pair<const char*, const char*>, 4> kNeeded{{{"connection", "type"},
+                                                                        {"connection", "uuid"},
+                                                                        {"infiniband", "mac-address"},
+                                                                        {"infiniband", "transport-mode"}}};
+  auto now = keyfile_sections(text), should = keyfile_sections(render_keyfile(id, parse_keyfile(text)));
+  std::vector<std::string> out;
+  for (const auto& [section, key] : kNeeded) {
+    const auto wanted = text_of(should[section], key), there = text_of(now[section], key);
+    // Of an address only the end counts, which is the GUID; NetworkManager writes either in its own case.
+    const auto from = std::string_view(key) == "mac-address" && there.size() == wanted.size()
+                          ? kAnyPort.size()
+                          : std::size_t{0};
+    if (base::lower(there).substr(std::min(from, there.size())) !=
+        base::lower(wanted).substr(std::min(from, wanted.size())))
+      out.push_back(fmt::format("- {}={}", key, wanted));
+  }
   return out;
 }
 

@@ -37,6 +37,7 @@ struct NmProfile {
   std::optional<bool> autoconnect;
   std::optional<std::vector<std::string>> ipv4;
   std::optional<std::vector<std::string>> ipv6;
+  std::optional<std::vector<std::string>> edited;
   std::optional<bool> active;
   std::optional<model::IpoibMode> live_mode;
   std::optional<model::Mtu> live_mtu;
@@ -53,6 +54,8 @@ struct NmProfile {
                    "Whether NetworkManager activates the profile by itself.", "-"),
       model::field("ipv4", &NmProfile::ipv4, model::Role::kSetting, "Section [ipv4].", "-"),
       model::field("ipv6", &NmProfile::ipv6, model::Role::kSetting, "Section [ipv6].", "-"),
+      model::field("edited", &NmProfile::edited, model::Role::kSetting,
+                   "Lines that others removed (-), and that make it the profile of this interface.", "-"),
       model::field("active", &NmProfile::active, model::Role::kSetting,
                    "Whether the profile is up and in effect, while NetworkManager runs.", "-"),
       model::field("live_mode", &NmProfile::live_mode, model::Role::kDerived,
@@ -73,7 +76,7 @@ std::optional<std::string> nm_id(std::string_view file_name);
 /// Ids of the profiles of ours that are on disk; none where the folder cannot be read.
 std::set<std::string> nm_profiles(system::Files& files);
 
-/// The profile of the port or P_Key interface `id`, without `active` and the fields after it, which do not
+/// The profile of the port or P_Key interface `id`, without `edited` and the fields after it, which do not
 /// matter of the file.
 std::string render_keyfile(std::string_view id, const NmProfile& profile);
 
@@ -83,6 +86,11 @@ std::optional<std::string> nm_interface_name(const NmProfile& profile);
 
 /// A keyfile as render_keyfile() wrote it, with an administrator's changes by nmcli.
 NmProfile parse_keyfile(std::string_view text);
+
+/// Of the lines by which NetworkManager takes a keyfile for a profile, and for that of the port or P_Key
+/// interface `id`: those that it lacks, "- type=infiniband". It has loaded the profile, and reads the file
+/// when it starts again.
+std::vector<std::string> nm_lines_missing(std::string_view id, std::string_view text);
 
 /// Lines of [ipv4] or [ipv6]; a family that the document does not mention has no addresses of its own.
 std::vector<std::string> inet_lines(const WantedFamily& family);

@@ -144,7 +144,21 @@ class Judge {
       const auto detail = reading.detail.empty() ? std::string() : fmt::format(" ({})", reading.detail);
       unmet_.push_back(fmt::format("{} is {}{}, expected {}", row->name, with_unit(*row, reading.now), detail,
                                    expected_text(*row, relation, wanted)));
+    } else if (has_stopped(*row, reading.now)) {
+      unmet_.push_back(fmt::format("{}: it may have counted more than {}", stopped_text(*row),
+                                   expected_text(*row, relation, wanted)));
     }
+  }
+
+  /// A counter at its largest value says only that it was no less. A driver of its own may count further.
+  static bool has_stopped(const ExpectRow& row, const Value& now) {
+    const auto* value = std::get_if<std::int64_t>(&now);
+    return row.largest != 0 && value != nullptr && *value == row.largest;
+  }
+
+  static std::string stopped_text(const ExpectRow& row) {
+    return fmt::format("{} stopped counting at {} (rdma-configctl fabric --clear-counters sets it to 0)",
+                       row.name, row.largest);
   }
 
   void grown(std::string_view counter, const std::string& key, const Value& wanted) {
@@ -161,13 +175,16 @@ class Judge {
       return;
     }
     const auto found = growth(counter, *value, *window);
-    measure(key, found ? Value(found->amount) : Value{}, wanted);
+    const bool stopped = has_stopped(*row, reading.now);
+    measure(key, found && !stopped ? Value(found->amount) : Value{}, wanted);
     // On average; a younger reading can only say that it is too much already.
     const auto share =
         found ? std::max(1.0, static_cast<double>(found->seconds) / static_cast<double>(*window)) : 1.0;
     if (found && static_cast<double>(found->amount) > std::floor(static_cast<double>(*most) * share)) {
       unmet_.push_back(fmt::format("{} grew by {} in {}, expected at most {} in {}", counter, found->amount,
                                    spoken_time(found->seconds), *most, exact_time(*window)));
+    } else if (stopped) {
+      unmet_.push_back(stopped_text(*row) + ": its growth is not known");
     } else if (!found || found->seconds < *window) {
       const auto known =
           found ? fmt::format("the daemon has watched it only for {}", spoken_time(found->seconds))

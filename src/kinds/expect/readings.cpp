@@ -8,7 +8,10 @@
 #include <cstdint>
 #include <iterator>
 #include <limits>
+#include <map>
 #include <set>
+#include <string>
+#include <vector>
 
 #include "base/text.hpp"
 #include "kinds/expect/versions.hpp"
@@ -231,6 +234,31 @@ Reading counter(const ExpectRow& row, const Subject& subject) {
 
 Reading setting(const ExpectRow& row, const Subject& subject) {
   return text_in(std::string(row.reads), subject.world);
+}
+
+Reading governors(const ExpectRow& row, const Subject& subject) {
+  const std::string folder(row.reads.substr(0, row.reads.rfind("/cpu*")));
+  const std::string rest(row.reads.substr(row.reads.rfind('*') + 1));
+  auto& files = subject.world.host().files;
+  const auto names = files.list(folder);
+  if (!names) return unknown(names.error().message);
+  std::map<std::string, std::string> first;  // processor with each
+  for (const auto& name : *names) {
+    const bool processor = name.size() > 3 && name.starts_with("cpu") &&
+                           name.find_first_not_of("0123456789", 3) == std::string::npos;
+    if (!processor) continue;
+    const auto text = files.read(folder + "/" + name + rest);
+    if (!text) return unknown(text.error().message);
+    if (*text) first.try_emplace(std::string(base::trim(**text)), name);  // one that is offline has none
+  }
+  if (first.empty()) return unknown(fmt::format("{} does not exist", row.reads));
+  if (first.size() == 1) return {Value(first.begin()->first), {}, {}};
+  std::vector<std::string> all, where;
+  for (const auto& [text, name] : first) {
+    all.push_back(text);
+    where.push_back(name);
+  }
+  return {Value(base::join(all, ", ")), {}, base::join(where, ", ")};
 }
 
 Reading bracketed(const ExpectRow& row, const Subject& subject) {

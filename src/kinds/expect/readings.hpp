@@ -26,6 +26,8 @@ Reading subnet_manager(const ExpectRow& row, const Subject& subject);
 Reading counter(const ExpectRow& row, const Subject& subject);
 /// The text of the file, or of the kernel setting.
 Reading setting(const ExpectRow& row, const Subject& subject);
+/// Those of all processors: one that saves power is slow whatever the others do.
+Reading governors(const ExpectRow& row, const Subject& subject);
 /// Of "always [madvise] never" the word in brackets.
 Reading bracketed(const ExpectRow& row, const Subject& subject);
 

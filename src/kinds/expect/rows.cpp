@@ -34,8 +34,12 @@ constexpr std::string_view kRxe = "drivers/infiniband/sw/rxe/rxe_hw_counters.c";
 constexpr std::string_view kCounters = "/sys/class/infiniband/{device}/ports/{port}/counters";
 constexpr std::string_view kHwCounters = "/sys/class/infiniband/{device}/ports/{port}/hw_counters";
 
-constexpr ExpectRow counter_row(std::string_view name, std::string_view folder, std::string_view source) {
-  return {name, About::kCounter, Relation::kAtMost, "", folder, source, &readings::counter};
+/// `bits`: of a counter that stops at its largest value, as the architecture has those of errors
+/// (PORT_PMA_ATTR() in drivers/infiniband/core/sysfs.c); 0: of one that does not.
+constexpr ExpectRow counter_row(std::string_view name, std::string_view folder, std::string_view source,
+                                unsigned bits = 0) {
+  const auto largest = bits == 0 ? std::int64_t{0} : (std::int64_t{1} << bits) - 1;
+  return {name, About::kCounter, Relation::kAtMost, "", folder, source, &readings::counter, {}, largest};
 }
 
 constexpr ExpectRow setting_row(std::string_view name, std::string_view path, std::string_view source) {
@@ -77,19 +81,19 @@ constexpr auto kRows = std::to_array<ExpectRow>({
     {"subnet_manager", About::kPort, Relation::kSame, "",
      "/sys/class/infiniband/{device}/ports/{port}/sm_lid", kSysfsIb, &readings::subnet_manager},
     // Counters of a port.
-    counter_row("symbol_error", kCounters, kInfinibandArchitecture),
-    counter_row("link_error_recovery", kCounters, kInfinibandArchitecture),
-    counter_row("link_downed", kCounters, kInfinibandArchitecture),
-    counter_row("port_rcv_errors", kCounters, kInfinibandArchitecture),
-    counter_row("port_rcv_remote_physical_errors", kCounters, kInfinibandArchitecture),
-    counter_row("port_rcv_switch_relay_errors", kCounters, kInfinibandArchitecture),
-    counter_row("port_rcv_constraint_errors", kCounters, kInfinibandArchitecture),
-    counter_row("port_xmit_discards", kCounters, kInfinibandArchitecture),
-    counter_row("port_xmit_constraint_errors", kCounters, kInfinibandArchitecture),
-    counter_row("port_xmit_wait", kCounters, kInfinibandArchitecture),
-    counter_row("local_link_integrity_errors", kCounters, kInfinibandArchitecture),
-    counter_row("excessive_buffer_overrun_errors", kCounters, kInfinibandArchitecture),
-    counter_row("VL15_dropped", kCounters, kInfinibandArchitecture),
+    counter_row("symbol_error", kCounters, kInfinibandArchitecture, 16),
+    counter_row("link_error_recovery", kCounters, kInfinibandArchitecture, 8),
+    counter_row("link_downed", kCounters, kInfinibandArchitecture, 8),
+    counter_row("port_rcv_errors", kCounters, kInfinibandArchitecture, 16),
+    counter_row("port_rcv_remote_physical_errors", kCounters, kInfinibandArchitecture, 16),
+    counter_row("port_rcv_switch_relay_errors", kCounters, kInfinibandArchitecture, 16),
+    counter_row("port_rcv_constraint_errors", kCounters, kInfinibandArchitecture, 8),
+    counter_row("port_xmit_discards", kCounters, kInfinibandArchitecture, 16),
+    counter_row("port_xmit_constraint_errors", kCounters, kInfinibandArchitecture, 8),
+    counter_row("port_xmit_wait", kCounters, kInfinibandArchitecture, 32),
+    counter_row("local_link_integrity_errors", kCounters, kInfinibandArchitecture, 4),
+    counter_row("excessive_buffer_overrun_errors", kCounters, kInfinibandArchitecture, 4),
+    counter_row("VL15_dropped", kCounters, kInfinibandArchitecture, 16),
     counter_row("out_of_buffer", kHwCounters, kMlx5),
     counter_row("out_of_sequence", kHwCounters, kMlx5),
     counter_row("packet_seq_err", kHwCounters, kMlx5),
@@ -140,8 +144,9 @@ constexpr auto kRows = std::to_array<ExpectRow>({
     setting_row("ksm", "/sys/kernel/mm/ksm/run", "Documentation/admin-guide/mm/ksm.rst"),
     setting_row("smt", "/sys/devices/system/cpu/smt/control",
                 "Documentation/ABI/testing/sysfs-devices-system-cpu"),
-    setting_row("cpu_governor", "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor",
-                "Documentation/admin-guide/pm/cpufreq.rst"),
+    {"cpu_governor", About::kSetting, Relation::kSame, "",
+     "/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor", "Documentation/admin-guide/pm/cpufreq.rst",
+     &readings::governors},
     setting_row("clocksource", "/sys/devices/system/clocksource/clocksource0/current_clocksource",
                 "Documentation/ABI/testing/sysfs-devices-system-clocksource"),
     {"pcie_aspm", About::kSetting, Relation::kSame, "", "/sys/module/pcie_aspm/parameters/policy",

@@ -3,6 +3,7 @@
 // Each row names what is read: a document can name a row, and never a path.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -45,6 +46,7 @@ struct ExpectRow {
   std::string_view source;  ///< its documentation
   Reading (*read)(const ExpectRow& row, const Subject& subject) = nullptr;
   std::string_view choices{};  ///< texts that can be expected, separated by blanks; empty: any
+  std::int64_t largest = 0;    ///< of a counter: where it stops counting; 0: nowhere
 };
 
 std::string_view text_of(ExpectRow::About about);

@@ -110,6 +110,7 @@ class MemlockKind final : public Kind {
   void check(std::vector<Desired>& desired, const std::vector<Observed>& /*observed*/, World& world,
              Diagnostics& diagnostics) const override {
     std::optional<Result<std::map<std::string, std::vector<ForeignLimit>>>> others;  // once they are needed
+    std::optional<std::map<std::string, ForeignLimit>> exempted;
     for (auto& resource : desired) {
       if (resource.key.kind != kMemlockKind) continue;
       const LimitDomain domain{resource.key.id};
@@ -122,6 +123,15 @@ class MemlockKind final : public Kind {
              fmt::format("[[memlock]] domain: there is no user {} on this host", domain.text),
              "a group is written with @ in front",
              {}});
+      }
+      if (!exempted) exempted = exempted_domains(world.host().files);
+      if (const auto at = exempted->find(domain.text); at != exempted->end()) {
+        diagnostics.push_back({Severity::kWarning,
+                               resource.where,
+                               fmt::format("{}:{} exempts {} from all limits: \"{}\"", at->second.file,
+                                           at->second.line, domain.text, at->second.text),
+                               "pam_limits sets none then, whatever other lines say: remove that line",
+                               {}});
       }
       if (!others) others = foreign_limits(world.host().files);
       if (!*others) continue;

@@ -5,6 +5,7 @@
 #include <array>
 #include <cerrno>
 #include <map>
+#include <optional>
 
 #include "formats/limits_conf.hpp"
 #include "kinds/abilities.hpp"
@@ -28,7 +29,9 @@ namespace {
 
 constexpr std::string_view kMemlockUnitKind = "memlock_unit";
 constexpr std::string_view kRestart = "restart";
-constexpr std::string_view kFormerLimit = "process ";  // in Change::carried: its limit then, for undoing
+// In Change::carried, for undoing: the limit of its process then, and the text of a drop-in that is not as we
+// write it.
+constexpr std::string_view kFormerLimit = "process ", kFormerText = "text ";
 
 constexpr std::array kMemlockUnitFiles{
     OwnedFile{.path = "/etc/systemd/system/*.d/50-rdma-configd-memlock.conf",
@@ -93,7 +96,7 @@ class MemlockUnitKind final : public Kind, public ClearsAway, public NeedsWatchi
   Result<std::vector<Observed>> observe(World& world) const override {
     std::vector<Observed> out;
     auto& host = world.host();
-    std::map<std::string, LockLimit> ours;
+    std::map<std::string, std::optional<LockLimit>> ours;  // nothing: a file of ours that says none
     auto folders = host.files.list("/etc/systemd/system");
     if (!folders) return base::fail(folders.error());
     for (const auto& folder : *folders) {
@@ -103,7 +106,9 @@ class MemlockUnitKind final : public Kind, public ClearsAway, public NeedsWatchi
       if (!text && text.error().sys_errno == ENOTDIR) continue;  // a file, which systemd passes over
       if (!text) return base::fail(text.error());
       if (!*text) continue;
-      if (const auto limit = parse_drop_in(**text)) ours.emplace(unit, *limit);
+      // Another line in it would count, too.
+      const auto limit = parse_drop_in(**text);
+      ours.emplace(unit, limit && render_drop_in(*limit) == **text ? limit : std::nullopt);
     }
     // A dropped entry is only taken away: its process is not checked.
     std::vector<std::string> asked;
@@ -169,6 +174,11 @@ class MemlockUnitKind final : public Kind, public ClearsAway, public NeedsWatchi
 
   Result<void> prepare(std::span<Change*> changes, World& world) const override {
     for (auto* change : changes) {
+      if (!change->before.contains("limit")) {
+        const auto text = world.host().files.read(drop_in_path(change->key.id));
+        if (!text) return base::fail(text.error());
+        if (*text) change->carried.push_back(std::string(kFormerText) + **text);
+      }
       const auto wanted = model::from_attributes<MemlockUnit>(change->after);
       if (!wanted.process || world.offline()) continue;
       const auto now = process_limit(change->key.id, world.host());
@@ -184,8 +194,8 @@ class MemlockUnitKind final : public Kind, public ClearsAway, public NeedsWatchi
     for (const auto& change : changes) {
       const auto wanted = model::from_attributes<MemlockUnit>(change.after);
       const auto path = drop_in_path(change.key.id);
-      auto done =
-          wanted.limit ? host.files.write(path, render_drop_in(*wanted.limit)) : host.files.remove(path);
+      const auto text = wanted.limit ? render_drop_in(*wanted.limit) : former_text(change);
+      auto done = text.empty() ? host.files.remove(path) : host.files.write(path, text);
       if (!done) return done;
     }
     if (host.offline) return {};
@@ -255,6 +265,15 @@ class MemlockUnitKind final : public Kind, public ClearsAway, public NeedsWatchi
   static std::optional<ForeignLimit> overruled(const Desired& desired, system::Host& host) {
     const auto wanted = model::from_attributes<MemlockUnit>(desired.settings).limit;
     return wanted ? overruling_drop_in(host.files, desired.key.id, *wanted) : std::nullopt;
+  }
+
+  /// Of a drop-in that undoing brings back as somebody else had written it; empty for none.
+  static std::string former_text(const Change& change) {
+    if (change.operation == model::Operation::kDelete) return {};
+    for (const auto& text : change.carried) {
+      if (text.starts_with(kFormerText)) return text.substr(kFormerText.size());
+    }
+    return {};
   }
 
   static std::optional<LockLimit> former_limit(const Change& change) {

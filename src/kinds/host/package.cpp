@@ -25,9 +25,10 @@ namespace {
 constexpr std::string_view kPackageKind = "package";
 
 /// Sections whose entries need a package.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kNeeds{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 10> kNeeds{
     {{"opensm", "opensm"},
      {"opensm_option", "opensm"},
+     {"opensm_file", "opensm"},
      {"partition", "opensm"},
      {"nfs_server", "nfs-kernel-server"},
      {"nfs_mount", "nfs-common"},

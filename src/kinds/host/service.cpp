@@ -138,6 +138,7 @@ class ServiceKind final : public Kind, public NeedsWatching {
         }
       } else {
         check_unit(resource, *at->second, observed, diagnostics);
+        leave_generated(resource, *at->second);
         wait_for_need(resource, *at->second);
       }
     }
@@ -244,6 +245,18 @@ class ServiceKind final : public Kind, public NeedsWatching {
                             {}});
       d.related.push_back({managers.front()->where, "the subnet manager"});
     }
+  }
+
+  /// Of a unit that its generator makes of an init script systemd neither knows nor sets whether it starts at
+  /// boot (unit_file_lookup_state() of systemd: "generated", also when it is off).
+  static void leave_generated(Desired& desired, const Unit& unit) {
+    const auto wanted = model::from_attributes<Service>(desired.settings);
+    if (unit.file != "generated" || !wanted.enabled) return;
+    desired.pending = fmt::format(
+        "systemd makes it of an init script, and does not know whether it starts at boot: "
+        "`systemctl {} {}` sees to that; then leave enabled out",
+        *wanted.enabled ? "enable" : "disable", unit.name);
+    desired.settings.erase("enabled");
   }
 
   /// A start would be followed by a stop at once.

@@ -125,6 +125,15 @@ class SysctlKind final : public Kind, public NeedsWatching, public MustStay, pub
       const auto others = foreign_sysctls(world.host().files, resource.key.id);
       if (!others) continue;
       for (const auto& other : *others) {
+        if (other.excludes) {
+          diagnostics.push_back({Severity::kWarning,
+                                 resource.where,
+                                 fmt::format("{}:{} keeps systemd-sysctl from setting {} at boot", other.file,
+                                             other.line, resource.key.id),
+                                 "systemd-sysctl reads that file after ours: remove the line there",
+                                 {}});
+          continue;
+        }
         if (same_sysctl_value(other.value, model::text_of(model::value_of(resource.settings, "file"))))
           continue;
         diagnostics.push_back(

@@ -125,6 +125,7 @@ class NmProfileKind final : public Kind, public ClearsAway, public HeldByPort {
       if (known && !addressing.ignore) {
         desired.settings = model::to_attributes(wanted_profile(addressing));
         desired.settings.try_emplace("mtu");  // without one in the document there is none in the profile
+        desired.settings.try_emplace("edited");
       }
       for (const auto& [field, value] : desired.settings) {
         const auto* entry = addressing.section->find(field);
@@ -157,7 +158,9 @@ class NmProfileKind final : public Kind, public ClearsAway, public HeldByPort {
       }
       if (!text) return base::fail(text.error());
       if (!*text) continue;
-      observed.settings = model::to_attributes(parse_keyfile(**text));
+      auto profile = parse_keyfile(**text);
+      if (auto missing = nm_lines_missing(*id, **text); !missing.empty()) profile.edited = std::move(missing);
+      observed.settings = model::to_attributes(profile);
       observed.ours_by_nature = true;
       out.push_back(std::move(observed));
     }
@@ -194,13 +197,18 @@ class NmProfileKind final : public Kind, public ClearsAway, public HeldByPort {
   void check(std::vector<Desired>& desired, const std::vector<Observed>& observed, World& world,
              Diagnostics& diagnostics) const override {
     pass_over_unreadable(desired, observed, diagnostics);
+    const auto seen = model::by_key(observed);
+    for (auto& resource : desired) {
+      const auto now = seen.find(resource.key);
+      const bool edited = now != seen.end() && now->second->settings.contains("edited");
+      if (resource.key.kind == kNmProfileKind && !edited) resource.settings.erase("edited");
+    }
     const bool any = std::any_of(desired.begin(), desired.end(), [](const Desired& resource) {
       return resource.key.kind == kNmProfileKind && !resource.ignore && !resource.settings.empty();
     });
     if (!any) return;
     if (!world.offline()) {
       const auto& state = world.network_manager();
-      const auto seen = model::by_key(observed);
       for (auto& resource : desired) {
         // Without its device a profile waits for it by itself.
         if (resource.key.kind != kNmProfileKind || resource.ignore || resource.settings.empty() ||

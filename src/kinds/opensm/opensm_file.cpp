@@ -149,47 +149,71 @@ class OpensmFileKind final : public Kind {
   }
 
   Result<void> apply(std::span<const Change> changes, system::Host& host) const override {
-    const auto found = observe_opensm_folder(host.files);
+    const auto readers = write_files(changes, host.files);
+    if (!readers) return base::fail(readers.error());
+    return host.offline ? Result<void>{}
+                        : tell_opensm(host, readers->restart, readers->reread, units_that_ran(changes));
+  }
+
+  /// A run that ended between a file and the signal leaves that to be sent. Where OpenSM ends at a file, it
+  /// runs again with the former one, and the plan that follows fails with its own, as any does.
+  Result<void> recover(std::span<const Change> changes, system::Host& host) const override {
+    if (host.offline) return {};
+    Readers readers;
+    for (const auto& change : changes) {
+      const auto owner = OpensmOwner::of(change.key.id);
+      if (const auto* file = opensm_side_file(owner.option)) readers.add(owner.port, *file);
+    }
+    const auto ran = units_that_ran(changes);
+    auto done = tell_opensm(host, readers.restart, readers.reread, ran);
+    if (done) return done;
+    std::vector<Change> back(changes.begin(), changes.end());
+    for (auto& change : back) std::swap(change.before, change.after);
+    if (const auto written = write_files(back, host.files); !written) return base::fail(written.error());
+    return tell_opensm(host, readers.restart, readers.reread, ran);
+  }
+
+ private:
+  using ByOption = std::map<std::string, const model::Section*>;
+
+  /// Subnet managers that files concern: those that read them when they start, and those that read them
+  /// again.
+  struct Readers {
+    OpensmReaders restart, reread;
+
+    void add(std::optional<model::Guid> port, const OpensmSideFile& file) {
+      add_readers(port, file.at_start ? restart : reread);
+    }
+  };
+
+  /// @return whom that concerns
+  static Result<Readers> write_files(std::span<const Change> changes, system::Files& files) {
+    const auto found = observe_opensm_folder(files);
     if (!found) return base::fail(found.error());
     const auto folder = found->value_or("/etc/opensm");
-    OpensmReaders reread, restart;
+    Readers readers;
     for (const auto& change : changes) {
       const auto owner = OpensmOwner::of(change.key.id);
       const auto* file = opensm_side_file(owner.option);
       if (file == nullptr) continue;
       const auto path = path_of(folder, *file, owner.port);
-      const auto before = host.files.read(path);
+      const auto before = files.read(path);
       if (!before) return base::fail(before.error());
       const auto text = render_opensm_file(content_of(change.after));
       if (text == before->value_or("")) continue;
       if (text.empty()) {
         // The option goes, too, with a restart. Others' files are not ours to remove.
         if (!is_our_opensm_file(**before)) continue;
-        if (auto done = host.files.remove(path); !done) return done;
+        if (auto done = files.remove(path); !done) return base::fail(done.error());
         continue;
       }
-      if (auto done = refuse_others_file(*before, path, may_replace_opensm_file); !done) return done;
-      if (auto done = host.files.write(path, text); !done) return done;
-      if (is_named(host.files, folder, *file, owner.port))
-        add_readers(owner.port, file->at_start ? restart : reread);
+      if (auto done = refuse_others_file(*before, path, may_replace_opensm_file); !done)
+        return base::fail(done.error());
+      if (auto done = files.write(path, text); !done) return base::fail(done.error());
+      if (is_named(files, folder, *file, owner.port)) readers.add(owner.port, *file);
     }
-    return host.offline ? Result<void>{} : tell_opensm(host, restart, reread, units_that_ran(changes));
+    return readers;
   }
-
-  /// A run that ended between a file and the signal leaves that to be sent.
-  Result<void> recover(std::span<const Change> changes, system::Host& host) const override {
-    if (host.offline) return {};
-    OpensmReaders reread, restart;
-    for (const auto& change : changes) {
-      const auto owner = OpensmOwner::of(change.key.id);
-      const auto* file = opensm_side_file(owner.option);
-      add_readers(owner.port, file != nullptr && file->at_start ? restart : reread);
-    }
-    return tell_opensm(host, restart, reread, units_that_ran(changes));
-  }
-
- private:
-  using ByOption = std::map<std::string, const model::Section*>;
 
   static std::string path_of(const std::string& folder, const OpensmSideFile& file,
                              std::optional<model::Guid> port) {

@@ -89,7 +89,9 @@ class OpensmOptionKind final : public Kind, public PutBackByOthers {
     for (const auto& [key, value] : options->ours) {
       if (options->damage) break;  // check() says so; our lines are not known
       auto& observed = add({std::nullopt, key});
-      observed.settings["value"] = value;
+      const auto below = options->below.find(key);
+      const bool counts = below == options->below.end() || below->second == opensm_value(value);
+      observed.settings["value"] = counts ? value : below->second;
       if (const auto at = options->theirs.find(key); at != options->theirs.end())
         observed.facts["overrides"] = at->second;
     }
@@ -316,9 +318,15 @@ OpensmOptions parse_opensm_options(std::string_view text) {
     out.was_missing = out.was_missing || (ours && line == kWasMissing);
     const auto parsed = parse_opensm_option_line(line);
     if (!parsed) continue;
-    auto& options = ours ? out.ours : out.theirs;
-    options.insert_or_assign(std::string(parsed->option),
-                             std::string(ours ? base::trim(parsed->value) : opensm_value(parsed->value)));
+    std::string option(parsed->option);
+    if (ours) {
+      out.below.erase(option);
+      out.ours.insert_or_assign(std::move(option), std::string(base::trim(parsed->value)));
+      continue;
+    }
+    std::string value(opensm_value(parsed->value));
+    if (out.ours.contains(option)) out.below.insert_or_assign(option, value);
+    out.theirs.insert_or_assign(std::move(option), std::move(value));
   }
   return out;
 }

@@ -34,9 +34,10 @@ struct OpensmOption {
 struct OpensmOptions {
   std::map<std::string, std::string> ours;
   std::map<std::string, std::string> theirs;
-  std::string others;            ///< the text without our part
-  bool was_missing = false;      ///< there was no file before we had the first one
-  std::optional<Damage> damage;  ///< then the file is not to be written
+  std::map<std::string, std::string> below;  ///< those of theirs that stand below ours, and so count
+  std::string others;                        ///< the text without our part
+  bool was_missing = false;                  ///< there was no file before we had the first one
+  std::optional<Damage> damage;              ///< then the file is not to be written
 };
 
 OpensmOptions parse_opensm_options(std::string_view text);

@@ -9,6 +9,8 @@
 #include <optional>
 #include <set>
 #include <span>
+#include <utility>
+#include <vector>
 
 #include "formats/opensm/opensm_conf.hpp"
 #include "formats/opensm/opensm_options.hpp"
@@ -202,7 +204,32 @@ class PartitionKind final : public Kind {
   }
 
   Result<void> apply(std::span<const Change> changes, system::Host& host) const override {
-    auto file = read(host.files);
+    const auto written = write_rules(changes, host.files);
+    if (!written) return base::fail(written.error());
+    return *written ? tell(changes, host) : Result<void>{};
+  }
+
+  /// A run that ended between the file and the restart leaves that to be done. Where OpenSM ends at the file,
+  /// it runs again with the former rules, and the plan that follows fails with its own, as any does.
+  Result<void> recover(std::span<const Change> changes, system::Host& host) const override {
+    auto done = tell(changes, host);
+    if (done) return done;
+    std::vector<Change> back(changes.begin(), changes.end());
+    for (auto& change : back) std::swap(change.before, change.after);
+    if (const auto written = write_rules(back, host.files); !written) return base::fail(written.error());
+    return tell(changes, host);
+  }
+
+ private:
+  struct File {
+    Partitions partitions;
+    std::string path;
+    bool installed = false;
+  };
+
+  /// @return whether anything was changed
+  static Result<bool> write_rules(std::span<const Change> changes, system::Files& files) {
+    auto file = read(files);
     if (!file) return base::fail(file.error());
     auto& [partitions, path, installed] = *file;
     const auto before = partitions.rules;
@@ -216,24 +243,14 @@ class PartitionKind final : public Kind {
         partitions.rules.erase(pkey->partition());
       }
     }
-    if (partitions.rules == before) return {};
+    if (partitions.rules == before) return false;
     if (partitions.damage) return base::fail(error_of(*partitions.damage, path));
     const auto content = render_partitions(partitions);
     // OpenSM takes an empty file for one without a default rule.
-    auto done = content.empty() ? host.files.remove(path) : host.files.write(path, content);
-    return done ? tell(changes, host) : done;
+    auto done = content.empty() ? files.remove(path) : files.write(path, content);
+    if (!done) return base::fail(done.error());
+    return true;
   }
-
-  Result<void> recover(std::span<const Change> changes, system::Host& host) const override {
-    return tell(changes, host);
-  }
-
- private:
-  struct File {
-    Partitions partitions;
-    std::string path;
-    bool installed = false;
-  };
 
   /// The one file that everything here is about: it is the one read and written.
   static Result<File> read(system::Files& files) {

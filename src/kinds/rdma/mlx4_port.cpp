@@ -38,6 +38,7 @@ using Lines = std::map<std::string, PortTypes>;
 struct Mlx4File {
   std::string others;  ///< the text around our block, as it is
   Lines lines;
+  Lines below;  ///< lines of others that stand below ours for the same adapter
   std::optional<Damage> damage;
 
   static Result<Mlx4File> read(system::Files& files) {
@@ -49,10 +50,25 @@ struct Mlx4File {
     auto marked = parse_marked(*file->text, kMlx4Marks);
     out.others = std::move(marked.others);
     out.damage = std::move(marked.damage);
+    // mlx4-setup.sh of rdma-core sets one line after the other, so the last one counts.
     for (const auto& line : marked.lines) {
-      if (auto found = line.ours ? parse_line(line.text) : std::nullopt) out.lines.insert(std::move(*found));
+      const auto found = parse_line(line.text);
+      if (!found) continue;
+      const auto& [pci, types] = *found;
+      if (line.ours) {
+        out.lines.insert_or_assign(pci, types);
+        out.below.erase(pci);
+      } else if (out.lines.contains(pci)) {
+        out.below.insert_or_assign(pci, types);
+      }
     }
     return out;
+  }
+
+  /// The types that an adapter of ours gets at boot.
+  [[nodiscard]] const PortTypes& in_force(const std::string& pci) const {
+    const auto other = below.find(pci);
+    return other == below.end() ? lines.at(pci) : other->second;
   }
 
   [[nodiscard]] Result<void> write(system::Files& files) const {
@@ -164,7 +180,7 @@ class Mlx4PortKind final : public Kind {
     std::map<std::string, Mlx4PortTypes> found;
     std::map<std::string, std::vector<std::string>> now;
     if (!file->damage) {  // else check() says so; our lines are not known
-      for (const auto& [pci, types] : file->lines) found[pci].at_boot = types;
+      for (const auto& line : file->lines) found[line.first].at_boot = file->in_force(line.first);
     }
     if (!world.offline()) {
       auto devices = host.mlx4_ports.observe_mlx4();

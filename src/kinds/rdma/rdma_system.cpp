@@ -11,6 +11,7 @@
 #include "kinds/abilities.hpp"
 #include "kinds/entry.hpp"
 #include "kinds/host/initramfs_stamp.hpp"
+#include "kinds/host/module.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -28,15 +29,17 @@ constexpr std::string_view kModule = "ib_core";
 constexpr std::string_view kParameter = "netns_mode";
 constexpr std::string_view kOption = "options ib_core netns_mode=";
 
+/// As ib_core reads it: the last one counts, in any spelling of a boolean.
 Result<std::optional<NetnsMode>> read_option(system::Files& files) {
-  auto text = files.read(std::string(kNetnsOptionsFile));
-  if (!text) return base::fail(text.error());
+  const auto lines = read_option_lines(files, kNetnsOptionsFile);
+  if (!lines) return base::fail(lines.error());
   std::optional<NetnsMode> mode;
-  const auto content = text->value_or("");
-  for (const auto line : base::split(content, '\n')) {
-    if (line.starts_with(kOption)) {
-      mode = line.substr(kOption.size()) == "0" ? NetnsMode::kExclusive : NetnsMode::kShared;
-    }
+  const auto at = lines->find(std::string(kModule));
+  if (at == lines->end()) return mode;
+  for (const auto& option : at->second.list) {
+    if (option.name != kParameter) continue;
+    if (same_value(option, "N")) mode = NetnsMode::kExclusive;
+    if (same_value(option, "Y")) mode = NetnsMode::kShared;
   }
   return mode;
 }
@@ -144,9 +147,11 @@ class RdmaSystemKind final : public Kind, public MustStay {
   }
 
   void check(std::vector<Desired>& desired, const std::vector<Observed>& /*observed*/, World& world,
-             Diagnostics& /*diagnostics*/) const override {
+             Diagnostics& diagnostics) const override {
     for (auto& resource : desired) {
-      if (resource.key.kind != kRdmaSystemKind || !resource.settings.contains("netns")) continue;
+      if (resource.key.kind != kRdmaSystemKind) continue;
+      warn_of_other_files(resource, world, diagnostics);
+      if (!resource.settings.contains("netns")) continue;
       // Without ib_core there is nothing to change now, and the option holds when it is loaded.
       if (world.offline() || !world.host().rdma_system.observe_shared()) resource.settings.erase("netns");
     }
@@ -198,6 +203,18 @@ class RdmaSystemKind final : public Kind, public MustStay {
   }
   [[nodiscard]] bool has_to_stay(const Observed& then, const World& now) const override {
     return then.instance == now.host().boot_id;
+  }
+
+ private:
+  /// The option is all that there is at the next boot.
+  static void warn_of_other_files(const Desired& desired, World& world, Diagnostics& diagnostics) {
+    const auto mode = model::from_attributes<RdmaSystem>(desired.settings).option;
+    if (!mode) return;
+    model::ModuleOptions wanted;
+    wanted.list.push_back({std::string(kParameter), *mode == NetnsMode::kShared ? "1" : "0", true});
+    const auto lines = read_foreign_lines(world.host().files);
+    warn_foreign_options("[rdma_system] netns", std::string(kModule), wanted, desired.origins.at("option"),
+                         lines, diagnostics);
   }
 };
 

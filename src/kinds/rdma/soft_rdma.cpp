@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 
 #include "base/text.hpp"
+#include "formats/modprobe_conf.hpp"
 #include "kinds/device_names.hpp"
 #include "kinds/entry.hpp"
 #include "kinds/rdma/device_rename.hpp"
@@ -179,6 +181,7 @@ class SoftRdmaKind final : public Kind {
     std::map<std::string, std::vector<const system::RdmaDevice*>> named;
     for (const auto& device : world.snapshot().devices) named[device.name].push_back(&device);
     const auto entries = model::by_key(desired);
+    check_loadable(desired, world, diagnostics);
     for (const auto& resource : desired) {
       const auto wanted = text_at(resource.settings, "name");
       if (resource.key.kind != kSoftRdmaKind || wanted.empty()) continue;
@@ -251,6 +254,30 @@ class SoftRdmaKind final : public Kind {
   }
 
  private:
+  /// Neither systemd-modules-load nor the kernel loads a blacklisted driver, at the next boot at the latest.
+  static void check_loadable(const std::vector<Desired>& desired, World& world, Diagnostics& diagnostics) {
+    std::optional<std::vector<ForeignLine>> lines;  // once they are needed
+    for (const auto& resource : desired) {
+      const auto module = text_at(resource.settings, "module");
+      if (resource.key.kind != kSoftRdmaKind || module.empty()) continue;
+      if (!lines) lines = read_foreign_lines(world.host().files);
+      const bool there = device_of(resource.key.id, world) != nullptr;  // somebody has loaded it
+      for (const auto& line : *lines) {
+        const bool blacklisted = line.sort == ForeignLine::Sort::kBlacklist;
+        const bool refused = line.sort == ForeignLine::Sort::kInstall &&
+                             (line.command.ends_with("/true") || line.command.ends_with("/false"));
+        if (line.module != module || (!blacklisted && !refused)) continue;
+        diagnostics.push_back(
+            Diagnostic{there ? Severity::kWarning : Severity::kError,
+                       resource.origins.at("module"),
+                       fmt::format("[[soft_rdma]] type: {}:{} keeps {} from being loaded ({})", line.file,
+                                   line.line, module, blacklisted ? "blacklist" : "install"),
+                       "remove that line",
+                       {}});
+      }
+    }
+  }
+
   /// Not every kernel has both drivers: Debian's 6.1 has no siw.
   static void check_driver(const Desired& desired, World& world, Diagnostics& diagnostics) {
     auto& modules = world.host().modules;

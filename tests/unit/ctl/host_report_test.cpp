@@ -14,6 +14,7 @@
 
 #include "ctl/bundle/anonymiser.hpp"
 #include "ctl/bundle/answers.hpp"
+#include "ctl/bundle/limits.hpp"
 #include "unit/ctl/console.hpp"
 
 namespace rdmacfg::ctl {
@@ -247,7 +248,8 @@ TEST_F(HostReports, ItIsTheSameAgainAndChangesNothing) {
 
 TEST_F(HostReports, ALongFileIsCutAtALine) {
   std::string long_file;
-  while (long_file.size() < kReportFileMost + 1000) long_file += "options mlx4_core debug_level=1\n";
+  while (long_file.size() < limits::kHostReportFileBytes + 1000)
+    long_file += "options mlx4_core debug_level=1\n";
   console.kernel.files.content["/etc/modprobe.d/mlx4.conf"] = long_file;
   const auto parsed = parse_host_report(report());
   ASSERT_TRUE(parsed) << parsed.error().message;
@@ -256,8 +258,30 @@ TEST_F(HostReports, ALongFileIsCutAtALine) {
     const auto files = parsed->observed.value(question, nlohmann::json::object());
     if (files.contains("/etc/modprobe.d/mlx4.conf")) kept = files.at("/etc/modprobe.d/mlx4.conf");
   }
-  EXPECT_LE(kept.size(), kReportFileMost);
+  EXPECT_LE(kept.size(), limits::kHostReportFileBytes);
   EXPECT_THAT(kept, testing::EndsWith("debug_level=1\n"));
+}
+
+TEST_F(HostReports, ItListsSoManyPathsOfSysfs) {
+  for (std::size_t i = 0; i <= limits::kHostReportPaths; ++i)
+    console.kernel.files.content["/sys/class/infiniband/mlx4_0/attribute" + std::to_string(i)] = "0\n";
+  const auto parsed = parse_host_report(report());
+  ASSERT_TRUE(parsed) << parsed.error().message;
+  EXPECT_EQ(parsed->listing.size(), limits::kHostReportPaths);
+}
+
+TEST_F(HostReports, OneThatIsTooLongIsNotRead) {
+  auto text = report();
+  ASSERT_LT(text.size(), limits::kHostReportReadBytes);
+  text.resize(limits::kHostReportReadBytes, '\n');
+  const auto write = [&] { std::ofstream(path(), std::ios::binary | std::ios::trunc) << text; };
+  write();
+  EXPECT_TRUE(read_host_report(path()));
+  text += '\n';
+  write();
+  const auto too_long = read_host_report(path());
+  ASSERT_FALSE(too_long);
+  EXPECT_THAT(too_long.error().message, HasSubstr("longer than 16 MiB"));
 }
 
 TEST_F(HostReports, TheReplayedHostIsJudgedAsTheRealOne) {
@@ -300,9 +324,9 @@ TEST(HostReport, ItIsBoundedAndSaysWhatHadNoPlace) {
   HostReport large;
   large.observed = {{"links", {{"", "small"}}}};
   for (int i = 0; i < 100; ++i)
-    large.observed["file"]["/etc/" + std::to_string(i)] = std::string(kReportFileMost, 'a');
+    large.observed["file"]["/etc/" + std::to_string(i)] = std::string(limits::kHostReportFileBytes, 'a');
   const auto text = render_host_report(large);
-  EXPECT_LE(text.size(), kReportMost);
+  EXPECT_LE(text.size(), limits::kHostReportBytes);
   const auto parsed = parse_host_report(text);
   ASSERT_TRUE(parsed) << parsed.error().message;
   EXPECT_EQ(parsed->observed.at("links"), large.observed.at("links"));

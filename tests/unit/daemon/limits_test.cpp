@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "catalog/owned_files.hpp"
+#include "ctl/bundle/limits.hpp"
 #include "fabric/limits.hpp"
 #include "system/linux/linux_host.hpp"
 
@@ -41,7 +42,8 @@ struct Source {
   std::span<const Row> rows;
 };
 const std::vector<Source> kSources{{"src/model/limits.hpp", kTable},
-                                   {"src/fabric/limits.hpp", fabric::limits::kTable}};
+                                   {"src/fabric/limits.hpp", fabric::limits::kTable},
+                                   {"src/ctl/bundle/limits.hpp", ctl::limits::kTable}};
 
 TEST(Limits, EveryTableIsKnownHere) {
   std::set<std::string> found, known;
@@ -174,6 +176,15 @@ TEST(Limits, EachIsTriedByATest) {
           << row.name << ": a test at the limit, and one beyond it, are missing";
     }
   }
+}
+
+TEST(Limits, NoExceptionIsMadeForALimitThatHasGone) {
+  std::set<std::string_view> names;
+  for (const auto& source : kSources) {
+    for (const auto& row : source.rows) names.insert(row.name);
+  }
+  for (const auto& [name, why] : kNotTried) EXPECT_TRUE(names.contains(name)) << name << ": " << why;
+  for (const auto& [name, as] : kCalled) EXPECT_TRUE(names.contains(name)) << name << ": " << as;
 }
 
 /// The escaped text of the largest document has to fit what a generation's record may have (system::Files).

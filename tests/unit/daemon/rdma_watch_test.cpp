@@ -9,6 +9,7 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -133,6 +134,31 @@ TEST_F(RdmaWatchTest, WhatCameBeforeTheLastDeviceWentIsTold) {
   send({{Event::Sort::kPort, "mlx5_0 port 1: no net device"}}, true);
   EXPECT_EQ(kernel.open, 0);
   EXPECT_THAT(heard, ElementsAre("mlx5_0 port 1: no net device"));
+}
+
+TEST_F(RdmaWatchTest, ItListensAgainWhenADeviceIsBack) {
+  ASSERT_TRUE(watch.want(true));
+  kernel.goes = true;
+  ASSERT_EQ(::write(send_end.get(), "x", 1), 1);
+  bool notified = false;
+  Loop::Handle next;
+  const std::function<void()> step = [&] {
+    if (!heard.empty()) return loop.stop(0);
+    if (!notified && kernel.open == 0) {
+      kernel.goes = false;
+      notified = watch.want(true);
+      if (!notified) return loop.stop(2);
+      kernel.next = {{Event::Sort::kPort, "mlx5_0 port 1: net device eth2"}};
+      EXPECT_EQ(::write(send_end.get(), "x", 1), 1);
+    }
+    next = loop.after(std::chrono::milliseconds(1), step);
+  };
+  const auto too_long = loop.after(std::chrono::seconds(60), [this] { loop.stop(1); });
+  step();
+  EXPECT_EQ(loop.run(), 0) << "1: nothing was heard; 2: it did not say that it had not listened";
+  EXPECT_THAT(heard, ElementsAre("mlx5_0 port 1: net device eth2"));
+  EXPECT_EQ(asked, 2);
+  EXPECT_EQ(kernel.open, 1);
 }
 
 TEST_F(RdmaWatchTest, AKernelWithoutNotificationsIsAskedOnceForItsDevices) {

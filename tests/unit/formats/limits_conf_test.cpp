@@ -25,6 +25,15 @@ TEST(MemlockFile, OtherLinesAreNotOurs) {
   EXPECT_EQ(parse_limits("  @rdma\t-  memlock unlimited # all\n").size(), 1U);
 }
 
+/// pam_limits reads our file, too.
+TEST(MemlockFile, LinesOfOursAreReadAsPamLimitsReadsThem) {
+  const std::string ours = render_limits({{"@rdma", {}}});
+  EXPECT_TRUE(parse_limits(ours + "@rdma HARD MemLock 64\n").empty()) << "in any case";
+  EXPECT_TRUE(parse_limits(ours + "@rdma soft memlock 64 for now\n").empty()) << "of four words";
+  EXPECT_EQ(parse_limits("@rdma - MEMLOCK Unlimited\n"), (Limits{{"@rdma", {}}}));
+  EXPECT_EQ(parse_limit_domains("@X Soft MemLock 1 2\n"), std::set<std::string>{"@X"});
+}
+
 TEST(MemlockFile, ALimitIsSoftAndHard) {
   const std::string hard = "@rdma hard memlock unlimited\n";
   EXPECT_TRUE(parse_limits(hard).empty());
@@ -41,6 +50,12 @@ TEST(MemlockFile, TheLastLimitOfADropInCounts) {
   EXPECT_EQ(parse_drop_in("LimitMEMLOCK=8388608\n"), model::LockLimit{8192}) << "bytes without a unit";
   EXPECT_EQ(parse_drop_in("[Service]\nLimitNOFILE=1\n"), std::nullopt);
   EXPECT_EQ(parse_drop_in(render_drop_in({4096})), model::LockLimit{4096});
+  EXPECT_EQ(render_drop_in({}).find("[Service]\nLimitMEMLOCK=infinity\n"), render_drop_in({}).find('['));
+  const std::string ours = render_drop_in({});
+  EXPECT_EQ(parse_drop_in(ours + "LimitMEMLOCK = 64K\n"), model::LockLimit{64}) << "blanks around the sign";
+  EXPECT_EQ(parse_drop_in(ours + "LimitMEMLOCK=\n"), std::nullopt) << "systemd's default again";
+  EXPECT_EQ(parse_drop_in(ours + "LimitMEMLOCK=1M:2M\n"), std::nullopt) << "soft and hard differ";
+  EXPECT_EQ(parse_drop_in(ours + "#LimitMEMLOCK=1M\nLimitMEMLOCKS=1M\n"), model::LockLimit{});
 }
 
 TEST(MemlockFile, FilesOfTheDistributionAreReadAmongThoseOfEtc) {
@@ -61,6 +76,19 @@ TEST(MemlockFile, FilesOfTheDistributionAreReadAmongThoseOfEtc) {
   files.content["/etc/security/limits.conf"] = "f - memlock 6\n";
   EXPECT_EQ(memlock_lines(files).front().domain, "f")
       << "the file of the distribution is for hosts without one";
+}
+
+// pam_limits.c ends at such a line, and sets nothing.
+TEST(MemlockFile, DomainsCanBeExempted) {
+  fakes::Faults faults;
+  fakes::MemoryFiles files(faults);
+  files.content["/etc/security/limits.conf"] = "* -\n@a - # none\nb soft\nc - memlock 1\n# d -\n";
+  files.content["/etc/security/limits.d/x.conf"] = "\ne -\n@a -\n";
+  const auto found = exempted_domains(files);
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found.at("@a").file, "/etc/security/limits.conf");
+  EXPECT_EQ(found.at("@a").line, 2);
+  EXPECT_EQ(found.at("e").line, 2);
 }
 
 // pam_limits.c scans four words of a line and passes over the rest; of fewer it takes none.
@@ -123,6 +151,8 @@ TEST(MemlockFile, ADropInOverrulesOursWhenItIsLaterAndOther) {
   EXPECT_EQ(text(unlimited), "") << "the last one is as wanted";
   EXPECT_EQ(text({65536}), "zz.conf");
   files.content["/run/systemd/system/a.service.d/zz.conf"] = "LimitMEMLOCK=1M:2M\n";
+  EXPECT_EQ(text(unlimited), "zz.conf");
+  files.content["/run/systemd/system/a.service.d/zz.conf"] = "LimitMEMLOCK = 1M\n";
   EXPECT_EQ(text(unlimited), "zz.conf");
 }
 

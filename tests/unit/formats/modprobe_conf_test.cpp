@@ -59,6 +59,9 @@ TEST(ModprobeFile, ValuesAreComparedAsTheKernelReadsThem) {
   };
   EXPECT_TRUE(same("pfctx=0x08", "8"));
   EXPECT_FALSE(same("pfctx=0x18", "8"));
+  EXPECT_TRUE(same("pfctx=010", "8")) << "octal, to the kernel";
+  EXPECT_FALSE(same("pfctx=010", "10"));
+  EXPECT_FALSE(same("pfctx=08", "8")) << "no number, to the kernel";
   EXPECT_TRUE(same("on=1", "Y"));
   EXPECT_TRUE(same("on=n", "N"));
   EXPECT_TRUE(same("on", "Y"));

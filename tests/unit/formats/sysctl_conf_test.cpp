@@ -32,6 +32,25 @@ TEST(SysctlFile, BlanksWithinAValueDoNotMatter) {
   EXPECT_EQ(parse_sysctls("kernel.core_pattern =\n"), (Sysctls{{"kernel/core_pattern", ""}}));
 }
 
+/// systemd-sysctl sets nothing for a line "-path", nor what stood above for it.
+TEST(SysctlFile, ASettingCanBeExcluded) {
+  EXPECT_EQ(parse_sysctls("net/core/rmem_max = 1\n-net.core.rmem_max\nnet.core.wmem_max = 2\n"),
+            (Sysctls{{"net/core/wmem_max", "2"}}));
+  EXPECT_EQ(parse_sysctls("-net.core.rmem_max\n-net/core/rmem_max = 1\n"),
+            (Sysctls{{"net/core/rmem_max", "1"}}));
+  EXPECT_EQ(parse_sysctls("net.core.rmem_max\n"), Sysctls{}) << "neither";
+  fakes::Faults faults;
+  fakes::MemoryFiles files(faults);
+  files.content["/etc/sysctl.d/10-a.conf"] = "-net.core.rmem_max\n";
+  EXPECT_TRUE(foreign_sysctls(files, "net/core/rmem_max")->empty()) << "ours comes later";
+  files.content["/etc/sysctl.d/zzz.conf"] = "# none\n-net.core.rmem_max\n";
+  const auto found = foreign_sysctls(files, "net/core/rmem_max");
+  ASSERT_TRUE(found);
+  ASSERT_EQ(found->size(), 1U);
+  EXPECT_TRUE(found->front().excludes);
+  EXPECT_EQ(found->front().line, 2);
+}
+
 TEST(SysctlFile, OtherFilesThatSetTheSameAreFound) {
   fakes::Faults faults;
   fakes::MemoryFiles files(faults);

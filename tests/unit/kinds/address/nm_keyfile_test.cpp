@@ -46,6 +46,33 @@ TEST(NmKeyfile, OfAChildNamesItsParentAndAWholePkey) {
   EXPECT_EQ(model::to_attributes(parse_keyfile(text)), model::to_attributes(profile));
 }
 
+/// NetworkManager ignores a keyfile without its type or mode, and takes one without a GUID for any port.
+TEST(NmKeyfile, LinesThatMakeItTheProfileOfThePortAreMissed) {
+  const auto text = render_keyfile(kNmKeyfilePort, parent());
+  EXPECT_TRUE(nm_lines_missing(kNmKeyfilePort, text).empty());
+  const auto without = [&](const std::string& line, const std::string& instead = "") {
+    auto edited = text;
+    const auto at = edited.find(line);
+    if (at == std::string::npos) return std::vector<std::string>{"not in it: " + line};
+    edited.replace(at, line.size(), instead);
+    return nm_lines_missing(kNmKeyfilePort, edited);
+  };
+  using Lines = std::vector<std::string>;
+  EXPECT_EQ(without("type=infiniband\n"), Lines{"- type=infiniband"});
+  EXPECT_EQ(without("[infiniband]\n").size(), 2U) << "its address and mode";
+  EXPECT_EQ(without("31:78:F2", "31:78:F3"),
+            Lines{"- mac-address=80:00:00:00:FE:80:00:00:00:00:00:00:00:02:C9:03:00:31:78:F2"});
+  EXPECT_EQ(without("uuid=", "uuid=0"), Lines{"- uuid=" + nm_uuid(kNmKeyfilePort)});
+  EXPECT_EQ(without("transport-mode=", "transport-mode=x").size(), 1U);
+  EXPECT_TRUE(without("80:00:00:00:FE:80", "80:00:02:08:fe:80").empty()) << "only the GUID counts";
+  EXPECT_TRUE(without("[ipv6]\n", "[proxy]\n\n[ipv6]\naddr-gen-mode=default\n").empty())
+      << "NetworkManager writes more than we do";
+  auto child = parent();
+  child.pkey = model::Pkey::make(2).value();
+  child.parent = "mlx4_ib0";
+  EXPECT_TRUE(nm_lines_missing(kNmKeyfileChild, render_keyfile(kNmKeyfileChild, child)).empty());
+}
+
 TEST(NmKeyfile, IdsAndFilesAreOneToOne) {
   for (const auto* id : {kNmKeyfilePort, kNmKeyfileChild}) {
     const auto file = nm_file(id);

@@ -93,6 +93,20 @@ TEST_F(Growing, AWindowIsSpokenOfAsItIs) {
   EXPECT_EQ(judged().reason, "symbol_error grew by 11 in 90 min, expected at most 10 in 90 min");
 }
 
+/// The architecture has counters of errors stop at their largest value, where they seem not to grow.
+TEST_F(Growing, IsNotKnownOfACounterThatHasStopped) {
+  at(1000, 65534);
+  record();
+  at(4600, 65534);
+  EXPECT_EQ(judged().status, Status::kInSync);
+  at(4600, 65535);
+  EXPECT_EQ(judged().status, Status::kUnmet);
+  EXPECT_EQ(
+      judged().reason,
+      "symbol_error stopped counting at 65535 (rdma-configctl fabric --clear-counters sets it to 0): its "
+      "growth is not known");
+}
+
 TEST_F(Growing, IsARateWhereTheDaemonSlept) {
   at(1000, 0);
   record();

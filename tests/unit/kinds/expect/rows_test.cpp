@@ -123,7 +123,8 @@ RowCase case_of(const ExpectRow& row) {
     return {"5", with_text(path, "5\n"), with_text(path, "6\n"), with_text(path, "N/A\n")};
   }
   if (row.about != About::kSetting) return row_cases().at(row.name);
-  const std::string path(row.reads);
+  std::string path(row.reads);
+  if (const auto star = path.find('*'); star != std::string::npos) path[star] = '0';
   constexpr std::string_view kSettings = "/proc/sys/";
   if (path.starts_with(kSettings)) {
     const auto setting = path.substr(kSettings.size());
@@ -234,6 +235,43 @@ TEST(ExpectRows, AMissingCounterIsMissedInItsOwnFolder) {
   // Some drivers have counters of the other sort in either folder.
   with_text("/sys/class/infiniband/mlx5_0/ports/1/counters/out_of_buffer", "0\n")(*kernel);
   EXPECT_EQ(reason("out_of_buffer"), "");
+}
+
+TEST(ExpectRows, ACounterAtItsLargestValueMayHaveCountedMore) {
+  const auto kernel = FakeKernel::parse(kExpectHost);
+  const auto reason = [&](const std::string& count, const std::string& folder = "counters") {
+    with_text("/sys/class/infiniband/mlx5_0/ports/1/" + folder + "/link_downed", count + "\n")(*kernel);
+    return report_of("[[expect]]\nname = \"x\"\n[[expect.counter]]\nname = \"link_downed\"\nmax = 300\n",
+                     *kernel)
+        .resources.at(0)
+        .reason;
+  };
+  EXPECT_EQ(reason("254"), "");
+  EXPECT_EQ(
+      reason("255"),
+      "link_downed stopped counting at 255 (rdma-configctl fabric --clear-counters sets it to 0): it may "
+      "have counted more than 300");
+  without("/sys/class/infiniband/mlx5_0/ports/1/counters/link_downed")(*kernel);
+  EXPECT_EQ(reason("299", "hw_counters"), "") << "rxe has one of 64 bits";
+}
+
+TEST(ExpectRows, GovernorsAreThoseOfAllProcessors) {
+  const auto kernel = FakeKernel::parse(kExpectHost);
+  const auto reason = [&] {
+    const std::string text =
+        "[[expect]]\nname = \"x\"\n[[expect.setting]]\nname = \"cpu_governor\"\nvalue = \"performance\"\n";
+    return report_of(text, *kernel).resources.at(0).reason;
+  };
+  const auto set = [&](const std::string& processor, const char* governor) {
+    with_text("/sys/devices/system/cpu/" + processor + "/cpufreq/scaling_governor", governor)(*kernel);
+  };
+  set("cpu0", "performance\n");
+  set("cpu1", "performance\n");
+  with_text("/sys/devices/system/cpu/cpu2/online", "0\n")(*kernel);  // has no governor
+  set("cpufreq", "other\n");
+  EXPECT_EQ(reason(), "");
+  set("cpu10", "powersave\n");
+  EXPECT_EQ(reason(), "cpu_governor is performance, powersave (cpu0, cpu10), expected performance");
 }
 
 TEST(ExpectRows, NothingThatMatchesIsUnmet) {

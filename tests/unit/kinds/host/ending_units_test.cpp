@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -48,6 +49,40 @@ class EndingUnits : public testing::Test {
     kernel_->units.add(kEndingUnit, {.running = true, .installable = false, .reloads = false});
     unit(kEndingUnit).ends = [this] { return kernel_->files.content.contains("/etc/opensm/opensm.conf"); };
     kernel_->faults.clear();
+  }
+
+  /// The same of RHEL, where it is restarted for every file; `prepared` is applied before it refuses one.
+  void begin_with_one_of_rhel(const std::string& prepared, const std::string& path,
+                              const std::string& refused) {
+    kernel_ = fakes::FakeKernel::parse(kEndingHostOfRhel);
+    kernel_->units.add("opensm.service", {.running = true, .reloads = false});
+    ASSERT_EQ(apply(prepared).exit, model::Exit::kOk);
+    unit("opensm.service").ends = [this, path, refused] {
+      const auto file = kernel_->files.content.find(path);
+      return file != kernel_->files.content.end() && file->second.find(refused) != std::string::npos;
+    };
+    kernel_->faults.clear();
+  }
+  /// `begin` makes a host whose subnet manager ends at the document. However the apply is killed, the next
+  /// one fails as it would have, and the subnet manager runs as before.
+  void expect_up_after_kills(const std::function<void()>& begin, const std::string& document) {
+    begin();
+    const auto before = dump();
+    ASSERT_EQ(apply(document).exit, model::Exit::kUndone);
+    const auto calls = kernel_->faults.calls();
+    std::size_t down = 0;
+    for (std::size_t n = 1; n <= calls; ++n) {
+      SCOPED_TRACE(n);
+      begin();
+      kernel_->faults.kill_at(n);
+      EXPECT_THROW(apply(document), fakes::Killed);
+      kernel_->faults.clear();
+      if (!unit("opensm.service").running) ++down;
+      EXPECT_EQ(apply(document).exit, model::Exit::kUndone);
+      EXPECT_TRUE(unit("opensm.service").running);
+      EXPECT_EQ(dump(), before);
+    }
+    EXPECT_GT(down, 0U) << "no call of the run comes after the end of the subnet manager";
   }
 
   std::unique_ptr<fakes::FakeKernel> kernel_ = fakes::FakeKernel::parse(kEndingHost);
@@ -159,6 +194,21 @@ TEST_F(EndingUnits, OneThatEndsAtANewPartitionRunsAgainWithoutThePartition) {
   EXPECT_THAT(report.error->message, HasSubstr("it was restarted, and ended"));
   EXPECT_TRUE(unit("opensm.service").running);
   EXPECT_EQ(dump(), before);
+}
+
+TEST_F(EndingUnits, AKilledRunDoesNotLeaveOneDownThatEndsAtAPartition) {
+  const std::string first = "version = 1\n[[partition]]\npkey = 0x7fff\nmembers = ['ALL=full']\n";
+  expect_up_after_kills([&] { begin_with_one_of_rhel(first, "/etc/rdma/partitions.conf", "0x8002"); },
+                        first + "[[partition]]\npkey = 0x8002\n");
+}
+
+TEST_F(EndingUnits, AKilledRunDoesNotLeaveOneDownThatEndsAtAFileOfItsOptions) {
+  const auto document = [](const std::string& root) {
+    return "version = 1\n[[opensm_file]]\noption = 'root_guid_file'\nguids = ['" + root + "']\n";
+  };
+  expect_up_after_kills(
+      [&] { begin_with_one_of_rhel(document("0x200000"), "/etc/rdma/rdma-root-guids.conf", "200001"); },
+      document("0x200001"));
 }
 
 /// A stopped one is nobody's to start.
