@@ -94,6 +94,17 @@ TEST(SiteCheck, OneAddressForAllIsOneFinding) {
   EXPECT_THAT(text_of(report), HasSubstr("address a[1-50]: address 10.0.0.1 is given to 50 hosts\n"));
 }
 
+TEST(SiteCheck, AnAddressOfAListHasThePlaceOfItsOwnValue) {
+  const auto report =
+      site_of("a[1-2]",
+              "[host]\ntable = \"t.csv\"\n[host.address]\nib0 = { network = \"10.1.0.0/16\" }\n"
+              "[[ipoib]]\ndevice = \"mlx5_0\"\nport = 1\n"
+              "ipv4 = { addresses = [\"{host.ib0}\", \"{host.ip}\", \"10.3.0.9/16\"] }\n",
+              {{"/s/t.csv", "host,ip\na1,10.2.0.9/16\na2,10.2.0.9/16\n"}});
+  EXPECT_THAT(text_of(report), HasSubstr("address 10.2.0.9 is given to 2 hosts\n  /s/t.csv:2:4 "));
+  EXPECT_THAT(text_of(report), HasSubstr("address 10.3.0.9 is given to 2 hosts\n  /s/config.toml:9:22 "));
+}
+
 /// The check of a host's document tells of an address that two interfaces of the host have.
 TEST(SiteCheck, AnAddressThatAHostHasTwiceIsOneFinding) {
   const auto port = [](const std::string& name, const std::string& address) {
