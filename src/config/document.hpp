@@ -99,8 +99,8 @@ struct Document {
 /// Behind them come the tables and the /etc/hosts that [host] sections name (host_data.hpp), cut down to the
 /// lines for Source::host. One that is not there is left out: parse_texts() says so where it is named.
 /// @return texts in merging order, or an error that names the file: no configuration at all (it says what to
-///         write where), unreadable, a link to nothing, a directory, a device, a FIFO, too large. Never
-///         blocks, but for standard input.
+///         write where), unreadable, a link to nothing, a directory, a device, a FIFO, too large, a table in
+///         place of a document. Never blocks, but for standard input.
 base::Result<std::vector<Text>> read_files(const Source& source, const Limits& limits = {});
 
 /// Parses, checks and merges texts in order against the grammar. Never fails on content: mistakes go to

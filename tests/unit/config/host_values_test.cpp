@@ -574,6 +574,16 @@ TEST_F(HostFiles, TablesAndNamesAreReadBelowTheRoot) {
             41U);
 }
 
+TEST_F(HostFiles, ATableIsNoDocument) {
+  for (const auto* name : {"etc/nodes.csv", "etc/hosts"}) {
+    write(name, "host,name\ngpu1,one\n");
+    const auto path = (root_ / name).native();
+    const auto texts = read_files({.root = root_, .file = path, .host = "gpu1"});
+    ASSERT_FALSE(texts.has_value()) << name;
+    EXPECT_THAT(texts.error().message, HasSubstr(path + ": is a file with values of hosts, not a document"));
+  }
+}
+
 TEST_F(HostFiles, ATableBeyondTheLimitIsAnError) {
   write("etc/rdma-configd/config.toml", "version = 1\n[host]\ntable = \"n.csv\"\n");
   write("etc/rdma-configd/n.csv", "host,name\ngpu1,one\n");
