@@ -94,6 +94,14 @@ TEST(SiteCheck, OneAddressForAllIsOneFinding) {
   EXPECT_THAT(text_of(report), HasSubstr("address a[1-50]: address 10.0.0.1 is given to 50 hosts\n"));
 }
 
+TEST(SiteCheck, AFileWithoutAVersionIsThatOfEachHost) {
+  const auto report = check_site({{"/s/config.toml", "[[module]]\nname = \"ib_ipoib\"\n"}},
+                                 parse_hosts({"--hosts", "a[1-3]"}).names);
+  EXPECT_THAT(mistakes_in(report), ElementsAre(Mistake("document", "a[1-3]"))) << text_of(report);
+  EXPECT_THAT(text_of(report), HasSubstr("version is missing"));
+  EXPECT_FALSE(report.compared);
+}
+
 TEST(SiteCheck, AnAddressOfAListHasThePlaceOfItsOwnValue) {
   const auto report =
       site_of("a[1-2]",
