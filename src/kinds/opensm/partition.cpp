@@ -319,8 +319,7 @@ class PartitionKind final : public Kind {
       diagnostics.push_back(
           {Severity::kWarning,
            where,
-           fmt::format("[[partition]] members: {} has no effect, because {} behind it has "
-                       "another membership",
+           fmt::format("[[partition]] members: {} has no effect, because {} follows with another membership",
                        replaced->member.text(), replaced->by.text()),
            fmt::format("write {} first: OpenSM reads members in their order", replaced->by.text()),
            {}});

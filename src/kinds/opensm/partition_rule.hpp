@@ -39,7 +39,8 @@ struct PartitionRule {
   /// Whether the port may be a member. SELF is the subnet manager's port, which may be any of this host.
   [[nodiscard]] bool lists(model::Guid port) const;
   /// Whether a host is a full member; limited ones reach only these. OpenSM reads members in their order, and
-  /// a later one replaces earlier ones of the same ports (osm_prtn_add_port() in osm_prtn.c).
+  /// a later one replaces earlier ones of the same ports (osm_prtn_add_port() in osm_prtn.c; with
+  /// allow_both_pkeys manage_membership_change() in osm_prtn_config.c).
   [[nodiscard]] bool has_full() const;
 
   struct Replaced {

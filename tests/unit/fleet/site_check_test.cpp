@@ -260,7 +260,12 @@ TEST(SiteCheck, LimitedMembersNeedAFullOneThatTheyReach) {
   EXPECT_THAT(text_of(partition_site("\"ALL=limited\", \"00:02:c9:03:00:99:99:99=limited\"")), limited);
   // A later member replaces an earlier one of the same port.
   EXPECT_THAT(text_of(partition_site("\"00:02:c9:03:00:31:78:02=full\", \"ALL=limited\"")), limited);
-  EXPECT_THAT(text_of(partition_site("\"SELF=full\", \"ALL=limited\"")), limited);
+  const auto replaced = text_of(partition_site("\"SELF=full\", \"ALL=limited\""));
+  EXPECT_THAT(replaced, limited);
+  EXPECT_THAT(replaced,
+              HasSubstr("document a1: [[partition]] members: SELF=full has no effect, because ALL=limited "
+                        "follows with another membership\n"));
+  EXPECT_THAT(replaced, HasSubstr("document a1: [[partition]] members: every host is a limited member"));
   // All ports but those of the list are full members.
   EXPECT_EQ(text_of(partition_site("\"ALL=full\", \"00:02:c9:03:00:31:78:01=limited\", "
                                    "\"00:02:c9:03:00:31:78:02=limited\"")),
