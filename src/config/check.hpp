@@ -25,7 +25,7 @@ struct Reporter {
   /// The values of {host.…}; null: nothing is known of them, and values that contain it are passed over.
   const HostValues* values = nullptr;
   /// Takes note of the values that are filled in; may be null.
-  std::map<model::Location, std::vector<model::Diagnostic::Related>>* filled = nullptr;
+  std::map<model::Location, std::vector<FilledValue>>* filled = nullptr;
 
   /// Adds an error; the reference holds until the next one.
   model::Diagnostic& wrong(const Span& at, std::string message, std::string hint = {}) const {

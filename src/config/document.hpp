@@ -72,6 +72,11 @@ struct SkippedFile {
   bool operator==(const SkippedFile&) const = default;
 };
 
+/// A value that was filled in: where it is from, for people.
+struct FilledValue : model::Diagnostic::Related {
+  std::size_t item = 0;  ///< of the list whose text mentions the value
+};
+
 /// A document: every section that applies to this host, merged; or what is wrong with it.
 struct Document {
   std::vector<model::Section> sections;
@@ -85,7 +90,7 @@ struct Document {
   std::set<model::Location> faulty;
   std::size_t not_shown = 0;  ///< errors beyond Limits::errors; the last of `diagnostics` counts them
   /// Values that were filled in for `host`, by the place of the text that mentions them.
-  std::map<model::Location, std::vector<model::Diagnostic::Related>> filled{};
+  std::map<model::Location, std::vector<FilledValue>> filled{};
 };
 
 /// Finds and reads the files: main file first, then drop-ins sorted by file name over all three directories,
@@ -94,8 +99,8 @@ struct Document {
 /// Behind them come the tables and the /etc/hosts that [host] sections name (host_data.hpp), cut down to the
 /// lines for Source::host. One that is not there is left out: parse_texts() says so where it is named.
 /// @return texts in merging order, or an error that names the file: no configuration at all (it says what to
-///         write where), unreadable, a link to nothing, a directory, a device, a FIFO, too large. Never
-///         blocks, but for standard input.
+///         write where), unreadable, a link to nothing, a directory, a device, a FIFO, too large, a table in
+///         place of a document. Never blocks, but for standard input.
 base::Result<std::vector<Text>> read_files(const Source& source, const Limits& limits = {});
 
 /// Parses, checks and merges texts in order against the grammar. Never fails on content: mistakes go to

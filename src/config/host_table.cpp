@@ -133,7 +133,8 @@ void each_line(std::string_view text, Each each) {
     auto line = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
     if (line.ends_with('\r')) line.remove_suffix(1);
-    if (base::trim(line).empty() || line.starts_with('#')) continue;
+    if (base::trim(line).find_first_not_of(", \t") == std::string_view::npos || line.starts_with('#'))
+      continue;
     if (!each(number, line)) return;
   }
 }

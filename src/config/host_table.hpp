@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A table of values for hosts as inventories export it: CSV (RFC 4180) in UTF-8. The first line names the
 // columns, the first of which is "host"; every other line has a host and its values. An empty field gives no
-// value. Lines that begin with '#' and empty ones do not count, nor do blanks around a field. Quoted fields
-// end on their line.
+// value. Lines that begin with '#' and empty ones do not count, nor those of commas alone that spreadsheets
+// write for empty rows, nor blanks around a field. Quoted fields end on their line.
 #pragma once
 
 #include <string>

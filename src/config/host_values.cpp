@@ -98,31 +98,34 @@ HostValues::HostValues(const HostData& data, std::string_view host, const std::v
       numbers_(digits_in(short_)),
       applies_(applies) {}
 
-std::optional<Node> HostValues::fill(const Node& node, std::string_view label, std::string_view key,
-                                     const Reporter& report,
-                                     std::vector<model::Diagnostic::Related>& used) const {
+std::optional<Node> HostValues::fill(const Node& node, std::string_view label, const model::FieldSpec& field,
+                                     const Reporter& report, std::vector<FilledValue>& used) const {
   auto out = node;
   bool good = true;
-  const auto fill_in = [&](Node& target) {
+  const auto fill_in = [&](Node& target, std::size_t item) {
     auto* text = std::get_if<std::string>(&target.scalar);
     if (!text || !mentions_host(*text)) return;
-    auto filled = expand(*text, true, used);
+    Used from;
+    auto filled = expand(*text, true, field.is_template, from);
+    for (auto& place : from) used.push_back({std::move(place), item});
     if (filled) {
       *text = std::move(*filled);
       return;
     }
     good = false;
     if (filled.error().message.empty()) return;
-    report.wrong(target.at, fmt::format("{} {}: {}", label, key, filled.error().message), filled.error().hint)
+    report
+        .wrong(target.at, fmt::format("{} {}: {}", label, field.name, filled.error().message),
+               filled.error().hint)
         .related = filled.error().related;
   };
-  fill_in(out);
-  for (auto& item : out.items) fill_in(item);
+  fill_in(out, 0);
+  for (std::size_t item = 0; item < out.items.size(); ++item) fill_in(out.items[item], item);
   return good ? std::optional(std::move(out)) : std::nullopt;
 }
 
 tl::expected<std::string, HostValues::Missing> HostValues::expand(std::string_view text, bool addresses,
-                                                                  Used& used) const {
+                                                                  bool is_template, Used& used) const {
   std::string out;
   while (!text.empty()) {
     const auto at = text.find(kOpen);
@@ -150,6 +153,13 @@ tl::expected<std::string, HostValues::Missing> HostValues::expand(std::string_vi
       auto& message = value.error().message;
       if (!message.empty()) message = fmt::format("{}: {}", whole, message);
       return tl::make_unexpected(std::move(value.error()));
+    }
+    if (is_template && value->text.find('{') != std::string::npos) {
+      Missing again{fmt::format("{}: \"{}\" has a place-holder, and values of a host are not filled in again",
+                                whole, value->text),
+                    "write the place-holder in the document, beside that of the value"};
+      if (value->where) again.related.push_back({*value->where, "given here"});
+      return tl::make_unexpected(std::move(again));
     }
     if (value->where)
       used.push_back({*value->where, fmt::format("{} is \"{}\" on host {}", whole, value->text, host_)});
@@ -358,7 +368,7 @@ HostValues::Answer HostValues::counted(const AddressRule& rule) const {
 
 HostValues::Answer HostValues::looked_up(const AddressRule& rule) const {
   Used used;
-  const auto name = expand(rule.lookup, false, used);
+  const auto name = expand(rule.lookup, false, false, used);
   if (!name) return tl::make_unexpected(name.error());
   const auto& hosts = data_.hosts_file();
   const auto file = hosts ? hosts->file : std::string("/etc/hosts");
@@ -390,7 +400,7 @@ std::vector<std::string> HostValues::lookups() const {
     for (const auto& [name, rule] : section.addresses) {
       Used used;
       if (rule.lookup.empty()) continue;
-      if (auto wanted = expand(rule.lookup, false, used)) out.push_back(base::lower(*wanted));
+      if (auto wanted = expand(rule.lookup, false, false, used)) out.push_back(base::lower(*wanted));
     }
   }
   return out;

@@ -24,12 +24,13 @@ class HostValues {
   /// @param applies  of each of data.sections(), whether its file is for this host
   HostValues(const HostData& data, std::string_view host, const std::vector<bool>& applies);
 
-  /// A value with everything filled in that it mentions. Reports what has no value, as `label` `key`, and
-  /// gives nothing then. A filled-in value is a text as it stands: it is not looked at again.
+  /// A value with everything filled in that it mentions. Reports what has no value, as `label` and the key,
+  /// and gives nothing then. A filled-in value is a text as it stands: it is not looked at again, so that in
+  /// a template a value with a place-holder of its own is an error, too.
   /// @param used  where the values are from, for what turns out to be wrong with them
-  [[nodiscard]] std::optional<Node> fill(const Node& node, std::string_view label, std::string_view key,
-                                         const Reporter& report,
-                                         std::vector<model::Diagnostic::Related>& used) const;
+  [[nodiscard]] std::optional<Node> fill(const Node& node, std::string_view label,
+                                         const model::FieldSpec& field, const Reporter& report,
+                                         std::vector<FilledValue>& used) const;
 
   /// Names that are looked for in /etc/hosts, as far as they are known.
   [[nodiscard]] std::vector<std::string> lookups() const;
@@ -49,7 +50,7 @@ class HostValues {
   using Used = std::vector<model::Diagnostic::Related>;
 
   [[nodiscard]] tl::expected<std::string, Missing> expand(std::string_view text, bool addresses,
-                                                          Used& used) const;
+                                                          bool is_template, Used& used) const;
   [[nodiscard]] Answer value_of(std::string_view name, bool addresses) const;
   /// Whether a table that counts here has a column of that name.
   [[nodiscard]] bool is_column(std::string_view name) const;

@@ -159,8 +159,8 @@ std::optional<model::Value> check_plain(const Node& node, const model::FieldSpec
 std::optional<model::Value> check_filled(const Node& node, const model::FieldSpec& field,
                                          std::string_view label, const Reporter& report) {
   if (report.values == nullptr) return std::nullopt;
-  std::vector<model::Diagnostic::Related> used;
-  auto filled = report.values->fill(node, label, field.name, report, used);
+  std::vector<FilledValue> used;
+  auto filled = report.values->fill(node, label, field, report, used);
   if (!filled) return std::nullopt;
   if (report.filled) report.filled->emplace(location_of(report.text, node.at), used);
   if (const auto* text = std::get_if<std::string>(&filled->scalar)) {

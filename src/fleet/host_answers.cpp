@@ -52,6 +52,20 @@ std::optional<int> tenths_of(std::string_view rate) {
   return static_cast<int>(*whole * 10 + *part);
 }
 
+constexpr const char* kCollectAgain =
+    "collect it again: rdma-configctl show --json, rdma-configctl diff --json";
+
+/// A list of an answer that is something else; null: each is a list, or not there. A list that somebody has
+/// left out is not compared.
+const char* wrong_list(const Json& answer) {
+  constexpr std::array<const char*, 3> kLists{"resources", "devices", "interfaces"};
+  const auto list = std::find_if(kLists.begin(), kLists.end(), [&](const char* key) {
+    const auto& value = at(answer, key);
+    return !value.is_null() && !value.is_array();
+  });
+  return list == kLists.end() ? nullptr : *list;
+}
+
 /// The complaint about an object that is not the output of show or diff.
 model::Diagnostic not_an_answer(const config::Text& json, const std::string& schema,
                                 const std::string& command) {
@@ -332,13 +346,17 @@ void HostAnswers::add_silent(HostId host, std::string reason) {
 
 std::optional<model::Diagnostic> HostAnswers::add(HostId host, const config::Text& json) {
   Json parsed;
-  if (auto wrong = parse_answer(
-          json, is_read, "collect it again: rdma-configctl show --json, rdma-configctl diff --json", parsed))
-    return wrong;
+  if (auto wrong = parse_answer(json, is_read, kCollectAgain, parsed)) return wrong;
   const auto schema = text_at(parsed, "schema"), command = text_at(parsed, "command");
   const bool show = schema == "org.rdmaconfigd.show/1";
   const bool report = schema == "org.rdmaconfigd.report/1" && (command == "diff" || command == "show");
   if (!show && !report) return not_an_answer(json, schema, command);
+  // An answer has its result; without one it would count as that of a host in sync.
+  const bool has_result = !text_at(at(parsed, "exit"), "name").empty();
+  if (const auto* list = wrong_list(parsed); !has_result || list != nullptr)
+    return faulty({json.name, 1, 1, 1},
+                  has_result ? fmt::format("\"{}\" is not a list", list) : "\"exit\" has no \"name\"",
+                  kCollectAgain);
   AnswerReader(*this, host, parsed).read();
   return std::nullopt;
 }

@@ -186,7 +186,7 @@ class ListParser {
       out_.diagnostics.push_back(std::move(last));
     }
     if (out_.names.empty() && out_.diagnostics.empty())
-      wrong(0, 1, "no host is listed", "write hosts as gpu[001-512],login1");
+      leave_out(0, 1, "no host is listed", "write hosts as gpu[001-512],login1");
     return std::move(out_);
   }
 
@@ -194,15 +194,15 @@ class ListParser {
   void item(std::string_view word, std::size_t at) {
     Item item(word, at);
     const auto pieces = item.pieces();
-    if (!pieces) return wrong(item.at(), item.length(), item.message(), item.hint());
+    if (!pieces) return leave_out(item.at(), item.length(), item.message(), item.hint());
     const auto length = static_cast<int>(word.size());
     // Before so many names of such a length take all memory.
     if (shortest_of(*pieces) > kName)
-      return wrong(at, length, fmt::format("a host name has more than {} characters", kName),
-                   "separate hosts by commas, blanks or lines");
+      return leave_out(at, length, fmt::format("a host name has more than {} characters", kName),
+                       "separate hosts by commas, blanks or lines");
     if (out_.names.size() + count_of(*pieces, most_) > most_) {
       full_ = true;
-      return wrong(
+      return leave_out(
           at, length,
           fmt::format("this item exceeds the limit of {} hosts; it and all later items are left out", most_),
           "check the site in parts");
@@ -227,8 +227,13 @@ class ListParser {
 
   void wrong_name(std::string_view word, std::size_t at) {
     const auto what = word.size() > kName ? std::string("a name of this item") : fmt::format("\"{}\"", word);
-    wrong(at, static_cast<int>(word.size()), what + " is not a valid host name",
-          "use letters, digits, - and _, at most 63 between two dots");
+    leave_out(at, static_cast<int>(word.size()), what + " is not a valid host name",
+              "use letters, digits, - and _, at most 63 between two dots");
+  }
+
+  void leave_out(std::size_t at, int length, std::string message, std::string hint) {
+    out_.complete = false;
+    wrong(at, length, std::move(message), std::move(hint));
   }
 
   void wrong(std::size_t at, int length, std::string message, std::string hint) {
@@ -308,7 +313,7 @@ bool is_host_name(std::string_view name) {
 HostList parse_hosts(const config::Text& text, std::size_t most) {
   config::Limits limits;
   limits.file_bytes = model::limits::kFleetFileBytes;
-  if (auto wrong = config::check_text(text, limits)) return {{}, {std::move(*wrong)}};
+  if (auto wrong = config::check_text(text, limits)) return {{}, {std::move(*wrong)}, false};
   return ListParser(text, most).parse();
 }
 

@@ -17,6 +17,7 @@ namespace rdmacfg::fleet {
 struct HostList {
   std::vector<std::string> names;
   model::Diagnostics diagnostics;  ///< a faulty item is left out; the others are in `names`
+  bool complete = true;            ///< false: an item was left out, so that other hosts may be meant, too
 };
 
 /// Reads a list: items are separated by commas, blanks and ends of lines; '#' begins a comment, and a byte

@@ -56,6 +56,14 @@ class Reader {
     if (at == document_.filled.end() || at->second.empty()) return {};
     return spot(at->second.front().where);
   }
+  /// The same of an element of a list.
+  SourcePosition source(const model::Location& where, std::size_t item) {
+    const auto at = document_.filled.find(where);
+    if (at == document_.filled.end()) return {};
+    const auto value = std::find_if(at->second.begin(), at->second.end(),
+                                    [&](const config::FilledValue& filled) { return filled.item == item; });
+    return value == at->second.end() ? SourcePosition{} : spot(value->where);
+  }
   SourcedValue sourced_value(const Section& section, std::string_view key) {
     const auto* entry = section.find(key);
     if (!entry) return {};
@@ -120,9 +128,10 @@ class Reader {
       const auto* entry = inet ? inet->find("addresses") : nullptr;
       const auto* list = entry ? std::get_if<std::vector<std::string>>(&entry->value) : nullptr;
       if (!list) continue;
-      for (const auto& text : *list) {
-        const auto prefix = model::IpPrefix::parse(text);
-        if (prefix) site_.addresses.push_back({index, *prefix, spot(entry->where), source(entry->where)});
+      for (std::size_t item = 0; item < list->size(); ++item) {
+        const auto prefix = model::IpPrefix::parse((*list)[item]);
+        if (prefix)
+          site_.addresses.push_back({index, *prefix, spot(entry->where), source(entry->where, item)});
       }
     }
   }

@@ -140,10 +140,15 @@ SiteReport check_site(std::vector<config::Text> texts, std::vector<std::string> 
       std::count_if(parsed.texts().begin(), parsed.texts().end(),
                     [](const auto& text) { return !config::is_host_data(text.name); }));
   auto files = parsed.texts();  // the same for all hosts
+  bool has_version = false;
   for (HostId host = 0; host < out.hosts.size(); ++host) {
     auto document = parsed.on(out.hosts[host], kinds::grammar());
     document.files.swap(files);
-    if (host == 0) core::require_version(document);
+    if (!has_version) {
+      const auto before = document.diagnostics.size();
+      core::require_version(document);
+      has_version = document.diagnostics.size() == before;
+    }
     core::warn_of_implausible(document);
     document.files.swap(files);
     out.compared = out.compared && document.whole;

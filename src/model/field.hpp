@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <type_traits>
 
 #include "base/error.hpp"
 #include "model/codec.hpp"
@@ -42,7 +43,8 @@ struct FieldSpec {
   std::string_view schema;  ///< JSON Schema of the spellings accepted
   /// From a value as written to the canonical one; its error is a sentence for the administrator.
   base::Result<Value> (*parse)(const Value& written) = nullptr;
-  std::string_view unit{};  ///< of its numbers, for people who read them without the key's doc: "KiB"
+  std::string_view unit{};   ///< of its numbers, for people who read them without the key's doc: "KiB"
+  bool is_template = false;  ///< the kind fills in {…} of its text, which values of a host cannot have then
 };
 
 template <class T>
@@ -51,6 +53,8 @@ base::Result<Value> canonical(const Value& written) {
   if (!parsed) return base::Failure(parsed.error());
   return Codec<T>::value(*parsed);
 }
+
+struct NameTemplate;
 
 /// One field of struct S.
 template <class S, class T>
@@ -64,7 +68,7 @@ constexpr Field<S, T> field(std::string_view name, std::optional<T> S::*member, 
                             std::string_view doc, std::string_view fallback = "left as it is",
                             Effect effect = Effect::kNow) {
   return {FieldSpec{name, Codec<T>::kType, role, doc, fallback, effect, Codec<T>::kSchema, &canonical<T>,
-                    std::string_view()},
+                    std::string_view(), std::is_same_v<T, NameTemplate>},
           member};
 }
 

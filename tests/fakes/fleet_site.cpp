@@ -98,7 +98,7 @@ std::string manager_document(const std::string& host, const std::string& name_of
              host) +
          partition("0x7fff", "\"ALL=full\"") + partition("0x8002", "\"ALL=full\"") +
          partition("0x8003", fmt::format("\"{}=full\"", guid_of(1, 1))) +
-         partition("0x8004", fmt::format("\"{}=full\", \"ALL=limited\"", guid_of(1, 1))) +
+         partition("0x8004", fmt::format("\"ALL=limited\", \"{}=full\"", guid_of(1, 1))) +
          partition("0x8005", "\"ALL=full\"") + fmt::format("name = \"{}\"\n", name_of_5) +
          partition("0x8006", fmt::format("\"{}=full\"", guid_of(2, 1)));
 }

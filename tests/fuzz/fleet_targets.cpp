@@ -123,7 +123,7 @@ std::vector<Target> fleet_targets() {
        run_answers,
        {fakes::diff_of_host(1, 0),
         fakes::diff_of_host(1, 1) + std::string(kSeparator) + fakes::diff_of_host(2),
-        R"({"schema": "org.rdmaconfigd.show/1", "devices": [{"board_id": "b", "firmware": "1", "ports": [{"device": "m", "port": 1, "state": "ACTIVE", "rate": "r", "mtu_active": 2048, "pkeys": [{"pkey": "0xffff", "membership": "full"}]}]}], "interfaces": [{"name": "i", "device": "m", "port": 1, "mode": "datagram", "mtu": 4092}]})",
+        R"({"schema": "org.rdmaconfigd.show/1", "exit": {"status": 0, "name": "ok"}, "devices": [{"board_id": "b", "firmware": "1", "ports": [{"device": "m", "port": 1, "state": "ACTIVE", "rate": "r", "mtu_active": 2048, "pkeys": [{"pkey": "0xffff", "membership": "full"}]}]}], "interfaces": [{"name": "i", "device": "m", "port": 1, "mode": "datagram", "mtu": 4092}]})",
         fakes::show_of_host(1) + std::string(kSeparator) +
             R"({"schema": "org.rdmaconfigd.fabric/1", "nodes": [{"ports": [{"guid": "00:02:c9:03:00:00:00:01", "lid": 10}]}], "groups": [{"gid": "ff12:401b:ffff::ffff:ffff", "mtu": 1024, "rate_gbps": 800.0}]})"}}};
 }

@@ -147,7 +147,7 @@ int import_from(const Context& context) {
   if (!text) return refuse(context, text.error().in("making a document of it"));
   const auto exit = claims.missed.empty() ? model::Exit::kOk : model::Exit::kPartly;
   const int status = status_of(context, exit);
-  const auto& output = context.arguments.output;
+  const auto output = context.arguments.output == "-" ? std::string() : context.arguments.output;
   if (!output.empty()) {
     if (auto done = write_output(output, *text); !done) return refuse(context, done.error());
   }

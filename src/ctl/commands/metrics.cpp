@@ -46,7 +46,7 @@ int metrics(const Context& context) {
   const auto facts = facts_of(host_status, *host);
   const auto text = context.arguments.features ? metrics::features_of(facts) : metrics::text_of(facts);
   const auto& output = context.arguments.output;
-  if (output.empty()) {
+  if (output.empty() || output == "-") {
     context.environment.out << text;
   } else if (auto done = replace_output(output, text); !done) {
     return refuse(context, done.error());

@@ -33,6 +33,7 @@ constexpr const char* kFabricFile = "fabric.json";
 struct FleetFolder {
   std::map<std::string, std::vector<std::string>> files;
   std::map<std::string, std::string> names;  ///< of these hosts, by the name in lower case (RFC 4343)
+  std::map<std::string, std::string> alike;  ///< of hosts without files: one with them, but for the domain
   std::vector<std::string> fabrics;          ///< files with the output of fabric, of whatever host
   model::Diagnostics diagnostics;
 };
@@ -253,10 +254,19 @@ base::Result<void> choose_hosts(const Context& context, FleetFolder& folder,
   shown.push_back(std::move(*list));
   const auto wanted = fleet::parse_hosts(shown.back());
   std::map<std::string, std::vector<std::string>> chosen;
+  std::map<std::string, std::string> others;  // of the folder, by the name without a domain
+  const auto short_name = [](const std::string& name) { return name.substr(0, name.find('.')); };
+  for (const auto& [lower, name] : folder.names) others.emplace(short_name(lower), name);
   for (const auto& host : wanted.names) {
     const auto known = folder.names.find(base::lower(host));
     auto& files = chosen[host];
-    if (known != folder.names.end()) files = std::move(folder.files.at(known->second));
+    if (known == folder.names.end()) continue;
+    files = std::move(folder.files.at(known->second));
+    others.erase(short_name(known->first));
+  }
+  for (const auto& [host, files] : chosen) {
+    const auto other = others.find(short_name(base::lower(host)));
+    if (files.empty() && other != others.end()) folder.alike.emplace(host, other->second);
   }
   folder.files = std::move(chosen);
   folder.diagnostics.insert(folder.diagnostics.end(), wanted.diagnostics.begin(), wanted.diagnostics.end());
@@ -269,7 +279,11 @@ void read_answers(const Context& context, const FleetFolder& folder, fleet::Host
                   model::Diagnostics& diagnostics) {
   HostId host = 0;
   for (const auto& [name, files] : folder.files) {
-    if (files.empty()) answers.add_silent(host, "there is no output of the host");
+    const auto other = folder.alike.find(name);
+    if (files.empty())
+      answers.add_silent(host, other == folder.alike.end()
+                                   ? "there is no output of the host"
+                                   : "there is no output of the host, but one of " + other->second);
     for (const auto& path : files) {
       const auto text = read_fleet_file(context, path);
       if (!text) {

@@ -86,6 +86,11 @@ int validate_fleet(const Context& context) {
   if (!texts) return refuse(context, texts.error());
   const auto files = texts->size();
   auto site = fleet::check_site(std::move(*texts), std::move(hosts.names));
+  // These may be about hosts of an item that could not be read.
+  if (!hosts.complete)
+    std::erase_if(site.findings, [](const Finding& finding) {
+      return finding.rule == "unknown-host" || finding.rule == "sm-none";
+    });
   model::Report report;
   report.diagnostics = std::move(hosts.diagnostics);
   const auto errors = errors_in(site) + report.diagnostics.size();  // a list of hosts has errors only

@@ -129,7 +129,7 @@ class PartitionKind final : public Kind {
       }
       set_derived(desired, "rule", rule.text, section->where);
       out.push_back(std::move(desired));
-      warn_limited(*section, rule, diagnostics);
+      warn_of_members(*section, rule, diagnostics);
       listed.emplace(wanted.pkey->partition(), Listed{section->where, std::move(rule)});
     }
     for (const auto& port : bound.ports) warn_outside(port, listed, bound.world->offline(), diagnostics);
@@ -327,12 +327,22 @@ class PartitionKind final : public Kind {
     return parsed ? std::optional(*parsed) : std::nullopt;
   }
 
-  static void warn_limited(const model::Section& section, const PartitionRule& rule,
-                           Diagnostics& diagnostics) {
-    if (!rule.right || rule.has_full()) return;
+  static void warn_of_members(const model::Section& section, const PartitionRule& rule,
+                              Diagnostics& diagnostics) {
+    if (!rule.right) return;
     const auto* members = section.find("members");
+    const auto where = members == nullptr ? section.where : members->where;
+    if (const auto replaced = rule.replaced())
+      diagnostics.push_back(
+          {Severity::kWarning,
+           where,
+           fmt::format("[[partition]] members: {} has no effect, because {} follows with another membership",
+                       replaced->member.text(), replaced->by.text()),
+           fmt::format("write {} first: OpenSM reads members in their order", replaced->by.text()),
+           {}});
+    if (rule.has_full()) return;
     diagnostics.push_back({Severity::kWarning,
-                           members == nullptr ? section.where : members->where,
+                           where,
                            rule.members.empty() ? "[[partition]] members: no host is a member"
                                                 : "[[partition]] members: every host is a limited member, "
                                                   "and limited members do not reach each other",

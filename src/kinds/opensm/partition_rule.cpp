@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
+#include <string_view>
 #include <utility>
 
 #include "base/text.hpp"
@@ -19,6 +21,21 @@ using base::Result;
 namespace {
 
 bool is_membership(std::string_view text) { return text == "full" || text == "limited" || text == "both"; }
+
+/// The membership that a member of a rule with this defmember has; OpenSM's own default is limited.
+std::string_view membership_in(const PartitionMember& member, std::string_view defmember) {
+  if (!member.membership.empty()) return member.membership;
+  return defmember.empty() ? std::string_view("limited") : defmember;
+}
+
+bool is_every_host(const PartitionMember& member) { return member.who == "ALL" || member.who == "ALL_CAS"; }
+
+/// Whether all ports of `earlier` are among those of `later`. A GUID is that of a host's port.
+bool replaces(const PartitionMember& later, const PartitionMember& earlier) {
+  if (later.who == "ALL") return true;
+  return later.who == "ALL_CAS" && earlier.who != "ALL" && earlier.who != "ALL_SWITCHES" &&
+         earlier.who != "ALL_ROUTERS";
+}
 
 std::optional<std::int64_t> mtu_code(std::int64_t mtu) {
   if (mtu >= 1 && mtu <= 5) return mtu;
@@ -55,23 +72,34 @@ Result<PartitionMember> parse_member(std::string_view text) {
 
 bool PartitionRule::lists(model::Guid port) const {
   return std::any_of(members.begin(), members.end(), [&](const PartitionMember& member) {
-    return member.who == "ALL" || member.who == "ALL_CAS" || member.who == "SELF" ||
-           member.who == opensm_guid(port);
+    return is_every_host(member) || member.who == "SELF" || member.who == opensm_guid(port);
   });
 }
 
 bool PartitionRule::has_both() const {
   return std::any_of(members.begin(), members.end(), [&](const PartitionMember& member) {
-    return (member.membership.empty() ? defmember : member.membership) == "both";
+    return membership_in(member, defmember) == "both";
   });
 }
 
 bool PartitionRule::has_full() const {
-  return std::any_of(members.begin(), members.end(), [&](const PartitionMember& member) {
-    const auto& membership = member.membership.empty() ? defmember : member.membership;
-    return member.who != "ALL_SWITCHES" && member.who != "ALL_ROUTERS" &&
-           (membership == "full" || membership == "both");
-  });
+  std::map<std::string_view, bool> full;  // by who has it
+  for (const auto& member : members) {
+    if (member.who == "ALL_SWITCHES" || member.who == "ALL_ROUTERS") continue;
+    if (is_every_host(member)) full.clear();
+    full.insert_or_assign(member.who, membership_in(member, defmember) != "limited");
+  }
+  return std::any_of(full.begin(), full.end(), [](const auto& host) { return host.second; });
+}
+
+std::optional<PartitionRule::Replaced> PartitionRule::replaced() const {
+  for (auto later = members.begin(); later != members.end(); ++later) {
+    const auto earlier = std::find_if(members.begin(), later, [&](const PartitionMember& member) {
+      return replaces(*later, member) && membership_in(member, defmember) != membership_in(*later, defmember);
+    });
+    if (earlier != later) return Replaced{*earlier, *later};
+  }
+  return std::nullopt;
 }
 
 namespace {
@@ -243,8 +271,9 @@ void add_members(const Partition& wanted, PartitionRule& rule, Flags& flags) {
       flags.wrong("members", member.error().message, "");
       continue;
     }
-    const auto [same, fresh] = memberships.try_emplace(member->who, member->membership);
-    if (!fresh && same->second != member->membership)
+    const auto membership = membership_in(*member, rule.defmember);
+    const auto [same, fresh] = memberships.try_emplace(member->who, membership);
+    if (!fresh && same->second != membership)
       flags.wrong("members", fmt::format("{} is there twice, with another membership", member->who),
                   "keep one of the two");
     texts.push_back(member->text());

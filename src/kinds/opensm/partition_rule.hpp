@@ -2,6 +2,8 @@
 // A rule of partitions.conf. Source: doc/partition-config.txt and osm_prtn_config.c of OpenSM.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,8 +38,16 @@ struct PartitionRule {
   [[nodiscard]] bool has_both() const;
   /// Whether the port may be a member. SELF is the subnet manager's port, which may be any of this host.
   [[nodiscard]] bool lists(model::Guid port) const;
-  /// Whether a host is a full member; limited ones reach only these.
+  /// Whether a host is a full member; limited ones reach only these. OpenSM reads members in their order, and
+  /// a later one replaces earlier ones of the same ports (osm_prtn_add_port() in osm_prtn.c; with
+  /// allow_both_pkeys manage_membership_change() in osm_prtn_config.c).
   [[nodiscard]] bool has_full() const;
+
+  struct Replaced {
+    PartitionMember member, by;
+  };
+  /// The first member that ALL or ALL_CAS behind it gives another membership, so that its own has no effect.
+  [[nodiscard]] std::optional<Replaced> replaced() const;
 };
 
 /// The rule that an entry with a P_Key stands for; reports what is wrong in it.

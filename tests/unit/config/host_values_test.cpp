@@ -199,6 +199,48 @@ TEST(HostValues, AHostHasItsValuesOnce) {
   EXPECT_THAT(complaints_of(both("n = \"b\"")), ElementsAre(HasSubstr("host gpu1.x.net has two values: ")));
 }
 
+TEST(HostValues, TheLineOfAFullNameCountsBeforeThatOfTheShortOne) {
+  const Text table{"/c/n.csv", "host,n,m\ngpu1,a,1\ngpu1.x.net,b,\n"};
+  const auto of = [&](const std::string& name, const std::string& host) {
+    return read("[host]\ntable = \"n.csv\"\n" + std::string(kPort) + "name = \"x{host." + name + "}\"\n",
+                host, {table});
+  };
+  EXPECT_EQ(value(of("n", "gpu1.x.net"), "name"), "xb");
+  EXPECT_EQ(value(of("n", "gpu1.y.net"), "name"), "xa");
+  EXPECT_EQ(value(of("n", "gpu1"), "name"), "xa");
+  EXPECT_THAT(complaints_of(of("m", "gpu1.x.net")),
+              ElementsAre(HasSubstr("/c/n.csv:3:14: the field is empty")));
+}
+
+TEST(HostValues, APlaceholderInAValueOfATemplateIsAnError) {
+  const auto of = [](const std::string& name) {
+    return read("[host.values.gpu1]\na = \"ib{port}\"\nb = \"r\"\n" + std::string(kPort) + "name = \"" +
+                    name + "\"\n",
+                "gpu1");
+  };
+  EXPECT_THAT(
+      complaints_of(of("{host.a}")),
+      ElementsAre(::testing::AllOf(HasSubstr("[[ipoib]] name: {host.a}: \"ib{port}\" has a place-holder, "
+                                             "and values of a host are not filled in again | write"),
+                                   HasSubstr("/c/config.toml:3:5: given here"))));
+  const auto document = of("{host.b}{port}");
+  EXPECT_THAT(complaints_of(document), IsEmpty());
+  EXPECT_EQ(value(document, "name"), "r{port}") << "that of the document is for the port";
+}
+
+TEST(HostValues, AFilledInValueKnowsItsElementOfAList) {
+  const auto document =
+      read("[host.values.gpu1]\na = \"10.0.0.2/24\"\nb = \"10.0.0.3\"\n" + std::string(kPort) +
+               "ipv4 = { addresses = [\"10.0.0.1/24\", \"{host.a}\", \"{host.b}/24\"] }\n",
+           "gpu1");
+  EXPECT_THAT(complaints_of(document), IsEmpty());
+  ASSERT_EQ(document.filled.size(), 1U);
+  std::vector<std::pair<std::size_t, int>> found;  // element, line of the value
+  for (const auto& filled : document.filled.begin()->second)
+    found.emplace_back(filled.item, filled.where.line);
+  EXPECT_THAT(found, ElementsAre(std::pair<std::size_t, int>(1, 3), std::pair<std::size_t, int>(2, 4)));
+}
+
 TEST(HostValues, AValueThatEndsInABraceIsNoEscape) {
   const auto document = read(
       "[host.values.gpu1]\na = \"{\"\n[[opensm_option]]\nkey = \"log_prefix\"\nvalue = "
@@ -440,6 +482,17 @@ TEST(HostTable, BlanksAroundFieldsDoNotCount) {
               ElementsAre(HasSubstr("n.csv:2:11: a comma must follow the quoted field")));
 }
 
+TEST(HostTable, EmptyRowsOfASpreadsheetDoNotCount) {
+  const auto toml = "[host]\ntable = \"n.csv\"\n" + std::string(kPort) + "name = \"{host.a}\"\n";
+  const auto document =
+      read(toml, "gpu1", {{"/c/n.csv", ",,\r\nhost,a,b\r\n,,\r\n , ,\t\r\ngpu1,mlx_a,\r\n,\r\n"}});
+  EXPECT_THAT(complaints_of(document), IsEmpty());
+  EXPECT_EQ(value(document, "name"), "mlx_a");
+  EXPECT_THAT(complaints_of(read(toml, "gpu1", {{"/c/n.csv", "host,a\n,\"\"\n"}})),
+              ElementsAre(HasSubstr("n.csv:2:1: the host is missing")))
+      << "a value that is empty, of no host";
+}
+
 TEST(HostTable, LinesAfterAMistakeAreReadAndItsMistakesToo) {
   const Text table{"/c/n.csv", "host,a\ngpu1\ngpu2,mlx_a\ngpu2,mlx_b\ngpu3,\"x\ngpu4,mlx_d\n"};
   const auto toml = "[host]\ntable = \"n.csv\"\n" + std::string(kPort) + "name = \"{host.a}\"\n";
@@ -474,7 +527,7 @@ TEST(HostTable, LimitsHoldExactly) {
               ElementsAre(HasSubstr("n.csv:1:10: has more than the 3 columns that are allowed")));
   EXPECT_THAT(found("host," + std::string(34, ',') + "\n"),
               ElementsAre(HasSubstr("has more than the 3 columns")));
-  EXPECT_THAT(found("host,b\n" + std::string(32, ',') + "\n"),
+  EXPECT_THAT(found("host,b\na" + std::string(31, ',') + "\n"),
               ElementsAre(HasSubstr("has 4 fields or more, but the table has 2 columns")))
       << "no more of them are kept than that";
   EXPECT_THAT(found("host,b\na,123456789\n"), ElementsAre(HasSubstr("a field has 9 bytes, more than the 8")));
@@ -519,6 +572,16 @@ TEST_F(HostFiles, TablesAndNamesAreReadBelowTheRoot) {
   EXPECT_EQ(texts->at(3).text, "\n10.0.0.2 two");
   EXPECT_EQ(read_files({.root = root_, .file = {}, .host = "gpu2", .every_host = true})->at(3).text.size(),
             41U);
+}
+
+TEST_F(HostFiles, ATableIsNoDocument) {
+  for (const auto* name : {"etc/nodes.csv", "etc/hosts"}) {
+    write(name, "host,name\ngpu1,one\n");
+    const auto path = (root_ / name).native();
+    const auto texts = read_files({.root = root_, .file = path, .host = "gpu1"});
+    ASSERT_FALSE(texts.has_value()) << name;
+    EXPECT_THAT(texts.error().message, HasSubstr(path + ": is a file with values of hosts, not a document"));
+  }
 }
 
 TEST_F(HostFiles, ATableBeyondTheLimitIsAnError) {

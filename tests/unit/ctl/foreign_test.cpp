@@ -99,6 +99,8 @@ TEST_F(Import, ReadsPathsAndWritesAFile) {
   const auto deep = (console_.folder() / "etc/rdma-configd/config.toml").string();
   EXPECT_EQ(import({"ifcfg", (root_ / "elsewhere").string(), "--output", deep}), 0) << console_.err.str();
   EXPECT_EQ(file_text(deep), file_text(output)) << "folders on the way are created";
+  EXPECT_EQ(import({"ifcfg", (root_ / "elsewhere").string(), "--output", "-"}), 0) << console_.err.str();
+  EXPECT_EQ(console_.out.str(), file_text(output));
   EXPECT_EQ(import({"ifcfg", (root_ / "elsewhere/ifcfg-a").string()}), 0) << console_.err.str();
   EXPECT_THAT(console_.out.str(), HasSubstr(kGuid1));
 }

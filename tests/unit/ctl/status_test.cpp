@@ -83,6 +83,8 @@ TEST(MetricsCommand, TellsHowTheHostStands) {
   std::ostringstream written;
   written << std::ifstream(file).rdbuf();
   EXPECT_EQ(written.str(), text);
+  EXPECT_EQ(host.run({"metrics", "--output", "-"}), 0);
+  EXPECT_EQ(host.out.str(), text);
   EXPECT_EQ(host.run({"metrics", "--output", (host.folder() / "none" / "out.prom").string()}), 1);
   EXPECT_EQ(host.run({"metrics", "--root", host.folder().string()}), 1);
   EXPECT_EQ(host.run({"metrics", "--json"}), 1);

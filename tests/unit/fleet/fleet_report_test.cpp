@@ -683,8 +683,16 @@ TEST(FleetReport, FaultyJsonHasItsPlace) {
             "org.rdmaconfigd.report/1");
   EXPECT_EQ(complaint(R"({"schema": "org.rdmaconfigd.report/1", "command": "apply"})"),
             "a1.show.json:1:1: is the output of \"apply\", not of show or diff");
+  for (const auto* exit : {"null", "[]", R"({"status": 0})", R"({"name": 7})"})
+    EXPECT_EQ(complaint(fmt::format(R"({{"schema": "org.rdmaconfigd.show/1", "exit": {}}})", exit)),
+              "a1.show.json:1:1: \"exit\" has no \"name\"")
+        << exit;
+  for (const auto* list : {"resources", "devices", "interfaces"})
+    EXPECT_EQ(complaint(head_of("show", "ok") + fmt::format(R"(, "{}": {{"a": 1}}}})", list)),
+              fmt::format("a1.show.json:1:1: \"{}\" is not a list", list));
+  EXPECT_THAT(lines_of(answers), IsEmpty()) << "nothing of them is used";
   EXPECT_EQ(
-      complaint(R"({"schema": "org.rdmaconfigd.show/1", "devices": 3, "resources": [7, {}], "exit": []})"),
+      complaint(head_of("show", "ok") + R"(, "devices": [], "resources": [7, {}], "interfaces": null})"),
       "none");
 }
 

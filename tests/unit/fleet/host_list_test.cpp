@@ -50,6 +50,14 @@ TEST(HostList, RangesInABracketMayHaveBlanksBetweenThem) {
               ElementsAre("hosts.txt:1:5+4: \"1- 2\" is not a range of numbers"));
 }
 
+TEST(HostList, SaysWhetherItemsAreLeftOut) {
+  for (const auto* whole : {"gpu[1-3]", "gpu1,gpu1", "gpu[1-3,2]"})
+    EXPECT_TRUE(list_of(whole).complete) << whole;
+  for (const auto* part : {"", "gpu[3-1]", "gpu1,-x", "gpu[1", "gpu[1-9] sm[1-9999]", "gpu1\xff"})
+    EXPECT_FALSE(list_of(part).complete) << part;
+  EXPECT_FALSE(list_of(std::string(300, 'a')).complete);
+}
+
 TEST(HostList, AByteOrderMarkCountsAsNothing) {
   const auto list = list_of("\xef\xbb\xbfgpu1\r\ngpu[2-1]\r\n");
   EXPECT_THAT(list.names, ElementsAre("gpu1"));

@@ -94,6 +94,25 @@ TEST(SiteCheck, OneAddressForAllIsOneFinding) {
   EXPECT_THAT(text_of(report), HasSubstr("address a[1-50]: address 10.0.0.1 is given to 50 hosts\n"));
 }
 
+TEST(SiteCheck, AFileWithoutAVersionIsThatOfEachHost) {
+  const auto report = check_site({{"/s/config.toml", "[[module]]\nname = \"ib_ipoib\"\n"}},
+                                 parse_hosts({"--hosts", "a[1-3]"}).names);
+  EXPECT_THAT(mistakes_in(report), ElementsAre(Mistake("document", "a[1-3]"))) << text_of(report);
+  EXPECT_THAT(text_of(report), HasSubstr("version is missing"));
+  EXPECT_FALSE(report.compared);
+}
+
+TEST(SiteCheck, AnAddressOfAListHasThePlaceOfItsOwnValue) {
+  const auto report =
+      site_of("a[1-2]",
+              "[host]\ntable = \"t.csv\"\n[host.address]\nib0 = { network = \"10.1.0.0/16\" }\n"
+              "[[ipoib]]\ndevice = \"mlx5_0\"\nport = 1\n"
+              "ipv4 = { addresses = [\"{host.ib0}\", \"{host.ip}\", \"10.3.0.9/16\"] }\n",
+              {{"/s/t.csv", "host,ip\na1,10.2.0.9/16\na2,10.2.0.9/16\n"}});
+  EXPECT_THAT(text_of(report), HasSubstr("address 10.2.0.9 is given to 2 hosts\n  /s/t.csv:2:4 "));
+  EXPECT_THAT(text_of(report), HasSubstr("address 10.3.0.9 is given to 2 hosts\n  /s/config.toml:9:22 "));
+}
+
 /// The check of a host's document tells of an address that two interfaces of the host have.
 TEST(SiteCheck, AnAddressThatAHostHasTwiceIsOneFinding) {
   const auto port = [](const std::string& name, const std::string& address) {
@@ -241,7 +260,12 @@ TEST(SiteCheck, LimitedMembersNeedAFullOneThatTheyReach) {
   EXPECT_THAT(text_of(partition_site("\"ALL=limited\", \"00:02:c9:03:00:99:99:99=limited\"")), limited);
   // A later member replaces an earlier one of the same port.
   EXPECT_THAT(text_of(partition_site("\"00:02:c9:03:00:31:78:02=full\", \"ALL=limited\"")), limited);
-  EXPECT_THAT(text_of(partition_site("\"SELF=full\", \"ALL=limited\"")), limited);
+  const auto replaced = text_of(partition_site("\"SELF=full\", \"ALL=limited\""));
+  EXPECT_THAT(replaced, limited);
+  EXPECT_THAT(replaced,
+              HasSubstr("document a1: [[partition]] members: SELF=full has no effect, because ALL=limited "
+                        "follows with another membership\n"));
+  EXPECT_THAT(replaced, HasSubstr("document a1: [[partition]] members: every host is a limited member"));
   // All ports but those of the list are full members.
   EXPECT_EQ(text_of(partition_site("\"ALL=full\", \"00:02:c9:03:00:31:78:01=limited\", "
                                    "\"00:02:c9:03:00:31:78:02=limited\"")),

@@ -53,7 +53,7 @@ def rows_of_host(text, host):
     text, wanted = to_text(text), short_name(to_text(host))
     if not wanted:
         raise AnsibleFilterError("rows_of_host needs the name of a host")
-    lines = [line for line in text.lstrip(u"\ufeff").split(u"\n") if line.strip() and not line.startswith(u"#")]
+    lines = [line for line in text.lstrip(u"\ufeff").split(u"\n") if line.strip(u", \t\r") and not line.startswith(u"#")]
     rows = [line for line in lines[1:] if short_name(line.split(u",", 1)[0]) == wanted]
     return u"\n".join(lines[:1] + rows) + u"\n" if rows else text
 

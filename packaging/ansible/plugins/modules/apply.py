@@ -92,49 +92,49 @@ EXAMPLES = r"""
 RETURN = r"""
 exit:
   description: Exit status of the program with its name (ok, differs, partly; on failure error, undone, undo_incomplete).
-  returned: always
+  returned: on success, and where the apply failed
   type: dict
   sample: {"status": 5, "name": "partly"}
 changes:
   description: Changes that were, or in check mode would be, carried out, in this order.
-  returned: always
+  returned: on success, and where the apply failed
   type: list
   elements: dict
 pending:
   description: Resources that wait for a device, a driver's reload or a reboot (kind, id, label, reason).
-  returned: always
+  returned: success
   type: list
   elements: dict
 limited:
   description: Resources that the fabric limits (kind, id, label, reason).
-  returned: always
+  returned: success
   type: list
   elements: dict
 unmet:
   description: Expectations of the document that the host does not meet (kind, id, label, reason). Nothing repairs them.
-  returned: always
+  returned: success
   type: list
   elements: dict
 generation:
   description: Number of the active generation; null below I(root).
-  returned: always
+  returned: success
   type: int
 unconfirmed:
   description: Apply that waits for its confirmation (generation, deadline, seconds_left), or null.
-  returned: always
+  returned: success
   type: dict
 installed:
   description: Whether the document or a table of it became, or in check mode would become, the host's own.
-  returned: always
+  returned: success
   type: bool
 notes:
   description: Sentences about the run as a whole.
-  returned: always
+  returned: on success, and where the apply failed
   type: list
   elements: str
 left_over:
   description: Settings that undoing could not restore.
-  returned: always
+  returned: on success, and where the apply failed
   type: list
   elements: str
 """
@@ -292,14 +292,18 @@ def result_of(module, answer, configctl, files):
 
 
 def fail(module, answer):
-    """Ends the module after exit 1, 3 or 4."""
-    what = {"undone": "the apply failed and was undone, the host is as before",
-            "undo_incomplete": "the apply failed, and undoing it is INCOMPLETE"}.get(answer.name, "nothing was changed")
+    """Ends the module after exit 1, 3 or 4, and where a step behind the apply failed."""
+    applied = answer.name in ("ok", "partly") and not module.check_mode
+    what = "the document was applied, but not all is done" if applied else "nothing was changed"
+    if answer.name == "undone":
+        what = "the apply failed and was undone, the host is as before"
+    if answer.name == "undo_incomplete":
+        what = "the apply failed, and undoing it is INCOMPLETE"
     left = answer.data.get("left_over") or []
     message = failure(answer, what)
     if left:
         message += "\nleft over: " + "\n".join(left)
-    module.fail_json(msg=message, changed=answer.name == "undo_incomplete", exit=dict(status=answer.status, name=answer.name),
+    module.fail_json(msg=message, changed=answer.name == "undo_incomplete" or applied, exit=dict(status=answer.status, name=answer.name),
                      changes=brief(answer.data.get("changes") or []), left_over=left, notes=answer.data.get("notes") or [])
 
 

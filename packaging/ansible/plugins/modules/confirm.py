@@ -42,15 +42,15 @@ EXAMPLES = r"""
 RETURN = r"""
 generation:
   description: Number of the active generation.
-  returned: always
+  returned: on success, and where another generation is active
   type: int
 seconds_left:
   description: Seconds that the window still had; null where nothing waited.
-  returned: always
+  returned: success
   type: int
 notes:
   description: Sentences of the program.
-  returned: always
+  returned: success
   type: list
   elements: str
 """

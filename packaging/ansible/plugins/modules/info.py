@@ -66,7 +66,7 @@ EXAMPLES = r"""
 RETURN = r"""
 in_sync:
   description: Whether everything is as the document says; null without C(status).
-  returned: always
+  returned: success
   type: bool
 status:
   description: The object org.rdmaconfigd.status/1.

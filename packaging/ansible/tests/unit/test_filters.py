@@ -32,6 +32,7 @@ def test_a_table_without_the_host_stays_whole(host):
     ("host\nb\n", "host\nb\n"),
     ("\ufeffhost,k\r\nb,1\r\na,2\r\n", "host,k\r\na,2\r\n"),
     ("host,k\na,1\nb,2\na,3\n", "host,k\na,1\na,3\n"),  # the program names both lines
+    (",\r\nhost,k\r\n,\r\nb,1\r\na,2\r\n,\r\n", "host,k\r\na,2\r\n"),  # empty rows of a spreadsheet
     ("host,k\na,\"not closed\n", "host,k\na,\"not closed\n"),
     ("", ""),
 ])

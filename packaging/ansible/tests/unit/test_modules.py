@@ -157,6 +157,15 @@ def test_pending_is_no_failure(host):
     assert result["pending"] and result["pending"][0]["reason"]
 
 
+def test_applied_and_not_kept_is_a_failure_with_change(host):
+    answer = said("apply-done.json")
+    answer.update(exit={"status": 5, "name": "partly"}, error=dict(code="denied", message="applied, but not installed: read-only", errno=30))
+    host.answers({"words": ["apply"], "text": json.dumps(answer), "exit": 5}, STATUS)
+    result = host.run("apply", content=DOCUMENT, install=False)
+    assert result["failed"] and result["changed"] and result["changes"] and result["exit"]["name"] == "partly"
+    assert "not all is done: applied, but not installed" in result["msg"] and "nothing was changed" not in result["msg"]
+
+
 def test_undone_is_a_failure_without_change(host):
     host.answers(("apply", "apply-undone.json"))
     result = host.run("apply")

@@ -73,6 +73,11 @@ TEST_F(FleetCommand, ValidateChecksADocumentForEveryHost) {
   EXPECT_EQ(out["findings"][0]["rule"], "document");
   EXPECT_EQ(out["findings"][0]["hosts"], "a4");
   EXPECT_EQ(out["summary"]["hosts"], 4);
+  // The hosts of a faulty item may be those, and so may the subnet manager.
+  EXPECT_EQ(run({"fleet", "validate", "--hosts", "a1,a[3-2]", "@site.toml"}), 1);
+  EXPECT_THAT(console.err.str(), AllOf(HasSubstr("range 3-2 is reversed"), HasSubstr("1 error, 0 warnings")));
+  EXPECT_EQ(run({"fleet", "validate", "--hosts", "a1", "@nodes.csv"}), 1);
+  EXPECT_THAT(console.err.str(), HasSubstr("nodes.csv: is a file with values of hosts, not a document"));
 }
 
 TEST_F(FleetCommand, ValidateReadsTheListFromAFileOrStandardInput) {
@@ -292,6 +297,14 @@ TEST_F(FleetCommand, ReportSaysWhichHostsHaveNotAnswered) {
   EXPECT_EQ(run({"fleet", "report", "--hosts", "a[1-3],a3", "@in"}), 1);
   EXPECT_THAT(console.err.str(), AllOf(HasSubstr("--hosts:1:8: error: host a3 is listed twice"),
                                        HasSubstr("3 hosts: 0 findings")));
+  const auto alike = json({"fleet", "report", "--hosts", "a[2-3].example.net,a1,A1.x", "@in"}, 2,
+                          "fleet-report-1.schema.json");
+  ASSERT_EQ(alike["findings"].size(), 2U) << alike.dump(2);
+  EXPECT_EQ(alike["findings"][0]["hosts"], "a[2,3].example.net");
+  EXPECT_EQ(alike["findings"][0]["message"], "there is no output of the host, but one of a2");
+  EXPECT_EQ(alike["findings"][1]["hosts"], "A1.x");
+  EXPECT_EQ(alike["findings"][1]["message"], "there is no output of the host")
+      << "a1 is another one of the list";
   const auto out = json({"fleet", "report", "--hosts", "b1", "@in"}, 2, "fleet-report-1.schema.json");
   EXPECT_EQ(out["findings"][0]["check"], "host");
   EXPECT_EQ(out["findings"][0]["hosts"], "b1");
