@@ -184,7 +184,7 @@ std::optional<model::Value> check_plain(const Node& node, const model::FieldSpec
   if (node.sort == Node::Sort::kList && node.origin == Node::Origin::kHeader) {
     const auto inner = label.substr(label.find_first_not_of('['));
     report.wrong(node.at,
-                 fmt::format("[[{}.{}]]: {} is a key of {} and no section", inner.substr(0, inner.find(']')),
+                 fmt::format("[[{}.{}]]: {} is a key of {}, not a section", inner.substr(0, inner.find(']')),
                              field.name, field.name, label),
                  fmt::format("write {} = …", field.name));
     return std::nullopt;

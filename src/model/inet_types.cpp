@@ -274,6 +274,9 @@ Result<InetMethod> Codec<InetMethod>::parse(const Value& written) {
   if (!method && text != nullptr && text->starts_with("dhcp")) {
     return fail(Code::kInvalid, method.error().message + "; DHCP is \"auto\"");
   }
+  if (!method && text != nullptr && *text == "static") {
+    return fail(Code::kInvalid, method.error().message + "; static addresses are \"manual\"");
+  }
   return method;
 }
 Value Codec<InetMethod>::value(const InetMethod& parsed) { return std::string(text_of(parsed)); }
