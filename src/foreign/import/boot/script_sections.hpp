@@ -10,7 +10,7 @@
 
 namespace rdmacfg::foreign {
 
-/// What to do about a command: to write the section that says the same, or to keep what the document has no
+/// Advice about a command: to write the section that says the same, or to keep what the document has no
 /// words for. Empty when it is not about RDMA, or only looks.
 /// @param words  of the command, as shell_words() has them
 /// @param text  the command as it is written
