@@ -42,7 +42,7 @@ void find_inner(std::string_view name, const std::vector<SectionSpec>& specs, st
 
 /// Other tools' names of keys and sections, and ours: NetworkManager, nmstate, netplan,
 /// ifcfg files, systemd units, limits.d, nvme-cli, nvmetcli, targetcli, open-iscsi, fstab, modprobe.d.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 69> kElsewhere{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 73> kElsewhere{{
     {"transport", "mode"},
     {"transport_mode", "mode"},
     {"transport-mode", "mode"},
@@ -72,6 +72,10 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 69> kElsewhe
     {"p-key", "pkey"},
     {"pkey_id", "pkey"},
     {"services", "units"},
+    {"name", "key"},
+    {"option", "key"},
+    {"state", "running"},
+    {"rebuild", "policy"},
     {"group", "domain"},
     {"user", "domain"},
     {"netdev", "interface"},
