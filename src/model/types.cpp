@@ -130,7 +130,12 @@ Result<Pkey> Pkey::make(std::int64_t number) {
 Result<Pkey> Pkey::parse(std::string_view text) {
   const auto number = base::parse_number(text);
   if (!number || *number > 0xffff) {
-    return fail(Code::kInvalid, fmt::format("\"{}\" is not a valid P_Key; written like 0x8002", text));
+    constexpr std::size_t kMostDigits = 4;
+    const bool digits = !text.empty() && text.size() <= kMostDigits &&
+                        text.find_first_not_of("0123456789abcdefABCDEF") == std::string_view::npos;
+    return fail(Code::kInvalid, digits
+                                    ? fmt::format("\"{0}\" is not a valid P_Key; write 0x{0}", text)
+                                    : fmt::format("\"{}\" is not a valid P_Key; written like 0x8002", text));
   }
   return make(static_cast<std::int64_t>(*number));
 }
