@@ -42,7 +42,7 @@ void find_inner(std::string_view name, const std::vector<SectionSpec>& specs, st
 
 /// Other tools' names of keys and sections, and ours: NetworkManager, nmstate, netplan,
 /// ifcfg files, systemd units, limits.d, nvme-cli, nvmetcli, targetcli, open-iscsi, fstab, modprobe.d.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 64> kElsewhere{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 73> kElsewhere{{
     {"transport", "mode"},
     {"transport_mode", "mode"},
     {"transport-mode", "mode"},
@@ -72,6 +72,15 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 64> kElsewhe
     {"p-key", "pkey"},
     {"pkey_id", "pkey"},
     {"services", "units"},
+    {"name", "key"},
+    {"option", "key"},
+    {"state", "running"},
+    {"rebuild", "policy"},
+    {"group", "domain"},
+    {"user", "domain"},
+    {"netdev", "interface"},
+    {"ifname", "interface"},
+    {"nic", "interface"},
     {"memlock", "limit"},
     {"soft", "limit"},
     {"hard", "limit"},
@@ -136,6 +145,27 @@ std::optional<std::string> sharing_words(std::string_view name, const std::vecto
     found = key;
   }
   return found;
+}
+
+/// Whether a key that is reported as unknown was meant as one that identifies the entry, and is not there.
+bool has_meant_identity(const Node& table, const SectionSpec& spec) {
+  std::vector<std::string> known;
+  for (const auto& field : spec.fields) {
+    if (is_written(field)) known.emplace_back(field.name);
+  }
+  for (const auto& child : spec.children) known.emplace_back(child.name);
+  const auto identifies = [&](std::string_view key) {
+    return std::any_of(spec.identities.begin(), spec.identities.end(),
+                       [&](const auto& set) { return std::find(set.begin(), set.end(), key) != set.end(); });
+  };
+  return std::any_of(table.members.begin(), table.members.end(), [&](const auto& member) {
+    const std::string_view name = member.first;
+    if (std::find(known.begin(), known.end(), name) != known.end()) return false;
+    auto meant = called_here(name, known);
+    if (!meant) meant = base::nearest(name, known);
+    if (!meant) meant = sharing_words(name, known);
+    return meant && identifies(*meant) && !table.members.contains(*meant);
+  });
 }
 
 std::string set_text(const std::vector<std::string_view>& set) {
@@ -235,6 +265,7 @@ void check_identity(const Node& table, const SectionSpec& spec, std::string_view
   for (const auto& set : spec.identities)
     std::copy_if(set.begin(), set.end(), std::inserter(there, there.end()), is_there);
   if (there.empty()) {
+    if (has_meant_identity(table, spec)) return;
     report.wrong(place_of(table), fmt::format("{}: no identifying key", label),
                  fmt::format("add {}", choices(spec)));
     return;
@@ -272,6 +303,7 @@ void check_identity(const Node& table, const SectionSpec& spec, std::string_view
         .related.push_back({location_of(report.text, key_of(whole.front())), "said here"});
     return;
   }
+  if (has_meant_identity(table, spec)) return;
   const auto given = *std::find_if(partial.begin(), partial.end(), is_there);
   report.wrong(key_of(given), fmt::format("{} {}: needs {} beside it", label, given, set_text(lacking)),
                fmt::format("write {}", choices(spec)));

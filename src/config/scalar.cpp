@@ -60,6 +60,22 @@ Integer integer_of(std::string_view word) {
 
 ScalarError too_large(std::string_view word) { return {fmt::format("{} is too large a number", word), ""}; }
 
+/// How to write a word that begins as a number does and is none; empty where quotes are all that it lacks.
+std::string number_hint(std::string_view word) {
+  if (word.empty() || word.front() < '0' || word.front() > '9' || word.starts_with("0x")) return {};
+  if (word.starts_with("0X") && word.size() > 2) return fmt::format("write 0x{}", word.substr(2));
+  constexpr std::string_view kHexadecimal = "0123456789abcdefABCDEF";
+  constexpr std::size_t kPkeyDigits = 4;
+  if (word.size() <= kPkeyDigits && word.find_first_not_of(kHexadecimal) == std::string_view::npos)
+    return fmt::format("write 0x{0} for a hexadecimal number, \"{0}\" for text", word);
+  const auto unit = word.substr(std::min(word.find_first_not_of("0123456789"), word.size()));
+  constexpr std::size_t kLongestUnit = 3;  // "GiB"
+  const bool letters = std::all_of(unit.begin(), unit.end(),
+                                   [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); });
+  if (unit.empty() || unit.size() > kLongestUnit || !letters) return {};
+  return fmt::format("write the number without a unit, or \"{}\" where the key takes one", word);
+}
+
 ScalarError word_error(std::string_view word) {
   const auto is = [&](auto... other) { return ((word == other) || ...); };
   std::size_t cut = 0;
@@ -79,6 +95,11 @@ ScalarError word_error(std::string_view word) {
     return {"a number cannot begin with 0", "hexadecimal numbers begin with 0x"};
   if (integer_of(word).error == std::errc::result_out_of_range)
     return too_large(shown);  // refused by toml11 4
+  const bool semicolon = word.size() <= kLongestWord && word.ends_with(';') && !word.ends_with(";;") &&
+                         !std::holds_alternative<ScalarError>(parse_scalar(word.substr(0, word.size() - 1)));
+  if (semicolon) return {shown + " is not a valid value", "remove the ';'"};
+  if (auto hint = number_hint(shown); !hint.empty())
+    return {shown + " is not a valid value", std::move(hint)};
   return {shown + " is not a valid value", fmt::format("put text in quotes: \"{}\"", shown)};
 }
 

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "base/characters.hpp"
+#include "base/text.hpp"
 #include "config/cursor.hpp"
 #include "config/guard.hpp"
 #include "config/scalar.hpp"
@@ -24,6 +25,14 @@ bool is_invisible(std::uint32_t code) {
          code == 0x202f || (code >= 0x205f && code <= 0x2064) || code == 0x3000 || code == 0xfeff;
 }
 
+/// Whether a line that is not TOML was meant to begin a section: "ipoib]]", "<ipoib>".
+bool is_meant_as_header(std::string_view line) {
+  const auto head = base::trim(line.substr(0, line.find_first_of("\r\n#")));
+  constexpr std::size_t kLongerThanBrackets = 2;
+  return head.size() > kLongerThanBrackets && head.find_first_of("=\"'") == std::string_view::npos &&
+         (head.ends_with(']') || (head.starts_with('<') && head.ends_with('>')));
+}
+
 /// Recursive descent over one text. A function that returns false has reported why and leaves the cursor
 /// there.
 class Parser {
@@ -41,8 +50,11 @@ class Parser {
     if (cursor_.peek() == '<') other_language("XML");
     while (cursor_.skip_space(true), !other_ && !cursor_.done() && tree_.errors.size() < limits_.errors) {
       open_ = 0;
-      const bool good = cursor_.peek() == '[' ? header() : pair(*section_, section_depth_);
-      if (good) end_of_line();
+      const auto line = body_.substr(cursor_.mark().offset);
+      const bool is_header = cursor_.peek() == '[';
+      const bool good = is_header ? header() : pair(*section_, section_depth_);
+      if (good) end_of_line(is_header);
+      if (!good && is_meant_as_header(line)) leave_section();
       // Inside of brackets nobody can tell what the next line belongs to.
       if (!good && open_ > 0) break;
       cursor_.skip_to_line_end();
@@ -85,11 +97,29 @@ class Parser {
     return true;
   }
 
-  void end_of_line() {
+  void end_of_line(bool of_header) {
     cursor_.skip_blanks();
     if (cursor_.at_line_end() || cursor_.peek() == '#') return;
-    wrong(here(), fmt::format("unexpected {} at the end of the line", found()),
-          "write one key per line, and put text with blanks in quotes");
+    const auto at = here();
+    const auto what = found();
+    std::string hint = "write one key per line, and put text with blanks in quotes";
+    if (of_header) {
+      hint = "a section's line ends after its last bracket";
+    } else if (cursor_.peek() == ',' || cursor_.peek() == ';') {
+      cursor_.next();
+      cursor_.skip_blanks();
+      if (cursor_.at_line_end() || cursor_.peek() == '#') hint = fmt::format("remove the {}", what);
+    }
+    wrong(at, fmt::format("unexpected {} at the end of the line", what), std::move(hint));
+  }
+
+  /// The keys that follow belong to no section that is known: they are checked, and dropped.
+  void leave_section() {
+    parent_ = nullptr;
+    section_ = &unknown_;
+    unknown_ = Node{};
+    unknown_.sort = Node::Sort::kTable;
+    section_depth_ = 1;
   }
 
   bool header() {
@@ -97,11 +127,7 @@ class Parser {
     cursor_.next();
     const bool list = cursor_.peek() == '[';
     if (list) cursor_.next();
-    parent_ = nullptr;
-    section_ = &unknown_;  // until the header is found good: its keys are checked, and dropped
-    unknown_ = Node{};
-    unknown_.sort = Node::Sort::kTable;
-    section_depth_ = 1;
+    leave_section();  // until the header is found good
     Key key;
     if (!parse_key(key)) return false;
     const std::string_view close = list ? "]]" : "]";
@@ -159,6 +185,9 @@ class Parser {
   }
   bool no_key() {
     if (cursor_.peek() == '=') return wrong(here(), "there is no key before =");
+    const bool comment = cursor_.peek() == ';' || cursor_.at("//") || cursor_.at("/*");
+    if (comment)
+      return wrong(here(), fmt::format("expected a key, found {}", found()), "a comment begins with #");
     return wrong(here(), fmt::format("expected a key, found {}", found()),
                  "a line is a [section] or key = value; a key has letters, digits, - and _, or is in quotes");
   }
@@ -173,6 +202,7 @@ class Parser {
     }
     cursor_.next();
     cursor_.skip_blanks();
+    if (cursor_.peek() == '=') return wrong(here(), "expected a value, found '='", "write a single =");
     if (cursor_.at_line_end() || cursor_.peek() == '#') {
       return wrong(key.back().at, fmt::format("{} has no value", text_of(key)),
                    "leave the line out, or write a value after =");

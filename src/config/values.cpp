@@ -184,7 +184,7 @@ std::optional<model::Value> check_plain(const Node& node, const model::FieldSpec
   if (node.sort == Node::Sort::kList && node.origin == Node::Origin::kHeader) {
     const auto inner = label.substr(label.find_first_not_of('['));
     report.wrong(node.at,
-                 fmt::format("[[{}.{}]]: {} is a key of {} and no section", inner.substr(0, inner.find(']')),
+                 fmt::format("[[{}.{}]]: {} is a key of {}, not a section", inner.substr(0, inner.find(']')),
                              field.name, field.name, label),
                  fmt::format("write {} = …", field.name));
     return std::nullopt;
@@ -225,15 +225,17 @@ std::optional<std::string> check_match(const Node& match, std::string_view host,
                  "write [match]");
   }
   const std::vector<std::string> known{"host"};
+  bool misspelt = false;
   for (const auto& [name, node] : match.members) {
     if (name == "host") continue;
     const auto near = base::nearest(name, known);
+    misspelt = misspelt || near;
     wrong(node.key, fmt::format("[match] {}: unknown key{}", name, near ? "; did you mean \"host\"?" : ""),
           near ? "" : "[match] of a file has only the key host");
   }
   const auto at = match.members.find("host");
   if (at == match.members.end()) {
-    if (report.partial) return std::nullopt;
+    if (report.partial || misspelt) return std::nullopt;
     return wrong(match.at, "[match]: host is missing",
                  "write host = [\"gpu[001-512]\", \"login*\"], or leave [match] out");
   }

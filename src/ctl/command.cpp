@@ -61,6 +61,11 @@ void Context::say(std::string_view text) const {
   environment.err << "rdma-configctl: " << clean(placed(text), err.utf8) << '\n';
 }
 
+void Context::say(std::string_view text, std::string_view quoted) const {
+  if (arguments.quiet) return;
+  environment.err << "rdma-configctl: " << clean(placed(text), err.utf8) << clean(quoted, err.utf8) << '\n';
+}
+
 std::string host_name(const Context& context) {
   if (!context.arguments.seen_by.empty()) return context.arguments.seen_by;
   if (!context.offline()) return context.environment.host_name;

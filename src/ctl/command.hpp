@@ -95,6 +95,8 @@ struct Context {
   void say_error(std::string_view text) const;
   /// A line that is not data, to stderr; nothing with --quiet.
   void say(std::string_view text) const;
+  /// The same with words of a file behind it, which stay as they are.
+  void say(std::string_view text, std::string_view quoted) const;
   /// Whether the host is that of a report.
   [[nodiscard]] bool replayed() const { return !arguments.host.empty(); }
   /// Whether the document is the system's own, not one of the command line.

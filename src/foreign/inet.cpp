@@ -108,7 +108,8 @@ void add_route(Inet& inet, const Route& route) {
 }
 
 std::string add_route_words(Inet& inet, Family family, std::string_view line) {
-  const auto words = words_of(line);
+  auto words = words_of(line);
+  if (words.size() > 1 && words.front() == "to") words.erase(words.begin());
   if (words.empty()) return "says no network";
   auto to = target_of(words.front());
   if (!to) return to.error().message;

@@ -261,6 +261,11 @@ void Keys::finish() {
     if (held.asked) continue;
     held.asked = true;
     const auto &key = held.item.key, &why = held.item.why;
+    // A key without a value does nothing, as if it were not there.
+    if (!key.empty() && why.empty() && base::trim(held.item.value).empty()) {
+      claims_.took(place(held.item));
+      continue;
+    }
     claims_.miss(place(held.item), key.empty()   ? why
                                    : why.empty() ? fmt::format("{}: is not understood", key)
                                                  : fmt::format("{}: {}", key, why));

@@ -124,10 +124,15 @@ std::optional<IpAddress> plain_address(std::string_view text) {
   return out;
 }
 
-/// Decoration of an address by other programs: "192.0.2.1/24", "192.0.2.1:4420", "[2001:db8::1]:4420".
+/// Decoration of an address by other programs: "192.0.2.1/24", "192.0.2.1:4420", "[2001:db8::1]:4420",
+/// "fe80::1%ib0".
 std::string address_error(std::string_view text) {
   if (const auto bare = text.substr(0, text.find('/')); bare.size() < text.size() && plain_address(bare))
     return fmt::format("\"{}\" has a prefix length: write {} alone", text, bare);
+  if (const auto bare = text.substr(0, text.find('%')); bare.size() < text.size() && plain_address(bare))
+    return fmt::format("\"{}\" has a zone: write {} alone", text, bare);
+  if (const auto bare = base::trim(text); bare.size() < text.size() && plain_address(bare))
+    return fmt::format("\"{}\" has blanks around it: write {}", text, bare);
   const auto bracket = text.starts_with('[') ? text.find(']') : std::string_view::npos;
   const auto bare =
       bracket == std::string_view::npos ? text.substr(0, text.find(':')) : text.substr(1, bracket - 1);
@@ -273,6 +278,9 @@ Result<InetMethod> Codec<InetMethod>::parse(const Value& written) {
   const auto* text = std::get_if<std::string>(&written);
   if (!method && text != nullptr && text->starts_with("dhcp")) {
     return fail(Code::kInvalid, method.error().message + "; DHCP is \"auto\"");
+  }
+  if (!method && text != nullptr && *text == "static") {
+    return fail(Code::kInvalid, method.error().message + "; static addresses are \"manual\"");
   }
   return method;
 }

@@ -59,6 +59,14 @@ Result<Guid> Guid::parse(std::string_view text) {
         Code::kInvalid,
         fmt::format("\"{}\" is not a valid GUID: {}; written like 00:02:c9:03:00:31:78:f2", text, why));
   };
+  constexpr std::size_t kAddressText = 59, kGuidText = 23;  // with their colons
+  const auto hardware_address = [&](std::string_view end) {
+    const auto guid = Guid::parse(end);
+    return guid ? fail(Code::kInvalid, fmt::format("\"{}\" is not a valid GUID: that is a 20-byte hardware "
+                                                   "address; write its last 8 bytes, {}",
+                                                   text, guid->text()))
+                : bad("that is a 20-byte hardware address, of which the last 8 bytes are the GUID");
+  };
   std::array<char, 16> digits{};
   std::string_view all = text;
   if (text.starts_with("0x") || text.starts_with("0X")) {
@@ -66,7 +74,8 @@ Result<Guid> Guid::parse(std::string_view text) {
   } else if (text.find(':') != std::string_view::npos) {
     const auto groups = static_cast<std::size_t>(std::count(text.begin(), text.end(), ':')) + 1;
     if (groups == 20)
-      return bad("that is a 20-byte hardware address, of which the last 8 bytes are the GUID");
+      return hardware_address(text.size() == kAddressText ? text.substr(kAddressText - kGuidText)
+                                                          : text.substr(0, 0));
     if (text.find("::") != std::string_view::npos || (groups == 8 && text.find(':') == 4))
       return bad("that is a 16-byte GID, of which the last 8 bytes are the GUID");
     const std::size_t width = groups == 8 ? 2 : groups == 4 ? 4 : 0;
@@ -83,6 +92,8 @@ Result<Guid> Guid::parse(std::string_view text) {
   }
   if (all.find_first_not_of("0123456789abcdefABCDEF") != std::string_view::npos)
     return bad("only digits 0-9 and a-f are possible, in groups with ':' between them");
+  constexpr std::size_t kAddressDigits = 40;
+  if (all.size() == kAddressDigits) return hardware_address(all.substr(all.size() - digits.size()));
   if (all.size() != digits.size())
     return bad(fmt::format("{} hexadecimal digit{} instead of 16", all.size(), all.size() == 1 ? "" : "s"));
   Guid guid;
@@ -119,7 +130,12 @@ Result<Pkey> Pkey::make(std::int64_t number) {
 Result<Pkey> Pkey::parse(std::string_view text) {
   const auto number = base::parse_number(text);
   if (!number || *number > 0xffff) {
-    return fail(Code::kInvalid, fmt::format("\"{}\" is not a valid P_Key; written like 0x8002", text));
+    constexpr std::size_t kMostDigits = 4;
+    const bool digits = !text.empty() && text.size() <= kMostDigits &&
+                        text.find_first_not_of("0123456789abcdefABCDEF") == std::string_view::npos;
+    return fail(Code::kInvalid, digits
+                                    ? fmt::format("\"{0}\" is not a valid P_Key; write 0x{0}", text)
+                                    : fmt::format("\"{}\" is not a valid P_Key; written like 0x8002", text));
   }
   return make(static_cast<std::int64_t>(*number));
 }

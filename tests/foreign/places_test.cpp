@@ -40,6 +40,19 @@ TEST_F(Places, LinksAreFollowedAsTheToolsDo) {
                                          Field(&Remark::text, "is not there"))));
 }
 
+TEST_F(Places, LinksToServicesOfPackagesAreNotRead) {
+  tree.put("/usr/lib/systemd/system/a.service", "[Service]\nExecStart=/usr/sbin/opensm\n");
+  tree.link("/etc/systemd/system/a.service", "/usr/lib/systemd/system/a.service");
+  tree.link("/etc/systemd/system/b.service", "/dev/null");
+  tree.link("/etc/systemd/system/c.service", "/srv/none");
+  tree.put("/etc/systemd/system/d.service", "[Service]\nExecStart=/usr/sbin/opensm -B\n");
+  const auto made = import_all(*files, "scripts");
+  EXPECT_THAT(made.claims.passed, IsEmpty());
+  EXPECT_THAT(made.claims.missed,
+              testing::ElementsAre(AllOf(Field(&Remark::where, Place{"/etc/systemd/system/d.service", 2}),
+                                         Field(&Remark::text, "/usr/sbin/opensm -B: write [[opensm]]"))));
+}
+
 TEST_F(Places, LinksThatAreNamedAreNot) {
   tree.put("/srv/theirs", "ib_ipoib\n");
   tree.link("/srv/modules", "theirs");

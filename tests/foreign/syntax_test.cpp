@@ -121,6 +121,30 @@ TEST(ShellBlocks, NameTheBlockWithItsLine) {
   EXPECT_EQ(within.depth, 1U);
 }
 
+TEST(ShellWords, LeaveOutWhatOnlyRunsTheCommand) {
+  const auto words = [](std::string_view command) { return base::join(shell_words(command, ""), " "); };
+  EXPECT_EQ(words("sudo -n -u root /usr/bin/mlnx_qos -i ens1"), "mlnx_qos -i ens1");
+  EXPECT_EQ(words("LANG=C nice -n 5 nohup opensm -B"), "opensm -B");
+  EXPECT_EQ(words("timeout -k 5 10s opensm"), "opensm");
+  EXPECT_EQ(words("env -u HOME A=1 opensm"), "opensm");
+  EXPECT_EQ(words("sudo -- ip l s ib0 up"), "ip link set ib0 up");
+  // Without a command behind them they are commands themselves.
+  EXPECT_EQ(words("sudo -l"), "sudo -l");
+  EXPECT_EQ(words("A=1"), "A=1");
+  EXPECT_EQ(words("timeout 10"), "timeout 10");
+  EXPECT_EQ(words("A=$(opensm -h) true"), "A=$(opensm -h) true");
+  EXPECT_EQ(words("command -v opensm"), "command -v opensm");
+}
+
+TEST(ShellWords, KnowTheScriptOfAShell) {
+  EXPECT_EQ(script_of_shell("sudo sh -c 'a; b \"c\"'"), "a; b \"c\"");
+  EXPECT_EQ(script_of_shell("/bin/bash -ec \"a\""), "a");
+  EXPECT_EQ(script_of_shell("sh -c a"), "");
+  EXPECT_EQ(script_of_shell("sh '/etc/a'"), "");
+  EXPECT_EQ(script_of_shell("ssh host -c 'a'"), "");
+  EXPECT_EQ(script_of_shell("sh -c '"), "");
+}
+
 TEST(ShellWords, KnowTheNetworkNamespaceOfACommand) {
   struct NamespaceRow {
     const char* command;

@@ -3,6 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <span>
+#include <string>
+
 #include "base/text.hpp"
 #include "ctl/docs/command_texts.hpp"
 #include "ctl/render/render_table.hpp"
@@ -18,6 +22,9 @@ std::string paragraph(std::string_view text, const Terminal& terminal) {
 }
 
 std::string option_list(const CLI::App& app, const Terminal& terminal) {
+  constexpr int kIndent = 2;
+  auto inner = terminal;
+  if (inner.width > kIndent) inner.width -= kIndent;
   Table table{{{""}, {""}, {"", 0, true}}, {}};
   for (const auto* option : app.get_options()) {
     std::string name;
@@ -29,22 +36,49 @@ std::string option_list(const CLI::App& app, const Terminal& terminal) {
   }
   for (auto& row : table.rows) row[0].text = "";
   std::string out;
-  const auto text = render_table(table, terminal);
+  const auto text = render_table(table, inner);
   for (const auto line : base::split(base::trim(text), '\n')) out += "  " + std::string(line) + '\n';
   return out;
 }
 
+/// A heading, and lines "  STATUS  MEANING".
+std::string status_list(const Terminal& terminal) {
+  Table table{{{""}, {"", 0, true}}, {}};
+  const auto lines = base::split(base::trim(exit_statuses()), '\n');
+  for (const auto line : std::span(lines).subspan(1)) {
+    const auto text = base::trim(line);
+    const auto end = std::min(text.find(' '), text.size());
+    table.rows.push_back(
+        {{"  " + std::string(text.substr(0, end))}, {std::string(base::trim(text.substr(end)))}});
+  }
+  return std::string(lines.front()) + '\n' + render_table(table, terminal);
+}
+
 std::string examples_of(const CommandText& command, const Terminal& terminal) {
   Table table{{{""}, {"", 0, true}}, {}};
+  int widest = 0;
   for (const auto line : base::split(command.examples, '\n')) {
     const auto tab = line.find('\t');
     auto words = std::string(line.substr(0, tab));
     if (words.find(" rdma-configctl ") == std::string::npos) words = "rdma-configctl " + words;
+    words = "  " + clean(words, terminal.utf8);
+    widest = std::max(widest, display_width(words));
     table.rows.push_back(
-        {{"  " + words},
-         {std::string(tab == std::string_view::npos ? "" : line.substr(tab + 1)), Style::kDim}});
+        {{words}, {std::string(tab == std::string_view::npos ? "" : line.substr(tab + 1)), Style::kDim}});
   }
-  return render_table(table, terminal);
+  constexpr int kRoom = 26;  // for descriptions, with the gap before them
+  if (terminal.width <= 0 || widest + kRoom <= terminal.width) return render_table(table, terminal);
+  // Beside a long command there is no room: descriptions stand below.
+  constexpr int kIndent = 6;
+  std::string out;
+  for (const auto& row : table.rows) {
+    out += row[0].text + '\n';
+    if (row[1].text.empty()) continue;
+    for (const auto& line :
+         wrap(clean(row[1].text, terminal.utf8), std::max(terminal.width - kIndent, kRoom)))
+      out += std::string(kIndent, ' ') + terminal.paint(line, Style::kDim) + '\n';
+  }
+  return out;
 }
 
 }  // namespace
@@ -63,7 +97,7 @@ std::string help_of(const CLI::App& sub, const Parser& parser, const Terminal& t
     out += heading("Examples") + examples_of(*command, terminal);
   if (!sub.get_options().empty()) out += heading("Options") + option_list(sub, terminal);
   return out + heading("Options of all subcommands") + option_list(parser.app, terminal) + '\n' +
-         std::string(exit_statuses());
+         status_list(terminal);
 }
 
 std::string help_of(const Parser& parser, const Terminal& terminal) {
@@ -78,9 +112,11 @@ std::string help_of(const Parser& parser, const Terminal& terminal) {
   return "Usage: rdma-configctl [OPTIONS] SUBCOMMAND [OPTIONS]\n\n" +
          paragraph(parser.app.get_description(), terminal) + heading("Subcommands") +
          render_table(commands, terminal) + heading("Options") + option_list(parser.app, terminal) + '\n' +
-         std::string(first_tour()) + '\n' + std::string(exit_statuses()) +
-         "\nFiles: /etc/rdma-configd/config.toml, and conf.d/*.toml in /etc, /run and "
-         "/usr/lib/rdma-configd.\n";
+         std::string(first_tour()) + '\n' + status_list(terminal) + '\n' +
+         paragraph(
+             "Files: /etc/rdma-configd/config.toml, and conf.d/*.toml in /etc, /run and "
+             "/usr/lib/rdma-configd.",
+             terminal);
 }
 
 }  // namespace rdmacfg::ctl::detail

@@ -86,11 +86,11 @@ void tell_claims(const Context& context, const foreign::Claims& claims) {
           fmt::format("{}: {} understood", file, lines == 1 ? "1 line" : fmt::format("{} lines", lines)));
   }
   for (const auto& line : claims.passed)
-    context.say(
-        fmt::format("{}{}skipped: {}", line.where.text(), line.where.file.empty() ? "" : ": ", line.text));
+    context.say(fmt::format("{}{}skipped: ", line.where.text(), line.where.file.empty() ? "" : ": "),
+                line.text);
   for (const auto& line : claims.missed)
-    context.say(fmt::format("{}{}not understood: {}", line.where.text(), line.where.file.empty() ? "" : ": ",
-                            line.text));
+    context.say(fmt::format("{}{}not understood: ", line.where.text(), line.where.file.empty() ? "" : ": "),
+                line.text);
 }
 
 /// Why there is no document: an empty one would replace the file of an earlier import.

@@ -232,7 +232,7 @@ constexpr std::string_view kStatuses =
 
 constexpr std::string_view kTour =
     "A first tour:\n"
-    "  rdma-configctl show                 look at the host; it has the port GUIDs for the document\n"
+    "  rdma-configctl show                 show the host, with the GUIDs of its ports\n"
     "  $EDITOR /etc/rdma-configd/config.toml\n"
     "      version = 1\n"
     "      [[ipoib]]\n"
@@ -243,7 +243,7 @@ constexpr std::string_view kTour =
     "  rdma-configctl validate             check the document\n"
     "  rdma-configctl diff                 see the changes\n"
     "  sudo rdma-configctl apply           make them\n"
-    "  rdma-configctl status               check that the host is still as it should be\n";
+    "  rdma-configctl status               check that the host is still as wanted\n";
 
 }  // namespace
 

@@ -17,6 +17,7 @@ struct Where {
   std::string_view folder;  ///< the last part may be a pattern: "/etc/systemd/system/*.service.d"
   std::string_view pattern;
   bool apart = false;  ///< a file of the same name in another folder does not mask it
+  bool plain = false;  ///< without links, which are to files of packages
 };
 
 /// A language that is imported.

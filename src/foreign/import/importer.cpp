@@ -32,6 +32,7 @@ class Collector {
           if (!place.apart && !masked.insert(name).second) continue;
           // A file of RHEL's, and SUSE's folder.
           if (place.pattern == "network" && files_.list(fmt::format("{}/{}", folder, name))) continue;
+          if (place.plain && !is_plain(fmt::format("{}/{}", folder, name))) continue;
           read(fmt::format("{}/{}", folder, name), out);
           drop_ins(name, folders_with(name, places), out);
         }
@@ -62,6 +63,12 @@ class Collector {
   }
 
  private:
+  /// Whether it is a file that can be read, not a link to one.
+  bool is_plain(const std::string& path) {
+    const auto text = files_.read(path);
+    return text ? text->has_value() : text.error().sys_errno == EACCES;
+  }
+
   /// A folder that cannot be listed.
   enum class Unreadable { kReported, kPassedOver };
 
@@ -164,6 +171,12 @@ class Collector {
   bool own_ = false;  ///< reading the format's own places
 };
 
+/// Files that say nothing of whether a host has anything to import: RHEL has the first without any interface.
+bool is_on_every_host(std::string_view path) {
+  return path == "/etc/sysconfig/network" || path == "/etc/fstab" || path == "/etc/nfs.conf" ||
+         (path.starts_with("/etc/systemd/system/") && path.ends_with(".service"));
+}
+
 bool is_names(const File& file) {
   return file.path.ends_with(".rules") || file.path.ends_with(".link") ||
          unit_of(file.path).ends_with(".link");
@@ -205,9 +218,8 @@ std::size_t gather(const Request& request, system::Files& files, Claims& claims)
         own.erase(first, own.end());
       }
     }
-    // RHEL has that one without any interface, too.
-    count += static_cast<std::size_t>(std::count_if(
-        own.begin(), own.end(), [](const File& file) { return file.path != "/etc/sysconfig/network"; }));
+    count += static_cast<std::size_t>(
+        std::count_if(own.begin(), own.end(), [](const File& file) { return !is_on_every_host(file.path); }));
     parse_udev(names, claims);
     format->parse(own, claims);
     if (!request.paths.empty()) tell_silent(own, claims);

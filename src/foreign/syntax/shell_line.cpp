@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <span>
 #include <utility>
 
@@ -22,6 +23,58 @@ std::string_view joint_at(std::string_view line, std::size_t at) {
   if (c == ';' || c == '|') return line.substr(at, 1);
   const bool redirects = (at > 0 && (line[at - 1] == '>' || line[at - 1] == '<')) || next == ">";
   return c == '&' && !redirects ? line.substr(at, 1) : std::string_view();
+}
+
+/// A program that runs the command behind its options.
+struct Runner {
+  std::string_view name;
+  std::string_view valued;   ///< its options with a value in the next word
+  std::size_t operands = 0;  ///< words of its own in front of the command
+};
+constexpr auto kRunners = std::to_array<Runner>({{"sudo", "CDghpRrTtUu"},
+                                                 {"doas", "Cu"},
+                                                 {"nohup", ""},
+                                                 {"exec", "a"},
+                                                 {"setsid", ""},
+                                                 {"time", ""},
+                                                 {"nice", "n"},
+                                                 {"ionice", "cn"},
+                                                 {"env", "Cu"},
+                                                 {"timeout", "ks", 1}});
+
+std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+/// "LANG=C" in front of a command; not the output of another command.
+bool is_assignment(std::string_view word) {
+  const auto name = word.substr(0, word.find('='));
+  const bool letters =
+      !name.empty() && name.size() < word.size() && (name[0] < '0' || name[0] > '9') &&
+      std::all_of(name.begin(), name.end(), [](char c) {
+        return c == '_' || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+      });
+  return letters && word.find("$(") == std::string_view::npos && word.find('`') == std::string_view::npos;
+}
+
+/// Leaves out what only runs the command behind it; a runner or an assignment without one stays.
+void drop_runners(std::vector<std::string>& words) {
+  std::size_t at = 0;
+  for (;;) {
+    auto next = at;
+    while (next < words.size() && is_assignment(words[next])) ++next;
+    if (next >= words.size()) break;
+    at = next;
+    const auto* runner = std::find_if(kRunners.begin(), kRunners.end(), [&](const Runner& known) {
+      return known.name == base_name(words[at]);
+    });
+    if (runner == kRunners.end()) break;
+    for (++next; next < words.size() && words[next].starts_with('-'); ++next) {
+      if (words[next].size() == 2 && runner->valued.find(words[next][1]) != std::string_view::npos) ++next;
+    }
+    next += runner->operands;
+    if (next >= words.size()) break;
+    at = next;
+  }
+  words.erase(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(at));
 }
 
 /// The first of the words that begins with `text`, as matches() of iproute2 has it; `text` itself without
@@ -132,9 +185,22 @@ std::vector<std::string> shell_words(std::string_view command, const std::string
   }
   std::vector<std::string> out;
   for (const auto word : words_of(text)) out.emplace_back(word);
-  if (!out.empty()) out.front() = out.front().substr(out.front().rfind('/') + 1);
+  drop_runners(out);
+  if (!out.empty()) out.front() = std::string(base_name(out.front()));
   spell_out_ip(out);
   return out;
+}
+
+std::string_view script_of_shell(std::string_view command) {
+  const auto words = shell_words(command, "");
+  constexpr auto kShells = std::to_array<std::string_view>({"sh", "bash", "dash", "ash", "ksh"});
+  const bool shell = words.size() > 2 &&
+                     std::find(kShells.begin(), kShells.end(), words[0]) != kShells.end() &&
+                     words[1].starts_with('-') && !words[1].starts_with("--") && words[1].ends_with('c');
+  const auto from = command.find_first_of("\"'");
+  if (!shell || from == std::string_view::npos) return {};
+  const auto to = command.rfind(command[from]);
+  return to > from ? base::trim(command.substr(from + 1, to - from - 1)) : std::string_view();
 }
 
 std::optional<Elsewhere> elsewhere_of(const std::vector<std::string>& words) {

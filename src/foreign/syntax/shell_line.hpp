@@ -21,9 +21,12 @@ struct Part {
 std::vector<Part> parts_of(std::string_view line);
 
 /// Words as a shell would make them of a simple command, with $IFACE as `own` and '>' by itself; without what
-/// only sends output away. The command's own path is left out, and abbreviations of ip(8) are written in
-/// full.
+/// only sends output away or only runs the command (sudo, nohup, "LANG=C"). The command's own path is left
+/// out, and abbreviations of ip(8) are written in full.
 std::vector<std::string> shell_words(std::string_view command, const std::string& own);
+
+/// The text in quotation marks that `sh -c` reads; empty for other commands.
+std::string_view script_of_shell(std::string_view command);
 
 /// The place of "addr", "link" or "route" in a command of ip(8), behind its options; their number where it
 /// has none.

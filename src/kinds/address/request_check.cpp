@@ -90,7 +90,7 @@ class FamilyRules {
             fmt::format("{} is {} and cannot be an interface's", address.text(),
                         address.multicast()  ? "a multicast address"
                         : address.loopback() ? "the loopback address"
-                                             : "no address"),
+                                             : "the unspecified address"),
             "");
       return;
     }
@@ -200,11 +200,9 @@ class FamilyRules {
             fmt::format("{}: {} is the {} address of {}", what, hop.text(),
                         hop == prefix->network().address ? "network" : "broadcast", prefix->network().text()),
             "write the address of the router");
-    } else if (!reachable(hop)) {
+    } else if (!family_.addresses.empty() && !reachable(hop)) {  // without any, the method is wrong
       error(where, fmt::format("{}: {} is in the network of none of the addresses", what, hop.text()),
-            family_.addresses.empty()
-                ? "write addresses from which it can be reached"
-                : fmt::format("the networks are {}; check the address and the prefix lengths", networks()));
+            fmt::format("the networks are {}; check the address and the prefix lengths", networks()));
     }
   }
 

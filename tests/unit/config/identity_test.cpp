@@ -29,6 +29,16 @@ TEST(Identity, APart) {
   EXPECT_EQ(document.diagnostics[0].hint, "write guid, or device and port, or match");
 }
 
+TEST(Identity, AMisspeltKeyIsOneMistake) {
+  EXPECT_THAT(messages("[[ipoib]]\nguidd = '0002:c903:0031:78f2'"),
+              ElementsAre("a:2:1: [[ipoib]] guidd: unknown key; did you mean \"guid\"?"));
+  EXPECT_THAT(messages("[[ipoib]]\ndevice = 'mlx5_0'\nporrt = 1"),
+              ElementsAre("a:3:1: [[ipoib]] porrt: unknown key; did you mean \"port\"?"));
+  EXPECT_THAT(messages("[[ipoib]]\nmttu = 2044"),
+              ElementsAre("a:1:1: [[ipoib]]: no identifying key",
+                          "a:2:1: [[ipoib]] mttu: unknown key; did you mean \"mtu\"?"));
+}
+
 TEST(Identity, TooMany) {
   const auto document = parse_one(ipoib("device = 'mlx5_0'\n"));
   EXPECT_THAT(

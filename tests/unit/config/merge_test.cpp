@@ -117,8 +117,7 @@ TEST(Match, ChecksFilesOfOtherHostsToo) {
 TEST(Match, SaysWhatIsWrong) {
   EXPECT_THAT(messages("[match]\n"), ElementsAre("a:1:1: [match]: host is missing"));
   EXPECT_THAT(messages("[match]\nhsot = 'a'\ncolour = 1\n"),
-              ElementsAre("a:1:1: [match]: host is missing",
-                          "a:2:1: [match] hsot: unknown key; did you mean \"host\"?",
+              ElementsAre("a:2:1: [match] hsot: unknown key; did you mean \"host\"?",
                           "a:3:1: [match] colour: unknown key"));
   EXPECT_THAT(messages("match = 1"), ElementsAre("a:1:9: [match]: is an integer, must be one section"));
   EXPECT_THAT(messages("[[match]]\nhost = 'a'"),

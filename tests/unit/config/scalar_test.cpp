@@ -105,6 +105,17 @@ TEST(Scalar, WordsThatPeopleWriteInstead) {
             "! 192.0.2.1/24 is not a valid value; put text in quotes: \"192.0.2.1/24\"");
   EXPECT_EQ(describe("00:02:c9"), "! 00:02:c9 is not a valid value; put text in quotes: \"00:02:c9\"");
   EXPECT_EQ(describe("099"), "! a number cannot begin with 0; hexadecimal numbers begin with 0x");
+  EXPECT_EQ(describe("4K"),
+            "! 4K is not a valid value; write the number without a unit, or \"4K\" where the key takes one");
+  EXPECT_EQ(describe("8aff"),
+            "! 8aff is not a valid value; write 0x8aff for a hexadecimal number, \"8aff\" for text");
+  EXPECT_EQ(describe("0X8002"), "! 0X8002 is not a valid value; write 0x8002");
+  EXPECT_EQ(describe("0002c903003178f2"),
+            "! 0002c903003178f2 is not a valid value; put text in quotes: \"0002c903003178f2\"");
+  EXPECT_EQ(describe("2044;"), "! 2044; is not a valid value; remove the ';'");
+  EXPECT_EQ(describe("true;"), "! true; is not a valid value; remove the ';'");
+  EXPECT_EQ(describe("a;"), "! a; is not a valid value; put text in quotes: \"a;\"");
+  EXPECT_EQ(describe(std::string(70, '1') + ";").substr(0, 3), "! 1");
   EXPECT_EQ(describe("truex"), "! truex is not a valid value; put text in quotes: \"truex\"");
   EXPECT_EQ(describe("1__0"), "! 1__0 is not a valid value; put text in quotes: \"1__0\"");
 }

@@ -71,6 +71,8 @@ TEST(Syntax, ErrorsOfOneLine) {
   EXPECT_EQ(parsed("é = 1\na = 'x"),
             "1:1 expected a key, found 'é'\n2:5 the string that begins here has no closing ' on its line");
   EXPECT_EQ(parsed("a = \"x\\\nb = 1"), "1:5 the string that begins here has no closing \" on its line");
+  EXPECT_EQ(parsed("a == 1"), "1:4 expected a value, found '='");
+  EXPECT_EQ(parsed("a = 1;"), "1:5 1; is not a valid value");
   EXPECT_EQ(parsed("a = ]"), "1:5 expected a value, found ']'");
   EXPECT_EQ(parsed("[a\nb = 1"), "1:3 expected ] to close the section's name, found the end of the line");
   EXPECT_EQ(parsed("[[a]\nb = 1"), "1:4 expected ]] to close the section's name, found ']'");
@@ -109,6 +111,10 @@ TEST(Syntax, WhatMustNotBeThereTwice) {
 TEST(Syntax, ASectionThatIsNoGoodTakesItsKeysAlong) {
   EXPECT_EQ(parsed("[a]\nx = 1\n[a]\nx = 2\n[b]\nx = y"),
             "3:1 section [a] is defined twice\n6:5 y is not a valid value");
+  // A line that was meant to begin a section: its keys are not those of the section before.
+  EXPECT_EQ(parsed("x = 1\na]]\nx = 2"), "2:2 expected = after a, found ']'");
+  EXPECT_EQ(parsed("x = 1\n<a>\nx = 2"), "2:1 expected a key, found '<'");
+  EXPECT_EQ(parsed("x = 1\n]\nx = 2"), "2:1 expected a key, found ']'\n3:1 x is set twice");
 }
 
 TEST(Syntax, KnowsWhereThingsAre) {

@@ -26,6 +26,7 @@ const std::string kFolder = std::string(TEST_DATA) + "/faults/";
 
 struct Case {
   int line = 0;          ///< of the file
+  bool only = false;     ///< it is the only error
   bool on_host = false;  ///< checked against host.json, too
   std::string place;     ///< "3:8", "pending", or "accepted"
   std::string cause;     ///< part of message or hint
@@ -61,6 +62,10 @@ std::vector<Case> cases() {
              .place = line.substr(0, first),
              .cause = line.substr(first + 3, second - first - 3),
              .document = unescaped(std::string_view(line).substr(second + 3))};
+    if (row.place.starts_with("only ")) {
+      row.only = true;
+      row.place.erase(0, 5);
+    }
     if (row.place.starts_with("host ")) {
       row.on_host = true;
       row.place.erase(0, 5);
@@ -110,11 +115,17 @@ std::pair<std::string, std::string> answer(const model::Report& report) {
 TEST(Faults, EachSaysTheLineAndTheCause) {
   const bool print = std::getenv("FAULTS_PRINT") != nullptr;
   for (const auto& row : cases()) {
-    const auto [place, text] = answer(judged(row));
+    const auto report = judged(row);
+    const auto [place, text] = answer(report);
     if (print) std::cout << row.line << '\t' << place << '\t' << text << '\n';
     EXPECT_TRUE(place == row.place && text.find(row.cause) != std::string::npos)
         << kFolder << "documents.txt:" << row.line << ": " << row.document << "expected " << row.place << ' '
         << row.cause << "\nis       " << place << ' ' << text;
+    const auto errors =
+        std::count_if(report.diagnostics.begin(), report.diagnostics.end(),
+                      [](const auto& diagnostic) { return diagnostic.severity == model::Severity::kError; });
+    EXPECT_TRUE(!row.only || errors == 1)
+        << kFolder << "documents.txt:" << row.line << ": " << errors << " errors: " << row.document;
   }
 }
 

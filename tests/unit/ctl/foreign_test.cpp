@@ -77,6 +77,13 @@ TEST_F(Import, SaysWhatItDidNotUnderstandWithFiveAndPendingOkWithNought) {
   EXPECT_EQ(console_.err.str(), "");
 }
 
+TEST_F(Import, LeavesWordsOfFilesAsTheyAre) {
+  write("/etc/rc.local", "#!/bin/sh\n/etc/init.d/openibd restart\n");
+  EXPECT_EQ(import({}), 5);
+  EXPECT_THAT(console_.err.str(),
+              HasSubstr(root_.string() + "/etc/rc.local:2: not understood: /etc/init.d/openibd restart"));
+}
+
 TEST_F(Import, RefusesWhatItCannotDo) {
   EXPECT_EQ(import({"ifcfg"}), 1);
   EXPECT_THAT(console_.err.str(), HasSubstr("there is no file of that format"));

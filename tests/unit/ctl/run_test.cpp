@@ -7,8 +7,13 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
 
 #include "console.hpp"
+#include "ctl/docs/command_texts.hpp"
+#include "ctl/render/terminal.hpp"
 
 namespace rdmacfg::ctl {
 namespace {
@@ -103,6 +108,27 @@ TEST(Usage, HelpTeaches) {
               AllOf(HasSubstr("-y, --yes"), HasSubstr("--wait SECONDS"), HasSubstr("--root DIR")));
   EXPECT_EQ(console.run({"-h", "diff"}), 0);
   EXPECT_THAT(console.out.str(), HasSubstr("--explain"));
+}
+
+TEST(Usage, HelpFitsTheTerminal) {
+  Console console;
+  console.terminal();
+  console.variables["NO_COLOR"] = "1";
+  std::vector<std::vector<std::string>> all;
+  all.push_back({"--help"});
+  for (const auto& command : command_texts()) all.push_back({std::string(command.name), "--help"});
+  for (const int columns : {60, 80, 200}) {
+    console.variables["COLUMNS"] = std::to_string(columns);
+    for (const auto& words : all) {
+      EXPECT_EQ(console.run(words), 0) << words.front();
+      std::istringstream lines(console.out.str());
+      for (std::string line; std::getline(lines, line);) {
+        // A command that is to be copied stays in one line.
+        if (line.find("rdma-configctl ") != std::string::npos) continue;
+        EXPECT_LE(display_width(line), columns) << words.front() << ": " << line;
+      }
+    }
+  }
 }
 
 TEST(Usage, Version) {

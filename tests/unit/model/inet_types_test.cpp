@@ -27,6 +27,8 @@ TEST(IpAddress, SaysWhatToLeaveOut) {
   const auto of = [](std::string_view text) { return IpAddress::parse(text).error().message; };
   EXPECT_EQ(of("192.0.2.1/24"), "\"192.0.2.1/24\" has a prefix length: write 192.0.2.1 alone");
   EXPECT_EQ(of("2001:db8::1/64"), "\"2001:db8::1/64\" has a prefix length: write 2001:db8::1 alone");
+  EXPECT_EQ(of("fe80::1%ib0"), "\"fe80::1%ib0\" has a zone: write fe80::1 alone");
+  EXPECT_EQ(of(" 192.0.2.1"), "\" 192.0.2.1\" has blanks around it: write 192.0.2.1");
   EXPECT_EQ(of("192.0.2.1:4420"), "\"192.0.2.1:4420\" is more than an address: write 192.0.2.1 alone");
   EXPECT_EQ(of("[2001:db8::1]:4420"),
             "\"[2001:db8::1]:4420\" is more than an address: write 2001:db8::1 alone");

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/types.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
 #include <utility>
 
 #include "model/field.hpp"
@@ -27,6 +29,13 @@ TEST(Guid, RefusesWithAReason) {
   EXPECT_NE(why("00:00:00:00:00:00:00:00").find("all zero"), std::string::npos);
   EXPECT_NE(why("80:00:02:08:fe:80:00:00:00:00:00:00:00:02:c9:03:00:31:78:f2").find("last 8 bytes"),
             std::string::npos);
+  EXPECT_THAT(why("80:00:02:08:fe:80:00:00:00:00:00:00:00:02:c9:03:00:31:78:f2"),
+              testing::EndsWith("write its last 8 bytes, 00:02:c9:03:00:31:78:f2"));
+  EXPECT_THAT(why("80000208fe800000000000000002c903003178f2"),
+              testing::EndsWith("write its last 8 bytes, 00:02:c9:03:00:31:78:f2"));
+  EXPECT_THAT(why(std::string(19, ':')), testing::HasSubstr("20-byte hardware address"));
+  EXPECT_THAT(why("80:00:02:08:fe:80:00:00:00:00:00:00:" + std::string(23, ':').replace(0, 16, 16, '0')),
+              testing::HasSubstr("20-byte hardware address"));
   EXPECT_NE(why("2").find(": 1 hexadecimal digit instead of 16"), std::string::npos);
   EXPECT_NE(why("0x12").find(": 2 hexadecimal digits instead of 16"), std::string::npos);
   EXPECT_FALSE(Guid::parse(""));
@@ -47,6 +56,7 @@ TEST(Pkey, RefusesWhatNamesNoPartition) {
   for (const auto* text : {"", "0x", "x8002", "8002h", "-1", "0x18002", "99999999999999999999"}) {
     EXPECT_FALSE(Pkey::parse(text)) << text;
   }
+  EXPECT_EQ(Pkey::parse("8aff").error().message, "\"8aff\" is not a valid P_Key; write 0x8aff");
 }
 
 /// As in the names of interfaces, or as it is written: a reader does not know.

@@ -69,6 +69,11 @@ class CommandLine {
       other(key, value, where);
     } else if (key == "nameserver") {
       servers_.emplace_back(where, value);
+    } else if (key == "module_blacklist" || key == "modprobe.blacklist" || key == "rd.driver.blacklist") {
+      blacklist(key, value, where);
+    } else if ((key.ends_with("nvmf.discover") && value.starts_with("rdma")) ||
+               (key == "rd.iscsi.transport" && value == "iser")) {
+      claims_.pass(where, fmt::format("{}={}: is for the initramfs; keep this word", key, value));
     } else if (const auto dot = key.find('.'); dot != std::string_view::npos) {
       std::string module(key.substr(0, dot));
       std::replace(module.begin(), module.end(), '-', '_');
@@ -234,6 +239,17 @@ class CommandLine {
           return claims_.miss(where, fmt::format("{}={}: {} is not part of the document", key, value,
                                                  key == "vlan" ? "a VLAN" : "a bond, team or bridge"));
       }
+    }
+  }
+
+  /// Modules that nobody is to load.
+  void blacklist(std::string_view key, std::string_view value, const Place& where) {
+    for (const auto module : base::split(value, ',')) {
+      std::string name(module);
+      std::replace(name.begin(), name.end(), '-', '_');
+      if (is_rdma_module(name))
+        claims_.miss(where,
+                     fmt::format("{}={}: cannot be expressed in the document; keep this word", key, name));
     }
   }
 

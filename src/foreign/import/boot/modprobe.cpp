@@ -53,6 +53,12 @@ class Options {
   explicit Options(Claims& claims) : claims_(claims) {}
 
   void line(const Place& where, const std::vector<std::string_view>& words, std::string_view line) {
+    if (is_rdma_module(words.front())) {
+      claims_.miss(where, fmt::format("{}: is not a command of modprobe.d(5), so modprobe ignores the line; "
+                                      "lists of modules belong to modules-load.d",
+                                      words.front()));
+      return;
+    }
     if (words.size() < 2) return;
     const auto module = underscored(words[1]);
     if (!is_rdma_module(module)) return;

@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "foreign/import/boot/script_sections.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <span>
+
+#include "base/text.hpp"
+#include "foreign/import/formats.hpp"
+#include "foreign/syntax/shell_line.hpp"
 
 namespace rdmacfg::foreign {
 
@@ -19,7 +25,14 @@ constexpr auto kTools = std::to_array<Tool>({
     {"mlnx_qos", "", "[[lossless]] or [[pfc]]"},
     {"dcb", "apptrust", "[[pfc]], with trust"},
     {"dcb", "", "[[lossless]] or [[pfc]]"},
+    {"dcbtool", "", "[[lossless]] or [[pfc]]"},
     {"lldptool", "", "[[lossless]] or [[pfc]]"},
+    {"connectx_port_config", "", "[[mlx4_port]]"},
+    {"rpc.nfsd", "", "[nfs_server]"},
+    {"targetcli", "", "[[lio_target]]"},
+    {"ibacm", "", "[[service]]"},
+    {"iwpmd", "", "[[service]]"},
+    {"rdma-ndd", "", "[[service]]"},
     {"cma_roce_mode", "", "[[roce]]"},
     {"cma_roce_tos", "", "[[roce]]"},
     {"rxe_cfg", "", "[[soft_rdma]]"},
@@ -43,8 +56,20 @@ struct Attribute {
 constexpr auto kAttributes = std::to_array<Attribute>({{"/config/rdma_cm/", "[[roce]]"},
                                                        {"/mlx4_port", "[[mlx4_port]]"},
                                                        {"/add_target", "[[srp_rule]]"},
+                                                       {"/config/target/srpt/", "[[lio_target]]"},
                                                        {"/neigh/default/gc_thresh", "[[sysctl]]"},
                                                        {"neigh.default.gc_thresh", "[[sysctl]]"}});
+
+/// Files of the kernel for RDMA that the document has no words for.
+struct Unsupported {
+  std::string_view folder, part;
+  std::string_view subject;
+};
+constexpr auto kUnsupported = std::to_array<Unsupported>({
+    {"/sys/class/net/", "/ecn/roce_", "congestion control of RoCE"},
+    {"/sys/class/infiniband/", "/traffic_class", "traffic classes of RDMA devices"},
+    {"/sys/class/infiniband/", "/node_desc", "node descriptions, which rdma-ndd sets"},
+});
 
 /// Services of RDMA, without what stands behind '@' or '.' in the unit's name.
 struct Service {
@@ -102,32 +127,84 @@ bool sets_kernel(std::string_view text, const Claims& claims) {
   return false;
 }
 
-}  // namespace
+/// Whether a tool with many uses is called for something else than RDMA, such as NVMe over TCP.
+bool is_for_others(std::string_view tool, std::string_view text) {
+  const auto has = [&](std::string_view word) { return text.find(word) != std::string_view::npos; };
+  if (tool == "nvme" || tool == "mount" || tool == "rpc.nfsd") return !has("rdma");
+  if (tool == "iscsiadm") return !has("iser");
+  return tool == "targetcli" && !has("iser") && !has("srpt");
+}
 
-std::string_view script_section(const std::vector<std::string>& words, std::string_view text,
-                                const Claims& claims) {
-  if (words.empty() || std::find(words.begin(), words.end(), "show") != words.end()) return {};
+/// Whether a command writes into a file, or sets a value of sysctl(8).
+bool writes(const std::vector<std::string>& words) {
+  const bool sets = std::any_of(words.begin() + 1, words.end(),
+                                [](const std::string& word) { return word.find('=') != std::string::npos; });
+  return words.front() == "tee" || (words.front() == "sysctl" && sets) ||
+         std::any_of(words.begin(), words.end(),
+                     [](const std::string& word) { return word.starts_with('>'); });
+}
+
+/// The section in place of a write into a file of the kernel.
+std::string_view section_of_write(std::string_view text, const Claims& claims) {
+  const auto has = [&](std::string_view part) { return text.find(part) != std::string_view::npos; };
+  for (const auto& attribute : kAttributes) {
+    if (has(attribute.part)) return attribute.section;
+  }
+  if (has("/nfsd/portlist") && has("rdma")) return "[nfs_server]";
+  if (has("/config/nvmet/") && has("/addr_trtype") && has("rdma")) return "[[nvme_target]]";
+  if (has("/config/target/iscsi/") && text.ends_with("/iser")) return "[[lio_target]]";
+  constexpr std::string_view kModules = "/sys/module/";
+  if (const auto at = text.find(kModules); at != std::string_view::npos && has("/parameters/")) {
+    const auto name = text.substr(at + kModules.size());
+    if (is_rdma_module(name.substr(0, name.find('/')))) return "[[module]], with its options";
+  }
+  return sets_kernel(text, claims) ? "[[sysctl]]" : std::string_view();
+}
+
+std::string_view section_of_command(const std::vector<std::string>& words, std::string_view text,
+                                    const Claims& claims) {
+  const auto has = [&](std::string_view word) {
+    return std::find(words.begin(), words.end(), word) != words.end();
+  };
+  // `mlnx_qos -i INTERFACE` alone shows what is set.
+  if (has("show") || (words.front() == "mlnx_qos" && words.size() <= 3)) return {};
   for (const auto& tool : kTools) {
     const bool second = tool.second.empty() || (words.size() > 1 && words[1] == tool.second);
-    const bool by_option = tool.command == "nvme" || tool.command == "mount";
-    const bool other = (by_option && text.find("rdma") == std::string_view::npos) ||  // over TCP
-                       (tool.command == "iscsiadm" && text.find("iser") == std::string_view::npos);
-    if (words.front() == tool.command && second && !other)
+    if (words.front() == tool.command && second && !is_for_others(tool.command, text))
       return tool.command == "rdma" && words.size() < 4 ? std::string_view() : tool.section;  // it lists
   }
   if (const auto section = section_of_service(words); !section.empty()) return section;
-  const bool sets = std::any_of(words.begin() + 1, words.end(),
-                                [](const std::string& word) { return word.find('=') != std::string::npos; });
-  const bool writes = std::any_of(words.begin(), words.end(),
-                                  [](const std::string& word) { return word.starts_with('>'); }) ||
-                      (words.front() == "sysctl" && sets);
-  for (const auto& attribute : kAttributes) {
-    if (writes && text.find(attribute.part) != std::string_view::npos) return attribute.section;
+  return writes(words) ? section_of_write(text, claims) : std::string_view();
+}
+
+}  // namespace
+
+std::string script_advice(const std::vector<std::string>& words, std::string_view text,
+                          const Claims& claims) {
+  if (words.empty()) return {};
+  if (const auto section = section_of_command(words, text, claims); !section.empty())
+    return fmt::format("write {}", section);
+  if (words.front() == "devlink" && text.find("enable_roce") != std::string_view::npos)
+    return "the document does not support parameters of devlink(8); keep this command";
+  if (!writes(words)) return {};
+  for (const auto& [folder, part, subject] : kUnsupported) {
+    if (text.find(folder) != std::string_view::npos && text.find(part) != std::string_view::npos)
+      return fmt::format("the document does not support {}; keep this command", subject);
   }
-  const bool nfs =
-      text.find("/nfsd/portlist") != std::string_view::npos && text.find("rdma") != std::string_view::npos;
-  if (writes && nfs) return "[nfs_server]";
-  return writes && sets_kernel(text, claims) ? "[[sysctl]]" : std::string_view();
+  return {};
+}
+
+std::string script_advice(std::string_view command, const Claims& claims) {
+  const auto script = script_of_shell(command);
+  if (script.empty()) return script_advice(shell_words(command, ""), command, claims);
+  for (const auto& part : parts_of(script)) {
+    auto text = part.text;
+    for (const std::string_view word : {"then ", "else ", "do "}) {
+      if (text.starts_with(word)) text = base::trim(text.substr(word.size()));
+    }
+    if (auto advice = script_advice(shell_words(text, ""), text, claims); !advice.empty()) return advice;
+  }
+  return {};
 }
 
 }  // namespace rdmacfg::foreign

@@ -10,10 +10,14 @@
 
 namespace rdmacfg::foreign {
 
-/// The section that says what a command does; empty when it is not about RDMA, or only looks.
+/// Advice about a command: to write the section that says the same, or to keep what the document has no
+/// words for. Empty when it is not about RDMA, or only looks.
 /// @param words  of the command, as shell_words() has them
 /// @param text  the command as it is written
-std::string_view script_section(const std::vector<std::string>& words, std::string_view text,
-                                const Claims& claims);
+std::string script_advice(const std::vector<std::string>& words, std::string_view text, const Claims& claims);
+
+/// The same of a command that a program runs (RUN of udev): for `sh -c`, of the first of its commands that
+/// has an advice.
+std::string script_advice(std::string_view command, const Claims& claims);
 
 }  // namespace rdmacfg::foreign

@@ -15,6 +15,7 @@
 #include "foreign/inet.hpp"
 #include "foreign/syntax/shell_blocks.hpp"
 #include "foreign/syntax/shell_line.hpp"
+#include "formats/iser_unit.hpp"
 
 namespace rdmacfg::foreign {
 
@@ -27,6 +28,12 @@ bool touches_ipoib(std::string_view text) {
       (text.find("/mode") != std::string_view::npos || text.find("_child") != std::string_view::npos ||
        text.find("/umcast") != std::string_view::npos);
   return attribute || text.find("type ipoib") != std::string_view::npos;
+}
+
+/// "echo connected > $file": nothing else than the mode of IPoIB interfaces has such values.
+bool writes_mode(const std::vector<std::string>& words) {
+  return words.size() > 2 && words[0] == "echo" && (words[1] == "connected" || words[1] == "datagram") &&
+         words[2] == ">";
 }
 
 /// The interface that a command of ip(8) or ifconfig(8) sets: a word of it that is one of ours.
@@ -137,6 +144,23 @@ class ImportedScript {
     }
   }
 
+  /// The commands that a service of systemd starts, if it is enabled.
+  void unit(const File& file) {
+    int number = 0;
+    for (const auto raw : base::split(file.text, '\n')) {
+      ++number;
+      const auto line = base::trim(raw);
+      const auto equals = line.find('=');
+      if (!line.starts_with("ExecStart") || equals == std::string_view::npos) continue;
+      auto text = base::trim(line.substr(equals + 1));
+      text.remove_prefix(std::min(text.find_first_not_of("-@:+!"), text.size()));
+      ShellCommand command;
+      command.text = text;
+      command.block = "runs only where this service is started";
+      if (!text.empty()) take(command, {file.path, number});
+    }
+  }
+
   void finish() {
     for (auto& [name, interface] : found_) {
       settle(interface);
@@ -184,21 +208,43 @@ class ImportedScript {
     return called;
   }
 
+  /// The commands of `sh -c`, which run where it does.
+  bool take_script(std::string_view script, const ShellCommand& command, const Place& where) {
+    ShellBlocks blocks([this](std::string_view value) { return is_up_or_ours(value, claims_); });
+    blocks.begin();
+    bool good = true;
+    nested_ = true;
+    for (const auto& part : parts_of(script)) {
+      auto inner = blocks.next(part, where.line);
+      if (inner.text.empty() || inner.test) continue;
+      if (!command.condition().empty()) inner.block = command.condition();
+      const bool taken = take(inner, where);
+      if (!taken) blocks.warn_of_implausible();
+      good = good && taken;
+    }
+    nested_ = false;
+    return good;
+  }
+
   /// @return whether it succeeds, as far as that is known
   bool take(const ShellCommand& command, const Place& where) {
     const auto text = command.text;
+    if (const auto script = nested_ ? std::string_view() : script_of_shell(text); !script.empty())
+      return take_script(script, command, where);
     const auto words = shell_words(text, "");
     if (const auto there = elsewhere_of(words)) return elsewhere(*there, command, where);
     const auto name = interface_of(words);
     const bool literal = !name.empty() && name.find_first_of("$`*?{") == std::string::npos;
-    const bool ours = touches_ipoib(text) || (literal && claims_.knows(name));
+    const bool ours = touches_ipoib(text) || writes_mode(words) || (literal && claims_.knows(name));
     if (!ours) return other(words, command, where);
     const auto miss = [&](std::string_view why) {
       claims_.miss(where, fmt::format("{}: {}", text, why));
       return false;
     };
     if (!literal && text.find("type ipoib") == std::string_view::npos)
-      return miss("the interfaces are known only when the script runs");
+      return miss(text.find_first_of("$`*?{") == std::string_view::npos
+                      ? "the command is not understood"
+                      : "the interfaces are known only when the script runs");
     if (const auto& condition = command.condition(); !condition.empty()) return miss(condition);
     if (const auto object = ip_object(words); object < words.size() && words[object] == "addr")
       return address(words, name, text, where);
@@ -221,7 +267,7 @@ class ImportedScript {
     if (!words.empty() && words.front() == "modprobe") return other(words, command, where);
     const auto inner = base::join(words, " ");
     const bool ours = touches_ipoib(inner) || claims_.knows(interface_of(words)) ||
-                      !script_section(words, inner, claims_).empty();
+                      !script_advice(words, inner, claims_).empty();
     if (ours)
       claims_.miss(where, fmt::format("{}: acts in the network namespace {}, of which the document says "
                                       "nothing",
@@ -238,8 +284,7 @@ class ImportedScript {
       claims_.miss(where, fmt::format("{}: {}", text, why));
       return false;
     };
-    if (const auto section = script_section(words, text, claims_); !section.empty())
-      return miss(fmt::format("write {}", section));
+    if (const auto advice = script_advice(words, text, claims_); !advice.empty()) return miss(advice);
     if (words.empty()) return false;
     if (words.front() == "sleep" || words.front() == "true" || words.front() == ":") return true;
     if (words.size() < 2) return false;
@@ -331,6 +376,7 @@ class ImportedScript {
   std::map<std::string, Interface, std::less<>> found_;
   ShellBlocks blocks_;
   Ending end_ = Ending::kOpen;
+  bool nested_ = false;   ///< within `sh -c`
   std::string text_end_;  ///< of the text that the lines are in
   int text_from_ = 0;     ///< the line in which it begins
 };
@@ -376,6 +422,11 @@ std::vector<ImportedScript::Line> lines_of_script(std::string_view script) {
 void parse_scripts(std::span<const File> files, Claims& claims) {
   ImportedScript script(claims);
   for (const auto& file : files) {
+    if (file.path == kinds::kIserUnitFile) continue;
+    if (file.path.ends_with(".service")) {
+      script.unit(file);
+      continue;
+    }
     const auto lines = lines_of_script(file.text);
     script.begin(lines);
     for (const auto& [text, number] : lines) script.line(text, {file.path, number});

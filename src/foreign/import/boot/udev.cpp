@@ -9,6 +9,7 @@
 #include <span>
 
 #include "base/text.hpp"
+#include "foreign/import/boot/script_sections.hpp"
 #include "foreign/import/boot/udev_terms.hpp"
 #include "foreign/import/formats.hpp"
 #include "foreign/keys.hpp"
@@ -159,7 +160,9 @@ class NamedInterfaces {
       if (!why.empty()) claims_.miss(where, why);
       return why.empty();
     }
-    if (term.key.starts_with("ATTR{") || term.key.starts_with("SYSCTL{") || term.key.starts_with("RUN"))
+    const bool runs = term.key.starts_with("RUN");
+    if (runs && !script_advice(term.value, claims_).empty()) return false;  // is told of every rule
+    if (term.key.starts_with("ATTR{") || term.key.starts_with("SYSCTL{") || runs)
       claims_.miss(where, fmt::format("{}: is not understood", term.key));
     constexpr auto kOurs = kinds::kBackendRules.substr(kinds::kBackendRules.rfind('/'));
     if (asks_others(term) && !where.file.ends_with(kOurs))
@@ -347,14 +350,25 @@ class RulesOfFile {
                         line.find("rdma_rename") != std::string_view::npos ||
                         line.find("type}==\"32\"") != std::string_view::npos;
       if (ours) claims_.miss(where, "is not a valid rule");
-    } else if (is_for_removal(*rule.terms)) {
       return;
-    } else if (matched_value(*rule.terms, "SUBSYSTEM") == "infiniband" || renames_device(*rule.terms)) {
+    }
+    if (is_for_removal(*rule.terms)) return;
+    tell_tools(*rule.terms, where);
+    if (matched_value(*rule.terms, "SUBSYSTEM") == "infiniband" || renames_device(*rule.terms)) {
       parse_device(*rule.terms, where, of_devices_.reason(at), claims_);
     } else {
       const auto file = path_.substr(path_.rfind('/') + 1);
       interfaces_.rule(*rule.terms, where, file.find("ipoib") != std::string_view::npos,
                        of_interfaces_.reason(at));
+    }
+  }
+
+  /// Tools of RDMA that a rule runs, whatever it is for.
+  void tell_tools(const UdevTerms& terms, const Place& where) {
+    for (const auto& term : terms) {
+      if (!term.adds() || !term.key.starts_with("RUN")) continue;
+      if (const auto advice = script_advice(term.value, claims_); !advice.empty())
+        claims_.miss(where, fmt::format("{}: {}: {}", term.key, term.value, advice));
     }
   }
 

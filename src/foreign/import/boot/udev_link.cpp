@@ -28,6 +28,14 @@ bool has_long(std::string_view addresses) {
   return std::any_of(words.begin(), words.end(), [](std::string_view word) { return word.size() > 40; });
 }
 
+/// Whether patterns of names ask for those of our interfaces, not for every name.
+bool is_for_ours(std::string_view patterns, const Claims& claims) {
+  const auto words = words_of(patterns);
+  return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
+    return word.find_first_not_of("*?") != std::string_view::npos && claims.knows(word);
+  });
+}
+
 /// The settings of a file, for each of the ports that it matches.
 void link_settings(Keys wanted, const Interface& base, const std::set<model::Guid>& guids, Claims& claims) {
   auto out = base;
@@ -62,7 +70,9 @@ void parse_link(const File& file, const DropIns& drop_ins, Claims& claims) {
   Keys match(file.path, section_of(groups, "Match"), claims);
   const auto driver = match.peek("Driver");
   if (!has_long(match.peek("MACAddress")) && !has_long(match.peek("PermanentMACAddress"))) {
-    if (match.peek("Type") == "infiniband" || driver.find("ipoib") != std::string::npos) {
+    const bool ours = match.peek("Type") == "infiniband" || driver.find("ipoib") != std::string::npos ||
+                      is_for_ours(match.peek("OriginalName"), claims);
+    if (ours) {
       claims.miss({file.path, 0}, "[Match] does not name the port by its address");
     } else {
       claims.pass({file.path, 0}, "is not for InfiniBand");

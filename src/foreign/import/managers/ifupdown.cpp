@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 #include <string_view>
@@ -229,18 +230,20 @@ class Interfaces {
     return std::string(is_child ? name.substr(0, dot) : std::string_view());
   }
 
-  /// A stanza that is none of ours, unless it is of a bond over one of ours.
+  /// A stanza that is none of ours, unless it is of a bond, bridge or VLAN over one of ours.
   void pass_over(const Stanza& stanza) {
     if (mapped_.contains(stanza.name)) return;
     for (const auto& line : stanza.lines) {
-      if (line.key != "bond-slaves" && line.key != "bond_slaves" && line.key != "bond-ports" &&
-          line.key != "slaves")
-        continue;
+      constexpr auto kMembers = std::to_array<std::string_view>({"bond-slaves", "bond_slaves", "bond-ports",
+                                                                 "slaves", "bridge-ports", "bridge_ports",
+                                                                 "vlan-raw-device", "vlan_raw_device"});
+      if (std::find(kMembers.begin(), kMembers.end(), line.key) == kMembers.end()) continue;
       for (const auto member : words_of(line.value)) {
         if (!ipoib_.contains(member) && !claims_.knows(member)) continue;
         return claims_.miss(
             {stanza.where.file, line.line},
-            fmt::format("{} is over {}: bonds are not part of the document", stanza.name, member));
+            fmt::format("{} is over {}: bonds, bridges and VLANs are not part of the document", stanza.name,
+                        member));
       }
     }
     claims_.pass(stanza.where, fmt::format("{} is not for InfiniBand", stanza.name));

@@ -124,10 +124,12 @@ class HookParser {
       return fmt::format("acts in the network namespace {}, of which the document says nothing", there->name);
     if (words_.front() == "ip" && is_batch(words_)) return std::string(kNot);
     if (const auto add = add_of(words_)) return take_add(*add);
+    if (const auto object = ip_object(words_); object < words_.size() && words_[object] == "addr")
+      return address();
     if (words_.front() == "ip" && has(words_, "route")) return route();
     if (words_.front() == "ip" && has(words_, "link") && has(words_, "set"))
-      return set(std::find(words_.begin(), words_.end(), "set") + 1);
-    if (words_.front() == "ifconfig") return set(words_.begin() + 1);
+      return set(std::find(words_.cbegin(), words_.cend(), "set") + 1, words_.cend());
+    if (words_.front() == "ifconfig") return configure();
     return std::string(kNot);
   }
 
@@ -229,12 +231,53 @@ class HookParser {
     return add_route_words(interface->inet(family), family, base::join(Words(verb + 1, words_.end()), " "));
   }
 
-  /// Arguments of `ip link set` and ifconfig: the interface with or without `dev`, in any place.
-  std::string set(Words::const_iterator at) {
-    std::string device, mtu, name, rest;
-    for (; at != words_.end(); ++at) {
-      const bool keyed = *at == "dev" || *at == "mtu" || *at == "name";
+  /// ip addr add ADDRESS dev INTERFACE; without a length it is that of one host (get_prefix() of iproute2).
+  std::string address() {
+    const auto verb = std::find_if(words_.begin(), words_.end(), [](const auto& word) {
+      return word == "add" || word == "replace" || word == "change";
+    });
+    if (verb == words_.end() || verb + 1 == words_.end() || has(words_, "peer")) return std::string(kNot);
+    const auto device = after(words_, "dev");
+    auto* interface = of(device);
+    if (interface == nullptr) return unknown(device);
+    const auto& text = *(verb + 1);
+    return add_address(*interface, text, text.find(':') == std::string::npos ? 32 : 128);
+  }
+
+  /// ifconfig INTERFACE [ADDRESS[/LENGTH]] [netmask MASK] [broadcast ADDRESS] [mtu MTU] [up]
+  std::string configure() {
+    std::string text, mask;
+    Words rest;
+    for (auto at = words_.begin() + 1; at != words_.end(); ++at) {
+      const bool keyed = *at == "netmask" || *at == "broadcast" || *at == "add";
       if (keyed && at + 1 == words_.end()) return fmt::format("nothing behind {}", *at);
+      const bool first = text.empty() && !rest.empty();
+      if (*at == "netmask") {
+        mask = *++at;
+      } else if (*at == "broadcast") {
+        ++at;
+      } else if (*at == "add" && first) {
+        text = *++at;
+      } else if (first && model::IpAddress::parse(std::string_view(*at).substr(0, at->find('/')))) {
+        text = *at;
+      } else if (*at != "inet" && *at != "inet6") {
+        rest.push_back(*at);
+      }
+    }
+    auto why = set(rest.cbegin(), rest.cend());
+    if (!why.empty() || text.empty()) return why.empty() && !mask.empty() ? std::string(kNot) : why;
+    const auto length = mask.empty() ? class_length(text) : prefix_of_netmask(mask);
+    if (!mask.empty() && !length) return fmt::format("{} is not a netmask", mask);
+    auto* interface = of(rest.front());
+    return interface == nullptr ? unknown(rest.front()) : add_address(*interface, text, length);
+  }
+
+  /// Arguments of `ip link set` and ifconfig: the interface with or without `dev`, in any place.
+  std::string set(Words::const_iterator at, const Words::const_iterator end) {
+    std::string device, mtu, name, rest;
+    for (; at != end; ++at) {
+      const bool keyed = *at == "dev" || *at == "mtu" || *at == "name";
+      if (keyed && at + 1 == end) return fmt::format("nothing behind {}", *at);
       if (*at == "dev") {
         device = *++at;
       } else if (*at == "mtu") {

@@ -227,6 +227,15 @@ void Network::route(Keys& keys, Interface& out) {
   const auto type = keys.take("Type");
   if (const auto wrong = wrong_type(type ? type->value : ""); !wrong.empty())
     return report_network(keys, *type, wrong);
+  // Without its gateways it would be a route to hosts on the link.
+  bool several = false;
+  for (const auto* key : {"MultiPathRoute", "NextHop"}) {
+    for (const auto& gateway : keys.take_all(key)) {
+      keys.wrong(gateway, "a route over several gateways or next-hop objects is not part of the document");
+      several = true;
+    }
+  }
+  if (several) return;
   const auto& item = to ? to : via;
   if (!item) return;
   const bool six = (to ? to->value : via->value).find(':') != std::string::npos;

@@ -187,8 +187,11 @@ class Connections {
          {"ipv4_ignore_auto_dns", "ipv6_ignore_auto_dns", "route_append_only", "rule_append_only"})
       keys.usual(key, "no");
     keys.usual("auto_gateway", "yes");
-    keys.pass({"dns_options", "dns_priority", "dhcp4_send_hostname"});
+    keys.pass({"dhcp4_send_hostname"});
     if (keys.flag("ipv6_disabled") == true) {
+      if (!out.ipv6.addresses.empty() || out.ipv6.gateway || !out.ipv6.routes.empty())
+        keys.wrong(*keys.take("ipv6_disabled"),
+                   "ipv6_disabled: the IPv6 addresses and routes beside it are not in force");
       out.ipv6 = {};
       out.ipv6.method = InetMethod::kDisabled;
     }

@@ -107,14 +107,7 @@ constexpr auto kUnimportedFiles = std::to_array<UnimportedFile>({
     {"srp_daemon.conf", "write its rules as [[srp_rule]], in their order; until then keep this file"},
     {"ibacm_opts.cfg", "the document does not support options of ibacm; keep this file"},
     {"ibacm_addr.cfg", "the document does not support addresses of ibacm; keep this file"},
-    {"saveconfig.json", "write its targets over RDMA as [[lio_target]]; until then keep this file"},
 });
-
-/// Whether what targetcli has saved includes a target over RDMA: SRP, or a portal of iSER.
-bool offers_rdma(std::string_view saved) {
-  return saved.find("\"srpt\"") != std::string_view::npos ||
-         saved.find("\"iser\": true") != std::string_view::npos;
-}
 
 /// Whether it is one of kUnimportedFiles, which is said where it has a line that is not a comment.
 bool is_kept(const File& file, Claims& claims) {
@@ -122,7 +115,6 @@ bool is_kept(const File& file, Claims& claims) {
   const auto* at = std::find_if(kUnimportedFiles.begin(), kUnimportedFiles.end(),
                                 [&](const UnimportedFile& unimported) { return unimported.name == name; });
   if (at == kUnimportedFiles.end()) return false;
-  if (name == "saveconfig.json" && !offers_rdma(file.text)) return true;
   int number = 0;
   for (const auto raw : base::split(file.text, '\n')) {
     ++number;
@@ -130,6 +122,62 @@ bool is_kept(const File& file, Claims& claims) {
     if (line.empty() || line.front() == '#') continue;
     claims.pass({file.path, number}, std::string(at->why));
     break;
+  }
+  return true;
+}
+
+/// Mounts of NFS over RDMA (nfs(5)).
+void tell_mounts(const File& file, Claims& claims) {
+  int number = 0;
+  for (const auto raw : base::split(file.text, '\n')) {
+    ++number;
+    const auto words = words_of(raw.substr(0, raw.find('#')));
+    if (words.size() < 4 || (words[2] != "nfs" && words[2] != "nfs4")) continue;
+    const auto options = base::split(words[3], ',');
+    const bool rdma = std::any_of(options.begin(), options.end(), [](std::string_view option) {
+      return option == "rdma" || option == "proto=rdma" || option == "proto=rdma6";
+    });
+    if (rdma) claims.pass({file.path, number}, "write [[nfs_mount]]; until then keep this line");
+  }
+}
+
+/// The server of NFS (nfs.conf(5)).
+void tell_server(const File& file, Claims& claims) {
+  std::string_view section;
+  int number = 0;
+  for (const auto raw : base::split(file.text, '\n')) {
+    ++number;
+    const auto line = base::trim(raw.substr(0, raw.find_first_of("#;")));
+    if (line.starts_with('[')) section = base::trim(line.substr(1, line.find(']') - 1));
+    const auto equals = line.find('=');
+    if (section != "nfsd" || equals == std::string_view::npos || base::trim(line.substr(0, equals)) != "rdma")
+      continue;
+    const auto value = base::lower(base::trim(line.substr(equals + 1)));
+    if (!value.empty() && value != "n" && yes_or_no(value) != false)
+      claims.pass({file.path, number}, "write [nfs_server]; until then keep this line");
+  }
+}
+
+/// Targets that targetcli has saved.
+void tell_targets(const File& file, Claims& claims) {
+  std::string text = file.text;
+  std::erase_if(text, [](char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; });
+  const auto has = [&](std::string_view part) { return text.find(part) != std::string::npos; };
+  if (has("\"iser\":true") || has("\"fabric\":\"srpt\""))
+    claims.pass({file.path, 0}, "write [[lio_target]]; until then keep this file");
+}
+
+/// Whether it is a file of storage, of which only what is over RDMA is said.
+bool is_of_storage(const File& file, Claims& claims) {
+  const auto name = file.path.substr(file.path.rfind('/') + 1);
+  if (name == "fstab") {
+    tell_mounts(file, claims);
+  } else if (name == "nfs.conf" || file.path.find("/nfs.conf.d/") != std::string::npos) {
+    tell_server(file, claims);
+  } else if (name == "saveconfig.json") {
+    tell_targets(file, claims);
+  } else {
+    return false;
   }
   return true;
 }
@@ -162,7 +210,7 @@ void parse_openib(std::span<const File> files, Claims& claims) {
 
 void parse_rdma_conf(std::span<const File> files, Claims& claims) {
   for (const auto& file : files) {
-    if (is_kept(file, claims)) continue;
+    if (is_kept(file, claims) || is_of_storage(file, claims)) continue;
     Keys keys(file.path, parse_assignments(file), claims);
     // The script loads IPoIB with RDS, and RDS itself.
     if (yes_or_no(keys.peek("RDS_LOAD")) == true) {

@@ -168,7 +168,8 @@ Parsed parse_rule(const Rule& rule, const File& file) {
   }
   const auto pkey = pkey_of(key);
   if (!pkey) {
-    out.wrong = fmt::format("{}: OpenSM chooses its P_Key; write NAME=0x…", out.name);
+    out.wrong = fmt::format("{}: OpenSM chooses its P_Key; write NAME=0x…",
+                            out.name.empty() ? "a partition without a name" : out.name);
     return out;
   }
   out.pkey = *pkey;
@@ -182,7 +183,8 @@ Parsed parse_rule(const Rule& rule, const File& file) {
   }
   if (colon != std::string_view::npos) parse_properties(text.substr(colon + 1), out);
   // In our document that would mean all.
-  if (out.members.empty() && out.wrong.empty()) out.wrong = "it has no members";
+  if (out.members.empty() && out.wrong.empty())
+    out.wrong = fmt::format("the partition {} has no members, and is left out", out.pkey->text());
   return out;
 }
 
