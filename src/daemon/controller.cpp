@@ -55,9 +55,8 @@ Controller::Controller(Loop& loop, std::string program, std::string marker)
       metrics_(*files_, beside(marker, "metrics")),
       mark_path_(beside(marker, "applied")),
       marker_(*files_, std::move(marker), system::linux_boot_id()),
-      listener_(
-          loop, *files_, std::move(program), [this](const system::Event& event) { came(event); },
-          [this] { plan_next(); }) {
+      listener_(loop, *files_, std::move(program),
+                {[this](const system::Event& event) { came(event); }, [this] { plan_next(); }}) {
   jobs_.progress = [this](std::uint32_t id, std::uint64_t done, std::uint64_t total,
                           const std::string& what) {
     auto health = this->health();

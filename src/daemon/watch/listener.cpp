@@ -92,8 +92,8 @@ void Listener::report_if_incomplete() {
 
 Loop::Handle Listener::listen(system::EventSource& source) {
   return loop_.on_readable(source.fd(), [this, &source] {
-    for (const auto& event : source.read()) came_(event);
-    read_();
+    for (const auto& event : source.read()) sink_.came(event);
+    sink_.read();
   });
 }
 
@@ -126,7 +126,7 @@ bool Listener::watch_again(const std::vector<model::ResourceReport>& resources) 
 
 std::size_t Listener::handles_made() {
   if (!setting_source_) return 0;
-  for (const auto& event : setting_source_->read()) came_(event);
+  for (const auto& event : setting_source_->read()) sink_.came(event);
   return setting_source_->handles_made();
 }
 

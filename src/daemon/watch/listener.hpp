@@ -2,13 +2,13 @@
 // The daemon's wake-up sources: interfaces, devices, files.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "daemon/loop.hpp"
+#include "daemon/watch/event_sink.hpp"
 #include "daemon/watch/rdma_watch.hpp"
 #include "daemon/watch/verbs_watch.hpp"
 #include "model/report.hpp"
@@ -19,16 +19,13 @@ namespace rdmacfg::daemon {
 
 class Listener {
  public:
-  /// `came`: for each event; `read`: after all that there were at once.
   /// `program`: VerbsWatch
-  Listener(Loop& loop, system::Files& files, std::string program,
-           std::function<void(const system::Event&)> came, std::function<void()> read)
+  Listener(Loop& loop, system::Files& files, std::string program, EventSink sink)
       : loop_(loop),
         files_(files),
-        came_(std::move(came)),
-        read_(std::move(read)),
-        verbs_(loop, std::move(program), came_, read_),
-        rdma_(loop, came_, read_) {}
+        sink_(std::move(sink)),
+        verbs_(loop, std::move(program), sink_),
+        rdma_(loop, sink_) {}
 
   void start();
   /// The holder of these needs events of other interfaces too. @return whether that is new: earlier events
@@ -54,8 +51,7 @@ class Listener {
 
   Loop& loop_;
   system::Files& files_;
-  std::function<void(const system::Event&)> came_;
-  std::function<void()> read_;
+  EventSink sink_;
   std::vector<std::pair<std::unique_ptr<system::EventSource>, Loop::Handle>> sources_;
   system::FileSource* watched_ = nullptr;  ///< one of the sources
   std::unique_ptr<system::SettingSource> setting_source_;
