@@ -27,7 +27,7 @@ struct FileContent {
   base::UniqueFd file;
 };
 
-/// What a file is that is not a regular one: "a symbolic link", "a FIFO".
+/// The sort of a file that is not a regular one: "a symbolic link", "a FIFO".
 std::string_view sort_of(mode_t mode);
 
 /// The greatest length of a file in bytes, by its path on the host.
