@@ -234,16 +234,16 @@ void Controller::connect() {
   }
 }
 
-void Controller::apply_configuration(const std::string& reason, bool again) {
+void Controller::apply_configuration(const std::string& reason, Attempt attempt) {
   running_ = true;
-  if (!again) applied_then_ = applied_mark(*files_, mark_path_);
+  if (attempt == Attempt::kFirst) applied_then_ = applied_mark(*files_, mark_path_);
   Job job;
   job.verb = Job::Verb::kApply;
   job.by_itself = true;
   job.who = reason == "boot" ? "rdma-configd" : "reload";
   job.what = reason;
   job.awaited = !ready_;
-  if (again) job.applied_then = applied_then_;
+  if (attempt == Attempt::kAgain) job.applied_then = applied_then_;
   job.resumes = reason == "boot" && resumes_;
   if (reason == "boot") job.settled_at = settled_at_;
   reconciler_.began();
@@ -283,7 +283,7 @@ void Controller::hold() {
   if (!again_.empty() && (tries_ < kApplyTries || active_ == 0U)) {
     // Not behind a change that a client has asked for: when that is good, nothing is applied again. Its end
     // calls plan_next().
-    if (!jobs_.busy()) apply_configuration(again_, true);
+    if (!jobs_.busy()) apply_configuration(again_, Attempt::kAgain);
     return;
   }
   running_ = true;

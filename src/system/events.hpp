@@ -40,6 +40,9 @@ class EventSource {
   [[nodiscard]] virtual std::string why_incomplete() const { return {}; }
 };
 
+/// The interfaces whose changes are told.
+enum class WatchedLinks { kIpoib, kAll };
+
 /// One that comes to its end by itself.
 class EndingSource : public EventSource {
  public:

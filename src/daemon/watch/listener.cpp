@@ -36,7 +36,7 @@ void Listener::start() {
       unopened_ = source.error().message;
     }
   };
-  take(system::watch_links(all_links_));
+  take(system::watch_links(links_));
   take(system::watch_devices());
   listen_to_files();
   listen_to_settings();
@@ -102,8 +102,8 @@ bool Listener::widen(const std::vector<model::ResourceReport>& resources) {
     const auto* kind = kinds::find(resource.key.kind);
     return kind != nullptr && kind->traits().on_any_interface;
   });
-  if (!all || all_links_) return false;
-  all_links_ = true;
+  if (!all || links_ == system::WatchedLinks::kAll) return false;
+  links_ = system::WatchedLinks::kAll;
   start();
   return true;
 }

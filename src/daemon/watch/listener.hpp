@@ -61,8 +61,8 @@ class Listener {
   std::string said_;                                           ///< to the journal, of why_incomplete()
   VerbsWatch verbs_;
   RdmaWatch rdma_;
-  bool of_ports_ = false;   ///< any_of_ports of those seen last
-  bool all_links_ = false;  ///< also interfaces that are not IPoIB
+  bool of_ports_ = false;  ///< any_of_ports of those seen last
+  system::WatchedLinks links_ = system::WatchedLinks::kIpoib;
 };
 
 /// Whether something is wanted of any with Traits::on_rdma_port.

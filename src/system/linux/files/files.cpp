@@ -152,7 +152,7 @@ class LinuxFiles final : public Files {
     return sync_folder(*place);
   }
 
-  std::string odd_access(const std::string& path, bool is_private) override {
+  std::string odd_access(const std::string& path, Readers readers) override {
     const auto place = find(path, For::kReading);
     struct stat status {};
     if (!place || ::fstatat(place->folder.get(), place->name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0 ||
@@ -160,7 +160,7 @@ class LinuxFiles final : public Files {
       return {};
     std::string out;
     const mode_t mode = status.st_mode & 07777U;
-    if (mode != wanted_mode(status, path, is_private ? kPrivateMode : kFileMode))
+    if (mode != wanted_mode(status, path, readers == Readers::kRoot ? kPrivateMode : kFileMode))
       out = fmt::format("mode {:04o}", mode);
     // A reader may be anybody.
     if (status.st_uid != 0 && status.st_uid != ::geteuid())
