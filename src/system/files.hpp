@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The port to files of the host.
 #pragma once
 
 #include <cstdint>

@@ -28,12 +28,12 @@ class Listener {
         rdma_(loop, sink_) {}
 
   void start();
-  /// The holder of these needs events of other interfaces too. @return whether that is new: earlier events
-  /// before was not told.
+  /// The holder of these needs events of other interfaces too. @return whether that is new: their earlier
+  /// events were not told.
   bool widen(const std::vector<model::ResourceReport>& resources);
   /// A job's output may be in a folder that was not there before; and the settings of these resources,
   /// unless there are none: then those of before. @return whether some, or all files, were not watched:
-  /// earlier events of them was not told.
+  /// their earlier events were not told.
   bool watch_again(const std::vector<model::ResourceReport>& resources);
   /// The settings_of() these resources.
   [[nodiscard]] const system::Settings& settings() const { return wanted_; }
