@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Failures as values: a category, a sentence for the administrator and errno; Result<T> carries a value or
+// one.
 #pragma once
 
 #include <string>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Folders for readdir(3) that close themselves.
 #pragma once
 
 #include <dirent.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Helpers for text: splitting, numbers, patterns of the shell and of hosts, the word that was meant.
 #pragma once
 
 #include <concepts>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// All kinds, and the grammar of the document that their field tables make.
 #pragma once
 
 #include <span>

@@ -30,8 +30,9 @@ std::string printable(std::string_view line) {
   return line.size() > kLongest ? out + "..." : out;
 }
 
-bool is_private(const OwnedFile* file) {
-  return file != nullptr && file->access == OwnedFile::Access::kPrivate;
+system::Readers readers_of(const OwnedFile* file) {
+  return file != nullptr && file->access == OwnedFile::Access::kPrivate ? system::Readers::kRoot
+                                                                        : system::Readers::kEverybody;
 }
 
 /// A path without a declaration comes from the journal of another release.
@@ -40,7 +41,7 @@ std::string rendered(const OwnedFile* file, const std::string& text) {
 }
 
 Result<void> write(const std::string& path, const std::string& text, system::Files& files) {
-  if (is_private(owned_file(path))) return files.write_private(path, text);
+  if (readers_of(owned_file(path)) == system::Readers::kRoot) return files.write_private(path, text);
   return text.empty() ? files.remove(path) : files.write(path, text);
 }
 
@@ -105,7 +106,7 @@ class FileIntegrityKind final : public Kind {
       if (!*text && !back) continue;
       const auto* file = owned_file(path);
       const auto wanted = back ? change.carried.front() : rendered(file, **text);
-      if (*text == wanted && host.files.odd_access(path, is_private(file)).empty()) continue;
+      if (*text == wanted && host.files.odd_access(path, readers_of(file)).empty()) continue;
       if (auto done = write(path, wanted, host.files); !done) return done;
       if (auto done = tell(path, host); !done) return done;
     }
@@ -145,7 +146,7 @@ class FileIntegrityKind final : public Kind {
       auto edited = edits(**text, rendered(&file, **text));
       if (!edited.empty()) now.edited = std::move(edited);
     }
-    if (auto access = files.odd_access(path, is_private(&file)); !access.empty())
+    if (auto access = files.odd_access(path, readers_of(&file)); !access.empty())
       now.access = std::move(access);
     Observed observed;
     observed.key = {std::string(kFileKind), path};

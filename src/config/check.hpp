@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// One file of the document against the grammar: its sections, and what is wrong with them.
 #pragma once
 
 #include <map>

@@ -46,11 +46,10 @@ class Cursor {
   void skip_to_line_end() {
     while (!at_line_end()) next();
   }
-  /// Passes over what does not count on a line, too, when `lines`: line ends and comments.
-  void skip_space(bool lines) {
+  /// Passes over blanks, line ends and comments.
+  void skip_space() {
     for (;;) {
       skip_blanks();
-      if (!lines) return;
       if (peek() == '#') skip_to_line_end();
       if (done() || !at_line_end()) return;
       next();

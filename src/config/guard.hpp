@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The first look at a text from outside, before a parser sees it.
 #pragma once
 
 #include <optional>

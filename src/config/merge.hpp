@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Sections of several files, and of [defaults], become one document.
 #pragma once
 
 #include <set>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Scalars of TOML 1.0.0 as values; toml11 decodes them.
 #pragma once
 
 #include <optional>

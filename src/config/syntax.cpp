@@ -44,11 +44,11 @@ class Parser {
   }
 
   Tree run() && {
-    cursor_.skip_space(true);
+    cursor_.skip_space();
     if (cursor_.at("---")) other_language("YAML");
     if (cursor_.peek() == '{') other_language("JSON");
     if (cursor_.peek() == '<') other_language("XML");
-    while (cursor_.skip_space(true), !other_ && !cursor_.done() && tree_.errors.size() < limits_.errors) {
+    while (cursor_.skip_space(), !other_ && !cursor_.done() && tree_.errors.size() < limits_.errors) {
       open_ = 0;
       const auto line = body_.substr(cursor_.mark().offset);
       const bool is_header = cursor_.peek() == '[';
@@ -241,14 +241,14 @@ class Parser {
     node.sort = Node::Sort::kList;
     cursor_.next();
     for (;;) {
-      cursor_.skip_space(true);
+      cursor_.skip_space();
       if (cursor_.peek() == ']') break;
       if (cursor_.done()) return wrong(start, "the list that begins here has no closing ]");
       if (cursor_.peek() == ',') return wrong(here(), "a list element is missing before ','");
       Node& element = node.items.emplace_back();
       if (!value(element, depth)) return false;
       element.key = element.at;
-      cursor_.skip_space(true);
+      cursor_.skip_space();
       if (cursor_.peek() == ']') break;
       if (cursor_.done()) return wrong(start, "the list that begins here has no closing ]");
       if (cursor_.peek() != ',') {

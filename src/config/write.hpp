@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The way back from sections to the text of a document.
 #pragma once
 
 #include <string>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The common parts of commit(), hold(), confirm() and rollback(): the ledger, its records, the end of a run.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The order of changes.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// How the state follows from a plan that was carried out.
 #pragma once
 
 #include "core/observation.hpp"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Carries out a plan, and takes it back.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Whether the host is as a plan wanted it.
 #pragma once
 
 #include <map>

@@ -31,10 +31,11 @@ std::unique_ptr<Service> service_for(const Context& context) {
   return context.environment.service();
 }
 
-std::optional<base::Error> obstacle(const Context& context, const Service* service, bool asks) {
+std::optional<base::Error> obstacle(const Context& context, const Service* service, Question question) {
   const auto& arguments = context.arguments;
   const auto& environment = context.environment;
-  if (asks && (arguments.json || !environment.in_terminal || !environment.err_terminal)) {
+  if (question == Question::kAsked &&
+      (arguments.json || !environment.in_terminal || !environment.err_terminal)) {
     return base::Error{
         Code::kInvalid,
         arguments.json ? fmt::format("{} --json cannot ask: add --yes{}", arguments.command,

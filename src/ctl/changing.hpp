@@ -16,8 +16,11 @@ namespace rdmacfg::ctl {
 /// The daemon, when the change is to go through it.
 std::unique_ptr<Service> service_for(const Context& context);
 
-/// Why this run may not begin. `asks`: there will be a question first.
-std::optional<base::Error> obstacle(const Context& context, const Service* service, bool asks);
+/// Whether a run asks before it changes the host.
+enum class Question { kNone, kAsked };
+
+/// Why this run may not begin.
+std::optional<base::Error> obstacle(const Context& context, const Service* service, Question question);
 
 /// The question whether to go on with what was just shown. Only a clear yes is one; the end of input is none.
 bool agrees(const Context& context, const model::Report& plan);

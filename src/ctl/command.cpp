@@ -91,7 +91,7 @@ base::Result<config::Document> load(const Context& context) {
   return document;
 }
 
-base::Result<std::vector<config::Text>> load_texts(const Context& context, bool every_host) {
+base::Result<std::vector<config::Text>> load_texts(const Context& context, ValueTables tables) {
   if (const auto& document = context.environment.document; document && context.arguments.config.empty()) {
     if (document->empty()) return base::fail(base::Code::kNotFound, "the host has no document of its own");
     return *document;
@@ -99,7 +99,7 @@ base::Result<std::vector<config::Text>> load_texts(const Context& context, bool 
   config::Source source;
   source.root = context.root();
   source.host = host_name(context);
-  source.every_host = every_host;
+  source.every_host = tables == ValueTables::kWhole;
   if (context.arguments.config.empty()) return config::read_files(source);
   std::vector<config::Text> texts;
   for (const auto& file : context.arguments.config) {

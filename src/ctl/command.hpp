@@ -113,8 +113,12 @@ config::Document parse_document(std::vector<config::Text> texts, const std::stri
 /// Reads and parses the document; fails when there is none or it cannot be read.
 base::Result<config::Document> load(const Context& context);
 
-/// The files of it. `every_host`: with whole tables of values, not only the lines for this host.
-base::Result<std::vector<config::Text>> load_texts(const Context& context, bool every_host = false);
+/// Tables of values that a document names: the lines for this host, or all.
+enum class ValueTables { kOfThisHost, kWhole };
+
+/// The files of it.
+base::Result<std::vector<config::Text>> load_texts(const Context& context,
+                                                   ValueTables tables = ValueTables::kOfThisHost);
 
 /// Diagnostics to stderr; nothing with --json, where they are in the object.
 void tell(const Context& context, const config::Document& document, const model::Diagnostics& diagnostics);

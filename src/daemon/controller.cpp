@@ -55,9 +55,8 @@ Controller::Controller(Loop& loop, std::string program, std::string marker)
       metrics_(*files_, beside(marker, "metrics")),
       mark_path_(beside(marker, "applied")),
       marker_(*files_, std::move(marker), system::linux_boot_id()),
-      listener_(
-          loop, *files_, std::move(program), [this](const system::Event& event) { came(event); },
-          [this] { plan_next(); }) {
+      listener_(loop, *files_, std::move(program),
+                {[this](const system::Event& event) { came(event); }, [this] { plan_next(); }}) {
   jobs_.progress = [this](std::uint32_t id, std::uint64_t done, std::uint64_t total,
                           const std::string& what) {
     auto health = this->health();
@@ -235,16 +234,16 @@ void Controller::connect() {
   }
 }
 
-void Controller::apply_configuration(const std::string& reason, bool again) {
+void Controller::apply_configuration(const std::string& reason, Attempt attempt) {
   running_ = true;
-  if (!again) applied_then_ = applied_mark(*files_, mark_path_);
+  if (attempt == Attempt::kFirst) applied_then_ = applied_mark(*files_, mark_path_);
   Job job;
   job.verb = Job::Verb::kApply;
   job.by_itself = true;
   job.who = reason == "boot" ? "rdma-configd" : "reload";
   job.what = reason;
   job.awaited = !ready_;
-  if (again) job.applied_then = applied_then_;
+  if (attempt == Attempt::kAgain) job.applied_then = applied_then_;
   job.resumes = reason == "boot" && resumes_;
   if (reason == "boot") job.settled_at = settled_at_;
   reconciler_.began();
@@ -284,7 +283,7 @@ void Controller::hold() {
   if (!again_.empty() && (tries_ < kApplyTries || active_ == 0U)) {
     // Not behind a change that a client has asked for: when that is good, nothing is applied again. Its end
     // calls plan_next().
-    if (!jobs_.busy()) apply_configuration(again_, true);
+    if (!jobs_.busy()) apply_configuration(again_, Attempt::kAgain);
     return;
   }
   running_ = true;

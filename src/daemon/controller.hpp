@@ -56,7 +56,9 @@ class Controller {
   void touched(const std::string& handle);
   /// Knowledge that may change after a run.
   void watch(const model::Report& report);
-  void apply_configuration(const std::string& reason, bool again = false);
+  /// kAgain: one that failed, which gives way to a newer apply of somebody else.
+  enum class Attempt { kFirst, kAgain };
+  void apply_configuration(const std::string& reason, Attempt attempt = Attempt::kFirst);
   void plan_next();
   void hold();
   void ended(const Job& job, const Outcome& outcome);

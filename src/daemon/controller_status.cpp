@@ -39,7 +39,7 @@ void Controller::take_status(const Job& job, const Outcome& outcome) {
   if (tells) take_resources(outcome.report);
   properties_.contended.clear();
   properties_.contention.clear();
-  for (const auto& [key, why] : reconciler_.contended(false)) {
+  for (const auto& [key, why] : reconciler_.contended(DocumentValues::kLeftOut)) {
     properties_.contended.push_back(key.text() + ": " + why);
     properties_.contention.emplace_back(key.kind, key.id, why);
   }
@@ -140,7 +140,7 @@ Health Controller::health() const {
   health.generation = properties_.generation;
   health.unconfirmed = properties_.unconfirmed;
   health.refused = refusal_.why();
-  health.failing = reconciler_.failing(!is_private_);
+  health.failing = reconciler_.failing(is_private_ ? DocumentValues::kLeftOut : DocumentValues::kShown);
   health.degraded = degraded_;
   if (!properties_.contended.empty()) health.contended = properties_.contended.front();
   health.pending = waiting_.pending;

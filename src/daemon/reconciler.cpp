@@ -75,11 +75,11 @@ std::optional<Reconciler::Time> Reconciler::due() const {
   return when;
 }
 
-std::string Reconciler::failing(bool reasons) const {
+std::string Reconciler::failing(DocumentValues values) const {
   if (retry_whole_) return whole_reason_;
   if (failures_.empty()) return {};
   const auto& [key, failure] = *failures_.begin();
-  auto out = key.text() + ": " + (reasons ? failure.reason : "the journal says why");
+  auto out = key.text() + ": " + (values == DocumentValues::kShown ? failure.reason : "the journal says why");
   if (failures_.size() > 1) out += fmt::format(" (and {} more)", failures_.size() - 1);
   return out;
 }
@@ -112,12 +112,13 @@ std::map<model::Key, model::LeftFields> Reconciler::fields_left_alone() const {
   return out;
 }
 
-std::map<model::Key, std::string> Reconciler::contended(bool values) const {
+std::map<model::Key, std::string> Reconciler::contended(DocumentValues values) const {
   std::map<model::Key, std::string> out;
   for (const auto& [key, fields] : contended_) {
     auto& text = out[key];
     for (const auto& [field, fight] : fields)
-      text += (text.empty() ? "" : ", and ") + fight.what + (values ? fight.values : "");
+      text += (text.empty() ? "" : ", and ") + fight.what +
+              (values == DocumentValues::kShown ? fight.values : "");
     text = fmt::format("another program has {}; it is left alone until the next apply", text);
   }
   return out;

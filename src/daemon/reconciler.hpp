@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "daemon/document_values.hpp"
 #include "model/report.hpp"
 
 namespace rdmacfg::daemon {
@@ -71,12 +72,13 @@ class Reconciler {
 
   /// Fields that somebody else changes back all the time, by resource. Until an apply, or until the resource
   /// is on another kernel object: of one that is on none, until a device or a module comes.
-  /// `values`: also which ones are fought about, which not everybody may read.
-  [[nodiscard]] std::map<model::Key, std::string> contended(bool values = true) const;
+  /// Values: those that are fought about.
+  [[nodiscard]] std::map<model::Key, std::string> contended(
+      DocumentValues values = DocumentValues::kShown) const;
 
   /// Failed resources that are tried again, for people; empty when there are none.
-  /// `reasons`: also why, which may have values of the document in it.
-  [[nodiscard]] std::string failing(bool reasons = true) const;
+  /// With values also why, which may have some in it.
+  [[nodiscard]] std::string failing(DocumentValues values = DocumentValues::kShown) const;
 
  private:
   struct Contention {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The checks of `doctor`; each adds its findings, and none where all is well.
 #pragma once
 
 #include <map>
@@ -24,8 +25,8 @@ void gid_missing(const DoctorContext& context, std::vector<Finding>& out);
 void zero_guid(const DoctorContext& context, std::vector<Finding>& out);
 void roce_mismatch(const DoctorContext& context, std::vector<Finding>& out);
 
-// The document, and how the host compares with it. not_as_wanted() comes last: it leaves out differences
-// explained by leaves out.
+// The document, and how the host compares with it. not_as_wanted() comes last: it leaves out differences that
+// the others have explained.
 void document_held(const DoctorContext& context, std::vector<Finding>& out);
 void daemon_down(const DoctorContext& context, std::vector<Finding>& out);
 void contended(const DoctorContext& context, std::vector<Finding>& out);

@@ -188,21 +188,16 @@ void check_copies(const Site& site, const std::set<HostId>& managers, std::vecto
   }
 }
 
-}  // namespace
+/// The interfaces that use a partition, by what they are in it.
+struct PartitionUsers {
+  std::vector<const Interface*> unknown, outside, limited;
+  std::size_t others = 0;  ///< full members, and those of whom it is not known
+};
 
-void check_membership(const Site& site, std::vector<Finding>& out) {
-  // Without any, the partitions are those of a subnet manager elsewhere.
-  if (site.partitions.empty()) return;
-  const auto rules = rules_of(site);
+std::map<std::uint16_t, PartitionUsers> users_of(const Site& site, const Rules& rules) {
   std::set<std::uint32_t> addressed;
   for (const auto& address : site.addresses) addressed.insert(address.interface);
-  std::set<std::uint64_t> ports;
-  for (const auto& interface : site.interfaces) ports.insert(interface.guid.number);
-  struct Users {
-    std::vector<const Interface*> unknown, outside, limited;
-    std::size_t others = 0;  ///< full members, and those of whom it is not known
-  };
-  std::map<std::uint16_t, Users> users;
+  std::map<std::uint16_t, PartitionUsers> users;
   for (std::uint32_t at = 0; at < site.interfaces.size(); ++at) {
     const auto& interface = site.interfaces[at];
     // Ports that only carry P_Key interfaces do not use the default partition.
@@ -220,6 +215,17 @@ void check_membership(const Site& site, std::vector<Finding>& out) {
       (*membership == Membership::kNone ? list.outside : list.limited).push_back(&interface);
     }
   }
+  return users;
+}
+
+}  // namespace
+
+void check_membership(const Site& site, std::vector<Finding>& out) {
+  // Without any, the partitions are those of a subnet manager elsewhere.
+  if (site.partitions.empty()) return;
+  const auto rules = rules_of(site);
+  std::set<std::uint64_t> ports;
+  for (const auto& interface : site.interfaces) ports.insert(interface.guid.number);
   check_groups(site, rules, out);
   const auto tell = [&](const char* rule, std::string message, std::string hint,
                         const std::vector<const Interface*>& who,
@@ -234,7 +240,7 @@ void check_membership(const Site& site, std::vector<Finding>& out) {
     tidy(finding.hosts);
     out.push_back(std::move(finding));
   };
-  for (const auto& [partition, list] : users) {
+  for (const auto& [partition, list] : users_of(site, rules)) {
     const auto pkey = pkey_text(partition);
     const auto known = rules.find(partition);
     if (!list.unknown.empty())

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The document's entries with the ports that they mean on this host (ADR 0002).
 #pragma once
 
 #include <memory>
@@ -14,9 +15,9 @@
 
 namespace rdmacfg::kinds {
 
-/// An [[ipoib]] entry and the port that it means on this host.
 struct Addressing;
 
+/// An [[ipoib]] entry and the port that it means on this host.
 struct BoundPort {
   const model::Section* section = nullptr;
   std::string id;  ///< of the port in keys: its GUID, or "mlx4_0/1" while that is unknown

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// One observation of the host's links, ports and devices, with look-ups.
 #pragma once
 
 #include <map>

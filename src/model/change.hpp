@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Changes of resources, and plans of them, as the journal keeps them.
 #pragma once
 
 #include <algorithm>

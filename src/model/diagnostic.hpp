@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Diagnostics: a place in the document, the mistake, and the remedy.
 #pragma once
 
 #include <string>

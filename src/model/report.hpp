@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The result of a run: resources with a status, the plan, notes, an error.
 #pragma once
 
 #include <map>

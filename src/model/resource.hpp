@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Resources as they are wanted and as they are, both under one key.
 #pragma once
 
 #include <compare>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Strong types of values in the document, each with its text.
 #pragma once
 
 #include <compare>

@@ -40,6 +40,17 @@ class EventSource {
   [[nodiscard]] virtual std::string why_incomplete() const { return {}; }
 };
 
+/// The interfaces whose changes are told.
+enum class WatchedLinks { kIpoib, kAll };
+
+/// One that comes to its end by itself.
+class EndingSource : public EventSource {
+ public:
+  /// There will be no more events, and the source is to be closed at once: while it is open, a module of the
+  /// kernel cannot be unloaded.
+  [[nodiscard]] virtual bool ended() const = 0;
+};
+
 /// One that tells of files.
 class FileSource : public EventSource {
  public:

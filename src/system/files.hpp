@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The port to files of the host.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +11,9 @@
 #include "base/error.hpp"
 
 namespace rdmacfg::system {
+
+/// By whom a file of ours may be read.
+enum class Readers { kEverybody, kRoot };
 
 /// Files of the host, all below one root (--root). Paths are absolute, as on the host: "/etc/udev/rules.d/x".
 class Files {
@@ -29,9 +33,9 @@ class Files {
   /// The same with mode 0600, for files whose readers insist on it (NetworkManager's keyfiles).
   virtual base::Result<void> write_private(const std::string& path, std::string_view content) = 0;
 
-  /// How its mode and owner differ from what write() (write_private()) makes of them: "mode 0666". Empty
-  /// where they do not, where it does not exist, or where it is not known.
-  virtual std::string odd_access(const std::string& /*path*/, bool /*is_private*/) { return {}; }
+  /// How its mode and owner differ from what write(), for kRoot write_private(), makes of them: "mode 0666".
+  /// Empty where they do not, where it does not exist, or where it is not known.
+  virtual std::string odd_access(const std::string& /*path*/, Readers /*readers*/) { return {}; }
 
   /// While set, the content comes from a document that only root may read: files that write() creates, and
   /// those of ours that are there, get mode 0600. Except below /etc/systemd, whose readers are not all root,

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// All ports to the host, gathered; and udevd, a small one.
 #pragma once
 
 #include <span>

@@ -37,8 +37,8 @@ class PublicFiles final : public Files {
     return fail_errno(EPERM, from);
   }
   Result<void> remove(const std::string& path) override { return fail_errno(EPERM, path); }
-  std::string odd_access(const std::string& path, bool is_private) override {
-    return files_.odd_access(path, is_private);
+  std::string odd_access(const std::string& path, Readers readers) override {
+    return files_.odd_access(path, readers);
   }
   bool hidden(const std::string& path) override { return files_.hidden(path); }
   bool masks(const std::string& path) override { return files_.masks(path); }

@@ -16,20 +16,16 @@
 
 namespace rdmacfg::system {
 
-/// Tells of net devices that are attached to ports or detached from them (Event::Sort::kPort).
-class RdmaSource : public EventSource {
- public:
-  /// The last RDMA device is going, or the socket is of no use any more: it is to be closed at once. An open
-  /// socket of RDMA netlink is a reference to ib_core, which could not be unloaded (netlink_create()).
-  [[nodiscard]] virtual bool ended() const = 0;
-};
-
 /// The RDMA devices that there are now, by name.
 std::set<std::string> rdma_device_names();
 
+/// Tells of net devices that are attached to ports or detached from them (Event::Sort::kPort). Ends when the
+/// last RDMA device is going, or the socket is of no use any more: an open socket of RDMA netlink is a
+/// reference to ib_core, which could not be unloaded (netlink_create()).
+///
 /// Opens the socket and joins the group of notifications. Not while there is no RDMA device: opening the
 /// socket loads ib_core. @return kUnsupported: this kernel has no notifications; another error: it refuses
 /// them
-base::Result<std::unique_ptr<RdmaSource>> watch_rdma();
+base::Result<std::unique_ptr<EndingSource>> watch_rdma();
 
 }  // namespace rdmacfg::system

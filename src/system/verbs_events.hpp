@@ -50,14 +50,8 @@ bool send_verbs(int socket, const OpenVerbs& open);
 /// whether there will be.
 std::optional<OpenVerbs> receive_verbs(int socket, bool& at_end);
 
-/// Tells of the ports of a device that is open.
-class VerbsSource : public EventSource {
- public:
-  /// The device has gone, or its driver has given it up: there will be no more, and it is to be closed.
-  [[nodiscard]] virtual bool ended() const = 0;
-};
-
+/// Tells of the ports of a device that is open. Ends when the device has gone, or its driver has given it up.
 /// @param open with its descriptors
-std::unique_ptr<VerbsSource> watch_verbs(OpenVerbs open);
+std::unique_ptr<EndingSource> watch_verbs(OpenVerbs open);
 
 }  // namespace rdmacfg::system

@@ -25,7 +25,7 @@ class MemoryFiles final : public system::Files {
   base::Result<void> rename(const std::string& from, const std::string& to) override;
   base::Result<void> remove(const std::string& path) override;
   base::Result<std::vector<std::string>> list(const std::string& folder) override;
-  std::string odd_access(const std::string& path, bool /*is_private*/) override {
+  std::string odd_access(const std::string& path, system::Readers /*readers*/) override {
     const auto at = access.find(path);
     return at == access.end() || !content.contains(path) ? std::string() : at->second;
   }

@@ -49,7 +49,7 @@ std::string text_of(const Message& message) {
 
 void run_links(std::string_view bytes) {
   Received received(bytes);
-  LinkFilter filter(false), all(true);
+  LinkFilter filter(system::WatchedLinks::kIpoib), all(system::WatchedLinks::kAll);
   for (const std::uint16_t type : {RTM_NEWLINK, RTM_DELLINK, RTM_NEWADDR, RTM_NEWROUTE, RTM_DELROUTE}) {
     received.message().nlmsg_type = type;
     (void)parse_link(received.message());

@@ -25,9 +25,9 @@ class TapedFiles final : public system::Files, Taped {
     if (is_ours_alone(folder)) return std::vector<std::string>();
     return ask("folder", folder, [&] { return real_->files.list(folder); });
   }
-  std::string odd_access(Name path, bool is_private) override {
-    return ask(is_private ? "file.private_access" : "file.access", path,
-               [&] { return real_->files.odd_access(path, is_private); });
+  std::string odd_access(Name path, system::Readers readers) override {
+    return ask(readers == system::Readers::kRoot ? "file.private_access" : "file.access", path,
+               [&] { return real_->files.odd_access(path, readers); });
   }
   bool hidden(Name path) override {
     return ask("file.hidden", path, [&] { return real_->files.hidden(path); });

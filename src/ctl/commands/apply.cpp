@@ -327,8 +327,8 @@ int apply(const Context& context) {
   }
   const auto service = arguments.dry_run ? nullptr : service_for(context);
   if (!arguments.dry_run) {
-    if (const auto error = obstacle(context, service.get(), !arguments.yes && !arguments.boot))
-      return refuse(context, *error);
+    const auto question = arguments.yes || arguments.boot ? Question::kNone : Question::kAsked;
+    if (const auto error = obstacle(context, service.get(), question)) return refuse(context, *error);
   }
   if (arguments.confirm && context.offline()) {
     return refuse(context,

@@ -102,7 +102,7 @@ base::Error unreadable_plan(std::uint64_t generation) {
 int confirm(const Context& context) {
   if (const auto error = misplaced(context)) return refuse(context, *error);
   const auto service = service_for(context);
-  if (const auto error = obstacle(context, service.get(), false)) return refuse(context, *error);
+  if (const auto error = obstacle(context, service.get(), Question::kNone)) return refuse(context, *error);
   if (service != nullptr) {
     return finish(context,
                   change_there(context, [&](const Service::Call& call) { return service->confirm(call); }));
@@ -129,7 +129,8 @@ int rollback(const Context& context) {
   const auto from = number == 0 ? ledger->active : 0;
   // To take back what was not confirmed is what was asked for already; there may be little time.
   const bool asks = !arguments.yes && !ledger->unconfirmed;
-  if (const auto error = obstacle(context, service.get(), asks)) return refuse(context, *error);
+  const auto question = asks ? Question::kAsked : Question::kNone;
+  if (const auto error = obstacle(context, service.get(), question)) return refuse(context, *error);
   const std::string taken_back = ledger->unconfirmed ? kTakenBack : "";
   Report shown;
   if (asks) {

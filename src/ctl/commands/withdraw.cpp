@@ -171,7 +171,8 @@ base::Result<model::Report> carry_out(const Context& context, system::Host& host
 int withdraw(const Context& context) {
   const auto& arguments = context.arguments;
   if (!arguments.dry_run) {
-    if (const auto error = obstacle(context, nullptr, !arguments.yes)) return refuse(context, *error);
+    const auto question = arguments.yes ? Question::kNone : Question::kAsked;
+    if (const auto error = obstacle(context, nullptr, question)) return refuse(context, *error);
   }
   const auto host = context.environment.host(context.root());
   core::Context core{*host, options_of(context)};

@@ -82,7 +82,7 @@ int validate_fleet(const Context& context) {
   const auto list = list_of_hosts(context);
   if (!list) return refuse(context, list.error().in("--hosts"));
   auto hosts = fleet::parse_hosts(*list);
-  auto texts = load_texts(context, true);
+  auto texts = load_texts(context, ValueTables::kWhole);
   if (!texts) return refuse(context, texts.error());
   const auto files = texts->size();
   auto site = fleet::check_site(std::move(*texts), std::move(hosts.names));

@@ -27,7 +27,7 @@ CleanStream::CleanStream(std::ostream& stream, bool colour, bool progress)
 
 CleanStream::~CleanStream() {
   const auto state = stream_.rdstate();
-  const bool good = pass(true);
+  const bool good = pass(Part::kWhole);
   stream_.rdbuf(under_);  // clears the state
   stream_.clear(good ? state : state | std::ios_base::badbit);
 }
@@ -35,15 +35,15 @@ CleanStream::~CleanStream() {
 CleanStream::int_type CleanStream::overflow(int_type next) {
   if (traits_type::eq_int_type(next, traits_type::eof())) return traits_type::not_eof(next);
   held_ += traits_type::to_char_type(next);
-  return pass(false) ? next : traits_type::eof();
+  return pass(Part::kComplete) ? next : traits_type::eof();
 }
 
 std::streamsize CleanStream::xsputn(const char* text, std::streamsize count) {
   held_.append(text, static_cast<std::size_t>(count));
-  return pass(false) ? count : 0;
+  return pass(Part::kComplete) ? count : 0;
 }
 
-int CleanStream::sync() { return pass(true) && under_->pubsync() == 0 ? 0 : -1; }
+int CleanStream::sync() { return pass(Part::kWhole) && under_->pubsync() == 0 ? 0 : -1; }
 
 std::size_t CleanStream::sequence_at(std::size_t at) const {
   const auto rest = std::string_view(held_).substr(at);
@@ -55,7 +55,7 @@ std::size_t CleanStream::sequence_at(std::size_t at) const {
   return progress_ && rest.starts_with(kClearLine) ? kClearLine.size() : 0;
 }
 
-bool CleanStream::pass(bool all) {
+bool CleanStream::pass(Part part) {
   constexpr std::size_t kLongest = 8;  // of a character or a sequence
   std::string out;
   std::size_t at = 0;
@@ -63,7 +63,7 @@ bool CleanStream::pass(bool all) {
     // Bytes that may yet become a character or a sequence wait for the rest of it.
     const auto byte = static_cast<unsigned char>(held_[at]);
     const bool open = byte >= 0x80 || byte == '\033' || byte == '\r';
-    if (!all && open && held_.size() - at < kLongest) break;
+    if (part == Part::kComplete && open && held_.size() - at < kLongest) break;
     if (const auto length = sequence_at(at); length > 0) {
       out.append(held_, at, length);
       at += length;

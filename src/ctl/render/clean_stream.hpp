@@ -24,8 +24,9 @@ class CleanStream : public std::streambuf {
   int sync() override;
 
  private:
-  /// Hands on what is complete; with `all`, also what is not.
-  bool pass(bool all);
+  /// Hands on characters and sequences that are complete; with kWhole, also the rest.
+  enum class Part { kComplete, kWhole };
+  bool pass(Part part);
   /// Length of the sequence of our own that `held_` has at `at`; 0: it is none.
   [[nodiscard]] std::size_t sequence_at(std::size_t at) const;
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The progress line of a terminal.
 #pragma once
 
 #include <chrono>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tables of text for terminals.
 #pragma once
 
 #include <string>

@@ -15,7 +15,9 @@ void Refusal::judge(const Outcome& outcome) {
   const bool ended_before_plan = daemon::ended_before_plan(outcome);
   if (known && !ended_before_plan && !outcome.status.value("document_judged", true)) return;
   const bool held = !ended_before_plan && (!known || outcome.status.value("document_held", true));
-  now_.why = held ? "" : why_refused(outcome.report, known && outcome.status.value("private", false));
+  const bool is_private = known && outcome.status.value("private", false);
+  now_.why =
+      held ? "" : why_refused(outcome.report, is_private ? DocumentValues::kLeftOut : DocumentValues::kShown);
   now_.at = known ? std::optional(outcome.status.value("active", std::uint64_t{0})) : std::nullopt;
 }
 

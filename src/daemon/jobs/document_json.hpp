@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Documents that come over the bus, parsed in a sandbox (ADR 0025).
 #pragma once
 
 #include <string>

@@ -49,7 +49,8 @@ Waiting waiting_in(const model::Report& report) {
   return {pending.size(), limited.size(), static_cast<std::size_t>(unmet)};
 }
 
-std::string why_refused(const model::Report& report, bool is_private) {
+std::string why_refused(const model::Report& report, DocumentValues values) {
+  const bool is_private = values == DocumentValues::kLeftOut;
   constexpr const char* kPrivate = "only root may read the document, so the journal says why";
   for (const auto& diagnostic : report.diagnostics) {
     if (diagnostic.severity == model::Severity::kError)

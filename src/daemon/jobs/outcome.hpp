@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "daemon/document_values.hpp"
 #include "daemon/jobs/jobs.hpp"
 
 namespace rdmacfg::daemon {
@@ -33,8 +34,8 @@ struct Waiting {
 Waiting waiting_in(const model::Report& report);
 
 /// The reason why the configuration was not applied: the first thing that a person would look at. It is told
-/// to everybody on the bus, so of a private document it is the place alone.
-std::string why_refused(const model::Report& report, bool is_private = false);
+/// to everybody on the bus; without values it is the place alone.
+std::string why_refused(const model::Report& report, DocumentValues values = DocumentValues::kShown);
 
 /// Of an apply that is still due.
 model::Report not_applied();

@@ -36,7 +36,7 @@ void Listener::start() {
       unopened_ = source.error().message;
     }
   };
-  take(system::watch_links(all_links_));
+  take(system::watch_links(links_));
   take(system::watch_devices());
   listen_to_files();
   listen_to_settings();
@@ -92,8 +92,8 @@ void Listener::report_if_incomplete() {
 
 Loop::Handle Listener::listen(system::EventSource& source) {
   return loop_.on_readable(source.fd(), [this, &source] {
-    for (const auto& event : source.read()) came_(event);
-    read_();
+    for (const auto& event : source.read()) sink_.came(event);
+    sink_.read();
   });
 }
 
@@ -102,8 +102,8 @@ bool Listener::widen(const std::vector<model::ResourceReport>& resources) {
     const auto* kind = kinds::find(resource.key.kind);
     return kind != nullptr && kind->traits().on_any_interface;
   });
-  if (!all || all_links_) return false;
-  all_links_ = true;
+  if (!all || links_ == system::WatchedLinks::kAll) return false;
+  links_ = system::WatchedLinks::kAll;
   start();
   return true;
 }
@@ -126,7 +126,7 @@ bool Listener::watch_again(const std::vector<model::ResourceReport>& resources) 
 
 std::size_t Listener::handles_made() {
   if (!setting_source_) return 0;
-  for (const auto& event : setting_source_->read()) came_(event);
+  for (const auto& event : setting_source_->read()) sink_.came(event);
   return setting_source_->handles_made();
 }
 

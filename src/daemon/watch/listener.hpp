@@ -2,13 +2,13 @@
 // The daemon's wake-up sources: interfaces, devices, files.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "daemon/loop.hpp"
+#include "daemon/watch/event_sink.hpp"
 #include "daemon/watch/rdma_watch.hpp"
 #include "daemon/watch/verbs_watch.hpp"
 #include "model/report.hpp"
@@ -19,24 +19,21 @@ namespace rdmacfg::daemon {
 
 class Listener {
  public:
-  /// `came`: for each event; `read`: after all that there were at once.
   /// `program`: VerbsWatch
-  Listener(Loop& loop, system::Files& files, std::string program,
-           std::function<void(const system::Event&)> came, std::function<void()> read)
+  Listener(Loop& loop, system::Files& files, std::string program, EventSink sink)
       : loop_(loop),
         files_(files),
-        came_(std::move(came)),
-        read_(std::move(read)),
-        verbs_(loop, std::move(program), came_, read_),
-        rdma_(loop, came_, read_) {}
+        sink_(std::move(sink)),
+        verbs_(loop, std::move(program), sink_),
+        rdma_(loop, sink_) {}
 
   void start();
-  /// The holder of these needs events of other interfaces too. @return whether that is new: earlier events
-  /// before was not told.
+  /// The holder of these needs events of other interfaces too. @return whether that is new: their earlier
+  /// events were not told.
   bool widen(const std::vector<model::ResourceReport>& resources);
   /// A job's output may be in a folder that was not there before; and the settings of these resources,
   /// unless there are none: then those of before. @return whether some, or all files, were not watched:
-  /// earlier events of them was not told.
+  /// their earlier events were not told.
   bool watch_again(const std::vector<model::ResourceReport>& resources);
   /// The settings_of() these resources.
   [[nodiscard]] const system::Settings& settings() const { return wanted_; }
@@ -54,8 +51,7 @@ class Listener {
 
   Loop& loop_;
   system::Files& files_;
-  std::function<void(const system::Event&)> came_;
-  std::function<void()> read_;
+  EventSink sink_;
   std::vector<std::pair<std::unique_ptr<system::EventSource>, Loop::Handle>> sources_;
   system::FileSource* watched_ = nullptr;  ///< one of the sources
   std::unique_ptr<system::SettingSource> setting_source_;
@@ -65,8 +61,8 @@ class Listener {
   std::string said_;                                           ///< to the journal, of why_incomplete()
   VerbsWatch verbs_;
   RdmaWatch rdma_;
-  bool of_ports_ = false;   ///< any_of_ports of those seen last
-  bool all_links_ = false;  ///< also interfaces that are not IPoIB
+  bool of_ports_ = false;  ///< any_of_ports of those seen last
+  system::WatchedLinks links_ = system::WatchedLinks::kIpoib;
 };
 
 /// Whether something is wanted of any with Traits::on_rdma_port.

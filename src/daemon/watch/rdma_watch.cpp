@@ -36,8 +36,7 @@ void RdmaWatch::on_readable() {
   const auto events = source_->read();
   // At once, since ib_core is unloaded after the drivers.
   if (source_->ended()) close();
-  for (const auto& event : events) came_(event);
-  if (!events.empty()) read_();
+  sink_.take(events);
 }
 
 void RdmaWatch::close() {

@@ -8,23 +8,19 @@
 
 #include "base/error.hpp"
 #include "daemon/loop.hpp"
+#include "daemon/watch/event_sink.hpp"
 #include "system/rdma_events.hpp"
 
 namespace rdmacfg::daemon {
 
 class RdmaWatch {
  public:
-  /// `came`: for each event; `read`: after all that there were at once; `any`: whether there is an RDMA
-  /// device; `open`: opens the source.
+  /// `any`: whether there is an RDMA device; `open`: opens the source.
   RdmaWatch(
-      Loop& loop, std::function<void(const system::Event&)> came, std::function<void()> read,
+      Loop& loop, EventSink sink,
       std::function<bool()> any = [] { return !system::rdma_device_names().empty(); },
-      std::function<base::Result<std::unique_ptr<system::RdmaSource>>()> open = system::watch_rdma)
-      : loop_(loop),
-        came_(std::move(came)),
-        read_(std::move(read)),
-        any_(std::move(any)),
-        open_(std::move(open)) {}
+      std::function<base::Result<std::unique_ptr<system::EndingSource>>()> open = system::watch_rdma)
+      : loop_(loop), sink_(std::move(sink)), any_(std::move(any)), open_(std::move(open)) {}
   RdmaWatch(const RdmaWatch&) = delete;
   RdmaWatch& operator=(const RdmaWatch&) = delete;
   ~RdmaWatch() { close(); }
@@ -42,11 +38,10 @@ class RdmaWatch {
   void close();
 
   Loop& loop_;
-  std::function<void(const system::Event&)> came_;
-  std::function<void()> read_;
+  EventSink sink_;
   std::function<bool()> any_;
-  std::function<base::Result<std::unique_ptr<system::RdmaSource>>()> open_;
-  std::unique_ptr<system::RdmaSource> source_;
+  std::function<base::Result<std::unique_ptr<system::EndingSource>>()> open_;
+  std::unique_ptr<system::EndingSource> source_;
   Loop::Handle handle_;
   bool refused_ = false;  ///< the kernel that made these devices has no notifications
   bool said_ = false;     ///< to the journal

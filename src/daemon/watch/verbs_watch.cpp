@@ -71,11 +71,11 @@ void VerbsWatch::take() {
     if (!wanted_) asked_.erase(open->node);  // it could be opened
     if (!wanted_ || !open->command || !open->events || !asked_.contains(open->node)) continue;
     any = true;
-    came_({system::Event::Sort::kPort, open->device + " is listened to"});
+    sink_.came({system::Event::Sort::kPort, open->device + " is listened to"});
     hold(std::move(*open));
   }
   if (at_end) readable_.reset();
-  if (any) read_();
+  if (any) sink_.read();
 }
 
 void VerbsWatch::hold(system::OpenVerbs open) {
@@ -93,8 +93,7 @@ void VerbsWatch::on_node_event(const VerbsNode& node) {
     held_.erase(at);  // at once: an administrator who unloads modules unloads ib_uverbs next
     passed_over_.insert(node);
   }
-  for (const auto& event : events) came_(event);
-  if (!events.empty()) read_();
+  sink_.take(events);
 }
 
 int open_verbs_for(int socket, const std::vector<std::string>& nodes) {

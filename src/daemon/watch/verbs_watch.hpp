@@ -12,22 +12,17 @@
 
 #include "base/unique_fd.hpp"
 #include "daemon/loop.hpp"
+#include "daemon/watch/event_sink.hpp"
 #include "system/verbs_events.hpp"
 
 namespace rdmacfg::daemon {
 
 class VerbsWatch {
  public:
-  /// `program`: the program that opens them (open_verbs_for()); `came`: for each event; `read`: after all
-  /// that there were at once; `nodes`: which devices there are.
-  VerbsWatch(Loop& loop, std::string program, std::function<void(const system::Event&)> came,
-             std::function<void()> read,
+  /// `program`: the program that opens them (open_verbs_for()); `nodes`: which devices there are.
+  VerbsWatch(Loop& loop, std::string program, EventSink sink,
              std::function<std::set<system::VerbsNode>()> nodes = system::verbs_nodes)
-      : loop_(loop),
-        program_(std::move(program)),
-        came_(std::move(came)),
-        read_(std::move(read)),
-        nodes_(std::move(nodes)) {}
+      : loop_(loop), program_(std::move(program)), sink_(std::move(sink)), nodes_(std::move(nodes)) {}
   VerbsWatch(const VerbsWatch&) = delete;
   VerbsWatch& operator=(const VerbsWatch&) = delete;
   ~VerbsWatch() { stop(); }
@@ -43,7 +38,7 @@ class VerbsWatch {
 
  private:
   struct Held {
-    std::unique_ptr<system::VerbsSource> source;
+    std::unique_ptr<system::EndingSource> source;
     Loop::Handle handle;
   };
 
@@ -55,8 +50,7 @@ class VerbsWatch {
 
   Loop& loop_;
   std::string program_;
-  std::function<void(const system::Event&)> came_;
-  std::function<void()> read_;
+  EventSink sink_;
   std::function<std::set<system::VerbsNode>()> nodes_;
   std::map<system::VerbsNode, Held> held_;
   std::set<system::VerbsNode> passed_over_;  ///< not to be opened (again)

@@ -2,171 +2,228 @@
 #include "foreign/import/formats.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace rdmacfg::foreign {
 
-const std::vector<Format>& formats() {
-  static const std::vector<Format> kFormats{
-      {"udev",
-       "udev rules and .link files: names of interfaces and of RDMA devices",
-       {{"/etc/udev/rules.d", "*.rules"},
-        {"/run/udev/rules.d", "*.rules"},
-        {"/usr/local/lib/udev/rules.d", "*.rules"},
-        {"/etc/systemd/network", "*.link"},
-        {"/run/systemd/network", "*.link"},
-        {"/usr/local/lib/systemd/network", "*.link"}},
-       parse_udev},
-      {"nm",
-       "keyfiles of NetworkManager",
-       {{"/etc/NetworkManager/system-connections", "*"},
-        {"/run/NetworkManager/system-connections", "*"},
-        {"/usr/lib/NetworkManager/system-connections", "*"}},
-       parse_nm,
-       true},
-      {"ifcfg",
-       "ifcfg files of RHEL and Fedora",
-       {{"/etc/sysconfig/network-scripts", "ifcfg-*"},
-        {"/etc/sysconfig/network-scripts", "route-*"},
-        {"/etc/sysconfig/network-scripts", "route6-*"},
-        {"/etc/sysconfig/network-scripts", "rule-*"},
-        {"/etc/sysconfig/network-scripts", "rule6-*"},
-        {"/etc/sysconfig", "network"}},
-       parse_ifcfg,
-       true},
-      {"networkd",
-       "files of systemd-networkd",
-       {{"/etc/systemd/network", "*.netdev"},
-        {"/run/systemd/network", "*.netdev"},
-        {"/usr/local/lib/systemd/network", "*.netdev"},
-        {"/usr/lib/systemd/network", "*.netdev"},
-        {"/etc/systemd/network", "*.network"},
-        {"/run/systemd/network", "*.network"},
-        {"/usr/local/lib/systemd/network", "*.network"},
-        {"/usr/lib/systemd/network", "*.network"}},
-       parse_networkd,
-       true},
-      {"netplan",
-       "YAML of netplan",
-       // Unlike systemd's, a file in /run hides that in /etc (netplan(5)).
-       {{"/run/netplan", "*.yaml"},
-        {"/etc/netplan", "*.yaml"},
-        {"/lib/netplan", "*.yaml"},
-        {"/usr/lib/netplan", "*.yaml"}},
-       parse_netplan,
-       true},
-      {"wicked",
-       "ifcfg files of SUSE, and wicked's own XML",
-       {{"/etc/sysconfig/network", "ifcfg-*"},
-        {"/etc/sysconfig/network", "ifroute-*"},
-        {"/etc/sysconfig/network", "routes"},
-        {"/etc/wicked/ifconfig", "*.xml"}},
-       parse_wicked,
-       true},
-      {"ifupdown",
-       "interfaces(5) of Debian",
-       {{"/etc/network", "interfaces"}, {"/etc/network/interfaces.d", "*"}},
-       parse_ifupdown,
-       true},
-      {"nmstate",
-       "YAML of nmstate",
-       {{"/etc/nmstate", "*.yml"}, {"/etc/nmstate", "*.yaml"}},
-       parse_nmstate,
-       true},
-      {"system-roles",
-       "network_connections of Ansible's role linux-system-roles.network",
-       {{"/etc/ansible/host_vars", "*.yml"}, {"/etc/ansible/host_vars", "*.yaml"}},
-       parse_system_roles,
-       true,
-       true},
-      {"cloud-init",
-       "network configuration of cloud-init",
-       {{"/etc/cloud", "cloud.cfg"},
-        {"/etc/cloud/cloud.cfg.d", "*.cfg"},
-        {"/var/lib/cloud/seed/nocloud", "network-config"},
-        {"/var/lib/cloud/seed/nocloud-net", "network-config"}},
-       parse_cloud_init,
-       true},
-      {"cmdline",
-       "the kernel command line: ip=, ib.pkey=, options of RDMA modules",
-       {{"/etc/default", "grub"},
-        {"/etc/default/grub.d", "*.cfg"},
-        {"/etc/kernel", "cmdline"},
-        {"/etc/cmdline.d", "*.conf"},
-        {"/etc", "dracut.conf"},
-        {"/etc/dracut.conf.d", "*.conf", true}},
-       parse_cmdline,
-       true},
-      {"scripts",
-       "shell scripts and services of systemd: commands that set IPoIB interfaces up",
-       {{"/etc", "rc.local"},
-        {"/etc/rc.d", "rc.local", true},
-        {"/etc/init.d", "boot.local"},
-        {"/etc/NetworkManager/dispatcher.d", "*", true},
-        {"/etc/networkd-dispatcher/*.d", "*", true},
-        {"/etc/network/if-*.d", "*", true},
-        {"/etc/systemd/system", "*.service", false, true}},
-       parse_scripts,
-       true},
-      {"openib", "openib.conf of OFED", {{"/etc/infiniband", "openib.conf"}}, parse_openib},
-      {"rdma-conf",
-       "rdma.conf of RHEL; srp_daemon, ibacm, virtual functions and storage over RDMA are named",
-       {{"/etc/rdma", "rdma.conf"},
-        {"/etc/rdma", "sriov-vfs"},
-        {"/etc/rdma", "ibacm_*.cfg"},
-        {"/etc", "srp_daemon.conf"},
-        {"/etc", "fstab"},
-        {"/etc", "nfs.conf"},
-        {"/etc/nfs.conf.d", "*.conf"},
-        {"/etc/target", "saveconfig.json", true},
-        {"/etc/rtslib-fb-target", "saveconfig.json", true}},
-       parse_rdma_conf},
-      {"mlx4-conf", "mlx4.conf: port types of ConnectX-3", {{"/etc/rdma", "mlx4.conf"}}, parse_mlx4_conf},
-      {"modprobe",
-       "modprobe.d, modules-load.d and rdma-core's lists of modules",
-       {{"/etc", "modprobe.conf"},
-        {"/etc/modprobe.d", "*.conf", true},
-        {"/etc/modules-load.d", "*.conf", true},
-        {"/etc", "modules"},
-        {"/etc/initramfs-tools", "modules", true},
-        {"/etc/rdma/modules", "*.conf", true}},
-       parse_modprobe},
-      {"sysctl",
-       "sysctl.conf and sysctl.d: settings of IPoIB interfaces, of ARP and of neighbour tables",
-       {{"/etc", "sysctl.conf"}, {"/etc/sysctl.d", "*.conf"}, {"/run/sysctl.d", "*.conf"}},
-       parse_sysctl,
-       true},
-      {"limits",
-       "limits.conf, limits.d and LimitMEMLOCK of services: locked memory",
-       {{"/etc/security", "limits.conf"},
-        {"/etc/security/limits.d", "*.conf"},
-        {"/etc/systemd/system/*.service.d", "*.conf", true},
-        {"/etc/systemd", "system.conf"},
-        {"/etc/systemd", "user.conf"},
-        {"/etc/systemd/system.conf.d", "*.conf", true}},
-       parse_limits},
-      {"opensm",
-       "opensm.conf, its ports and partitions.conf",
-       {{"/etc/opensm", "opensm*.conf"},
-        {"/etc/rdma", "opensm.conf", true},
-        {"/etc/rdma", "opensm.conf.[0-9]*"},
-        {"/etc/default", "opensm"},
-        {"/etc/sysconfig", "opensm", true},
-        {"/etc/systemd/system/opensm@*.service.d", "*.conf", true},
-        {"/etc/opensm", "partitions.conf"},
-        {"/etc/rdma", "partitions.conf"}},
-       parse_opensm},
-      {"nvme",
-       "discovery.conf and config.json of nvme-cli, config.json of nvmetcli: NVMe over RDMA",
-       {{"/etc/nvme", "discovery.conf"}, {"/etc/nvme", "config.json"}, {"/etc/nvmet", "config.json", true}},
-       parse_nvme},
-  };
-  return kFormats;
-}
+namespace {
+
+constexpr auto kUdevFiles = std::to_array<Where>({{"/etc/udev/rules.d", "*.rules"},
+                                                  {"/run/udev/rules.d", "*.rules"},
+                                                  {"/usr/local/lib/udev/rules.d", "*.rules"},
+                                                  {"/etc/systemd/network", "*.link"},
+                                                  {"/run/systemd/network", "*.link"},
+                                                  {"/usr/local/lib/systemd/network", "*.link"}});
+
+constexpr auto kKeyfiles = std::to_array<Where>({{"/etc/NetworkManager/system-connections", "*"},
+                                                 {"/run/NetworkManager/system-connections", "*"},
+                                                 {"/usr/lib/NetworkManager/system-connections", "*"}});
+
+constexpr auto kIfcfgFiles = std::to_array<Where>({{"/etc/sysconfig/network-scripts", "ifcfg-*"},
+                                                   {"/etc/sysconfig/network-scripts", "route-*"},
+                                                   {"/etc/sysconfig/network-scripts", "route6-*"},
+                                                   {"/etc/sysconfig/network-scripts", "rule-*"},
+                                                   {"/etc/sysconfig/network-scripts", "rule6-*"},
+                                                   {"/etc/sysconfig", "network"}});
+
+constexpr auto kNetworkdFiles = std::to_array<Where>({{"/etc/systemd/network", "*.netdev"},
+                                                      {"/run/systemd/network", "*.netdev"},
+                                                      {"/usr/local/lib/systemd/network", "*.netdev"},
+                                                      {"/usr/lib/systemd/network", "*.netdev"},
+                                                      {"/etc/systemd/network", "*.network"},
+                                                      {"/run/systemd/network", "*.network"},
+                                                      {"/usr/local/lib/systemd/network", "*.network"},
+                                                      {"/usr/lib/systemd/network", "*.network"}});
+
+// Unlike systemd's, a file in /run hides that in /etc (netplan(5)).
+constexpr auto kNetplanFiles = std::to_array<Where>({{"/run/netplan", "*.yaml"},
+                                                     {"/etc/netplan", "*.yaml"},
+                                                     {"/lib/netplan", "*.yaml"},
+                                                     {"/usr/lib/netplan", "*.yaml"}});
+
+constexpr auto kWickedFiles = std::to_array<Where>({{"/etc/sysconfig/network", "ifcfg-*"},
+                                                    {"/etc/sysconfig/network", "ifroute-*"},
+                                                    {"/etc/sysconfig/network", "routes"},
+                                                    {"/etc/wicked/ifconfig", "*.xml"}});
+
+constexpr auto kIfupdownFiles =
+    std::to_array<Where>({{"/etc/network", "interfaces"}, {"/etc/network/interfaces.d", "*"}});
+
+constexpr auto kNmstateFiles = std::to_array<Where>({{"/etc/nmstate", "*.yml"}, {"/etc/nmstate", "*.yaml"}});
+
+constexpr auto kSystemRoleFiles =
+    std::to_array<Where>({{"/etc/ansible/host_vars", "*.yml"}, {"/etc/ansible/host_vars", "*.yaml"}});
+
+constexpr auto kCloudInitFiles =
+    std::to_array<Where>({{"/etc/cloud", "cloud.cfg"},
+                          {"/etc/cloud/cloud.cfg.d", "*.cfg"},
+                          {"/var/lib/cloud/seed/nocloud", "network-config"},
+                          {"/var/lib/cloud/seed/nocloud-net", "network-config"}});
+
+constexpr auto kCmdlineFiles = std::to_array<Where>({{"/etc/default", "grub"},
+                                                     {"/etc/default/grub.d", "*.cfg"},
+                                                     {"/etc/kernel", "cmdline"},
+                                                     {"/etc/cmdline.d", "*.conf"},
+                                                     {"/etc", "dracut.conf"},
+                                                     {"/etc/dracut.conf.d", "*.conf", Masking::kNone}});
+
+constexpr auto kScriptFiles =
+    std::to_array<Where>({{"/etc", "rc.local"},
+                          {"/etc/rc.d", "rc.local", Masking::kNone},
+                          {"/etc/init.d", "boot.local"},
+                          {"/etc/NetworkManager/dispatcher.d", "*", Masking::kNone},
+                          {"/etc/networkd-dispatcher/*.d", "*", Masking::kNone},
+                          {"/etc/network/if-*.d", "*", Masking::kNone},
+                          {"/etc/systemd/system", "*.service", Masking::kByName, Links::kLeftOut}});
+
+constexpr auto kOpenibFiles = std::to_array<Where>({{"/etc/infiniband", "openib.conf"}});
+
+constexpr auto kRdmaConfFiles =
+    std::to_array<Where>({{"/etc/rdma", "rdma.conf"},
+                          {"/etc/rdma", "sriov-vfs"},
+                          {"/etc/rdma", "ibacm_*.cfg"},
+                          {"/etc", "srp_daemon.conf"},
+                          {"/etc", "fstab"},
+                          {"/etc", "nfs.conf"},
+                          {"/etc/nfs.conf.d", "*.conf"},
+                          {"/etc/target", "saveconfig.json", Masking::kNone},
+                          {"/etc/rtslib-fb-target", "saveconfig.json", Masking::kNone}});
+
+constexpr auto kMlx4ConfFiles = std::to_array<Where>({{"/etc/rdma", "mlx4.conf"}});
+
+constexpr auto kModprobeFiles = std::to_array<Where>({{"/etc", "modprobe.conf"},
+                                                      {"/etc/modprobe.d", "*.conf", Masking::kNone},
+                                                      {"/etc/modules-load.d", "*.conf", Masking::kNone},
+                                                      {"/etc", "modules"},
+                                                      {"/etc/initramfs-tools", "modules", Masking::kNone},
+                                                      {"/etc/rdma/modules", "*.conf", Masking::kNone}});
+
+constexpr auto kSysctlFiles =
+    std::to_array<Where>({{"/etc", "sysctl.conf"}, {"/etc/sysctl.d", "*.conf"}, {"/run/sysctl.d", "*.conf"}});
+
+constexpr auto kLimitsFiles =
+    std::to_array<Where>({{"/etc/security", "limits.conf"},
+                          {"/etc/security/limits.d", "*.conf"},
+                          {"/etc/systemd/system/*.service.d", "*.conf", Masking::kNone},
+                          {"/etc/systemd", "system.conf"},
+                          {"/etc/systemd", "user.conf"},
+                          {"/etc/systemd/system.conf.d", "*.conf", Masking::kNone}});
+
+constexpr auto kOpensmFiles =
+    std::to_array<Where>({{"/etc/opensm", "opensm*.conf"},
+                          {"/etc/rdma", "opensm.conf", Masking::kNone},
+                          {"/etc/rdma", "opensm.conf.[0-9]*"},
+                          {"/etc/default", "opensm"},
+                          {"/etc/sysconfig", "opensm", Masking::kNone},
+                          {"/etc/systemd/system/opensm@*.service.d", "*.conf", Masking::kNone},
+                          {"/etc/opensm", "partitions.conf"},
+                          {"/etc/rdma", "partitions.conf"}});
+
+constexpr auto kNvmeFiles = std::to_array<Where>({{"/etc/nvme", "discovery.conf"},
+                                                  {"/etc/nvme", "config.json"},
+                                                  {"/etc/nvmet", "config.json", Masking::kNone}});
+
+constexpr auto kFormats = std::to_array<Format>({
+    {.name = "udev",
+     .doc = "udev rules and .link files: names of interfaces and of RDMA devices",
+     .places = kUdevFiles,
+     .parse = parse_udev},
+    {.name = "nm",
+     .doc = "keyfiles of NetworkManager",
+     .places = kKeyfiles,
+     .parse = parse_nm,
+     .interfaces = true},
+    {.name = "ifcfg",
+     .doc = "ifcfg files of RHEL and Fedora",
+     .places = kIfcfgFiles,
+     .parse = parse_ifcfg,
+     .interfaces = true},
+    {.name = "networkd",
+     .doc = "files of systemd-networkd",
+     .places = kNetworkdFiles,
+     .parse = parse_networkd,
+     .interfaces = true},
+    {.name = "netplan",
+     .doc = "YAML of netplan",
+     .places = kNetplanFiles,
+     .parse = parse_netplan,
+     .interfaces = true},
+    {.name = "wicked",
+     .doc = "ifcfg files of SUSE, and wicked's own XML",
+     .places = kWickedFiles,
+     .parse = parse_wicked,
+     .interfaces = true},
+    {.name = "ifupdown",
+     .doc = "interfaces(5) of Debian",
+     .places = kIfupdownFiles,
+     .parse = parse_ifupdown,
+     .interfaces = true},
+    {.name = "nmstate",
+     .doc = "YAML of nmstate",
+     .places = kNmstateFiles,
+     .parse = parse_nmstate,
+     .interfaces = true},
+    {.name = "system-roles",
+     .doc = "network_connections of Ansible's role linux-system-roles.network",
+     .places = kSystemRoleFiles,
+     .parse = parse_system_roles,
+     .interfaces = true,
+     .alone = true},
+    {.name = "cloud-init",
+     .doc = "network configuration of cloud-init",
+     .places = kCloudInitFiles,
+     .parse = parse_cloud_init,
+     .interfaces = true},
+    {.name = "cmdline",
+     .doc = "the kernel command line: ip=, ib.pkey=, options of RDMA modules",
+     .places = kCmdlineFiles,
+     .parse = parse_cmdline,
+     .interfaces = true},
+    {.name = "scripts",
+     .doc = "shell scripts and services of systemd: commands that set IPoIB interfaces up",
+     .places = kScriptFiles,
+     .parse = parse_scripts,
+     .interfaces = true},
+    {.name = "openib", .doc = "openib.conf of OFED", .places = kOpenibFiles, .parse = parse_openib},
+    {.name = "rdma-conf",
+     .doc = "rdma.conf of RHEL; srp_daemon, ibacm, virtual functions and storage over RDMA are named",
+     .places = kRdmaConfFiles,
+     .parse = parse_rdma_conf},
+    {.name = "mlx4-conf",
+     .doc = "mlx4.conf: port types of ConnectX-3",
+     .places = kMlx4ConfFiles,
+     .parse = parse_mlx4_conf},
+    {.name = "modprobe",
+     .doc = "modprobe.d, modules-load.d and rdma-core's lists of modules",
+     .places = kModprobeFiles,
+     .parse = parse_modprobe},
+    {.name = "sysctl",
+     .doc = "sysctl.conf and sysctl.d: settings of IPoIB interfaces, of ARP and of neighbour tables",
+     .places = kSysctlFiles,
+     .parse = parse_sysctl,
+     .interfaces = true},
+    {.name = "limits",
+     .doc = "limits.conf, limits.d and LimitMEMLOCK of services: locked memory",
+     .places = kLimitsFiles,
+     .parse = parse_limits},
+    {.name = "opensm",
+     .doc = "opensm.conf, its ports and partitions.conf",
+     .places = kOpensmFiles,
+     .parse = parse_opensm},
+    {.name = "nvme",
+     .doc = "discovery.conf and config.json of nvme-cli, config.json of nvmetcli: NVMe over RDMA",
+     .places = kNvmeFiles,
+     .parse = parse_nvme},
+});
+
+}  // namespace
+
+std::span<const Format> formats() { return kFormats; }
 
 const Format* find_format(std::string_view name) {
-  const auto at = std::find_if(formats().begin(), formats().end(),
+  const auto at = std::find_if(kFormats.begin(), kFormats.end(),
                                [&](const Format& format) { return format.name == name; });
-  return at == formats().end() ? nullptr : &*at;
+  return at == kFormats.end() ? nullptr : &*at;
 }
 
 }  // namespace rdmacfg::foreign

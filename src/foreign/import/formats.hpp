@@ -2,7 +2,6 @@
 // The tools whose files are read and written, one .cpp file each.
 #pragma once
 
-#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,26 +11,31 @@
 
 namespace rdmacfg::foreign {
 
+/// Whether a file is hidden by one of the same name in an earlier folder of its format.
+enum class Masking { kByName, kNone };
+/// Whether symbolic links are read: those in /etc/systemd/system lead to files of packages.
+enum class Links { kFollowed, kLeftOut };
+
 /// Files of a folder: "/etc/udev/rules.d", "*.rules".
 struct Where {
   std::string_view folder;  ///< the last part may be a pattern: "/etc/systemd/system/*.service.d"
   std::string_view pattern;
-  bool apart = false;  ///< a file of the same name in another folder does not mask it
-  bool plain = false;  ///< without links, which are to files of packages
+  Masking masking = Masking::kByName;
+  Links links = Links::kFollowed;
 };
 
 /// A language that is imported.
 struct Format {
   std::string_view name;  ///< as on the command line
   std::string_view doc;   ///< one line
-  std::vector<Where> places;
+  std::span<const Where> places;
   void (*parse)(std::span<const File> files, Claims& claims) = nullptr;
   bool interfaces = false;  ///< its interfaces are known by names, which udev's rules give
   bool alone = false;       ///< `host` leaves it out: its files may be about other hosts
 };
 
 /// All of them; of what two say about one interface the first counts.
-const std::vector<Format>& formats();
+std::span<const Format> formats();
 const Format* find_format(std::string_view name);
 
 class DropIns;

@@ -29,10 +29,10 @@ class Collector {
     for (const auto& place : places) {
       for (const auto& folder : folders_of(place.folder)) {
         for (const auto& name : names_in(folder, place.pattern, Unreadable::kReported)) {
-          if (!place.apart && !masked.insert(name).second) continue;
+          if (place.masking == Masking::kByName && !masked.insert(name).second) continue;
           // A file of RHEL's, and SUSE's folder.
           if (place.pattern == "network" && files_.list(fmt::format("{}/{}", folder, name))) continue;
-          if (place.plain && !is_plain(fmt::format("{}/{}", folder, name))) continue;
+          if (place.links == Links::kLeftOut && !is_plain(fmt::format("{}/{}", folder, name))) continue;
           read(fmt::format("{}/{}", folder, name), out);
           drop_ins(name, folders_with(name, places), out);
         }
@@ -208,7 +208,7 @@ std::size_t gather(const Request& request, system::Files& files, Claims& claims)
       own = collector.at_places(format->places);
       if (format->interfaces && !several) names = collector.at_places(udev.places);
     } else {
-      auto places = format->places;
+      std::vector<Where> places(format->places.begin(), format->places.end());
       if (format->interfaces) places.insert(places.end(), udev.places.begin(), udev.places.end());
       for (const auto& path : request.paths) collector.at_path(path, places, own);
       if (format->interfaces) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The kind "dcb": data center bridging of Ethernet interfaces.
 #pragma once
 
 #include <optional>

@@ -78,7 +78,7 @@ Result<void> DcbWriter::reach(const InterfaceDcb& wanted) {
   }
   // Behind the DSCPs, so that none is trusted before it leads to its priority.
   if (auto done = reach_trust(wanted); !done) return done;
-  if (auto done = reach_ets(wanted, false); !done) return done;
+  if (auto done = reach_ets(wanted, EtsWrite::kIfDifferent); !done) return done;
   return reach_pfc(wanted);
 }
 
@@ -90,7 +90,8 @@ Result<void> DcbWriter::reach_dcbx(const InterfaceDcb& wanted) {
   return look();
 }
 
-Result<void> DcbWriter::reach_ets(const InterfaceDcb& wanted, bool always) {
+Result<void> DcbWriter::reach_ets(const InterfaceDcb& wanted, EtsWrite when) {
+  const bool always = when == EtsWrite::kAlways;
   if (!state_.ets) return {};
   const bool asked = wanted.traffic_classes || wanted.bandwidth || wanted.algorithms || wanted.willing;
   if (!asked && !always) return {};
@@ -172,7 +173,7 @@ Result<void> DcbWriter::clear_unlisted(const DscpMap& wanted) {
 Result<void> DcbWriter::reach_pfc(const InterfaceDcb& wanted) {
   if (!wanted.priorities || wanted.priorities == now_.priorities) return {};
   if (driver().ets_before_pfc) {
-    if (auto done = reach_ets(wanted, true); !done) return done;
+    if (auto done = reach_ets(wanted, EtsWrite::kAlways); !done) return done;
   }
   if (auto done = begin(); !done) return done;
   const auto before = state_.pfc;

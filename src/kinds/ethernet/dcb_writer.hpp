@@ -46,7 +46,8 @@ class DcbWriter {
   base::Result<void> begin();
   base::Result<void> reach_dcbx(const InterfaceDcb& wanted);
   [[nodiscard]] base::Result<void> without_effect(std::string_view setting) const;
-  base::Result<void> reach_ets(const InterfaceDcb& wanted, bool always);
+  enum class EtsWrite { kIfDifferent, kAlways };
+  base::Result<void> reach_ets(const InterfaceDcb& wanted, EtsWrite when);
   base::Result<void> reach_dscps(const model::DscpMap& wanted);
   base::Result<void> reach_trust(const InterfaceDcb& wanted);
   base::Result<void> clear_unlisted(const model::DscpMap& wanted);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The kind "pfc": priority flow control by module options.
 #pragma once
 
 #include <optional>

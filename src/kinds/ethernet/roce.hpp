@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The kind "roce": defaults of rdma_cm.
 #pragma once
 
 #include <optional>

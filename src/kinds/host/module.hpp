@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The kind "module": modules of the kernel and their options (modprobe.d(5), modules-load.d(5)).
 #pragma once
 
 #include <optional>

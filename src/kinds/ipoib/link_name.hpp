@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The kind "link_name": persistent names of IPoIB interfaces.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The kind "pkey": P_Key interfaces. Source: drivers/infiniband/ulp/ipoib/ipoib_netlink.c, ipoib_vlan.c.
 #pragma once
 
 #include <span>

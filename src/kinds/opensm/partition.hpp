@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The kind "partition": rules of OpenSM's partitions.conf (doc/partition-config.txt of opensm).
 #pragma once
 
 #include <cstdint>

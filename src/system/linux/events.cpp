@@ -35,7 +35,7 @@ constexpr int kMessagesAtOnce = 4096;  // then whoever else waits for the loop h
 
 class LinkEvents final : public EventSource {
  public:
-  LinkEvents(UniqueFd fd, bool all) : fd_(std::move(fd)), filter_(all) {}
+  LinkEvents(UniqueFd fd, WatchedLinks links) : fd_(std::move(fd)), filter_(links) {}
 
   [[nodiscard]] int fd() const override { return fd_.get(); }
 
@@ -202,7 +202,7 @@ class FileEvents final : public FileSource {
 
 }  // namespace
 
-Result<std::unique_ptr<EventSource>> watch_links(bool all) {
+Result<std::unique_ptr<EventSource>> watch_links(WatchedLinks links) {
   UniqueFd fd(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE));
   if (!fd) return base::fail_errno(errno, "opening rtnetlink");
   (void)::setsockopt(fd.get(), SOL_SOCKET, SO_RCVBUFFORCE, &kReceiveBuffer, sizeof kReceiveBuffer);
@@ -217,7 +217,7 @@ Result<std::unique_ptr<EventSource>> watch_links(bool all) {
       return base::fail_errno(errno, "joining a group of rtnetlink");
     }
   }
-  auto events = std::make_unique<LinkEvents>(std::move(fd), all);
+  auto events = std::make_unique<LinkEvents>(std::move(fd), links);
   if (auto done = events->list(); !done) return base::fail(done.error());
   return events;
 }

@@ -104,8 +104,8 @@ std::unique_ptr<Iscsi> make_linux_iscsi(const std::filesystem::path& sysfs = "/s
 std::unique_ptr<Lio> make_linux_lio(Units& units, Modules& modules,
                                     const std::filesystem::path& sysfs = "/sys");
 
-/// rtnetlink: IPoIB interfaces with their addresses and routes, or with `all` every interface; DCB.
-base::Result<std::unique_ptr<EventSource>> watch_links(bool all);
+/// rtnetlink: IPoIB interfaces with their addresses and routes, with kAll the other interfaces, too; DCB.
+base::Result<std::unique_ptr<EventSource>> watch_links(WatchedLinks links);
 
 /// udev, after its rules: RDMA devices and kernel modules.
 base::Result<std::unique_ptr<EventSource>> watch_devices();

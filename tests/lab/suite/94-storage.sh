@@ -34,7 +34,7 @@ if [ "$BOOT" = 1 ]; then
 	has "nfsconf reads it" "$(nfsconf --get nfsd rdma; nfsconf --get nfsd rdma-port)" 20049
 	ok "systemd has nothing against the unit" systemd-analyze verify --man=no scratch.mount
 else
-	ok "the daemon holds the document" lab-wait 120 'systemctl -q is-active rdma-configd'
+	daemon_holds
 	ok "mounted at boot" lab-wait 240 'findmnt -rn /scratch'
 	ok "the server listens since its start" test "$(listens 20049)" -ge 1
 	is "the data of before the reboot" "$(cat $M/data | sha256sum)" "$(cat /root/sum)"

@@ -12,8 +12,8 @@ linked() { grep -l '^traddr=192.0.2.1,' /sys/class/nvme/nvme*/address 2>/dev/nul
 state() { cat "$(grep -l "^$NQN$" /sys/class/nvme/nvme*/subsysnqn | sed 's,subsysnqn,state,')"; }
 export -f linked state; export NQN	# for lab-wait
 modprobe -a nvme_rdma nvmet_rdma
+disk_at_boot
 if [ "$BOOT" = 1 ]; then
-	disk_images; veth_at_boot
 	echo $HOST >/etc/nvme/hostnqn	# the name that the target lets in
 	conf <<-X
 	$(soft_roce)
@@ -33,8 +33,7 @@ if [ "$BOOT" = 1 ]; then
 	exits "apply" 0 apply
 	ok "what others made is there" test -d $T/subsystems/nqn.2014-08.org.example:theirs -a -d $T/ports/1
 else
-	disk_images_again
-	ok "the daemon holds the document" lab-wait 120 'systemctl -q is-active rdma-configd'
+	daemon_holds
 	ok "the target is there after the boot" lab-wait 120 "[ \"\$(cat $T/subsystems/$NQN/namespaces/1/enable)\" = 1 ]"
 	ok "and is offered" lab-wait 60 "[ -e $T/ports/49152/subsystems/$NQN ]"
 fi
@@ -67,14 +66,7 @@ fi
 in_sync
 [ "$BOOT" = 1 ] && finish
 
-mkfs.ext4 -q "$DISK"; mkdir -p /mnt/disk; mount "$DISK" /mnt/disk
-sed -i '/nvme_connection/,+2d' $CONF
-exits "a disk in use stays" 5 apply
-has "says why" "$OUT" "is mounted on /mnt/disk"
-is "it is connected" "$(linked)" 1
-umount /mnt/disk
-exits "dropped, with the disk free" 0 apply
-is "no controller is left" "$(linked)" 0
+goes_when_free "$DISK" '/nvme_connection/,+2d' linked
 ok "and no line" sh -c '! grep -q traddr=192.0.2.1 /etc/nvme/discovery.conf'
 
 truncate -s 32M /srv/back/other.img

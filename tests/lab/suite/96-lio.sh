@@ -8,19 +8,12 @@
 IQN=iqn.2026-01.org.example:scratch HOST=iqn.2026-01.org.example:node1 T=/sys/kernel/config/target
 A=$T/iscsi/$IQN/tpgt_1 S=$T/srpt/0xfe800000000000000002c90300a0b001/tpgt_1
 lab-load ib:mlx4_0:1
+disk_at_boot
 if [ "$BOOT" = 1 ]; then
-	disk_images; veth_at_boot
 	conf <<-X
 	$(soft_roce)
 
-	[[lio_target]]
-	wwn        = "$IQN"
-	initiators = ["$HOST"]
-	addresses  = ["192.0.2.1"]
-
-	  [[lio_target.lun]]
-	  number = 0
-	  file   = "/srv/back/disk.img"
+	$(iser_target "$IQN" "$HOST")
 
 	[[lio_target]]
 	wwn        = "0002:c903:00a0:b001"
@@ -37,8 +30,7 @@ if [ "$BOOT" = 1 ]; then
 	exits "apply" 0 apply
 	ok "what others made is there" test -d $T/iscsi/iqn.2026-01.org.example:theirs/tpgt_1
 else
-	disk_images_again
-	ok "the daemon holds the document" lab-wait 120 'systemctl -q is-active rdma-configd'
+	daemon_holds
 	ok "the iSER target is there after the boot" lab-wait 120 "[ \"\$(cat $A/enable)\" = 1 ]"
 	ok "and the SRP target" lab-wait 120 "[ \"\$(cat $S/enable)\" = 1 ]"
 fi

@@ -9,20 +9,13 @@ IQN=iqn.2026-01.org.example:scratch HOST=iqn.2026-01.org.example:node1
 sessions() { grep -lx "$IQN" /sys/class/iscsi_session/*/targetname 2>/dev/null | wc -l; }
 disk() { echo "/dev/$(ls -d /sys/class/iscsi_session/*/device/target*/*/block/* 2>/dev/null | sed 's,.*/,,' | head -1)"; }
 export -f sessions disk; export IQN	# for lab-wait
+disk_at_boot
 if [ "$BOOT" = 1 ]; then
-	disk_images; veth_at_boot
 	echo "InitiatorName=$HOST" >/etc/iscsi/initiatorname.iscsi
 	conf <<-X
 	$(soft_roce)
 
-	[[lio_target]]
-	wwn        = "$IQN"
-	initiators = ["$HOST"]
-	addresses  = ["192.0.2.1"]
-
-	  [[lio_target.lun]]
-	  number = 0
-	  file   = "/srv/back/disk.img"
+	$(iser_target "$IQN" "$HOST")
 
 	[[iser_session]]
 	target  = "$IQN"
@@ -33,7 +26,6 @@ if [ "$BOOT" = 1 ]; then
 	exits "apply of the target" 0 apply --only lio_target
 	exits "apply" 0 apply
 else
-	disk_images_again
 	ok "the host is logged in after the boot" lab-wait 400 '[ "$(sessions)" = 1 ] && [ -b "$(disk)" ]'
 fi
 is "one session" "$(sessions)" 1
@@ -45,14 +37,7 @@ keeps_data "$DISK"
 in_sync
 [ "$BOOT" = 1 ] && finish
 
-mkfs.ext4 -q "$DISK"; mkdir -p /mnt/disk; mount "$DISK" /mnt/disk
-sed -i '/iser_session/,$d' $CONF
-exits "a disk in use stays" 5 apply
-has "says why" "$OUT" "is mounted on /mnt/disk"
-is "it is logged in" "$(sessions)" 1
-umount /mnt/disk
-exits "dropped, with the disk free" 0 apply
-is "no session is left" "$(sessions)" 0
+goes_when_free "$DISK" '/iser_session/,$d' sessions
 ok "no record" sh -c "! iscsiadm -m node -T $IQN"
 ok "and no interface of open-iscsi" sh -c '! iscsiadm -m iface | grep -q rdma-configd'
 

@@ -55,6 +55,7 @@ writes() {
 	WROTE=$(grep -E 'RTM_(NEW|DEL|SET)|NLM_F_ACK|O_(WRONLY|RDWR|CREAT)|(rename|unlink|mkdir|fsync|ftruncate|symlink)[a-z0-9]*\(' /tmp/trace | grep -vE '/dev/(tty|null)|rdma-configd\.lock|infiniband/uverbs|RTM_GETDCB|/run/coverage/')
 }
 no_writes() { writes rdma-configctl apply --yes; is "$1: no write" "$(head -3 <<<"$WROTE")" ""; is "$1: exit" "$TRACED" "${2:-0}"; }		# WHAT [EXIT]
+daemon_holds() { ok "the daemon holds the document" lab-wait 120 'systemctl -q is-active rdma-configd'; }		# after a boot
 in_sync() { lab-wait 60 'rdma-configctl diff >/dev/null'; exits "diff is empty" 0 ctl diff; no_writes "second apply"; }
 
 # Shared by the scenarios of storage over Soft-RoCE: an interface and file systems that exist at each boot before a service needs them.
@@ -76,13 +77,20 @@ veth_at_boot() {	# [COMMAND]: v0 with 192.0.2.1, and what else is to be done the
 soft_roce() { printf '[[soft_rdma]]\ninterface = "v0"\ntype = "rxe"\nname = "rxe_lab"\n'; }	# the entries of the document for it
 # Files of the guest's overlay can neither be exported nor opened for direct I/O: a file system of its own in /srv/NAME.img, for /srv/NAME.
 file_system() { truncate -s "$2" "/srv/$1.img"; mkfs.ext4 -q "/srv/$1.img"; mkdir -p "/srv/$1"; }	# NAME SIZE
-disk_images() {	# /srv/back with disk.img
+disk_at_boot() {	# /srv/back with disk.img, and veth_at_boot
+	# The guest's own start passes over images in its overlay.
+	[ "$BOOT" = 1 ] || { mountpoint -q /srv/back || mount /srv/back; return; }
 	file_system back 96M
 	echo '/srv/back.img /srv/back ext4 loop 0 0' >>/etc/fstab
 	systemctl daemon-reload; mount /srv/back
 	truncate -s 32M /srv/back/disk.img
+	veth_at_boot
 }
-disk_images_again() { mountpoint -q /srv/back || mount /srv/back; }	# the guest's own start passes over images in its overlay
+# An entry of the document: disk.img by iSER for one initiator.
+iser_target() {	# IQN INITIATOR
+	printf '[[lio_target]]\nwwn        = "%s"\ninitiators = ["%s"]\naddresses  = ["192.0.2.1"]\n\n' "$1" "$2"
+	printf '  [[lio_target.lun]]\n  number = 0\n  file   = "/srv/back/disk.img"\n'
+}
 # Which modules use rdma_cm depends on the kernel and on rdma-core's lists: whichever they are. modprobe takes along what nobody uses any more.
 unload_rdma_cm() {
 	local turn holder
@@ -102,6 +110,17 @@ nfs_exports() {	# /srv/export, with a server that forgets its clients soon
 	mkdir -p /etc/nfs.conf.d
 	echo '/srv/export *(rw,no_root_squash,no_subtree_check,insecure,fsid=0)' >/etc/exports
 	printf '[nfsd]\ngrace-time=10\nlease-time=10\nthreads=2\n' >/etc/nfs.conf.d/lab.conf
+}
+# Entries that SCRIPT of sed takes out of the document stay while a file system of DISK is mounted; COUNT prints how many sessions there are.
+goes_when_free() {	# DISK SCRIPT COUNT
+	mkfs.ext4 -q "$1"; mkdir -p /mnt/disk; mount "$1" /mnt/disk
+	sed -i "$2" $CONF
+	exits "a disk in use stays" 5 apply
+	has "says why" "$OUT" "is mounted on /mnt/disk"
+	is "it is connected" "$("$3")" 1
+	umount /mnt/disk
+	exits "dropped, with the disk free" 0 apply
+	is "no session is left" "$("$3")" 0
 }
 keeps_data() {	# DISK: written before the first reboot, read at each boot
 	if [ "$BOOT" = 1 ]; then

@@ -122,6 +122,33 @@ TEST(Layers, FoldersAreSmall) {
   for (const auto& [folder, count] : files) EXPECT_LE(count, 40) << folder;
 }
 
+/// A file of more than about 400 lines is split by subject.
+TEST(Layers, FilesAreShort) {
+  constexpr int kMost = 450;
+  for (const auto& entry : fs::recursive_directory_iterator(fs::path(SOURCE_ROOT) / "src")) {
+    if (!entry.is_regular_file()) continue;
+    std::ifstream in(entry.path());
+    int lines = 0;
+    for (std::string line; std::getline(in, line);) ++lines;
+    EXPECT_LE(lines, kMost) << entry.path();
+  }
+}
+
+/// By its second line, or by the comment of its first declaration.
+TEST(Layers, HeadersSayWhatTheyAreFor) {
+  const std::regex passed_over(R"re(^\s*$|^#.*|^namespace .*|^(class|struct) \w+;$|^using .*)re");
+  for (const auto& entry : fs::recursive_directory_iterator(fs::path(SOURCE_ROOT) / "src")) {
+    if (entry.path().extension() != ".hpp") continue;
+    std::ifstream in(entry.path());
+    std::string line;
+    std::getline(in, line);
+    std::getline(in, line);
+    if (line.starts_with("// ")) continue;
+    while (std::getline(in, line) && std::regex_match(line, passed_over)) continue;
+    EXPECT_TRUE(line.starts_with("///")) << entry.path() << " says: " << line;
+  }
+}
+
 TEST(Layers, LibrariesStayInTheirFolder) {
   const std::map<std::string, std::set<std::string>> home{
       {"toml", {"config"}},

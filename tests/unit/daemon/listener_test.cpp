@@ -44,8 +44,7 @@ TEST(Listener, SaysWhyItDoesNotHearOfEverything) {
     fakes::Faults faults;
     fakes::MemoryFiles files(faults);
     Loop loop;
-    Listener listener(
-        loop, files, "/bin/false", [](const system::Event&) {}, [] {});
+    Listener listener(loop, files, "/bin/false", {[](const system::Event&) {}, [] {}});
     listener.start();
     return "deaf: " + listener.why_incomplete();
   });
@@ -58,8 +57,7 @@ TEST(Listener, HearsOfFilesOnceTheLimitIsRaised) {
     fakes::Faults faults;
     fakes::MemoryFiles files(faults);
     Loop loop;
-    Listener listener(
-        loop, files, "/bin/false", [](const system::Event&) {}, [] {});
+    Listener listener(loop, files, "/bin/false", {[](const system::Event&) {}, [] {}});
     listener.start();
     std::string out;
     const auto look = [&] { out += listener.watch_again({}) ? "new " : "as before "; };

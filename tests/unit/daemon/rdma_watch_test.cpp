@@ -33,7 +33,7 @@ struct PlayedKernel {
 };
 
 /// A source over a pipe: a byte in the pipe makes `next` readable.
-class PlayedRdma final : public system::RdmaSource {
+class PlayedRdma final : public system::EndingSource {
  public:
   PlayedRdma(PlayedKernel& kernel, int fd) : kernel_(kernel), fd_(fd) { ++kernel_.open; }
   PlayedRdma(const PlayedRdma&) = delete;
@@ -57,7 +57,7 @@ class PlayedRdma final : public system::RdmaSource {
 
 class RdmaWatchTest : public ::testing::Test {
  protected:
-  base::Result<std::unique_ptr<system::RdmaSource>> open() {
+  base::Result<std::unique_ptr<system::EndingSource>> open() {
     ++asked;
     if (refusal) return base::fail(*refusal, "no notifications for a test");
     std::array<int, 2> ends{-1, -1};
@@ -82,8 +82,10 @@ class RdmaWatchTest : public ::testing::Test {
   std::vector<std::string> heard;
   base::UniqueFd send_end;
   Loop loop;
-  RdmaWatch watch{loop, [this](const Event& event) { heard.push_back(event.what); }, [this] { ++reads; },
-                  [this] { return device; }, [this] { return open(); }};
+  RdmaWatch watch{loop,
+                  {[this](const Event& event) { heard.push_back(event.what); }, [this] { ++reads; }},
+                  [this] { return device; },
+                  [this] { return open(); }};
 
  private:
   void until_read() {

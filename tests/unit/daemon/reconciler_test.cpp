@@ -130,7 +130,7 @@ TEST(Reconciler, WhyItFailsNeedNotBeSaid) {
   report.resources.front().reason = "its key is 4711";
   reconciler.ended(report, Time(1000));
   EXPECT_THAT(reconciler.failing(), HasSubstr("4711"));
-  EXPECT_EQ(reconciler.failing(false), kIb0.text() + ": the journal says why");
+  EXPECT_EQ(reconciler.failing(DocumentValues::kLeftOut), kIb0.text() + ": the journal says why");
 }
 
 TEST(Reconciler, JitterKeepsAClusterOutOfStep) {
@@ -159,7 +159,8 @@ TEST(Reconciler, AFightEndsAfterThreeReverts) {
   ASSERT_THAT(reconciler.contended(), ElementsAre(Key(kIb0)));
   EXPECT_THAT(reconciler.contended().at(kIb0),
               HasSubstr("changed mtu of ib0 back 3 times (last from 2044 to 1500)"));
-  EXPECT_THAT(reconciler.contended(false).at(kIb0), HasSubstr("changed mtu of ib0 back 3 times; it is left"))
+  EXPECT_THAT(reconciler.contended(DocumentValues::kLeftOut).at(kIb0),
+              HasSubstr("changed mtu of ib0 back 3 times; it is left"))
       << "everybody on the bus reads this";
   EXPECT_THAT(reconciler.left_alone(now), IsEmpty()) << "its other settings are held";
   ASSERT_THAT(reconciler.fields_left_alone(), ElementsAre(Key(kIb0)));

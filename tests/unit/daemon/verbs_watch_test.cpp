@@ -95,12 +95,14 @@ class VerbsWatchTest : public ::testing::Test {
   Nodes there;
   Strings heard;
   int reads = 0;
-  VerbsWatch watch{loop, "/proc/self/exe",
-                   [this](const system::Event& event) {
-                     EXPECT_EQ(event.sort, system::Event::Sort::kPort);
-                     heard.push_back(event.what);
-                   },
-                   [this] { ++reads; }, [this] { return there; }};
+  VerbsWatch watch{loop,
+                   "/proc/self/exe",
+                   {[this](const system::Event& event) {
+                      EXPECT_EQ(event.sort, system::Event::Sort::kPort);
+                      heard.push_back(event.what);
+                    },
+                    [this] { ++reads; }},
+                   [this] { return there; }};
 
  private:
   void next(std::size_t step) {

@@ -112,7 +112,7 @@ class LinkEventsTest : public ::testing::Test {
     auto opened = detail::NetlinkSocket::open();
     ASSERT_TRUE(opened);
     netlink.emplace(std::move(*opened));
-    auto made = watch_links(false);
+    auto made = watch_links(WatchedLinks::kIpoib);
     ASSERT_TRUE(made) << made.error().message;
     links = std::move(*made);
     index = static_cast<int>(::if_nametoindex("fake0"));
@@ -163,7 +163,7 @@ TEST_F(LinkEventsTest, AnAddressOfAnInterfaceThatWasThereBefore) {
 TEST_F(LinkEventsTest, AnInterfaceThatNothingToldOf) {
   constexpr int kSmall = 4096, kLarge = 1 << 20;
   for (const bool listed : {true, false}) {
-    links = std::move(*watch_links(false));
+    links = std::move(*watch_links(WatchedLinks::kIpoib));
     if (listed) {
       EXPECT_THAT(read(*links), IsEmpty());
     }

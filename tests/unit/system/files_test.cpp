@@ -374,26 +374,26 @@ TEST_F(FilesTest, HiddenIsWhatOthersCannotReachOnTheResolvedWay) {
 }
 
 TEST_F(FilesTest, SaysWhichModesItWouldNotHaveWritten) {
-  const auto odd = [&](unsigned mode, bool is_private) {
+  const auto odd = [&](unsigned mode, Readers readers) {
     std::filesystem::permissions(tree.at("/f"), static_cast<std::filesystem::perms>(mode));
-    return files->odd_access("/f", is_private);
+    return files->odd_access("/f", readers);
   };
-  EXPECT_EQ(files->odd_access("/none", false), "");
+  EXPECT_EQ(files->odd_access("/none", Readers::kEverybody), "");
   ASSERT_TRUE(files->write("/f", "x"));
-  EXPECT_EQ(files->odd_access("/f", false), "");
-  EXPECT_EQ(odd(0666, false), "mode 0666");
-  EXPECT_EQ(odd(0755, false), "mode 0755");
-  EXPECT_EQ(odd(0640, false), "") << "an administrator may let fewer read it";
-  EXPECT_EQ(odd(0600, false), "");
-  EXPECT_EQ(odd(0600, true), "");
-  EXPECT_EQ(odd(0644, true), "mode 0644");
+  EXPECT_EQ(files->odd_access("/f", Readers::kEverybody), "");
+  EXPECT_EQ(odd(0666, Readers::kEverybody), "mode 0666");
+  EXPECT_EQ(odd(0755, Readers::kEverybody), "mode 0755");
+  EXPECT_EQ(odd(0640, Readers::kEverybody), "") << "an administrator may let fewer read it";
+  EXPECT_EQ(odd(0600, Readers::kEverybody), "");
+  EXPECT_EQ(odd(0600, Readers::kRoot), "");
+  EXPECT_EQ(odd(0644, Readers::kRoot), "mode 0644");
   ASSERT_TRUE(files->write_private("/f", "x"));
-  EXPECT_EQ(files->odd_access("/f", true), "") << "writing it again puts it right";
+  EXPECT_EQ(files->odd_access("/f", Readers::kRoot), "") << "writing it again puts it right";
   if (::geteuid() != 0) return;
   ASSERT_EQ(::chown(tree.at("/f").c_str(), 65534, 0), 0);
-  EXPECT_EQ(files->odd_access("/f", true), "owner 65534");
+  EXPECT_EQ(files->odd_access("/f", Readers::kRoot), "owner 65534");
   ASSERT_TRUE(files->write_private("/f", "x"));
-  EXPECT_EQ(files->odd_access("/f", true), "");
+  EXPECT_EQ(files->odd_access("/f", Readers::kRoot), "");
 }
 
 TEST(FilesOfTheMachine, FilesWithoutASizeAreReadToTheirEnd) {

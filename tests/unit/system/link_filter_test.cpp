@@ -64,14 +64,14 @@ class LinkFilterTest : public ::testing::Test {
 
   std::optional<std::string> take(const Message& message) { return filter.take(*message.header()); }
 
-  LinkFilter filter{false};
+  LinkFilter filter{WatchedLinks::kIpoib};
 };
 
 TEST_F(LinkFilterTest, LinksOfTheSortAskedFor) {
   EXPECT_EQ(take(link(RTM_NEWLINK, kIb0, ARPHRD_INFINIBAND, "ib0")), "ib0");
   EXPECT_EQ(take(link(RTM_DELLINK, kIb0, ARPHRD_INFINIBAND, "ib0")), "ib0");
   EXPECT_FALSE(take(link(RTM_NEWLINK, kEth0, ARPHRD_ETHER, "eth0")));
-  filter = LinkFilter(true);
+  filter = LinkFilter(WatchedLinks::kAll);
   EXPECT_EQ(take(link(RTM_NEWLINK, kEth0, ARPHRD_ETHER, "eth0")), "eth0");
 }
 

@@ -263,7 +263,7 @@ class RdmaMonitorTest : public ::testing::Test {
 
   std::deque<Received> queue;
   std::set<std::string> there{"mlx5_0", "mlx5_1"};
-  std::unique_ptr<RdmaSource> source = make_rdma_monitor(
+  std::unique_ptr<EndingSource> source = make_rdma_monitor(
       {base::UniqueFd(), [this](int, std::span<std::byte> buffer) { return receive(buffer); },
        [this] { return there; }});
 };

@@ -2,24 +2,20 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
-#include <climits>
 #include <memory>
 
 #include "base/open_folder.hpp"
 #include "base/unique_fd.hpp"
-#include "model/limits.hpp"
+#include "system/linux/files/file_place.hpp"
+#include "system/linux/files/replacement_file.hpp"
 #include "system/linux/files/rooted_dir.hpp"
 #include "system/linux/files/selinux_label.hpp"
 #include "system/linux/linux_host.hpp"
-#include "system/temporary_file.hpp"
 
 namespace rdmacfg::system {
 
@@ -30,152 +26,13 @@ using base::fail;
 using base::fail_errno;
 using base::Result;
 using base::UniqueFd;
+using detail::FileContent;
+using detail::FilePlace;
 
-constexpr std::size_t kLimit = 2 * model::limits::kDocumentBytes;  // a document's record, escaped
-constexpr std::string_view kRecords = "/var/lib/rdma-configd/";
 constexpr mode_t kFileMode = 0644;
 constexpr mode_t kPrivateMode = 0600;
-constexpr int kTempTries = 16;
-constexpr int kReadTries = 3;
 constexpr int kLinksMost = 8;
 constexpr int kLinksInAll = 40;  ///< symbolic links followed in one path; the kernel's MAXSYMLINKS
-
-std::string_view sort_of(mode_t mode) {
-  if (S_ISLNK(mode)) return "a symbolic link";
-  if (S_ISDIR(mode)) return "a directory";
-  if (S_ISFIFO(mode)) return "a FIFO";
-  if (S_ISSOCK(mode)) return "a socket";
-  return "a device";
-}
-
-/// Texts of generations, in a folder of their own, are as short as other files.
-std::size_t limit_of(std::string_view path) {
-  const bool record = path.starts_with(kRecords) && path.find('/', kRecords.size()) == std::string_view::npos;
-  return record ? model::limits::kRecordBytes : kLimit;
-}
-
-struct Place {
-  UniqueFd folder;
-  std::string name;
-  std::string path;   ///< as on the host
-  std::string shown;  ///< with the root in front
-};
-
-/// The target of a symbolic link; empty when it is not one.
-std::string link_of(const Place& place) {
-  std::array<char, PATH_MAX> target{};
-  const auto length = ::readlinkat(place.folder.get(), place.name.c_str(), target.data(), target.size());
-  return length <= 0 ? std::string() : std::string(target.data(), static_cast<std::size_t>(length));
-}
-
-base::Failure wrong_sort(const Place& place, mode_t mode) {
-  return fail(Code::kIo, fmt::format("{}: it is {}, not a regular file", place.shown, sort_of(mode)));
-}
-
-struct Content {
-  std::string text;
-  struct stat status {};
-  UniqueFd file;
-};
-
-/// Opens a regular file; no descriptor where none of the name exists.
-Result<UniqueFd> open_regular(const Place& place) {
-  struct stat status {};
-  for (int attempt = 0; attempt < kReadTries; ++attempt) {
-    // Looked at before it is opened: opening a device may act on it.
-    if (::fstatat(place.folder.get(), place.name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) {
-      if (errno == ENOENT) return UniqueFd();
-      return fail_errno(errno, place.shown);
-    }
-    if (!S_ISREG(status.st_mode)) return wrong_sort(place, status.st_mode);
-    UniqueFd file(::openat(place.folder.get(), place.name.c_str(),
-                           O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
-    if (file) return file;
-    if (errno != ENOENT) return fail_errno(errno, place.shown);
-    // Removed since, or exchanged: the next look tells which.
-  }
-  return fail({Code::kIo, fmt::format("{}: the file appears and disappears", place.shown), ESTALE});
-}
-
-/// The file's content; nothing when it is not there.
-Result<std::optional<Content>> read_place(const Place& place) {
-  Content content;
-  auto opened = open_regular(place);
-  if (!opened) return fail(opened.error());
-  if (!*opened) return std::optional<Content>();
-  content.file = std::move(*opened);
-  const auto& file = content.file;
-  if (::fstat(file.get(), &content.status) != 0) return fail_errno(errno, place.shown);
-  if (!S_ISREG(content.status.st_mode)) return wrong_sort(place, content.status.st_mode);
-  const auto limit = limit_of(place.path);
-  const auto too_long = [&] {
-    return fail(Code::kIo, fmt::format("{}: longer than {} MiB", place.shown, limit / 1024 / 1024));
-  };
-  if (content.status.st_size > static_cast<off_t>(limit)) return too_long();
-  // Files of /proc and /sys have no size; those that grow meanwhile have a wrong one.
-  std::size_t length = 0;
-  content.text.resize(static_cast<std::size_t>(content.status.st_size) + 1);
-  for (;;) {
-    const ssize_t got = ::read(file.get(), content.text.data() + length, content.text.size() - length);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return fail_errno(errno, place.shown);
-    if (got == 0) break;
-    length += static_cast<std::size_t>(got);
-    if (length > limit) return too_long();
-    if (length == content.text.size()) content.text.resize(std::min(length * 2, limit + 1));
-  }
-  content.text.resize(length);
-  return std::optional(std::move(content));
-}
-
-/// A new file of a name that nobody guesses, in the same folder so that it can be renamed over the other.
-struct Temporary {
-  const Place& place;
-  std::string name;
-  UniqueFd file;
-
-  explicit Temporary(const Place& where) : place(where) {}
-  Temporary(const Temporary&) = delete;
-  Temporary& operator=(const Temporary&) = delete;
-  ~Temporary() {
-    if (!name.empty()) ::unlinkat(place.folder.get(), name.c_str(), 0);
-  }
-
-  Result<void> create() {
-    const detail::CreationLabel label(place.path, S_IFREG);
-    constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
-    constexpr std::size_t kSuffix = 6;
-    for (int attempt = 0; attempt < kTempTries; ++attempt) {
-      std::array<unsigned char, kSuffix> random{};
-      if (::getrandom(random.data(), random.size(), 0) < 0) return fail_errno(errno, place.shown);
-      std::string candidate(kTemporaryFile);
-      for (const auto byte : random) candidate += kLetters[byte % kLetters.size()];
-      file = UniqueFd(::openat(place.folder.get(), candidate.c_str(),
-                               O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR));
-      if (file) {
-        // Locked until it is closed. A process that took it for left over just before removes it.
-        struct stat status {};
-        const bool taken = ::flock(file.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-        errno = EEXIST;
-        if (taken || (::fstat(file.get(), &status) == 0 && status.st_nlink == 0)) continue;
-        name = std::move(candidate);
-        return {};
-      }
-      if (errno != EEXIST) break;
-    }
-    return fail_errno(errno, place.shown);
-  }
-};
-
-/// Whether a process that lives is about to rename this temporary file: the daemon writes its own records
-/// while its worker, or an apply of root, clears away what killed runs have left.
-/// @param held the file, locked so that nobody begins to write it; to be kept until it is removed
-bool is_being_written(const Place& place, UniqueFd& held) {
-  if (!place.name.starts_with(kTemporaryFile)) return false;
-  held = UniqueFd(
-      ::openat(place.folder.get(), place.name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-  return held && ::flock(held.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-}
 
 Result<void> write_all(int fd, std::string_view content, const std::string& shown) {
   while (!content.empty()) {
@@ -197,7 +54,7 @@ class LinuxFiles final : public Files {
       if (place.error().sys_errno == ENOENT) return std::optional<std::string>();
       return fail(place.error());
     }
-    auto content = read_place(*place);
+    auto content = detail::read_place(*place);
     if (!content) return fail(content.error());
     if (!*content) return std::optional<std::string>();
     return std::optional(std::move((*content)->text));
@@ -208,7 +65,7 @@ class LinuxFiles final : public Files {
     for (int links = 0; links < kLinksMost; ++links) {
       const auto place = find(at.native(), For::kReading);
       if (!place) break;  // as read() says it
-      const auto target = link_of(*place);
+      const auto target = detail::link_of(*place);
       if (target.empty()) break;
       at = at.parent_path() / target;
     }
@@ -265,10 +122,10 @@ class LinuxFiles final : public Files {
   Result<void> write_as(const std::string& path, std::string_view content, mode_t most) {
     const auto place = find(path, For::kWriting);
     if (!place) return fail(place.error());
-    if (const auto limit = limit_of(path); content.size() > limit)
+    if (const auto limit = detail::length_limit(path); content.size() > limit)
       return fail(Code::kInvalid, fmt::format("{}: its {} bytes are more than the {} that are allowed",
                                               place->shown, content.size(), limit));
-    const auto before = read_place(*place);
+    const auto before = detail::read_place(*place);
     if (!before && before.error().sys_errno != EACCES) {
       // A file that is too long is replaced all the same; a link or device is not.
       struct stat status {};
@@ -279,7 +136,7 @@ class LinuxFiles final : public Files {
     }
     const mode_t mode = before && *before ? wanted_mode((*before)->status, path, most) : new_mode(path, most);
     if (before && *before && is_as_wanted(**before, content, mode)) return {};
-    Temporary temporary(*place);
+    detail::ReplacementFile temporary(*place);
     if (auto done = temporary.create(); !done) return done;
     if (before && *before) detail::copy_label((*before)->file.get(), temporary.file.get());
     if (auto done = write_all(temporary.file.get(), content, place->shown); !done) return done;
@@ -295,7 +152,7 @@ class LinuxFiles final : public Files {
     return sync_folder(*place);
   }
 
-  std::string odd_access(const std::string& path, bool is_private) override {
+  std::string odd_access(const std::string& path, Readers readers) override {
     const auto place = find(path, For::kReading);
     struct stat status {};
     if (!place || ::fstatat(place->folder.get(), place->name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0 ||
@@ -303,7 +160,7 @@ class LinuxFiles final : public Files {
       return {};
     std::string out;
     const mode_t mode = status.st_mode & 07777U;
-    if (mode != wanted_mode(status, path, is_private ? kPrivateMode : kFileMode))
+    if (mode != wanted_mode(status, path, readers == Readers::kRoot ? kPrivateMode : kFileMode))
       out = fmt::format("mode {:04o}", mode);
     // A reader may be anybody.
     if (status.st_uid != 0 && status.st_uid != ::geteuid())
@@ -319,11 +176,11 @@ class LinuxFiles final : public Files {
       return errno == ENOENT ? Result<void>() : fail_errno(errno, place->shown);
     }
     if (!S_ISREG(status.st_mode)) {
-      return fail(Code::kIo,
-                  fmt::format("{}: it is {}, and is not removed", place->shown, sort_of(status.st_mode)));
+      return fail(Code::kIo, fmt::format("{}: it is {}, and is not removed", place->shown,
+                                         detail::sort_of(status.st_mode)));
     }
     UniqueFd held;
-    if (is_being_written(*place, held)) return {};
+    if (detail::is_being_written(*place, held)) return {};
     if (::unlinkat(place->folder.get(), place->name.c_str(), 0) != 0 && errno != ENOENT) {
       return fail_errno(errno, place->shown);
     }
@@ -366,7 +223,7 @@ class LinuxFiles final : public Files {
   bool masks(const std::string& path) override {
     const auto place = find(path, For::kReading);
     // By its text: below another root there may be no /dev/null.
-    return place && link_of(*place) == "/dev/null";
+    return place && detail::link_of(*place) == "/dev/null";
   }
 
   std::optional<std::uint64_t> born(const std::string& path) override {
@@ -392,7 +249,7 @@ class LinuxFiles final : public Files {
  private:
   enum class For { kReading, kWriting, kRemoving };
 
-  [[nodiscard]] Result<Place> find(const std::string& path, For what) const {
+  [[nodiscard]] Result<FilePlace> find(const std::string& path, For what) const {
     const std::filesystem::path whole(path);
     const auto name = whole.filename().native();
     if (!whole.is_absolute() || name.empty() || name == "." || name == "..") {
@@ -403,7 +260,7 @@ class LinuxFiles final : public Files {
     auto folder =
         what == For::kWriting ? dirs_.make(whole.parent_path()) : dirs_.open(whole.parent_path(), links);
     if (!folder) return fail(folder.error());
-    return Place{std::move(*folder), name, path, dirs_.shown(path)};
+    return FilePlace{std::move(*folder), name, path, dirs_.shown(path)};
   }
 
   [[nodiscard]] mode_t new_mode(const std::string& path, mode_t most) const {
@@ -425,7 +282,7 @@ class LinuxFiles final : public Files {
   /// not root). @return the mode for it: without the right to do so, what the group may read does not go to
   /// another one; but our files hold no secrets, and must stay readable.
   static mode_t with_its_group(const struct stat& there, int file, mode_t mode, mode_t most,
-                               const Place& place) {
+                               const FilePlace& place) {
     if (mode == most || (mode & S_IRWXG) == 0) return mode;
     struct stat made {};
     if (::fstat(file, &made) == 0 && made.st_gid == there.st_gid) return mode;
@@ -439,12 +296,12 @@ class LinuxFiles final : public Files {
            name.find("rdma_configd") != std::string_view::npos;
   }
 
-  static bool is_as_wanted(const Content& there, std::string_view wanted, mode_t mode) {
+  static bool is_as_wanted(const FileContent& there, std::string_view wanted, mode_t mode) {
     return there.text == wanted && (there.status.st_mode & 07777U) == mode &&
            there.status.st_uid == ::geteuid();
   }
 
-  static Result<void> sync_folder(const Place& place) {
+  static Result<void> sync_folder(const FilePlace& place) {
     if (::fsync(place.folder.get()) != 0) return fail_errno(errno, place.shown);
     return {};
   }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Reads folders of sysfs, and tells what is missing from what cannot be read.
 #pragma once
 
 #include <cstdint>
@@ -35,8 +36,8 @@ class FirstError {
 /// one takes its name meanwhile.
 class SysfsDir {
  public:
-  /// Nothing when it is missing or may not be read. Parts of it that exist but cannot be opened
-  /// there is noted in `trouble`, which outlives it.
+  /// Nothing when it is missing or may not be read. Parts of it that exist but cannot be opened are
+  /// noted in `first_error`, which outlives it.
   static std::optional<SysfsDir> open(const std::string& path, FirstError* first_error = nullptr);
   [[nodiscard]] std::optional<SysfsDir> sub(const std::string& path) const;
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Addresses and prefixes of rtnetlink messages as text.
 #pragma once
 
 #include <cstddef>

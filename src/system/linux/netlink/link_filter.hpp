@@ -10,12 +10,14 @@
 #include <set>
 #include <string>
 
+#include "system/events.hpp"
+
 namespace rdmacfg::system::detail {
 
 class LinkFilter {
  public:
-  /// `all`: also interfaces that are not IPoIB; addresses and routes are managed of IPoIB only.
-  explicit LinkFilter(bool all) : all_(all) {}
+  /// Addresses and routes are managed of IPoIB only.
+  explicit LinkFilter(WatchedLinks links) : all_(links == WatchedLinks::kAll) {}
 
   /// The change, for the log; nothing when the message does not matter. Messages of a dump (NLM_F_MULTI)
   /// only tell which interfaces there are.

@@ -64,7 +64,7 @@ ssize_t receive_from_kernel(int socket, std::span<std::byte> buffer) {
   return from.nl_pid == 0 ? count : 0;
 }
 
-class RdmaMonitor final : public RdmaSource {
+class RdmaMonitor final : public EndingSource {
  public:
   explicit RdmaMonitor(detail::RdmaMonitorParts parts) : parts_(std::move(parts)) {}
 
@@ -185,7 +185,7 @@ bool detail::has_monitor(std::span<const std::byte> datagram) {
   return has;
 }
 
-std::unique_ptr<RdmaSource> detail::make_rdma_monitor(RdmaMonitorParts parts) {
+std::unique_ptr<EndingSource> detail::make_rdma_monitor(RdmaMonitorParts parts) {
   return std::make_unique<RdmaMonitor>(std::move(parts));
 }
 
@@ -198,7 +198,7 @@ std::set<std::string> rdma_device_names() {
   return names;
 }
 
-base::Result<std::unique_ptr<RdmaSource>> watch_rdma() {
+base::Result<std::unique_ptr<EndingSource>> watch_rdma() {
   base::UniqueFd fd(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_RDMA));
   if (!fd) return base::fail_errno(errno, "opening RDMA netlink");
   (void)::setsockopt(fd.get(), SOL_SOCKET, SO_RCVBUFFORCE, &kMonitorQueue, sizeof kMonitorQueue);

@@ -68,6 +68,6 @@ struct RdmaMonitorParts {
   std::function<std::set<std::string>()> devices{};  ///< rdma_device_names()
 };
 
-std::unique_ptr<RdmaSource> make_rdma_monitor(RdmaMonitorParts parts);
+std::unique_ptr<EndingSource> make_rdma_monitor(RdmaMonitorParts parts);
 
 }  // namespace rdmacfg::system::detail

@@ -43,7 +43,7 @@ std::string text_of(std::uint32_t type) {
   }
 }
 
-class VerbsEvents final : public VerbsSource {
+class VerbsEvents final : public EndingSource {
  public:
   explicit VerbsEvents(OpenVerbs open) : open_(std::move(open)) {
     (void)::fcntl(open_.events.get(), F_SETFL, ::fcntl(open_.events.get(), F_GETFL) | O_NONBLOCK);
@@ -82,7 +82,7 @@ class VerbsEvents final : public VerbsSource {
 
 }  // namespace
 
-std::unique_ptr<VerbsSource> watch_verbs(OpenVerbs open) {
+std::unique_ptr<EndingSource> watch_verbs(OpenVerbs open) {
   return std::make_unique<VerbsEvents>(std::move(open));
 }
 
