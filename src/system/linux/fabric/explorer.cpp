@@ -18,6 +18,7 @@
 #include "system/linux/fabric/libraries.hpp"
 #include "system/linux/fabric/local_port.hpp"
 #include "system/linux/fabric/performance.hpp"
+#include "system/linux/fabric/route_trace.hpp"
 
 namespace rdmacfg::system::detail {
 
@@ -28,7 +29,6 @@ using fabric::limits::kFabricNodes;
 
 constexpr unsigned kAnswerTimeout = 500;  // milliseconds of one answer
 constexpr int kRetries = 2;
-constexpr std::size_t kSmpBytes = IB_SMP_DATA_SIZE;
 constexpr std::size_t kPkeysOfBlock = 32, kMostPkeyBlocks = 64;
 constexpr std::size_t kMostNamed = 10;  // ports that are named of those that gave no answer
 constexpr unsigned kIsSm = 1U << 1U, kHasExtendedSpeeds = 1U << 14U,
@@ -46,8 +46,6 @@ class Explorer {
   std::optional<base::Error> clear(const std::vector<CounterPlace>& places);
 
  private:
-  using Smp = std::array<std::uint8_t, kSmpBytes>;
-
   std::optional<base::Error> find_port();
   std::optional<base::Error> open_port();
   std::optional<base::Error> discover();
@@ -66,8 +64,6 @@ class Explorer {
   bool ask(const ibnd_port_t& port, unsigned attribute, unsigned modifier, Smp& answer);
   std::optional<ib_portid_t> path_to(const ibnd_port_t& port) const;
   bool ask_by(ib_portid_t path, unsigned attribute, unsigned modifier, Smp& answer);
-  fabric::Route trace(const ibnd_port_t& target);
-  const ibnd_port_t* left_by(const ibnd_node_t& node, int in, int lid, fabric::Hop& hop, std::string& broken);
   unsigned field(std::uint8_t* from, MAD_FIELDS name) { return libraries_.get_field(from, 0, name); }
 
   template <class Each>
@@ -382,62 +378,6 @@ void Explorer::send_groups() {
   }
 }
 
-const ibnd_port_t* Explorer::left_by(const ibnd_node_t& node, int in, int lid, fabric::Hop& hop,
-                                     std::string& broken) {
-  hop = {node.guid, in, 0};
-  if (node.type == IB_NODE_SWITCH) {
-    constexpr unsigned kLidsOfBlock = 64, kNoPort = 255;
-    Smp table{};
-    const auto block = static_cast<unsigned>(lid) / kLidsOfBlock;
-    if (!ask_by(node.path_portid, IB_ATTR_LINEARFORWTBL, block, table)) {
-      broken = "the switch does not tell its forwarding table";
-      return nullptr;
-    }
-    const auto out = table[static_cast<unsigned>(lid) % kLidsOfBlock];
-    if (out == kNoPort || out > node.numports) broken = fmt::format("the switch has no way to LID {}", lid);
-    if (!broken.empty() || out == 0) return nullptr;
-    hop.out = out;
-  } else {
-    hop.out = fabric_->from_portnum;
-  }
-  const auto* port = node.ports[hop.out];
-  if (port == nullptr || port->remoteport == nullptr) {
-    broken = fmt::format("port {} leads nowhere", hop.out);
-    return nullptr;
-  }
-  return port->remoteport;
-}
-
-fabric::Route Explorer::trace(const ibnd_port_t& target) {
-  fabric::Route route{target.guid, target.base_lid, {}, {}};
-  const ibnd_node_t* node = fabric_->from_node;
-  int in = 0;
-  while (route.hops.size() < IB_SUBNET_PATH_HOPS_MAX) {
-    // A LID of a host is that of one port; all ports of a switch lead to its own.
-    const bool is_switch = node->type == IB_NODE_SWITCH;
-    const int reached = in == 0 ? fabric_->from_portnum : in;
-    const bool arrived = node == target.node && (is_switch || reached == target.portnum);
-    if (arrived || (in != 0 && !is_switch)) {
-      route.hops.push_back({node->guid, in, 0});
-      if (!arrived)
-        route.broken =
-            node == target.node ? "it ends at another port of the host" : "it ends at another host";
-      return route;
-    }
-    fabric::Hop hop;
-    const auto* next = left_by(*node, in, target.base_lid, hop, route.broken);
-    route.hops.push_back(hop);
-    if (next == nullptr) {
-      if (route.broken.empty()) route.broken = "the switch takes the LID for its own";
-      return route;
-    }
-    node = next->node;
-    in = next->portnum;
-  }
-  route.broken = "the route loops";
-  return route;
-}
-
 void Explorer::send_route() {
   if (request_.route_to == 0) return;
   send_(ProgressFrame{0, 0, "following the route"});
@@ -451,7 +391,10 @@ void Explorer::send_route() {
   } else if (target->base_lid == 0) {
     send_(RouteFrame{{target->guid, 0, {}, "the port has no LID: no subnet manager has configured it"}});
   } else {
-    send_(RouteFrame{trace(*target)});
+    const auto read_block = [this](const ibnd_node_t& node, unsigned block, Smp& table) {
+      return ask_by(node.path_portid, IB_ATTR_LINEARFORWTBL, block, table);
+    };
+    send_(RouteFrame{trace_route(*fabric_, *target, read_block)});
   }
 }
 
