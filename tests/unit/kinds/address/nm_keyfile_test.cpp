@@ -57,12 +57,12 @@ TEST(NmKeyfile, LinesThatMakeItTheProfileOfThePortAreMissed) {
     edited.replace(at, line.size(), instead);
     return nm_lines_missing(kNmKeyfilePort, edited);
   };
-  using Lines = std::vector<std::string>;
-  EXPECT_EQ(without("type=infiniband\n"), Lines{"- type=infiniband"});
+  using Missing = std::vector<std::string>;
+  EXPECT_EQ(without("type=infiniband\n"), Missing{"- type=infiniband"});
   EXPECT_EQ(without("[infiniband]\n").size(), 2U) << "its address and mode";
   EXPECT_EQ(without("31:78:F2", "31:78:F3"),
-            Lines{"- mac-address=80:00:00:00:FE:80:00:00:00:00:00:00:00:02:C9:03:00:31:78:F2"});
-  EXPECT_EQ(without("uuid=", "uuid=0"), Lines{"- uuid=" + nm_uuid(kNmKeyfilePort)});
+            Missing{"- mac-address=80:00:00:00:FE:80:00:00:00:00:00:00:00:02:C9:03:00:31:78:F2"});
+  EXPECT_EQ(without("uuid=", "uuid=0"), Missing{"- uuid=" + nm_uuid(kNmKeyfilePort)});
   EXPECT_EQ(without("transport-mode=", "transport-mode=x").size(), 1U);
   EXPECT_TRUE(without("80:00:00:00:FE:80", "80:00:02:08:fe:80").empty()) << "only the GUID counts";
   EXPECT_TRUE(without("[ipv6]\n", "[proxy]\n\n[ipv6]\naddr-gen-mode=default\n").empty())
