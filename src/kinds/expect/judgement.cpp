@@ -145,8 +145,8 @@ class Judge {
       unmet_.push_back(fmt::format("{} is {}{}, expected {}", row->name, with_unit(*row, reading.now), detail,
                                    expected_text(*row, relation, wanted)));
     } else if (has_stopped(*row, reading.now)) {
-      unmet_.push_back(fmt::format("{}: it may have counted more than {}", stopped_text(*row),
-                                   expected_text(*row, relation, wanted)));
+      unmet_.push_back(
+          fmt::format("{}: it may have counted more than {}", stopped_text(*row), with_unit(*row, wanted)));
     }
   }
 
