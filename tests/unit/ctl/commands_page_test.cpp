@@ -47,6 +47,7 @@ TEST(CommandsPage, NamesCommandsThatWork) {
       if (port.peer) port.counters.emplace();
     }
   }
+  fabric.targets.emplace();  // "no port offers an SRP target"
   console.environment.fabric_reader = [&] { return std::make_unique<fakes::FakeFabricReader>(fabric); };
   console.environment.function_test = [] { return std::make_unique<AnsweringTest>(); };
   ASSERT_EQ(console.run({"fabric", "--json"}), 0);
