@@ -73,7 +73,11 @@ nmcli connection delete theirs >/dev/null 2>&1; rm -f $file
 doc fab0 'backend = "direct"
 ipv4 = { addresses = ["192.0.2.1/24"] }'
 exits "direct" 0 apply --allow-removal
+# It reads both when an interface appears (nm-device.c, device_link_changed()); of those it knows, it only watches one that others configure.
+ok "NetworkManager does not touch it" lab-wait 30 'nmcli -g GENERAL.STATE device show fab0 | grep -q externally'
+systemctl restart NetworkManager
 ok "NetworkManager keeps off" lab-wait 30 'nmcli -g GENERAL.STATE device show fab0 | grep -q unmanaged'
+is "the address is there" "$(addresses fab0)" "192.0.2.1/24"
 package_from network-manager 1.46 || skip "ID_NET_MANAGED_BY: NetworkManager 1.46"
 conf <<<''; exits "taken back" 0 apply --allow-removal; systemctl stop NetworkManager; ip netns del peer; lab-wait 30 'lab-net b002'
 
