@@ -126,10 +126,12 @@ void read_own_cables(const Context& context, Expected& out) {
   out.cables = fabric::cables_of(sections);
 }
 
-/// Whether the whole fabric is shown. A part, the names, the tree and drawings are compared with what an
-/// option names, but not with the host's own document.
+/// Whether the whole fabric is shown for itself. A part, the names, the tree, drawings, a comparison with a
+/// saved fabric and cleared counters are compared with what an option names, but not with the host's own
+/// document, which would change their exit statuses.
 bool shows_all(const Arguments& arguments) {
-  return arguments.words.empty() && !arguments.tree && !arguments.names && arguments.drawing.empty();
+  return arguments.words.empty() && !arguments.tree && !arguments.names && arguments.drawing.empty() &&
+         arguments.compare.empty() && arguments.clear_counters.empty();
 }
 
 /// Reads the files before the fabric is looked at: a mistake in them is known at once.

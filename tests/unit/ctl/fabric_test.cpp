@@ -245,6 +245,26 @@ TEST_F(FabricCommand, ComparesCablesOfTheHostsDocument) {
   EXPECT_EQ(console.run({"fabric", "hosts", "-f", good}), 0);
 }
 
+/// Their exit statuses tell of the saved fabric and of the counters.
+TEST_F(FabricCommand, ComparesNoCablesOfTheHostsDocumentWithASavedFabricOrClearedCounters) {
+  auto fabric = fakes::fat_tree(4);
+  fakes::port_of(fabric, "node003", 1)->counters = counted(3);
+  answer_with(fabric);
+  ASSERT_EQ(console.run({"fabric", "--json"}), 0);
+  const auto saved = file("good.json", console.out.str());
+  const auto cables = file("wrong.toml", std::string("version = 1\n") + kWrongCable);
+  for (const auto& document : {std::string(kWrongCable), std::string("[[cable]\n")}) {
+    own_document(document);
+    EXPECT_NE(console.run({"fabric"}), 0) << document;
+    for (const auto& [option, value] : std::vector<std::pair<std::string, std::string>>{
+             {"--compare", saved}, {"--clear-counters", "node003/1"}}) {
+      EXPECT_EQ(console.run({"fabric", option, value}), 0) << option << ": " << console.err.str();
+      for (const auto* file_option : {"--cables", "--config"})
+        EXPECT_EQ(console.run({"fabric", option, value, file_option, cables}), 2) << option << file_option;
+    }
+  }
+}
+
 TEST_F(FabricCommand, TakesTheDocumentOfAHostAsACableFile) {
   answer_with(fakes::fat_tree(4));
   const auto document = file("host.toml", std::string("version = 1\n") + kPortOfHost + kWrongCable);
