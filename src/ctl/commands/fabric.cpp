@@ -12,6 +12,7 @@
 
 #include "base/text.hpp"
 #include "catalog/all.hpp"
+#include "core/guards/plausibility.hpp"
 #include "ctl/command.hpp"
 #include "ctl/fabric/fabric_json.hpp"
 #include "ctl/fabric/render_fabric.hpp"
@@ -80,7 +81,9 @@ Result<config::Document> read_cable_file(const Context& context) {
   source.host = host_name(context);
   auto texts = config::read_files(source);
   if (!texts) return fail(texts.error());
-  return config::parse_texts(std::move(*texts), source.host, kinds::grammar());
+  auto document = config::parse_texts(std::move(*texts), source.host, kinds::grammar());
+  core::require_version(document);
+  return document;
 }
 
 /// The cables of --cables or --config.
@@ -101,7 +104,12 @@ Result<void> read_named_cables(const Context& context, Expected& out) {
     return fail(Code::kInvalid, fmt::format("{}: has errors: {}", place, error->message));
   }
   out.cables = fabric::cables_of(document->sections);
-  return {};
+  if (!out.cables.empty()) return {};
+  const auto files = own_file ? arguments.cables : base::join(arguments.config, ", ");
+  return fail(Code::kInvalid,
+              fmt::format("{}: {} has no [[cable]] entry; add the cables to compare, or leave "
+                          "the option out",
+                          own_file ? "--cables" : "--config", files));
 }
 
 /// The cables of the host's own document. The fabric can be looked at without them: where they cannot be

@@ -265,6 +265,23 @@ TEST_F(FabricCommand, ComparesNoCablesOfTheHostsDocumentWithASavedFabricOrCleare
   }
 }
 
+/// Nobody is to take a wrong or cut file for a fabric that is as expected.
+TEST_F(FabricCommand, RefusesACableFileWithoutCablesOrVersion) {
+  answer_with(fakes::fat_tree(4));
+  const auto none = file("none.toml", std::string("version = 1\n") + kPortOfHost);
+  const auto no_version = file("no-version.toml", kGoodCable);
+  const auto empty = file("empty.toml", "");
+  for (const std::string option : {"--cables", "--config"}) {
+    EXPECT_EQ(console.run({"fabric", option, none}), 1) << option;
+    EXPECT_THAT(console.err.str(), HasSubstr(none + " has no [[cable]] entry")) << option;
+    EXPECT_THAT(console.err.str(), Not(HasSubstr("as expected"))) << option;
+    EXPECT_EQ(console.run({"fabric", option, no_version}), 1) << option;
+    EXPECT_THAT(console.err.str(), HasSubstr("version is missing")) << option;
+    EXPECT_EQ(console.run({"fabric", option, empty}), 1) << option;
+    EXPECT_THAT(console.err.str(), HasSubstr("the file is empty")) << option;
+  }
+}
+
 TEST_F(FabricCommand, TakesTheDocumentOfAHostAsACableFile) {
   answer_with(fakes::fat_tree(4));
   const auto document = file("host.toml", std::string("version = 1\n") + kPortOfHost + kWrongCable);
