@@ -162,9 +162,20 @@ class Index {
 /// How many ports have counted errors.
 std::size_t ports_with_errors(const Fabric& fabric);
 
-/// A target as `ibsrpdm -c` prints it: a line for each partition over which the local port reaches it, one
-/// without a partition where a P_Key table is not known. None: no partition leads there.
-std::vector<std::string> target_texts(const Fabric& fabric, const Target& target);
+/// The ways to log in to the targets of a fabric. It lives no longer than the fabric and its index.
+class Logins {
+ public:
+  Logins(const Fabric& fabric, const Index& index);
+
+  /// A target as `ibsrpdm -c` prints it: a line for each partition over which the local port reaches it, one
+  /// without a partition where a P_Key table is not known. None: no partition leads there.
+  [[nodiscard]] std::vector<std::string> of(const Target& target) const;
+
+ private:
+  const Fabric* fabric_;
+  const Index* index_;
+  const Port* local_;  ///< null: not known
+};
 
 /// A link, from its smaller end; each once.
 struct Link {

@@ -18,6 +18,12 @@ bool share(std::uint16_t own, std::uint16_t other) {
   return (own & kPartitionBits) == (other & kPartitionBits) && ((own | other) & kFullMember) != 0;
 }
 
+/// Null: there is none.
+const Port* port_with(const Index& index, std::uint64_t guid) {
+  const auto end = index.owner(guid);
+  return end ? index.port(*end) : nullptr;
+}
+
 }  // namespace
 
 std::string text_of(const Target& target, std::string_view prefix, std::uint16_t pkey) {
@@ -31,20 +37,19 @@ std::string text_of(const Target& target, std::string_view prefix, std::uint16_t
   return out;
 }
 
-std::vector<std::string> target_texts(const Fabric& fabric, const Target& target) {
-  const Index index(fabric);
-  const auto pkeys_of_port = [&](std::uint64_t guid) {
-    const auto end = index.owner(guid);
-    const auto* port = end ? index.port(*end) : nullptr;
-    return port == nullptr ? std::nullopt : port->pkeys;
-  };
-  const auto own = pkeys_of_port(fabric.from_port), theirs = pkeys_of_port(target.port_guid);
-  if (!own || !theirs) return {text_of(target, fabric.prefix, 0)};
+Logins::Logins(const Fabric& fabric, const Index& index)
+    : fabric_(&fabric), index_(&index), local_(port_with(index, fabric.from_port)) {}
+
+std::vector<std::string> Logins::of(const Target& target) const {
+  const auto* port = port_with(*index_, target.port_guid);
+  if (local_ == nullptr || port == nullptr || !local_->pkeys || !port->pkeys)
+    return {text_of(target, fabric_->prefix, 0)};
+  const auto& theirs = *port->pkeys;
   std::vector<std::string> out;
-  for (const auto pkey : *own) {
+  for (const auto pkey : *local_->pkeys) {
     const bool shared =
-        std::any_of(theirs->begin(), theirs->end(), [&](std::uint16_t other) { return share(pkey, other); });
-    if (shared) out.push_back(text_of(target, fabric.prefix, pkey));
+        std::any_of(theirs.begin(), theirs.end(), [&](std::uint16_t other) { return share(pkey, other); });
+    if (shared) out.push_back(text_of(target, fabric_->prefix, pkey));
   }
   return out;
 }

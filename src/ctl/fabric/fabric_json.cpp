@@ -132,14 +132,14 @@ Json group_json(const fabric::Group& group) {
 }
 
 /// With all that a [[srp_rule]] can ask for; `logins`: as `ibsrpdm -c` prints it.
-Json target_json(const fabric::Fabric& all, const fabric::Target& target) {
+Json target_json(const fabric::Logins& logins, const fabric::Target& target) {
   return {{"port_guid", guid_text(target.port_guid)},
           {"id_ext", fmt::format("{:016x}", target.id_ext)},
           {"ioc_guid", fmt::format("{:016x}", target.ioc_guid)},
           {"service_id", fmt::format("{:016x}", target.service_id)},
           {"io_class", fmt::format("{:#06x}", target.io_class)},
           {"controller", target.controller},
-          {"logins", fabric::target_texts(all, target)}};
+          {"logins", logins.of(target)}};
 }
 
 Json route_json(const fabric::Route& route) {
@@ -185,9 +185,12 @@ void add_fabric(Json& out, const FabricView& view) {
   });
   out["groups"] = all.groups ? array_of(*all.groups, group_json) : Json(nullptr);
   out["route"] = all.route ? route_json(*all.route) : Json(nullptr);
-  if (all.targets)
+  if (all.targets) {
+    const fabric::Index index(all);
+    const fabric::Logins logins(all, index);
     out["targets"] =
-        array_of(*all.targets, [&](const fabric::Target& target) { return target_json(all, target); });
+        array_of(*all.targets, [&](const fabric::Target& target) { return target_json(logins, target); });
+  }
   out["findings"] = array_of(view.findings, [](const fabric::Finding& finding) {
     return Json{{"check", finding.check}, {"object", finding.object}, {"what", finding.what}};
   });

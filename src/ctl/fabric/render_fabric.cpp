@@ -245,11 +245,12 @@ Table counters_table(const Fabric& all, bool every) {
 /// A line for each way to log in.
 Table targets_table(const Fabric& all) {
   const Index index(all);
+  const fabric::Logins logins(all, index);
   Table table{{{"SRP TARGETS"}, {"PORT", 1}, {"CONTROLLER", 2, true}}, {}};
   for (const auto& target : all.targets.value_or(std::vector<fabric::Target>())) {
     const auto end = index.owner(target.port_guid);
     const auto port = end ? index.name(*end) : model::Guid{target.port_guid}.text();
-    auto texts = fabric::target_texts(all, target);
+    auto texts = logins.of(target);
     const bool reached = !texts.empty();
     if (!reached) texts.push_back(fabric::text_of(target, all.prefix, 0) + ": no common partition");
     for (auto& text : texts)

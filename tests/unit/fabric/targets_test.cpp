@@ -38,6 +38,11 @@ TEST(SrpTargets, AreSpelledAsIbsrpdmDoes) {
   EXPECT_EQ(text_of(old, "fe80:0000:0000:0000", 0), std::string(kWithoutPkey) + ",io_class=ff00");
 }
 
+std::vector<std::string> logins_of(const Fabric& fabric, const Target& target) {
+  const Index index(fabric);
+  return Logins(fabric, index).of(target);
+}
+
 struct Tables {
   std::vector<std::uint16_t> own, theirs;
   std::vector<std::uint16_t> over;  ///< P_Keys of the own table
@@ -57,19 +62,34 @@ TEST(SrpTargets, AreReachedOverCommonPartitions) {
     theirs.pkeys = tables.theirs;
     std::vector<std::string> expected;
     for (const auto pkey : tables.over) expected.push_back(text_of(target, fabric.prefix, pkey));
-    EXPECT_EQ(target_texts(fabric, target), expected);
+    EXPECT_EQ(logins_of(fabric, target), expected);
   }
+}
+
+TEST(SrpTargets, OfSeveralPortsAreReachedEachByItsOwnTable) {
+  auto fabric = fakes::fat_tree(4);
+  fakes::port_of(fabric, "node001", 1)->pkeys = {0x7fff, 0x8002, 0x8003};
+  auto second = kArray, third = kArray;
+  second.port_guid = fakes::port_of(fabric, "node002", 1)->guid;
+  third.port_guid = fakes::port_of(fabric, "node003", 1)->guid;
+  fakes::port_of(fabric, "node002", 1)->pkeys = {0x7fff, 0x8002};
+  fakes::port_of(fabric, "node003", 1)->pkeys = {0xffff, 0x0003};
+  const Index index(fabric);
+  const Logins logins(fabric, index);
+  EXPECT_THAT(logins.of(second), ElementsAre(text_of(second, fabric.prefix, 0x8002)));
+  EXPECT_THAT(logins.of(third),
+              ElementsAre(text_of(third, fabric.prefix, 0x7fff), text_of(third, fabric.prefix, 0x8003)));
 }
 
 TEST(SrpTargets, WithoutATableThePartitionIsLeftOut) {
   auto fabric = fakes::fat_tree(4);
-  EXPECT_THAT(target_texts(fabric, kArray), ElementsAre(kWithoutPkey)) << "a port that is not known";
+  EXPECT_THAT(logins_of(fabric, kArray), ElementsAre(kWithoutPkey)) << "a port that is not known";
   auto target = kArray;
   target.port_guid = fakes::port_of(fabric, "node003", 1)->guid;
   fakes::port_of(fabric, "node003", 1)->pkeys.reset();
-  EXPECT_THAT(target_texts(fabric, target), ElementsAre(text_of(target, fabric.prefix, 0)));
+  EXPECT_THAT(logins_of(fabric, target), ElementsAre(text_of(target, fabric.prefix, 0)));
   fakes::port_of(fabric, "node003", 1)->pkeys.emplace();
-  EXPECT_THAT(target_texts(fabric, target), IsEmpty()) << "no partition leads there";
+  EXPECT_THAT(logins_of(fabric, target), IsEmpty()) << "no partition leads there";
 }
 
 }  // namespace
