@@ -147,6 +147,21 @@ TEST(FabricReader, TakesNoMoreNodesThanKFabricNodes) {
   EXPECT_EQ(got->nodes.size(), fabric::limits::kFabricNodes);
 }
 
+TEST(FabricReader, TakesNoMoreTargetsThanKFabricTargets) {
+  for (const std::size_t beyond : {0U, 1U}) {
+    const auto got = read_of([&](const auto&, const Send& send) {
+      send_tree(send, fakes::fat_tree(4));
+      send(TargetsFrame{std::vector<fabric::Target>(fabric::limits::kFabricTargets + beyond)});
+      send(EndFrame{});
+    });
+    ASSERT_TRUE(got) << got.error().message;
+    ASSERT_TRUE(got->targets);
+    EXPECT_EQ(got->targets->size(), fabric::limits::kFabricTargets);
+    EXPECT_EQ(got->missing, beyond == 0 ? std::vector<std::string>()
+                                        : std::vector<std::string>{"the SRP targets beyond the first 10000"});
+  }
+}
+
 TEST(FabricReader, TakesOneNodeOfAGuid) {
   auto tree = fakes::fat_tree(4);
   fakes::node_called(tree, "node002")->guid = tree.nodes[0].guid;

@@ -33,7 +33,6 @@ constexpr std::size_t kPkeysOfBlock = 32, kMostPkeyBlocks = 64;
 constexpr std::size_t kMostNamed = 10;  // ports that are named of those that gave no answer
 constexpr unsigned kIsSm = 1U << 1U, kHasExtendedSpeeds = 1U << 14U,
                    kManagesDevices = 1U << 19U;  // CapabilityMask
-constexpr std::size_t kMostTargets = 10'000;
 constexpr unsigned kQdr = 4;
 constexpr std::size_t kProgressEach = 64;
 
@@ -321,13 +320,12 @@ void Explorer::send_targets() {
     if (!targets && ++silent <= kMostNamed)
       send_(MissingFrame{fmt::format("the I/O controllers of {}: no answer", model::Guid{port.guid}.text())});
     for (auto& target : targets.value_or(std::vector<fabric::Target>{})) {
-      if (found.targets.size() < kMostTargets) found.targets.push_back(std::move(target));
+      // One beyond the limit: the reader leaves that out, and names the rest as missing.
+      if (found.targets.size() <= fabric::limits::kFabricTargets) found.targets.push_back(std::move(target));
     }
   });
   if (silent > kMostNamed)
     send_(MissingFrame{fmt::format("the I/O controllers of {} more ports: no answer", silent - kMostNamed)});
-  if (found.targets.size() == kMostTargets)
-    send_(MissingFrame{fmt::format("the SRP targets beyond the first {}", kMostTargets)});
   send_(std::move(found));
 }
 

@@ -115,6 +115,10 @@ class Assembly {
   }
   void operator()(detail::RouteFrame& frame) { fabric_.route = std::move(frame.route); }
   void operator()(detail::TargetsFrame& frame) {
+    if (frame.targets.size() > fabric::limits::kFabricTargets) {
+      frame.targets.resize(fabric::limits::kFabricTargets);
+      miss(fmt::format("the SRP targets beyond the first {}", fabric::limits::kFabricTargets));
+    }
     for (auto& target : frame.targets) target.controller = base::harmless(target.controller);
     fabric_.targets = std::move(frame.targets);
   }
