@@ -81,6 +81,37 @@ std::string examples_of(const CommandText& command, const Terminal& terminal) {
   return out;
 }
 
+/// "Usage: WORDS"; further lines stand under the words.
+std::string usage_of(const std::string& words, const Terminal& terminal) {
+  constexpr std::string_view kLabel = "Usage: ";
+  constexpr int kLeast = 20;
+  const int room = terminal.width - static_cast<int>(kLabel.size());
+  std::string out;
+  for (const auto& line : wrap(words, terminal.width > 0 ? std::max(room, kLeast) : 0))
+    out += (out.empty() ? std::string(kLabel) : std::string(kLabel.size(), ' ')) + line + '\n';
+  return out;
+}
+
+/// Where a line is too long for the terminal, descriptions stand below their commands.
+std::string tour_of(const Terminal& terminal) {
+  const auto lines = base::split(base::trim(first_tour()), '\n');
+  const bool fits = terminal.width <= 0 || std::all_of(lines.begin(), lines.end(), [&](const auto line) {
+                      return display_width(line) <= terminal.width;
+                    });
+  if (fits) return std::string(first_tour());
+  constexpr int kIndent = 6, kLeast = 20;
+  std::string out;
+  for (const std::string_view line : lines) {
+    const auto command = line.find("rdma-configctl ");
+    const auto gap = command == std::string_view::npos ? command : line.find("  ", command);
+    out += std::string(line.substr(0, gap)) + '\n';
+    if (gap == std::string_view::npos) continue;
+    for (const auto& text : wrap(base::trim(line.substr(gap)), std::max(terminal.width - kIndent, kLeast)))
+      out += std::string(kIndent, ' ') + text + '\n';
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string help_of(const CLI::App& sub, const Parser& parser, const Terminal& terminal) {
@@ -90,9 +121,9 @@ std::string help_of(const CLI::App& sub, const Parser& parser, const Terminal& t
   };
   const auto* command = find_command(name);
   const std::string usage = command == nullptr ? (name == "help" ? "[SUBCOMMAND]" : "") : command->usage;
-  auto out =
-      fmt::format("Usage: rdma-configctl {} [OPTIONS]{}{}\n\n{}", name, usage.empty() ? "" : " ", usage,
-                  paragraph(command == nullptr ? sub.get_description() : command->text, terminal));
+  auto out = usage_of(fmt::format("rdma-configctl {} [OPTIONS]{}{}", name, usage.empty() ? "" : " ", usage),
+                      terminal) +
+             '\n' + paragraph(command == nullptr ? sub.get_description() : command->text, terminal);
   if (command != nullptr && *command->examples != 0)
     out += heading("Examples") + examples_of(*command, terminal);
   if (!sub.get_options().empty()) out += heading("Options") + option_list(sub, terminal);
@@ -109,10 +140,10 @@ std::string help_of(const Parser& parser, const Terminal& terminal) {
   const auto heading = [&](std::string_view text) {
     return '\n' + terminal.paint(text, Style::kBold) + '\n';
   };
-  return "Usage: rdma-configctl [OPTIONS] SUBCOMMAND [OPTIONS]\n\n" +
+  return usage_of("rdma-configctl [OPTIONS] SUBCOMMAND [OPTIONS]", terminal) + '\n' +
          paragraph(parser.app.get_description(), terminal) + heading("Subcommands") +
          render_table(commands, terminal) + heading("Options") + option_list(parser.app, terminal) + '\n' +
-         std::string(first_tour()) + '\n' + status_list(terminal) + '\n' +
+         tour_of(terminal) + '\n' + status_list(terminal) + '\n' +
          paragraph(
              "Files: /etc/rdma-configd/config.toml, and conf.d/*.toml in /etc, /run and "
              "/usr/lib/rdma-configd.",
