@@ -30,10 +30,13 @@ bool touches_ipoib(std::string_view text) {
   return attribute || text.find("type ipoib") != std::string_view::npos;
 }
 
-/// "echo connected > $file": nothing else than the mode of IPoIB interfaces has such values.
+/// "echo connected > $file", of which only the mode of IPoIB interfaces has such values; not those words in a
+/// file of somebody else.
 bool writes_mode(const std::vector<std::string>& words) {
-  return words.size() > 2 && words[0] == "echo" && (words[1] == "connected" || words[1] == "datagram") &&
-         words[2] == ">";
+  const bool writes = words.size() > 3 && words[0] == "echo" &&
+                      (words[1] == "connected" || words[1] == "datagram") && words[2] == ">";
+  return writes && (words[3].find_first_of("$`") != std::string::npos || words[3] == "mode" ||
+                    words[3].ends_with("/mode"));
 }
 
 /// The interface that a command of ip(8) or ifconfig(8) sets: a word of it that is one of ours.
