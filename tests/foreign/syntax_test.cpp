@@ -158,6 +158,8 @@ TEST(ShellWords, KeepTheValueOfAnAssignmentTogether) {
 TEST(ShellWords, KnowTheScriptOfAShell) {
   EXPECT_EQ(script_of_shell("sudo sh -c 'a; b \"c\"'"), "a; b \"c\"");
   EXPECT_EQ(script_of_shell("/bin/bash -ec \"a\""), "a");
+  EXPECT_EQ(script_of_shell("A=\"1 2\" sudo /bin/sh -ec 'a \"b\"'"), "a \"b\"");
+  EXPECT_EQ(script_of_shell("A='1' sh -c \"a 'b'\""), "a 'b'");
   EXPECT_EQ(script_of_shell("sh -c a"), "");
   EXPECT_EQ(script_of_shell("sh '/etc/a'"), "");
   EXPECT_EQ(script_of_shell("ssh host -c 'a'"), "");

@@ -151,6 +151,16 @@ void spell_out_ip(std::vector<std::string>& words) {
   verb = object == "link" ? in_full(verb, kOfLink) : in_full(verb, kOfOthers);
 }
 
+/// The place behind "-c" of "/bin/sh -c", whatever runs the shell; npos where those words do not stand so.
+std::size_t behind_option(std::string_view command, std::string_view shell, std::string_view option) {
+  const auto words = words_of(command);
+  for (std::size_t at = 0; at + 1 < words.size(); ++at) {
+    if (base_name(words[at]) == shell && words[at + 1] == option)
+      return static_cast<std::size_t>(words[at + 1].data() - command.data()) + option.size();
+  }
+  return std::string_view::npos;
+}
+
 }  // namespace
 
 std::size_t ip_object(const std::vector<std::string>& words) {
@@ -241,8 +251,9 @@ std::string_view script_of_shell(std::string_view command) {
   const bool shell = words.size() > 2 &&
                      std::find(kShells.begin(), kShells.end(), words[0]) != kShells.end() &&
                      words[1].starts_with('-') && !words[1].starts_with("--") && words[1].ends_with('c');
-  const auto from = command.find_first_of("\"'");
-  if (!shell || from == std::string_view::npos) return {};
+  if (!shell) return {};
+  const auto from = command.find_first_of("\"'", behind_option(command, words[0], words[1]));
+  if (from == std::string_view::npos) return {};
   const auto to = command.rfind(command[from]);
   return to > from ? base::trim(command.substr(from + 1, to - from - 1)) : std::string_view();
 }
