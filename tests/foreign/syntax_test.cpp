@@ -136,9 +136,30 @@ TEST(ShellWords, LeaveOutWhatOnlyRunsTheCommand) {
   EXPECT_EQ(words("command -v opensm"), "command -v opensm");
 }
 
+TEST(ShellWords, KeepTheValueOfAnAssignmentTogether) {
+  struct ValueRow {
+    const char* command;
+    std::vector<std::string> expected;
+  };
+  const std::vector<ValueRow> rows{
+      {R"(CMD="sudo modprobe ib_umad")", {"CMD=sudo modprobe ib_umad"}},
+      {"CMD=' modprobe ib_umad'", {"CMD= modprobe ib_umad"}},
+      {R"(IF="ib0 ip link set ib1 mtu 2044")", {"IF=ib0 ip link set ib1 mtu 2044"}},
+      {"LIST=(sudo modprobe ib_umad)", {"LIST=(sudo modprobe ib_umad)"}},
+      {R"(TEXT="connected > /etc/a")", {"TEXT=connected > /etc/a"}},
+      {"OPENSM=/usr/sbin/opensm", {"OPENSM=/usr/sbin/opensm"}},
+      {R"(A="1 2" B='3 4' opensm -B)", {"opensm", "-B"}},
+      {R"(sudo env A="x modprobe ib_umad" opensm -B)", {"opensm", "-B"}},
+      {R"(export CMD="sudo modprobe ib_umad")", {"export", "CMD=sudo modprobe ib_umad"}},
+  };
+  for (const auto& row : rows) EXPECT_EQ(shell_words(row.command, ""), row.expected) << row.command;
+}
+
 TEST(ShellWords, KnowTheScriptOfAShell) {
   EXPECT_EQ(script_of_shell("sudo sh -c 'a; b \"c\"'"), "a; b \"c\"");
   EXPECT_EQ(script_of_shell("/bin/bash -ec \"a\""), "a");
+  EXPECT_EQ(script_of_shell("A=\"1 2\" sudo /bin/sh -ec 'a \"b\"'"), "a \"b\"");
+  EXPECT_EQ(script_of_shell("A='1' sh -c \"a 'b'\""), "a 'b'");
   EXPECT_EQ(script_of_shell("sh -c a"), "");
   EXPECT_EQ(script_of_shell("sh '/etc/a'"), "");
   EXPECT_EQ(script_of_shell("ssh host -c 'a'"), "");

@@ -85,7 +85,7 @@ constexpr auto kRdmaConfFiles =
                           {"/etc", "srp_daemon.conf"},
                           {"/etc", "fstab"},
                           {"/etc", "nfs.conf"},
-                          {"/etc/nfs.conf.d", "*.conf"},
+                          {"/etc/nfs.conf.d", "*.conf", Masking::kNone},
                           {"/etc/target", "saveconfig.json", Masking::kNone},
                           {"/etc/rtslib-fb-target", "saveconfig.json", Masking::kNone}});
 

@@ -44,15 +44,56 @@ constexpr auto kRunners = std::to_array<Runner>({{"sudo", "CDghpRrTtUu"},
 
 std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
+/// Whether a shell takes it for the name of a variable.
+bool is_variable(std::string_view name) {
+  return !name.empty() && (name[0] < '0' || name[0] > '9') &&
+         std::all_of(name.begin(), name.end(), [](char c) {
+           return c == '_' || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+         });
+}
+
 /// "LANG=C" in front of a command; not the output of another command.
 bool is_assignment(std::string_view word) {
   const auto name = word.substr(0, word.find('='));
-  const bool letters =
-      !name.empty() && name.size() < word.size() && (name[0] < '0' || name[0] > '9') &&
-      std::all_of(name.begin(), name.end(), [](char c) {
-        return c == '_' || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
-      });
-  return letters && word.find("$(") == std::string_view::npos && word.find('`') == std::string_view::npos;
+  return name.size() < word.size() && is_variable(name) && word.find("$(") == std::string_view::npos &&
+         word.find('`') == std::string_view::npos;
+}
+
+/// Characters that divide a command, and what stands for each within a value until the words are made.
+constexpr std::string_view kDividers = " \t>";
+constexpr std::string_view kStandIns = "\x01\x02\x03";
+
+void exchange(char& c, std::string_view from, std::string_view to) {
+  if (const auto at = from.find(c); at != std::string_view::npos) c = to[at];
+}
+
+/// Hides what would divide the value of an assignment, which is text and no command: NAME="a b", NAME=(a b).
+std::string hide_values(std::string_view command) {
+  std::string out(command);
+  char quote = 0;
+  bool assigns = false;
+  std::size_t begin = 0;
+  for (std::size_t at = 0; at < out.size(); ++at) {
+    const char c = out[at];
+    if (c == '\\' && quote != '\'') {
+      if (++at < out.size() && assigns) exchange(out[at], kDividers, kStandIns);
+    } else if (quote != 0) {
+      if (c == quote) {
+        quote = 0;
+      } else if (assigns) {
+        exchange(out[at], kDividers, kStandIns);
+      }
+    } else if (c == ' ' || c == '\t') {
+      assigns = false;
+      begin = at + 1;
+    } else if (c == '"' || c == '\'') {
+      quote = c;
+    } else if (c == '=' && !assigns) {
+      assigns = is_variable(command.substr(begin, at - begin));
+      if (assigns && command.substr(at + 1, 1) == "(") quote = ')';
+    }
+  }
+  return out;
 }
 
 /// Leaves out what only runs the command behind it; a runner or an assignment without one stays.
@@ -110,6 +151,16 @@ void spell_out_ip(std::vector<std::string>& words) {
   verb = object == "link" ? in_full(verb, kOfLink) : in_full(verb, kOfOthers);
 }
 
+/// The place behind "-c" of "/bin/sh -c", whatever runs the shell; npos where those words do not stand so.
+std::size_t behind_option(std::string_view command, std::string_view shell, std::string_view option) {
+  const auto words = words_of(command);
+  for (std::size_t at = 0; at + 1 < words.size(); ++at) {
+    if (base_name(words[at]) == shell && words[at + 1] == option)
+      return static_cast<std::size_t>(words[at + 1].data() - command.data()) + option.size();
+  }
+  return std::string_view::npos;
+}
+
 }  // namespace
 
 std::size_t ip_object(const std::vector<std::string>& words) {
@@ -164,7 +215,7 @@ std::vector<Part> parts_of(std::string_view line) {
 }
 
 std::vector<std::string> shell_words(std::string_view command, const std::string& own) {
-  std::string text(command);
+  auto text = hide_values(command);
   std::erase(text, '"');
   std::erase(text, '\'');
   for (bool again = true; again;) {
@@ -186,7 +237,10 @@ std::vector<std::string> shell_words(std::string_view command, const std::string
   std::vector<std::string> out;
   for (const auto word : words_of(text)) out.emplace_back(word);
   drop_runners(out);
-  if (!out.empty()) out.front() = std::string(base_name(out.front()));
+  for (auto& word : out) {
+    for (auto& c : word) exchange(c, kStandIns, kDividers);
+  }
+  if (!out.empty() && !is_assignment(out.front())) out.front() = std::string(base_name(out.front()));
   spell_out_ip(out);
   return out;
 }
@@ -197,8 +251,9 @@ std::string_view script_of_shell(std::string_view command) {
   const bool shell = words.size() > 2 &&
                      std::find(kShells.begin(), kShells.end(), words[0]) != kShells.end() &&
                      words[1].starts_with('-') && !words[1].starts_with("--") && words[1].ends_with('c');
-  const auto from = command.find_first_of("\"'");
-  if (!shell || from == std::string_view::npos) return {};
+  if (!shell) return {};
+  const auto from = command.find_first_of("\"'", behind_option(command, words[0], words[1]));
+  if (from == std::string_view::npos) return {};
   const auto to = command.rfind(command[from]);
   return to > from ? base::trim(command.substr(from + 1, to - from - 1)) : std::string_view();
 }

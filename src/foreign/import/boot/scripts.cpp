@@ -30,10 +30,13 @@ bool touches_ipoib(std::string_view text) {
   return attribute || text.find("type ipoib") != std::string_view::npos;
 }
 
-/// "echo connected > $file": nothing else than the mode of IPoIB interfaces has such values.
+/// "echo connected > $file", of which only the mode of IPoIB interfaces has such values; not those words in a
+/// file of somebody else.
 bool writes_mode(const std::vector<std::string>& words) {
-  return words.size() > 2 && words[0] == "echo" && (words[1] == "connected" || words[1] == "datagram") &&
-         words[2] == ">";
+  const bool writes = words.size() > 3 && words[0] == "echo" &&
+                      (words[1] == "connected" || words[1] == "datagram") && words[2] == ">";
+  return writes && (words[3].find_first_of("$`") != std::string::npos || words[3] == "mode" ||
+                    words[3].ends_with("/mode"));
 }
 
 /// The interface that a command of ip(8) or ifconfig(8) sets: a word of it that is one of ours.
@@ -146,13 +149,10 @@ class ImportedScript {
 
   /// The commands that a service of systemd starts, if it is enabled.
   void unit(const File& file) {
-    int number = 0;
-    for (const auto raw : base::split(file.text, '\n')) {
-      ++number;
-      const auto line = base::trim(raw);
+    for (const auto& [line, number] : lines_of_unit(file.text)) {
       const auto equals = line.find('=');
-      if (!line.starts_with("ExecStart") || equals == std::string_view::npos) continue;
-      auto text = base::trim(line.substr(equals + 1));
+      if (!line.starts_with("ExecStart") || equals == std::string::npos) continue;
+      auto text = base::trim(std::string_view(line).substr(equals + 1));
       text.remove_prefix(std::min(text.find_first_not_of("-@:+!"), text.size()));
       ShellCommand command;
       command.text = text;
@@ -368,6 +368,25 @@ class ImportedScript {
       interface.passive = true;
     }
     return interface;
+  }
+
+  /// Lines as systemd.syntax(7) joins them: '\\' at the end is a blank, and comments between are left out.
+  static std::vector<Line> lines_of_unit(std::string_view text) {
+    std::vector<Line> out;
+    bool goes_on = false;
+    int number = 0;
+    for (auto raw : base::split(text, '\n')) {
+      ++number;
+      if (raw.ends_with('\r')) raw.remove_suffix(1);
+      const auto line = base::trim(raw);
+      if (line.starts_with('#') || line.starts_with(';')) continue;
+      if (!goes_on) out.push_back({{}, number});
+      goes_on = raw.ends_with('\\');
+      out.back().text += raw.substr(0, raw.size() - (goes_on ? 1U : 0U));
+      if (goes_on) out.back().text += ' ';
+    }
+    for (auto& line : out) line.text = std::string(base::trim(line.text));
+    return out;
   }
 
   enum class Ending { kOpen, kReached, kTold };

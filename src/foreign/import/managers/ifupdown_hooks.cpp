@@ -247,6 +247,7 @@ class HookParser {
   /// ifconfig INTERFACE [ADDRESS[/LENGTH]] [netmask MASK] [broadcast ADDRESS] [mtu MTU] [up]
   std::string configure() {
     std::string text, mask;
+    bool adds = false;
     Words rest;
     for (auto at = words_.begin() + 1; at != words_.end(); ++at) {
       const bool keyed = *at == "netmask" || *at == "broadcast" || *at == "add";
@@ -258,6 +259,7 @@ class HookParser {
         ++at;
       } else if (*at == "add" && first) {
         text = *++at;
+        adds = true;
       } else if (first && model::IpAddress::parse(std::string_view(*at).substr(0, at->find('/')))) {
         text = *at;
       } else if (*at != "inet" && *at != "inet6") {
@@ -269,7 +271,24 @@ class HookParser {
     const auto length = mask.empty() ? class_length(text) : prefix_of_netmask(mask);
     if (!mask.empty() && !length) return fmt::format("{} is not a netmask", mask);
     auto* interface = of(rest.front());
-    return interface == nullptr ? unknown(rest.front()) : add_address(*interface, text, length);
+    if (interface == nullptr) return unknown(rest.front());
+    return adds || text.find(':') != std::string::npos ? add_address(*interface, text, length)
+                                                       : set_primary(interface->ipv4, text, length);
+  }
+
+  /// SIOCSIFADDR of Linux: it replaces the first IPv4 address, and 0.0.0.0 only takes that away.
+  static std::string set_primary(Inet& inet, const std::string& text, std::optional<int> length) {
+    const auto alone = model::IpAddress::parse(std::string_view(text).substr(0, text.find('/')));
+    const bool none = alone && alone->unspecified();
+    if (inet.addresses.empty())
+      return none ? std::string() : add_address(inet, model::Family::kIpv4, text, length);
+    Inet wanted;
+    if (!none) {
+      if (auto why = add_address(wanted, model::Family::kIpv4, text, length); !why.empty()) return why;
+    }
+    const auto& first = inet.addresses.front();
+    if (!none && wanted.addresses.front() == first) return {};
+    return fmt::format("replaces {}", first.text());
   }
 
   /// Arguments of `ip link set` and ifconfig: the interface with or without `dev`, in any place.

@@ -8,6 +8,7 @@
 #include "base/text.hpp"
 #include "foreign/import/formats.hpp"
 #include "foreign/keys.hpp"
+#include "formats/nfs_conf.hpp"
 
 namespace rdmacfg::foreign {
 
@@ -109,8 +110,12 @@ constexpr auto kUnimportedFiles = std::to_array<UnimportedFile>({
     {"ibacm_addr.cfg", "the document does not support addresses of ibacm; keep this file"},
 });
 
+/// Files of nfs.conf(5), which may have any name.
+bool is_of_nfs(const File& file) { return file.path.find("/nfs.conf.d/") != std::string::npos; }
+
 /// Whether it is one of kUnimportedFiles, which is said where it has a line that is not a comment.
 bool is_kept(const File& file, Claims& claims) {
+  if (is_of_nfs(file)) return false;
   const auto name = file.path.substr(file.path.rfind('/') + 1);
   const auto* at = std::find_if(kUnimportedFiles.begin(), kUnimportedFiles.end(),
                                 [&](const UnimportedFile& unimported) { return unimported.name == name; });
@@ -141,7 +146,7 @@ void tell_mounts(const File& file, Claims& claims) {
   }
 }
 
-/// The server of NFS (nfs.conf(5)).
+/// The server of NFS (nfs.conf(5)). Newer nfs-utils come with rdma=y, on hosts without a server, too.
 void tell_server(const File& file, Claims& claims) {
   std::string_view section;
   int number = 0;
@@ -154,7 +159,8 @@ void tell_server(const File& file, Claims& claims) {
       continue;
     const auto value = base::lower(base::trim(line.substr(equals + 1)));
     if (!value.empty() && value != "n" && yes_or_no(value) != false)
-      claims.pass({file.path, number}, "write [nfs_server]; until then keep this line");
+      claims.pass({file.path, number},
+                  "if this host serves NFS over RDMA, write [nfs_server]; until then keep this line");
   }
 }
 
@@ -170,10 +176,10 @@ void tell_targets(const File& file, Claims& claims) {
 /// Whether it is a file of storage, of which only what is over RDMA is said.
 bool is_of_storage(const File& file, Claims& claims) {
   const auto name = file.path.substr(file.path.rfind('/') + 1);
-  if (name == "fstab") {
-    tell_mounts(file, claims);
-  } else if (name == "nfs.conf" || file.path.find("/nfs.conf.d/") != std::string::npos) {
+  if (name == "nfs.conf" || is_of_nfs(file)) {
     tell_server(file, claims);
+  } else if (name == "fstab") {
+    tell_mounts(file, claims);
   } else if (name == "saveconfig.json") {
     tell_targets(file, claims);
   } else {
@@ -210,6 +216,7 @@ void parse_openib(std::span<const File> files, Claims& claims) {
 
 void parse_rdma_conf(std::span<const File> files, Claims& claims) {
   for (const auto& file : files) {
+    if (file.path == kinds::kNfsServerFile) continue;
     if (is_kept(file, claims) || is_of_storage(file, claims)) continue;
     Keys keys(file.path, parse_assignments(file), claims);
     // The script loads IPoIB with RDS, and RDS itself.

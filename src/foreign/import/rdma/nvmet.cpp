@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -25,6 +27,15 @@ struct NvmetListener {
   std::string address, service;
   Place where;
 };
+
+/// Reports a value that is none of the kernel's own: the document cannot say it, so that it would be lost.
+void tell_unusual(YamlKeys& keys, std::string_view key, std::initializer_list<std::string_view> defaults) {
+  const auto* node = keys.take(key);
+  if (node == nullptr) return;
+  const bool usual =
+      node->is_scalar() && std::find(defaults.begin(), defaults.end(), node->text) != defaults.end();
+  if (!usual) keys.wrong(*node, fmt::format("{}: {}: cannot be expressed in the document", key, node->text));
+}
 
 class NvmetTree {
  public:
@@ -46,7 +57,7 @@ class NvmetTree {
   void port(const YamlNode& node) {
     YamlKeys keys(node, claims_);
     const auto* addr = keys.mapping("addr");
-    if (addr == nullptr) return;
+    if (addr == nullptr) return claims_.miss(node.place(), "ports: has no addr");
     YamlKeys address(*addr, claims_);
     const auto transport = address.text("trtype");
     if (transport != "rdma") {
@@ -61,8 +72,30 @@ class NvmetTree {
     for (const auto& name : keys.words("subsystems")) listeners_[name->text].push_back(listener);
     if (!keys.list("referrals").empty())
       claims_.miss(node.place(), "referrals: cannot be expressed in the document");
-    keys.pass({"portid", "ana_groups", "param"});
+    for (const auto& item : keys.list("ana_groups")) ana_group(item);
+    if (const auto* param = keys.mapping("param")) parameters(*param);
+    keys.pass({"portid"});
     keys.finish("ports");
+  }
+
+  void ana_group(const YamlNode& node) {
+    YamlKeys keys(node, claims_);
+    tell_unusual(keys, "grpid", {"1"});
+    if (const auto* ana = keys.mapping("ana")) {
+      YamlKeys state(*ana, claims_);
+      tell_unusual(state, "state", {"optimized"});
+      state.finish("ana");
+    }
+    keys.finish("ana_groups");
+  }
+
+  /// Source: drivers/nvme/target/rdma.c; -1 leaves a value to the transport, and inline data has one page.
+  void parameters(const YamlNode& node) {
+    YamlKeys keys(node, claims_);
+    tell_unusual(keys, "inline_data_size", {"-1", "4096", "65536"});
+    tell_unusual(keys, "max_queue_size", {"-1", "128"});
+    tell_unusual(keys, "pi_enable", {"0"});
+    keys.finish("param");
   }
 
   void subsystem(const YamlNode& node) {
@@ -95,8 +128,12 @@ class NvmetTree {
           attr->place(),
           "serial: cannot be expressed in the document; the kernel draws a serial number at each start");
     // The kernel has these by itself.
-    attributes.pass(
-        {"version", "model", "firmware", "ieee_oui", "cntlid_min", "cntlid_max", "pi_enable", "qid_max"});
+    attributes.pass({"version", "firmware", "ieee_oui"});
+    tell_unusual(attributes, "model", {"Linux"});
+    tell_unusual(attributes, "cntlid_min", {"1"});
+    tell_unusual(attributes, "cntlid_max", {"65519"});
+    tell_unusual(attributes, "pi_enable", {"0"});
+    tell_unusual(attributes, "qid_max", {"128"});
     attributes.finish("attr");
     return any;
   }
@@ -126,13 +163,21 @@ class NvmetTree {
     if (!keys.fits()) return;
     const auto nsid = keys.number("nsid", kMostNsid);
     const auto* device = keys.mapping("device");
-    if (!nsid || device == nullptr) return;
+    if (keys.take("nsid") == nullptr) return claims_.miss(node.place(), "namespaces: has no nsid");
+    if (!nsid) return;
+    if (device == nullptr)
+      return claims_.miss(node.place(), fmt::format("namespace {}: has no device", *nsid));
     YamlKeys parts(*device, claims_);
     const auto path = parts.text("path");
     const auto uuid = parts.text("uuid"), nguid = parts.text("nguid");
     parts.finish("device");
     const bool enabled = keys.flag("enable").value_or(false);
-    keys.pass({"ana", "ana_grpid"});
+    tell_unusual(keys, "ana_grpid", {"0", "1"});  // 0: a kernel without such groups
+    if (const auto* ana = keys.mapping("ana")) {
+      YamlKeys group(*ana, claims_);
+      tell_unusual(group, "grpid", {"1"});
+      group.finish("ana");
+    }
     keys.finish("namespaces");
     if (!enabled)
       return claims_.miss(node.place(), fmt::format("namespace {}: is disabled, and left out", *nsid));
