@@ -93,6 +93,13 @@ void tell_claims(const Context& context, const foreign::Claims& claims) {
                 line.text);
 }
 
+/// Whether a line of a file is spoken of: then files were read, if only such as every host has.
+bool speaks_of_lines(const foreign::Claims& claims) {
+  const auto is_line = [](const foreign::Remark& remark) { return remark.where.line != 0; };
+  return std::any_of(claims.passed.begin(), claims.passed.end(), is_line) ||
+         std::any_of(claims.missed.begin(), claims.missed.end(), is_line);
+}
+
 /// Why there is no document: an empty one would replace the file of an earlier import.
 base::Error nothing_read(const foreign::Claims& claims) {
   std::vector<std::string> why;
@@ -109,6 +116,20 @@ base::Error nothing_read(const foreign::Claims& claims) {
   }
   return {base::Code::kNotFound,
           fmt::format("there is no file of that format that can be read; {}", base::join(why, "; ")), 0};
+}
+
+/// No document, with what was found: a mount or a service may be all that a host has for RDMA.
+int refuse_empty(const Context& context, const foreign::Claims& claims) {
+  if (!speaks_of_lines(claims)) return refuse(context, nothing_read(claims));
+  std::string text = "there is no document: nothing that was found can be imported";
+  if (!context.arguments.json) {
+    tell_claims(context, claims);
+  } else {
+    for (const auto* remarks : {&claims.passed, &claims.missed}) {
+      for (const auto& line : *remarks) text += fmt::format("; {}: {}", line.where.text(), line.text);
+    }
+  }
+  return refuse(context, {base::Code::kNotFound, text, 0});
 }
 
 }  // namespace
@@ -141,8 +162,7 @@ int import_from(const Context& context) {
         return refuse(context, done.error());
     }
   }
-  if (!live && foreign::gather(*request, host->files, claims) == 0)
-    return refuse(context, nothing_read(claims));
+  if (!live && foreign::gather(*request, host->files, claims) == 0) return refuse_empty(context, claims);
   const auto text = foreign::make_document(claims, check);
   if (!text) return refuse(context, text.error().in("making a document of it"));
   const auto exit = claims.missed.empty() ? model::Exit::kOk : model::Exit::kPartly;

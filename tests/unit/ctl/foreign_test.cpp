@@ -96,6 +96,20 @@ TEST_F(Import, RefusesWhatItCannotDo) {
   EXPECT_THAT(console_.err.str(), HasSubstr("name the format of /etc"));
 }
 
+TEST_F(Import, SaysWhatAHostHasThatCannotBeImported) {
+  write("/etc/fstab", "nas:/opt /opt nfs proto=tcp 0 0\n");
+  EXPECT_EQ(import({}), 1);
+  EXPECT_THAT(console_.err.str(), HasSubstr("there is no file of that format"));
+  write("/etc/fstab", "nas:/home /home nfs proto=rdma 0 0\n");
+  const auto output = (console_.folder() / "made.toml").string();
+  EXPECT_EQ(import({"host", "--output", output}), 1);
+  EXPECT_THAT(console_.err.str(), HasSubstr("/etc/fstab:1: skipped: write [[nfs_mount]]"));
+  EXPECT_THAT(console_.err.str(), HasSubstr("there is no document"));
+  EXPECT_FALSE(std::filesystem::exists(output)) << "an earlier document stays";
+  EXPECT_EQ(import({"host", "--json"}), 1);
+  EXPECT_THAT(console_.out.str(), HasSubstr("/etc/fstab:1: write [[nfs_mount]]"));
+}
+
 TEST_F(Import, ReadsPathsAndWritesAFile) {
   write("/elsewhere/ifcfg-a", kIfcfg);
   write("/elsewhere/readme", "not this one");
