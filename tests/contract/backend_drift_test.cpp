@@ -75,6 +75,18 @@ TEST_F(NmDrift, IsLeftAloneWhileTheProfileComesUp) {
   EXPECT_THAT(repaired(), ElementsAre("missing 192.0.2.2/24 → -"));
 }
 
+TEST_F(NmDrift, AnotherProfileIsActivatedWhileTheFormerOneComesUp) {
+  auto& manager = host_.kernel().network_manager;
+  manager.in_transition.insert(manager.active.begin()->first);
+  const int before = manager.activations;
+  const auto report = host_.commit(
+      "version = 1\n[[ipoib]]\nguid = \"00:02:c9:03:00:31:78:f2\"\nbackend = \"networkmanager\"\n"
+      "mode = \"connected\"\nmtu = 65520\nipv4 = { addresses = [\"192.0.2.7/24\"] }\n");
+  EXPECT_TRUE(applied(report)) << text_of(report);
+  EXPECT_EQ(manager.activations, before + 1);
+  EXPECT_EQ(host_.hold().exit, Exit::kOk);
+}
+
 TEST_F(NmDrift, ItIsNoDriftThatTheProfileChanges) {
   const auto report = host_.commit(std::string(kDocument) + "dns = [\"192.0.2.53\"]\n");
   EXPECT_EQ(report.exit, Exit::kError);

@@ -286,6 +286,7 @@ Result<void> FakeNetworkManager::activate(const std::string& uuid, const std::st
     const auto& name = found.second["connection.interface-name"];
     if (!interface.empty() && !name.empty() && name != interface) return EINVAL;
     clock_ += kActivation;
+    in_transition.erase(uuid);
     return bring_up(found.second);
   });
   if (err != 0) return fail_errno(err, what);

@@ -124,9 +124,9 @@ bool UnitWatch::is_of_systemd(const sdbus::Message& message) {
     system::dbus::Peer bus(connection_, kBus, "/org/freedesktop/DBus");
     owner_ = bus.call<std::string>(kBus, "GetNameOwner", kConnectionsOwn, std::string(kSystemd));
   } catch (const sdbus::Error&) {
-    owner_.clear();  // nobody has the name
+    return false;  // nobody has the name, or the bus has no time
   }
-  return !owner_.empty() && sender == owner_;
+  return sender == owner_;
 }
 
 void UnitWatch::on_unit_changed(sdbus::Message& message) {

@@ -157,8 +157,10 @@ class Judge {
   }
 
   static std::string stopped_text(const ExpectRow& row) {
-    return fmt::format("{} stopped counting at {} (rdma-configctl fabric --clear-counters sets it to 0)",
-                       row.name, row.largest);
+    return fmt::format(
+        "{} stopped counting at {} (on InfiniBand, rdma-configctl fabric --clear-counters NODE/PORT sets it "
+        "to 0)",
+        row.name, row.largest);
   }
 
   void grown(std::string_view counter, const std::string& key, const Value& wanted) {

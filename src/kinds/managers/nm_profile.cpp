@@ -214,14 +214,15 @@ class NmProfileKind final : public Kind, public ClearsAway, public HeldByPort {
         if (resource.key.kind != kNmProfileKind || resource.ignore || resource.settings.empty() ||
             resource.pending || !state || !*state)
           continue;
-        if (is_in_transition(**state, resource.key.id)) {
+        const auto seen_now = seen.find(resource.key);
+        const bool written = seen_now != seen.end() && is_written(resource, *seen_now->second);
+        if (written && is_in_transition(**state, resource.key.id)) {
           resource.pending = "NetworkManager has not finished bringing the profile up or down";
           continue;
         }
         resource.settings["active"] = resource.settings["autoconnect"];
         resource.origins["active"] = resource.where;
-        if (const auto now = seen.find(resource.key); now != seen.end())
-          name_what_drifted(resource, *now->second);
+        if (seen_now != seen.end()) name_what_drifted(resource, *seen_now->second);
         const auto* link = interface_of(resource.key.id.substr(0, resource.key.id.find('/')), world);
         const auto wanted = model::from_attributes<NmProfile>(resource.settings).mode;
         if (link == nullptr || wanted != model::IpoibMode::kConnected || link->ipoib->connected_capable)
@@ -318,6 +319,15 @@ class NmProfileKind final : public Kind, public ClearsAway, public HeldByPort {
   }
 
  private:
+  /// Whether the file is as the document wants it: another one takes an activation to be in effect.
+  static bool is_written(const Desired& desired, const Observed& observed) {
+    return std::all_of(desired.settings.begin(), desired.settings.end(), [&](const auto& setting) {
+      const auto now = observed.settings.find(setting.first);
+      return now == observed.settings.end() ? setting.second == model::Value{}
+                                            : now->second == setting.second;
+    });
+  }
+
   /// As after a start of NetworkManager: to activate the profile would take down what is coming up.
   static bool is_in_transition(const system::NmState& state, const std::string& id) {
     return std::any_of(state.active.begin(), state.active.end(), [uuid = nm_uuid(id)](const auto& active) {

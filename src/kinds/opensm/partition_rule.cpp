@@ -30,13 +30,6 @@ std::string_view membership_in(const PartitionMember& member, std::string_view d
 
 bool is_every_host(const PartitionMember& member) { return member.who == "ALL" || member.who == "ALL_CAS"; }
 
-/// Whether all ports of `earlier` are among those of `later`. A GUID is that of a host's port.
-bool replaces(const PartitionMember& later, const PartitionMember& earlier) {
-  if (later.who == "ALL") return true;
-  return later.who == "ALL_CAS" && earlier.who != "ALL" && earlier.who != "ALL_SWITCHES" &&
-         earlier.who != "ALL_ROUTERS";
-}
-
 std::optional<std::int64_t> mtu_code(std::int64_t mtu) {
   if (mtu >= 1 && mtu <= 5) return mtu;
   for (std::int64_t code = 1, bytes = 256; code <= 5; ++code, bytes *= 2) {
@@ -93,11 +86,21 @@ bool PartitionRule::has_full() const {
 }
 
 std::optional<PartitionRule::Replaced> PartitionRule::replaced() const {
-  for (auto later = members.begin(); later != members.end(); ++later) {
-    const auto earlier = std::find_if(members.begin(), later, [&](const PartitionMember& member) {
-      return replaces(*later, member) && membership_in(member, defmember) != membership_in(*later, defmember);
-    });
-    if (earlier != later) return Replaced{*earlier, *later};
+  // The first of each membership: of all members, and of those that are hosts. A GUID is that of a host's
+  // port.
+  std::map<std::string_view, const PartitionMember*> all, hosts;
+  for (const auto& later : members) {
+    const auto membership = membership_in(later, defmember);
+    const PartitionMember* first = nullptr;
+    if (is_every_host(later)) {
+      for (const auto& [other, member] : later.who == "ALL" ? all : hosts) {
+        if (other != membership && (first == nullptr || member < first)) first = member;
+      }
+    }
+    if (first != nullptr) return Replaced{*first, later};
+    all.emplace(membership, &later);
+    if (later.who != "ALL" && later.who != "ALL_SWITCHES" && later.who != "ALL_ROUTERS")
+      hosts.emplace(membership, &later);
   }
   return std::nullopt;
 }

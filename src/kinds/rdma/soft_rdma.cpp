@@ -255,13 +255,20 @@ class SoftRdmaKind final : public Kind {
 
  private:
   /// Neither systemd-modules-load nor the kernel loads a blacklisted driver, at the next boot at the latest.
+  static bool is_loaded(const std::string& module, system::Modules& modules) {
+    const auto loaded = modules.observe_loaded();
+    return loaded && std::binary_search(loaded->begin(), loaded->end(), module);
+  }
+
   static void check_loadable(const std::vector<Desired>& desired, World& world, Diagnostics& diagnostics) {
     std::optional<std::vector<ForeignLine>> lines;  // once they are needed
     for (const auto& resource : desired) {
       const auto module = text_at(resource.settings, "module");
       if (resource.key.kind != kSoftRdmaKind || module.empty()) continue;
       if (!lines) lines = read_foreign_lines(world.host().files);
-      const bool there = device_of(resource.key.id, world) != nullptr;  // somebody has loaded it
+      // Somebody may have loaded it all the same.
+      const bool there =
+          device_of(resource.key.id, world) != nullptr || is_loaded(module, world.host().modules);
       for (const auto& line : *lines) {
         const bool blacklisted = line.sort == ForeignLine::Sort::kBlacklist;
         const bool refused = line.sort == ForeignLine::Sort::kInstall &&

@@ -207,4 +207,19 @@ std::string script_advice(std::string_view command, const Claims& claims) {
   return {};
 }
 
+bool touches_ipoib(std::string_view text) {
+  const bool attribute =
+      text.find("/sys/class/net/") != std::string_view::npos &&
+      (text.find("/mode") != std::string_view::npos || text.find("_child") != std::string_view::npos ||
+       text.find("/umcast") != std::string_view::npos);
+  return attribute || text.find("type ipoib") != std::string_view::npos;
+}
+
+bool writes_mode(const std::vector<std::string>& words) {
+  const bool writes = words.size() > 3 && words[0] == "echo" &&
+                      (words[1] == "connected" || words[1] == "datagram") && words[2] == ">";
+  return writes && (words[3].find_first_of("$`") != std::string::npos || words[3] == "mode" ||
+                    words[3].ends_with("/mode"));
+}
+
 }  // namespace rdmacfg::foreign

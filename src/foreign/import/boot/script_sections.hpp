@@ -20,4 +20,11 @@ std::string script_advice(const std::vector<std::string>& words, std::string_vie
 /// has an advice.
 std::string script_advice(std::string_view command, const Claims& claims);
 
+/// Whether a command touches what only IPoIB interfaces have, whatever the rest of it is.
+bool touches_ipoib(std::string_view text);
+
+/// "echo connected > $file", of which only the mode of IPoIB interfaces has such values; not those words in a
+/// file of somebody else.
+bool writes_mode(const std::vector<std::string>& words);
+
 }  // namespace rdmacfg::foreign

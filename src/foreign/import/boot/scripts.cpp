@@ -21,24 +21,6 @@ namespace rdmacfg::foreign {
 
 namespace {
 
-/// Whether a command touches what only IPoIB interfaces have, whatever the rest of it is.
-bool touches_ipoib(std::string_view text) {
-  const bool attribute =
-      text.find("/sys/class/net/") != std::string_view::npos &&
-      (text.find("/mode") != std::string_view::npos || text.find("_child") != std::string_view::npos ||
-       text.find("/umcast") != std::string_view::npos);
-  return attribute || text.find("type ipoib") != std::string_view::npos;
-}
-
-/// "echo connected > $file", of which only the mode of IPoIB interfaces has such values; not those words in a
-/// file of somebody else.
-bool writes_mode(const std::vector<std::string>& words) {
-  const bool writes = words.size() > 3 && words[0] == "echo" &&
-                      (words[1] == "connected" || words[1] == "datagram") && words[2] == ">";
-  return writes && (words[3].find_first_of("$`") != std::string::npos || words[3] == "mode" ||
-                    words[3].ends_with("/mode"));
-}
-
 /// The interface that a command of ip(8) or ifconfig(8) sets: a word of it that is one of ours.
 std::string set_interface(const std::vector<std::string>& words, const Claims& claims) {
   const auto has = [&](std::string_view word) {

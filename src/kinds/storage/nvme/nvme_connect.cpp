@@ -32,10 +32,19 @@ DiskUses nvme_disk_uses(system::Host& host) {
   return [&host](const auto& names) { return host.nvme_host.uses(names); };
 }
 
-std::set<std::string> ports_left(std::string_view before, std::string_view after) {
+namespace {
+constexpr std::int64_t kDiscoveryPort = 8009;  // nvme-disc of IANA's registry
+}  // namespace
+
+std::set<std::string> ports_left(std::string_view before, std::string_view after, const std::string& address,
+                                 const NvmeControllers& controllers) {
   auto out = services_of_lines(before);
-  for (const auto& port : services_of_lines(after)) out.erase(port);
-  return out;
+  const auto wanted = services_of_lines(after);
+  for (const auto& port : wanted) out.erase(port);
+  const auto [first, end] = controllers.equal_range(address);
+  const bool used = std::any_of(
+      first, end, [&](const auto& controller) { return wanted.contains(controller.second.service); });
+  return used ? out : std::set<std::string>{};
 }
 
 std::vector<std::string> missing_connections(const std::vector<std::string>& subsystems,
@@ -52,9 +61,12 @@ std::vector<std::string> missing_connections(const std::vector<std::string>& sub
   }
   std::vector<std::string> unused;
   for (const auto port : ports) {
+    if (port == kDiscoveryPort) continue;  // its service may have no other use
     if (!services.contains(std::to_string(port))) unused.push_back(fmt::format("port {}", port));
   }
-  if (unused.size() < ports.size()) out.insert(out.end(), unused.begin(), unused.end());
+  const bool any = std::any_of(ports.begin(), ports.end(),
+                               [&](const auto port) { return services.contains(std::to_string(port)); });
+  if (any) out.insert(out.end(), unused.begin(), unused.end());
   return out;
 }
 
@@ -126,7 +138,7 @@ Result<void> disconnect_leaving(std::span<const Change> changes, DiscoveryConf& 
     std::set<std::string> ports;
     if (wanted.line && (wanted.connected == true || !change.differs_in("connected"))) {
       const auto at = conf.ours.find(address);
-      if (at != conf.ours.end()) ports = ports_left(at->second, *wanted.line);
+      if (at != conf.ours.end()) ports = ports_left(at->second, *wanted.line, address, controllers);
       if (ports.empty()) continue;
     }
     auto names = ports.empty() ? owners.ours_at(address, conf, controllers)

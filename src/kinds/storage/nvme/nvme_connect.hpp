@@ -26,8 +26,11 @@ base::Result<DiscoveryConf> read_discovery_conf(system::Files& files);
 /// Users of the disks of controllers, by the controllers' names.
 DiskUses nvme_disk_uses(system::Host& host);
 
-/// Ports that lines of ours leave: those of `before` that `after` does not have.
-std::set<std::string> ports_left(std::string_view before, std::string_view after);
+/// Ports that lines of ours for an address leave: those of `before` that `after` does not have. None where no
+/// controller is at a port of `after`: its ports are those of discovery services, which lead to the same
+/// connections.
+std::set<std::string> ports_left(std::string_view before, std::string_view after, const std::string& address,
+                                 const NvmeControllers& controllers);
 
 /// Subsystems, by their NQNs, and ports ("port 4421") of an entry that no controller at its address is for. A
 /// list of ports asks for a controller at each. Where there is none at any of them, they are those of

@@ -192,7 +192,8 @@ class NvmeConnectionKind final : public Kind, public NeedsWatching, public MayBe
     for (auto* change : changes) {
       if (change->operation == model::Operation::kCreate) continue;
       const bool goes = change->operation == model::Operation::kDelete;
-      const auto ports = goes ? std::set<std::string>{} : ports_between(change->before, change->after);
+      const auto ports = goes ? std::set<std::string>{}
+                              : ports_between(change->key, change->before, change->after, *controllers);
       if (!goes && ports.empty()) continue;
       const auto names = goes ? owners.ours_at(change->key.id, *conf, *controllers)
                               : owners.ours_at_ports(change->key.id, ports, *conf, *controllers);
@@ -258,11 +259,13 @@ class NvmeConnectionKind final : public Kind, public NeedsWatching, public MayBe
   }
 
  private:
-  static std::set<std::string> ports_between(const model::Attributes& before,
-                                             const model::Attributes& after) {
+  static std::set<std::string> ports_between(const model::Key& key, const model::Attributes& before,
+                                             const model::Attributes& after,
+                                             const NvmeControllers& controllers) {
     const auto now = model::from_attributes<NvmeConnection>(before);
     const auto then = model::from_attributes<NvmeConnection>(after);
-    return now.line && then.line ? ports_left(*now.line, *then.line) : std::set<std::string>{};
+    return now.line && then.line ? ports_left(*now.line, *then.line, key.id, controllers)
+                                 : std::set<std::string>{};
   }
 
   static std::string listed(const std::set<std::string>& ports) {
@@ -278,9 +281,10 @@ class NvmeConnectionKind final : public Kind, public NeedsWatching, public MayBe
       const auto now = std::find_if(observed.begin(), observed.end(),
                                     [&](const Observed& seen) { return seen.key == resource.key; });
       if (now == observed.end()) continue;
-      const auto ports = ports_between(now->settings, resource.settings);
       const auto& controllers = nvme_controllers_in(world);
-      if (ports.empty() || !controllers) continue;
+      if (!controllers) continue;
+      const auto ports = ports_between(resource.key, now->settings, resource.settings, *controllers);
+      if (ports.empty()) continue;
       const auto names = owners.ours_at_ports(resource.key.id, ports, conf, *controllers);
       if (!names) continue;
       const auto why = why_disks_stay(*names, {}, nvme_disk_uses(world.host()));

@@ -101,10 +101,10 @@ TEST_F(Growing, IsNotKnownOfACounterThatHasStopped) {
   EXPECT_EQ(judged().status, Status::kInSync);
   at(4600, 65535);
   EXPECT_EQ(judged().status, Status::kUnmet);
-  EXPECT_EQ(
-      judged().reason,
-      "symbol_error stopped counting at 65535 (rdma-configctl fabric --clear-counters sets it to 0): its "
-      "growth is not known");
+  EXPECT_EQ(judged().reason,
+            "symbol_error stopped counting at 65535 (on InfiniBand, rdma-configctl fabric --clear-counters "
+            "NODE/PORT sets it to 0): its "
+            "growth is not known");
 }
 
 TEST_F(Growing, IsARateWhereTheDaemonSlept) {

@@ -247,10 +247,10 @@ TEST(ExpectRows, ACounterAtItsLargestValueMayHaveCountedMore) {
         .reason;
   };
   EXPECT_EQ(reason("254"), "");
-  EXPECT_EQ(
-      reason("255"),
-      "link_downed stopped counting at 255 (rdma-configctl fabric --clear-counters sets it to 0): it may "
-      "have counted more than 300");
+  EXPECT_EQ(reason("255"),
+            "link_downed stopped counting at 255 (on InfiniBand, rdma-configctl fabric --clear-counters "
+            "NODE/PORT sets it to 0): it may "
+            "have counted more than 300");
   without("/sys/class/infiniband/mlx5_0/ports/1/counters/link_downed")(*kernel);
   EXPECT_EQ(reason("299", "hw_counters"), "") << "rxe has one of 64 bits";
 }

@@ -103,6 +103,8 @@ TEST(MissingConnections, PortsThatOnlyDiscoveryServicesUseSayNothing) {
   EXPECT_THAT(missing_connections({"nqn.x:a"}, {8009, 8010}, "192.0.2.1", there), IsEmpty());
   EXPECT_THAT(missing_connections({}, {8009}, "192.0.2.1", there), IsEmpty());
   EXPECT_THAT(missing_connections({}, {4420, 8010}, "192.0.2.1", there), ElementsAre("port 8010"));
+  EXPECT_THAT(missing_connections({}, {4420, 8009}, "192.0.2.1", there), IsEmpty())
+      << "the port that discovery services have by themselves";
   EXPECT_THAT(missing_connections({"nqn.x:a"}, {}, "192.0.2.2", there), ElementsAre("nqn.x:a"))
       << "of this address alone";
 }
