@@ -68,7 +68,7 @@ std::string examples_of(const CommandText& command, const Terminal& terminal) {
   }
   constexpr int kRoom = 26;  // for descriptions, with the gap before them
   if (terminal.width <= 0 || widest + kRoom <= terminal.width) return render_table(table, terminal);
-  // Beside a long command there is no room: descriptions stand below.
+  // A long command leaves no room beside it, so descriptions go below.
   constexpr int kIndent = 6;
   std::string out;
   for (const auto& row : table.rows) {

@@ -282,8 +282,8 @@ void read_answers(const Context& context, const FleetFolder& folder, fleet::Host
     const auto other = folder.alike.find(name);
     if (files.empty())
       answers.add_silent(host, other == folder.alike.end()
-                                   ? "there is no output of the host"
-                                   : "there is no output of the host, but one of " + other->second);
+                                   ? "no output from this host"
+                                   : "no output from this host, but there is output from " + other->second);
     for (const auto& path : files) {
       const auto text = read_fleet_file(context, path);
       if (!text) {

@@ -231,7 +231,8 @@ class HookParser {
     return add_route_words(interface->inet(family), family, base::join(Words(verb + 1, words_.end()), " "));
   }
 
-  /// ip addr add ADDRESS dev INTERFACE; without a length it is that of one host (get_prefix() of iproute2).
+  /// ip addr add ADDRESS dev INTERFACE; without a prefix length, iproute2 assumes a host address
+  /// (get_prefix()).
   std::string address() {
     const auto verb = std::find_if(words_.begin(), words_.end(), [](const auto& word) {
       return word == "add" || word == "replace" || word == "change";

@@ -291,7 +291,7 @@ TEST_F(FleetCommand, ReportSaysWhichHostsHaveNotAnswered) {
   EXPECT_EQ(console.err.str(), "rdma-configctl: 33 hosts: 1 finding\n");
   write("hosts", "A1 a[2-5]\n");
   EXPECT_EQ(run({"fleet", "report", "--hosts", "@hosts", "@in"}), 2) << console.err.str();
-  EXPECT_THAT(console.out.str(), HasSubstr("error  a[4,5] (2)  there is no output of the host\n"));
+  EXPECT_THAT(console.out.str(), HasSubstr("error  a[4,5] (2)  no output from this host\n"));
   EXPECT_EQ(console.err.str(), "rdma-configctl: 5 hosts: 1 finding\n");
   EXPECT_EQ(run({"fleet", "report", "--hosts", "a[1-3]", "@in"}), 0) << console.out.str();
   EXPECT_EQ(run({"fleet", "report", "--hosts", "a[1-3],a3", "@in"}), 1);
@@ -301,10 +301,9 @@ TEST_F(FleetCommand, ReportSaysWhichHostsHaveNotAnswered) {
                           "fleet-report-1.schema.json");
   ASSERT_EQ(alike["findings"].size(), 2U) << alike.dump(2);
   EXPECT_EQ(alike["findings"][0]["hosts"], "a[2,3].example.net");
-  EXPECT_EQ(alike["findings"][0]["message"], "there is no output of the host, but one of a2");
+  EXPECT_EQ(alike["findings"][0]["message"], "no output from this host, but there is output from a2");
   EXPECT_EQ(alike["findings"][1]["hosts"], "A1.x");
-  EXPECT_EQ(alike["findings"][1]["message"], "there is no output of the host")
-      << "a1 is another one of the list";
+  EXPECT_EQ(alike["findings"][1]["message"], "no output from this host") << "a1 is another one of the list";
   const auto out = json({"fleet", "report", "--hosts", "b1", "@in"}, 2, "fleet-report-1.schema.json");
   EXPECT_EQ(out["findings"][0]["check"], "host");
   EXPECT_EQ(out["findings"][0]["hosts"], "b1");
