@@ -222,7 +222,7 @@ class Policy {
       open_.push_back({block->name, number_});
     } else if (ends_block(code)) {
       const auto name = code.substr(4);
-      if (inside() == name) {
+      if (!open_.empty() && open_.back().name == name) {
         complete(open_.back());
         open_.pop_back();
       } else {

@@ -187,6 +187,8 @@ const std::vector<std::pair<std::vector<std::string>, std::string>> kPolicyMista
     {{"port-groups", "end-qos-levels", "end-port-groups"},
      "5 end-qos-levels ends a block that is not open here\n"},
     {{"end-qos-ulps"}, "4 end-qos-ulps ends a block that is not open here\n"},
+    {{"end-"}, "4 end- ends a block that is not open here\n"},
+    {{"port-groups", "end-", "end-port-groups"}, "5 end- ends a block that is not open here\n"},
     {{"port-groups"}, "4 port-groups has no end\n"},
     {policy_group("colour: red"), "7 port-group has no key \"colour\"\n"},
     {policy_group("name: B"), "7 name is there twice in this port-group\n"},
