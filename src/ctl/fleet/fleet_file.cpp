@@ -32,6 +32,17 @@ bool is_named_as_file(std::string_view word) {
                      [&](const auto ending) { return base::lower(word).ends_with(ending); });
 }
 
+/// Whether a word has a slash that is not the step of a range: gpu[1-9/2] is a list of hosts.
+bool is_path(std::string_view word) {
+  bool inside = false;
+  for (const char c : word) {
+    if (c == '[') inside = true;
+    if (c == ']') inside = false;
+    if (c == '/' && !inside) return true;
+  }
+  return false;
+}
+
 /// The hosts of a table with values of hosts: the fields below "host", at their places. Any other text stays.
 std::string hosts_of_table(std::string text) {
   std::string out;
@@ -87,8 +98,8 @@ base::Result<config::Text> read_fleet_file(const Context& context, const std::st
 base::Result<config::Text> list_of_hosts(const Context& context) {
   const auto& word = context.arguments.hosts;
   std::error_code error;
-  const bool file = word == "-" || word.find('/') != std::string::npos || is_named_as_file(word) ||
-                    std::filesystem::is_regular_file(word, error);
+  const bool file =
+      word == "-" || is_path(word) || is_named_as_file(word) || std::filesystem::is_regular_file(word, error);
   if (!file) return config::Text{"--hosts", word};
   auto text = read_fleet_file(context, word);
   if (!text && text.error().sys_errno == ENOENT)
