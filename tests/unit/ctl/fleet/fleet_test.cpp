@@ -105,6 +105,14 @@ TEST_F(FleetCommand, ValidateTakesTheHostsOfATable) {
   write("nodes.csv", "host,m\na1,ib_umad\n  -a2,ib_umad\n");
   EXPECT_EQ(run({"fleet", "validate", "--hosts", "@nodes.csv", "@site.toml"}), 1);
   EXPECT_THAT(console.err.str(), HasSubstr("nodes.csv:3:3: error: \"-a2\" is not a valid host name"));
+  // An inventory has the column anywhere; a comma in quotes separates nothing.
+  write("inventory.csv", "\"rack\",host\r\n\"r1, left\",a1\r\nröw,\"a2\"\r\n");
+  write("nodes.csv", "host,m\na1,ib_umad\na2,ib_umad\n");
+  EXPECT_EQ(run({"fleet", "validate", "--hosts", "@inventory.csv", "@site.toml"}), 0) << console.err.str();
+  EXPECT_EQ(console.out.str(), "Valid: 2 hosts in 2 files.\n");
+  write("inventory.csv", "rack,host,note\nröw,-a1,x\n");
+  EXPECT_EQ(run({"fleet", "validate", "--hosts", "@inventory.csv", "@site.toml"}), 1);
+  EXPECT_THAT(console.err.str(), HasSubstr("inventory.csv:2:5: error: \"-a1\" is not a valid host name"));
   // Other lists are as they were.
   write("list.csv", "a1,a2\n");
   write("nodes.csv", "host,m\na1,ib_umad\na2,ib_umad\n");
