@@ -119,10 +119,10 @@ bool all_digits(std::string_view text) {
          std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
 }
 
-/// "node[08-12,20]" in a host pattern: a glob, then a number of these ranges.
+/// "node[08-12,20,30-40/2]" in a host pattern: a glob, then a number of these ranges.
 struct HostRange {
   struct Numbers {
-    std::uint64_t low = 0, high = 0;
+    std::uint64_t low = 0, high = 0, step = 1;
     std::size_t digits = 0;
   };
   std::string_view before;
@@ -133,7 +133,8 @@ struct HostRange {
     const auto number = all_digits(text) ? parse_number(text) : std::nullopt;
     return number && std::any_of(ranges.begin(), ranges.end(), [&](const Numbers& range) {
              const bool padded = text.size() > range.digits && text.front() == '0';
-             return text.size() >= range.digits && !padded && *number >= range.low && *number <= range.high;
+             return text.size() >= range.digits && !padded && *number >= range.low && *number <= range.high &&
+                    (*number - range.low) % range.step == 0;
            });
   }
 };
@@ -143,7 +144,12 @@ std::optional<HostRange> ranges_in(std::string_view inside) {
   HostRange out;
   const bool list = inside.find(',') != std::string_view::npos;
   for (const auto part : split(inside, ',')) {
-    const auto item = trim(part);
+    const auto whole = trim(part);
+    const auto slash = std::min(whole.find('/'), whole.size());
+    const auto item = whole.substr(0, slash);
+    const auto step_text = slash == whole.size() ? std::string_view("1") : whole.substr(slash + 1);
+    const auto step = all_digits(step_text) ? parse_number(step_text) : std::nullopt;
+    if (!step || *step == 0) return std::nullopt;
     const auto dash = std::min(item.find('-'), item.size());
     const auto low_text = item.substr(0, dash);
     const auto high_text =
@@ -154,7 +160,7 @@ std::optional<HostRange> ranges_in(std::string_view inside) {
     const auto longest = std::max(low_text.size(), high_text.size());
     out.shortest = out.ranges.empty() ? low_text.size() : std::min(out.shortest, low_text.size());
     out.longest = std::max(out.longest, longest);
-    out.ranges.push_back({*low, *high, low_text.size()});
+    out.ranges.push_back({*low, *high, *step, low_text.size()});
   }
   return out;
 }

@@ -41,7 +41,7 @@ std::optional<std::string> nearest(std::string_view word, std::span<const std::s
 bool matches_glob(std::string_view pattern, std::string_view text);
 
 /// Host pattern: a glob in which "[001-512,600]" stands for the numbers from 001 to 512, and 600, written
-/// with as many digits.
+/// with as many digits; "[1-9/2]" is every second one.
 bool matches_host(std::string_view pattern, std::string_view host);
 
 }  // namespace rdmacfg::base

@@ -163,7 +163,20 @@ class RuleParser {
   AddressRule rule_;
 };
 
-GivenValues parse_values(const Node& node, const std::string& label, const Reporter& report) {
+/// The remedy where TOML has read the dots of a host name as those of a key: [host.values.gpu1.site.org].
+std::string quoted_host_hint(const std::string& host, const std::string& label, const Node& labels) {
+  auto name = host + '.' + label;
+  for (const auto* at = &labels; at->members.size() == 1;) {
+    const auto& [next, member] = *at->members.begin();
+    if (member.sort != Node::Sort::kTable) break;
+    name += '.' + next;
+    at = &member;
+  }
+  return fmt::format("quote a host name with dots: [host.values.\"{}\"]", name);
+}
+
+GivenValues parse_values(const std::string& host, const Node& node, const std::string& label,
+                         const Reporter& report) {
   GivenValues out;
   for (const auto& [name, member] : node.members) {
     if (!check_name(name, member, label, report)) continue;
@@ -173,8 +186,13 @@ GivenValues parse_values(const Node& node, const std::string& label, const Repor
       out.emplace(name, GivenValue{truth ? (*truth ? "true" : "false") : model::text_of(member.scalar),
                                    location_of(report.text, member.at)});
     } else {
-      report.wrong(member.at, fmt::format("{} {}: is {}, must be a string, an integer or a boolean", label,
-                                          name, sort_of(member)));
+      using Origin = Node::Origin;
+      const bool own_key = node.origin == Origin::kHeader && member.origin == Origin::kDotted;
+      const bool dotted = member.sort == Node::Sort::kTable && member.origin != Origin::kValue && !own_key;
+      report.wrong(member.at,
+                   fmt::format("{} {}: is {}, must be a string, an integer or a boolean", label, name,
+                               sort_of(member)),
+                   dotted ? quoted_host_hint(host, name, member) : "");
     }
   }
   return out;
@@ -187,7 +205,7 @@ void parse_host_values(const Node& node, const Reporter& report, HostSection& ou
     const auto label = fmt::format("[host.values.{}]", host);
     if (!is_table(values, label, "write the values of a host as { ib0 = \"192.0.2.1/24\" }", report))
       continue;
-    auto given = parse_values(values, label, report);
+    auto given = parse_values(host, values, label, report);
     const auto folded = base::lower(host);
     if (host.find_first_of("*?[") != std::string::npos) {
       out.patterns.emplace_back(folded, std::move(given));

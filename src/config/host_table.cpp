@@ -69,16 +69,34 @@ std::optional<Fault> split_line(std::string_view line, std::vector<TableCell>& c
   }
 }
 
-std::optional<Fault> check_header(const std::vector<TableCell>& cells, const Limits& limits) {
+/// The fault of a first line with another separator, which spreadsheets write in some languages.
+std::optional<Fault> check_separator(std::string_view line) {
+  for (const std::string_view name : {"host", "\"host\""}) {
+    const auto at = line.find_first_not_of(' ', std::min(name.size(), line.size()));
+    if (!line.starts_with(name) || at == std::string_view::npos) continue;
+    const bool tabs = line[at] == '\t' && line.find(',') == std::string_view::npos;  // not blanks at a comma
+    if (line[at] != ';' && !tabs) continue;
+    return Fault{
+        static_cast<int>(at) + 1, 1,
+        fmt::format("fields are separated by {}, must be by commas", tabs ? "tabs" : "semicolons"),
+        "save the table with commas; spreadsheets take the separator from the language of the system"};
+  }
+  return std::nullopt;
+}
+
+std::optional<Fault> check_header(const std::vector<TableCell>& cells, const Limits& limits,
+                                  std::string_view example) {
   const auto& first = cells.front();
   if (first.text != "host")
     return Fault{first.column, first.length,
                  fmt::format("the first column is called \"{}\", must be \"host\"", first.text),
-                 "the first line names the columns, separated by commas: host,ib0,ib1"};
+                 fmt::format("the first line names the columns, separated by commas: {}", example)};
   if (cells.size() > limits.table_columns)
     return Fault{cells.back().column, cells.back().length,
                  fmt::format("has more than the {} columns that are allowed", limits.table_columns), ""};
   for (auto cell = cells.begin() + 1; cell != cells.end(); ++cell) {
+    if (cell->text.empty())
+      return Fault{cell->column, 1, "a column has no name", "name the column, or remove it from all lines"};
     if (!is_value_name(cell->text))
       return Fault{cell->column, cell->length,
                    fmt::format("\"{}\" cannot be the name of a column", cell->text),
@@ -148,7 +166,8 @@ bool is_value_name(std::string_view name) {
                      [&](char c) { return letter(c) || (c >= '0' && c <= '9') || c == '_' || c == '-'; });
 }
 
-HostTable HostTable::parse(const Text& text, const Limits& limits, model::Diagnostics& diagnostics) {
+HostTable HostTable::parse(const Text& text, const Limits& limits, model::Diagnostics& diagnostics,
+                           std::string_view example) {
   HostTable out;
   out.file_ = text.name;
   if (auto wrong = check_table(text, limits)) {
@@ -169,9 +188,10 @@ HostTable HostTable::parse(const Text& text, const Limits& limits, model::Diagno
   each_line(text.text, [&](int number, std::string_view line) {
     Row row{number, {}};
     row.cells.reserve(out.columns_.size());
-    auto fault = split_line(line, row.cells, limits);
+    auto fault = out.columns_.empty() ? check_separator(line) : std::nullopt;
+    if (!fault) fault = split_line(line, row.cells, limits);
     if (out.columns_.empty()) {
-      if (!fault) fault = check_header(row.cells, limits);
+      if (!fault) fault = check_header(row.cells, limits, example);
       if (fault) {
         report(number, std::move(*fault));
         return false;
@@ -201,7 +221,7 @@ HostTable HostTable::parse(const Text& text, const Limits& limits, model::Diagno
     return faults < limits.errors;
   });
   if (out.columns_.empty() && faults == 0)
-    report(0, {1, 1, "is empty", "its first line names the columns: host,ib0,ib1"});
+    report(0, {1, 1, "is empty", fmt::format("its first line names the columns: {}", example)});
   out.index_domains();
   return out;
 }

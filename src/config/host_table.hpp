@@ -30,7 +30,9 @@ class HostTable {
 
   /// Reads a whole table. A line that is wrong goes to `diagnostics` and is left out, and so is a host's
   /// second line; after limits.errors of them, and after a wrong first line, reading ends.
-  static HostTable parse(const Text& text, const Limits& limits, model::Diagnostics& diagnostics);
+  /// @param example  a first line, for hints
+  static HostTable parse(const Text& text, const Limits& limits, model::Diagnostics& diagnostics,
+                         std::string_view example = "host,ib0,ib1");
 
   /// The row of a host, by its full name or else by the part before the first dot, in either case; null when
   /// it has none.

@@ -287,6 +287,9 @@ HostValues::Missing HostValues::missing(std::string_view name, const std::string
   const bool incomplete = std::any_of(data_.sections().begin(), data_.sections().end(),
                                       [](const auto& section) { return section.incomplete; });
   if (incomplete) return {};
+  if (!is_value_name(name))
+    return {fmt::format("\"{}\" cannot be the name of a value", name),
+            "nothing is calculated here; [host.address] calculates addresses with network, step and offset"};
   Missing out{fmt::format("host {} has no such value", host_)};
   const auto known = names();
   if (const auto near = base::nearest(name, known); near && *near != name) {
@@ -296,8 +299,8 @@ HostValues::Missing HostValues::missing(std::string_view name, const std::string
   } else if (!full.empty()) {
     out.hint = fmt::format("{} is an alias: use the host's own name in the table or in --hosts", full);
   } else if (std::find(known.begin(), known.end(), name) != known.end()) {
-    out.hint =
-        fmt::format("other hosts have it: add {} to the table, or write [host.values.{}]", host_, short_);
+    out.hint = fmt::format("other hosts have this value: add {} to the table, or write [host.values.{}]",
+                           host_, short_);
   } else {
     out.hint = fmt::format("the values are {}", base::join(known, ", "));
   }

@@ -22,13 +22,35 @@ std::optional<std::uint64_t> decimal(std::string_view text) {
 std::string backward_range(std::string_view pattern) {
   for (auto open = pattern.find('['); open != std::string_view::npos; open = pattern.find('[', open + 1)) {
     const auto inside = pattern.substr(open + 1, pattern.find(']', open) - open - 1);
-    const auto dash = inside.find('-');
-    if (dash == std::string_view::npos) continue;
-    const auto low = inside.substr(0, dash), high = inside.substr(dash + 1);
-    const auto first = decimal(low), last = decimal(high);
-    if (first && last && *first > *last)
-      return fmt::format("has a range from {0} down to {1}, which contains no host; write [{1}-{0}]", low,
-                         high);
+    for (const auto part : base::split(inside, ',')) {
+      const auto range = base::trim(part);
+      const auto dash = range.find('-');
+      if (dash == std::string_view::npos) continue;
+      const auto low = range.substr(0, dash);
+      const auto high = range.substr(dash + 1, range.find('/', dash) - dash - 1);
+      const auto first = decimal(low), last = decimal(high);
+      if (first && last && *first > *last)
+        return fmt::format("has a range from {0} down to {1}, which contains no host; write [{1}-{0}]", low,
+                           high);
+    }
+  }
+  return {};
+}
+
+/// The fault of a pattern that no host name can match (RFC 1123); empty when there is none.
+std::string impossible_character(std::string_view pattern) {
+  bool inside = false;
+  for (const char c : pattern) {
+    if (c == '[') inside = true;
+    if (c == ']') inside = false;
+    if (inside) continue;
+    if (c == ',' || c == ';' || c == '|' || c == ' ' || c == '\t')
+      return "has several patterns; write a list of strings: host = [\"gpu[001-512]\", \"login*\"]";
+    if (c == '!' || c == '^')
+      return "would exclude hosts, which [match] cannot do; list the hosts that the file is for";
+    if (c == '{' || c == '}') return "has braces; write ranges as gpu[001-512,600]";
+    if (c == '/' || c == ':' || c == '@')
+      return fmt::format("has \"{}\", which no host name has", std::string_view(&c, 1));
   }
   return {};
 }
@@ -43,6 +65,7 @@ std::string pattern_error(std::string_view pattern) {
     return "has a [ without ]";
   if (open == std::string_view::npos && pattern.find(']') != std::string_view::npos)
     return "has a ] without [";
+  if (auto impossible = impossible_character(pattern); !impossible.empty()) return impossible;
   return backward_range(pattern);
 }
 

@@ -39,7 +39,7 @@ using ByName = std::unordered_map<std::string, std::string>;
 
 ByName groups_in_table(const config::Text& file, model::Diagnostics& diagnostics) {
   config::Limits limits;
-  const auto table = config::HostTable::parse(file, limits, diagnostics);
+  const auto table = config::HostTable::parse(file, limits, diagnostics, "host,group");
   ByName out;
   if (table.broken()) return out;
   if (table.columns().size() < 2) {
@@ -90,7 +90,7 @@ class TomlGroups {
     const auto* text = std::get_if<std::string>(&node.scalar);
     if (text == nullptr)
       return tell(wrong_at(where, fmt::format("{}: is {}, must be a list of hosts", group, sort_of(node)),
-                           "write rack1 = \"gpu[001-040]\""));
+                           "give each group its hosts, outside of any section: rack1 = \"gpu[001-040]\""));
     auto list = parse_hosts({file_.name, *text});
     for (auto& diagnostic : list.diagnostics) {
       diagnostic.where = where;
@@ -125,6 +125,18 @@ class TomlGroups {
   ByName out_;
   std::size_t listed_ = 0, left_out_ = 0;
 };
+
+/// The groups of hosts that the file has with a domain, by their short names; empty: in several groups.
+ByName groups_without_domains(const ByName& groups) {
+  ByName out;
+  for (const auto& [name, group] : groups) {
+    const auto dot = name.find('.');
+    if (dot == std::string::npos) continue;
+    const auto [at, fresh] = out.emplace(name.substr(0, dot), group);
+    if (!fresh && at->second != group) at->second.clear();
+  }
+  return out;
+}
 
 std::string group_in(std::string_view before, std::string_view after, std::string_view name) {
   std::vector<std::size_t> begins, ends;
@@ -171,11 +183,16 @@ Groups group_by_file(const config::Text& file, const std::vector<std::string>& h
   const auto groups = file.name.ends_with(".toml") ? TomlGroups(file, out.diagnostics).read()
                                                    : groups_in_table(file, out.diagnostics);
   if (groups.empty() && !out.diagnostics.empty()) return out;
+  const auto short_names = groups_without_domains(groups);
   for (std::size_t at = 0; at < hosts.size(); ++at) {
     const auto name = base::lower(hosts[at]);
     auto found = groups.find(name);
     if (found == groups.end()) found = groups.find(name.substr(0, name.find('.')));
-    if (found != groups.end()) out.of_host[at] = found->second;
+    if (found != groups.end()) {
+      out.of_host[at] = found->second;
+    } else if (const auto full = short_names.find(name); full != short_names.end()) {
+      out.of_host[at] = full->second;
+    }
   }
   tell_without(hosts, file.name, out);
   return out;

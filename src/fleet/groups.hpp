@@ -21,7 +21,8 @@ Groups group_by_pattern(std::string_view pattern, const std::vector<std::string>
 
 /// By a file: a CSV table with a column "group", or without one that which follows the hosts; or TOML in
 /// which each key is a group and its value a list of hosts, rack1 = "gpu[001-040]" or rack1 =
-/// ["gpu[001-020]", "gpu041"]. Faults are errors with their place, and so is a host without a group.
+/// ["gpu[001-020]", "gpu041"]. A short name is also that of a host that the file has with a domain, where all
+/// such hosts are in one group. Faults are errors with their place, and so is a host without a group.
 Groups group_by_file(const config::Text& file, const std::vector<std::string>& hosts);
 
 }  // namespace rdmacfg::fleet

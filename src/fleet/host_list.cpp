@@ -27,8 +27,10 @@ bool all_digits(std::string_view text) {
 
 /// The numbers of a bracket, or what stands outside of one.
 struct Range {
-  std::uint64_t first = 0, last = 0;
+  std::uint64_t first = 0, last = 0, step = 1;
   std::size_t digits = 1;
+
+  [[nodiscard]] std::uint64_t count() const { return (last - first) / step + 1; }
 };
 struct Piece {
   std::string text;           ///< outside
@@ -85,14 +87,20 @@ class Item {
     const auto text = base::trim(item_.substr(from, end - from));
     if (text.empty()) return fail(from, 1, "empty range", "write ranges as gpu[001-512,600]");
     from = static_cast<std::size_t>(text.data() - item_.data());
-    const auto dash = text.find('-');
-    const auto low = text.substr(0, dash);
-    const auto high = dash == std::string_view::npos ? low : text.substr(dash + 1);
-    if (!all_digits(low) || !all_digits(high) || low.size() > kDigits || high.size() > kDigits)
+    const auto slash = text.find('/');
+    const auto numbers = text.substr(0, slash);
+    const auto step = slash == std::string_view::npos ? std::string_view("1") : text.substr(slash + 1);
+    const auto dash = numbers.find('-');
+    const auto low = numbers.substr(0, dash);
+    const auto high = dash == std::string_view::npos ? low : numbers.substr(dash + 1);
+    const auto is_number = [](std::string_view word) { return all_digits(word) && word.size() <= kDigits; };
+    if (!is_number(low) || !is_number(high) || !is_number(step))
       return fail(from, text.size(),
                   fmt::format("\"{}\" is not a range of numbers", text.size() > kName ? "…" : text),
-                  "write ranges as gpu[001-512,600]");
-    Range out{number_in(low), number_in(high), low.size()};
+                  "write ranges as gpu[001-512,600], or gpu[1-9/2] for every second one");
+    const Range out{number_in(low), number_in(high), number_in(step), low.size()};
+    if (out.step == 0)
+      return fail(from, text.size(), fmt::format("range {} has step 0", text), "a step is at least 1");
     if (out.last < out.first)
       return fail(from, text.size(), fmt::format("range {} is reversed", text),
                   fmt::format("write {}-{}", high, low));
@@ -118,7 +126,7 @@ std::size_t count_of(const std::vector<Piece>& pieces, std::size_t most) {
     if (piece.ranges.empty()) continue;
     std::uint64_t numbers = 0;
     for (const auto& range : piece.ranges)
-      numbers = std::min<std::uint64_t>(numbers + (range.last - range.first) + 1, most + 1);
+      numbers = std::min<std::uint64_t>(numbers + range.count(), most + 1);
     out = std::min<std::size_t>(out * static_cast<std::size_t>(numbers), most + 1);
   }
   return out;
@@ -149,7 +157,7 @@ std::vector<std::string> names_of(const std::vector<Piece>& pieces) {
     std::vector<std::string> longer;
     for (const auto& name : out) {
       for (const auto& range : piece.ranges) {
-        for (auto number = range.first; number <= range.last; ++number)
+        for (auto number = range.first; number <= range.last; number += range.step)
           longer.push_back(name + numbered(number, range.digits));
       }
     }
@@ -227,8 +235,11 @@ class ListParser {
 
   void wrong_name(std::string_view word, std::size_t at) {
     const auto what = word.size() > kName ? std::string("a name of this item") : fmt::format("\"{}\"", word);
-    leave_out(at, static_cast<int>(word.size()), what + " is not a valid host name",
-              "use letters, digits, - and _, at most 63 between two dots");
+    const char* hint = "use letters, digits, - and _, at most 63 between two dots";
+    if (word.find_first_of("{}") != std::string_view::npos) hint = "write ranges as gpu[001-512,600]";
+    if (word.find_first_of(";|") != std::string_view::npos)
+      hint = "separate hosts by commas, blanks or lines";
+    leave_out(at, static_cast<int>(word.size()), what + " is not a valid host name", hint);
   }
 
   void leave_out(std::size_t at, int length, std::string message, std::string hint) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lists of hosts as people write them, "gpu[001-512,600],login1", and back. A number has at least as many
-// digits as the first one of its range: [001-512], [9-10]. Every bracket stands for each of its numbers.
+// digits as the first one of its range: [001-512], [9-10]. Every bracket stands for each of its numbers;
+// [1-9/2] is every second one (as in the node sets of ClusterShell).
 #pragma once
 
 #include <string>

@@ -83,8 +83,13 @@ void check_tables(const config::Parsed& parsed, const std::vector<std::string>& 
   for (const auto& section : parsed.data().sections()) {
     for (const auto& table : section.tables) {
       std::vector<std::string> names;
-      for (auto& name : table.hosts()) {
-        if (is_unknown(name)) names.push_back(std::move(name));
+      for (const auto& name : table.hosts()) {
+        auto folded = base::lower(name);
+        const auto dot = folded.find('.');
+        // Beside a line of the short name, that of a full one is for a host that calls itself so.
+        const bool is_beside = dot != std::string::npos && !known.contains(folded) &&
+                               table.find(folded.substr(0, dot)) != nullptr;
+        if (is_beside || is_unknown(folded)) names.push_back(std::move(folded));
       }
       const auto* row = names.empty() ? nullptr : table.find(names.front());
       const auto file = table.file();

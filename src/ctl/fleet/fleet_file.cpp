@@ -8,6 +8,7 @@
 #include <array>
 #include <cerrno>
 #include <filesystem>
+#include <optional>
 
 #include "base/text.hpp"
 #include "base/unique_fd.hpp"
@@ -32,20 +33,58 @@ bool is_named_as_file(std::string_view word) {
                      [&](const auto ending) { return base::lower(word).ends_with(ending); });
 }
 
-/// The hosts of a table with values of hosts: the fields below "host", at their places. Any other text stays.
+/// Whether a word has a slash that is not the step of a range: gpu[1-9/2] is a list of hosts.
+bool is_path(std::string_view word) {
+  bool inside = false;
+  for (const char c : word) {
+    if (c == '[') inside = true;
+    if (c == ']') inside = false;
+    if (c == '/' && !inside) return true;
+  }
+  return false;
+}
+
+/// A field of a line of a table at its place, without quotes: blanks stand for the fields before it.
+std::string table_field(std::string_view line, std::size_t column) {
+  std::string out;
+  std::size_t at = 0;
+  bool quoted = false;
+  for (const char c : line) {
+    const bool ends = c == ',' && !quoted;
+    if (ends && at == column) break;
+    if (c == '"') quoted = !quoted;
+    if (at == column) {
+      out += c == '"' ? ' ' : c;
+    } else if ((static_cast<unsigned char>(c) & 0xc0U) != 0x80U) {  // of a character one blank
+      out += ' ';
+    }
+    if (ends) ++at;
+  }
+  return out;
+}
+
+/// The column that the first line of a table calls "host"; nothing of a text that is not such a table.
+std::optional<std::size_t> host_column(std::string_view header) {
+  const auto columns = static_cast<std::size_t>(std::count(header.begin(), header.end(), ',')) + 1;
+  for (std::size_t column = 0; column < std::min(columns, config::Limits{}.table_columns); ++column) {
+    if (base::trim(table_field(header, column)) == "host") return column;
+  }
+  return std::nullopt;
+}
+
+/// The hosts of a table: the fields below "host", at their places. Any other text stays.
 std::string hosts_of_table(std::string text) {
   std::string out;
-  bool is_header = true;
+  std::optional<std::size_t> column;
   for (const auto line : base::split(config::without_mark(text), '\n')) {
-    std::string field(line.substr(0, line.find(',')));
-    std::replace(field.begin(), field.end(), '"', ' ');
-    const auto host = base::trim(field);
-    if (is_header && !host.empty() && !host.starts_with('#')) {
-      if (host != "host") return text;
-      field.clear();
-      is_header = false;
+    const auto first = base::trim(line);
+    if (column) {
+      if (!first.starts_with('#')) out += table_field(line, *column);
+    } else if (!first.empty() && !first.starts_with('#')) {
+      column = host_column(line);
+      if (!column) return text;
     }
-    out += field + '\n';
+    out += '\n';
   }
   return out;
 }
@@ -87,8 +126,8 @@ base::Result<config::Text> read_fleet_file(const Context& context, const std::st
 base::Result<config::Text> list_of_hosts(const Context& context) {
   const auto& word = context.arguments.hosts;
   std::error_code error;
-  const bool file = word == "-" || word.find('/') != std::string::npos || is_named_as_file(word) ||
-                    std::filesystem::is_regular_file(word, error);
+  const bool file =
+      word == "-" || is_path(word) || is_named_as_file(word) || std::filesystem::is_regular_file(word, error);
   if (!file) return config::Text{"--hosts", word};
   auto text = read_fleet_file(context, word);
   if (!text && text.error().sys_errno == ENOENT)

@@ -61,6 +61,23 @@ void unreadable(FleetFolder& out, const fs::path& path, const std::error_code& e
   wrong_file(out, path.string(), error.message(), "it may belong to a host: make it readable, or remove it");
 }
 
+/// A file below `path` that has the name of a host's output, such as HOST/tmp/show.json or
+/// RACK/HOST.show.json: tools that collect files keep folders. Empty: none.
+std::string misplaced_answer(const fs::path& path) {
+  constexpr std::size_t kMostEntries = 1000;
+  std::string out;
+  std::size_t entries = 0;
+  std::error_code error;
+  for (auto at = fs::recursive_directory_iterator(path, fs::directory_options::skip_permission_denied, error);
+       !error && at != fs::recursive_directory_iterator() && entries < kMostEntries; at.increment(error)) {
+    ++entries;
+    const auto name = "." + at->path().filename().string();
+    const bool is_answer = name.ends_with(".show.json") || name.ends_with(".diff.json");
+    if (is_answer && (out.empty() || at->path().string() < out)) out = at->path().string();
+  }
+  return out;
+}
+
 /// HOST/show.json and HOST/diff.json, and HOST/fabric.json beside them. An empty folder is that of a host
 /// whose output was lost.
 void add_folder(FleetFolder& out, const fs::path& path) {
@@ -82,9 +99,29 @@ void add_folder(FleetFolder& out, const fs::path& path) {
       wrong_file(out, (path / file).string(), "its folder does not have the name of a host",
                  "call it HOST/" + std::string(file));
   }
-  if (any || !empty) return;
-  wrong_file(out, path.string(), "has neither show.json nor diff.json of the host",
-             "collect them again, or remove the folder");
+  if (any) return;
+  if (empty)
+    return wrong_file(out, path.string(), "has neither show.json nor diff.json of the host",
+                      "collect them again, or remove the folder");
+  if (const auto file = misplaced_answer(path); !file.empty())
+    wrong_file(out, file, "is not read, since it is in a folder too deep",
+               "move it up as HOST.show.json or HOST/show.json, or report its folder alone");
+}
+
+/// A host that was collected by its short name and by its full one counts twice, if they are one host.
+void check_names(FleetFolder& out, const std::string& folder) {
+  std::vector<std::string> both;
+  for (const auto& [lower, name] : out.names) {
+    const auto known = out.names.find(lower.substr(0, lower.find('.')));
+    if (lower.find('.') == std::string::npos || known == out.names.end()) continue;
+    if (both.empty() || both.back() != known->second) both.push_back(known->second);
+  }
+  if (both.empty()) return;
+  wrong_file(
+      out, folder,
+      fmt::format("{} {} output by the short name, and by one with a domain: {}",
+                  fleet::hosts_text(both.size()), both.size() == 1 ? "has" : "have", fleet::fold_hosts(both)),
+      "remove one of the two, or list the hosts that count with --hosts");
 }
 
 /// HOST.show.json and HOST.diff.json, or HOST/show.json and HOST/diff.json; NAME.fabric.json. Names
@@ -319,8 +356,10 @@ int report_fleet(const Context& context) {
   auto folder = files_in(context.arguments.words[1]);
   if (!folder) return refuse(context, folder.error());
   config::Document shown;
-  if (!context.arguments.hosts.empty()) {
-    if (auto done = choose_hosts(context, *folder, shown.files); !done) return refuse(context, done.error());
+  if (context.arguments.hosts.empty()) {
+    check_names(*folder, context.arguments.words[1]);
+  } else if (auto done = choose_hosts(context, *folder, shown.files); !done) {
+    return refuse(context, done.error());
   }
   std::vector<std::string> hosts;
   for (const auto& [host, files] : folder->files) hosts.push_back(host);

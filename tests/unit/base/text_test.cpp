@@ -84,6 +84,10 @@ TEST(Text, HostRanges) {
     EXPECT_TRUE(matches_host("gpu[003-007,9,12]", host)) << host;
   for (const auto* host : {"gpu3", "gpu009", "gpu0", "gpu008", "gpu1", "gpu,", "gpu012"})
     EXPECT_FALSE(matches_host("gpu[003-007,9,12]", host)) << host;
+  for (const auto* host : {"gpu001", "gpu003", "gpu009", "gpu7"})
+    EXPECT_TRUE(matches_host("gpu[001-009/2,7]", host)) << host;
+  for (const auto* host : {"gpu002", "gpu008", "gpu010", "gpu1", "gpu/"})
+    EXPECT_FALSE(matches_host("gpu[001-009/2,7]", host)) << host;
   EXPECT_TRUE(matches_host("gpu[12]", "gpu2")) << "a class of characters";
   EXPECT_TRUE(matches_host("gpu[a,b]", "gpub"));
   EXPECT_TRUE(matches_host("*[1-9][10-20]", "a1b315"));

@@ -287,6 +287,10 @@ TEST(HostValues, WhatTheSectionSaysIsChecked) {
       {"[host.values.x]\nnumber = 1\n", "is a reserved word"},
       {"[host.values.x]\n\"a b\" = 1\n", "cannot be the name of a value"},
       {"[host.values.x]\na = [1]\n", "is a list, must be a string, an integer or a boolean"},
+      {"[host.values.x.site.org]\na = 1\n",
+       "site: is a table, must be a string, an integer or a boolean | quote a host name with dots: "
+       "[host.values.\"x.site.org\"]"},
+      {"[host.values]\nx.site.org = { a = 1 }\n", "[host.values.\"x.site.org\"]"},
       {"[host.address]\na = { }\n", "does not say where it comes from"},
       {"[host.address]\na = { network = \"10.0.0.0/8\", lookup = \"x\" }\n",
        "network and lookup exclude each other"},
@@ -331,8 +335,14 @@ TEST(HostValues, APlaceholderWithoutAValueNamesTheRemedy) {
       {"", "{host.rail0}", "gpu1",
        "{host.rail0}: host gpu1 has no such value | give it in [host.values], [host.address] or a table"},
       {values, "{host.rail0}", "gpu2",
-       "{host.rail0}: host gpu2 has no such value | other hosts have it: add gpu2 to the table, or write "
-       "[host.values.gpu2]"},
+       "{host.rail0}: host gpu2 has no such value | other hosts have this value: add gpu2 to the table, or "
+       "write [host.values.gpu2]"},
+      {values, "{host.number+1}", "gpu1",
+       "{host.number+1}: \"number+1\" cannot be the name of a value | nothing is calculated here; "
+       "[host.address] calculates addresses with network, step and offset"},
+      {"", "{host. rail0}", "gpu1",
+       "{host. rail0}: \" rail0\" cannot be the name of a value | nothing is calculated here; "
+       "[host.address] calculates addresses with network, step and offset"},
       {values + "fabric = \"b\"\n", "{host.storage}", "gpu1",
        "{host.storage}: host gpu1 has no such value | the values are fabric, rail0"},
       {values, "{host.rail1}", "gpu1",
@@ -444,7 +454,16 @@ TEST(HostTable, EverySortOfMistakeIsOneErrorWithItsPlace) {
       {"name,ib0\n",
        "n.csv:1:1: the first column is called \"name\", must be \"host\" | the first line names the columns, "
        "separated by commas: host,ib0,ib1"},
-      {"host;ib0\ngpu1;a\n", "n.csv:1:1: the first column is called \"host;ib0\""},
+      {"host;ib0\ngpu1;a\n",
+       "n.csv:1:5: fields are separated by semicolons, must be by commas | save the table with commas; "
+       "spreadsheets take the separator from the language of the system"},
+      {"\xef\xbb\xbf\"host\";\"ib0\"\r\n\"gpu1\";\"a\"\r\n", "n.csv:1:7: fields are separated by semicolons"},
+      {"host\tib0\ngpu1\ta\n", "n.csv:1:5: fields are separated by tabs, must be by commas"},
+      {"host|ib0\n", "n.csv:1:1: the first column is called \"host|ib0\""},
+      {"hostname;ib0\n", "n.csv:1:1: the first column is called \"hostname;ib0\""},
+      {"host,a,\ngpu1,mlx_a,\n",
+       "n.csv:1:8: a column has no name | name the column, or remove it from all lines"},
+      {"host,,a\n", "n.csv:1:6: a column has no name"},
       {"host,ib0,ib0\n", "n.csv:1:10: there are two columns \"ib0\""},
       {"host,ib 0\n", "n.csv:1:6: \"ib 0\" cannot be the name of a column"},
       {"host,a\ngpu1,1,2\n",

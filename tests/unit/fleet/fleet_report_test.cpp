@@ -757,6 +757,22 @@ TEST(Groups, AFileIsATableOrToml) {
   EXPECT_EQ(twice.diagnostics.size(), model::limits::kErrors + 2);
   EXPECT_THAT(group_by_file({"racks.csv", "host\nr1n01\n"}, hosts).diagnostics[0].message,
               HasSubstr("no column with groups"));
+  const auto header = group_by_file({"racks.csv", "node,rack\nr1n01,a\n"}, hosts).diagnostics[0];
+  EXPECT_THAT(header.hint, HasSubstr("names the columns, separated by commas: host,group"));
+  const auto section = group_by_file({"racks.toml", "[rack7]\nhosts = \"r1n01\"\n"}, hosts).diagnostics[0];
+  EXPECT_EQ(section.message, "rack7: is a table, must be a list of hosts");
+  EXPECT_THAT(section.hint, HasSubstr("outside of any section: rack1 = \"gpu[001-040]\""));
+}
+
+TEST(Groups, AShortNameIsInTheGroupOfTheFullOneThatTheFileHas) {
+  const std::vector<std::string> hosts{"a1", "a2", "a3.example.net", "a4.example.net"};
+  const auto groups = group_by_file({"racks.csv",
+                                     "host,group\nA1.example.net,x\na2.example.net,x\na2.example.org,y\n"
+                                     "a3,z\na4.example.org,z\n"},
+                                    hosts);
+  EXPECT_THAT(groups.of_host, ElementsAre("x", "", "z", ""));
+  ASSERT_EQ(groups.diagnostics.size(), 1U);
+  EXPECT_EQ(groups.diagnostics[0].message, "2 hosts are in no group: a2,a4.example.net");
 }
 
 }  // namespace

@@ -6,6 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <utility>
+
 namespace rdmacfg::fleet {
 namespace {
 
@@ -48,6 +50,33 @@ TEST(HostList, RangesInABracketMayHaveBlanksBetweenThem) {
   EXPECT_THAT(complaints_of(list_of("gpu[1, ]")), ElementsAre("hosts.txt:1:7+1: empty range"));
   EXPECT_THAT(complaints_of(list_of("gpu[1- 2]")),
               ElementsAre("hosts.txt:1:5+4: \"1- 2\" is not a range of numbers"));
+}
+
+TEST(HostList, ARangeMayHaveAStep) {
+  EXPECT_THAT(list_of("gpu[1-9/2]").names, ElementsAre("gpu1", "gpu3", "gpu5", "gpu7", "gpu9"));
+  EXPECT_THAT(list_of("r[01-02]n[8-11/2, 20]").names,
+              ElementsAre("r01n8", "r01n10", "r01n20", "r02n8", "r02n10", "r02n20"));
+  EXPECT_THAT(list_of("a[5/2] b[1-3/9]").names, ElementsAre("a5", "b1"));
+  EXPECT_EQ(list_of("a[1-999/1]").names.size(), 999U);
+  EXPECT_EQ(list_of("a[1-100000/100]").names.size(), 1000U) << "the limit counts the hosts, not the range";
+  EXPECT_THAT(complaints_of(list_of("a[1-9/0]")), ElementsAre("hosts.txt:1:3+5: range 1-9/0 has step 0"));
+  for (const auto* word : {"1-9/", "1-9/x", "1-9/2/2", "1-9/-2", "1-9/0x2", "/2"})
+    EXPECT_THAT(complaints_of(list_of(fmt::format("a[{}]", word))),
+                ElementsAre(HasSubstr(fmt::format("\"{}\" is not a range of numbers", word))));
+}
+
+TEST(HostList, OtherNotationsAreErrorsWithTheirRemedy) {
+  for (const auto& [text, hint] : std::vector<std::pair<std::string, std::string>>{
+           {"gpu{001..002}", "write ranges as gpu[001-512,600]"},
+           {"gpu[001:002]", "write ranges as gpu[001-512,600]"},
+           {"gpu001;gpu002", "separate hosts by commas, blanks or lines"},
+           {"gpu001|gpu002", "separate hosts by commas, blanks or lines"},
+           {"@gpu", "use letters, digits, - and _, at most 63 between two dots"}}) {
+    const auto list = list_of(text);
+    ASSERT_EQ(list.diagnostics.size(), 1U) << text;
+    EXPECT_THAT(list.diagnostics[0].hint, HasSubstr(hint)) << text;
+    EXPECT_THAT(list.names, IsEmpty()) << text;
+  }
 }
 
 TEST(HostList, SaysWhetherItemsAreLeftOut) {

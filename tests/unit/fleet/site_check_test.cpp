@@ -212,6 +212,28 @@ TEST(SiteCheck, ValuesOfUnknownHostsAreOneFindingForEachFile) {
   EXPECT_THAT(mistakes_in(report), ElementsAre(Mistake("unknown-host", "")));
 }
 
+TEST(SiteCheck, LinesOfUnknownHostsFoldInWhateverCaseTheyAre) {
+  const auto report = site_of("gpu1", "[[module]]\nname = \"{host.m}\"\n[host]\ntable = \"nodes.csv\"\n",
+                              {{"/s/nodes.csv",
+                                "host,m\ngpu1,ib_umad\ngpu003.x.net,a\nGPU004.x.net,a\ngpu005.X.net,a\n"
+                                "gpu9.x.net,a\ngpu2,a\nGPU2.x.net,a\n"}});
+  EXPECT_THAT(text_of(report),
+              HasSubstr("unknown-host : /s/nodes.csv has values for 6 hosts that are not in the list: "
+                        "gpu2,gpu[2,003-005,9].x.net\n  /s/nodes.csv:3:1 \n"));
+}
+
+/// A host that calls itself by the full name would have other values than those that were checked.
+TEST(SiteCheck, ALineOfAFullNameBesideThatOfTheShortOneIsOfAnotherHost) {
+  const std::string toml = "[[module]]\nname = \"{host.m}\"\n[host]\ntable = \"nodes.csv\"\n";
+  const config::Text both{"/s/nodes.csv", "host,m\ngpu1,ib_umad\ngpu1.x.net,ib_ucm\n"};
+  EXPECT_THAT(text_of(site_of("gpu1", toml, {both})),
+              HasSubstr("has values for 1 host that is not in the list: gpu1.x.net\n  /s/nodes.csv:3:1"));
+  EXPECT_EQ(text_of(site_of("gpu1.x.net", toml, {{"/s/nodes.csv", "host,m\ngpu1,ib_umad\n"}})), "");
+  EXPECT_EQ(text_of(site_of("gpu1.x.net,gpu2", toml,
+                            {{"/s/nodes.csv", "host,m\ngpu1.x.net,ib_umad\ngpu2,ib_umad\n"}})),
+            "");
+}
+
 TEST(SiteCheck, OneNameInTwoDomainsIsAWarning) {
   const auto severity = [](const std::string& hosts) {
     const auto report = site_of(hosts, "[[module]]\nname = \"ib_umad\"\n");

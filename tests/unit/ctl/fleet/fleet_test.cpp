@@ -105,6 +105,14 @@ TEST_F(FleetCommand, ValidateTakesTheHostsOfATable) {
   write("nodes.csv", "host,m\na1,ib_umad\n  -a2,ib_umad\n");
   EXPECT_EQ(run({"fleet", "validate", "--hosts", "@nodes.csv", "@site.toml"}), 1);
   EXPECT_THAT(console.err.str(), HasSubstr("nodes.csv:3:3: error: \"-a2\" is not a valid host name"));
+  // An inventory has the column anywhere; a comma in quotes separates nothing.
+  write("inventory.csv", "\"rack\",host\r\n\"r1, left\",a1\r\nröw,\"a2\"\r\n");
+  write("nodes.csv", "host,m\na1,ib_umad\na2,ib_umad\n");
+  EXPECT_EQ(run({"fleet", "validate", "--hosts", "@inventory.csv", "@site.toml"}), 0) << console.err.str();
+  EXPECT_EQ(console.out.str(), "Valid: 2 hosts in 2 files.\n");
+  write("inventory.csv", "rack,host,note\nröw,-a1,x\n");
+  EXPECT_EQ(run({"fleet", "validate", "--hosts", "@inventory.csv", "@site.toml"}), 1);
+  EXPECT_THAT(console.err.str(), HasSubstr("inventory.csv:2:5: error: \"-a1\" is not a valid host name"));
   // Other lists are as they were.
   write("list.csv", "a1,a2\n");
   write("nodes.csv", "host,m\na1,ib_umad\na2,ib_umad\n");
@@ -276,6 +284,44 @@ TEST_F(FleetCommand, UpperAndLowerCaseAreOneHostOfAReport) {
   write("in/a1.show.json", fakes::show_of_host(1));
   EXPECT_EQ(run({"fleet", "report", "@in"}), 1);
   EXPECT_THAT(console.err.str(), HasSubstr("in/A1.show.json also belongs to host a1"));
+}
+
+TEST_F(FleetCommand, AHostByItsShortAndByItsFullNameIsAnErrorOfAReport) {
+  for (const std::string name : {"a1", "a1.example.net", "a2", "A2.example.net", "a3.example.net", "a3.x"})
+    write("in/" + name + ".show.json", fakes::show_of_host(1));
+  EXPECT_EQ(run({"fleet", "report", "@in"}), 1);
+  EXPECT_THAT(
+      console.err.str(),
+      AllOf(HasSubstr(path("in") + ": error: 2 hosts have output by the short name, and by one with a "
+                                   "domain: a[1,2]\n"),
+            HasSubstr("6 hosts: ")))
+      << "a3.example.net and a3.x are two hosts";
+  EXPECT_EQ(run({"fleet", "report", "--hosts", "a1,a1.example.net", "@in"}), 0) << console.err.str();
+  EXPECT_EQ(run({"fleet", "report", "--hosts", "a[1-2].example.net", "@in"}), 0) << console.err.str();
+}
+
+TEST_F(FleetCommand, AnOutputInAFolderTooDeepIsAnErrorOfAReport) {
+  write("in/a1.show.json", fakes::show_of_host(1));
+  write("in/notes/readme.json", "{}");
+  EXPECT_EQ(run({"fleet", "report", "@in"}), 0) << console.err.str();
+  for (const std::string name : {"in/a2/tmp/show.json", "in/rack1/a2.diff.json", "in/rack1/a2/show.json"}) {
+    write(name, fakes::show_of_host(2));
+    EXPECT_EQ(run({"fleet", "report", "@in"}), 1) << name;
+    EXPECT_THAT(console.err.str(),
+                AllOf(HasSubstr(path(name) + ": error: is not read"), HasSubstr("1 host: 0 findings")));
+    std::filesystem::remove_all(path(name).substr(0, path(name).rfind('/')));
+    std::filesystem::remove_all(path("in/a2"));
+    std::filesystem::remove_all(path("in/rack1"));
+  }
+}
+
+TEST_F(FleetCommand, ASlashInABracketIsTheStepOfAListOfHosts) {
+  write("site.toml", "version = 1\n[[module]]\nname = \"ib_umad\"\n");
+  const auto out =
+      json({"fleet", "validate", "--hosts", "gpu[1-9/2]", "@site.toml"}, 0, "fleet-validation-1.schema.json");
+  EXPECT_EQ(out["summary"]["hosts"], 5);
+  EXPECT_EQ(run({"fleet", "validate", "--hosts", "lists/gpu[1-9]", "@site.toml"}), 1);
+  EXPECT_THAT(console.err.str(), HasSubstr("lists/gpu[1-9] does not exist"));
 }
 
 TEST_F(FleetCommand, ReportSaysWhichHostsHaveNotAnswered) {
