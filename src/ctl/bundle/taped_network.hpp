@@ -65,6 +65,8 @@ class TapedNetworkManager final : public system::NetworkManager, Taped {
   Result<std::optional<system::NmState>> observe() override {
     return ask("networkmanager", "", [&] { return real_->network_manager.observe(); });
   }
+  bool is_running() override { return false; }  // asked for changes only
+  Result<void> reread() override { return refuse_to_change(); }
   Result<void> load(std::span<const std::string> /*files*/) override { return refuse_to_change(); }
   Result<void> remove(Name /*uuid*/) override { return refuse_to_change(); }
   Result<void> activate(Name /*uuid*/, Name /*interface*/, std::chrono::milliseconds /*time*/) override {

@@ -41,6 +41,7 @@ constexpr std::uint32_t kDeactivating = 3;
 // NM_CHECKPOINT_CREATE_FLAG_DELETE_NEW_CONNECTIONS is not asked for: profiles of other people that come in
 // the meantime are none of ours, and our own are taken back by their files.
 constexpr std::uint32_t kCheckpointFlags = 0;
+constexpr std::uint32_t kReloadConf = 1;  // NM_MANAGER_RELOAD_FLAG_CONF
 constexpr std::chrono::milliseconds kPoll(50);
 
 class DbusNetworkManager final : public NetworkManager {
@@ -53,6 +54,15 @@ class DbusNetworkManager final : public NetworkManager {
     if (!objects) return fail(objects.error());
     actives_.learn(*objects);
     return std::optional(objects->state());
+  }
+
+  bool is_running() override { return bus_.has_owner(kNm); }
+
+  Result<void> reread() override {
+    return bus_
+        .call({kNm, kNmPath, kNm, "Reload"}, "having NetworkManager read its configuration", nullptr, "u",
+              kReloadConf)
+        .map([](const BusMessage&) {});
   }
 
   Result<void> load(std::span<const std::string> files) override {

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "formats/nm_unmanaged.hpp"
+
+#include <algorithm>
+
+namespace rdmacfg::kinds {
+
+using base::Result;
+
+namespace {
+
+constexpr std::string_view kNmConfiguration = "/etc/NetworkManager";
+// Of an address of 20 bytes NetworkManager compares the last 8, which are the GUID of the port.
+constexpr std::string_view kAnyBeforeGuid = "mac:00:00:00:00:00:00:00:00:00:00:00:00:";
+
+bool reads_snippets(system::Files& files) {
+  const auto entries = files.list(std::string(kNmConfiguration));
+  return entries && std::find(entries->begin(), entries->end(), "conf.d") != entries->end();
+}
+
+}  // namespace
+
+std::string render_nm_unmanaged(const BackendRules& rules) {
+  std::string out;
+  for (const auto& [guid, backend] : rules) {
+    if (backend == model::Backend::kNetworkManager) continue;
+    // One key: of two with the same name the later one counts.
+    out += out.empty() ? "# Written by rdma-configd; do not edit.\n[keyfile]\nunmanaged-devices+=" : ";";
+    out += std::string(kAnyBeforeGuid) + guid.text();
+  }
+  return out.empty() ? out : out + "\n";
+}
+
+Result<bool> keeps_nm_off(system::Files& files, const BackendRules& rules) {
+  const auto text = files.read(std::string(kKeepOffNetworkManager));
+  if (!text) return base::fail(text.error());
+  const auto wanted = render_nm_unmanaged(rules);
+  if (wanted.empty()) return !text->has_value();
+  return *text ? **text == wanted : !reads_snippets(files);
+}
+
+Result<void> write_nm_unmanaged(system::Files& files, const BackendRules& rules) {
+  const std::string path(kKeepOffNetworkManager);
+  const auto wanted = render_nm_unmanaged(rules);
+  if (wanted.empty()) return files.remove(path);
+  return reads_snippets(files) ? files.write(path, wanted) : Result<void>{};
+}
+
+}  // namespace rdmacfg::kinds
