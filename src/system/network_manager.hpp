@@ -81,6 +81,11 @@ class NetworkManager {
   virtual void wait_for_release(std::span<const std::string> interfaces,
                                 std::chrono::milliseconds deadline) = 0;
 
+  /// Waits until those that it has just taken are ready for a profile, at most the deadline: until then IPv6
+  /// is off. One without carrier stays as it is.
+  virtual void wait_for_ready(std::span<const std::string> interfaces,
+                              std::chrono::milliseconds deadline) = 0;
+
   /// A snapshot of these interfaces with their profiles. Without destroy() in time NetworkManager goes back
   /// to it by itself, also when we are gone. @return its name.
   virtual base::Result<std::string> create_checkpoint(std::span<const std::string> interfaces,

@@ -79,6 +79,8 @@ class TapedNetworkManager final : public system::NetworkManager, Taped {
   Result<void> reapply(Name /*interface*/) override { return refuse_to_change(); }
   void wait_for_release(std::span<const std::string> /*interfaces*/,
                         std::chrono::milliseconds /*time*/) override {}
+  void wait_for_ready(std::span<const std::string> /*interfaces*/,
+                      std::chrono::milliseconds /*time*/) override {}
   Result<std::string> create_checkpoint(std::span<const std::string> /*names*/,
                                         std::chrono::seconds /*time*/) override {
     return refuse_to_change();

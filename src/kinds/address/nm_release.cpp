@@ -29,6 +29,12 @@ const Link* link_with(int index, std::span<const Link> links) {
   return at == links.end() ? nullptr : &*at;
 }
 
+std::vector<std::string> names_of(const std::vector<Link>& links) {
+  std::vector<std::string> out;
+  for (const auto& link : links) out.push_back(link.name);
+  return out;
+}
+
 /// Those of the former states of which something is missing now.
 Result<std::vector<CarriedState>> with_losses(std::span<const CarriedState> then, std::span<const Link> now,
                                               system::Host& host) {
@@ -89,12 +95,9 @@ Result<void> release_from_nm(const NmRelease& links, system::Host& host) {
   }
   // One that has just ended reads everything at its next start.
   if (auto done = manager.reread(); !done) return manager.is_running() ? done : Result<void>{};
-  if (!links.released.empty()) {
-    std::vector<std::string> names;
-    for (const auto& link : links.released) names.push_back(link.name);
-    manager.wait_for_release(names, kLetGo);
-  }
-  // NetworkManager keeps IPv6 off until such an interface can be used, and may have a profile for it.
+  if (!released.empty()) manager.wait_for_release(names_of(links.released), kLetGo);
+  if (!given_back.empty()) manager.wait_for_ready(names_of(links.given_back), kLetGo);
+  // It may have a profile for such an interface, or none to wait for: nothing of this is ours any more.
   (void)put_back_lost(given_back, links.given_back, host);
   return put_back_lost(released, links.released, host);
 }
