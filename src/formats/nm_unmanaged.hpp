@@ -15,8 +15,8 @@
 
 namespace rdmacfg::kinds {
 
-/// A file of /run is read before those of /etc, and one of these may set the list anew. So it is in /etc, and
-/// its name sorts after the names that others give.
+/// Files of /run are read before those of /etc, and a file of others in /etc may replace the list. So ours is
+/// in /etc, and its name sorts after the names that others give.
 inline constexpr std::string_view kKeepOffNetworkManager =
     "/etc/NetworkManager/conf.d/zz-rdma-configd-unmanaged.conf";
 

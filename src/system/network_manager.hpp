@@ -46,10 +46,10 @@ class NetworkManager {
   virtual bool is_running() = 0;
 
   /// Reads its configuration again (Manager.Reload, CONF), that of others too. Returns when interfaces have
-  /// the managed state that it says. What NetworkManager configures is taken down as it becomes unmanaged
-  /// (the link, the profile's addresses), an interface that others configure is left as it is; one that
-  /// becomes managed loses its addresses and routes (nm-device.c, _set_state_full()). An error when it does
-  /// not run.
+  /// the managed state that it says. An interface that NetworkManager configures is taken down as it becomes
+  /// unmanaged (the link, the profile's addresses), an interface that others configure is left as it is; an
+  /// interface that becomes managed loses its addresses and routes (nm-device.c, _set_state_full()). An error
+  /// when NetworkManager does not run.
   virtual base::Result<void> reread() = 0;
 
   /// Reads these keyfiles, new ones and changed ones (Settings.LoadConnections). An error names a file that

@@ -84,9 +84,10 @@ class FakeNetworkManager final : public system::NetworkManager {
   void set_mode(Interface& link, bool connected);
   void set_mtu(const Interface& link, const Profile& profile);
   void give_mtu_back(int index);
-  /// `unmanaged` as the files of its configuration say it: in the order of their names, `=` anew, `+=` more.
+  /// `unmanaged` as the files of its configuration say it: in the order of their names, `=` replaces, `+=`
+  /// adds.
   [[nodiscard]] std::set<std::uint64_t> configured() const;
-  /// What it configures goes down as it lets an interface go; of one that others configure nothing changes.
+  /// An interface that it configures goes down as it lets go; one that others configure stays as it is.
   void let_go(int index);
   /// An interface that it takes is brought up, empty.
   void take(int index);

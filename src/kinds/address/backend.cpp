@@ -164,7 +164,7 @@ class BackendKind final : public Kind, public HeldByPort {
     if (!carried) return base::fail(carried.error());
     for (auto* change : changes) {
       if (const auto guid = Guid::parse(change->key.id)) change->carried = std::move((*carried)[*guid]);
-      // What is only written again moves nothing.
+      // Writing files again moves nothing.
       if (change->operation != model::Operation::kUpdate || is_incomplete(*change)) continue;
       change->interrupts.push_back(
           fmt::format("the interfaces move from {} to {}: their addresses are removed and added again",

@@ -17,8 +17,8 @@ using system::Link;
 
 namespace {
 
-/// It lets go before it answers. What it still holds then it holds for longer: a list of others says
-/// `except:`, or their file cannot be read.
+/// NetworkManager lets go before it answers. An interface that is still held then is held for longer: a list
+/// of others says `except:`, or their file cannot be read.
 constexpr std::chrono::seconds kLetGo(2);
 /// A link that was down joins the fabric again.
 constexpr std::chrono::seconds kJoinAgain(10);

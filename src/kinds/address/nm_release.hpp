@@ -20,7 +20,7 @@ struct NmRelease {
 };
 
 /// Has a NetworkManager that runs read its configuration again and waits until it has let go of what is
-/// released. What it takes down by that comes back: link, MTU, addresses, routes, policy rules.
+/// released. The link, MTU, addresses, routes and policy rules that NetworkManager drops by that come back.
 base::Result<void> release_from_nm(const NmRelease& links, system::Host& host);
 
 /// What the interfaces of ports carry that are to be released for the first time, as Change::carried: after a
