@@ -257,10 +257,10 @@ std::set<std::uint64_t> FakeNetworkManager::configured() const {
       line.remove_prefix(kKey.size());
       if (line.starts_with('=')) out.clear();
       for (const auto spec : base::split(line.substr(line.find('=') + 1), ';')) {
-        constexpr std::size_t kGuidText = 23;
+        constexpr std::size_t kGuidText = 23, kAddressText = 59;
         const auto guid =
             model::Guid::parse(spec.size() < kGuidText ? spec : spec.substr(spec.size() - kGuidText));
-        if (spec.starts_with("mac:") && guid) out.insert(guid->number);
+        if (spec.size() == kAddressText && guid) out.insert(guid->number);
       }
     }
   }

@@ -97,7 +97,7 @@ Result<void> release_from_nm(const NmRelease& links, system::Host& host) {
   if (auto done = manager.reread(); !done) return manager.is_running() ? done : Result<void>{};
   if (!released.empty()) manager.wait_for_release(names_of(links.released), kLetGo);
   if (!given_back.empty()) manager.wait_for_ready(names_of(links.given_back), kLetGo);
-  // NetworkManager may have a profile for such an interface: what it does with it is its own matter now.
+  // NetworkManager may have a profile for such an interface, and configures it in its own way now.
   (void)put_back_lost(given_back, links.given_back, host);
   auto done = put_back_lost(released, links.released, host);
   // One of them may have gone meanwhile: the others are put back all the same.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// NetworkManager lets interfaces go, or takes them back, while it runs; what they carry stays. Sources:
-// NetworkManager 1.42 to 1.59, nm-device.c: nm_device_set_unmanaged_by_user_settings(), _set_state_full().
+// NetworkManager lets interfaces go, or takes them back, while it runs, and they keep all they carry.
+// Sources: NetworkManager 1.42 to 1.59, nm-device.c: nm_device_set_unmanaged_by_user_settings(),
+// _set_state_full().
 #pragma once
 
 #include <map>
@@ -23,7 +24,7 @@ struct NmRelease {
 /// released. The link, MTU, addresses, routes and policy rules that NetworkManager drops by that come back.
 base::Result<void> release_from_nm(const NmRelease& links, system::Host& host);
 
-/// What the interfaces of ports carry that are to be released for the first time, as Change::carried: after a
+/// All that interfaces of ports carry that are to be released for the first time, as Change::carried: after a
 /// run that was killed in release_from_nm() it is put back. Empty without a NetworkManager that runs, and of
 /// a port with profiles of ours, whose addresses go on purpose.
 base::Result<std::map<model::Guid, std::vector<std::string>>> carried_before_release(

@@ -17,8 +17,8 @@ constexpr const char* kSnippetOfOthers = "/etc/NetworkManager/conf.d/calico.conf
 TEST(NmUnmanaged, NamesPortsByGuid) {
   EXPECT_EQ(render_nm_unmanaged({{kKeptOffOne, Backend::kDirect}, {kKeptOffTwo, Backend::kNetworkd}}),
             "# Written by rdma-configd; do not edit.\n[keyfile]\n"
-            "unmanaged-devices+=mac:00:00:00:00:00:00:00:00:00:00:00:00:00:02:c9:03:00:31:78:f2;"
-            "mac:00:00:00:00:00:00:00:00:00:00:00:00:00:02:c9:03:00:31:78:f3\n");
+            "unmanaged-devices+=00:00:00:00:00:00:00:00:00:00:00:00:00:02:c9:03:00:31:78:f2;"
+            "00:00:00:00:00:00:00:00:00:00:00:00:00:02:c9:03:00:31:78:f3\n");
   EXPECT_EQ(render_nm_unmanaged({{kKeptOffOne, Backend::kNetworkManager}}), "");
   EXPECT_EQ(render_nm_unmanaged({}), "");
 }
@@ -52,6 +52,17 @@ TEST(NmUnmanaged, GoesWithTheLastPort) {
   EXPECT_FALSE(kernel.files.content.contains(kKeptOffFile));
   ASSERT_TRUE(write_backend_rules(kernel.files, {}));
   EXPECT_EQ(kernel.files.content.size(), 1U) << "that of others stays";
+}
+
+TEST(NmUnmanaged, TheOrderOfPortsDoesNotMatter) {
+  fakes::FakeKernel kernel;
+  const BackendRules rules{{kKeptOffOne, Backend::kDirect}, {kKeptOffTwo, Backend::kDirect}};
+  const std::string any = "00:00:00:00:00:00:00:00:00:00:00:00:";
+  kernel.files.content[kKeptOffFile] =
+      "# Written by rdma-configd; do not edit.\n[keyfile]\nunmanaged-devices+=" + any + kKeptOffTwo.text() +
+      ";" + any + kKeptOffOne.text() + "\n";
+  EXPECT_TRUE(*keeps_nm_off(kernel.files, rules));
+  EXPECT_FALSE(*keeps_nm_off(kernel.files, {{kKeptOffOne, Backend::kDirect}}));
 }
 
 TEST(NmUnmanaged, AnEditedOneIsNotWhole) {
