@@ -42,6 +42,16 @@ class NetworkManager {
   /// for a phase of a run: World::network_manager() keeps it.
   virtual base::Result<std::optional<NmState>> observe() = 0;
 
+  /// Whether it runs now (it is not started by this): one question to the bus, not to NetworkManager.
+  virtual bool is_running() = 0;
+
+  /// Reads its configuration again (Manager.Reload, CONF), that of others too. Returns when interfaces have
+  /// the managed state that it says. An interface that NetworkManager configures is taken down as it becomes
+  /// unmanaged (the link, the profile's addresses), an interface that others configure is left as it is; an
+  /// interface that becomes managed loses its addresses and routes (nm-device.c, _set_state_full()). An error
+  /// when NetworkManager does not run.
+  virtual base::Result<void> reread() = 0;
+
   /// Reads these keyfiles, new ones and changed ones (Settings.LoadConnections). An error names a file that
   /// it did not take. Active connections go on as before.
   virtual base::Result<void> load(std::span<const std::string> files) = 0;
@@ -66,10 +76,15 @@ class NetworkManager {
   /// change that needs an activation.
   virtual base::Result<void> reapply(const std::string& interface) = 0;
 
-  /// Waits until it has taken notice that it is not to manage these interfaces (udev's NM_UNMANAGED), and so
-  /// does nothing more to them, at most the deadline.
+  /// Waits until it does not manage these interfaces any more, and so does nothing to them, at most the
+  /// deadline.
   virtual void wait_for_release(std::span<const std::string> interfaces,
                                 std::chrono::milliseconds deadline) = 0;
+
+  /// Waits until those that it has just taken are ready for a profile, at most the deadline: until then IPv6
+  /// is off. One without carrier stays as it is.
+  virtual void wait_for_ready(std::span<const std::string> interfaces,
+                              std::chrono::milliseconds deadline) = 0;
 
   /// A snapshot of these interfaces with their profiles. Without destroy() in time NetworkManager goes back
   /// to it by itself, also when we are gone. @return its name.

@@ -3,6 +3,7 @@
 // told by what it was; undone, it is as it was found.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "contract/commit_host.hpp"
@@ -159,6 +160,111 @@ TEST(NetworkdDrift, ARepairThatFailsLeavesItAsItWasFound) {
     EXPECT_TRUE(report.exit == Exit::kUndone || report.exit == Exit::kError) << text_of(report);
     EXPECT_EQ(difference(host.dump(), before), "") << text_of(report);
   }
+}
+
+constexpr const char* kKeepsOff = "/etc/NetworkManager/conf.d/zz-rdma-configd-unmanaged.conf";
+constexpr const char* kPlayedGuid = "00:02:c9:03:00:31:78:f2";
+
+/// A NetworkManager that runs, knows the interface already, and reads files of its configuration.
+class NmRelease : public testing::Test {
+ protected:
+  static std::string machine(const std::string& items) {
+    return R"({"network_manager": {"fails": []}, "devices": [{"name": "mlx4_0", "pci": "0000:10:00.0", "ports": [
+          {"guid": "00:02:c9:03:00:31:78:f2", "interface": {"name": "ib0", "up": true, "items": [)" +
+           items + R"(]}}]}], "files": {"/etc/NetworkManager/conf.d/site.conf": "[main]\n"}})";
+  }
+  static std::string with_backend(const std::string& backend) {
+    return "version = 1\n[[ipoib]]\nguid = \"" + std::string(kPlayedGuid) + "\"\nbackend = \"" + backend +
+           "\"\nipv4 = { addresses = [\"192.0.2.1/24\"] }\n";
+  }
+  static bool manages(Host& host) {
+    const auto state = host.kernel().network_manager.observe();
+    return state && *state &&
+           std::any_of((*state)->devices.begin(), (*state)->devices.end(),
+                       [](const auto& device) { return device.interface == "ib0" && device.managed; });
+  }
+  static fakes::Interface& ib0(Host& host) { return *host.kernel().machine.find("ib0"); }
+  static std::size_t readings(Host& host) {
+    const auto& log = host.kernel().faults.log();
+    return static_cast<std::size_t>(
+        std::count(log.begin(), log.end(), "NetworkManager: read the configuration"));
+  }
+};
+
+TEST_F(NmRelease, LetsGoAtOnceAndTheInterfaceStaysUp) {
+  Host host(FakeKernel::parse(machine("")));
+  ASSERT_TRUE(manages(host));
+  host.kernel().faults.clear();
+  const auto report = host.commit(with_backend("direct"));
+  ASSERT_TRUE(applied(report)) << text_of(report);
+  EXPECT_FALSE(manages(host));
+  EXPECT_EQ(readings(host), 1U);
+  EXPECT_TRUE(ib0(host).up) << "NetworkManager takes it down as it lets go";
+  EXPECT_THAT(ib0(host).items, testing::Contains("addr4 192.0.2.1/24"));
+  host.kernel().faults.clear();
+  EXPECT_TRUE(applied(host.commit(with_backend("direct"))));
+  EXPECT_EQ(readings(host), 0U) << "a second apply has nothing to tell";
+}
+
+TEST_F(NmRelease, GoesBackToAProfile) {
+  Host host(FakeKernel::parse(machine("")));
+  for (const auto* backend : {"direct", "networkmanager", "direct", "networkd", "networkmanager"}) {
+    SCOPED_TRACE(backend);
+    const auto report = host.commit(with_backend(backend));
+    ASSERT_TRUE(applied(report)) << text_of(report);
+    const bool theirs = std::string(backend) == "networkmanager";
+    EXPECT_EQ(manages(host), theirs);
+    EXPECT_EQ(host.kernel().files.content.contains(kKeepsOff), !theirs);
+  }
+}
+
+TEST_F(NmRelease, AddressesOfOthersStay) {
+  const std::string theirs = R"("addr4 192.0.2.7/24", "addr6 2001:db8:9::1/64", "route 10.7.0.0/16 table 7")";
+  Host host(FakeKernel::parse(machine(theirs)));
+  const auto before = ib0(host).items;
+  ASSERT_TRUE(applied(host.commit(with_backend("direct"))));
+  for (const auto& item : before) EXPECT_THAT(ib0(host).items, testing::Contains(item));
+  ASSERT_TRUE(applied(host.commit("version = 1\n")));
+  EXPECT_TRUE(manages(host));
+  EXPECT_FALSE(host.kernel().files.content.contains(kKeepsOff));
+  EXPECT_THAT(ib0(host).items, testing::UnorderedElementsAreArray(before));
+}
+
+TEST_F(NmRelease, WhatIsNotConfirmedGoesBackToNetworkManager) {
+  Host host(FakeKernel::parse(machine("")));
+  ASSERT_TRUE(applied(host.commit("version = 1\n")));
+  const auto before = host.dump();
+  ASSERT_TRUE(applied(host.commit(with_backend("direct"), kWithin)));
+  EXPECT_FALSE(manages(host));
+  host.pass(kWithin);
+  const auto back = host.expire();
+  EXPECT_TRUE(applied(back)) << text_of(back);
+  EXPECT_TRUE(manages(host));
+  EXPECT_EQ(difference(host.dump(), before), "");
+}
+
+TEST_F(NmRelease, AFileThatIsLostIsWrittenAndToldAgain) {
+  Host host(FakeKernel::parse(machine("")));
+  ASSERT_TRUE(applied(host.commit(with_backend("direct"))));
+  const auto good = host.dump();
+  host.kernel().files.content.erase(kKeepsOff);
+  ASSERT_TRUE(host.kernel().network_manager.reread()) << "as by nmcli general reload";
+  EXPECT_TRUE(manages(host));
+  const auto report = host.hold();
+  EXPECT_TRUE(applied(report)) << text_of(report);
+  EXPECT_FALSE(manages(host));
+  EXPECT_EQ(difference(host.dump(), good), "");
+}
+
+TEST_F(NmRelease, WithoutNetworkManagerTheFileIsForItsNextStart) {
+  Host host(FakeKernel::parse(machine("")));
+  host.kernel().network_manager.running = false;
+  host.kernel().faults.clear();
+  ASSERT_TRUE(applied(host.commit(with_backend("direct"))));
+  EXPECT_EQ(readings(host), 0U);
+  EXPECT_TRUE(host.kernel().files.content.contains(kKeepsOff));
+  host.kernel().network_manager.start();
+  EXPECT_FALSE(manages(host));
 }
 
 }  // namespace

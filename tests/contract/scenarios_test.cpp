@@ -302,6 +302,22 @@ constexpr const char* kManaged = R"({
     { "guid": "00:02:c9:03:00:31:78:f2", "pkeys": ["0xffff", "0x8002"],
       "interface": { "name": "ib0", "up": true } } ] }]
 })";
+/// NetworkManager reads files of its configuration: it can be told at once what it is not to manage.
+constexpr const char* kToldManager = R"({
+  "network_manager": { "fails": [] },
+  "devices": [{ "name": "mlx4_0", "pci": "0000:10:00.0", "ports": [
+    { "guid": "00:02:c9:03:00:31:78:f2", "pkeys": ["0xffff", "0x8002"],
+      "interface": { "name": "ib0", "up": true } } ] }],
+  "files": { "/etc/NetworkManager/conf.d/calico.conf": "[keyfile]\nunmanaged-devices=interface-name:cali*\n" }
+})";
+/// The same with an interface that somebody else configures.
+constexpr const char* kToldManagerBeside = R"({
+  "network_manager": { "fails": [] },
+  "devices": [{ "name": "mlx4_0", "pci": "0000:10:00.0", "ports": [
+    { "guid": "00:02:c9:03:00:31:78:f2", "interface": { "name": "ib0", "up": true, "items": [
+        "addr4 192.0.2.7/24", "addr6 2001:db8:9::1/64", "route 10.7.0.0/16 table 7"] } } ] }],
+  "files": { "/etc/NetworkManager/conf.d/calico.conf": "[keyfile]\nunmanaged-devices=interface-name:cali*\n" }
+})";
 /// NetworkManager has a P_Key interface for somebody else's profile, under a name without the membership bit.
 constexpr const char* kManagedByNumber = R"({
   "network_manager": { "fails": [] },
@@ -844,6 +860,21 @@ const std::vector<Scenario>& scenarios() {
                      text({kA, kSameDirect}) + child("0x8002", kChildAddress)}},
       {.name = "direct_to_networkmanager",
        .host = kManaged,
+       .documents = {text({kA, kSameDirect}) + child("0x8002", kChildAddress),
+                     text({kA, kProfile}) + child("0x8002", kChildAddress)}},
+      {.name = "networkmanager_lets_go", .host = kToldManager, .documents = {text({kA, kSameDirect})}},
+      {.name = "networkmanager_lets_go_of_what_others_configure",
+       .host = kToldManagerBeside,
+       .documents = {text({kA, kSameDirect})}},
+      {.name = "networkmanager_takes_back",
+       .host = kToldManager,
+       .documents = {text({kA, kSameDirect}), "version = 1\n"}},
+      {.name = "networkmanager_that_is_told_to_direct",
+       .host = kToldManager,
+       .documents = {text({kA, kProfile}) + child("0x8002", kChildAddress),
+                     text({kA, kSameDirect}) + child("0x8002", kChildAddress)}},
+      {.name = "direct_to_networkmanager_that_is_told",
+       .host = kToldManager,
        .documents = {text({kA, kSameDirect}) + child("0x8002", kChildAddress),
                      text({kA, kProfile}) + child("0x8002", kChildAddress)}},
       {.name = "profiles_of_a_renamed_port",

@@ -160,6 +160,7 @@ void FakeNetworkManager::give_mtu_back(int index) {
 int FakeNetworkManager::bring_up(const Profile& profile) {
   Interface* link = interface_of(profile, true);
   if (link == nullptr) return ENODEV;
+  if (unmanaged.contains(link->guid)) return EACCES;  // "strictly unmanaged"
   ++activations;
   give_mtu_back(link->index);  // what was up on it goes down first
   const auto mode = profile.find("infiniband.transport-mode");
@@ -198,6 +199,7 @@ void FakeNetworkManager::start() {
   running = true;
   loaded.clear();
   active.clear();
+  unmanaged = configured();
   for (const auto& [path, text] : files_.content) {
     if (path.starts_with(kFolder)) loaded[path] = text;
     if (path.starts_with(kIfcfg) && text.find("PKEY_ID=") != std::string::npos)
@@ -232,7 +234,7 @@ Result<std::optional<system::NmState>> FakeNetworkManager::observe() {
   out.version = "1.42.4";
   for (const auto& [file, text] : loaded) out.files.push_back(file);
   for (const auto& link : machine_.links) {
-    system::NmDevice device{link.name, true, {}};
+    system::NmDevice device{link.name, !unmanaged.contains(link.guid), {}};
     for (const auto& [uuid, index] : active) {
       if (index == link.index) device.active = uuid;
     }
@@ -243,6 +245,62 @@ Result<std::optional<system::NmState>> FakeNetworkManager::observe() {
       out.active.push_back({uuid, profile(uuid).second["connection.id"], !in_transition.contains(uuid)});
   }
   return std::optional(std::move(out));
+}
+
+std::set<std::uint64_t> FakeNetworkManager::configured() const {
+  constexpr std::string_view kSnippets = "/etc/NetworkManager/conf.d/", kKey = "unmanaged-devices";
+  std::set<std::uint64_t> out;
+  for (const auto& [path, text] : files_.content) {
+    if (!path.starts_with(kSnippets) || !path.ends_with(".conf")) continue;
+    for (auto line : base::split(text, '\n')) {
+      if (!line.starts_with(kKey)) continue;
+      line.remove_prefix(kKey.size());
+      if (line.starts_with('=')) out.clear();
+      for (const auto spec : base::split(line.substr(line.find('=') + 1), ';')) {
+        constexpr std::size_t kGuidText = 23, kAddressText = 59;
+        const auto guid =
+            model::Guid::parse(spec.size() < kGuidText ? spec : spec.substr(spec.size() - kGuidText));
+        if (spec.size() == kAddressText && guid) out.insert(guid->number);
+      }
+    }
+  }
+  return out;
+}
+
+void FakeNetworkManager::let_go(int index) {
+  for (const auto& [uuid, up_on] : std::map(active)) {
+    if (up_on == index) take_down(uuid);
+  }
+  const Interface* link = machine_.find(index);
+  if (link != nullptr && link->items.empty()) (void)machine_.set({.index = index, .up = false});
+}
+
+void FakeNetworkManager::take(int index) {
+  Interface* link = machine_.find(index);
+  if (link == nullptr) return;
+  link->items.clear();
+  (void)machine_.set({.index = index, .up = true});
+}
+
+Result<void> FakeNetworkManager::reread() {
+  const std::string what = "NetworkManager: read the configuration";
+  if (!running) return fail_errno(ESRCH, what);
+  const auto before = unmanaged, after = configured();
+  if (before == after) return {};
+  const int err = faults_.call(what, [&] {
+    unmanaged = after;
+    std::vector<std::pair<int, std::uint64_t>> ports;
+    for (const auto& link : machine_.links) {
+      if (link.is_ipoib()) ports.emplace_back(link.index, link.guid);
+    }
+    for (const auto& [index, guid] : ports) {
+      if (after.contains(guid) && !before.contains(guid)) let_go(index);
+      if (!after.contains(guid) && before.contains(guid)) take(index);
+    }
+    return 0;
+  });
+  if (err != 0) return fail_errno(err, what);
+  return {};
 }
 
 Result<void> FakeNetworkManager::load(std::span<const std::string> files) {

@@ -2,6 +2,7 @@
 // Fakes of systemd-resolved and of NetworkManager.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <set>
 #include <string>
@@ -43,6 +44,8 @@ class FakeNetworkManager final : public system::NetworkManager {
   std::map<std::string, std::string> loaded{};  ///< file → content
   std::map<std::string, int> active{};          ///< uuid → index of the interface
   std::set<std::string> in_transition{};        ///< uuids of active profiles that are on the way up or down
+  /// GUIDs of ports that its configuration says it is not to manage, as last read.
+  std::set<std::uint64_t> unmanaged{};
   int activations = 0;
   int reapplies = 0;
   int readings = 0;  ///< of all that it has, while it runs
@@ -52,6 +55,8 @@ class FakeNetworkManager final : public system::NetworkManager {
   [[nodiscard]] std::string dump() const;
 
   base::Result<std::optional<system::NmState>> observe() override;
+  bool is_running() override { return running; }
+  base::Result<void> reread() override;
   base::Result<void> load(std::span<const std::string> files) override;
   base::Result<void> remove(const std::string& uuid) override;
   base::Result<void> activate(const std::string& uuid, const std::string& interface,
@@ -61,6 +66,8 @@ class FakeNetworkManager final : public system::NetworkManager {
   base::Result<void> reapply(const std::string& interface) override;
   void wait_for_release(std::span<const std::string> /*interfaces*/,
                         std::chrono::milliseconds /*deadline*/) override {}
+  void wait_for_ready(std::span<const std::string> /*interfaces*/,
+                      std::chrono::milliseconds /*deadline*/) override {}
   base::Result<std::string> create_checkpoint(std::span<const std::string> interfaces,
                                               std::chrono::seconds timeout) override;
   base::Result<void> extend_checkpoint(const std::string& checkpoint, std::chrono::seconds timeout) override;
@@ -77,6 +84,13 @@ class FakeNetworkManager final : public system::NetworkManager {
   void set_mode(Interface& link, bool connected);
   void set_mtu(const Interface& link, const Profile& profile);
   void give_mtu_back(int index);
+  /// `unmanaged` as the files of its configuration say it: in the order of their names, `=` replaces, `+=`
+  /// adds.
+  [[nodiscard]] std::set<std::uint64_t> configured() const;
+  /// An interface that it configures goes down as it lets go; one that others configure stays as it is.
+  void let_go(int index);
+  /// An interface that it takes is brought up, empty.
+  void take(int index);
   base::Result<void> checkpoint_there(const std::string& checkpoint);
   void take_down(const std::string& uuid);
   /// A P_Key interface that somebody deletes is re-created at once by the profile that is up on it, unless

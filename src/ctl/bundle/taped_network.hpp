@@ -65,6 +65,8 @@ class TapedNetworkManager final : public system::NetworkManager, Taped {
   Result<std::optional<system::NmState>> observe() override {
     return ask("networkmanager", "", [&] { return real_->network_manager.observe(); });
   }
+  bool is_running() override { return false; }  // asked for changes only
+  Result<void> reread() override { return refuse_to_change(); }
   Result<void> load(std::span<const std::string> /*files*/) override { return refuse_to_change(); }
   Result<void> remove(Name /*uuid*/) override { return refuse_to_change(); }
   Result<void> activate(Name /*uuid*/, Name /*interface*/, std::chrono::milliseconds /*time*/) override {
@@ -77,6 +79,8 @@ class TapedNetworkManager final : public system::NetworkManager, Taped {
   Result<void> reapply(Name /*interface*/) override { return refuse_to_change(); }
   void wait_for_release(std::span<const std::string> /*interfaces*/,
                         std::chrono::milliseconds /*time*/) override {}
+  void wait_for_ready(std::span<const std::string> /*interfaces*/,
+                      std::chrono::milliseconds /*time*/) override {}
   Result<std::string> create_checkpoint(std::span<const std::string> /*names*/,
                                         std::chrono::seconds /*time*/) override {
     return refuse_to_change();

@@ -65,7 +65,8 @@ constexpr std::string_view kVocabulary =
     // Keyfiles, units, networkd, ifcfg, limits, OpenSM, cloud-init.
     "connection id uuid type interface-name autoconnect priority transport mode mtu mac p key parent ipv4 "
     "ipv6 "
-    "method manual shared link address address1 addresses gateway route route1 routes dns search may fail "
+    "keyfile method manual shared link address address1 addresses gateway route route1 routes dns search may "
+    "fail "
     "never "
     "true false yes no on off infiniband bond slave master controller port Match Link Network Address Route "
     "DHCPv IPv IPv6AcceptRA IPoIB NetDev Kind Name MACAddress Property Unmanaged DHCP LinkLocalAddressing "

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "formats/nm_unmanaged.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -111,13 +112,14 @@ Result<bool> keeps_networkd_off(system::Files& files, const BackendRules& rules)
   return needs_keep_off(rules) ? *text == std::string(kKeepOffText) : !*text;
 }
 
-// The rules go last and come first: while they are there, what is missing of the other file can be seen.
+// The rules go last and come first: while they are there, what is missing of the other files can be seen.
 Result<void> write_backend_rules(system::Files& files, const BackendRules& rules) {
   if (!rules.empty()) {
     if (auto done = files.write(std::string(kBackendRules), render_backend_rules(rules)); !done) return done;
   }
   auto done = needs_keep_off(rules) ? files.write(std::string(kKeepOffNetworkd), kKeepOffText)
                                     : files.remove(std::string(kKeepOffNetworkd));
+  if (done) done = write_nm_unmanaged(files, rules);
   if (!done || !rules.empty()) return done;
   return files.remove(std::string(kBackendRules));
 }

@@ -32,7 +32,8 @@ base::Result<BackendRules> read_backend_rules(system::Files& files);
 /// Whether kKeepOffNetworkd is as these rules need it: there, or not.
 base::Result<bool> keeps_networkd_off(system::Files& files, const BackendRules& rules);
 
-/// Writes both files, or removes what has nothing to say.
+/// Writes the rules with the files beside them (kKeepOffNetworkd, kKeepOffNetworkManager), or removes what
+/// has nothing to say.
 base::Result<void> write_backend_rules(system::Files& files, const BackendRules& rules);
 
 }  // namespace rdmacfg::kinds

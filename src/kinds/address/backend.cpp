@@ -7,7 +7,9 @@
 #include <array>
 #include <set>
 
+#include "formats/nm_unmanaged.hpp"
 #include "kinds/address/foreign_profiles.hpp"
+#include "kinds/address/nm_release.hpp"
 #include "kinds/entry.hpp"
 #include "kinds/held_by_port.hpp"
 
@@ -24,7 +26,6 @@ using model::Observed;
 namespace {
 
 constexpr std::string_view kBackendKind = "backend";
-constexpr std::chrono::seconds kRelease(5);
 
 std::optional<Backend> written(const BoundPort& port) {
   const auto* entry = port.section->find("backend");
@@ -36,18 +37,38 @@ std::optional<Backend> written(const BoundPort& port) {
 Result<void> tell(const std::set<Guid>& ports, const BackendRules& rules, system::Host& host) {
   const auto links = host.links.observe_links();
   if (!links) return base::fail(links.error());
-  std::vector<std::string> names, released;
+  std::vector<std::string> names;
+  NmRelease handed_over;
   for (const auto& link : *links) {
-    if (!link.ipoib || !ports.contains(link.ipoib->guid)) continue;
-    names.push_back(link.name);
+    if (!link.ipoib) continue;
+    const bool told = ports.contains(link.ipoib->guid);
+    if (told) names.push_back(link.name);
     const auto at = rules.find(link.ipoib->guid);
-    if (at != rules.end() && at->second != Backend::kNetworkManager) released.push_back(link.name);
+    // NetworkManager reads all of its file, so what it lets go may be more than what was changed.
+    if (at != rules.end() && at->second != Backend::kNetworkManager) handed_over.released.push_back(link);
+    if (at == rules.end() && told) handed_over.given_back.push_back(link);
   }
   if (auto done = host.udev.trigger(names); !done) return done;
   // The address that it takes down when it lets go must not be the next one.
-  if (!released.empty()) host.network_manager.wait_for_release(released, kRelease);
+  if (auto done = release_from_nm(handed_over, host); !done) return done;
   const auto networkd = host.networkd.observe({});
   return networkd && *networkd ? host.networkd.reload() : Result<void>{};
+}
+
+/// Whether the files beside the rules are as these need them.
+struct BesideRules {
+  bool networkd = false;
+  bool network_manager = false;
+
+  [[nodiscard]] bool whole() const { return networkd && network_manager; }
+};
+
+Result<BesideRules> files_beside(const BackendRules& rules, system::Files& files) {
+  const auto networkd = keeps_networkd_off(files, rules);
+  if (!networkd) return base::fail(networkd.error());
+  const auto network_manager = keeps_nm_off(files, rules);
+  if (!network_manager) return base::fail(network_manager.error());
+  return BesideRules{*networkd, *network_manager};
 }
 
 /// As an administrator calls the port.
@@ -68,6 +89,9 @@ constexpr std::array kBackendFiles{
               .after_write = OwnedFile::AfterWrite::kTellBackends},
     OwnedFile{.path = kKeepOffNetworkd,
               .what = "Keeps systemd-networkd off ports that it does not configure.",
+              .after_write = OwnedFile::AfterWrite::kTellBackends},
+    OwnedFile{.path = kKeepOffNetworkManager,
+              .what = "Has a running NetworkManager let go of ports that it does not configure.",
               .after_write = OwnedFile::AfterWrite::kTellBackends}};
 
 class BackendKind final : public Kind, public HeldByPort {
@@ -101,21 +125,24 @@ class BackendKind final : public Kind, public HeldByPort {
   Result<std::vector<Observed>> observe(World& world) const override {
     const auto rules = read_backend_rules(world.host().files);
     if (!rules) return base::fail(rules.error());
-    const auto whole = keeps_networkd_off(world.host().files, *rules);
-    if (!whole) return base::fail(whole.error());
+    const auto beside = files_beside(*rules, world.host().files);
+    if (!beside) return base::fail(beside.error());
     std::vector<Observed> out;
-    if (!*whole && rules->empty()) {
+    if (!beside->whole() && rules->empty()) {
       // A resource is not gone while half of it is there.
       const auto ids = world.tracked(kBackendKind);
       for (const auto& id : ids) out.push_back(left_behind(id, label_of(id, world)));
-      if (ids.empty()) out.push_back(left_behind("networkd", std::string(kKeepOffNetworkd)));
+      if (ids.empty() && !beside->networkd)
+        out.push_back(left_behind("networkd", std::string(kKeepOffNetworkd)));
+      if (ids.empty() && !beside->network_manager)
+        out.push_back(left_behind("networkmanager", std::string(kKeepOffNetworkManager)));
     }
     for (const auto& [guid, backend] : *rules) {
       Observed observed;
       observed.key = {std::string(kBackendKind), guid.text()};
       observed.label = label_of(guid.text(), world);
-      // With half of it missing it is as if nothing were decided: writing it again brings back both.
-      observed.settings["backend"] = *whole ? std::string(model::text_of(backend)) : "incomplete";
+      // With a part missing it is as if nothing were decided: writing it again brings back all.
+      observed.settings["backend"] = beside->whole() ? std::string(model::text_of(backend)) : "incomplete";
       observed.ours_by_nature = true;
       out.push_back(std::move(observed));
     }
@@ -127,9 +154,18 @@ class BackendKind final : public Kind, public HeldByPort {
     warn_of_other_configurations(desired, world, diagnostics);
   }
 
-  Result<void> prepare(std::span<Change*> changes, World& /*world*/) const override {
+  Result<void> prepare(std::span<Change*> changes, World& world) const override {
+    std::set<Guid> ports;
+    for (const auto* change : changes) {
+      const auto guid = Guid::parse(change->key.id);
+      if (guid && is_first_release(*change)) ports.insert(*guid);
+    }
+    auto carried = carried_before_release(ports, world);
+    if (!carried) return base::fail(carried.error());
     for (auto* change : changes) {
-      if (change->operation != model::Operation::kUpdate) continue;
+      if (const auto guid = Guid::parse(change->key.id)) change->carried = std::move((*carried)[*guid]);
+      // Writing files again moves nothing.
+      if (change->operation != model::Operation::kUpdate || is_incomplete(*change)) continue;
       change->interrupts.push_back(
           fmt::format("the interfaces move from {} to {}: their addresses are removed and added again",
                       model::text_of(model::value_of(change->before, "backend")),
@@ -142,8 +178,8 @@ class BackendKind final : public Kind, public HeldByPort {
     auto rules = read_backend_rules(host.files);
     if (!rules) return base::fail(rules.error());
     const auto before = *rules;
-    const auto whole = keeps_networkd_off(host.files, before);
-    if (!whole) return base::fail(whole.error());
+    const auto beside = files_beside(before, host.files);
+    if (!beside) return base::fail(beside.error());
     std::set<Guid> touched;
     for (const auto& change : changes) {
       const auto guid = Guid::parse(change.key.id);
@@ -156,7 +192,7 @@ class BackendKind final : public Kind, public HeldByPort {
       }
     }
     if (auto done = write_backend_rules(host.files, *rules); !done) return done;
-    if (host.offline || (*rules == before && *whole)) return {};
+    if (host.offline || (*rules == before && beside->whole())) return {};
     if (auto done = host.udev.reload_rules(); !done) return done;
     return tell(touched, *rules, host);
   }
@@ -170,11 +206,25 @@ class BackendKind final : public Kind, public HeldByPort {
     if (auto done = host.udev.reload_rules(); !done) return done;
     const auto rules = read_backend_rules(host.files);
     if (!rules) return base::fail(rules.error());
-    return tell(touched, *rules, host);
+    if (auto done = tell(touched, *rules, host); !done) return done;
+    std::vector<std::string> carried;
+    for (const auto& change : changes)
+      carried.insert(carried.end(), change.carried.begin(), change.carried.end());
+    return put_back_released(carried, host);
   }
 
  private:
-  /// The file for systemd-networkd, without any rule that needs it.
+  /// Whether NetworkManager may hold the port until then, and nothing on it is ours yet.
+  static bool is_first_release(const Change& change) {
+    const auto wanted = model::from_attributes<PortBackend>(change.after).backend;
+    return wanted && *wanted != Backend::kNetworkManager &&
+           (change.operation == model::Operation::kCreate || is_incomplete(change));
+  }
+  static bool is_incomplete(const Change& change) {
+    return model::text_at(change.before, "backend") == "incomplete";
+  }
+
+  /// A file beside the rules, without any rule that needs it.
   static Observed left_behind(const std::string& id, std::string label) {
     Observed out;
     out.key = {std::string(kBackendKind), id};

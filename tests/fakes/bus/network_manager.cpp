@@ -62,6 +62,12 @@ NetworkManager::NetworkManager() {
   peer_.on("CheckpointDestroy", [this](auto* call) { return end_checkpoint(call, "CheckpointDestroy"); });
   peer_.on("CheckpointRollback", [this](auto* call) { return end_checkpoint(call, "CheckpointRollback"); });
   peer_.on("CheckpointAdjustRollbackTimeout", [this](auto* call) { return adjust(call); });
+  peer_.on("Reload", [this](auto* call) {
+    std::uint32_t flags = 0;
+    if (const int status = sd_bus_message_read(call, "u", &flags); status < 0) return status;
+    log.push_back("Reload " + std::to_string(flags));
+    return sd_bus_reply_method_return(call, nullptr);
+  });
   peer_.on("Reapply", [this](auto* call) {
     if (sd_bus_message_has_signature(call, "a{sa{sv}}tu") <= 0)
       return nm_error(call, "Device.InvalidArguments", "wrong arguments");

@@ -31,7 +31,7 @@ class NetworkManager {
   bool goes_down = true;                             ///< on DeactivateConnection and Delete
   bool adjusts = true;                               ///< has CheckpointAdjustRollbackTimeout (since 1.12)
   std::map<std::string, std::uint32_t> checkpoints;  ///< with their time in seconds
-  std::vector<std::string> log;                      ///< "Delete UUID", "Reapply ib0"
+  std::vector<std::string> log;                      ///< "Delete UUID", "Reapply ib0", "Reload 1"
 
   Peer& peer() { return peer_; }
   static std::string device_path(const std::string& interface);

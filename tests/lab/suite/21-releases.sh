@@ -70,11 +70,39 @@ exits "the same interface by the document" 2 ctl diff; has "the other profile is
 exits "is made" 0 apply --allow-removal; is "by our profile" "$(active)" "fab0.8002:fab0.8002 fab0:fab0"; is "with its address" "$(addresses fab0.8002)" "192.0.5.1/24"
 nmcli connection delete theirs >/dev/null 2>&1; rm -f $file
 # 1.46 (86db3df6ac) goes by ID_NET_MANAGED_BY, older ones by NM_UNMANAGED: both are in our rules.
+# It reads both when an interface appears (nm-device.c, device_link_changed()); of those it knows, it is told by its configuration.
+state() { nmcli -g GENERAL.STATE device show fab0; }
+file=/etc/NetworkManager/conf.d/zz-rdma-configd-unmanaged.conf
+printf '[keyfile]\nunmanaged-devices=interface-name:cali*\n' >/etc/NetworkManager/conf.d/calico.conf
 doc fab0 'backend = "direct"
 ipv4 = { addresses = ["192.0.2.1/24"] }'
 exits "direct" 0 apply --allow-removal
-# It reads both when an interface appears (nm-device.c, device_link_changed()); of those it knows, it only watches one that others configure.
-ok "NetworkManager does not touch it" lab-wait 30 'nmcli -g GENERAL.STATE device show fab0 | grep -q externally'
+has "NetworkManager keeps off at once" "$(state)" unmanaged
+is "the address is there" "$(addresses fab0)" "192.0.2.1/24"; ok "the link is up" test "$(cat /sys/class/net/fab0/carrier)" = 1
+exits "diff" 0 ctl diff; no_writes "second apply"
+mv $file /run/; nmcli general reload conf; ok "without the file it takes the port" lab-wait 30 '! nmcli -g GENERAL.STATE device show fab0 | grep -q unmanaged'
+exits "it is told again" 0 apply; has "it lets go again" "$(state)" unmanaged; has "the address is back" "$(addresses fab0)" "192.0.2.1/24"
+rm -f /run/${file##*/}
+# A port that others configure: nothing changes as it is let go, and all is put back as it is taken.
+conf <<<''; exits "taken back" 0 apply --allow-removal; ok "no file is left" test ! -e $file
+nmcli device set fab0 managed no; ip link set fab0 up; ip addr replace 198.51.100.7/24 dev fab0; ip -6 addr replace 2001:db8::7/64 dev fab0 nodad
+nmcli device set fab0 managed yes; ok "connected by others" lab-wait 30 'nmcli -g GENERAL.STATE device show fab0 | grep -q externally'
+ok "carrier" wait_carrier fab0; was=$(cat /sys/class/net/fab0/carrier_changes)
+doc fab0 'backend = "direct"
+ipv4 = { addresses = ["192.0.2.1/24"] }'
+exits "direct beside them" 0 apply; has "is unmanaged" "$(state)" unmanaged
+is "nothing was lost" "$(addresses fab0)" "192.0.2.1/24 198.51.100.7/24 2001:db8::7/64"
+is "and the link never went down" "$(cat /sys/class/net/fab0/carrier_changes)" "$was"
+conf <<<''; exits "taken back" 0 apply --allow-removal
+is "addresses of others stay" "$(addresses fab0)" "198.51.100.7/24 2001:db8::7/64"
+ip addr flush dev fab0 scope global
+for backend in networkmanager direct; do
+	doc fab0 "backend = \"$backend\"
+ipv4 = { addresses = [\"192.0.2.1/24\"] }"
+	exits "to $backend" 0 apply --allow-removal; is "its address" "$(addresses fab0)" "192.0.2.1/24"
+done
+has "again it keeps off" "$(state)" unmanaged
+rm -f /etc/NetworkManager/conf.d/calico.conf
 systemctl restart NetworkManager
 ok "NetworkManager keeps off" lab-wait 30 'nmcli -g GENERAL.STATE device show fab0 | grep -q unmanaged'
 is "the address is there" "$(addresses fab0)" "192.0.2.1/24"

@@ -12,6 +12,7 @@
 #include "fakes/memory_files.hpp"
 #include "formats/limits_conf.hpp"
 #include "formats/mount_unit.hpp"
+#include "formats/nm_unmanaged.hpp"
 #include "formats/opensm/opensm_conf.hpp"
 #include "formats/opensm/opensm_files.hpp"
 #include "formats/udev/udev_backend.hpp"
@@ -114,6 +115,7 @@ TEST(OwnedFiles, PatternsAreThoseOfTheNames) {
     EXPECT_EQ(declared(nm_file(id)), "/etc/NetworkManager/system-connections/rdma-configd-*.nmconnection");
   }
   EXPECT_EQ(declared(std::string(kKeepOffNetworkd)), kKeepOffNetworkd);
+  EXPECT_EQ(declared(std::string(kKeepOffNetworkManager)), kKeepOffNetworkManager);
   EXPECT_EQ(declared(drop_in_path("user@.service")), "/etc/systemd/system/*.d/50-rdma-configd-memlock.conf");
   EXPECT_EQ(declared(opensm_drop_in(kOwnedPort)),
             "/etc/systemd/system/opensm@*.service.d/50-rdma-configd.conf");

@@ -38,9 +38,11 @@ constexpr const char* kIncompatible = "org.freedesktop.NetworkManager.Device.Inc
 constexpr const char* kUnknownMethod = "org.freedesktop.DBus.Error.UnknownMethod";  // before 1.12
 constexpr std::uint32_t kActivated = 2;  // NM_ACTIVE_CONNECTION_STATE_ACTIVATED
 constexpr std::uint32_t kDeactivating = 3;
+constexpr std::uint32_t kUnavailable = 20;  // NM_DEVICE_STATE_UNAVAILABLE
 // NM_CHECKPOINT_CREATE_FLAG_DELETE_NEW_CONNECTIONS is not asked for: profiles of other people that come in
 // the meantime are none of ours, and our own are taken back by their files.
 constexpr std::uint32_t kCheckpointFlags = 0;
+constexpr std::uint32_t kReloadConf = 1;  // NM_MANAGER_RELOAD_FLAG_CONF
 constexpr std::chrono::milliseconds kPoll(50);
 
 class DbusNetworkManager final : public NetworkManager {
@@ -53,6 +55,15 @@ class DbusNetworkManager final : public NetworkManager {
     if (!objects) return fail(objects.error());
     actives_.learn(*objects);
     return std::optional(objects->state());
+  }
+
+  bool is_running() override { return bus_.has_owner(kNm); }
+
+  Result<void> reread() override {
+    return bus_
+        .call({kNm, kNmPath, kNm, "Reload"}, "having NetworkManager read its configuration", nullptr, "u",
+              kReloadConf)
+        .map([](const BusMessage&) {});
   }
 
   Result<void> load(std::span<const std::string> files) override {
@@ -103,6 +114,21 @@ class DbusNetworkManager final : public NetworkManager {
         std::this_thread::sleep_for(kPoll);
       } else {
         held.pop_back();
+      }
+    }
+  }
+
+  void wait_for_ready(std::span<const std::string> interfaces, std::chrono::milliseconds deadline) override {
+    const auto end = std::chrono::steady_clock::now() + deadline;
+    for (const auto& interface : interfaces) {
+      const auto what = interface + ": asking NetworkManager whether it is ready";
+      const auto path = device(interface, what);
+      if (!path) continue;
+      for (;;) {
+        const auto value = detail::nm_property(bus_, *path, kDevice, "State", what);
+        const auto* state = value && *value ? std::get_if<std::uint32_t>(&**value) : nullptr;
+        if (state == nullptr || *state != kUnavailable || std::chrono::steady_clock::now() >= end) break;
+        std::this_thread::sleep_for(kPoll);
       }
     }
   }

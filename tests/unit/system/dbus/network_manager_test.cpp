@@ -87,6 +87,7 @@ std::vector<NmRequest> nm_requests() {
       {"Get", [](NetworkManager& manager) { return manager.deactivate(kUuid); }},
       {"Get", [](NetworkManager& manager) { return manager.activate(kUuid, "ib0", milliseconds(300)); }},
       {"Reapply", [](NetworkManager& manager) { return manager.reapply("ib0"); }},
+      {"Reload", [](NetworkManager& manager) { return manager.reread(); }},
       {"GetDeviceByIpIface", checkpoint},
       {"CheckpointCreate", checkpoint},
       {"CheckpointAdjustRollbackTimeout",
@@ -294,6 +295,27 @@ TEST_F(OnNetworkManager, WaitingForRelease) {
   ours->wait_for_release(interfaces, seconds(60));  // nobody holds it
 }
 
+TEST_F(OnNetworkManager, ItsConfigurationIsReadAgain) {
+  EXPECT_TRUE(ours->is_running());
+  EXPECT_TRUE(ours->reread());
+  EXPECT_THAT(log(), ElementsAre("Reload 1")) << "of all that can be read again only the files";
+  manager.reset();
+  EXPECT_FALSE(ours->is_running());
+  EXPECT_FALSE(ours->reread());
+}
+
+TEST_F(OnNetworkManager, WaitingUntilAProfileMayComeUp) {
+  set([](auto& state) { state.devices.emplace_back("ib0"); });
+  const std::array<std::string, 2> interfaces{"ib7", "ib0"};
+  manager->peer().play("Get", [&](sd_bus_message* call) {
+    return sd_bus_reply_method_return(call, "v", "u", manager->peer().calls("Get") < 5 ? 20U : 30U);
+  });
+  ours->wait_for_ready(interfaces, seconds(60));
+  EXPECT_EQ(manager->peer().calls("Get"), 5U);
+  ours->wait_for_ready(interfaces, milliseconds(1));
+  EXPECT_EQ(manager->peer().calls("Get"), 6U) << "it is ready at once";
+}
+
 TEST_F(OnNetworkManager, Checkpoints) {
   set([](auto& state) { state.devices = {"ib0", "ib1"}; });
   const std::array<std::string, 3> interfaces{"ib0", "ib7", "ib1"};
@@ -350,7 +372,7 @@ TEST_F(OnNetworkManager, RepliesOfAnotherTypeAreErrors) {
   for (const auto& request : nm_requests()) {
     const std::string member = request.member;
     // Of these the reply is not read.
-    if (member == "Delete" || member == "DeactivateConnection" || member == "Reapply" ||
+    if (member == "Delete" || member == "DeactivateConnection" || member == "Reapply" || member == "Reload" ||
         member == "CheckpointAdjustRollbackTimeout" || member == "CheckpointDestroy" ||
         member == "CheckpointRollback")
       continue;

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Our file of NetworkManager's configuration with the ports that it is to keep off. Unlike udev's property
+// NM_UNMANAGED it counts for interfaces that NetworkManager knows already, as soon as the configuration is
+// read again. Sources: NetworkManager.conf(5) (unmanaged-devices), NetworkManager 1.42 to 1.59:
+// read_entire_config(), read_config() in nm-config.c, match_device_hwaddr_eval() in nm-core-utils.c,
+// nm_utils_hwaddr_matches() in nm-utils.c.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/error.hpp"
+#include "formats/udev/udev_backend.hpp"
+#include "system/files.hpp"
+
+namespace rdmacfg::kinds {
+
+/// Files of /run are read before those of /etc, and a file of others in /etc may replace the list. So ours is
+/// in /etc, and its name sorts after the names that others give.
+inline constexpr std::string_view kKeepOffNetworkManager =
+    "/etc/NetworkManager/conf.d/zz-rdma-configd-unmanaged.conf";
+
+/// Empty when NetworkManager configures all ports: then there is no file.
+std::string render_nm_unmanaged(const BackendRules& rules);
+
+/// Whether kKeepOffNetworkManager is as these rules need it. Without NetworkManager's folder none is needed.
+base::Result<bool> keeps_nm_off(system::Files& files, const BackendRules& rules);
+
+/// Writes the file where NetworkManager has its folder, or removes what has nothing to say.
+base::Result<void> write_nm_unmanaged(system::Files& files, const BackendRules& rules);
+
+}  // namespace rdmacfg::kinds

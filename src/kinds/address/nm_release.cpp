@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kinds/address/nm_release.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <span>
+#include <utility>
+
+#include "kinds/address/nm_keyfile.hpp"
+#include "kinds/carried_state.hpp"
+
+namespace rdmacfg::kinds {
+
+using base::Result;
+using system::Link;
+
+namespace {
+
+/// NetworkManager lets go before it answers. An interface that is still held then is held for longer: a list
+/// of others says `except:`, or their file cannot be read.
+constexpr std::chrono::seconds kLetGo(2);
+/// A link that was down joins the fabric again.
+constexpr std::chrono::seconds kJoinAgain(10);
+
+const Link* link_with(int index, std::span<const Link> links) {
+  const auto at = std::find_if(links.begin(), links.end(),
+                               [&](const Link& candidate) { return candidate.index == index; });
+  return at == links.end() ? nullptr : &*at;
+}
+
+std::vector<std::string> names_of(const std::vector<Link>& links) {
+  std::vector<std::string> out;
+  for (const auto& link : links) out.push_back(link.name);
+  return out;
+}
+
+/// Those of the former states of which something is missing now.
+Result<std::vector<CarriedState>> with_losses(std::span<const CarriedState> then, std::span<const Link> now,
+                                              system::Host& host) {
+  std::vector<Link> there;
+  for (const auto& state : then) {
+    if (const auto* link = link_with(state.carried.index, now)) there.push_back(*link);
+  }
+  const auto carried = host.links.observe_carried(there);
+  if (!carried) return base::fail(carried.error());
+  std::vector<CarriedState> out;
+  for (const auto& state : then) {
+    const auto* link = link_with(state.carried.index, there);
+    const auto at = std::find_if(carried->begin(), carried->end(), [&](const auto& candidate) {
+      return candidate.index == state.carried.index;
+    });
+    if (link == nullptr || at == carried->end()) continue;
+    if ((state.up && !link->up) || !host.links.lacking(state.carried, *at).empty()) out.push_back(state);
+  }
+  return out;
+}
+
+Result<void> put_back_lost(std::span<const CarriedState> then, std::span<const Link> before,
+                           system::Host& host) {
+  if (then.empty()) return {};
+  const auto now = host.links.observe_links();
+  if (!now) return base::fail(now.error());
+  // An MTU that a profile had set goes with the profile. IPv6 addresses need one that is large enough.
+  std::vector<system::LinkRequest> sizes;
+  std::vector<int> joining;
+  for (const auto& link : before) {
+    const auto* left = link_with(link.index, *now);
+    if (left == nullptr) continue;
+    if (left->mtu != link.mtu) sizes.emplace_back(system::SetLink{.index = link.index, .mtu = link.mtu});
+    if (link.up && link.carrier && !left->up) joining.push_back(link.index);
+  }
+  if (!sizes.empty()) {
+    if (auto done = host.links.execute(sizes); !done) return done;
+  }
+  const auto losses = with_losses(then, *now, host);
+  if (!losses) return base::fail(losses.error());
+  if (auto done = restore(host, *losses); !done) return done;
+  if (joining.empty()) return {};
+  return host.links.wait_for_carrier(joining, kJoinAgain).map([](const std::vector<int>&) {});
+}
+
+}  // namespace
+
+Result<void> release_from_nm(const NmRelease& links, system::Host& host) {
+  auto& manager = host.network_manager;
+  if (!manager.is_running()) return {};
+  std::vector<CarriedState> released, given_back;
+  for (const auto& [which, states] :
+       {std::pair{&links.released, &released}, {&links.given_back, &given_back}}) {
+    if (which->empty()) continue;
+    auto carried = observe_carried_states(host, *which);
+    if (!carried) return base::fail(carried.error());
+    *states = std::move(*carried);
+  }
+  // One that has just ended reads everything at its next start.
+  if (auto done = manager.reread(); !done) return manager.is_running() ? done : Result<void>{};
+  if (!released.empty()) manager.wait_for_release(names_of(links.released), kLetGo);
+  if (!given_back.empty()) manager.wait_for_ready(names_of(links.given_back), kLetGo);
+  // NetworkManager may have a profile for such an interface, and configures it in its own way now.
+  (void)put_back_lost(given_back, links.given_back, host);
+  auto done = put_back_lost(released, links.released, host);
+  // One of them may have gone meanwhile: the others are put back all the same.
+  if (!done && done.error().code == base::Code::kNotFound)
+    done = put_back_lost(released, links.released, host);
+  return done;
+}
+
+Result<std::map<model::Guid, std::vector<std::string>>> carried_before_release(
+    const std::set<model::Guid>& ports, World& world) {
+  std::map<model::Guid, std::vector<std::string>> out;
+  if (ports.empty() || world.offline() || !world.host().network_manager.is_running()) return out;
+  std::set<std::string, std::less<>> ours;
+  for (const auto& profile : nm_profiles(world.host().files))
+    ours.insert(profile.substr(0, profile.find('/')));
+  std::vector<Link> links;
+  for (const auto& link : world.snapshot().links) {
+    if (link.ipoib && ports.contains(link.ipoib->guid) && !ours.contains(link.ipoib->guid.text()))
+      links.push_back(link);
+  }
+  if (links.empty()) return out;
+  const auto states = observe_carried_states(world.host(), links);
+  if (!states) return base::fail(states.error());
+  for (const auto& state : *states) {
+    const auto* link = link_with(state.carried.index, links);
+    auto& texts = out[link->ipoib->guid];
+    for (auto& text : pack({&state, 1})) texts.push_back(std::move(text));
+  }
+  return out;
+}
+
+Result<void> put_back_released(const std::vector<std::string>& carried, system::Host& host) {
+  return put_back_lost(unpack(carried), {}, host);
+}
+
+}  // namespace rdmacfg::kinds
