@@ -48,7 +48,7 @@ TEST(ImportLio, TakesATargetWhoseInitiatorsSeeAllOfIt) {
   EXPECT_THAT(made.document, HasSubstr("device = \"/dev/vg0/a\""));
 }
 
-/// What would be open to more, or for more, than it is now.
+/// Targets, initiators and LUNs that the document would open to more initiators, or for writing.
 TEST(ImportLio, OpensNothingFurther) {
   struct Row {
     std::string why, text;

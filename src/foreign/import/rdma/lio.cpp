@@ -74,7 +74,7 @@ void tell_chap(YamlKeys& keys, const std::string& owner, Claims& claims) {
                 fmt::format("{}: name and secret of CHAP: cannot be expressed in the document", owner));
 }
 
-/// What the targets of one or several saved files are in the document.
+/// Targets of one or several saved files on their way into the document.
 class SavedTargets {
  public:
   explicit SavedTargets(Claims& claims) : claims_(claims) {}

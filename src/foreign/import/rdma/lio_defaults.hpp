@@ -75,7 +75,7 @@ inline constexpr auto kLioAluaDefaults = std::to_array<LioDefault>({
     {"trans_delay_msecs", "0"},
 });
 
-/// Who may log in, and how, is read beside these.
+/// Keys that decide who may log in are read beside these.
 inline constexpr auto kLioIscsiGroupDefaults = std::to_array<LioDefault>({
     {"authentication", kAnyLioValue},
     {"cache_dynamic_acls", kAnyLioValue},
