@@ -158,7 +158,8 @@ void write_entry(DocumentWriter& writer, const Entry& entry) {
     for (const auto& [key, value] : entry.values) {
       const bool identity = key == "name" || key == "guid" || key == "pkey" || key == "pci" ||
                             key == "driver" || key == "domain" || key == "node_guid" || key == "interface" ||
-                            key == "mgid" || key == "address" || key == "nqn" || key == "nsid";
+                            key == "mgid" || key == "address" || key == "nqn" || key == "nsid" ||
+                            key == "wwn" || key == "number";
       if (identity == first) writer.key(key, value, entry.where);
     }
   }

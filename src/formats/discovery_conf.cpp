@@ -73,7 +73,8 @@ std::string render_discovery_conf(const DiscoveryConf& conf) {
 }
 
 std::string traddr_of(std::string_view line) {
-  // nvme-cli divides a line at each blank and each '='.
+  // nvme-cli divides a line at each blank and each '='; of several addresses the last one counts.
+  std::string out;
   bool next = false;
   for (std::size_t start = 0; start <= line.size();) {
     const auto end = std::min(line.find_first_of(" =", start), line.size());
@@ -81,14 +82,16 @@ std::string traddr_of(std::string_view line) {
     start = end + 1;
     if (next) {
       const auto parsed = model::IpAddress::parse(word);
-      return parsed ? parsed->text() : std::string(word);
+      out = parsed ? parsed->text() : std::string(word);
+      next = false;
+      continue;
     }
     next = word == "--traddr" || word == "-a";
     if (word.starts_with("-a")) {  // "-a192.0.2.1", as getopt(3) takes it, too
-      if (const auto parsed = model::IpAddress::parse(word.substr(2))) return parsed->text();
+      if (const auto parsed = model::IpAddress::parse(word.substr(2))) out = parsed->text();
     }
   }
-  return {};
+  return out;
 }
 
 std::set<std::string> services_of_lines(std::string_view lines) {

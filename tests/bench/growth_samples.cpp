@@ -699,6 +699,17 @@ std::vector<ImportSample> make_imports() {
            [](int i) { return fmt::format("k{} {}\n", i, i); }),
       file("nvme", "lines", "/etc/nvme/discovery.conf", "",
            [](int i) { return fmt::format("--transport=rdma --traddr={}\n", address(i)); }),
+      {"lio", "targets",
+       [](int n) {
+         return one_file(
+             "/etc/target/saveconfig.json",
+             "{\"targets\": [" + lines(n, [](int i) {
+               return fmt::format(
+                   R"({{"fabric": "srpt", "tpgs": [{{"node_acls": [{{"node_wwn": "ib.{0:032x}"}}]}}], )"
+                   R"("wwn": "ib.{0:032x}"}},)",
+                   i + 1);
+             }) + "]}\n");
+       }},
       {"opensm", "ports",
        [](int n) {
          return one_file("/etc/default/opensm",

@@ -78,16 +78,13 @@ constexpr auto kScriptFiles =
 
 constexpr auto kOpenibFiles = std::to_array<Where>({{"/etc/infiniband", "openib.conf"}});
 
-constexpr auto kRdmaConfFiles =
-    std::to_array<Where>({{"/etc/rdma", "rdma.conf"},
-                          {"/etc/rdma", "sriov-vfs"},
-                          {"/etc/rdma", "ibacm_*.cfg"},
-                          {"/etc", "srp_daemon.conf"},
-                          {"/etc", "fstab"},
-                          {"/etc", "nfs.conf"},
-                          {"/etc/nfs.conf.d", "*.conf", Masking::kNone},
-                          {"/etc/target", "saveconfig.json", Masking::kNone},
-                          {"/etc/rtslib-fb-target", "saveconfig.json", Masking::kNone}});
+constexpr auto kRdmaConfFiles = std::to_array<Where>({{"/etc/rdma", "rdma.conf"},
+                                                      {"/etc/rdma", "sriov-vfs"},
+                                                      {"/etc/rdma", "ibacm_*.cfg"},
+                                                      {"/etc", "srp_daemon.conf"},
+                                                      {"/etc", "fstab"},
+                                                      {"/etc", "nfs.conf"},
+                                                      {"/etc/nfs.conf.d", "*.conf", Masking::kNone}});
 
 constexpr auto kMlx4ConfFiles = std::to_array<Where>({{"/etc/rdma", "mlx4.conf"}});
 
@@ -122,6 +119,10 @@ constexpr auto kOpensmFiles =
 constexpr auto kNvmeFiles = std::to_array<Where>({{"/etc/nvme", "discovery.conf"},
                                                   {"/etc/nvme", "config.json"},
                                                   {"/etc/nvmet", "config.json", Masking::kNone}});
+
+constexpr auto kLioFiles =
+    std::to_array<Where>({{"/etc/target", "saveconfig.json", Masking::kNone},
+                          {"/etc/rtslib-fb-target", "saveconfig.json", Masking::kNone}});
 
 constexpr auto kFormats = std::to_array<Format>({
     {.name = "udev",
@@ -214,6 +215,10 @@ constexpr auto kFormats = std::to_array<Format>({
      .doc = "discovery.conf and config.json of nvme-cli, config.json of nvmetcli: NVMe over RDMA",
      .places = kNvmeFiles,
      .parse = parse_nvme},
+    {.name = "lio",
+     .doc = "saveconfig.json of targetcli: iSER and SRP targets",
+     .places = kLioFiles,
+     .parse = parse_lio},
 });
 
 }  // namespace

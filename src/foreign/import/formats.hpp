@@ -63,6 +63,7 @@ void parse_cmdline(std::span<const File> files, Claims& claims);
 void parse_scripts(std::span<const File> files, Claims& claims);
 void parse_cloud_init(std::span<const File> files, Claims& claims);
 void parse_nvme(std::span<const File> files, Claims& claims);
+void parse_lio(std::span<const File> files, Claims& claims);
 
 /// Whether a module is one of RDMA hardware or of what works over it.
 bool is_rdma_module(std::string_view name);

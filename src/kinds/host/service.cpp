@@ -6,7 +6,10 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 #include <span>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "kinds/abilities.hpp"
@@ -46,6 +49,38 @@ constexpr std::array kNeededUnits{
     NeededUnit{"nvme_connection", "nvmf-autoconnect.service", false, "", ""}};
 
 bool is_enabled(const Unit& unit) { return unit.file == "enabled" || unit.file == "alias"; }
+
+/// A unit that systemd's generator makes of an init script; its state stays "generated", started at boot or
+/// not (unit_file_lookup_state()).
+bool is_init_script(const Unit& unit) { return unit.file == "generated"; }
+
+/// Whether a link of an init script begins it in a runlevel: "S20openibd", "S20openibd.sh".
+bool is_start_link(std::string_view link, std::string_view script) {
+  constexpr std::size_t kFront = 3;
+  const bool numbered = link.size() > kFront && link[0] == 'S' &&
+                        link.substr(1, 2).find_first_not_of("0123456789") == link.npos;
+  if (!numbered) return false;
+  auto name = link.substr(kFront);
+  if (name.ends_with(".sh")) name.remove_suffix(3);
+  return name == script;
+}
+
+/// Whether the links of the runlevels start an init script at boot; nothing where a folder of them cannot be
+/// read. As `systemctl is-enabled` asks Debian's systemd-sysv-install, and sysv-generator.c reads them. The
+/// folders are those of Debian, RHEL and SUSE.
+std::optional<bool> starts_by_links(const std::string& unit, system::Files& files) {
+  const auto script = std::string_view(unit).substr(0, unit.rfind('.'));
+  for (const std::string_view root : {"/etc", "/etc/rc.d", "/etc/init.d"}) {
+    for (int level = 2; level <= 5; ++level) {
+      const auto links = files.list(fmt::format("{}/rc{}.d", root, level));
+      if (!links) return std::nullopt;
+      const bool starts = std::any_of(links->begin(), links->end(),
+                                      [&](const std::string& link) { return is_start_link(link, script); });
+      if (starts) return true;
+    }
+  }
+  return false;
+}
 
 class ServiceKind final : public Kind, public NeedsWatching {
  public:
@@ -97,7 +132,8 @@ class ServiceKind final : public Kind, public NeedsWatching {
       observed.label = unit.name;
       observed.instance = kInstance;
       Service service;
-      service.enabled = is_enabled(unit);
+      service.enabled = is_init_script(unit) ? starts_by_links(unit.name, world.host().files)
+                                             : std::optional<bool>(is_enabled(unit));
       service.running = is_up(unit);
       observed.settings = model::to_attributes(service);
       Service facts;
@@ -138,7 +174,7 @@ class ServiceKind final : public Kind, public NeedsWatching {
         }
       } else {
         check_unit(resource, *at->second, observed, diagnostics);
-        leave_generated(resource, *at->second);
+        leave_init_script(resource, *at->second, world.host().files);
         wait_for_need(resource, *at->second);
       }
     }
@@ -247,15 +283,19 @@ class ServiceKind final : public Kind, public NeedsWatching {
     }
   }
 
-  /// Of a unit that its generator makes of an init script systemd neither knows nor sets whether it starts at
-  /// boot (unit_file_lookup_state() of systemd: "generated", also when it is off).
-  static void leave_generated(Desired& desired, const Unit& unit) {
+  /// Whether an init script starts at boot is not systemd's to set, over D-Bus: a program of the distribution
+  /// changes its links (systemd-sysv-install), which `systemctl` calls and this service's confinement keeps
+  /// from /etc.
+  static void leave_init_script(Desired& desired, const Unit& unit, system::Files& files) {
     const auto wanted = model::from_attributes<Service>(desired.settings);
-    if (unit.file != "generated" || !wanted.enabled) return;
-    desired.pending = fmt::format(
-        "systemd makes it of an init script, and does not know whether it starts at boot: "
-        "`systemctl {} {}` sees to that; then leave enabled out",
-        *wanted.enabled ? "enable" : "disable", unit.name);
+    if (!is_init_script(unit) || !wanted.enabled) return;
+    const auto now = starts_by_links(unit.name, files);
+    if (now == wanted.enabled) return;
+    desired.pending =
+        fmt::format("systemd makes it of an init script, and {}: `systemctl {} {}` sees to that",
+                    now ? "its links in the folders of runlevels decide whether it starts at boot"
+                        : "whether it starts at boot cannot be read",
+                    *wanted.enabled ? "enable" : "disable", unit.name);
     desired.settings.erase("enabled");
   }
 
@@ -313,7 +353,8 @@ class ServiceKind final : public Kind, public NeedsWatching {
       return host.units.act(*wanted.running ? UnitAction::kStart : UnitAction::kStop, unit.name);
     };
     const auto enable = [&]() -> Result<void> {
-      if (!wanted.enabled || *wanted.enabled == is_enabled(unit)) return {};
+      // Of an init script the links say so already.
+      if (!wanted.enabled || is_init_script(unit) || *wanted.enabled == is_enabled(unit)) return {};
       return host.units.set_enabled(unit.name, *wanted.enabled);
     };
     // Enabled first: a run that ends in between leaves a unit that starts at boot, not one that will not.

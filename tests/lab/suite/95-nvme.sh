@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # An NVMe target on Soft-RoCE: made beside a subsystem of others, a disk that carries data over a reboot, and what is left when it is dropped.
-# The guest is its own host: by hand, by the document, after a boot, and while a file system of the disk is mounted.
+# The guest is its own host: by hand, by the document, after a boot, on two ports, and while a file system of the disk is mounted.
 # nightly
 # lab: --full --timeout 1500 --mem 3072
 # tree: full
@@ -65,6 +65,50 @@ if [ "$BOOT" = 1 ]; then
 fi
 in_sync
 [ "$BOOT" = 1 ] && finish
+
+# A second subsystem on a second port of the address, and a port of others whose discovery service has nothing for this host.
+SECOND=nqn.2014-08.org.example:second THEIRS=nqn.2014-08.org.example:theirs
+services() { sed -n 's/^traddr=192.0.2.1,trsvcid=\([0-9]*\).*/\1/p' /sys/class/nvme/nvme*/address | sort | tr '\n' ' '; }
+cp $CONF /root/one-port.toml
+truncate -s 32M /srv/back/second.img
+cat >>$CONF <<-X
+
+[[nvme_target]]
+nqn       = "$SECOND"
+hosts     = ["$HOST"]
+addresses = ["192.0.2.1"]
+port      = 4421
+
+  [[nvme_target.namespace]]
+  nsid   = 1
+  device = "/srv/back/second.img"
+X
+exits "a subsystem on a second port" 0 apply
+is "both ports are offered" "$(cat $T/ports/*/addr_trsvcid | sort | tr '\n' ' ')" "4420 4421 "
+is "each has its subsystem" "$(for port in $T/ports/*; do echo "$(cat $port/addr_trsvcid) $(ls $port/subsystems)"; done | sort)" "4420 $NQN
+4421 $SECOND"
+sed -i 's/^address = "192.0.2.1"$/&\nport = [4420, 4421]/' $CONF
+exits "a connection to both" 0 apply
+is "a controller at each" "$(services)" "4420 4421 "
+is "a line for each" "$(grep -c '^--transport=rdma --traddr=192.0.2.1 --trsvcid=442[01]' /etc/nvme/discovery.conf)" 2
+in_sync
+mkdir $T/subsystems/$THEIRS $T/ports/2
+echo rdma >$T/ports/2/addr_trtype; echo ipv4 >$T/ports/2/addr_adrfam; echo 192.0.2.1 >$T/ports/2/addr_traddr; echo 4430 >$T/ports/2/addr_trsvcid
+ln -s $T/subsystems/$THEIRS $T/ports/2/subsystems/$THEIRS
+sed -i 's/^port = \[.*/port = [4420, 4421, 4430]/' $CONF
+exits "a port with a discovery service alone" 5 apply
+has "names the port" "$OUT" "no connection to port 4430"
+sed -i 's/^port = \[.*/&\nsubsystems = ["'$NQN'", "'$SECOND'"]/' $CONF
+exits "is not waited for once subsystems are named" 0 apply
+is "the controllers are as before" "$(services)" "4420 4421 "
+sed -i '/^port = \[/d; /^subsystems = /d' $CONF
+exits "the second port is left" 0 apply
+is "with its controller alone" "$(services)" "4420 "
+cp /root/one-port.toml $CONF
+exits "its subsystem is dropped" 0 apply
+ok "and its port" sh -c '! grep -qx 4421 '$T'/ports/*/addr_trsvcid'
+ok "that of others is there" test -e $T/ports/2/subsystems/$THEIRS
+rm $T/ports/2/subsystems/$THEIRS; rmdir $T/ports/2 $T/subsystems/$THEIRS
 
 goes_when_free "$DISK" '/nvme_connection/,+2d' linked
 ok "and no line" sh -c '! grep -q traddr=192.0.2.1 /etc/nvme/discovery.conf'

@@ -45,6 +45,7 @@ const std::map<std::string, std::string, std::less<>>& usual_files() {
       {"mlx4-conf", "/etc/rdma/mlx4.conf"},
       {"opensm", "/etc/opensm/opensm.conf"},
       {"nvme", "/etc/nvme/discovery.conf"},
+      {"lio", "/etc/target/saveconfig.json"},
       {"cloud-init", "/etc/cloud/cloud.cfg.d/99-net.cfg"},
       {"scripts", "/etc/rc.local"}};
   return kFiles;

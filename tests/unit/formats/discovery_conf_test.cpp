@@ -22,7 +22,9 @@ TEST(DiscoveryConf, AddressesAreFoundAsNvmeCliReadsThem) {
     EXPECT_EQ(traddr_of(line), "192.0.2.1") << line;
   EXPECT_EQ(traddr_of("--traddr=2001:0db8::1"), "2001:db8::1");
   EXPECT_EQ(traddr_of("--traddr=storage1 -t rdma"), "storage1");
-  for (const auto* line : {"", "-t rdma", "--traddr", "--host-traddr=192.0.2.9"})
+  EXPECT_EQ(traddr_of("-a 192.0.2.1 -t rdma -a 192.0.2.2 # -a 192.0.2.3"), "192.0.2.3")
+      << "the last counts, and a comment behind a line is none";
+  for (const auto* line : {"", "-t rdma", "--traddr", "--traddr  192.0.2.1", "--host-traddr=192.0.2.9"})
     EXPECT_EQ(traddr_of(line), "") << line;
 }
 

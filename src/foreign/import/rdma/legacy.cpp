@@ -164,15 +164,6 @@ void tell_server(const File& file, Claims& claims) {
   }
 }
 
-/// Targets that targetcli has saved.
-void tell_targets(const File& file, Claims& claims) {
-  std::string text = file.text;
-  std::erase_if(text, [](char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; });
-  const auto has = [&](std::string_view part) { return text.find(part) != std::string::npos; };
-  if (has("\"iser\":true") || has("\"fabric\":\"srpt\""))
-    claims.pass({file.path, 0}, "write [[lio_target]]; until then keep this file");
-}
-
 /// Whether it is a file of storage, of which only what is over RDMA is said.
 bool is_of_storage(const File& file, Claims& claims) {
   const auto name = file.path.substr(file.path.rfind('/') + 1);
@@ -180,8 +171,6 @@ bool is_of_storage(const File& file, Claims& claims) {
     tell_server(file, claims);
   } else if (name == "fstab") {
     tell_mounts(file, claims);
-  } else if (name == "saveconfig.json") {
-    tell_targets(file, claims);
   } else {
     return false;
   }

@@ -94,13 +94,22 @@ class NvmeTargets {
   /// Before the first line of a file.
   void begin() { kept_.clear(); }
 
-  /// A line of discovery.conf, which nvme-cli divides at blanks and '='.
+  /// A line of discovery.conf, which nvme-cli divides at each blank and each '=': of two blanks the second
+  /// begins an empty word, and a tab or the carriage return of a CRLF is part of a word.
   void line(std::string_view text, const Place& where) {
     std::string blanks(text);
     std::replace(blanks.begin(), blanks.end(), '=', ' ');
+    const auto shown = words_of(blanks);
+    const bool has_option =
+        std::any_of(shown.begin(), shown.end(), [](std::string_view word) { return word.starts_with('-'); });
+    if (!has_option) return;
+    if (blanks.find_first_of("\t\r") != std::string::npos)
+      return claims_.miss(where,
+                          "has a tab or a carriage return, which nvme-cli takes for a part of a word: it "
+                          "divides lines at blanks");
     auto target = kept_;
     std::vector<std::string> others;
-    const auto words = words_of(blanks);
+    const auto words = base::split(std::string_view(blanks), ' ');
     for (std::size_t at = 0; at < words.size(); ++at) {
       const auto word = words[at];
       if (!word.starts_with('-')) continue;  // argconfig_parse() takes no notice of such
@@ -286,8 +295,8 @@ void parse_nvme(std::span<const File> files, Claims& claims) {
     int number = 0;
     for (const auto raw : base::split(file.text, '\n')) {
       ++number;
-      const auto text = base::trim(raw);
-      if (!text.empty() && text.front() != '#') targets.line(text, {file.path, number});
+      // A comment that a blank precedes is none for nvme-cli.
+      if (!raw.starts_with('#')) targets.line(raw, {file.path, number});
     }
   }
 }

@@ -59,6 +59,9 @@ std::vector<std::string> missing_connections(const std::vector<std::string>& sub
   for (const auto& nqn : subsystems) {
     if (!names.contains(nqn)) out.push_back(nqn);
   }
+  // A line's port is that of a discovery controller. Its log says at which ports subsystems are, and names
+  // other discovery controllers (nvmf_connect_disc_entry() of libnvme): only a guess asks for one at each.
+  if (!subsystems.empty()) return out;
   std::vector<std::string> unused;
   for (const auto port : ports) {
     if (port == kDiscoveryPort) continue;  // its service may have no other use

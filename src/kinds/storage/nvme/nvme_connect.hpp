@@ -32,9 +32,9 @@ DiskUses nvme_disk_uses(system::Host& host);
 std::set<std::string> ports_left(std::string_view before, std::string_view after, const std::string& address,
                                  const NvmeControllers& controllers);
 
-/// Subsystems, by their NQNs, and ports ("port 4421") of an entry that no controller at its address is for. A
-/// list of ports asks for a controller at each. Where there is none at any of them, they are those of
-/// discovery services alone, and nothing follows.
+/// Subsystems, by their NQNs, or ports ("port 4421") of an entry that no controller at its address is for. A
+/// list of ports asks for a controller at each, unless subsystems say what must be connected: a port may have
+/// a discovery service alone. Where there is none at any of the ports, all of them do, and nothing follows.
 std::vector<std::string> missing_connections(const std::vector<std::string>& subsystems,
                                              const std::vector<std::int64_t>& ports,
                                              const std::string& address, const NvmeControllers& controllers);

@@ -238,8 +238,11 @@ class NvmeConnectionKind final : public Kind, public NeedsWatching, public MayBe
     if (missing.empty()) return verdict;
     words.missing = fmt::format(
         "no connection to {}; `nvme discover -t rdma -a {}` asks the target, `systemctl start {}` tries "
-        "again",
-        base::join_first(kMissingNamed, missing, ", "), desired.key.id, kConnectUnit);
+        "again{}",
+        base::join_first(kMissingNamed, missing, ", "), desired.key.id, kConnectUnit,
+        missing.front().starts_with("port ")
+            ? "; for a port with a discovery service alone, name in subsystems what must be connected"
+            : "");
     return judge_sessions({}, facts.job, words);
   }
 

@@ -37,7 +37,7 @@ struct NvmeConnection {
                    "4420"),
       model::field("subsystems", &NvmeConnection::subsystems, model::Role::kPolicy,
                    "NQNs of subsystems that must be among those connected; the entry is pending while one of "
-                   "them is not.",
+                   "them is not. Without it, each port of a list must have a connection.",
                    "whatever it offers"),
       model::field("host_address", &NvmeConnection::host_address, model::Role::kPolicy,
                    "Address of this host that connections come from.", "by route"),

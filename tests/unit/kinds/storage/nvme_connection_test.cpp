@@ -97,12 +97,24 @@ TEST_F(NvmeConnections, APortOfSeveralWithoutAConnectionIsPending) {
   EXPECT_EQ(run(std::string(kTargetText) + "port = [4421, 4420]\n").exit, Exit::kOk);
 }
 
+TEST_F(NvmeConnections, APortWithADiscoveryServiceAloneIsNotMissingOnceSubsystemsAreNamed) {
+  kernel->nvme_host.targets["192.0.2.1 4430"] = {};
+  const auto text = std::string(kTargetText) + "port = [4420, 4430]\n";
+  EXPECT_THAT(reason_of(run(text)), HasSubstr("name in subsystems what must be connected"));
+  const auto report = run(text + "subsystems = [\"nqn.x:a\"]\n");
+  EXPECT_EQ(report.exit, Exit::kOk);
+  EXPECT_THAT(reason_of(report), IsEmpty());
+}
+
 TEST(MissingConnections, PortsThatOnlyDiscoveryServicesUseSayNothing) {
   NvmeControllers there;
   there.emplace("192.0.2.1", system::NvmeController{"nvme0", "nqn.x:a", "rdma", "192.0.2.1", "4420", "live"});
   EXPECT_THAT(missing_connections({"nqn.x:a"}, {8009, 8010}, "192.0.2.1", there), IsEmpty());
   EXPECT_THAT(missing_connections({}, {8009}, "192.0.2.1", there), IsEmpty());
   EXPECT_THAT(missing_connections({}, {4420, 8010}, "192.0.2.1", there), ElementsAre("port 8010"));
+  EXPECT_THAT(missing_connections({"nqn.x:a"}, {4420, 8010}, "192.0.2.1", there), IsEmpty())
+      << "a discovery controller's log leads to other ports";
+  EXPECT_THAT(missing_connections({"nqn.x:b"}, {4420, 8010}, "192.0.2.1", there), ElementsAre("nqn.x:b"));
   EXPECT_THAT(missing_connections({}, {4420, 8009}, "192.0.2.1", there), IsEmpty())
       << "the port that discovery services have by themselves";
   EXPECT_THAT(missing_connections({"nqn.x:a"}, {}, "192.0.2.2", there), ElementsAre("nqn.x:a"))
