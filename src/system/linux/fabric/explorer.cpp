@@ -319,10 +319,13 @@ void Explorer::send_targets() {
   std::size_t silent = 0;
   each_end_port([&](ibnd_node_t&, ibnd_port_t& port) {
     if ((field(port.info, IB_PORT_CAPMASK_F) & kManagesDevices) == 0 || port.base_lid == 0) return;
-    auto targets = read_srp_targets(libraries_, *port_, static_cast<int>(port.base_lid), port.guid);
-    if (!targets && ++silent <= kMostNamed)
-      send_(MissingFrame{fmt::format("the I/O controllers of {}: no answer", model::Guid{port.guid}.text())});
-    for (auto& target : targets.value_or(std::vector<fabric::Target>{})) {
+    auto read = read_srp_targets(libraries_, *port_, static_cast<int>(port.base_lid), port.guid);
+    if ((!read || !read->complete) && ++silent <= kMostNamed)
+      send_(MissingFrame{fmt::format("{} of {}: no answer",
+                                     read ? "some I/O controllers" : "the I/O controllers",
+                                     model::Guid{port.guid}.text())});
+    if (!read) return;
+    for (auto& target : read->targets) {
       // One beyond the limit: the reader leaves that out, and names the rest as missing.
       if (found.targets.size() <= fabric::limits::kFabricTargets) found.targets.push_back(std::move(target));
     }
