@@ -396,7 +396,7 @@ class Policy {
   std::vector<Open> open_;
   std::size_t number_ = 0;
   std::set<std::string> groups_, levels_;
-  bool has_default_rule_ = false;  ///< of qos-ulps; it is no level that a qos-match-rule can name
+  bool has_default_rule_ = false;  ///< of qos-ulps; a qos-match-rule cannot name that
   std::vector<Use> used_groups_, used_levels_;
   CheckedLines out_;
 };

@@ -30,7 +30,7 @@ using Asked = std::pair<unsigned, unsigned>;  // attribute and its modifier
 constexpr unsigned kUnit = 0x10, kProfile = 0x11, kServices = 0x12;
 constexpr std::uint64_t kPortGuid = 0x0002c903003178f3;
 
-/// What a port answers: of several answers one after the other, the last one again and again.
+/// Answers of a port. Several are given one after the other, and the last one again and again.
 struct DmPort {
   std::map<Asked, std::vector<Data>> answers;
   std::vector<Asked> asked;
