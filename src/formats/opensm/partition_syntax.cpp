@@ -46,7 +46,7 @@ bool is_partition_member(std::string_view name) {
          std::any_of(kWords.begin(), kWords.end(), [&](auto word) { return word.starts_with(name); });
 }
 
-/// What is wrong in a rule, or in more members of one that goes on; empty: nothing.
+/// The mistake in a rule, or in more members of an open rule; empty: none.
 std::string wrong_partition_part(std::string_view part, bool goes_on) {
   if (!goes_on) {
     const auto colon = part.find(':');
@@ -69,7 +69,7 @@ std::string wrong_partition_part(std::string_view part, bool goes_on) {
   return {};
 }
 
-/// @param goes_on  whether a rule is open before the line, then behind it
+/// @param goes_on  whether a rule is open before the line, and then behind the line
 std::string wrong_partition_line(std::string_view line, bool& goes_on) {
   if (line.size() > kPartitionLineMost)
     return fmt::format("the line has {} bytes; OpenSM reads {}", line.size(), kPartitionLineMost);
@@ -78,13 +78,9 @@ std::string wrong_partition_line(std::string_view line, bool& goes_on) {
     const auto end = code.find(';');
     const auto part = partition_word(code.substr(0, end));
     const auto rest = end == std::string_view::npos ? std::string_view() : code.substr(end + 1);
-    if (!part.empty()) {
-      if (auto why = wrong_partition_part(part, goes_on); !why.empty()) return why;
-    } else if (!goes_on) {
-      return "a ';' ends no rule";
-    } else if (!partition_word(rest).empty()) {
-      return "a rule begins behind a ';' that stands first in its line";
-    }
+    // The ';' of a rule, too: OpenSM goes on with what its buffer has behind the line.
+    if (part.empty()) return goes_on ? "the ';' of a rule stands first in its line" : "a ';' ends no rule";
+    if (auto why = wrong_partition_part(part, goes_on); !why.empty()) return why;
     goes_on = end == std::string_view::npos;
     code = rest;
   }

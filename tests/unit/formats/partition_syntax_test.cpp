@@ -16,7 +16,7 @@ TEST(PartitionSyntax, WhatOpensmReadsIsRight) {
         "Default=0x7fff, ipoib, defmember=full :\n  ALL_CAS, ALL_SWITCHES=full,\n  SELF=both;\n",
         "Default=0x7fff : ALL=full; a=0x8001 : # ; not here\n ALL; b=2:ALL;\n",
         "0x8005 : 0x1=full, 2;\n12:ALL;\n", "unnamed, ipoib : ALL;\n", "a=010 : 011;\n", "a=-1 : ALL;\n",
-        "empty=0x3 : ;\n", "empty=0x3 :\n;\n", "abbreviated=0x4 : A=full, S, N;\n",
+        "empty=0x3 : ;\n", "empty=0x3 :\nNONE;\n", "abbreviated=0x4 : A=full, S, N;\n",
         "twice=0x5 : ALL; twice=0x5, mtu=4 : SELF;\n",
         "group=0x8006, ipoib, scope=2, scope=5 :\nmgid=ff12:401b::707, rate=x\nALL;\n",
         "sloppy=0x7,, nonsense=1, mtu= : ALL=perhaps,,;\n"})
@@ -44,7 +44,8 @@ TEST(PartitionSyntax, TheFirstLineAtWhichOpensmEndsIsNamed) {
       {"a= : ALL;\n", 1, "\"\" is not a P_Key"},
       {"8005h : ALL;\n", 1, "\"8005h\" is not a P_Key"},
       {"a=0x8001 : ALL;;\n", 1, "a ';' ends no rule"},
-      {"a=0x8001 : ALL\n; b=0x8002 : ALL;\n", 2, "a rule begins behind a ';' that stands first in its line"},
+      {"a=0x8001 : ALL\n; b=0x8002 : ALL;\n", 2, "the ';' of a rule stands first in its line"},
+      {"a=0x8001 :\nmgid=ff12::1, scope=2\n;\n", 3, "the ';' of a rule stands first in its line"},
       {"a=0x8001 : ALL;\r\n", 1, "the line ends with a carriage return"},
       {"# " + std::string(4093, 'x') + "\na=0x8001 : ALL;\n", 1,
        "the line has 4095 bytes; OpenSM reads 4094"},
