@@ -225,6 +225,8 @@ TEST(Decode, WidthsAndSpeedsAreInTheOrderOfWhatTheyCarry) {
   EXPECT_EQ(mtu_of(6), 0);
   EXPECT_EQ(rate_of(3), 100);
   EXPECT_EQ(rate_of(16), 1000);
+  EXPECT_EQ(rate_of(24), 12000);
+  EXPECT_EQ(rate_of(25), 16000) << "IB_RATE_1600_GBPS of the kernel, for 8X XDR";
   EXPECT_EQ(rate_of(63), 0);
 }
 

@@ -101,9 +101,9 @@ std::uint16_t speeds_of(unsigned bits, unsigned extended, bool fdr10, unsigned s
 int mtu_of(unsigned code) { return code >= 1 && code <= 5 ? 128 << code : 0; }
 
 int rate_of(unsigned code) {
-  constexpr std::array<int, 25> kRates{0,    0,    25,  100,  300,  50,   200,  400,  600,
-                                       800,  1200, 140, 560,  1120, 1680, 250,  1000, 2000,
-                                       3000, 280,  500, 4000, 6000, 8000, 12000};
+  constexpr std::array<int, 26> kRates{0,    0,    25,  100,  300,  50,   200,   400,  600,
+                                       800,  1200, 140, 560,  1120, 1680, 250,   1000, 2000,
+                                       3000, 280,  500, 4000, 6000, 8000, 12000, 16000};
   return code < kRates.size() ? kRates[code] : 0;
 }
 
