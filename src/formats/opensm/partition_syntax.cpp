@@ -58,13 +58,13 @@ std::string wrong_partition_part(std::string_view part, bool goes_on) {
     const bool is_key = !has_value && !name.empty() && name.front() >= '0' && name.front() <= '9';
     const auto key = has_value ? partition_word(head.substr(equals + 1)) : name;
     if ((has_value || is_key) && !is_partition_number(key, true))
-      return fmt::format("\"{}\" is not a P_Key", key);
+      return fmt::format("\"{:.64}\" is not a P_Key", key);
     part.remove_prefix(colon + 1);
   }
   for (const auto member : base::split(part, ',')) {
     const auto name = partition_name(member);
     if (name == "mgid") return {};  // the rest of the line is of this group
-    if (!name.empty() && !is_partition_member(name)) return fmt::format("\"{}\" is not a port GUID", name);
+    if (!name.empty() && !is_partition_member(name)) return fmt::format("\"{:.64}\" is not a port GUID", name);
   }
   return {};
 }
