@@ -269,7 +269,8 @@ class AnswerReader {
     const auto mtu = number_at(interface, "mtu");
     if (name.empty()) return;
     if (!mode.empty()) fact(Fact::kInterfaceMode, name, mode);
-    if (!mtu) return;
+    // An interface that is down has joined no group, to whose MTU the kernel would fit its own.
+    if (!mtu || is_false_at(interface, "up")) return;
     fact(Fact::kInterfaceMtu, name, std::to_string(*mtu));
     const auto port =
         fmt::format("{}/{}", text_at(interface, "device"), number_at(interface, "port").value_or(0));

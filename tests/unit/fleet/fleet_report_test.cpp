@@ -479,6 +479,19 @@ std::string ib0(int mtu, const std::string& more = R"("up": true, "carrier": tru
       mtu, more);
 }
 
+TEST(FleetReport, AnMtuSaysNothingBeforeTheInterfaceIsUp) {
+  const std::string port = R"("state": "ACTIVE", "mtu_active": 2048, "rate": "r")";
+  for (const auto* more : {R"("up": false)", R"("up": true, "carrier": true)"}) {
+    HostAnswers answers({"a1", "a2", "a3"});
+    for (HostId host = 0; host < 3; ++host) {
+      const auto interface = host == 2 ? ib0(4092, more) : ib0(2044);
+      EXPECT_FALSE(answers.add(host, {"x", member_answer(host, port, interface)}));
+    }
+    const bool is_up = std::string_view(more).find("true") != std::string_view::npos;
+    EXPECT_EQ(sum_up(answers).empty(), !is_up) << more;
+  }
+}
+
 std::string group_json(const std::string& gid, int mtu, const std::string& rate) {
   return fmt::format(
       R"({{"gid": "{}", "lid": 49152, "pkey": "0xffff", "mtu": {}, "rate_gbps": {}, "sl": 0}})", gid, mtu,
