@@ -195,9 +195,10 @@ model::SectionSpec cable_section() {
                      {"width", "\"1X\", \"2X\", \"4X\", \"8X\" or \"12X\"", Role::kSetting,
                       "The width that the link must have.", "any", model::Effect::kNow,
                       R"({"enum":["1X","2X","4X","8X","12X"]})", &parse_width},
-                     {"speed", "\"SDR\", \"DDR\", \"QDR\", \"FDR10\", \"FDR\", \"EDR\", \"HDR\" or \"NDR\"",
+                     {"speed",
+                      "\"SDR\", \"DDR\", \"QDR\", \"FDR10\", \"FDR\", \"EDR\", \"HDR\", \"NDR\" or \"XDR\"",
                       Role::kSetting, "The speed that the link must have.", "any", model::Effect::kNow,
-                      R"({"enum":["SDR","DDR","QDR","FDR10","FDR","EDR","HDR","NDR"]})", &parse_speed}},
+                      R"({"enum":["SDR","DDR","QDR","FDR10","FDR","EDR","HDR","NDR","XDR"]})", &parse_speed}},
           .identities = {{"from"}}};
 }
 

@@ -23,11 +23,11 @@ std::string_view text_of(NodeType type);
 
 /// Link widths and speeds by what they carry, so that a higher bit of a mask is the better one.
 enum class Width : std::uint8_t { k1x, k2x, k4x, k8x, k12x };
-enum class Speed : std::uint8_t { kSdr, kDdr, kQdr, kFdr10, kFdr, kEdr, kHdr, kNdr };
+enum class Speed : std::uint8_t { kSdr, kDdr, kQdr, kFdr10, kFdr, kEdr, kHdr, kNdr, kXdr };
 
 inline constexpr std::array<std::string_view, 5> kWidthNames{"1X", "2X", "4X", "8X", "12X"};
-inline constexpr std::array<std::string_view, 8> kSpeedNames{"SDR", "DDR", "QDR", "FDR10",
-                                                             "FDR", "EDR", "HDR", "NDR"};
+inline constexpr std::array<std::string_view, 9> kSpeedNames{"SDR", "DDR", "QDR", "FDR10", "FDR",
+                                                             "EDR", "HDR", "NDR", "XDR"};
 
 /// Abilities of a port, as sets of widths and speeds: bit N is the enumerator N. 0: unknown.
 struct Abilities {

@@ -38,7 +38,8 @@ for line in said('ibnetdiscover').splitlines():
         theirs.add(frozenset(((here, int(link[1])), (int(link[2], 16), int(link[3])))))
 check('ibnetdiscover', links, theirs)
 
-speeds = {'2.5': 'SDR', '5.0': 'DDR', '10.0': 'QDR', '14.0625': 'FDR', '25.78125': 'EDR', '53.125': 'HDR', '106.25': 'NDR'}
+speeds = {'2.5': 'SDR', '5.0': 'DDR', '10.0': 'QDR', '14.0625': 'FDR', '25.78125': 'EDR', '53.125': 'HDR', '106.25': 'NDR',
+          '212.5': 'XDR'}
 mine, theirs, here = set(), set(), None
 for l in ours['links']:
     for end in (l['a'], l['b']):

@@ -118,6 +118,8 @@ void run_files(std::string_view bytes) {
     require("/" + text == opensm_own_conf("", *port), "an own opensm.conf is known by its name");
   if (const auto file = own_side_file(text))
     require(opensm_side_name(*file->file, file->port) == text, "an own file of OpenSM is known by its name");
+  if (const auto unread = parse_partitions(text).unread)
+    require(unread->line > 0 && !unread->what.empty(), "a line that OpenSM cannot read is named");
   const auto defaults = parse_opensm_defaults(text);
   if (!defaults.damage) (void)render_opensm_defaults(defaults, OpensmLayout::kDebian);
   again(parse_boot_mounts(text), render_boot_mounts,
@@ -188,6 +190,8 @@ std::vector<Target> word_targets() {
         "torus 3 3M 1\nxp_link 0x1 0x2\nx_dateline -1\n",
         "qos-ulps\ndefault : 0\nipoib, pkey 1-2 : 3\nend-qos-ulps\nqos-levels\nqos-level\nname: a\nsl: 1\n"
         "end-qos-level\nend-qos-levels\n",
+        "port-groups\nport-group\nname: a\nport-name: \"a, # b\"/P1, c/p2\nend-port-group\nend-port-groups\n",
+        "Default=0x7fff, ipoib : ALL=full; a=1,b : SELF,\n 0x2=both;\nc=2 :\nmgid=ff12::1, scope=2\nNONE;\n",
         "a id_ext=1,ioc_guid=2,dgid=fe800000000000000002c90200402bd5,pkey=ffff,queue_size=9\nd\n",
         "40 25 0:42 / /a\\040b rw shared:1 - nfs4 a:/b rw,proto=rdma,port=20049\n",
         "-t rdma -a 192.0.2.1\n# rdma-configd: managed block; changes between these markers are "

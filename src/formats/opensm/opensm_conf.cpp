@@ -8,6 +8,7 @@
 
 #include "base/text.hpp"
 #include "formats/opensm/opensm_files.hpp"
+#include "formats/opensm/partition_syntax.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -73,8 +74,8 @@ std::optional<std::uint16_t> partition_of(std::string_view rule) {
   // A number without a colon may be a member of a rule that goes on.
   if (equals == std::string_view::npos && colon == std::string_view::npos) return std::nullopt;
   const auto number = base::c_number(head.substr(equals == std::string_view::npos ? 0 : equals + 1));
-  if (!number || *number > 0xffff) return std::nullopt;
-  return static_cast<std::uint16_t>(*number & 0x7fffU);
+  if (!number) return std::nullopt;
+  return static_cast<std::uint16_t>(*number & 0x7fffU);  // OpenSM drops what is above 16 bits
 }
 
 /// A rule as lines: the part before the colon must be on one, members go on until the ';'. A multicast group
@@ -360,6 +361,7 @@ Partitions parse_partitions(std::string_view text) {
   auto marked = parse_marked(text, kOpensmMarks);
   out.others = std::move(marked.others);
   out.damage = std::move(marked.damage);
+  out.unread = unreadable_partition_line(text, marked.lines);
   std::string rule;  // of others, as far as it was read
   std::string own;   // the same of ours
   char joint = ' ';  // before its next line

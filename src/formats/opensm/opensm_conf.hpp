@@ -131,6 +131,7 @@ struct Partitions {
   std::string others;            ///< the text without our part
   std::vector<Foreign> foreign;  ///< rules in it; OpenSM ends one at a ';', not at the end of a line
   std::optional<Damage> damage;  ///< then the file is not to be written
+  std::optional<Damage> unread;  ///< of others, where OpenSM ends reading and ignores the whole file
 
   [[nodiscard]] bool has(std::uint16_t partition) const;
 };

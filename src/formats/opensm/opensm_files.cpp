@@ -136,8 +136,9 @@ class Lines {
     return std::string(text);
   }
 
+  /// strtoul() with base 0 reads them.
   void number(std::string_view text, std::string_view what, std::uint64_t least, std::uint64_t most) {
-    const auto value = base::parse_number(text);
+    const auto value = base::c_number(text);
     if (!value || *value < least || *value > most)
       wrong(fmt::format("\"{}\" is not {} from {} to {}", text, what, least, most));
   }
@@ -155,10 +156,11 @@ class Lines {
     }
     if (file_.option == "port_search_ordering_file") {
       if (all.size() < 2) wrong(fmt::format("{} needs ports behind it", first));
-      std::set<std::string_view> known;
+      std::set<std::uint64_t> known;
       for (std::size_t i = 1; i < all.size(); ++i) {
         number(all[i], "a port", 1, kPortMost);
-        if (!known.insert(all[i]).second) wrong(fmt::format("port {} is there twice", all[i]));
+        const auto port = base::c_number(all[i]);
+        if (port && !known.insert(*port).second) wrong(fmt::format("port {} is there twice", all[i]));
       }
     } else {
       const std::size_t count = file_.option == "hop_weights_file" ? 3 : 2;
@@ -264,7 +266,7 @@ class Lines {
       auto text = all[i];
       if (in("mMtT", text.back())) text.remove_suffix(1);
       number(text, "a number of switches", 1, 1024);
-      (*torus_size_)[i - 1] = base::parse_number(text).value_or(1);
+      (*torus_size_)[i - 1] = base::c_number(text).value_or(1);
     }
   }
 

@@ -257,17 +257,46 @@ std::optional<WrongValue> wrong_sl2vl(std::string_view value) {
                     "one for each SL"};
 }
 
-/// Of options that name where OpenSM writes as root; systemd starts it in /. "(null)" is its word for no
-/// value.
-std::optional<WrongValue> wrong_written_path(std::string_view name, std::string_view value) {
-  const bool log = name == "log_file";
-  if ((!log && name != "dump_files_dir") || value == "(null)") return std::nullopt;
-  if (log && (value == "-" || value == "stdout" || value == "stderr")) return std::nullopt;
+/// Files that OpenSM reads or writes.
+constexpr std::array<std::string_view, 20> kOpensmPathOptions{"cn_guid_file",
+                                                              "dimn_ports_file",
+                                                              "event_db_dump_file",
+                                                              "guid_routing_order_file",
+                                                              "hop_weights_file",
+                                                              "ids_guid_file",
+                                                              "io_guid_file",
+                                                              "lfts_file",
+                                                              "lid_matrix_dump_file",
+                                                              "log_file",
+                                                              "node_name_map_name",
+                                                              "partition_config_file",
+                                                              "per_module_logging_file",
+                                                              "port_prof_ignore_file",
+                                                              "port_search_ordering_file",
+                                                              "prefix_routes_file",
+                                                              "qos_policy_file",
+                                                              "root_guid_file",
+                                                              "sa_db_file",
+                                                              "torus_config"};
+
+std::string_view path_hint_of(std::string_view option) {
+  if (option == "log_file") return "a path such as /var/log/opensm.log";
+  if (option == "dump_files_dir") return "a folder such as /var/log";
+  return option == "event_db_dump_file" ? "a path such as /var/log/opensm_port_counters.log"
+                                        : "a whole path such as /etc/opensm/FILE";
+}
+
+/// Of options with a path; systemd starts OpenSM in /, where a relative one would lead. "(null)" is OpenSM's
+/// word for no value.
+std::optional<WrongValue> wrong_opensm_path(std::string_view name, std::string_view value) {
+  const bool file = is_among(kOpensmPathOptions, name);
+  if ((!file && name != "dump_files_dir") || value == "(null)") return std::nullopt;
+  if (name == "log_file" && (value == "-" || value == "stdout" || value == "stderr")) return std::nullopt;
   if (!value.starts_with('/'))
     return WrongValue{fmt::format("\"{}\" is not a path that begins with /", value),
-                      log ? "a path such as /var/log/opensm.log" : "a folder such as /var/log"};
-  if (log && value.ends_with('/'))
-    return WrongValue{fmt::format("{} is a folder", value), "a path such as /var/log/opensm.log"};
+                      std::string(path_hint_of(name))};
+  if (file && value.ends_with('/'))
+    return WrongValue{fmt::format("{} is a folder", value), std::string(path_hint_of(name))};
   return std::nullopt;
 }
 
@@ -279,7 +308,7 @@ std::optional<WrongValue> wrong_text(std::string_view name, std::string_view val
         fmt::format("OpenSM does not know {}", value),
         fmt::format("one of {}", base::join(std::vector<std::string>(words.begin(), words.end()), ", "))};
   }
-  if (auto path = wrong_written_path(name, value)) return path;
+  if (auto path = wrong_opensm_path(name, value)) return path;
   if (!name.starts_with("qos_") || value == "(null)") return std::nullopt;
   if (name.ends_with("_vlarb_high") || name.ends_with("_vlarb_low")) return wrong_vlarb(value);
   if (name.ends_with("_sl2vl")) return wrong_sl2vl(value);

@@ -29,7 +29,7 @@ struct WrongValue {
   std::string what;  ///< "OpenSM takes yes for FALSE"
   std::string hint;
 };
-/// Of an option that is a number, TRUE or FALSE, one of a few words, a list of VLs, or a path to write to:
+/// Of an option that is a number, TRUE or FALSE, one of a few words, a list of VLs, or a path:
 /// why OpenSM would not take the value as it is meant (osm_subn_verify_config(), osm_log_init_v2()).
 std::optional<WrongValue> wrong_opensm_value(std::string_view name, std::string_view value);
 

@@ -7,14 +7,18 @@
 #include <array>
 #include <cstdint>
 #include <set>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/text.hpp"
+#include "formats/opensm/qos_policy_text.hpp"
 
 namespace rdmacfg::kinds {
 
 namespace {
 
-enum class Form { kText, kName, kNames, kNumber, kNumbers, kPairs, kRanges, kPorts, kTypes };
+enum class Form { kText, kName, kNames, kPortNames, kNumber, kNumbers, kPairs, kRanges, kPorts, kTypes };
 
 struct Block {
   std::string_view name, parent;
@@ -40,11 +44,15 @@ struct Key {
 };
 
 constexpr std::uint64_t kAny = ~0ULL;
+/// OSM_QOS_POLICY_MAX_LINE_LEN: the lexer copies longer texts beyond the end of its buffer.
+constexpr std::size_t kPolicyTextMost = 10 * 1024 - 1;
+constexpr std::uint64_t kPolicyPortMost = 254;
+constexpr std::string_view kPolicyEnd = "end-";
 
 constexpr std::array<Key, 32> kKeys{{{"port-group", "name", Form::kName},
                                      {"port-group", "use", Form::kText},
                                      {"port-group", "port-guid", Form::kRanges, 0, kAny},
-                                     {"port-group", "port-name", Form::kNames},
+                                     {"port-group", "port-name", Form::kPortNames},
                                      {"port-group", "pkey", Form::kRanges, 0, 0xffff},
                                      {"port-group", "partition", Form::kNames},
                                      {"port-group", "node-type", Form::kTypes},
@@ -64,7 +72,7 @@ constexpr std::array<Key, 32> kKeys{{{"port-group", "name", Form::kName},
                                      {"qos-level", "use", Form::kText},
                                      {"qos-level", "sl", Form::kNumber, 0, 15},
                                      {"qos-level", "mtu-limit", Form::kNumber, 1, 5},
-                                     {"qos-level", "rate-limit", Form::kNumber, 2, 63},
+                                     {"qos-level", "rate-limit", Form::kNumber, 2, 24},
                                      {"qos-level", "packet-life", Form::kNumber, 0, 63},
                                      {"qos-level", "path-bits", Form::kRanges, 0, 127},
                                      {"qos-match-rule", "use", Form::kText},
@@ -107,8 +115,34 @@ const Key* key_of(std::string_view block, std::string_view name) {
   return nullptr;
 }
 
+/// The lexer knows words of blocks also within other words.
+std::string wrong_name(std::string_view text) {
+  const auto bare = outside_quotes(text);
+  for (const auto& block : kBlocks) {
+    if (bare.find(block.name) != std::string::npos)
+      return fmt::format("OpenSM takes {} in {} for a block; write the name in quotes", block.name, text);
+  }
+  return {};
+}
+
+/// "node1 HCA-1/P1": a node's description and its port.
+std::string wrong_port_name(std::string_view text) {
+  if (auto why = wrong_name(text); !why.empty()) return why;
+  if (outside_quotes(text).find_first_of(" \t") != std::string::npos)
+    return fmt::format("OpenSM leaves the blanks of {} out, and finds no such node; write the name in quotes",
+                       text);
+  const auto name = policy_name(text);
+  const auto slash = name.rfind('/');
+  const bool named = slash != std::string::npos && slash > 0 && name.size() > slash + 2 &&
+                     (name[slash + 1] == 'P' || name[slash + 1] == 'p');
+  const auto port = named ? base::c_number(std::string_view(name).substr(slash + 2)) : std::nullopt;
+  if (port && *port >= 1 && *port <= kPolicyPortMost) return {};
+  return fmt::format("{} is not a node's description with its port, as \"node1 HCA-1/P1\"", text);
+}
+
+/// strtoull() with base 0 reads the numbers.
 std::string wrong_number(std::string_view text, std::uint64_t least, std::uint64_t most) {
-  const auto number = base::parse_number(text);
+  const auto number = base::c_number(text);
   if (!number) return fmt::format("\"{}\" is not a number", text);
   if (*number < least || *number > most)
     return fmt::format("{} is out of range; must be from {} to {}", text, least, most);
@@ -123,9 +157,8 @@ std::string wrong_range(std::string_view text, std::uint64_t least, std::uint64_
   if (dash == std::string_view::npos) return {};
   const auto to = base::trim(text.substr(dash + 1));
   if (auto why = wrong_number(to, least, most); !why.empty()) return why;
-  return *base::parse_number(to) < *base::parse_number(from)
-             ? fmt::format("the range {} ends before it begins", text)
-             : std::string();
+  return *base::c_number(to) < *base::c_number(from) ? fmt::format("the range {} ends before it begins", text)
+                                                     : std::string();
 }
 
 std::string wrong_pair(std::string_view text) {
@@ -156,10 +189,13 @@ std::string wrong_element(const Key& key, std::string_view text) {
     case Form::kTypes:
       return wrong_type(text);
     case Form::kName:
-      if (text.find_first_of(" \t,") != std::string_view::npos)
+      if (outside_quotes(text).find_first_of(" \t,") != std::string::npos)
         return fmt::format("\"{}\" has a blank or comma", text);
-      return {};
+      return wrong_name(text);
     case Form::kNames:
+      return wrong_name(text);
+    case Form::kPortNames:
+      return wrong_port_name(text);
     case Form::kText:
       return {};
   }
@@ -171,7 +207,7 @@ class Policy {
   CheckedLines take(std::span<const std::string> lines) {
     for (const auto& line : lines) {
       ++number_;
-      auto code = base::trim(std::string_view(line).substr(0, line.find('#')));
+      auto code = base::trim(policy_code(line));
       if (code.empty()) continue;
       take(code);
       const auto depth = open_.size() - (ends_block(code) || !opens_block(code) ? 0 : 1);
@@ -189,6 +225,7 @@ class Policy {
     std::string_view name;
     std::size_t line = 0;
     std::set<std::string, std::less<>> keys{};
+    bool is_empty = true;
   };
   struct Use {
     std::size_t line = 0;
@@ -206,13 +243,18 @@ class Policy {
     return at == kBlocks.end() ? nullptr : &*at;
   }
   static bool opens_block(std::string_view code) { return block_of(code) != nullptr; }
-  static bool ends_block(std::string_view code) { return code.starts_with("end-"); }
+  static bool ends_block(std::string_view code) { return code.starts_with(kPolicyEnd); }
 
   [[nodiscard]] std::string_view inside() const {
     return open_.empty() ? std::string_view() : open_.back().name;
   }
 
   void take(std::string_view code) {
+    if (std::count(code.begin(), code.end(), '"') % 2 != 0)
+      return wrong("a quote has no end in this line; OpenSM reads on to the next quote");
+    const bool is_end =
+        !open_.empty() && ends_block(code) && code.substr(kPolicyEnd.size()) == open_.back().name;
+    if (!open_.empty() && !is_end) open_.back().is_empty = false;
     if (const auto* block = block_of(code)) {
       if (block->parent != inside()) {
         wrong(fmt::format("{} does not belong here", code),
@@ -221,8 +263,7 @@ class Policy {
       }
       open_.push_back({block->name, number_});
     } else if (ends_block(code)) {
-      const auto name = code.substr(4);
-      if (!open_.empty() && open_.back().name == name) {
+      if (is_end) {
         complete(open_.back());
         open_.pop_back();
       } else {
@@ -258,10 +299,14 @@ class Policy {
   void elements(const Key& known, std::string_view value) {
     const bool several =
         known.form != Form::kText && known.form != Form::kName && known.form != Form::kNumber;
-    const auto list = several ? base::split(value, ',') : std::vector<std::string_view>{value};
+    if (value.size() > kPolicyTextMost)
+      return wrong(
+          fmt::format("{} has {} characters; OpenSM reads {}", known.name, value.size(), kPolicyTextMost));
+    const auto list = several ? policy_elements(value) : std::vector<std::string_view>{value};
     for (const auto raw : list) {
       const auto text = base::trim(raw);
       auto why = text.empty() ? std::string("an element is empty") : wrong_element(known, text);
+      if (known.form == Form::kPorts && text == "*" && list.size() > 1) why = "* stands alone";
       if (!why.empty()) return wrong(fmt::format("{}: {}", known.name, why));
       remember(known, text);
     }
@@ -270,7 +315,7 @@ class Policy {
   }
 
   void remember(const Key& known, std::string_view text) {
-    const auto name = base::lower(text);  // OpenSM compares without regard to case
+    const auto name = base::lower(policy_name(text));  // OpenSM compares without regard to case
     if (known.block == "port-group" && known.name == "name") groups_.insert(name);
     if (known.block == "qos-level" && known.name == "name") levels_.insert(name);
     if (known.name == "qos-level-name") used_levels_.push_back({number_, name});
@@ -292,7 +337,8 @@ class Policy {
     const auto selector = rest.substr(0, rest.find_first_of(" \t"));
     for (const auto& known : kProtocols) {
       if (known.name != name || known.selector != selector) continue;
-      if (name == "default") levels_.insert("default");
+      if (selector.empty() && comma != std::string_view::npos) break;
+      if (name == "default") has_default_rule_ = true;
       if (selector.empty()) return;
       for (const auto range : base::split(rest.substr(selector.size()), ',')) {
         if (auto why = wrong_range(base::trim(range), 0, known.most); !why.empty())
@@ -308,9 +354,9 @@ class Policy {
   /// @param range  one that is right
   void need_partitions(std::string_view range) {
     const auto dash = range.find('-');
-    const auto from = base::parse_number(base::trim(range.substr(0, dash)));
+    const auto from = base::c_number(base::trim(range.substr(0, dash)));
     const auto to =
-        dash == std::string_view::npos ? from : base::parse_number(base::trim(range.substr(dash + 1)));
+        dash == std::string_view::npos ? from : base::c_number(base::trim(range.substr(dash + 1)));
     out_.pkeys.push_back({number_, static_cast<std::uint16_t>(*from), static_cast<std::uint16_t>(*to)});
   }
 
@@ -323,13 +369,16 @@ class Policy {
     if (block.name == "qos-level") need("sl");
     if (block.name == "qos-match-rule") need("qos-level-name");
     if (block.name == "sl2vl-scope") need("sl2vl-table");
+    if (block.is_empty && (block.name == "qos-ulps" || block.name == "port-groups"))
+      wrong_at(block.line, fmt::format("{} is empty", block.name),
+               "leave the block out; OpenSM takes no empty one");
     const bool somewhere = has("group") || has("across") || has("across-to") || has("across-from");
     if ((block.name == "vlarb-scope" || block.name == "sl2vl-scope") && !somewhere)
       wrong_at(block.line, fmt::format("{} names no ports", block.name), "add group: or across:");
   }
 
   void names() {
-    if (!levels_.contains("default")) {
+    if (!levels_.contains("default") && !has_default_rule_) {
       wrong_at(0, "there is no default level",
                "add a qos-level with name: DEFAULT, or \"default : 0\" in qos-ulps; OpenSM ignores the file "
                "otherwise");
@@ -347,6 +396,7 @@ class Policy {
   std::vector<Open> open_;
   std::size_t number_ = 0;
   std::set<std::string> groups_, levels_;
+  bool has_default_rule_ = false;  ///< of qos-ulps; a qos-match-rule cannot name that
   std::vector<Use> used_groups_, used_levels_;
   CheckedLines out_;
 };

@@ -66,13 +66,15 @@ constexpr std::array kPackageTable{
     Package{"mstflint", "", "", {"/usr/bin/mstflint"}, "firmware of NVIDIA's adapters"},
     Package{"ethtool", "", "", {"/usr/sbin/ethtool", "/sbin/ethtool"}, "settings of Ethernet adapters"},
     Package{"iproute2", "iproute", "iproute2", {"/usr/sbin/ip", "/sbin/ip", "/usr/bin/ip"}, "ip, rdma, dcb"},
+    Package{"iwpmd", "", "", {"/usr/sbin/iwpmd"}, "port mapper of iWARP", "rdma-core"},
+    Package{"rdma-ndd", "rdma-core", "", {"/usr/sbin/rdma-ndd"}, "node descriptions", "rdma-core"},
 };
 
 constexpr std::array<std::pair<std::string_view, std::string_view>, 14> kUnitsOf{{
-    {"rdma-ndd.", "rdma-core"},
+    {"rdma-ndd.", "rdma-ndd"},
     {"rdma-hw.", "rdma-core"},
     {"rdma-load-modules@", "rdma-core"},
-    {"iwpmd.", "rdma-core"},
+    {"iwpmd.", "iwpmd"},
     {"srp_daemon", "srptools"},
     {"srpd.", "srptools"},
     {"ibacm.", "ibacm"},
@@ -125,7 +127,7 @@ bool is_installed(const Package& package, system::Packages& host) {
 std::string_view name_on(const Package& package, Distribution distribution) {
   const auto other = distribution == Distribution::kRhel   ? package.rhel
                      : distribution == Distribution::kSuse ? package.suse
-                                                           : std::string_view();
+                                                           : package.debian;
   return other.empty() ? package.name : other;
 }
 
@@ -140,7 +142,8 @@ std::string install_command(Distribution distribution, std::span<const Package* 
 std::string how_to_get(const Package& package, system::Files& files) {
   const std::array<const Package*, 1> wanted{&package};
   const auto command = install_command(distribution(files), wanted);
-  return command.empty() ? fmt::format("; package {} has it", package.name) : ": " + command;
+  return command.empty() ? fmt::format("; package {} has it", name_on(package, Distribution::kUnknown))
+                         : ": " + command;
 }
 
 std::string without_program(std::string_view program, std::string_view package, system::Files& files) {

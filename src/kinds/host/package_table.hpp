@@ -18,10 +18,11 @@ namespace rdmacfg::kinds {
 enum class Distribution { kUnknown, kDebian, kRhel, kSuse };
 
 struct Package {
-  std::string_view name;                ///< in documents: Debian's
+  std::string_view name;                ///< in documents: Debian's, unless `debian` has that
   std::string_view rhel, suse;          ///< empty: the same
   std::array<std::string_view, 3> has;  ///< one of these files is there where it is installed; empty: no more
   std::string_view what;                ///< for people
+  std::string_view debian = {};         ///< of what is a package of its own elsewhere; empty: the same
 };
 
 std::span<const Package> packages();

@@ -167,6 +167,7 @@ class PartitionKind final : public Kind {
       if (!installed) postpone(resource, without_opensm(world.host().files));
     }
     if (first != nullptr && installed) {
+      if (there.unread && !there.damage) warn_unread(*there.unread, path, first->where, diagnostics);
       warn_other_file(world.host().files, path, first->where, diagnostics);
       warn_without_option(desired, world.host().files, path, diagnostics);
     }
@@ -264,6 +265,18 @@ class PartitionKind final : public Kind {
     out.partitions = parse_partitions(file->text.value_or(""));
     if (file->damage) out.partitions.damage = std::move(file->damage);
     return out;
+  }
+
+  static void warn_unread(const Damage& line, const std::string& path, const Location& where,
+                          Diagnostics& diagnostics) {
+    diagnostics.push_back(
+        {Severity::kWarning,
+         where,
+         fmt::format("{}:{}: {}: OpenSM ignores the whole file for this, and makes every host a full member "
+                     "of the default partition",
+                     path, line.line, line.what),
+         line.hint,
+         {}});
   }
 
   /// opensm.conf may send OpenSM elsewhere for its partitions, and the last line for an option counts.

@@ -282,6 +282,8 @@ void add_members(const Partition& wanted, PartitionRule& rule, Flags& flags) {
     texts.push_back(member->text());
     rule.members.push_back(std::move(*member));
   }
+  // A ';' alone in its line has OpenSM read on behind the line, and then ignore the whole file.
+  if (texts.empty() && rule.text.ends_with('\n')) texts.emplace_back("NONE");
   rule.text += base::join(texts, ", ") + ";";
 }
 

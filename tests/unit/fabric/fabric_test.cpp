@@ -16,6 +16,7 @@ TEST(Abilities, AreNamedByTheirBest) {
   EXPECT_EQ(speed_text(0), "-");
   EXPECT_EQ(width_text(0xffff), "-");
   EXPECT_EQ(text_of(Abilities{0x04, 0x80}), "4X NDR");
+  EXPECT_EQ(text_of(Abilities{0x04, 0x180}), "4X XDR");
   EXPECT_EQ(text_of(Abilities{}), "");
   EXPECT_EQ(rate_text(25), "2.5 Gbit/s");
   EXPECT_EQ(rate_text(1000), "100 Gbit/s");

@@ -4,6 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
+#include <utility>
+#include <vector>
+
 namespace rdmacfg::kinds {
 namespace {
 
@@ -89,6 +93,9 @@ const std::vector<SideFileMistakes> kSideFileMistakes{
     {"hop_weights_file", {"0x1 1 256"}, "1 \"256\" is not a weight from 1 to 255\n"},
     {"hop_weights_file", {"# none", "", "0x1 1 -1"}, "3 \"-1\" is not a weight from 1 to 255\n"},
     {"port_search_ordering_file", {"0x1"}, "1 0x0000000000000001 needs ports behind it\n"},
+    {"port_search_ordering_file", {"0x1 8 010"}, "1 port 010 is there twice\n"},
+    {"hop_weights_file", {"0x1 010 08"}, "1 \"08\" is not a weight from 1 to 255\n"},
+    {"torus_config", {"torus 010 3 3", "x_dateline 8"}, "2 x_dateline 8: must be from -7 to 7\n"},
     {"port_search_ordering_file", {"0x1 x"}, "1 \"x\" is not a port from 1 to 254\n"},
     {"port_prof_ignore_file",
      {"0x1 2 3"},
@@ -203,7 +210,7 @@ const std::vector<std::pair<std::vector<std::string>, std::string>> kPolicyMista
      "7 node-type: \"hub\" is not a type of nodes: CA, ROUTER, SWITCH, SELF, ALL\n"},
     {policy_level("sl: 2"), "8 sl is there twice in this qos-level\n"},
     {policy_level("mtu-limit: 6"), "8 mtu-limit: 6 is out of range; must be from 1 to 5\n"},
-    {policy_level("rate-limit: 1"), "8 rate-limit: 1 is out of range; must be from 2 to 63\n"},
+    {policy_level("rate-limit: 1"), "8 rate-limit: 1 is out of range; must be from 2 to 24\n"},
     {policy_level("packet-life: 64"), "8 packet-life: 64 is out of range; must be from 0 to 63\n"},
     {policy_level("path-bits: 128"), "8 path-bits: 128 is out of range; must be from 0 to 127\n"},
     {policy_level("pkey: 65536"), "8 pkey: 65536 is out of range; must be from 0 to 65535\n"},
@@ -237,6 +244,41 @@ const std::vector<std::pair<std::vector<std::string>, std::string>> kPolicyMista
     {policy_ulps("ipoib, pkey : 3"), "5 pkey: \"\" is not a number\n"},
     {policy_ulps("sdp, port-num 65536 : 3"), "5 port-num: 65536 is out of range; must be from 0 to 65535\n"},
     {policy_ulps("rds, pkey 1 : 3"), "5 \"rds, pkey 1\" is not a rule of qos-ulps\n"},
+    {policy_ulps("sdp, : 3"), "5 \"sdp,\" is not a rule of qos-ulps\n"},
+    {{"qos-ulps", "end-qos-ulps"}, "4 qos-ulps is empty\n"},
+    {{"port-groups", "end-port-groups"}, "4 port-groups is empty\n"},
+    {{"qos-levels", "end-qos-levels"}, ""},
+    {policy_group("port-name: node1/P1"), ""},
+    {policy_group("port-name: \"vs1 HCA-1/P1\", leaf-1/p36,\"a, b # c\"/P0x2"), ""},
+    {policy_group("port-name: vs1 HCA-1/P1"),
+     "7 port-name: OpenSM leaves the blanks of vs1 HCA-1/P1 out, and finds no such node; write the name in "
+     "quotes\n"},
+    {policy_group("port-name: node1"),
+     "7 port-name: node1 is not a node's description with its port, as \"node1 HCA-1/P1\"\n"},
+    {policy_group("port-name: node1/1"),
+     "7 port-name: node1/1 is not a node's description with its port, as \"node1 HCA-1/P1\"\n"},
+    {policy_group("port-name: node1/P"),
+     "7 port-name: node1/P is not a node's description with its port, as \"node1 HCA-1/P1\"\n"},
+    {policy_group("port-name: node1/P0"),
+     "7 port-name: node1/P0 is not a node's description with its port, as \"node1 HCA-1/P1\"\n"},
+    {policy_group("port-name: node1/P255"),
+     "7 port-name: node1/P255 is not a node's description with its port, as \"node1 HCA-1/P1\"\n"},
+    {policy_group("port-name: /P1"),
+     "7 port-name: /P1 is not a node's description with its port, as \"node1 HCA-1/P1\"\n"},
+    {policy_group("use: the 19\" rack"),
+     "7 a quote has no end in this line; OpenSM reads on to the next quote\n"},
+    {policy_group("use: all of a port-group"), ""},
+    {policy_group(("use: " + std::string(10240, 'x')).c_str()),
+     "7 use has 10240 characters; OpenSM reads 10239\n"},
+    {policy_group("partition: my-port-group"),
+     "7 partition: OpenSM takes port-group in my-port-group for a block; write the name in quotes\n"},
+    {policy_group("partition: \"my-port-group\""), ""},
+    {policy_level("packet-life: 077"), ""},
+    {policy_level("packet-life: 0100"), "8 packet-life: 0100 is out of range; must be from 0 to 63\n"},
+    {policy_level("packet-life: 08"), "8 packet-life: \"08\" is not a number\n"},
+    {policy_level("rate-limit: 24"), ""},
+    {policy_level("rate-limit: 25"), "8 rate-limit: 25 is out of range; must be from 2 to 24\n"},
+    {policy_lanes("to: 1, *", kLaneTable), "8 to: * stands alone\n"},
 };
 
 TEST(QosPolicy, EachMistakeIsSaidInFull) {
@@ -292,6 +334,38 @@ TEST(QosPolicy, NamesMustBeDefined) {
   EXPECT_EQ(
       mistakes_of(checked),
       "0 there is no default level\n4 no qos-level is called fast\n3 no port-group is called storage\n");
+}
+
+/// A rule of a policy with a default level, with this line.
+std::vector<std::string> policy_rule(const char* line) {
+  return {"qos-match-rules", "qos-match-rule", line, "end-qos-match-rule", "end-qos-match-rules"};
+}
+
+TEST(QosPolicy, TheDefaultRuleOfProtocolsIsNoLevelOfMatchRules) {
+  EXPECT_EQ(mistakes_of_policy(policy_rule("qos-level-name: DEFAULT")), "6 no qos-level is called default\n");
+}
+
+TEST(QosPolicy, NamesAreComparedWithoutTheirQuotes) {
+  std::vector<std::string> lines{"port-groups",
+                                 "port-group",
+                                 "name: \"I/O Nodes\"",
+                                 "end-port-group",
+                                 "end-port-groups",
+                                 "qos-levels",
+                                 "qos-level",
+                                 "name: Fast",
+                                 "sl: 1",
+                                 "end-qos-level",
+                                 "end-qos-levels",
+                                 "qos-match-rules",
+                                 "qos-match-rule",
+                                 "source: \"i/o nodes\"",
+                                 "qos-level-name: \"fast\"",
+                                 "end-qos-match-rule",
+                                 "end-qos-match-rules"};
+  EXPECT_EQ(mistakes_of_policy(lines), "");
+  lines[13] = "source: io nodes";
+  EXPECT_EQ(mistakes_of_policy(lines), "17 no port-group is called ionodes\n");
 }
 
 }  // namespace

@@ -54,7 +54,7 @@ TEST(OpensmOptions, NumbersFitWhatOpensmHasForThem) {
 }
 
 TEST(OpensmOptions, WordsAndOptionsOfOtherBuildsAreNotJudged) {
-  for (const auto* option : {"routing_engine", "cc_cct", "vendor_option", "qos_policy_file", "log_prefix"})
+  for (const auto* option : {"routing_engine", "cc_cct", "vendor_option", "event_plugin_name", "log_prefix"})
     EXPECT_TRUE(is_taken(option, "-1,ftree x")) << option;
 }
 
@@ -96,6 +96,21 @@ TEST(OpensmOptions, PlacesToWriteToAreWholePaths) {
   for (const auto* value : {"dumps", "-", "stdout"}) EXPECT_FALSE(is_taken("dump_files_dir", value)) << value;
   EXPECT_EQ(wrong_opensm_value("log_file", "opensm.log")->what,
             "\"opensm.log\" is not a path that begins with /");
+  EXPECT_TRUE(is_taken("event_db_dump_file", "/var/log/opensm_port_counters.log"));
+  EXPECT_FALSE(is_taken("event_db_dump_file", "opensm_port_counters.log"));
+  EXPECT_FALSE(is_taken("event_db_dump_file", "/var/log/"));
+}
+
+/// fopen() of the value as it is, in the folder that systemd starts OpenSM in.
+TEST(OpensmOptions, FilesToReadAreWholePaths) {
+  for (const auto* option : {"root_guid_file", "torus_config", "prefix_routes_file", "node_name_map_name",
+                             "partition_config_file", "sa_db_file", "lid_matrix_dump_file"}) {
+    EXPECT_TRUE(is_taken(option, "/etc/opensm/site.conf")) << option;
+    EXPECT_TRUE(is_taken(option, "(null)")) << option;
+    EXPECT_FALSE(is_taken(option, "site.conf")) << option;
+    EXPECT_FALSE(is_taken(option, "/etc/opensm/")) << option;
+  }
+  EXPECT_TRUE(is_taken("event_plugin_name", "osmeventplugin")) << "a library";
 }
 
 TEST(OpensmOptions, WordsAreThoseOfOpensm) {

@@ -216,12 +216,56 @@ TEST(Decode, WidthsAndSpeedsAreInTheOrderOfWhatTheyCarry) {
   EXPECT_EQ(fabric::speed_text(speeds_of(7, 8, false)), "NDR");
   EXPECT_EQ(fabric::speed_text(speeds_of(7, 31, false)), "NDR");
   EXPECT_EQ(fabric::speed_text(speeds_of(7, 30, false)), "QDR") << "extended speeds are disabled";
+  EXPECT_EQ(fabric::speed_text(speeds_of(7, 15, false, 1)), "XDR");
+  EXPECT_EQ(fabric::speed_text(speeds_of(7, 30, false, 1)), "XDR")
+      << "the second speeds have bits of their own";
+  EXPECT_EQ(fabric::speed_text(speeds_of(7, 15, false, 6)), "NDR") << "bits without a meaning yet";
   EXPECT_EQ(mtu_of(5), 4096);
   EXPECT_EQ(mtu_of(0), 0);
   EXPECT_EQ(mtu_of(6), 0);
   EXPECT_EQ(rate_of(3), 100);
   EXPECT_EQ(rate_of(16), 1000);
+  EXPECT_EQ(rate_of(24), 12000);
+  EXPECT_EQ(rate_of(25), 16000) << "IB_RATE_1600_GBPS of the kernel, for 8X XDR";
   EXPECT_EQ(rate_of(63), 0);
+}
+
+/// A PortInfo that announces extended speeds, CapabilityMask2, and in that the second extended speeds:
+/// active and supported XDR, enabled XDR and a speed without a name.
+std::vector<std::uint8_t> xdr_port_info() {
+  std::vector<std::uint8_t> out(64, 0);
+  out[22] = 0xc0;
+  out[60] = 0x08;
+  out[56] = 0x20 | 0x08 | 0x03;
+  return out;
+}
+
+TEST(Decode, SecondExtendedSpeedsAreThoseThatThePortAnnounces) {
+  const auto info = xdr_port_info();
+  const auto found = second_speeds_in(info, info);
+  EXPECT_EQ(found.active, 1U);
+  EXPECT_EQ(found.supported, 1U);
+  EXPECT_EQ(found.enabled, 3U);
+  struct Case {
+    std::size_t at;
+    std::uint8_t bits;
+    std::string_view without;
+  };
+  for (const auto& [at, bits, without] :
+       {Case{22, 0x80, "IsExtendedSpeedsSupported"}, Case{22, 0x40, "IsCapabilityMask2Supported"},
+        Case{60, 0x04, "IsExtendedSpeeds2Supported"}}) {
+    auto able = info;
+    able[at] = bits;
+    const auto none = second_speeds_in(info, able);
+    EXPECT_EQ(none.active + none.supported + none.enabled, 0U) << "without " << without;
+  }
+  auto port_of_switch = info;
+  port_of_switch[22] = 0;
+  EXPECT_EQ(second_speeds_in(port_of_switch, info).active, 1U) << "port 0 announces for all";
+  for (std::size_t length = 0; length < info.size(); ++length) {
+    EXPECT_EQ(second_speeds_in(std::span(info).first(length), info).active, 0U) << length;
+    EXPECT_EQ(second_speeds_in(info, std::span(info).first(length)).active, 0U) << length;
+  }
 }
 
 TEST(Decode, GroupsAreTakenFromWhateverComes) {

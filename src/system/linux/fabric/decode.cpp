@@ -18,6 +18,11 @@ namespace {
 constexpr std::size_t kSaStatusAt = 4, kSaOffsetAt = 44, kSaRecordsAt = 56, kGroupBytes = 52;
 constexpr unsigned kNoRecords = 0x0300;  // 15.2.4: ERR_NO_RECORDS
 
+// 14.2.5.6 (PortInfo); its second extended speeds as rdma-core's fields.c has them
+constexpr std::size_t kPortInfoBytes = 64, kCapabilitiesAt = 20, kSecondSpeedsAt = 56, kCapabilities2At = 60;
+constexpr unsigned kExtendedSpeeds = 1U << 14U, kCapabilities2 = 1U << 15U;  // CapabilityMask
+constexpr unsigned kSecondSpeeds = 1U << 11U;                                // CapabilityMask2
+
 // 16.3.3.3 (IOUnitInfo), 16.3.3.4 (IOControllerProfile), 16.3.3.5 (ServiceEntries)
 constexpr std::size_t kUnitBytes = 4 + 128, kControllersAt = 4, kMostControllersAt = 2;
 constexpr unsigned kControllerPresent = 1;
@@ -73,22 +78,32 @@ std::uint16_t widths_of(unsigned bits) {
   return static_cast<std::uint16_t>(out);
 }
 
-std::uint16_t speeds_of(unsigned bits, unsigned extended, bool fdr10) {
+SecondSpeeds second_speeds_in(std::span<const std::uint8_t> info, std::span<const std::uint8_t> able) {
+  if (info.size() < kPortInfoBytes || able.size() < kPortInfoBytes) return {};
+  constexpr unsigned kBoth = kExtendedSpeeds | kCapabilities2;
+  if ((number_at(able, kCapabilitiesAt, 4) & kBoth) != kBoth) return {};
+  if ((number_at(able, kCapabilities2At, 2) & kSecondSpeeds) == 0) return {};
+  const unsigned all = info[kSecondSpeedsAt];
+  return {.active = all >> 5U & 0x3U, .supported = all >> 3U & 0x3U, .enabled = all & 0x7U};
+}
+
+std::uint16_t speeds_of(unsigned bits, unsigned extended, bool fdr10, unsigned second) {
   // SDR, DDR and QDR come first in both orders, as FDR to NDR do behind FDR10.
   constexpr unsigned kExtendedDisabled = 30;  // of LinkSpeedExtEnabled
   if (extended == kExtendedDisabled) extended = 0;
   unsigned out = bits & 0x7U;
   out |= (extended & 0xfU) << static_cast<unsigned>(fabric::Speed::kFdr);
   if (fdr10) out |= 1U << static_cast<unsigned>(fabric::Speed::kFdr10);
+  if ((second & 1U) != 0) out |= 1U << static_cast<unsigned>(fabric::Speed::kXdr);
   return static_cast<std::uint16_t>(out);
 }
 
 int mtu_of(unsigned code) { return code >= 1 && code <= 5 ? 128 << code : 0; }
 
 int rate_of(unsigned code) {
-  constexpr std::array<int, 25> kRates{0,    0,    25,  100,  300,  50,   200,  400,  600,
-                                       800,  1200, 140, 560,  1120, 1680, 250,  1000, 2000,
-                                       3000, 280,  500, 4000, 6000, 8000, 12000};
+  constexpr std::array<int, 26> kRates{0,    0,    25,  100,  300,  50,   200,   400,  600,
+                                       800,  1200, 140, 560,  1120, 1680, 250,   1000, 2000,
+                                       3000, 280,  500, 4000, 6000, 8000, 12000, 16000};
   return code < kRates.size() ? kRates[code] : 0;
 }
 

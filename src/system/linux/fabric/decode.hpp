@@ -17,9 +17,17 @@ namespace rdmacfg::system::detail {
 /// A set of LinkWidth bits (1X, 4X, 8X, 12X, 2X) in the order of fabric::Width.
 std::uint16_t widths_of(unsigned bits);
 
+/// LinkSpeedExtActive2, LinkSpeedExtSupported2 and LinkSpeedExtEnabled2 of a PortInfo.
+struct SecondSpeeds {
+  unsigned active = 0, supported = 0, enabled = 0;
+};
+/// Those of `info` if the CapabilityMask2 of `able` announces them; else, and of data that is too short,
+/// none. Debian 12's libibmad has no names for them.
+SecondSpeeds second_speeds_in(std::span<const std::uint8_t> info, std::span<const std::uint8_t> able);
+
 /// The speeds of a port: LinkSpeed bits (SDR, DDR, QDR), LinkSpeedExt bits (FDR, EDR, HDR, NDR; 30:
-/// disabled), and whether Mellanox' FDR10 is among them.
-std::uint16_t speeds_of(unsigned bits, unsigned extended, bool fdr10);
+/// disabled), whether Mellanox' FDR10 is among them, and LinkSpeedExt2 bits (XDR).
+std::uint16_t speeds_of(unsigned bits, unsigned extended, bool fdr10, unsigned second = 0);
 
 /// Bytes of an MTU code (1: 256 to 5: 4096); 0 for another.
 int mtu_of(unsigned code);

@@ -12,6 +12,7 @@ namespace {
 
 constexpr int kDmDataAt = 64, kDmDataBytes = 192;
 constexpr unsigned kIoUnitInfo = 0x10, kIoControllerProfile = 0x11, kServiceEntries = 0x12;
+constexpr int kUnitReadings = 3;  // of a unit that changes while it is read
 
 using DmData = std::array<std::uint8_t, kDmDataBytes>;
 
@@ -32,24 +33,46 @@ bool ask_dm(const FabricLibraries& libraries, ibmad_port& port, int lid, unsigne
   return libraries.rpc(&port, &rpc, &path, nullptr, answer.data()) != nullptr;
 }
 
-}  // namespace
+/// ChangeID of an IOUnitInfo: another one for each controller that comes or goes.
+unsigned change_id_of(const DmData& unit) { return static_cast<unsigned>(unit[0]) << 8U | unit[1]; }
 
-std::optional<std::vector<fabric::Target>> read_srp_targets(const FabricLibraries& libraries,
-                                                            ibmad_port& port, int lid,
-                                                            std::uint64_t port_guid) {
+SrpTargets targets_of_unit(const FabricLibraries& libraries, ibmad_port& port, int lid,
+                           std::uint64_t port_guid, const DmData& unit) {
+  SrpTargets out;
   DmData answer{};
-  if (!ask_dm(libraries, port, lid, kIoUnitInfo, 0, answer)) return std::nullopt;
-  std::vector<fabric::Target> out;
-  for (const unsigned slot : controllers_in(answer)) {
-    if (!ask_dm(libraries, port, lid, kIoControllerProfile, slot, answer)) continue;
-    const auto profile = profile_in(answer);
-    if (!profile) continue;
+  for (const unsigned slot : controllers_in(unit)) {
+    std::optional<ControllerProfile> profile;
+    if (ask_dm(libraries, port, lid, kIoControllerProfile, slot, answer)) profile = profile_in(answer);
+    if (!profile) {
+      out.complete = false;
+      continue;
+    }
     for (unsigned first = 0; first < profile->services; first += kServicesOfAnswer) {
       const unsigned last = std::min(first + kServicesOfAnswer, profile->services) - 1;
-      if (ask_dm(libraries, port, lid, kServiceEntries, slot << 16U | last << 8U | first, answer))
-        add_srp_targets(answer, last - first + 1, port_guid, *profile, out);
+      if (ask_dm(libraries, port, lid, kServiceEntries, slot << 16U | last << 8U | first, answer)) {
+        add_srp_targets(answer, last - first + 1, port_guid, *profile, out.targets);
+      } else {
+        out.complete = false;
+      }
     }
   }
+  return out;
+}
+
+}  // namespace
+
+std::optional<SrpTargets> read_srp_targets(const FabricLibraries& libraries, ibmad_port& port, int lid,
+                                           std::uint64_t port_guid) {
+  DmData unit{};
+  if (!ask_dm(libraries, port, lid, kIoUnitInfo, 0, unit)) return std::nullopt;
+  SrpTargets out;
+  for (int reading = 0; reading < kUnitReadings; ++reading) {
+    out = targets_of_unit(libraries, port, lid, port_guid, unit);
+    const auto before = change_id_of(unit);
+    if (!ask_dm(libraries, port, lid, kIoUnitInfo, 0, unit)) break;
+    if (change_id_of(unit) == before) return out;
+  }
+  out.complete = false;
   return out;
 }
 

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "base/characters.hpp"
@@ -200,19 +201,21 @@ fabric::Port Explorer::port_of(ibnd_node_t& node, ibnd_port_t& port) {
   out.may_manage = is_end && (capabilities & kIsSm) != 0;
   if (node.type == IB_NODE_SWITCH && port.portnum == 0) return out;  // it has no link
   const auto speed = field(info, IB_PORT_LINK_SPEED_ACTIVE_F);
-  const auto faster = extended(IB_PORT_LINK_SPEED_EXT_ACTIVE_F);
+  const auto second = second_speeds_in(std::span<const std::uint8_t>(info, IB_SMP_DATA_SIZE),
+                                       std::span<const std::uint8_t>(able, IB_SMP_DATA_SIZE));
+  const auto faster = second.active != 0 ? 0 : extended(IB_PORT_LINK_SPEED_EXT_ACTIVE_F);
   const bool is_fdr10 = speed == kQdr && fdr10(IB_MLNX_EXT_PORT_LINK_SPEED_ACTIVE_F);
   if (out.state > fabric::kStateDown)
     out.active = {widths_of(field(info, IB_PORT_LINK_WIDTH_ACTIVE_F)),
-                  speeds_of(faster != 0 ? 0 : speed, faster, is_fdr10)};
+                  speeds_of(faster != 0 || second.active != 0 ? 0 : speed, faster, is_fdr10, second.active)};
   out.enabled = {
       widths_of(field(info, IB_PORT_LINK_WIDTH_ENABLED_F)),
       speeds_of(field(info, IB_PORT_LINK_SPEED_ENABLED_F), extended(IB_PORT_LINK_SPEED_EXT_ENABLED_F),
-                fdr10(IB_MLNX_EXT_PORT_LINK_SPEED_ENABLED_F))};
+                fdr10(IB_MLNX_EXT_PORT_LINK_SPEED_ENABLED_F), second.enabled)};
   out.supported = {
       widths_of(field(info, IB_PORT_LINK_WIDTH_SUPPORTED_F)),
       speeds_of(field(info, IB_PORT_LINK_SPEED_SUPPORTED_F), extended(IB_PORT_LINK_SPEED_EXT_SUPPORTED_F),
-                fdr10(IB_MLNX_EXT_PORT_LINK_SPEED_SUPPORTED_F))};
+                fdr10(IB_MLNX_EXT_PORT_LINK_SPEED_SUPPORTED_F), second.supported)};
   if (port.remoteport != nullptr && port.remoteport->node != nullptr)
     out.peer = fabric::End{port.remoteport->node->guid, port.remoteport->portnum};
   return out;
@@ -316,10 +319,13 @@ void Explorer::send_targets() {
   std::size_t silent = 0;
   each_end_port([&](ibnd_node_t&, ibnd_port_t& port) {
     if ((field(port.info, IB_PORT_CAPMASK_F) & kManagesDevices) == 0 || port.base_lid == 0) return;
-    auto targets = read_srp_targets(libraries_, *port_, static_cast<int>(port.base_lid), port.guid);
-    if (!targets && ++silent <= kMostNamed)
-      send_(MissingFrame{fmt::format("the I/O controllers of {}: no answer", model::Guid{port.guid}.text())});
-    for (auto& target : targets.value_or(std::vector<fabric::Target>{})) {
+    auto read = read_srp_targets(libraries_, *port_, static_cast<int>(port.base_lid), port.guid);
+    if ((!read || !read->complete) && ++silent <= kMostNamed)
+      send_(MissingFrame{fmt::format("{} of {}: no answer",
+                                     read ? "some I/O controllers" : "the I/O controllers",
+                                     model::Guid{port.guid}.text())});
+    if (!read) return;
+    for (auto& target : read->targets) {
       // One beyond the limit: the reader leaves that out, and names the rest as missing.
       if (found.targets.size() <= fabric::limits::kFabricTargets) found.targets.push_back(std::move(target));
     }

@@ -75,5 +75,23 @@ TEST(PartitionRule, ListsAPortWhateverItsMembership) {
     EXPECT_FALSE(rule_with({member}, "").lists(*port)) << member;
 }
 
+/// osm_prtn_config.c reads on behind a line that begins with the ';' of its rule.
+TEST(PartitionRule, WithoutMembersTheLastLineOfGroupsHasAWord) {
+  Partition wanted;
+  wanted.pkey = model::Pkey::parse("0x8003").value();
+  wanted.members = std::vector<std::string>{};
+  model::Section section;
+  section.path = "partition";
+  model::Diagnostics diagnostics;
+  EXPECT_EQ(make_rule(section, wanted, diagnostics).text, "p8003=0x8003, ipoib : ;");
+  model::Section group;
+  group.path = "partition.group";
+  group.entries["mgid"].value = std::string("ff12::1");
+  section.children.push_back(group);
+  EXPECT_EQ(make_rule(section, wanted, diagnostics).text,
+            "p8003=0x8003, ipoib :\nmgid=ff12::1, scope=2\nNONE;");
+  EXPECT_TRUE(diagnostics.empty());
+}
+
 }  // namespace
 }  // namespace rdmacfg::kinds

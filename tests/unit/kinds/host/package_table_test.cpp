@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kinds/host/package_table.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <string>
+#include <string_view>
+
+namespace rdmacfg::kinds {
+namespace {
+
+/// The files lists of debian/ and of redhat/ and suse/ rdma-core.spec.
+TEST(PackageTable, UnitsAreInThePackagesOfEachDistribution) {
+  struct Row {
+    std::string_view unit, debian, rhel, suse;
+  };
+  constexpr std::array kRows{Row{"iwpmd.service", "rdma-core", "iwpmd", "iwpmd"},
+                             Row{"rdma-ndd.service", "rdma-core", "rdma-core", "rdma-ndd"},
+                             Row{"rdma-hw.target", "rdma-core", "rdma-core", "rdma-core"},
+                             Row{"srp_daemon.service", "srptools", "srp_daemon", "srp_daemon"},
+                             Row{"ibacm.socket", "ibacm", "ibacm", "ibacm"},
+                             Row{"opensm@0x0002c903003178f2.service", "opensm", "opensm", "opensm"}};
+  for (const auto& row : kRows) {
+    const auto* package = package_of_unit(row.unit);
+    ASSERT_NE(package, nullptr) << row.unit;
+    EXPECT_EQ(name_on(*package, Distribution::kDebian), row.debian) << row.unit;
+    EXPECT_EQ(name_on(*package, Distribution::kRhel), row.rhel) << row.unit;
+    EXPECT_EQ(name_on(*package, Distribution::kSuse), row.suse) << row.unit;
+    const std::array<const Package*, 1> wanted{package};
+    EXPECT_EQ(install_command(Distribution::kSuse, wanted), "zypper install " + std::string(row.suse));
+  }
+  EXPECT_EQ(package_of_unit("slurmd.service"), nullptr);
+}
+
+TEST(PackageTable, EachNameIsThatOfOnePackage) {
+  for (const auto& package : packages()) {
+    EXPECT_EQ(find_package(package.name), &package) << package.name;
+    EXPECT_NE(find_package(name_on(package, Distribution::kRhel)), nullptr) << package.name;
+    EXPECT_NE(find_package(name_on(package, Distribution::kSuse)), nullptr) << package.name;
+    EXPECT_NE(find_package(name_on(package, Distribution::kDebian)), nullptr) << package.name;
+  }
+}
+
+}  // namespace
+}  // namespace rdmacfg::kinds
