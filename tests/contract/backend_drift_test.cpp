@@ -256,6 +256,25 @@ TEST_F(NmRelease, AFileThatIsLostIsWrittenAndToldAgain) {
   EXPECT_EQ(difference(host.dump(), good), "");
 }
 
+TEST_F(NmRelease, ChildrenInUseStayUp) {
+  const std::string played =
+      R"({"network_manager": {"fails": []}, "devices": [{"name": "mlx4_0", "pci": "0000:10:00.0",
+      "ports": [{"guid": "00:02:c9:03:00:31:78:f2", "pkeys": ["0xffff", "0x8002"],
+        "interface": {"name": "ib0", "up": true, "children": [
+          {"name": "ib0.8002", "pkey": "0x8002", "up": true, "items": ["addr4 192.0.2.9/24"]}]}}]}],
+      "files": {"/etc/NetworkManager/conf.d/site.conf": "[main]\n"}})";
+  Host host(FakeKernel::parse(played));
+  host.kernel().faults.clear();
+  const auto report = host.commit("version = 1\n[[ipoib]]\nguid = \"" + std::string(kPlayedGuid) +
+                                  "\"\nbackend = \"direct\"\n");
+  ASSERT_TRUE(applied(report)) << text_of(report);
+  EXPECT_EQ(readings(host), 0U) << "NetworkManager would take ib0 down, and the kernel ib0.8002 with it";
+  EXPECT_TRUE(host.kernel().files.content.contains(kKeepsOff));
+  EXPECT_TRUE(ib0(host).up);
+  host.kernel().network_manager.start();
+  EXPECT_FALSE(manages(host));
+}
+
 TEST_F(NmRelease, WithoutNetworkManagerTheFileIsForItsNextStart) {
   Host host(FakeKernel::parse(machine("")));
   host.kernel().network_manager.running = false;

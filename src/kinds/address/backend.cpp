@@ -47,6 +47,7 @@ Result<void> tell(const std::set<Guid>& ports, const BackendRules& rules, system
     // NetworkManager reads all of its file, so what it lets go may be more than what was changed.
     if (at != rules.end() && at->second != Backend::kNetworkManager) handed_over.released.push_back(link);
     if (at == rules.end() && told) handed_over.given_back.push_back(link);
+    handed_over.takes_some |= told && at != rules.end() && at->second == Backend::kNetworkManager;
   }
   if (auto done = host.udev.trigger(names); !done) return done;
   // The address that it takes down when it lets go must not be the next one.

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <chrono>
 #include <functional>
+#include <set>
 #include <span>
+#include <string>
 #include <utility>
 
 #include "kinds/address/nm_keyfile.hpp"
@@ -80,11 +82,35 @@ Result<void> put_back_lost(std::span<const CarriedState> then, std::span<const L
   return host.links.wait_for_carrier(joining, kJoinAgain).map([](const std::vector<int>&) {});
 }
 
+/// Whether an interface that NetworkManager holds without a profile has P_Key interfaces that are up:
+/// NetworkManager takes it down as it lets go, and the kernel takes these down with it.
+Result<bool> would_stop_children(std::span<const Link> released, system::NetworkManager& manager) {
+  const bool any_child = std::any_of(released.begin(), released.end(),
+                                     [](const Link& link) { return link.ipoib->child && link.up; });
+  if (!any_child) return false;
+  const auto state = manager.observe();
+  if (!state) return base::fail(state.error());
+  std::set<std::string, std::less<>> idle;
+  if (*state) {
+    for (const auto& device : (*state)->devices)
+      if (device.managed && device.active.empty()) idle.insert(device.interface);
+  }
+  return std::any_of(released.begin(), released.end(), [&](const Link& child) {
+    const auto* parent = child.ipoib->child && child.up ? link_with(child.parent, released) : nullptr;
+    return parent != nullptr && parent->up && idle.contains(parent->name);
+  });
+}
+
 }  // namespace
 
 Result<void> release_from_nm(const NmRelease& links, system::Host& host) {
   auto& manager = host.network_manager;
   if (!manager.is_running()) return {};
+  if (links.given_back.empty() && !links.takes_some) {
+    const auto stops = would_stop_children(links.released, manager);
+    if (!stops) return base::fail(stops.error());
+    if (*stops) return {};
+  }
   std::vector<CarriedState> released, given_back;
   for (const auto& [which, states] :
        {std::pair{&links.released, &released}, {&links.given_back, &given_back}}) {
