@@ -118,6 +118,76 @@ TEST_F(NmDrift, ARepairThatFailsLeavesItAsItWasFound) {
   }
 }
 
+constexpr const char* kKeyfile =
+    "/etc/NetworkManager/system-connections/rdma-configd-0002c903003178f2.nmconnection";
+
+/// Takes `line` out of a file, or adds it where it is not there.
+void edit(Host& host, const char* path, const std::string& line) {
+  auto& text = host.kernel().files.content[path];
+  ASSERT_FALSE(text.empty()) << path;
+  const auto at = text.find(line);
+  if (at == std::string::npos) {
+    text += line;
+  } else {
+    text.erase(at, line.size());
+  }
+}
+
+/// The repair of an edited file, on the way to `other`, fails at every call once: then the file is as it was
+/// found.
+void expect_text_back(const char* machine, const std::string& document, const std::string& other,
+                      const char* path, const std::string& line) {
+  std::size_t undone = 0;
+  for (std::size_t n = 1;; ++n) {
+    SCOPED_TRACE(n);
+    Host host(FakeKernel::parse(machine));
+    ASSERT_TRUE(applied(host.commit(document)));
+    edit(host, path, line);
+    const auto before = host.dump();
+    host.kernel().faults.clear();
+    host.kernel().faults.fail_at(n, EPERM);
+    const auto report = host.commit(other);
+    if (applied(report)) break;
+    EXPECT_TRUE(report.exit == Exit::kUndone || report.exit == Exit::kError) << text_of(report);
+    EXPECT_EQ(difference(host.dump(), before), "") << text_of(report);
+    undone += report.exit == Exit::kUndone ? 1U : 0U;
+  }
+  EXPECT_GT(undone, 0U);
+}
+
+/// An apply that mends the file waits for confirmation, and is rolled back.
+void expect_rolled_back(const char* machine, const std::string& document, const std::string& other,
+                        const char* path, const std::string& line) {
+  Host host(FakeKernel::parse(machine));
+  ASSERT_TRUE(applied(host.commit(document)));
+  edit(host, path, line);
+  const auto before = host.dump();
+  const auto report = host.commit(other, kWithin);
+  ASSERT_TRUE(applied(report)) << text_of(report);
+  EXPECT_NE(difference(host.dump(), before), "") << "the file is as rdma-configd writes it";
+  const auto back = host.roll_back();
+  EXPECT_EQ(back.exit, Exit::kOk) << text_of(back);
+  EXPECT_EQ(difference(host.dump(), before), "") << text_of(back);
+}
+
+TEST(NmEditedProfile, IsAsSomebodyLeftItOnceTheRepairIsUndone) {
+  for (const auto* line : {"type=infiniband\n", "transport-mode=connected\n"}) {
+    SCOPED_TRACE(line);
+    expect_text_back(kMachine, kDocument, std::string(kDocument) + "[[ipoib.pkey]]\npkey = 0x8002\n",
+                     kKeyfile, line);
+    expect_rolled_back(kMachine, kDocument, kDocument, kKeyfile, line);
+  }
+}
+
+TEST(NmEditedProfile, KeepsKeysThatNoSettingShowsWhenAnApplyIsUndone) {
+  const std::string other =
+      "version = 1\n[[ipoib]]\nguid = \"00:02:c9:03:00:31:78:f2\"\nbackend = \"networkmanager\"\n"
+      "mode = \"connected\"\nmtu = 65520\nipv4 = { addresses = [\"192.0.2.7/24\"] }\n";
+  expect_text_back(kMachine, kDocument, other + "[[ipoib.pkey]]\npkey = 0x8002\n", kKeyfile,
+                   "\n[user]\nsite.owner=storage\n");
+  expect_rolled_back(kMachine, kDocument, other, kKeyfile, "\n[user]\nsite.owner=storage\n");
+}
+
 constexpr const char* kNetworked =
     R"({"networkd": {"fails": []}, "devices": [{"name": "mlx4_0", "pci": "0000:10:00.0", "ports": [
           {"guid": "00:02:c9:03:00:31:78:f2", "pkeys": ["0xffff", "0x8002"],
@@ -158,6 +228,16 @@ TEST(NetworkdDrift, ARepairThatFailsLeavesItAsItWasFound) {
     }
     EXPECT_TRUE(report.exit == Exit::kUndone || report.exit == Exit::kError) << text_of(report);
     EXPECT_EQ(difference(host.dump(), before), "") << text_of(report);
+  }
+}
+
+TEST(NetworkdEditedFile, IsAsSomebodyLeftItOnceTheRepairIsUndone) {
+  constexpr const char* kFile = "/etc/systemd/network/10-rdma-configd-0002c903003178f2.network";
+  for (const auto* line : {"\n[Link]\nMTUBytes=9000\n", "KeepConfiguration=static\n"}) {
+    SCOPED_TRACE(line);
+    expect_text_back(kNetworked, kNetworkDocument,
+                     std::string(kNetworkDocument) + "[[ipoib.pkey]]\npkey = 0x8002\n", kFile, line);
+    expect_rolled_back(kNetworked, kNetworkDocument, kNetworkDocument, kFile, line);
   }
 }
 

@@ -144,6 +144,7 @@ class NetworkdKind final : public Kind, public HeldByPort {
   }
 
   Result<void> prepare(std::span<Change*> changes, World& world) const override {
+    detail::carry_network_files(changes, world);
     if (world.offline()) return {};
     std::optional<detail::InetStates> now;
     for (auto* change : changes) {

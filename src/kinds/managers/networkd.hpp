@@ -18,6 +18,9 @@ namespace detail {
 /// rest is there.
 base::Result<void> apply_networks(std::span<const model::Change> changes, system::Host& host);
 
+/// For Kind::prepare(): packs files that are not as rdma-configd writes them.
+void carry_network_files(std::span<model::Change*> changes, const World& world);
+
 /// After a kill: systemd-networkd may not have read the written files, and deleted ones may be there still.
 base::Result<void> finish_networks(std::span<const model::Change> changes, system::Host& host);
 

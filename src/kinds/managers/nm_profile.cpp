@@ -238,6 +238,7 @@ class NmProfileKind final : public Kind, public ClearsAway, public HeldByPort {
   }
 
   Result<void> prepare(std::span<Change*> changes, World& world) const override {
+    detail::carry_keyfiles(changes, world);
     detail::carry_transport(changes, world);
     for (auto* change : changes) {
       const auto* link = interface_of(change->key.id, world);

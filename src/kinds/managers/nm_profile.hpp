@@ -29,6 +29,9 @@ bool was_disturbed(const NmProfile& then);
 /// takes what was missing.
 base::Result<void> disturb_again(const NmProfile& then, const std::string& id, system::Host& host);
 
+/// For Kind::prepare(): packs keyfiles that are not as rdma-configd writes them.
+void carry_keyfiles(std::span<model::Change*> changes, const World& world);
+
 /// For Kind::prepare(): packs mode and MTU of the interface, as they are before a change.
 void carry_transport(std::span<model::Change*> changes, const World& world);
 
