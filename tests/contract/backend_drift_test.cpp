@@ -231,6 +231,64 @@ TEST(NetworkdDrift, ARepairThatFailsLeavesItAsItWasFound) {
   }
 }
 
+/// The reasons of a report's resources.
+std::vector<std::string> reasons_of(const Report& report) {
+  std::vector<std::string> out;
+  for (const auto& resource : report.resources) {
+    if (!resource.reason.empty()) out.push_back(resource.reason);
+  }
+  return out;
+}
+
+TEST(NetworkdDrift, IsLeftAloneWhileSystemdNetworkdIsAtWork) {
+  for (const auto* state : {"pending", "initialized", "configuring"}) {
+    SCOPED_TRACE(state);
+    Host host(FakeKernel::parse(kNetworked));
+    ASSERT_TRUE(applied(host.commit(kNetworkDocument)));
+    const auto good = host.dump();
+    auto& networkd = host.kernel().networkd;
+    networkd.states["ib0"] = state;
+    std::erase(host.kernel().machine.find("ib0")->items, "addr4 192.0.2.2/24");
+    const int before = networkd.reconfigurations;
+    const auto left = host.hold();
+    EXPECT_EQ(left.exit, Exit::kPartly) << text_of(left);
+    EXPECT_TRUE(left.plan.changes.empty()) << text_of(left);
+    EXPECT_EQ(networkd.reconfigurations, before);
+    EXPECT_THAT(
+        reasons_of(left),
+        ElementsAre(fmt::format("systemd-networkd has not finished with the interface (it is {})", state)));
+    networkd.states.clear();
+    const auto mended = host.hold();
+    EXPECT_EQ(mended.exit, Exit::kOk) << text_of(mended);
+    EXPECT_EQ(difference(host.dump(), good), "");
+  }
+}
+
+TEST(NetworkdDrift, IsMendedWhileSystemdNetworkdWaitsForDhcp) {
+  const std::string document =
+      "version = 1\n[[ipoib]]\nguid = \"00:02:c9:03:00:31:78:f2\"\nbackend = \"networkd\"\n"
+      "ipv4 = { method = \"auto\" }\nipv6 = { addresses = [\"2001:db8::1/64\"] }\n";
+  Host host(FakeKernel::parse(kNetworked));
+  const auto first = host.commit(document);
+  ASSERT_TRUE(applied(first)) << text_of(first);
+  const auto good = host.dump();
+  host.kernel().networkd.states["ib0"] = "configuring";
+  ASSERT_EQ(std::erase(host.kernel().machine.find("ib0")->items, "addr6 2001:db8::1/64"), 1U) << good;
+  const auto report = host.hold();
+  EXPECT_EQ(report.exit, Exit::kOk) << text_of(report);
+  EXPECT_EQ(difference(host.dump(), good), "");
+}
+
+TEST(NetworkdDrift, AnotherFileIsAppliedWhileSystemdNetworkdIsAtWork) {
+  Host host(FakeKernel::parse(kNetworked));
+  ASSERT_TRUE(applied(host.commit(kNetworkDocument)));
+  host.kernel().networkd.states["ib0"] = "configuring";
+  const auto report = host.commit(
+      "version = 1\n[[ipoib]]\nguid = \"00:02:c9:03:00:31:78:f2\"\nbackend = \"networkd\"\n"
+      "ipv4 = { addresses = [\"192.0.2.7/24\"] }\n");
+  EXPECT_EQ(report.exit, Exit::kOk) << text_of(report);
+}
+
 TEST(NetworkdEditedFile, IsAsSomebodyLeftItOnceTheRepairIsUndone) {
   constexpr const char* kFile = "/etc/systemd/network/10-rdma-configd-0002c903003178f2.network";
   for (const auto* line : {"\n[Link]\nMTUBytes=9000\n", "KeepConfiguration=static\n"}) {

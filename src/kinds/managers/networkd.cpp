@@ -121,6 +121,7 @@ class NetworkdKind final : public Kind, public HeldByPort {
 
   void check(std::vector<Desired>& desired, const std::vector<Observed>& observed, World& world,
              Diagnostics& /*diagnostics*/) const override {
+    leave_to_networkd(desired, observed, world);
     std::optional<bool> runs;
     std::set<std::string> there, in_part;
     for (const auto& resource : observed) {
@@ -205,6 +206,49 @@ class NetworkdKind final : public Kind, public HeldByPort {
   }
 
  private:
+  /// As after a start of systemd-networkd: to have it configure an interface again would take down what is
+  /// coming up. One whose file is another one is not left to it.
+  static void leave_to_networkd(std::vector<Desired>& desired, const std::vector<Observed>& observed,
+                                World& world) {
+    if (world.offline()) return;
+    const auto seen = model::by_key(observed);
+    std::map<int, Desired*> lacking;  // by the interface
+    std::vector<int> indexes;
+    for (auto& resource : desired) {
+      const auto now = seen.find(resource.key);
+      if (resource.key.kind != kNetworkdKind || resource.pending || now == seen.end() ||
+          model::value_of(now->second->settings, "active") != model::Value(false) ||
+          !is_written(resource, *now->second))
+        continue;
+      const auto* link = interface_of(resource.key.id, world);
+      if (link == nullptr || !link->carrier || !lacking.emplace(link->index, &resource).second) continue;
+      indexes.push_back(link->index);
+    }
+    if (indexes.empty()) return;
+    const auto state = world.host().networkd.observe(indexes);
+    if (!state || !*state) return;  // what fails is said where it is observed
+    for (const auto& now : **state) {
+      const auto at = lacking.find(now.index);
+      if (at == lacking.end()) continue;
+      auto& resource = *at->second;
+      const auto wanted = model::from_attributes<NetworkdFile>(resource.settings);
+      // For an answer to DHCP, or of a router, it may wait for ever.
+      const bool asks = wanted.dhcp == true || wanted.router_advertisements == true;
+      if (!detail::is_in_transition(now.state) || (asks && now.state == "configuring")) continue;
+      resource.settings.erase("active");
+      resource.settings.erase("missing");
+      resource.pending =
+          fmt::format("systemd-networkd has not finished with the interface (it is {})", now.state);
+    }
+  }
+
+  static bool is_written(const Desired& desired, const Observed& observed) {
+    return std::all_of(desired.settings.begin(), desired.settings.end(), [&](const auto& setting) {
+      return setting.first == "active" || setting.first == "missing" ||
+             model::value_of(observed.settings, setting.first) == setting.second;
+    });
+  }
+
   static model::Location origin_of(const Addressing& addressing, std::string_view field) {
     const auto first = [&](std::string_view key) {
       for (const auto* family : {&addressing.ipv4, &addressing.ipv6}) {

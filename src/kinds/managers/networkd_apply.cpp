@@ -182,7 +182,8 @@ Result<bool> arrive(Wait& wait, const ConfigurationProgress& progress, int momen
   const auto now = at == progress.links.end() ? NetworkdLink{} : at->second;
   const bool its = now.file == networkd_file(step.change->key.id);
   if (its && missing_of(step.after, progress.inet_states.of(link->index)).empty()) return true;
-  if (!wait.again && (!step.written || now.state == "failed" || moment >= kBegun)) {
+  const bool at_work = is_in_transition(now.state) && moment < kBegun;
+  if (!wait.again && !at_work && (!step.written || now.state == "failed" || moment >= kBegun)) {
     wait.again = true;
     if (auto done = host.networkd.reconfigure(link->index); !done) return base::fail(done.error());
     return false;
@@ -285,6 +286,10 @@ std::vector<std::string> routes_lost(const Change& change, const system::Link& l
         route.to.text(), route.via->text(), link.name));
   }
   return out;
+}
+
+bool is_in_transition(std::string_view state) {
+  return state == "pending" || state == "initialized" || state == "configuring";
 }
 
 void carry_network_files(std::span<Change*> changes, const World& world) {
