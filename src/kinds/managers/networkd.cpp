@@ -9,6 +9,7 @@
 
 #include "kinds/address/backend.hpp"
 #include "kinds/address/direct_backend.hpp"
+#include "kinds/address/duplicate_check.hpp"
 #include "kinds/entry.hpp"
 #include "kinds/held_by_port.hpp"
 #include "kinds/ipoib/link_settings.hpp"
@@ -43,7 +44,7 @@ constexpr std::array kNetworkdFiles{
     OwnedFile{.path = "/etc/systemd/network/10-rdma-configd-*.network",
               .what = "Addresses of an interface that systemd-networkd configures."}};
 
-class NetworkdKind final : public Kind, public HeldByPort {
+class NetworkdKind final : public Kind, public AwaitsKernel, public HeldByPort {
  public:
   NetworkdKind()
       : Kind({.name = kNetworkdKind,
@@ -68,7 +69,8 @@ class NetworkdKind final : public Kind, public HeldByPort {
         desired.settings = model::to_attributes(wanted_network(addressing));
         // Anything that is not mentioned is not in the file.
         for (const auto& spec : fields()) {
-          if (spec.name != "active") desired.settings.try_emplace(std::string(spec.name));
+          if (spec.name != "active" && spec.role != model::Role::kFact)
+            desired.settings.try_emplace(std::string(spec.name));
         }
         if (!addressing.down && !addressing.port->pending) desired.settings["active"] = true;
       }
@@ -112,7 +114,13 @@ class NetworkdKind final : public Kind, public HeldByPort {
       if (link == nullptr || file.unmanaged == true) continue;
       const auto at = used.find(link->index);
       const bool its = at != used.end() && at->second == networkd_file(observed.key.id);
-      auto missing = detail::missing_of(file, inet_states->of(link->index));
+      const auto& inet = inet_states->of(link->index);
+      const auto unusable = address_check(addresses_in(file), link->index, inet.addresses);
+      NetworkdFile facts;
+      facts.duplicate = unusable.duplicate;
+      facts.tentative = unusable.tentative;
+      observed.facts = model::to_attributes(facts);
+      auto missing = detail::missing_of(file, inet);
       observed.settings["active"] = its && missing.empty();
       if (its && !missing.empty()) observed.settings["missing"] = std::move(missing);
     }
@@ -180,6 +188,21 @@ class NetworkdKind final : public Kind, public HeldByPort {
     return detail::finish_networks(changes, host);
   }
 
+  /// An address is there before the kernel knows whether another host has it.
+  Result<Waited> await(std::span<const Change> changes, World& now,
+                       std::chrono::milliseconds deadline) const override {
+    std::set<int> indexes;
+    for (const auto& change : changes) {
+      const auto* link = interface_of(change.key.id, now);
+      const auto all = addresses_in(model::from_attributes<NetworkdFile>(change.after));
+      const bool six = std::any_of(all.begin(), all.end(), [](const auto& prefix) {
+        return prefix.address.family == model::Family::kIpv6;
+      });
+      if (change.operation != Operation::kDelete && six && link != nullptr) indexes.insert(link->index);
+    }
+    return await_checks(std::move(indexes), now, deadline);
+  }
+
   Verdict judge(const Desired& desired, const Observed* observed, const std::vector<std::string>& differing,
                 World& world) const override {
     if (desired.ignore || observed == nullptr || world.offline()) return {};
@@ -194,7 +217,10 @@ class NetworkdKind final : public Kind, public HeldByPort {
       if (std::find(differing.begin(), differing.end(), field) != differing.end())
         waiting.emplace_back(field);
     }
-    if (link->carrier || waiting.empty()) return {};
+    if (link->carrier || waiting.empty()) {
+      const auto facts = model::from_attributes<NetworkdFile>(observed->facts);
+      return verdict_of({facts.duplicate, facts.tentative}, link->carrier);
+    }
     return {Verdict::Sort::kLimited,
             words_for_no_carrier(*link, world) + "; systemd-networkd sets the rest when there is carrier",
             std::move(waiting),

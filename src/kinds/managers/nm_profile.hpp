@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "kinds/address/duplicate_check.hpp"
 #include "kinds/address/nm_keyfile.hpp"
 #include "kinds/kind.hpp"
 
@@ -18,6 +19,10 @@ base::Result<void> apply_profiles(std::span<const model::Change> changes, system
 /// down, or called otherwise than the profile says: then none of it can be in effect.
 NmProfile effect_of(const NmProfile& profile, const system::Link& link,
                     const std::vector<system::InetAddress>& addresses);
+
+/// Addresses of the profile that the interface has, and that do not work.
+AddressCheck unusable_of(const NmProfile& profile, const system::Link& link,
+                         const std::vector<system::InetAddress>& addresses);
 
 /// Whether that is all that the profile says: name, mode, MTU, and every address that is written in it.
 bool in_effect(const NmProfile& profile, const NmProfile& effect);
