@@ -33,6 +33,12 @@ class Files {
   /// The same with mode 0600, for files whose readers insist on it (NetworkManager's keyfiles).
   virtual base::Result<void> write_private(const std::string& path, std::string_view content) = 0;
 
+  /// write() for a file of others with lines of ours in it: one that is there keeps its owner, group, mode,
+  /// access control list and label, as far as this process may give a file away.
+  virtual base::Result<void> edit(const std::string& path, std::string_view content) {
+    return write(path, content);
+  }
+
   /// How its mode and owner differ from what write(), for kRoot write_private(), makes of them: "mode 0666".
   /// Empty where they do not, where it does not exist, or where it is not known.
   virtual std::string odd_access(const std::string& /*path*/, Readers /*readers*/) { return {}; }
