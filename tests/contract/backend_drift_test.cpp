@@ -186,6 +186,8 @@ TEST(NmEditedProfile, KeepsKeysThatNoSettingShowsWhenAnApplyIsUndone) {
   expect_text_back(kMachine, kDocument, other + "[[ipoib.pkey]]\npkey = 0x8002\n", kKeyfile,
                    "\n[user]\nsite.owner=storage\n");
   expect_rolled_back(kMachine, kDocument, other, kKeyfile, "\n[user]\nsite.owner=storage\n");
+  // ISO 8859-1, which no JSON holds.
+  expect_rolled_back(kMachine, kDocument, other, kKeyfile, "\n[user]\nsite.owner=caf\xe9\n");
 }
 
 constexpr const char* kNetworked =
