@@ -56,6 +56,10 @@ class Files {
   /// name. Needs no space on the disk. No error when `from` does not exist.
   virtual base::Result<void> rename(const std::string& from, const std::string& to) = 0;
 
+  /// Has the disk take what was renamed in a folder and removed from it, for a process that was killed before
+  /// it could. No error when there is no such folder.
+  virtual base::Result<void> sync(const std::string& /*folder*/) { return {}; }
+
   /// No error when it does not exist. A temporary file (temporary_file.hpp) that a living process writes
   /// stays.
   virtual base::Result<void> remove(const std::string& path) = 0;

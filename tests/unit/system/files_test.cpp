@@ -370,6 +370,13 @@ TEST_F(FilesTest, LongOnesAreRefusedWhenReadAndCanBeReplaced) {
   EXPECT_EQ(files->read("/long").value(), std::optional<std::string>("short"));
 }
 
+TEST_F(FilesTest, SyncsFoldersThatAreThere) {
+  ASSERT_TRUE(files->write("/a/f", "x"));
+  EXPECT_TRUE(files->sync("/a"));
+  EXPECT_TRUE(files->sync("/none"));
+  EXPECT_FALSE(files->sync("/a/f")) << "it is no folder";
+}
+
 TEST_F(FilesTest, RefusesWhatIsNoFilePath) {
   for (const auto* path : {"", "/", "relative", "/a/", "/a/..", "/."}) {
     EXPECT_EQ(files->write(path, "x").error().code, base::Code::kInvalid) << path;

@@ -214,6 +214,12 @@ class LinuxFiles final : public Files {
     return sync_folder(*place);
   }
 
+  Result<void> sync(const std::string& folder) override {
+    const auto opened = dirs_.open(folder);
+    if (!opened) return opened.error().sys_errno == ENOENT ? Result<void>() : fail(opened.error());
+    return ::fsync(opened->get()) == 0 ? Result<void>() : fail_errno(errno, dirs_.shown(folder));
+  }
+
   Result<std::vector<std::string>> list(const std::string& folder) override {
     std::vector<std::string> names;
     auto opened = dirs_.open(folder);
