@@ -374,7 +374,7 @@ TEST_F(FilesTest, SyncsFoldersThatAreThere) {
   ASSERT_TRUE(files->write("/a/f", "x"));
   EXPECT_TRUE(files->sync("/a"));
   EXPECT_TRUE(files->sync("/none"));
-  EXPECT_FALSE(files->sync("/a/f")) << "it is no folder";
+  EXPECT_FALSE(files->sync("/a/f")) << "a file";
 }
 
 TEST_F(FilesTest, RefusesWhatIsNoFilePath) {
