@@ -281,6 +281,17 @@ TEST(NetworkdDrift, IsMendedWhileSystemdNetworkdWaitsForDhcp) {
   EXPECT_EQ(difference(host.dump(), good), "");
 }
 
+TEST(NetworkdDrift, IsNoMatterOfWaitingWhereAFileOfOthersIsUsed) {
+  Host host(FakeKernel::parse(kNetworked));
+  ASSERT_TRUE(applied(host.commit(kNetworkDocument)));
+  host.kernel().files.content["/etc/systemd/network/05-site.network"] = "[Match]\nName=ib0\n";
+  host.kernel().networkd.start();
+  host.kernel().networkd.states["ib0"] = "configuring";
+  const auto report = host.hold();
+  EXPECT_NE(report.exit, Exit::kOk) << text_of(report);
+  EXPECT_THAT(reasons_of(report), testing::Not(testing::Contains(testing::HasSubstr("has not finished"))));
+}
+
 TEST(NetworkdDrift, AnotherFileIsAppliedWhileSystemdNetworkdIsAtWork) {
   Host host(FakeKernel::parse(kNetworked));
   ASSERT_TRUE(applied(host.commit(kNetworkDocument)));

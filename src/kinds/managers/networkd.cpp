@@ -257,6 +257,8 @@ class NetworkdKind final : public Kind, public AwaitsKernel, public HeldByPort {
       const auto at = lacking.find(now.index);
       if (at == lacking.end()) continue;
       auto& resource = *at->second;
+      // At work with a file of others, which it prefers to ours.
+      if (!now.file.empty() && now.file != networkd_file(resource.key.id)) continue;
       const auto wanted = model::from_attributes<NetworkdFile>(resource.settings);
       // For an answer to DHCP, or of a router, it may wait for ever.
       const bool asks = wanted.dhcp == true || wanted.router_advertisements == true;
