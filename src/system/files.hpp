@@ -27,7 +27,7 @@ class Files {
   /// Makes the file hold exactly `content` with mode 0644, root-owned: temporary file, fsync, rename, fsync
   /// of the folder. Never through a symlink, never when it is the same already. Missing folders are made.
   /// One that was there keeps its SELinux label, and its mode and group where those let fewer read it; a new
-  /// one gets the label that the policy has for it.
+  /// one gets the label that the policy has for it. One that this process has removed comes back for as few.
   virtual base::Result<void> write(const std::string& path, std::string_view content) = 0;
 
   /// The same with mode 0600, for files whose readers insist on it (NetworkManager's keyfiles).

@@ -164,6 +164,24 @@ TEST_F(FilesTest, NoOtherGroupGetsToReadIt) {
   EXPECT_EQ(status("/opensm.conf").st_ino, inode);
 }
 
+TEST_F(FilesTest, WhatIsRemovedAndComesBackIsForAsFewAsBefore) {
+  for (const mode_t mode : {0600U, 0640U, 0644U}) {
+    ASSERT_TRUE(files->write("/opensm.conf", "m_key 0x1\n"));
+    ASSERT_EQ(::chmod(tree.at("/opensm.conf").c_str(), mode), 0);
+    const bool given = ::chown(tree.at("/opensm.conf").c_str(), ::geteuid(), kGroup) == 0;
+    ASSERT_TRUE(files->remove("/opensm.conf"));
+    ASSERT_TRUE(files->write("/opensm.conf", "m_key 0x1\n"));
+    EXPECT_EQ(status("/opensm.conf").st_mode & 07777U, mode);
+    if (given && mode == 0640U) {
+      EXPECT_EQ(status("/opensm.conf").st_gid, kGroup);
+    }
+    ASSERT_TRUE(files->remove("/opensm.conf"));
+    files = make_linux_files(tree.path());  // a later run: the file is a new one
+  }
+  ASSERT_TRUE(files->write("/opensm.conf", "x"));
+  EXPECT_EQ(status("/opensm.conf").st_mode & 07777U, 0644U);
+}
+
 /// Writes as a user who may give a file to no other group; root's own files are given to that user.
 class FilesOfAUserTest : public FilesTest {
  protected:

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <map>
 #include <memory>
 
 #include "base/open_folder.hpp"
@@ -142,7 +143,11 @@ class LinuxFiles final : public Files {
         return fail(before.error());
       }
     }
-    const mode_t mode = before && *before ? wanted_mode((*before)->status, path, most) : new_mode(path, most);
+    const struct stat* like = before && *before ? &(*before)->status : nullptr;
+    // One that is undone is not for more readers than before it went.
+    if (const auto gone = removed_.find(path); before && like == nullptr && gone != removed_.end())
+      like = &gone->second;
+    const mode_t mode = like == nullptr ? new_mode(path, most) : wanted_mode(*like, path, most);
     const bool edits = whose == WhoseFile::kOthers && before && *before;
     if (edits && (*before)->text == content) return {};
     if (!edits && before && *before && is_as_wanted(**before, content, mode)) return {};
@@ -153,9 +158,8 @@ class LinuxFiles final : public Files {
     if (edits) {
       if (auto done = detail::keep_access(**before, temporary.file.get(), *place); !done) return done;
     } else {
-      const mode_t given = before && *before
-                               ? with_its_group((*before)->status, temporary.file.get(), mode, most, *place)
-                               : mode;
+      const mode_t given =
+          like == nullptr ? mode : with_its_group(*like, temporary.file.get(), mode, most, *place);
       if (::fchmod(temporary.file.get(), given) != 0) return fail_errno(errno, place->shown);
     }
     if (::fsync(temporary.file.get()) != 0 || ::renameat(place->folder.get(), temporary.name.c_str(),
@@ -198,6 +202,7 @@ class LinuxFiles final : public Files {
     if (::unlinkat(place->folder.get(), place->name.c_str(), 0) != 0 && errno != ENOENT) {
       return fail_errno(errno, place->shown);
     }
+    removed_.insert_or_assign(path, status);
     return sync_folder(*place);
   }
 
@@ -328,6 +333,7 @@ class LinuxFiles final : public Files {
 
   detail::RootedDir dirs_;
   bool private_ = false;
+  std::map<std::string, struct stat> removed_;  ///< files that this process has removed, as they were
 };
 
 }  // namespace
