@@ -156,6 +156,11 @@ std::vector<std::string> managed_folders(system::Files& files) {
   return {out.begin(), out.end()};
 }
 
+void sync_managed_folders(system::Files& files) {
+  // A folder that the disk refuses is told by the next write there.
+  for (const auto& folder : managed_folders(files)) (void)files.sync(folder);
+}
+
 void clear_temporaries(system::Files& files) {
   for (const auto& folder : managed_folders(files)) {
     const auto names = files.list(folder);

@@ -42,6 +42,10 @@ bool is_managed_file(std::string_view path);
 /// The folders of owned files and of our records, those of units' drop-ins as far as they are there.
 std::vector<std::string> managed_folders(system::Files& files);
 
+/// After a run that was killed: its renames and removals may not be on disk, and no later run writes a file
+/// that is there already.
+void sync_managed_folders(system::Files& files);
+
 /// Removes what a run that was killed while it wrote a file has left beside it.
 void clear_temporaries(system::Files& files);
 

@@ -108,6 +108,7 @@ Report Run::roll_back_unconfirmed(const std::string& why) {
   context_.options.guard_removal = RemovalGuard::kNone;
   Report report;
   kinds::clear_temporaries(files());
+  if (interrupted()) kinds::sync_managed_folders(files());
   const bool here = rollback_record_ && rollback_record_->boot_id == context_.host.boot_id;
   // Killed before it could write anything: nothing has become other than it was.
   const bool never_began =

@@ -88,6 +88,7 @@ Result<void> recover(system::Host& host, const Journal& journal, const Options& 
   // After a reboot the kernel's state is derived again; only files outlive it, and those are whole or not
   // there.
   if (journal.boot_id != host.boot_id || host.offline) return {};
+  kinds::sync_managed_folders(host.files);
   notes.emplace_back("found an interrupted apply; converging to the current document");
   // The journal must not keep every later apply from running: settings that cannot be put back are reported.
   for (const auto& what : put_back(journal.plan, host)) {

@@ -59,11 +59,11 @@ Json state_json(const State& state) {
     Json entry{{"kind", key.kind}, {"id", key.id}};
     if (record.created) entry["created"] = true;
     if (!record.instance.empty()) entry["instance"] = record.instance;
-    if (!record.before.empty()) entry["before"] = to_json(record.before);
+    if (!record.before.empty()) entry["before"] = kept_json(record.before);
     if (!record.managed.empty()) entry["managed"] = record.managed;
     for (const auto& [field, limit] : record.limits) {
       entry["limits"][field] = {
-          {"wanted", to_json(limit.wanted)}, {"got", to_json(limit.got)}, {"reason", limit.reason}};
+          {"wanted", kept_json(limit.wanted)}, {"got", kept_json(limit.got)}, {"reason", limit.reason}};
     }
     json["records"].push_back(std::move(entry));
   }

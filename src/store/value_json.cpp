@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/value_json.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <charconv>
 #include <cstdint>
 #include <limits>
+#include <utility>
+
+#include "base/characters.hpp"
 
 namespace rdmacfg::core {
 
@@ -13,6 +19,70 @@ using model::Change;
 using model::Effect;
 using model::Operation;
 using model::Value;
+
+namespace {
+
+// Before the digits of a text that JSON cannot hold: it comes from a file of others that is not UTF-8, and
+// undoing brings back every byte.
+constexpr std::string_view kKeptBytes =
+    "\x01"
+    "bytes ";
+
+bool is_utf8(std::string_view text) {
+  while (!text.empty()) {
+    const auto length = base::utf8_length(text);
+    if (length == 0) return false;
+    text.remove_prefix(length);
+  }
+  return true;
+}
+
+std::string kept_text(const std::string& text) {
+  if (is_utf8(text) && !text.starts_with(kKeptBytes)) return text;
+  std::string out(kKeptBytes);
+  for (const char c : text) out += fmt::format("{:02x}", static_cast<unsigned char>(c));
+  return out;
+}
+
+std::vector<std::string> kept_texts(const std::vector<std::string>& texts) {
+  std::vector<std::string> out;
+  out.reserve(texts.size());
+  for (const auto& text : texts) out.push_back(kept_text(text));
+  return out;
+}
+
+std::string text_from(std::string kept) {
+  if (!kept.starts_with(kKeptBytes)) return kept;
+  const auto digits = std::string_view(kept).substr(kKeptBytes.size());
+  std::string out;
+  for (std::size_t at = 0; at + 1 < digits.size(); at += 2) {
+    unsigned byte = 0;
+    const auto* end = digits.data() + at + 2;
+    if (std::from_chars(digits.data() + at, end, byte, 16).ptr != end) return kept;
+    out += static_cast<char>(byte);
+  }
+  return out;
+}
+
+std::vector<std::string> texts_from(const Json& json) {
+  auto out = json.get<std::vector<std::string>>();
+  for (auto& text : out) text = text_from(std::move(text));
+  return out;
+}
+
+}  // namespace
+
+Json kept_json(const Value& value) {
+  if (const auto* text = std::get_if<std::string>(&value)) return kept_text(*text);
+  if (const auto* list = std::get_if<std::vector<std::string>>(&value)) return kept_texts(*list);
+  return to_json(value);
+}
+
+Json kept_json(const Attributes& attributes) {
+  Json out = Json::object();
+  for (const auto& [name, value] : attributes) out[name] = kept_json(value);
+  return out;
+}
 
 Json to_json(const Value& value) {
   struct Visitor {
@@ -57,8 +127,10 @@ Json essence(const Change& change) {
 
 Json kept_json(const Change& change) {
   auto out = essence(change);
+  out["before"] = kept_json(change.before);
+  out["after"] = kept_json(change.after);
   if (!change.parent_object.empty()) out["footing"] = change.parent_object;
-  if (!change.carried.empty()) out["carried"] = change.carried;
+  if (!change.carried.empty()) out["carried"] = kept_texts(change.carried);
   // Which fields a document asks for has to survive a kill (remember()); where it does so has not.
   for (const auto& field : change.fields) {
     if (!change.origins.contains(field)) out["given_back"].push_back(field);
@@ -86,8 +158,8 @@ Value value_from(const Json& json) {
   if (json.is_number_unsigned() && json.get<std::uint64_t>() > std::numeric_limits<std::int64_t>::max())
     throw Json::other_error::create(501, "a number is too large", static_cast<const Json*>(nullptr));
   if (json.is_number_integer()) return json.get<std::int64_t>();
-  if (json.is_string()) return json.get<std::string>();
-  return json.get<std::vector<std::string>>();
+  if (json.is_string()) return text_from(json.get<std::string>());
+  return texts_from(json);
 }
 
 Attributes attributes_from(const Json& json) {
@@ -144,7 +216,7 @@ Change change_from(const Json& json) {
   change.returned = json.value("returned", std::string());
   change.overruled = json.value("overruled", std::vector<std::string>());
   change.siblings = json.value("beside", std::vector<std::string>());
-  change.carried = json.value("carried", std::vector<std::string>());
+  if (const auto carried = json.find("carried"); carried != json.end()) change.carried = texts_from(*carried);
   return change;
 }
 

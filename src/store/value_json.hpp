@@ -15,6 +15,10 @@ nlohmann::ordered_json to_json(const model::Attributes& attributes);
 nlohmann::ordered_json to_json(const model::Location& where);
 nlohmann::ordered_json to_json(const model::Change& change);
 
+/// For records that are read again: also texts that are not UTF-8 come back as they were.
+nlohmann::ordered_json kept_json(const model::Value& value);
+nlohmann::ordered_json kept_json(const model::Attributes& attributes);
+
 /// Only what carrying it out, and taking it back, asks for: not where the document says so, nor what it
 /// interrupts.
 nlohmann::ordered_json kept_json(const model::Change& change);

@@ -27,11 +27,17 @@ class Files {
   /// Makes the file hold exactly `content` with mode 0644, root-owned: temporary file, fsync, rename, fsync
   /// of the folder. Never through a symlink, never when it is the same already. Missing folders are made.
   /// One that was there keeps its SELinux label, and its mode and group where those let fewer read it; a new
-  /// one gets the label that the policy has for it.
+  /// one gets the label that the policy has for it. One that this process has removed comes back for as few.
   virtual base::Result<void> write(const std::string& path, std::string_view content) = 0;
 
   /// The same with mode 0600, for files whose readers insist on it (NetworkManager's keyfiles).
   virtual base::Result<void> write_private(const std::string& path, std::string_view content) = 0;
+
+  /// write() for a file of others with lines of ours in it: one that is there keeps its owner, group, mode,
+  /// access control list and label, as far as this process may give a file away.
+  virtual base::Result<void> edit(const std::string& path, std::string_view content) {
+    return write(path, content);
+  }
 
   /// How its mode and owner differ from what write(), for kRoot write_private(), makes of them: "mode 0666".
   /// Empty where they do not, where it does not exist, or where it is not known.
@@ -49,6 +55,10 @@ class Files {
   /// Gives the entry `from`, of whatever type, the name `to` in the same folder, replacing a file of that
   /// name. Needs no space on the disk. No error when `from` does not exist.
   virtual base::Result<void> rename(const std::string& from, const std::string& to) = 0;
+
+  /// Has the disk take what was renamed in a folder and removed from it, for a process that was killed before
+  /// it could. No error when there is no such folder.
+  virtual base::Result<void> sync(const std::string& /*folder*/) { return {}; }
 
   /// No error when it does not exist. A temporary file (temporary_file.hpp) that a living process writes
   /// stays.

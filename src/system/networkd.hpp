@@ -16,7 +16,8 @@ namespace rdmacfg::system {
 /// An interface as systemd-networkd sees it.
 struct NetworkdLink {
   int index = 0;
-  std::string state;  ///< "unmanaged", "pending", "configuring", "configured", "failed", "linger"
+  std::string state;  ///< "unmanaged", "pending", "initialized", "configuring", "configured", "failed",
+                      ///< "linger"
   std::string file;   ///< the .network file that it uses; empty without one
 };
 

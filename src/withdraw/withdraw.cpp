@@ -213,8 +213,10 @@ Result<void> write_files(const Withdrawal& plan, system::Host& host, std::vector
     const auto* file = kinds::owned_file(kept.from);
     const bool is_private = (file != nullptr && file->access == kinds::OwnedFile::Access::kPrivate) ||
                             (kept.from != kept.to && is_closed(kept.from, host.files));
-    auto done = is_private ? host.files.write_private(kept.to, kept.content)
-                           : host.files.write(kept.to, kept.content);
+    const bool of_others = file != nullptr && file->extent == kinds::OwnedFile::Extent::kBlock;
+    auto done = is_private  ? host.files.write_private(kept.to, kept.content)
+                : of_others ? host.files.edit(kept.to, kept.content)
+                            : host.files.write(kept.to, kept.content);
     if (!done) return done;
     if (file != nullptr && file->after_write == kinds::OwnedFile::AfterWrite::kLoadProfile)
       profiles.insert(profiles.end(), {kept.from, kept.to});

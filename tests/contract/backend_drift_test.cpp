@@ -119,6 +119,78 @@ TEST_F(NmDrift, ARepairThatFailsLeavesItAsItWasFound) {
   }
 }
 
+constexpr const char* kKeyfile =
+    "/etc/NetworkManager/system-connections/rdma-configd-0002c903003178f2.nmconnection";
+
+/// Takes `line` out of a file, or adds it where it is not there.
+void edit(Host& host, const char* path, const std::string& line) {
+  auto& text = host.kernel().files.content[path];
+  ASSERT_FALSE(text.empty()) << path;
+  const auto at = text.find(line);
+  if (at == std::string::npos) {
+    text += line;
+  } else {
+    text.erase(at, line.size());
+  }
+}
+
+/// The repair of an edited file, on the way to `other`, fails at every call once: then the file is as it was
+/// found.
+void expect_text_back(const char* machine, const std::string& document, const std::string& other,
+                      const char* path, const std::string& line) {
+  std::size_t undone = 0;
+  for (std::size_t n = 1;; ++n) {
+    SCOPED_TRACE(n);
+    Host host(FakeKernel::parse(machine));
+    ASSERT_TRUE(applied(host.commit(document)));
+    edit(host, path, line);
+    const auto before = host.dump();
+    host.kernel().faults.clear();
+    host.kernel().faults.fail_at(n, EPERM);
+    const auto report = host.commit(other);
+    if (applied(report)) break;
+    EXPECT_TRUE(report.exit == Exit::kUndone || report.exit == Exit::kError) << text_of(report);
+    EXPECT_EQ(difference(host.dump(), before), "") << text_of(report);
+    undone += report.exit == Exit::kUndone ? 1U : 0U;
+  }
+  EXPECT_GT(undone, 0U);
+}
+
+/// An apply that mends the file waits for confirmation, and is rolled back.
+void expect_rolled_back(const char* machine, const std::string& document, const std::string& other,
+                        const char* path, const std::string& line) {
+  Host host(FakeKernel::parse(machine));
+  ASSERT_TRUE(applied(host.commit(document)));
+  edit(host, path, line);
+  const auto before = host.dump();
+  const auto report = host.commit(other, kWithin);
+  ASSERT_TRUE(applied(report)) << text_of(report);
+  EXPECT_NE(difference(host.dump(), before), "") << "the file is as rdma-configd writes it";
+  const auto back = host.roll_back();
+  EXPECT_EQ(back.exit, Exit::kOk) << text_of(back);
+  EXPECT_EQ(difference(host.dump(), before), "") << text_of(back);
+}
+
+TEST(NmEditedProfile, IsAsSomebodyLeftItOnceTheRepairIsUndone) {
+  for (const auto* line : {"type=infiniband\n", "transport-mode=connected\n"}) {
+    SCOPED_TRACE(line);
+    expect_text_back(kMachine, kDocument, std::string(kDocument) + "[[ipoib.pkey]]\npkey = 0x8002\n",
+                     kKeyfile, line);
+    expect_rolled_back(kMachine, kDocument, kDocument, kKeyfile, line);
+  }
+}
+
+TEST(NmEditedProfile, KeepsKeysThatNoSettingShowsWhenAnApplyIsUndone) {
+  const std::string other =
+      "version = 1\n[[ipoib]]\nguid = \"00:02:c9:03:00:31:78:f2\"\nbackend = \"networkmanager\"\n"
+      "mode = \"connected\"\nmtu = 65520\nipv4 = { addresses = [\"192.0.2.7/24\"] }\n";
+  expect_text_back(kMachine, kDocument, other + "[[ipoib.pkey]]\npkey = 0x8002\n", kKeyfile,
+                   "\n[user]\nsite.owner=storage\n");
+  expect_rolled_back(kMachine, kDocument, other, kKeyfile, "\n[user]\nsite.owner=storage\n");
+  // ISO 8859-1, which no JSON holds.
+  expect_rolled_back(kMachine, kDocument, other, kKeyfile, "\n[user]\nsite.owner=caf\xe9\n");
+}
+
 constexpr const char* kNetworked =
     R"({"networkd": {"fails": []}, "devices": [{"name": "mlx4_0", "pci": "0000:10:00.0", "ports": [
           {"guid": "00:02:c9:03:00:31:78:f2", "pkeys": ["0xffff", "0x8002"],
@@ -284,6 +356,85 @@ TEST_F(NmRelease, WithoutNetworkManagerTheFileIsForItsNextStart) {
   EXPECT_TRUE(host.kernel().files.content.contains(kKeepsOff));
   host.kernel().network_manager.start();
   EXPECT_FALSE(manages(host));
+}
+
+/// The reasons of a report's resources.
+std::vector<std::string> reasons_of(const Report& report) {
+  std::vector<std::string> out;
+  for (const auto& resource : report.resources) {
+    if (!resource.reason.empty()) out.push_back(resource.reason);
+  }
+  return out;
+}
+
+TEST(NetworkdDrift, IsLeftAloneWhileSystemdNetworkdIsAtWork) {
+  for (const auto* state : {"pending", "initialized", "configuring"}) {
+    SCOPED_TRACE(state);
+    Host host(FakeKernel::parse(kNetworked));
+    ASSERT_TRUE(applied(host.commit(kNetworkDocument)));
+    const auto good = host.dump();
+    auto& networkd = host.kernel().networkd;
+    networkd.states["ib0"] = state;
+    std::erase(host.kernel().machine.find("ib0")->items, "addr4 192.0.2.2/24");
+    const int before = networkd.reconfigurations;
+    const auto left = host.hold();
+    EXPECT_EQ(left.exit, Exit::kPartly) << text_of(left);
+    EXPECT_TRUE(left.plan.changes.empty()) << text_of(left);
+    EXPECT_EQ(networkd.reconfigurations, before);
+    EXPECT_THAT(
+        reasons_of(left),
+        ElementsAre(fmt::format("systemd-networkd has not finished with the interface (it is {})", state)));
+    networkd.states.clear();
+    const auto mended = host.hold();
+    EXPECT_EQ(mended.exit, Exit::kOk) << text_of(mended);
+    EXPECT_EQ(difference(host.dump(), good), "");
+  }
+}
+
+TEST(NetworkdDrift, IsMendedWhileSystemdNetworkdWaitsForDhcp) {
+  const std::string document =
+      "version = 1\n[[ipoib]]\nguid = \"00:02:c9:03:00:31:78:f2\"\nbackend = \"networkd\"\n"
+      "ipv4 = { method = \"auto\" }\nipv6 = { addresses = [\"2001:db8::1/64\"] }\n";
+  Host host(FakeKernel::parse(kNetworked));
+  const auto first = host.commit(document);
+  ASSERT_TRUE(applied(first)) << text_of(first);
+  const auto good = host.dump();
+  host.kernel().networkd.states["ib0"] = "configuring";
+  ASSERT_EQ(std::erase(host.kernel().machine.find("ib0")->items, "addr6 2001:db8::1/64"), 1U) << good;
+  const auto report = host.hold();
+  EXPECT_EQ(report.exit, Exit::kOk) << text_of(report);
+  EXPECT_EQ(difference(host.dump(), good), "");
+}
+
+TEST(NetworkdDrift, IsNoMatterOfWaitingWhereAFileOfOthersIsUsed) {
+  Host host(FakeKernel::parse(kNetworked));
+  ASSERT_TRUE(applied(host.commit(kNetworkDocument)));
+  host.kernel().files.content["/etc/systemd/network/05-site.network"] = "[Match]\nName=ib0\n";
+  host.kernel().networkd.start();
+  host.kernel().networkd.states["ib0"] = "configuring";
+  const auto report = host.hold();
+  EXPECT_NE(report.exit, Exit::kOk) << text_of(report);
+  EXPECT_THAT(reasons_of(report), testing::Not(testing::Contains(testing::HasSubstr("has not finished"))));
+}
+
+TEST(NetworkdDrift, AnotherFileIsAppliedWhileSystemdNetworkdIsAtWork) {
+  Host host(FakeKernel::parse(kNetworked));
+  ASSERT_TRUE(applied(host.commit(kNetworkDocument)));
+  host.kernel().networkd.states["ib0"] = "configuring";
+  const auto report = host.commit(
+      "version = 1\n[[ipoib]]\nguid = \"00:02:c9:03:00:31:78:f2\"\nbackend = \"networkd\"\n"
+      "ipv4 = { addresses = [\"192.0.2.7/24\"] }\n");
+  EXPECT_EQ(report.exit, Exit::kOk) << text_of(report);
+}
+
+TEST(NetworkdEditedFile, IsAsSomebodyLeftItOnceTheRepairIsUndone) {
+  constexpr const char* kFile = "/etc/systemd/network/10-rdma-configd-0002c903003178f2.network";
+  for (const auto* line : {"\n[Link]\nMTUBytes=9000\n", "KeepConfiguration=static\n"}) {
+    SCOPED_TRACE(line);
+    expect_text_back(kNetworked, kNetworkDocument,
+                     std::string(kNetworkDocument) + "[[ipoib.pkey]]\npkey = 0x8002\n", kFile, line);
+    expect_rolled_back(kNetworked, kNetworkDocument, kNetworkDocument, kFile, line);
+  }
 }
 
 }  // namespace

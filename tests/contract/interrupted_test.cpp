@@ -68,6 +68,31 @@ TEST(Unconfirmed, AnInterruptedApplyIsTakenBackAtOnce) {
   EXPECT_GT(taken_back, 5U);
 }
 
+TEST(Interrupted, WhatAKilledApplyHasWrittenIsOnDiskBeforeTheNextOneIsDone) {
+  const auto named = std::string(kFirst) + "name = \"fab0\"\n";
+  std::size_t found = 0;
+  for (std::size_t n = 1; n < 60; ++n) {
+    SCOPED_TRACE(n);
+    Host host(two_ports());
+    auto& files = host.kernel().files;
+    host.kernel().faults.kill_at(n);
+    try {
+      host.commit(named);
+      break;
+    } catch (const fakes::Killed&) {
+    }
+    host.kernel().faults.clear();
+    const bool began = files.content.contains("/var/lib/rdma-configd/journal.json");
+    if (!began || host.ledger().active != 0) continue;
+    ++found;
+    files.synced.clear();
+    const auto report = host.commit(named);
+    EXPECT_TRUE(applied(report)) << text_of(report);
+    EXPECT_TRUE(files.synced.contains("/etc/udev/rules.d"));
+  }
+  EXPECT_GT(found, 2U);
+}
+
 TEST(Unconfirmed, AnApplyAfterAnInterruptedOneBeginsFromBefore) {
   Host host(two_ports());
   ASSERT_TRUE(applied(host.commit(kFirst)));

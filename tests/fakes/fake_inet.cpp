@@ -87,7 +87,8 @@ Result<std::vector<InetAddress>> FakeInet::observe_addresses() {
       const auto prefix = address_of(item);
       if (!prefix || (prefix->address.family == Family::kIpv6 && prefix->address.link_local())) continue;
       const bool duplicate = duplicates.contains(prefix->address.text());
-      out.push_back({link.index, *prefix, duplicate, duplicate, !item.ends_with(" dynamic")});
+      const bool asks = duplicate || tentative.contains(prefix->address.text());
+      out.push_back({link.index, *prefix, asks, duplicate, !item.ends_with(" dynamic")});
     }
   }
   return out;
@@ -120,6 +121,7 @@ Result<void> FakeInet::execute(std::span<const system::InetRequest> requests) {
 
 Result<void> FakeInet::wait_for_addresses(const std::set<int>& /*indexes*/,
                                           std::chrono::milliseconds /*deadline*/) {
+  if (!slow_check) tentative.clear();
   return {};
 }
 

@@ -18,6 +18,8 @@ class FakeInet final : public system::Inet {
 
   bool promote_secondaries = false;
   std::set<std::string> duplicates{};  ///< addresses that another host has: "2001:db8::1"
+  std::set<std::string> tentative{};   ///< addresses that the kernel still asks about: "2001:db8::1"
+  bool slow_check = false;             ///< it does so for longer than anybody waits
   int observe_error = 0;
   std::optional<std::vector<system::TcpConnection>> connections;  ///< nothing: a kernel without tcp_diag
 

@@ -152,7 +152,9 @@ Result<std::optional<std::vector<NetworkdLink>>> FakeNetworkd::observe(std::span
       configure(*link);
     }
     const auto& file = used_[index].first;
-    out.push_back({index, file.empty() ? "unmanaged" : "configured", file});
+    const auto at_work = states.find(link->name);
+    const std::string settled = file.empty() ? "unmanaged" : "configured";
+    out.push_back({index, at_work == states.end() ? settled : at_work->second, file});
   }
   return std::optional(std::move(out));
 }

@@ -23,6 +23,7 @@ class FakeNetworkd final : public system::Networkd {
   bool running = false;
   std::set<std::string> fails{};                ///< interfaces on which it sets nothing
   std::map<std::string, std::string> loaded{};  ///< file → content
+  std::map<std::string, std::string> states{};  ///< of interfaces that it is at work on: "configuring"
   int reloads = 0;
   int reconfigurations = 0;
 

@@ -29,6 +29,10 @@ class MemoryFiles final : public system::Files {
     const auto at = access.find(path);
     return at == access.end() || !content.contains(path) ? std::string() : at->second;
   }
+  base::Result<void> sync(const std::string& folder) override {
+    synced.insert(folder);
+    return {};
+  }
   void keep_private(bool is_private) override { keeps_private = is_private; }
   bool hidden(const std::string& path) override { return root_only.contains(path); }
   std::optional<std::uint64_t> born(const std::string& path) override {
@@ -45,6 +49,8 @@ class MemoryFiles final : public system::Files {
   /// added.
   std::set<std::string> root_only;
   bool keeps_private = false;
+  /// Folders that sync() was called for.
+  std::set<std::string> synced;
   /// Paths whose reading fails with EACCES.
   std::set<std::string> unreadable;
   /// Paths at which there is no regular file.

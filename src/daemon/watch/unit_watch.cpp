@@ -59,6 +59,7 @@ void UnitWatch::watch(const std::set<std::string>& units) {
   if (units_.empty()) {
     unit_match_.reset();
     file_match_.reset();
+    owner_match_.reset();
     return;
   }
   // A bus that has just gone refuses both; its end is told elsewhere.
@@ -77,7 +78,7 @@ void UnitWatch::subscribe() {
     });
     subscribed_ = true;
   }
-  if (unit_match_ && file_match_) return;
+  if (unit_match_ && file_match_ && owner_match_) return;
   const auto add = [this](const std::string& rule, auto heard) -> std::shared_ptr<void> {
     return connection_.match("type='signal',sender='" + std::string(kSystemd) + "'," + rule,
                              std::move(heard));
@@ -95,6 +96,23 @@ void UnitWatch::subscribe() {
                 if (is_of_systemd(message)) changed_("unit files");
               });
             });
+  // Last: without it the bus is asked, as long as the signals are those of others.
+  if (!owner_match_) {
+    owner_.clear();  // it may have changed unheard
+    owner_match_ = connection_.match(
+        fmt::format("type='signal',sender='{0}',path='/org/freedesktop/DBus',interface='{0}',"
+                    "member='NameOwnerChanged',arg0='{1}'",
+                    kBus, kSystemd),
+        [this](sdbus::Message& message) { guarded("systemd's name", [&] { on_owner_changed(message); }); });
+  }
+}
+
+/// The bus alone has its name as a sender.
+void UnitWatch::on_owner_changed(sdbus::Message& message) {
+  if (system::dbus::sender_of(message) != kBus) return;
+  std::string name, before, now;
+  message >> name >> before >> now;
+  if (name == kSystemd) owner_ = now;
 }
 
 /// An alias has no object of its own: signals come from that of the unit it stands for. A few at a time,
@@ -119,7 +137,7 @@ void UnitWatch::resolve_aliases() {
 
 bool UnitWatch::is_of_systemd(const sdbus::Message& message) {
   const auto sender = system::dbus::sender_of(message);
-  if (!owner_.empty() && sender == owner_) return true;
+  if (!owner_.empty() && (owner_match_ || sender == owner_)) return sender == owner_;
   try {
     system::dbus::Peer bus(connection_, kBus, "/org/freedesktop/DBus");
     owner_ = bus.call<std::string>(kBus, "GetNameOwner", kConnectionsOwn, std::string(kSystemd));

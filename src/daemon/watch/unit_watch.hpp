@@ -41,6 +41,7 @@ class UnitWatch {
   void subscribe();
   void resolve_aliases();
   void on_unit_changed(sdbus::Message& message);
+  void on_owner_changed(sdbus::Message& message);
   /// The bus hands on signals that any client sends to this one alone, whatever the match says.
   bool is_of_systemd(const sdbus::Message& message);
 
@@ -53,7 +54,7 @@ class UnitWatch {
   std::deque<std::string> unresolved_;        ///< units that may be aliases
   std::size_t asked_ = 0;                     ///< calls of LoadUnit under way
   bool subscribed_ = false;
-  std::shared_ptr<void> unit_match_, file_match_;
+  std::shared_ptr<void> unit_match_, file_match_, owner_match_;
 };
 
 }  // namespace rdmacfg::daemon

@@ -12,6 +12,7 @@
 #include "kinds/address/address_exchange.hpp"
 #include "kinds/address/backend.hpp"
 #include "kinds/address/direct_backend.hpp"
+#include "kinds/address/duplicate_check.hpp"
 #include "kinds/entry.hpp"
 #include "kinds/held_by_port.hpp"
 
@@ -207,20 +208,21 @@ class AddressKind final : public Kind,
       const auto id = address_id(change.key);
       if (!id || change.operation == Operation::kDelete || id->prefix.address.family != model::Family::kIpv6)
         continue;
-      // Without carrier the kernel does not begin to ask whether somebody has the address.
-      const auto* link = interface_of(id->interface, now);
-      if (link != nullptr && link->carrier) indexes.insert(link->index);
+      if (const auto* link = interface_of(id->interface, now)) indexes.insert(link->index);
     }
-    if (indexes.empty()) return Waited::kNot;
-    if (auto done = now.host().inet.wait_for_addresses(indexes, deadline); !done)
-      return base::fail(done.error());
-    return Waited::kEnough;
+    return await_checks(std::move(indexes), now, deadline);
   }
 
-  Verdict judge(const Desired& /*desired*/, const Observed* observed,
-                const std::vector<std::string>& /*differing*/, World& /*world*/) const override {
-    if (observed == nullptr || model::text_of(model::value_of(observed->facts, "state")) != "duplicate")
-      return {};
+  Verdict judge(const Desired& desired, const Observed* observed,
+                const std::vector<std::string>& /*differing*/, World& world) const override {
+    const auto state = observed == nullptr ? std::string() : model::text_at(observed->facts, "state");
+    if (state == "tentative") {
+      const auto id = address_id(desired.key);
+      const auto* link = id ? interface_of(id->interface, world) : nullptr;
+      const AddressCheck check{{}, std::vector{model::text_at(observed->settings, "address")}};
+      return verdict_of(check, link != nullptr && link->carrier);
+    }
+    if (state != "duplicate") return {};
     return {Verdict::Sort::kLimited,
             "another host has this address (duplicate address detection), so it is unusable here; the kernel "
             "repeats the check only for an address that is added: once that host has released it, delete it "

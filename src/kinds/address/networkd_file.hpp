@@ -29,6 +29,8 @@ struct NetworkdFile {
   std::optional<std::vector<std::string>> edited;
   std::optional<bool> active;
   std::optional<std::vector<std::string>> missing;
+  std::optional<std::vector<std::string>> duplicate;
+  std::optional<std::vector<std::string>> tentative;
 
   static constexpr auto kFields = std::tuple{
       model::field("addresses", &NetworkdFile::addresses, model::Role::kSetting,
@@ -50,6 +52,11 @@ struct NetworkdFile {
                    "Whether systemd-networkd has applied the file, while it runs.", "-"),
       model::field("missing", &NetworkdFile::missing, model::Role::kDerived,
                    "Addresses and routes of the file that systemd-networkd uses and that are not there.",
+                   "-"),
+      model::field("duplicate", &NetworkdFile::duplicate, model::Role::kFact,
+                   "Addresses of the file that another host has.", "-"),
+      model::field("tentative", &NetworkdFile::tentative, model::Role::kFact,
+                   "Addresses of the file of which the kernel still asks whether another host has them.",
                    "-")};
 };
 

@@ -42,6 +42,8 @@ struct NmProfile {
   std::optional<model::IpoibMode> live_mode;
   std::optional<model::Mtu> live_mtu;
   std::optional<std::vector<std::string>> missing;
+  std::optional<std::vector<std::string>> duplicate;
+  std::optional<std::vector<std::string>> tentative;
 
   static constexpr auto kFields = std::tuple{
       model::field("name", &NmProfile::name, model::Role::kSetting, "Name of the profile.", "-"),
@@ -63,7 +65,12 @@ struct NmProfile {
       model::field("live_mtu", &NmProfile::live_mtu, model::Role::kDerived,
                    "MTU of that interface, where the profile has one.", "-"),
       model::field("missing", &NmProfile::missing, model::Role::kDerived,
-                   "Addresses of the profile that the interface lacks.", "-")};
+                   "Addresses of the profile that the interface lacks.", "-"),
+      model::field("duplicate", &NmProfile::duplicate, model::Role::kFact,
+                   "Addresses of the profile that another host has.", "-"),
+      model::field("tentative", &NmProfile::tentative, model::Role::kFact,
+                   "Addresses of the profile of which the kernel still asks whether another host has them.",
+                   "-")};
 };
 
 /// "GUID" or "GUID/0x8002" → the profile's UUID (version 5) and file.

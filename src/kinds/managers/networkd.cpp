@@ -9,6 +9,7 @@
 
 #include "kinds/address/backend.hpp"
 #include "kinds/address/direct_backend.hpp"
+#include "kinds/address/duplicate_check.hpp"
 #include "kinds/entry.hpp"
 #include "kinds/held_by_port.hpp"
 #include "kinds/ipoib/link_settings.hpp"
@@ -43,7 +44,7 @@ constexpr std::array kNetworkdFiles{
     OwnedFile{.path = "/etc/systemd/network/10-rdma-configd-*.network",
               .what = "Addresses of an interface that systemd-networkd configures."}};
 
-class NetworkdKind final : public Kind, public HeldByPort {
+class NetworkdKind final : public Kind, public AwaitsKernel, public HeldByPort {
  public:
   NetworkdKind()
       : Kind({.name = kNetworkdKind,
@@ -68,7 +69,8 @@ class NetworkdKind final : public Kind, public HeldByPort {
         desired.settings = model::to_attributes(wanted_network(addressing));
         // Anything that is not mentioned is not in the file.
         for (const auto& spec : fields()) {
-          if (spec.name != "active") desired.settings.try_emplace(std::string(spec.name));
+          if (spec.name != "active" && spec.role != model::Role::kFact)
+            desired.settings.try_emplace(std::string(spec.name));
         }
         if (!addressing.down && !addressing.port->pending) desired.settings["active"] = true;
       }
@@ -112,7 +114,13 @@ class NetworkdKind final : public Kind, public HeldByPort {
       if (link == nullptr || file.unmanaged == true) continue;
       const auto at = used.find(link->index);
       const bool its = at != used.end() && at->second == networkd_file(observed.key.id);
-      auto missing = detail::missing_of(file, inet_states->of(link->index));
+      const auto& inet = inet_states->of(link->index);
+      const auto unusable = address_check(addresses_in(file), link->index, inet.addresses);
+      NetworkdFile facts;
+      facts.duplicate = unusable.duplicate;
+      facts.tentative = unusable.tentative;
+      observed.facts = model::to_attributes(facts);
+      auto missing = detail::missing_of(file, inet);
       observed.settings["active"] = its && missing.empty();
       if (its && !missing.empty()) observed.settings["missing"] = std::move(missing);
     }
@@ -121,6 +129,7 @@ class NetworkdKind final : public Kind, public HeldByPort {
 
   void check(std::vector<Desired>& desired, const std::vector<Observed>& observed, World& world,
              Diagnostics& /*diagnostics*/) const override {
+    leave_to_networkd(desired, observed, world);
     std::optional<bool> runs;
     std::set<std::string> there, in_part;
     for (const auto& resource : observed) {
@@ -144,6 +153,7 @@ class NetworkdKind final : public Kind, public HeldByPort {
   }
 
   Result<void> prepare(std::span<Change*> changes, World& world) const override {
+    detail::carry_network_files(changes, world);
     if (world.offline()) return {};
     std::optional<detail::InetStates> now;
     for (auto* change : changes) {
@@ -178,6 +188,21 @@ class NetworkdKind final : public Kind, public HeldByPort {
     return detail::finish_networks(changes, host);
   }
 
+  /// An address is there before the kernel knows whether another host has it.
+  Result<Waited> await(std::span<const Change> changes, World& now,
+                       std::chrono::milliseconds deadline) const override {
+    std::set<int> indexes;
+    for (const auto& change : changes) {
+      const auto* link = interface_of(change.key.id, now);
+      const auto all = addresses_in(model::from_attributes<NetworkdFile>(change.after));
+      const bool six = std::any_of(all.begin(), all.end(), [](const auto& prefix) {
+        return prefix.address.family == model::Family::kIpv6;
+      });
+      if (change.operation != Operation::kDelete && six && link != nullptr) indexes.insert(link->index);
+    }
+    return await_checks(std::move(indexes), now, deadline);
+  }
+
   Verdict judge(const Desired& desired, const Observed* observed, const std::vector<std::string>& differing,
                 World& world) const override {
     if (desired.ignore || observed == nullptr || world.offline()) return {};
@@ -192,7 +217,10 @@ class NetworkdKind final : public Kind, public HeldByPort {
       if (std::find(differing.begin(), differing.end(), field) != differing.end())
         waiting.emplace_back(field);
     }
-    if (link->carrier || waiting.empty()) return {};
+    if (link->carrier || waiting.empty()) {
+      const auto facts = model::from_attributes<NetworkdFile>(observed->facts);
+      return verdict_of({facts.duplicate, facts.tentative}, link->carrier);
+    }
     return {Verdict::Sort::kLimited,
             words_for_no_carrier(*link, world) + "; systemd-networkd sets the rest when there is carrier",
             std::move(waiting),
@@ -204,6 +232,51 @@ class NetworkdKind final : public Kind, public HeldByPort {
   }
 
  private:
+  /// As after a start of systemd-networkd: to have it configure an interface again would take down what is
+  /// coming up. One whose file is another one is not left to it.
+  static void leave_to_networkd(std::vector<Desired>& desired, const std::vector<Observed>& observed,
+                                World& world) {
+    if (world.offline()) return;
+    const auto seen = model::by_key(observed);
+    std::map<int, Desired*> lacking;  // by the interface
+    std::vector<int> indexes;
+    for (auto& resource : desired) {
+      const auto now = seen.find(resource.key);
+      if (resource.key.kind != kNetworkdKind || resource.pending || now == seen.end() ||
+          model::value_of(now->second->settings, "active") != model::Value(false) ||
+          !is_written(resource, *now->second))
+        continue;
+      const auto* link = interface_of(resource.key.id, world);
+      if (link == nullptr || !link->carrier || !lacking.emplace(link->index, &resource).second) continue;
+      indexes.push_back(link->index);
+    }
+    if (indexes.empty()) return;
+    const auto state = world.host().networkd.observe(indexes);
+    if (!state || !*state) return;  // what fails is said where it is observed
+    for (const auto& now : **state) {
+      const auto at = lacking.find(now.index);
+      if (at == lacking.end()) continue;
+      auto& resource = *at->second;
+      // At work with a file of others, which it prefers to ours.
+      if (!now.file.empty() && now.file != networkd_file(resource.key.id)) continue;
+      const auto wanted = model::from_attributes<NetworkdFile>(resource.settings);
+      // For an answer to DHCP, or of a router, it may wait for ever.
+      const bool asks = wanted.dhcp == true || wanted.router_advertisements == true;
+      if (!detail::is_in_transition(now.state) || (asks && now.state == "configuring")) continue;
+      resource.settings.erase("active");
+      resource.settings.erase("missing");
+      resource.pending =
+          fmt::format("systemd-networkd has not finished with the interface (it is {})", now.state);
+    }
+  }
+
+  static bool is_written(const Desired& desired, const Observed& observed) {
+    return std::all_of(desired.settings.begin(), desired.settings.end(), [&](const auto& setting) {
+      return setting.first == "active" || setting.first == "missing" ||
+             model::value_of(observed.settings, setting.first) == setting.second;
+    });
+  }
+
   static model::Location origin_of(const Addressing& addressing, std::string_view field) {
     const auto first = [&](std::string_view key) {
       for (const auto* family : {&addressing.ipv4, &addressing.ipv6}) {

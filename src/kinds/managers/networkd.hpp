@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <string_view>
 #include <vector>
 
 #include "kinds/address/networkd_file.hpp"
@@ -18,8 +19,14 @@ namespace detail {
 /// rest is there.
 base::Result<void> apply_networks(std::span<const model::Change> changes, system::Host& host);
 
+/// For Kind::prepare(): packs files that are not as rdma-configd writes them.
+void carry_network_files(std::span<model::Change*> changes, const World& world);
+
 /// After a kill: systemd-networkd may not have read the written files, and deleted ones may be there still.
 base::Result<void> finish_networks(std::span<const model::Change> changes, system::Host& host);
+
+/// Whether systemd-networkd goes on with an interface of this NetworkdLink::state by itself.
+bool is_in_transition(std::string_view state);
 
 /// The state of one interface.
 struct InetState {

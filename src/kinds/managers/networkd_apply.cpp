@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 
 #include "kinds/address/address_exchange.hpp"
 #include "kinds/address/direct_backend.hpp"
+#include "kinds/former_text.hpp"
 #include "kinds/managers/networkd.hpp"
 
 namespace rdmacfg::kinds::detail {
@@ -75,7 +77,14 @@ Result<NetworkStep> write(const Change& change, system::Host& host) {
   }
   step.after = model::from_attributes<NetworkdFile>(change.after);
   step.stays = without_missing(step.after);
-  const auto content = render_network(change.key.id, step.after);
+  constexpr std::array<std::string_view, 9> kInNetworkFile{"addresses",  "routes",    "dns",
+                                                           "search",     "dhcp",      "router_advertisements",
+                                                           "link_local", "unmanaged", "edited"};
+  const auto& id = change.key.id;
+  const auto former = former_text(change, kInNetworkFile, [&id](const std::string& found) {
+    return model::to_attributes(parse_network(id, found));
+  });
+  const auto content = former ? *former : render_network(id, step.after);
   step.written = *text != content;
   if (auto done = host.files.write(path, content); !done) return base::fail(done.error());
   return step;
@@ -173,7 +182,8 @@ Result<bool> arrive(Wait& wait, const ConfigurationProgress& progress, int momen
   const auto now = at == progress.links.end() ? NetworkdLink{} : at->second;
   const bool its = now.file == networkd_file(step.change->key.id);
   if (its && missing_of(step.after, progress.inet_states.of(link->index)).empty()) return true;
-  if (!wait.again && (!step.written || now.state == "failed" || moment >= kBegun)) {
+  const bool at_work = is_in_transition(now.state) && moment < kBegun;
+  if (!wait.again && !at_work && (!step.written || now.state == "failed" || moment >= kBegun)) {
     wait.again = true;
     if (auto done = host.networkd.reconfigure(link->index); !done) return base::fail(done.error());
     return false;
@@ -276,6 +286,19 @@ std::vector<std::string> routes_lost(const Change& change, const system::Link& l
         route.to.text(), route.via->text(), link.name));
   }
   return out;
+}
+
+bool is_in_transition(std::string_view state) {
+  return state == "pending" || state == "initialized" || state == "configuring";
+}
+
+void carry_network_files(std::span<Change*> changes, const World& world) {
+  for (auto* change : changes) {
+    const auto& id = change->key.id;
+    const auto text = world.host().files.read(networkd_file(id));
+    // One that cannot be read is not compared either.
+    if (text && *text && render_network(id, parse_network(id, **text)) != **text) carry_text(*change, **text);
+  }
 }
 
 Result<void> apply_networks(std::span<const Change> changes, system::Host& host) {

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <set>
 
 #include "base/text.hpp"
+#include "kinds/former_text.hpp"
 #include "kinds/managers/nm_profile.hpp"
 
 namespace rdmacfg::kinds::detail {
@@ -26,8 +28,17 @@ struct ProfileStep {
   const Change* change = nullptr;
   std::optional<NmProfile> before;  ///< as on disk
   NmProfile after;
-  bool written = false;  ///< the file is another one now
+  bool written = false;               ///< the file is another one now
+  std::optional<std::string> former;  ///< the text that the file has in the end, whoever wrote it
+  bool loads = true;                  ///< NetworkManager is to read the file
 };
+
+/// A keyfile with what it lacks, as it is observed.
+model::Attributes keyfile_settings(const std::string& id, const std::string& text) {
+  auto profile = parse_keyfile(text);
+  if (auto missing = nm_lines_missing(id, text); !missing.empty()) profile.edited = std::move(missing);
+  return model::to_attributes(profile);
+}
 
 /// The profile that a change asks for: other keys stay as they are in the file.
 NmProfile merged(const ProfileStep& step, const World& world) {
@@ -58,13 +69,22 @@ Result<void> check_parents(std::span<const Change> changes, const World& world) 
 }
 
 Result<ProfileStep> step_of(const Change& change, const World& world, system::Host& host) {
-  ProfileStep step{&change, {}, {}, false};
+  ProfileStep step;
+  step.change = &change;
   const auto text = host.files.read(nm_file(change.key.id));
   if (!text) return base::fail(text.error());
   if (*text) step.before = parse_keyfile(**text);
   if (change.operation == Operation::kDelete) return step;
   step.after = merged(step, world);
-  const auto content = render_keyfile(change.key.id, step.after);
+  constexpr std::array<std::string_view, 9> kInKeyfile{"name",        "parent", "pkey", "mode",  "mtu",
+                                                       "autoconnect", "ipv4",   "ipv6", "edited"};
+  const auto& id = change.key.id;
+  step.former = former_text(change, kInKeyfile,
+                            [&id](const std::string& found) { return keyfile_settings(id, found); });
+  // One from which lines were removed is for the next start of NetworkManager, which would refuse it now.
+  step.loads = !step.former || nm_lines_missing(id, *step.former).empty();
+  if (!step.loads && *text == step.former) return step;
+  const auto content = step.former && step.loads ? *step.former : render_keyfile(id, step.after);
   step.written = !*text || **text != content;
   if (auto done = host.files.write_private(nm_file(change.key.id), content); !done)
     return base::fail(done.error());
@@ -226,7 +246,8 @@ Result<void> with_manager(const std::vector<ProfileStep>& steps, const NmState& 
                           const std::string& checkpoint, system::Host& host) {
   std::vector<std::string> files;
   for (const auto& step : steps) {
-    if (step.change->operation != Operation::kDelete) files.push_back(nm_file(step.change->key.id));
+    if (step.change->operation == Operation::kDelete) continue;
+    if (step.loads || step.written) files.push_back(nm_file(step.change->key.id));
   }
   if (!files.empty()) {
     if (auto done = host.network_manager.load(files); !done) return done;
@@ -246,7 +267,25 @@ Result<void> with_manager(const std::vector<ProfileStep>& steps, const NmState& 
   return {};
 }
 
+/// Texts that somebody has left without lines that NetworkManager needs: undoing leaves them so.
+Result<void> put_texts_back(const std::vector<ProfileStep>& steps, system::Host& host) {
+  for (const auto& step : steps) {
+    if (!step.former || step.loads) continue;
+    if (auto done = host.files.write_private(nm_file(step.change->key.id), *step.former); !done) return done;
+  }
+  return {};
+}
+
 }  // namespace
+
+void carry_keyfiles(std::span<Change*> changes, const World& world) {
+  for (auto* change : changes) {
+    const auto& id = change->key.id;
+    const auto text = world.host().files.read(nm_file(id));
+    // One that cannot be read is not compared either.
+    if (text && *text && render_keyfile(id, parse_keyfile(**text)) != **text) carry_text(*change, **text);
+  }
+}
 
 Result<void> apply_profiles(std::span<const Change> changes, system::Host& host) {
   World world;
@@ -274,7 +313,10 @@ Result<void> apply_profiles(std::span<const Change> changes, system::Host& host)
     if (!observed) return base::fail(observed.error());
     state = std::move(*observed);
   }
-  if (!state) return take_away(steps, host, std::nullopt);
+  if (!state) {
+    auto done = take_away(steps, host, std::nullopt);
+    return done ? put_texts_back(steps, host) : done;
+  }
   std::vector<std::string> interfaces;
   for (const auto& change : changes) {
     if (const auto* link = interface_of(change.key.id, world)) interfaces.push_back(link->name);
@@ -285,6 +327,8 @@ Result<void> apply_profiles(std::span<const Change> changes, system::Host& host)
   auto done = with_manager(steps, *state, *checkpoint, host);
   auto end = done ? host.network_manager.destroy_checkpoint(*checkpoint)
                   : host.network_manager.rollback(*checkpoint);
+  const auto back = put_texts_back(steps, host);
+  if (end) end = back;
   // The first failure counts; undoing compares the profiles with their former state in any case.
   return done ? end : done;
 }

@@ -59,6 +59,11 @@ NmProfile effect_of(const NmProfile& profile, const system::Link& link,
   return out;
 }
 
+AddressCheck unusable_of(const NmProfile& profile, const system::Link& link,
+                         const std::vector<system::InetAddress>& addresses) {
+  return address_check(addresses_of(profile), link.index, addresses);
+}
+
 bool in_effect(const NmProfile& profile, const NmProfile& effect) {
   if (!effect.live_mode || (profile.mode && profile.mode != effect.live_mode)) return false;
   return profile.mtu == effect.live_mtu && !effect.missing;

@@ -99,7 +99,7 @@ constexpr std::array kNmProfileFiles{
               .access = OwnedFile::Access::kPrivate,
               .after_write = OwnedFile::AfterWrite::kLoadProfile}};
 
-class NmProfileKind final : public Kind, public ClearsAway, public HeldByPort {
+class NmProfileKind final : public Kind, public AwaitsKernel, public ClearsAway, public HeldByPort {
  public:
   NmProfileKind()
       : Kind({.name = kNmProfileKind,
@@ -181,6 +181,12 @@ class NmProfileKind final : public Kind, public ClearsAway, public HeldByPort {
       const auto effect = up && link != nullptr ? detail::effect_of(profile, *link, *addresses) : NmProfile{};
       observed.settings["active"] = detail::in_effect(profile, effect);
       observed.settings.merge(model::to_attributes(effect));
+      if (!up || link == nullptr) continue;
+      auto unusable = detail::unusable_of(profile, *link, *addresses);
+      NmProfile facts;
+      facts.duplicate = std::move(unusable.duplicate);
+      facts.tentative = std::move(unusable.tentative);
+      observed.facts = model::to_attributes(facts);
     }
     for (const auto& file : (*state)->files) {
       // Loaded still, although its file is gone: it is not gone.
@@ -238,6 +244,7 @@ class NmProfileKind final : public Kind, public ClearsAway, public HeldByPort {
   }
 
   Result<void> prepare(std::span<Change*> changes, World& world) const override {
+    detail::carry_keyfiles(changes, world);
     detail::carry_transport(changes, world);
     for (auto* change : changes) {
       const auto* link = interface_of(change->key.id, world);
@@ -286,6 +293,21 @@ class NmProfileKind final : public Kind, public ClearsAway, public HeldByPort {
     return {};
   }
 
+  /// NetworkManager that applies a profile again does not wait for the kernel.
+  Result<Waited> await(std::span<const Change> changes, World& now,
+                       std::chrono::milliseconds deadline) const override {
+    std::set<int> indexes;
+    for (const auto& change : changes) {
+      const auto* link = interface_of(change.key.id, now);
+      const auto lines =
+          model::from_attributes<NmProfile>(change.after).ipv6.value_or(std::vector<std::string>());
+      const bool any = std::any_of(lines.begin(), lines.end(),
+                                   [](const std::string& line) { return line.starts_with("address"); });
+      if (change.operation != Operation::kDelete && any && link != nullptr) indexes.insert(link->index);
+    }
+    return await_checks(std::move(indexes), now, deadline);
+  }
+
   std::vector<std::string> clear_away(std::span<const Change> changes, system::Host& host) const override {
     return detail::bring_transport_back(changes, host);
   }
@@ -303,7 +325,11 @@ class NmProfileKind final : public Kind, public ClearsAway, public HeldByPort {
     for (const auto& field : differing) {
       if (field == "active" || field == "missing" || field.starts_with("live_")) waiting.push_back(field);
     }
-    if (link == nullptr || waiting.empty()) return {};
+    if (link == nullptr) return {};
+    if (waiting.empty()) {
+      const auto facts = model::from_attributes<NmProfile>(observed->facts);
+      return verdict_of({facts.duplicate, facts.tentative}, link->carrier);
+    }
     if (!link->carrier) {
       return {
           Verdict::Sort::kLimited,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "kinds/address/duplicate_check.hpp"
 #include "kinds/address/nm_keyfile.hpp"
 #include "kinds/kind.hpp"
 
@@ -19,6 +20,10 @@ base::Result<void> apply_profiles(std::span<const model::Change> changes, system
 NmProfile effect_of(const NmProfile& profile, const system::Link& link,
                     const std::vector<system::InetAddress>& addresses);
 
+/// Addresses of the profile that the interface has, and that do not work.
+AddressCheck unusable_of(const NmProfile& profile, const system::Link& link,
+                         const std::vector<system::InetAddress>& addresses);
+
 /// Whether that is all that the profile says: name, mode, MTU, and every address that is written in it.
 bool in_effect(const NmProfile& profile, const NmProfile& effect);
 
@@ -28,6 +33,9 @@ bool was_disturbed(const NmProfile& then);
 /// Undoing a repair: gives the interface of `id` the mode and MTU that it had and the profile has not, and
 /// takes what was missing.
 base::Result<void> disturb_again(const NmProfile& then, const std::string& id, system::Host& host);
+
+/// For Kind::prepare(): packs keyfiles that are not as rdma-configd writes them.
+void carry_keyfiles(std::span<model::Change*> changes, const World& world);
 
 /// For Kind::prepare(): packs mode and MTU of the interface, as they are before a change.
 void carry_transport(std::span<model::Change*> changes, const World& world);

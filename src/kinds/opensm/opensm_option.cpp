@@ -293,7 +293,7 @@ class OpensmOptionKind final : public Kind, public PutBackByOthers {
     const auto content = render_opensm_options(options);
     if (content == text->value_or("")) return false;
     const bool goes = content.empty() && options.was_missing;
-    auto done = goes ? files.remove(path) : files.write(path, content);
+    auto done = goes ? files.remove(path) : files.edit(path, content);
     if (!done) return base::fail(done.error());
     return true;
   }

@@ -161,7 +161,7 @@ Result<bool> set_defaults(std::span<const Change> changes, system::Host& host, O
   const auto content = render_opensm_defaults(defaults, layout);
   const bool differs = !before.damage && content != *text;
   if (differs) {
-    auto done = content.empty() ? host.files.remove(path) : host.files.write(path, content);
+    auto done = content.empty() ? host.files.remove(path) : host.files.edit(path, content);
     if (!done) return base::fail(done.error());
   }
   if ((has || others_start) && !is_enabled(units)) {

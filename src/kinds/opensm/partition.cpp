@@ -248,7 +248,7 @@ class PartitionKind final : public Kind {
     if (partitions.damage) return base::fail(error_of(*partitions.damage, path));
     const auto content = render_partitions(partitions);
     // OpenSM takes an empty file for one without a default rule.
-    auto done = content.empty() ? files.remove(path) : files.write(path, content);
+    auto done = content.empty() ? files.remove(path) : files.edit(path, content);
     if (!done) return base::fail(done.error());
     return true;
   }

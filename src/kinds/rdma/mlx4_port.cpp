@@ -79,7 +79,7 @@ struct Mlx4File {
       text += text_of(lines);
       text += std::string(kMlx4Marks.end) + "\n";
     }
-    return files.write(std::string(kMlx4File), text);
+    return files.edit(std::string(kMlx4File), text);
   }
 
   static std::string text_of(const Lines& lines) {

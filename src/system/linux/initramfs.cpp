@@ -141,10 +141,14 @@ class LinuxInitramfs final : public Initramfs {
     if (!*ended) return fail(Code::kUnsupported, what + ": no systemd answers to run it; run it by hand");
     if (**ended != detail::JobEnd::kDone)
       return fail(Code::kBusy, what + ": systemd has queued it behind other jobs");
-    if (!detail::made_anew(before, detail::observe_images(root_))) {
+    const auto after = detail::observe_images(root_);
+    if (!detail::made_anew(before, after)) {
       return fail(Code::kRefused,
                   fmt::format("{}: it ended well, but made no image (journalctl -u {})", what, found->unit));
     }
+    // The stamp that says so is on disk in any case.
+    if (auto done = detail::sync_made(before, after); !done)
+      return fail(done.error().in(fmt::format("{}: writing its image to disk", found->command)));
     return {};
   }
 

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "system/linux/initramfs_images.hpp"
 
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstring>
 #include <set>
 #include <string_view>
 
 #include "base/text.hpp"
+#include "base/unique_fd.hpp"
 
 namespace rdmacfg::system::detail {
 
@@ -135,6 +139,19 @@ bool made_anew(const Images& before, const Images& after) {
     const auto at = before.find(image.first);
     return at == before.end() || at->second != image.second;
   });
+}
+
+base::Result<void> sync_made(const Images& before, const Images& after) {
+  for (const auto& [image, stamp] : after) {
+    const auto at = before.find(image);
+    if (at != before.end() && at->second == stamp) continue;
+    // The folder last: a new image has its name there.
+    for (const auto& each : {image, image.parent_path()}) {
+      const base::UniqueFd file(::open(each.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+      if (file && ::fsync(file.get()) != 0) return base::fail_errno(errno, each.native());
+    }
+  }
+  return {};
 }
 
 }  // namespace rdmacfg::system::detail

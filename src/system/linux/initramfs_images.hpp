@@ -12,6 +12,8 @@
 #include <string_view>
 #include <utility>
 
+#include "base/error.hpp"
+
 namespace rdmacfg::system::detail {
 
 using FileTime = std::pair<std::time_t, long>;
@@ -42,5 +44,9 @@ bool of_several_kernels(const Images& all);
 
 /// Whether one of `after` was made since `before`.
 bool made_anew(const Images& before, const Images& after);
+
+/// Waits until the disk has those of `after` that were made since `before`: not every tool does. An image
+/// that cannot be opened is passed over.
+base::Result<void> sync_made(const Images& before, const Images& after);
 
 }  // namespace rdmacfg::system::detail

@@ -92,7 +92,12 @@ TEST(Journal, KeepsThePlan) {
   change.fields = {"name", "rule"};
   change.needs = {{"pkey", "x"}};
   change.siblings = {"boot/7"};
-  change.carried = {"@4 up ib0", "addr4 10.0.0.1/24"};
+  // ISO 8859-1, and the bytes before a text that is none.
+  change.before["edited"] = std::vector<std::string>{"+ # caf\xe9", "- x",
+                                                     "\x01"
+                                                     "bytes 41"};
+  change.before["text"] = std::string("\xff\xfe");
+  change.carried = {"@4 up ib0", "addr4 10.0.0.1/24", "file # caf\xe9\nx=1\n"};
   journal.plan.changes.push_back(change);
   ASSERT_TRUE(write_journal(files, "/j", journal));
   const auto loaded = load_journal(files, "/j");

@@ -6,6 +6,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 
@@ -163,6 +164,24 @@ TEST_F(FilesTest, NoOtherGroupGetsToReadIt) {
   EXPECT_EQ(status("/opensm.conf").st_ino, inode);
 }
 
+TEST_F(FilesTest, WhatIsRemovedAndComesBackIsForAsFewAsBefore) {
+  for (const mode_t mode : {0600U, 0640U, 0644U}) {
+    ASSERT_TRUE(files->write("/opensm.conf", "m_key 0x1\n"));
+    ASSERT_EQ(::chmod(tree.at("/opensm.conf").c_str(), mode), 0);
+    const bool given = ::chown(tree.at("/opensm.conf").c_str(), ::geteuid(), kGroup) == 0;
+    ASSERT_TRUE(files->remove("/opensm.conf"));
+    ASSERT_TRUE(files->write("/opensm.conf", "m_key 0x1\n"));
+    EXPECT_EQ(status("/opensm.conf").st_mode & 07777U, mode);
+    if (given && mode == 0640U) {
+      EXPECT_EQ(status("/opensm.conf").st_gid, kGroup);
+    }
+    ASSERT_TRUE(files->remove("/opensm.conf"));
+    files = make_linux_files(tree.path());  // a later run: the file is a new one
+  }
+  ASSERT_TRUE(files->write("/opensm.conf", "x"));
+  EXPECT_EQ(status("/opensm.conf").st_mode & 07777U, 0644U);
+}
+
 /// Writes as a user who may give a file to no other group; root's own files are given to that user.
 class FilesOfAUserTest : public FilesTest {
  protected:
@@ -178,15 +197,18 @@ class FilesOfAUserTest : public FilesTest {
   }
 
   /// A file that `kGroup` may read and others may not, changed by the user.
-  void change(const std::string& path) {
+  void change(const std::string& path, bool edits = false) {
+    const auto write = [&](const char* text) {
+      return edits ? files->edit(path, text) : files->write(path, text);
+    };
     ASSERT_TRUE(files->write(path, "one\n"));
     ASSERT_EQ(::chown(tree.at(path).c_str(), kUser, kGroup), 0);
     ASSERT_EQ(::chmod(tree.at(path).c_str(), 0640), 0);
     become(kUser);
-    const auto done = files->write(path, "two\n");
+    const auto done = write("two\n");
     EXPECT_TRUE(done) << done.error().message;
     const auto inode = status(path).st_ino;
-    EXPECT_TRUE(files->write(path, "two\n"));
+    EXPECT_TRUE(write("two\n"));
     EXPECT_EQ(status(path).st_ino, inode) << "once is enough";
   }
 
@@ -204,9 +226,58 @@ TEST_F(FilesOfAUserTest, NoOtherGroupGetsToReadIt) {
   EXPECT_NE(status("/opensm.conf").st_gid, kGroup);
 }
 
+TEST_F(FilesOfAUserTest, NoOtherGroupGetsToReadItOnceItIsEdited) {
+  change("/opensm.conf", true);
+  EXPECT_EQ(status("/opensm.conf").st_mode & 07777U, 0600U);
+  EXPECT_NE(status("/opensm.conf").st_gid, kGroup);
+}
+
 TEST_F(FilesOfAUserTest, WhatIsOursStaysReadable) {
   change("/10-rdma-configd-ib0.network");
   EXPECT_EQ(status("/10-rdma-configd-ib0.network").st_mode & 07777U, 0644U);
+}
+
+TEST_F(FilesTest, AnEditKeepsOwnerGroupAndMode) {
+  tree.put("/partitions.conf", "one\n");
+  ASSERT_EQ(::chmod(tree.at("/partitions.conf").c_str(), 0664), 0);
+  const bool given = ::chown(tree.at("/partitions.conf").c_str(), 54321, kGroup) == 0;
+  const auto before = status("/partitions.conf");
+  ASSERT_TRUE(files->edit("/partitions.conf", "two\n"));
+  const auto after = status("/partitions.conf");
+  EXPECT_EQ(tree.get("/partitions.conf"), "two\n");
+  EXPECT_NE(after.st_ino, before.st_ino) << "it is replaced as a whole";
+  EXPECT_EQ(after.st_mode, before.st_mode);
+  EXPECT_EQ(after.st_uid, before.st_uid) << given;
+  EXPECT_EQ(after.st_gid, before.st_gid) << given;
+  ASSERT_TRUE(files->edit("/partitions.conf", "two\n"));
+  EXPECT_EQ(status("/partitions.conf").st_ino, after.st_ino);
+}
+
+TEST_F(FilesTest, AnEditMakesAFileLikeAnyOther) {
+  ASSERT_TRUE(files->edit("/a/partitions.conf", "one\n"));
+  EXPECT_EQ(status("/a/partitions.conf").st_mode & 07777U, 0644U);
+}
+
+TEST_F(FilesTest, AnEditKeepsTheAccessList) {
+  constexpr const char* kName = "system.posix_acl_access";
+  // user::rw-, user:4242:r--, group::r--, mask::rw-, other::--- (linux/posix_acl_xattr.h)
+  constexpr std::array<unsigned char, 44> kList{2,    0, 0, 0,                          //
+                                                1,    0, 6, 0, 0xff, 0xff, 0xff, 0xff,  //
+                                                2,    0, 4, 0, 0x92, 0x10, 0,    0,     //
+                                                4,    0, 4, 0, 0xff, 0xff, 0xff, 0xff,  //
+                                                0x10, 0, 6, 0, 0xff, 0xff, 0xff, 0xff,  //
+                                                0x20, 0, 0, 0, 0xff, 0xff, 0xff, 0xff};
+  tree.put("/opensm.conf", "one\n");
+  const auto path = tree.at("/opensm.conf");
+  if (::setxattr(path.c_str(), kName, kList.data(), kList.size(), 0) != 0)
+    GTEST_SKIP() << "this file system has no access control lists";
+  const auto mode = status("/opensm.conf").st_mode;
+  ASSERT_TRUE(files->edit("/opensm.conf", "two\n"));
+  std::array<unsigned char, 100> list{};
+  const auto length = ::getxattr(path.c_str(), kName, list.data(), list.size());
+  ASSERT_EQ(length, static_cast<ssize_t>(kList.size()));
+  EXPECT_TRUE(std::equal(kList.begin(), kList.end(), list.begin()));
+  EXPECT_EQ(status("/opensm.conf").st_mode, mode);
 }
 
 TEST_F(FilesTest, ALabelIsKept) {
@@ -315,6 +386,13 @@ TEST_F(FilesTest, LongOnesAreRefusedWhenReadAndCanBeReplaced) {
   EXPECT_FALSE(files->write("/edge", std::string((4U << 20U) + 1, 'x')));
   ASSERT_TRUE(files->write("/long", "short"));
   EXPECT_EQ(files->read("/long").value(), std::optional<std::string>("short"));
+}
+
+TEST_F(FilesTest, SyncsFoldersThatAreThere) {
+  ASSERT_TRUE(files->write("/a/f", "x"));
+  EXPECT_TRUE(files->sync("/a"));
+  EXPECT_TRUE(files->sync("/none"));
+  EXPECT_FALSE(files->sync("/a/f")) << "a file";
 }
 
 TEST_F(FilesTest, RefusesWhatIsNoFilePath) {

@@ -50,6 +50,10 @@ TEST(InetMessages, AddressesAndWhatIsSaidOfThem) {
       parse_address(*kernel_address("2001:db8::1/64", IFA_F_TENTATIVE | IFA_F_DADFAILED).header());
   ASSERT_TRUE(six);
   EXPECT_TRUE(six->tentative && six->duplicate);
+  const auto optimistic =
+      parse_address(*kernel_address("2001:db8::3/64", IFA_F_TENTATIVE | IFA_F_OPTIMISTIC).header());
+  ASSERT_TRUE(optimistic);
+  EXPECT_FALSE(optimistic->tentative || optimistic->duplicate) << "it is used while the kernel asks";
   EXPECT_FALSE(parse_address(*kernel_address("fe80::1/64", 0, RT_SCOPE_LINK).header()));
   EXPECT_FALSE(parse_address(*kernel_address("2001:db8::2/64", IFA_F_TEMPORARY).header()));
   EXPECT_FALSE(parse_address(*kernel_address("127.0.0.1/8", 0, RT_SCOPE_HOST).header()));

@@ -31,6 +31,18 @@ TEST(InitramfsImages, AreFoundWhereToolsPutThem) {
   EXPECT_EQ(observe_images(tree.path()).size(), found);
 }
 
+TEST(InitramfsImages, AreSyncedWhereTheyAreStillThere) {
+  TempTree tree;
+  const auto none = observe_images(tree.path());
+  tree.put("boot/initrd.img-1", "one");
+  tree.put("boot/initrd.img-2", "two");
+  const auto made = observe_images(tree.path());
+  ASSERT_EQ(made.size(), 2U);
+  EXPECT_TRUE(sync_made(none, made));
+  std::filesystem::remove(tree.path() / "boot/initrd.img-1");
+  EXPECT_TRUE(sync_made(none, made)) << "a tool may clear up behind itself";
+}
+
 TEST(InitramfsImages, AreMadeAnewWhenWrittenReplacedOrAdded) {
   TempTree tree;
   const auto now = [&] { return observe_images(tree.path()); };

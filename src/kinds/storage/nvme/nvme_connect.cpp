@@ -123,7 +123,7 @@ Result<void> mark_going(const LeavingSessions& leaving, const PortsByAddress& le
   }
   if (!marked) return {};
   if (conf.damage) return base::fail(error_of(*conf.damage, kDiscoveryFile));
-  return host.files.write(std::string(kDiscoveryFile), render_discovery_conf(conf));
+  return host.files.edit(std::string(kDiscoveryFile), render_discovery_conf(conf));
 }
 
 /// Of what goes, of ports that an entry leaves, and of connections that are undone. None is disconnected
@@ -190,7 +190,7 @@ Result<void> write_lines(std::span<const Change> changes, DiscoveryConf& conf, s
     if (conf.damage) return base::fail(error_of(*conf.damage, kDiscoveryFile));
     const std::string path(kDiscoveryFile);
     if (content.empty()) return host.files.remove(path);
-    if (auto done = host.files.write(path, content); !done) return done;
+    if (auto done = host.files.edit(path, content); !done) return done;
     // Without its line nobody would know whose the drop-ins are.
     const auto written = host.files.read(path);
     if (!written) return base::fail(written.error());

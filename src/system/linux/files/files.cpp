@@ -7,10 +7,12 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <map>
 #include <memory>
 
 #include "base/open_folder.hpp"
 #include "base/unique_fd.hpp"
+#include "system/linux/files/file_access.hpp"
 #include "system/linux/files/file_place.hpp"
 #include "system/linux/files/replacement_file.hpp"
 #include "system/linux/files/rooted_dir.hpp"
@@ -76,6 +78,10 @@ class LinuxFiles final : public Files {
     return write_as(path, content, kFileMode);
   }
 
+  Result<void> edit(const std::string& path, std::string_view content) override {
+    return write_as(path, content, kFileMode, WhoseFile::kOthers);
+  }
+
   void keep_private(bool is_private) override { private_ = is_private; }
 
   bool hidden(const std::string& path) override {
@@ -119,7 +125,10 @@ class LinuxFiles final : public Files {
     return write_as(path, content, kPrivateMode);
   }
 
-  Result<void> write_as(const std::string& path, std::string_view content, mode_t most) {
+  enum class WhoseFile { kOurs, kOthers };
+
+  Result<void> write_as(const std::string& path, std::string_view content, mode_t most,
+                        WhoseFile whose = WhoseFile::kOurs) {
     const auto place = find(path, For::kWriting);
     if (!place) return fail(place.error());
     if (const auto limit = detail::length_limit(path); content.size() > limit)
@@ -134,18 +143,27 @@ class LinuxFiles final : public Files {
         return fail(before.error());
       }
     }
-    const mode_t mode = before && *before ? wanted_mode((*before)->status, path, most) : new_mode(path, most);
-    if (before && *before && is_as_wanted(**before, content, mode)) return {};
+    const struct stat* like = before && *before ? &(*before)->status : nullptr;
+    // One that is undone is not for more readers than before it went.
+    if (const auto gone = removed_.find(path); before && like == nullptr && gone != removed_.end())
+      like = &gone->second;
+    const mode_t mode = like == nullptr ? new_mode(path, most) : wanted_mode(*like, path, most);
+    const bool edits = whose == WhoseFile::kOthers && before && *before;
+    if (edits && (*before)->text == content) return {};
+    if (!edits && before && *before && is_as_wanted(**before, content, mode)) return {};
     detail::ReplacementFile temporary(*place);
     if (auto done = temporary.create(); !done) return done;
     if (before && *before) detail::copy_label((*before)->file.get(), temporary.file.get());
     if (auto done = write_all(temporary.file.get(), content, place->shown); !done) return done;
-    const mode_t given = before && *before
-                             ? with_its_group((*before)->status, temporary.file.get(), mode, most, *place)
-                             : mode;
-    if (::fchmod(temporary.file.get(), given) != 0 || ::fsync(temporary.file.get()) != 0 ||
-        ::renameat(place->folder.get(), temporary.name.c_str(), place->folder.get(), place->name.c_str()) !=
-            0) {
+    if (edits) {
+      if (auto done = detail::keep_access(**before, temporary.file.get(), *place); !done) return done;
+    } else {
+      const mode_t given =
+          like == nullptr ? mode : with_its_group(*like, temporary.file.get(), mode, most, *place);
+      if (::fchmod(temporary.file.get(), given) != 0) return fail_errno(errno, place->shown);
+    }
+    if (::fsync(temporary.file.get()) != 0 || ::renameat(place->folder.get(), temporary.name.c_str(),
+                                                         place->folder.get(), place->name.c_str()) != 0) {
       return fail_errno(errno, place->shown);
     }
     temporary.name.clear();
@@ -184,6 +202,7 @@ class LinuxFiles final : public Files {
     if (::unlinkat(place->folder.get(), place->name.c_str(), 0) != 0 && errno != ENOENT) {
       return fail_errno(errno, place->shown);
     }
+    removed_.insert_or_assign(path, status);
     return sync_folder(*place);
   }
 
@@ -198,6 +217,12 @@ class LinuxFiles final : public Files {
       return errno == ENOENT ? Result<void>() : fail_errno(errno, place->shown);
     }
     return sync_folder(*place);
+  }
+
+  Result<void> sync(const std::string& folder) override {
+    const auto opened = dirs_.open(folder);
+    if (!opened) return opened.error().sys_errno == ENOENT ? Result<void>() : fail(opened.error());
+    return ::fsync(opened->get()) == 0 ? Result<void>() : fail_errno(errno, dirs_.shown(folder));
   }
 
   Result<std::vector<std::string>> list(const std::string& folder) override {
@@ -308,6 +333,7 @@ class LinuxFiles final : public Files {
 
   detail::RootedDir dirs_;
   bool private_ = false;
+  std::map<std::string, struct stat> removed_;  ///< files that this process has removed, as they were
 };
 
 }  // namespace

@@ -202,7 +202,8 @@ std::optional<InetAddress> parse_address(const nlmsghdr& header) {
   if (!address || (address->family == Family::kIpv6 && address->link_local())) return std::nullopt;
   return InetAddress{.index = static_cast<int>(family.ifa_index),
                      .prefix = {*address, family.ifa_prefixlen},
-                     .tentative = (flags & IFA_F_TENTATIVE) != 0,
+                     // An optimistic one works while the kernel asks (RFC 4429).
+                     .tentative = (flags & IFA_F_TENTATIVE) != 0 && (flags & IFA_F_OPTIMISTIC) == 0,
                      .duplicate = (flags & IFA_F_DADFAILED) != 0,
                      .permanent = (flags & IFA_F_PERMANENT) != 0};
 }

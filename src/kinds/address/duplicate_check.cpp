@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kinds/address/duplicate_check.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.hpp"
+
+namespace rdmacfg::kinds {
+
+namespace {
+
+// At most 2 s with the defaults: a random delay below rtr_solicit_delay (1 s), then dad_transmits (1) times
+// the retransmission timer (1 s).
+constexpr std::chrono::milliseconds kDuplicateCheck{4000};
+
+}  // namespace
+
+AddressCheck address_check(const std::vector<model::IpPrefix>& wanted, int index,
+                           const std::vector<system::InetAddress>& now) {
+  AddressCheck out;
+  for (const auto& prefix : wanted) {
+    const auto at = std::find_if(now.begin(), now.end(), [&](const system::InetAddress& address) {
+      return address.index == index && address.prefix == prefix;
+    });
+    if (at == now.end() || !(at->duplicate || at->tentative)) continue;
+    auto& list = at->duplicate ? out.duplicate : out.tentative;
+    if (!list) list.emplace();
+    list->push_back(prefix.text());
+  }
+  return out;
+}
+
+Verdict verdict_of(const AddressCheck& check, bool carrier) {
+  Verdict verdict;
+  if (check.duplicate) {
+    verdict.sort = Verdict::Sort::kLimited;
+    verdict.reason = fmt::format(
+        "another host has {} (duplicate address detection), so it is unusable here; the kernel repeats the "
+        "check only for an address that is added: once that host has released it, delete it here (ip -6 "
+        "address "
+        "del) and apply",
+        base::join(*check.duplicate, ", "));
+  } else if (check.tentative) {
+    verdict.sort = Verdict::Sort::kPending;
+    verdict.reason = fmt::format(
+        "{} is not usable yet: {}", base::join(*check.tentative, ", "),
+        carrier ? "the kernel is still asking whether another host has it (duplicate address "
+                  "detection)"
+                : "without carrier the kernel does not ask whether another host has it (duplicate "
+                  "address detection)");
+  }
+  return verdict;
+}
+
+base::Result<Waited> await_checks(std::set<int> indexes, World& now, std::chrono::milliseconds deadline) {
+  std::vector<int> joining;
+  std::erase_if(indexes, [&](int index) {
+    const auto* link = now.link(index);
+    if (link == nullptr || !link->up) return true;
+    if (link->carrier) return false;
+    // Without carrier the kernel does not begin to ask.
+    const auto port = link->ipoib ? now.port(link->ipoib->guid) : std::nullopt;
+    if (!port || port->port->state != "ACTIVE") return true;
+    joining.push_back(index);
+    return false;
+  });
+  auto& host = now.host();
+  if (!joining.empty()) {
+    const auto without = host.links.wait_for_carrier(joining, deadline);
+    if (!without) return base::fail(without.error());
+    for (const int index : *without) indexes.erase(index);
+  }
+  if (indexes.empty()) return joining.empty() ? Waited::kNot : Waited::kInVain;
+  const auto longest = deadline.count() == 0 ? deadline : std::max(deadline, kDuplicateCheck);
+  if (auto done = host.inet.wait_for_addresses(indexes, longest); !done) return base::fail(done.error());
+  return Waited::kEnough;
+}
+
+}  // namespace rdmacfg::kinds

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <sys/stat.h>
+
+#include "base/error.hpp"
+#include "system/linux/files/file_place.hpp"
+
+namespace rdmacfg::system::detail {
+
+/// Gives `file`, which takes the place of `there`, the owner, group, mode and access control list of that
+/// one. Without the right to give a file away (CAP_CHOWN, which the daemon has not) it stays this process's
+/// own, and what the former group may do goes to no other one.
+base::Result<void> keep_access(const FileContent& there, int file, const FilePlace& place);
+
+}  // namespace rdmacfg::system::detail

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// An IPv6 address that does not work is not done, whoever has set it.
+#include "kinds/address/duplicate_check.hpp"
+
+#include <gmock/gmock.h>
+
+#include <string>
+#include <vector>
+
+#include "catalog/all.hpp"
+#include "config/document.hpp"
+#include "core/pipeline.hpp"
+#include "fakes/fake_kernel.hpp"
+
+namespace rdmacfg::kinds {
+namespace {
+
+using model::Exit;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+struct CheckedBackend {
+  const char* name;
+  const char* manager;  ///< of the host: as JSON
+};
+
+class DuplicateCheck : public testing::TestWithParam<CheckedBackend> {
+ protected:
+  DuplicateCheck()
+      : kernel_(fakes::FakeKernel::parse(std::string("{") + GetParam().manager +
+                                         R"("devices": [{"name": "mlx4_0", "pci": "0000:10:00.0", "ports": [
+              {"guid": "00:02:c9:03:00:31:78:f2", "interface": {"name": "ib0", "up": true}}]}]})")) {}
+
+  model::Report apply() {
+    auto host = kernel_->host();
+    const auto text =
+        std::string("version = 1\n[[ipoib]]\nguid = \"00:02:c9:03:00:31:78:f2\"\nbackend = \"") +
+        GetParam().name + "\"\nipv6 = { addresses = [\"2001:db8::1/64\"] }\n";
+    return core::apply(config::parse_texts({{"config.toml", text}}, "node1", grammar()), host);
+  }
+
+  static std::vector<std::string> reasons(const model::Report& report) {
+    std::vector<std::string> out;
+    for (const auto& resource : report.resources) {
+      if (!resource.reason.empty()) out.push_back(resource.reason);
+    }
+    return out;
+  }
+
+  std::unique_ptr<fakes::FakeKernel> kernel_;
+};
+
+TEST_P(DuplicateCheck, IsWaitedFor) {
+  kernel_->inet.tentative.insert("2001:db8::1");
+  const auto report = apply();
+  EXPECT_EQ(report.exit, Exit::kOk);
+  EXPECT_THAT(reasons(report), IsEmpty());
+  EXPECT_THAT(kernel_->inet.tentative, IsEmpty()) << "somebody has waited";
+}
+
+TEST_P(DuplicateCheck, IsPendingWhileTheKernelAsks) {
+  kernel_->inet.tentative.insert("2001:db8::1");
+  kernel_->inet.slow_check = true;
+  for (const auto* run : {"first", "second"}) {
+    const auto report = apply();
+    EXPECT_EQ(report.exit, Exit::kPartly) << run;
+    EXPECT_THAT(reasons(report), ElementsAre(HasSubstr("2001:db8::1/64 is not usable yet"))) << run;
+  }
+  kernel_->inet.tentative.clear();
+  const auto report = apply();
+  EXPECT_EQ(report.exit, Exit::kOk);
+  EXPECT_TRUE(report.plan.changes.empty());
+}
+
+TEST_P(DuplicateCheck, IsLimitedWhereAnotherHostHasTheAddress) {
+  kernel_->inet.duplicates.insert("2001:db8::1");
+  for (const auto* run : {"first", "second"}) {
+    const auto report = apply();
+    EXPECT_EQ(report.exit, Exit::kPartly) << run;
+    EXPECT_THAT(reasons(report), ElementsAre(HasSubstr("another host has"))) << run;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Backends, DuplicateCheck,
+                         testing::Values(CheckedBackend{"direct", ""},
+                                         CheckedBackend{"networkmanager",
+                                                        R"("network_manager": {"fails": []}, )"},
+                                         CheckedBackend{"networkd", R"("networkd": {"fails": []}, )"}),
+                         [](const auto& backend) { return std::string(backend.param.name); });
+
+TEST(AddressCheck, NamesWhatIsThereAndDoesNotWork) {
+  const auto prefix = [](const char* text) { return model::IpPrefix::parse(text).value(); };
+  const std::vector<system::InetAddress> now{
+      {.index = 4, .prefix = prefix("2001:db8::1/64"), .tentative = true, .duplicate = true},
+      {.index = 4, .prefix = prefix("2001:db8::2/64"), .tentative = true},
+      {.index = 4, .prefix = prefix("2001:db8::3/64")},
+      {.index = 5, .prefix = prefix("2001:db8::4/64"), .tentative = true}};
+  std::vector<model::IpPrefix> wanted;
+  for (const auto* text : {"2001:db8::1/64", "2001:db8::2/64", "2001:db8::3/64", "2001:db8::4/64"})
+    wanted.push_back(prefix(text));
+  const auto check = address_check(wanted, 4, now);
+  EXPECT_EQ(check.duplicate, std::vector<std::string>{"2001:db8::1/64"});
+  EXPECT_EQ(check.tentative, std::vector<std::string>{"2001:db8::2/64"});
+  EXPECT_EQ(verdict_of(check, true).sort, Verdict::Sort::kLimited);
+  EXPECT_EQ(verdict_of({{}, check.tentative}, true).sort, Verdict::Sort::kPending);
+  EXPECT_THAT(verdict_of({{}, check.tentative}, false).reason, HasSubstr("without carrier"));
+  EXPECT_EQ(verdict_of({}, true).sort, Verdict::Sort::kNone);
+}
+
+}  // namespace
+}  // namespace rdmacfg::kinds
