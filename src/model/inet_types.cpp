@@ -152,6 +152,27 @@ std::optional<int> length_of_mask(std::string_view text) {
   return length;
 }
 
+/// What stands beside an address with its prefix length: "192.0.2.1 255.255.255.0", "192.0.2.1/24,
+/// 192.0.2.2/24", blanks. Empty where there is nothing such.
+std::string decorated_prefix(std::string_view text) {
+  constexpr std::string_view kBetween = " \t,;";
+  const auto good = [](std::string_view word) { return static_cast<bool>(IpPrefix::parse(word)); };
+  const auto first = text.substr(0, text.find_first_of(kBetween));
+  if (first.size() == text.size()) return {};
+  const auto rest = base::trim(text.substr(first.size() + 1));
+  const auto address = plain_address(first);
+  if (const auto mask = length_of_mask(rest); mask && address && address->family == Family::kIpv4) {
+    return fmt::format("\"{}\" has a netmask in place of a prefix length: write {}/{}", text, address->text(),
+                       *mask);
+  }
+  if (const auto bare = base::trim(text); bare.size() < text.size() && good(bare))
+    return fmt::format("\"{}\" has blanks around it: write {}", text, bare);
+  if (!good(first) || rest.empty()) return {};
+  if (good(rest.substr(0, rest.find_first_of(kBetween))))
+    return fmt::format("\"{}\" is more than one address: write each in quotes of its own", text);
+  return fmt::format("\"{}\" is more than an address: write {} alone", text, first);
+}
+
 }  // namespace
 
 Result<IpAddress> IpAddress::parse(std::string_view text) {
@@ -185,13 +206,14 @@ bool IpAddress::link_local() const {
 
 Result<IpPrefix> IpPrefix::parse(std::string_view text) {
   const auto slash = text.find('/');
+  if (auto error = decorated_prefix(text); !error.empty()) return fail(Code::kInvalid, std::move(error));
   auto address = IpAddress::parse(text.substr(0, slash));
   if (!address) return fail(address.error());
-  if (slash == std::string_view::npos) {
-    return fail(Code::kInvalid, fmt::format("\"{0}\" has no prefix length: write {0}/{1}", text,
+  const auto digits = slash == std::string_view::npos ? std::string_view() : text.substr(slash + 1);
+  if (digits.empty()) {
+    return fail(Code::kInvalid, fmt::format("\"{}\" has no prefix length: write {}/{}", text, address->text(),
                                             address->family == Family::kIpv4 ? 24 : 64));
   }
-  const auto digits = text.substr(slash + 1);
   const bool plain = !digits.empty() && digits.size() <= 3 && (digits == "0" || digits.front() != '0') &&
                      std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; });
   const auto length = plain ? base::parse_number(digits) : std::nullopt;
