@@ -243,7 +243,7 @@ std::string choices(const SectionSpec& spec) {
   return base::join(sets, ", or ");
 }
 
-/// What is valid in a place, and where else a name is.
+/// The names that are valid in a place, and the other places of one of them.
 struct Names {
   std::vector<std::string> keys, sections;
   std::vector<std::string> homes;  ///< labels of the sections that have the name

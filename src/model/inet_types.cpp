@@ -152,7 +152,7 @@ std::optional<int> length_of_mask(std::string_view text) {
   return length;
 }
 
-/// What stands beside an address with its prefix length: "192.0.2.1 255.255.255.0", "192.0.2.1/24,
+/// The error about things beside an address with its prefix length: "192.0.2.1 255.255.255.0", "192.0.2.1/24,
 /// 192.0.2.2/24", blanks. Empty where there is nothing such.
 std::string decorated_prefix(std::string_view text) {
   constexpr std::string_view kBetween = " \t,;";
