@@ -39,6 +39,10 @@ int validate(const Context& context) {
   if (!document) return refuse(context, document.error());
   auto report = core::validate(*document);
   for (const auto& skipped : document->skipped) report.notes.push_back("not used: " + skipped.text());
+  if (context.arguments.config.empty() && !context.environment.document) {
+    for (const auto& file : config::misnamed_drop_ins(context.root()))
+      report.notes.push_back(fmt::format("not used: {}: the name of a drop-in ends in .toml", file));
+  }
   const int status = status_of(context, report.exit);
   if (context.arguments.json) {
     emit(context, to_json(report, "validate", status));

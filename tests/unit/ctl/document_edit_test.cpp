@@ -10,6 +10,7 @@
 #include <fstream>
 #include <iterator>
 #include <sstream>
+#include <utility>
 
 #include "console.hpp"
 
@@ -307,6 +308,53 @@ TEST(GetAndSet, WriteIntoTheFileThatCounts) {
   write("version = 1\n[defaults.ipoib]\nmtu = 4092\n", "[defaults.ipoib]\nmode = \"datagram\"\n");
   EXPECT_EQ(console.run({"get", "--root", root, "defaults.ipoib"}), 0) << console.err.str();
   EXPECT_EQ(console.out.str(), "mode = datagram\nmtu = 4092\n");
+}
+
+TEST(GetAndSet, TheEntryOfADropInCountsWithoutItsName) {
+  Console console;
+  console.kernel.files.content["/etc/hostname"] = "node1\n";
+  const auto folder = console.folder() / "root/etc/rdma-configd";
+  std::filesystem::create_directories(folder / "conf.d");
+  const auto root = (console.folder() / "root").string();
+  const auto value = [&] {
+    EXPECT_EQ(console.run({"get", "--root", root, "ipoib[a0].mtu"}), 0) << console.err.str();
+    return console.out.str();
+  };
+  const std::string other = "[[ipoib]]\nguid = \"00:02:c9:03:00:31:78:f3\"\nmtu = 2000\n";
+  const std::pair<std::string, std::string> cases[] = {
+      {"guid = \"00:02:c9:03:00:31:78:f2\"\n", "guid = \"0002:C903:0031:78F2\"\n"},
+      {"device = \"mlx4_0\"\nport = 1\n", "port = 1\ndevice = \"mlx4_0\"\n"},
+  };
+  for (const auto& [identity, again] : cases) {
+    std::ofstream(folder / "config.toml") << "version = 1\n[[ipoib]]\nname = \"a0\"\nmtu = 2044\n"
+                                          << identity;
+    std::ofstream(folder / "conf.d/50-more.toml") << other << "[[ipoib]]\nmtu = 1000\n" << again;
+    EXPECT_EQ(value(), "1000\n");
+    EXPECT_EQ(console.run({"set", "--root", root, "ipoib[a0].mtu", "4092"}), 0) << console.err.str();
+    EXPECT_THAT(console.err.str(), HasSubstr("conf.d/50-more.toml was changed"));
+    EXPECT_EQ(value(), "4092\n");
+    EXPECT_EQ(console.run({"set", "--root", root, "--unset", "ipoib[a0].mtu"}), 0) << console.err.str();
+    EXPECT_EQ(value(), "2044\n");
+    EXPECT_EQ(console.run({"set", "--root", root, "ipoib[a0].mtu", "4000"}), 0) << console.err.str();
+    EXPECT_THAT(console.err.str(), HasSubstr("config.toml was changed"));
+    EXPECT_EQ(value(), "4000\n") << "the only file that has the key";
+  }
+}
+
+TEST(Validate, NamesDropInsThatAreNotRead) {
+  Console console;
+  console.kernel.files.content["/etc/hostname"] = "node1\n";
+  const auto root = console.folder() / "root";
+  const auto folder = root / "etc/rdma-configd";
+  std::filesystem::create_directories(folder / "conf.d");
+  std::ofstream(folder / "config.toml") << "version = 1\n";
+  std::ofstream(folder / "conf.d/10-ib.conf") << "[[ipoib]]\n";
+  EXPECT_EQ(console.run({"validate", "--root", root.string()}), 0) << console.err.str();
+  EXPECT_THAT(console.err.str(),
+              AllOf(HasSubstr("not used: "), HasSubstr("etc/rdma-configd/conf.d/10-ib.conf: the name of a "
+                                                       "drop-in ends in .toml")));
+  EXPECT_EQ(console.run({"validate", "--root", root.string(), (folder / "config.toml").string()}), 0);
+  EXPECT_EQ(console.err.str(), "") << "the drop-ins are not asked for";
 }
 
 TEST(GetAndSet, AListOfTextsIsSeparatedByCommas) {
