@@ -249,6 +249,27 @@ struct Names {
   std::vector<std::string> homes;  ///< labels of the sections that have the name
 };
 
+/// Sections by which files of other tools are known, and the format of `rdma-configctl import` for them.
+struct ForeignSection {
+  std::string_view name, tool, format;
+};
+constexpr std::array<ForeignSection, 3> kForeignSections{{
+    {"connection", "NetworkManager", "nm"},
+    {"NetDev", "systemd-networkd", "networkd"},
+    {"Network", "systemd-networkd", "networkd"},
+}};
+
+/// The hint about a section at the top of a file; empty where no other tool has one that is called so.
+std::string foreign_hint(std::string_view name) {
+  for (const auto& section : kForeignSections) {
+    if (section.name != name) continue;
+    return fmt::format(
+        "files of {} have such a section; rdma-configctl import {} FILE makes a document of one",
+        section.tool, section.format);
+  }
+  return {};
+}
+
 /// What an unknown name was probably meant as: "; did you mean …?" behind the message, and a hint.
 struct Meant {
   std::string question, hint;
@@ -338,6 +359,8 @@ bool report_unknown(std::string_view name, const Node& node, const Place& place,
   auto meant = is_section ? meant_section(name, names) : meant_key(name, names);
   if (!is_section && place.spec && name == "version")
     meant = {"", "it belongs to the top of the file, in front of the first section"};
+  const bool foreign = is_section && !is_list && !place.spec && !foreign_hint(name).empty();
+  if (foreign) meant = {"", foreign_hint(name)};
   report.wrong(is_section && node.origin == Node::Origin::kHeader ? node.at : node.key,
                message + meant.question, meant.hint);
   return meant.guessed;

@@ -78,6 +78,15 @@ TEST(SetValue, TakesThePlaceOfTheOldOne) {
   EXPECT_EQ(with("version", "1"), kText);
 }
 
+TEST(SetValue, SaysHowAnEntryIsAdded) {
+  EXPECT_EQ(with("ipoib[1].pkey[0x8002].mtu", "2044"),
+            "error: ipoib[1].pkey[0x8002].mtu is not in x.toml; add the entry with `rdma-configctl edit`");
+  EXPECT_EQ(with("roce[mlx5_0].tos", "106"),
+            "error: roce[mlx5_0].tos is not in x.toml; add the entry with `rdma-configctl edit`");
+  EXPECT_EQ(with("ipoib[0].pkey[0x8003].mtu", "2044"),
+            "error: there is no ipoib[0].pkey[0x8003] in x.toml; there is 0x8002");
+}
+
 TEST(SetValue, StandsBehindTheOtherKeys) {
   EXPECT_EQ(with("ipoib[0].umcast", "true"),
             changed("mode = 'connected'\n", "mode = 'connected'\numcast = true\n"));

@@ -112,6 +112,9 @@ TEST(Habits, ValuesOfOptionsThatTakeNoneOrOthers) {
       {{"apply", "--wait", "5s"}, "--wait: \"5s\" is not a number of seconds from 0 to 3600"},
       {{"apply", "--wait=-1"}, "--wait: \"-1\" is not a number of seconds from 0 to 3600"},
       {{"apply", "--wait", "3601"}, "--wait: \"3601\" is not a number of seconds from 0 to 3600"},
+      {{"show", "--document", "ib0"},
+       "show --document takes no more arguments, but there is ib0; get prints an entry or a value of the "
+       "document"},
       {{"apply", "--wait", "nan"}, "--wait: \"nan\" is not a number of seconds from 0 to 3600"},
   };
   for (const auto& [words, message] : all) {
