@@ -231,14 +231,16 @@ std::optional<config::Node> before_merging(const config::Document& document,
   return out;
 }
 
-/// "PATH=VALUE" is two words, as netplan writes it; a '=' in brackets belongs to a selector.
+/// "PATH=VALUE" is two words, as netplan writes it, and "PATH = VALUE", as the document does; a '=' in
+/// brackets belongs to a selector.
 void split_at_equals(std::vector<std::string>& words) {
   const auto& word = words.front();
   int open = 0;
   for (std::size_t i = 0; i < word.size(); ++i) {
     open += word[i] == '[' ? 1 : word[i] == ']' ? -1 : 0;
     if (word[i] != '=' || open != 0) continue;
-    words = {word.substr(0, i), word.substr(i + 1)};
+    const std::string_view whole = word;
+    words = {std::string(base::trim(whole.substr(0, i))), std::string(base::trim(whole.substr(i + 1)))};
     return;
   }
 }
@@ -266,7 +268,9 @@ std::string as_toml_for(const std::vector<PathStep>& path, const std::string& wr
   // A list of texts takes a single one, too, but none with a comma is meant.
   const bool texts = field->type == "list of strings" && items.size() > 1;
   if (!texts && (field->parse(scalar) || field->parse(model::Value(written)))) return plain;
-  if (!field->parse(items)) return plain;
+  // In a list, the error about a wrong item names the item.
+  const bool takes_list = field->type.starts_with("list of ") && plain.starts_with('"');
+  if (!takes_list && !field->parse(items)) return plain;
   for (auto& item : items) item = as_toml(item);
   return fmt::format("[{}]", base::join(items, ", "));
 }

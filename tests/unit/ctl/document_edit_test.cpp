@@ -176,7 +176,9 @@ TEST(AsToml, MakesAListWhereTheKeyTakesNothingElse) {
             "[\"192.0.2.1/24\", \"192.0.2.2/24\"]");
   EXPECT_EQ(as("ipoib[a].ipv4.addresses", "[\"192.0.2.1/24\"]"), "[\"192.0.2.1/24\"]");
   EXPECT_EQ(as("ipoib[a].ipv4.addresses[0]", "192.0.2.1/24"), "\"192.0.2.1/24\"");
-  EXPECT_EQ(as("ipoib[a].ipv4.addresses", "nonsense"), "\"nonsense\"");
+  EXPECT_EQ(as("ipoib[a].ipv4.addresses", "192.0.2.1"), "[\"192.0.2.1\"]") << "the error names the address";
+  EXPECT_EQ(as("ipoib[a].ipv4.addresses", "192.0.2.1/24,192.0.2.2"), "[\"192.0.2.1/24\", \"192.0.2.2\"]");
+  EXPECT_EQ(as("ipoib[a].ipv4.addresses", "true"), "true");
   EXPECT_EQ(as("roce[mlx5_0].mode", "v2"), "\"v2\"");
   EXPECT_EQ(as("ipoib[a].mtu", "4092"), "4092");
   EXPECT_EQ(as("defaults.ipoib.mode", "connected"), "\"connected\"");
@@ -364,6 +366,19 @@ TEST(Validate, NamesDropInsThatAreNotRead) {
                                                        "drop-in ends in .toml")));
   EXPECT_EQ(console.run({"validate", "--root", root.string(), (folder / "config.toml").string()}), 0);
   EXPECT_EQ(console.err.str(), "") << "the drop-ins are not asked for";
+}
+
+TEST(GetAndSet, BlanksAroundTheEqualsSign) {
+  Console console;
+  const auto file = console.folder() / "a.toml";
+  std::ofstream(file) << kRename;
+  for (const auto* word :
+       {"ipoib[mlx4_ib0].mtu=2044", "ipoib[mlx4_ib0].mtu = 4000", " ipoib[0].mtu= 4092 "}) {
+    EXPECT_EQ(console.run({"set", "-f", file, word}), 0) << console.err.str();
+  }
+  EXPECT_EQ(console.run({"get", "-f", file, "ipoib[0].mtu"}), 0);
+  EXPECT_EQ(console.out.str(), "4092\n");
+  EXPECT_EQ(console.run({"set", "-f", file, "ipoib[0].mtu ="}), 1);
 }
 
 TEST(GetAndSet, AListOfTextsIsSeparatedByCommas) {
