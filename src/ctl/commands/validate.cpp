@@ -51,7 +51,7 @@ int validate(const Context& context) {
   tell(context, *document, report.diagnostics);
   for (const auto& note : report.notes) context.say(note);
   if (report.error) context.say_error(report.error->message);
-  if (report.exit == model::Exit::kError) return status;
+  if (report.exit == model::Exit::kError || context.arguments.quiet) return status;
   const auto entries = entries_of(*document);
   context.environment.out << fmt::format("Valid: {} in {}.\n",
                                          entries == 1 ? "1 entry" : fmt::format("{} entries", entries),

@@ -68,7 +68,14 @@ TEST(Habits, LooksAreChosenByO) {
   EXPECT_EQ(console.run({"show", "-o", "yaml"}), 1);
   EXPECT_EQ(console.run({"-V"}), 0);
   EXPECT_THAT(console.out.str(), StartsWith("rdma-configctl 0."));
-  EXPECT_EQ(console.run({"validate", "-q", "-f", file}), 0);
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"validate", "-q", "-f", file}, {"history", "-q"}}) {
+    EXPECT_EQ(console.run(words), 0) << words.front();
+    EXPECT_EQ(console.out.str(), "") << words.front() << " has no data";
+  }
+  const auto bad = console.file("bad.toml", "version = 1\nmtu = 1\n");
+  EXPECT_EQ(console.run({"validate", "-q", "-f", bad}), 1);
+  EXPECT_THAT(console.err.str(), HasSubstr("bad.toml:2:1: error: mtu: unknown key"));
 }
 
 TEST(Habits, HelpOfASubcommandHasExamples) {
