@@ -5,12 +5,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstdint>
 #include <limits>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
 
 #include "base/text.hpp"
 
@@ -261,6 +266,40 @@ Result<RouteTarget> RouteTarget::parse(std::string_view text) {
   return RouteTarget{*prefix, false};
 }
 
+namespace {
+
+/// A value of other tools, and what stands for it here.
+struct ValueElsewhere {
+  std::string_view word, here;
+};
+constexpr std::array<ValueElsewhere, 5> kMethodsElsewhere{{
+    {"static", "static addresses are \"manual\""},
+    {"none", "addresses without DHCP are \"manual\", and no addresses \"disabled\""},
+    {"slaac", "router advertisements are \"auto\""},
+    {"ra", "router advertisements are \"auto\""},
+    {"ignore", "without the section, the addresses are left as they are"},
+}};
+constexpr std::array<ValueElsewhere, 4> kBackendsElsewhere{{
+    {"nm", "NetworkManager is \"networkmanager\""},
+    {"systemd-networkd", "systemd-networkd is \"networkd\""},
+    {"netplan", "netplan has its settings made by \"networkmanager\" or \"networkd\""},
+    {"ifupdown", "\"direct\" needs no other tool"},
+}};
+
+/// The error about a value of another tool with what stands for it here.
+template <class T>
+Result<T> explained(Result<T> parsed, const Value& written, std::span<const ValueElsewhere> known) {
+  const auto* text = std::get_if<std::string>(&written);
+  if (parsed || text == nullptr) return parsed;
+  for (const auto& [word_elsewhere, here] : known) {
+    if (word_elsewhere == *text)
+      return fail(Code::kInvalid, fmt::format("{}; {}", parsed.error().message, here));
+  }
+  return parsed;
+}
+
+}  // namespace
+
 Result<IpAddress> Codec<IpAddress>::parse(const Value& written) {
   return text_in(written, "a string such as \"192.0.2.254\"").and_then([](const std::string& text) {
     return IpAddress::parse(text);
@@ -301,14 +340,13 @@ Result<InetMethod> Codec<InetMethod>::parse(const Value& written) {
   if (!method && text != nullptr && text->starts_with("dhcp")) {
     return fail(Code::kInvalid, method.error().message + "; DHCP is \"auto\"");
   }
-  if (!method && text != nullptr && *text == "static") {
-    return fail(Code::kInvalid, method.error().message + "; static addresses are \"manual\"");
-  }
-  return method;
+  return explained(std::move(method), written, kMethodsElsewhere);
 }
 Value Codec<InetMethod>::value(const InetMethod& parsed) { return std::string(text_of(parsed)); }
 
-Result<Backend> Codec<Backend>::parse(const Value& written) { return word(written, kBackends); }
+Result<Backend> Codec<Backend>::parse(const Value& written) {
+  return explained(word(written, kBackends), written, kBackendsElsewhere);
+}
 Value Codec<Backend>::value(const Backend& parsed) { return std::string(text_of(parsed)); }
 
 Result<RouteTable> Codec<RouteTable>::parse(const Value& written) {
