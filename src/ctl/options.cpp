@@ -218,6 +218,17 @@ base::Result<void> parse_words(Parser& parser, int argc, const char* const* argv
   return {};
 }
 
+/// Help of a subcommand, or of the program.
+CommandLine help_about(const CLI::App* sub, const Parser& parser, const Terminal& terminal) {
+  CommandLine line;
+  line.sort = CommandLine::Sort::kHelp;
+  line.arguments.json = parser.arguments.json || parser.format == "json";
+  line.arguments.command = sub == nullptr ? "" : sub->get_name();
+  const Terminal shown = line.arguments.json ? Terminal{false, true, 0} : terminal;
+  line.help = sub == nullptr ? detail::help_of(parser, shown) : detail::help_of(*sub, parser, shown);
+  return line;
+}
+
 }  // namespace
 
 base::Result<CommandLine> parse_command_line(int argc, const char* const* argv, const Terminal& terminal) {
@@ -234,14 +245,7 @@ base::Result<CommandLine> parse_command_line(int argc, const char* const* argv, 
     parser.help = true;
     if (!itself) sub = named.size() == 2 ? named[1] : nullptr;
   }
-  if (parser.help) {
-    line.sort = CommandLine::Sort::kHelp;
-    line.arguments.json = parser.arguments.json || parser.format == "json";
-    line.arguments.command = sub == nullptr ? "" : sub->get_name();
-    const Terminal shown = line.arguments.json ? Terminal{false, true, 0} : terminal;
-    line.help = sub == nullptr ? detail::help_of(parser, shown) : detail::help_of(*sub, parser, shown);
-    return line;
-  }
+  if (parser.help) return help_about(sub, parser, terminal);
   auto rest = parser.app.remaining(true);
   unmark(rest);
   if (!rest.empty()) return unknown(rest.front(), parser);
