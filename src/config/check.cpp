@@ -27,6 +27,11 @@ bool is_tables(const Node& node) {
          node.items.front().sort == Node::Sort::kTable;
 }
 
+/// The keys by which an entry is usually identified; none where there is one entry only.
+std::vector<std::string_view> first_identity(const SectionSpec& spec) {
+  return spec.identities.empty() ? std::vector<std::string_view>{} : spec.identities.front();
+}
+
 class Checker {
  public:
   Checker(const Grammar& grammar, const Reporter& report, CheckedFile& file)
@@ -84,7 +89,11 @@ class Checker {
     } else if (node.sort != Node::Sort::kList) {
       std::string hint = fmt::format("write {}", label);
       if (find_spec(spec.fields, spec.name)) hint = fmt::format("{} belongs to {}", spec.name, label);
+      if (spec.name.starts_with("ipv")) hint = "write " + family_example(spec.name);
       report_.wrong(node.at, fmt::format("{}: is {}, must be a section", label, sort_of(node)), hint);
+    } else if (!spec.repeated && !node.items.empty() && !is_tables(node)) {
+      report_.wrong(node.at, fmt::format("{}: is a list, must be a section", label),
+                    "write " + (spec.name.starts_with("ipv") ? family_example(spec.name) : label));
     } else if (!spec.repeated) {
       report_.wrong(node.at,
                     fmt::format("[{0}]: only one such section is allowed, so it cannot be a list", path),
@@ -95,8 +104,12 @@ class Checker {
         if (item.sort == Node::Sort::kTable) {
           out.push_back(&item);
         } else {
-          report_.wrong(item.at, fmt::format("{}: is {}, must be a table like {{ key = value }}", label,
-                                             sort_of(item)));
+          std::string keys;
+          for (const auto key : first_identity(spec))
+            keys += fmt::format("{}{} = …", keys.empty() ? "" : ", ", key);
+          report_.wrong(
+              item.at, fmt::format("{}: is {}, must be a table like {{ key = value }}", label, sort_of(item)),
+              keys.empty() ? "" : fmt::format("write {{ {} }}", keys));
         }
       }
     }
@@ -109,12 +122,14 @@ class Checker {
     out.path = path;
     out.where = location_of(report_.text, place_of(table));
     const auto errors = report_.diagnostics.size();
-    bool dropped = false;  // a value that was reported while it was read
+    bool dropped = false;             // a value that was reported while it was read
+    std::vector<std::size_t> strays;  // errors about keys that are like no known one
     for (const auto& [name, node] : table.members) {
       if (find_spec(spec.children, name)) continue;
       const auto* field = find_spec(spec.fields, name);
       if (!field) {
-        report_unknown(name, node, {&spec, path, label}, grammar_, report_);
+        const bool guessed = report_unknown(name, node, {&spec, path, label}, grammar_, report_);
+        if (!guessed) strays.push_back(report_.diagnostics.size() - 1);
       } else if (!is_written(*field)) {
         report_not_written(name, node, label);
       } else if (auto value = check_value(node, *field, label, report_)) {
@@ -124,7 +139,8 @@ class Checker {
       }
     }
     // Without a header of its own, that is said already.
-    if (table.origin != Node::Origin::kImplied) check_identity(table, spec, label, report_);
+    auto* stray = strays.size() == 1 ? &report_.diagnostics.at(strays.front()) : nullptr;
+    if (table.origin != Node::Origin::kImplied) check_identity(table, spec, label, report_, stray);
     bool faulty = dropped || report_.diagnostics.size() > errors;
     out.children = sections(table, spec.children, path);
     for (const auto& child : out.children) faulty = faulty || (says_which(child, spec) && is_faulty(child));

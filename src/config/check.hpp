@@ -58,8 +58,10 @@ std::optional<model::Value> check_value(const Node& node, const model::FieldSpec
 std::optional<std::string> check_match(const Node& match, std::string_view host, const Reporter& report);
 
 /// Reports unless exactly one set of `spec.identities` is in `table`, with right values or wrong ones.
+/// @param stray the error about the only key of the table that is like no known one: where nothing identifies
+/// the entry, it gets the remedy, and there is no second error; may be null.
 void check_identity(const Node& table, const model::SectionSpec& spec, std::string_view label,
-                    const Reporter& report);
+                    const Reporter& report, model::Diagnostic* stray);
 
 /// A place in the grammar: the section `spec` at `path`, called `label`; null and empty at the top.
 struct Place {
@@ -69,13 +71,17 @@ struct Place {
 };
 
 /// Reports a key or section that `place` does not have, with what was probably meant.
-void report_unknown(std::string_view name, const Node& node, const Place& place, const Grammar& grammar,
+/// @return false when no known name is like it.
+bool report_unknown(std::string_view name, const Node& node, const Place& place, const Grammar& grammar,
                     const Reporter& report);
 
 /// Whether a key of the document may set the field.
 inline bool is_written(const model::FieldSpec& field) {
   return field.role != model::Role::kFact && field.role != model::Role::kDerived;
 }
+
+/// "ipv4 = { addresses = ["…"] } or ipv4 = { method = "auto" }", for the section of a family.
+std::string family_example(std::string_view section);
 
 /// Where a table is said to be: its header, braces, or the dotted key that made it.
 const Span& place_of(const Node& table);

@@ -103,6 +103,10 @@ struct Document {
 ///         place of a document. Never blocks, but for standard input.
 base::Result<std::vector<Text>> read_files(const Source& source, const Limits& limits = {});
 
+/// Files in the folders of drop-ins that read_files() passes over although they are named like settings:
+/// "10-ib.conf", "10-ib.TOML". Copies such as "10-ib.toml.bak" are not meant.
+std::vector<std::string> misnamed_drop_ins(const std::filesystem::path& root);
+
 /// Parses, checks and merges texts in order against the grammar. Never fails on content: mistakes go to
 /// Document::diagnostics, by file and line, all of it at once. A file with errors of TOML itself is not held
 /// against the grammar; one for other hosts is, and then left out. `version`, `match` and `defaults` at the

@@ -134,7 +134,9 @@ void judge_way_to_named(Text& text, const std::filesystem::path& file) {
   text.is_private = text.is_private || error || !root || path_trust(root.get(), path.native()).closed;
 }
 
-/// Names of a folder's drop-ins. A folder that is not there has none.
+bool is_drop_in(std::string_view name) { return name.ends_with(".toml"); }
+
+/// Names in a folder but hidden ones. A folder that is not there has none.
 Result<std::vector<std::string>> list(const Root& root, std::string_view folder) {
   std::vector<std::string> names;
   UniqueFd fd = root.file(folder, O_RDONLY | O_DIRECTORY);
@@ -145,7 +147,7 @@ Result<std::vector<std::string>> list(const Root& root, std::string_view folder)
   errno = 0;
   while (const dirent* entry = ::readdir(dir.get())) {
     const std::string_view name = entry->d_name;
-    if (!name.starts_with('.') && name.ends_with(".toml")) names.emplace_back(name);
+    if (!name.starts_with('.')) names.emplace_back(name);
     errno = 0;
   }
   if (errno != 0) return base::fail_errno(errno, root.shown(folder));
@@ -213,7 +215,9 @@ Result<std::vector<Text>> read_documents(const Source& source, const Limits& lim
   for (const auto& drop_ins : kDropIns) {
     const auto names = list(*root, drop_ins);
     if (!names) return base::Failure(names.error());
-    for (const auto& drop_in : *names) chosen.insert_or_assign(drop_in, drop_ins);
+    for (const auto& drop_in : *names) {
+      if (is_drop_in(drop_in)) chosen.insert_or_assign(drop_in, drop_ins);
+    }
   }
   for (const auto& [drop_in, drop_ins] : chosen) {
     auto text = read_drop_in(*root, drop_ins, drop_in, limits.file_bytes);
@@ -340,6 +344,26 @@ Result<std::vector<Text>> read_files(const Source& source, const Limits& limits)
                     texts->front().name));
   if (const auto added = add_host_data(*texts, source, limits); !added) return base::fail(added.error());
   return texts;
+}
+
+std::vector<std::string> misnamed_drop_ins(const std::filesystem::path& root) {
+  constexpr std::array<std::string_view, 8> kEndings{".toml", ".tml",  ".conf", ".cfg",
+                                                     ".ini",  ".json", ".yaml", ".yml"};
+  std::vector<std::string> out;
+  const auto tree = Root::open(root);
+  if (!tree) return out;
+  for (const auto& folder : kDropIns) {
+    auto names = list(*tree, folder);
+    if (!names) continue;  // read_files() says so
+    std::sort(names->begin(), names->end());
+    for (const auto& name : *names) {
+      const auto word = base::lower(name);
+      const bool meant = std::any_of(kEndings.begin(), kEndings.end(),
+                                     [&](std::string_view ending) { return word.ends_with(ending); });
+      if (meant && !is_drop_in(name)) out.push_back(tree->shown(fmt::format("{}/{}", folder, name)));
+    }
+  }
+  return out;
 }
 
 }  // namespace rdmacfg::config

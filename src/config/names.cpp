@@ -42,7 +42,7 @@ void find_inner(std::string_view name, const std::vector<SectionSpec>& specs, st
 
 /// Other tools' names of keys and sections, and ours: NetworkManager, nmstate, netplan,
 /// ifcfg files, systemd units, limits.d, nvme-cli, nvmetcli, targetcli, open-iscsi, fstab, modprobe.d.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 73> kElsewhere{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 83> kElsewhere{{
     {"transport", "mode"},
     {"transport_mode", "mode"},
     {"transport-mode", "mode"},
@@ -58,10 +58,19 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 73> kElsewhe
     {"address", "ipv4"},
     {"addresses", "ipv4"},
     {"ip", "ipv4"},
+    {"ip4", "ipv4"},
+    {"ip6", "ipv6"},
+    {"ip_address", "ipv4"},
+    {"ipaddr", "ipv4"},
+    {"ipv6addr", "ipv6"},
     {"gateway", "ipv4"},
+    {"gateway4", "ipv4"},
+    {"gateway6", "ipv6"},
     {"dns", "ipv4"},
     {"routes", "ipv4"},
     {"method", "ipv4"},
+    {"bootproto", "method"},
+    {"bootproto", "ipv4"},
     {"gateway", "via"},
     {"nexthop", "via"},
     {"destination", "to"},
@@ -78,6 +87,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 73> kElsewhe
     {"rebuild", "policy"},
     {"group", "domain"},
     {"user", "domain"},
+    {"unit", "name"},
     {"netdev", "interface"},
     {"ifname", "interface"},
     {"nic", "interface"},
@@ -126,6 +136,50 @@ std::optional<std::string> called_here(std::string_view name, const std::vector<
       return std::string(here);
   }
   return std::nullopt;
+}
+
+/// The same for a misspelt name of what belongs to [ipoib.ipv4]; short names are like too many words.
+std::optional<std::string> nearly_called_here(std::string_view name, const std::vector<std::string>& known) {
+  constexpr std::size_t kLeast = 5;
+  std::vector<std::string> names;
+  for (const auto& [elsewhere, here] : kElsewhere) {
+    if (elsewhere.size() >= kLeast && here.starts_with("ipv")) names.emplace_back(elsewhere);
+  }
+  const auto near = base::nearest(name, names);
+  return near ? called_here(*near, known) : std::nullopt;
+}
+
+/// A name of other tools whose value is written differently here, where there is the key `beside`.
+struct Rewrite {
+  std::string_view name, beside, hint;
+};
+constexpr std::string_view kPrefixHint =
+    "the prefix length is a part of each address, as in addresses = [\"192.0.2.1/24\"]";
+constexpr std::string_view kAutoHint = "write method = \"auto\"";
+constexpr std::string_view kStateHint = "write state = \"up\" or \"down\"";
+constexpr std::array<Rewrite, 13> kRewrites{{
+    {"netmask", "gateway", kPrefixHint},
+    {"prefix", "gateway", kPrefixHint},
+    {"prefixlen", "gateway", kPrefixHint},
+    {"prefix_length", "gateway", kPrefixHint},
+    {"prefix-length", "gateway", kPrefixHint},
+    {"dhcp", "method", kAutoHint},
+    {"dhcp4", "method", kAutoHint},
+    {"dhcp6", "method", kAutoHint},
+    {"autoconnect", "state", kStateHint},
+    {"enabled", "state", kStateHint},
+    {"onboot", "state", kStateHint},
+    {"startmode", "state", kStateHint},
+    {"up", "state", kStateHint},
+}};
+
+std::string rewritten(std::string_view name, const std::vector<std::string>& keys) {
+  const auto word = base::lower(name);
+  for (const auto& row : kRewrites) {
+    if (row.name == word && std::find(keys.begin(), keys.end(), row.beside) != keys.end())
+      return std::string(row.hint);
+  }
+  return {};
 }
 
 /// The only one of `known` that has all the words of `name`, or all of whose words it has: rdma_port for
@@ -189,74 +243,131 @@ std::string choices(const SectionSpec& spec) {
   return base::join(sets, ", or ");
 }
 
+/// The names that are valid in a place, and the other places of one of them.
+struct Names {
+  std::vector<std::string> keys, sections;
+  std::vector<std::string> homes;  ///< labels of the sections that have the name
+};
+
+/// Sections by which files of other tools are known, and the format of `rdma-configctl import` for them.
+struct ForeignSection {
+  std::string_view name, tool, format;
+};
+constexpr std::array<ForeignSection, 3> kForeignSections{{
+    {"connection", "NetworkManager", "nm"},
+    {"NetDev", "systemd-networkd", "networkd"},
+    {"Network", "systemd-networkd", "networkd"},
+}};
+
+/// The hint about a section at the top of a file; empty where no other tool has one that is called so.
+std::string foreign_hint(std::string_view name) {
+  for (const auto& section : kForeignSections) {
+    if (section.name != name) continue;
+    return fmt::format(
+        "files of {} have such a section; rdma-configctl import {} FILE makes a document of one",
+        section.tool, section.format);
+  }
+  return {};
+}
+
+/// What an unknown name was probably meant as: "; did you mean …?" behind the message, and a hint.
+struct Meant {
+  std::string question, hint;
+  bool guessed = true;  ///< false: nothing is like it
+};
+
+std::string question_of(const std::string& name) { return fmt::format("; did you mean \"{}\"?", name); }
+
+/// A table may stand for a key, and a key for a table: the `others` come second.
+Meant like_none(std::string_view name, std::vector<std::string> known,
+                const std::vector<std::string>& others) {
+  const auto other = base::nearest(name, others);
+  known.insert(known.end(), others.begin(), others.end());
+  return {other ? question_of(*other) : "",
+          known.empty() ? "nothing is valid here" : fmt::format("valid here: {}", base::join(known, ", ")),
+          other.has_value()};
+}
+
+Meant meant_section(std::string_view name, const Names& names) {
+  if (const auto here = called_here(name, names.sections); here && names.homes.empty())
+    return {"", fmt::format("it is called {} here", *here)};
+  if (!names.homes.empty())
+    return {"", fmt::format("{} is part of another entry: write {}", name, base::join(names.homes, ", or "))};
+  if (const auto near = base::nearest(name, names.sections)) return {question_of(*near), ""};
+  if (const auto alike = sharing_words(name, names.sections)) return {question_of(*alike), ""};
+  return like_none(name, names.sections, names.keys);
+}
+
+Meant meant_key(std::string_view name, const Names& names) {
+  auto all = names.keys;
+  all.insert(all.end(), names.sections.begin(), names.sections.end());
+  if (auto hint = rewritten(name, names.keys); !hint.empty()) return {"", std::move(hint)};
+  auto here = called_here(name, all);
+  if (!here) {
+    if (const auto near = base::nearest(name, names.keys)) return {question_of(*near), ""};
+    if (const auto alike = sharing_words(name, names.keys)) return {question_of(*alike), ""};
+    here = nearly_called_here(name, all);
+  }
+  if (here) {
+    const bool becomes_section =
+        std::find(names.sections.begin(), names.sections.end(), *here) != names.sections.end();
+    // [ipoib.ipv4] has the key itself, or what it stands for.
+    if (becomes_section && here->starts_with("ipv"))
+      return {"", fmt::format("it belongs to {}, as in {}", *here, family_example(*here))};
+    return {"", fmt::format("it is called {} here{}", *here, becomes_section ? ", and is a section" : "")};
+  }
+  if (!names.homes.empty() && names.homes.size() <= kHomesNamed)
+    return {"", fmt::format("{} belongs to {}", name, base::join(names.homes, ", "))};
+  return like_none(name, names.keys, names.sections);
+}
+
 }  // namespace
+
+std::string family_example(std::string_view section) {
+  return fmt::format("{0} = {{ addresses = [\"…\"] }} or {0} = {{ method = \"auto\" }}", section);
+}
 
 const Span& place_of(const Node& table) {
   return table.origin == Node::Origin::kDotted ? table.key : table.at;
 }
 
-void report_unknown(std::string_view name, const Node& node, const Place& place, const Grammar& grammar,
+bool report_unknown(std::string_view name, const Node& node, const Place& place, const Grammar& grammar,
                     const Reporter& report) {
   const bool is_list = node.sort == Node::Sort::kList;
   const bool is_section =
       node.sort == Node::Sort::kTable || (is_list && node.origin == Node::Origin::kHeader);
-  std::vector<std::string> keys, sections, homes;
+  Names names;
   if (place.spec) {
     for (const auto& field : place.spec->fields) {
-      if (is_written(field)) keys.emplace_back(field.name);
+      if (is_written(field)) names.keys.emplace_back(field.name);
     }
   } else {
-    keys.emplace_back("version");
-    sections = {"match", "defaults", "host"};
+    names.keys.emplace_back("version");
+    names.sections = {"match", "defaults", "host"};
   }
-  for (const auto& child : place.spec ? place.spec->children : grammar) sections.emplace_back(child.name);
+  for (const auto& child : place.spec ? place.spec->children : grammar)
+    names.sections.emplace_back(child.name);
   if (is_section) {
-    find_inner(name, grammar, "", homes);
+    find_inner(name, grammar, "", names.homes);
   } else {
-    find_homes(name, grammar, "", place.path, homes);
+    find_homes(name, grammar, "", place.path, names.homes);
   }
 
-  std::string message, hint;
-  if (is_section) {
-    message = fmt::format("{}: unknown section", label_of(path_of(place.path, name), is_list));
-  } else {
-    message = fmt::format("{}{}{}: unknown key", place.label, place.spec ? " " : "", name);
-  }
-  auto known = is_section ? sections : keys;
-  auto all = keys;
-  all.insert(all.end(), sections.begin(), sections.end());
-  if (const auto here = called_here(name, is_section ? sections : all);
-      here && (!is_section || homes.empty())) {
-    const bool becomes_section =
-        !is_section && std::find(sections.begin(), sections.end(), *here) != sections.end();
-    hint = fmt::format("it is called {} here{}", *here, becomes_section ? ", and is a section" : "");
-    // [ipoib.ipv4] has the key itself, or what it stands for.
-    if (becomes_section && here->starts_with("ipv"))
-      hint = fmt::format(
-          "it belongs to {}, as in {} = {{ addresses = [\"…\"] }} or {} = {{ method = \"auto\" }}", *here,
-          *here, *here);
-  } else if (is_section && !homes.empty()) {
-    hint = fmt::format("{} is part of another entry: write {}", name, base::join(homes, ", or "));
-  } else if (const auto near = base::nearest(name, known)) {
-    message += fmt::format("; did you mean \"{}\"?", *near);
-  } else if (const auto alike = sharing_words(name, known)) {
-    message += fmt::format("; did you mean \"{}\"?", *alike);
-  } else if (!homes.empty() && homes.size() <= kHomesNamed) {
-    hint = fmt::format("{} belongs to {}", name, base::join(homes, ", "));
-  } else {
-    // A table may stand for a key, and a key for a table: the other names come second.
-    const auto& others = is_section ? keys : sections;
-    if (const auto other = base::nearest(name, others))
-      message += fmt::format("; did you mean \"{}\"?", *other);
-    known.insert(known.end(), others.begin(), others.end());
-    hint = known.empty() ? "nothing is valid here" : fmt::format("valid here: {}", base::join(known, ", "));
-  }
-  report.wrong(is_section && node.origin == Node::Origin::kHeader ? node.at : node.key, std::move(message),
-               std::move(hint));
+  const auto message = is_section
+                           ? fmt::format("{}: unknown section", label_of(path_of(place.path, name), is_list))
+                           : fmt::format("{}{}{}: unknown key", place.label, place.spec ? " " : "", name);
+  auto meant = is_section ? meant_section(name, names) : meant_key(name, names);
+  if (!is_section && place.spec && name == "version")
+    meant = {"", "it belongs to the top of the file, in front of the first section"};
+  const bool foreign = is_section && !is_list && !place.spec && !foreign_hint(name).empty();
+  if (foreign) meant = {"", foreign_hint(name)};
+  report.wrong(is_section && node.origin == Node::Origin::kHeader ? node.at : node.key,
+               message + meant.question, meant.hint);
+  return meant.guessed;
 }
 
 void check_identity(const Node& table, const SectionSpec& spec, std::string_view label,
-                    const Reporter& report) {
+                    const Reporter& report, model::Diagnostic* stray) {
   using Set = std::vector<std::string_view>;
   if (spec.identities.empty() || report.partial) return;
   const auto is_there = [&](std::string_view key) { return table.members.contains(key); };
@@ -266,6 +377,10 @@ void check_identity(const Node& table, const SectionSpec& spec, std::string_view
     std::copy_if(set.begin(), set.end(), std::inserter(there, there.end()), is_there);
   if (there.empty()) {
     if (has_meant_identity(table, spec)) return;
+    if (stray != nullptr) {
+      stray->hint = fmt::format("no key says which entry this is: write {}", choices(spec));
+      return;
+    }
     report.wrong(place_of(table), fmt::format("{}: no identifying key", label),
                  fmt::format("add {}", choices(spec)));
     return;

@@ -88,7 +88,8 @@ class Parser {
   bool other_language(std::string_view language) {
     other_ = true;
     return wrong(here(), fmt::format("this is {}, but the configuration is written in TOML", language),
-                 "write version = 1, then sections such as [[ipoib]] with key = value lines");
+                 "write version = 1, then sections such as [[ipoib]] with key = value lines; rdma-configctl "
+                 "import makes a document of other tools' files");
   }
   bool too_deep(std::size_t depth) {
     if (depth <= static_cast<std::size_t>(limits_.nesting)) return false;

@@ -135,7 +135,11 @@ std::optional<Clash> insert(Node& table, const Key& key, Node value) {
           node.sort == Sort::kTable
               ? fmt::format("{} is closed; nothing can be added to it here", name)
               : fmt::format("{} is already {}; nothing can be added to it", name, sort_of(node));
-      return Clash{key[i].at, message, "", node.key};
+      const bool braces = node.sort == Sort::kTable && node.origin == Origin::kValue;
+      return Clash{
+          key[i].at, message,
+          braces ? fmt::format("write {} between the braces of {}", text_of(parts.subspan(i + 1)), name) : "",
+          node.key};
     }
     inner = &node;
   }

@@ -248,17 +248,18 @@ std::optional<std::string> check_match(const Node& match, std::string_view host,
                  "write [match]");
   }
   const std::vector<std::string> known{"host"};
-  bool misspelt = false;
+  bool unknown = false;
   for (const auto& [name, node] : match.members) {
     if (name == "host") continue;
+    unknown = true;
     const auto near = base::nearest(name, known);
-    misspelt = misspelt || near;
     wrong(node.key, fmt::format("[match] {}: unknown key{}", name, near ? "; did you mean \"host\"?" : ""),
-          near ? "" : "[match] of a file has only the key host");
+          near ? "" : "[match] of a file has only the key host, as in host = [\"gpu[001-512]\", \"login*\"]");
   }
   const auto at = match.members.find("host");
   if (at == match.members.end()) {
-    if (report.partial || misspelt) return std::nullopt;
+    // The remedy of an unknown key is to write host in its place.
+    if (report.partial || unknown) return std::nullopt;
     return wrong(match.at, "[match]: host is missing",
                  "write host = [\"gpu[001-512]\", \"login*\"], or leave [match] out");
   }

@@ -17,6 +17,7 @@ inline constexpr const char* kHistorySchema = "org.rdmaconfigd.history/1";
 inline constexpr const char* kImportSchema = "org.rdmaconfigd.import/1";
 inline constexpr const char* kExportSchema = "org.rdmaconfigd.export/1";
 inline constexpr const char* kWithdrawalSchema = "org.rdmaconfigd.withdrawal/1";
+inline constexpr const char* kHelpSchema = "org.rdmaconfigd.help/1";
 inline constexpr const char* kVersionSchema = "org.rdmaconfigd.version/1";
 inline constexpr const char* kDoctorSchema = "org.rdmaconfigd.doctor/1";
 inline constexpr const char* kStatusSchema = "org.rdmaconfigd.status/1";

@@ -158,6 +158,13 @@ void unmark(std::vector<std::string>& words) {
 
 /// "--only: NAME is missing" of CLI11's "--only: 1 required NAME missing", and the like.
 std::string in_words(const std::string& message) {
+  // Values other than those of flags are checked before they are converted.
+  constexpr std::string_view kFlag = "Could not convert: ", kIs = " = ";
+  if (const auto at = message.find(kIs); message.starts_with(kFlag) && at != std::string::npos) {
+    const auto name = message.substr(kFlag.size(), at - kFlag.size());
+    return fmt::format("{}: \"{}\" is neither true nor false; write {} alone", name,
+                       message.substr(at + kIs.size()), name);
+  }
   constexpr std::string_view kOne = ": 1 required ", kEnd = " missing", kMore = ": At Most 1 required";
   if (const auto at = message.find(kMore); at != std::string::npos)
     return message.substr(0, at) + " is given more than once";
@@ -180,20 +187,46 @@ std::optional<std::string> without_value(const std::vector<std::string>& words) 
   return std::nullopt;
 }
 
+/// "-f=new.toml", of which CLI11 would take "=new.toml" for the value.
+std::optional<std::string> letter_with_equals(const std::vector<std::string>& words) {
+  for (std::size_t at = 1; at < words.size(); ++at) {
+    const auto& word = words[at];
+    const bool letter = word.size() > 2 && word[0] == '-' && word[2] == '=' &&
+                        ((word[1] >= 'a' && word[1] <= 'z') || (word[1] >= 'A' && word[1] <= 'Z'));
+    if (letter) return word.substr(0, 2);
+  }
+  return std::nullopt;
+}
+
 base::Result<void> parse_words(Parser& parser, int argc, const char* const* argv) {
   try {
     const auto words = marked(argc, argv);
     if (const auto option = without_value(words)) return fail(Code::kInvalid, *option + ": is empty");
+    if (const auto option = letter_with_equals(words)) {
+      return fail(Code::kInvalid,
+                  fmt::format("{0}: an option of one letter has no =; write {0} alone, or {0} "
+                              "and its value as the next word",
+                              *option));
+    }
     std::vector<const char*> pointers;
     for (const auto& word : words) pointers.push_back(word.c_str());
     parser.app.parse(static_cast<int>(pointers.size()), pointers.data());
     unmark(parser.arguments.words);
-  } catch (const CLI::ArgumentMismatch& error) {
-    return fail(Code::kInvalid, in_words(error.what()));
   } catch (const CLI::ParseError& error) {
-    return fail(Code::kInvalid, error.what());
+    return fail(Code::kInvalid, in_words(error.what()));
   }
   return {};
+}
+
+/// Help of a subcommand, or of the program.
+CommandLine help_about(const CLI::App* sub, const Parser& parser, const Terminal& terminal) {
+  CommandLine line;
+  line.sort = CommandLine::Sort::kHelp;
+  line.arguments.json = parser.arguments.json || parser.format == "json";
+  line.arguments.command = sub == nullptr ? "" : sub->get_name();
+  const Terminal shown = line.arguments.json ? Terminal{false, true, 0} : terminal;
+  line.help = sub == nullptr ? detail::help_of(parser, shown) : detail::help_of(*sub, parser, shown);
+  return line;
 }
 
 }  // namespace
@@ -206,16 +239,13 @@ base::Result<CommandLine> parse_command_line(int argc, const char* const* argv, 
   if (sub != nullptr && sub->get_name() == "help") {
     const auto& words = parser.arguments.words;
     const auto named = parser.app.get_subcommands();  // in their order; a name of one is taken for it
-    if (!words.empty()) return unknown_command(words.front());
-    if (named.size() > 2) return fail(Code::kInvalid, "help takes one subcommand");
+    const bool itself = words.size() == 1 && words.front() == "help";  // no second time for CLI11
+    if (!words.empty() && !itself) return unknown_command(words.front());
+    if (named.size() > (itself ? 1U : 2U)) return fail(Code::kInvalid, "help takes one subcommand");
     parser.help = true;
-    sub = named.size() == 2 ? named[1] : nullptr;
+    if (!itself) sub = named.size() == 2 ? named[1] : nullptr;
   }
-  if (parser.help) {
-    line.sort = CommandLine::Sort::kHelp;
-    line.help = sub == nullptr ? detail::help_of(parser, terminal) : detail::help_of(*sub, parser, terminal);
-    return line;
-  }
+  if (parser.help) return help_about(sub, parser, terminal);
   auto rest = parser.app.remaining(true);
   unmark(rest);
   if (!rest.empty()) return unknown(rest.front(), parser);

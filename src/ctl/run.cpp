@@ -84,6 +84,18 @@ void print_version(const Context& context) {
   }
 }
 
+void print_help(const Context& context, const std::string& text) {
+  if (context.arguments.json) {
+    emit(context, {{"schema", kHelpSchema},
+                   {"command", context.arguments.command},
+                   {"exit", {{"status", 0}, {"name", "ok"}}},
+                   {"error", nullptr},
+                   {"text", text}});
+  } else {
+    context.environment.out << text;
+  }
+}
+
 /// --root as an absolute path. "/" is not an image: a script whose variable is wrong would change the running
 /// host.
 base::Result<std::string> root_of(const std::string& written) {
@@ -214,7 +226,7 @@ int run(int argc, const char* const* argv, Environment& environment) {
   context.arguments = std::move(line->arguments);
   switch (line->sort) {
     case CommandLine::Sort::kHelp:
-      environment.out << line->help;
+      print_help(context, line->help);
       return checked(context, 0);
     case CommandLine::Sort::kVersion:
       print_version(context);

@@ -51,6 +51,14 @@ void render(const std::vector<model::Section>& sections, const std::vector<model
 }  // namespace
 
 int show_document(const Context& context) {
+  if (const auto& words = context.arguments.words; !words.empty()) {
+    return refuse(context,
+                  {base::Code::kInvalid,
+                   fmt::format("show --document takes no more arguments, but there is {}; get prints "
+                               "an entry or a value of the document",
+                               words.front()),
+                   0});
+  }
   const auto document = load(context);
   if (!document) return refuse(context, document.error());
   auto report = core::validate(*document);

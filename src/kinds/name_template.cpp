@@ -71,6 +71,8 @@ Result<std::string> check(std::string name) {
                                             "port that appears; use another name, such as \"mlx4_{}\"",
                                             name, name));
   }
+  if (name == "lo")
+    return fail(Code::kInvalid, "\"lo\" is the name of the loopback interface; use another name");
   return model::parse_interface_name(name);
 }
 

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/expect_types.hpp"
 
+#include <fmt/format.h>
+
 #include <optional>
+#include <string>
 #include <string_view>
+#include <variant>
 
 #include "base/text.hpp"
 
@@ -48,17 +52,22 @@ std::optional<std::int64_t> seconds_of(const Value& written) {
   return static_cast<std::int64_t>(*number) * unit;
 }
 
+std::string range_error(const Value& written, int least) {
+  return fmt::format("must be an integer from {} to 10^15{}", least,
+                     std::holds_alternative<std::string>(written) ? ", without quotes or a unit" : "");
+}
+
 }  // namespace
 
 Result<Amount> Codec<Amount>::parse(const Value& written) {
   if (const auto number = within(written, 1)) return Amount{*number};
-  return fail(Code::kInvalid, "must be an integer from 1 to 10^15");
+  return fail(Code::kInvalid, range_error(written, 1));
 }
 Value Codec<Amount>::value(const Amount& parsed) { return parsed.number; }
 
 Result<Most> Codec<Most>::parse(const Value& written) {
   if (const auto number = within(written, 0)) return Most{*number};
-  return fail(Code::kInvalid, "must be an integer from 0 to 10^15");
+  return fail(Code::kInvalid, range_error(written, 0));
 }
 Value Codec<Most>::value(const Most& parsed) { return parsed.number; }
 

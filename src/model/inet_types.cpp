@@ -5,12 +5,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstdint>
 #include <limits>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
 
 #include "base/text.hpp"
 
@@ -152,6 +157,27 @@ std::optional<int> length_of_mask(std::string_view text) {
   return length;
 }
 
+/// The error about things beside an address with its prefix length: "192.0.2.1 255.255.255.0", "192.0.2.1/24,
+/// 192.0.2.2/24", blanks. Empty where there is nothing such.
+std::string decorated_prefix(std::string_view text) {
+  constexpr std::string_view kBetween = " \t,;";
+  const auto good = [](std::string_view word) { return static_cast<bool>(IpPrefix::parse(word)); };
+  const auto first = text.substr(0, text.find_first_of(kBetween));
+  if (first.size() == text.size()) return {};
+  const auto rest = base::trim(text.substr(first.size() + 1));
+  const auto address = plain_address(first);
+  if (const auto mask = length_of_mask(rest); mask && address && address->family == Family::kIpv4) {
+    return fmt::format("\"{}\" has a netmask in place of a prefix length: write {}/{}", text, address->text(),
+                       *mask);
+  }
+  if (const auto bare = base::trim(text); bare.size() < text.size() && good(bare))
+    return fmt::format("\"{}\" has blanks around it: write {}", text, bare);
+  if (!good(first) || rest.empty()) return {};
+  if (good(rest.substr(0, rest.find_first_of(kBetween))))
+    return fmt::format("\"{}\" is more than one address: write each in quotes of its own", text);
+  return fmt::format("\"{}\" is more than an address: write {} alone", text, first);
+}
+
 }  // namespace
 
 Result<IpAddress> IpAddress::parse(std::string_view text) {
@@ -185,13 +211,14 @@ bool IpAddress::link_local() const {
 
 Result<IpPrefix> IpPrefix::parse(std::string_view text) {
   const auto slash = text.find('/');
+  if (auto error = decorated_prefix(text); !error.empty()) return fail(Code::kInvalid, std::move(error));
   auto address = IpAddress::parse(text.substr(0, slash));
   if (!address) return fail(address.error());
-  if (slash == std::string_view::npos) {
-    return fail(Code::kInvalid, fmt::format("\"{0}\" has no prefix length: write {0}/{1}", text,
+  const auto digits = slash == std::string_view::npos ? std::string_view() : text.substr(slash + 1);
+  if (digits.empty()) {
+    return fail(Code::kInvalid, fmt::format("\"{}\" has no prefix length: write {}/{}", text, address->text(),
                                             address->family == Family::kIpv4 ? 24 : 64));
   }
-  const auto digits = text.substr(slash + 1);
   const bool plain = !digits.empty() && digits.size() <= 3 && (digits == "0" || digits.front() != '0') &&
                      std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; });
   const auto length = plain ? base::parse_number(digits) : std::nullopt;
@@ -239,6 +266,40 @@ Result<RouteTarget> RouteTarget::parse(std::string_view text) {
   return RouteTarget{*prefix, false};
 }
 
+namespace {
+
+/// A value of other tools, and what stands for it here.
+struct ValueElsewhere {
+  std::string_view word, here;
+};
+constexpr std::array<ValueElsewhere, 5> kMethodsElsewhere{{
+    {"static", "static addresses are \"manual\""},
+    {"none", "addresses without DHCP are \"manual\", and no addresses \"disabled\""},
+    {"slaac", "router advertisements are \"auto\""},
+    {"ra", "router advertisements are \"auto\""},
+    {"ignore", "without the section, the addresses are left as they are"},
+}};
+constexpr std::array<ValueElsewhere, 4> kBackendsElsewhere{{
+    {"nm", "NetworkManager is \"networkmanager\""},
+    {"systemd-networkd", "systemd-networkd is \"networkd\""},
+    {"netplan", "netplan has its settings made by \"networkmanager\" or \"networkd\""},
+    {"ifupdown", "\"direct\" needs no other tool"},
+}};
+
+/// The error about a value of another tool with what stands for it here.
+template <class T>
+Result<T> explained(Result<T> parsed, const Value& written, std::span<const ValueElsewhere> known) {
+  const auto* text = std::get_if<std::string>(&written);
+  if (parsed || text == nullptr) return parsed;
+  for (const auto& [word_elsewhere, here] : known) {
+    if (word_elsewhere == *text)
+      return fail(Code::kInvalid, fmt::format("{}; {}", parsed.error().message, here));
+  }
+  return parsed;
+}
+
+}  // namespace
+
 Result<IpAddress> Codec<IpAddress>::parse(const Value& written) {
   return text_in(written, "a string such as \"192.0.2.254\"").and_then([](const std::string& text) {
     return IpAddress::parse(text);
@@ -279,14 +340,13 @@ Result<InetMethod> Codec<InetMethod>::parse(const Value& written) {
   if (!method && text != nullptr && text->starts_with("dhcp")) {
     return fail(Code::kInvalid, method.error().message + "; DHCP is \"auto\"");
   }
-  if (!method && text != nullptr && *text == "static") {
-    return fail(Code::kInvalid, method.error().message + "; static addresses are \"manual\"");
-  }
-  return method;
+  return explained(std::move(method), written, kMethodsElsewhere);
 }
 Value Codec<InetMethod>::value(const InetMethod& parsed) { return std::string(text_of(parsed)); }
 
-Result<Backend> Codec<Backend>::parse(const Value& written) { return word(written, kBackends); }
+Result<Backend> Codec<Backend>::parse(const Value& written) {
+  return explained(word(written, kBackends), written, kBackendsElsewhere);
+}
 Value Codec<Backend>::value(const Backend& parsed) { return std::string(text_of(parsed)); }
 
 Result<RouteTable> Codec<RouteTable>::parse(const Value& written) {

@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <limits>
+#include <system_error>
 #include <vector>
 
 #include "base/text.hpp"
@@ -26,6 +28,17 @@ CLI::Validator integer_between(std::uint64_t first, std::uint64_t last, const st
     if (value && *value >= first && *value <= last) return "";
     return meaning.empty() ? fmt::format("\"{}\" is not a whole number from {} to {}", word, first, last)
                            : fmt::format("\"{}\" is not {}", word, meaning);
+  };
+  return CLI::Validator(complaint, "");
+}
+
+CLI::Validator seconds_to(std::uint64_t most) {
+  const auto complaint = [most](const std::string& word) -> std::string {
+    double value = -1;
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+    const bool whole = error == std::errc{} && end == word.data() + word.size();
+    if (whole && value >= 0 && value <= static_cast<double>(most)) return "";
+    return fmt::format("\"{}\" is not a number of seconds from 0 to {}", word, most);
   };
   return CLI::Validator(complaint, "");
 }
@@ -208,11 +221,12 @@ void Parser::add_apply(CLI::App& apply) {
                   "Apply only entries that match, and their dependencies: a section, a name, SECTION[NAME] "
                   "or a pattern.")
       ->type_name("NAME")
-      ->allow_extra_args(false);
+      ->allow_extra_args(false)
+      ->check(not_empty);
   apply.add_flag("--boot", arguments.boot, "For the boot unit: never prompt, and print little.");
   apply.add_option("--wait", arguments.wait, "Wait SECONDS for carrier before judging an MTU (default 2).")
       ->type_name("SECONDS")
-      ->check(CLI::Range(0.0, 3600.0).description(""));
+      ->check(seconds_to(3600));
 }
 
 void Parser::add_rollback(CLI::App& rollback) {
@@ -230,15 +244,23 @@ void Parser::add_verify(CLI::App& verify) {
   verify.add_flag("--server", arguments.server,
                   "Wait for clients, and echo their messages (on --to, else on every address).");
   verify.add_flag("--once", arguments.once, "With --server: exit after one client.");
-  verify.add_option("--client", arguments.client, "Connect to a server at this address.")->type_name("HOST");
+  verify.add_option("--client", arguments.client, "Connect to a server at this address.")
+      ->type_name("HOST")
+      ->check(not_empty);
   verify.add_option("--mad", arguments.mad, "Ping a LID or a port GUID with management datagrams.")
-      ->type_name("LID|GUID");
+      ->type_name("LID|GUID")
+      ->check(not_empty);
   verify
       .add_option("--from", arguments.from,
                   "With --mad: the port to send from (mlx4_0/1); default: the first active one.")
-      ->type_name("PORT");
-  verify.add_option("--ipoib", arguments.interface, "Ping --to over this interface.")->type_name("INTERFACE");
-  verify.add_option("--to", arguments.to, "The IPv4 address to ping, or to listen on.")->type_name("ADDRESS");
+      ->type_name("PORT")
+      ->check(not_empty);
+  verify.add_option("--ipoib", arguments.interface, "Ping --to over this interface.")
+      ->type_name("INTERFACE")
+      ->check(not_empty);
+  verify.add_option("--to", arguments.to, "The IPv4 address to ping, or to listen on.")
+      ->type_name("ADDRESS")
+      ->check(not_empty);
   verify.add_option("--count", arguments.count, "Number of messages (default 5).")
       ->type_name("N")
       ->check(integer_between(1, 100000));
@@ -280,7 +302,8 @@ void Parser::add_fabric(CLI::App& fabric) {
   fabric
       .add_option("--from", arguments.from,
                   "The port to look through (mlx4_0/1); default: the first active one.")
-      ->type_name("PORT");
+      ->type_name("PORT")
+      ->check(not_empty);
   fabric.add_flag("--tree", arguments.tree, "As a tree, from the topmost switches down to the hosts.");
   fabric.add_option("--route", arguments.route, "Also the way that packets to this port GUID take.")
       ->type_name("GUID")
@@ -312,16 +335,19 @@ void Parser::add_foreign(CLI::App& from, CLI::App& to) {
                   "Source to read: host (all of it), live, or one format, optionally with files or folders.")
       ->type_name("FORMAT");
   from.add_option("--output", arguments.output, "Write the document to this file instead of stdout.")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->check(not_empty);
   from.add_option("--name-template", arguments.name_template,
                   "Name ports that have no name, for example 'ipoib{number}' or 'ib_{guid_tail}'.")
-      ->type_name("TEMPLATE");
+      ->type_name("TEMPLATE")
+      ->check(not_empty);
   from.add_flag("--adopt", arguments.adopt,
                 "With live: take over names, addresses and routes as well; an apply then owns them.");
   to.add_option("FORMAT", arguments.words, "The language to write.")->type_name("FORMAT");
   to.add_option("--output", arguments.output,
                 "Write the files below this folder, which is created, instead of stdout.")
-      ->type_name("DIR");
+      ->type_name("DIR")
+      ->check(not_empty);
 }
 
 CLI::App* Parser::chosen() const {

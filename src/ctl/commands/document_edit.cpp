@@ -242,8 +242,11 @@ Result<std::string> with_value(const config::Text& text, const std::vector<PathS
   }
   const std::vector<PathStep> rest(path.begin() + static_cast<std::ptrdiff_t>(found->home_steps), path.end());
   const auto selects = [](const PathStep& step) { return !step.selector.empty(); };
-  if (std::any_of(rest.begin(), rest.end(), selects))
-    return fail(Code::kNotFound, describe_missing(tree->root, path, text.name));
+  if (std::any_of(rest.begin(), rest.end(), selects)) {
+    auto why = describe_missing(tree->root, path, text.name);
+    if (why.find("; ") == std::string::npos) why += "; add the entry with `rdma-configctl edit`";
+    return fail(Code::kNotFound, std::move(why));
+  }
   // Of a table that is not there yet, or has no header of its own, the keys are dotted ones.
   if (found->home != &tree->root || path.size() == 1 || found->deepest->origin == Node::Origin::kDotted)
     return inserted(text.text, *found->home, path_text(rest, rest.size()), value);

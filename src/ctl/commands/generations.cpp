@@ -30,7 +30,8 @@ int finish(const Context& context, const base::Result<Report>& report, const Rep
     return status;
   }
   if (report->error) context.say_error(report->error->message);
-  context.environment.out << render_applied(*report, context.out, shown, taken_back);
+  if (!context.arguments.quiet || report->error)
+    context.environment.out << render_applied(*report, context.out, shown, taken_back);
   return status;
 }
 
@@ -244,7 +245,7 @@ int history(const Context& context) {
     return 0;
   }
   if (ledger->generations.empty()) {
-    context.environment.out << "Nothing has been applied yet.\n";
+    if (!context.arguments.quiet) context.environment.out << "Nothing has been applied yet.\n";
     return 0;
   }
   const auto now = std::chrono::system_clock::now();

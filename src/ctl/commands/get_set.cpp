@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <utility>
 
 #include "base/characters.hpp"
 #include "base/text.hpp"
@@ -109,12 +111,59 @@ bool is_for_others(const config::Document& document, const std::string& name) {
                      [&](const config::SkippedFile& file) { return file.name == name; });
 }
 
+/// Whether an entry of one file is the `merged` one of the document, by the keys that identify it.
+bool is_same_entry(const config::Node& entry, const config::Node& merged, const model::SectionSpec& spec) {
+  const auto is_same = [&](std::string_view key) {
+    const auto field = std::find_if(spec.fields.begin(), spec.fields.end(),
+                                    [&](const model::FieldSpec& candidate) { return candidate.name == key; });
+    const auto here = entry.members.find(key), there = merged.members.find(key);
+    if (field == spec.fields.end() || field->parse == nullptr || here == entry.members.end() ||
+        there == merged.members.end() || here->second.sort != config::Node::Sort::kScalar)
+      return false;
+    const auto value = field->parse(here->second.scalar);
+    return value && *value == there->second.scalar;
+  };
+  return std::any_of(spec.identities.begin(), spec.identities.end(),
+                     [&](const auto& set) { return std::all_of(set.begin(), set.end(), is_same); });
+}
+
+/// The path to the entry that `path` leads to in the document, as one file counts it: a drop-in may have the
+/// entry without the name by which `path` selects it.
+std::optional<std::vector<PathStep>> path_within(const config::Node& file, const config::Node& document,
+                                                 const std::vector<PathStep>& path) {
+  const auto* spec = spec_of(kinds::grammar(), path.front().name);
+  const auto list = file.members.find(path.front().name);
+  if (spec == nullptr || path.front().selector.empty() || list == file.members.end()) return std::nullopt;
+  const std::vector<PathStep> first{path.front()};
+  const auto merged = find_node(document, first);
+  if (!merged || merged->value == nullptr || merged->counted) return std::nullopt;
+  for (std::size_t i = 0; i < list->second.items.size(); ++i) {
+    const auto& entry = list->second.items[i];
+    if (!is_same_entry(entry, *merged->value, *spec)) continue;
+    auto counted = path;
+    counted.front().selector = std::to_string(i);
+    const std::vector<PathStep> to_entry{counted.front()};
+    const auto found = find_node(file, to_entry);
+    // A name may look like a number.
+    if (found && found->value == &entry) return counted;
+  }
+  return std::nullopt;
+}
+
+/// Where a value is written: the file, and the path that leads to the entry there.
+struct Destination {
+  std::size_t file = 0;
+  std::vector<PathStep> path;
+};
+
 /// The file in which a path is to be written: the last one that has the key, else the first with the entry,
 /// else the first; of those that are for this host, where there is one.
-Result<std::size_t> file_for(const Context& context, const std::vector<config::Text>& texts,
-                             const std::vector<PathStep>& path) {
+Result<Destination> destination_of(const Context& context, const std::vector<config::Text>& texts,
+                                   const std::vector<PathStep>& path) {
   const auto document = config::parse_texts(texts, host_name(context), kinds::grammar());
-  std::optional<std::size_t> value, first;
+  const auto whole = tree_of(document.sections, kinds::grammar());
+  std::optional<Destination> value;
+  std::optional<std::size_t> first;
   std::optional<base::Error> error;
   std::size_t entry = 0, most = 0, with_section = 0;
   bool counted = false;
@@ -128,11 +177,16 @@ Result<std::size_t> file_for(const Context& context, const std::vector<config::T
     if (!found) {
       if (!error) error = found.error().in(texts[i].name);
       if (found.error().code == Code::kNotFound)
-        value = i;  // a list that is too short is the list all the same
+        value = Destination{i, path};  // a list that is too short is the list all the same
       continue;
     }
     counted = counted || found->counted;
-    if (found->value != nullptr) value = i;
+    if (found->value != nullptr) {
+      value = Destination{i, path};
+    } else if (auto other = path_within(tree.root, whole, path)) {
+      const auto unnamed = find_node(tree.root, *other);
+      if (unnamed && unnamed->value != nullptr) value = Destination{i, std::move(*other)};
+    }
     if (found->steps > most) {
       most = found->steps;
       entry = i;
@@ -144,7 +198,7 @@ Result<std::size_t> file_for(const Context& context, const std::vector<config::T
                                   "the name of the entry: {}[NAME]",
                                   path_text(path, path.size()), with_section, path.front().name));
   if (!value && error) return base::fail(*error);
-  return value.value_or(entry);
+  return value ? std::move(*value) : Destination{entry, path};
 }
 
 void lay_over(config::Node& below, const config::Node& above) {
@@ -177,14 +231,16 @@ std::optional<config::Node> before_merging(const config::Document& document,
   return out;
 }
 
-/// "PATH=VALUE" is two words, as netplan writes it; a '=' in brackets belongs to a selector.
+/// "PATH=VALUE" is two words, as netplan writes it, and "PATH = VALUE", as the document does; a '=' in
+/// brackets belongs to a selector.
 void split_at_equals(std::vector<std::string>& words) {
   const auto& word = words.front();
   int open = 0;
   for (std::size_t i = 0; i < word.size(); ++i) {
     open += word[i] == '[' ? 1 : word[i] == ']' ? -1 : 0;
     if (word[i] != '=' || open != 0) continue;
-    words = {word.substr(0, i), word.substr(i + 1)};
+    const std::string_view whole = word;
+    words = {std::string(base::trim(whole.substr(0, i))), std::string(base::trim(whole.substr(i + 1)))};
     return;
   }
 }
@@ -212,7 +268,9 @@ std::string as_toml_for(const std::vector<PathStep>& path, const std::string& wr
   // A list of texts takes a single one, too, but none with a comma is meant.
   const bool texts = field->type == "list of strings" && items.size() > 1;
   if (!texts && (field->parse(scalar) || field->parse(model::Value(written)))) return plain;
-  if (!field->parse(items)) return plain;
+  // In a list, the error about a wrong item names the item.
+  const bool takes_list = field->type.starts_with("list of ") && plain.starts_with('"');
+  if (!takes_list && !field->parse(items)) return plain;
   for (auto& item : items) item = as_toml(item);
   return fmt::format("[{}]", base::join(items, ", "));
 }
@@ -265,11 +323,11 @@ int set_value(const Context& context) {
   if (!path) return refuse(context, path.error());
   auto texts = texts_to_edit(context);
   if (!texts) return refuse(context, texts.error());
-  const auto index = file_for(context, *texts, *path);
-  if (!index) return refuse(context, index.error());
-  auto& text = (*texts)[*index];
-  const auto changed =
-      arguments.unset ? without_value(text, *path) : with_value(text, *path, as_toml_for(*path, words[1]));
+  const auto destination = destination_of(context, *texts, *path);
+  if (!destination) return refuse(context, destination.error());
+  auto& text = (*texts)[destination->file];
+  const auto changed = arguments.unset ? without_value(text, destination->path)
+                                       : with_value(text, destination->path, as_toml_for(*path, words[1]));
   if (!changed) return refuse(context, changed.error());
   const bool same = *changed == text.text;
   text.text = *changed;

@@ -31,9 +31,13 @@ base::Result<foreign::Request> request_of(const Arguments& arguments) {
     std::vector<std::string> known{"host", "live"};
     for (const auto& supported : foreign::formats()) known.emplace_back(supported.name);
     const auto near = base::nearest(name, known);
-    return base::fail(base::Code::kInvalid, fmt::format("{} is not a format that can be imported; {}", name,
-                                                        near ? fmt::format("did you mean {}?", *near)
-                                                             : "they are " + base::join(known, ", ")));
+    const bool is_path = name.find_first_of("/.") != std::string::npos;
+    return base::fail(base::Code::kInvalid,
+                      fmt::format("{} is not a format that can be imported; {}", name,
+                                  near      ? fmt::format("did you mean {}?", *near)
+                                  : is_path ? fmt::format("write import FORMAT {}, with one of {}", name,
+                                                          base::join(known, ", "))
+                                            : "they are " + base::join(known, ", ")));
   }
   for (std::size_t at = 1; at < words.size(); ++at) {
     if (format == nullptr)
@@ -101,26 +105,33 @@ bool speaks_of_lines(const foreign::Claims& claims) {
 }
 
 /// Why there is no document: an empty one would replace the file of an earlier import.
-base::Error nothing_read(const foreign::Claims& claims) {
+/// @param format what the command line asks for; empty: every format
+base::Error nothing_read(const foreign::Claims& claims, std::string_view format) {
   std::vector<std::string> why;
   for (const auto& line : claims.missed) {
     // An error of reading names the file itself.
     const bool named = line.text.starts_with(line.where.file + ": ");
     why.push_back(named ? line.text : line.where.text() + ": " + line.text);
   }
-  if (why.empty()) why.emplace_back("name files or folders behind it");
+  if (why.empty()) {
+    why.emplace_back(format.empty() ? "name a format and its files, as in import nm FILE"
+                                    : "name files or folders behind it");
+  }
   constexpr std::size_t kShown = 3;
   if (why.size() > kShown) {
     why.resize(kShown);
     why.emplace_back("and others");
   }
   return {base::Code::kNotFound,
-          fmt::format("there is no file of that format that can be read; {}", base::join(why, "; ")), 0};
+          fmt::format("there is no file {} that can be read; {}",
+                      format.empty() ? std::string("of a tool") : fmt::format("of the format {}", format),
+                      base::join(why, "; ")),
+          0};
 }
 
 /// No document, with what was found: a mount or a service may be all that a host has for RDMA.
-int refuse_empty(const Context& context, const foreign::Claims& claims) {
-  if (!speaks_of_lines(claims)) return refuse(context, nothing_read(claims));
+int refuse_empty(const Context& context, const foreign::Claims& claims, std::string_view format) {
+  if (!speaks_of_lines(claims)) return refuse(context, nothing_read(claims, format));
   std::string text = "there is no document: nothing that was found can be imported";
   if (!context.arguments.json) {
     tell_claims(context, claims);
@@ -162,7 +173,10 @@ int import_from(const Context& context) {
         return refuse(context, done.error());
     }
   }
-  if (!live && foreign::gather(*request, host->files, claims) == 0) return refuse_empty(context, claims);
+  if (!live && foreign::gather(*request, host->files, claims) == 0) {
+    const bool one_format = request->formats.size() == 1;
+    return refuse_empty(context, claims, one_format ? request->formats.front()->name : std::string_view());
+  }
   const auto text = foreign::make_document(claims, check);
   if (!text) return refuse(context, text.error().in("making a document of it"));
   const auto exit = claims.missed.empty() ? model::Exit::kOk : model::Exit::kPartly;

@@ -39,6 +39,10 @@ int validate(const Context& context) {
   if (!document) return refuse(context, document.error());
   auto report = core::validate(*document);
   for (const auto& skipped : document->skipped) report.notes.push_back("not used: " + skipped.text());
+  if (context.arguments.config.empty() && !context.environment.document) {
+    for (const auto& file : config::misnamed_drop_ins(context.root()))
+      report.notes.push_back(fmt::format("not used: {}: the name of a drop-in ends in .toml", file));
+  }
   const int status = status_of(context, report.exit);
   if (context.arguments.json) {
     emit(context, to_json(report, "validate", status));
@@ -47,7 +51,7 @@ int validate(const Context& context) {
   tell(context, *document, report.diagnostics);
   for (const auto& note : report.notes) context.say(note);
   if (report.error) context.say_error(report.error->message);
-  if (report.exit == model::Exit::kError) return status;
+  if (report.exit == model::Exit::kError || context.arguments.quiet) return status;
   const auto entries = entries_of(*document);
   context.environment.out << fmt::format("Valid: {} in {}.\n",
                                          entries == 1 ? "1 entry" : fmt::format("{} entries", entries),

@@ -85,11 +85,14 @@ class FamilyRules {
   void check_address(const IpPrefix& prefix) {
     const auto& address = prefix.address;
     if (!right_family(address, "addresses")) return;
-    if (address.unspecified() || address.loopback() || address.multicast()) {
+    // RFC 1122, 3.2.1.3: the limited broadcast address is never a source.
+    const bool limited_broadcast = address.family == Family::kIpv4 && broadcast({address, 0}) == address;
+    if (address.unspecified() || address.loopback() || address.multicast() || limited_broadcast) {
       wrong("addresses",
             fmt::format("{} is {} and cannot be an interface's", address.text(),
                         address.multicast()  ? "a multicast address"
                         : address.loopback() ? "the loopback address"
+                        : limited_broadcast  ? "the broadcast address"
                                              : "the unspecified address"),
             "");
       return;

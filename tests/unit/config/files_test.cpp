@@ -84,6 +84,24 @@ TEST_F(Files, SameNameMasks) {
               ElementsAre("/run/rdma-configd/conf.d/a.toml: run", "/etc/rdma-configd/conf.d/b.toml: etc"));
 }
 
+TEST_F(Files, DropInsWithAnotherEndingAreNamed) {
+  const auto misnamed = [&] {
+    std::vector<std::string> out;
+    for (const auto& file : misnamed_drop_ins(root_)) out.push_back(relative(file));
+    return out;
+  };
+  EXPECT_THAT(misnamed(), IsEmpty()) << "no folder";
+  write(kMain, "m");
+  for (const auto* name : {"a.toml", "a.toml.bak", "a.toml~", "a.conf.rpmsave", "README", ".b.conf", "b.conf",
+                           "c.TOML", "d.yaml", "conf"})
+    write(std::string("etc/rdma-configd/conf.d/") + name, "x");
+  write("usr/lib/rdma-configd/conf.d/b.conf", "x");
+  EXPECT_THAT(read(), ElementsAre("/etc/rdma-configd/config.toml: m", "/etc/rdma-configd/conf.d/a.toml: x"));
+  EXPECT_THAT(misnamed(),
+              ElementsAre("/usr/lib/rdma-configd/conf.d/b.conf", "/etc/rdma-configd/conf.d/b.conf",
+                          "/etc/rdma-configd/conf.d/c.TOML", "/etc/rdma-configd/conf.d/d.yaml"));
+}
+
 TEST_F(Files, EmptyFilesAndTheNullDeviceMaskWithoutReplacing) {
   write(kMain, "m");
   for (const auto* name : {"a", "b", "c"})

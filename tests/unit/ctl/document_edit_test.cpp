@@ -10,6 +10,7 @@
 #include <fstream>
 #include <iterator>
 #include <sstream>
+#include <utility>
 
 #include "console.hpp"
 
@@ -75,6 +76,15 @@ TEST(SetValue, TakesThePlaceOfTheOldOne) {
             changed("[\n  \"192.0.2.1/24\",  # the first ]\n  \"192.0.2.2/24\",\n]", "[]"));
   EXPECT_EQ(with("rdma_system.netns", "\"exclusive\""), changed("\"shared\"", "\"exclusive\""));
   EXPECT_EQ(with("version", "1"), kText);
+}
+
+TEST(SetValue, SaysHowAnEntryIsAdded) {
+  EXPECT_EQ(with("ipoib[1].pkey[0x8002].mtu", "2044"),
+            "error: ipoib[1].pkey[0x8002].mtu is not in x.toml; add the entry with `rdma-configctl edit`");
+  EXPECT_EQ(with("roce[mlx5_0].tos", "106"),
+            "error: roce[mlx5_0].tos is not in x.toml; add the entry with `rdma-configctl edit`");
+  EXPECT_EQ(with("ipoib[0].pkey[0x8003].mtu", "2044"),
+            "error: there is no ipoib[0].pkey[0x8003] in x.toml; there is 0x8002");
 }
 
 TEST(SetValue, StandsBehindTheOtherKeys) {
@@ -166,7 +176,9 @@ TEST(AsToml, MakesAListWhereTheKeyTakesNothingElse) {
             "[\"192.0.2.1/24\", \"192.0.2.2/24\"]");
   EXPECT_EQ(as("ipoib[a].ipv4.addresses", "[\"192.0.2.1/24\"]"), "[\"192.0.2.1/24\"]");
   EXPECT_EQ(as("ipoib[a].ipv4.addresses[0]", "192.0.2.1/24"), "\"192.0.2.1/24\"");
-  EXPECT_EQ(as("ipoib[a].ipv4.addresses", "nonsense"), "\"nonsense\"");
+  EXPECT_EQ(as("ipoib[a].ipv4.addresses", "192.0.2.1"), "[\"192.0.2.1\"]") << "the error names the address";
+  EXPECT_EQ(as("ipoib[a].ipv4.addresses", "192.0.2.1/24,192.0.2.2"), "[\"192.0.2.1/24\", \"192.0.2.2\"]");
+  EXPECT_EQ(as("ipoib[a].ipv4.addresses", "true"), "true");
   EXPECT_EQ(as("roce[mlx5_0].mode", "v2"), "\"v2\"");
   EXPECT_EQ(as("ipoib[a].mtu", "4092"), "4092");
   EXPECT_EQ(as("defaults.ipoib.mode", "connected"), "\"connected\"");
@@ -307,6 +319,66 @@ TEST(GetAndSet, WriteIntoTheFileThatCounts) {
   write("version = 1\n[defaults.ipoib]\nmtu = 4092\n", "[defaults.ipoib]\nmode = \"datagram\"\n");
   EXPECT_EQ(console.run({"get", "--root", root, "defaults.ipoib"}), 0) << console.err.str();
   EXPECT_EQ(console.out.str(), "mode = datagram\nmtu = 4092\n");
+}
+
+TEST(GetAndSet, TheEntryOfADropInCountsWithoutItsName) {
+  Console console;
+  console.kernel.files.content["/etc/hostname"] = "node1\n";
+  const auto folder = console.folder() / "root/etc/rdma-configd";
+  std::filesystem::create_directories(folder / "conf.d");
+  const auto root = (console.folder() / "root").string();
+  const auto value = [&] {
+    EXPECT_EQ(console.run({"get", "--root", root, "ipoib[a0].mtu"}), 0) << console.err.str();
+    return console.out.str();
+  };
+  const std::string other = "[[ipoib]]\nguid = \"00:02:c9:03:00:31:78:f3\"\nmtu = 2000\n";
+  const std::pair<std::string, std::string> cases[] = {
+      {"guid = \"00:02:c9:03:00:31:78:f2\"\n", "guid = \"0002:C903:0031:78F2\"\n"},
+      {"device = \"mlx4_0\"\nport = 1\n", "port = 1\ndevice = \"mlx4_0\"\n"},
+  };
+  for (const auto& [identity, again] : cases) {
+    std::ofstream(folder / "config.toml") << "version = 1\n[[ipoib]]\nname = \"a0\"\nmtu = 2044\n"
+                                          << identity;
+    std::ofstream(folder / "conf.d/50-more.toml") << other << "[[ipoib]]\nmtu = 1000\n" << again;
+    EXPECT_EQ(value(), "1000\n");
+    EXPECT_EQ(console.run({"set", "--root", root, "ipoib[a0].mtu", "4092"}), 0) << console.err.str();
+    EXPECT_THAT(console.err.str(), HasSubstr("conf.d/50-more.toml was changed"));
+    EXPECT_EQ(value(), "4092\n");
+    EXPECT_EQ(console.run({"set", "--root", root, "--unset", "ipoib[a0].mtu"}), 0) << console.err.str();
+    EXPECT_EQ(value(), "2044\n");
+    EXPECT_EQ(console.run({"set", "--root", root, "ipoib[a0].mtu", "4000"}), 0) << console.err.str();
+    EXPECT_THAT(console.err.str(), HasSubstr("config.toml was changed"));
+    EXPECT_EQ(value(), "4000\n") << "the only file that has the key";
+  }
+}
+
+TEST(Validate, NamesDropInsThatAreNotRead) {
+  Console console;
+  console.kernel.files.content["/etc/hostname"] = "node1\n";
+  const auto root = console.folder() / "root";
+  const auto folder = root / "etc/rdma-configd";
+  std::filesystem::create_directories(folder / "conf.d");
+  std::ofstream(folder / "config.toml") << "version = 1\n";
+  std::ofstream(folder / "conf.d/10-ib.conf") << "[[ipoib]]\n";
+  EXPECT_EQ(console.run({"validate", "--root", root.string()}), 0) << console.err.str();
+  EXPECT_THAT(console.err.str(),
+              AllOf(HasSubstr("not used: "), HasSubstr("etc/rdma-configd/conf.d/10-ib.conf: the name of a "
+                                                       "drop-in ends in .toml")));
+  EXPECT_EQ(console.run({"validate", "--root", root.string(), (folder / "config.toml").string()}), 0);
+  EXPECT_EQ(console.err.str(), "") << "the drop-ins are not asked for";
+}
+
+TEST(GetAndSet, BlanksAroundTheEqualsSign) {
+  Console console;
+  const auto file = console.folder() / "a.toml";
+  std::ofstream(file) << kRename;
+  for (const auto* word :
+       {"ipoib[mlx4_ib0].mtu=2044", "ipoib[mlx4_ib0].mtu = 4000", " ipoib[0].mtu= 4092 "}) {
+    EXPECT_EQ(console.run({"set", "-f", file, word}), 0) << console.err.str();
+  }
+  EXPECT_EQ(console.run({"get", "-f", file, "ipoib[0].mtu"}), 0);
+  EXPECT_EQ(console.out.str(), "4092\n");
+  EXPECT_EQ(console.run({"set", "-f", file, "ipoib[0].mtu ="}), 1);
 }
 
 TEST(GetAndSet, AListOfTextsIsSeparatedByCommas) {

@@ -86,8 +86,17 @@ TEST_F(Import, LeavesWordsOfFilesAsTheyAre) {
 
 TEST_F(Import, RefusesWhatItCannotDo) {
   EXPECT_EQ(import({"ifcfg"}), 1);
-  EXPECT_THAT(console_.err.str(), HasSubstr("there is no file of that format"));
-  EXPECT_THAT(console_.err.str(), HasSubstr("name files or folders"));
+  EXPECT_THAT(
+      console_.err.str(),
+      HasSubstr("there is no file of the format ifcfg that can be read; name files or folders behind it"));
+  EXPECT_EQ(import({}), 1);
+  EXPECT_THAT(console_.err.str(),
+              HasSubstr("there is no file of a tool that can be read; name a format and its "
+                        "files, as in import nm FILE"));
+  EXPECT_EQ(import({"old/ifcfg-ib0"}), 1);
+  EXPECT_THAT(console_.err.str(),
+              HasSubstr("old/ifcfg-ib0 is not a format that can be imported; write import "
+                        "FORMAT old/ifcfg-ib0, with one of host, live, udev"));
   EXPECT_EQ(import({"ifcfq"}), 1);
   EXPECT_THAT(console_.err.str(), HasSubstr("did you mean ifcfg?"));
   EXPECT_EQ(import({"live"}), 1);
@@ -99,7 +108,7 @@ TEST_F(Import, RefusesWhatItCannotDo) {
 TEST_F(Import, SaysWhatAHostHasThatCannotBeImported) {
   write("/etc/fstab", "nas:/opt /opt nfs proto=tcp 0 0\n");
   EXPECT_EQ(import({}), 1);
-  EXPECT_THAT(console_.err.str(), HasSubstr("there is no file of that format"));
+  EXPECT_THAT(console_.err.str(), HasSubstr("there is no file of a tool that can be read"));
   write("/etc/fstab", "nas:/home /home nfs proto=rdma 0 0\n");
   const auto output = (console_.folder() / "made.toml").string();
   EXPECT_EQ(import({"host", "--output", output}), 1);

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "console.hpp"
@@ -67,7 +68,14 @@ TEST(Habits, LooksAreChosenByO) {
   EXPECT_EQ(console.run({"show", "-o", "yaml"}), 1);
   EXPECT_EQ(console.run({"-V"}), 0);
   EXPECT_THAT(console.out.str(), StartsWith("rdma-configctl 0."));
-  EXPECT_EQ(console.run({"validate", "-q", "-f", file}), 0);
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"validate", "-q", "-f", file}, {"history", "-q"}}) {
+    EXPECT_EQ(console.run(words), 0) << words.front();
+    EXPECT_EQ(console.out.str(), "") << words.front() << " has no data";
+  }
+  const auto bad = console.file("bad.toml", "version = 1\nmtu = 1\n");
+  EXPECT_EQ(console.run({"validate", "-q", "-f", bad}), 1);
+  EXPECT_THAT(console.err.str(), HasSubstr("bad.toml:2:1: error: mtu: unknown key"));
 }
 
 TEST(Habits, HelpOfASubcommandHasExamples) {
@@ -80,6 +88,55 @@ TEST(Habits, HelpOfASubcommandHasExamples) {
   EXPECT_EQ(console.out.str(), text);
   EXPECT_EQ(console.run({"help"}), 0);
   EXPECT_THAT(console.out.str(), AllOf(HasSubstr("Subcommands"), HasSubstr("status")));
+}
+
+TEST(Habits, ValuesThatAScriptHasNotSetAreRefused) {
+  Words console;
+  const std::vector<std::vector<std::string>> all{
+      {"apply", "--only"},    {"import", "--output"}, {"import", "--name-template"},
+      {"export", "--output"}, {"verify", "--client"}, {"verify", "--mad"},
+      {"verify", "--from"},   {"verify", "--ipoib"},  {"verify", "--to"},
+      {"fabric", "--from"},   {"fabric", "--route"},  {"metrics", "--output"},
+      {"doctor", "--report"}, {"fleet", "--hosts"},   {"show", "--host"},
+  };
+  for (auto words : all) {
+    words.emplace_back("");
+    EXPECT_EQ(console.run(words), 1) << words[0];
+    EXPECT_EQ(console.err.str(), "rdma-configctl: error: " + words[1] + ": is empty\n") << words[0];
+    EXPECT_THAT(console.out.str(), IsEmpty()) << words[0];
+  }
+}
+
+TEST(Habits, ValuesOfOptionsThatTakeNoneOrOthers) {
+  Words console;
+  const std::vector<std::pair<std::vector<std::string>, std::string>> all{
+      {{"validate", "--quiet=maybe"}, "--quiet: \"maybe\" is neither true nor false; write --quiet alone"},
+      {{"apply", "--yes=please"}, "--yes: \"please\" is neither true nor false; write --yes alone"},
+      {{"validate", "-q=no"},
+       "-q: an option of one letter has no =; write -q alone, or -q and its value as the next word"},
+      {{"validate", "-f=new.toml"},
+       "-f: an option of one letter has no =; write -f alone, or -f and its value as the next word"},
+      {{"apply", "--wait", "5s"}, "--wait: \"5s\" is not a number of seconds from 0 to 3600"},
+      {{"apply", "--wait=-1"}, "--wait: \"-1\" is not a number of seconds from 0 to 3600"},
+      {{"apply", "--wait", "3601"}, "--wait: \"3601\" is not a number of seconds from 0 to 3600"},
+      {{"show", "--document", "ib0"},
+       "show --document takes no more arguments, but there is ib0; get prints an entry or a value of the "
+       "document"},
+      {{"apply", "--wait", "nan"}, "--wait: \"nan\" is not a number of seconds from 0 to 3600"},
+  };
+  for (const auto& [words, message] : all) {
+    EXPECT_EQ(console.run(words), 1) << message;
+    EXPECT_EQ(console.err.str(), "rdma-configctl: error: " + message + "\n");
+  }
+  console.document("version = 1\n");
+  EXPECT_EQ(console.run({"apply", "--dry-run", "--wait", "0.5"}), 0) << console.err.str();
+}
+
+TEST(Habits, HelpHelpsWithItself) {
+  Words console;
+  EXPECT_EQ(console.run({"help", "help"}), 0) << console.err.str();
+  EXPECT_THAT(console.out.str(), StartsWith("Usage: rdma-configctl help [OPTIONS] [SUBCOMMAND]\n"));
+  EXPECT_EQ(console.run({"help", "help", "show"}), 1);
 }
 
 TEST(Habits, TopicsNamesAndPatterns) {

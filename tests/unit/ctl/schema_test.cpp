@@ -145,6 +145,9 @@ INSTANTIATE_TEST_SUITE_P(
              "fleet-validation-1.schema.json"},
         Case{{"fleet", "report", "--json", "/nowhere/at/all"}, kChild, "report-1.schema.json"},
         Case{{"--version", "--json"}, kChild, "version-1.schema.json"},
+        Case{{"help", "--json"}, kChild, "help-1.schema.json"},
+        Case{{"show", "--help", "-o", "json"}, kChild, "help-1.schema.json"},
+        Case{{"--json", "help", "help"}, kChild, "help-1.schema.json"},
         Case{{"reload", "--json"}, kChild, "report-1.schema.json"},
         Case{{"--json", "nonsense"}, kChild, "report-1.schema.json"},
         Case{{"--json"}, kChild, "report-1.schema.json"}));

@@ -51,6 +51,8 @@ TEST_F(WaitOnline, EndsAtOnceWhereAllIsThere) {
   EXPECT_EQ(wait(), 0) << console.err.str();
   EXPECT_THAT(console.out.str(), HasSubstr("Online: 1 interface")) << "absent hardware is not waited for";
   EXPECT_EQ(sleeps, 0);
+  EXPECT_EQ(console.run({"wait-online", "--quiet"}), 0);
+  EXPECT_EQ(console.out.str(), "");
 }
 
 TEST_F(WaitOnline, WaitsForCarrierAndForAddresses) {

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <string_view>
+#include <utility>
+
 namespace rdmacfg::model {
 namespace {
 
@@ -65,6 +68,32 @@ TEST(IpPrefix, RefusesWithAReason) {
   EXPECT_NE(of("192.0.2.1/0.0.0.0").find("0 to 32"), std::string::npos);
   EXPECT_NE(of("2001:db8::1/255.255.0.0").find("0 to 128"), std::string::npos);
   EXPECT_NE(of("2001:db8::1/129").find("0 to 128"), std::string::npos);
+}
+
+TEST(IpPrefix, SaysWhatStandsBesideAnAddress) {
+  const std::pair<std::string_view, std::string_view> cases[] = {
+      {"192.0.2.1/", "\"192.0.2.1/\" has no prefix length: write 192.0.2.1/24"},
+      {"2001:db8::1/", "\"2001:db8::1/\" has no prefix length: write 2001:db8::1/64"},
+      {" 192.0.2.1/24", "\" 192.0.2.1/24\" has blanks around it: write 192.0.2.1/24"},
+      {"192.0.2.1/24\t", "\"192.0.2.1/24\t\" has blanks around it: write 192.0.2.1/24"},
+      {"192.0.2.1 255.255.255.0",
+       "\"192.0.2.1 255.255.255.0\" has a netmask in place of a prefix length: write 192.0.2.1/24"},
+      {"192.0.2.1/24, 192.0.2.2/24",
+       "\"192.0.2.1/24, 192.0.2.2/24\" is more than one address: write each in quotes of its own"},
+      {"192.0.2.1/24;192.0.2.2/24;",
+       "\"192.0.2.1/24;192.0.2.2/24;\" is more than one address: write each in quotes of its own"},
+      {"192.0.2.1/24 brd 192.0.2.255",
+       "\"192.0.2.1/24 brd 192.0.2.255\" is more than an address: write 192.0.2.1/24 alone"},
+      {"192.0.2.1 /24", "\"192.0.2.1 \" has blanks around it: write 192.0.2.1"},
+      {"x, y", "\"x, y\" is not an IP address such as 192.0.2.1 or 2001:db8::1"},
+      {",", "\",\" is not an IP address such as 192.0.2.1 or 2001:db8::1"},
+      {"", "\"\" is not an IP address such as 192.0.2.1 or 2001:db8::1"},
+  };
+  for (const auto& [text, message] : cases) {
+    const auto parsed = IpPrefix::parse(text);
+    ASSERT_FALSE(parsed.has_value()) << text;
+    EXPECT_EQ(parsed.error().message, message);
+  }
 }
 
 TEST(RouteTarget, IsANetwork) {
