@@ -36,8 +36,8 @@ function __rdma_configctl_value -a what
             __fish_print_hostnames
         case NAME
             printf '%s\n' devices ports pkeys gids counters roce ipoib dcb limits modules services lossless resources
-            for one in devices ports interfaces guids
-                __rdma_configctl_host $one
+            for sort in devices ports interfaces guids
+                __rdma_configctl_host $sort
             end
         case PORT
             __rdma_configctl_host ports

@@ -623,7 +623,7 @@ constexpr std::array<const char*, kDamages> kDamageNames{"",
                                                          "; generations.json lost",
                                                          "; the active text damaged"};
 
-/// What an operation leaves that runs to its end.
+/// The host and the active generation after an operation that runs to its end.
 struct Aim {
   int host = 2;
   int active = 2;
