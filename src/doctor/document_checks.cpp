@@ -53,7 +53,7 @@ Finding of_differing(const ResourceReport& resource) {
   return {"not_as_wanted",
           Finding::Weight::kProblem,
           resource.label,
-          fmt::format("{} is not as the document says{}{}{}", resource.key.kind, how.empty() ? "" : ": ", how,
+          fmt::format("{} does not match the document{}{}{}", resource.key.kind, how.empty() ? "" : ": ", how,
                       resource.reason.empty() ? "" : " (" + resource.reason + ")"),
           "`rdma-configctl diff` shows what an apply would change, `rdma-configctl apply` does it",
           resource.key};

@@ -197,7 +197,7 @@ std::pair<std::string_view, Style> headline(const model::Report& report, Exit ex
   switch (exit) {
     case Exit::kOk:
       if (nothing) return {"nothing is configured", Style::kNotice};
-      return {"everything is as the document says", Style::kGood};
+      return {"everything matches the document", Style::kGood};
     case Exit::kPartly:
       return {"something waits", Style::kNotice};
     case Exit::kError:

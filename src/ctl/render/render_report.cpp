@@ -49,7 +49,7 @@ std::string rest_of(const Tally& tally) {
 
 std::string as_wanted(const Tally& tally) {
   const auto number = static_cast<std::size_t>(tally.in_sync);
-  return fmt::format("{} {} as the document says", count(number, "resource"), number == 1 ? "is" : "are");
+  return fmt::format("{} {} the document", count(number, "resource"), number == 1 ? "matches" : "match");
 }
 
 std::string separated(std::initializer_list<std::string> parts) {

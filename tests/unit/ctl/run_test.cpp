@@ -204,11 +204,11 @@ TEST(Apply, MakesItSoAndThenThereIsNothingToDo) {
   EXPECT_EQ(console.run({"apply", "--yes"}), 0) << console.err.str();
   EXPECT_THAT(console.out.str(),
               AllOf(HasSubstr("~ mlx4_ib0"),
-                    HasSubstr("Done: 0 created, 1 changed, 0 deleted; 1 resource is as the document says.")));
+                    HasSubstr("Done: 0 created, 1 changed, 0 deleted; 1 resource matches the document.")));
   EXPECT_EQ(console.kernel.link("mlx4_ib0").mtu, 65520);
   EXPECT_EQ(console.locks, 1);
   EXPECT_EQ(console.run({"apply", "--yes"}), 0);
-  EXPECT_THAT(console.out.str(), testing::EndsWith("Nothing to do: 1 resource is as the document says.\n"));
+  EXPECT_THAT(console.out.str(), testing::EndsWith("Nothing to do: 1 resource matches the document.\n"));
   EXPECT_EQ(console.run({"diff"}), 0);
 }
 
