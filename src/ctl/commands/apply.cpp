@@ -90,7 +90,7 @@ void take_back_in_charge(system::Host& host, Report& report) {
 }
 
 base::Error moved_on() {
-  return {base::Code::kBusy, "the host changed while you were reading: look at the new plan and apply again",
+  return {base::Code::kBusy, "the host changed while you were reading: review the new plan and apply again",
           0};
 }
 

@@ -82,7 +82,7 @@ int doctor(const Context& context) {
   if (!context.arguments.report.empty()) return make_report(context);
   const auto host = context.environment.host(context.root());
   auto world = kinds::World::observe(*host);
-  if (!world) return refuse(context, world.error().in("looking at the host"));
+  if (!world) return refuse(context, world.error().in("reading the host"));
   auto host_status = host_status_of(context, *host);
   auto& report = host_status.report;
   const bool judged = host_status.document && report.exit != model::Exit::kError;

@@ -33,7 +33,7 @@ base::Result<foreign::Request> request_of(const Arguments& arguments) {
     const auto near = base::nearest(name, known);
     return base::fail(base::Code::kInvalid, fmt::format("{} is not a format that can be imported; {}", name,
                                                         near ? fmt::format("did you mean {}?", *near)
-                                                             : "they are " + base::join(known, ", ")));
+                                                             : "the formats are " + base::join(known, ", ")));
   }
   for (std::size_t at = 1; at < words.size(); ++at) {
     if (format == nullptr)
@@ -108,20 +108,20 @@ base::Error nothing_read(const foreign::Claims& claims) {
     const bool named = line.text.starts_with(line.where.file + ": ");
     why.push_back(named ? line.text : line.where.text() + ": " + line.text);
   }
-  if (why.empty()) why.emplace_back("name files or folders behind it");
+  if (why.empty()) why.emplace_back("name its files or folders after the format");
   constexpr std::size_t kShown = 3;
   if (why.size() > kShown) {
     why.resize(kShown);
     why.emplace_back("and others");
   }
   return {base::Code::kNotFound,
-          fmt::format("there is no file of that format that can be read; {}", base::join(why, "; ")), 0};
+          fmt::format("no readable file of that format was found; {}", base::join(why, "; ")), 0};
 }
 
 /// No document, with what was found: a mount or a service may be all that a host has for RDMA.
 int refuse_empty(const Context& context, const foreign::Claims& claims) {
   if (!speaks_of_lines(claims)) return refuse(context, nothing_read(claims));
-  std::string text = "there is no document: nothing that was found can be imported";
+  std::string text = "no document was written: nothing that was found can be imported";
   if (!context.arguments.json) {
     tell_claims(context, claims);
   } else {
@@ -139,7 +139,7 @@ int import_from(const Context& context) {
   if (!request) return refuse(context, request.error());
   const bool live = request->formats.empty();
   if (live && context.offline())
-    return refuse(context, {base::Code::kInvalid, "live: there is no running host below --root", 0});
+    return refuse(context, {base::Code::kInvalid, "live reads the running system; --root does not apply", 0});
   const auto host = context.environment.host(request->paths.empty() ? context.root() : "/");
   foreign::Claims claims;
   claims.name_template = context.arguments.name_template;
@@ -155,7 +155,7 @@ int import_from(const Context& context) {
       return std::find(known.begin(), known.end(), option) != known.end();
     };
     const auto world = kinds::World::observe(*host);
-    if (!world && live) return refuse(context, world.error().in("looking at the host"));
+    if (!world && live) return refuse(context, world.error().in("reading the host"));
     if (world) claims.known = foreign::known_ports(*world);
     if (live) {
       if (auto done = foreign::observe_live(*world, context.arguments.adopt, claims); !done)
@@ -164,7 +164,7 @@ int import_from(const Context& context) {
   }
   if (!live && foreign::gather(*request, host->files, claims) == 0) return refuse_empty(context, claims);
   const auto text = foreign::make_document(claims, check);
-  if (!text) return refuse(context, text.error().in("making a document of it"));
+  if (!text) return refuse(context, text.error().in("composing the document"));
   const auto exit = claims.missed.empty() ? model::Exit::kOk : model::Exit::kPartly;
   const int status = status_of(context, exit);
   const auto output = context.arguments.output == "-" ? std::string() : context.arguments.output;

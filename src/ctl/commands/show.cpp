@@ -163,7 +163,7 @@ int show(const Context& context) {
   if (context.arguments.document) return show_document(context);
   const auto host = context.environment.host(context.root());
   auto world = kinds::World::observe(*host);
-  if (!world) return refuse(context, world.error().in("looking at the host"));
+  if (!world) return refuse(context, world.error().in("reading the host"));
   auto view = view_of(*world);
   const auto& words = context.arguments.words;
   if (std::find(words.begin(), words.end(), "counters") != words.end()) add_counters(view, *world);
