@@ -163,7 +163,7 @@ base::Result<void> tell_hosts_apart(Arguments& arguments) {
   if (arguments.command != "validate" && !shows && !differs)
     return no(arguments.command == "diff"
                   ? "another host can only be compared by its files: add --root DIR"
-                  : "the name of a host goes with validate, show --document and diff --root DIR");
+                  : "a host name is valid only with validate, show --document and diff --root DIR");
   arguments.seen_by = std::move(host);
   host.clear();
   return {};
@@ -178,7 +178,7 @@ int run_on_report(const Context& context) {
     return no(fmt::format("{} needs the host itself; --host is for show, diff, doctor and validate",
                           arguments.command));
   if (context.offline()) return no("--host and --root exclude each other");
-  if (!arguments.report.empty()) return no("--report reports on this host, so --host does not go with it");
+  if (!arguments.report.empty()) return no("--report describes this host; it cannot be combined with --host");
   if (arguments.command == "diff" && !arguments.words.empty())
     return no("a report has no generations; compare its host with its own document, or with a FILE");
   auto report = read_host_report(arguments.host);
@@ -191,7 +191,7 @@ int run_on_report(const Context& context) {
     context.say_error(fmt::format("--host {}: cannot read its part about {}", arguments.host, part));
   if (arguments.verbose) {
     for (const auto& part : replay->tape().missing())
-      context.say(fmt::format("the report says nothing about {}; it is taken as absent", part));
+      context.say(fmt::format("the report has nothing about {}; treated as absent", part));
   }
   return status;
 }

@@ -205,7 +205,7 @@ void not_as_wanted(const DoctorContext& context, std::vector<Finding>& out) {
       case Status::kLimited:
         out.push_back(
             {"not_as_wanted", Finding::Weight::kRisk, resource.label,
-             fmt::format("{} is as far as the fabric allows: {}", resource.key.kind, resource.reason),
+             fmt::format("{} is limited by the fabric: {}", resource.key.kind, resource.reason),
              "change the fabric and then `rdma-configctl apply --retry`, or lower the value in the document",
              resource.key});
         break;

@@ -12,7 +12,7 @@ int fleet(const Context& context) {
   if (arguments.words.front() == "validate") {
     if (arguments.hosts.empty())
       return no("fleet validate: --hosts is missing, such as --hosts 'gpu[001-512]'");
-    if (!arguments.by.empty()) return no("--by goes with fleet report");
+    if (!arguments.by.empty()) return no("--by is valid only with fleet report");
     const auto& files = arguments.config;
     if (arguments.hosts == "-" && std::find(files.begin(), files.end(), "-") != files.end())
       return no("fleet validate: standard input cannot be both the hosts and a document");

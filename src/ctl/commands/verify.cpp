@@ -56,9 +56,9 @@ Result<kinds::PortRef> port_of(const kinds::World& world, const std::string& nam
   }
   if (known.empty()) return fail(Code::kNotFound, "there is no InfiniBand port on this host");
   if (name.empty())
-    return fail(Code::kNotFound, "no InfiniBand port is active; `rdma-configctl doctor` may know why");
+    return fail(Code::kNotFound, "no InfiniBand port is active; `rdma-configctl doctor` looks for the cause");
   return fail(Code::kNotFound,
-              fmt::format("no InfiniBand port is called {}; there are {}", name, base::join(known, ", ")));
+              fmt::format("no InfiniBand port is named {}; the ports are {}", name, base::join(known, ", ")));
 }
 
 Result<Outcome> mad(const Context& context, system::FunctionTest& test) {

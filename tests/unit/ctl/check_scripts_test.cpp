@@ -53,12 +53,12 @@ TEST_F(Checks, NagiosHasStatusLineAndFigures) {
   auto ended = run("./check_rdma_configd -t 5");
   EXPECT_EQ(ended.status, 0);
   EXPECT_EQ(ended.out, "RDMA OK - everything matches the document: 12 in sync | in_sync=12\n");
-  says("something waits: 12 in sync, 1 pending, 2 limited", 5);
+  says("something is waiting: 12 in sync, 1 pending, 2 limited", 5);
   ended = run("./check_rdma_configd");
   EXPECT_EQ(ended.status, 1);
-  EXPECT_EQ(
-      ended.out,
-      "RDMA WARNING - something waits: 12 in sync, 1 pending, 2 limited | in_sync=12 pending=1 limited=2\n");
+  EXPECT_EQ(ended.out,
+            "RDMA WARNING - something is waiting: 12 in sync, 1 pending, 2 limited | in_sync=12 pending=1 "
+            "limited=2\n");
   says("something is wrong: 1 differing, 1 contended", 2);
   ended = run("./check_rdma_configd -p");
   EXPECT_EQ(ended.status, 2);

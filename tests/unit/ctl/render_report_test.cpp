@@ -147,7 +147,7 @@ Nothing to do now: 1 resource matches the document, 1 pending, 1 limited.
 TEST(RenderDiff, Nothing) {
   Report report;
   EXPECT_EQ(render_diff(report, kPlain, false),
-            "Nothing to do: the document asks for nothing on this host.\n");
+            "Nothing to do: the document configures nothing on this host.\n");
   report.resources = {resource("ipoib", "a", ""), resource("link_name", "a", ""), resource("ipoib", "b", "")};
   EXPECT_EQ(render_diff(report, kPlain, false), "Nothing to do: 2 resources match the document.\n");
 }
@@ -190,7 +190,7 @@ Done: 1 created, 1 changed, 1 deleted; 2 resources match the document.
   EXPECT_EQ(render_applied(report, kPlain),
             R"(The apply failed, and undoing it is incomplete. Left over:
   - ib0: mode is connected, was datagram
-Look at `rdma-configctl show` and repair that, then apply again.
+Check `rdma-configctl show`, repair that, then apply again.
 )");
 }
 
