@@ -115,7 +115,7 @@ bool is_paged(const Context& context) {
 /// Gathers what `run` writes, and shows it in a pager where it is longer than the screen.
 int paged(const Context& context, int (*run)(const Context&)) {
   std::ostringstream text;
-  const CleanStream clean(text, context.out.colour, false);
+  const CleanStream clean(text, context.out.colour, CleanStream::Progress::kNone);
   auto environment = context.environment.writing_to(text);
   const Context inner{environment, context.arguments, context.out, context.err};
   const int status = run(inner);
@@ -204,8 +204,10 @@ int run(int argc, const char* const* argv, Environment& environment) {
                   {},
                   terminal_of(environment, environment.out_terminal, colourless),
                   terminal_of(environment, environment.err_terminal, colourless)};
-  const CleanStream out(environment.out, context.out.colour, false);
-  const CleanStream err(environment.err, context.err.colour, environment.err_terminal);
+  const CleanStream out(environment.out, context.out.colour, CleanStream::Progress::kNone);
+  const CleanStream err(
+      environment.err, context.err.colour,
+      environment.err_terminal ? CleanStream::Progress::kLine : CleanStream::Progress::kNone);
   context.arguments.json = has_word(argc, argv, "--json") || has_word(argc, argv, "-ojson") ||
                            has_words(argc, argv, "-o", "json") || has_words(argc, argv, "--format", "json") ||
                            has_word(argc, argv, "--format=json");

@@ -82,10 +82,12 @@ Result<NetworkStep> write(const Change& change, system::Host& host) {
 }
 
 /// Takes away what a file had and has no longer: systemd-networkd is told to keep what it finds, since others
-/// may have set it. `before_reload`: IPv4 addresses for which others come wait until those are there, since
-/// with the last one of an interface the kernel forgets the routes of others.
+/// may have set it. With kReloadFollows, IPv4 addresses for which others come wait until those are there,
+/// since with the last one of an interface the kernel forgets the routes of others.
+enum class After { kReloadFollows, kNothing };
+
 Result<void> release(const std::vector<NetworkStep>& steps, const World& world, system::Host& host,
-                     bool before_reload) {
+                     After after) {
   const auto inet_states = observe_inet_states(host);
   if (!inet_states) return base::fail(inet_states.error());
   std::vector<system::InetRequest> requests;
@@ -115,7 +117,7 @@ Result<void> release(const std::vector<NetworkStep>& steps, const World& world, 
                                     [&](const auto& prefix) { return is_four(prefix) && !there(prefix); });
     for (const auto& prefix : addresses_in(step.before)) {
       if (contains(stay, prefix) || !there(prefix)) continue;
-      if (!before_reload || !coming || !is_four(prefix)) going.emplace(link->index, prefix);
+      if (after == After::kNothing || !coming || !is_four(prefix)) going.emplace(link->index, prefix);
     }
   }
   for (auto& request : address_deletions(going, all, world)) requests.push_back(std::move(request));
@@ -290,7 +292,9 @@ Result<void> apply_networks(std::span<const Change> changes, system::Host& host)
   if (!world) return base::fail(world.error());
   const auto state = host.networkd.observe({});
   if (!state) return base::fail(state.error());
-  if (auto done = release(steps, *world, host, state->has_value()); !done || !*state) return done;
+  if (auto done = release(steps, *world, host, state->has_value() ? After::kReloadFollows : After::kNothing);
+      !done || !*state)
+    return done;
   if (std::any_of(steps.begin(), steps.end(), [](const NetworkStep& step) { return step.written; })) {
     if (auto done = host.networkd.reload(); !done) return done;
   }
@@ -299,7 +303,7 @@ Result<void> apply_networks(std::span<const Change> changes, system::Host& host)
     if (is_awaited(*step.change)) waits.push_back({&step});
   }
   if (auto done = bring_up(std::move(waits), host); !done) return done;
-  return release(steps, *world, host, false);
+  return release(steps, *world, host, After::kNothing);
 }
 
 Result<void> finish_networks(std::span<const Change> changes, system::Host& host) {
@@ -313,7 +317,7 @@ Result<void> finish_networks(std::span<const Change> changes, system::Host& host
   }
   const auto world = World::observe_links(host);
   if (!world) return base::fail(world.error());
-  if (auto done = release(steps, *world, host, false); !done) return done;
+  if (auto done = release(steps, *world, host, After::kNothing); !done) return done;
   const auto state = host.networkd.observe({});
   if (!state) return base::fail(state.error());
   return *state ? host.networkd.reload() : Result<void>{};
