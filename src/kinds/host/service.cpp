@@ -241,7 +241,7 @@ class ServiceKind final : public Kind, public NeedsWatching {
           model::Diagnostic{Severity::kError,
                             found->where,
                             fmt::format("[[service]] {} = false: [[opensm]] enables and starts {}", key, id),
-                            "leave out the one or the other",
+                            "remove one of the two",
                             {}});
       d.related.push_back({managers.front()->where, "the subnet manager"});
     }
@@ -253,8 +253,8 @@ class ServiceKind final : public Kind, public NeedsWatching {
     const auto wanted = model::from_attributes<Service>(desired.settings);
     if (unit.file != "generated" || !wanted.enabled) return;
     desired.pending = fmt::format(
-        "systemd makes it of an init script, and does not know whether it starts at boot: "
-        "`systemctl {} {}` sees to that; then leave enabled out",
+        "systemd generates it from an init script, and does not know whether it starts at boot: "
+        "run `systemctl {} {}`, then leave enabled out",
         *wanted.enabled ? "enable" : "disable", unit.name);
     desired.settings.erase("enabled");
   }
@@ -289,7 +289,7 @@ class ServiceKind final : public Kind, public NeedsWatching {
         refuse(key, unit.name + " is masked", "systemctl unmask " + unit.name + ", or leave it out here");
       } else if (unit.load == "bad-setting" || unit.load == "error") {
         refuse(key, fmt::format("systemd cannot load {} ({})", unit.name, unit.load),
-               "systemctl status " + unit.name + " says what is wrong with it");
+               "systemctl status " + unit.name + " shows the cause");
       }
     }
     if (wanted.enabled == true && unit.file == "static") {

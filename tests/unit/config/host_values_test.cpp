@@ -287,7 +287,7 @@ TEST(HostValues, WhatTheSectionSaysIsChecked) {
       {"[host.values.x]\nnumber = 1\n", "is a reserved word"},
       {"[host.values.x]\n\"a b\" = 1\n", "cannot be the name of a value"},
       {"[host.values.x]\na = [1]\n", "is a list, must be a string, an integer or a boolean"},
-      {"[host.address]\na = { }\n", "does not say where it comes from"},
+      {"[host.address]\na = { }\n", "neither network nor lookup is given"},
       {"[host.address]\na = { network = \"10.0.0.0/8\", lookup = \"x\" }\n",
        "network and lookup exclude each other"},
       {"[host.address]\na = { network = \"10.0.0.0/8\", prefix = 8 }\n", "prefix: is only valid with lookup"},
