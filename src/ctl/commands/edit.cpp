@@ -55,7 +55,7 @@ Result<std::string> read_back(const fs::path& file) {
   return text.str();
 }
 
-/// What an empty answer means.
+/// The meaning of an empty answer.
 enum class Otherwise { kNo, kYes };
 
 bool says_yes(const Context& context, const std::string& question, Otherwise otherwise) {
