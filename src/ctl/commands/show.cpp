@@ -126,8 +126,7 @@ void print(const Context& context, const Wanted& wanted, const HostView& host,
   std::string text;
   if (context.arguments.differs) {
     text = render_conformity(report.resources, look);
-    if (text.empty() && !report.error && host_status.document)
-      context.say("everything matches the document");
+    if (text.empty() && !report.error && host_status.document) context.say("everything matches the document");
   } else if (!wanted.topics.empty()) {
     for (const auto& topic : wanted.topics) {
       const auto part = render_topic(topic, host, report.resources, look, &left_out, fold);
