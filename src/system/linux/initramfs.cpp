@@ -143,7 +143,7 @@ class LinuxInitramfs final : public Initramfs {
       return fail(Code::kBusy, what + ": systemd has queued it behind other jobs");
     if (!detail::made_anew(before, detail::observe_images(root_))) {
       return fail(Code::kRefused,
-                  fmt::format("{}: it ended well, but made no image (journalctl -u {})", what, found->unit));
+                  fmt::format("{}: it succeeded, but built no image (journalctl -u {})", what, found->unit));
     }
     return {};
   }
