@@ -33,7 +33,7 @@ base::Result<foreign::Request> request_of(const Arguments& arguments) {
     const auto near = base::nearest(name, known);
     return base::fail(base::Code::kInvalid, fmt::format("{} is not a format that can be imported; {}", name,
                                                         near ? fmt::format("did you mean {}?", *near)
-                                                             : "the formats are " + base::join(known, ", ")));
+                                                             : "they are " + base::join(known, ", ")));
   }
   for (std::size_t at = 1; at < words.size(); ++at) {
     if (format == nullptr)
@@ -108,14 +108,14 @@ base::Error nothing_read(const foreign::Claims& claims) {
     const bool named = line.text.starts_with(line.where.file + ": ");
     why.push_back(named ? line.text : line.where.text() + ": " + line.text);
   }
-  if (why.empty()) why.emplace_back("name its files or folders after the format");
+  if (why.empty()) why.emplace_back("name files or folders behind it");
   constexpr std::size_t kShown = 3;
   if (why.size() > kShown) {
     why.resize(kShown);
     why.emplace_back("and others");
   }
   return {base::Code::kNotFound,
-          fmt::format("no readable file of that format was found; {}", base::join(why, "; ")), 0};
+          fmt::format("there is no file of that format that can be read; {}", base::join(why, "; ")), 0};
 }
 
 /// No document, with what was found: a mount or a service may be all that a host has for RDMA.

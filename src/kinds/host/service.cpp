@@ -253,8 +253,8 @@ class ServiceKind final : public Kind, public NeedsWatching {
     const auto wanted = model::from_attributes<Service>(desired.settings);
     if (unit.file != "generated" || !wanted.enabled) return;
     desired.pending = fmt::format(
-        "systemd generates it from an init script, and does not know whether it starts at boot: "
-        "run `systemctl {} {}`, then leave enabled out",
+        "systemd makes it of an init script, and does not know whether it starts at boot: "
+        "`systemctl {} {}` sees to that; then leave enabled out",
         *wanted.enabled ? "enable" : "disable", unit.name);
     desired.settings.erase("enabled");
   }

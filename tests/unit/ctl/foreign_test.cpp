@@ -86,7 +86,7 @@ TEST_F(Import, LeavesWordsOfFilesAsTheyAre) {
 
 TEST_F(Import, RefusesWhatItCannotDo) {
   EXPECT_EQ(import({"ifcfg"}), 1);
-  EXPECT_THAT(console_.err.str(), HasSubstr("no readable file of that format was found"));
+  EXPECT_THAT(console_.err.str(), HasSubstr("there is no file of that format"));
   EXPECT_THAT(console_.err.str(), HasSubstr("name files or folders"));
   EXPECT_EQ(import({"ifcfq"}), 1);
   EXPECT_THAT(console_.err.str(), HasSubstr("did you mean ifcfg?"));
@@ -99,7 +99,7 @@ TEST_F(Import, RefusesWhatItCannotDo) {
 TEST_F(Import, SaysWhatAHostHasThatCannotBeImported) {
   write("/etc/fstab", "nas:/opt /opt nfs proto=tcp 0 0\n");
   EXPECT_EQ(import({}), 1);
-  EXPECT_THAT(console_.err.str(), HasSubstr("no readable file of that format was found"));
+  EXPECT_THAT(console_.err.str(), HasSubstr("there is no file of that format"));
   write("/etc/fstab", "nas:/home /home nfs proto=rdma 0 0\n");
   const auto output = (console_.folder() / "made.toml").string();
   EXPECT_EQ(import({"host", "--output", output}), 1);
