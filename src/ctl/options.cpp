@@ -227,7 +227,7 @@ base::Result<CommandLine> parse_command_line(int argc, const char* const* argv, 
   if (parser.format == "dot" || parser.format == "svg") {
     if (sub != nullptr && sub->get_name() != "fabric")
       return fail(Code::kInvalid, fmt::format("--format {} is valid only with fabric", parser.format));
-    line.arguments.drawing = parser.format;
+    line.arguments.fabric.drawing = parser.format;
   }
   if (sub != nullptr && line.arguments.names && !prints_names(sub->get_name()))
     return fail(Code::kInvalid, "--format name is valid only with show, status and fabric");

@@ -158,7 +158,7 @@ base::Result<void> tell_hosts_apart(Arguments& arguments) {
   if (host.size() > 253 || !std::all_of(host.begin(), host.end(), fits) || host.front() == '-' ||
       host.front() == '.')
     return no("is not a valid host name; for a report write the path of its file");
-  const bool shows = arguments.command == "show" && arguments.document;
+  const bool shows = arguments.command == "show" && arguments.show.document;
   const bool differs = arguments.command == "diff" && !arguments.root.empty();
   if (arguments.command != "validate" && !shows && !differs)
     return no(arguments.command == "diff"
@@ -178,7 +178,8 @@ int run_on_report(const Context& context) {
     return no(fmt::format("{} needs the host itself; --host is for show, diff, doctor and validate",
                           arguments.command));
   if (context.offline()) return no("--host and --root exclude each other");
-  if (!arguments.report.empty()) return no("--report describes this host; it cannot be combined with --host");
+  if (!arguments.doctor.report.empty())
+    return no("--report describes this host; it cannot be combined with --host");
   if (arguments.command == "diff" && !arguments.words.empty())
     return no("a report has no generations; compare its host with its own document, or with a FILE");
   auto report = read_host_report(arguments.host);

@@ -79,7 +79,7 @@ int doctor(const Context& context) {
   if (context.offline())
     return refuse(context,
                   {base::Code::kInvalid, "doctor examines the running system; --root does not apply", 0});
-  if (!context.arguments.report.empty()) return make_report(context);
+  if (!context.arguments.doctor.report.empty()) return make_report(context);
   const auto host = context.environment.host(context.root());
   auto world = kinds::World::observe(*host);
   if (!world) return refuse(context, world.error().in("reading the host"));

@@ -142,7 +142,7 @@ int import_from(const Context& context) {
     return refuse(context, {base::Code::kInvalid, "live reads the running system; --root does not apply", 0});
   const auto host = context.environment.host(request->paths.empty() ? context.root() : "/");
   foreign::Claims claims;
-  claims.name_template = context.arguments.name_template;
+  claims.name_template = context.arguments.imported.name_template;
   if (!claims.name_template.empty()) {
     if (const auto wrong = foreign::wrong_template(claims.name_template); !wrong.empty())
       return refuse(context, {base::Code::kInvalid, fmt::format("--name-template: {}", wrong), 0});
@@ -158,7 +158,7 @@ int import_from(const Context& context) {
     if (!world && live) return refuse(context, world.error().in("reading the host"));
     if (world) claims.known = foreign::known_ports(*world);
     if (live) {
-      if (auto done = foreign::observe_live(*world, context.arguments.adopt, claims); !done)
+      if (auto done = foreign::observe_live(*world, context.arguments.imported.adopt, claims); !done)
         return refuse(context, done.error());
     }
   }
