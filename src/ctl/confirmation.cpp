@@ -42,7 +42,7 @@ bool concerns(const model::Change& change, const system::Link& link) {
 
 void add_removal_warning(const Context& context, const config::Document& document, system::Host& host,
                          model::Report& plan) {
-  if (context.offline() || context.arguments.allow_removal || plan.exit == model::Exit::kError) return;
+  if (context.offline() || context.arguments.apply.allow_removal || plan.exit == model::Exit::kError) return;
   if (auto warning = core::removal_warning(document, plan, host); !warning.message.empty())
     plan.diagnostics.push_back(std::move(warning));
 }

@@ -216,7 +216,7 @@ TEST(Habits, ADocumentFromElsewhereSaysHowItStays) {
   EXPECT_EQ(console.run({"apply", "--yes", "--install", other}), 4) << "the next boot applies another one";
   EXPECT_THAT(console.err.str(), HasSubstr("applied, but not installed"));
   EXPECT_THAT(console.out.str(),
-              HasSubstr("Applied, but not as a whole. Left over:\n  - applied, but not installed"));
+              HasSubstr("Applied, but incompletely. Left over:\n  - applied, but not installed"));
   EXPECT_EQ(console.kernel.files.content["/etc/rdma-configd/config.toml"], kRename);
   console.kernel.faults.clear();
   EXPECT_EQ(console.run({"apply", "--yes", "--install"}), 1);
