@@ -921,6 +921,11 @@ std::vector<Scenario> manager_scenarios() {
        .host = kManaged,
        .documents = {text({kA, kSameDirect}) + child("0x8002", kChildAddress),
                      text({kA, kProfile}) + child("0x8002", kChildAddress)}},
+  };
+}
+
+std::vector<Scenario> released_port_scenarios() {
+  return {
       {.name = "networkmanager_lets_go", .host = kToldManager, .documents = {text({kA, kSameDirect})}},
       {.name = "networkmanager_lets_go_of_what_others_configure",
        .host = kToldManagerBeside,
@@ -936,6 +941,11 @@ std::vector<Scenario> manager_scenarios() {
        .host = kToldManager,
        .documents = {text({kA, kSameDirect}) + child("0x8002", kChildAddress),
                      text({kA, kProfile}) + child("0x8002", kChildAddress)}},
+  };
+}
+
+std::vector<Scenario> other_profile_scenarios() {
+  return {
       {.name = "profiles_of_a_renamed_port",
        .host = kManaged,
        .documents = {text({kA, kProfile, "name = \"fab0\"\n"}) + child("0x8002", kChildAddress),
@@ -1005,7 +1015,7 @@ std::vector<Scenario> all_scenarios() {
        {interface_scenarios(), child_scenarios(), sibling_scenarios(), adapter_scenarios(), dcb_scenarios(),
         host_scenarios(), opensm_scenarios(), own_opensm_conf_scenarios(), device_scenarios(),
         address_scenarios(), dropped_address_scenarios(), profile_scenarios(), manager_scenarios(),
-        storage_scenarios()})
+        released_port_scenarios(), other_profile_scenarios(), storage_scenarios()})
     out.insert(out.end(), group.begin(), group.end());
   return out;
 }
