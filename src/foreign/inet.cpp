@@ -48,8 +48,8 @@ bool tunes_route(std::string_view option) {
   constexpr auto kTuning = std::to_array<std::string_view>(
       {"mtu",      "advmss",   "initcwnd", "initrwnd",           "cwnd",       "window",
        "rtt",      "rttvar",   "rto_min",  "ssthresh",           "reordering", "hoplimit",
-       "quickack", "features", "congctl",  "fastopen_no_cookie", "src",        "scope",
-       "realm",    "realms",   "pref"});
+       "quickack", "features", "congctl",  "fastopen_no_cookie", "src",        "realm",
+       "realms",   "pref"});
   return is_among(kTuning, option);
 }
 
@@ -63,14 +63,15 @@ std::string_view usual_scope(const std::vector<std::string_view>& words) {
 std::string take_tuning(std::vector<std::string_view>& words) {
   std::vector<std::string_view> left, tuning;
   for (std::size_t at = 0; at < words.size(); ++at) {
+    const bool scope = at > 0 && words[at] == "scope" && at + 1 < words.size();
+    if (scope && words[at + 1] == usual_scope(words)) {
+      ++at;
+      continue;
+    }
     if (at == 0 || (words[at] != "onlink" && !tunes_route(words[at]))) {
       left.push_back(words[at]);
       // The value of another option is none, whatever its text.
       if (at > 0 && at + 1 < words.size()) left.push_back(words[++at]);
-      continue;
-    }
-    if (words[at] == "scope" && at + 1 < words.size() && words[at + 1] == usual_scope(words)) {
-      ++at;
       continue;
     }
     tuning.push_back(words[at]);
@@ -201,8 +202,7 @@ std::string add_route_words(Inet& inet, Family family, std::string_view line) {
   if (family == Family::kIpv6 && route.metric == 0U) route.metric = kinds::kMetricOfIpv6;
   add_route(inet, route);
   if (tuning.empty()) return {};
-  return fmt::format("{}: the document does not support such options; the rest of the route is taken",
-                     tuning);
+  return fmt::format("{}: {}", tuning, kRouteOption);
 }
 
 void add_search(Interface& interface, std::string_view text) {

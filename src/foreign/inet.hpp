@@ -39,6 +39,10 @@ inline constexpr std::string_view kManualActivation =
     "manual: somebody else brings the interface up; the document keeps it down: write state = \"up\" or "
     "\"ignore\"";
 
+/// Of an option that only tunes a route.
+inline constexpr std::string_view kRouteOption =
+    "the document does not support such options; the rest of the route is taken";
+
 /// The fault of a route of this type (ip-route(8)); empty for none and "unicast". The others drop or
 /// deliver packets, and would be ordinary routes without their type.
 std::string wrong_type(std::string_view type);

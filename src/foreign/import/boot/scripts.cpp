@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 #include <span>
+#include <utility>
 
 #include "base/text.hpp"
 #include "foreign/import/boot/script_sections.hpp"
@@ -15,6 +17,7 @@
 #include "foreign/inet.hpp"
 #include "foreign/syntax/shell_blocks.hpp"
 #include "foreign/syntax/shell_line.hpp"
+#include "foreign/syntax/shell_script.hpp"
 #include "formats/iser_unit.hpp"
 
 namespace rdmacfg::foreign {
@@ -66,30 +69,13 @@ bool is_up_or_ours(std::string_view value, const Claims& claims) {
          (claims.knows(value) && !is_pattern(value));
 }
 
-/// The line that ends the text which begins behind this one ("<<EOF"); empty where none does.
-std::string end_of_text(std::string_view line) {
-  const auto at = line.find("<<");
-  if (at == std::string_view::npos || line.substr(at).starts_with("<<<")) return {};
-  auto rest = line.substr(at + 2);
-  if (rest.starts_with('-')) rest.remove_prefix(1);
-  rest = base::trim(rest);
-  std::string out(rest.substr(0, rest.find_first_of(" \t;|&>)")));
-  std::erase_if(out, [](char c) { return c == '"' || c == '\'' || c == '\\'; });
-  const bool number = out.empty() || (out.front() >= '0' && out.front() <= '9');  // 1 << 3
-  return number ? std::string() : out;
-}
-
 class ImportedScript {
  public:
   explicit ImportedScript(Claims& claims)
       : claims_(claims),
         blocks_([&claims](std::string_view value) { return is_up_or_ours(value, claims); }) {}
 
-  /// A line that goes on in the next ones is one, with the number of its first.
-  struct Line {
-    std::string text;
-    int number = 0;
-  };
+  using Line = ScriptLine;
 
   /// Before the first line of a script.
   void begin(std::span<const Line> lines) {
@@ -99,7 +85,10 @@ class ImportedScript {
     text_end_.clear();
   }
 
-  void line(std::string_view text, const Place& where) {
+  void line(const Line& line, const std::string& file) {
+    const std::string_view text = line.text;
+    const Place where{file, line.number};
+    again_ = line.again;
     if (end_ != Ending::kOpen) {
       if (end_ == Ending::kReached) claims_.pass(where, "after exit: no line from here on runs");
       end_ = Ending::kTold;
@@ -111,13 +100,11 @@ class ImportedScript {
     if (!within) {
       text_end_ = end_of_text(text);
       text_from_ = where.line;
+      batch_.reset();
     }
     for (const auto& part : parts_of(text)) {
       if (within) {
-        ShellCommand command;
-        command.text = part.text;
-        command.block = fmt::format("stands in a here-document that begins in line {}", text_from_);
-        take(command, where);
+        take_text(part.text, where);
         continue;
       }
       const auto command = blocks_.next(part, where.line);
@@ -125,13 +112,14 @@ class ImportedScript {
         end_ = Ending::kReached;
         return;
       }
+      if (!text_end_.empty() && is_ip_batch(shell_words(command.text, ""))) batch_ = command.condition();
       if (!command.text.empty() && !command.test && !take(command, where)) blocks_.warn_of_implausible();
     }
   }
 
   /// The commands that a service of systemd starts, if it is enabled.
   void unit(const File& file) {
-    for (const auto& [line, number] : lines_of_unit(file.text)) {
+    for (const auto& [line, number, again] : lines_of_unit(file.text)) {
       const auto equals = line.find('=');
       if (!line.starts_with("ExecStart") || equals == std::string::npos) continue;
       auto text = base::trim(std::string_view(line).substr(equals + 1));
@@ -162,19 +150,33 @@ class ImportedScript {
     }
   }
 
+  /// A line of a here-document: a command of ip(8) where that reads it, else text.
+  void take_text(std::string_view text, const Place& where) {
+    ShellCommand command;
+    const auto of_ip = fmt::format("ip {}", text);
+    command.text = batch_ ? std::string_view(of_ip) : text;
+    command.block =
+        batch_ ? *batch_ : fmt::format("stands in a here-document that begins in line {}", text_from_);
+    take(command, where);
+  }
+
+  void took(const Place& where) {
+    if (!again_) claims_.took(where);
+  }
+
   ShellBlocks::Names calls_in(std::span<const Line> lines) {
     ShellBlocks::Names first_words, called;
     std::string text_end;
     blocks_.begin();
-    for (const auto& [text, number] : lines) {
+    for (const auto& line : lines) {
       if (!text_end.empty()) {
-        if (text == text_end) text_end.clear();
+        if (line.text == text_end) text_end.clear();
         continue;
       }
-      text_end = end_of_text(text);
+      text_end = end_of_text(line.text);
       bool ends = false;
-      for (const auto& part : parts_of(text)) {
-        const auto command = blocks_.next(part, number);
+      for (const auto& part : parts_of(line.text)) {
+        const auto command = blocks_.next(part, line.number);
         ends = ends || command.ends;
         const auto words = words_of(command.text);
         if (words.empty()) continue;
@@ -215,6 +217,11 @@ class ImportedScript {
       return take_script(script, command, where);
     const auto words = shell_words(text, "");
     if (const auto there = elsewhere_of(words)) return elsewhere(*there, command, where);
+    if (is_ip_batch(words) && text.find("<<") == std::string_view::npos) {
+      claims_.miss(where,
+                   fmt::format("{}: the commands of ip(8) are in another file, which is not read", text));
+      return false;
+    }
     const auto name = interface_of(words);
     const bool literal = !name.empty() && name.find_first_of("$`*?{") == std::string::npos;
     const bool ours = touches_ipoib(text) || writes_mode(words) || (literal && claims_.knows(name));
@@ -233,7 +240,7 @@ class ImportedScript {
     if (literal) make(name, where);
     const auto why = take_hook({where, "up", std::string(text), name, model::Family::kIpv4}, found_);
     if (!why.empty()) return miss(why);
-    claims_.took(where);
+    took(where);
     return true;
   }
 
@@ -315,7 +322,7 @@ class ImportedScript {
       std::replace(module.begin(), module.end(), '-', '_');
       claims_.entry("module", {{"name", loaded_for(module)}}, where);
     }
-    claims_.took(where);
+    took(where);
     return true;
   }
 
@@ -338,7 +345,7 @@ class ImportedScript {
       claims_.miss(where, why);
       return false;
     }
-    claims_.took(where);
+    took(where);
     return true;
   }
 
@@ -377,46 +384,12 @@ class ImportedScript {
   std::map<std::string, Interface, std::less<>> found_;
   ShellBlocks blocks_;
   Ending end_ = Ending::kOpen;
-  bool nested_ = false;   ///< within `sh -c`
-  std::string text_end_;  ///< of the text that the lines are in
-  int text_from_ = 0;     ///< the line in which it begins
+  bool nested_ = false;               ///< within `sh -c`
+  bool again_ = false;                ///< the line was read for another word of a loop
+  std::optional<std::string> batch_;  ///< ip(8) reads the text, and why it may not run
+  std::string text_end_;              ///< of the text that the lines are in
+  int text_from_ = 0;                 ///< the line in which it begins
 };
-
-/// The lines of a script but for empty ones and comments.
-std::vector<ImportedScript::Line> lines_of_script(std::string_view script) {
-  std::vector<ImportedScript::Line> out;
-  std::string joined, text_end;
-  int number = 0, first = 0;
-  const auto add = [&] {
-    const bool within = !text_end.empty();
-    if (!within) {
-      text_end = end_of_text(joined);
-    } else if (joined == text_end) {
-      text_end.clear();
-    }
-    out.push_back({std::move(joined), first});
-    joined.clear();
-  };
-  for (const auto raw : base::split(script, '\n')) {
-    ++number;
-    if (joined.empty()) first = number;
-    const auto line = base::trim(raw);
-    if (line.empty() || line.front() == '#') continue;
-    if (line.ends_with('\\')) {
-      joined += std::string(line.substr(0, line.size() - 1)) + ' ';
-      continue;
-    }
-    joined += line;
-    const bool goes_on = (line.ends_with("&&") || line.ends_with('|')) && text_end.empty();
-    if (goes_on && line.find(" #") == std::string_view::npos) {
-      joined += ' ';
-      continue;
-    }
-    add();
-  }
-  if (!joined.empty()) add();
-  return out;
-}
 
 }  // namespace
 
@@ -430,7 +403,7 @@ void parse_scripts(std::span<const File> files, Claims& claims) {
     }
     const auto lines = lines_of_script(file.text);
     script.begin(lines);
-    for (const auto& [text, number] : lines) script.line(text, {file.path, number});
+    for (const auto& line : lines) script.line(line, file.path);
   }
   script.finish();
 }

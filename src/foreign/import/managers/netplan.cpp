@@ -163,10 +163,8 @@ class Device {
       route.pass({"scope"});
       for (const auto* key : {"mtu", "congestion-window", "advertised-receive-window", "advertised-mss"}) {
         if (const auto* node = route.take(key); node != nullptr)
-          route.wrong(*node,
-                      fmt::format("routes: {}: the document does not support such options; the rest of "
-                                  "the route is taken",
-                                  key));
+          route.wrong(*node, fmt::format("routes: {}: {}", key, kRouteOption));
+        ;
       }
       route.finish("routes");
       if (!wrong.empty()) {

@@ -273,6 +273,11 @@ void Network::route(Keys& keys, Interface& out) {
     several = true;
   }
   if (several) return;
+  for (const auto* key : {"MTUBytes", "TCPAdvertisedMaximumSegmentSize", "InitialCongestionWindow",
+                          "InitialAdvertisedReceiveWindow", "QuickAck", "FastOpenNoCookie", "HopLimit",
+                          "TCPCongestionControlAlgorithm", "TCPRetransmissionTimeoutSec", "IPv6Preference",
+                          "PreferredSource", "GatewayOnLink"})
+    keys.tell(key, kRouteOption);
   const auto& item = to ? to : via;
   if (!item) return;
   const bool six = (to ? to->value : via->value).find(':') != std::string::npos;
