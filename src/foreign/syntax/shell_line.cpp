@@ -151,7 +151,7 @@ void spell_out_ip(std::vector<std::string>& words) {
   verb = object == "link" ? in_full(verb, kOfLink) : in_full(verb, kOfOthers);
 }
 
-/// "echo -n connected", "printf connected\\n" and "printf %s\\n connected" as "echo connected", of files of
+/// "echo -n connected", "printf connected\n" and "printf %s\n connected" as "echo connected", of files of
 /// the kernel, to which the end of the line does not matter; ">>" is ">" there.
 void spell_out_echo(std::vector<std::string>& words) {
   if (words.size() < 2 || (words[0] != "echo" && words[0] != "printf")) return;
@@ -164,11 +164,11 @@ void spell_out_echo(std::vector<std::string>& words) {
   } else if (words[1] == "--") {
     ++value;
   }
-  const bool printf = words[0] == "printf";
-  if (printf && value < end && (words[value] == "%s" || words[value] == "%s\\n")) ++value;
+  const bool formatted = words[0] == "printf";
+  if (formatted && value < end && (words[value] == "%s" || words[value] == "%s\\n")) ++value;
   if (value + 1 != end) return;
   auto& word = words[value];
-  if (printf && word.ends_with("\\n")) word.resize(word.size() - 2);
+  if (formatted && word.ends_with("\\n")) word.resize(word.size() - 2);
   if (word.find_first_of("%\\") != std::string::npos) return;
   words[0] = "echo";
   words.erase(words.begin() + 1, words.begin() + static_cast<std::ptrdiff_t>(value));

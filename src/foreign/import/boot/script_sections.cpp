@@ -177,6 +177,19 @@ std::string_view section_of_command(const std::vector<std::string>& words, std::
   return writes(words) ? section_of_write(text, claims) : std::string_view();
 }
 
+/// Whether it makes or changes a profile of NetworkManager for IPoIB (nmcli(1), which takes words cut short).
+bool writes_profile(const std::vector<std::string>& words, std::string_view text, const Claims& claims) {
+  if (words.front() != "nmcli") return false;
+  const auto is = [&](auto&& fits) { return std::any_of(words.begin() + 1, words.end(), fits); };
+  const bool writes = is([](const std::string& word) {
+    return word == "add" || word == "edit" ||
+           (word.size() > 1 && std::string_view("modify").starts_with(word));
+  });
+  const bool ours = text.find("infiniband") != std::string_view::npos ||
+                    is([&](const std::string& word) { return claims.knows(word) && !is_pattern(word); });
+  return writes && ours;
+}
+
 }  // namespace
 
 std::string script_advice(const std::vector<std::string>& words, std::string_view text,
@@ -184,6 +197,8 @@ std::string script_advice(const std::vector<std::string>& words, std::string_vie
   if (words.empty()) return {};
   if (const auto section = section_of_command(words, text, claims); !section.empty())
     return fmt::format("write {}", section);
+  if (writes_profile(words, text, claims))
+    return "NetworkManager keeps the profile in a file of its own, which `import nm` reads";
   if (words.front() == "devlink" && text.find("enable_roce") != std::string_view::npos)
     return "the document does not support parameters of devlink(8); keep this command";
   if (!writes(words)) return {};
