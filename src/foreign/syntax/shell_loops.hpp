@@ -12,7 +12,7 @@
 namespace rdmacfg::foreign {
 
 /// The lines with the values of variables that are assigned once, in any case, and with the commands of loops
-/// for each of their words. What only the running script knows stays as it is.
+/// for each of their words. Words that only the running script knows stay as they are.
 std::vector<ScriptLine> spell_out_script(std::vector<ScriptLine> lines);
 
 /// "echo connected | tee FILE FILE" with an `echo` into each of the files.

@@ -177,7 +177,7 @@ void tell_targets(const File& file, Claims& claims) {
 /// Records of open-iscsi for a target, a portal and an interface, which it keeps in these folders.
 bool is_of_iscsi(const File& file) { return file.path.find("/iscsi/nodes/") != std::string::npos; }
 
-/// Sessions over iSER. Records of TCP and of our own sessions are no matter.
+/// Sessions over iSER. Records of TCP and of our own sessions do not matter.
 void tell_session(const File& file, Claims& claims) {
   if (file.path.ends_with(fmt::format("/{}", kinds::kIserInterface))) return;
   int number = 0;
