@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <span>
 
 #include "base/text.hpp"
@@ -190,6 +191,19 @@ bool writes_profile(const std::vector<std::string>& words, std::string_view text
   return writes && ours;
 }
 
+/// Whether a text has a name of IPoIB interfaces or a pattern of such: "ib0", "ib*", "ibp12s0", `grep ib`.
+bool has_ipoib_name(std::string_view text) {
+  for (auto at = text.find("ib"); at != std::string_view::npos; at = text.find("ib", at + 1)) {
+    const char before = at == 0 ? ' ' : text[at - 1], behind = at + 2 < text.size() ? text[at + 2] : ' ';
+    const bool begins =
+        std::isalnum(static_cast<unsigned char>(before)) == 0 && before != '_' && before != '-';
+    const bool digit = behind >= '0' && behind <= '9';
+    if (begins && (digit || std::string_view("*[?)ps\"' ").find(behind) != std::string_view::npos))
+      return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::string script_advice(const std::vector<std::string>& words, std::string_view text,
@@ -235,6 +249,21 @@ bool writes_mode(const std::vector<std::string>& words) {
                       (words[1] == "connected" || words[1] == "datagram") && words[2] == ">";
   return writes && (words[3].find_first_of("$`") != std::string::npos || words[3] == "mode" ||
                     words[3].ends_with("/mode"));
+}
+
+std::string_view variable_of(std::string_view word) {
+  if (!word.starts_with('$')) return {};
+  word.remove_prefix(1);
+  if (word.starts_with('{') && word.ends_with('}')) word = word.substr(1, word.size() - 2);
+  return word;
+}
+
+void note_variables(std::string_view line, InterfaceVariables& variables) {
+  if (!has_ipoib_name(line)) return;
+  const auto words = words_of(line);
+  if (words.size() > 2 && words[0] == "for") variables.emplace(words[1]);
+  for (const auto* name : {"1", "IFACE", "INTERFACE", "DEVICE_IFACE", "DEVICE_IP_IFACE"})
+    variables.emplace(name);
 }
 
 }  // namespace rdmacfg::foreign

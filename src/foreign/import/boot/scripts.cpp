@@ -24,8 +24,9 @@ namespace rdmacfg::foreign {
 
 namespace {
 
-/// The interface that a command of ip(8) or ifconfig(8) sets: a word of it that is one of ours.
-std::string set_interface(const std::vector<std::string>& words, const Claims& claims) {
+/// The interface that a command of ip(8) or ifconfig(8) sets: a word of it that is one of ours, or may be.
+std::string set_interface(const std::vector<std::string>& words, const Claims& claims,
+                          const InterfaceVariables& variables) {
   const auto has = [&](std::string_view word) {
     return std::find(words.begin(), words.end(), word) != words.end();
   };
@@ -43,8 +44,9 @@ std::string set_interface(const std::vector<std::string>& words, const Claims& c
                     ((command == "ip" || command == "tc" || command == "route") &&
                      (has("set") || has("add") || has("replace") || has("change") || has("append")));
   if (!sets) return {};
-  const auto at = std::find_if(words.begin() + 1, words.end(),
-                               [&](const std::string& word) { return claims.knows(word); });
+  const auto at = std::find_if(words.begin() + 1, words.end(), [&](const std::string& word) {
+    return claims.knows(word) || variables.contains(variable_of(word));
+  });
   return at == words.end() ? std::string() : *at;
 }
 
@@ -83,6 +85,8 @@ class ImportedScript {
     blocks_.begin();
     end_ = Ending::kOpen;
     text_end_.clear();
+    variables_.clear();
+    for (const auto& line : lines) note_variables(line.text, variables_);
   }
 
   void line(const Line& line, const std::string& file) {
@@ -215,7 +219,7 @@ class ImportedScript {
     const auto text = command.text;
     if (const auto script = nested_ ? std::string_view() : script_of_shell(text); !script.empty())
       return take_script(script, command, where);
-    const auto words = shell_words(text, "");
+    const auto words = shell_words(text, "$IFACE");
     if (const auto there = elsewhere_of(words)) return elsewhere(*there, command, where);
     if (is_ip_batch(words) && text.find("<<") == std::string_view::npos) {
       claims_.miss(where,
@@ -224,7 +228,8 @@ class ImportedScript {
     }
     const auto name = interface_of(words);
     const bool literal = !name.empty() && name.find_first_of("$`*?{") == std::string::npos;
-    const bool ours = touches_ipoib(text) || writes_mode(words) || (literal && claims_.knows(name));
+    const bool ours = touches_ipoib(text) || writes_mode(words) || (literal && claims_.knows(name)) ||
+                      variables_.contains(variable_of(name));
     if (!ours) return other(words, command, where);
     const auto miss = [&](std::string_view why) {
       claims_.miss(where, fmt::format("{}: {}", text, why));
@@ -246,7 +251,7 @@ class ImportedScript {
 
   [[nodiscard]] std::string interface_of(const std::vector<std::string>& words) const {
     auto name = echoed_interface(words);
-    return name.empty() ? set_interface(words, claims_) : name;
+    return name.empty() ? set_interface(words, claims_, variables_) : name;
   }
 
   /// A command in another network namespace, where interfaces are others than the document's. A module is
@@ -384,6 +389,7 @@ class ImportedScript {
   std::map<std::string, Interface, std::less<>> found_;
   ShellBlocks blocks_;
   Ending end_ = Ending::kOpen;
+  InterfaceVariables variables_;
   bool nested_ = false;               ///< within `sh -c`
   bool again_ = false;                ///< the line was read for another word of a loop
   std::optional<std::string> batch_;  ///< ip(8) reads the text, and why it may not run
