@@ -4,8 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <iterator>
 #include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "base/text.hpp"
 #include "kinds/address/request.hpp"
@@ -22,6 +27,61 @@ namespace {
 
 std::string wrong_family(std::string_view text, Family family) {
   return fmt::format("{} is not a valid {} address", text, model::text_of(family));
+}
+
+template <std::size_t kSize>
+bool is_among(const std::array<std::string_view, kSize>& words, std::string_view word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+/// Whether `ip route` takes the word for the type of the route, which stands before the network.
+bool is_route_type(std::string_view word) {
+  constexpr auto kTypes =
+      std::to_array<std::string_view>({"unicast", "local", "broadcast", "anycast", "multicast", "throw",
+                                       "unreachable", "prohibit", "blackhole", "nat"});
+  return is_among(kTypes, word);
+}
+
+/// Options with a value that tune a route, and change neither whom it is for nor its next hop
+/// (iproute_modify() of iproute2).
+bool tunes_route(std::string_view option) {
+  constexpr auto kTuning = std::to_array<std::string_view>(
+      {"mtu",      "advmss",   "initcwnd", "initrwnd",           "cwnd",       "window",
+       "rtt",      "rttvar",   "rto_min",  "ssthresh",           "reordering", "hoplimit",
+       "quickack", "features", "congctl",  "fastopen_no_cookie", "src",        "realm",
+       "realms",   "pref"});
+  return is_among(kTuning, option);
+}
+
+/// The scope of a route that says none (iproute_modify() of iproute2).
+std::string_view usual_scope(const std::vector<std::string_view>& words) {
+  const bool gateway = std::find(words.begin(), words.end(), "via") != words.end();
+  return gateway ? "global" : "link";
+}
+
+/// Takes the options of a route out of its words that the document does not have. @return those
+std::string take_tuning(std::vector<std::string_view>& words) {
+  std::vector<std::string_view> left, tuning;
+  for (std::size_t at = 0; at < words.size(); ++at) {
+    const bool scope = at > 0 && words[at] == "scope" && at + 1 < words.size();
+    if (scope && words[at + 1] == usual_scope(words)) {
+      ++at;
+      continue;
+    }
+    if (at == 0 || (words[at] != "onlink" && !tunes_route(words[at]))) {
+      left.push_back(words[at]);
+      // The value of another option is none, whatever its text.
+      if (at > 0 && at + 1 < words.size()) left.push_back(words[++at]);
+      continue;
+    }
+    tuning.push_back(words[at]);
+    if (words[at] == "onlink") continue;
+    const bool locked = at + 2 < words.size() && words[at + 1] == "lock";
+    for (int values = locked ? 2 : 1; values > 0 && at + 1 < words.size(); --values)
+      tuning.push_back(words[++at]);
+  }
+  words = std::move(left);
+  return base::join(std::vector<std::string>(tuning.begin(), tuning.end()), " ");
 }
 
 /// Each element once, where it is first.
@@ -111,6 +171,11 @@ std::string add_route_words(Inet& inet, Family family, std::string_view line) {
   auto words = words_of(line);
   if (words.size() > 1 && words.front() == "to") words.erase(words.begin());
   if (words.empty()) return "says no network";
+  if (words.size() > 1 && is_route_type(words.front())) {
+    if (auto wrong = wrong_type(words.front()); !wrong.empty()) return wrong;
+    words.erase(words.begin());
+  }
+  const auto tuning = take_tuning(words);
   auto to = target_of(words.front());
   if (!to) return to.error().message;
   if (!to->any && to->network.address.family != family) return wrong_family(words.front(), family);
@@ -129,14 +194,15 @@ std::string add_route_words(Inet& inet, Family family, std::string_view line) {
       route.metric = static_cast<std::uint32_t>(*number);
     } else if (words[at] == "table" && (fits || value == "main")) {
       route.table = value == "main" ? 254 : static_cast<std::uint32_t>(*number);
-    } else if (words[at] != "dev" && words[at] != "proto") {
+    } else if (words[at] != "dev" && words[at] != "proto" && words[at] != "protocol") {
       return fmt::format("{} {}: is not understood", words[at], value);
     }
   }
   // The kernel makes that of 0 in IPv6.
   if (family == Family::kIpv6 && route.metric == 0U) route.metric = kinds::kMetricOfIpv6;
   add_route(inet, route);
-  return {};
+  if (tuning.empty()) return {};
+  return fmt::format("{}: {}", tuning, kRouteOption);
 }
 
 void add_search(Interface& interface, std::string_view text) {
@@ -161,6 +227,16 @@ void place_search(Interface& interface) {
   };
   const bool to_six = (four.dns.empty() && !six.dns.empty()) || (!configured(four) && configured(six));
   (to_six ? six : four).search = std::move(all);
+}
+
+bool drop_routes_of_vrf(Interface& interface) {
+  bool any = false;
+  for (auto* inet : {&interface.ipv4, &interface.ipv6}) {
+    any = any || inet->gateway.has_value();
+    inet->gateway.reset();
+    any = std::erase_if(inet->routes, [](const Route& route) { return route.table == 254; }) > 0 || any;
+  }
+  return any;
 }
 
 void drop_repeated(Inet& inet) {

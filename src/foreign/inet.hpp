@@ -30,8 +30,18 @@ std::string add_server(Interface& interface, std::string_view text);
 base::Result<model::RouteTarget> target_of(std::string_view text);
 
 /// A route in the words of ip-route(8): "198.51.100.0/24 via 192.0.2.9 dev ib0 metric 5 table 7". A default
-/// route by itself becomes the gateway. @return what is wrong.
+/// route by itself becomes the gateway. Options that only tune a route ("mtu 2044") are left out, and are
+/// what is wrong. @return what is wrong.
 std::string add_route_words(Inet& inet, model::Family family, std::string_view line);
+
+/// Of an interface that netplan or systemd-networkd leaves to be brought up by hand.
+inline constexpr std::string_view kManualActivation =
+    "manual: somebody else brings the interface up; the document keeps it down: write state = \"up\" or "
+    "\"ignore\"";
+
+/// Of an option that only tunes a route.
+inline constexpr std::string_view kRouteOption =
+    "the document does not support such options; the rest of the route is taken";
 
 /// The fault of a route of this type (ip-route(8)); empty for none and "unicast". The others drop or
 /// deliver packets, and would be ordinary routes without their type.
@@ -46,6 +56,16 @@ void add_search(Interface& interface, std::string_view text);
 /// Puts the search domains of an interface, which add_search() gave to IPv4, to the family that they can
 /// stand with in our document: the one with name servers, else the one with addresses.
 void place_search(Interface& interface);
+
+/// Takes the gateways and the routes of the main table from an interface of a VRF: there they are in the
+/// VRF's own table. @return whether there were any
+bool drop_routes_of_vrf(Interface& interface);
+
+/// Of an interface in a VRF, where it is written, and of the routes that drop_routes_of_vrf() took.
+inline constexpr std::string_view kVrf =
+    "the interface belongs to a VRF, of which the document says nothing; keep the VRF's own configuration";
+inline constexpr std::string_view kVrfRoutes =
+    "the routes are in the table of the VRF, and are left out; write them with that table";
 
 /// Keeps the first of equal addresses, servers, domains and routes.
 void drop_repeated(Inet& inet);

@@ -78,15 +78,20 @@ constexpr auto kScriptFiles =
 
 constexpr auto kOpenibFiles = std::to_array<Where>({{"/etc/infiniband", "openib.conf"}});
 
-constexpr auto kRdmaConfFiles = std::to_array<Where>({{"/etc/rdma", "rdma.conf"},
-                                                      {"/etc/rdma", "sriov-vfs"},
-                                                      {"/etc/rdma", "ibacm_*.cfg"},
-                                                      {"/etc", "srp_daemon.conf"},
-                                                      {"/etc", "fstab"},
-                                                      {"/etc", "nfs.conf"},
-                                                      {"/etc/nfs.conf.d", "*.conf", Masking::kNone}});
+constexpr auto kRdmaConfFiles =
+    std::to_array<Where>({{"/etc/rdma", "rdma.conf"},
+                          {"/etc/rdma", "sriov-vfs"},
+                          {"/etc/rdma", "ibacm_*.cfg"},
+                          {"/etc", "srp_daemon.conf"},
+                          {"/etc", "fstab"},
+                          {"/etc", "nfs.conf"},
+                          {"/etc/nfs.conf.d", "*.conf", Masking::kNone},
+                          {"/etc/iscsi/nodes/*/*", "*", Masking::kNone, Links::kLeftOut},
+                          {"/var/lib/iscsi/nodes/*/*", "*", Masking::kNone, Links::kLeftOut}});
 
-constexpr auto kMlx4ConfFiles = std::to_array<Where>({{"/etc/rdma", "mlx4.conf"}});
+// That of MLNX_OFED is the same list, which its connectx_port_config writes.
+constexpr auto kMlx4ConfFiles =
+    std::to_array<Where>({{"/etc/rdma", "mlx4.conf"}, {"/etc/infiniband", "connectx.conf"}});
 
 constexpr auto kModprobeFiles = std::to_array<Where>({{"/etc", "modprobe.conf"},
                                                       {"/etc/modprobe.d", "*.conf", Masking::kNone},
@@ -191,7 +196,7 @@ constexpr auto kFormats = std::to_array<Format>({
      .places = kRdmaConfFiles,
      .parse = parse_rdma_conf},
     {.name = "mlx4-conf",
-     .doc = "mlx4.conf: port types of ConnectX-3",
+     .doc = "mlx4.conf, and connectx.conf of MLNX_OFED: port types of ConnectX-3",
      .places = kMlx4ConfFiles,
      .parse = parse_mlx4_conf},
     {.name = "modprobe",

@@ -18,7 +18,7 @@ enum class Links { kFollowed, kLeftOut };
 
 /// Files of a folder: "/etc/udev/rules.d", "*.rules".
 struct Where {
-  std::string_view folder;  ///< the last part may be a pattern: "/etc/systemd/system/*.service.d"
+  std::string_view folder;  ///< the last parts may be patterns: "/etc/systemd/system/*.service.d"
   std::string_view pattern;
   Masking masking = Masking::kByName;
   Links links = Links::kFollowed;

@@ -48,6 +48,8 @@ class Collector {
   void at_path(const std::string& path, std::span<const Where> places, std::vector<File>& out) {
     std::set<std::string> names;
     for (const auto& place : places) {
+      // Records of iSCSI have any name, and only their folders tell what they are.
+      if (place.links == Links::kLeftOut && place.pattern == "*") continue;
       for (const auto& name : names_in(path, place.pattern, Unreadable::kPassedOver)) names.insert(name);
     }
     if (!is_folder_) {
@@ -72,16 +74,18 @@ class Collector {
   /// A folder that cannot be listed.
   enum class Unreadable { kReported, kPassedOver };
 
-  /// A folder, or those that a pattern in its last part fits.
+  /// A folder, or those that the patterns in its last parts fit.
   std::vector<std::string> folders_of(std::string_view folder) {
     const auto slash = folder.rfind('/');
     const auto last = folder.substr(slash + 1);
     if (!is_pattern(last)) return {std::string(folder)};
     std::vector<std::string> out;
-    const auto names = files_.list(std::string(folder.substr(0, slash)));
-    if (!names) return out;
-    for (const auto& name : *names) {
-      if (base::matches_glob(last, name)) out.push_back(fmt::format("{}/{}", folder.substr(0, slash), name));
+    for (const auto& parent : folders_of(folder.substr(0, slash))) {
+      const auto names = files_.list(parent);
+      if (!names) continue;
+      for (const auto& name : *names) {
+        if (base::matches_glob(last, name)) out.push_back(fmt::format("{}/{}", parent, name));
+      }
     }
     return out;
   }

@@ -151,6 +151,30 @@ void spell_out_ip(std::vector<std::string>& words) {
   verb = object == "link" ? in_full(verb, kOfLink) : in_full(verb, kOfOthers);
 }
 
+/// "echo -n connected", "printf connected\n" and "printf %s\n connected" as "echo connected", of files of
+/// the kernel, to which the end of the line does not matter; ">>" is ">" there.
+void spell_out_echo(std::vector<std::string>& words) {
+  if (words.size() < 2 || (words[0] != "echo" && words[0] != "printf")) return;
+  const auto end = static_cast<std::size_t>(std::find(words.begin(), words.end(), ">") - words.begin());
+  std::size_t value = 1;
+  if (words[0] == "echo") {
+    while (value < end && words[value].size() > 1 && words[value][0] == '-' &&
+           words[value].find_first_not_of("neE", 1) == std::string::npos)
+      ++value;
+  } else if (words[1] == "--") {
+    ++value;
+  }
+  const bool formatted = words[0] == "printf";
+  if (formatted && value < end && (words[value] == "%s" || words[value] == "%s\\n")) ++value;
+  if (value + 1 != end) return;
+  auto& word = words[value];
+  if (formatted && word.ends_with("\\n")) word.resize(word.size() - 2);
+  if (word.find_first_of("%\\") != std::string::npos) return;
+  words[0] = "echo";
+  words.erase(words.begin() + 1, words.begin() + static_cast<std::ptrdiff_t>(value));
+  if (words.size() > 4 && words[3] == ">") words.erase(words.begin() + 3);
+}
+
 /// The place behind "-c" of "/bin/sh -c", whatever runs the shell; npos where those words do not stand so.
 std::size_t behind_option(std::string_view command, std::string_view shell, std::string_view option) {
   const auto words = words_of(command);
@@ -242,7 +266,15 @@ std::vector<std::string> shell_words(std::string_view command, const std::string
   }
   if (!out.empty() && !is_assignment(out.front())) out.front() = std::string(base_name(out.front()));
   spell_out_ip(out);
+  spell_out_echo(out);
   return out;
+}
+
+bool is_ip_batch(const std::vector<std::string>& words) {
+  if (words.empty() || words.front() != "ip") return false;
+  const auto object = ip_object(words);
+  return std::any_of(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(object),
+                     [](const std::string& word) { return is_ip_option(word, "-batch"); });
 }
 
 std::string_view script_of_shell(std::string_view command) {

@@ -32,6 +32,9 @@ std::string_view script_of_shell(std::string_view command);
 /// has none.
 std::size_t ip_object(const std::vector<std::string>& words);
 
+/// Whether ip(8) reads its commands from a file or from standard input.
+bool is_ip_batch(const std::vector<std::string>& words);
+
 /// A command in another network namespace than the script's.
 struct Elsewhere {
   std::string name;                  ///< of the namespace; "of nsenter" where that is not said

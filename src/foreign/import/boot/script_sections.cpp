@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <span>
 
 #include "base/text.hpp"
@@ -177,6 +178,32 @@ std::string_view section_of_command(const std::vector<std::string>& words, std::
   return writes(words) ? section_of_write(text, claims) : std::string_view();
 }
 
+/// Whether it makes or changes a profile of NetworkManager for IPoIB (nmcli(1), which takes words cut short).
+bool writes_profile(const std::vector<std::string>& words, std::string_view text, const Claims& claims) {
+  if (words.front() != "nmcli") return false;
+  const auto is = [&](auto&& fits) { return std::any_of(words.begin() + 1, words.end(), fits); };
+  const bool writes = is([](const std::string& word) {
+    return word == "add" || word == "edit" ||
+           (word.size() > 1 && std::string_view("modify").starts_with(word));
+  });
+  const bool ours = text.find("infiniband") != std::string_view::npos ||
+                    is([&](const std::string& word) { return claims.knows(word) && !is_pattern(word); });
+  return writes && ours;
+}
+
+/// Whether a text has a name of IPoIB interfaces or a pattern of such: "ib0", "ib*", "ibp12s0", `grep ib`.
+bool has_ipoib_name(std::string_view text) {
+  for (auto at = text.find("ib"); at != std::string_view::npos; at = text.find("ib", at + 1)) {
+    const char before = at == 0 ? ' ' : text[at - 1], behind = at + 2 < text.size() ? text[at + 2] : ' ';
+    const bool begins =
+        std::isalnum(static_cast<unsigned char>(before)) == 0 && before != '_' && before != '-';
+    const bool digit = behind >= '0' && behind <= '9';
+    if (begins && (digit || std::string_view("*[?)ps\"' ").find(behind) != std::string_view::npos))
+      return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::string script_advice(const std::vector<std::string>& words, std::string_view text,
@@ -184,6 +211,8 @@ std::string script_advice(const std::vector<std::string>& words, std::string_vie
   if (words.empty()) return {};
   if (const auto section = section_of_command(words, text, claims); !section.empty())
     return fmt::format("write {}", section);
+  if (writes_profile(words, text, claims))
+    return "NetworkManager keeps the profile in a file of its own, which `import nm` reads";
   if (words.front() == "devlink" && text.find("enable_roce") != std::string_view::npos)
     return "the document does not support parameters of devlink(8); keep this command";
   if (!writes(words)) return {};
@@ -220,6 +249,21 @@ bool writes_mode(const std::vector<std::string>& words) {
                       (words[1] == "connected" || words[1] == "datagram") && words[2] == ">";
   return writes && (words[3].find_first_of("$`") != std::string::npos || words[3] == "mode" ||
                     words[3].ends_with("/mode"));
+}
+
+std::string_view variable_of(std::string_view word) {
+  if (!word.starts_with('$')) return {};
+  word.remove_prefix(1);
+  if (word.starts_with('{') && word.ends_with('}')) word = word.substr(1, word.size() - 2);
+  return word;
+}
+
+void note_variables(std::string_view line, InterfaceVariables& variables) {
+  if (!has_ipoib_name(line)) return;
+  const auto words = words_of(line);
+  if (words.size() > 2 && words[0] == "for") variables.emplace(words[1]);
+  for (const auto* name : {"1", "IFACE", "INTERFACE", "DEVICE_IFACE", "DEVICE_IP_IFACE"})
+    variables.emplace(name);
 }
 
 }  // namespace rdmacfg::foreign

@@ -2,6 +2,7 @@
 // Commands of scripts that the document has a section for.
 #pragma once
 
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,5 +27,15 @@ bool touches_ipoib(std::string_view text);
 /// "echo connected > $file", of which only the mode of IPoIB interfaces has such values; not those words in a
 /// file of somebody else.
 bool writes_mode(const std::vector<std::string>& words);
+
+/// Variables of a script that may hold an interface of ours.
+using InterfaceVariables = std::set<std::string, std::less<>>;
+
+/// "i" of "$i" and "${i}"; empty for other words.
+std::string_view variable_of(std::string_view word);
+
+/// Adds the variable of a loop over names of IPoIB interfaces, and those by which a hook that has such a name
+/// is told its interface.
+void note_variables(std::string_view line, InterfaceVariables& variables);
 
 }  // namespace rdmacfg::foreign

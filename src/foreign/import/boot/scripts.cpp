@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 #include <span>
+#include <utility>
 
 #include "base/text.hpp"
 #include "foreign/import/boot/script_sections.hpp"
@@ -15,14 +17,16 @@
 #include "foreign/inet.hpp"
 #include "foreign/syntax/shell_blocks.hpp"
 #include "foreign/syntax/shell_line.hpp"
+#include "foreign/syntax/shell_script.hpp"
 #include "formats/iser_unit.hpp"
 
 namespace rdmacfg::foreign {
 
 namespace {
 
-/// The interface that a command of ip(8) or ifconfig(8) sets: a word of it that is one of ours.
-std::string set_interface(const std::vector<std::string>& words, const Claims& claims) {
+/// The interface that a command of ip(8) or ifconfig(8) sets: a word of it that is one of ours, or may be.
+std::string set_interface(const std::vector<std::string>& words, const Claims& claims,
+                          const InterfaceVariables& variables) {
   const auto has = [&](std::string_view word) {
     return std::find(words.begin(), words.end(), word) != words.end();
   };
@@ -40,8 +44,9 @@ std::string set_interface(const std::vector<std::string>& words, const Claims& c
                     ((command == "ip" || command == "tc" || command == "route") &&
                      (has("set") || has("add") || has("replace") || has("change") || has("append")));
   if (!sets) return {};
-  const auto at = std::find_if(words.begin() + 1, words.end(),
-                               [&](const std::string& word) { return claims.knows(word); });
+  const auto at = std::find_if(words.begin() + 1, words.end(), [&](const std::string& word) {
+    return claims.knows(word) || variables.contains(variable_of(word));
+  });
   return at == words.end() ? std::string() : *at;
 }
 
@@ -66,30 +71,13 @@ bool is_up_or_ours(std::string_view value, const Claims& claims) {
          (claims.knows(value) && !is_pattern(value));
 }
 
-/// The line that ends the text which begins behind this one ("<<EOF"); empty where none does.
-std::string end_of_text(std::string_view line) {
-  const auto at = line.find("<<");
-  if (at == std::string_view::npos || line.substr(at).starts_with("<<<")) return {};
-  auto rest = line.substr(at + 2);
-  if (rest.starts_with('-')) rest.remove_prefix(1);
-  rest = base::trim(rest);
-  std::string out(rest.substr(0, rest.find_first_of(" \t;|&>)")));
-  std::erase_if(out, [](char c) { return c == '"' || c == '\'' || c == '\\'; });
-  const bool number = out.empty() || (out.front() >= '0' && out.front() <= '9');  // 1 << 3
-  return number ? std::string() : out;
-}
-
 class ImportedScript {
  public:
   explicit ImportedScript(Claims& claims)
       : claims_(claims),
         blocks_([&claims](std::string_view value) { return is_up_or_ours(value, claims); }) {}
 
-  /// A line that goes on in the next ones is one, with the number of its first.
-  struct Line {
-    std::string text;
-    int number = 0;
-  };
+  using Line = ScriptLine;
 
   /// Before the first line of a script.
   void begin(std::span<const Line> lines) {
@@ -97,9 +85,14 @@ class ImportedScript {
     blocks_.begin();
     end_ = Ending::kOpen;
     text_end_.clear();
+    variables_.clear();
+    for (const auto& line : lines) note_variables(line.text, variables_);
   }
 
-  void line(std::string_view text, const Place& where) {
+  void line(const Line& line, const std::string& file) {
+    const std::string_view text = line.text;
+    const Place where{file, line.number};
+    again_ = line.again;
     if (end_ != Ending::kOpen) {
       if (end_ == Ending::kReached) claims_.pass(where, "after exit: no line from here on runs");
       end_ = Ending::kTold;
@@ -111,13 +104,11 @@ class ImportedScript {
     if (!within) {
       text_end_ = end_of_text(text);
       text_from_ = where.line;
+      batch_.reset();
     }
     for (const auto& part : parts_of(text)) {
       if (within) {
-        ShellCommand command;
-        command.text = part.text;
-        command.block = fmt::format("stands in a here-document that begins in line {}", text_from_);
-        take(command, where);
+        take_text(part.text, where);
         continue;
       }
       const auto command = blocks_.next(part, where.line);
@@ -125,13 +116,14 @@ class ImportedScript {
         end_ = Ending::kReached;
         return;
       }
+      if (!text_end_.empty() && is_ip_batch(shell_words(command.text, ""))) batch_ = command.condition();
       if (!command.text.empty() && !command.test && !take(command, where)) blocks_.warn_of_implausible();
     }
   }
 
   /// The commands that a service of systemd starts, if it is enabled.
   void unit(const File& file) {
-    for (const auto& [line, number] : lines_of_unit(file.text)) {
+    for (const auto& [line, number, again] : lines_of_unit(file.text)) {
       const auto equals = line.find('=');
       if (!line.starts_with("ExecStart") || equals == std::string::npos) continue;
       auto text = base::trim(std::string_view(line).substr(equals + 1));
@@ -162,19 +154,33 @@ class ImportedScript {
     }
   }
 
+  /// A line of a here-document: a command of ip(8) where that reads it, else text.
+  void take_text(std::string_view text, const Place& where) {
+    ShellCommand command;
+    const auto of_ip = fmt::format("ip {}", text);
+    command.text = batch_ ? std::string_view(of_ip) : text;
+    command.block =
+        batch_ ? *batch_ : fmt::format("stands in a here-document that begins in line {}", text_from_);
+    take(command, where);
+  }
+
+  void took(const Place& where) {
+    if (!again_) claims_.took(where);
+  }
+
   ShellBlocks::Names calls_in(std::span<const Line> lines) {
     ShellBlocks::Names first_words, called;
     std::string text_end;
     blocks_.begin();
-    for (const auto& [text, number] : lines) {
+    for (const auto& line : lines) {
       if (!text_end.empty()) {
-        if (text == text_end) text_end.clear();
+        if (line.text == text_end) text_end.clear();
         continue;
       }
-      text_end = end_of_text(text);
+      text_end = end_of_text(line.text);
       bool ends = false;
-      for (const auto& part : parts_of(text)) {
-        const auto command = blocks_.next(part, number);
+      for (const auto& part : parts_of(line.text)) {
+        const auto command = blocks_.next(part, line.number);
         ends = ends || command.ends;
         const auto words = words_of(command.text);
         if (words.empty()) continue;
@@ -213,11 +219,17 @@ class ImportedScript {
     const auto text = command.text;
     if (const auto script = nested_ ? std::string_view() : script_of_shell(text); !script.empty())
       return take_script(script, command, where);
-    const auto words = shell_words(text, "");
+    const auto words = shell_words(text, "$IFACE");
     if (const auto there = elsewhere_of(words)) return elsewhere(*there, command, where);
+    if (is_ip_batch(words) && text.find("<<") == std::string_view::npos) {
+      claims_.miss(where,
+                   fmt::format("{}: the commands of ip(8) are in another file, which is not read", text));
+      return false;
+    }
     const auto name = interface_of(words);
     const bool literal = !name.empty() && name.find_first_of("$`*?{") == std::string::npos;
-    const bool ours = touches_ipoib(text) || writes_mode(words) || (literal && claims_.knows(name));
+    const bool ours = touches_ipoib(text) || writes_mode(words) || (literal && claims_.knows(name)) ||
+                      variables_.contains(variable_of(name));
     if (!ours) return other(words, command, where);
     const auto miss = [&](std::string_view why) {
       claims_.miss(where, fmt::format("{}: {}", text, why));
@@ -233,13 +245,13 @@ class ImportedScript {
     if (literal) make(name, where);
     const auto why = take_hook({where, "up", std::string(text), name, model::Family::kIpv4}, found_);
     if (!why.empty()) return miss(why);
-    claims_.took(where);
+    took(where);
     return true;
   }
 
   [[nodiscard]] std::string interface_of(const std::vector<std::string>& words) const {
     auto name = echoed_interface(words);
-    return name.empty() ? set_interface(words, claims_) : name;
+    return name.empty() ? set_interface(words, claims_, variables_) : name;
   }
 
   /// A command in another network namespace, where interfaces are others than the document's. A module is
@@ -315,7 +327,7 @@ class ImportedScript {
       std::replace(module.begin(), module.end(), '-', '_');
       claims_.entry("module", {{"name", loaded_for(module)}}, where);
     }
-    claims_.took(where);
+    took(where);
     return true;
   }
 
@@ -338,7 +350,7 @@ class ImportedScript {
       claims_.miss(where, why);
       return false;
     }
-    claims_.took(where);
+    took(where);
     return true;
   }
 
@@ -377,46 +389,13 @@ class ImportedScript {
   std::map<std::string, Interface, std::less<>> found_;
   ShellBlocks blocks_;
   Ending end_ = Ending::kOpen;
-  bool nested_ = false;   ///< within `sh -c`
-  std::string text_end_;  ///< of the text that the lines are in
-  int text_from_ = 0;     ///< the line in which it begins
+  InterfaceVariables variables_;
+  bool nested_ = false;               ///< within `sh -c`
+  bool again_ = false;                ///< the line was read for another word of a loop
+  std::optional<std::string> batch_;  ///< ip(8) reads the text, and why it may not run
+  std::string text_end_;              ///< of the text that the lines are in
+  int text_from_ = 0;                 ///< the line in which it begins
 };
-
-/// The lines of a script but for empty ones and comments.
-std::vector<ImportedScript::Line> lines_of_script(std::string_view script) {
-  std::vector<ImportedScript::Line> out;
-  std::string joined, text_end;
-  int number = 0, first = 0;
-  const auto add = [&] {
-    const bool within = !text_end.empty();
-    if (!within) {
-      text_end = end_of_text(joined);
-    } else if (joined == text_end) {
-      text_end.clear();
-    }
-    out.push_back({std::move(joined), first});
-    joined.clear();
-  };
-  for (const auto raw : base::split(script, '\n')) {
-    ++number;
-    if (joined.empty()) first = number;
-    const auto line = base::trim(raw);
-    if (line.empty() || line.front() == '#') continue;
-    if (line.ends_with('\\')) {
-      joined += std::string(line.substr(0, line.size() - 1)) + ' ';
-      continue;
-    }
-    joined += line;
-    const bool goes_on = (line.ends_with("&&") || line.ends_with('|')) && text_end.empty();
-    if (goes_on && line.find(" #") == std::string_view::npos) {
-      joined += ' ';
-      continue;
-    }
-    add();
-  }
-  if (!joined.empty()) add();
-  return out;
-}
 
 }  // namespace
 
@@ -430,7 +409,7 @@ void parse_scripts(std::span<const File> files, Claims& claims) {
     }
     const auto lines = lines_of_script(file.text);
     script.begin(lines);
-    for (const auto& [text, number] : lines) script.line(text, {file.path, number});
+    for (const auto& line : lines) script.line(line, file.path);
   }
   script.finish();
 }

@@ -72,8 +72,10 @@ void read_addresses(Keys& keys, Inet& inet, Claims& claims) {
 /// Which interfaces of ours are ports of something else, by what their files call that: "bond0", or its UUID.
 using Uppers = std::map<std::string, std::string, std::less<>>;
 
-constexpr std::array kUpperKeys{"MASTER",      "MASTER_UUID", "TEAM_MASTER", "TEAM_MASTER_UUID", "BRIDGE",
-                                "BRIDGE_UUID", "OVS_BRIDGE",  "VRF",         "VRF_UUID"};
+constexpr std::array kUpperKeys{"MASTER", "MASTER_UUID", "TEAM_MASTER", "TEAM_MASTER_UUID",
+                                "BRIDGE", "BRIDGE_UUID", "OVS_BRIDGE"};
+/// A VRF leaves its ports their addresses, unlike the others.
+constexpr std::array kVrfKeys{"VRF", "VRF_UUID"};
 
 /// Keys without a meaning for the document, or whose meaning is in others.
 constexpr auto kNoMatter = std::to_array<std::string_view>(
@@ -116,6 +118,11 @@ class Ifcfg {
       ipv6();
       names();
       offers();
+      for (const auto* key : kVrfKeys) {
+        const auto vrf = keys_.peek(key);
+        if (!vrf.empty()) out_.at.try_emplace("vrf", keys_.where(key));
+        keys_.tell(key, fmt::format("{}: {}", vrf, kVrf));
+      }
     }
     keys_.tell(
         "ZONE",
@@ -344,32 +351,14 @@ Uppers uppers_of(std::span<const File> files, const Claims& claims) {
     const Keys keys(file.path, parse_assignments(file), aside);
     if (!is_ours(keys, claims)) continue;
     const auto device = keys.peek("DEVICE");
-    for (const auto* key : kUpperKeys) {
+    const auto note = [&](const char* key) {
       if (auto upper = keys.peek(key); !upper.empty())
         out.emplace(std::move(upper), device.empty() ? name.substr(6) : device);
-    }
+    };
+    for (const auto* key : kUpperKeys) note(key);
+    for (const auto* key : kVrfKeys) note(key);
   }
   return out;
-}
-
-/// /etc/sysconfig/network: a gateway of the whole host, which the tools give the interface that reaches it,
-/// or that GATEWAYDEV names.
-void name_gateway(const File& file, std::span<const Interface> interfaces, Claims& claims) {
-  Claims aside;  // the host's name and the like do not matter
-  const Keys keys(file.path, parse_assignments(file), aside);
-  const auto gateway = model::IpAddress::parse(keys.peek("GATEWAY"));
-  const auto device = keys.peek("GATEWAYDEV");
-  if (!gateway) return;
-  const auto at = std::find_if(interfaces.begin(), interfaces.end(), [&](const Interface& interface) {
-    if (!device.empty()) return interface.name == device;
-    const auto& addresses = interface.inet(gateway->family).addresses;
-    return std::any_of(addresses.begin(), addresses.end(),
-                       [&](const model::IpPrefix& prefix) { return prefix.contains(*gateway); });
-  });
-  if (at == interfaces.end() || at->inet(gateway->family).gateway) return;
-  claims.miss(keys.where("GATEWAY"),
-              fmt::format("GATEWAY: the default route of the host is over {}; write gateway = \"{}\" for it",
-                          at->name.empty() ? at->where.text() : at->name, gateway->text()));
 }
 
 /// A further address of an interface, which ifup-aliases of initscripts adds.
@@ -436,8 +425,15 @@ void parse_ifcfg(std::span<const File> files, Claims& claims) {
       parse_route_file(file, six ? Family::kIpv6 : Family::kIpv4, *interface, find, claims);
     }
   }
+  for (std::size_t at = before; at < claims.interfaces.size(); ++at) {
+    auto& interface = claims.interfaces[at];
+    const auto vrf = interface.at.find("vrf");
+    if (vrf != interface.at.end() && drop_routes_of_vrf(interface))
+      claims.miss(vrf->second, std::string(kVrfRoutes));
+  }
   for (const auto& file : files) {
-    if (name_of(file) == "network") name_gateway(file, std::span(claims.interfaces).subspan(before), claims);
+    if (name_of(file) == "network")
+      name_host_gateway(file, std::span(claims.interfaces).subspan(before), claims);
   }
 }
 

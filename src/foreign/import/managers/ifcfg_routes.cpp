@@ -73,4 +73,22 @@ void parse_route_file(const File& file, Family family, Interface& owner,
   keys.finish();
 }
 
+void name_host_gateway(const File& file, std::span<const Interface> interfaces, Claims& claims) {
+  Claims aside;  // the host's name and the like do not matter
+  const Keys keys(file.path, parse_assignments(file), aside);
+  const auto gateway = model::IpAddress::parse(keys.peek("GATEWAY"));
+  const auto device = keys.peek("GATEWAYDEV");
+  if (!gateway) return;
+  const auto at = std::find_if(interfaces.begin(), interfaces.end(), [&](const Interface& interface) {
+    if (!device.empty()) return interface.name == device;
+    const auto& addresses = interface.inet(gateway->family).addresses;
+    return std::any_of(addresses.begin(), addresses.end(),
+                       [&](const model::IpPrefix& prefix) { return prefix.contains(*gateway); });
+  });
+  if (at == interfaces.end() || at->inet(gateway->family).gateway) return;
+  claims.miss(keys.where("GATEWAY"),
+              fmt::format("GATEWAY: the default route of the host is over {}; write gateway = \"{}\" for it",
+                          at->name.empty() ? at->where.text() : at->name, gateway->text()));
+}
+
 }  // namespace rdmacfg::foreign

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <string>
 
 #include "foreign/claims.hpp"
@@ -15,5 +16,9 @@ namespace rdmacfg::foreign {
 /// @param find  the interface of a name; null where it is none of ours
 void parse_route_file(const File& file, model::Family family, Interface& owner,
                       const std::function<Interface*(const std::string& name)>& find, Claims& claims);
+
+/// /etc/sysconfig/network: names a gateway of the whole host that the tools give one of these interfaces,
+/// which reaches it or which GATEWAYDEV names.
+void name_host_gateway(const File& file, std::span<const Interface> interfaces, Claims& claims);
 
 }  // namespace rdmacfg::foreign

@@ -14,6 +14,7 @@
 #include "foreign/import/managers/ifupdown_hooks.hpp"
 #include "foreign/import/managers/ifupdown_sources.hpp"
 #include "foreign/inet.hpp"
+#include "foreign/syntax/shell_loops.hpp"
 
 namespace rdmacfg::foreign {
 
@@ -159,7 +160,7 @@ class Interfaces {
       const auto rest = base::trim(base::trim(whole).substr(word.size()));
       if (is_hook(word)) {
         const auto family = stanza.family == "inet6" ? Family::kIpv6 : Family::kIpv4;
-        stanza.hooks.push_back({where, std::string(word), std::string(rest), stanza.name, family});
+        stanza.hooks.push_back({where, std::string(word), spell_out_tee(rest), stanza.name, family});
       } else {
         stanza.lines.push_back({std::string(word), std::string(rest), line});
       }

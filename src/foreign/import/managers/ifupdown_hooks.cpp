@@ -95,13 +95,6 @@ std::optional<Add> add_of(const Words& words) {
   return out;
 }
 
-/// Whether the commands of ip(8) are in another file.
-bool is_batch(const Words& words) {
-  const auto object = ip_object(words);
-  return std::any_of(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(object),
-                     [](const std::string& word) { return word == "-b" || word.starts_with("-ba"); });
-}
-
 /// Commands that set nothing: those that wait, and those that test whether the interface is there before it
 /// is set up.
 bool says_nothing(const Words& words) {
@@ -122,7 +115,7 @@ class HookParser {
     if (const auto echo = sysfs_write_of(words_)) return take_sysfs_write(*echo);
     if (const auto there = elsewhere_of(words_))
       return fmt::format("acts in the network namespace {}, of which the document says nothing", there->name);
-    if (words_.front() == "ip" && is_batch(words_)) return std::string(kNot);
+    if (is_ip_batch(words_)) return std::string(kNot);
     if (const auto add = add_of(words_)) return take_add(*add);
     if (const auto object = ip_object(words_); object < words_.size() && words_[object] == "addr")
       return address();

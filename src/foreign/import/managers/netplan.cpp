@@ -48,6 +48,8 @@ class Device {
     } else if (!activation.empty()) {
       keys_.wrong(*keys_.take("activation-mode"), fmt::format("{}: is neither off nor manual", activation));
     }
+    if (activation == "manual")
+      keys_.wrong(*keys_.take("activation-mode"), fmt::format("activation-mode: {}", kManualActivation));
     keys_.mark(out_, "name", "set-name");
     keys_.mark(out_, "mode", "infiniband-mode");
     keys_.mark(out_, "mtu", "mtu");
@@ -159,6 +161,11 @@ class Device {
       const auto wrong = wrong_type(route.text("type"));
       route.usual("on-link", "no");
       route.pass({"scope"});
+      for (const auto* key : {"mtu", "congestion-window", "advertised-receive-window", "advertised-mss"}) {
+        if (const auto* node = route.take(key); node != nullptr)
+          route.wrong(*node, fmt::format("routes: {}: {}", key, kRouteOption));
+        ;
+      }
       route.finish("routes");
       if (!wrong.empty()) {
         report(item, wrong);

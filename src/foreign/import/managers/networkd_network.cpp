@@ -114,7 +114,7 @@ void Network::parse(Interface& out) {
   match.finish();
   auto link = unit_.section("Link");
   const auto mtu = link.number("MTUBytes", model::kMtuConnectedMax);
-  const auto policy = link.text("ActivationPolicy");
+  const auto state = activation(link);
   const bool unmanaged = link.flag("Unmanaged") == true;
   link.pass({"RequiredForOnline", "RequiredFamilyForOnline"});
   link.finish();
@@ -123,9 +123,10 @@ void Network::parse(Interface& out) {
   if (mtu) out.mtu = mtu;
   link.mark(out, "mtu", "MTUBytes");
   link.mark(out, "state", "ActivationPolicy");
-  if (policy == "down" || policy == "always-down" || policy == "manual") out.state = model::State::kDown;
+  if (state) out.state = state;
   network(out);
   sections(out);
+  vrf(out);
   offers(out);
   ipoib_section(unit_, out);
   unit_.refuse_others(
@@ -134,9 +135,22 @@ void Network::parse(Interface& out) {
   settle(out);
 }
 
+std::optional<model::State> Network::activation(Keys& link) {
+  const auto policy = link.take("ActivationPolicy");
+  if (!policy || policy->value == "up" || policy->value == "always-up") return std::nullopt;
+  if (policy->value == "manual") {
+    link.wrong(*policy, kManualActivation);
+  } else if (policy->value != "down" && policy->value != "always-down") {
+    link.wrong(*policy, fmt::format("{}: cannot be expressed in the document", policy->value));
+    return std::nullopt;
+  }
+  return model::State::kDown;
+}
+
 void Network::network(Interface& out) {
   auto keys = unit_.section("Network");
-  keys.pass({"IPoIB", "Description", "ConfigureWithoutCarrier", "KeepConfiguration", "LLDP", "EmitLLDP"});
+  keys.pass(
+      {"IPoIB", "VRF", "Description", "ConfigureWithoutCarrier", "KeepConfiguration", "LLDP", "EmitLLDP"});
   for (const auto* key : {"IPv6PrivacyExtensions", "IPForward"}) keys.usual(key, "no");
   const auto dhcp = keys.take("DHCP");
   const auto word = dhcp ? base::lower(dhcp->value) : "no";
@@ -173,12 +187,28 @@ void Network::network(Interface& out) {
   keys.finish();
 }
 
+/// Routes of an interface in a VRF are in the table of that, unless they have one of their own
+/// (systemd.network(5), Table=).
+void Network::vrf(Interface& out) const {
+  const auto keys = unit_.section("Network");
+  if (keys.peek("VRF").empty()) return;
+  unit_.claims.miss(keys.where("VRF"), fmt::format("VRF: {}: {}", keys.peek("VRF"), kVrf));
+  if (drop_routes_of_vrf(out)) unit_.claims.miss(keys.where("VRF"), fmt::format("VRF: {}", kVrfRoutes));
+}
+
 void Network::sections(Interface& out) {
   for (const auto& group : unit_.groups) {
     if (group.name != "Address" && group.name != "Route") continue;
     Keys keys(group.file, group.items, unit_.claims);
     if (group.name == "Address") {
-      if (const auto address = keys.take("Address"))
+      // The network of the peer would not be reached.
+      const auto address = keys.take("Address"), peer = keys.take("Peer");
+      if (peer)
+        keys.wrong(*peer,
+                   fmt::format("{}: point-to-point addresses are not part of the document; the address "
+                               "is not taken",
+                               peer->value));
+      if (address && !peer)
         report_network(keys, *address, add_address(out, address->value, class_length(address->value)));
     } else if (keys.has("Destination") || keys.has("Gateway")) {
       route(keys, out);
@@ -235,7 +265,19 @@ void Network::route(Keys& keys, Interface& out) {
       several = true;
     }
   }
+  // A gateway of each lease or router advertisement (systemd.network(5)).
+  if (via && (via->value.starts_with("_dhcp") || via->value == "_ipv6ra")) {
+    keys.wrong(*via,
+               fmt::format("{}: the gateway is known only when the interface has it; the route is not taken",
+                           via->value));
+    several = true;
+  }
   if (several) return;
+  for (const auto* key : {"MTUBytes", "TCPAdvertisedMaximumSegmentSize", "InitialCongestionWindow",
+                          "InitialAdvertisedReceiveWindow", "QuickAck", "FastOpenNoCookie", "HopLimit",
+                          "TCPCongestionControlAlgorithm", "TCPRetransmissionTimeoutSec", "IPv6Preference",
+                          "PreferredSource", "GatewayOnLink"})
+    keys.tell(key, kRouteOption);
   const auto& item = to ? to : via;
   if (!item) return;
   const bool six = (to ? to->value : via->value).find(':') != std::string::npos;

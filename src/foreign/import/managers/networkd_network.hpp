@@ -2,6 +2,7 @@
 // A .network file of systemd-networkd (systemd.network(5)) with its drop-ins.
 #pragma once
 
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -57,6 +58,8 @@ class Network {
  private:
   void network(Interface& out);
   void sections(Interface& out);
+  static std::optional<model::State> activation(Keys& link);
+  void vrf(Interface& out) const;
   /// The handling of offers of a DHCP server or a router.
   void offers(const Interface& out) const;
   static void route(Keys& keys, Interface& out);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 
 #include "base/text.hpp"
 #include "foreign/import/formats.hpp"
@@ -80,6 +81,7 @@ class Keyfile {
       if (known || group.name == "proxy" || group.name == "user" || group.items.empty()) continue;
       claims_.miss({file_.path, group.line}, fmt::format("[{}]: is not understood", group.name));
     }
+    if (vrf_ && drop_routes_of_vrf(out_)) claims_.miss(*vrf_, std::string(kVrfRoutes));
     settle(out_);
     claims_.interfaces.push_back(std::move(out_));
   }
@@ -101,9 +103,7 @@ class Keyfile {
     if (truth_of(connection, "autoconnect") == false) out_.state = model::State::kDown;
     connection.mark(out_, "name", "interface-name");
     connection.mark(out_, "state", "autoconnect");
-    port_ = connection.has("controller") || connection.has("master");
-    if (const auto controller = connection.take(connection.has("controller") ? "controller" : "master"))
-      connection.wrong(*controller, "bonds are not part of the document");
+    take_controller(connection);
     if (const auto zone = connection.take("zone"))
       connection.wrong(*zone,
                        fmt::format("the document does not support firewall zones; bind the interface with "
@@ -133,6 +133,16 @@ class Keyfile {
                      "mdns",
                      "stable-id"});
     connection.finish();
+  }
+
+  /// A VRF leaves its ports their addresses, unlike a bond (_supports_addr_family() in nm-connection.c).
+  void take_controller(Keys& connection) {
+    const auto controller = connection.take(connection.has("controller") ? "controller" : "master");
+    if (!controller) return;
+    const bool vrf = connection.peek("slave-type") == "vrf" || connection.peek("port-type") == "vrf";
+    port_ = !vrf;
+    connection.wrong(*controller, vrf ? kVrf : "bonds are not part of the document");
+    if (vrf) vrf_ = connection.place(*controller);
   }
 
   /// Words and gateways with a blank behind them are others to NetworkManager; of blanks behind numbers it
@@ -245,12 +255,21 @@ class Keyfile {
   void inet(const std::string& name, Family family) {
     Keys keys(file_.path, items(name), claims_);
     auto& inet = out_.inet(family);
+    if (port_) {
+      for (const auto& key : keys.left()) {
+        const bool route = key.starts_with("route") && !key.starts_with("route-");
+        if (key.starts_with("address") || route || key == "gateway")
+          keys.tell(key,
+                    "has no effect: the interface is a port, and the addresses belong to its controller");
+      }
+      return keys.pass({"*"});
+    }
     const auto group = std::find_if(text_.groups.begin(), text_.groups.end(), [&](const Group& section) {
       return section.name == name && !section.items.empty();
     });
     if (group == text_.groups.end()) {
       // Without the section libnm adds one with method=auto, but to the ports of a bond.
-      if (!port_) inet.method = InetMethod::kAuto;
+      inet.method = InetMethod::kAuto;
       return;
     }
     const auto method = keys.take("method");
@@ -355,7 +374,8 @@ class Keyfile {
   Claims& claims_;
   GKeyFile text_;
   Interface out_;
-  bool port_ = false;  ///< of a bond or the like
+  bool port_ = false;         ///< of a bond or the like
+  std::optional<Place> vrf_;  ///< where it says the VRF that the interface belongs to
 };
 
 }  // namespace

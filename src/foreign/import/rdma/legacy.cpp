@@ -8,6 +8,7 @@
 #include "base/text.hpp"
 #include "foreign/import/formats.hpp"
 #include "foreign/keys.hpp"
+#include "formats/iser_unit.hpp"
 #include "formats/nfs_conf.hpp"
 
 namespace rdmacfg::foreign {
@@ -164,10 +165,30 @@ void tell_server(const File& file, Claims& claims) {
   }
 }
 
+/// Records of open-iscsi for a target, a portal and an interface, which it keeps in these folders.
+bool is_of_iscsi(const File& file) { return file.path.find("/iscsi/nodes/") != std::string::npos; }
+
+/// Sessions over iSER. Records of TCP and of our own sessions do not matter.
+void tell_session(const File& file, Claims& claims) {
+  if (file.path.ends_with(fmt::format("/{}", kinds::kIserInterface))) return;
+  int number = 0;
+  for (const auto raw : base::split(file.text, '\n')) {
+    ++number;
+    const auto equals = raw.find('=');
+    if (equals == std::string_view::npos) continue;
+    const auto key = base::trim(raw.substr(0, equals));
+    const bool transport = key == "iface.transport_name" || key == "node.transport_name";
+    if (!transport || base::trim(raw.substr(equals + 1)) != "iser") continue;
+    return claims.pass({file.path, number}, "write [[iser_session]]; until then keep this record");
+  }
+}
+
 /// Whether it is a file of storage, of which only what is over RDMA is said.
 bool is_of_storage(const File& file, Claims& claims) {
   const auto name = file.path.substr(file.path.rfind('/') + 1);
-  if (name == "nfs.conf" || is_of_nfs(file)) {
+  if (is_of_iscsi(file)) {
+    tell_session(file, claims);
+  } else if (name == "nfs.conf" || is_of_nfs(file)) {
     tell_server(file, claims);
   } else if (name == "fstab") {
     tell_mounts(file, claims);
@@ -197,8 +218,9 @@ void parse_openib(std::span<const File> files, Claims& claims) {
     }
     take_acts(keys);
     // The time at which openibd starts, and the node's description: rdma-ndd does that today.
-    keys.pass({"ONBOOT", "NODE_DESC", "NODE_DESC_TIME_BEFORE_UPDATE", "NODE_DESC_UPDATE_TIMEOUT", "BUILD_ID",
-               "PRIMARY_IPOIB_DEV", "SECONDARY_IPOIB_DEV", "POST_START_DELAY", "ALLOW_STOP", "SRP_DAEMON_*"});
+    keys.pass({"ONBOOT", "UNLOAD_ON_SHUTDOWN", "NODE_DESC", "NODE_DESC_TIME_BEFORE_UPDATE",
+               "NODE_DESC_UPDATE_TIMEOUT", "BUILD_ID", "PRIMARY_IPOIB_DEV", "SECONDARY_IPOIB_DEV",
+               "POST_START_DELAY", "ALLOW_STOP", "SRP_DAEMON_*"});
     keys.finish();
   }
 }
@@ -206,7 +228,7 @@ void parse_openib(std::span<const File> files, Claims& claims) {
 void parse_rdma_conf(std::span<const File> files, Claims& claims) {
   for (const auto& file : files) {
     if (file.path == kinds::kNfsServerFile) continue;
-    if (is_kept(file, claims) || is_of_storage(file, claims)) continue;
+    if (is_of_storage(file, claims) || is_kept(file, claims)) continue;
     Keys keys(file.path, parse_assignments(file), claims);
     // The script loads IPoIB with RDS, and RDS itself.
     if (yes_or_no(keys.peek("RDS_LOAD")) == true) {
@@ -214,7 +236,8 @@ void parse_rdma_conf(std::span<const File> files, Claims& claims) {
       claims.entry("module", {{"name", std::string("rds")}}, keys.where("RDS_LOAD"));
     }
     take_loads(keys, claims);
-    if (yes_or_no(keys.peek("NFSoRDMA_LOAD")) == false) keys.pass({"NFSoRDMA_PORT"});
+    // The port of a server that is not started, or that is named with its switch, is nothing more to say.
+    if (keys.has("NFSoRDMA_LOAD")) keys.pass({"NFSoRDMA_PORT"});
     take_acts(keys);
     keys.finish();
   }

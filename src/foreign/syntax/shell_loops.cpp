@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "foreign/syntax/shell_loops.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "base/text.hpp"
+#include "foreign/claims.hpp"
+#include "foreign/syntax/shell_line.hpp"
+#include "foreign/syntax/shell_script.hpp"
+
+namespace rdmacfg::foreign {
+
+namespace {
+
+constexpr std::size_t kMostLoopWords = 64;
+constexpr std::size_t kMostScriptLines = 20000;
+
+using LoopWords = std::vector<std::string>;
+using Variables = std::map<std::string, LoopWords, std::less<>>;
+
+bool is_name_character(char c) {
+  return c == '_' || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+}
+
+bool is_variable_name(std::string_view name) {
+  return !name.empty() && (name[0] < '0' || name[0] > '9') &&
+         std::all_of(name.begin(), name.end(), is_name_character);
+}
+
+std::string_view first_word(std::string_view text) { return text.substr(0, text.find_first_of(" \t")); }
+
+/// "{0..3}" and "{a,b}", of which one may be in a word. @return nothing where there are too many words
+std::optional<LoopWords> braces_of(const std::string& word) {
+  const auto from = word.find('{'), to = word.find('}');
+  if (from == std::string::npos && to == std::string::npos) return LoopWords{word};
+  if (from == std::string::npos || to == std::string::npos || to < from) return std::nullopt;
+  const auto inner = word.substr(from + 1, to - from - 1);
+  const auto rest = word.substr(to + 1);
+  if (rest.find_first_of("{}") != std::string::npos) return std::nullopt;
+  LoopWords out;
+  if (const auto dots = inner.find(".."); dots != std::string::npos) {
+    const auto first = base::parse_number(inner.substr(0, dots));
+    const auto last = base::parse_number(inner.substr(dots + 2));
+    if (!first || !last || *last < *first || *last - *first >= kMostLoopWords) return std::nullopt;
+    for (std::uint64_t at = *first; at <= *last; ++at)
+      out.push_back(fmt::format("{}{}{}", word.substr(0, from), at, rest));
+    return out;
+  }
+  if (inner.find(',') == std::string::npos) return std::nullopt;
+  for (const auto part : base::split(inner, ','))
+    out.push_back(fmt::format("{}{}{}", word.substr(0, from), part, rest));
+  return out;
+}
+
+/// The words of a list that stand there themselves; nothing where only the shell knows them.
+std::optional<LoopWords> literal_words(std::string_view list) {
+  if (list.find_first_of("$`*?[~<>\\|&;") != std::string_view::npos) return std::nullopt;
+  LoopWords out;
+  for (const auto raw : words_of(list)) {
+    std::string word(raw);
+    const bool quoted =
+        word.size() > 1 && (word.front() == '"' || word.front() == '\'') && word.back() == word.front();
+    if (quoted) word = word.substr(1, word.size() - 2);
+    if (word.find_first_of("\"'()") != std::string::npos) return std::nullopt;
+    const auto braces = quoted ? std::optional(LoopWords{word}) : braces_of(word);
+    if (!braces || out.size() + braces->size() > kMostLoopWords) return std::nullopt;
+    out.insert(out.end(), braces->begin(), braces->end());
+  }
+  return out;
+}
+
+/// "3" and "0" of "$(seq 0 3)".
+std::optional<LoopWords> sequence_of(std::string_view list) {
+  const bool backticks = list.starts_with("`seq ") && list.ends_with('`');
+  if (!backticks && !(list.starts_with("$(seq ") && list.ends_with(')'))) return std::nullopt;
+  list.remove_suffix(1);
+  const auto words = words_of(list.substr(backticks ? 5 : 6));
+  if (words.empty() || words.size() > 2) return std::nullopt;
+  const auto first = words.size() == 2 ? std::string(words[0]) : std::string("1");
+  return braces_of(fmt::format("{{{}..{}}}", first, words.back()));
+}
+
+/// The text with the value in place of $NAME and ${NAME}, but where the shell sees no variable.
+std::string with_value(std::string_view text, std::string_view name, std::string_view value) {
+  std::string out;
+  bool single = false, twice = false;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    if (c == '\'' && !twice) single = !single;
+    if (c == '"' && !single) twice = !twice;
+    if (c == '\\' && !single && at + 1 < text.size()) {
+      out += c;
+      out += text[++at];
+      continue;
+    }
+    if (c == '$' && !single) {
+      auto rest = text.substr(at + 1);
+      const bool braced = rest.starts_with('{');
+      if (braced) rest.remove_prefix(1);
+      const auto behind = rest.substr(std::min(name.size(), rest.size()));
+      const bool ends = braced ? behind.starts_with('}') : behind.empty() || !is_name_character(behind[0]);
+      if (rest.starts_with(name) && ends) {
+        out += value;
+        at += name.size() + (braced ? 2U : 0U);
+        continue;
+      }
+    }
+    out += c;
+  }
+  return out;
+}
+
+struct Assignment {
+  std::string name;
+  std::string_view value;
+};
+
+/// "NAME=VALUE" that is all of a line, with `export` and the like.
+std::optional<Assignment> assignment_of(std::string_view line) {
+  for (const std::string_view word : {"export ", "readonly ", "declare -a ", "declare "}) {
+    if (line.starts_with(word)) line = base::trim(line.substr(word.size()));
+  }
+  const auto equals = line.find('=');
+  if (equals == std::string_view::npos || !is_variable_name(line.substr(0, equals))) return std::nullopt;
+  return Assignment{std::string(line.substr(0, equals)), line.substr(equals + 1)};
+}
+
+/// The words of "ib0", "'ib0 ib1'" and "(ib0 ib1)".
+std::optional<LoopWords> assigned_words(std::string_view value) {
+  if (value.empty()) return std::nullopt;
+  const bool array = value.starts_with('(') && value.ends_with(')');
+  const bool quoted =
+      value.size() > 1 && (value.front() == '"' || value.front() == '\'') && value.back() == value.front();
+  if (array || quoted) return literal_words(value.substr(1, value.size() - 2));
+  return value.find_first_of(" \t{}") == std::string_view::npos ? literal_words(value) : std::nullopt;
+}
+
+/// How many blocks a line opens, less those that it closes.
+int depth_of(std::string_view line) {
+  constexpr auto kOpening =
+      std::to_array<std::string_view>({"if", "for", "while", "until", "select", "case"});
+  constexpr auto kClosing = std::to_array<std::string_view>({"fi", "done", "esac", "}"});
+  int out = 0;
+  for (const auto& part : parts_of(line)) {
+    for (const auto word : words_of(part.text)) {
+      const bool opens = std::find(kOpening.begin(), kOpening.end(), word) != kOpening.end();
+      if (opens || word == "{" || word.ends_with("(){")) ++out;
+      if (std::find(kClosing.begin(), kClosing.end(), word) != kClosing.end()) --out;
+    }
+  }
+  return out;
+}
+
+/// Names that anything but one assignment in any case gives a value.
+std::set<std::string, std::less<>> changing_names(const std::vector<ScriptLine>& lines) {
+  std::set<std::string, std::less<>> seen, out;
+  for (const auto& line : lines) {
+    const auto words = words_of(line.text);
+    bool reads = false, loops = false;
+    for (auto word : words) {
+      while (word.starts_with('"') || word.starts_with(';')) word.remove_prefix(1);
+      const auto equals = word.find_first_of("=+");
+      const auto name = std::string(word.substr(0, equals));
+      if (is_variable_name(name) && (reads || loops)) out.insert(name);
+      reads = reads || word == "read" || word == "getopts" || word == "unset" || word == "mapfile" ||
+              word == "readarray";
+      loops = word == "for" || word == "select";
+      if (equals == std::string_view::npos || !is_variable_name(name)) continue;
+      if (!seen.insert(name).second) out.insert(name);
+    }
+  }
+  return out;
+}
+
+/// Whether a line is one of a here-document, or its end. @param end  of the one that the lines are in
+bool is_in_text(const std::string& line, std::string& end) {
+  if (end.empty()) {
+    end = end_of_text(line);
+    return false;
+  }
+  if (line == end) end.clear();
+  return true;
+}
+
+/// Variables of whose value every line behind the assignment may be sure.
+void put_values(std::vector<ScriptLine>& lines, Variables& lists) {
+  const auto changing = changing_names(lines);
+  std::map<std::string, std::string, std::less<>> values;
+  int depth = 0;
+  std::string text_end;
+  for (auto& line : lines) {
+    if (is_in_text(line.text, text_end)) continue;
+    if (line.text.find('$') != std::string::npos) {
+      for (const auto& [name, value] : values) line.text = with_value(line.text, name, value);
+    }
+    const auto assigned = depth == 0 ? assignment_of(line.text) : std::nullopt;
+    depth = std::max(0, depth + depth_of(line.text));
+    if (!assigned || changing.contains(assigned->name)) continue;
+    auto words = assigned_words(assigned->value);
+    if (!words) continue;
+    const bool array = assigned->value.starts_with('(');
+    if (!array && words->size() == 1) values.emplace(assigned->name, words->front());
+    lists.emplace(array ? assigned->name + "[@]" : assigned->name, std::move(*words));
+  }
+}
+
+/// The words of a loop: those of a variable, of a sequence, or the list's own.
+std::optional<LoopWords> words_of_list(std::string_view list, const Variables& lists) {
+  for (const auto& [name, words] : lists) {
+    const auto braced = fmt::format("${{{}}}", name);
+    // A quoted string is one word, a quoted array is not.
+    const bool array = name.ends_with("[@]");
+    const bool fits = list == braced || (array ? list == '"' + braced + '"' : list == "$" + name);
+    if (fits) return words;
+  }
+  auto sequence = sequence_of(list);
+  return sequence ? sequence : literal_words(list);
+}
+
+/// A loop whose words are known.
+struct Loop {
+  std::string name;
+  LoopWords words;
+  std::vector<ScriptLine> body;
+  std::optional<ScriptLine> rest;  ///< what stands behind its `done`
+  std::size_t lines = 0;           ///< how many it has
+};
+
+/// Whether a command of a loop makes that more than a list of its commands.
+bool leaves_loop(std::string_view text, const std::string& name) {
+  constexpr auto kWords = std::to_array<std::string_view>(
+      {"for", "while", "until", "select", "case", "break", "continue", "esac"});
+  const auto words = words_of(text);
+  return text.find("<<") != std::string_view::npos ||
+         std::any_of(words.begin(), words.end(), [&](std::string_view word) {
+           return std::find(kWords.begin(), kWords.end(), word) != kWords.end() ||
+                  word.starts_with(name + "=");
+         });
+}
+
+void append_part(std::string& text, const Part& part, std::string_view command) {
+  if (part.joint == ";;" && command.empty()) text += " ;;";
+  if (command.empty()) return;
+  if (!text.empty()) text += fmt::format("{} ", part.joint == ";" ? ";" : fmt::format(" {}", part.joint));
+  text += command;
+}
+
+/// Reads "for NAME in WORDS"; nothing where the words are not known.
+std::optional<Loop> head_of_loop(const Part& part, const Variables& lists) {
+  const auto words = words_of(part.text);
+  if (words.size() < 4 || words[0] != "for" || words[2] != "in" || !is_variable_name(words[1]))
+    return std::nullopt;
+  const auto from = static_cast<std::size_t>(words[3].data() - part.text.data());
+  auto values = words_of_list(base::trim(part.text.substr(from)), lists);
+  if (!values) return std::nullopt;
+  Loop out;
+  out.name = std::string(words[1]);
+  out.words = std::move(*values);
+  return out;
+}
+
+/// The loop that begins with a line; nothing where that is none, or not one whose commands are known.
+std::optional<Loop> loop_at(const std::vector<ScriptLine>& lines, std::size_t at, const Variables& lists) {
+  auto parts = parts_of(lines[at].text);
+  if (parts.empty()) return std::nullopt;
+  auto out = head_of_loop(parts.front(), lists);
+  if (!out) return std::nullopt;
+  parts.erase(parts.begin());
+  bool began = false;
+  for (auto line = at; line < lines.size(); ++line) {
+    if (line > at) parts = parts_of(lines[line].text);
+    ScriptLine inner{{}, lines[line].number};
+    for (std::size_t which = 0; which < parts.size(); ++which) {
+      auto text = parts[which].text;
+      if (!began) {
+        if (first_word(text) != "do") return std::nullopt;
+        began = true;
+        text = base::trim(text.substr(2));
+      } else if (first_word(text) == "done") {
+        if (text != "done" || (which + 1 < parts.size() && parts[which + 1].joint != ";"))
+          return std::nullopt;
+        if (!inner.text.empty()) out->body.push_back(std::move(inner));
+        ScriptLine rest{{}, lines[line].number};
+        for (++which; which < parts.size(); ++which) append_part(rest.text, parts[which], parts[which].text);
+        if (!rest.text.empty()) out->rest = std::move(rest);
+        out->lines = line - at + 1;
+        return out;
+      }
+      if (leaves_loop(text, out->name)) return std::nullopt;
+      append_part(inner.text, parts[which], text);
+    }
+    if (!inner.text.empty()) out->body.push_back(std::move(inner));
+  }
+  return std::nullopt;
+}
+
+/// The value that a `printf` or `echo` writes, as an `echo`; empty where it is not a single word.
+std::string echo_of(std::string_view command) {
+  const auto words = shell_words(command, "");
+  return words.size() == 2 && words[0] == "echo" ? fmt::format("echo {}", words[1]) : std::string();
+}
+
+/// The files of `tee`; none where it is another command.
+std::vector<std::string> files_of_tee(std::string_view command) {
+  const auto words = shell_words(command, "");
+  std::vector<std::string> out;
+  if (words.empty() || words.front() != "tee") return out;
+  for (std::size_t at = 1; at < words.size() && words[at] != ">"; ++at) {
+    if (!words[at].starts_with('-')) out.push_back(words[at]);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<ScriptLine> spell_out_script(std::vector<ScriptLine> lines) {
+  Variables lists;
+  put_values(lines, lists);
+  std::vector<ScriptLine> out;
+  std::string text_end;
+  for (std::size_t at = 0; at < lines.size();) {
+    const bool text = is_in_text(lines[at].text, text_end);
+    const auto loop = !text && lines[at].text.starts_with("for ") && out.size() < kMostScriptLines
+                          ? loop_at(lines, at, lists)
+                          : std::nullopt;
+    if (!loop) {
+      out.push_back(std::move(lines[at++]));
+      continue;
+    }
+    bool again = false;
+    for (const auto& word : loop->words) {
+      for (const auto& line : loop->body)
+        out.push_back({with_value(line.text, loop->name, word), line.number, again});
+      again = true;
+    }
+    if (loop->rest) out.push_back(*loop->rest);
+    at += loop->lines;
+  }
+  for (auto& line : out) line.text = spell_out_tee(line.text);
+  return out;
+}
+
+std::string spell_out_tee(std::string_view line) {
+  if (line.find("tee") == std::string_view::npos) return std::string(line);
+  const auto parts = parts_of(line);
+  std::string out;
+  bool any = false;
+  for (std::size_t at = 0; at < parts.size(); ++at) {
+    const bool piped = at + 1 < parts.size() && parts[at + 1].joint == "|" &&
+                       (at + 2 == parts.size() || parts[at + 2].joint != "|");
+    const auto files = piped ? files_of_tee(parts[at + 1].text) : std::vector<std::string>();
+    const auto echo = files.empty() ? std::string() : echo_of(parts[at].text);
+    if (echo.empty()) {
+      append_part(out, parts[at], parts[at].text);
+      continue;
+    }
+    any = true;
+    append_part(out, parts[at], fmt::format("{} > {}", echo, files.front()));
+    for (std::size_t file = 1; file < files.size(); ++file)
+      append_part(out, {"&&", {}}, fmt::format("{} > {}", echo, files[file]));
+    ++at;
+  }
+  return any ? out : std::string(line);
+}
+
+}  // namespace rdmacfg::foreign

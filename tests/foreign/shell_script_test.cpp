@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Scripts as lines of commands: lines that are joined, loops and variables that are written out, `tee`.
+#include "foreign/syntax/shell_script.hpp"
+
+#include <gtest/gtest.h>
+
+#include "base/text.hpp"
+#include "foreign/syntax/shell_line.hpp"
+#include "foreign/syntax/shell_loops.hpp"
+
+namespace rdmacfg::foreign {
+namespace {
+
+std::vector<std::string> texts_of(std::string_view script) {
+  std::vector<std::string> out;
+  for (const auto& line : lines_of_script(script)) out.push_back(line.text);
+  return out;
+}
+
+struct SpelledRow {
+  const char* name;
+  std::string script;
+  std::vector<std::string> lines;
+};
+
+TEST(ShellScript, WritesOutWhatTheScriptItselfSays) {
+  const std::vector<SpelledRow> rows{
+      {"words", "for i in 0 1; do a$i; done", {"a0", "a1"}},
+      {"lines",
+       "for i in x y\ndo\n  a $i\n  b ${i}z && c\ndone\nd",
+       {"a x", "b xz && c", "a y", "b yz && c", "d"}},
+      {"range", "for i in {8..10}; do a $i; done", {"a 8", "a 9", "a 10"}},
+      {"alternatives", "for i in ib{0,2}; do a $i; done", {"a ib0", "a ib2"}},
+      {"sequence", "for i in $(seq 0 1); do a $i; done", {"a 0", "a 1"}},
+      {"behind the loop", "for i in 0; do a $i; done; b", {"a 0", "b"}},
+      {"an if within", "for i in 0; do if b; then a $i; fi; done", {"if b; then a 0; fi"}},
+      {"single quotes", "for i in 0; do a '$i' \"$i\" \\$i $ii; done", {"a '$i' \"0\" \\$i $ii"}},
+      {"variable", "A=ib0\nb $A ${A}x", {"A=ib0", "b ib0 ib0x"}},
+      {"list", "A=\"x y\"\nfor i in $A; do b $i; done", {"A=\"x y\"", "b x", "b y"}},
+      {"array", "A=(x\n  y) \nfor i in \"${A[@]}\"; do b $i; done", {"A=(x y)", "b x", "b y"}},
+  };
+  for (const auto& row : rows) EXPECT_EQ(texts_of(row.script), row.lines) << row.name;
+}
+
+TEST(ShellScript, LeavesWhatOnlyTheRunningScriptKnows) {
+  for (const std::string line :
+       {"for i in $LIST; do a $i; done", "for i in /sys/class/net/ib*; do a $i; done",
+        "for i in $(ls); do a $i; done", "for i in 0 1; do b && continue; a $i; done",
+        "for i in 0 1; do for j in 2; do a $i$j; done; done", "for i in 0 1; do a $i; done < /etc/b",
+        "for i in 0 1; do i=2; a $i; done", "b && for i in 0 1; do a $i; done",
+        "for i in {0..99999}; do a; done"})
+    EXPECT_EQ(texts_of(line), std::vector<std::string>{line});
+  // The value is another one later, or is not assigned in any case.
+  EXPECT_EQ(texts_of("A=x\nb $A\nA=y")[1], "b $A");
+  EXPECT_EQ(texts_of("A=x\nread A\nb $A")[2], "b $A");
+  EXPECT_EQ(texts_of("if b; then\nA=x\nfi\nc $A")[3], "c $A");
+  EXPECT_EQ(texts_of("cat <<E\nA=x\nE\nb $A")[3], "b $A");
+  EXPECT_EQ(texts_of("cat <<E\nfor i in 0 1; do a $i; done\nE")[1], "for i in 0 1; do a $i; done");
+}
+
+TEST(ShellScript, KnowsTheLinesOfLoops) {
+  const auto lines = lines_of_script("\nfor i in 0 1\ndo\n  a\ndone\n");
+  ASSERT_EQ(lines.size(), 2U);
+  EXPECT_EQ(lines[0].number, 4);
+  EXPECT_FALSE(lines[0].again);
+  EXPECT_EQ(lines[1].number, 4);
+  EXPECT_TRUE(lines[1].again);
+}
+
+TEST(ShellScript, WritesIntoEachFileOfTee) {
+  EXPECT_EQ(spell_out_tee("echo a | tee /x"), "echo a > /x");
+  EXPECT_EQ(spell_out_tee("echo a | sudo tee -a /x /y >/dev/null"), "echo a > /x && echo a > /y");
+  EXPECT_EQ(spell_out_tee("b && printf 'a\\n' | tee /x; c"), "b && echo a > /x; c");
+  for (const std::string line : {"a b | tee /x", "echo a | tee /x | b", "echo a b | tee /x", "echo tee"})
+    EXPECT_EQ(spell_out_tee(line), line);
+}
+
+TEST(ShellWords, KnowWhatIsWrittenIntoAFile) {
+  const auto words = [](std::string_view command) { return base::join(shell_words(command, ""), " "); };
+  for (const std::string_view command :
+       {"echo -n a > /x", "echo a >> /x", "printf a > /x", "printf 'a\\n' > /x", "printf \"%s\\n\" a > /x"})
+    EXPECT_EQ(words(command), "echo a > /x") << command;
+  EXPECT_EQ(words("printf '%s %s' a b > /x"), "printf %s %s a b > /x");
+  EXPECT_EQ(words("printf '%d\\n' 1 > /x"), "printf %d\\n 1 > /x");
+}
+
+}  // namespace
+}  // namespace rdmacfg::foreign
