@@ -81,6 +81,19 @@ TEST(ImportLio, OpensNothingFurther) {
   }
 }
 
+/// targetcli never saves such a file, and the document takes no number twice.
+TEST(ImportLio, TakesTheFirstOfTwoLunsWithOneNumber) {
+  auto text = saved_target(kOpenGroup);
+  constexpr std::string_view kLuns = R"("luns": [)";
+  text.insert(text.find(kLuns) + kLuns.size(), R"({"index": 0, "storage_object": "/backstores/block/a"}, )");
+  const auto made = import_saved(text);
+  EXPECT_THAT(report_of(made.claims), HasSubstr("LUN 0: the target has that number twice; left out"));
+  const std::string line = "\n  number = 0\n";
+  const auto first = made.document.find(line);
+  ASSERT_NE(first, std::string::npos) << made.document;
+  EXPECT_EQ(made.document.find(line, first + 1), std::string::npos) << made.document;
+}
+
 TEST(ImportLio, RepeatsNoSecret) {
   const std::string chap =
       R"(, "chap_userid": "name1hidden", "chap_password": "word2hidden", "chap_mutual_userid": "name3hidden", )"

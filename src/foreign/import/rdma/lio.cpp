@@ -281,6 +281,10 @@ class SavedTargets {
     if (!at->second.why.empty()) return left_out(at->second.why);
     if (static_cast<std::uint64_t>(*number) > kMostDocumentLun)
       return left_out(fmt::format("the document has numbers up to {}", kMostDocumentLun));
+    const bool is_there = std::any_of(luns.begin(), luns.end(), [&](const Entry& lun) {
+      return std::get<std::int64_t>(lun.values.at("number")) == *number;
+    });
+    if (is_there) return left_out("the target has that number twice");
     luns.push_back(
         {node.place(), "lio_target.lun", {{"number", *number}, {at->second.key, at->second.path}}});
   }
