@@ -60,6 +60,11 @@ TEST(ImportLio, OpensNothingFurther) {
            // The kernel asks for CHAP unless it is told not to.
            {"asks for CHAP, which the document does not have", saved_target(R"("attributes": {})"), true},
            {"is disabled", saved_target(kOpenGroup + R"(, "enable": false)"), true},
+           {"is disabled", saved_target(kOpenGroup + R"(, "enable": null)"), true},
+           {"is read-only, which the document does not have", saved_target(kOpenGroup, R"(, "readonly": 2)"),
+            false},
+           {"the document shows each initiator all LUNs, under their own numbers and to write",
+            saved_target(kOpenGroup, "", "", R"(, "write_protect": 2)"), false},
            {"any initiator may read it, and none may write, which the document does not have",
             saved_target(R"("attributes": {"authentication": 0, "generate_node_acls": 1})"), true},
            {"initiators may only read it, which the document does not have",

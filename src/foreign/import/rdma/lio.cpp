@@ -48,6 +48,12 @@ std::optional<bool> lio_switch_at(const YamlNode& node, std::string_view key) {
   return value == nullptr || !value->is_scalar() ? std::nullopt : yes_or_no(value->text);
 }
 
+/// Whether a switch that closes something is on; one with another value than off counts as on.
+bool may_be_on(YamlKeys& keys, std::string_view key) {
+  const auto on = keys.flag(key);
+  return on ? *on : keys.take(key) != nullptr;
+}
+
 std::string lio_text_at(const YamlNode& node, std::string_view key) {
   const auto* value = node.find(key);
   return value == nullptr || !value->is_scalar() ? std::string() : value->text;
@@ -174,7 +180,7 @@ class SavedTargets {
   /// Why the document must not have the target: it would admit initiators that may not log in now, or let
   /// them write. An attribute that is not saved has the kernel's default.
   static std::string why_closed(const YamlNode& group, const YamlNode* attributes, bool srp) {
-    if (lio_switch_at(group, "enable") == false) return "is disabled";
+    if (group.find("enable") != nullptr && lio_switch_at(group, "enable") != true) return "is disabled";
     if (srp) return {};
     const auto is_set = [&](std::string_view key, std::string_view otherwise) {
       const auto text = attributes == nullptr ? std::string() : lio_text_at(*attributes, key);
@@ -300,7 +306,7 @@ class SavedTargets {
       out.why = fmt::format("{}: the document has block devices and files", name);
       return;
     }
-    if (keys.flag("readonly").value_or(false)) {
+    if (may_be_on(keys, "readonly")) {
       out.why = fmt::format("{}: is read-only, which the document does not have", name);
       return;
     }
@@ -386,7 +392,7 @@ class SavedTargets {
       YamlKeys keys(item, claims_);
       keys.pass({"alias"});
       const auto number = keys.text("index"), lun = keys.text("tpg_lun");
-      const bool read_only = keys.flag("write_protect").value_or(false);
+      const bool read_only = may_be_on(keys, "write_protect");
       keys.finish("mapped_luns");
       const auto at = seen.find(lun);
       if (at == seen.end()) continue;  // left out itself
