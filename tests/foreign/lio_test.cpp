@@ -86,6 +86,22 @@ TEST(ImportLio, OpensNothingFurther) {
   }
 }
 
+/// [[lio_target]] without initiators is an error.
+TEST(ImportLio, LeavesOutATargetWithoutInitiators) {
+  auto text = saved_target(kOpenGroup);
+  constexpr std::string_view kLists = R"("node_acls": [)";
+  const auto from = text.find(kLists) + kLists.size();
+  text.erase(from, text.find(R"(], "portals")", from) - from);
+  for (const auto& saved : {text, saved_target(kOpenGroup, "", "", R"(, "write_protect": true)")}) {
+    const auto made = import_saved(saved);
+    EXPECT_THAT(report_of(made.claims),
+                HasSubstr("iqn.2026-01.org.example:disks: no initiator is left that may "
+                          "log in; left out"))
+        << saved;
+    EXPECT_EQ(made.document, "version = 1\n") << saved;
+  }
+}
+
 /// targetcli never saves such a file, and the document takes no number twice.
 TEST(ImportLio, TakesTheFirstOfTwoLunsWithOneNumber) {
   auto text = saved_target(kOpenGroup);
