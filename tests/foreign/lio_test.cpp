@@ -86,6 +86,23 @@ TEST(ImportLio, OpensNothingFurther) {
   }
 }
 
+/// A server with 64 disks and 20 initiators has as much.
+TEST(ImportLio, ReadsMoreThanOtherTreesHave) {
+  std::string disks;
+  for (int i = 0; i < 3000; ++i)
+    disks += fmt::format(R"({{"dev": "/dev/vg0/d{0}", "name": "d{0}", "plugin": "block"}}, )", i);
+  auto text = saved_target(kOpenGroup);
+  constexpr std::string_view kDisks = R"("storage_objects": [)";
+  text.insert(text.find(kDisks) + kDisks.size(), disks);
+  const auto made = import_saved(text);
+  EXPECT_THAT(made.claims.missed, IsEmpty());
+  EXPECT_THAT(made.document, HasSubstr("device = \"/dev/vg0/a\""));
+  // Bounded all the same.
+  std::string endless = "{\"targets\": [";
+  for (int i = 0; i < 40000; ++i) endless += "0,";
+  EXPECT_THAT(report_of(import_saved(endless + "0]}").claims), HasSubstr("more than 40000 values"));
+}
+
 /// [[lio_target]] without initiators is an error.
 TEST(ImportLio, LeavesOutATargetWithoutInitiators) {
   auto text = saved_target(kOpenGroup);

@@ -21,6 +21,7 @@
 #include "foreign/import/rdma/lio_defaults.hpp"
 #include "foreign/syntax/yaml.hpp"
 #include "model/inet_types.hpp"
+#include "model/limits.hpp"
 #include "model/storage_types.hpp"
 
 namespace rdmacfg::foreign {
@@ -28,6 +29,8 @@ namespace rdmacfg::foreign {
 namespace {
 
 constexpr std::uint64_t kMostSavedLun = 65535, kMostDocumentLun = 255;
+/// rtslib writes each value on a line of its own: as many keys and values as a file's lines can have.
+constexpr std::size_t kSavedNodes = 2 * model::limits::kImportLines;
 constexpr std::size_t kSrpIdDigits = 32, kSrpGuidDigits = 16;
 constexpr std::string_view kSrpFabric = "srpt", kIscsiFabric = "iscsi";
 
@@ -431,7 +434,7 @@ class SavedTargets {
 void parse_lio(std::span<const File> files, Claims& claims) {
   SavedTargets targets(claims);
   for (const auto& file : files) {
-    if (const auto root = parse_yaml(file, claims)) targets.read(*root);
+    if (const auto root = parse_yaml(file, claims, kSavedNodes)) targets.read(*root);
   }
 }
 
