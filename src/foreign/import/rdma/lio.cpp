@@ -219,10 +219,6 @@ class SavedTargets {
     for (const auto& item : keys.list("node_acls")) take_initiator(item, group, luns, initiators);
     keys.finish("tpgs");
     if (!listens) return;
-    // The document takes no target without them; the kernel admits nobody to such a target.
-    if (!group.any && initiators.empty())
-      return claims_.miss(where,
-                          fmt::format("{}: no initiator is left that may log in; left out", group.name));
     auto& entry = claims_.entry("lio_target", {{"wwn", group.name}}, where);
     if (!listens->addresses.empty()) entry.values["addresses"] = listens->addresses;
     if (!group.srp && listens->port != model::kIscsiPort) entry.values["port"] = listens->port;
