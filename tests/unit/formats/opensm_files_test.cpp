@@ -337,6 +337,22 @@ TEST(QosPolicy, RulesOfProtocolsAreThoseOfOpensm) {
   EXPECT_EQ(turned.pkeys[0].to, 0x8003);
 }
 
+/// As OpenSM's own documentation has them (doc/QoS_management_in_OpenSM.txt).
+TEST(QosPolicy, NamesMayHaveBlanks) {
+  std::vector<std::string> lines{"port-groups",        "port-group",
+                                 "name: CAs and SM",   "node-type: CA, SELF",
+                                 "end-port-group",     "end-port-groups",
+                                 "qos-levels",         "qos-level",
+                                 "name: All at once",  "sl: 1",
+                                 "end-qos-level",      "end-qos-levels",
+                                 "qos-match-rules",    "qos-match-rule",
+                                 "source: CAs and SM", "qos-level-name: all atonce",
+                                 "end-qos-match-rule", "end-qos-match-rules"};
+  EXPECT_EQ(mistakes_of_policy(lines), "");
+  lines[14] = "source: \"CAs and SM\"";  // in quotes blanks count
+  EXPECT_EQ(mistakes_of_policy(lines), "18 no port-group is called cas and sm\n");
+}
+
 TEST(QosPolicy, ListsGoOnInTheNextLine) {
   std::string guids = "port-guid: 0x1";
   for (int i = 0; i < 1000; ++i) guids += ", 0x0002c90300a0b001";
