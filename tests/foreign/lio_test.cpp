@@ -60,6 +60,11 @@ TEST(ImportLio, OpensNothingFurther) {
            // The kernel asks for CHAP unless it is told not to.
            {"asks for CHAP, which the document does not have", saved_target(R"("attributes": {})"), true},
            {"is disabled", saved_target(kOpenGroup + R"(, "enable": false)"), true},
+           {"is disabled", saved_target(kOpenGroup + R"(, "enable": null)"), true},
+           {"is read-only, which the document does not have", saved_target(kOpenGroup, R"(, "readonly": 2)"),
+            false},
+           {"the document shows each initiator all LUNs, under their own numbers and to write",
+            saved_target(kOpenGroup, "", "", R"(, "write_protect": 2)"), false},
            {"any initiator may read it, and none may write, which the document does not have",
             saved_target(R"("attributes": {"authentication": 0, "generate_node_acls": 1})"), true},
            {"initiators may only read it, which the document does not have",
@@ -79,6 +84,49 @@ TEST(ImportLio, OpensNothingFurther) {
                       made.document.find("\n  device = ") != std::string::npos;
     EXPECT_FALSE(wide) << row.text << '\n' << made.document;
   }
+}
+
+/// A server with 64 disks and 20 initiators has as much.
+TEST(ImportLio, ReadsMoreThanOtherTreesHave) {
+  std::string disks;
+  for (int i = 0; i < 3000; ++i)
+    disks += fmt::format(R"({{"dev": "/dev/vg0/d{0}", "name": "d{0}", "plugin": "block"}}, )", i);
+  auto text = saved_target(kOpenGroup);
+  constexpr std::string_view kDisks = R"("storage_objects": [)";
+  text.insert(text.find(kDisks) + kDisks.size(), disks);
+  const auto made = import_saved(text);
+  EXPECT_THAT(made.claims.missed, IsEmpty());
+  EXPECT_THAT(made.document, HasSubstr("device = \"/dev/vg0/a\""));
+  // Bounded all the same.
+  std::string endless = "{\"targets\": [";
+  for (int i = 0; i < 40000; ++i) endless += "0,";
+  EXPECT_THAT(report_of(import_saved(endless + "0]}").claims), HasSubstr("more than 40000 values"));
+}
+
+/// [[lio_target]] without initiators is an error.
+TEST(ImportLio, LeavesOutATargetWithoutInitiators) {
+  auto text = saved_target(kOpenGroup);
+  constexpr std::string_view kLists = R"("node_acls": [)";
+  const auto from = text.find(kLists) + kLists.size();
+  text.erase(from, text.find(R"(], "portals")", from) - from);
+  for (const auto& saved : {text, saved_target(kOpenGroup, "", "", R"(, "write_protect": true)")}) {
+    const auto made = import_saved(saved);
+    EXPECT_THAT(report_of(made.claims), HasSubstr("initiators: no initiator may log in")) << saved;
+    EXPECT_EQ(made.document, "version = 1\n") << saved;
+  }
+}
+
+/// targetcli never saves such a file, and the document takes no number twice.
+TEST(ImportLio, TakesTheFirstOfTwoLunsWithOneNumber) {
+  auto text = saved_target(kOpenGroup);
+  constexpr std::string_view kLuns = R"("luns": [)";
+  text.insert(text.find(kLuns) + kLuns.size(), R"({"index": 0, "storage_object": "/backstores/block/a"}, )");
+  const auto made = import_saved(text);
+  EXPECT_THAT(report_of(made.claims), HasSubstr("LUN 0: the target has that number twice; left out"));
+  const std::string line = "\n  number = 0\n";
+  const auto first = made.document.find(line);
+  ASSERT_NE(first, std::string::npos) << made.document;
+  EXPECT_EQ(made.document.find(line, first + 1), std::string::npos) << made.document;
 }
 
 TEST(ImportLio, RepeatsNoSecret) {

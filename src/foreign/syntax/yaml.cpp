@@ -58,7 +58,7 @@ class YamlReader {
 
 class YamlBuilder {
  public:
-  explicit YamlBuilder(const File& file) : file_(file.path), reader_(file.text) {}
+  YamlBuilder(const File& file, std::size_t most) : file_(file.path), reader_(file.text), most_(most) {}
 
   Result<YamlNode> build() {
     int documents = 0;
@@ -109,7 +109,7 @@ class YamlBuilder {
 
   /// The node that begins with `event`.
   Result<YamlNode> value(const yaml_event_t& event, int depth) {
-    if (++nodes_ > kYamlNodes) return refuse(event, fmt::format("more than {} values", kYamlNodes));
+    if (++nodes_ > most_) return refuse(event, fmt::format("more than {} values", most_));
     if (depth > kYamlDepth) return refuse(event, fmt::format("nested deeper than {} levels", kYamlDepth));
     YamlNode out;
     out.file = file_;
@@ -172,7 +172,7 @@ class YamlBuilder {
 
   std::string_view file_;
   YamlReader reader_;
-  std::size_t nodes_ = 0;
+  std::size_t nodes_ = 0, most_;
 };
 
 std::string_view word_of(YamlNode::Sort sort) {
@@ -204,8 +204,8 @@ const YamlNode* YamlNode::find(std::string_view key) const {
   return at == members.end() ? nullptr : &at->value;
 }
 
-std::optional<YamlNode> parse_yaml(const File& file, Claims& claims) {
-  YamlBuilder builder(file);
+std::optional<YamlNode> parse_yaml(const File& file, Claims& claims, std::size_t most) {
+  YamlBuilder builder(file, most);
   auto tree = builder.build();
   if (tree) return std::move(*tree);
   // libyaml places an error about a missing end behind the last line.

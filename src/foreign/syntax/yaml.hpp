@@ -3,6 +3,7 @@
 // further documents, and bounded in depth and size: the content of a file is not trusted.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -48,7 +49,8 @@ struct YamlNode::Member {
 
 /// One document; an empty one is a mapping without members. The nodes speak of `file`, which has to stay.
 /// An error is reported with its line; then there is none.
-std::optional<YamlNode> parse_yaml(const File& file, Claims& claims);
+/// @param most  keys and values
+std::optional<YamlNode> parse_yaml(const File& file, Claims& claims, std::size_t most = kYamlNodes);
 
 /// Puts a later file's mapping into an earlier one's: mappings are merged, sequences go on (link-local does
 /// not), of other values the later one holds (netplan(5)), which is remarked. A node of another sort is

@@ -47,6 +47,7 @@ struct WrongLine {
   std::size_t number = 0;  ///< from 1 on; 0: the file as a whole
   std::string what;
   std::string hint;
+  bool only_vain = false;  ///< OpenSM reads the file all the same: a warning
 };
 
 /// The lines as OpenSM reads them: GUIDs as 0x…, blanks that mean nothing left out, no comments.

@@ -294,7 +294,7 @@ std::optional<WrongValue> wrong_opensm_path(std::string_view name, std::string_v
   if (name == "log_file" && (value == "-" || value == "stdout" || value == "stderr")) return std::nullopt;
   if (!value.starts_with('/'))
     return WrongValue{fmt::format("\"{}\" is not a path that begins with /", value),
-                      std::string(path_hint_of(name))};
+                      fmt::format("{}; OpenSM takes this for /{}", path_hint_of(name), value)};
   if (file && value.ends_with('/'))
     return WrongValue{fmt::format("{} is a folder", value), std::string(path_hint_of(name))};
   return std::nullopt;

@@ -64,7 +64,8 @@ std::string wrong_partition_part(std::string_view part, bool goes_on) {
   for (const auto member : base::split(part, ',')) {
     const auto name = partition_name(member);
     if (name == "mgid") return {};  // the rest of the line is of this group
-    if (!name.empty() && !is_partition_member(name)) return fmt::format("\"{:.64}\" is not a port GUID", name);
+    if (!name.empty() && !is_partition_member(name))
+      return fmt::format("\"{:.64}\" is not a port GUID", name);
   }
   return {};
 }
@@ -100,11 +101,8 @@ std::optional<Damage> unreadable_partition_line(std::string_view text,
                                                 std::span<const MarkedText::Line> lines) {
   bool goes_on = false;
   for (const auto& line : lines) {
-    if (line.ours) {
-      goes_on = false;
-      continue;
-    }
-    auto why = wrong_partition_line(line.text, goes_on);
+    if (line.ours) goes_on = false;
+    auto why = line.ours ? std::string() : wrong_partition_line(line.text, goes_on);
     if (why.empty() && ends_with_return(text, line.text)) why = "the line ends with a carriage return";
     if (!why.empty()) return Damage{line.number, std::move(why), "correct that line, or remove it"};
   }

@@ -12,7 +12,7 @@
 
 namespace rdmacfg::kinds {
 
-/// The first such line of others; our rules are written as OpenSM reads them.
+/// The first such line of others; our rules are written as OpenSM reads them, and may come back with CRLF.
 /// @param lines  those of parse_marked() in `text`
 std::optional<Damage> unreadable_partition_line(std::string_view text,
                                                 std::span<const MarkedText::Line> lines);

@@ -44,7 +44,7 @@ struct Key {
 };
 
 constexpr std::uint64_t kAny = ~0ULL;
-/// OSM_QOS_POLICY_MAX_LINE_LEN: the lexer copies longer texts beyond the end of its buffer.
+/// OSM_QOS_POLICY_MAX_LINE_LEN: OpenSM copies longer names and descriptions beyond the end of its buffer.
 constexpr std::size_t kPolicyTextMost = 10 * 1024 - 1;
 constexpr std::uint64_t kPolicyPortMost = 254;
 constexpr std::string_view kPolicyEnd = "end-";
@@ -128,9 +128,6 @@ std::string wrong_name(std::string_view text) {
 /// "node1 HCA-1/P1": a node's description and its port.
 std::string wrong_port_name(std::string_view text) {
   if (auto why = wrong_name(text); !why.empty()) return why;
-  if (outside_quotes(text).find_first_of(" \t") != std::string::npos)
-    return fmt::format("OpenSM leaves the blanks of {} out, and finds no such node; write the name in quotes",
-                       text);
   const auto name = policy_name(text);
   const auto slash = name.rfind('/');
   const bool named = slash != std::string::npos && slash > 0 && name.size() > slash + 2 &&
@@ -149,16 +146,13 @@ std::string wrong_number(std::string_view text, std::uint64_t least, std::uint64
   return {};
 }
 
-/// "0x10-0x20" or one number.
+/// "0x10-0x20" or one number. OpenSM turns a range round that ends before its beginning.
 std::string wrong_range(std::string_view text, std::uint64_t least, std::uint64_t most) {
   const auto dash = text.find('-');
   const auto from = base::trim(text.substr(0, dash));
   if (auto why = wrong_number(from, least, most); !why.empty()) return why;
   if (dash == std::string_view::npos) return {};
-  const auto to = base::trim(text.substr(dash + 1));
-  if (auto why = wrong_number(to, least, most); !why.empty()) return why;
-  return *base::c_number(to) < *base::c_number(from) ? fmt::format("the range {} ends before it begins", text)
-                                                     : std::string();
+  return wrong_number(base::trim(text.substr(dash + 1)), least, most);
 }
 
 std::string wrong_pair(std::string_view text) {
@@ -189,8 +183,8 @@ std::string wrong_element(const Key& key, std::string_view text) {
     case Form::kTypes:
       return wrong_type(text);
     case Form::kName:
-      if (outside_quotes(text).find_first_of(" \t,") != std::string::npos)
-        return fmt::format("\"{}\" has a blank or comma", text);
+      // OpenSM leaves blanks out, in references to the name, too.
+      if (outside_quotes(text).find(',') != std::string::npos) return fmt::format("\"{}\" has a comma", text);
       return wrong_name(text);
     case Form::kNames:
       return wrong_name(text);
@@ -202,17 +196,28 @@ std::string wrong_element(const Key& key, std::string_view text) {
   return {};
 }
 
+bool is_policy_list(Form form) { return form != Form::kText && form != Form::kName && form != Form::kNumber; }
+
+bool is_of_names(Form form) {
+  return form == Form::kText || form == Form::kName || form == Form::kNames || form == Form::kPortNames;
+}
+
 class Policy {
  public:
   CheckedLines take(std::span<const std::string> lines) {
-    for (const auto& line : lines) {
-      ++number_;
-      auto code = base::trim(policy_code(line));
-      if (code.empty()) continue;
-      take(code);
-      const auto depth = open_.size() - (ends_block(code) || !opens_block(code) ? 0 : 1);
-      out_.lines.push_back(std::string(2 * std::min<std::size_t>(depth, 4), ' ') + std::string(code));
+    for (std::size_t at = 0; at < lines.size(); ++at) {
+      if (lines[at].find('"') != std::string::npos) last_quote_ = at + 1;
     }
+    std::string code;
+    for (std::size_t at = 0; at < lines.size(); ++at) {
+      const auto part = base::trim(policy_code(lines[at]));
+      if (part.empty()) continue;
+      if (!code.empty() && (opens_block(part) || ends_block(part))) take_and_keep(code);
+      if (code.empty()) number_ = at + 1;
+      code += part;
+      if (!goes_on(code)) take_and_keep(code);
+    }
+    if (!code.empty()) take_and_keep(code);
     for (const auto& block : open_)
       wrong_at(block.line, fmt::format("{} has no end", block.name),
                fmt::format("write end-{} below it", block.name));
@@ -249,8 +254,23 @@ class Policy {
     return open_.empty() ? std::string_view() : open_.back().name;
   }
 
+  /// Whether a list goes on in the next line, which OpenSM's grammar takes.
+  [[nodiscard]] bool goes_on(std::string_view code) const {
+    if (!code.ends_with(',')) return false;
+    const auto* known = key_of(inside(), base::trim(code.substr(0, code.find(':'))));
+    return known != nullptr && is_policy_list(known->form);
+  }
+
+  /// @param code  empty afterwards
+  void take_and_keep(std::string& code) {
+    take(code);
+    const auto depth = open_.size() - (ends_block(code) || !opens_block(code) ? 0 : 1);
+    out_.lines.push_back(std::string(2 * std::min<std::size_t>(depth, 4), ' ') + code);
+    code.clear();
+  }
+
   void take(std::string_view code) {
-    if (std::count(code.begin(), code.end(), '"') % 2 != 0)
+    if (std::count(code.begin(), code.end(), '"') % 2 != 0 && number_ < last_quote_)
       return wrong("a quote has no end in this line; OpenSM reads on to the next quote");
     const bool is_end =
         !open_.empty() && ends_block(code) && code.substr(kPolicyEnd.size()) == open_.back().name;
@@ -297,18 +317,23 @@ class Policy {
   }
 
   void elements(const Key& known, std::string_view value) {
-    const bool several =
-        known.form != Form::kText && known.form != Form::kName && known.form != Form::kNumber;
-    if (value.size() > kPolicyTextMost)
-      return wrong(
-          fmt::format("{} has {} characters; OpenSM reads {}", known.name, value.size(), kPolicyTextMost));
-    const auto list = several ? policy_elements(value) : std::vector<std::string_view>{value};
+    const auto list =
+        is_policy_list(known.form) ? policy_elements(value) : std::vector<std::string_view>{value};
     for (const auto raw : list) {
       const auto text = base::trim(raw);
+      if (is_of_names(known.form) && text.size() > kPolicyTextMost)
+        return wrong(
+            fmt::format("{} has {} characters; OpenSM reads {}", known.name, text.size(), kPolicyTextMost));
       auto why = text.empty() ? std::string("an element is empty") : wrong_element(known, text);
       if (known.form == Form::kPorts && text == "*" && list.size() > 1) why = "* stands alone";
       if (!why.empty()) return wrong(fmt::format("{}: {}", known.name, why));
       remember(known, text);
+      if (known.form == Form::kPortNames && outside_quotes(text).find_first_of(" \t") != std::string::npos) {
+        out_.wrong.push_back(
+            {number_,
+             fmt::format("{}: OpenSM leaves the blanks of {} out, and finds no such node", known.name, text),
+             "write the name in quotes", true});
+      }
     }
     if (known.form == Form::kNumbers && list.size() != 16)
       wrong(fmt::format("{} has {} values, must have 16: the VL of each SL", known.name, list.size()));
@@ -357,7 +382,8 @@ class Policy {
     const auto from = base::c_number(base::trim(range.substr(0, dash)));
     const auto to =
         dash == std::string_view::npos ? from : base::c_number(base::trim(range.substr(dash + 1)));
-    out_.pkeys.push_back({number_, static_cast<std::uint16_t>(*from), static_cast<std::uint16_t>(*to)});
+    const auto [least, most] = std::minmax({*from, *to});
+    out_.pkeys.push_back({number_, static_cast<std::uint16_t>(least), static_cast<std::uint16_t>(most)});
   }
 
   void complete(const Open& block) {
@@ -394,7 +420,8 @@ class Policy {
   }
 
   std::vector<Open> open_;
-  std::size_t number_ = 0;
+  std::size_t number_ = 0;      ///< of the line, of a list its first one
+  std::size_t last_quote_ = 0;  ///< the last line with a quote
   std::set<std::string> groups_, levels_;
   bool has_default_rule_ = false;  ///< of qos-ulps; a qos-match-rule cannot name that
   std::vector<Use> used_groups_, used_levels_;

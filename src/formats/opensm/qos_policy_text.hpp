@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quotes in lines of OpenSM's qos-policy.conf. A quote that has no end in its line quotes the rest. Source:
-// osm_qos_parser_l.l of OpenSM.
+// Quotes in lines of OpenSM's qos-policy.conf. A quote without an end is a character like any other, as for
+// OpenSM where no quote follows in the file. Source: osm_qos_parser_l.l of OpenSM.
 #pragma once
 
 #include <string>

@@ -296,12 +296,9 @@ class OpensmFileKind final : public Kind {
     const auto wanted = key_of_content(file);
     const auto other = file.guids ? std::string_view("lines") : std::string_view("guids");
     const auto wrong = [&](const model::Location& where, std::string_view key, std::string what,
-                           std::string hint) {
-      diagnostics.push_back({Severity::kError,
-                             where,
-                             fmt::format("[[{}]] {}: {}", section.path, key, what),
-                             std::move(hint),
-                             {}});
+                           std::string hint, Severity severity = Severity::kError) {
+      diagnostics.push_back(
+          {severity, where, fmt::format("[[{}]] {}: {}", section.path, key, what), std::move(hint), {}});
     };
     if (const auto* entry = section.find(other))
       wrong(entry->where, other, fmt::format("{} takes {}, not {}", file.option, wanted, other),
@@ -323,12 +320,15 @@ class OpensmFileKind final : public Kind {
     if (reported) return {};
     auto checked = check_opensm_lines(file, *list);
     constexpr std::size_t kShown = 10;
+    // Errors first: none of them may be beyond those that are shown.
+    std::stable_sort(checked.wrong.begin(), checked.wrong.end(),
+                     [](const auto& a, const auto& b) { return !a.only_vain && b.only_vain; });
     for (std::size_t i = 0; i < std::min(checked.wrong.size(), kShown); ++i) {
       auto& mistake = checked.wrong[i];
       wrong(entry->where, wanted,
             mistake.number == 0 ? std::move(mistake.what)
                                 : fmt::format("element {}: {}", mistake.number, mistake.what),
-            std::move(mistake.hint));
+            std::move(mistake.hint), mistake.only_vain ? Severity::kWarning : Severity::kError);
     }
     if (checked.lines.empty() && checked.wrong.empty())
       wrong(entry->where, wanted, "it is empty", "leave the entry out to have no such file");

@@ -203,7 +203,7 @@ const std::vector<std::pair<std::vector<std::string>, std::string>> kPolicyMista
     {policy_group("port-guid 5"), "7 \"port-guid 5\" begins no block and has no colon\n"},
     {policy_group("port-guid: x"), "7 port-guid: \"x\" is not a number\n"},
     {policy_group("port-guid: 1-x"), "7 port-guid: \"x\" is not a number\n"},
-    {policy_group("port-guid: 5-3"), "7 port-guid: the range 5-3 ends before it begins\n"},
+    {policy_group("port-guid: 5-3"), ""},
     {policy_group("port-guid: 1,,2"), "7 port-guid: an element is empty\n"},
     {policy_group("pkey: 0x10000"), "7 pkey: 0x10000 is out of range; must be from 0 to 65535\n"},
     {policy_group("node-type: CA, hub"),
@@ -216,8 +216,9 @@ const std::vector<std::pair<std::vector<std::string>, std::string>> kPolicyMista
     {policy_level("pkey: 65536"), "8 pkey: 65536 is out of range; must be from 0 to 65535\n"},
     {{"qos-levels", "qos-level", "end-qos-level", "end-qos-levels"},
      "5 qos-level has no name\n5 qos-level has no sl\n"},
-    {{"qos-levels", "qos-level", "name: a b", "sl: 1", "end-qos-level", "end-qos-levels"},
-     "6 name: \"a b\" has a blank or comma\n"},
+    {{"qos-levels", "qos-level", "name: a b", "sl: 1", "end-qos-level", "end-qos-levels"}, ""},
+    {{"qos-levels", "qos-level", "name: a,b", "sl: 1", "end-qos-level", "end-qos-levels"},
+     "6 name: \"a,b\" has a comma\n"},
     {{"qos-levels", "qos-level", "name: L", "sl: 16", "end-qos-level", "end-qos-levels"},
      "7 sl: 16 is out of range; must be from 0 to 15\n"},
     {policy_arbitration("group: A", "vlarb-low: x"),
@@ -251,8 +252,7 @@ const std::vector<std::pair<std::vector<std::string>, std::string>> kPolicyMista
     {policy_group("port-name: node1/P1"), ""},
     {policy_group("port-name: \"vs1 HCA-1/P1\", leaf-1/p36,\"a, b # c\"/P0x2"), ""},
     {policy_group("port-name: vs1 HCA-1/P1"),
-     "7 port-name: OpenSM leaves the blanks of vs1 HCA-1/P1 out, and finds no such node; write the name in "
-     "quotes\n"},
+     "7 port-name: OpenSM leaves the blanks of vs1 HCA-1/P1 out, and finds no such node\n"},
     {policy_group("port-name: node1"),
      "7 port-name: node1 is not a node's description with its port, as \"node1 HCA-1/P1\"\n"},
     {policy_group("port-name: node1/1"),
@@ -265,11 +265,16 @@ const std::vector<std::pair<std::vector<std::string>, std::string>> kPolicyMista
      "7 port-name: node1/P255 is not a node's description with its port, as \"node1 HCA-1/P1\"\n"},
     {policy_group("port-name: /P1"),
      "7 port-name: /P1 is not a node's description with its port, as \"node1 HCA-1/P1\"\n"},
-    {policy_group("use: the 19\" rack"),
+    {policy_group("use: the 19\" rack"), ""},
+    {{"port-groups", "port-group", "name: A", "use: the 19\" rack", "partition: \"a b\"", "end-port-group",
+      "end-port-groups"},
      "7 a quote has no end in this line; OpenSM reads on to the next quote\n"},
     {policy_group("use: all of a port-group"), ""},
     {policy_group(("use: " + std::string(10240, 'x')).c_str()),
      "7 use has 10240 characters; OpenSM reads 10239\n"},
+    {policy_group(("partition: A," + std::string(10240, 'x')).c_str()),
+     "7 partition has 10240 characters; OpenSM reads 10239\n"},
+    {policy_group(("partition: " + std::string(6000, 'x') + "," + std::string(6000, 'y')).c_str()), ""},
     {policy_group("partition: my-port-group"),
      "7 partition: OpenSM takes port-group in my-port-group for a block; write the name in quotes\n"},
     {policy_group("partition: \"my-port-group\""), ""},
@@ -324,7 +329,56 @@ TEST(QosPolicy, RulesOfProtocolsAreThoseOfOpensm) {
   EXPECT_THAT(policy("ipoib : 16"), HasSubstr("3 SL: 16 is out of range"));
   EXPECT_THAT(policy("srp : 5"), HasSubstr("\"srp\" is not a rule"));
   EXPECT_THAT(policy("ipoib, pkey 0x10000 : 5"), HasSubstr("3 pkey: 0x10000 is out of range"));
-  EXPECT_THAT(policy("any, pkey 5-3 : 5"), HasSubstr("the range 5-3 ends before it begins"));
+  EXPECT_EQ(policy("any, pkey 5-3 : 5"), "");
+  const auto turned = checked_side_file(
+      "qos_policy_file", {"qos-ulps", "default : 0", "ipoib, pkey 0x8003-0x8001 : 4", "end-qos-ulps"});
+  ASSERT_EQ(turned.pkeys.size(), 1U);
+  EXPECT_EQ(turned.pkeys[0].from, 0x8001);
+  EXPECT_EQ(turned.pkeys[0].to, 0x8003);
+}
+
+/// As OpenSM's own documentation has them (doc/QoS_management_in_OpenSM.txt).
+TEST(QosPolicy, NamesMayHaveBlanks) {
+  std::vector<std::string> lines{"port-groups",        "port-group",
+                                 "name: CAs and SM",   "node-type: CA, SELF",
+                                 "end-port-group",     "end-port-groups",
+                                 "qos-levels",         "qos-level",
+                                 "name: All at once",  "sl: 1",
+                                 "end-qos-level",      "end-qos-levels",
+                                 "qos-match-rules",    "qos-match-rule",
+                                 "source: CAs and SM", "qos-level-name: all atonce",
+                                 "end-qos-match-rule", "end-qos-match-rules"};
+  EXPECT_EQ(mistakes_of_policy(lines), "");
+  lines[14] = "source: \"CAs and SM\"";  // in quotes blanks count
+  EXPECT_EQ(mistakes_of_policy(lines), "18 no port-group is called cas and sm\n");
+}
+
+TEST(QosPolicy, ListsGoOnInTheNextLine) {
+  std::string guids = "port-guid: 0x1";
+  for (int i = 0; i < 1000; ++i) guids += ", 0x0002c90300a0b001";
+  const std::vector<std::string> lines{
+      "qos-ulps",      "default : 0", "end-qos-ulps",     "port-groups",    "port-group",
+      "name: A",       guids + ",",   "  # more of them", "0x2,",           "  0x3-0x4 # here",
+      "port-guid: x,", "0x5",         "end-port-group",   "end-port-groups"};
+  const auto policy = checked_side_file("qos_policy_file", lines);
+  EXPECT_EQ(mistakes_of(policy), "11 port-guid: \"x\" is not a number\n");
+  ASSERT_GT(policy.lines.size(), 7U);
+  EXPECT_EQ(policy.lines[6], "    " + guids + ",0x2,0x3-0x4");
+  EXPECT_EQ(mistakes_of_policy(policy_group("port-guid: 0x1,")), "7 port-guid: an element is empty\n");
+  EXPECT_EQ(mistakes_of_policy(policy_group("use: switches, hosts,")), "");
+}
+
+TEST(QosPolicy, WhatOpensmReadsInVainIsNoError) {
+  auto lines = policy_group("port-name: vs1 HCA-1/P1");
+  const std::vector<std::string> first{"qos-ulps", "default : 0", "end-qos-ulps"};
+  lines.insert(lines.begin(), first.begin(), first.end());
+  const auto policy = checked_side_file("qos_policy_file", lines);
+  ASSERT_EQ(policy.wrong.size(), 1U);
+  EXPECT_TRUE(policy.wrong[0].only_vain);
+  lines[6] = "port-name: vs1 HCA-1/1";
+  const auto other = checked_side_file("qos_policy_file", lines);
+  ASSERT_EQ(other.wrong.size(), 1U);
+  EXPECT_FALSE(other.wrong[0].only_vain);
 }
 
 TEST(QosPolicy, NamesMustBeDefined) {

@@ -111,6 +111,9 @@ TEST(OpensmOptions, FilesToReadAreWholePaths) {
     EXPECT_FALSE(is_taken(option, "/etc/opensm/")) << option;
   }
   EXPECT_TRUE(is_taken("event_plugin_name", "osmeventplugin")) << "a library";
+  // Where the file is that OpenSM has read until now.
+  EXPECT_EQ(wrong_opensm_value("root_guid_file", "srv/roots")->hint,
+            "a whole path such as /etc/opensm/FILE; OpenSM takes this for /srv/roots");
 }
 
 TEST(OpensmOptions, WordsAreThoseOfOpensm) {

@@ -66,5 +66,14 @@ TEST(PartitionSyntax, LinesOfOursAreNotJudged) {
   EXPECT_EQ(behind->line, 4);
 }
 
+TEST(PartitionSyntax, CarriageReturnsOfACopyCountInOurLines) {
+  const auto text =
+      std::string(kOpensmMarks.begin) + "\r\na=0x8001 : ALL;\r\n" + std::string(kOpensmMarks.end) + "\r\n";
+  const auto unread = parse_partitions(text).unread;
+  ASSERT_TRUE(unread);
+  EXPECT_EQ(unread->line, 2);
+  EXPECT_EQ(unread->what, "the line ends with a carriage return");
+}
+
 }  // namespace
 }  // namespace rdmacfg::kinds

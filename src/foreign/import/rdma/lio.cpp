@@ -21,6 +21,7 @@
 #include "foreign/import/rdma/lio_defaults.hpp"
 #include "foreign/syntax/yaml.hpp"
 #include "model/inet_types.hpp"
+#include "model/limits.hpp"
 #include "model/storage_types.hpp"
 
 namespace rdmacfg::foreign {
@@ -28,6 +29,8 @@ namespace rdmacfg::foreign {
 namespace {
 
 constexpr std::uint64_t kMostSavedLun = 65535, kMostDocumentLun = 255;
+/// rtslib writes each value on a line of its own: as many keys and values as a file's lines can have.
+constexpr std::size_t kSavedNodes = 2 * model::limits::kImportLines;
 constexpr std::size_t kSrpIdDigits = 32, kSrpGuidDigits = 16;
 constexpr std::string_view kSrpFabric = "srpt", kIscsiFabric = "iscsi";
 
@@ -46,6 +49,12 @@ std::optional<std::string> srp_digits_of(std::string_view written) {
 std::optional<bool> lio_switch_at(const YamlNode& node, std::string_view key) {
   const auto* value = node.find(key);
   return value == nullptr || !value->is_scalar() ? std::nullopt : yes_or_no(value->text);
+}
+
+/// Whether a switch that closes something is on; one with another value than off counts as on.
+bool may_be_on(YamlKeys& keys, std::string_view key) {
+  const auto on = keys.flag(key);
+  return on ? *on : keys.take(key) != nullptr;
 }
 
 std::string lio_text_at(const YamlNode& node, std::string_view key) {
@@ -174,7 +183,7 @@ class SavedTargets {
   /// Why the document must not have the target: it would admit initiators that may not log in now, or let
   /// them write. An attribute that is not saved has the kernel's default.
   static std::string why_closed(const YamlNode& group, const YamlNode* attributes, bool srp) {
-    if (lio_switch_at(group, "enable") == false) return "is disabled";
+    if (group.find("enable") != nullptr && lio_switch_at(group, "enable") != true) return "is disabled";
     if (srp) return {};
     const auto is_set = [&](std::string_view key, std::string_view otherwise) {
       const auto text = attributes == nullptr ? std::string() : lio_text_at(*attributes, key);
@@ -281,6 +290,10 @@ class SavedTargets {
     if (!at->second.why.empty()) return left_out(at->second.why);
     if (static_cast<std::uint64_t>(*number) > kMostDocumentLun)
       return left_out(fmt::format("the document has numbers up to {}", kMostDocumentLun));
+    const bool is_there = std::any_of(luns.begin(), luns.end(), [&](const Entry& lun) {
+      return std::get<std::int64_t>(lun.values.at("number")) == *number;
+    });
+    if (is_there) return left_out("the target has that number twice");
     luns.push_back(
         {node.place(), "lio_target.lun", {{"number", *number}, {at->second.key, at->second.path}}});
   }
@@ -296,7 +309,7 @@ class SavedTargets {
       out.why = fmt::format("{}: the document has block devices and files", name);
       return;
     }
-    if (keys.flag("readonly").value_or(false)) {
+    if (may_be_on(keys, "readonly")) {
       out.why = fmt::format("{}: is read-only, which the document does not have", name);
       return;
     }
@@ -382,7 +395,7 @@ class SavedTargets {
       YamlKeys keys(item, claims_);
       keys.pass({"alias"});
       const auto number = keys.text("index"), lun = keys.text("tpg_lun");
-      const bool read_only = keys.flag("write_protect").value_or(false);
+      const bool read_only = may_be_on(keys, "write_protect");
       keys.finish("mapped_luns");
       const auto at = seen.find(lun);
       if (at == seen.end()) continue;  // left out itself
@@ -417,7 +430,7 @@ class SavedTargets {
 void parse_lio(std::span<const File> files, Claims& claims) {
   SavedTargets targets(claims);
   for (const auto& file : files) {
-    if (const auto root = parse_yaml(file, claims)) targets.read(*root);
+    if (const auto root = parse_yaml(file, claims, kSavedNodes)) targets.read(*root);
   }
 }
 
