@@ -331,6 +331,17 @@ TEST(GetAndSet, TheEntryOfADropInCountsWithoutItsName) {
     EXPECT_EQ(console.run({"get", "--root", root, "ipoib[a0].mtu"}), 0) << console.err.str();
     return console.out.str();
   };
+  // What it writes below --root is in the played host.
+  const auto set = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), {"set", "--root", root});
+    EXPECT_EQ(console.run(words), 0) << console.err.str();
+    for (const auto* name : {"config.toml", "conf.d/50-more.toml"}) {
+      const auto written = console.kernel.files.content.find(std::string("/etc/rdma-configd/") + name);
+      if (written != console.kernel.files.content.end()) std::ofstream(folder / name) << written->second;
+    }
+    console.kernel.files.content.erase("/etc/rdma-configd/config.toml");
+    console.kernel.files.content.erase("/etc/rdma-configd/conf.d/50-more.toml");
+  };
   const std::string other = "[[ipoib]]\nguid = \"00:02:c9:03:00:31:78:f3\"\nmtu = 2000\n";
   const std::pair<std::string, std::string> cases[] = {
       {"guid = \"00:02:c9:03:00:31:78:f2\"\n", "guid = \"0002:C903:0031:78F2\"\n"},
@@ -341,12 +352,12 @@ TEST(GetAndSet, TheEntryOfADropInCountsWithoutItsName) {
                                           << identity;
     std::ofstream(folder / "conf.d/50-more.toml") << other << "[[ipoib]]\nmtu = 1000\n" << again;
     EXPECT_EQ(value(), "1000\n");
-    EXPECT_EQ(console.run({"set", "--root", root, "ipoib[a0].mtu", "4092"}), 0) << console.err.str();
+    set({"ipoib[a0].mtu", "4092"});
     EXPECT_THAT(console.err.str(), HasSubstr("conf.d/50-more.toml was changed"));
     EXPECT_EQ(value(), "4092\n");
-    EXPECT_EQ(console.run({"set", "--root", root, "--unset", "ipoib[a0].mtu"}), 0) << console.err.str();
+    set({"--unset", "ipoib[a0].mtu"});
     EXPECT_EQ(value(), "2044\n");
-    EXPECT_EQ(console.run({"set", "--root", root, "ipoib[a0].mtu", "4000"}), 0) << console.err.str();
+    set({"ipoib[a0].mtu", "4000"});
     EXPECT_THAT(console.err.str(), HasSubstr("config.toml was changed"));
     EXPECT_EQ(value(), "4000\n") << "the only file that has the key";
   }

@@ -113,7 +113,7 @@ TEST_F(Import, SaysWhatAHostHasThatCannotBeImported) {
   const auto output = (console_.folder() / "made.toml").string();
   EXPECT_EQ(import({"host", "--output", output}), 1);
   EXPECT_THAT(console_.err.str(), HasSubstr("/etc/fstab:1: skipped: write [[nfs_mount]]"));
-  EXPECT_THAT(console_.err.str(), HasSubstr("there is no document"));
+  EXPECT_THAT(console_.err.str(), HasSubstr("no document was written"));
   EXPECT_FALSE(std::filesystem::exists(output)) << "an earlier document stays";
   EXPECT_EQ(import({"host", "--json"}), 1);
   EXPECT_THAT(console_.out.str(), HasSubstr("/etc/fstab:1: write [[nfs_mount]]"));

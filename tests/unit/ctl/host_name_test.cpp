@@ -32,7 +32,7 @@ TEST(HostOption, ANameIsForWhatChangesAndReadsNoOtherHost) {
     return console.err.str();
   };
   EXPECT_THAT(said({"diff", "--host", "gpu1"}), HasSubstr("add --root DIR"));
-  EXPECT_THAT(said({"apply", "--yes", "--host", "gpu1"}), HasSubstr("goes with validate"));
+  EXPECT_THAT(said({"apply", "--yes", "--host", "gpu1"}), HasSubstr("is valid only with validate"));
   EXPECT_THAT(said({"validate", "--host", "gpu 1"}), HasSubstr("is not a valid host name"));
   EXPECT_THAT(said({"validate", "--host", "./gpu1"}), HasSubstr("./gpu1"));
   EXPECT_THAT(said({"validate", "--host", "gpu1.json"}), HasSubstr("gpu1.json"));
