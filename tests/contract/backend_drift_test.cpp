@@ -302,6 +302,22 @@ TEST_F(NmRelease, AddressesOfOthersStay) {
   EXPECT_THAT(ib0(host).items, testing::UnorderedElementsAreArray(before));
 }
 
+TEST_F(NmRelease, AnInterfaceThatGetsNothingBackKeepsNoOtherFromIt) {
+  Host host(FakeKernel::parse(
+      R"({"network_manager": {"fails": []}, "devices": [{"name": "mlx4_0", "pci": "0000:10:00.0", "ports": [
+          {"guid": "00:02:c9:03:00:31:78:f2", "interface": {"name": "ib0", "up": true, "items": ["addr4 192.0.2.7/24"]}},
+          {"guid": "00:02:c9:03:00:31:78:f3", "interface": {"name": "ib1", "up": true, "items": ["addr4 192.0.2.8/24"]}}
+          ]}], "files": {"/etc/NetworkManager/conf.d/site.conf": "[main]\n"}})"));
+  std::string document = "version = 1\n";
+  for (const auto* guid : {"00:02:c9:03:00:31:78:f2", "00:02:c9:03:00:31:78:f3"})
+    document += "[[ipoib]]\nguid = \"" + std::string(guid) + "\"\nbackend = \"direct\"\n";
+  ASSERT_TRUE(applied(host.commit(document)));
+  host.kernel().faults.refuse("ib0: restore", EPERM);
+  ASSERT_TRUE(applied(host.commit("version = 1\n")));
+  EXPECT_THAT(ib0(host).items, testing::IsEmpty());
+  EXPECT_THAT(host.kernel().machine.find("ib1")->items, testing::Contains("addr4 192.0.2.8/24"));
+}
+
 TEST_F(NmRelease, WhatIsNotConfirmedGoesBackToNetworkManager) {
   Host host(FakeKernel::parse(machine("")));
   ASSERT_TRUE(applied(host.commit("version = 1\n")));

@@ -58,6 +58,16 @@ Result<std::vector<CarriedState>> with_losses(std::span<const CarriedState> then
   return out;
 }
 
+/// restore() ends at the first failure: nothing of one interface may keep the others from what they carried.
+Result<void> restore_each(system::Host& host, std::span<const CarriedState> states) {
+  auto done = restore(host, states);
+  if (done || states.size() < 2) return done;
+  const auto half = states.size() / 2;
+  (void)restore_each(host, states.first(half));
+  (void)restore_each(host, states.subspan(half));
+  return done;
+}
+
 Result<void> put_back_lost(std::span<const CarriedState> then, std::span<const Link> before,
                            system::Host& host) {
   if (then.empty()) return {};
@@ -77,7 +87,7 @@ Result<void> put_back_lost(std::span<const CarriedState> then, std::span<const L
   }
   const auto losses = with_losses(then, *now, host);
   if (!losses) return base::fail(losses.error());
-  if (auto done = restore(host, *losses); !done) return done;
+  if (auto done = restore_each(host, *losses); !done) return done;
   if (joining.empty()) return {};
   return host.links.wait_for_carrier(joining, kJoinAgain).map([](const std::vector<int>&) {});
 }
