@@ -318,6 +318,23 @@ TEST_F(NmRelease, AnInterfaceThatGetsNothingBackKeepsNoOtherFromIt) {
   EXPECT_THAT(host.kernel().machine.find("ib1")->items, testing::Contains("addr4 192.0.2.8/24"));
 }
 
+TEST_F(NmRelease, AFileThatAWithdrawalHasLeftIsNamed) {
+  constexpr const char* kLeft = "/etc/NetworkManager/conf.d/zz-rdma-admin-unmanaged.conf";
+  Host host(FakeKernel::parse(machine("")));
+  ASSERT_TRUE(applied(host.commit(with_backend("direct"))));
+  auto& content = host.kernel().files.content;
+  content[kLeft] = content.at(kKeepsOff);
+  EXPECT_THAT(text_of(host.commit(with_backend("direct"))), testing::Not(testing::HasSubstr(kLeft)));
+  const auto refused = host.commit(with_backend("networkmanager"));
+  EXPECT_FALSE(applied(refused)) << "NetworkManager refuses profiles of a port that it is to keep off";
+  EXPECT_THAT(text_of(refused), testing::HasSubstr(kLeft));
+  content.erase(kLeft);
+  ASSERT_TRUE(host.kernel().network_manager.reread()) << "as by nmcli general reload";
+  const auto report = host.commit(with_backend("networkmanager"));
+  EXPECT_TRUE(applied(report)) << text_of(report);
+  EXPECT_THAT(text_of(report), testing::Not(testing::HasSubstr(kLeft)));
+}
+
 TEST_F(NmRelease, WhatIsNotConfirmedGoesBackToNetworkManager) {
   Host host(FakeKernel::parse(machine("")));
   ASSERT_TRUE(applied(host.commit("version = 1\n")));

@@ -72,6 +72,31 @@ Result<BesideRules> files_beside(const BackendRules& rules, system::Files& files
   return BesideRules{*networkd, *network_manager};
 }
 
+/// Our file under the name that withdraw gives it (plain_name()): NetworkManager goes on reading that.
+constexpr std::string_view kLeftForNetworkManager = "/etc/NetworkManager/conf.d/zz-rdma-admin-unmanaged.conf";
+
+void warn_of_a_withdrawal(const std::vector<Desired>& desired, World& world, Diagnostics& diagnostics) {
+  std::optional<std::string> left;
+  for (const auto& resource : desired) {
+    if (resource.key.kind != kBackendKind || resource.ignore ||
+        model::text_at(resource.settings, "backend") != model::text_of(Backend::kNetworkManager))
+      continue;
+    if (!left) {
+      const auto text = world.host().files.read(std::string(kLeftForNetworkManager));
+      left = text && *text ? **text : std::string();
+    }
+    if (left->find(resource.key.id) == std::string::npos) continue;
+    diagnostics.push_back(
+        {model::Severity::kWarning,
+         resource.where,
+         fmt::format("{} keeps NetworkManager off this port; `rdma-configctl withdraw` left "
+                     "the file",
+                     kLeftForNetworkManager),
+         "delete the file and run `nmcli general reload conf`",
+         {}});
+  }
+}
+
 /// As an administrator calls the port.
 std::string label_of(const std::string& id, const World& world) {
   const auto guid = Guid::parse(id);
@@ -153,6 +178,7 @@ class BackendKind final : public Kind, public HeldByPort {
   void check(std::vector<Desired>& desired, const std::vector<Observed>& /*observed*/, World& world,
              Diagnostics& diagnostics) const override {
     warn_of_other_configurations(desired, world, diagnostics);
+    warn_of_a_withdrawal(desired, world, diagnostics);
   }
 
   Result<void> prepare(std::span<Change*> changes, World& world) const override {
