@@ -8,6 +8,7 @@
 
 #include "contract/commit_host.hpp"
 #include "daemon/journal_report.hpp"
+#include "formats/udev/udev_backend.hpp"
 
 namespace rdmacfg::contract {
 namespace {
@@ -359,6 +360,27 @@ TEST_F(NmRelease, AFileThatIsLostIsWrittenAndToldAgain) {
   EXPECT_TRUE(applied(report)) << text_of(report);
   EXPECT_FALSE(manages(host));
   EXPECT_EQ(difference(host.dump(), good), "");
+}
+
+TEST_F(NmRelease, APinSurvivesWhenTheRepairOfALostFileIsUndone) {
+  const auto other = with_backend("direct") + "ipv6 = { addresses = [\"2001:db8::1/64\"] }\n";
+  std::size_t undone = 0;
+  for (std::size_t n = 1;; ++n) {
+    SCOPED_TRACE(n);
+    Host host(FakeKernel::parse(machine("")));
+    ASSERT_TRUE(applied(host.commit(with_backend("direct"))));
+    auto& content = host.kernel().files.content;
+    const auto rules = content.at(std::string(kinds::kBackendRules));
+    content.erase(kKeepsOff);
+    host.kernel().faults.clear();
+    host.kernel().faults.fail_at(n, EPERM);
+    const auto report = host.commit(other);
+    if (applied(report)) break;
+    EXPECT_TRUE(report.exit == Exit::kUndone || report.exit == Exit::kError) << text_of(report);
+    EXPECT_EQ(content[std::string(kinds::kBackendRules)], rules) << text_of(report);
+    undone += report.exit == Exit::kUndone ? 1U : 0U;
+  }
+  EXPECT_GT(undone, 0U);
 }
 
 TEST_F(NmRelease, ChildrenInUseStayUp) {
