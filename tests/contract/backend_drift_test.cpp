@@ -319,6 +319,28 @@ TEST_F(NmRelease, AnInterfaceThatGetsNothingBackKeepsNoOtherFromIt) {
   EXPECT_THAT(host.kernel().machine.find("ib1")->items, testing::Contains("addr4 192.0.2.8/24"));
 }
 
+TEST_F(NmRelease, AddressesAreThereAlthoughTheAnswerDidNotCome) {
+  Host host(FakeKernel::parse(machine(R"("addr4 192.0.2.7/24")")));
+  ASSERT_TRUE(applied(host.commit(with_backend("direct"))));
+  host.kernel().faults.clear();
+  // NetworkManager takes the port back, and its answer is late.
+  std::size_t telling = 0;
+  {
+    Host trial(FakeKernel::parse(machine(R"("addr4 192.0.2.7/24")")));
+    ASSERT_TRUE(applied(trial.commit(with_backend("direct"))));
+    trial.kernel().faults.clear();
+    ASSERT_TRUE(applied(trial.commit("version = 1\n")));
+    const auto& log = trial.kernel().faults.log();
+    const auto at = std::find(log.begin(), log.end(), "NetworkManager: read the configuration");
+    ASSERT_NE(at, log.end());
+    telling = static_cast<std::size_t>(at - log.begin()) + 1;
+  }
+  host.kernel().faults.fail_after_effect_at(telling, ETIMEDOUT);
+  const auto report = host.commit("version = 1\n");
+  EXPECT_FALSE(applied(report)) << text_of(report);
+  EXPECT_THAT(ib0(host).items, testing::Contains("addr4 192.0.2.7/24"));
+}
+
 TEST_F(NmRelease, AFileThatAWithdrawalHasLeftIsNamed) {
   constexpr const char* kLeft = "/etc/NetworkManager/conf.d/zz-rdma-admin-unmanaged.conf";
   Host host(FakeKernel::parse(machine("")));

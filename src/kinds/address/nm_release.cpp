@@ -82,14 +82,14 @@ Result<void> put_back_lost(std::span<const CarriedState> then, std::span<const L
     if (left->mtu != link.mtu) sizes.emplace_back(system::SetLink{.index = link.index, .mtu = link.mtu});
     if (link.up && link.carrier && !left->up) joining.push_back(link.index);
   }
-  if (!sizes.empty()) {
-    if (auto done = host.links.execute(sizes); !done) return done;
-  }
+  // Addresses are put back whatever becomes of an MTU.
+  auto sized = sizes.empty() ? Result<void>{} : host.links.execute(sizes);
   const auto losses = with_losses(then, *now, host);
   if (!losses) return base::fail(losses.error());
   if (auto done = restore_each(host, *losses); !done) return done;
-  if (joining.empty()) return {};
-  return host.links.wait_for_carrier(joining, kJoinAgain).map([](const std::vector<int>&) {});
+  if (joining.empty()) return sized;
+  auto joined = host.links.wait_for_carrier(joining, kJoinAgain).map([](const std::vector<int>&) {});
+  return joined ? sized : joined;
 }
 
 /// Whether an interface that NetworkManager holds without a profile has P_Key interfaces that are up:
@@ -129,17 +129,18 @@ Result<void> release_from_nm(const NmRelease& links, system::Host& host) {
     if (!carried) return base::fail(carried.error());
     *states = std::move(*carried);
   }
-  // One that has just ended reads everything at its next start.
-  if (auto done = manager.reread(); !done) return manager.is_running() ? done : Result<void>{};
-  if (!released.empty()) manager.wait_for_release(names_of(links.released), kLetGo);
-  if (!given_back.empty()) manager.wait_for_ready(names_of(links.given_back), kLetGo);
+  // An answer that does not come in time says nothing of what was done: all is put back in any case.
+  const auto told = manager.reread();
+  if (told && !released.empty()) manager.wait_for_release(names_of(links.released), kLetGo);
+  if (told && !given_back.empty()) manager.wait_for_ready(names_of(links.given_back), kLetGo);
   // NetworkManager may have a profile for such an interface, and configures it in its own way now.
   (void)put_back_lost(given_back, links.given_back, host);
   auto done = put_back_lost(released, links.released, host);
   // One of them may have gone meanwhile: the others are put back all the same.
   if (!done && done.error().code == base::Code::kNotFound)
     done = put_back_lost(released, links.released, host);
-  return done;
+  // One that has just ended reads everything at its next start.
+  return told || !manager.is_running() ? done : told;
 }
 
 Result<std::map<model::Guid, std::vector<std::string>>> carried_before_release(
