@@ -424,6 +424,21 @@ TEST_F(NmRelease, ChildrenInUseStayUp) {
   EXPECT_FALSE(manages(host));
 }
 
+TEST_F(NmRelease, APortInABondStaysInIt) {
+  const std::string played =
+      R"({"network_manager": {"fails": []}, "devices": [{"name": "mlx4_0", "pci": "0000:10:00.0",
+      "ports": [{"guid": "00:02:c9:03:00:31:78:f2", "interface": {"name": "ib0", "up": true}}]}],
+      "links": [{"name": "bond0", "kind": "bond", "up": true, "over": ["ib0"]}],
+      "files": {"/etc/NetworkManager/conf.d/site.conf": "[main]\n"}})";
+  Host host(FakeKernel::parse(played));
+  host.kernel().faults.clear();
+  const auto report = host.commit("version = 1\n[[ipoib]]\nguid = \"" + std::string(kPlayedGuid) +
+                                  "\"\nbackend = \"direct\"\n");
+  ASSERT_TRUE(applied(report)) << text_of(report);
+  EXPECT_EQ(readings(host), 0U) << "NetworkManager would take ib0 out of the bond";
+  EXPECT_TRUE(host.kernel().files.content.contains(kKeepsOff));
+}
+
 TEST_F(NmRelease, WithoutNetworkManagerTheFileIsForItsNextStart) {
   Host host(FakeKernel::parse(machine("")));
   host.kernel().network_manager.running = false;

@@ -92,21 +92,26 @@ Result<void> put_back_lost(std::span<const CarriedState> then, std::span<const L
   return joined ? sized : joined;
 }
 
-/// Whether an interface that NetworkManager holds without a profile has P_Key interfaces that are up:
-/// NetworkManager takes it down as it lets go, and the kernel takes these down with it.
-Result<bool> would_stop_children(std::span<const Link> released, system::NetworkManager& manager) {
-  const bool any_child = std::any_of(released.begin(), released.end(),
-                                     [](const Link& link) { return link.ipoib->child && link.up; });
-  if (!any_child) return false;
+/// Whether NetworkManager would break more than comes back. An interface that it holds without a profile goes
+/// down as it lets go, and the kernel takes P_Key interfaces that are up down with it. One in a bond leaves
+/// that, and the bond has the hardware address of a port, so that it is let go, too, with its addresses.
+Result<bool> would_stop_others(std::span<const Link> released, system::NetworkManager& manager) {
+  const bool any = std::any_of(released.begin(), released.end(), [](const Link& link) {
+    return link.master != 0 || (link.ipoib->child && link.up);
+  });
+  if (!any) return false;
   const auto state = manager.observe();
   if (!state) return base::fail(state.error());
-  std::set<std::string, std::less<>> idle;
+  std::set<std::string, std::less<>> idle, held;
   if (*state) {
-    for (const auto& device : (*state)->devices)
+    for (const auto& device : (*state)->devices) {
+      if (device.managed) held.insert(device.interface);
       if (device.managed && device.active.empty()) idle.insert(device.interface);
+    }
   }
-  return std::any_of(released.begin(), released.end(), [&](const Link& child) {
-    const auto* parent = child.ipoib->child && child.up ? link_with(child.parent, released) : nullptr;
+  return std::any_of(released.begin(), released.end(), [&](const Link& link) {
+    if (link.master != 0 && held.contains(link.name)) return true;
+    const auto* parent = link.ipoib->child && link.up ? link_with(link.parent, released) : nullptr;
     return parent != nullptr && parent->up && idle.contains(parent->name);
   });
 }
@@ -117,7 +122,7 @@ Result<void> release_from_nm(const NmRelease& links, system::Host& host) {
   auto& manager = host.network_manager;
   if (!manager.is_running()) return {};
   if (links.given_back.empty() && !links.takes_some) {
-    const auto stops = would_stop_children(links.released, manager);
+    const auto stops = would_stop_others(links.released, manager);
     if (!stops) return base::fail(stops.error());
     if (*stops) return {};
   }
