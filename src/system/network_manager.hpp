@@ -49,7 +49,7 @@ class NetworkManager {
   /// the managed state that it says. An interface that NetworkManager configures is taken down as it becomes
   /// unmanaged (the link, the profile's addresses), an interface that others configure is left as it is; an
   /// interface that becomes managed loses its addresses and routes (nm-device.c, _set_state_full()). An error
-  /// when NetworkManager does not run.
+  /// when NetworkManager does not run; nothing happens with releases before 1.22, which have no such call.
   virtual base::Result<void> reread() = 0;
 
   /// Reads these keyfiles, new ones and changed ones (Settings.LoadConnections). An error names a file that

@@ -8,6 +8,7 @@
 
 #include "contract/commit_host.hpp"
 #include "daemon/journal_report.hpp"
+#include "formats/udev/udev_backend.hpp"
 
 namespace rdmacfg::contract {
 namespace {
@@ -302,6 +303,61 @@ TEST_F(NmRelease, AddressesOfOthersStay) {
   EXPECT_THAT(ib0(host).items, testing::UnorderedElementsAreArray(before));
 }
 
+TEST_F(NmRelease, AnInterfaceThatGetsNothingBackKeepsNoOtherFromIt) {
+  Host host(FakeKernel::parse(
+      R"({"network_manager": {"fails": []}, "devices": [{"name": "mlx4_0", "pci": "0000:10:00.0", "ports": [
+          {"guid": "00:02:c9:03:00:31:78:f2", "interface": {"name": "ib0", "up": true, "items": ["addr4 192.0.2.7/24"]}},
+          {"guid": "00:02:c9:03:00:31:78:f3", "interface": {"name": "ib1", "up": true, "items": ["addr4 192.0.2.8/24"]}}
+          ]}], "files": {"/etc/NetworkManager/conf.d/site.conf": "[main]\n"}})"));
+  std::string document = "version = 1\n";
+  for (const auto* guid : {"00:02:c9:03:00:31:78:f2", "00:02:c9:03:00:31:78:f3"})
+    document += "[[ipoib]]\nguid = \"" + std::string(guid) + "\"\nbackend = \"direct\"\n";
+  ASSERT_TRUE(applied(host.commit(document)));
+  host.kernel().faults.refuse("ib0: restore", EPERM);
+  ASSERT_TRUE(applied(host.commit("version = 1\n")));
+  EXPECT_THAT(ib0(host).items, testing::IsEmpty());
+  EXPECT_THAT(host.kernel().machine.find("ib1")->items, testing::Contains("addr4 192.0.2.8/24"));
+}
+
+TEST_F(NmRelease, AddressesAreThereAlthoughTheAnswerDidNotCome) {
+  Host host(FakeKernel::parse(machine(R"("addr4 192.0.2.7/24")")));
+  ASSERT_TRUE(applied(host.commit(with_backend("direct"))));
+  host.kernel().faults.clear();
+  // NetworkManager takes the port back, and its answer is late.
+  std::size_t telling = 0;
+  {
+    Host trial(FakeKernel::parse(machine(R"("addr4 192.0.2.7/24")")));
+    ASSERT_TRUE(applied(trial.commit(with_backend("direct"))));
+    trial.kernel().faults.clear();
+    ASSERT_TRUE(applied(trial.commit("version = 1\n")));
+    const auto& log = trial.kernel().faults.log();
+    const auto at = std::find(log.begin(), log.end(), "NetworkManager: read the configuration");
+    ASSERT_NE(at, log.end());
+    telling = static_cast<std::size_t>(at - log.begin()) + 1;
+  }
+  host.kernel().faults.fail_after_effect_at(telling, ETIMEDOUT);
+  const auto report = host.commit("version = 1\n");
+  EXPECT_FALSE(applied(report)) << text_of(report);
+  EXPECT_THAT(ib0(host).items, testing::Contains("addr4 192.0.2.7/24"));
+}
+
+TEST_F(NmRelease, AFileThatAWithdrawalHasLeftIsNamed) {
+  constexpr const char* kLeft = "/etc/NetworkManager/conf.d/zz-rdma-admin-unmanaged.conf";
+  Host host(FakeKernel::parse(machine("")));
+  ASSERT_TRUE(applied(host.commit(with_backend("direct"))));
+  auto& content = host.kernel().files.content;
+  content[kLeft] = content.at(kKeepsOff);
+  EXPECT_THAT(text_of(host.commit(with_backend("direct"))), testing::Not(testing::HasSubstr(kLeft)));
+  const auto refused = host.commit(with_backend("networkmanager"));
+  EXPECT_FALSE(applied(refused)) << "NetworkManager refuses profiles of a port that it is to keep off";
+  EXPECT_THAT(text_of(refused), testing::HasSubstr(kLeft));
+  content.erase(kLeft);
+  ASSERT_TRUE(host.kernel().network_manager.reread()) << "as by nmcli general reload";
+  const auto report = host.commit(with_backend("networkmanager"));
+  EXPECT_TRUE(applied(report)) << text_of(report);
+  EXPECT_THAT(text_of(report), testing::Not(testing::HasSubstr(kLeft)));
+}
+
 TEST_F(NmRelease, WhatIsNotConfirmedGoesBackToNetworkManager) {
   Host host(FakeKernel::parse(machine("")));
   ASSERT_TRUE(applied(host.commit("version = 1\n")));
@@ -328,6 +384,27 @@ TEST_F(NmRelease, AFileThatIsLostIsWrittenAndToldAgain) {
   EXPECT_EQ(difference(host.dump(), good), "");
 }
 
+TEST_F(NmRelease, APinSurvivesWhenTheRepairOfALostFileIsUndone) {
+  const auto other = with_backend("direct") + "ipv6 = { addresses = [\"2001:db8::1/64\"] }\n";
+  std::size_t undone = 0;
+  for (std::size_t n = 1;; ++n) {
+    SCOPED_TRACE(n);
+    Host host(FakeKernel::parse(machine("")));
+    ASSERT_TRUE(applied(host.commit(with_backend("direct"))));
+    auto& content = host.kernel().files.content;
+    const auto rules = content.at(std::string(kinds::kBackendRules));
+    content.erase(kKeepsOff);
+    host.kernel().faults.clear();
+    host.kernel().faults.fail_at(n, EPERM);
+    const auto report = host.commit(other);
+    if (applied(report)) break;
+    EXPECT_TRUE(report.exit == Exit::kUndone || report.exit == Exit::kError) << text_of(report);
+    EXPECT_EQ(content[std::string(kinds::kBackendRules)], rules) << text_of(report);
+    undone += report.exit == Exit::kUndone ? 1U : 0U;
+  }
+  EXPECT_GT(undone, 0U);
+}
+
 TEST_F(NmRelease, ChildrenInUseStayUp) {
   const std::string played =
       R"({"network_manager": {"fails": []}, "devices": [{"name": "mlx4_0", "pci": "0000:10:00.0",
@@ -345,6 +422,21 @@ TEST_F(NmRelease, ChildrenInUseStayUp) {
   EXPECT_TRUE(ib0(host).up);
   host.kernel().network_manager.start();
   EXPECT_FALSE(manages(host));
+}
+
+TEST_F(NmRelease, APortInABondStaysInIt) {
+  const std::string played =
+      R"({"network_manager": {"fails": []}, "devices": [{"name": "mlx4_0", "pci": "0000:10:00.0",
+      "ports": [{"guid": "00:02:c9:03:00:31:78:f2", "interface": {"name": "ib0", "up": true}}]}],
+      "links": [{"name": "bond0", "kind": "bond", "up": true, "over": ["ib0"]}],
+      "files": {"/etc/NetworkManager/conf.d/site.conf": "[main]\n"}})";
+  Host host(FakeKernel::parse(played));
+  host.kernel().faults.clear();
+  const auto report = host.commit("version = 1\n[[ipoib]]\nguid = \"" + std::string(kPlayedGuid) +
+                                  "\"\nbackend = \"direct\"\n");
+  ASSERT_TRUE(applied(report)) << text_of(report);
+  EXPECT_EQ(readings(host), 0U) << "NetworkManager would take ib0 out of the bond";
+  EXPECT_TRUE(host.kernel().files.content.contains(kKeepsOff));
 }
 
 TEST_F(NmRelease, WithoutNetworkManagerTheFileIsForItsNextStart) {

@@ -26,6 +26,9 @@ using model::Observed;
 namespace {
 
 constexpr std::string_view kBackendKind = "backend";
+constexpr std::string_view kIncomplete = "incomplete";  // a file beside the rules is not as they need it
+constexpr std::string_view kBackendBefore =
+    "backend ";  // in Change::carried, before what the rules said then
 
 std::optional<Backend> written(const BoundPort& port) {
   const auto* entry = port.section->find("backend");
@@ -70,6 +73,41 @@ Result<BesideRules> files_beside(const BackendRules& rules, system::Files& files
   const auto network_manager = keeps_nm_off(files, rules);
   if (!network_manager) return base::fail(network_manager.error());
   return BesideRules{*networkd, *network_manager};
+}
+
+/// Our file under the name that withdraw gives it (plain_name()): NetworkManager goes on reading that.
+constexpr std::string_view kLeftForNetworkManager = "/etc/NetworkManager/conf.d/zz-rdma-admin-unmanaged.conf";
+
+void warn_of_a_withdrawal(const std::vector<Desired>& desired, World& world, Diagnostics& diagnostics) {
+  std::optional<std::string> left;
+  for (const auto& resource : desired) {
+    if (resource.key.kind != kBackendKind || resource.ignore ||
+        model::text_at(resource.settings, "backend") != model::text_of(Backend::kNetworkManager))
+      continue;
+    if (!left) {
+      const auto text = world.host().files.read(std::string(kLeftForNetworkManager));
+      left = text && *text ? **text : std::string();
+    }
+    if (left->find(resource.key.id) == std::string::npos) continue;
+    diagnostics.push_back(
+        {model::Severity::kWarning,
+         resource.where,
+         fmt::format("{} keeps NetworkManager off this port; `rdma-configctl withdraw` left "
+                     "the file",
+                     kLeftForNetworkManager),
+         "delete the file and run `nmcli general reload conf`",
+         {}});
+  }
+}
+
+/// The backend that the rules said while a file beside them was missing.
+std::optional<Backend> backend_before(const Change& change) {
+  for (const auto& text : change.carried) {
+    if (!text.starts_with(kBackendBefore)) continue;
+    const auto backend = model::Codec<Backend>::parse(model::Value(text.substr(kBackendBefore.size())));
+    if (backend) return *backend;
+  }
+  return std::nullopt;
 }
 
 /// As an administrator calls the port.
@@ -143,7 +181,7 @@ class BackendKind final : public Kind, public HeldByPort {
       observed.key = {std::string(kBackendKind), guid.text()};
       observed.label = label_of(guid.text(), world);
       // With a part missing it is as if nothing were decided: writing it again brings back all.
-      observed.settings["backend"] = beside->whole() ? std::string(model::text_of(backend)) : "incomplete";
+      observed.settings["backend"] = std::string(beside->whole() ? model::text_of(backend) : kIncomplete);
       observed.ours_by_nature = true;
       out.push_back(std::move(observed));
     }
@@ -153,6 +191,7 @@ class BackendKind final : public Kind, public HeldByPort {
   void check(std::vector<Desired>& desired, const std::vector<Observed>& /*observed*/, World& world,
              Diagnostics& diagnostics) const override {
     warn_of_other_configurations(desired, world, diagnostics);
+    warn_of_a_withdrawal(desired, world, diagnostics);
   }
 
   Result<void> prepare(std::span<Change*> changes, World& world) const override {
@@ -163,8 +202,16 @@ class BackendKind final : public Kind, public HeldByPort {
     }
     auto carried = carried_before_release(ports, world);
     if (!carried) return base::fail(carried.error());
+    const auto rules = read_backend_rules(world.host().files);
+    if (!rules) return base::fail(rules.error());
     for (auto* change : changes) {
-      if (const auto guid = Guid::parse(change->key.id)) change->carried = std::move((*carried)[*guid]);
+      if (const auto guid = Guid::parse(change->key.id)) {
+        change->carried = std::move((*carried)[*guid]);
+        const auto at = rules->find(*guid);
+        if (is_incomplete(*change) && at != rules->end())
+          change->carried.insert(change->carried.begin(),
+                                 fmt::format("{}{}", kBackendBefore, model::text_of(at->second)));
+      }
       // Writing files again moves nothing.
       if (change->operation != model::Operation::kUpdate || is_incomplete(*change)) continue;
       change->interrupts.push_back(
@@ -182,18 +229,23 @@ class BackendKind final : public Kind, public HeldByPort {
     const auto beside = files_beside(before, host.files);
     if (!beside) return base::fail(beside.error());
     std::set<Guid> touched;
+    bool undoes_repair = false;
     for (const auto& change : changes) {
       const auto guid = Guid::parse(change.key.id);
       if (!guid) continue;
       touched.insert(*guid);
-      if (const auto wanted = model::from_attributes<PortBackend>(change.after).backend) {
+      if (model::text_at(change.after, "backend") == kIncomplete) {
+        // The pin goes back to what it was; a missing file is not taken away again.
+        undoes_repair = true;
+        if (const auto then = backend_before(change)) rules->insert_or_assign(*guid, *then);
+      } else if (const auto wanted = model::from_attributes<PortBackend>(change.after).backend) {
         rules->insert_or_assign(*guid, *wanted);
       } else {
         rules->erase(*guid);
       }
     }
     if (auto done = write_backend_rules(host.files, *rules); !done) return done;
-    if (host.offline || (*rules == before && beside->whole())) return {};
+    if (host.offline || (*rules == before && beside->whole() && !undoes_repair)) return {};
     if (auto done = host.udev.reload_rules(); !done) return done;
     return tell(touched, *rules, host);
   }
@@ -209,9 +261,18 @@ class BackendKind final : public Kind, public HeldByPort {
     if (!rules) return base::fail(rules.error());
     if (auto done = tell(touched, *rules, host); !done) return done;
     std::vector<std::string> carried;
-    for (const auto& change : changes)
-      carried.insert(carried.end(), change.carried.begin(), change.carried.end());
+    for (const auto& change : changes) {
+      for (const auto& text : change.carried)
+        if (!text.starts_with(kBackendBefore)) carried.push_back(text);
+    }
     return put_back_released(carried, host);
+  }
+
+  /// Undoing a repair leaves the files whole.
+  Verdict judge(const Desired& desired, const Observed* /*observed*/,
+                const std::vector<std::string>& /*differing*/, World& /*world*/) const override {
+    if (model::text_at(desired.settings, "backend") != kIncomplete) return {};
+    return {Verdict::Sort::kLimited, "the files stay as they are written", {"backend"}, {}};
   }
 
  private:
@@ -222,7 +283,7 @@ class BackendKind final : public Kind, public HeldByPort {
            (change.operation == model::Operation::kCreate || is_incomplete(change));
   }
   static bool is_incomplete(const Change& change) {
-    return model::text_at(change.before, "backend") == "incomplete";
+    return model::text_at(change.before, "backend") == kIncomplete;
   }
 
   /// A file beside the rules, without any rule that needs it.

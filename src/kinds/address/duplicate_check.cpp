@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 
 #include "base/text.hpp"
 
@@ -14,6 +15,17 @@ namespace {
 // At most 2 s with the defaults: a random delay below rtr_solicit_delay (1 s), then dad_transmits (1) times
 // the retransmission timer (1 s).
 constexpr std::chrono::milliseconds kDuplicateCheck{4000};
+
+/// Whether carrier may come by itself: the port is up, and nothing says that it is not in the partition.
+bool may_join(const system::Link& link, World& now) {
+  const auto port = link.ipoib ? now.port(link.ipoib->guid) : std::nullopt;
+  if (!port || port->port->state != "ACTIVE") return false;
+  const auto& table = now.pkeys(*port);
+  const auto in_partition = [&](std::uint16_t entry) {
+    return (entry & 0x7fffU) == link.ipoib->pkey.partition();
+  };
+  return !table || std::any_of(table->begin(), table->end(), in_partition);
+}
 
 }  // namespace
 
@@ -61,8 +73,7 @@ base::Result<Waited> await_checks(std::set<int> indexes, World& now, std::chrono
     if (link == nullptr || !link->up) return true;
     if (link->carrier) return false;
     // Without carrier the kernel does not begin to ask.
-    const auto port = link->ipoib ? now.port(link->ipoib->guid) : std::nullopt;
-    if (!port || port->port->state != "ACTIVE") return true;
+    if (!may_join(*link, now)) return true;
     joining.push_back(index);
     return false;
   });

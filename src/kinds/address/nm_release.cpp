@@ -58,6 +58,16 @@ Result<std::vector<CarriedState>> with_losses(std::span<const CarriedState> then
   return out;
 }
 
+/// restore() ends at the first failure: nothing of one interface may keep the others from what they carried.
+Result<void> restore_each(system::Host& host, std::span<const CarriedState> states) {
+  auto done = restore(host, states);
+  if (done || states.size() < 2) return done;
+  const auto half = states.size() / 2;
+  (void)restore_each(host, states.first(half));
+  (void)restore_each(host, states.subspan(half));
+  return done;
+}
+
 Result<void> put_back_lost(std::span<const CarriedState> then, std::span<const Link> before,
                            system::Host& host) {
   if (then.empty()) return {};
@@ -72,31 +82,36 @@ Result<void> put_back_lost(std::span<const CarriedState> then, std::span<const L
     if (left->mtu != link.mtu) sizes.emplace_back(system::SetLink{.index = link.index, .mtu = link.mtu});
     if (link.up && link.carrier && !left->up) joining.push_back(link.index);
   }
-  if (!sizes.empty()) {
-    if (auto done = host.links.execute(sizes); !done) return done;
-  }
+  // Addresses are put back whatever becomes of an MTU.
+  auto sized = sizes.empty() ? Result<void>{} : host.links.execute(sizes);
   const auto losses = with_losses(then, *now, host);
   if (!losses) return base::fail(losses.error());
-  if (auto done = restore(host, *losses); !done) return done;
-  if (joining.empty()) return {};
-  return host.links.wait_for_carrier(joining, kJoinAgain).map([](const std::vector<int>&) {});
+  if (auto done = restore_each(host, *losses); !done) return done;
+  if (joining.empty()) return sized;
+  auto joined = host.links.wait_for_carrier(joining, kJoinAgain).map([](const std::vector<int>&) {});
+  return joined ? sized : joined;
 }
 
-/// Whether an interface that NetworkManager holds without a profile has P_Key interfaces that are up:
-/// NetworkManager takes it down as it lets go, and the kernel takes these down with it.
-Result<bool> would_stop_children(std::span<const Link> released, system::NetworkManager& manager) {
-  const bool any_child = std::any_of(released.begin(), released.end(),
-                                     [](const Link& link) { return link.ipoib->child && link.up; });
-  if (!any_child) return false;
+/// Whether NetworkManager would break more than comes back. An interface that it holds without a profile goes
+/// down as it lets go, and the kernel takes P_Key interfaces that are up down with it. One in a bond leaves
+/// that, and the bond has the hardware address of a port, so that it is let go, too, with its addresses.
+Result<bool> would_stop_others(std::span<const Link> released, system::NetworkManager& manager) {
+  const bool any = std::any_of(released.begin(), released.end(), [](const Link& link) {
+    return link.master != 0 || (link.ipoib->child && link.up);
+  });
+  if (!any) return false;
   const auto state = manager.observe();
   if (!state) return base::fail(state.error());
-  std::set<std::string, std::less<>> idle;
+  std::set<std::string, std::less<>> idle, held;
   if (*state) {
-    for (const auto& device : (*state)->devices)
+    for (const auto& device : (*state)->devices) {
+      if (device.managed) held.insert(device.interface);
       if (device.managed && device.active.empty()) idle.insert(device.interface);
+    }
   }
-  return std::any_of(released.begin(), released.end(), [&](const Link& child) {
-    const auto* parent = child.ipoib->child && child.up ? link_with(child.parent, released) : nullptr;
+  return std::any_of(released.begin(), released.end(), [&](const Link& link) {
+    if (link.master != 0 && held.contains(link.name)) return true;
+    const auto* parent = link.ipoib->child && link.up ? link_with(link.parent, released) : nullptr;
     return parent != nullptr && parent->up && idle.contains(parent->name);
   });
 }
@@ -107,7 +122,7 @@ Result<void> release_from_nm(const NmRelease& links, system::Host& host) {
   auto& manager = host.network_manager;
   if (!manager.is_running()) return {};
   if (links.given_back.empty() && !links.takes_some) {
-    const auto stops = would_stop_children(links.released, manager);
+    const auto stops = would_stop_others(links.released, manager);
     if (!stops) return base::fail(stops.error());
     if (*stops) return {};
   }
@@ -119,17 +134,18 @@ Result<void> release_from_nm(const NmRelease& links, system::Host& host) {
     if (!carried) return base::fail(carried.error());
     *states = std::move(*carried);
   }
-  // One that has just ended reads everything at its next start.
-  if (auto done = manager.reread(); !done) return manager.is_running() ? done : Result<void>{};
-  if (!released.empty()) manager.wait_for_release(names_of(links.released), kLetGo);
-  if (!given_back.empty()) manager.wait_for_ready(names_of(links.given_back), kLetGo);
+  // An answer that does not come in time says nothing of what was done: all is put back in any case.
+  const auto told = manager.reread();
+  if (told && !released.empty()) manager.wait_for_release(names_of(links.released), kLetGo);
+  if (told && !given_back.empty()) manager.wait_for_ready(names_of(links.given_back), kLetGo);
   // NetworkManager may have a profile for such an interface, and configures it in its own way now.
   (void)put_back_lost(given_back, links.given_back, host);
   auto done = put_back_lost(released, links.released, host);
   // One of them may have gone meanwhile: the others are put back all the same.
   if (!done && done.error().code == base::Code::kNotFound)
     done = put_back_lost(released, links.released, host);
-  return done;
+  // One that has just ended reads everything at its next start.
+  return told || !manager.is_running() ? done : told;
 }
 
 Result<std::map<model::Guid, std::vector<std::string>>> carried_before_release(

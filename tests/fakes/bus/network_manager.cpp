@@ -42,6 +42,10 @@ int nm_error(sd_bus_message* call, const char* name, const char* message) {
   return sd_bus_reply_method_errorf(call, (std::string(kNmName) + "." + name).c_str(), "%s", message);
 }
 
+int no_method(sd_bus_message* call) {
+  return sd_bus_reply_method_errorf(call, "org.freedesktop.DBus.Error.UnknownMethod", "%s", "No such method");
+}
+
 }  // namespace
 
 std::string NetworkManager::device_path(const std::string& interface) {
@@ -63,6 +67,7 @@ NetworkManager::NetworkManager() {
   peer_.on("CheckpointRollback", [this](auto* call) { return end_checkpoint(call, "CheckpointRollback"); });
   peer_.on("CheckpointAdjustRollbackTimeout", [this](auto* call) { return adjust(call); });
   peer_.on("Reload", [this](auto* call) {
+    if (!reloads) return no_method(call);
     std::uint32_t flags = 0;
     if (const int status = sd_bus_message_read(call, "u", &flags); status < 0) return status;
     log.push_back("Reload " + std::to_string(flags));
@@ -227,9 +232,7 @@ int NetworkManager::end_checkpoint(sd_bus_message* call, const char* name) {
 }
 
 int NetworkManager::adjust(sd_bus_message* call) {
-  if (!adjusts)
-    return sd_bus_reply_method_errorf(call, "org.freedesktop.DBus.Error.UnknownMethod", "%s",
-                                      "No such method");
+  if (!adjusts) return no_method(call);
   const char* path = nullptr;
   std::uint32_t seconds = 0;
   if (const int status = sd_bus_message_read(call, "ou", &path, &seconds); status < 0) return status;

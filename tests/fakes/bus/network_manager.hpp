@@ -30,6 +30,7 @@ class NetworkManager {
   std::uint32_t activates_to = 2;                    ///< state of a profile after ActivateConnection
   bool goes_down = true;                             ///< on DeactivateConnection and Delete
   bool adjusts = true;                               ///< has CheckpointAdjustRollbackTimeout (since 1.12)
+  bool reloads = true;                               ///< has Reload (since 1.22)
   std::map<std::string, std::uint32_t> checkpoints;  ///< with their time in seconds
   std::vector<std::string> log;                      ///< "Delete UUID", "Reapply ib0", "Reload 1"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -9,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
+#include <utility>
 
 #include "base/unique_fd.hpp"
 #include "model/limits.hpp"
@@ -196,14 +198,14 @@ class FilesOfAUserTest : public FilesTest {
     if (::getuid() == 0) become(0);
   }
 
-  /// A file that `kGroup` may read and others may not, changed by the user.
-  void change(const std::string& path, bool edits = false) {
+  /// A file of the user with the group `kGroup`, changed by the user.
+  void change(const std::string& path, bool edits = false, mode_t mode = 0640) {
     const auto write = [&](const char* text) {
       return edits ? files->edit(path, text) : files->write(path, text);
     };
     ASSERT_TRUE(files->write(path, "one\n"));
     ASSERT_EQ(::chown(tree.at(path).c_str(), kUser, kGroup), 0);
-    ASSERT_EQ(::chmod(tree.at(path).c_str(), 0640), 0);
+    ASSERT_EQ(::chmod(tree.at(path).c_str(), mode), 0);
     become(kUser);
     const auto done = write("two\n");
     EXPECT_TRUE(done) << done.error().message;
@@ -212,7 +214,6 @@ class FilesOfAUserTest : public FilesTest {
     EXPECT_EQ(status(path).st_ino, inode) << "once is enough";
   }
 
- private:
   static void become(uid_t user) {
     const bool done =
         user == 0 ? ::seteuid(0) == 0 && ::setegid(0) == 0 : ::setegid(user) == 0 && ::seteuid(user) == 0;
@@ -230,6 +231,52 @@ TEST_F(FilesOfAUserTest, NoOtherGroupGetsToReadItOnceItIsEdited) {
   change("/opensm.conf", true);
   EXPECT_EQ(status("/opensm.conf").st_mode & 07777U, 0600U);
   EXPECT_NE(status("/opensm.conf").st_gid, kGroup);
+}
+
+TEST_F(FilesOfAUserTest, MembersOfAGroupThatIsLostMayDoNoMoreThanBefore) {
+  for (const auto& [before, after] :
+       {std::pair{0604U, 0600U}, {0646U, 0604U}, {0664U, 0604U}, {0644U, 0604U}, {0660U, 0600U}}) {
+    const auto path = fmt::format("/partitions-{:o}.conf", before);
+    change(path, true, before);
+    become(0);
+    EXPECT_EQ(status(path).st_mode & 07777U, after) << path;
+    EXPECT_NE(status(path).st_gid, kGroup);
+  }
+}
+
+TEST_F(FilesOfAUserTest, AFileOfAnotherUserBecomesThatOfTheEditor) {
+  constexpr uid_t kSomebody = 54322;
+  tree.put("/opensm.conf", "one\n");
+  const auto path = tree.at("/opensm.conf");
+  ASSERT_EQ(::chown(path.c_str(), kSomebody, kGroup), 0);
+  ASSERT_EQ(::chmod(path.c_str(), 0444), 0);
+  become(kUser);
+  for (const auto* text : {"two\n", "three\n"}) {
+    const auto done = files->edit("/opensm.conf", text);
+    ASSERT_TRUE(done) << done.error().message;
+    EXPECT_EQ(files->read("/opensm.conf").value(), std::optional<std::string>(text));
+  }
+  EXPECT_EQ(status("/opensm.conf").st_uid, kUser);
+  EXPECT_EQ(status("/opensm.conf").st_mode & 07777U, 0604U);
+}
+
+TEST_F(FilesOfAUserTest, WhoeverAnAccessListRefusesStaysRefused) {
+  constexpr const char* kName = "system.posix_acl_access";
+  // user::rw-, user:4242:---, group::r--, mask::r--, other::r-- (linux/posix_acl_xattr.h)
+  constexpr std::array<unsigned char, 44> kList{2,    0, 0, 0,                          //
+                                                1,    0, 6, 0, 0xff, 0xff, 0xff, 0xff,  //
+                                                2,    0, 0, 0, 0x92, 0x10, 0,    0,     //
+                                                4,    0, 4, 0, 0xff, 0xff, 0xff, 0xff,  //
+                                                0x10, 0, 4, 0, 0xff, 0xff, 0xff, 0xff,  //
+                                                0x20, 0, 4, 0, 0xff, 0xff, 0xff, 0xff};
+  tree.put("/opensm.conf", "one\n");
+  const auto path = tree.at("/opensm.conf");
+  ASSERT_EQ(::chown(path.c_str(), kUser, kGroup), 0);
+  if (::setxattr(path.c_str(), kName, kList.data(), kList.size(), 0) != 0)
+    GTEST_SKIP() << "this file system has no access control lists";
+  become(kUser);
+  ASSERT_TRUE(files->edit("/opensm.conf", "two\n"));
+  EXPECT_EQ(status("/opensm.conf").st_mode & 07777U, 0600U) << "the mask, and the others";
 }
 
 TEST_F(FilesOfAUserTest, WhatIsOursStaysReadable) {
@@ -384,8 +431,10 @@ TEST_F(FilesTest, LongOnesAreRefusedWhenReadAndCanBeReplaced) {
   tree.put("/long", std::string((4U << 20U) + 1, 'x'));
   EXPECT_THAT(files->read("/long").error().message, HasSubstr("longer than 4 MiB"));
   EXPECT_FALSE(files->write("/edge", std::string((4U << 20U) + 1, 'x')));
+  ASSERT_EQ(::chmod(tree.at("/long").c_str(), 0600), 0);
   ASSERT_TRUE(files->write("/long", "short"));
   EXPECT_EQ(files->read("/long").value(), std::optional<std::string>("short"));
+  EXPECT_EQ(status("/long").st_mode & 07777U, 0600U) << "it is for no more readers";
 }
 
 TEST_F(FilesTest, SyncsFoldersThatAreThere) {

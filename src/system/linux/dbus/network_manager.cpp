@@ -35,7 +35,7 @@ constexpr const char* kDevice = "org.freedesktop.NetworkManager.Device";
 constexpr const char* kNoConnection = "org.freedesktop.NetworkManager.Settings.InvalidConnection";
 constexpr const char* kUnknownDevice = "org.freedesktop.NetworkManager.UnknownDevice";
 constexpr const char* kIncompatible = "org.freedesktop.NetworkManager.Device.IncompatibleConnection";
-constexpr const char* kUnknownMethod = "org.freedesktop.DBus.Error.UnknownMethod";  // before 1.12
+constexpr const char* kUnknownMethod = "org.freedesktop.DBus.Error.UnknownMethod";
 constexpr std::uint32_t kActivated = 2;  // NM_ACTIVE_CONNECTION_STATE_ACTIVATED
 constexpr std::uint32_t kDeactivating = 3;
 constexpr std::uint32_t kUnavailable = 20;  // NM_DEVICE_STATE_UNAVAILABLE
@@ -60,10 +60,12 @@ class DbusNetworkManager final : public NetworkManager {
   bool is_running() override { return bus_.has_owner(kNm); }
 
   Result<void> reread() override {
-    return bus_
-        .call({kNm, kNmPath, kNm, "Reload"}, "having NetworkManager read its configuration", nullptr, "u",
-              kReloadConf)
-        .map([](const BusMessage&) {});
+    std::string refusal;
+    const auto reply = bus_.call({kNm, kNmPath, kNm, "Reload"},
+                                 "having NetworkManager read its configuration", &refusal, "u", kReloadConf);
+    // One before 1.22 reads the files at its next start.
+    if (reply || refusal == kUnknownMethod) return {};
+    return fail(reply.error());
   }
 
   Result<void> load(std::span<const std::string> files) override {

@@ -135,19 +135,21 @@ class LinuxFiles final : public Files {
       return fail(Code::kInvalid, fmt::format("{}: its {} bytes are more than the {} that are allowed",
                                               place->shown, content.size(), limit));
     const auto before = detail::read_place(*place);
-    if (!before && before.error().sys_errno != EACCES) {
-      // A file that is too long is replaced all the same; a link or device is not.
-      struct stat status {};
-      if (::fstatat(place->folder.get(), place->name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0 ||
-          !S_ISREG(status.st_mode)) {
-        return fail(before.error());
-      }
-    }
     const struct stat* like = before && *before ? &(*before)->status : nullptr;
+    struct stat status {};
+    if (!before) {
+      // A file that is too long, or cannot be read, is replaced all the same; a link or device is not.
+      const bool known =
+          ::fstatat(place->folder.get(), place->name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+          S_ISREG(status.st_mode);
+      if (!known && before.error().sys_errno != EACCES) return fail(before.error());
+      if (known) like = &status;
+    }
     // One that is undone is not for more readers than before it went.
     if (const auto gone = removed_.find(path); before && like == nullptr && gone != removed_.end())
       like = &gone->second;
-    const mode_t mode = like == nullptr ? new_mode(path, most) : wanted_mode(*like, path, most);
+    mode_t mode = like == nullptr ? new_mode(path, most) : wanted_mode(*like, path, most);
+    if (!before) mode &= new_mode(path, most);
     const bool edits = whose == WhoseFile::kOthers && before && *before;
     if (edits && (*before)->text == content) return {};
     if (!edits && before && *before && is_as_wanted(**before, content, mode)) return {};

@@ -4,13 +4,16 @@
 
 #include <gmock/gmock.h>
 
+#include <chrono>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "catalog/all.hpp"
 #include "config/document.hpp"
 #include "core/pipeline.hpp"
 #include "fakes/fake_kernel.hpp"
+#include "kinds/world.hpp"
 
 namespace rdmacfg::kinds {
 namespace {
@@ -88,6 +91,26 @@ INSTANTIATE_TEST_SUITE_P(Backends, DuplicateCheck,
                                                         R"("network_manager": {"fails": []}, )"},
                                          CheckedBackend{"networkd", R"("networkd": {"fails": []}, )"}),
                          [](const auto& backend) { return std::string(backend.param.name); });
+
+TEST(AwaitChecks, CarrierIsWaitedForWhereItMayCome) {
+  const std::vector<std::pair<std::string, Waited>> waits{{"", Waited::kEnough},
+                                                          {R"("state": "DOWN", )", Waited::kNot},
+                                                          {R"("pkeys": ["0x8002"], )", Waited::kNot},
+                                                          {R"("sm": false, )", Waited::kInVain}};
+  for (const auto& [port, expected] : waits) {
+    SCOPED_TRACE(port);
+    const auto kernel = fakes::FakeKernel::parse(
+        std::string(R"({"devices": [{"name": "mlx4_0", "pci": "0000:10:00.0", "ports": [{)") + port +
+        R"("guid": "00:02:c9:03:00:31:78:f2", "interface": {"name": "ib0", "up": true}}]}]})");
+    auto host = kernel->host();
+    auto world = World::observe(host);
+    ASSERT_TRUE(world);
+    const auto ended =
+        await_checks({kernel->machine.find("ib0")->index}, *world, std::chrono::milliseconds(0));
+    ASSERT_TRUE(ended);
+    EXPECT_EQ(*ended, expected);
+  }
+}
 
 TEST(AddressCheck, NamesWhatIsThereAndDoesNotWork) {
   const auto prefix = [](const char* text) { return model::IpPrefix::parse(text).value(); };
