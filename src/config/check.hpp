@@ -58,8 +58,9 @@ std::optional<model::Value> check_value(const Node& node, const model::FieldSpec
 std::optional<std::string> check_match(const Node& match, std::string_view host, const Reporter& report);
 
 /// Reports unless exactly one set of `spec.identities` is in `table`, with right values or wrong ones.
-/// @param stray the error about the only key of the table that is like no known one: where nothing identifies
-/// the entry, it gets the remedy, and there is no second error; may be null.
+/// @param stray the error about the only key of the table that is like no known one, or about [sysctl] in
+/// place of [[sysctl]]: where nothing identifies the entry, it gets the remedy, and there is no second error;
+/// may be null.
 void check_identity(const Node& table, const model::SectionSpec& spec, std::string_view label,
                     const Reporter& report, model::Diagnostic* stray);
 

@@ -201,6 +201,23 @@ std::optional<std::string> sharing_words(std::string_view name, const std::vecto
   return found;
 }
 
+/// A setting that is written as a key, net.core.rmem_max = 1, where key and value are keys: its name; else
+/// empty.
+std::string setting_of(std::string_view name, const Node& node, const SectionSpec& spec) {
+  const auto has = [&](std::string_view key) {
+    return std::any_of(spec.fields.begin(), spec.fields.end(),
+                       [&](const model::FieldSpec& field) { return field.name == key; });
+  };
+  if (!has("key") || !has("value")) return {};
+  std::string out(name);
+  for (const auto* at = &node; at->origin == Node::Origin::kDotted && !at->members.empty();) {
+    const auto& [next, member] = *at->members.begin();
+    out += '.' + next;
+    at = &member;
+  }
+  return out.find_first_of("./") == std::string::npos ? std::string() : out;
+}
+
 /// Whether a key that is reported as unknown was meant as one that identifies the entry, and is not there.
 bool has_meant_identity(const Node& table, const SectionSpec& spec) {
   std::vector<std::string> known;
@@ -215,6 +232,7 @@ bool has_meant_identity(const Node& table, const SectionSpec& spec) {
   return std::any_of(table.members.begin(), table.members.end(), [&](const auto& member) {
     const std::string_view name = member.first;
     if (std::find(known.begin(), known.end(), name) != known.end()) return false;
+    if (identifies("key") && !setting_of(name, member.second, spec).empty()) return true;
     auto meant = called_here(name, known);
     if (!meant) meant = base::nearest(name, known);
     if (!meant) meant = sharing_words(name, known);
@@ -359,6 +377,9 @@ bool report_unknown(std::string_view name, const Node& node, const Place& place,
   auto meant = is_section ? meant_section(name, names) : meant_key(name, names);
   if (!is_section && place.spec && name == "version")
     meant = {"", "it belongs to the top of the file, in front of the first section"};
+  const auto setting = place.spec ? setting_of(name, node, *place.spec) : std::string();
+  if (!setting.empty())
+    meant = {"", fmt::format("write key = \"{}\" and value = …, in an entry for each setting", setting)};
   const bool foreign = is_section && !is_list && !place.spec && !foreign_hint(name).empty();
   if (foreign) meant = {"", foreign_hint(name)};
   report.wrong(is_section && node.origin == Node::Origin::kHeader ? node.at : node.key,
@@ -378,7 +399,7 @@ void check_identity(const Node& table, const SectionSpec& spec, std::string_view
   if (there.empty()) {
     if (has_meant_identity(table, spec)) return;
     if (stray != nullptr) {
-      stray->hint = fmt::format("no key says which entry this is: write {}", choices(spec));
+      stray->hint = fmt::format("no key identifies the entry: write {}", choices(spec));
       return;
     }
     report.wrong(place_of(table), fmt::format("{}: no identifying key", label),

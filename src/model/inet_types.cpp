@@ -129,6 +129,17 @@ std::optional<IpAddress> plain_address(std::string_view text) {
   return out;
 }
 
+/// "192.0.2.1" for "192.0.2.01"; empty for any other text.
+std::string without_leading_zeros(std::string_view text) {
+  std::vector<std::string> parts;
+  for (auto part : base::split(text, '.')) {
+    while (part.size() > 1 && part.front() == '0') part.remove_prefix(1);
+    parts.emplace_back(part);
+  }
+  auto out = base::join(parts, ".");
+  return out.size() < text.size() && plain_address(out) ? out : std::string();
+}
+
 /// Decoration of an address by other programs: "192.0.2.1/24", "192.0.2.1:4420", "[2001:db8::1]:4420",
 /// "fe80::1%ib0".
 std::string address_error(std::string_view text) {
@@ -143,6 +154,8 @@ std::string address_error(std::string_view text) {
       bracket == std::string_view::npos ? text.substr(0, text.find(':')) : text.substr(1, bracket - 1);
   if (bare.size() < text.size() && plain_address(bare))
     return fmt::format("\"{}\" is more than an address: write {} alone", text, bare);
+  if (const auto plain = without_leading_zeros(text); !plain.empty())
+    return fmt::format("\"{}\" has a leading 0, which some programs read as octal: write {}", text, plain);
   return fmt::format("\"{}\" is not an IP address such as 192.0.2.1 or 2001:db8::1", text);
 }
 

@@ -36,7 +36,10 @@ TEST(IpAddress, SaysWhatToLeaveOut) {
   EXPECT_EQ(of("[2001:db8::1]:4420"),
             "\"[2001:db8::1]:4420\" is more than an address: write 2001:db8::1 alone");
   EXPECT_EQ(of("[2001:db8::1]"), "\"[2001:db8::1]\" is more than an address: write 2001:db8::1 alone");
-  for (const auto* text : {"", "x", "x/24", "x:4420", "[x]:1", "[", "[]", "[2001:db8::1", "192.0.2.300/24"})
+  EXPECT_EQ(of("192.000.02.010"),
+            "\"192.000.02.010\" has a leading 0, which some programs read as octal: write 192.0.2.10");
+  for (const auto* text : {"", "x", "x/24", "192.0.2.0300", "01.2.3", "x:4420", "[x]:1", "[", "[]",
+                           "[2001:db8::1", "192.0.2.300/24"})
     EXPECT_NE(of(text).find("is not an IP address such as"), std::string::npos) << text;
 }
 
