@@ -166,7 +166,7 @@ class InitramfsKind final : public Kind, public ClearsAway {
       const bool as_it_is = now && *now == wanted;
       if (as_it_is && (*stamp == wanted || newer(world.host()))) return;
       image.pending = fmt::format("initramfs stale: run {} in that root",
-                                  world.host().initramfs.tool().value_or("the tool that makes it"));
+                                  world.host().initramfs.tool().value_or("the tool that builds it"));
       return;
     }
     // A rebuild by hand has saved us the work.
@@ -240,7 +240,7 @@ class InitramfsKind final : public Kind, public ClearsAway {
     for (const auto& change : changes) {
       if (stamp && digest && image_now(*stamp, *digest) == image_of(change.before)) continue;
       return {fmt::format("initramfs: an image may contain options and names that were rolled back; run {}",
-                          host.initramfs.tool().value_or("the tool that makes it"))};
+                          host.initramfs.tool().value_or("the tool that builds it"))};
     }
     return {};
   }

@@ -94,11 +94,11 @@ class RuleParser {
     }
     const bool network = find("network") != nullptr, lookup = find("lookup") != nullptr;
     if (network == lookup) {
-      report_.wrong(
-          node_.key,
-          fmt::format("{}: {}", label_,
-                      network ? "network and lookup exclude each other" : "does not say where it comes from"),
-          "write either network = \"192.0.2.0/24\" or lookup = \"{host}-ib0\"");
+      report_.wrong(node_.key,
+                    fmt::format("{}: {}", label_,
+                                network ? "network and lookup exclude each other"
+                                        : "neither network nor lookup is given"),
+                    "write either network = \"192.0.2.0/24\" or lookup = \"{host}-ib0\"");
     }
     for (const auto* name : {"prefix", "family"}) {
       if (find(name) != nullptr && network && !lookup)

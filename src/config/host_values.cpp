@@ -106,7 +106,7 @@ std::optional<Node> HostValues::fill(const Node& node, std::string_view label, c
     auto* text = std::get_if<std::string>(&target.scalar);
     if (!text || !mentions_host(*text)) return;
     Used from;
-    auto filled = expand(*text, true, field.is_template, from);
+    auto filled = expand(*text, field.is_template ? Purpose::kTemplate : Purpose::kValue, from);
     for (auto& place : from) used.push_back({std::move(place), item});
     if (filled) {
       *text = std::move(*filled);
@@ -124,8 +124,8 @@ std::optional<Node> HostValues::fill(const Node& node, std::string_view label, c
   return good ? std::optional(std::move(out)) : std::nullopt;
 }
 
-tl::expected<std::string, HostValues::Missing> HostValues::expand(std::string_view text, bool addresses,
-                                                                  bool is_template, Used& used) const {
+tl::expected<std::string, HostValues::Missing> HostValues::expand(std::string_view text, Purpose purpose,
+                                                                  Used& used) const {
   std::string out;
   while (!text.empty()) {
     const auto at = text.find(kOpen);
@@ -148,13 +148,13 @@ tl::expected<std::string, HostValues::Missing> HostValues::expand(std::string_vi
       return tl::make_unexpected(
           Missing{fmt::format("\"{}\" has no }} at its end", text), "write {host.NAME}"});
     const auto whole = text.substr(0, end + 1);
-    auto value = value_of(whole.substr(1, end - 1), addresses);
+    auto value = value_of(whole.substr(1, end - 1), purpose);
     if (!value) {
       auto& message = value.error().message;
       if (!message.empty()) message = fmt::format("{}: {}", whole, message);
       return tl::make_unexpected(std::move(value.error()));
     }
-    if (is_template && value->text.find('{') != std::string::npos) {
+    if (purpose == Purpose::kTemplate && value->text.find('{') != std::string::npos) {
       Missing again{fmt::format("{}: \"{}\" has a place-holder, and values of a host are not filled in again",
                                 whole, value->text),
                     "write the place-holder in the document, beside that of the value"};
@@ -169,7 +169,7 @@ tl::expected<std::string, HostValues::Missing> HostValues::expand(std::string_vi
   return out;
 }
 
-HostValues::Answer HostValues::value_of(std::string_view name, bool addresses) const {
+HostValues::Answer HostValues::value_of(std::string_view name, Purpose purpose) const {
   if (host_.empty())
     return tl::make_unexpected(Missing{"this host has no name (yet)", "give it one in /etc/hostname"});
   if (name == "host") return Found{short_};
@@ -187,8 +187,8 @@ HostValues::Answer HostValues::value_of(std::string_view name, bool addresses) c
   }
   if (name == "number" || name.starts_with("number.")) return number(name);
   constexpr std::string_view kBare = ".address";
-  if (!name.ends_with(kBare)) return given(name, addresses);
-  auto found = given(name.substr(0, name.size() - kBare.size()), addresses);
+  if (!name.ends_with(kBare)) return given(name, purpose);
+  auto found = given(name.substr(0, name.size() - kBare.size()), purpose);
   if (found) found->text.erase(std::min(found->text.find('/'), found->text.size()));
   return found;
 }
@@ -226,7 +226,7 @@ HostValues::Answer HostValues::number(std::string_view which) const {
   return Found{std::to_string(*value)};
 }
 
-HostValues::Answer HostValues::given(std::string_view name, bool addresses) const {
+HostValues::Answer HostValues::given(std::string_view name, Purpose purpose) const {
   std::vector<model::Diagnostic::Related> tables;
   std::string full;  // this name with a domain, which a table has
   for (auto at = data_.sections().size(); at-- > 0;) {
@@ -275,7 +275,7 @@ HostValues::Answer HostValues::given(std::string_view name, bool addresses) cons
     }
     if (!best.empty()) return best.front();
     if (const auto rule = section.addresses.find(name); rule != section.addresses.end()) {
-      if (addresses) return address(rule->second);
+      if (purpose != Purpose::kLookup) return address(rule->second);
       return tl::make_unexpected(Missing{
           "an address cannot be derived from another address", "", {{rule->second.where, "defined here"}}});
     }
@@ -371,7 +371,7 @@ HostValues::Answer HostValues::counted(const AddressRule& rule) const {
 
 HostValues::Answer HostValues::looked_up(const AddressRule& rule) const {
   Used used;
-  const auto name = expand(rule.lookup, false, false, used);
+  const auto name = expand(rule.lookup, Purpose::kLookup, used);
   if (!name) return tl::make_unexpected(name.error());
   const auto& hosts = data_.hosts_file();
   const auto file = hosts ? hosts->file : std::string("/etc/hosts");
@@ -403,7 +403,7 @@ std::vector<std::string> HostValues::lookups() const {
     for (const auto& [name, rule] : section.addresses) {
       Used used;
       if (rule.lookup.empty()) continue;
-      if (auto wanted = expand(rule.lookup, false, false, used)) out.push_back(base::lower(*wanted));
+      if (auto wanted = expand(rule.lookup, Purpose::kLookup, used)) out.push_back(base::lower(*wanted));
     }
   }
   return out;

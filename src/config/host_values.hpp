@@ -49,13 +49,16 @@ class HostValues {
   using Answer = tl::expected<Found, Missing>;
   using Used = std::vector<model::Diagnostic::Related>;
 
-  [[nodiscard]] tl::expected<std::string, Missing> expand(std::string_view text, bool addresses,
-                                                          bool is_template, Used& used) const;
-  [[nodiscard]] Answer value_of(std::string_view name, bool addresses) const;
+  /// A text with place-holders: the value of a key, one in which the kind fills in more, or the name that an
+  /// address is looked up by, which cannot have an address itself.
+  enum class Purpose { kValue, kTemplate, kLookup };
+  [[nodiscard]] tl::expected<std::string, Missing> expand(std::string_view text, Purpose purpose,
+                                                          Used& used) const;
+  [[nodiscard]] Answer value_of(std::string_view name, Purpose purpose) const;
   /// Whether a table that counts here has a column of that name.
   [[nodiscard]] bool is_column(std::string_view name) const;
   [[nodiscard]] Answer number(std::string_view which) const;
-  [[nodiscard]] Answer given(std::string_view name, bool addresses) const;
+  [[nodiscard]] Answer given(std::string_view name, Purpose purpose) const;
   /// The complaint about a value that is not given.
   /// @param full    this host's name with a domain, which a table has instead; empty: none has
   /// @param tables  where it was looked for

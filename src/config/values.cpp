@@ -235,6 +235,14 @@ std::optional<model::Value> check_plain(const Node& node, const model::FieldSpec
   return std::nullopt;
 }
 
+/// The items of a list, or the value itself.
+std::vector<const Node*> items_of(const Node& node) {
+  if (node.sort != Node::Sort::kList) return {&node};
+  std::vector<const Node*> out;
+  for (const auto& item : node.items) out.push_back(&item);
+  return out;
+}
+
 }  // namespace
 
 std::optional<model::Value> check_value(const Node& node, const model::FieldSpec& field,
@@ -269,12 +277,7 @@ std::optional<std::string> check_match(const Node& match, std::string_view host,
                  "write host = [\"gpu[001-512]\", \"login*\"], or leave [match] out");
   }
   const Node& hosts = at->second;
-  std::vector<const Node*> patterns;
-  if (hosts.sort == Node::Sort::kList) {
-    for (const auto& item : hosts.items) patterns.push_back(&item);
-  } else {
-    patterns.push_back(&hosts);
-  }
+  const auto patterns = items_of(hosts);
   if (patterns.empty())
     return wrong(hosts.at, "[match] host: is an empty list, so the file would apply to no host");
 

@@ -190,9 +190,8 @@ Exit exit_after(const RunStart& start, Exit exit) {
 }
 
 /// Ends a run that has nothing to change.
-/// @param journal  whether there is one to remove
-Pass finish_unchanged(system::Host& host, const Options& options, const RunStart& start, bool journal,
-                      Report report) {
+Pass finish_unchanged(system::Host& host, const Options& options, const RunStart& start,
+                      detail::JournalFile journal, Report report) {
   Pass out{.report = std::move(report), .now = start.state, .settled = true};
   auto error = detail::settle(host, options, start.on_disk, start.state, journal, out.report);
   if (error) {
@@ -252,7 +251,10 @@ Pass run_once(const config::Document& document, system::Host& host, const Option
     forget(*observation, start->state);
     report.exit = !aside.empty() ? Exit::kUndone : any_waiting(report, options) ? Exit::kPartly : Exit::kOk;
     report.exit = exit_after(*start, report.exit);
-    return finish_unchanged(host, options, *start, start->recovered || earlier != nullptr, std::move(report));
+    return finish_unchanged(
+        host, options, *start,
+        start->recovered || earlier != nullptr ? detail::JournalFile::kWritten : detail::JournalFile::kNone,
+        std::move(report));
   }
   if (!is_agreed(document, host, options, report)) return {std::move(report)};
   Pass out{.report = {}, .before = start->state, .on_disk = start->on_disk};
@@ -354,7 +356,8 @@ Report apply(const config::Document& document, system::Host& host, const Options
   if (!succeeded && options.independent && !second.settled) {
     // It could not begin; the first run's changes stay.
     report.exit = Exit::kUndone;
-    auto error = detail::settle(host, options, earlier.on_disk, earlier.now, true, report);
+    auto error =
+        detail::settle(host, options, earlier.on_disk, earlier.now, detail::JournalFile::kWritten, report);
     second.reverted = error.has_value();
     if (error) report.error = std::move(error);
   }

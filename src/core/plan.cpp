@@ -114,7 +114,7 @@ std::optional<std::string> lost_parent_object(const Change& change, const kinds:
 }
 
 std::string why_gone(const Change& change) {
-  return change.parent_object.empty() ? "what it is set on was removed meanwhile"
+  return change.parent_object.empty() ? "the object it is set on was removed meanwhile"
                                       : "its device was removed meanwhile";
 }
 

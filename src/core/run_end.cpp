@@ -4,7 +4,7 @@
 namespace rdmacfg::core::detail {
 
 std::optional<base::Error> settle(system::Host& host, const Options& options, const State& on_disk,
-                                  const State& state, bool journal, model::Report& report) {
+                                  const State& state, JournalFile journal, model::Report& report) {
   base::Result<void> done;
   if (!(state == on_disk)) {
     done = save_state(host.files, options.paths.state, state);
@@ -21,7 +21,7 @@ std::optional<base::Error> settle(system::Host& host, const Options& options, co
     }
     return done.error();
   }
-  if (journal) {
+  if (journal == JournalFile::kWritten) {
     // It is committed; the next run removes the journal.
     if (auto gone = host.files.remove(options.paths.journal); !gone)
       report.notes.push_back("the journal of this run could not be removed: " + gone.error().message);

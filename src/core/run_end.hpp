@@ -12,10 +12,13 @@
 
 namespace rdmacfg::core::detail {
 
+/// Whether a run has written a journal, which goes when it ends.
+enum class JournalFile { kNone, kWritten };
+
 /// Ends a run that is a success: state on disk, commit, and then the journal goes.
 /// @return why it could not be committed; then neither the state nor the ledger is changed
 std::optional<base::Error> settle(system::Host& host, const Options& options, const State& on_disk,
-                                  const State& state, bool journal, model::Report& report);
+                                  const State& state, JournalFile journal, model::Report& report);
 
 /// Ends a run that was undone: the state is what it was, then the journal goes.
 void abandon(system::Host& host, const Options& options, const State& on_disk, const State& state,

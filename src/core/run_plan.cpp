@@ -373,7 +373,7 @@ RunOutcome run_plan(const RunInput& input, State& state, Report planned) {
     return out;
   }
   out.settled = true;
-  auto error = settle(input.host, input.options, input.on_disk, state, true, report);
+  auto error = settle(input.host, input.options, input.on_disk, state, JournalFile::kWritten, report);
   if (!error) return out;
   out.reverted = true;
   report.resources = resources;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "base/text.hpp"
 #include "catalog/all.hpp"
@@ -39,9 +40,9 @@ class EntryUnits {
   static base::Result<EntryUnits> of(const config::Document& document, system::Host& host) {
     EntryUnits out;
     for (const auto& section : document.sections) {
-      const auto parent = out.add(section, false, 0);
+      const auto parent = out.add(section, std::nullopt);
       for (const auto& child : section.children) {
-        if (child.path == kChild) out.add(child, true, parent);
+        if (child.path == kChild) out.add(child, parent);
       }
     }
     auto observation = observe_host(document, host, {}, ObserveOptions{});
@@ -101,11 +102,12 @@ class EntryUnits {
                        [&](const auto& spec) { return spec.name == path && !spec.repeated; });
   }
 
-  std::size_t add(const Section& section, bool is_child, std::size_t parent) {
+  /// @param parent  of a P_Key entry: the place of its port's
+  std::size_t add(const Section& section, std::optional<std::size_t> parent) {
     EntryUnit unit;
     unit.section = &section;
-    unit.is_child = is_child;
-    unit.parent = parent;
+    unit.is_child = parent.has_value();
+    unit.parent = parent.value_or(0);
     unit.called = {section.path, section.path.substr(section.path.rfind('.') + 1)};
     for (const auto* key :
          {"guid", "device", "interface", "name", "driver", "pci", "key", "domain", "pkey"}) {
@@ -279,14 +281,16 @@ class Selector {
   }
   /// P_Key entries: of the active port entry those that stay, of the wanted one those that are selected.
   void add_children(Section& out, std::size_t active, const EntryUnit* wanted) const {
-    const auto append = [&](const EntryUnits& units, std::size_t port, bool selected) {
+    enum class Which { kSelected, kOthers };
+    const auto append = [&](const EntryUnits& units, std::size_t port, Which which) {
       // They follow their port's entry.
       for (auto i = port + 1; i < units.list.size() && units.list[i].is_child; ++i) {
-        if (units.list[i].selected == selected) out.children.push_back(*units.list[i].section);
+        if (units.list[i].selected == (which == Which::kSelected))
+          out.children.push_back(*units.list[i].section);
       }
     };
-    append(active_, active, false);
-    if (wanted != nullptr) append(wanted_, index_of(wanted_, *wanted), true);
+    append(active_, active, Which::kOthers);
+    if (wanted != nullptr) append(wanted_, index_of(wanted_, *wanted), Which::kSelected);
   }
   [[nodiscard]] std::size_t count() const {
     std::size_t out = 0;

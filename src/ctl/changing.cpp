@@ -25,8 +25,8 @@ bool tells(const Context& context) { return !context.arguments.json && !context.
 
 std::unique_ptr<Service> service_for(const Context& context) {
   const auto& arguments = context.arguments;
-  if (context.offline() || arguments.local || arguments.boot || arguments.expired || arguments.wait ||
-      !arguments.only.empty())
+  if (context.offline() || arguments.local || arguments.boot || arguments.rollback.expired ||
+      arguments.wait || !arguments.apply.only.empty())
     return nullptr;
   return context.environment.service();
 }
@@ -76,7 +76,7 @@ core::Request request_of(const Context& context, std::string action) {
   const auto sudo = environment.variable("SUDO_USER");
   std::string who = context.arguments.boot ? "boot" : "root";
   if (environment.privileged && !sudo.empty() && sudo != "root") who = sudo + " (sudo)";
-  if (context.arguments.expired) who = "the timer";
+  if (context.arguments.rollback.expired) who = "the timer";
   if (!environment.privileged) who.clear();  // the daemon knows
   return {.who = who,
           .what = std::move(action),

@@ -39,7 +39,7 @@ int ask_to_keep(const Context& context, system::Host& host, int status);
 void add_removal_warning(const Context& context, const config::Document& document, system::Host& host,
                          model::Report& plan);
 
-/// Says so when a plan interrupts the interface through which this ssh session comes in.
+/// Says so when a plan interrupts or renames the interface through which this ssh session comes in.
 void warn_of_session(const Context& context, system::Host& host, const model::Report& plan);
 
 /// For the history: "apply --confirm 60" by "alice (sudo)".

@@ -187,7 +187,7 @@ model::Diagnostics together(const config::Document& document, const model::Repor
 
 core::Options options_of(const Context& context) {
   core::Options options;
-  options.only = context.arguments.selected;
+  options.only = context.arguments.apply.selected;
   options.retry_limited = context.arguments.retry;
   options.independent = context.arguments.boot;
   const auto& arguments = context.arguments;
@@ -195,7 +195,7 @@ core::Options options_of(const Context& context) {
   if (arguments.boot) options.guard_removal = core::RemovalGuard::kMost;
   if (arguments.command == "apply" && arguments.yes && !arguments.confirm && !context.offline())
     options.guard_removal = core::RemovalGuard::kLifelines;
-  if (arguments.allow_removal) options.guard_removal = core::RemovalGuard::kNone;
+  if (arguments.apply.allow_removal) options.guard_removal = core::RemovalGuard::kNone;
   if (context.arguments.wait) {
     options.carrier_deadline =
         std::chrono::milliseconds(static_cast<std::int64_t>(*context.arguments.wait * 1000));

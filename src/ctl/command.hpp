@@ -23,19 +23,18 @@ struct Arguments {
   std::string command;  ///< name of the subcommand
   /// --config and FILE: exactly these files, merged in their order; empty: the system's own.
   std::vector<std::string> config;
-  std::string root;                         ///< --root; empty: the running system
-  std::string host;                         ///< --host FILE; empty: this one, not that of a report
-  std::string seen_by;                      ///< --host NAME: whose document it is; empty: this host's
-  std::vector<std::string> words;           ///< what stands behind the subcommand
-  std::optional<double> wait;               ///< --wait, seconds
-  std::optional<std::uint64_t> confirm;     ///< --confirm, seconds
-  std::optional<std::uint64_t> generation;  ///< rollback N
-  std::optional<std::uint64_t> timeout;     ///< wait-online --timeout, seconds
-  bool json = false;                        ///< --json, -o json
-  bool wide = false;                        ///< --wide, -o wide: no column is left out
-  bool names = false;                       ///< -o name: only what things are called
-  bool verbose = false;                     ///< -v
-  bool quiet = false;                       ///< -q
+  std::string root;                      ///< --root; empty: the running system
+  std::string host;                      ///< --host FILE; empty: this one, not that of a report
+  std::string seen_by;                   ///< --host NAME: whose document it is; empty: this host's
+  std::vector<std::string> words;        ///< what stands behind the subcommand
+  std::optional<double> wait;            ///< --wait, seconds
+  std::optional<std::uint64_t> confirm;  ///< --confirm, seconds
+  std::optional<std::uint64_t> timeout;  ///< wait-online --timeout, seconds
+  bool json = false;                     ///< --json, -o json
+  bool wide = false;                     ///< --wide, -o wide: no column is left out
+  bool names = false;                    ///< -o name: only what things are called
+  bool verbose = false;                  ///< -v
+  bool quiet = false;                    ///< -q
   bool no_pager = false;
   bool pending_ok = false;
   bool no_colour = false;
@@ -43,41 +42,60 @@ struct Arguments {
   bool yes = false;
   bool dry_run = false;
   bool retry = false;
-  bool allow_removal = false;  ///< apply --allow-removal
   bool boot = false;
-  bool local = false;     ///< without the daemon
-  bool expired = false;   ///< rollback --expired
-  bool differs = false;   ///< show --differs
-  bool document = false;  ///< show --document
-  bool install = false;   ///< apply --install
-  bool unset = false;     ///< set --unset
-  std::string hosts;      ///< fleet --hosts: a list of hosts, or a file with one
-  std::string by;         ///< fleet report --by: a pattern with {group}, or the file of a grouping
-  // verify
-  bool server = false;
-  bool once = false;
-  std::string client;
-  std::string mad;
-  std::string from;
-  std::string interface;
-  std::string to;
-  int count = 5;
-  int service = 20049;
-  // fabric
-  bool tree = false;
-  std::string compare;
-  std::string cables;
-  bool features = false;       ///< metrics: for Node Feature Discovery
-  std::string clear_counters;  ///< fabric: a port, a node, or "all"
-  std::string route;
-  std::string drawing;  ///< -o dot, -o svg
-  // import, export
-  std::string output;
-  std::string report;  ///< doctor --report
-  std::string name_template;
-  bool adopt = false;
-  std::vector<std::string> only;                   ///< apply --only
-  std::optional<std::set<model::Key>> selected{};  ///< what that means, once it is known
+  bool local = false;  ///< without the daemon
+  bool unset = false;  ///< set --unset
+  std::string output;  ///< import, export, metrics
+
+  // Of one subcommand each.
+  struct {
+    bool differs = false;
+    bool document = false;
+  } show;
+  struct {
+    bool install = false;
+    bool allow_removal = false;
+    std::vector<std::string> only;
+    std::optional<std::set<model::Key>> selected;  ///< what `only` means, once it is known
+  } apply;
+  struct {
+    std::optional<std::uint64_t> generation;  ///< N
+    bool expired = false;
+  } rollback;
+  struct {
+    bool features = false;  ///< for Node Feature Discovery
+  } metrics;
+  struct {
+    std::string report;  ///< the file to write
+  } doctor;
+  struct {
+    bool server = false;
+    bool once = false;
+    std::string client;
+    std::string mad;
+    std::string from;
+    std::string interface;  ///< --ipoib
+    std::string to;
+    int count = 5;
+    int service = 20049;
+  } verify;
+  struct {
+    bool tree = false;
+    std::string compare;
+    std::string cables;
+    std::string clear_counters;  ///< a port, a node, or "all"
+    std::string route;
+    std::string from;
+    std::string drawing;  ///< -o dot, -o svg
+  } fabric;
+  struct {
+    std::string name_template;
+    bool adopt = false;
+  } imported;  ///< `import` has a meaning of its own in C++
+  struct {
+    std::string hosts;  ///< a list of hosts, or a file with one
+    std::string by;     ///< of report: a pattern with {group}, or the file of a grouping
+  } fleet;
 };
 
 /// One run of a subcommand.

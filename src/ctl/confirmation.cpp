@@ -38,11 +38,22 @@ bool concerns(const model::Change& change, const system::Link& link) {
   return change.key.id == guid || change.key.id == own;
 }
 
+bool stops(const model::Change& change) {
+  return !change.interrupts.empty() || change.operation == model::Operation::kDelete;
+}
+
+/// An interface that keeps running meanwhile (Linux 6.2 and later).
+bool renames(const model::Change& change) {
+  if (change.key.kind != "link_name" && change.key.kind != "pkey") return false;
+  const auto now = model::text_at(change.before, "name"), then = model::text_at(change.after, "name");
+  return !now.empty() && !then.empty() && now != then;
+}
+
 }  // namespace
 
 void add_removal_warning(const Context& context, const config::Document& document, system::Host& host,
                          model::Report& plan) {
-  if (context.offline() || context.arguments.allow_removal || plan.exit == model::Exit::kError) return;
+  if (context.offline() || context.arguments.apply.allow_removal || plan.exit == model::Exit::kError) return;
   if (auto warning = core::removal_warning(document, plan, host); !warning.message.empty())
     plan.diagnostics.push_back(std::move(warning));
 }
@@ -60,19 +71,26 @@ void warn_of_session(const Context& context, system::Host& host, const model::Re
   const auto link = std::find_if(links->begin(), links->end(),
                                  [&](const auto& candidate) { return candidate.index == at->index; });
   if (link == links->end()) return;
-  const bool hit = std::any_of(plan.plan.changes.begin(), plan.plan.changes.end(), [&](const auto& change) {
-    const bool stops = !change.interrupts.empty() || change.operation == model::Operation::kDelete;
-    return stops && concerns(change, *link);
-  });
-  if (!hit) return;
+  const auto hit = [&](const auto& how) {
+    return std::any_of(plan.plan.changes.begin(), plan.plan.changes.end(),
+                       [&](const auto& change) { return how(change) && concerns(change, *link); });
+  };
+  std::string what;
+  if (hit(stops)) {
+    what = "which is interrupted";
+  } else if (hit(renames)) {
+    what = "which is renamed: a firewall's rules for its old name no longer apply";
+  } else {
+    return;
+  }
   const auto advice =
       context.arguments.confirm
           ? std::string("if you are cut off, the changes are undone when the time to confirm is over")
           : std::string("with --confirm 5m the changes are undone if you are cut off");
   context.environment.err << hanging_paragraph(
       "warning", Style::kBad,
-      fmt::format("this ssh session comes in through {} ({}), which is interrupted; {}", link->name,
-                  address->text(), advice),
+      fmt::format("this ssh session comes in through {} ({}), {}; {}", link->name, address->text(), what,
+                  advice),
       context.err, 0);
 }
 

@@ -62,13 +62,15 @@ std::vector<ModuleView> modules_of(kinds::World& world, const std::vector<Resour
   auto& host = world.host();
   std::map<std::string, std::map<std::string, model::ModuleOption>> options;
   const auto foreign = kinds::read_foreign_lines(host.files);
-  const auto take = [&](bool later) {
+  enum class Place { kBeforeOurs, kAfterOurs };
+  const auto take = [&](Place place) {
     for (const auto& line : foreign) {
-      if (line.sort != kinds::ForeignLine::Sort::kOption || line.later != later) continue;
+      if (line.sort != kinds::ForeignLine::Sort::kOption || line.later != (place == Place::kAfterOurs))
+        continue;
       options[line.module].insert_or_assign(line.option.name, line.option);
     }
   };
-  take(false);
+  take(Place::kBeforeOurs);
   for (const auto path : {kinds::kModuleOptionsFile, kinds::kPfcOptionsFile}) {
     const auto ours = kinds::read_option_lines(host.files, path);
     if (!ours) continue;
@@ -76,7 +78,7 @@ std::vector<ModuleView> modules_of(kinds::World& world, const std::vector<Resour
       for (const auto& option : list.list) options[module].insert_or_assign(option.name, option);
     }
   }
-  take(true);
+  take(Place::kAfterOurs);
   std::set<std::string> names, loaded;
   if (!world.offline()) {
     if (auto found = host.modules.observe_loaded()) loaded.insert(found->begin(), found->end());

@@ -90,7 +90,7 @@ base::Result<void> settle_words(Arguments& arguments) {
                                                                    : 1000;
   if (words.size() > most)
     return fail(Code::kInvalid,
-                fmt::format("{} takes no more arguments, but there is {}", command, words[most]));
+                fmt::format("{} takes no more arguments; unexpected argument {}", command, words[most]));
   return {};
 }
 
@@ -107,7 +107,7 @@ base::Failure unknown(const std::string& word, const Parser& parser) {
     return unknown_command(word);
   } else {
     return fail(Code::kInvalid,
-                fmt::format("{} takes no more arguments, but there is {}", sub->get_name(), word));
+                fmt::format("{} takes no more arguments; unexpected argument {}", sub->get_name(), word));
   }
   const auto bare = word.substr(0, word.find('='));
   const bool letter = option && !word.starts_with("--");
@@ -265,11 +265,11 @@ base::Result<CommandLine> parse_command_line(int argc, const char* const* argv, 
   if (parser.format == "name") line.arguments.names = true;
   if (parser.format == "dot" || parser.format == "svg") {
     if (sub != nullptr && sub->get_name() != "fabric")
-      return fail(Code::kInvalid, fmt::format("--format {} is for fabric alone", parser.format));
-    line.arguments.drawing = parser.format;
+      return fail(Code::kInvalid, fmt::format("--format {} is valid only with fabric", parser.format));
+    line.arguments.fabric.drawing = parser.format;
   }
   if (sub != nullptr && line.arguments.names && !prints_names(sub->get_name()))
-    return fail(Code::kInvalid, "--format name is for show, status and fabric alone");
+    return fail(Code::kInvalid, "--format name is valid only with show, status and fabric");
   if (!parser.confirm.empty()) line.arguments.confirm = detail::duration(parser.confirm);
   if (parser.version) {
     line.sort = CommandLine::Sort::kVersion;

@@ -127,7 +127,7 @@ bool is_paged(const Context& context) {
 /// Gathers what `run` writes, and shows it in a pager where it is longer than the screen.
 int paged(const Context& context, int (*run)(const Context&)) {
   std::ostringstream text;
-  const CleanStream clean(text, context.out.colour, false);
+  const CleanStream clean(text, context.out.colour, CleanStream::Progress::kNone);
   auto environment = context.environment.writing_to(text);
   const Context inner{environment, context.arguments, context.out, context.err};
   const int status = run(inner);
@@ -169,12 +169,12 @@ base::Result<void> tell_hosts_apart(Arguments& arguments) {
   if (host.size() > 253 || !std::all_of(host.begin(), host.end(), fits) || host.front() == '-' ||
       host.front() == '.')
     return no("is not a valid host name; for a report write the path of its file");
-  const bool shows = arguments.command == "show" && arguments.document;
+  const bool shows = arguments.command == "show" && arguments.show.document;
   const bool differs = arguments.command == "diff" && !arguments.root.empty();
   if (arguments.command != "validate" && !shows && !differs)
     return no(arguments.command == "diff"
                   ? "another host can only be compared by its files: add --root DIR"
-                  : "the name of a host goes with validate, show --document and diff --root DIR");
+                  : "a host name is valid only with validate, show --document and diff --root DIR");
   arguments.seen_by = std::move(host);
   host.clear();
   return {};
@@ -189,7 +189,8 @@ int run_on_report(const Context& context) {
     return no(fmt::format("{} needs the host itself; --host is for show, diff, doctor and validate",
                           arguments.command));
   if (context.offline()) return no("--host and --root exclude each other");
-  if (!arguments.report.empty()) return no("--report reports on this host, so --host does not go with it");
+  if (!arguments.doctor.report.empty())
+    return no("--report describes this host; it cannot be combined with --host");
   if (arguments.command == "diff" && !arguments.words.empty())
     return no("a report has no generations; compare its host with its own document, or with a FILE");
   auto report = read_host_report(arguments.host);
@@ -202,7 +203,7 @@ int run_on_report(const Context& context) {
     context.say_error(fmt::format("--host {}: cannot read its part about {}", arguments.host, part));
   if (arguments.verbose) {
     for (const auto& part : replay->tape().missing())
-      context.say(fmt::format("the report says nothing about {}; it is taken as absent", part));
+      context.say(fmt::format("the report has nothing about {}; treated as absent", part));
   }
   return status;
 }
@@ -215,8 +216,10 @@ int run(int argc, const char* const* argv, Environment& environment) {
                   {},
                   terminal_of(environment, environment.out_terminal, colourless),
                   terminal_of(environment, environment.err_terminal, colourless)};
-  const CleanStream out(environment.out, context.out.colour, false);
-  const CleanStream err(environment.err, context.err.colour, environment.err_terminal);
+  const CleanStream out(environment.out, context.out.colour, CleanStream::Progress::kNone);
+  const CleanStream err(
+      environment.err, context.err.colour,
+      environment.err_terminal ? CleanStream::Progress::kLine : CleanStream::Progress::kNone);
   context.arguments.json = has_word(argc, argv, "--json") || has_word(argc, argv, "-ojson") ||
                            has_words(argc, argv, "-o", "json") || has_words(argc, argv, "--format", "json") ||
                            has_word(argc, argv, "--format=json");

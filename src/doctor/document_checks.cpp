@@ -53,7 +53,7 @@ Finding of_differing(const ResourceReport& resource) {
   return {"not_as_wanted",
           Finding::Weight::kProblem,
           resource.label,
-          fmt::format("{} is not as the document says{}{}{}", resource.key.kind, how.empty() ? "" : ": ", how,
+          fmt::format("{} does not match the document{}{}{}", resource.key.kind, how.empty() ? "" : ": ", how,
                       resource.reason.empty() ? "" : " (" + resource.reason + ")"),
           "`rdma-configctl diff` shows what an apply would change, `rdma-configctl apply` does it",
           resource.key};
@@ -205,7 +205,7 @@ void not_as_wanted(const DoctorContext& context, std::vector<Finding>& out) {
       case Status::kLimited:
         out.push_back(
             {"not_as_wanted", Finding::Weight::kRisk, resource.label,
-             fmt::format("{} is as far as the fabric allows: {}", resource.key.kind, resource.reason),
+             fmt::format("{} is limited by the fabric: {}", resource.key.kind, resource.reason),
              "change the fabric and then `rdma-configctl apply --retry`, or lower the value in the document",
              resource.key});
         break;

@@ -90,11 +90,10 @@ void no_subnet_manager(const DoctorContext& context, std::vector<Finding>& out) 
          fmt::format("the link is up, but the port waits in state {}: no subnet manager has configured it, "
                      "so it has no LID and IPoIB has no carrier",
                      port.port->state),
-         port.device->omni_path ? "start the fabric manager of Omni-Path (opafm.service on one host), or "
-                                  "repair the one that is there"
-                                : "start a subnet manager on this subnet (opensm on one host, or the one in "
-                                  "the switch), or repair "
-                                  "the one that is there"});
+         port.device->omni_path
+             ? "start the fabric manager of Omni-Path (opafm.service on one host), or repair the existing one"
+             : "start a subnet manager on this subnet (opensm on one host, or the one in "
+               "the switch), or repair the existing one"});
   });
 }
 
@@ -179,7 +178,7 @@ void mtu_capped(const DoctorContext& context, std::vector<Finding>& out) {
     const auto wanted = wanted_mtu(context, link);
     if (!wanted || link.mtu >= *wanted) return;
     const auto sentence =
-        fmt::format("the document wants an MTU of {}, and the interface has {}", *wanted, link.mtu);
+        fmt::format("the document sets an MTU of {}, but the interface has {}", *wanted, link.mtu);
     if (state && is_limited(*state, link, *wanted, world)) {
       out.push_back({"mtu_capped", Finding::Weight::kProblem, link.name,
                      fmt::format("{}: the multicast group of partition {} allows no more", sentence,
@@ -206,7 +205,7 @@ void no_connected_mode(const DoctorContext& context, std::vector<Finding>& out) 
     if (link.ipoib->connected_capable || wanted_mode(context, link) != "connected") return;
     out.push_back(
         {"no_connected_mode", Finding::Weight::kProblem, link.name,
-         "the document wants connected mode, which this adapter's driver does not support (enhanced IPoIB)",
+         "the document sets connected mode, which this adapter's driver does not support (enhanced IPoIB)",
          "use mode = \"datagram\", or on_unsupported = \"datagram\"; the vendor's drivers have "
          "ipoib_enhanced=0"});
   });
@@ -261,9 +260,9 @@ void no_address(const DoctorContext& context, std::vector<Finding>& out) {
           {"no_address", Finding::Weight::kProblem, link->name,
            four ? "ipv4.method is auto, and no DHCP server has given it an address"
                 : "ipv6.method is auto, and neither a router nor a DHCP server has given it an address",
-           four ? "see that a DHCP server serves this fabric (over InfiniBand it has to know clients by "
+           four ? "check that a DHCP server serves this fabric (over InfiniBand it must know clients by "
                   "their identifiers, RFC 4390) and this partition, or write addresses"
-                : "see that a router advertises a prefix on this fabric and this partition, or write "
+                : "check that a router advertises a prefix on this fabric and this partition, or write "
                   "addresses"});
     }
   }

@@ -96,7 +96,7 @@ void damaged_records(const DoctorContext& context, std::vector<Finding>& out) {
     if (loaded || !is_damage(loaded.error())) return;
     out.push_back({"damaged_records", Finding::Weight::kRisk, path,
                    loaded.error().message + ": the next apply or start of the daemon sets it aside",
-                   "look at the file and at the disk, then run rdma-configctl apply"});
+                   "check the file and the disk, then run rdma-configctl apply"});
   };
   const Paths paths;
   look(paths.state, load_state(files, paths.state));
@@ -105,10 +105,9 @@ void damaged_records(const DoctorContext& context, std::vector<Finding>& out) {
   look(generations.ledger, load_ledger(files, generations.ledger));
   look(generations.rollback_record, load_rollback_record(files, generations.rollback_record));
   for (const auto& reason : degraded(files)) {
-    out.push_back(
-        {"damaged_records", Finding::Weight::kRisk, "/var/lib/rdma-configd",
-         reason + ": objects that rdma-configd made earlier may no longer be known as its own",
-         "look at the file and at the disk, then run rdma-configctl apply, which ends this report"});
+    out.push_back({"damaged_records", Finding::Weight::kRisk, "/var/lib/rdma-configd",
+                   reason + ": objects that rdma-configd made earlier may no longer be known as its own",
+                   "check the file and the disk, then run rdma-configctl apply, which ends this report"});
   }
 }
 
@@ -117,8 +116,8 @@ void stale_initramfs(const DoctorContext& context, std::vector<Finding>& out) {
   if (!command) return;
   out.push_back(
       {"stale_initramfs", Finding::Weight::kRisk, "initramfs",
-       "it was made before our module options or naming rules were last changed: a driver that is "
-       "loaded from it at boot gets the old ones",
+       "it was built before our module options or naming rules last changed: drivers loaded from it at boot "
+       "get the old ones",
        fmt::format("run {}, or rdma-configctl apply with [initramfs] policy = \"rebuild\"", *command)});
 }
 

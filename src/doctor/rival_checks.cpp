@@ -90,14 +90,13 @@ void rival_restorers(const DoctorContext& context, std::vector<Finding>& out) {
     for (const auto& unit : units(context, {std::string(restorer.unit)})) {
       if (!unit.there() || (unit.active != "active" && unit.file != "enabled")) continue;
       if (!unit.id.empty() && unit.id != unit.name) continue;  // an alias of the one before
-      rival(
-          out, unit.name,
-          fmt::format("at its start it removes the targets that {} does not have ({}): connected hosts lose "
-                      "them until the daemon's next look",
-                      restorer.file, base::join_first(kTargetsNamed, unsaved, ", ")),
-          fmt::format("add them to the file by `{}`, or disable the unit without stopping it, as its stop "
-                      "removes all targets (systemctl disable {})",
-                      restorer.save, unit.name));
+      rival(out, unit.name,
+            fmt::format("when it starts, it removes the targets that {} lacks ({}): connected hosts lose "
+                        "them until the daemon's next check",
+                        restorer.file, base::join_first(kTargetsNamed, unsaved, ", ")),
+            fmt::format("add them to the file by `{}`, or disable the unit without stopping it, as its stop "
+                        "removes all targets (systemctl disable {})",
+                        restorer.save, unit.name));
     }
   }
 }
@@ -188,7 +187,7 @@ void rival_files(const DoctorContext& context, std::vector<Finding>& out) {
     rival(
         out, path,
         "cloud-init rewrites the network configuration at every boot, for interfaces that it selects itself",
-        "keep it from doing so: network: {config: disabled} in "
+        "prevent that: network: {config: disabled} in "
         "/etc/cloud/cloud.cfg.d/99-disable-network-config.cfg");
   }
 }

@@ -93,7 +93,7 @@ void hold_damaged(const std::optional<Damage>& damage, const std::string& path, 
   auto& held = desired.emplace_back();
   held.key = {std::string(kind), path};
   held.label = "our lines in " + path;
-  held.pending = fmt::format("no longer in the document; they go when {} is mended", path);
+  held.pending = fmt::format("no longer in the document; they are removed when {} is repaired", path);
 }
 
 }  // namespace rdmacfg::kinds

@@ -14,7 +14,6 @@ using base::Result;
 
 namespace {
 
-constexpr std::string_view kMainFile = "/etc/nfs.conf";
 constexpr std::string_view kFolder = "/etc/nfs.conf.d";
 constexpr std::int64_t kStandardPort = 20049;  // "nfsrdma" of services(5)
 
@@ -86,12 +85,16 @@ std::string render_nfs_server(std::int64_t port) {
 }
 
 Result<std::vector<ForeignNfsConf>> read_foreign_nfs_conf(system::Files& files) {
-  std::vector<std::string> paths{std::string(kMainFile)};
-  const auto names = files.list(std::string(kFolder));
-  if (!names) return base::fail(names.error());
-  for (const auto& name : *names) {
-    if (name.ends_with(".conf") && !name.starts_with('.'))
-      paths.push_back(fmt::format("{}/{}", kFolder, name));
+  std::vector<std::string> paths;
+  for (const auto* etc : {"/usr/etc", "/etc"}) {
+    paths.push_back(fmt::format("{}/nfs.conf", etc));
+    const auto folder = fmt::format("{}/nfs.conf.d", etc);
+    const auto names = files.list(folder);
+    if (!names) return base::fail(names.error());
+    for (const auto& name : *names) {
+      if (name.ends_with(".conf") && !name.starts_with('.'))
+        paths.push_back(fmt::format("{}/{}", folder, name));
+    }
   }
   std::vector<ForeignNfsConf> out;
   bool wins = false;
@@ -104,7 +107,8 @@ Result<std::vector<ForeignNfsConf>> read_foreign_nfs_conf(system::Files& files) 
     if (!text || !*text) continue;  // nfs-utils passes over what it cannot read, too
     const auto says = parse_nfs_conf(**text);
     // Where ours is not there yet, the name says who will be read last.
-    if (says.line != 0) out.push_back({path, says, wins || path > kNfsServerFile});
+    const bool last = wins || (path.starts_with(kFolder) && path > kNfsServerFile);
+    if (says.line != 0) out.push_back({path, says, last});
   }
   return out;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // nfs-utils' configuration. Source: nfs.conf(5), and nfsconf(8) of 2.6.2: /etc/nfs.conf, then the files of
 // /etc/nfs.conf.d whose names end in ".conf", in the order of their names; the last line for a key counts,
-// and neither sections nor keys have case.
+// and neither sections nor keys have case. Newer releases read those of the distribution in /usr/etc before.
 #pragma once
 
 #include <cstdint>

@@ -79,7 +79,9 @@ Result<std::vector<ForeignSysctl>> foreign_sysctls(system::Files& files, const s
   const auto own_name = kSysctlFile.substr(kSysctlFile.rfind('/') + 1);
   std::vector<ForeignSysctl> out;
   std::set<std::string> seen;  // a file masks those of its name in later folders
-  const auto look = [&](const std::string& file, bool wins) {
+  enum class Order { kBeforeOurs, kAfterOurs };
+  const auto look = [&](const std::string& file, Order order) {
+    const bool wins = order == Order::kAfterOurs;
     const auto text = files.read_linked(file);
     if (!text || !*text) return;  // a link, or not there
     each_setting(**text, [&](int line, const std::string& other, const std::string* value) {
@@ -92,11 +94,11 @@ Result<std::vector<ForeignSysctl>> foreign_sysctls(system::Files& files, const s
     if (!names) continue;
     for (const auto& name : *names) {
       if (!name.ends_with(".conf") || name == own_name || !seen.insert(name).second) continue;
-      look(fmt::format("{}/{}", folder, name), name > own_name);
+      look(fmt::format("{}/{}", folder, name), name > own_name ? Order::kAfterOurs : Order::kBeforeOurs);
     }
   }
   // Debian has it as 99-sysctl.conf too, by a link; procps reads it last.
-  look("/etc/sysctl.conf", false);
+  look("/etc/sysctl.conf", Order::kBeforeOurs);
   return out;
 }
 

@@ -121,7 +121,7 @@ void add_open(const Facts& facts, Text& text) {
     const bool frequent = i < model::limits::kMetricReasons;
     shown[frequent ? labels : labels.substr(0, labels.find(",reason=")) + ",reason=\"other\""] += number;
   }
-  text.family("rdma_configd_not_in_sync", "gauge", "Resources that are not as the document says, by reason.");
+  text.family("rdma_configd_not_in_sync", "gauge", "Resources that do not match the document, by reason.");
   for (const auto& [labels, number] : shown) text.sample(number, labels);
 }
 

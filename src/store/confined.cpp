@@ -129,7 +129,7 @@ base::Result<config::Document> document_from(std::string_view text, std::vector<
   } catch (const Json::exception&) {
   } catch (const std::out_of_range&) {
   }
-  return base::fail(base::Code::kInvalid, "what the sandbox made of the document cannot be understood");
+  return base::fail(base::Code::kInvalid, "the result of the sandbox cannot be understood");
 }
 
 base::Result<config::Document> parse_confined(std::vector<config::Text> texts, const std::string& host_name,

@@ -3,14 +3,13 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "base/digest.hpp"
 #include "catalog/all.hpp"
 #include "model/limits.hpp"
 #include "store/confined.hpp"
 #include "store/damage.hpp"
 #include "store/json_file.hpp"
+#include "store/ledger_json.hpp"
 #include "store/value_json.hpp"
 
 namespace rdmacfg::core {
@@ -20,91 +19,7 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-constexpr int kLedgerSchema = 1;
 constexpr std::size_t kCopiedMost = model::limits::kFileBytes;  // of a text within another record
-
-/// Rules that the JSON library does not check: a record whose parts contradict each other.
-[[noreturn]] void reject(const std::string& why) {
-  throw Json::other_error::create(501, why, static_cast<const Json*>(nullptr));
-}
-
-/// Numbers ascend and leave room to count on, and the named generations exist.
-void check(const Ledger& ledger) {
-  constexpr std::uint64_t kMost = std::uint64_t{1} << 53U;  // a negative number comes as a larger one
-  std::uint64_t last = 0;
-  for (const auto& generation : ledger.generations) {
-    if (generation.number <= last) reject("the numbers of generations do not ascend");
-    last = generation.number;
-  }
-  if (last > kMost || ledger.transaction > kMost) reject("a number is too large");
-  const auto named = [&](std::uint64_t number) { return number == 0 || ledger.find(number) != nullptr; };
-  if (!named(ledger.active)) reject("the active generation is missing");
-  if (const auto& waiting = ledger.unconfirmed;
-      waiting && (waiting->generation == 0 || !named(waiting->generation) || !named(waiting->previous)))
-    reject("the unconfirmed generation is missing");
-  if (const auto& waiting = ledger.unconfirmed;
-      waiting && (waiting->deadline_ms < 0 || static_cast<std::uint64_t>(waiting->deadline_ms) > kMost))
-    reject("the deadline is not a time");
-}
-
-/// Earlier versions wrote the reason in the text alone: "rolled back: it was not confirmed in time".
-std::string old_reason(std::string_view fate) {
-  constexpr std::string_view kBefore = "rolled back: ";
-  return fate.starts_with(kBefore) ? std::string(fate.substr(kBefore.size())) : std::string();
-}
-
-Ledger ledger_from(const Json& json) {
-  Ledger ledger;
-  ledger.transaction = json.value("transaction", std::uint64_t{0});
-  ledger.active = json.at("active").get<std::uint64_t>();
-  for (const auto& generation : json.at("generations")) {
-    ledger.generations.push_back({.number = generation.at("number").get<std::uint64_t>(),
-                                  .digest = generation.at("digest").get<std::string>(),
-                                  .when = generation.at("when").get<std::string>(),
-                                  .who = generation.at("who").get<std::string>(),
-                                  .what = generation.at("what").get<std::string>(),
-                                  .fate = generation.at("fate").get<std::string>()});
-    auto& last = ledger.generations.back();
-    last.why = generation.contains("why") ? generation.at("why").get<std::string>() : old_reason(last.fate);
-  }
-  ledger.refused = json.at("refused").get<std::vector<std::string>>();
-  if (const auto& waiting = json.at("unconfirmed"); !waiting.is_null()) {
-    ledger.unconfirmed =
-        Unconfirmed{.generation = waiting.at("generation").get<std::uint64_t>(),
-                    .previous = waiting.at("previous").get<std::uint64_t>(),
-                    .boot_id = waiting.at("boot_id").get<std::string>(),
-                    .deadline_ms = waiting.at("deadline_ms").get<std::int64_t>(),
-                    .deadline = waiting.at("deadline").get<std::string>(),
-                    .complete = !waiting.contains("complete") || waiting.at("complete").get<bool>()};
-  }
-  ledger.answered = json.value("answered", std::string());
-  check(ledger);
-  return ledger;
-}
-
-Json ledger_json(const Ledger& ledger) {
-  Json generations = Json::array();
-  for (const auto& generation : ledger.generations) {
-    generations.push_back({{"number", generation.number},
-                           {"digest", generation.digest},
-                           {"when", generation.when},
-                           {"who", generation.who},
-                           {"what", generation.what},
-                           {"fate", generation.fate}});
-    if (!generation.fate.empty()) generations.back()["why"] = generation.why;
-  }
-  Json waiting = nullptr;
-  if (const auto& unconfirmed = ledger.unconfirmed) {
-    waiting = {{"generation", unconfirmed->generation}, {"previous", unconfirmed->previous},
-               {"boot_id", unconfirmed->boot_id},       {"deadline_ms", unconfirmed->deadline_ms},
-               {"deadline", unconfirmed->deadline},     {"complete", unconfirmed->complete}};
-  }
-  Json json{{"schema", kLedgerSchema},   {"transaction", ledger.transaction},
-            {"active", ledger.active},   {"generations", std::move(generations)},
-            {"refused", ledger.refused}, {"unconfirmed", std::move(waiting)}};
-  if (!ledger.answered.empty()) json["answered"] = ledger.answered;
-  return json;
-}
 
 AppliedDocument remembered_from(const Json& json) {
   AppliedDocument remembered;
@@ -155,33 +70,6 @@ std::string path_of(const std::string& folder, std::uint64_t number) {
 
 }  // namespace
 
-const Generation* Ledger::find(std::uint64_t number) const {
-  const auto at = std::find_if(generations.begin(), generations.end(),
-                               [&](const Generation& generation) { return generation.number == number; });
-  return at == generations.end() ? nullptr : &*at;
-}
-
-Generation* Ledger::find(std::uint64_t number) {
-  return const_cast<Generation*>(std::as_const(*this).find(number));
-}
-
-bool Ledger::is_active(const std::string& digest) const {
-  const auto* generation = find(active);
-  return generation != nullptr && generation->digest == digest;
-}
-
-std::uint64_t Ledger::before(std::uint64_t number) const {
-  std::uint64_t found = 0;
-  for (const auto& generation : generations) {
-    if (generation.number < number && generation.fate.empty()) found = std::max(found, generation.number);
-  }
-  return found;
-}
-
-bool Ledger::refuses(const std::string& digest) const {
-  return std::find(refused.begin(), refused.end(), digest) != refused.end();
-}
-
 std::string digest_of(const config::Document& document) {
   std::string all;
   // A document that has moved is the same one.
@@ -191,32 +79,6 @@ std::string digest_of(const config::Document& document) {
   }
   if (!document.host.empty()) all += "host:" + document.host;
   return base::sha256(all);
-}
-
-Result<Ledger> ledger_told(const std::string& text) {
-  try {
-    const auto json = parse_record(text);
-    Ledger ledger;
-    ledger.active = json.at("active").get<std::uint64_t>();
-    for (const auto& generation : json.at("generations")) {
-      ledger.generations.push_back({.number = generation.at("number").get<std::uint64_t>(),
-                                    .digest = {},
-                                    .when = generation.at("when").get<std::string>(),
-                                    .who = generation.at("who").get<std::string>(),
-                                    .what = generation.at("what").get<std::string>(),
-                                    .fate = generation.at("fate").get<std::string>()});
-    }
-    if (const auto& waiting = json.at("unconfirmed"); !waiting.is_null()) {
-      ledger.unconfirmed = Unconfirmed{.generation = waiting.at("generation").get<std::uint64_t>(),
-                                       .previous = ledger.before(ledger.active),
-                                       .boot_id = {},
-                                       .deadline_ms = waiting.at("deadline_ms").get<std::int64_t>(),
-                                       .deadline = waiting.at("deadline").get<std::string>()};
-    }
-    return ledger;
-  } catch (const Json::exception&) {
-    return base::fail(base::Code::kInvalid, "rdma-configd tells the history in another form");
-  }
 }
 
 Result<Ledger> load_ledger(system::Files& files, const std::string& path) {
@@ -351,27 +213,6 @@ config::Document parse_again(AppliedDocument remembered, std::string_view host) 
   return config::parse_texts(std::move(remembered.files), name, kinds::grammar());
 }
 
-std::vector<std::uint64_t> prune(Ledger& ledger) {
-  std::vector<std::uint64_t> dropped;
-  const auto fallback = ledger.before(ledger.active);
-  for (auto at = ledger.generations.begin();
-       at != ledger.generations.end() && ledger.generations.size() > model::limits::kGenerations;) {
-    const bool awaited = ledger.unconfirmed && at->number == ledger.unconfirmed->previous;
-    if (at->number == ledger.active || at->number == fallback || awaited) {
-      ++at;
-      continue;
-    }
-    dropped.push_back(at->number);
-    at = ledger.generations.erase(at);
-  }
-  // A digest is refused as long as the generation that it was rolled back from is remembered.
-  std::erase_if(ledger.refused, [&](const std::string& digest) {
-    return std::none_of(ledger.generations.begin(), ledger.generations.end(),
-                        [&](const Generation& generation) { return generation.digest == digest; });
-  });
-  return dropped;
-}
-
 std::vector<std::string> remove_texts(system::Files& files, const GenerationPaths& paths,
                                       const std::vector<std::uint64_t>& numbers) {
   std::vector<std::string> left;
@@ -393,7 +234,7 @@ Result<std::optional<RollbackRecord>> load_rollback_record(system::Files& files,
     out.partial = !dropped.empty();
     if (const auto ledger = json.find("ledger"); ledger != json.end()) {
       out.ledger = ledger_from(*ledger);
-      if (!out.ledger->unconfirmed) reject("nothing waits for confirmation");
+      if (!out.ledger->unconfirmed) reject_record("nothing waits for confirmation");
     }
     if (const auto text = json.find("previous"); text != json.end()) out.previous = remembered_from(*text);
     return out;

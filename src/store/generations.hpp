@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The applied documents, by whom and when: every applied document is a generation, kept with its text.
+// The applied documents on disk: the ledger, the text of each generation, the record of an unconfirmed apply.
 #pragma once
 
 #include <cstdint>
@@ -10,57 +10,11 @@
 #include "base/error.hpp"
 #include "config/document.hpp"
 #include "model/change.hpp"
+#include "store/ledger.hpp"
 #include "store/state.hpp"
 #include "system/files.hpp"
 
 namespace rdmacfg::core {
-
-struct Generation {
-  std::uint64_t number = 0;  ///< from 1
-  std::string digest;        ///< of its files
-  std::string when;          ///< UTC, "2026-11-21T14:03:22Z"
-  std::string who;           ///< "root", "alice (uid 1000)", "boot"
-  std::string what;          ///< "apply", "apply --confirm 60", "rollback to 3"
-  std::string fate;          ///< empty, or for people: "rolled back: it was not confirmed in time"
-  std::string why{};         ///< of a fate: "it was not confirmed in time"; empty: somebody went back
-  bool operator==(const Generation&) const = default;
-};
-
-/// An apply that somebody has to confirm.
-struct Unconfirmed {
-  std::uint64_t generation = 0;
-  std::uint64_t previous = 0;    ///< active before; 0: none
-  std::string boot_id;           ///< another boot counts as expiry
-  std::int64_t deadline_ms = 0;  ///< CLOCK_BOOTTIME
-  std::string deadline;          ///< UTC, for people
-  bool complete = false;         ///< the apply came to its end; one that was interrupted is taken back
-  /// Whether it was the active document that was applied once more, so that only what it changed goes.
-  [[nodiscard]] bool again() const { return generation == previous; }
-  bool operator==(const Unconfirmed&) const = default;
-};
-
-struct Ledger {
-  /// Counts up with each change of the ledger: replacing the file is the commit point of all that changes a
-  /// generation (ADR 0024). A journal or a rollback record with a higher number was not committed.
-  std::uint64_t transaction = 0;
-  std::uint64_t active = 0;  ///< that the host is held to; 0: none
-  std::vector<Generation> generations;
-  std::vector<std::string>
-      refused;  ///< digests of documents that were rolled back: not applied by themselves
-  std::optional<Unconfirmed> unconfirmed;
-  /// The answer of `confirm` when nothing waits although the last apply asked for it: that nothing was
-  /// changed, or that it is confirmed. Empty: it did not ask.
-  std::string answered;
-  bool operator==(const Ledger&) const = default;
-
-  [[nodiscard]] const Generation* find(std::uint64_t number) const;
-  [[nodiscard]] Generation* find(std::uint64_t number);
-  /// Whether the active generation is of these files.
-  [[nodiscard]] bool is_active(const std::string& digest) const;
-  /// The last one before `number` that was not rolled back; 0 without one.
-  [[nodiscard]] std::uint64_t before(std::uint64_t number) const;
-  [[nodiscard]] bool refuses(const std::string& digest) const;
-};
 
 /// A document as it was applied.
 struct AppliedDocument {
@@ -104,9 +58,6 @@ inline constexpr const char* kAppliedMark = "/run/rdma-configd/applied";
 /// and of the host's name where a file asks for it.
 std::string digest_of(const config::Document& document);
 
-/// The ledger as far as the daemon tells it over the bus (docs/DBUS.md, History).
-base::Result<Ledger> ledger_told(const std::string& json);
-
 /// As it is on disk; a damaged one is an error (is_damage()).
 base::Result<Ledger> load_ledger(system::Files& files, const std::string& path);
 
@@ -144,10 +95,6 @@ base::Result<void> save_texts(system::Files& files, const std::string& folder, s
 /// others is parsed within confine_of_others(); where that fails, an error in Document::diagnostics says so.
 config::Document parse_again(AppliedDocument remembered, std::string_view host);
 
-/// Drops the oldest generations beyond limits::kGenerations; the active one and those that it may fall back
-/// to stay.
-/// @return their numbers: their texts go once the ledger is written
-std::vector<std::uint64_t> prune(Ledger& ledger);
 /// @return of each that stays a sentence for the administrator
 [[nodiscard]] std::vector<std::string> remove_texts(system::Files& files, const GenerationPaths& paths,
                                                     const std::vector<std::uint64_t>& numbers);

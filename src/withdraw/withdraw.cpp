@@ -192,7 +192,7 @@ Result<Withdrawal> plan_withdrawal(const std::string& host_name, Context& contex
     const auto tool = context.host.offline ? std::nullopt : context.host.initramfs.tool();
     plan.notes.push_back(
         fmt::format("the initramfs has copies under the old names; run {} when rdma-configd is removed",
-                    tool.value_or("the tool that makes it")));
+                    tool.value_or("the tool that builds it")));
   }
   return plan;
 }

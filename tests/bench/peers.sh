@@ -65,7 +65,7 @@ clear() {	# without traces of the run before
 }
 
 # ---- each program
-ctl() {	# DOCUMENT; 5: something waits, such as for carrier
+ctl() {	# DOCUMENT; 5: something is waiting, such as for carrier
 	local rc=0
 	rdma-configctl --config "$1" apply --yes || rc=$?
 	[ $rc = 0 ] || [ $rc = 5 ]

@@ -20,12 +20,12 @@ def value(what):
     if isinstance(what, int):
         return str(what)
     if isinstance(what, (list, tuple)):
-        return "[" + ", ".join(value(one) for one in what) + "]"
+        return "[" + ", ".join(value(element) for element in what) + "]"
     return quoted(what)
 
 
 def keys(entry):
-    return "".join(f"{key} = {value(one)}\n" for key, one in entry.items() if one is not None and not isinstance(one, dict))
+    return "".join(f"{key} = {value(element)}\n" for key, element in entry.items() if element is not None and not isinstance(element, dict))
 
 
 class Document:
@@ -99,20 +99,20 @@ class Document:
         for pkey in r.sample([0x7fff, 1, 2, 0x10, 0x123, 0x7ffe], r.randint(0, 4)):
             chosen = r.sample(members, r.randint(1, 4))
             # A port that several members mean has the same membership by all of them: OpenSM takes any otherwise.
-            several = any(not one.startswith("0x") for one in chosen)
+            several = any(not member.startswith("0x") for member in chosen)
             alike = r.choice(["", "=full", "=limited"])
             self.partitions.append({
                 "pkey": pkey | r.choice([0, 0x8000]), "name": None if pkey == 0x7fff else r.choice([None, "zz" + self.word()]),
                 "ipoib": r.choice([None, True, False]), "mtu": r.choice([None, 4096, 5, 2048]), "sl": r.choice([None, 0, 3]),
                 "defmember": r.choice([None, "full", "limited"]),
-                "members": [one + (alike if several else r.choice(["", "=full", "=limited"])) for one in chosen],
+                "members": [member + (alike if several else r.choice(["", "=full", "=limited"])) for member in chosen],
                 "rate": r.choice([None, None, 7]), "q_key": r.choice([None, 0xb1b]), "tclass": r.choice([None, 0, 9]),
                 "flow_label": r.choice([None, 0xfffff]), "indx0": r.choice([None, None, True])})
-            one = self.partitions[-1]
-            one["groups"] = [{"mgid": r.choice(["ff12::", "ff15::", "ff1e::"]) + f"{number:x}", "mtu": r.choice([None, 512]), "rate": r.choice([None, 3]),
+            partition = self.partitions[-1]
+            partition["groups"] = [{"mgid": r.choice(["ff12::", "ff15::", "ff1e::"]) + f"{number:x}", "mtu": r.choice([None, 512]), "rate": r.choice([None, 3]),
                               "sl": r.choice([None, 1]), "q_key": r.choice([None, 0xdeadbeef]), "scope": r.choice([None, [2, 14]])} for number in self.some(3)]
-            if one["ipoib"] is not False:
-                one["groups"] += [{"mgid": f"ff12:{sort}::{number + 0x700:x}", "flow_label": r.choice([None, 5])}
+            if partition["ipoib"] is not False:
+                partition["groups"] += [{"mgid": f"ff12:{sort}::{number + 0x700:x}", "flow_label": r.choice([None, 5])}
                                   for number, sort in enumerate(r.sample(["401b", "601b"], r.randint(0, 2)))]
 
     def family(self, four, number):
@@ -135,49 +135,49 @@ class Document:
     def port(self, number):
         r = self.random
         connected = r.random() < 0.5
-        one = {"guid": f"00:02:c9:03:00:31:78:f{number}", "name": f"zz{self.word(2, 6)}{number}", "mode": "connected" if connected else "datagram",
+        port = {"guid": f"00:02:c9:03:00:31:78:f{number}", "name": f"zz{self.word(2, 6)}{number}", "mode": "connected" if connected else "datagram",
                "mtu": r.choice([None, 65520 if connected else 2044, 4092]), "backend": r.choice(["networkmanager", "networkd"])}
-        one["ipv4"] = self.family(True, number) if r.random() < 0.8 else None
-        one["ipv6"] = self.family(False, number) if r.random() < 0.5 else None
-        one["children"] = r.sample([0x8002, 0x8003, 0xfffe], r.randint(0, 2))
-        self.ports.append(one)
+        port["ipv4"] = self.family(True, number) if r.random() < 0.8 else None
+        port["ipv6"] = self.family(False, number) if r.random() < 0.5 else None
+        port["children"] = r.sample([0x8002, 0x8003, 0xfffe], r.randint(0, 2))
+        self.ports.append(port)
 
     def text(self):
         out = "version = 1\n"
         for name, options in self.modules.items():
-            out += f"[[module]]\nname = {quoted(name)}\n" + keys({"options": [f"{key}={one}" for key, one in options.items()]})
-        for key, one in self.sysctls.items():
-            out += "[[sysctl]]\n" + keys({"key": key, "value": one})
+            out += f"[[module]]\nname = {quoted(name)}\n" + keys({"options": [f"{key}={setting}" for key, setting in options.items()]})
+        for key, setting in self.sysctls.items():
+            out += "[[sysctl]]\n" + keys({"key": key, "value": setting})
         for domain, (limit, units) in self.memlocks.items():
             out += "[[memlock]]\n" + keys({"domain": domain, "limit": limit, "units": units})
-        for key, one in self.options.items():
-            out += "[[opensm_option]]\n" + keys({"key": key, "value": one})
-        for one in self.partitions:
-            out += "[[partition]]\n" + keys({key: what for key, what in one.items() if key != "groups"})
-            for group in one["groups"]:
+        for key, setting in self.options.items():
+            out += "[[opensm_option]]\n" + keys({"key": key, "value": setting})
+        for partition in self.partitions:
+            out += "[[partition]]\n" + keys({key: what for key, what in partition.items() if key != "groups"})
+            for group in partition["groups"]:
                 out += "[[partition.group]]\n" + keys(group)
-        for one in self.devices:
-            out += "[[rdma_device]]\n" + keys(one)
+        for device in self.devices:
+            out += "[[rdma_device]]\n" + keys(device)
         if self.nfs_port:
             out += f"[nfs_server]\nrdma_port = {self.nfs_port}\n"
-        for one in self.mounts:
-            out += "[[nfs_mount]]\n" + keys(one)
-        for one in self.sessions:
-            out += "[[iser_session]]\n" + keys(one)
-        for one in self.nvme:
-            out += "[[nvme_connection]]\n" + keys(one)
+        for mount in self.mounts:
+            out += "[[nfs_mount]]\n" + keys(mount)
+        for session in self.sessions:
+            out += "[[iser_session]]\n" + keys(session)
+        for connection in self.nvme:
+            out += "[[nvme_connection]]\n" + keys(connection)
         for guid, own in self.managers.items():
             out += f"[[opensm]]\nguid = {quoted(':'.join(guid[at:at + 2] for at in range(2, 18, 2)))}\n"
-            for key, one in own.items():
-                out += "[[opensm.option]]\n" + keys({"key": key, "value": one})
-        for one in self.ports:
-            out += "[[ipoib]]\n" + keys({key: what for key, what in one.items() if key != "children"})
+            for key, setting in own.items():
+                out += "[[opensm.option]]\n" + keys({"key": key, "value": setting})
+        for port in self.ports:
+            out += "[[ipoib]]\n" + keys({key: what for key, what in port.items() if key != "children"})
             for name in ("ipv4", "ipv6"):
-                if one[name]:
-                    out += f"[ipoib.{name}]\n" + keys({key: what for key, what in one[name].items() if key != "routes"})
-                    for route in one[name]["routes"]:
+                if port[name]:
+                    out += f"[ipoib.{name}]\n" + keys({key: what for key, what in port[name].items() if key != "routes"})
+                    for route in port[name]["routes"]:
                         out += f"[[ipoib.{name}.routes]]\n" + keys(route)
-            for pkey in one["children"]:
+            for pkey in port["children"]:
                 out += f"[[ipoib.pkey]]\npkey = {pkey}\n"
         return out
 

@@ -29,12 +29,12 @@ import json, os
 env = os.environ
 routes = []
 for text in (env["ROUTES4"], env["ROUTES6"]):
-    for one in json.loads(text or "[]"):
-        if one.get("protocol") != "static":
+    for route in json.loads(text or "[]"):
+        if route.get("protocol") != "static":
             continue
-        table = {"main": 254, "default": 253, "local": 255}.get(one.get("table", "main"), one.get("table", "main"))
-        to = one["dst"]
-        routes.append([to, one.get("gateway"), one.get("metric"), int(table)])
+        table = {"main": 254, "default": 253, "local": 255}.get(route.get("table", "main"), route.get("table", "main"))
+        to = route["dst"]
+        routes.append([to, route.get("gateway"), route.get("metric"), int(table)])
 print(json.dumps({"addresses": [f"{a['local']}/{a['prefixlen']}" for a in json.loads(env["ADDRESSES"])[0]["addr_info"]],
                   "dns": env["DNS"].split(), "domains": env["DOMAINS"].split(), "routes": routes}))
 END

@@ -75,7 +75,7 @@ def sysctl(root, document):
         out = run(NOBODY + ["/usr/lib/systemd/systemd-sysctl", path], env={"SYSTEMD_LOG_LEVEL": "debug"})
         read = dict(re.findall(r"^Setting '/proc/sys/([^']*)' to '(.*)'$", out, re.M))
     # Blanks separate numbers, and several are as good as one.
-    wanted = {key.replace(".", "/"): " ".join(str(one).split()) for key, one in document.sysctls.items()}
+    wanted = {key.replace(".", "/"): " ".join(str(setting).split()) for key, setting in document.sysctls.items()}
     return differences("sysctl.d", wanted, read)
 
 
@@ -200,12 +200,12 @@ def mounts(root, document):
     for target in ("sysinit", "basic", "shutdown", "umount", "remote-fs", "remote-fs-pre", "network", "network-online", "local-fs", "rdma-configd-online"):
         with open(f"{folder}/{target}.target", "w") as file:
             file.write(f"[Unit]\nDescription={target}\nDefaultDependencies=no\n")
-    for one in document.mounts:
-        name = run(["systemd-escape", "--path", "--suffix=mount", "--", one["path"]]).strip()
-        server = f"[{one['server']}]" if ":" in one["server"] else one["server"]
-        proto = "rdma6" if ":" in one["server"] else "rdma"
-        options = ["_netdev", f"proto={proto}", f"port={one['port'] or 20049}"] + (one["options"] or [])
-        wanted[name] = [one["path"], f"{server}:{one['export']}", "nfs", ",".join(options), one["mount"] is not False]
+    for mount in document.mounts:
+        name = run(["systemd-escape", "--path", "--suffix=mount", "--", mount["path"]]).strip()
+        server = f"[{mount['server']}]" if ":" in mount["server"] else mount["server"]
+        proto = "rdma6" if ":" in mount["server"] else "rdma"
+        options = ["_netdev", f"proto={proto}", f"port={mount['port'] or 20049}"] + (mount["options"] or [])
+        wanted[name] = [mount["path"], f"{server}:{mount['export']}", "nfs", ",".join(options), mount["mount"] is not False]
     names = " ".join(wanted)
     with open(f"{folder}/consumers.target", "w") as file:
         file.write(f"[Unit]\nDefaultDependencies=no\nWants=remote-fs.target {names}\n")
@@ -265,8 +265,8 @@ def storage_units(root, document):
         if "new" in words and "-T" in words:
             made.add((words[words.index("-T") + 1], words[words.index("-p") + 1]))
         logins += "--login" in words
-    portal = lambda one: (f"[{one['address']}]" if ":" in one["address"] else one["address"]) + f":{one['port'] or 3260},1"
-    result += differences("records of iscsiadm", {(one["target"], portal(one)) for one in document.sessions}, made)
+    portal = lambda session: (f"[{session['address']}]" if ":" in session["address"] else session["address"]) + f":{session['port'] or 3260},1"
+    result += differences("records of iscsiadm", {(session["target"], portal(session)) for session in document.sessions}, made)
     return result + differences("logins of iscsiadm", 1 if document.sessions else 0, logins)
 
 
@@ -280,7 +280,7 @@ def opensm_conf(root, name, options):
             words = line.rstrip("\n").split(" ", 1)
             if words[0] in options:
                 read[words[0]] = words[1]
-    return differences(name, {key: str(one) for key, one in options.items()}, read)
+    return differences(name, {key: str(setting) for key, setting in options.items()}, read)
 
 
 def opensm_options(root, document):
@@ -291,7 +291,7 @@ def opensm_own_options(root, document):
     """Of subnet managers with a file of their own, which has the options of all, too."""
     if not document.managers:
         return None
-    return [one for guid, own in document.managers.items() for one in opensm_conf(root, f"opensm-{guid}.conf", {**document.options, **own})]
+    return [line for guid, own in document.managers.items() for line in opensm_conf(root, f"opensm-{guid}.conf", {**document.options, **own})]
 
 
 def partitions(root, document):
@@ -305,16 +305,16 @@ def partitions(root, document):
         return [f"partitions.conf: the fabric did not come up: {out[-400:]}"]
     complaints = re.findall(r"^log: (.*)$", out, re.M)
     wanted = {guid: set() for guid in ports}
-    for one in document.partitions:
+    for partition in document.partitions:
         for guid, is_self in ports.items():
             best = None
-            for member in one["members"]:
+            for member in partition["members"]:
                 who, _, membership = member.partition("=")
                 if who in ("ALL", "ALL_CAS") or (who == "SELF" and is_self) or (who.startswith("0x") and int(who, 16) == guid):
-                    full = (membership or one["defmember"] or "limited") == "full"
+                    full = (membership or partition["defmember"] or "limited") == "full"
                     best = full if best is None else best or full
             if best is not None:
-                wanted[guid].add(one["pkey"] & 0x7fff | (0x8000 if best else 0))
+                wanted[guid].add(partition["pkey"] & 0x7fff | (0x8000 if best else 0))
     if not document.partitions:
         wanted = {guid: {0xffff} for guid in ports}  # OpenSM's own default
     for guid in ports:
@@ -326,7 +326,7 @@ def partitions(root, document):
 def settings_of(family):
     out = {"addresses": [], "gateway": None, "dns": [], "search": [], "routes": []}
     if family:
-        out.update({key: one for key, one in family.items() if one})
+        out.update({key: setting for key, setting in family.items() if setting})
     return out
 
 
@@ -358,7 +358,7 @@ def network_manager(root, document):
         except GLib.Error as error:
             out.append(f"{name}: NetworkManager refuses it: {error.message}")
             continue
-        out += [f"{name}: NetworkManager warns: {one}" for one in warnings]
+        out += [f"{name}: NetworkManager warns: {warning}" for warning in warnings]
         profiles[profile.get_id()] = profile
     wanted = {}
     for port in document.ports:
@@ -388,18 +388,18 @@ def network_manager(root, document):
 
 def family_differences(what, wanted, setting):
     count = lambda n, get: [get(at) for at in range(n)]
-    addresses = [f"{one.get_address()}/{one.get_prefix()}" for one in count(setting.get_num_addresses(), setting.get_address)]
+    addresses = [f"{address.get_address()}/{address.get_prefix()}" for address in count(setting.get_num_addresses(), setting.get_address)]
     routes = []
-    for one in count(setting.get_num_routes(), setting.get_route):
-        table = one.get_attribute("table")
-        metric = one.get_metric()
-        routes.append((f"{one.get_dest()}/{one.get_prefix()}", one.get_next_hop(), None if metric == -1 else metric,
+    for route in count(setting.get_num_routes(), setting.get_route):
+        table = route.get_attribute("table")
+        metric = route.get_metric()
+        routes.append((f"{route.get_dest()}/{route.get_prefix()}", route.get_next_hop(), None if metric == -1 else metric,
                        table.get_uint32() if table else None))
-    out = differences(what + " addresses", [canonical(one) for one in wanted["addresses"]], addresses)
+    out = differences(what + " addresses", [canonical(address) for address in wanted["addresses"]], addresses)
     out += differences(what + " gateway", wanted["gateway"] and canonical(wanted["gateway"]), setting.get_gateway())
-    out += differences(what + " dns", [canonical(one) for one in wanted["dns"]], count(setting.get_num_dns(), setting.get_dns))
+    out += differences(what + " dns", [canonical(address) for address in wanted["dns"]], count(setting.get_num_dns(), setting.get_dns))
     out += differences(what + " search", list(wanted["search"]), count(setting.get_num_dns_searches(), setting.get_dns_search))
-    out += differences(what + " routes", [(network(one["to"]), canonical(one["via"]), one["metric"], one["table"]) for one in wanted["routes"]], routes)
+    out += differences(what + " routes", [(network(route["to"]), canonical(route["via"]), route["metric"], route["table"]) for route in wanted["routes"]], routes)
     return out
 
 
@@ -431,10 +431,10 @@ def networkd(root, document):
         except ValueError:
             return [f"{name}: systemd-networkd said: {read[-400:]}"]
         four, six = settings_of(port["ipv4"]), settings_of(port["ipv6"])
-        addresses = {canonical(one) for one in four["addresses"] + six["addresses"]}
+        addresses = {canonical(address) for address in four["addresses"] + six["addresses"]}
         out += differences(f"networkd {name} addresses", addresses,
-                           {one for one in found["addresses"] if not one.startswith("fe80:")})
-        out += differences(f"networkd {name} dns", {canonical(one) for one in four["dns"] + six["dns"]}, set(found["dns"]))
+                           {address for address in found["addresses"] if not address.startswith("fe80:")})
+        out += differences(f"networkd {name} dns", {canonical(address) for address in four["dns"] + six["dns"]}, set(found["dns"]))
         out += differences(f"networkd {name} search", set(four["search"] + six["search"]), set(found["domains"]))
         wanted = set()
         for family in (four, six):
@@ -442,7 +442,7 @@ def networkd(root, document):
                 wanted.add(("default", canonical(family["gateway"]), 150, 254))
             for route in family["routes"]:
                 wanted.add((network(route["to"]), canonical(route["via"]), route["metric"] or 150, route["table"] or 254))
-        out += differences(f"networkd {name} routes", wanted, {tuple(one) for one in found["routes"]})
+        out += differences(f"networkd {name} routes", wanted, {tuple(route) for route in found["routes"]})
         out += [f"networkd: {line}" for line in read.splitlines() if "10-rdma-configd" in line and not line.startswith("{")]
     return out
 

@@ -374,10 +374,8 @@ std::string child(const char* pkey, const char* more = "") {
   return std::string("[[ipoib.pkey]]\npkey = ") + pkey + "\n" + more;
 }
 
-}  // namespace
-
-const std::vector<Scenario>& scenarios() {
-  static const std::vector<Scenario> kAll{
+std::vector<Scenario> interface_scenarios() {
+  return {
       {.name = "rename", .host = kBusyHost, .documents = {text({kA, "name = \"mlx4_ib0\"\n"})}},
       {.name = "rule_only",
        .host = kBusyHost,
@@ -418,6 +416,11 @@ const std::vector<Scenario>& scenarios() {
       {.name = "released",
        .host = kBusyHost,
        .documents = {text({kA, "mode = \"connected\"\nmtu = 65520\numcast = true\n"}), "version = 1\n"}},
+  };
+}
+
+std::vector<Scenario> child_scenarios() {
+  return {
       {.name = "children",
        .host = kBusyHost,
        .documents = {text({kC}) + child("0x8002", "mtu = 2044\n") +
@@ -463,6 +466,11 @@ const std::vector<Scenario>& scenarios() {
        .host = kBusyHost,
        .documents = {text({kC}) + child("0x8002", "mode = \"connected\"\nmtu = 60000\numcast = true\n"),
                      text({kC}) + child("0x8002")}},
+  };
+}
+
+std::vector<Scenario> sibling_scenarios() {
+  return {
       {.name = "child_of_a_long_name_made_connected",
        .host = kBusyHost,
        .documents = {"version = 1\n" + text({kB, "name = \"partition_ib0\"\n"}) +
@@ -487,6 +495,11 @@ const std::vector<Scenario>& scenarios() {
        .host = kManyChildren,
        .documents = {text({kA}) + child("1", "mtu = 2044\n") + child("4", "mode = \"connected\"\n"),
                      text({kA}) + child("5", "mtu = 2044\n")}},
+  };
+}
+
+std::vector<Scenario> adapter_scenarios() {
+  return {
       {.name = "modules",
        .host = kModules,
        .documents = {text({"version = 1\n", kModuleCore, "options = [\"num_vfs=4\"]\n", kModuleEn,
@@ -520,6 +533,11 @@ const std::vector<Scenario>& scenarios() {
        .host = kDrivers,
        .documents = {text({kA, "name = \"first\"\n", "[[pfc]]\ndriver = \"mlx4_en\"\npriorities = [3]\n"}),
                      text({kA, "name = \"first\"\n"})}},
+  };
+}
+
+std::vector<Scenario> dcb_scenarios() {
+  return {
       {.name = "dcb",
        .host = kEthernet,
        .documents = {text(
@@ -566,6 +584,11 @@ const std::vector<Scenario>& scenarios() {
        .host = adapter("ice", ", \"classes\": 4"),
        .documents = {text({"version = 1\n", kEth0, "dscp = [\"26:3\"]\n"}), kLossless}},
       {.name = "dcb_hns3", .host = adapter("hns3", ", \"classes\": 4"), .documents = {kLossless}},
+  };
+}
+
+std::vector<Scenario> host_scenarios() {
+  return {
       {.name = "modules_changed",
        .host = kModules,
        .documents = {text({"version = 1\n", kModuleCore, kModuleEn, "options = [\"udp_rss=0\"]\n"}),
@@ -610,6 +633,11 @@ const std::vector<Scenario>& scenarios() {
        .host = kDrivers,
        .documents = {"version = 1\n[rdma_system]\nnetns = \"exclusive\"\n",
                      "version = 1\n[rdma_system]\nnetns = \"shared\"\n"}},
+  };
+}
+
+std::vector<Scenario> opensm_scenarios() {
+  return {
       {.name = "opensm_started",
        .host = kSubnetManager,
        .documents = {"version = 1\n[[opensm]]\nguid = \"00:02:c9:03:00:31:78:f2\"\npriority = "
@@ -655,6 +683,11 @@ const std::vector<Scenario>& scenarios() {
             "version = 1\n[[opensm]]\nguid = \"00:02:c9:03:00:31:78:f2\"\n"
             "[[opensm_file]]\noption = \"root_guid_file\"\nguids = [\"0x200001\"]\n"
             "[[opensm_file]]\noption = \"node_name_map_name\"\nlines = [\"0x200001 \\\"leaf\\\"\"]\n"}},
+  };
+}
+
+std::vector<Scenario> own_opensm_conf_scenarios() {
+  return {
       {.name = "opensm_own_conf",
        .host = kSubnetManager,
        .documents =
@@ -706,6 +739,11 @@ const std::vector<Scenario>& scenarios() {
                      "[[opensm]]\nguid = \"00:02:c9:03:00:31:78:f4\"\n[[partition]]\npkey = 2\n",
                      "version = 1\n[[opensm]]\nguid = \"00:02:c9:03:00:31:78:f4\"\npriority = 4\n",
                      "version = 1\n"}},
+  };
+}
+
+std::vector<Scenario> device_scenarios() {
+  return {
       {.name = "devices_renamed",
        .host = kEthernetHost,
        .documents = {text({kD1, "name = \"storage\"\n", kD2, "name = \"compute\"\n"})}},
@@ -741,6 +779,11 @@ const std::vector<Scenario>& scenarios() {
        .host = kEthernetHost,
        .documents = {text({kR1, "mode = \"v1\"\ndscp = 26\n"}),
                      text({kR1, "tos = 0\n", kR2, "mode = \"v1\"\n"})}},
+  };
+}
+
+std::vector<Scenario> address_scenarios() {
+  return {
       {.name = "addresses",
        .host = kAddressed,
        .documents = {text({kA, kDirect}) + child("0x8002", "ipv4 = { addresses = [\"192.0.3.1/24\"] }\n")},
@@ -778,6 +821,11 @@ const std::vector<Scenario>& scenarios() {
        .documents = {text({kA, "backend = \"direct\"\n"}) +
                          child("0x8002", "ipv4 = { addresses = [\"192.0.3.1/24\"] }\n"),
                      text({kA}) + child("0x8002", "mode = \"connected\"\n")}},
+  };
+}
+
+std::vector<Scenario> dropped_address_scenarios() {
+  return {
       {.name = "addresses_dropped", .host = kAddressed, .documents = {text({kA, kDirect}), "version = 1\n"}},
       {.name = "only_address_changed",
        .host = kRouted,
@@ -801,6 +849,11 @@ const std::vector<Scenario>& scenarios() {
                      text({kA, "backend = \"direct\"\nipv4 = { addresses = [\"192.0.2.1/24\"] }\n", kB,
                            "backend = \"direct\"\nipv4 = { addresses = [\"192.0.4.1/24\"], gateway = "
                            "\"192.0.4.254\" }\n"})}},
+  };
+}
+
+std::vector<Scenario> profile_scenarios() {
+  return {
       {.name = "profiles",
        .host = kManaged,
        .documents = {text({kA, kProfile, "mtu = 2044\n"}) +
@@ -829,6 +882,12 @@ const std::vector<Scenario>& scenarios() {
       {.name = "addresses_of_what_goes_down",
        .host = kAddressed,
        .documents = {text({kA, kDirect}), text({kA, kDirect, "state = \"down\"\n"})}},
+      {.name = "profiles_dropped", .host = kManaged, .documents = {text({kA, kProfile}), "version = 1\n"}},
+  };
+}
+
+std::vector<Scenario> manager_scenarios() {
+  return {
       {.name = "networks",
        .host = kNetworked,
        .documents = {text({kA, kNetwork, "mtu = 2044\n"}) + child("0x8002", kChildAddress)},
@@ -862,6 +921,11 @@ const std::vector<Scenario>& scenarios() {
        .host = kManaged,
        .documents = {text({kA, kSameDirect}) + child("0x8002", kChildAddress),
                      text({kA, kProfile}) + child("0x8002", kChildAddress)}},
+  };
+}
+
+std::vector<Scenario> released_port_scenarios() {
+  return {
       {.name = "networkmanager_lets_go", .host = kToldManager, .documents = {text({kA, kSameDirect})}},
       {.name = "networkmanager_lets_go_of_what_others_configure",
        .host = kToldManagerBeside,
@@ -877,6 +941,11 @@ const std::vector<Scenario>& scenarios() {
        .host = kToldManager,
        .documents = {text({kA, kSameDirect}) + child("0x8002", kChildAddress),
                      text({kA, kProfile}) + child("0x8002", kChildAddress)}},
+  };
+}
+
+std::vector<Scenario> other_profile_scenarios() {
+  return {
       {.name = "profiles_of_a_renamed_port",
        .host = kManaged,
        .documents = {text({kA, kProfile, "name = \"fab0\"\n"}) + child("0x8002", kChildAddress),
@@ -889,6 +958,11 @@ const std::vector<Scenario>& scenarios() {
       {.name = "child_of_an_ifcfg_file_adopted",
        .host = kManagedByIfcfg,
        .documents = {text({kA, kProfile}) + child("0x800a", kChildAddress)}},
+  };
+}
+
+std::vector<Scenario> storage_scenarios() {
+  return {
       {.name = "nfs_server", .host = kNfs, .documents = {kNfsPort}},
       {.name = "nfs_server_on_another_port", .host = kNfs, .documents = {kNfsPort, kNfsOtherPort}},
       {.name = "nfs_server_dropped", .host = kNfs, .documents = {kNfsPort, "version = 1\n"}},
@@ -932,8 +1006,24 @@ const std::vector<Scenario>& scenarios() {
       {.name = "srp_rules_of_a_stopped_daemon_dropped",
        .host = kSrpStopped,
        .documents = {kSrpOne, "version = 1\n"}},
-      {.name = "profiles_dropped", .host = kManaged, .documents = {text({kA, kProfile}), "version = 1\n"}},
   };
+}
+
+std::vector<Scenario> all_scenarios() {
+  std::vector<Scenario> out;
+  for (const auto& group :
+       {interface_scenarios(), child_scenarios(), sibling_scenarios(), adapter_scenarios(), dcb_scenarios(),
+        host_scenarios(), opensm_scenarios(), own_opensm_conf_scenarios(), device_scenarios(),
+        address_scenarios(), dropped_address_scenarios(), profile_scenarios(), manager_scenarios(),
+        released_port_scenarios(), other_profile_scenarios(), storage_scenarios()})
+    out.insert(out.end(), group.begin(), group.end());
+  return out;
+}
+
+}  // namespace
+
+const std::vector<Scenario>& scenarios() {
+  static const auto kAll = all_scenarios();
   return kAll;
 }
 

@@ -250,6 +250,77 @@ void describe_iscsi(FakeKernel& kernel, const json& from) {
   }
 }
 
+void describe_links(FakeKernel& kernel, const json& from) {
+  for (const auto& link : from.value("links", json::array())) {
+    allow_keys(link, {"name", "kind", "mtu", "group", "altnames", "up", "items", "master", "parent", "over"},
+               "link");
+    const auto name = link.at("name").get<std::string>();
+    if (kernel.machine.in_use(name)) throw std::runtime_error("two interfaces " + name);
+    Interface& made = kernel.machine.add_link(name, link.value("kind", ""));
+    if (link.contains("master")) made.master = kernel.link(link.at("master").get<std::string>()).index;
+    if (link.contains("parent")) made.parent = kernel.link(link.at("parent").get<std::string>()).index;
+    describe(kernel, name, link);
+  }
+}
+
+void describe_masters(FakeKernel& kernel, const json& from) {
+  for (const auto& link : from.value("links", json::array())) {
+    for (const auto& name : link.value("over", json::array())) {
+      Interface& master = kernel.link(link.at("name").get<std::string>());
+      Interface& slave = kernel.link(name.get<std::string>());
+      slave.master = master.index;
+      if (master.guid == 0) master.guid = slave.guid;  // it takes the address of the first (bond_enslave())
+    }
+  }
+}
+
+void describe_rdma_system(FakeKernel& kernel, const json& from) {
+  if (const json described = from.value("rdma_system", json::object()); !described.empty()) {
+    allow_keys(described, {"loaded", "shared", "other_namespaces"}, "rdma_system");
+    kernel.rdma_system.loaded = described.value("loaded", true);
+    kernel.rdma_system.shared = described.value("shared", true);
+    kernel.rdma_system.other_namespaces = described.value("other_namespaces", false);
+  }
+}
+
+void describe_pci(FakeKernel& kernel, const json& from) {
+  const json described_pci = from.value("pci", json::object());
+  for (const auto& [address, entry] : described_pci.items()) {
+    allow_keys(entry, {"bridge", "max_read_request", "redirects"}, "pci");
+    system::PciCapabilities found{
+        .bridge = entry.value("bridge", false), .max_read_request = {}, .redirects = {}};
+    if (entry.contains("max_read_request")) found.max_read_request = entry.at("max_read_request").get<int>();
+    if (entry.contains("redirects")) found.redirects = entry.at("redirects").get<bool>();
+    kernel.pci.devices[address] = found;
+  }
+}
+
+void describe_storage(FakeKernel& kernel, const json& from) {
+  if (const json described = from.value("nvme_target", json::object()); !described.empty())
+    describe_nvme_target(kernel, described);
+  if (const json described = from.value("lio", json::object()); !described.empty())
+    describe_lio(kernel, described);
+  if (const json described = from.value("nvme_host", json::object()); !described.empty())
+    describe_nvme_host(kernel, described);
+  if (const json described = from.value("iscsi", json::object()); !described.empty())
+    describe_iscsi(kernel, described);
+}
+
+void describe_managers(FakeKernel& kernel, const json& from) {
+  if (const json described = from.value("network_manager", json::object()); !described.empty()) {
+    allow_keys(described, {"fails"}, "network_manager");
+    for (const auto& id : described.value("fails", json::array()))
+      kernel.network_manager.fails.insert(id.get<std::string>());
+    kernel.network_manager.start();
+  }
+  if (const json described = from.value("networkd", json::object()); !described.empty()) {
+    allow_keys(described, {"fails"}, "networkd");
+    for (const auto& name : described.value("fails", json::array()))
+      kernel.networkd.fails.insert(name.get<std::string>());
+    kernel.networkd.start();
+  }
+}
+
 }  // namespace
 
 std::unique_ptr<FakeKernel> FakeKernel::parse(std::string_view text) {
@@ -271,25 +342,9 @@ void FakeKernel::add(std::string_view text) {
       "host");
   machine.rename_up = from.value("rename_up", machine.rename_up);
   machine.slow_carrier = from.value("slow_carrier", machine.slow_carrier);
-  for (const auto& link : from.value("links", json::array())) {
-    allow_keys(link, {"name", "kind", "mtu", "group", "altnames", "up", "items", "master", "parent", "over"},
-               "link");
-    const auto name = link.at("name").get<std::string>();
-    if (machine.in_use(name)) throw std::runtime_error("two interfaces " + name);
-    Interface& made = machine.add_link(name, link.value("kind", ""));
-    if (link.contains("master")) made.master = this->link(link.at("master").get<std::string>()).index;
-    if (link.contains("parent")) made.parent = this->link(link.at("parent").get<std::string>()).index;
-    describe(*this, name, link);
-  }
+  describe_links(*this, from);
   for (const auto& device : from.value("devices", json::array())) describe_device(*this, device);
-  for (const auto& link : from.value("links", json::array())) {
-    for (const auto& name : link.value("over", json::array())) {
-      Interface& master = this->link(link.at("name").get<std::string>());
-      Interface& slave = this->link(name.get<std::string>());
-      slave.master = master.index;
-      if (master.guid == 0) master.guid = slave.guid;  // it takes the address of the first (bond_enslave())
-    }
-  }
+  describe_masters(*this, from);
   machine.soft_types = from.value("soft_types", machine.soft_types);
   for (const auto& type : machine.soft_types) modules.modules.try_emplace(type == "rxe" ? "rdma_rxe" : type);
   if (from.value("rdma_cm", false)) machine.load_rdma_cm();
@@ -313,30 +368,10 @@ void FakeKernel::add(std::string_view text) {
   const json described_sysctl = from.value("sysctl", json::object());
   for (const auto& [path, value] : described_sysctl.items()) sysctl.set(path, value.get<std::string>());
   sysctl.keep_as_booted();
-  if (const json described = from.value("rdma_system", json::object()); !described.empty()) {
-    allow_keys(described, {"loaded", "shared", "other_namespaces"}, "rdma_system");
-    rdma_system.loaded = described.value("loaded", true);
-    rdma_system.shared = described.value("shared", true);
-    rdma_system.other_namespaces = described.value("other_namespaces", false);
-  }
-  const json described_pci = from.value("pci", json::object());
-  for (const auto& [address, entry] : described_pci.items()) {
-    allow_keys(entry, {"bridge", "max_read_request", "redirects"}, "pci");
-    system::PciCapabilities found{
-        .bridge = entry.value("bridge", false), .max_read_request = {}, .redirects = {}};
-    if (entry.contains("max_read_request")) found.max_read_request = entry.at("max_read_request").get<int>();
-    if (entry.contains("redirects")) found.redirects = entry.at("redirects").get<bool>();
-    pci.devices[address] = found;
-  }
+  describe_rdma_system(*this, from);
+  describe_pci(*this, from);
   nfsd.hidden = from.value("nfsd_hidden", nfsd.hidden);
-  if (const json described = from.value("nvme_target", json::object()); !described.empty())
-    describe_nvme_target(*this, described);
-  if (const json described = from.value("lio", json::object()); !described.empty())
-    describe_lio(*this, described);
-  if (const json described = from.value("nvme_host", json::object()); !described.empty())
-    describe_nvme_host(*this, described);
-  if (const json described = from.value("iscsi", json::object()); !described.empty())
-    describe_iscsi(*this, described);
+  describe_storage(*this, from);
   if (const json described = from.value("packagekit", json::object()); !described.empty()) {
     packages.answers = true;
     for (const auto& [name, file] : described.items()) packages.repositories[name] = file.get<std::string>();
@@ -344,18 +379,7 @@ void FakeKernel::add(std::string_view text) {
   resolver.running = from.value("resolved", resolver.running);
   for (const auto& address : from.value("duplicates", json::array()))
     inet.duplicates.insert(address.get<std::string>());
-  if (const json described = from.value("network_manager", json::object()); !described.empty()) {
-    allow_keys(described, {"fails"}, "network_manager");
-    for (const auto& id : described.value("fails", json::array()))
-      network_manager.fails.insert(id.get<std::string>());
-    network_manager.start();
-  }
-  if (const json described = from.value("networkd", json::object()); !described.empty()) {
-    allow_keys(described, {"fails"}, "networkd");
-    for (const auto& name : described.value("fails", json::array()))
-      networkd.fails.insert(name.get<std::string>());
-    networkd.start();
-  }
+  describe_managers(*this, from);
   units.answers = from.value("systemd", units.answers);
   const json described_units = from.value("units", json::object());
   for (const auto& [name, unit] : described_units.items()) units.add(name, unit_of(unit));

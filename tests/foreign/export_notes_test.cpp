@@ -25,7 +25,16 @@ struct ExportNote {
   std::vector<std::string> notes;  ///< "LINE: TEXT"
 };
 
-TEST(ExportNotes, NameWhatIsNotExpressed) {
+void expect_notes(const std::vector<ExportNote>& cases) {
+  for (const auto& row : cases) {
+    const auto made = exported(row.target, row.document);
+    std::vector<std::string> notes;
+    for (const auto& note : made.notes) notes.push_back(std::to_string(note.where.line) + ": " + note.text);
+    EXPECT_EQ(notes, row.notes) << row.target << '\n' << row.document;
+  }
+}
+
+TEST(ExportNotes, NameWhatIsNotExpressedOfInterfaces) {
   const std::string port = kExportedPort, fab0 = port + "name = \"fab0\"\n";
   const std::vector<ExportNote> cases{
       {"netplan",
@@ -51,6 +60,12 @@ TEST(ExportNotes, NameWhatIsNotExpressed) {
       {"udev",
        "[[rdma_device]]\ndevice = \"mlx5_0\"\nname = \"rail0\"\n",
        {"2: [[rdma_device]] with device: give pci or node_guid"}},
+  };
+  expect_notes(cases);
+}
+
+TEST(ExportNotes, NameSectionsWithoutCommands) {
+  const std::vector<ExportNote> cases{
       {"commands",
        "[[lio_target]]\nwwn = \"iqn.2026-01.org.example:scratch\"\nany_initiator = true\n"
        "addresses = [\"192.0.2.1\"]\n[[lio_target.lun]]\nnumber = 0\ndevice = \"/dev/disk/by-id/nvme-x\"\n",
@@ -60,9 +75,6 @@ TEST(ExportNotes, NameWhatIsNotExpressed) {
        "addresses = [\"192.0.2.1\"]\n[[nvme_target.namespace]]\nnsid = 1\ndevice = "
        "\"/dev/disk/by-id/nvme-x\"\n",
        {"2: [[nvme_target]]: nvmetcli creates it, and nvmetcli save keeps it for nvmet.service"}},
-      {"commands",
-       "[packages]\nnames = [\"perftest\"]\n",
-       {"2: [packages]: the package manager installs them"}},
       {"commands",
        "[[opensm]]\nguid = \"00:02:c9:03:00:31:78:f2\"\n[[opensm.option]]\nkey = \"lmc\"\nvalue = 1\n",
        {"2: [[opensm]]: OpenSM has its ports in /etc/default/opensm (Debian) or /etc/sysconfig/opensm; then "
@@ -78,6 +90,15 @@ TEST(ExportNotes, NameWhatIsNotExpressed) {
       {"commands",
        "[[roce]]\ninterface = \"eth0\"\nmode = \"v2\"\n",
        {"2: [[roce]] by interface: give device and port"}},
+  };
+  expect_notes(cases);
+}
+
+TEST(ExportNotes, NameSectionsThatATargetDoesNotKnow) {
+  const std::vector<ExportNote> cases{
+      {"commands",
+       "[packages]\nnames = [\"perftest\"]\n",
+       {"2: [packages]: the package manager installs them"}},
       {"nmstate", "[packages]\nnames = [\"perftest\"]\n", {"2: nmstate does not support [packages]"}},
       // Once for all cables, of which there may be thousands.
       {"nmstate",
@@ -87,12 +108,7 @@ TEST(ExportNotes, NameWhatIsNotExpressed) {
        "[[cable]]\nfrom = \"a/1\"\nto = \"b/1\"\n[[cable]]\nfrom = \"a/2\"\nto = \"b/2\"\n",
        {"2: [[cable]]: rdma-configctl fabric compares cables with the fabric, and nothing sets them"}},
   };
-  for (const auto& row : cases) {
-    const auto made = exported(row.target, row.document);
-    std::vector<std::string> notes;
-    for (const auto& note : made.notes) notes.push_back(std::to_string(note.where.line) + ": " + note.text);
-    EXPECT_EQ(notes, row.notes) << row.target << '\n' << row.document;
-  }
+  expect_notes(cases);
 }
 
 /// Every section has either commands or the way by hand.

@@ -20,8 +20,8 @@ struct Row {
   std::uint16_t pkey = 0;
 };
 
-const std::vector<Row>& rows() {
-  static const std::vector<Row> kRows{
+std::vector<Row> rows_by_name_and_mode() {
+  return {
       // By the name alone.
       {"ib0", "", Is::kPort},
       {"ib17", "", Is::kPort},
@@ -55,6 +55,11 @@ const std::vector<Row>& rows() {
       {"fab0", "IPOIB_MODE=turbo", Is::kRefused},
       {"fab0", "IPOIB_UMCAST=yes", Is::kRefused},
       {"fab0", "IPOIB_UMCAST=2", Is::kRefused},
+  };
+}
+
+std::vector<Row> rows_by_parent_and_sort() {
+  return {
       // Parent and P_Key do not.
       {"fab0", "IPOIB_DEVICE=ib0 IPOIB_PKEY=8001", Is::kOther},
       {"dummy0", "IPOIB_DEVICE=ib0 IPOIB_PKEY=8001", Is::kOther},
@@ -93,6 +98,15 @@ const std::vector<Row>& rows() {
       {"fab0", "IPOIB_MODE=connected ETHERDEVICE=eth0", Is::kRefused},
       {"fab0", "IPOIB=no BRIDGE=yes", Is::kOther},
   };
+}
+
+const std::vector<Row>& rows() {
+  static const auto kRows = [] {
+    auto out = rows_by_name_and_mode();
+    const auto more = rows_by_parent_and_sort();
+    out.insert(out.end(), more.begin(), more.end());
+    return out;
+  }();
   return kRows;
 }
 

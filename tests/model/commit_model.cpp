@@ -623,6 +623,34 @@ constexpr std::array<const char*, kDamages> kDamageNames{"",
                                                          "; generations.json lost",
                                                          "; the active text damaged"};
 
+/// The host and the active generation after an operation that runs to its end.
+struct Aim {
+  int host = 2;
+  int active = 2;
+  bool unconfirmed = false;
+};
+
+Aim aim_of(Operation operation, int old_active) {
+  Aim out;
+  switch (operation) {
+    case kRollback:
+    case kRollbackWaiting:
+    case kExpiry:
+    case kReapply:
+    case kApplyFirst:
+    case kUnconfirmedFirst:
+    case kHold:
+    case kWithdraw:
+      out.host = 1;
+      break;
+    default:
+      break;
+  }
+  out.unconfirmed = operation == kUnconfirmed || operation == kUnconfirmedFirst;
+  out.active = out.unconfirmed ? old_active : operation == kWithdraw ? 0 : out.host;
+  return out;
+}
+
 void execute(Operation operation) {
   g_trace = kNames[operation];
   faultless();
@@ -636,31 +664,22 @@ void execute(Operation operation) {
   Exit exit = kOk;
   Promise promise;
   promise.handed_over = operation == kWithdraw;
-  // Its purpose, and the final state when it was done.
-  const int goal =
-      operation == kRollback || operation == kRollbackWaiting || operation == kExpiry || operation == kReapply
-          ? 1
-      : operation == kApplyFirst || operation == kUnconfirmedFirst ? 1
-      : operation == kHold                                         ? 1
-      : operation == kWithdraw                                     ? 1
-                                                                   : 2;
-  const bool unconfirmed = operation == kUnconfirmed || operation == kUnconfirmedFirst;
+  const auto aim = aim_of(operation, old_active);
   const int old_end =
       operation == kConfirm || operation == kRollbackWaiting || operation == kExpiry ? 1 : old_active;
-  const int new_end = unconfirmed ? old_active : operation == kWithdraw ? 0 : goal;
   const bool ended = attempt(operation, exit);
   if (ended) g_trace += " exit " + std::to_string(exit);
   const bool touched = g_touched;
   const auto known = look_up();
   if (ended && exit == kOk && operation != kWithdraw) {
-    require(0, known.ledger.active == g.host && g.host == goal &&
-                   (!unconfirmed || known.ledger.waiting != 0 || !g.back.boot));
-    promise.active = {new_end};
+    require(0, known.ledger.active == g.host && g.host == aim.host &&
+                   (!aim.unconfirmed || known.ledger.waiting != 0 || !g.back.boot));
+    promise.active = {aim.active};
   } else if (ended && (exit == kError || exit == kUndone) && operation != kWithdraw) {
     require(1, known.ledger.active == old_active && g.host == old_host);
     promise.active = {old_end};
   } else {
-    promise.active = {old_end, new_end};
+    promise.active = {old_end, aim.active};
   }
   // Nobody may have heard of its end: one of the two.
   g_budget = {};
@@ -677,7 +696,7 @@ void execute(Operation operation) {
   const auto then = look_up();
   const bool holds = then.ledger.waiting != 0 && !then.interrupted && !g.late;
   // An apply --confirm that was stopped after it had changed the host is nothing that a start may apply.
-  const bool stopped = unconfirmed && goal == 2 && !ended && touched && !g_record_damaged;
+  const bool stopped = aim.unconfirmed && aim.host == 2 && !ended && touched && !g_record_damaged;
   const bool refused = stopped || ((then.ledger.refused >> 2U) & 1U) != 0 || then.ledger.waiting == 2;
   const bool second_ended = attempt(next, exit);
   // Another document was asked for; a start applies what is in /etc unless that was rolled back, or one

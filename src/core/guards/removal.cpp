@@ -10,6 +10,7 @@
 #include "base/text.hpp"
 #include "catalog/daemon_policy.hpp"
 #include "catalog/lifeline.hpp"
+#include "catalog/removed.hpp"
 
 namespace rdmacfg::core {
 

@@ -40,7 +40,7 @@ nlohmann::json results_of(const Context& context, const Environment& environment
     auto quiet = environment.writing_to(text);
     Context inner{quiet, context.arguments, context.out, context.err};
     inner.arguments.command = look.name;
-    inner.arguments.report.clear();
+    inner.arguments.doctor.report.clear();
     inner.arguments.config.clear();  // the document is that of `environment`
     inner.arguments.json = true;
     look.run(inner);
@@ -244,7 +244,7 @@ int make_report(const Context& context) {
   report.results = std::move(replayed);
 
   const auto text = render_host_report(std::move(report));
-  const auto& path = context.arguments.report;
+  const auto& path = context.arguments.doctor.report;
   if (path == "-") {
     context.environment.out << text;
     return 0;

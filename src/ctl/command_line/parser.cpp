@@ -164,17 +164,17 @@ void Parser::add_looks() {
   auto& show = *app.get_subcommand("show");
   words(show, "NAME",
         "A topic, a device, a port (mlx4_0/1), an interface, a GUID, or a pattern of such names.");
-  show.add_flag("--differs", arguments.differs, "Only resources that differ from the document.");
+  show.add_flag("--differs", arguments.show.differs, "Only resources that differ from the document.");
   show.add_flag("--wide", arguments.wide,
                 "Show every column and every P_Key interface, however long the lines.");
-  show.add_flag("--document", arguments.document,
+  show.add_flag("--document", arguments.show.document,
                 "The document that applies to this host: drop-ins merged, defaults filled in.");
   app.get_subcommand("status")
       ->add_option("--timeout", arguments.timeout, "Give up after TIME (60, 60s, 5m), with exit status 1.")
       ->type_name("TIME")
       ->transform(seconds_between(1, 86400, false));
   auto& metrics = *app.get_subcommand("metrics");
-  metrics.add_flag("--features", arguments.features,
+  metrics.add_flag("--features", arguments.metrics.features,
                    "In short, as a feature file for Kubernetes' Node Feature Discovery.");
   metrics.add_option("--output", arguments.output, "Replace FILE instead of writing to stdout.")
       ->type_name("FILE")
@@ -185,7 +185,7 @@ void Parser::add_looks() {
   diff.add_flag("--explain", arguments.explain, "Name the file and line behind each value.");
   words(*app.get_subcommand("validate"), "FILE", "Documents to check instead of the system's own.");
   app.get_subcommand("doctor")
-      ->add_option("--report", arguments.report,
+      ->add_option("--report", arguments.doctor.report,
                    "Write a report of this host, without identifying data, to a new file; - is "
                    "standard output.")
       ->type_name("FILE")
@@ -218,14 +218,14 @@ void Parser::add_apply(CLI::App& apply) {
   words(apply, "FILE", "Documents to apply instead of the system's own.");
   apply.add_flag("-y,--yes", arguments.yes, kYes);
   apply.add_flag("--dry-run", arguments.dry_run, "Only show the changes, as diff does.");
-  apply.add_flag("--allow-removal", arguments.allow_removal,
+  apply.add_flag("--allow-removal", arguments.apply.allow_removal,
                  "Allow removing the interface of the default route or of a login session.");
   apply.add_flag("--retry", arguments.retry, "Retry values that the fabric limited before.");
-  apply.add_flag("--install", arguments.install,
+  apply.add_flag("--install", arguments.apply.install,
                  "Make FILE the system's own document, /etc/rdma-configd/config.toml, once it is applied.");
   add_confirm(apply);
   apply
-      .add_option("--only", arguments.only,
+      .add_option("--only", arguments.apply.only,
                   "Apply only entries that match, and their dependencies: a section, a name, SECTION[NAME] "
                   "or a pattern.")
       ->type_name("NAME")
@@ -238,41 +238,43 @@ void Parser::add_apply(CLI::App& apply) {
 }
 
 void Parser::add_rollback(CLI::App& rollback) {
-  rollback.add_option("N", arguments.generation, "The generation to go back to; `history` lists them.")
+  rollback
+      .add_option("N", arguments.rollback.generation, "The generation to go back to; `history` lists them.")
       ->type_name("N")
       ->check(integer_between(1, std::numeric_limits<std::uint64_t>::max(),
                               "the number of a generation; see `rdma-configctl history`"));
   rollback.add_flag("-y,--yes", arguments.yes, kYes);
   rollback.add_flag(
-      "--expired", arguments.expired,
+      "--expired", arguments.rollback.expired,
       "For the timer of `apply --confirm`: roll back only an apply that was not confirmed in time.");
 }
 
 void Parser::add_verify(CLI::App& verify) {
-  verify.add_flag("--server", arguments.server,
+  verify.add_flag("--server", arguments.verify.server,
                   "Wait for clients, and echo their messages (on --to, else on every address).");
-  verify.add_flag("--once", arguments.once, "With --server: exit after one client.");
-  verify.add_option("--client", arguments.client, "Connect to a server at this address.")
+  verify.add_flag("--once", arguments.verify.once, "With --server: exit after one client.");
+  verify.add_option("--client", arguments.verify.client, "Connect to a server at this address.")
       ->type_name("HOST")
       ->check(not_empty);
-  verify.add_option("--mad", arguments.mad, "Ping a LID or a port GUID with management datagrams.")
+  verify.add_option("--mad", arguments.verify.mad, "Ping a LID or a port GUID with management datagrams.")
       ->type_name("LID|GUID")
       ->check(not_empty);
   verify
-      .add_option("--from", arguments.from,
+      .add_option("--from", arguments.verify.from,
                   "With --mad: the port to send from (mlx4_0/1); default: the first active one.")
       ->type_name("PORT")
       ->check(not_empty);
-  verify.add_option("--ipoib", arguments.interface, "Ping --to over this interface.")
+  verify.add_option("--ipoib", arguments.verify.interface, "Ping --to over this interface.")
       ->type_name("INTERFACE")
       ->check(not_empty);
-  verify.add_option("--to", arguments.to, "The IPv4 address to ping, or to listen on.")
+  verify.add_option("--to", arguments.verify.to, "The IPv4 address to ping, or to listen on.")
       ->type_name("ADDRESS")
       ->check(not_empty);
-  verify.add_option("--count", arguments.count, "Number of messages (default 5).")
+  verify.add_option("--count", arguments.verify.count, "Number of messages (default 5).")
       ->type_name("N")
       ->check(integer_between(1, 100000));
-  verify.add_option("--service", arguments.service, "Port number of server and client (default 20049).")
+  verify
+      .add_option("--service", arguments.verify.service, "Port number of server and client (default 20049).")
       ->type_name("NUMBER")
       ->check(integer_between(1, 65535));
 }
@@ -282,14 +284,14 @@ void Parser::add_fleet(CLI::App& fleet) {
         "validate, optionally with documents instead of the system's own; or report with a folder.");
   fleet
       .add_option(
-          "--hosts", arguments.hosts,
+          "--hosts", arguments.fleet.hosts,
           "The hosts, as in 'gpu[001-512],login1', or a file with such items, one or more a line; - is "
           "standard input. With report only their output is read, and those without any are reported.")
       ->type_name("HOSTS|FILE")
       ->check(not_empty);
   fleet
       .add_option(
-          "--by", arguments.by,
+          "--by", arguments.fleet.by,
           "With report: the group of each host, by a pattern of its name with {group} in it, such as "
           "'{group}n*', or by a file: a CSV table with the columns host and group, or TOML with GROUP = "
           "HOSTS.")
@@ -308,27 +310,27 @@ void Parser::add_fabric(CLI::App& fabric) {
   words(fabric, "TOPIC",
         "One part: hosts, switches, links, managers, partitions, groups, counters, targets or findings.");
   fabric
-      .add_option("--from", arguments.from,
+      .add_option("--from", arguments.fabric.from,
                   "The port to look through (mlx4_0/1); default: the first active one.")
       ->type_name("PORT")
       ->check(not_empty);
-  fabric.add_flag("--tree", arguments.tree, "As a tree, from the topmost switches down to the hosts.");
-  fabric.add_option("--route", arguments.route, "Also the way that packets to this port GUID take.")
+  fabric.add_flag("--tree", arguments.fabric.tree, "As a tree, from the topmost switches down to the hosts.");
+  fabric.add_option("--route", arguments.fabric.route, "Also the way that packets to this port GUID take.")
       ->type_name("GUID")
       ->check(not_empty);
   fabric
-      .add_option("--compare", arguments.compare,
+      .add_option("--compare", arguments.fabric.compare,
                   "Compare with a fabric saved by --json; exit status 2 if something differs.")
       ->type_name("FILE")
       ->check(not_empty);
   fabric
-      .add_option("--cables", arguments.cables,
+      .add_option("--cables", arguments.fabric.cables,
                   "Compare with the [[cable]] entries of this file instead of the document.")
       ->type_name("FILE")
       ->check(not_empty);
   fabric
       .add_option(
-          "--clear-counters", arguments.clear_counters,
+          "--clear-counters", arguments.fabric.clear_counters,
           "Show the counters of this port (leaf1/7) or node, or of all, and then set those of errors to 0.")
       ->type_name("PORT|NODE|all")
       ->check(not_empty);
@@ -345,11 +347,11 @@ void Parser::add_foreign(CLI::App& from, CLI::App& to) {
   from.add_option("--output", arguments.output, "Write the document to this file instead of stdout.")
       ->type_name("FILE")
       ->check(not_empty);
-  from.add_option("--name-template", arguments.name_template,
+  from.add_option("--name-template", arguments.imported.name_template,
                   "Name ports that have no name, for example 'ipoib{number}' or 'ib_{guid_tail}'.")
       ->type_name("TEMPLATE")
       ->check(not_empty);
-  from.add_flag("--adopt", arguments.adopt,
+  from.add_flag("--adopt", arguments.imported.adopt,
                 "With live: take over names, addresses and routes as well; an apply then owns them.");
   to.add_option("FORMAT", arguments.words, "The language to write.")->type_name("FORMAT");
   to.add_option("--output", arguments.output,

@@ -45,17 +45,17 @@ int finish(const Context& context, const config::Document& document, const Repor
 std::string what_of(const Arguments& arguments) {
   std::string out = "apply";
   if (arguments.confirm) out += fmt::format(" --confirm {}", *arguments.confirm);
-  for (const auto& name : arguments.only) out += " --only " + name;
+  for (const auto& name : arguments.apply.only) out += " --only " + name;
   return out;
 }
 
 /// The rest of a document of which a part was applied.
 void note_rest(const Context& context, Report& report) {
-  if (!context.arguments.selected) return;
+  if (!context.arguments.apply.selected) return;
   const auto rest =
       std::count_if(report.resources.begin(), report.resources.end(), [&](const auto& resource) {
         return resource.status == model::Status::kDiffers &&
-               !context.arguments.selected->contains(resource.key);
+               !context.arguments.apply.selected->contains(resource.key);
       });
   if (rest > 0)
     report.notes.push_back(fmt::format("{} {} from the active document and {} not selected", rest,
@@ -90,13 +90,13 @@ void take_back_in_charge(system::Host& host, Report& report) {
 }
 
 base::Error moved_on() {
-  return {base::Code::kBusy, "the host changed while you were reading: look at the new plan and apply again",
+  return {base::Code::kBusy, "the host changed while you were reading: review the new plan and apply again",
           0};
 }
 
 /// The requirements of --install, checked before anything is changed.
 std::optional<base::Error> cannot_install(const Context& context, system::Host& host) {
-  if (!context.arguments.install) return std::nullopt;
+  if (!context.arguments.apply.install) return std::nullopt;
   const auto wrong = [](std::string why) { return base::Error{base::Code::kInvalid, std::move(why), 0}; };
   if (context.arguments.config.size() != 1) {
     return wrong(
@@ -123,7 +123,7 @@ std::optional<base::Error> cannot_install(const Context& context, system::Host& 
 
 /// Makes it permanent, or says that it is not.
 void settle_in(const Context& context, const config::Document& document, system::Host& host, Report& report) {
-  if (context.arguments.selected) {
+  if (context.arguments.apply.selected) {
     if (document.files.size() == 1 && document.files.front().name.starts_with(core::kSelectionName))
       report.notes.emplace_back(
           "a part of the document is applied: `rdma-configctl diff` shows the rest, which follows with "
@@ -131,7 +131,7 @@ void settle_in(const Context& context, const config::Document& document, system:
     return;
   }
   if (context.own_document() || context.arguments.config.empty()) return;
-  if (context.arguments.install) {
+  if (context.arguments.apply.install) {
     host.files.keep_private(config::is_private(document));  // also where the daemon has applied it
     const auto lock = lock_installed_document(context);
     const auto done = lock ? host.files.write(kMainFile, document.files.front().text)
@@ -206,7 +206,7 @@ int apply_agreed(const Context& context, const config::Document& document, syste
                                      return service->apply({.texts = document.files,
                                                             .confirm_s = arguments.confirm.value_or(0),
                                                             .retry = arguments.retry,
-                                                            .allow_removal = arguments.allow_removal,
+                                                            .allow_removal = arguments.apply.allow_removal,
                                                             .expect = expect},
                                                            call);
                                    })
@@ -307,10 +307,11 @@ int apply_part(const Context& context, const config::Document& document, system:
   }
   const auto active = held(context, host);
   if (!active) return refuse(context, active.error());
-  auto part = core::select(document, *active ? &**active : nullptr, planned, host, context.arguments.only);
+  auto part =
+      core::select(document, *active ? &**active : nullptr, planned, host, context.arguments.apply.only);
   if (!part) return refuse(context, part.error());
   Context narrowed = context;
-  narrowed.arguments.selected = std::move(part->keys);
+  narrowed.arguments.apply.selected = std::move(part->keys);
   return apply_document(narrowed, part->document, host, nullptr);
 }
 
@@ -318,7 +319,7 @@ int apply_part(const Context& context, const config::Document& document, system:
 
 int apply(const Context& context) {
   const auto& arguments = context.arguments;
-  if (!arguments.only.empty() && (arguments.boot || arguments.install)) {
+  if (!arguments.apply.only.empty() && (arguments.boot || arguments.apply.install)) {
     return refuse(context, {base::Code::kInvalid,
                             arguments.boot ? "--only and --boot exclude each other"
                                            : "--only applies a part of a document, --install keeps a whole "
@@ -345,7 +346,7 @@ int apply(const Context& context) {
   if (!document) return refuse(context, document.error());
   if (model::has_errors(document->diagnostics)) return finish(context, *document, report_of(*document), {});
 
-  if (!arguments.only.empty()) return apply_part(context, *document, *host);
+  if (!arguments.apply.only.empty()) return apply_part(context, *document, *host);
   return apply_document(context, *document, *host, service.get());
 }
 

@@ -79,10 +79,10 @@ int doctor(const Context& context) {
   if (context.offline())
     return refuse(context,
                   {base::Code::kInvalid, "doctor examines the running system; --root does not apply", 0});
-  if (!context.arguments.report.empty()) return make_report(context);
+  if (!context.arguments.doctor.report.empty()) return make_report(context);
   const auto host = context.environment.host(context.root());
   auto world = kinds::World::observe(*host);
-  if (!world) return refuse(context, world.error().in("looking at the host"));
+  if (!world) return refuse(context, world.error().in("reading the host"));
   auto host_status = host_status_of(context, *host);
   auto& report = host_status.report;
   const bool judged = host_status.document && report.exit != model::Exit::kError;

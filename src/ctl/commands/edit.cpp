@@ -55,8 +55,12 @@ Result<std::string> read_back(const fs::path& file) {
   return text.str();
 }
 
-bool says(const Context& context, const std::string& question, bool otherwise) {
-  context.environment.err << context.err.paint(fmt::format("{} [{}] ", question, otherwise ? "Y/n" : "y/N"),
+/// The meaning of an empty answer.
+enum class Otherwise { kNo, kYes };
+
+bool says_yes(const Context& context, const std::string& question, Otherwise otherwise) {
+  context.environment.err << context.err.paint(fmt::format("{} [{}] ", question,
+                                                           otherwise == Otherwise::kYes ? "Y/n" : "y/N"),
                                                Style::kBold)
                           << std::flush;
   std::string answer;
@@ -65,7 +69,7 @@ bool says(const Context& context, const std::string& question, bool otherwise) {
     return false;
   }
   answer = base::lower(base::trim(answer));
-  return answer.empty() ? otherwise : answer == "y" || answer == "yes";
+  return answer.empty() ? otherwise == Otherwise::kYes : answer == "y" || answer == "yes";
 }
 
 /// The text of the file that is edited among all of them; adds it where it is not there yet.
@@ -118,7 +122,7 @@ int write_and_apply(const Context& context, system::Host& host, Draft& draft,
   const auto& name = draft.name;
   const auto question =
       report.plan.empty() ? fmt::format("Write {}?", name) : fmt::format("Write {} and apply it?", name);
-  if (!context.arguments.yes && !says(context, question, false)) {
+  if (!context.arguments.yes && !says_yes(context, question, Otherwise::kNo)) {
     draft.folder.keep();
     context.say(fmt::format("nothing was changed; your text is in {}", draft.folder.file().string()));
     return static_cast<int>(model::Exit::kError);
@@ -177,7 +181,7 @@ int edit(const Context& context) {
     tell(context, document, report.diagnostics);
     if (report.error) return draft.refused(context, *report.error);
     if (report.exit != model::Exit::kError) return write_and_apply(context, *host, draft, document, report);
-    if (!says(context, "The document has errors. Edit it again?", true)) {
+    if (!says_yes(context, "The document has errors. Edit it again?", Otherwise::kYes)) {
       draft.folder.keep();
       context.say(fmt::format("{} was not changed; your text is in {}", name, folder.file().string()));
       return static_cast<int>(model::Exit::kError);

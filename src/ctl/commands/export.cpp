@@ -29,10 +29,10 @@ base::Result<const foreign::Target*> target_of(const Arguments& arguments) {
   const auto* target = foreign::find_target(words.front());
   if (target != nullptr) return target;
   const auto near = base::nearest(words.front(), known);
-  return base::fail(
-      base::Code::kInvalid,
-      fmt::format("{} is not a format that can be exported; {}", words.front(),
-                  near ? fmt::format("did you mean {}?", *near) : "they are " + base::join(known, ", ")));
+  return base::fail(base::Code::kInvalid,
+                    fmt::format("{} is not a format that can be exported; {}", words.front(),
+                                near ? fmt::format("did you mean {}?", *near)
+                                     : "the formats are " + base::join(known, ", ")));
 }
 
 /// The files below a folder, which is created with those above it.

@@ -77,7 +77,7 @@ struct Expected {
 /// The document of --cables: one with cables alone, or that of a host.
 Result<config::Document> read_cable_file(const Context& context) {
   config::Source source;
-  source.file = context.arguments.cables;
+  source.file = context.arguments.fabric.cables;
   source.host = host_name(context);
   auto texts = config::read_files(source);
   if (!texts) return fail(texts.error());
@@ -89,7 +89,7 @@ Result<config::Document> read_cable_file(const Context& context) {
 /// The cables of --cables or --config.
 Result<void> read_named_cables(const Context& context, Expected& out) {
   const auto& arguments = context.arguments;
-  const bool own_file = !arguments.cables.empty();
+  const bool own_file = !arguments.fabric.cables.empty();
   auto document = own_file ? read_cable_file(context) : load(context);
   if (!document) return fail(document.error().in(own_file ? "--cables" : "--config"));
   auto& diagnostics = document->diagnostics;
@@ -100,12 +100,12 @@ Result<void> read_named_cables(const Context& context, Expected& out) {
     return diagnostic.severity == model::Severity::kError;
   });
   if (error != diagnostics.end()) {
-    const auto place = own_file ? "--cables " + arguments.cables : std::string("--config");
+    const auto place = own_file ? "--cables " + arguments.fabric.cables : std::string("--config");
     return fail(Code::kInvalid, fmt::format("{}: has errors: {}", place, error->message));
   }
   out.cables = fabric::cables_of(document->sections);
   if (!out.cables.empty()) return {};
-  const auto files = own_file ? arguments.cables : base::join(arguments.config, ", ");
+  const auto files = own_file ? arguments.fabric.cables : base::join(arguments.config, ", ");
   return fail(Code::kInvalid,
               fmt::format("{}: {} has no [[cable]] entry; add the cables to compare, or leave "
                           "the option out",
@@ -138,22 +138,23 @@ void read_own_cables(const Context& context, Expected& out) {
 /// saved fabric and cleared counters are compared with what an option names, but not with the host's own
 /// document, which would change their exit statuses.
 bool shows_all(const Arguments& arguments) {
-  return arguments.words.empty() && !arguments.tree && !arguments.names && arguments.drawing.empty() &&
-         arguments.compare.empty() && arguments.clear_counters.empty();
+  return arguments.words.empty() && !arguments.fabric.tree && !arguments.names &&
+         arguments.fabric.drawing.empty() && arguments.fabric.compare.empty() &&
+         arguments.fabric.clear_counters.empty();
 }
 
 /// Reads the files before the fabric is looked at: a mistake in them is known at once.
 Result<Expected> read_expected(const Context& context) {
   const auto& arguments = context.arguments;
   Expected out;
-  if (!arguments.compare.empty()) {
-    const auto text = read_saved(arguments.compare);
+  if (!arguments.fabric.compare.empty()) {
+    const auto text = read_saved(arguments.fabric.compare);
     if (!text) return fail(text.error().in("--compare"));
     auto saved = parse_fabric(*text);
-    if (!saved) return fail(saved.error().in("--compare " + arguments.compare));
+    if (!saved) return fail(saved.error().in("--compare " + arguments.fabric.compare));
     out.saved = std::move(*saved);
   }
-  out.names_cables = !arguments.cables.empty() || !arguments.config.empty();
+  out.names_cables = !arguments.fabric.cables.empty() || !arguments.config.empty();
   if (out.names_cables) {
     if (const auto done = read_named_cables(context, out); !done) return fail(done.error());
   } else if (shows_all(arguments)) {
@@ -173,13 +174,13 @@ Result<system::FabricRequest> fabric_request_of(const Arguments& arguments,
                                                 const std::set<std::string>& topics,
                                                 const Expected& expected) {
   system::FabricRequest request;
-  request.counters = topics.contains("counters") || !arguments.clear_counters.empty() ||
+  request.counters = topics.contains("counters") || !arguments.fabric.clear_counters.empty() ||
                      (expected.saved && has_counters(*expected.saved));
   request.targets = topics.contains("targets");
-  request.port = arguments.from;
+  request.port = arguments.fabric.from;
   if (arguments.timeout) request.timeout = std::chrono::seconds(*arguments.timeout);
-  if (!arguments.route.empty()) {
-    const auto guid = model::Guid::parse(arguments.route);
+  if (!arguments.fabric.route.empty()) {
+    const auto guid = model::Guid::parse(arguments.fabric.route);
     if (!guid) return fail(guid.error().in("--route"));
     request.route_to = guid->number;
   }
@@ -237,7 +238,7 @@ Result<std::vector<system::CounterPlace>> places_of(const fabric::Fabric& fabric
 
 /// Clears what was asked for, behind the look at it. @return what to tell
 Result<std::string> clear(const Context& context, const system::FabricRequest& request, FabricView& view) {
-  const auto places = places_of(view.fabric, context.arguments.clear_counters);
+  const auto places = places_of(view.fabric, context.arguments.fabric.clear_counters);
   if (!places) return fail(places.error());
   const auto silent = context.environment.fabric_reader()->clear_counters(request, *places);
   if (!silent) return fail(silent.error().in("clearing counters"));
@@ -256,13 +257,13 @@ void print_fabric(const Context& context, const FabricView& view, const std::set
                   bool compared) {
   const auto& arguments = context.arguments;
   auto& out = context.environment.out;
-  if (arguments.drawing == "dot") {
+  if (arguments.fabric.drawing == "dot") {
     out << fabric::draw_dot(view.fabric);
-  } else if (arguments.drawing == "svg") {
+  } else if (arguments.fabric.drawing == "svg") {
     out << fabric::draw_svg(view.fabric);
   } else if (arguments.names) {
     out << fabric_names(view, topics);
-  } else if (arguments.tree) {
+  } else if (arguments.fabric.tree) {
     std::string text;
     const auto tree = fabric::draw_tree(view.fabric, context.out.utf8, arguments.wide);
     for (const auto line : base::split(tree, '\n')) text += clean(line, context.out.utf8) + '\n';
@@ -291,7 +292,7 @@ int show_fabric(const Context& context) {
   if (context.offline())
     return refuse(context,
                   {Code::kInvalid, "fabric uses a port of the running system; --root does not apply", 0});
-  if (!arguments.config.empty() && !arguments.cables.empty())
+  if (!arguments.config.empty() && !arguments.fabric.cables.empty())
     return refuse(
         context,
         {Code::kInvalid, "--cables and --config exclude each other: both name the file with the cables", 0});
@@ -304,7 +305,7 @@ int show_fabric(const Context& context) {
   auto view = look(context, *request, *expected);
   if (!view) return refuse(context, view.error());
   std::string cleared;
-  if (!arguments.clear_counters.empty()) {
+  if (!arguments.fabric.clear_counters.empty()) {
     auto done = clear(context, *request, *view);
     if (!done) return refuse(context, done.error());
     cleared = std::move(*done);

@@ -10,11 +10,11 @@ int fleet(const Context& context) {
   const auto no = [&](const char* why) { return refuse(context, {base::Code::kInvalid, why, 0}); };
   const auto& arguments = context.arguments;
   if (arguments.words.front() == "validate") {
-    if (arguments.hosts.empty())
+    if (arguments.fleet.hosts.empty())
       return no("fleet validate: --hosts is missing, such as --hosts 'gpu[001-512]'");
-    if (!arguments.by.empty()) return no("--by goes with fleet report");
+    if (!arguments.fleet.by.empty()) return no("--by is valid only with fleet report");
     const auto& files = arguments.config;
-    if (arguments.hosts == "-" && std::find(files.begin(), files.end(), "-") != files.end())
+    if (arguments.fleet.hosts == "-" && std::find(files.begin(), files.end(), "-") != files.end())
       return no("fleet validate: standard input cannot be both the hosts and a document");
     return validate_fleet(context);
   }

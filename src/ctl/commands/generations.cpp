@@ -118,11 +118,11 @@ int rollback(const Context& context) {
   const auto& arguments = context.arguments;
   if (const auto error = misplaced(context)) return refuse(context, *error);
   const auto host = context.environment.host("/");
-  if (arguments.expired) return roll_back_expired(context, *host);
+  if (arguments.rollback.expired) return roll_back_expired(context, *host);
   const auto service = service_for(context);
   const auto ledger = ledger_of(context, *host);
   if (!ledger) return refuse(context, ledger.error());
-  const auto number = arguments.generation.value_or(0);
+  const auto number = arguments.rollback.generation.value_or(0);
   const auto target = core::rollback_target(*ledger, number);
   if (!target) return refuse(context, target.error());
   // A generation that has been taken back meanwhile, by somebody else or because its time was over, is not

@@ -138,7 +138,7 @@ base::Error nothing_read(const foreign::Claims& claims, const foreign::Request& 
 /// No document, with what was found: a mount or a service may be all that a host has for RDMA.
 int refuse_empty(const Context& context, const foreign::Claims& claims, const foreign::Request& request) {
   if (!speaks_of_lines(claims)) return refuse(context, nothing_read(claims, request));
-  std::string text = "there is no document: nothing that was found can be imported";
+  std::string text = "no document was written: nothing that was found can be imported";
   if (!context.arguments.json) {
     tell_claims(context, claims);
   } else {
@@ -156,10 +156,10 @@ int import_from(const Context& context) {
   if (!request) return refuse(context, request.error());
   const bool live = request->formats.empty();
   if (live && context.offline())
-    return refuse(context, {base::Code::kInvalid, "live: there is no running host below --root", 0});
+    return refuse(context, {base::Code::kInvalid, "live reads the running system; --root does not apply", 0});
   const auto host = context.environment.host(request->paths.empty() ? context.root() : "/");
   foreign::Claims claims;
-  claims.name_template = context.arguments.name_template;
+  claims.name_template = context.arguments.imported.name_template;
   if (!claims.name_template.empty()) {
     if (const auto wrong = foreign::wrong_template(claims.name_template); !wrong.empty())
       return refuse(context, {base::Code::kInvalid, fmt::format("--name-template: {}", wrong), 0});
@@ -172,17 +172,17 @@ int import_from(const Context& context) {
       return std::find(known.begin(), known.end(), option) != known.end();
     };
     const auto world = kinds::World::observe(*host);
-    if (!world && live) return refuse(context, world.error().in("looking at the host"));
+    if (!world && live) return refuse(context, world.error().in("reading the host"));
     if (world) claims.known = foreign::known_ports(*world);
     if (live) {
-      if (auto done = foreign::observe_live(*world, context.arguments.adopt, claims); !done)
+      if (auto done = foreign::observe_live(*world, context.arguments.imported.adopt, claims); !done)
         return refuse(context, done.error());
     }
   }
   if (!live && foreign::gather(*request, host->files, claims) == 0)
     return refuse_empty(context, claims, *request);
   const auto text = foreign::make_document(claims, check);
-  if (!text) return refuse(context, text.error().in("making a document of it"));
+  if (!text) return refuse(context, text.error().in("composing the document"));
   const auto exit = claims.missed.empty() ? model::Exit::kOk : model::Exit::kPartly;
   const int status = status_of(context, exit);
   const auto output = context.arguments.output == "-" ? std::string() : context.arguments.output;

@@ -44,7 +44,8 @@ int metrics(const Context& context) {
   if (host_status.document) tell(context, *host_status.document, host_status.report.diagnostics);
   if (host_status.report.error) context.say_error(host_status.report.error->message);
   const auto facts = facts_of(host_status, *host);
-  const auto text = context.arguments.features ? metrics::features_of(facts) : metrics::text_of(facts);
+  const auto text =
+      context.arguments.metrics.features ? metrics::features_of(facts) : metrics::text_of(facts);
   const auto& output = context.arguments.output;
   if (output.empty() || output == "-") {
     context.environment.out << text;

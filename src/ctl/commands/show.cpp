@@ -89,7 +89,7 @@ void print_names(const Context& context, const Wanted& wanted, const HostView& h
                  const std::vector<model::ResourceReport>& resources) {
   std::vector<std::string> names;
   const auto wants = [&](std::string_view topic) {
-    return !context.arguments.differs && (wanted.topics.empty() || wanted.has(topic));
+    return !context.arguments.show.differs && (wanted.topics.empty() || wanted.has(topic));
   };
   for (const auto& device : host.devices) {
     if (wants("devices")) names.push_back(device.device->name);
@@ -99,7 +99,7 @@ void print_names(const Context& context, const Wanted& wanted, const HostView& h
   for (const auto& interface : host.interfaces) {
     if (wants("ipoib")) names.push_back(interface.link->name);
   }
-  if (wanted.has("resources") || context.arguments.differs) {
+  if (wanted.has("resources") || context.arguments.show.differs) {
     for (const auto& resource : resources)
       names.push_back(resource.label.empty() ? resource.key.id : resource.label);
   }
@@ -124,10 +124,9 @@ void print(const Context& context, const Wanted& wanted, const HostView& host,
   const bool fold = !context.arguments.wide;
   bool left_out = false;
   std::string text;
-  if (context.arguments.differs) {
+  if (context.arguments.show.differs) {
     text = render_conformity(report.resources, look);
-    if (text.empty() && !report.error && host_status.document)
-      context.say("everything is as the document says");
+    if (text.empty() && !report.error && host_status.document) context.say("everything matches the document");
   } else if (!wanted.topics.empty()) {
     for (const auto& topic : wanted.topics) {
       const auto part = render_topic(topic, host, report.resources, look, &left_out, fold);
@@ -147,7 +146,7 @@ void print(const Context& context, const Wanted& wanted, const HostView& host,
   if (context.offline()) {
     context.say(fmt::format("devices and interfaces are not looked at below {}", context.arguments.root));
   } else if (host.devices.empty() && host.interfaces.empty() && wanted.topics.empty() &&
-             !context.arguments.differs) {
+             !context.arguments.show.differs) {
     context.say(
         "no RDMA device and no IPoIB interface on this host (is the driver loaded? `lspci` and `modprobe` "
         "help)");
@@ -160,10 +159,10 @@ void print(const Context& context, const Wanted& wanted, const HostView& host,
 }  // namespace
 
 int show(const Context& context) {
-  if (context.arguments.document) return show_document(context);
+  if (context.arguments.show.document) return show_document(context);
   const auto host = context.environment.host(context.root());
   auto world = kinds::World::observe(*host);
-  if (!world) return refuse(context, world.error().in("looking at the host"));
+  if (!world) return refuse(context, world.error().in("reading the host"));
   auto view = view_of(*world);
   const auto& words = context.arguments.words;
   if (std::find(words.begin(), words.end(), "counters") != words.end()) add_counters(view, *world);
@@ -181,7 +180,7 @@ int show(const Context& context) {
   const auto wanted = wanted_of(context.arguments.words, view, report.resources, missing);
   if (!wanted) return unknown(context, missing, view, report.resources);
   if (!wanted->names.empty()) (void)narrow(wanted->names, view, report.resources);
-  if (context.arguments.differs) {
+  if (context.arguments.show.differs) {
     std::erase_if(report.resources, [](const auto& resource) {
       return resource.status == Status::kInSync || resource.status == Status::kForeign ||
              resource.status == Status::kIgnored || resource.status == Status::kReleased ||

@@ -197,9 +197,9 @@ std::pair<std::string_view, Style> headline(const model::Report& report, Exit ex
   switch (exit) {
     case Exit::kOk:
       if (nothing) return {"nothing is configured", Style::kNotice};
-      return {"everything is as the document says", Style::kGood};
+      return {"everything matches the document", Style::kGood};
     case Exit::kPartly:
-      return {"something waits", Style::kNotice};
+      return {"something is waiting", Style::kNotice};
     case Exit::kError:
       return {"the host could not be compared with the document", Style::kBad};
     default:

@@ -56,17 +56,17 @@ Result<kinds::PortRef> port_of(const kinds::World& world, const std::string& nam
   }
   if (known.empty()) return fail(Code::kNotFound, "there is no InfiniBand port on this host");
   if (name.empty())
-    return fail(Code::kNotFound, "no InfiniBand port is active; `rdma-configctl doctor` may know why");
+    return fail(Code::kNotFound, "no InfiniBand port is active; `rdma-configctl doctor` looks for the cause");
   return fail(Code::kNotFound,
-              fmt::format("no InfiniBand port is called {}; there are {}", name, base::join(known, ", ")));
+              fmt::format("no InfiniBand port is named {}; the ports are {}", name, base::join(known, ", ")));
 }
 
 Result<Outcome> mad(const Context& context, system::FunctionTest& test) {
-  const auto& target = context.arguments.mad;
+  const auto& target = context.arguments.verify.mad;
   const auto host = context.environment.host(context.root());
   const auto world = kinds::World::observe(*host);
   if (!world) return fail(world.error());
-  const auto port = port_of(*world, context.arguments.from);
+  const auto port = port_of(*world, context.arguments.verify.from);
   if (!port) return fail(port.error());
   const auto& device = port->device->name;
   const int number = port->port->number;
@@ -79,30 +79,37 @@ Result<Outcome> mad(const Context& context, system::FunctionTest& test) {
     if (!resolved) return fail(resolved.error());
     lid = static_cast<std::uint64_t>(*resolved);
   }
-  auto times = test.ping_lid(device, number, static_cast<int>(*lid), context.arguments.count, kAnswerTimeout);
+  auto times =
+      test.ping_lid(device, number, static_cast<int>(*lid), context.arguments.verify.count, kAnswerTimeout);
   if (!times) return fail(times.error());
   return Outcome{"mad", fmt::format("LID {} from {}/{}", *lid, device, number), std::move(*times)};
 }
 
 Result<Outcome> run(const Context& context, system::FunctionTest& test) {
   const auto& arguments = context.arguments;
-  if (!arguments.client.empty()) {
-    auto times = test.rc_client(arguments.client, arguments.service, arguments.count, kAnswerTimeout);
+  if (!arguments.verify.client.empty()) {
+    auto times = test.rc_client(arguments.verify.client, arguments.verify.service, arguments.verify.count,
+                                kAnswerTimeout);
     if (!times) return fail(times.error());
-    return Outcome{"rc", fmt::format("{} port {}", arguments.client, arguments.service), std::move(*times)};
+    return Outcome{"rc", fmt::format("{} port {}", arguments.verify.client, arguments.verify.service),
+                   std::move(*times)};
   }
-  if (!arguments.mad.empty()) return mad(context, test);
-  auto times = test.ping_ip(arguments.interface, arguments.to, arguments.count, kAnswerTimeout);
+  if (!arguments.verify.mad.empty()) return mad(context, test);
+  auto times =
+      test.ping_ip(arguments.verify.interface, arguments.verify.to, arguments.verify.count, kAnswerTimeout);
   if (!times) return fail(times.error());
-  return Outcome{"ipoib", fmt::format("{} by {}", arguments.to, arguments.interface), std::move(*times)};
+  return Outcome{"ipoib", fmt::format("{} by {}", arguments.verify.to, arguments.verify.interface),
+                 std::move(*times)};
 }
 
 int serve(const Context& context, system::FunctionTest& test) {
   const auto& arguments = context.arguments;
-  const auto done = test.rc_server(arguments.to, arguments.service, arguments.once ? 1 : 0, [&] {
-    context.say(fmt::format("listening on {} port {}; try `rdma-configctl verify --client ADDRESS` elsewhere",
-                            arguments.to.empty() ? "all addresses" : arguments.to, arguments.service));
-  });
+  const auto done =
+      test.rc_server(arguments.verify.to, arguments.verify.service, arguments.verify.once ? 1 : 0, [&] {
+        context.say(fmt::format(
+            "listening on {} port {}; try `rdma-configctl verify --client ADDRESS` elsewhere",
+            arguments.verify.to.empty() ? "all addresses" : arguments.verify.to, arguments.verify.service));
+      });
   return done ? 0 : refuse(context, done.error());
 }
 
@@ -110,8 +117,8 @@ int serve(const Context& context, system::FunctionTest& test) {
 
 int verify(const Context& context) {
   const auto& arguments = context.arguments;
-  const int tests = (arguments.server ? 1 : 0) + (arguments.client.empty() ? 0 : 1) +
-                    (arguments.mad.empty() ? 0 : 1) + (arguments.interface.empty() ? 0 : 1);
+  const int tests = (arguments.verify.server ? 1 : 0) + (arguments.verify.client.empty() ? 0 : 1) +
+                    (arguments.verify.mad.empty() ? 0 : 1) + (arguments.verify.interface.empty() ? 0 : 1);
   if (tests != 1) {
     return refuse(context,
                   {Code::kInvalid,
@@ -121,10 +128,10 @@ int verify(const Context& context) {
   }
   if (context.offline())
     return refuse(context, {Code::kInvalid, "verify tests the running system; --root does not apply", 0});
-  if (!arguments.interface.empty() && arguments.to.empty())
+  if (!arguments.verify.interface.empty() && arguments.verify.to.empty())
     return refuse(context, {Code::kInvalid, "--ipoib needs the address to be pinged: --to ADDRESS", 0});
   const auto test = context.environment.function_test();
-  if (arguments.server) return serve(context, *test);
+  if (arguments.verify.server) return serve(context, *test);
   const auto outcome = run(context, *test);
   if (!outcome) return refuse(context, outcome.error());
   const auto& times = outcome->times;

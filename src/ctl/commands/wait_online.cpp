@@ -85,7 +85,7 @@ int wait_online(const Context& context) {
     if (!document.whole && model::has_errors(document.diagnostics))
       return refuse(context, {Code::kInvalid, document.diagnostics.front().message, 0});
     auto found = kinds::observe_online(document.sections, *host);
-    if (!found) return refuse(context, found.error().in("looking at the host"));
+    if (!found) return refuse(context, found.error().in("reading the host"));
     online = std::move(*found);
     if (online.lacking.empty() || environment.now() >= end) break;
     environment.sleep(kPeriod);

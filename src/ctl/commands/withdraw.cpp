@@ -42,7 +42,7 @@ std::string render(const Withdrawal& plan, const Terminal& terminal) {
   for (const auto& file : plan.setup) out += fmt::format("  {}  {}\n", file.path, file.what);
   if (!plan.lost.empty()) heading("NOT preserved after the next boot:");
   for (const auto& setting : plan.lost) out += fmt::format("  {}\n", clean(setting, terminal.utf8));
-  if (out.empty()) out = "rdma-configd has left nothing on this host.\n";
+  if (out.empty()) out = "Nothing of rdma-configd is left on this host.\n";
   return out;
 }
 
@@ -130,13 +130,13 @@ model::Report run_withdraw(const Context& context, const Withdrawal& shown, core
   const auto now = plan_of(context, core);
   if (!now || *now != shown) {
     report.error =
-        now ? base::Error{Code::kBusy, "the host changed while you were reading: look at it again", 0}
+        now ? base::Error{Code::kBusy, "the host changed while you were reading: review the new list", 0}
             : now.error();
     report.exit = Exit::kError;
     return report;
   }
   if (auto done = core::withdraw(*now, core); !done) {
-    report.error = done.error().in("withdrawing (call withdraw again to finish)");
+    report.error = done.error().in("withdrawing (run withdraw again to finish)");
     report.exit = Exit::kUndoIncomplete;
   }
   return report;

@@ -15,22 +15,21 @@ constexpr auto kCommands = std::to_array<CommandText>({
      "sync, differs, limited, pending, unmet, foreign, released or ignored. With NAME, shows only that "
      "device, port (mlx4_0/1), interface or GUID, with every detail; several names and patterns such as "
      "'mlx5_*' work too. A TOPIC shows one part: devices, ports, pkeys, gids, counters (those above 0; "
-     "--wide "
-     "shows all), roce, ipoib, dcb, limits, modules, services, lossless or resources. When a port has many "
-     "P_Key interfaces, they fold into one line; --wide shows "
-     "each. It changes nothing and does not need root; values that cannot be read are \"unknown\".",
+     "--wide shows all), roce, ipoib, dcb, limits, modules, services, lossless or resources. When a port has "
+     "many P_Key interfaces, they fold into one line; --wide shows each. It changes nothing and does not "
+     "need root; values that cannot be read are \"unknown\".",
      "show\tthe whole host\nshow ports\tthe ports alone\nshow ipoib 'ib*' --wide\tinterfaces by pattern, "
      "with every column\nshow mlx5_0/1\tone port in detail\nshow counters mlx5_0\terrors and traffic that "
-     "its ports have counted\nshow --differs\tonly the differences from the "
-     "document\nshow --document\tthe document that applies to this host, with its drop-ins merged"},
+     "its ports have counted\nshow --differs\tonly the differences from the document\nshow --document\tthe "
+     "document that applies to this host, with its drop-ins merged"},
     {"status", "", "Show on one screen whether everything is as it should be; exit status for monitoring.",
      "Shows whether the daemon runs, which generation is active, who applied it and when, what is waiting "
      "for confirmation and how long it still has, what is pending, limited, unmet, contended or different, "
      "and what the daemon has repaired. It changes nothing and does not need root. Exit status 0: everything "
-     "is as the document says; 5: something is waiting (pending, limited, or an unconfirmed apply), or an "
+     "matches the document; 5: something is waiting (pending, limited, or an unconfirmed apply), or an "
      "expectation is not met, which --pending-ok does not change; 2: something is wrong (different, failed, "
-     "contended, DEGRADED, or the document is not the active one); 1: the document "
-     "has errors, or the host could not be read.",
+     "contended, DEGRADED, or the document is not the active one); 1: the document has errors, or the host "
+     "could not be read.",
      "status\tthe screen\nstatus -q\tonly the exit status\nstatus --json\tfor a monitoring agent"},
     {"diff", "[FILE...|N [M]]", "Show the changes that apply would make, and what they interrupt.",
      "Compares the host with the document, or with the documents in the FILEs: + is created, ~ is changed, - "
@@ -46,10 +45,10 @@ constexpr auto kCommands = std::to_array<CommandText>({
      "undone. Values limited by the fabric are kept and reported; changes that wait for a device or a reboot "
      "are pending; expectations that are not met are reported, and undo nothing. The daemon enforces the "
      "document in FILE until it reads the system's own, at its next start or reload; --install makes it the "
-     "system's own. With --confirm on a terminal, it counts down and "
-     "asks whether to keep the changes; elsewhere `rdma-configctl confirm` keeps them. With --only, the "
-     "selected entries are put into the active document, and the rest of the host stays as it is. Needs "
-     "root, or the daemon and its permission.",
+     "system's own. With --confirm on a terminal, it counts down and asks whether to keep the changes; "
+     "elsewhere `rdma-configctl confirm` keeps them. With --only, the selected entries are put into the "
+     "active document, and the rest of the host stays as it is. Needs root, or the daemon and its "
+     "permission.",
      "apply\tapply /etc/rdma-configd/config.toml and its drop-ins\napply --dry-run\tshow the changes "
      "only\napply --confirm 5m\tundo everything unless confirmed within five minutes\napply --only "
      "'mlx4_ib0*'\tonly that interface and its P_Key interfaces\napply --install new.toml\tapply new.toml "
@@ -74,8 +73,8 @@ constexpr auto kCommands = std::to_array<CommandText>({
     {"reload", "", "Have the daemon read and apply the configuration, and report the result.",
      "Asks the daemon to read /etc/rdma-configd again and to apply it part by part, as at boot, and waits "
      "until it has finished. Exit status 1: the document has errors or was rolled back before, and the "
-     "active generation stays. `systemctl reload rdma-configd` calls this. Needs root, or the "
-     "daemon's permission.",
+     "active generation stays. `systemctl reload rdma-configd` calls this. Needs root, or the daemon's "
+     "permission.",
      "reload\tafter a change in /etc/rdma-configd"},
     {"edit", "[FILE]", "Edit the document; it is checked before it replaces the old one.",
      "Opens the document, or the drop-in FILE, in $VISUAL or $EDITOR. When the editor exits, the text is "
@@ -95,35 +94,32 @@ constexpr auto kCommands = std::to_array<CommandText>({
      "Writes VALUE at PATH (see `get`) into the file that has the entry, and changes nothing else in it: "
      "comments and order stay. VALUE is TOML; a word that is not TOML is taken as a string, or as a list "
      "separated by commas where the key takes a list. A missing section is added at the end of the file. The "
-     "new text is checked before it is written. --unset removes "
-     "the key, or one value of a list. Nothing is applied: `rdma-configctl apply` does that. Needs root for "
-     "files in /etc.",
+     "new text is checked before it is written. --unset removes the key, or one value of a list. Nothing is "
+     "applied: `rdma-configctl apply` does that. Needs root for files in /etc.",
      "set ipoib[mlx4_ib0].mtu 4092\tchange a number\nset 'ipoib[mlx4_ib0].mode' connected\tchange a "
      "string\nset 'ipoib[mlx4_ib0].ipv4.addresses' 192.0.2.1/24,192.0.2.2/24\ta list\nset --unset "
-     "ipoib[mlx4_ib0].umcast\tremove a key\nset --unset ipoib[mlx4_ib0].ipv4.addresses[0]\tremove the "
-     "first value of a list\nset -f new.toml rdma_system.netns shared\tin "
-     "another file"},
+     "ipoib[mlx4_ib0].umcast\tremove a key\nset --unset ipoib[mlx4_ib0].ipv4.addresses[0]\tremove the first "
+     "value of a list\nset -f new.toml rdma_system.netns shared\tin another file"},
     {"monitor", "", "Print the daemon's events as they happen.",
      "Prints a line for each event of the daemon: changes, repairs, drift, contention, refusals, "
      "generations. Ends with ^C, or when the daemon exits (exit status 1). With --json, prints one object "
      "per line. Does not need root.",
      "monitor\tfollow the daemon\nmonitor --json | jq -r .text\tfor a program"},
-    {"metrics", "", "Print how the host stands as metrics for Prometheus.",
-     "Prints, in the text format of node_exporter's textfile collector, how many resources are as the "
-     "document says, by kind and status, why others are not, the generation, the last apply, what waits for "
+    {"metrics", "", "Print the state of the host as metrics for Prometheus.",
+     "Prints, in the text format of node_exporter's textfile collector, how many resources match the "
+     "document, by kind and status, why others are not, the generation, the last apply, what waits for "
      "confirmation, and what the daemon has repaired. With --output, it replaces FILE in one step. The "
-     "daemon "
-     "keeps such a file itself if [daemon] metrics names a folder. With --features, it prints a feature file "
-     "for Kubernetes' Node Feature Discovery instead. It changes nothing and does not need root, but the "
-     "generation and the last apply are told to root only. Exit status 0: done; 1: the host could not be "
-     "compared with the document, which the metrics say, too, or FILE could not be written.",
+     "daemon keeps such a file itself if [daemon] metrics names a folder. With --features, it prints a "
+     "feature file for Kubernetes' Node Feature Discovery instead. It changes nothing and does not need "
+     "root, but only root sees the generation and the last apply. Exit status 0: done; 1: the host could not "
+     "be compared with the document, which the metrics report, or FILE could not be written.",
      "metrics\tthe metrics\nmetrics --output /var/lib/prometheus/node-exporter/rdma-configd.prom\tfor the "
      "textfile collector, from a timer\nmetrics --features --output "
      "/etc/kubernetes/node-feature-discovery/features.d/rdma-configd\tlabels of the node"},
     {"withdraw", "", "Hand the host over to its administrator, before rdma-configd is removed.",
-     "Stops the daemon and hands over everything rdma-configd has written: its files stay under other names "
-     "(rdma-admin for rdma-configd), blocks in other programs' files lose their markers, and scripts called "
-     "by udev set up modes, MTUs, P_Key interfaces, addresses and routes at boot, except where a "
+     "Stops the daemon and hands over everything that rdma-configd has written: its files stay under other "
+     "names (rdma-admin for rdma-configd), blocks in other programs' files lose their markers, and scripts "
+     "called by udev set up modes, MTUs, P_Key interfaces, addresses and routes at boot, except where a "
      "NetworkManager profile does. Everything that cannot be handed over is named. The network stays as it "
      "is now, and so does the document; the state and the generations are deleted. Shows all that, and asks. "
      "A later apply takes the host back. With --root, does the same for the files of an image, without "
@@ -151,7 +147,7 @@ constexpr auto kCommands = std::to_array<CommandText>({
      "found; 1: the document has errors, or the host could not be read.",
      "doctor\tthe findings\ndoctor --json\tfor a program\ndoctor --report host.json\twrite a report of this "
      "host\ndiff --host host.json new.toml\twhat a document would do on the host of a report"},
-    {"verify", "", "Test whether packets come back, and how fast.",
+    {"verify", "", "Test connectivity and latency over RDMA, the fabric or IPoIB.",
      "Runs one test at a time. --server and --client HOST: messages over a reliable connection (RC) set up "
      "by rdma_cm, between two hosts or two devices of one. --mad: asks a port for its NodeInfo over the "
      "fabric, which every InfiniBand port and switch answers by itself. --ipoib: ICMP over an interface. "
@@ -159,40 +155,34 @@ constexpr auto kCommands = std::to_array<CommandText>({
      "verify --server\ton one host\nverify --client 192.0.2.1\ton the other\nverify --mad 1\tthe port with "
      "LID 1\nverify --ipoib ib0 --to 192.0.2.1\tover this interface"},
     {"fabric", "[TOPIC...]", "Show the InfiniBand fabric: hosts, switches, links, partitions.",
-     "Looks at the fabric behind a port of this host: hosts and switches, links and what is below the best "
-     "that both ends support, subnet managers, P_Key tables, multicast groups, with the topic counters the "
-     "errors that each port has counted, with the topic targets the SRP targets that ports offer (as "
+     "Explores the fabric behind a port of this host: hosts and switches, links and those below the best "
+     "rate that both ends support, subnet managers, P_Key tables, multicast groups, with the topic counters "
+     "the errors that each port has counted, with the topic targets the SRP targets that ports offer (as "
      "`ibsrpdm -c` prints them), and with --route the way to a port. Hosts that are alike share a line; "
-     "--wide "
-     "shows each. A TOPIC shows one part. --format dot and --format svg draw it. The whole fabric is "
-     "compared "
-     "with the cables of the host's document, entries such as [[cable]] from = \"leaf1/7\", to = "
+     "--wide shows each. A TOPIC shows one part. --format dot and --format svg draw it. The whole fabric is "
+     "compared with the cables of the host's document, entries such as [[cable]] from = \"leaf1/7\", to = "
      "\"node007/1\", and optionally width and speed; --cables and --config name another file with such "
      "entries, for every TOPIC. --compare names the differences from a fabric saved by --json. With "
-     "--compare "
-     "or --clear-counters, only --cables and --config compare cables. It only asks, "
-     "and changes nothing, except that --clear-counters sets error counters to 0. Needs root, or access to "
-     "/dev/infiniband/umad*. Exit status 0: done; 2: something is not as the cables or --compare expect, or "
-     "the route does not arrive; 5: a part could not be read, or a counter not be cleared (it is named); 1: "
-     "nothing could.",
-     "fabric\tthe whole fabric\nfabric --tree\tswitches and what hangs on them\nfabric partitions "
+     "--compare or --clear-counters, only --cables and --config compare cables. It changes nothing, except "
+     "that --clear-counters sets error counters to 0. Needs root, or access to /dev/infiniband/umad*. Exit "
+     "status 0: done; 2: something is not as the cables or --compare expect, or the route does not arrive; "
+     "5: a part could not be read, or a counter not be cleared (it is named); 1: nothing could.",
+     "fabric\tthe whole fabric\nfabric --tree\tswitches and the nodes behind them\nfabric partitions "
      "groups\tonly these\nfabric counters\tports that have counted errors\nfabric targets\tSRP targets, "
-     "logged in or not\nfabric --clear-counters "
-     "leaf1/7\tset its error counters to 0\nfabric --json > good.json\tsave it\nfabric --compare "
-     "good.json\twhat differs from then\nfabric --cables plan.toml\tcompare it with cables of another "
-     "file\nfabric --route 00:02:c9:03:00:31:78:f2\tthe way to a port\nfabric -o svg > fabric.svg\ta "
-     "drawing"},
+     "logged in or not\nfabric --clear-counters leaf1/7\tset its error counters to 0\nfabric --json > "
+     "good.json\tsave it\nfabric --compare good.json\twhat differs from then\nfabric --cables "
+     "plan.toml\tcompare it with cables of another file\nfabric --route 00:02:c9:03:00:31:78:f2\tthe way to "
+     "a port\nfabric -o svg > fabric.svg\ta drawing"},
     {"import", "[FORMAT [PATH...]]", "Make one document from other tools' files, or from the running host.",
      "Reads files of other tools and prints one document on stdout; it changes nothing on the host. `host`, "
      "the default, reads every known place at once; `live` looks at the running interfaces. FORMAT reads "
      "one: udev, nm, ifcfg, networkd, netplan, wicked, ifupdown, nmstate, system-roles, cloud-init, cmdline, "
-     "scripts, "
-     "openib, rdma-conf, mlx4-conf, modprobe, sysctl, limits, opensm, nvme, lio; files or folders after it "
-     "are "
-     "read "
-     "instead of the usual ones. With --root, the usual places are below DIR; paths given as arguments are "
-     "not. A summary on stderr names everything that was understood, skipped, and not understood, with file "
-     "and line. Exit status 0: all was understood; 5: some was not; 1: there is no document.",
+     "scripts, openib, rdma-conf, mlx4-conf, modprobe, sysctl, limits, opensm, nvme, lio; files or folders "
+     "after "
+     "it are read instead of the usual ones. With --root, the usual places are below DIR; paths given as "
+     "arguments are not. A summary on stderr names everything that was understood, skipped, and not "
+     "understood, with file and line. Exit status 0: all was understood; 5: some was not; 1: there is no "
+     "document.",
      "import\tthe configuration of this host\nimport live --output now.toml\tthe running interfaces\nimport "
      "ifcfg ./network-scripts\tfiles from elsewhere"},
     {"export", "FORMAT", "Write the document in the language of another tool.",
@@ -202,20 +192,16 @@ constexpr auto kCommands = std::to_array<CommandText>({
      "was not; 1: error.",
      "export commands\ta script to read\nexport nm --output ./nm\tkeyfiles below a folder"},
     {"fleet", "validate --hosts HOSTS [FILE...] | report [--hosts HOSTS] [--by GROUPS] DIR",
-     "Check the document for all hosts of a site, or sum up what they said.",
+     "Check the document for all hosts of a site, or summarize their reports.",
      "`fleet validate` reads the document, or the FILEs, as each of the HOSTS sees it, and then compares the "
      "hosts: duplicate addresses, GUIDs and names; partitions with different MTUs, modes or networks; P_Keys "
      "without a partition or membership; subnet managers; RoCE and flow control; swapped rails. A mistake of "
      "many hosts is one line. `fleet report` reads what `show --json` and `diff --json` printed on the "
-     "hosts, "
-     "from DIR/HOST.show.json and DIR/HOST.diff.json, or DIR/HOST/show.json and DIR/HOST/diff.json, and "
-     "prints "
-     "each difference once with the hosts that have it, worst first; besides, hosts whose firmware, rate, "
-     "MTU "
-     "or P_Keys differ from those of most others, and hosts that have not answered. With "
+     "hosts, from DIR/HOST.show.json and DIR/HOST.diff.json, or DIR/HOST/show.json and DIR/HOST/diff.json, "
+     "and prints each difference once with the hosts that have it, worst first; besides, hosts whose "
+     "firmware, rate, MTU or P_Keys differ from those of most others, and hosts that have not answered. With "
      "DIR/NAME.fabric.json, the output of `fabric --json`, it also finds interfaces and ports that do not "
-     "fit the multicast groups of their fabric. Neither looks at this "
-     "host. Exit status 0: nothing was "
+     "fit the multicast groups of their fabric. Neither looks at this host. Exit status 0: nothing was "
      "found, or warnings only; 2: report found something; 1: validate found an error, or a part of the input "
      "could not be read (the rest is checked).",
      "fleet validate --hosts 'gpu[001-512]'\tthe system's own document\nfleet validate --hosts hosts.txt "
@@ -224,29 +210,18 @@ constexpr auto kCommands = std::to_array<CommandText>({
 });
 
 constexpr std::string_view kStatuses =
-    "Exit status:\n"
-    "  0  in sync, or done\n"
-    "  1  error; nothing was changed\n"
-    "  2  diff, --dry-run: there are changes to make; doctor, status, fabric, fleet report: something is "
-    "wrong\n"
-    "  3  apply failed and was undone\n"
-    "  4  apply failed, and undoing is incomplete (the leftovers are named), or the outcome is not known\n"
-    "  5  done, but something is pending or limited (--pending-ok makes it 0) or unmet\n";
+    "Exit status:\n  0  in sync, or done\n  1  error; nothing was changed\n  2  diff, --dry-run: there are "
+    "changes to make; doctor, status, fabric, fleet report: something is wrong\n  3  apply failed and was "
+    "undone\n  4  apply failed, and undoing is incomplete (the leftovers are named), or the outcome is not "
+    "known\n  5  done, but something is pending or limited (--pending-ok makes it 0) or unmet\n";
 
 constexpr std::string_view kTour =
-    "A first tour:\n"
-    "  rdma-configctl show                 show the host, with the GUIDs of its ports\n"
-    "  $EDITOR /etc/rdma-configd/config.toml\n"
-    "      version = 1\n"
-    "      [[ipoib]]\n"
-    "      guid = \"00:02:c9:03:00:31:78:f2\"\n"
-    "      name = \"mlx4_ib0\"\n"
-    "      mode = \"connected\"\n"
-    "      mtu  = 65520\n"
-    "  rdma-configctl validate             check the document\n"
-    "  rdma-configctl diff                 see the changes\n"
-    "  sudo rdma-configctl apply           make them\n"
-    "  rdma-configctl status               check that the host is still as wanted\n";
+    "A first tour:\n  rdma-configctl show                 show the host, with the GUIDs of its ports\n  "
+    "$EDITOR /etc/rdma-configd/config.toml\n      version = 1\n      [[ipoib]]\n      guid = "
+    "\"00:02:c9:03:00:31:78:f2\"\n      name = \"mlx4_ib0\"\n      mode = \"connected\"\n      mtu  = "
+    "65520\n  rdma-configctl validate             check the document\n  rdma-configctl diff                 "
+    "see the changes\n  sudo rdma-configctl apply           make them\n  rdma-configctl status               "
+    "check that the host is still as wanted\n";
 
 }  // namespace
 

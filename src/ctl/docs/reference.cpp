@@ -52,9 +52,11 @@ std::string row_of(const SectionSpec& section, const FieldSpec& field) {
                      has_default(section, field) ? "yes" : "", doc);
 }
 
-std::string section_text(const SectionSpec& section, const std::string& path, bool inside) {
+enum class Level { kTop, kInsideAnEntry };
+
+std::string section_text(const SectionSpec& section, const std::string& path, Level level) {
   std::string out = fmt::format("### `{}`\n\n{}", label_of(section, path), section.doc);
-  if (!section.repeated && inside) {
+  if (!section.repeated && level == Level::kInsideAnEntry) {
     out += fmt::format(" Written inside the entry, or as an inline table: `{} = {{ … }}`.", section.name);
   }
   out += "\n\n" + identities_of(section) +
@@ -63,7 +65,7 @@ std::string section_text(const SectionSpec& section, const std::string& path, bo
     if (field.role != Role::kFact && field.role != Role::kDerived) out += row_of(section, field);
   }
   for (const auto& child : section.children) {
-    out += '\n' + section_text(child, fmt::format("{}.{}", path, child.name), true);
+    out += '\n' + section_text(child, fmt::format("{}.{}", path, child.name), Level::kInsideAnEntry);
   }
   return out;
 }
@@ -74,7 +76,7 @@ std::string render_reference(const std::vector<SectionSpec>& grammar) {
   std::string out;
   for (const auto& section : grammar) {
     if (!out.empty()) out += '\n';
-    out += section_text(section, std::string(section.name), false);
+    out += section_text(section, std::string(section.name), Level::kTop);
   }
   return out;
 }

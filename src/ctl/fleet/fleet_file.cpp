@@ -124,7 +124,7 @@ base::Result<config::Text> read_fleet_file(const Context& context, const std::st
 }
 
 base::Result<config::Text> list_of_hosts(const Context& context) {
-  const auto& word = context.arguments.hosts;
+  const auto& word = context.arguments.fleet.hosts;
   std::error_code error;
   const bool file =
       word == "-" || is_path(word) || is_named_as_file(word) || std::filesystem::is_regular_file(word, error);

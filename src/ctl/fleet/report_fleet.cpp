@@ -271,7 +271,7 @@ std::string without_path(const std::string& path, const base::Error& error) {
 /// The groups of --by.
 base::Result<fleet::Groups> groups_of(const Context& context, const std::vector<std::string>& hosts,
                                       std::vector<config::Text>& shown) {
-  const auto& by = context.arguments.by;
+  const auto& by = context.arguments.fleet.by;
   std::error_code error;
   if (by.find('/') == std::string::npos && !fs::is_regular_file(by, error)) {
     shown.push_back({"--by", by});
@@ -356,7 +356,7 @@ int report_fleet(const Context& context) {
   auto folder = files_in(context.arguments.words[1]);
   if (!folder) return refuse(context, folder.error());
   config::Document shown;
-  if (context.arguments.hosts.empty()) {
+  if (context.arguments.fleet.hosts.empty()) {
     check_names(*folder, context.arguments.words[1]);
   } else if (auto done = choose_hosts(context, *folder, shown.files); !done) {
     return refuse(context, done.error());
@@ -369,7 +369,7 @@ int report_fleet(const Context& context) {
   read_answers(context, *folder, answers, report.diagnostics);
   read_fabrics(context, *folder, answers, report.diagnostics);
   FleetView view{answers, fleet::sum_up(answers), {}, {}};
-  if (!context.arguments.by.empty()) {
+  if (!context.arguments.fleet.by.empty()) {
     auto groups = groups_of(context, hosts, shown.files);
     if (!groups) return refuse(context, groups.error());
     view.groups = std::move(groups->of_host);
@@ -377,7 +377,7 @@ int report_fleet(const Context& context) {
     report.diagnostics.insert(report.diagnostics.end(), groups->diagnostics.begin(),
                               groups->diagnostics.end());
   }
-  if (hosts.empty() && context.arguments.hosts.empty())
+  if (hosts.empty() && context.arguments.fleet.hosts.empty())
     report.diagnostics.push_back({model::Severity::kError,
                                   {context.arguments.words[1], 0, 1, 1},
                                   "has no file of a host",

@@ -18,8 +18,8 @@ constexpr std::array<std::string_view, 9> kColours{"\033[0m",    "\033[1m",    "
 
 }  // namespace
 
-CleanStream::CleanStream(std::ostream& stream, bool colour, bool progress)
-    : stream_(stream), under_(stream.rdbuf()), colour_(colour), progress_(progress) {
+CleanStream::CleanStream(std::ostream& stream, bool colour, Progress progress)
+    : stream_(stream), under_(stream.rdbuf()), colour_(colour), progress_(progress == Progress::kLine) {
   const auto state = stream_.rdstate();
   stream_.rdbuf(this);  // clears the state
   stream_.clear(state);

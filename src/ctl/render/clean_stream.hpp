@@ -9,11 +9,12 @@ namespace rdmacfg::ctl {
 
 /// Stands between rdma-configctl and one of its outputs for as long as it lives: whatever part of the program
 /// a text comes from, no control character of it gets through but line feeds, tabs, and the sequences that
-/// the program itself writes on a terminal (the colours of Terminal::paint(); with `progress`, also the
+/// the program itself writes on a terminal (the colours of Terminal::paint(); with kLine, also the
 /// sequence that clears a line). Everything else becomes U+FFFD.
 class CleanStream : public std::streambuf {
  public:
-  CleanStream(std::ostream& stream, bool colour, bool progress);
+  enum class Progress { kNone, kLine };
+  CleanStream(std::ostream& stream, bool colour, Progress progress);
   CleanStream(const CleanStream&) = delete;
   CleanStream& operator=(const CleanStream&) = delete;
   ~CleanStream() override;

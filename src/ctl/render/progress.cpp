@@ -44,7 +44,7 @@ void Progress::draw() {
   if (total_ == 0 && !what_.empty()) {
     line = what_;
   } else if (total_ > 0 && done_ >= total_) {
-    line = "looking at what the kernel did";
+    line = "checking the result";
   } else if (total_ > 0) {
     line = fmt::format("applying {} of {}: {}", done_ + 1, total_, what_);
   }

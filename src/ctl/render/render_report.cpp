@@ -49,7 +49,7 @@ std::string rest_of(const Tally& tally) {
 
 std::string as_wanted(const Tally& tally) {
   const auto number = static_cast<std::size_t>(tally.in_sync);
-  return fmt::format("{} {} as the document says", count(number, "resource"), number == 1 ? "is" : "are");
+  return fmt::format("{} {} the document", count(number, "resource"), number == 1 ? "matches" : "match");
 }
 
 std::string separated(std::initializer_list<std::string> parts) {
@@ -66,7 +66,7 @@ std::string nothing_to_do(const Report& report) {
   const auto tally = tally_of(report.resources);
   const auto rest = rest_of(tally);
   if (tally.in_sync == 0 && rest.empty())
-    return "Nothing to do: the document asks for nothing on this host.\n";
+    return "Nothing to do: the document configures nothing on this host.\n";
   return fmt::format("Nothing to do{}: {}{}.\n", rest.empty() ? "" : " now", as_wanted(tally), rest);
 }
 
@@ -218,12 +218,12 @@ std::string render_applied(const Report& report, const Terminal& terminal, const
         closing = terminal.paint("The outcome is not known.", Style::kBad) + '\n';
         break;
       }
-      closing = terminal.paint(report.applied ? "Applied, but not as a whole. Left over:"
+      closing = terminal.paint(report.applied ? "Applied, but incompletely. Left over:"
                                               : "The apply failed, and undoing it is incomplete. Left over:",
                                Style::kBad) +
                 '\n';
       for (const auto& left : report.left_over) closing += "  - " + clean(left, terminal.utf8) + '\n';
-      closing += "Look at `rdma-configctl show` and repair that, then apply again.\n";
+      closing += "Check `rdma-configctl show`, repair that, then apply again.\n";
       break;
   }
   const bool good = report.exit == model::Exit::kOk || report.exit == model::Exit::kPartly;

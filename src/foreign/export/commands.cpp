@@ -128,7 +128,7 @@ class Script {
     const auto& inet = interface.inet(family);
     const auto flag = family == Family::kIpv4 ? "" : "-6 ";
     if (inet.method == InetMethod::kAuto || inet.method == InetMethod::kLinkLocal)
-      note(interface, fmt::format("{} addresses by {}: that takes a daemon", model::text_of(family),
+      note(interface, fmt::format("{} addresses by {}: that needs a daemon", model::text_of(family),
                                   model::text_of(*inet.method)));
     for (const auto& address : inet.addresses) {
       // Without brd the kernel makes no broadcast address.

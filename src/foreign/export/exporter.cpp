@@ -71,7 +71,7 @@ class Reduction {
     settings(port);
     std::erase_if(tree.children, [&](Interface& interface) { return !child(interface, tree.port); });
     if (features_.needs_method && !is_addressed(tree) && port.ipv4.empty()) {
-      note(port, "leaving the addresses to whoever has them; none are taken");
+      note(port, "leaving the addresses to others; none are configured");
       port.ipv4.method = InetMethod::kDisabled;
       drop_default_settings(tree);
     }
@@ -128,7 +128,7 @@ class Reduction {
       interface.umcast.reset();
     }
     if (!interface.mode && features_.needs_mode && interface.state != State::kAbsent) {
-      note(interface, "leaving the mode as it is; datagram is taken");
+      note(interface, "leaving the mode unchanged; datagram is used");
       interface.mode = model::IpoibMode::kDatagram;
     }
     for (const auto family : {Family::kIpv4, Family::kIpv6}) {

@@ -14,6 +14,7 @@
 #include "kinds/ethernet/dcb_refusals.hpp"
 #include "kinds/ethernet/dcb_writer.hpp"
 #include "kinds/ethernet/lossless.hpp"
+#include "kinds/kernel_release.hpp"
 
 namespace rdmacfg::kinds {
 

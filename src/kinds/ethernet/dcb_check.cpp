@@ -10,11 +10,11 @@
 #include <string>
 #include <vector>
 
-#include "base/text.hpp"
 #include "kinds/ethernet/dcb.hpp"
 #include "kinds/ethernet/dcb_classes.hpp"
 #include "kinds/ethernet/dcb_refusals.hpp"
 #include "kinds/ethernet/roce_ports.hpp"
+#include "kinds/kernel_release.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -244,11 +244,6 @@ void check_driver(Desired& desired, const Observed& observed, const system::DcbS
 }
 
 }  // namespace
-
-std::string kernel_release(World& world) {
-  const auto release = world.host().files.read("/proc/sys/kernel/osrelease");
-  return release && *release ? std::string(base::trim(**release)) : std::string();
-}
 
 std::optional<DcbRefusal> why_not_in_its_bond(const DcbDriver& driver, const std::string& interface,
                                               World& world) {

@@ -24,9 +24,6 @@ void check_dcb_entry(const model::Desired& desired, model::Diagnostics& diagnost
 void check_dcb(std::vector<model::Desired>& desired, const std::vector<model::Observed>& observed,
                World& world, model::Diagnostics& diagnostics);
 
-/// The release of the running kernel, "6.1.0-18-amd64"; empty where it cannot be read.
-std::string kernel_release(World& world);
-
 /// Why every set would be refused since the interface is in a bond.
 std::optional<DcbRefusal> why_not_in_its_bond(const DcbDriver& driver, const std::string& interface,
                                               World& world);

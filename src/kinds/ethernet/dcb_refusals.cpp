@@ -6,8 +6,8 @@
 #include <bit>
 #include <cstdint>
 
-#include "base/text.hpp"
 #include "kinds/ethernet/dcb_classes.hpp"
+#include "kinds/kernel_release.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -41,16 +41,6 @@ bool takes_host(const DcbDriver& driver, std::uint8_t bits) {
       break;
   }
   return false;
-}
-
-/// 606 of "6.6.9-amd64"; nothing where the text says no release.
-std::optional<std::uint64_t> release_number(std::string_view release) {
-  const auto parts = base::split(release, '.');
-  const auto major = parts.size() > 1 ? base::parse_number(parts[0]) : std::nullopt;
-  const auto minor =
-      major ? base::parse_number(parts[1].substr(0, parts[1].find_first_not_of("0123456789"))) : std::nullopt;
-  constexpr std::uint64_t kMajor = 100;
-  return minor ? std::optional(*major * kMajor + *minor) : std::nullopt;
 }
 
 }  // namespace

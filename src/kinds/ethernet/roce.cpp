@@ -112,7 +112,7 @@ class RoceKind final : public Kind,
       if (also != nullptr) {
         diagnostics.push_back(Diagnostic{Severity::kError,
                                          marking->where,
-                                         "[[roce]] dscp: together with tos; they say the same thing",
+                                         "[[roce]] dscp: conflicts with tos; both set the same value",
                                          "write one of them: tos = dscp * 4 + ECN bits",
                                          {{also->where, "tos"}}});
       } else if (is_dscp) {

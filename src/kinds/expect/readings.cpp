@@ -143,7 +143,7 @@ Reading gpu_memory(const ExpectRow& /*row*/, const Subject& subject) {
 
 Reading firmware(const ExpectRow& /*row*/, const Subject& subject) {
   const auto& device = device_of(subject);
-  if (device.firmware.empty()) return unknown(device.name + " does not say its firmware");
+  if (device.firmware.empty()) return unknown(device.name + " does not report its firmware");
   return {Value(device.firmware), {}, {}};
 }
 
@@ -190,7 +190,7 @@ Reading iommu(const ExpectRow& row, const Subject& subject) {
 
 Reading rate(const ExpectRow& /*row*/, const Subject& subject) {
   const auto number = leading_number(port_of(subject).rate);
-  if (number.index() == 0) return unknown("the port does not say its rate");
+  if (number.index() == 0) return unknown("the port does not report its rate");
   return {number, {}, {}};
 }
 
@@ -198,19 +198,19 @@ Reading width(const ExpectRow& /*row*/, const Subject& subject) {
   const std::string_view text = port_of(subject).rate;
   const auto at = text.find('(');
   const auto number = at == std::string_view::npos ? Value{} : leading_number(text.substr(at + 1));
-  if (number.index() == 0) return unknown("the port does not say its width");
+  if (number.index() == 0) return unknown("the port does not report its width");
   return {number, {}, {}};
 }
 
 Reading link_layer(const ExpectRow& /*row*/, const Subject& subject) {
   const auto& text = port_of(subject).link_layer;
-  if (text.empty()) return unknown("the port does not say its link layer");
+  if (text.empty()) return unknown("the port does not report its link layer");
   return {Value(text), {}, {}};
 }
 
 Reading subnet_manager(const ExpectRow& /*row*/, const Subject& subject) {
   const auto& lid = port_of(subject).sm_lid;
-  if (!lid) return unknown("the port does not say the LID of its subnet manager");
+  if (!lid) return unknown("the port does not report the LID of its subnet manager");
   return {Value(*lid != 0), {}, {}};
 }
 

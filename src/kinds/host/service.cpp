@@ -277,7 +277,7 @@ class ServiceKind final : public Kind, public NeedsWatching {
           model::Diagnostic{Severity::kError,
                             found->where,
                             fmt::format("[[service]] {} = false: [[opensm]] enables and starts {}", key, id),
-                            "leave out the one or the other",
+                            "remove one of the two",
                             {}});
       d.related.push_back({managers.front()->where, "the subnet manager"});
     }
@@ -329,7 +329,7 @@ class ServiceKind final : public Kind, public NeedsWatching {
         refuse(key, unit.name + " is masked", "systemctl unmask " + unit.name + ", or leave it out here");
       } else if (unit.load == "bad-setting" || unit.load == "error") {
         refuse(key, fmt::format("systemd cannot load {} ({})", unit.name, unit.load),
-               "systemctl status " + unit.name + " says what is wrong with it");
+               "systemctl status " + unit.name + " shows the cause");
       }
     }
     if (wanted.enabled == true && unit.file == "static") {

@@ -141,7 +141,7 @@ class Parser {
   void parse_interface(const model::Section& section, const model::Entry& written) {
     const auto interface = model::text_of(written.value);
     if (const auto* value = section.find("value")) {
-      error(value->where, "[[sysctl]] value: it belongs to an entry with key",
+      error(value->where, "[[sysctl]] value: only valid in an entry with key",
             "an interface has arp_ignore, arp_announce, arp_filter, rp_filter, accept_local");
     }
     if (const auto own = own_name(interface)) {
@@ -187,7 +187,7 @@ class Parser {
     }
     for (const auto& [name, most] : kOfInterface) {
       if (const auto* entry = section.find(name)) {
-        error(entry->where, fmt::format("[[sysctl]] {}: it belongs to an entry with interface", name),
+        error(entry->where, fmt::format("[[sysctl]] {}: only valid in an entry with interface", name),
               "write another [[sysctl]] entry for the interface");
       }
     }

@@ -14,6 +14,7 @@
 #include "kinds/entry.hpp"
 #include "kinds/held_by_port.hpp"
 #include "kinds/ipoib/link_rename.hpp"
+#include "kinds/kernel_release.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -128,13 +129,12 @@ class LinkNameKind final : public Kind, public HeldByPort {
       const auto* link = moved(*change, world);
       if (link == nullptr) continue;
       for (auto& each : with_children(world, *link)) links.push_back(std::move(each));
-      if (link->up) {
+      if (link->up && !renames_running_links(world)) {
         change->interrupts.emplace_back(
             world.children(link->index).empty()
                 ? "link down for a moment (kernels before 6.2); addresses, routes and rules are put back"
                 : "link and its P_Key interfaces down for a moment (kernels before 6.2); addresses, routes "
-                  "and rules "
-                  "are put back");
+                  "and rules are put back");
       }
     }
     if (links.empty()) return {};

@@ -15,6 +15,7 @@
 #include "kinds/entry.hpp"
 #include "kinds/held_by_port.hpp"
 #include "kinds/ipoib/link_settings.hpp"
+#include "kinds/kernel_release.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -288,7 +289,7 @@ class PkeyKind final : public Kind,
         change.interrupts.emplace_back("traffic stalls for a moment while paths are set up again");
       }
     }
-    if (wanted.name && wanted.name->text != link.name && link.up) {
+    if (wanted.name && wanted.name->text != link.name && link.up && !renames_running_links(world)) {
       change.interrupts.emplace_back(
           "link down for a moment (kernels before 6.2); addresses, routes and rules are put back");
     }

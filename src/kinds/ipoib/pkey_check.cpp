@@ -153,7 +153,7 @@ class Checker {
     if (const auto profile = profile_that_makes(other, world_)) return how_to_stop(*profile, other.name);
     const auto profile = link.name == wanted ? std::nullopt : profile_that_makes(link, world_);
     if (profile) return how_to_stop(*profile, link.name);
-    return fmt::format("remove the one that is too many: ip link del {}", other.name);
+    return fmt::format("remove the extra one: ip link del {}", other.name);
   }
 
   void check_names(const Desired& desired, const PkeyId& id, const Link* link, const Link& parent) {

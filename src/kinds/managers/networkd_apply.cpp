@@ -90,11 +90,14 @@ Result<NetworkStep> write(const Change& change, system::Host& host) {
   return step;
 }
 
+/// When IPv4 addresses go for which others come: once those are there, since with the last one of an
+/// interface the kernel forgets the routes of others; or at once.
+enum class Replaced { kLater, kNow };
+
 /// Takes away what a file had and has no longer: systemd-networkd is told to keep what it finds, since others
-/// may have set it. `before_reload`: IPv4 addresses for which others come wait until those are there, since
-/// with the last one of an interface the kernel forgets the routes of others.
+/// may have set it.
 Result<void> release(const std::vector<NetworkStep>& steps, const World& world, system::Host& host,
-                     bool before_reload) {
+                     Replaced replaced) {
   const auto inet_states = observe_inet_states(host);
   if (!inet_states) return base::fail(inet_states.error());
   std::vector<system::InetRequest> requests;
@@ -124,7 +127,7 @@ Result<void> release(const std::vector<NetworkStep>& steps, const World& world, 
                                     [&](const auto& prefix) { return is_four(prefix) && !there(prefix); });
     for (const auto& prefix : addresses_in(step.before)) {
       if (contains(stay, prefix) || !there(prefix)) continue;
-      if (!before_reload || !coming || !is_four(prefix)) going.emplace(link->index, prefix);
+      if (replaced == Replaced::kNow || !coming || !is_four(prefix)) going.emplace(link->index, prefix);
     }
   }
   for (auto& request : address_deletions(going, all, world)) requests.push_back(std::move(request));
@@ -313,7 +316,9 @@ Result<void> apply_networks(std::span<const Change> changes, system::Host& host)
   if (!world) return base::fail(world.error());
   const auto state = host.networkd.observe({});
   if (!state) return base::fail(state.error());
-  if (auto done = release(steps, *world, host, state->has_value()); !done || !*state) return done;
+  if (auto done = release(steps, *world, host, state->has_value() ? Replaced::kLater : Replaced::kNow);
+      !done || !*state)
+    return done;
   if (std::any_of(steps.begin(), steps.end(), [](const NetworkStep& step) { return step.written; })) {
     if (auto done = host.networkd.reload(); !done) return done;
   }
@@ -322,7 +327,7 @@ Result<void> apply_networks(std::span<const Change> changes, system::Host& host)
     if (is_awaited(*step.change)) waits.push_back({&step});
   }
   if (auto done = bring_up(std::move(waits), host); !done) return done;
-  return release(steps, *world, host, false);
+  return release(steps, *world, host, Replaced::kNow);
 }
 
 Result<void> finish_networks(std::span<const Change> changes, system::Host& host) {
@@ -336,7 +341,7 @@ Result<void> finish_networks(std::span<const Change> changes, system::Host& host
   }
   const auto world = World::observe_links(host);
   if (!world) return base::fail(world.error());
-  if (auto done = release(steps, *world, host, false); !done) return done;
+  if (auto done = release(steps, *world, host, Replaced::kNow); !done) return done;
   const auto state = host.networkd.observe({});
   if (!state) return base::fail(state.error());
   return *state ? host.networkd.reload() : Result<void>{};

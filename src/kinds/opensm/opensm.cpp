@@ -244,7 +244,7 @@ class OpensmKind final : public Kind, public NeedsWatching {
       held.key = resource.key;
       held.label = resource.label;
       held.settings = resource.settings;
-      held.pending = fmt::format("no longer in the document; it is given back when {} is mended", path);
+      held.pending = fmt::format("no longer in the document; it is restored when {} is repaired", path);
     }
   }
 

@@ -144,7 +144,7 @@ class LinuxInitramfs final : public Initramfs {
     const auto after = detail::observe_images(root_);
     if (!detail::made_anew(before, after)) {
       return fail(Code::kRefused,
-                  fmt::format("{}: it ended well, but made no image (journalctl -u {})", what, found->unit));
+                  fmt::format("{}: it succeeded, but built no image (journalctl -u {})", what, found->unit));
     }
     // The stamp that says so is on disk in any case.
     if (auto done = detail::sync_made(before, after); !done)

@@ -78,12 +78,12 @@ exits "taken back" 0 apply --allow-removal
 is "only the foreign profile is left" "$(nmcli -t -f NAME connection show | grep -v '^lo$' | xargs)" "foreign"
 # a P_Key interface that NetworkManager has for a profile of others, named after the P_Key as that one writes it
 nmcli connection delete foreign >/dev/null
-for one in "port" "part"; do
-	file=/etc/NetworkManager/system-connections/$one.nmconnection
-	printf '[connection]\nid=%s\nuuid=%s\ntype=infiniband\n' $one "$(cat /proc/sys/kernel/random/uuid)" >$file
-	if [ $one = port ]; then printf 'interface-name=fab0\n[infiniband]\ntransport-mode=datagram\n[ipv4]\nmethod=manual\naddress1=192.0.2.1/24\n'; else
+for profile in "port" "part"; do
+	file=/etc/NetworkManager/system-connections/$profile.nmconnection
+	printf '[connection]\nid=%s\nuuid=%s\ntype=infiniband\n' $profile "$(cat /proc/sys/kernel/random/uuid)" >$file
+	if [ $profile = port ]; then printf 'interface-name=fab0\n[infiniband]\ntransport-mode=datagram\n[ipv4]\nmethod=manual\naddress1=192.0.2.1/24\n'; else
 		printf '[infiniband]\np-key=10\nparent=fab0\ntransport-mode=datagram\n[ipv4]\nmethod=manual\naddress1=192.0.5.1/24\n'; fi >>$file
-	chmod 600 $file; nmcli connection load $file; nmcli connection up $one >/dev/null
+	chmod 600 $file; nmcli connection load $file; nmcli connection up $profile >/dev/null
 done
 is "profiles of others" "$(active)" "part:fab0.000a port:fab0"
 doc 'backend = "networkmanager"

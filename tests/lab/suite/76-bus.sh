@@ -76,10 +76,10 @@ generation=$(generation)
 job=$(call Apply 'a(ss)a{sv}' 1 f.toml "$(many)" 0 | awk '{print $2}')
 main=$(systemctl show -p MainPID --value rdma-configd) procs=/sys/fs/cgroup/system.slice/rdma-configd.service/cgroup.procs
 freeze() {	# however fast it is: its worker is stopped in the middle
-	local end=$((SECONDS + 60)) one all
+	local end=$((SECONDS + 60)) process all
 	until compgen -G '/sys/class/net/*.80*' >/dev/null || [ $SECONDS -gt $end ]; do :; done
 	mapfile -t all <$procs
-	workers=(); for one in "${all[@]}"; do [ "$one" = "$main" ] || { kill -STOP "$one" && workers+=("$one"); }; done
+	workers=(); for process in "${all[@]}"; do [ "$process" = "$main" ] || { kill -STOP "$process" && workers+=("$process"); }; done
 }
 freeze
 ok "the apply is at work" test "${#workers[@]}" -gt 0

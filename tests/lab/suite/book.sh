@@ -79,7 +79,7 @@ first_stage() {	# SECTION...: all but these
 # The daemon may be at work, too, as interfaces have appeared: it holds the lock meanwhile.
 stage() { local s only=(); lab-wait 300 'flock -n /run/rdma-configd.lock true'; for s; do only+=(--only "$s"); done; exits "apply of $*" 0 apply --pending-ok "${only[@]}"; }	# SECTION...
 partition_is_up() { ok "the partition is in the table" lab-wait 120 'grep -q 0x8002 /sys/class/infiniband/ibp0s16/ports/1/pkeys/*'; }
-holds() {	# the host is as the document says, and stays so
+holds() {	# the host matches the document, and stays so
 	[ "$BOOT" = 1 ] || daemon_holds
 	ok "in sync" lab-wait 400 'rdma-configctl diff >/dev/null'
 	exits "diff is empty" 0 ctl diff

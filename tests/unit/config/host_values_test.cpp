@@ -291,7 +291,7 @@ TEST(HostValues, WhatTheSectionSaysIsChecked) {
        "site: is a table, must be a string, an integer or a boolean | quote a host name with dots: "
        "[host.values.\"x.site.org\"]"},
       {"[host.values]\nx.site.org = { a = 1 }\n", "[host.values.\"x.site.org\"]"},
-      {"[host.address]\na = { }\n", "does not say where it comes from"},
+      {"[host.address]\na = { }\n", "neither network nor lookup is given"},
       {"[host.address]\na = { network = \"10.0.0.0/8\", lookup = \"x\" }\n",
        "network and lookup exclude each other"},
       {"[host.address]\na = { network = \"10.0.0.0/8\", prefix = 8 }\n", "prefix: is only valid with lookup"},

@@ -129,7 +129,7 @@ struct RecordFault {
 model::Report commits_512(RecordHost& host) { return host.commits(512); }
 model::Report waits_512(RecordHost& host) { return host.commits(512, true); }
 
-std::vector<RecordFault> written_records() {
+std::vector<RecordFault> written_generations() {
   return {
       {"the copy",
        one_applied,
@@ -165,6 +165,11 @@ std::vector<RecordFault> written_records() {
        {{"/generations/2.json: write", ENOSPC}},
        commits_512,
        {"error: saving the text of generation 2: " + kRecordFolder + "generations/2.json: write: " + kFull}},
+  };
+}
+
+std::vector<RecordFault> written_records_of_a_run() {
+  return {
       {"the journal",
        one_applied,
        {{"journal.json: write", ENOSPC}},
@@ -293,7 +298,8 @@ void expect_told(const std::vector<RecordFault>& cases) {
   }
 }
 
-TEST(CommitRecords, ThatCannotBeWrittenOrRemovedAreNamed) { expect_told(written_records()); }
+TEST(CommitRecords, OfGenerationsThatCannotBeWrittenAreNamed) { expect_told(written_generations()); }
+TEST(CommitRecords, OfARunThatCannotBeWrittenOrRemovedAreNamed) { expect_told(written_records_of_a_run()); }
 TEST(CommitRecords, OfAConfirmationAreNamed) { expect_told(records_of_a_confirmation()); }
 TEST(CommitRecords, ThatAreDamagedAreNamed) { expect_told(damaged_records()); }
 

@@ -69,7 +69,7 @@ TEST(Plan, WhatIsGoneIsADeviceOnlyWhereTheChangeDependsOnOne) {
   update.parent_object = "boot/7";
   EXPECT_EQ(why_gone(update), "its device was removed meanwhile");
   EXPECT_EQ(why_gone(change({"nfs_mount", "/scratch"}, Operation::kUpdate)),
-            "what it is set on was removed meanwhile");
+            "the object it is set on was removed meanwhile");
 }
 
 TEST(Plan, AnEmptyOneHasNoBatches) { EXPECT_TRUE(batches(order({})).empty()); }

@@ -49,16 +49,16 @@ class Checks : public testing::Test {
 };
 
 TEST_F(Checks, NagiosHasStatusLineAndFigures) {
-  says("everything is as the document says: 12 in sync", 0);
+  says("everything matches the document: 12 in sync", 0);
   auto ended = run("./check_rdma_configd -t 5");
   EXPECT_EQ(ended.status, 0);
-  EXPECT_EQ(ended.out, "RDMA OK - everything is as the document says: 12 in sync | in_sync=12\n");
-  says("something waits: 12 in sync, 1 pending, 2 limited", 5);
+  EXPECT_EQ(ended.out, "RDMA OK - everything matches the document: 12 in sync | in_sync=12\n");
+  says("something is waiting: 12 in sync, 1 pending, 2 limited", 5);
   ended = run("./check_rdma_configd");
   EXPECT_EQ(ended.status, 1);
-  EXPECT_EQ(
-      ended.out,
-      "RDMA WARNING - something waits: 12 in sync, 1 pending, 2 limited | in_sync=12 pending=1 limited=2\n");
+  EXPECT_EQ(ended.out,
+            "RDMA WARNING - something is waiting: 12 in sync, 1 pending, 2 limited | in_sync=12 pending=1 "
+            "limited=2\n");
   says("something is wrong: 1 differing, 1 contended", 2);
   ended = run("./check_rdma_configd -p");
   EXPECT_EQ(ended.status, 2);
@@ -93,7 +93,7 @@ TEST_F(Checks, AnUnmetExpectationIsToldFromWhatWaits) {
 TEST_F(Checks, SlurmDrainsWhatIsWrongOnce) {
   program("scontrol",
           fmt::format("echo \"$@\" >>{0}/calls\ncat {0}/node 2>/dev/null\n", console.folder().string()));
-  says("everything is as the document says: 1 in sync", 0);
+  says("everything matches the document: 1 in sync", 0);
   EXPECT_EQ(run("./slurm-health-check").status, 0);
   EXPECT_FALSE(std::filesystem::exists(console.folder() / "calls"));
   says("something is wrong: 1 differing", 2);
@@ -114,7 +114,7 @@ TEST_F(Checks, SlurmDrainsWhatIsWrongOnce) {
 
 TEST_F(Checks, NhcDiesWithTheReason) {
   const std::string source = "bash -c 'die() { echo \"die $*\"; }; . ./rdma_configd.nhc; check_rdma_configd'";
-  says("everything is as the document says: 1 in sync", 0);
+  says("everything matches the document: 1 in sync", 0);
   auto ended = run(source);
   EXPECT_EQ(ended.status, 0);
   EXPECT_EQ(ended.out, "");

@@ -22,7 +22,8 @@ std::string cleaned(const std::string& text, bool colour = false, bool progress 
                     bool piecemeal = false) {
   std::ostringstream out;
   {
-    const CleanStream clean(out, colour, progress);
+    const CleanStream clean(out, colour,
+                            progress ? CleanStream::Progress::kLine : CleanStream::Progress::kNone);
     if (piecemeal) {
       for (const char character : text) out << character;
     } else {

@@ -100,7 +100,7 @@ TEST_F(Import, RefusesWhatItCannotDo) {
   EXPECT_EQ(import({"ifcfq"}), 1);
   EXPECT_THAT(console_.err.str(), HasSubstr("did you mean ifcfg?"));
   EXPECT_EQ(import({"live"}), 1);
-  EXPECT_THAT(console_.err.str(), HasSubstr("no running host below --root"));
+  EXPECT_THAT(console_.err.str(), HasSubstr("live reads the running system; --root does not apply"));
   EXPECT_EQ(import({"host", "/etc"}), 1);
   EXPECT_THAT(console_.err.str(), HasSubstr("name the format of /etc"));
 }

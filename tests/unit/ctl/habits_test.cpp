@@ -277,7 +277,7 @@ TEST(Habits, ADocumentFromElsewhereSaysHowItStays) {
   EXPECT_EQ(console.run({"apply", "--yes", "--install", other}), 4) << "the next boot applies another one";
   EXPECT_THAT(console.err.str(), HasSubstr("applied, but not installed"));
   EXPECT_THAT(console.out.str(),
-              HasSubstr("Applied, but not as a whole. Left over:\n  - applied, but not installed"));
+              HasSubstr("Applied, but incompletely. Left over:\n  - applied, but not installed"));
   EXPECT_EQ(console.kernel.files.content["/etc/rdma-configd/config.toml"], kRename);
   console.kernel.faults.clear();
   EXPECT_EQ(console.run({"apply", "--yes", "--install"}), 1);
@@ -447,6 +447,24 @@ TEST(Habits, TheSessionThatIsCutOffIsNamed) {
   console.answer("n\n");
   EXPECT_EQ(console.run({"apply", file}), 1);
   EXPECT_THAT(console.err.str(), Not(HasSubstr("ssh session")));
+}
+
+// Linux 6.2 and later rename an interface that is up, and interrupt nothing.
+TEST(Habits, TheSessionWhoseInterfaceGetsAnotherNameIsNamed) {
+  Words console;
+  console.terminal();
+  console.answer("n\n");
+  console.kernel.machine.rename_up = true;
+  console.kernel.files.content["/proc/sys/kernel/osrelease"] = "6.12.9-amd64\n";
+  auto& link = console.kernel.link("ib0");
+  link.up = true;
+  link.items.emplace_back("addr4 192.0.2.7/24");
+  const auto file = console.file("a.toml", kHabitsPlain);
+  console.variables["SSH_CONNECTION"] = "198.51.100.1 4711 192.0.2.7 22";
+  EXPECT_EQ(console.run({"apply", file}), 1);
+  EXPECT_THAT(console.err.str(), AllOf(HasSubstr("this ssh session comes in through ib0 (192.0.2.7)"),
+                                       HasSubstr("renamed"), HasSubstr("--confirm 5m")));
+  EXPECT_THAT(console.err.str(), Not(HasSubstr("interrupted")));
 }
 
 TEST(Habits, ALookSaysWhatAnApplyThatNobodySeesWouldRefuse) {

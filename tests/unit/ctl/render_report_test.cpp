@@ -140,16 +140,16 @@ pending  ib1       no such port
 
 warning: ib0.8002: limited member
 
-Nothing to do now: 1 resource is as the document says, 1 pending, 1 limited.
+Nothing to do now: 1 resource matches the document, 1 pending, 1 limited.
 )");
 }
 
 TEST(RenderDiff, Nothing) {
   Report report;
   EXPECT_EQ(render_diff(report, kPlain, false),
-            "Nothing to do: the document asks for nothing on this host.\n");
+            "Nothing to do: the document configures nothing on this host.\n");
   report.resources = {resource("ipoib", "a", ""), resource("link_name", "a", ""), resource("ipoib", "b", "")};
-  EXPECT_EQ(render_diff(report, kPlain, false), "Nothing to do: 2 resources are as the document says.\n");
+  EXPECT_EQ(render_diff(report, kPlain, false), "Nothing to do: 2 resources match the document.\n");
 }
 
 TEST(RenderDiff, ColoursBySort) {
@@ -179,7 +179,7 @@ TEST(RenderApplied, Endings) {
 done  ib0
 done  mlx4_ib0.8002
 
-Done: 1 created, 1 changed, 1 deleted; 2 resources are as the document says.
+Done: 1 created, 1 changed, 1 deleted; 2 resources match the document.
 )");
   report.exit = model::Exit::kUndone;
   report.resources.clear();
@@ -190,7 +190,7 @@ Done: 1 created, 1 changed, 1 deleted; 2 resources are as the document says.
   EXPECT_EQ(render_applied(report, kPlain),
             R"(The apply failed, and undoing it is incomplete. Left over:
   - ib0: mode is connected, was datagram
-Look at `rdma-configctl show` and repair that, then apply again.
+Check `rdma-configctl show`, repair that, then apply again.
 )");
 }
 
@@ -198,7 +198,7 @@ TEST(RenderApplied, DoesNotRepeatWarnings) {
   Report report;
   report.resources = {resource("ipoib", "a", "ib0")};
   report.resources[0].warnings = {"careful"};
-  EXPECT_EQ(render_applied(report, kPlain, report), "Nothing to do: 1 resource is as the document says.\n");
+  EXPECT_EQ(render_applied(report, kPlain, report), "Nothing to do: 1 resource matches the document.\n");
   EXPECT_NE(render_applied(report, kPlain).find("warning: ib0: careful"), Text::npos);
 }
 

@@ -42,13 +42,13 @@ TEST(Usage, MistakesEndInOneWithASuggestion) {
   fails({"--yes", "show"}, "show has no option --yes; see rdma-configctl show --help");
   fails({"show", "-x"}, "show has no option -x; see rdma-configctl show --help");
   fails({"-x", "show"}, "show has no option -x; see rdma-configctl show --help");
-  fails({"status", "ib0"}, "status takes no more arguments, but there is ib0");
+  fails({"status", "ib0"}, "status takes no more arguments; unexpected argument ib0");
   fails({"diff", "/nonexistent.toml"}, "/nonexistent.toml: No such file or directory");
   fails({"plan"}, "unknown subcommand plan; did you mean diff?");
   fails({"version"}, "unknown subcommand version; did you mean --version?");
   fails({"show", "-o", "yaml"}, "--format: \"yaml\" is not one of text, wide, name, json, dot, svg");
-  fails({"diff", "-o", "name"}, "--format name is for show, status and fabric alone");
-  fails({"apply", "-o", "name", "--yes"}, "--format name is for show, status and fabric alone");
+  fails({"diff", "-o", "name"}, "--format name is valid only with show, status and fabric");
+  fails({"apply", "-o", "name", "--yes"}, "--format name is valid only with show, status and fabric");
   fails({"apply", "--only"}, "--only: NAME is missing");
   fails({"help", "shwo"}, "unknown subcommand shwo; did you mean show?");
   fails({"show", "diff"}, "show and diff cannot be combined");
@@ -204,11 +204,11 @@ TEST(Apply, MakesItSoAndThenThereIsNothingToDo) {
   EXPECT_EQ(console.run({"apply", "--yes"}), 0) << console.err.str();
   EXPECT_THAT(console.out.str(),
               AllOf(HasSubstr("~ mlx4_ib0"),
-                    HasSubstr("Done: 0 created, 1 changed, 0 deleted; 1 resource is as the document says.")));
+                    HasSubstr("Done: 0 created, 1 changed, 0 deleted; 1 resource matches the document.")));
   EXPECT_EQ(console.kernel.link("mlx4_ib0").mtu, 65520);
   EXPECT_EQ(console.locks, 1);
   EXPECT_EQ(console.run({"apply", "--yes"}), 0);
-  EXPECT_THAT(console.out.str(), testing::EndsWith("Nothing to do: 1 resource is as the document says.\n"));
+  EXPECT_THAT(console.out.str(), testing::EndsWith("Nothing to do: 1 resource matches the document.\n"));
   EXPECT_EQ(console.run({"diff"}), 0);
 }
 

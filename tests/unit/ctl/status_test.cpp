@@ -105,13 +105,13 @@ TEST(Status, TellsOneScreenAndAStatusForMonitoring) {
   ASSERT_EQ(host.apply(kRename), 0) << host.err.str();
   EXPECT_EQ(host.run({"status"}), 0) << host.out.str() << host.err.str();
   EXPECT_THAT(host.out.str(),
-              AllOf(StartsWith("everything is as the document says\n"), HasSubstr("idle, version 1"),
+              AllOf(StartsWith("everything matches the document\n"), HasSubstr("idle, version 1"),
                     HasSubstr("1, applied "), HasSubstr("by root (apply)"), HasSubstr("1 in sync"),
                     HasSubstr("3, the last at 2026-11-21"), HasSubstr("ipoib ib0: mtu 2044 → 65520")));
   EXPECT_EQ(host.run({"status", "-q"}), 0);
   EXPECT_THAT(host.out.str() + host.err.str(), IsEmpty());
   EXPECT_EQ(host.run({"status", "-o", "name"}), 0);
-  EXPECT_EQ(host.out.str(), "everything is as the document says: 1 in sync\n");
+  EXPECT_EQ(host.out.str(), "everything matches the document: 1 in sync\n");
 
   host.kernel.set_mode("mlx4_ib0", model::IpoibMode::kDatagram);
   EXPECT_EQ(host.run({"status"}), 2);

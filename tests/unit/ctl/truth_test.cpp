@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every command gives the same answer: on every host and document of tests/data, as they are, after an
 // apply, and after somebody has changed things, show, diff, doctor, status and the daemon's look name the
-// same resources as not being as the document says; and what an apply would change is among them.
+// same resources as not matching the document; and what an apply would change is among them.
 #include "truth.hpp"
 
 #include <gtest/gtest.h>

@@ -63,7 +63,7 @@ TEST_F(Withdraw, KeepsWhatOurFilesDoAndForgetsThatTheyWereOurs) {
   EXPECT_EQ(console.run({"history"}), 0);
   EXPECT_THAT(console.out.str(), HasSubstr("Nothing has been applied yet"));
   EXPECT_EQ(console.run({"withdraw", "--yes"}), 0) << "a second one has nothing to do";
-  EXPECT_THAT(console.out.str(), HasSubstr("rdma-configd has left nothing on this host"));
+  EXPECT_THAT(console.out.str(), HasSubstr("Nothing of rdma-configd is left on this host"));
 }
 
 TEST_F(Withdraw, FilesThatFewerMayReadStaySoUnderTheirOtherNames) {

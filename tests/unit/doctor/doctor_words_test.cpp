@@ -53,18 +53,18 @@ std::vector<HostFinding> findings_of_the_fabric() {
        "it "
        "has no LID and IPoIB has no carrier | start a subnet manager on this subnet (opensm on one host, or "
        "the "
-       "one in the switch), or repair the one that is there"},
+       "one in the switch), or repair the existing one"},
       {[](FakeKernel& kernel) { ib_port(kernel).pkeys = {0xffff}; }, "",
        "ib0.8002: P_Key 0x8002 is not in the table of mlx4_0/1: the subnet manager did not put the port into "
        "this partition, so the interface never gets carrier | add port GUID 00:02:c9:03:00:31:78:f2 to the "
        "partition 0x8002 at the subnet manager (partitions.conf), or remove the interface"},
       {[](FakeKernel& kernel) { kernel.set_mtu("ib0", 2044); }, std::string(kDoctorPort) + "mtu = 4092\n",
-       "ib0: the document wants an MTU of 4092, and the interface has 2044: the document is not applied, or "
+       "ib0: the document sets an MTU of 4092, but the interface has 2044: the document is not applied, or "
        "it "
        "was changed since | rdma-configctl apply, which reports a limit of the fabric"},
       {[](FakeKernel& kernel) { kernel.link("ib0").capable = false; },
        std::string(kDoctorPort) + "mode = \"connected\"\n",
-       "ib0: the document wants connected mode, which this adapter's driver does not support (enhanced "
+       "ib0: the document sets connected mode, which this adapter's driver does not support (enhanced "
        "IPoIB) | "
        "use "
        "mode = \"datagram\", or on_unsupported = \"datagram\"; the vendor's drivers have ipoib_enhanced=0"},
@@ -96,8 +96,8 @@ std::vector<HostFinding> findings_of_the_fabric() {
          kernel.files.content["/etc/modprobe.d/rdma-configd-pfc.conf"] = "options mlx4_en pfctx=8 pfcrx=8\n";
        },
        "",
-       "initramfs: it was made before our module options or naming rules were last changed: a driver that is "
-       "loaded from it at boot gets the old ones | run update-initramfs -u, or rdma-configctl apply with "
+       "initramfs: it was built before our module options or naming rules last changed: drivers loaded from "
+       "it at boot get the old ones | run update-initramfs -u, or rdma-configctl apply with "
        "[initramfs] policy = \"rebuild\""},
   };
 }
@@ -253,7 +253,7 @@ TEST(DoctorWords, OfResources) {
           "the "
           "entry "
           "from the document",
-          "ib0: ipoib is as far as the fabric allows: mtu is 2044, not 4092 | change the fabric and then "
+          "ib0: ipoib is limited by the fabric: mtu is 2044, not 4092 | change the fabric and then "
           "`rdma-configctl apply --retry`, or lower the value in the document"}));
 }
 

@@ -91,5 +91,24 @@ TEST(NfsConf, FilesOfOthersThatAreReadLaterWin) {
   EXPECT_EQ(foreign_rdma_port({}), std::nullopt);
 }
 
+// nfs.conf(5) of nfs-utils as openSUSE has it: the distribution's files in /usr/etc come before those of
+// /etc.
+TEST(NfsConf, FilesOfTheDistributionAreReadBeforeThoseOfEtc) {
+  fakes::Faults faults;
+  fakes::MemoryFiles files(faults);
+  files.content = {{"/usr/etc/nfs.conf", "[nfsd]\nrdma=y\nrdma-port=20050\n"},
+                   {"/usr/etc/nfs.conf.d/zzz.conf", "[nfsd]\nrdma-port=20051\n"},
+                   {"/etc/nfs.conf.d/site.conf", "[nfsd]\nrdma=n\n"}};
+  auto others = read_foreign_nfs_conf(files).value();
+  ASSERT_EQ(others.size(), 3U);
+  EXPECT_EQ(others[0].path, "/usr/etc/nfs.conf");
+  EXPECT_EQ(others[1].path, "/usr/etc/nfs.conf.d/zzz.conf");
+  EXPECT_EQ(others[2].path, "/etc/nfs.conf.d/site.conf");
+  for (const auto& file : others) EXPECT_FALSE(file.wins) << file.path;
+  EXPECT_EQ(foreign_rdma_port(others), std::nullopt);
+  others.pop_back();
+  EXPECT_EQ(foreign_rdma_port(others), 20051);
+}
+
 }  // namespace
 }  // namespace rdmacfg::kinds

@@ -116,7 +116,7 @@ TEST(FabricReader, OutlivesTheProcessThatLooks) {
       for (;;) ::pause();
     });
     ASSERT_FALSE(got);
-    EXPECT_EQ(got.error().message, "discovering: looking at the fabric ended before its time");
+    EXPECT_EQ(got.error().message, "discovering: its process ended early");
   }
 }
 
@@ -181,7 +181,7 @@ TEST(FabricReader, StopsAtKFabricBytes) {
     for (;;) ::pause();
   });
   ASSERT_FALSE(got);
-  EXPECT_THAT(got.error().message, HasSubstr("the fabric says more than 268435456 bytes"));
+  EXPECT_THAT(got.error().message, HasSubstr("the fabric's description exceeds 268435456 bytes"));
 }
 
 TEST(Frames, ThatAreNoneAreRefused) {

@@ -170,11 +170,11 @@ def place(where):
 def diagnostics(data, severity=None):
     """Each diagnostic as one line, as the program prints it."""
     lines = []
-    for one in data.get("diagnostics") or []:
-        if severity and one.get("severity") != severity:
+    for diagnostic in data.get("diagnostics") or []:
+        if severity and diagnostic.get("severity") != severity:
             continue
-        hint = " (%s)" % one["hint"] if one.get("hint") else ""
-        lines.append("%s%s: %s%s" % (place(one.get("where")), one.get("severity"), one.get("message"), hint))
+        hint = " (%s)" % diagnostic["hint"] if diagnostic.get("hint") else ""
+        lines.append("%s%s: %s%s" % (place(diagnostic.get("where")), diagnostic.get("severity"), diagnostic.get("message"), hint))
     return lines
 
 
@@ -186,7 +186,7 @@ def failure(answer, what):
     if len(errors) > SHOWN:
         lines.append("and %d more errors" % (len(errors) - SHOWN))
     if not errors:
-        lines += ["%s: %s" % (one.get("label"), one.get("reason")) for one in with_status(answer.data, "failed")]
+        lines += ["%s: %s" % (resource.get("label"), resource.get("reason")) for resource in with_status(answer.data, "failed")]
     if not lines:
         lines = ["exit status %d (%s) without a reason" % (answer.status, answer.name)]
     return what + ": " + "\n".join(lines)
@@ -194,8 +194,8 @@ def failure(answer, what):
 
 def with_status(data, status):
     """Name and reason of each resource with the given status."""
-    return [dict(kind=one.get("kind"), id=one.get("id"), label=one.get("label"), reason=one.get("reason"))
-            for one in data.get("resources") or [] if one.get("status") == status]
+    return [dict(kind=resource.get("kind"), id=resource.get("id"), label=resource.get("label"), reason=resource.get("reason"))
+            for resource in data.get("resources") or [] if resource.get("status") == status]
 
 
 def value(given):

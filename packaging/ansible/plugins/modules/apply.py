@@ -211,7 +211,7 @@ def file_changes(module, configctl):
         module.fail_json(msg="%s would be merged with the document; remove it, or use install=false" % ", ".join(others))
     wanted = [("%s/%s" % (FOLDER, name), table) for name, table in sorted(params["tables"].items())] + [(MAIN_FILE, after)]
     before = [(path, read(module, root + path), text) for path, text in wanted]
-    return [one for one in before if one[1] != one[2]]
+    return [file for file in before if file[1] != file[2]]
 
 
 def lay_out(module):

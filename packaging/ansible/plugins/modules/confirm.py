@@ -19,7 +19,7 @@ options:
     type: int
 attributes:
   check_mode:
-    description: Tells whether something waits for a confirmation.
+    description: Tells whether something is waiting for a confirmation.
     support: full
   diff_mode:
     description: There is nothing to show.

@@ -15,7 +15,7 @@ version_added: 0.1.0
 options:
   gather:
     description:
-      - C(status) is the daemon, the generation, and resources that are not as the document says.
+      - C(status) is the daemon, the generation, and resources that do not match the document.
       - C(show) is the whole host with devices, ports, P_Keys and interfaces.
       - C(diff) is how the host differs from its document, resource by resource.
       - C(document) is the document that applies to the host, with drop-ins merged and values of the host filled in.
@@ -65,7 +65,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 in_sync:
-  description: Whether everything is as the document says; null without C(status).
+  description: Whether everything matches the document; null without C(status).
   returned: success
   type: bool
 status:

@@ -74,7 +74,7 @@ def ask(module, configctl, option):
 def is_over(configctl, data):
     """Whether an image was handed over before: its document stays, so that the program would write the same files again."""
     return bool(configctl.root) and not data.get("kept") and all(
-        os.path.exists(configctl.root.rstrip("/") + one["path"]) for one in data.get("setup") or [])
+        os.path.exists(configctl.root.rstrip("/") + file["path"]) for file in data.get("setup") or [])
 
 
 def main():
@@ -86,8 +86,8 @@ def main():
         answer = ask(module, configctl, "--yes")
     result = dict((key, answer.data.get(key) or []) for key in ("kept", "setup", "lost", "notes"))
     if module._diff:
-        before = "".join("%s\n" % one["from"] for one in result["kept"])
-        after = "".join("%s\n" % one["to"] for one in result["kept"]) + "".join("%s\n" % one["path"] for one in result["setup"])
+        before = "".join("%s\n" % file["from"] for file in result["kept"])
+        after = "".join("%s\n" % file["to"] for file in result["kept"]) + "".join("%s\n" % file["path"] for file in result["setup"])
         result["diff"] = dict(before=before, after=after)
     module.exit_json(changed=changed, **result)
 

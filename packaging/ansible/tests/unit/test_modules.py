@@ -20,7 +20,7 @@ def test_apply_changes_and_returns_the_changes(host):
     host.answers(("apply", "apply-done.json"), STATUS)
     result = host.run("apply", content=DOCUMENT, install=False)
     assert result["changed"] and result["exit"] == {"status": 0, "name": "ok"}
-    assert [one["label"] for one in result["changes"]] == [one["label"] for one in said("apply-done.json")["changes"]]
+    assert [change["label"] for change in result["changes"]] == [change["label"] for change in said("apply-done.json")["changes"]]
     assert result["generation"] == said("status.json")["generation"]["number"]
     assert result["unconfirmed"] is None and result["pending"] == [] and not result["installed"]
 
@@ -102,7 +102,7 @@ def test_tables_are_kept_with_the_document(host):
     (host.folder / "etc/rdma-configd").mkdir(parents=True)
     result = host.run("apply", content=DOCUMENT, tables=TABLES, root=str(host.folder), diff=True)
     table = host.folder / "etc/rdma-configd/nodes.csv"
-    assert result["changed"] and [one["after_header"] for one in result["diff"]] == [
+    assert result["changed"] and [shown["after_header"] for shown in result["diff"]] == [
         "/etc/rdma-configd/nodes.csv", "/etc/rdma-configd/config.toml"]
     assert table.read_text() == TABLES["nodes.csv"] and table.stat().st_mode & 0o777 == 0o644
     assert host.calls()[0]["stdin"] == DOCUMENT + " and nodes.csv"

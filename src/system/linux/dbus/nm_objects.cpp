@@ -79,7 +79,7 @@ Result<std::optional<NmValue>> nm_property(SystemBus& bus, const std::string& pa
 }
 
 Result<NmObjects> NmObjects::read(SystemBus& bus) {
-  const std::string what = "asking NetworkManager what there is";
+  const std::string what = "listing the objects of NetworkManager";
   const auto reply =
       bus.call({kNm, "/org/freedesktop", "org.freedesktop.DBus.ObjectManager", "GetManagedObjects"}, what,
                nullptr, nullptr);

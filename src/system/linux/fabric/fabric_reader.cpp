@@ -222,7 +222,7 @@ class LinuxFabricReader : public FabricReader {
 
   /// Hands frames to `assembly` until it has all. @return why it ended before
   static base::Error receive(int in, Clock::time_point deadline, Assembly& assembly) {
-    const base::Error died{Code::kIo, "looking at the fabric ended before its time", 0};
+    const base::Error died{Code::kIo, "its process ended early", 0};
     std::string bytes;
     std::size_t total = 0;
     std::array<char, kChunk> chunk{};
@@ -238,8 +238,8 @@ class LinuxFabricReader : public FabricReader {
       if (count <= 0) return died;
       total += static_cast<std::size_t>(count);
       if (total > fabric::limits::kFabricBytes)
-        return {Code::kIo, fmt::format("the fabric says more than {} bytes", fabric::limits::kFabricBytes),
-                0};
+        return {Code::kIo,
+                fmt::format("the fabric's description exceeds {} bytes", fabric::limits::kFabricBytes), 0};
       bytes.append(chunk.data(), static_cast<std::size_t>(count));
       for (;;) {
         auto frame = detail::unpack(bytes);

@@ -104,10 +104,10 @@ base::Result<LocalPort> find_local_port(const FabricLibraries& libraries, const 
   }
   if (best != nullptr) return *best;
   if (!wanted.empty())
-    return fail(Code::kNotFound, fmt::format("no InfiniBand port is called {}; there are {}", wanted,
+    return fail(Code::kNotFound, fmt::format("no InfiniBand port is named {}; the ports are {}", wanted,
                                              base::join(names, ", ")));
   return fail(Code::kNotFound,
-              fmt::format("no InfiniBand port has a link ({}); `rdma-configctl doctor` may know why",
+              fmt::format("no InfiniBand port has a link ({}); `rdma-configctl doctor` looks for the cause",
                           base::join(conditions, "; ")));
 }
 

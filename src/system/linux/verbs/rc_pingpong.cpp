@@ -65,12 +65,14 @@ using Endpoint = std::unique_ptr<rdma_cm_id, void (*)(rdma_cm_id*)>;
 using Region = std::unique_ptr<ibv_mr, int (*)(ibv_mr*)>;
 using Addresses = std::unique_ptr<rdma_addrinfo, void (*)(rdma_addrinfo*)>;
 
-Result<Addresses> resolve(const std::string& address, int port, bool passive, const std::string& what) {
+enum class Side { kServer, kClient };
+
+Result<Addresses> resolve(const std::string& address, int port, Side side, const std::string& what) {
   const auto& library = Libraries::instance();
   if (!library.usable) return fail(Code::kUnsupported, what + ": librdmacm or libibverbs is not installed");
   rdma_addrinfo hints{};
   hints.ai_port_space = RDMA_PS_TCP;
-  if (passive) hints.ai_flags = RAI_PASSIVE;
+  if (side == Side::kServer) hints.ai_flags = RAI_PASSIVE;
   rdma_addrinfo* found = nullptr;
   const auto service = std::to_string(port);
   const char* node = address.empty() ? nullptr : address.c_str();
@@ -184,7 +186,7 @@ void echo(rdma_cm_id* id) {
 Result<void> serve_pingpong(const std::string& address, int port, int clients,
                             const std::function<void()>& ready) {
   const auto what = fmt::format("{} port {}: listen", address.empty() ? "all addresses" : address, port);
-  const auto addresses = resolve(address, port, true, what);
+  const auto addresses = resolve(address, port, Side::kServer, what);
   if (!addresses) return fail(addresses.error());
   const auto& library = Libraries::instance();
   auto attributes = queue_pair();
@@ -206,7 +208,7 @@ Result<void> serve_pingpong(const std::string& address, int port, int clients,
 Result<PingTimes> pingpong(const std::string& address, int port, int count,
                            std::chrono::milliseconds timeout) {
   const auto what = fmt::format("{} port {}: connect", address, port);
-  const auto addresses = resolve(address, port, false, what);
+  const auto addresses = resolve(address, port, Side::kClient, what);
   if (!addresses) return fail(addresses.error());
   const auto& library = Libraries::instance();
   auto attributes = queue_pair();

@@ -28,13 +28,19 @@ struct DcbxCase {
   std::string words;
 };
 
+void expect_refusals(const std::vector<DcbxCase>& cases) {
+  for (const auto& row : cases) {
+    system::DcbState state;
+    state.driver = row.driver;
+    state.dcbx = static_cast<std::uint8_t>(row.bits);
+    EXPECT_EQ(words_of(why_not_ours(dcb_driver(row.driver), "eth0", state, row.wanted)), row.words)
+        << row.driver << " with DCBX " << row.bits;
+  }
+}
+
 TEST(DcbRefusals, OfDcbxNameTheRemedyOfTheDriver) {
   constexpr auto kHost = model::Dcbx::kHost, kFirmware = model::Dcbx::kFirmware;
   const std::vector<DcbxCase> cases{
-      {"qede", kAgent | kIeeeMode, std::nullopt,
-       " | qede accepts settings for eth0 without effect: the values negotiated between the switch and the "
-       "firmware stay in force | have the switch port recommend the settings by DCBX, and write the "
-       "recommended ones here"},
       {"qede", kAgent | kIeeeMode, kHost,
        "dcbx | qede leaves DCBX of eth0 to the firmware in any case | leave dcbx out"},
       {"mlx4_core", kAgent, kHost,
@@ -66,6 +72,17 @@ TEST(DcbRefusals, OfDcbxNameTheRemedyOfTheDriver) {
        "dcbx | bnxt_en does not give DCBX of eth0 to the firmware | nobody would have DCBX then; the "
        "firmware's agent is switched on in NVRAM"},
       {"mlx5_core", kHostIs | kIeeeMode, kFirmware, kNoRefusal},
+      {"bnxt_en", 0, kHost, kNoRefusal},
+  };
+  expect_refusals(cases);
+}
+
+TEST(DcbRefusals, OfEverySettingNameTheRemedyOfTheDriver) {
+  const std::vector<DcbxCase> cases{
+      {"qede", kAgent | kIeeeMode, std::nullopt,
+       " | qede accepts settings for eth0 without effect: the values negotiated between the switch and the "
+       "firmware stay in force | have the switch port recommend the settings by DCBX, and write the "
+       "recommended ones here"},
       {"ice", kAgent | kIeeeMode, std::nullopt,
        " | the firmware's agent has DCB of eth0: ice refuses every setting | run: ethtool --set-priv-flags "
        "eth0 fw-lldp-agent off"},
@@ -87,18 +104,10 @@ TEST(DcbRefusals, OfDcbxNameTheRemedyOfTheDriver) {
        "in NVRAM (niccli or bnxtnvm: lldp_nearest_bridge, dcbx_mode), and reboot"},
       {"bnxt_en", 0, std::nullopt,
        " | bnxt_en refuses every setting of eth0 while the host does not have DCBX (DCBX 0x00) | write dcbx "
-       "= "
-       "\"host\""},
-      {"bnxt_en", 0, kHost, kNoRefusal},
+       "= \"host\""},
       {"ice", kHostIs | kIeeeMode, std::nullopt, kNoRefusal},
   };
-  for (const auto& row : cases) {
-    system::DcbState state;
-    state.driver = row.driver;
-    state.dcbx = static_cast<std::uint8_t>(row.bits);
-    EXPECT_EQ(words_of(why_not_ours(dcb_driver(row.driver), "eth0", state, row.wanted)), row.words)
-        << row.driver << " with DCBX " << row.bits;
-  }
+  expect_refusals(cases);
 }
 
 TEST(DcbRefusals, InABondAreOfNewerKernels) {

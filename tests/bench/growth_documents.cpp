@@ -1,22 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "growth_samples.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
+
+#include "growth_samples.hpp"
+#include "growth_texts.hpp"
 
 namespace rdmacfg::bench {
 
 namespace {
 
-using Line = std::function<std::string(int i)>;
 using Text = std::function<std::string(int n)>;
-
-std::string lines(int n, const Line& line) {
-  std::string out;
-  for (int i = 0; i < n; ++i) out += line(i);
-  return out;
-}
 
 /// An entry of the document for each `i`.
 Text entries(Line line) {
@@ -29,18 +23,6 @@ Text list(std::string head, Line line, std::string tail = "") {
     return "version = 1\n" + head + "[" + lines(n, [&](int i) { return fmt::format("\"{}\",", line(i)); }) +
            "]\n" + tail;
   };
-}
-
-std::string guid(int i) {
-  return fmt::format("00:02:c9:03:{:02x}:{:02x}:{:02x}:{:02x}", i >> 24 & 0xff, i >> 16 & 0xff, i >> 8 & 0xff,
-                     i & 0xff);
-}
-std::string guid_number(int i) { return fmt::format("0x0002c903{:08x}", i); }
-std::string pci(int i) {
-  return fmt::format("{:04x}:{:02x}:{:02x}.{}", i >> 13, i >> 8 & 0x1f, i >> 3 & 0x1f, i & 7);
-}
-std::string address(int i) {
-  return fmt::format("10.{}.{}.{}", i >> 14 & 0x7f, i >> 7 & 0x7f, (i & 0x7f) + 1);
 }
 
 constexpr int kPorts = 64;
@@ -184,32 +166,7 @@ Text many_iser_sessions() {
   };
 }
 
-std::map<std::string, std::string> one_file(const std::string& path, std::string text) {
-  return {{path, std::move(text)}};
-}
-
-ImportSample file(std::string format, std::string name, std::string path, std::string head, Line line) {
-  return {std::move(format), std::move(name), [=](int n) { return one_file(path, head + lines(n, line)); }};
-}
-
-ImportSample files(std::string format, std::string name, Line path, Line text) {
-  return {std::move(format), std::move(name), [=](int n) {
-            std::map<std::string, std::string> out;
-            for (int i = 0; i < n; ++i) out.emplace(path(i), text(i));
-            return out;
-          }};
-}
-
-std::string address20(int i) { return "80:00:00:48:fe:80:00:00:00:00:00:00:" + guid(i); }
-
-std::string rule(int i, const std::string& name) {
-  return fmt::format(
-      "ACTION==\"add\", SUBSYSTEM==\"net\", DRIVERS==\"?*\", ATTR{{type}}==\"32\", "
-      "ATTR{{address}}==\"?*{}\", NAME=\"{}\"\n",
-      guid(i), name);
-}
-
-std::vector<DocumentSample> make_documents() {
+std::vector<DocumentSample> ipoib_documents() {
   const auto small = small_host();
   return {
       {"ipoib, absent ports",
@@ -254,6 +211,12 @@ std::vector<DocumentSample> make_documents() {
        many_children()},
       {"pkey, foreign", [](int) { return fmt::format("version = 1\n{}prune = true\n", kPort); },
        many_children()},
+  };
+}
+
+std::vector<DocumentSample> address_documents() {
+  const auto small = small_host();
+  return {
       {"addresses", list(std::string(kPort) + "ipv4.addresses = ", [](int i) { return address(i) + "/8"; }),
        small},
       {"addresses, one twice",
@@ -277,6 +240,12 @@ std::vector<DocumentSample> make_documents() {
                 });
        },
        small},
+  };
+}
+
+std::vector<DocumentSample> module_documents() {
+  const auto small = small_host();
+  return {
       {"module, unknown", entries([](int i) { return fmt::format("[[module]]\nname = \"m{}\"\n", i); }),
        small},
       {"module, known", entries([](int i) { return fmt::format("[[module]]\nname = \"m{}\"\n", i); }),
@@ -290,6 +259,12 @@ std::vector<DocumentSample> make_documents() {
             [](int i) { return fmt::format("p{}={}", i, i); }),
        with_file("/etc/modprobe.d/site.conf",
                  [](int i) { return fmt::format("options mlx4_core p{}=1", i); })},
+  };
+}
+
+std::vector<DocumentSample> ethernet_documents() {
+  const auto small = small_host();
+  return {
       {"pfc",
        entries([](int i) { return fmt::format("[[pfc]]\ninterface = \"eth{}\"\npriorities = [3]\n", i); }),
        many_links()},
@@ -299,6 +274,20 @@ std::vector<DocumentSample> make_documents() {
        small},
       {"lossless", entries([](int i) { return fmt::format("[[lossless]]\ninterface = \"eth{}\"\n", i); }),
        many_links()},
+      {"roce by device", entries([](int i) {
+         return fmt::format("[[roce]]\ndevice = \"mlx{}\"\nport = 1\nmode = \"v2\"\n", i);
+       }),
+       many_ports(R"(,"link_layer":"Ethernet")")},
+      {"roce by interface", entries([](int i) {
+         return fmt::format("[[roce]]\ninterface = \"eth{}\"\nmode = \"v2\"\ndscp = 26\n", i);
+       }),
+       many_links()},
+  };
+}
+
+std::vector<DocumentSample> device_documents() {
+  const auto small = small_host();
+  return {
       {"mlx4_port", entries([](int i) {
          return fmt::format("[[mlx4_port]]\npci = \"{}\"\nports = [\"ib\", \"eth\"]\n", pci(i));
        }),
@@ -311,6 +300,33 @@ std::vector<DocumentSample> make_documents() {
                               return fmt::format(R"("{}":["ib","ib"])", pci(i));
                             }) + "}");
        }},
+      {"soft_rdma", entries([](int i) {
+         return fmt::format("[[soft_rdma]]\ninterface = \"eth{}\"\ntype = \"rxe\"\nname = \"r{}\"\n", i, i);
+       }),
+       many_links()},
+      {"expect", entries([](int i) { return fmt::format("[[expect]]\nname = \"e{}\"\nrate = 56\n", i); }),
+       small},
+      {"cable", entries([](int i) {
+         return fmt::format("[[cable]]\nfrom = \"leaf{}/{}\"\nto = \"node{}/1\"\n", i / 32, i % 32 + 1, i);
+       }),
+       small},
+      {"rdma_device by pci", entries([](int i) {
+         return fmt::format("[[rdma_device]]\npci = \"{}\"\nname = \"d{}\"\n", pci(i), i);
+       }),
+       many_ports("")},
+      {"rdma_device by GUID", entries([](int i) {
+         return fmt::format("[[rdma_device]]\nnode_guid = \"{}\"\nname = \"d{}\"\n", guid(i + 0x1000000), i);
+       }),
+       many_ports("")},
+      {"rdma_device by name", entries([](int i) {
+         return fmt::format("[[rdma_device]]\ndevice = \"mlx{}\"\nname = \"d{}\"\n", i, i);
+       }),
+       many_ports("")},
+  };
+}
+
+std::vector<DocumentSample> host_documents() {
+  return {
       {"sysctl by key",
        entries([](int i) { return fmt::format("[[sysctl]]\nkey = \"net.core.k{}\"\nvalue = 1\n", i); }),
        many_sysctls()},
@@ -335,6 +351,12 @@ std::vector<DocumentSample> make_documents() {
          return fmt::format("[[service]]\nname = \"u{}.service\"\nrunning = true\nenabled = true\n", i);
        }),
        many_units()},
+  };
+}
+
+std::vector<DocumentSample> opensm_documents() {
+  const auto small = small_host();
+  return {
       {"opensm",
        entries([](int i) { return fmt::format("[[opensm]]\nguid = \"{}\"\npriority = 3\n", guid(i)); }),
        many_ports("")},
@@ -369,6 +391,12 @@ std::vector<DocumentSample> make_documents() {
               return i == 0 ? std::string("qos-ulps") : fmt::format("any, service-id {:#x} : {}", i, i % 16);
             }),
        small},
+  };
+}
+
+std::vector<DocumentSample> partition_documents() {
+  const auto small = small_host();
+  return {
       {"partition", entries([](int i) { return fmt::format("[[partition]]\npkey = {}\n", i + 1); }), small},
       {"partition of a file", entries([](int i) { return fmt::format("[[partition]]\npkey = {}\n", i + 1); }),
        with_file("/etc/opensm/partitions.conf",
@@ -388,10 +416,12 @@ std::vector<DocumentSample> make_documents() {
        list("[[partition]]\npkey = 0x7fff\nmembers = ",
             [](int i) { return guid_number(i / 2) + (i % 2 == 0 ? "=full" : "=limited"); }),
        small},
-      {"soft_rdma", entries([](int i) {
-         return fmt::format("[[soft_rdma]]\ninterface = \"eth{}\"\ntype = \"rxe\"\nname = \"r{}\"\n", i, i);
-       }),
-       many_links()},
+  };
+}
+
+std::vector<DocumentSample> nfs_and_srp_documents() {
+  const auto small = small_host();
+  return {
       {"nfs_mount", entries([](int i) {
          return fmt::format("[[nfs_mount]]\npath = \"/m/{}\"\nserver = \"192.0.2.1\"\nexport = \"/x{}\"\n", i,
                             i);
@@ -402,6 +432,16 @@ std::vector<DocumentSample> make_documents() {
                             i + 1);
        }),
        with_file("/etc/srp_daemon.conf", [](int i) { return fmt::format("# a ioc_guid={:x}", i); })},
+      {"nfs_mount options",
+       list("[[nfs_mount]]\npath = \"/m\"\nserver = \"a\"\nexport = \"/x\"\noptions = ",
+            [](int i) { return fmt::format("o{}", i); }),
+       small},
+  };
+}
+
+std::vector<DocumentSample> nvme_documents() {
+  const auto small = small_host();
+  return {
       {"nvme_target", entries([](int i) {
          return fmt::format(
              "[[nvme_target]]\nnqn = \"nqn.x:n{}\"\naddresses = [\"192.0.2.1\"]\n[[nvme_target.namespace]]\n"
@@ -420,6 +460,12 @@ std::vector<DocumentSample> make_documents() {
       {"nvme_connection",
        entries([](int i) { return fmt::format("[[nvme_connection]]\naddress = \"{}\"\n", address(i)); }),
        with_file("/etc/nvme/discovery.conf", [](int i) { return "--transport=tcp --traddr=" + address(i); })},
+  };
+}
+
+std::vector<DocumentSample> iscsi_documents() {
+  const auto small = small_host();
+  return {
       {"iser_session", entries([](int i) {
          return fmt::format(
              "[[iser_session]]\ntarget = \"iqn.2026-01.org.example:n{}\"\naddress = \"192.0.2.1\"\n", i);
@@ -442,36 +488,12 @@ std::vector<DocumentSample> make_documents() {
              i, i);
        }),
        small},
-      {"nfs_mount options",
-       list("[[nfs_mount]]\npath = \"/m\"\nserver = \"a\"\nexport = \"/x\"\noptions = ",
-            [](int i) { return fmt::format("o{}", i); }),
-       small},
-      {"expect", entries([](int i) { return fmt::format("[[expect]]\nname = \"e{}\"\nrate = 56\n", i); }),
-       small},
-      {"cable", entries([](int i) {
-         return fmt::format("[[cable]]\nfrom = \"leaf{}/{}\"\nto = \"node{}/1\"\n", i / 32, i % 32 + 1, i);
-       }),
-       small},
-      {"rdma_device by pci", entries([](int i) {
-         return fmt::format("[[rdma_device]]\npci = \"{}\"\nname = \"d{}\"\n", pci(i), i);
-       }),
-       many_ports("")},
-      {"rdma_device by GUID", entries([](int i) {
-         return fmt::format("[[rdma_device]]\nnode_guid = \"{}\"\nname = \"d{}\"\n", guid(i + 0x1000000), i);
-       }),
-       many_ports("")},
-      {"rdma_device by name", entries([](int i) {
-         return fmt::format("[[rdma_device]]\ndevice = \"mlx{}\"\nname = \"d{}\"\n", i, i);
-       }),
-       many_ports("")},
-      {"roce by device", entries([](int i) {
-         return fmt::format("[[roce]]\ndevice = \"mlx{}\"\nport = 1\nmode = \"v2\"\n", i);
-       }),
-       many_ports(R"(,"link_layer":"Ethernet")")},
-      {"roce by interface", entries([](int i) {
-         return fmt::format("[[roce]]\ninterface = \"eth{}\"\nmode = \"v2\"\ndscp = 26\n", i);
-       }),
-       many_links()},
+  };
+}
+
+std::vector<DocumentSample> text_documents() {
+  const auto small = small_host();
+  return {
       {"match of hosts",
        list(
            "[match]\nhost = ", [](int i) { return fmt::format("gpu{}", i); },
@@ -514,219 +536,19 @@ std::vector<DocumentSample> make_documents() {
   };
 }
 
-std::vector<ImportSample> make_imports() {
-  const std::string rules = "/etc/udev/rules.d/70-persistent-ipoib.rules";
-  return {
-      file("udev", "rules", rules, "", [](int i) { return rule(i, fmt::format("n{}", i)); }),
-      file("udev", "refused names", rules, "", [](int i) { return rule(i, fmt::format("bad name {}", i)); }),
-      file("udev", "one name", rules, "", [](int i) { return rule(i, "same"); }),
-      file("udev", "nonsense", rules, "", [](int) { return std::string("what is this\n"); }),
-      files(
-          "udev", "link files", [](int i) { return fmt::format("/etc/systemd/network/{:05}.link", i); },
-          [](int i) { return fmt::format("[Match]\nMACAddress={}\n[Link]\nName=n{}\n", address20(i), i); }),
-      files(
-          "nm", "profiles",
-          [](int i) { return fmt::format("/etc/NetworkManager/system-connections/{:05}.nmconnection", i); },
-          [](int i) {
-            return fmt::format(
-                "[connection]\nid=n{0}\ntype=infiniband\ninterface-name=n{0}\n[infiniband]\nmac-address={1}"
-                "\ntransport-mode=datagram\n[ipv4]\nmethod=manual\naddress1={2}/8\n",
-                i, address20(i), address(i));
-          }),
-      files(
-          "nm", "refused profiles",
-          [](int i) { return fmt::format("/etc/NetworkManager/system-connections/{:05}.nmconnection", i); },
-          [](int i) {
-            return fmt::format(
-                "[connection]\nid=n{0}\ntype=infiniband\ninterface-name=n{0}\n[infiniband]\nmac-address={1}"
-                "\nmtu=1\ntransport-mode=datagram\n",
-                i, address20(i));
-          }),
-      file(
-          "nm", "addresses", "/etc/NetworkManager/system-connections/ib0.nmconnection",
-          "[connection]\nid=ib0\ntype=infiniband\ninterface-name=ib0\n[infiniband]\nmac-address=80:00:00:48:"
-          "fe:80:00:00:00:00:00:00:00:02:c9:03:00:00:00:00\ntransport-mode=datagram\n[ipv4]\nmethod=manual\n",
-          [](int i) { return fmt::format("address{}={}/8\n", i + 1, address(i)); }),
-      file("nm", "unknown keys", "/etc/NetworkManager/system-connections/ib0.nmconnection",
-           "[connection]\nid=ib0\ntype=infiniband\ninterface-name=ib0\n[infiniband]\nmac-address=80:00:00:48:"
-           "fe:80:00:00:00:00:00:00:00:02:c9:03:00:00:00:00\ntransport-mode=datagram\n",
-           [](int i) { return fmt::format("what{}={}\n", i + 1, i); }),
-      files(
-          "ifcfg", "files",
-          [](int i) { return fmt::format("/etc/sysconfig/network-scripts/ifcfg-n{:05}", i); },
-          [](int i) {
-            return fmt::format("DEVICE=n{}\nTYPE=InfiniBand\nHWADDR={}\nIPADDR={}\nPREFIX=8\n", i,
-                               address20(i), address(i));
-          }),
-      files(
-          "ifcfg", "refused files",
-          [](int i) { return fmt::format("/etc/sysconfig/network-scripts/ifcfg-n{:05}", i); },
-          [](int i) {
-            return fmt::format("DEVICE=n{}\nTYPE=InfiniBand\nHWADDR={}\nMTU=1\nCONNECTED_MODE=no\n", i,
-                               address20(i));
-          }),
-      {"ifcfg", "routes",
-       [](int n) {
-         return std::map<std::string, std::string>{
-             {"/etc/sysconfig/network-scripts/ifcfg-ib0",
-              "DEVICE=ib0\nTYPE=InfiniBand\nHWADDR=" + address20(0) + "\nIPADDR=10.0.0.1\nPREFIX=8\n"},
-             {"/etc/sysconfig/network-scripts/route-ib0",
-              lines(n, [](int i) { return fmt::format("11.{}.{}.0/24 via 10.0.0.2\n", i >> 8, i & 0xff); })}};
-       }},
-      file("ifcfg", "nonsense", "/etc/sysconfig/network-scripts/ifcfg-ib0", "DEVICE=ib0\nTYPE=InfiniBand\n",
-           [](int i) { return fmt::format("K{}=\"v\n", i); }),
-      files(
-          "networkd", "files", [](int i) { return fmt::format("/etc/systemd/network/{:05}.network", i); },
-          [](int i) {
-            return fmt::format("[Match]\nName=ib{}\n[Network]\nAddress={}/8\n[Link]\nMTUBytes=2044\n", i,
-                               address(i));
-          }),
-      {"networkd", "netdevs",
-       [](int n) {
-         std::map<std::string, std::string> out;
-         std::string parent = "[Match]\nName=ib0\n[Network]\n";
-         for (int i = 0; i < n; ++i) {
-           out.emplace(fmt::format("/etc/systemd/network/{:05}.netdev", i),
-                       fmt::format("[NetDev]\nName=c{}\nKind=ipoib\n[IPoIB]\nPartitionKey={}\n", i, i + 1));
-           parent += fmt::format("IPoIB=c{}\n", i);
-         }
-         out.emplace("/etc/systemd/network/a.network", parent);
-         return out;
-       }},
-      file("networkd", "addresses", "/etc/systemd/network/ib0.network", "[Match]\nName=ib0\n[Network]\n",
-           [](int i) { return fmt::format("Address={}/8\n", address(i)); }),
-      file("networkd", "routes", "/etc/systemd/network/ib0.network",
-           "[Match]\nName=ib0\n[Network]\nAddress=10.0.0.1/8\n",
-           [](int i) {
-             return fmt::format("[Route]\nDestination=11.{}.{}.0/24\nGateway=10.0.0.2\n", i >> 8, i & 0xff);
-           }),
-      file("netplan", "interfaces", "/etc/netplan/a.yaml", "network:\n  version: 2\n  ethernets:\n",
-           [](int i) {
-             return fmt::format("    ib{}:\n      infiniband-mode: datagram\n      addresses: [{}/8]\n", i,
-                                address(i));
-           }),
-      file("netplan", "refused interfaces", "/etc/netplan/a.yaml", "network:\n  version: 2\n  ethernets:\n",
-           [](int i) { return fmt::format("    ib{}:\n      infiniband-mode: what\n      mtu: 1\n", i); }),
-      file("netplan", "addresses", "/etc/netplan/a.yaml",
-           "network:\n  version: 2\n  ethernets:\n    ib0:\n      infiniband-mode: datagram\n      "
-           "addresses:\n",
-           [](int i) { return fmt::format("        - {}/8\n", address(i)); }),
-      file(
-          "nmstate", "interfaces", "/etc/nmstate/a.yml", "interfaces:\n",
-          [](int i) {
-            return fmt::format(
-                "- name: ib{}\n  type: infiniband\n  mac-address: \"{}\"\n  infiniband: {{mode: datagram}}\n",
-                i, address20(i));
-          }),
-      file("nmstate", "refused interfaces", "/etc/nmstate/a.yml", "interfaces:\n",
-           [](int i) {
-             return fmt::format(
-                 "- name: ib{}\n  type: infiniband\n  mac-address: \"{}\"\n  mtu: 1\n  infiniband: {{mode: "
-                 "datagram}}\n",
-                 i, address20(i));
-           }),
-      file("nmstate", "routes", "/etc/nmstate/a.yml",
-           "interfaces:\n- name: ib0\n  type: infiniband\n  mac-address: "
-           "\"80:00:00:48:fe:80:00:00:00:00:00:00:00:02:c9:03:00:00:00:00\"\n  infiniband: {mode: "
-           "datagram}\nroutes:\n  config:\n",
-           [](int i) {
-             return fmt::format(
-                 "  - destination: 11.{}.{}.0/24\n    next-hop-address: 10.0.0.2\n    next-hop-interface: "
-                 "ib0\n",
-                 i >> 8, i & 0xff);
-           }),
-      files(
-          "wicked", "files", [](int i) { return fmt::format("/etc/sysconfig/network/ifcfg-ib{}", i); },
-          [](int i) {
-            return fmt::format("BOOTPROTO=static\nSTARTMODE=auto\nIPOIB_MODE=datagram\nIPADDR={}/8\n",
-                               address(i));
-          }),
-      {"wicked", "routes",
-       [](int n) {
-         return std::map<std::string, std::string>{
-             {"/etc/sysconfig/network/ifcfg-ib0",
-              "BOOTPROTO=static\nSTARTMODE=auto\nIPOIB_MODE=datagram\nIPADDR=10.0.0.1/8\n"},
-             {"/etc/sysconfig/network/routes", lines(n, [](int i) {
-                return fmt::format("11.{}.{}.0/24 10.0.0.2 - ib0\n", i >> 8, i & 0xff);
-              })}};
-       }},
-      file("ifupdown", "interfaces", "/etc/network/interfaces", "",
-           [](int i) {
-             return fmt::format(
-                 "auto ib{0}\niface ib{0} inet static\n  address {1}/8\n  pre-up echo connected > "
-                 "/sys/class/net/ib{0}/mode\n",
-                 i, address(i));
-           }),
-      file("ifupdown", "refused lines", "/etc/network/interfaces",
-           "auto ib0\niface ib0 inet static\n  address 10.0.0.1/8\n",
-           [](int i) { return fmt::format("  post-up do-something {}\n", i); }),
-      file("ifupdown", "routes", "/etc/network/interfaces",
-           "auto ib0\niface ib0 inet static\n  address 10.0.0.1/8\n",
-           [](int i) {
-             return fmt::format("  up ip route add 11.{}.{}.0/24 via 10.0.0.2\n", i >> 8, i & 0xff);
-           }),
-      file("ifupdown", "stanzas of one", "/etc/network/interfaces", "",
-           [](int i) { return fmt::format("iface ib0 inet static\n  address {}/8\n", address(i)); }),
-      file("openib", "lines", "/etc/infiniband/openib.conf", "SET_IPOIB_CM=yes\n",
-           [](int i) { return fmt::format("K{}_LOAD=yes\n", i); }),
-      file("rdma-conf", "lines", "/etc/rdma/rdma.conf", "IPOIB_LOAD=yes\n",
-           [](int i) { return fmt::format("K{}_LOAD=yes\n", i); }),
-      file("mlx4-conf", "lines", "/etc/rdma/mlx4.conf", "",
-           [](int i) { return fmt::format("{} ib eth\n", pci(i)); }),
-      file("mlx4-conf", "refused lines", "/etc/rdma/mlx4.conf", "",
-           [](int i) { return fmt::format("{} eth ib\n", pci(i)); }),
-      file("modprobe", "options", "/etc/modprobe.d/a.conf", "",
-           [](int i) { return fmt::format("options mlx5_core p{}=1\n", i); }),
-      file("modprobe", "refused options", "/etc/modprobe.d/a.conf", "",
-           [](int i) { return fmt::format("options mlx5_core p{}\n", i); }),
-      file("modprobe", "one option", "/etc/modprobe.d/a.conf", "",
-           [](int i) { return fmt::format("options mlx5_core p={}\n", i); }),
-      file("modprobe", "modules", "/etc/modules-load.d/a.conf", "",
-           [](int i) { return fmt::format("mlx5_{}\n", i); }),
-      file("limits", "lines", "/etc/security/limits.conf", "",
-           [](int i) { return fmt::format("u{} - memlock unlimited\n", i); }),
-      file("limits", "refused lines", "/etc/security/limits.conf", "",
-           [](int i) { return fmt::format("u{} soft memlock 1\nu{} hard memlock 2\n", i, i); }),
-      file("limits", "domains that are not valid", "/etc/security/limits.conf", "",
-           [](int i) { return fmt::format("%u:{} - memlock unlimited\n", i); }),
-      file("opensm", "partitions", "/etc/opensm/partitions.conf", "",
-           [](int i) { return fmt::format("p{}={:#x},ipoib : ALL=full;\n", i, i + 1); }),
-      file("opensm", "refused partitions", "/etc/opensm/partitions.conf", "",
-           [](int i) { return fmt::format("p{}={:#x},ipoib : ALL=most;\n", i, i + 1); }),
-      file("opensm", "one partition", "/etc/opensm/partitions.conf", "",
-           [](int i) { return fmt::format("p=0x2,ipoib : {}=full;\n", guid_number(i)); }),
-      file("opensm", "options", "/etc/opensm/opensm.conf", "",
-           [](int i) { return fmt::format("k{} {}\n", i, i); }),
-      file("nvme", "lines", "/etc/nvme/discovery.conf", "",
-           [](int i) { return fmt::format("--transport=rdma --traddr={}\n", address(i)); }),
-      {"lio", "targets",
-       [](int n) {
-         return one_file(
-             "/etc/target/saveconfig.json",
-             "{\"targets\": [" + lines(n, [](int i) {
-               return fmt::format(
-                   R"({{"fabric": "srpt", "tpgs": [{{"node_acls": [{{"node_wwn": "ib.{0:032x}"}}]}}], )"
-                   R"("wwn": "ib.{0:032x}"}},)",
-                   i + 1);
-             }) + "]}\n");
-       }},
-      {"opensm", "ports",
-       [](int n) {
-         return one_file("/etc/default/opensm",
-                         "PORTS=\"" + lines(n, [](int i) { return guid_number(i + 1) + " "; }) + "\"\n");
-       }},
-  };
+std::vector<DocumentSample> make_documents() {
+  std::vector<DocumentSample> out;
+  for (const auto& group : {ipoib_documents(), address_documents(), module_documents(), ethernet_documents(),
+                            device_documents(), host_documents(), opensm_documents(), partition_documents(),
+                            nfs_and_srp_documents(), nvme_documents(), iscsi_documents(), text_documents()})
+    out.insert(out.end(), group.begin(), group.end());
+  return out;
 }
 
 }  // namespace
 
 const std::vector<DocumentSample>& documents() {
   static const auto kAll = make_documents();
-  return kAll;
-}
-
-const std::vector<ImportSample>& imports() {
-  static const auto kAll = make_imports();
   return kAll;
 }
 
