@@ -281,9 +281,8 @@ constexpr std::array<ForeignSection, 3> kForeignSections{{
 std::string foreign_hint(std::string_view name) {
   for (const auto& section : kForeignSections) {
     if (section.name != name) continue;
-    return fmt::format(
-        "files of {} have such a section; rdma-configctl import {} FILE makes a document of one",
-        section.tool, section.format);
+    return fmt::format("this looks like a file of {}; rdma-configctl import {} FILE converts it",
+                       section.tool, section.format);
   }
   return {};
 }
@@ -376,7 +375,7 @@ bool report_unknown(std::string_view name, const Node& node, const Place& place,
                            : fmt::format("{}{}{}: unknown key", place.label, place.spec ? " " : "", name);
   auto meant = is_section ? meant_section(name, names) : meant_key(name, names);
   if (!is_section && place.spec && name == "version")
-    meant = {"", "it belongs to the top of the file, in front of the first section"};
+    meant = {"", "move it to the top of the file, before the first section"};
   const auto setting = place.spec ? setting_of(name, node, *place.spec) : std::string();
   if (!setting.empty())
     meant = {"", fmt::format("write key = \"{}\" and value = …, in an entry for each setting", setting)};

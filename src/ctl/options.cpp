@@ -204,8 +204,8 @@ base::Result<void> parse_words(Parser& parser, int argc, const char* const* argv
     if (const auto option = without_value(words)) return fail(Code::kInvalid, *option + ": is empty");
     if (const auto option = letter_with_equals(words)) {
       return fail(Code::kInvalid,
-                  fmt::format("{0}: an option of one letter has no =; write {0} alone, or {0} "
-                              "and its value as the next word",
+                  fmt::format("{0}: short options take no =; write {0}, or {0} and its value as the "
+                              "next word",
                               *option));
     }
     std::vector<const char*> pointers;

@@ -187,7 +187,7 @@ std::string decorated_prefix(std::string_view text) {
     return fmt::format("\"{}\" has blanks around it: write {}", text, bare);
   if (!good(first) || rest.empty()) return {};
   if (good(rest.substr(0, rest.find_first_of(kBetween))))
-    return fmt::format("\"{}\" is more than one address: write each in quotes of its own", text);
+    return fmt::format("\"{}\" contains several addresses: quote each separately", text);
   return fmt::format("\"{}\" is more than an address: write {} alone", text, first);
 }
 
@@ -287,16 +287,16 @@ struct ValueElsewhere {
 };
 constexpr std::array<ValueElsewhere, 5> kMethodsElsewhere{{
     {"static", "static addresses are \"manual\""},
-    {"none", "addresses without DHCP are \"manual\", and no addresses \"disabled\""},
+    {"none", "static addresses are \"manual\", and no addresses \"disabled\""},
     {"slaac", "router advertisements are \"auto\""},
     {"ra", "router advertisements are \"auto\""},
-    {"ignore", "without the section, the addresses are left as they are"},
+    {"ignore", "leave the section out to configure no addresses"},
 }};
 constexpr std::array<ValueElsewhere, 4> kBackendsElsewhere{{
     {"nm", "NetworkManager is \"networkmanager\""},
     {"systemd-networkd", "systemd-networkd is \"networkd\""},
-    {"netplan", "netplan has its settings made by \"networkmanager\" or \"networkd\""},
-    {"ifupdown", "\"direct\" needs no other tool"},
+    {"netplan", "netplan is a front end of \"networkmanager\" and \"networkd\""},
+    {"ifupdown", "\"direct\" configures interfaces without another tool"},
 }};
 
 /// The error about a value of another tool with what stands for it here.

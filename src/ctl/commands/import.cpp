@@ -115,7 +115,7 @@ base::Error nothing_read(const foreign::Claims& claims, const foreign::Request& 
   }
   if (why.empty()) {
     why.emplace_back(format.empty() ? "name a format and its files, as in import nm FILE"
-                                    : "name files or folders behind it");
+                                    : "name files or folders after the format");
   }
   constexpr std::size_t kShown = 3;
   if (why.size() > kShown) {
@@ -123,13 +123,13 @@ base::Error nothing_read(const foreign::Claims& claims, const foreign::Request& 
     why.emplace_back("and others");
   }
   auto message =
-      fmt::format("there is no file {} that can be read; {}",
-                  format.empty() ? std::string("of a tool") : fmt::format("of the format {}", format),
+      fmt::format("no readable file {} was found; {}",
+                  format.empty() ? std::string("of any format") : fmt::format("of the format {}", format),
                   base::join(why, "; "));
   std::error_code error;
   for (const auto& path : request.paths) {
     if (!std::filesystem::is_directory(path + "/etc", error)) continue;
-    message += fmt::format("; {0} is the root of a host: write import {1} --root {0}", path, format);
+    message += fmt::format("; {0} looks like the root of a host: write import {1} --root {0}", path, format);
     break;
   }
   return {base::Code::kNotFound, message, 0};

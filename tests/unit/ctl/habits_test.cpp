@@ -114,10 +114,9 @@ TEST(Habits, ValuesOfOptionsThatTakeNoneOrOthers) {
   const std::vector<std::pair<std::vector<std::string>, std::string>> all{
       {{"validate", "--quiet=maybe"}, "--quiet: \"maybe\" is neither true nor false; write --quiet alone"},
       {{"apply", "--yes=please"}, "--yes: \"please\" is neither true nor false; write --yes alone"},
-      {{"validate", "-q=no"},
-       "-q: an option of one letter has no =; write -q alone, or -q and its value as the next word"},
+      {{"validate", "-q=no"}, "-q: short options take no =; write -q, or -q and its value as the next word"},
       {{"validate", "-f=new.toml"},
-       "-f: an option of one letter has no =; write -f alone, or -f and its value as the next word"},
+       "-f: short options take no =; write -f, or -f and its value as the next word"},
       {{"wait-online", "--timeout", "5x"}, "--timeout: \"5x\" is not a number of seconds from 0 to 86400"},
       {{"wait-online", "--timeout=-1"}, "--timeout: \"-1\" is not a number of seconds from 0 to 86400"},
       {{"wait-online", "--timeout", "1.5"}, "--timeout: \"1.5\" is not a number of seconds from 0 to 86400"},
@@ -190,7 +189,7 @@ TEST(Habits, TheRootOfAnImageIsNoPathOfAFormat) {
   const auto image = (console.folder() / "image").string();
   EXPECT_EQ(console.run({"import", "limits", image}), 1);
   EXPECT_THAT(console.err.str(),
-              HasSubstr(image + " is the root of a host: write import limits --root " + image));
+              HasSubstr(image + " looks like the root of a host: write import limits --root " + image));
 }
 
 TEST(Habits, HelpHelpsWithItself) {

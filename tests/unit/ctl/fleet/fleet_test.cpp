@@ -290,11 +290,10 @@ TEST_F(FleetCommand, AHostByItsShortAndByItsFullNameIsAnErrorOfAReport) {
   for (const std::string name : {"a1", "a1.example.net", "a2", "A2.example.net", "a3.example.net", "a3.x"})
     write("in/" + name + ".show.json", fakes::show_of_host(1));
   EXPECT_EQ(run({"fleet", "report", "@in"}), 1);
-  EXPECT_THAT(
-      console.err.str(),
-      AllOf(HasSubstr(path("in") + ": error: 2 hosts have output by the short name, and by one with a "
-                                   "domain: a[1,2]\n"),
-            HasSubstr("6 hosts: ")))
+  EXPECT_THAT(console.err.str(),
+              AllOf(HasSubstr(path("in") + ": error: 2 hosts have output under both the short and the full "
+                                           "name: a[1,2]\n"),
+                    HasSubstr("6 hosts: ")))
       << "a3.example.net and a3.x are two hosts";
   EXPECT_EQ(run({"fleet", "report", "--hosts", "a1,a1.example.net", "@in"}), 0) << console.err.str();
   EXPECT_EQ(run({"fleet", "report", "--hosts", "a[1-2].example.net", "@in"}), 0) << console.err.str();
@@ -308,7 +307,8 @@ TEST_F(FleetCommand, AnOutputInAFolderTooDeepIsAnErrorOfAReport) {
     write(name, fakes::show_of_host(2));
     EXPECT_EQ(run({"fleet", "report", "@in"}), 1) << name;
     EXPECT_THAT(console.err.str(),
-                AllOf(HasSubstr(path(name) + ": error: is not read"), HasSubstr("1 host: 0 findings")));
+                AllOf(HasSubstr(path(name) + ": error: is nested too deeply and was not read"),
+                      HasSubstr("1 host: 0 findings")));
     std::filesystem::remove_all(path(name).substr(0, path(name).rfind('/')));
     std::filesystem::remove_all(path("in/a2"));
     std::filesystem::remove_all(path("in/rack1"));
