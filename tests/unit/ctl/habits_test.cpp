@@ -170,6 +170,8 @@ TEST(Habits, QuietHasNothingToSayOfAHostInSync) {
   console.document("version = 1\n");
   EXPECT_EQ(console.run({"diff", "-q"}), 0) << console.err.str();
   EXPECT_EQ(console.out.str(), "");
+  EXPECT_EQ(console.run({"apply", "--dry-run", "-q"}), 0) << console.err.str();
+  EXPECT_EQ(console.out.str(), "");
   console.document(kRename);
   EXPECT_EQ(console.run({"diff", "-q"}), 2);
   EXPECT_THAT(console.out.str(), Not(IsEmpty())) << "changes are data";

@@ -63,6 +63,8 @@ TEST_F(FleetCommand, ValidateChecksADocumentForEveryHost) {
   EXPECT_EQ(run({"fleet", "validate", "--hosts", "a[1-3]", "@site.toml"}), 0)
       << console.out.str() << console.err.str();
   EXPECT_EQ(console.out.str(), "Valid: 3 hosts in 2 files.\n");
+  EXPECT_EQ(run({"fleet", "validate", "-q", "--hosts", "a[1-3]", "@site.toml"}), 0);
+  EXPECT_EQ(console.out.str(), "");
   // A subset of the table is allowed, and the table is read whole whatever this host is called.
   EXPECT_EQ(run({"fleet", "validate", "@site.toml", "--hosts", "a2"}), 0);
   EXPECT_THAT(console.out.str(), HasSubstr("has values for 2 hosts that are not in the list: a[1,3]"));
