@@ -143,11 +143,12 @@ class Checker {
     }
     // Without a header of its own, that is said already.
     auto* stray = strays.size() == 1 ? &report_.diagnostics.at(strays.front()) : nullptr;
+    bool identified = true;
     if (table.origin != Node::Origin::kImplied) {
       if (is_single) stray = &report_.diagnostics.at(errors - 1);
-      check_identity(table, spec, label, report_, stray);
+      identified = check_identity(table, spec, label, report_, stray);
     }
-    bool faulty = dropped || report_.diagnostics.size() > errors;
+    bool faulty = dropped || !identified || report_.diagnostics.size() > errors;
     out.children = sections(table, spec.children, path);
     for (const auto& child : out.children) faulty = faulty || (says_which(child, spec) && is_faulty(child));
     if (faulty) file_.faulty.insert(out.where);

@@ -386,24 +386,24 @@ bool report_unknown(std::string_view name, const Node& node, const Place& place,
   return meant.guessed;
 }
 
-void check_identity(const Node& table, const SectionSpec& spec, std::string_view label,
+bool check_identity(const Node& table, const SectionSpec& spec, std::string_view label,
                     const Reporter& report, model::Diagnostic* stray) {
   using Set = std::vector<std::string_view>;
-  if (spec.identities.empty() || report.partial) return;
+  if (spec.identities.empty() || report.partial) return true;
   const auto is_there = [&](std::string_view key) { return table.members.contains(key); };
   const auto key_of = [&](std::string_view key) { return table.members.find(key)->second.key; };
   std::set<std::string_view> there;
   for (const auto& set : spec.identities)
     std::copy_if(set.begin(), set.end(), std::inserter(there, there.end()), is_there);
   if (there.empty()) {
-    if (has_meant_identity(table, spec)) return;
+    if (has_meant_identity(table, spec)) return false;
     if (stray != nullptr) {
       stray->hint = fmt::format("no key identifies the entry: write {}", choices(spec));
-      return;
+      return false;
     }
     report.wrong(place_of(table), fmt::format("{}: no identifying key", label),
                  fmt::format("add {}", choices(spec)));
-    return;
+    return false;
   }
 
   Set whole, partial, lacking;
@@ -417,7 +417,7 @@ void check_identity(const Node& table, const SectionSpec& spec, std::string_view
         report.wrong(node.key, fmt::format("{} {}: is empty and identifies nothing", label, key),
                      fmt::format("write at least one key of {}", key));
       }
-      return;
+      return true;
     }
     if (missing.empty() && set.size() > whole.size()) whole = set;
     // Of the sets begun, the one that lacks least is the one that was probably meant.
@@ -436,12 +436,13 @@ void check_identity(const Node& table, const SectionSpec& spec, std::string_view
                            set_text(whole)),
                fmt::format("keep one: {}", choices(spec)))
         .related.push_back({location_of(report.text, key_of(whole.front())), "said here"});
-    return;
+    return true;
   }
-  if (has_meant_identity(table, spec)) return;
+  if (has_meant_identity(table, spec)) return true;
   const auto given = *std::find_if(partial.begin(), partial.end(), is_there);
   report.wrong(key_of(given), fmt::format("{} {}: needs {} beside it", label, given, set_text(lacking)),
                fmt::format("write {}", choices(spec)));
+  return true;
 }
 
 }  // namespace rdmacfg::config

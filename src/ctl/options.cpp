@@ -218,7 +218,7 @@ base::Result<void> parse_words(Parser& parser, int argc, const char* const* argv
   return {};
 }
 
-/// What `help WORD` is about; null: the program.
+/// The subcommand that `help WORD` is about; null: the program.
 base::Result<const CLI::App*> subject_of_help(const CLI::App* help, Parser& parser) {
   const auto& words = parser.arguments.words;
   const auto named = parser.app.get_subcommands();  // in their order; a name of one is taken for it

@@ -94,7 +94,7 @@ TEST(Match, LeavesFilesOfOtherHostsOut) {
   EXPECT_EQ(document.files.size(), 3U);
 }
 
-/// A sign of a glob is no fault where it is in brackets.
+/// Signs of a glob are valid in brackets.
 TEST(Match, PatternsWithClassesAreValid) {
   for (const auto* pattern :
        {"gpu[!1-9]*", "gpu[^a-z]*", "gpu[[:digit:]][![:alpha:]]7", "gpu00[!0-6].example.org",
