@@ -39,7 +39,7 @@ _rdma_configctl_takes() { # SUBCOMMAND/OPTION: the kind of its argument
 	/--host) echo 'NAME|FILE';;
 	/-o|/--format) echo 'STYLE';;
 	show/) echo 'NAME';;
-	status/--timeout) echo 'SECONDS';;
+	status/--timeout) echo 'TIME';;
 	diff/) echo 'FILE';;
 	apply/) echo 'FILE';;
 	apply/--confirm) echo 'TIME';;
@@ -52,7 +52,7 @@ _rdma_configctl_takes() { # SUBCOMMAND/OPTION: the kind of its argument
 	get/) echo 'PATH';;
 	set/) echo 'PATH';;
 	metrics/--output) echo 'FILE';;
-	wait-online/--timeout) echo 'SECONDS';;
+	wait-online/--timeout) echo 'TIME';;
 	validate/) echo 'FILE';;
 	doctor/--report) echo 'FILE';;
 	verify/--client) echo 'HOST';;
@@ -68,7 +68,7 @@ _rdma_configctl_takes() { # SUBCOMMAND/OPTION: the kind of its argument
 	fabric/--compare) echo 'FILE';;
 	fabric/--cables) echo 'FILE';;
 	fabric/--clear-counters) echo 'PORT|NODE|all';;
-	fabric/--timeout) echo 'SECONDS';;
+	fabric/--timeout) echo 'TIME';;
 	import/) echo 'FORMAT';;
 	import/--output) echo 'FILE';;
 	import/--name-template) echo 'TEMPLATE';;

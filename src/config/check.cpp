@@ -45,7 +45,9 @@ class Checker {
       const auto at = table.members.find(spec.name);
       if (at == table.members.end()) continue;
       const auto path = path_of(parent, spec.name);
-      for (const Node* node : tables(at->second, spec, path)) out.push_back(section(*node, spec, path));
+      const bool is_single = at->second.sort == Node::Sort::kTable;
+      for (const Node* node : tables(at->second, spec, path))
+        out.push_back(section(*node, spec, path, spec.repeated && is_single));
     }
     report_duplicates(out, specs, file_.faulty, report_.diagnostics);
     return out;
@@ -116,7 +118,8 @@ class Checker {
     return out;
   }
 
-  Section section(const Node& table, const SectionSpec& spec, const std::string& path) {
+  /// @param is_single  written as one section, [sysctl], which the last error says
+  Section section(const Node& table, const SectionSpec& spec, const std::string& path, bool is_single) {
     const auto label = label_of(path, spec.repeated);
     Section out;
     out.path = path;
@@ -140,8 +143,12 @@ class Checker {
     }
     // Without a header of its own, that is said already.
     auto* stray = strays.size() == 1 ? &report_.diagnostics.at(strays.front()) : nullptr;
-    if (table.origin != Node::Origin::kImplied) check_identity(table, spec, label, report_, stray);
-    bool faulty = dropped || report_.diagnostics.size() > errors;
+    bool identified = true;
+    if (table.origin != Node::Origin::kImplied) {
+      if (is_single) stray = &report_.diagnostics.at(errors - 1);
+      identified = check_identity(table, spec, label, report_, stray);
+    }
+    bool faulty = dropped || !identified || report_.diagnostics.size() > errors;
     out.children = sections(table, spec.children, path);
     for (const auto& child : out.children) faulty = faulty || (says_which(child, spec) && is_faulty(child));
     if (faulty) file_.faulty.insert(out.where);

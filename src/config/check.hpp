@@ -58,9 +58,11 @@ std::optional<model::Value> check_value(const Node& node, const model::FieldSpec
 std::optional<std::string> check_match(const Node& match, std::string_view host, const Reporter& report);
 
 /// Reports unless exactly one set of `spec.identities` is in `table`, with right values or wrong ones.
-/// @param stray the error about the only key of the table that is like no known one: where nothing identifies
-/// the entry, it gets the remedy, and there is no second error; may be null.
-void check_identity(const Node& table, const model::SectionSpec& spec, std::string_view label,
+/// @param stray the error about the only key of the table that is like no known one, or about [sysctl] in
+/// place of [[sysctl]]: where nothing identifies the entry, it gets the remedy, and there is no second error;
+/// may be null.
+/// @return whether a key identifies the entry, or may: some lines could not be read.
+bool check_identity(const Node& table, const model::SectionSpec& spec, std::string_view label,
                     const Reporter& report, model::Diagnostic* stray);
 
 /// A place in the grammar: the section `spec` at `path`, called `label`; null and empty at the top.

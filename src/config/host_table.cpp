@@ -78,8 +78,8 @@ std::optional<Fault> check_separator(std::string_view line) {
     if (line[at] != ';' && !tabs) continue;
     return Fault{
         static_cast<int>(at) + 1, 1,
-        fmt::format("fields are separated by {}, must be by commas", tabs ? "tabs" : "semicolons"),
-        "save the table with commas; spreadsheets take the separator from the language of the system"};
+        fmt::format("fields are separated by {}, must be separated by commas", tabs ? "tabs" : "semicolons"),
+        "save the table with commas: the separator that spreadsheets write depends on the locale"};
   }
   return std::nullopt;
 }

@@ -289,7 +289,7 @@ HostValues::Missing HostValues::missing(std::string_view name, const std::string
   if (incomplete) return {};
   if (!is_value_name(name))
     return {fmt::format("\"{}\" cannot be the name of a value", name),
-            "nothing is calculated here; [host.address] calculates addresses with network, step and offset"};
+            "values take no arithmetic; [host.address] calculates addresses from network, step and offset"};
   Missing out{fmt::format("host {} has no such value", host_)};
   const auto known = names();
   if (const auto near = base::nearest(name, known); near && *near != name) {

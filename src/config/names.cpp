@@ -201,6 +201,23 @@ std::optional<std::string> sharing_words(std::string_view name, const std::vecto
   return found;
 }
 
+/// A setting that is written as a key, net.core.rmem_max = 1, where key and value are keys: its name; else
+/// empty.
+std::string setting_of(std::string_view name, const Node& node, const SectionSpec& spec) {
+  const auto has = [&](std::string_view key) {
+    return std::any_of(spec.fields.begin(), spec.fields.end(),
+                       [&](const model::FieldSpec& field) { return field.name == key; });
+  };
+  if (!has("key") || !has("value")) return {};
+  std::string out(name);
+  for (const auto* at = &node; at->origin == Node::Origin::kDotted && !at->members.empty();) {
+    const auto& [next, member] = *at->members.begin();
+    out += '.' + next;
+    at = &member;
+  }
+  return out.find_first_of("./") == std::string::npos ? std::string() : out;
+}
+
 /// Whether a key that is reported as unknown was meant as one that identifies the entry, and is not there.
 bool has_meant_identity(const Node& table, const SectionSpec& spec) {
   std::vector<std::string> known;
@@ -215,6 +232,7 @@ bool has_meant_identity(const Node& table, const SectionSpec& spec) {
   return std::any_of(table.members.begin(), table.members.end(), [&](const auto& member) {
     const std::string_view name = member.first;
     if (std::find(known.begin(), known.end(), name) != known.end()) return false;
+    if (identifies("key") && !setting_of(name, member.second, spec).empty()) return true;
     auto meant = called_here(name, known);
     if (!meant) meant = base::nearest(name, known);
     if (!meant) meant = sharing_words(name, known);
@@ -263,9 +281,8 @@ constexpr std::array<ForeignSection, 3> kForeignSections{{
 std::string foreign_hint(std::string_view name) {
   for (const auto& section : kForeignSections) {
     if (section.name != name) continue;
-    return fmt::format(
-        "files of {} have such a section; rdma-configctl import {} FILE makes a document of one",
-        section.tool, section.format);
+    return fmt::format("this looks like a file of {}; rdma-configctl import {} FILE converts it",
+                       section.tool, section.format);
   }
   return {};
 }
@@ -358,7 +375,10 @@ bool report_unknown(std::string_view name, const Node& node, const Place& place,
                            : fmt::format("{}{}{}: unknown key", place.label, place.spec ? " " : "", name);
   auto meant = is_section ? meant_section(name, names) : meant_key(name, names);
   if (!is_section && place.spec && name == "version")
-    meant = {"", "it belongs to the top of the file, in front of the first section"};
+    meant = {"", "move it to the top of the file, before the first section"};
+  const auto setting = place.spec ? setting_of(name, node, *place.spec) : std::string();
+  if (!setting.empty())
+    meant = {"", fmt::format("write key = \"{}\" and value = …, in an entry for each setting", setting)};
   const bool foreign = is_section && !is_list && !place.spec && !foreign_hint(name).empty();
   if (foreign) meant = {"", foreign_hint(name)};
   report.wrong(is_section && node.origin == Node::Origin::kHeader ? node.at : node.key,
@@ -366,24 +386,24 @@ bool report_unknown(std::string_view name, const Node& node, const Place& place,
   return meant.guessed;
 }
 
-void check_identity(const Node& table, const SectionSpec& spec, std::string_view label,
+bool check_identity(const Node& table, const SectionSpec& spec, std::string_view label,
                     const Reporter& report, model::Diagnostic* stray) {
   using Set = std::vector<std::string_view>;
-  if (spec.identities.empty() || report.partial) return;
+  if (spec.identities.empty() || report.partial) return true;
   const auto is_there = [&](std::string_view key) { return table.members.contains(key); };
   const auto key_of = [&](std::string_view key) { return table.members.find(key)->second.key; };
   std::set<std::string_view> there;
   for (const auto& set : spec.identities)
     std::copy_if(set.begin(), set.end(), std::inserter(there, there.end()), is_there);
   if (there.empty()) {
-    if (has_meant_identity(table, spec)) return;
+    if (has_meant_identity(table, spec)) return false;
     if (stray != nullptr) {
-      stray->hint = fmt::format("no key says which entry this is: write {}", choices(spec));
-      return;
+      stray->hint = fmt::format("no key identifies the entry: write {}", choices(spec));
+      return false;
     }
     report.wrong(place_of(table), fmt::format("{}: no identifying key", label),
                  fmt::format("add {}", choices(spec)));
-    return;
+    return false;
   }
 
   Set whole, partial, lacking;
@@ -397,7 +417,7 @@ void check_identity(const Node& table, const SectionSpec& spec, std::string_view
         report.wrong(node.key, fmt::format("{} {}: is empty and identifies nothing", label, key),
                      fmt::format("write at least one key of {}", key));
       }
-      return;
+      return true;
     }
     if (missing.empty() && set.size() > whole.size()) whole = set;
     // Of the sets begun, the one that lacks least is the one that was probably meant.
@@ -416,12 +436,13 @@ void check_identity(const Node& table, const SectionSpec& spec, std::string_view
                            set_text(whole)),
                fmt::format("keep one: {}", choices(spec)))
         .related.push_back({location_of(report.text, key_of(whole.front())), "said here"});
-    return;
+    return true;
   }
-  if (has_meant_identity(table, spec)) return;
+  if (has_meant_identity(table, spec)) return true;
   const auto given = *std::find_if(partial.begin(), partial.end(), is_there);
   report.wrong(key_of(given), fmt::format("{} {}: needs {} beside it", label, given, set_text(lacking)),
                fmt::format("write {}", choices(spec)));
+  return true;
 }
 
 }  // namespace rdmacfg::config

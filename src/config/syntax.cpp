@@ -89,7 +89,7 @@ class Parser {
     other_ = true;
     return wrong(here(), fmt::format("this is {}, but the configuration is written in TOML", language),
                  "write version = 1, then sections such as [[ipoib]] with key = value lines; rdma-configctl "
-                 "import makes a document of other tools' files");
+                 "import converts the files of other tools");
   }
   bool too_deep(std::size_t depth) {
     if (depth <= static_cast<std::size_t>(limits_.nesting)) return false;

@@ -26,12 +26,15 @@ std::string backward_range(std::string_view pattern) {
       const auto range = base::trim(part);
       const auto dash = range.find('-');
       if (dash == std::string_view::npos) continue;
-      const auto low = range.substr(0, dash);
-      const auto high = range.substr(dash + 1, range.find('/', dash) - dash - 1);
+      const auto slash = std::min(range.find('/', dash), range.size());
+      const auto low = range.substr(0, dash), high = range.substr(dash + 1, slash - dash - 1);
       const auto first = decimal(low), last = decimal(high);
       if (first && last && *first > *last)
         return fmt::format("has a range from {0} down to {1}, which contains no host; write [{1}-{0}]", low,
                            high);
+      const auto step = slash == range.size() ? std::nullopt : decimal(range.substr(slash + 1));
+      if (first && last && step && *step == 0)
+        return fmt::format("has the range {} with step 0; a step is at least 1", range);
     }
   }
   return {};
@@ -60,6 +63,8 @@ std::string pattern_error(std::string_view pattern) {
   constexpr std::size_t kLongest = 255;  // of a host name, and a bound on the work of matching
   if (pattern.empty()) return "is empty";
   if (pattern.size() > kLongest) return "is too long for a host name";
+  if (const auto bare = base::trim(pattern); bare.size() < pattern.size())
+    return fmt::format("has blanks around it: write \"{}\"", bare);
   const auto open = pattern.find('[');
   if (open != std::string_view::npos && pattern.find(']', open) == std::string_view::npos)
     return "has a [ without ]";

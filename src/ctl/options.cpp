@@ -204,8 +204,8 @@ base::Result<void> parse_words(Parser& parser, int argc, const char* const* argv
     if (const auto option = without_value(words)) return fail(Code::kInvalid, *option + ": is empty");
     if (const auto option = letter_with_equals(words)) {
       return fail(Code::kInvalid,
-                  fmt::format("{0}: an option of one letter has no =; write {0} alone, or {0} "
-                              "and its value as the next word",
+                  fmt::format("{0}: short options take no =; write {0}, or {0} and its value as the "
+                              "next word",
                               *option));
     }
     std::vector<const char*> pointers;
@@ -216,6 +216,19 @@ base::Result<void> parse_words(Parser& parser, int argc, const char* const* argv
     return fail(Code::kInvalid, in_words(error.what()));
   }
   return {};
+}
+
+/// The subcommand that `help WORD` is about; null: the program.
+base::Result<const CLI::App*> subject_of_help(const CLI::App* help, Parser& parser) {
+  const auto& words = parser.arguments.words;
+  const auto named = parser.app.get_subcommands();  // in their order; a name of one is taken for it
+  const bool itself = words.size() == 1 && words.front() == "help";  // no second time for CLI11
+  if (!words.empty() && !itself) return unknown_command(words.front());
+  auto rest = parser.app.remaining(true);
+  unmark(rest);
+  if (!rest.empty()) return unknown(rest.front(), parser);
+  if (named.size() > (itself ? 1U : 2U)) return fail(Code::kInvalid, "help takes one subcommand");
+  return itself ? help : named.size() == 2 ? named[1] : nullptr;
 }
 
 /// Help of a subcommand, or of the program.
@@ -237,13 +250,9 @@ base::Result<CommandLine> parse_command_line(int argc, const char* const* argv, 
   CommandLine line;
   const auto* sub = parser.chosen();
   if (sub != nullptr && sub->get_name() == "help") {
-    const auto& words = parser.arguments.words;
-    const auto named = parser.app.get_subcommands();  // in their order; a name of one is taken for it
-    const bool itself = words.size() == 1 && words.front() == "help";  // no second time for CLI11
-    if (!words.empty() && !itself) return unknown_command(words.front());
-    if (named.size() > (itself ? 1U : 2U)) return fail(Code::kInvalid, "help takes one subcommand");
-    parser.help = true;
-    if (!itself) sub = named.size() == 2 ? named[1] : nullptr;
+    const auto subject = subject_of_help(sub, parser);
+    if (!subject) return base::fail(subject.error());
+    return help_about(*subject, parser, terminal);
   }
   if (parser.help) return help_about(sub, parser, terminal);
   auto rest = parser.app.remaining(true);

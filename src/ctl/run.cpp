@@ -146,10 +146,9 @@ int checked(const Context& context, int status) {
   const auto& command = context.arguments.command;
   const bool changing =
       command == "apply" || command == "confirm" || command == "rollback" || command == "withdraw";
-  const bool unwanted = changing || context.environment.reader_is_gone();
-  if (context.environment.out.good() || unwanted) return status;
+  if (context.environment.out.good() || context.environment.reader_is_gone()) return status;
   context.say_error("the output could not be written");
-  return static_cast<int>(model::Exit::kError);
+  return changing ? status : static_cast<int>(model::Exit::kError);
 }
 
 /// --host: a word that contains a / or ends in .json is the file of a report, anything else the name of a

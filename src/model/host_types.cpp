@@ -150,7 +150,8 @@ Result<NetnsMode> Codec<NetnsMode>::parse(const Value& written) {
   const auto* text = std::get_if<std::string>(&written);
   if (text != nullptr && *text == "shared") return NetnsMode::kShared;
   if (text != nullptr && *text == "exclusive") return NetnsMode::kExclusive;
-  return fail(Code::kInvalid, "must be \"shared\" or \"exclusive\"");
+  return fail(Code::kInvalid, "must be \"shared\" or \"exclusive\"" +
+                                  base::did_you_mean(text == nullptr ? "" : *text, {"shared", "exclusive"}));
 }
 
 Value Codec<NetnsMode>::value(const NetnsMode& parsed) { return std::string(text_of(parsed)); }

@@ -129,6 +129,17 @@ std::optional<IpAddress> plain_address(std::string_view text) {
   return out;
 }
 
+/// "192.0.2.1" for "192.0.2.01"; empty for any other text.
+std::string without_leading_zeros(std::string_view text) {
+  std::vector<std::string> parts;
+  for (auto part : base::split(text, '.')) {
+    while (part.size() > 1 && part.front() == '0') part.remove_prefix(1);
+    parts.emplace_back(part);
+  }
+  auto out = base::join(parts, ".");
+  return out.size() < text.size() && plain_address(out) ? out : std::string();
+}
+
 /// Decoration of an address by other programs: "192.0.2.1/24", "192.0.2.1:4420", "[2001:db8::1]:4420",
 /// "fe80::1%ib0".
 std::string address_error(std::string_view text) {
@@ -143,6 +154,8 @@ std::string address_error(std::string_view text) {
       bracket == std::string_view::npos ? text.substr(0, text.find(':')) : text.substr(1, bracket - 1);
   if (bare.size() < text.size() && plain_address(bare))
     return fmt::format("\"{}\" is more than an address: write {} alone", text, bare);
+  if (const auto plain = without_leading_zeros(text); !plain.empty())
+    return fmt::format("\"{}\" has a leading 0, which some programs read as octal: write {}", text, plain);
   return fmt::format("\"{}\" is not an IP address such as 192.0.2.1 or 2001:db8::1", text);
 }
 
@@ -174,7 +187,7 @@ std::string decorated_prefix(std::string_view text) {
     return fmt::format("\"{}\" has blanks around it: write {}", text, bare);
   if (!good(first) || rest.empty()) return {};
   if (good(rest.substr(0, rest.find_first_of(kBetween))))
-    return fmt::format("\"{}\" is more than one address: write each in quotes of its own", text);
+    return fmt::format("\"{}\" contains several addresses: quote each separately", text);
   return fmt::format("\"{}\" is more than an address: write {} alone", text, first);
 }
 
@@ -274,16 +287,16 @@ struct ValueElsewhere {
 };
 constexpr std::array<ValueElsewhere, 5> kMethodsElsewhere{{
     {"static", "static addresses are \"manual\""},
-    {"none", "addresses without DHCP are \"manual\", and no addresses \"disabled\""},
+    {"none", "static addresses are \"manual\", and no addresses \"disabled\""},
     {"slaac", "router advertisements are \"auto\""},
     {"ra", "router advertisements are \"auto\""},
-    {"ignore", "without the section, the addresses are left as they are"},
+    {"ignore", "leave the section out to configure no addresses"},
 }};
 constexpr std::array<ValueElsewhere, 4> kBackendsElsewhere{{
     {"nm", "NetworkManager is \"networkmanager\""},
     {"systemd-networkd", "systemd-networkd is \"networkd\""},
-    {"netplan", "netplan has its settings made by \"networkmanager\" or \"networkd\""},
-    {"ifupdown", "\"direct\" needs no other tool"},
+    {"netplan", "netplan is a front end of \"networkmanager\" and \"networkd\""},
+    {"ifupdown", "\"direct\" configures interfaces without another tool"},
 }};
 
 /// The error about a value of another tool with what stands for it here.

@@ -167,7 +167,8 @@ Result<InitramfsPolicy> Codec<InitramfsPolicy>::parse(const Value& written) {
   const auto* text = std::get_if<std::string>(&written);
   if (text != nullptr && *text == "rebuild") return InitramfsPolicy::kRebuild;
   if (text != nullptr && *text == "report") return InitramfsPolicy::kReport;
-  return fail(Code::kInvalid, "must be \"rebuild\" or \"report\"");
+  return fail(Code::kInvalid, "must be \"rebuild\" or \"report\"" +
+                                  base::did_you_mean(text == nullptr ? "" : *text, {"rebuild", "report"}));
 }
 Value Codec<InitramfsPolicy>::value(const InitramfsPolicy& parsed) {
   return std::string(parsed == InitramfsPolicy::kRebuild ? "rebuild" : "report");

@@ -17,7 +17,8 @@ Result<Drift> Codec<Drift>::parse(const Value& written) {
   const auto* text = std::get_if<std::string>(&written);
   if (text != nullptr && *text == "repair") return Drift::kRepair;
   if (text != nullptr && *text == "report") return Drift::kReport;
-  return fail(Code::kInvalid, "must be \"repair\" or \"report\"");
+  return fail(Code::kInvalid, "must be \"repair\" or \"report\"" +
+                                  base::did_you_mean(text == nullptr ? "" : *text, {"repair", "report"}));
 }
 
 Value Codec<Drift>::value(const Drift& parsed) {

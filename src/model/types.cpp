@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/types.hpp"
 
+#include <arpa/inet.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cctype>
 #include <charconv>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -49,6 +51,19 @@ std::string_view word_of(const Words<E, N>& words, E value) {
   return std::find_if(words.begin(), words.end(), [&](const auto& w) { return w.first == value; })->second;
 }
 
+/// The GUID of a port in its GID, the last 8 bytes; nothing of a text that is not a GID with a subnet prefix.
+std::optional<Guid> guid_in_gid(std::string_view text) {
+  std::array<unsigned char, 16> bytes{};
+  if (::inet_pton(AF_INET6, std::string(text).c_str(), bytes.data()) != 1) return std::nullopt;
+  std::uint64_t prefix = 0, number = 0;
+  for (std::size_t i = 0; i < 8; ++i) {
+    prefix = prefix << 8U | bytes[i];
+    number = number << 8U | bytes[i + 8];
+  }
+  if (prefix == 0 || number == 0) return std::nullopt;
+  return Guid{number};
+}
+
 char digit_of(std::uint64_t bits) { return "0123456789abcdef"[bits & 0xfU]; }
 
 }  // namespace
@@ -76,8 +91,14 @@ Result<Guid> Guid::parse(std::string_view text) {
     if (groups == 20)
       return hardware_address(text.size() == kAddressText ? text.substr(kAddressText - kGuidText)
                                                           : text.substr(0, 0));
-    if (text.find("::") != std::string_view::npos || (groups == 8 && text.find(':') == 4))
+    if (text.find("::") != std::string_view::npos || (groups == 8 && text.find(':') == 4)) {
+      if (const auto guid = guid_in_gid(text))
+        return fail(Code::kInvalid,
+                    fmt::format("\"{}\" is not a valid GUID: that is a 16-byte GID; write its "
+                                "last 8 bytes, {}",
+                                text, guid->text()));
       return bad("that is a 16-byte GID, of which the last 8 bytes are the GUID");
+    }
     const std::size_t width = groups == 8 ? 2 : groups == 4 ? 4 : 0;
     if (width == 0) return bad(fmt::format("{} groups instead of 8 with 2 digits or 4 with 4", groups));
     auto* next = digits.data();

@@ -55,25 +55,25 @@ TEST(ImportLio, OpensNothingFurther) {
     bool target;  ///< whether the target is left out, and not only the initiator or LUN
   };
   for (const auto& row : std::vector<Row>{
-           {"asks for CHAP, which the document does not have",
+           {"requires CHAP, which the document cannot express",
             saved_target(R"("attributes": {"authentication": 1})"), true},
            // The kernel asks for CHAP unless it is told not to.
-           {"asks for CHAP, which the document does not have", saved_target(R"("attributes": {})"), true},
+           {"requires CHAP, which the document cannot express", saved_target(R"("attributes": {})"), true},
            {"is disabled", saved_target(kOpenGroup + R"(, "enable": false)"), true},
            {"is disabled", saved_target(kOpenGroup + R"(, "enable": null)"), true},
-           {"is read-only, which the document does not have", saved_target(kOpenGroup, R"(, "readonly": 2)"),
+           {"is read-only, which the document cannot express", saved_target(kOpenGroup, R"(, "readonly": 2)"),
             false},
-           {"the document shows each initiator all LUNs, under their own numbers and to write",
+           {"the document gives each initiator all LUNs, writable and with their own numbers",
             saved_target(kOpenGroup, "", "", R"(, "write_protect": 2)"), false},
-           {"any initiator may read it, and none may write, which the document does not have",
+           {"any initiator may read it, and none may write, which the document cannot express",
             saved_target(R"("attributes": {"authentication": 0, "generate_node_acls": 1})"), true},
-           {"initiators may only read it, which the document does not have",
+           {"initiators may only read it, which the document cannot express",
             saved_target(R"("attributes": {"authentication": 0, "prod_mode_write_protect": 1})"), true},
-           {"is read-only, which the document does not have",
+           {"is read-only, which the document cannot express",
             saved_target(kOpenGroup, R"(, "readonly": true)"), false},
-           {"is asked for CHAP, which the document does not have",
+           {"must use CHAP, which the document cannot express",
             saved_target(kOpenGroup, "", R"(, "attributes": {"authentication": 1})"), false},
-           {"the document shows each initiator all LUNs, under their own numbers and to write",
+           {"the document gives each initiator all LUNs, writable and with their own numbers",
             saved_target(kOpenGroup, "", "", R"(, "write_protect": true)"), false}}) {
     const auto made = import_saved(row.text);
     EXPECT_THAT(report_of(made.claims), HasSubstr(row.why + "; left out")) << row.text;
@@ -140,7 +140,7 @@ TEST(ImportLio, RepeatsNoSecret) {
                              R"("discovery_mutual_password": "word7hidden"}], )");
   const auto made = import_saved(text);
   EXPECT_THAT(report_of(made.claims), HasSubstr("name and secret of CHAP"));
-  EXPECT_THAT(report_of(made.claims), HasSubstr("discoveries of iscsi are asked for CHAP"));
+  EXPECT_THAT(report_of(made.claims), HasSubstr("CHAP for iSCSI discovery"));
   EXPECT_THAT(report_of(made.claims) + made.document, Not(HasSubstr("hidden")));
   // Where the file is cut, too.
   for (std::size_t size = 0; size < text.size(); ++size) {

@@ -32,13 +32,20 @@ CLI::Validator integer_between(std::uint64_t first, std::uint64_t last, const st
   return CLI::Validator(complaint, "");
 }
 
-CLI::Validator seconds_to(std::uint64_t most) {
-  const auto complaint = [most](const std::string& word) -> std::string {
+/// A time in seconds, "5m" as well: the word becomes the number that CLI11 reads, so this goes to
+/// transform().
+CLI::Validator seconds_between(std::uint64_t first, std::uint64_t last, bool fractions) {
+  const auto complaint = [=](std::string& word) -> std::string {
     double value = -1;
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
     const bool whole = error == std::errc{} && end == word.data() + word.size();
-    if (whole && value >= 0 && value <= static_cast<double>(most)) return "";
-    return fmt::format("\"{}\" is not a number of seconds from 0 to {}", word, most);
+    const bool fits = value >= static_cast<double>(first) && value <= static_cast<double>(last);
+    if (whole && fits && (fractions || base::parse_number(word))) return "";
+    const auto seconds = duration(word);
+    if (!seconds || *seconds < first || *seconds > last)
+      return fmt::format("\"{}\" is not a number of seconds from {} to {}", word, first, last);
+    word = std::to_string(*seconds);
+    return "";
   };
   return CLI::Validator(complaint, "");
 }
@@ -95,9 +102,10 @@ Parser::Parser() {
   withdraw->add_flag("-y,--yes", arguments.yes, kYes);
   withdraw->add_flag("--dry-run", arguments.dry_run, "Only show the changes.");
   app.get_subcommand("wait-online")
-      ->add_option("--timeout", arguments.timeout, "Give up after SECONDS (default 120); 0 checks once.")
-      ->type_name("SECONDS")
-      ->check(integer_between(0, 86400));
+      ->add_option("--timeout", arguments.timeout,
+                   "Give up after TIME: 60, 60s, 5m (default 120s); 0 checks once.")
+      ->type_name("TIME")
+      ->transform(seconds_between(0, 86400, false));
   add_verify(*app.get_subcommand("verify"));
   add_fleet(*app.get_subcommand("fleet"));
   add_fabric(*app.get_subcommand("fabric"));
@@ -162,9 +170,9 @@ void Parser::add_looks() {
   show.add_flag("--document", arguments.show.document,
                 "The document that applies to this host: drop-ins merged, defaults filled in.");
   app.get_subcommand("status")
-      ->add_option("--timeout", arguments.timeout, "Give up after SECONDS, with exit status 1.")
-      ->type_name("SECONDS")
-      ->check(integer_between(1, 86400));
+      ->add_option("--timeout", arguments.timeout, "Give up after TIME (60, 60s, 5m), with exit status 1.")
+      ->type_name("TIME")
+      ->transform(seconds_between(1, 86400, false));
   auto& metrics = *app.get_subcommand("metrics");
   metrics.add_flag("--features", arguments.metrics.features,
                    "In short, as a feature file for Kubernetes' Node Feature Discovery.");
@@ -226,7 +234,7 @@ void Parser::add_apply(CLI::App& apply) {
   apply.add_flag("--boot", arguments.boot, "For the boot unit: never prompt, and print little.");
   apply.add_option("--wait", arguments.wait, "Wait SECONDS for carrier before judging an MTU (default 2).")
       ->type_name("SECONDS")
-      ->check(seconds_to(3600));
+      ->transform(seconds_between(0, 3600, true));
 }
 
 void Parser::add_rollback(CLI::App& rollback) {
@@ -327,9 +335,9 @@ void Parser::add_fabric(CLI::App& fabric) {
       ->type_name("PORT|NODE|all")
       ->check(not_empty);
   fabric.add_flag("--wide", arguments.wide, "Show every column, host and link.");
-  fabric.add_option("--timeout", arguments.timeout, "Give up after SECONDS in all (default 60).")
-      ->type_name("SECONDS")
-      ->check(integer_between(1, 86400));
+  fabric.add_option("--timeout", arguments.timeout, "Give up after TIME in all: 60, 60s, 5m (default 60s).")
+      ->type_name("TIME")
+      ->transform(seconds_between(1, 86400, false));
 }
 
 void Parser::add_foreign(CLI::App& from, CLI::App& to) {

@@ -253,7 +253,9 @@ int look_only(const Context& context, const config::Document& document, system::
   tell(context, document, plan.diagnostics);
   if (plan.error) context.say_error(plan.error->message);
   if (plan.exit == Exit::kError) return status;
-  context.environment.out << render_diff(plan, context.out) << "Dry run: nothing was changed.\n";
+  const bool quiet = context.arguments.quiet;
+  if (!quiet || plan.exit != Exit::kOk) context.environment.out << render_diff(plan, context.out);
+  if (!quiet) context.environment.out << "Dry run: nothing was changed.\n";
   return status;
 }
 

@@ -29,7 +29,8 @@ int show_diff(const Context& context, const config::Document& document, const mo
   }
   tell(context, document, report.diagnostics);
   if (report.error) context.say_error(report.error->message);
-  if (report.exit != model::Exit::kError) {
+  const bool silent = context.arguments.quiet && report.exit == model::Exit::kOk;
+  if (report.exit != model::Exit::kError && !silent) {
     context.environment.out << render_diff(report, context.out,
                                            context.arguments.explain || context.arguments.verbose);
   }

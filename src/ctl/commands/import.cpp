@@ -105,8 +105,8 @@ bool speaks_of_lines(const foreign::Claims& claims) {
 }
 
 /// Why there is no document: an empty one would replace the file of an earlier import.
-/// @param format what the command line asks for; empty: every format
-base::Error nothing_read(const foreign::Claims& claims, std::string_view format) {
+base::Error nothing_read(const foreign::Claims& claims, const foreign::Request& request) {
+  const auto format = request.formats.size() == 1 ? request.formats.front()->name : std::string_view();
   std::vector<std::string> why;
   for (const auto& line : claims.missed) {
     // An error of reading names the file itself.
@@ -115,23 +115,29 @@ base::Error nothing_read(const foreign::Claims& claims, std::string_view format)
   }
   if (why.empty()) {
     why.emplace_back(format.empty() ? "name a format and its files, as in import nm FILE"
-                                    : "name files or folders behind it");
+                                    : "name files or folders after the format");
   }
   constexpr std::size_t kShown = 3;
   if (why.size() > kShown) {
     why.resize(kShown);
     why.emplace_back("and others");
   }
-  return {base::Code::kNotFound,
-          fmt::format("there is no file {} that can be read; {}",
-                      format.empty() ? std::string("of a tool") : fmt::format("of the format {}", format),
-                      base::join(why, "; ")),
-          0};
+  auto message =
+      fmt::format("no readable file {} was found; {}",
+                  format.empty() ? std::string("of any format") : fmt::format("of the format {}", format),
+                  base::join(why, "; "));
+  std::error_code error;
+  for (const auto& path : request.paths) {
+    if (!std::filesystem::is_directory(path + "/etc", error)) continue;
+    message += fmt::format("; {0} looks like the root of a host: write import {1} --root {0}", path, format);
+    break;
+  }
+  return {base::Code::kNotFound, message, 0};
 }
 
 /// No document, with what was found: a mount or a service may be all that a host has for RDMA.
-int refuse_empty(const Context& context, const foreign::Claims& claims, std::string_view format) {
-  if (!speaks_of_lines(claims)) return refuse(context, nothing_read(claims, format));
+int refuse_empty(const Context& context, const foreign::Claims& claims, const foreign::Request& request) {
+  if (!speaks_of_lines(claims)) return refuse(context, nothing_read(claims, request));
   std::string text = "no document was written: nothing that was found can be imported";
   if (!context.arguments.json) {
     tell_claims(context, claims);
@@ -173,10 +179,8 @@ int import_from(const Context& context) {
         return refuse(context, done.error());
     }
   }
-  if (!live && foreign::gather(*request, host->files, claims) == 0) {
-    const bool one_format = request->formats.size() == 1;
-    return refuse_empty(context, claims, one_format ? request->formats.front()->name : std::string_view());
-  }
+  if (!live && foreign::gather(*request, host->files, claims) == 0)
+    return refuse_empty(context, claims, *request);
   const auto text = foreign::make_document(claims, check);
   if (!text) return refuse(context, text.error().in("composing the document"));
   const auto exit = claims.missed.empty() ? model::Exit::kOk : model::Exit::kPartly;

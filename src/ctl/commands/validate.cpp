@@ -41,7 +41,7 @@ int validate(const Context& context) {
   for (const auto& skipped : document->skipped) report.notes.push_back("not used: " + skipped.text());
   if (context.arguments.config.empty() && !context.environment.document) {
     for (const auto& file : config::misnamed_drop_ins(context.root()))
-      report.notes.push_back(fmt::format("not used: {}: the name of a drop-in ends in .toml", file));
+      report.notes.push_back(fmt::format("not used: {}: the name of a drop-in must end in .toml", file));
   }
   const int status = status_of(context, report.exit);
   if (context.arguments.json) {

@@ -104,8 +104,8 @@ void add_folder(FleetFolder& out, const fs::path& path) {
     return wrong_file(out, path.string(), "has neither show.json nor diff.json of the host",
                       "collect them again, or remove the folder");
   if (const auto file = misplaced_answer(path); !file.empty())
-    wrong_file(out, file, "is not read, since it is in a folder too deep",
-               "move it up as HOST.show.json or HOST/show.json, or report its folder alone");
+    wrong_file(out, file, "is nested too deeply and was not read",
+               "move it to HOST.show.json or HOST/show.json, or run fleet report on its own folder");
 }
 
 /// A host that was collected by its short name and by its full one counts twice, if they are one host.
@@ -119,8 +119,8 @@ void check_names(FleetFolder& out, const std::string& folder) {
   if (both.empty()) return;
   wrong_file(
       out, folder,
-      fmt::format("{} {} output by the short name, and by one with a domain: {}",
-                  fleet::hosts_text(both.size()), both.size() == 1 ? "has" : "have", fleet::fold_hosts(both)),
+      fmt::format("{} {} output under both the short and the full name: {}", fleet::hosts_text(both.size()),
+                  both.size() == 1 ? "has" : "have", fleet::fold_hosts(both)),
       "remove one of the two, or list the hosts that count with --hosts");
 }
 

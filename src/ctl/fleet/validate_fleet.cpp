@@ -111,7 +111,7 @@ int validate_fleet(const Context& context) {
   const auto about = fmt::format("{} in {}", fleet::hosts_text(site.hosts.size()), count(files, "file"));
   if (wrong || !site.findings.empty()) {
     context.say(fmt::format("{}: {}, {}", about, count(errors, "error"), count(warnings, "warning")));
-  } else {
+  } else if (!context.arguments.quiet) {
     context.environment.out << "Valid: " << about << ".\n";
   }
   return status;

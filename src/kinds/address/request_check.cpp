@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <tuple>
 
@@ -97,6 +98,12 @@ class FamilyRules {
             "");
       return;
     }
+    if (const auto ipv4 = mapped_ipv4(address)) {
+      wrong("addresses",
+            fmt::format("{} is an IPv4-mapped address, and Linux drops packets to it", address.text()),
+            fmt::format("write {} in addresses of ipv4", ipv4->text()));
+      return;
+    }
     if (address.family == Family::kIpv6 && address.link_local()) {
       wrong("addresses", fmt::format("{} is a link-local address", address.text()),
             "every IPv6 interface gets one by itself; leave it out");
@@ -141,6 +148,21 @@ class FamilyRules {
           return address.network() == route.to.network && address.length < address.address.bits();
         });
     return at == family_.addresses.end() ? nullptr : &*at;
+  }
+
+  /// The IPv4 address in ::ffff:192.0.2.1. Linux receives no IPv6 packets with such addresses
+  /// (net/ipv6/ip6_input.c, ip6_rcv_core(), since 5.2).
+  static std::optional<IpAddress> mapped_ipv4(const IpAddress& address) {
+    constexpr std::size_t kZeros = 10, kPrefix = 12;
+    const auto& bytes = address.bytes;
+    const bool zeros =
+        std::all_of(bytes.begin(), bytes.begin() + kZeros, [](auto byte) { return byte == 0; });
+    if (address.family != Family::kIpv6 || !zeros || bytes[kZeros] != 0xff || bytes[kZeros + 1] != 0xff)
+      return std::nullopt;
+    IpAddress out;
+    out.family = Family::kIpv4;
+    std::copy(bytes.begin() + kPrefix, bytes.end(), out.bytes.begin());
+    return out;
   }
 
   static IpAddress broadcast(const IpPrefix& prefix) {

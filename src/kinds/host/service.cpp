@@ -291,11 +291,10 @@ class ServiceKind final : public Kind, public NeedsWatching {
     if (!is_init_script(unit) || !wanted.enabled) return;
     const auto now = starts_by_links(unit.name, files);
     if (now == wanted.enabled) return;
-    desired.pending =
-        fmt::format("systemd makes it of an init script, and {}: `systemctl {} {}` sees to that",
-                    now ? "its links in the folders of runlevels decide whether it starts at boot"
-                        : "whether it starts at boot cannot be read",
-                    *wanted.enabled ? "enable" : "disable", unit.name);
+    desired.pending = fmt::format("systemd generates it from an init script, and {}: run `systemctl {} {}`",
+                                  now ? "its runlevel links decide whether it starts at boot"
+                                      : "whether it starts at boot cannot be read",
+                                  *wanted.enabled ? "enable" : "disable", unit.name);
     desired.settings.erase("enabled");
   }
 

@@ -338,11 +338,11 @@ TEST(HostValues, APlaceholderWithoutAValueNamesTheRemedy) {
        "{host.rail0}: host gpu2 has no such value | other hosts have this value: add gpu2 to the table, or "
        "write [host.values.gpu2]"},
       {values, "{host.number+1}", "gpu1",
-       "{host.number+1}: \"number+1\" cannot be the name of a value | nothing is calculated here; "
-       "[host.address] calculates addresses with network, step and offset"},
+       "{host.number+1}: \"number+1\" cannot be the name of a value | values take no arithmetic; "
+       "[host.address] calculates addresses from network, step and offset"},
       {"", "{host. rail0}", "gpu1",
-       "{host. rail0}: \" rail0\" cannot be the name of a value | nothing is calculated here; "
-       "[host.address] calculates addresses with network, step and offset"},
+       "{host. rail0}: \" rail0\" cannot be the name of a value | values take no arithmetic; "
+       "[host.address] calculates addresses from network, step and offset"},
       {values + "fabric = \"b\"\n", "{host.storage}", "gpu1",
        "{host.storage}: host gpu1 has no such value | the values are fabric, rail0"},
       {values, "{host.rail1}", "gpu1",
@@ -455,10 +455,10 @@ TEST(HostTable, EverySortOfMistakeIsOneErrorWithItsPlace) {
        "n.csv:1:1: the first column is called \"name\", must be \"host\" | the first line names the columns, "
        "separated by commas: host,ib0,ib1"},
       {"host;ib0\ngpu1;a\n",
-       "n.csv:1:5: fields are separated by semicolons, must be by commas | save the table with commas; "
-       "spreadsheets take the separator from the language of the system"},
+       "n.csv:1:5: fields are separated by semicolons, must be separated by commas | save "
+       "the table with commas: the separator that spreadsheets write depends on the locale"},
       {"\xef\xbb\xbf\"host\";\"ib0\"\r\n\"gpu1\";\"a\"\r\n", "n.csv:1:7: fields are separated by semicolons"},
-      {"host\tib0\ngpu1\ta\n", "n.csv:1:5: fields are separated by tabs, must be by commas"},
+      {"host\tib0\ngpu1\ta\n", "n.csv:1:5: fields are separated by tabs, must be separated by commas"},
       {"host|ib0\n", "n.csv:1:1: the first column is called \"host|ib0\""},
       {"hostname;ib0\n", "n.csv:1:1: the first column is called \"hostname;ib0\""},
       {"host,a,\ngpu1,mlx_a,\n",

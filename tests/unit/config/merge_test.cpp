@@ -94,6 +94,17 @@ TEST(Match, LeavesFilesOfOtherHostsOut) {
   EXPECT_EQ(document.files.size(), 3U);
 }
 
+/// Signs of a glob are valid in brackets.
+TEST(Match, PatternsWithClassesAreValid) {
+  for (const auto* pattern :
+       {"gpu[!1-9]*", "gpu[^a-z]*", "gpu[[:digit:]][![:alpha:]]7", "gpu00[!0-6].example.org",
+        "gpu[001-009/2]", "gpu[001-003, 007]", "g?u*.*.org", "gpu[001-009/2].example.org"}) {
+    const auto document = parse_one("[match]\nhost = '" + std::string(pattern) + "'\n");
+    EXPECT_THAT(messages(document), IsEmpty()) << pattern;
+    EXPECT_THAT(document.skipped, IsEmpty()) << pattern;
+  }
+}
+
 TEST(Match, CaseSaysNothingInAHostName) {
   for (const auto* pattern : {"GPU007", "Gpu[001-512]", "*.EXAMPLE.org", "[G-H]pu*"}) {
     EXPECT_THAT(parse_one("[match]\nhost = '" + std::string(pattern) + "'\n").skipped, IsEmpty()) << pattern;

@@ -374,7 +374,7 @@ TEST(Validate, NamesDropInsThatAreNotRead) {
   EXPECT_EQ(console.run({"validate", "--root", root.string()}), 0) << console.err.str();
   EXPECT_THAT(console.err.str(),
               AllOf(HasSubstr("not used: "), HasSubstr("etc/rdma-configd/conf.d/10-ib.conf: the name of a "
-                                                       "drop-in ends in .toml")));
+                                                       "drop-in must end in .toml")));
   EXPECT_EQ(console.run({"validate", "--root", root.string(), (folder / "config.toml").string()}), 0);
   EXPECT_EQ(console.err.str(), "") << "the drop-ins are not asked for";
 }

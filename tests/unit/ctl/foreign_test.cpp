@@ -88,11 +88,10 @@ TEST_F(Import, RefusesWhatItCannotDo) {
   EXPECT_EQ(import({"ifcfg"}), 1);
   EXPECT_THAT(
       console_.err.str(),
-      HasSubstr("there is no file of the format ifcfg that can be read; name files or folders behind it"));
+      HasSubstr("no readable file of the format ifcfg was found; name files or folders after the format"));
   EXPECT_EQ(import({}), 1);
-  EXPECT_THAT(console_.err.str(),
-              HasSubstr("there is no file of a tool that can be read; name a format and its "
-                        "files, as in import nm FILE"));
+  EXPECT_THAT(console_.err.str(), HasSubstr("no readable file of any format was found; name a format and its "
+                                            "files, as in import nm FILE"));
   EXPECT_EQ(import({"old/ifcfg-ib0"}), 1);
   EXPECT_THAT(console_.err.str(),
               HasSubstr("old/ifcfg-ib0 is not a format that can be imported; write import "
@@ -108,7 +107,7 @@ TEST_F(Import, RefusesWhatItCannotDo) {
 TEST_F(Import, SaysWhatAHostHasThatCannotBeImported) {
   write("/etc/fstab", "nas:/opt /opt nfs proto=tcp 0 0\n");
   EXPECT_EQ(import({}), 1);
-  EXPECT_THAT(console_.err.str(), HasSubstr("there is no file of a tool that can be read"));
+  EXPECT_THAT(console_.err.str(), HasSubstr("no readable file of any format was found"));
   write("/etc/fstab", "nas:/home /home nfs proto=rdma 0 0\n");
   const auto output = (console_.folder() / "made.toml").string();
   EXPECT_EQ(import({"host", "--output", output}), 1);

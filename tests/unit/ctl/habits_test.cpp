@@ -7,12 +7,14 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "console.hpp"
 #include "core/commit.hpp"
 #include "ctl/generation_diff.hpp"
+#include "ctl/options.hpp"
 #include "ctl/service.hpp"
 #include "fakes/proc_tcp.hpp"
 
@@ -112,11 +114,16 @@ TEST(Habits, ValuesOfOptionsThatTakeNoneOrOthers) {
   const std::vector<std::pair<std::vector<std::string>, std::string>> all{
       {{"validate", "--quiet=maybe"}, "--quiet: \"maybe\" is neither true nor false; write --quiet alone"},
       {{"apply", "--yes=please"}, "--yes: \"please\" is neither true nor false; write --yes alone"},
-      {{"validate", "-q=no"},
-       "-q: an option of one letter has no =; write -q alone, or -q and its value as the next word"},
+      {{"validate", "-q=no"}, "-q: short options take no =; write -q, or -q and its value as the next word"},
       {{"validate", "-f=new.toml"},
-       "-f: an option of one letter has no =; write -f alone, or -f and its value as the next word"},
-      {{"apply", "--wait", "5s"}, "--wait: \"5s\" is not a number of seconds from 0 to 3600"},
+       "-f: short options take no =; write -f, or -f and its value as the next word"},
+      {{"wait-online", "--timeout", "5x"}, "--timeout: \"5x\" is not a number of seconds from 0 to 86400"},
+      {{"wait-online", "--timeout=-1"}, "--timeout: \"-1\" is not a number of seconds from 0 to 86400"},
+      {{"wait-online", "--timeout", "1.5"}, "--timeout: \"1.5\" is not a number of seconds from 0 to 86400"},
+      {{"fabric", "--timeout", "0"}, "--timeout: \"0\" is not a number of seconds from 1 to 86400"},
+      {{"status", "--timeout", "25h"}, "--timeout: \"25h\" is not a number of seconds from 1 to 86400"},
+      {{"apply", "--wait", "61m"}, "--wait: \"61m\" is not a number of seconds from 0 to 3600"},
+      {{"apply", "--wait", "5x"}, "--wait: \"5x\" is not a number of seconds from 0 to 3600"},
       {{"apply", "--wait=-1"}, "--wait: \"-1\" is not a number of seconds from 0 to 3600"},
       {{"apply", "--wait", "3601"}, "--wait: \"3601\" is not a number of seconds from 0 to 3600"},
       {{"show", "--document", "ib0"},
@@ -130,6 +137,61 @@ TEST(Habits, ValuesOfOptionsThatTakeNoneOrOthers) {
   }
   console.document("version = 1\n");
   EXPECT_EQ(console.run({"apply", "--dry-run", "--wait", "0.5"}), 0) << console.err.str();
+}
+
+TEST(Habits, TimesTakeUnits) {
+  const std::vector<std::pair<std::vector<const char*>, std::uint64_t>> all{
+      {{"rdma-configctl", "wait-online", "--timeout", "5m"}, 300},
+      {{"rdma-configctl", "wait-online", "--timeout", "0"}, 0},
+      {{"rdma-configctl", "status", "--timeout=90s"}, 90},
+      {{"rdma-configctl", "fabric", "--timeout", "1m30s"}, 90},
+      {{"rdma-configctl", "fabric", "--timeout", "90"}, 90},
+  };
+  for (const auto& [words, seconds] : all) {
+    const auto line = parse_command_line(static_cast<int>(words.size()), words.data(), {});
+    ASSERT_TRUE(line.has_value()) << line.error().message;
+    EXPECT_EQ(line->arguments.timeout, std::optional<std::uint64_t>(seconds));
+  }
+  const std::vector<const char*> words{"rdma-configctl", "apply", "--wait", "1m"};
+  const auto line = parse_command_line(static_cast<int>(words.size()), words.data(), {});
+  ASSERT_TRUE(line.has_value()) << line.error().message;
+  EXPECT_EQ(line->arguments.wait, std::optional<double>(60));
+}
+
+TEST(Habits, HelpKnowsItsOptions) {
+  Words console;
+  EXPECT_EQ(console.run({"help", "--nosuch"}), 1);
+  EXPECT_THAT(console.err.str(), StartsWith("rdma-configctl: error: help has no option --nosuch;"));
+  EXPECT_EQ(console.run({"help", "--json"}), 0) << console.err.str();
+}
+
+TEST(Habits, QuietHasNothingToSayOfAHostInSync) {
+  Words console;
+  console.document("version = 1\n");
+  EXPECT_EQ(console.run({"diff", "-q"}), 0) << console.err.str();
+  EXPECT_EQ(console.out.str(), "");
+  EXPECT_EQ(console.run({"apply", "--dry-run", "-q"}), 0) << console.err.str();
+  EXPECT_EQ(console.out.str(), "");
+  console.document(kRename);
+  EXPECT_EQ(console.run({"diff", "-q"}), 2);
+  EXPECT_THAT(console.out.str(), Not(IsEmpty())) << "changes are data";
+}
+
+TEST(Habits, AnApplyThatCannotBeToldIsNamed) {
+  Words console;
+  console.document(kRename);
+  console.out.setstate(std::ios::badbit);
+  EXPECT_EQ(console.run({"apply", "--yes"}), 0) << "judged by what it did";
+  EXPECT_THAT(console.err.str(), HasSubstr("the output could not be written"));
+}
+
+TEST(Habits, TheRootOfAnImageIsNoPathOfAFormat) {
+  Words console;
+  std::filesystem::create_directories(console.folder() / "image/etc");
+  const auto image = (console.folder() / "image").string();
+  EXPECT_EQ(console.run({"import", "limits", image}), 1);
+  EXPECT_THAT(console.err.str(),
+              HasSubstr(image + " looks like the root of a host: write import limits --root " + image));
 }
 
 TEST(Habits, HelpHelpsWithItself) {

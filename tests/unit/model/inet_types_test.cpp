@@ -36,7 +36,10 @@ TEST(IpAddress, SaysWhatToLeaveOut) {
   EXPECT_EQ(of("[2001:db8::1]:4420"),
             "\"[2001:db8::1]:4420\" is more than an address: write 2001:db8::1 alone");
   EXPECT_EQ(of("[2001:db8::1]"), "\"[2001:db8::1]\" is more than an address: write 2001:db8::1 alone");
-  for (const auto* text : {"", "x", "x/24", "x:4420", "[x]:1", "[", "[]", "[2001:db8::1", "192.0.2.300/24"})
+  EXPECT_EQ(of("192.000.02.010"),
+            "\"192.000.02.010\" has a leading 0, which some programs read as octal: write 192.0.2.10");
+  for (const auto* text : {"", "x", "x/24", "192.0.2.0300", "01.2.3", "x:4420", "[x]:1", "[", "[]",
+                           "[2001:db8::1", "192.0.2.300/24"})
     EXPECT_NE(of(text).find("is not an IP address such as"), std::string::npos) << text;
 }
 
@@ -79,9 +82,9 @@ TEST(IpPrefix, SaysWhatStandsBesideAnAddress) {
       {"192.0.2.1 255.255.255.0",
        "\"192.0.2.1 255.255.255.0\" has a netmask in place of a prefix length: write 192.0.2.1/24"},
       {"192.0.2.1/24, 192.0.2.2/24",
-       "\"192.0.2.1/24, 192.0.2.2/24\" is more than one address: write each in quotes of its own"},
+       "\"192.0.2.1/24, 192.0.2.2/24\" contains several addresses: quote each separately"},
       {"192.0.2.1/24;192.0.2.2/24;",
-       "\"192.0.2.1/24;192.0.2.2/24;\" is more than one address: write each in quotes of its own"},
+       "\"192.0.2.1/24;192.0.2.2/24;\" contains several addresses: quote each separately"},
       {"192.0.2.1/24 brd 192.0.2.255",
        "\"192.0.2.1/24 brd 192.0.2.255\" is more than an address: write 192.0.2.1/24 alone"},
       {"192.0.2.1 /24", "\"192.0.2.1 \" has blanks around it: write 192.0.2.1"},

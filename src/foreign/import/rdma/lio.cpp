@@ -151,8 +151,8 @@ class SavedTargets {
         chosen = &group;
       } else {
         claims_.miss(group.place(),
-                     fmt::format("{}: portal group {}: the document has one portal group for a target", *name,
-                                 lio_text_at(group, "tag")));
+                     fmt::format("{}: portal group {}: the document supports one portal group per target",
+                                 *name, lio_text_at(group, "tag")));
       }
     }
     if (chosen == nullptr) return claims_.miss(node.place(), *name + ": has no portal group");
@@ -189,11 +189,11 @@ class SavedTargets {
       const auto text = attributes == nullptr ? std::string() : lio_text_at(*attributes, key);
       return (text.empty() ? otherwise : std::string_view(text)) != "0";
     };
-    if (is_set("authentication", "1")) return "asks for CHAP, which the document does not have";
+    if (is_set("authentication", "1")) return "requires CHAP, which the document cannot express";
     if (is_set("generate_node_acls", "0") && is_set("demo_mode_write_protect", "1"))
-      return "any initiator may read it, and none may write, which the document does not have";
+      return "any initiator may read it, and none may write, which the document cannot express";
     if (is_set("prod_mode_write_protect", "0"))
-      return "initiators may only read it, which the document does not have";
+      return "initiators may only read it, which the document cannot express";
     return {};
   }
 
@@ -289,7 +289,7 @@ class SavedTargets {
     if (!at->second.read) read_backstore(object, at->second);
     if (!at->second.why.empty()) return left_out(at->second.why);
     if (static_cast<std::uint64_t>(*number) > kMostDocumentLun)
-      return left_out(fmt::format("the document has numbers up to {}", kMostDocumentLun));
+      return left_out(fmt::format("the document supports numbers up to {}", kMostDocumentLun));
     const bool is_there = std::any_of(luns.begin(), luns.end(), [&](const Entry& lun) {
       return std::get<std::int64_t>(lun.values.at("number")) == *number;
     });
@@ -306,11 +306,11 @@ class SavedTargets {
     out.path = keys.text("dev");
     const bool file = plugin == "fileio";
     if (!file && plugin != "block" && plugin != "iblock") {
-      out.why = fmt::format("{}: the document has block devices and files", name);
+      out.why = fmt::format("{}: the document supports block devices and files only", name);
       return;
     }
     if (may_be_on(keys, "readonly")) {
-      out.why = fmt::format("{}: is read-only, which the document does not have", name);
+      out.why = fmt::format("{}: is read-only, which the document cannot express", name);
       return;
     }
     const bool device = out.path.starts_with("/dev/") && !out.path.starts_with("/dev/shm/");
@@ -370,10 +370,10 @@ class SavedTargets {
     const auto authentication =
         attributes == nullptr ? std::string() : lio_text_at(*attributes, "authentication");
     if (!authentication.empty() && authentication != "0" && authentication != "-1")
-      return left_out("is asked for CHAP, which the document does not have");
+      return left_out("must use CHAP, which the document cannot express");
     if (group.any) return left_out("the document names no initiators where any may log in");
     if (!sees_all(mapped, luns))
-      return left_out("the document shows each initiator all LUNs, under their own numbers and to write");
+      return left_out("the document gives each initiator all LUNs, writable and with their own numbers");
     if (group.srp) {
       const auto digits = srp_digits_of(written);
       if (!digits) return claims_.miss(node.place(), fmt::format("\"{}\" is not a port identifier", written));
@@ -413,9 +413,8 @@ class SavedTargets {
     keys.pass({"name", "discovery_userid", "discovery_password", "discovery_mutual_userid",
                "discovery_mutual_password"});
     if (keys.flag("discovery_enable_auth").value_or(false))
-      claims_.miss(
-          node.place(),
-          "fabric_modules: discoveries of iscsi are asked for CHAP: cannot be expressed in the document");
+      claims_.miss(node.place(),
+                   "fabric_modules: CHAP for iSCSI discovery: cannot be expressed in the document");
     keys.finish("fabric_modules");
   }
 

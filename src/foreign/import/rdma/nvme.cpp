@@ -105,8 +105,8 @@ class NvmeTargets {
     if (!has_option) return;
     if (blanks.find_first_of("\t\r") != std::string::npos)
       return claims_.miss(where,
-                          "has a tab or a carriage return, which nvme-cli takes for a part of a word: it "
-                          "divides lines at blanks");
+                          "has a tab or a carriage return, which nvme-cli reads as part of a word: it splits "
+                          "lines at blanks only");
     auto target = kept_;
     std::vector<std::string> others;
     const auto words = base::split(std::string_view(blanks), ' ');
