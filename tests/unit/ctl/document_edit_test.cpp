@@ -331,7 +331,7 @@ TEST(GetAndSet, TheEntryOfADropInCountsWithoutItsName) {
     EXPECT_EQ(console.run({"get", "--root", root, "ipoib[a0].mtu"}), 0) << console.err.str();
     return console.out.str();
   };
-  // What it writes below --root is in the played host.
+  // Below --root it writes to the played host.
   const auto set = [&](std::vector<std::string> words) {
     words.insert(words.begin(), {"set", "--root", root});
     EXPECT_EQ(console.run(words), 0) << console.err.str();
