@@ -112,7 +112,8 @@ TEST(ImportLio, LeavesOutATargetWithoutInitiators) {
   for (const auto& saved : {text, saved_target(kOpenGroup, "", "", R"(, "write_protect": true)")}) {
     const auto made = import_saved(saved);
     EXPECT_THAT(report_of(made.claims), HasSubstr("initiators: no initiator may log in")) << saved;
-    EXPECT_EQ(made.document, "version = 1\n") << saved;
+    EXPECT_THAT(made.document, HasSubstr("\n# [[lio_target]]\n")) << saved;
+    EXPECT_THAT(made.document, Not(HasSubstr("\n[[lio_target]]"))) << saved;
   }
 }
 

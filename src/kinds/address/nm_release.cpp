@@ -93,11 +93,17 @@ Result<void> put_back_lost(std::span<const CarriedState> then, std::span<const L
 }
 
 /// Whether NetworkManager would break more than comes back. An interface that it holds without a profile goes
-/// down as it lets go, and the kernel takes P_Key interfaces that are up down with it. One in a bond leaves
-/// that, and the bond has the hardware address of a port, so that it is let go, too, with its addresses.
-Result<bool> would_stop_others(std::span<const Link> released, system::NetworkManager& manager) {
-  const bool any = std::any_of(released.begin(), released.end(), [](const Link& link) {
-    return link.master != 0 || (link.ipoib->child && link.up);
+/// down as it lets go, and the kernel takes P_Key interfaces that are up down with it; those that carry
+/// nothing yet lose nothing. One in a bond leaves that, and the bond has the hardware address of a port, so
+/// that it is let go, too, with its addresses.
+Result<bool> would_stop_others(std::span<const Link> released, std::span<const CarriedState> states,
+                               system::NetworkManager& manager) {
+  std::set<int> in_use;
+  for (const auto& state : states) {
+    if (state.up && !state.carried.items.empty()) in_use.insert(state.carried.index);
+  }
+  const bool any = std::any_of(released.begin(), released.end(), [&](const Link& link) {
+    return link.master != 0 || (link.ipoib->child && in_use.contains(link.index));
   });
   if (!any) return false;
   const auto state = manager.observe();
@@ -111,7 +117,8 @@ Result<bool> would_stop_others(std::span<const Link> released, system::NetworkMa
   }
   return std::any_of(released.begin(), released.end(), [&](const Link& link) {
     if (link.master != 0 && held.contains(link.name)) return true;
-    const auto* parent = link.ipoib->child && link.up ? link_with(link.parent, released) : nullptr;
+    const bool child_in_use = link.ipoib->child && in_use.contains(link.index);
+    const auto* parent = child_in_use ? link_with(link.parent, released) : nullptr;
     return parent != nullptr && parent->up && idle.contains(parent->name);
   });
 }
@@ -121,11 +128,6 @@ Result<bool> would_stop_others(std::span<const Link> released, system::NetworkMa
 Result<void> release_from_nm(const NmRelease& links, system::Host& host) {
   auto& manager = host.network_manager;
   if (!manager.is_running()) return {};
-  if (links.given_back.empty() && !links.takes_some) {
-    const auto stops = would_stop_others(links.released, manager);
-    if (!stops) return base::fail(stops.error());
-    if (*stops) return {};
-  }
   std::vector<CarriedState> released, given_back;
   for (const auto& [which, states] :
        {std::pair{&links.released, &released}, {&links.given_back, &given_back}}) {
@@ -133,6 +135,11 @@ Result<void> release_from_nm(const NmRelease& links, system::Host& host) {
     auto carried = observe_carried_states(host, *which);
     if (!carried) return base::fail(carried.error());
     *states = std::move(*carried);
+  }
+  if (links.given_back.empty() && !links.takes_some) {
+    const auto stops = would_stop_others(links.released, released, manager);
+    if (!stops) return base::fail(stops.error());
+    if (*stops) return {};
   }
   // An answer that does not come in time says nothing of what was done: all is put back in any case.
   const auto told = manager.reread();

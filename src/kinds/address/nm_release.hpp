@@ -23,7 +23,7 @@ struct NmRelease {
 
 /// Has a NetworkManager that runs read its configuration again and waits until it has let go of what is
 /// released. The link, MTU, addresses, routes and policy rules that NetworkManager drops by that come back.
-/// Where it would take down an interface below P_Key interfaces that are up, or one out of a bond, it is told
+/// Where it would take down an interface below P_Key interfaces in use, or one out of a bond, it is told
 /// nothing, and lets go at its next start.
 base::Result<void> release_from_nm(const NmRelease& links, system::Host& host);
 
