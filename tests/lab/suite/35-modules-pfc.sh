@@ -71,5 +71,5 @@ has "says where to look" "$OUT" "journalctl -u rdma-configd-update-initramfs"
 is "the module is gone again" "$(ls -d /sys/module/mlx4_en 2>/dev/null)" ""; is "so are the files" "$(ls /etc/modprobe.d | grep -c rdma-configd)" 0
 sed -i 's,/bin/false,/bin/true,' /run/systemd/system/rdma-configd-update-initramfs.service.d/x.conf; systemctl daemon-reload
 OUT=$(apply 2>&1); rc=$?; [ $rc = 3 ] || [ $rc = 4 ] && pass "a tool that makes nothing: undone" || fail "a tool that makes nothing: exit $rc" "$OUT"
-has "says so" "$OUT" "made no image"
+has "says so" "$OUT" "built no image"
 rm -r /run/systemd/system/rdma-configd-update-initramfs.service.d; systemctl daemon-reload; exits "and then it works" 0 apply
