@@ -10,7 +10,7 @@ ip netns exec peer ip addr add 192.0.2.2/24 dev "$b"; ip netns exec peer ip -6 a
 addresses() { ip -j addr show dev "$1" | jq -r '.[0].addr_info[] | select(.scope == "global") | "\(.local)/\(.prefixlen)"' | sort | xargs; }
 routes() { ip -j "$1" route show dev "$2" table all | jq -r '.[] | select(.protocol == "static") | "\(.dst) \(.gateway // "-") \(.metric // 0) \(.table // "main")"' | sort | xargs; }
 doc() { printf 'version = 1\n[[ipoib]]\nguid = "00:02:c9:03:00:a0:b0:01"\nname = "fab0"\nbackend = "direct"\n%s\n' "$1" | conf; }
-ip link set "$a" up; ip addr add 192.0.2.77/24 dev "$a"; ip route add 203.0.113.0/24 via 192.0.2.2 dev "$a"
+ip link set "$a" up; ok "carrier of the port" wait_carrier "$a"; ip addr add 192.0.2.77/24 dev "$a"; ip route add 203.0.113.0/24 via 192.0.2.2 dev "$a"
 doc 'mtu = 2044
 ipv4 = { addresses = ["192.0.2.1/24", "192.0.4.1/24"], gateway = "192.0.2.2", routes = [{ to = "198.51.100.0/24", via = "192.0.2.2", metric = 5, table = 1000 }, { to = "10.9.0.0/16" }] }
 ipv6 = { addresses = ["2001:db8::1/64"], gateway = "2001:db8::2" }
@@ -34,7 +34,8 @@ exits "show" 0 ctl show; has "shows an address" "$OUT" "192.0.2.1/24"
 # drift
 ip addr del 192.0.4.1/24 dev fab0; ip route del default dev fab0
 exits "drift is seen" 2 ctl diff; exits "and repaired" 0 apply; is "addresses" "$(addresses fab0)" "192.0.2.1/24 192.0.2.77/24 192.0.4.1/24 2001:db8::1/64"
-ip link set fab0 down; ip link set fab0 up
+# Without carrier the kernel does not ask whether another host has an IPv6 address, which is pending until then.
+ip link set fab0 down; ip link set fab0 up; ok "carrier again" wait_carrier fab0
 exits "what a link that went down lost" 0 apply; is "IPv6" "$(ip -6 -j addr show dev fab0 | jq '[.[0].addr_info[] | select(.scope == "global")] | length')" 1
 is "IPv4 routes" "$(routes -4 fab0 | wc -w)" 12
 # a mode change takes the child away and back

@@ -70,6 +70,8 @@ doc "${bare/\"networkd\"/\"direct\"}"; exits "from there to direct, in one apply
 ok "ping over the partition" wait_ping 192.0.3.2
 # the driver comes back: networkd finds its interfaces by their GUID and P_Key
 systemctl stop NetworkManager; doc "$whole"; exits "networkd" 0 apply
-ip netns del peer; lab-wait 30 'lab-net b002'; rmmod fake_hca; lab-load ib:mlx4_0:1; exits "after the driver was reloaded" 0 apply; is "the same addresses and routes" "$(all)" "$theirs"
+ip netns del peer; lab-wait 30 'lab-net b002'; rmmod fake_hca; lab-load ib:mlx4_0:1
+ok "networkd has the port again" lab-wait 30 'networkctl list fab0 | grep -q configured'	# until then the addresses are pending
+exits "after the driver was reloaded" 0 apply; is "the same addresses and routes" "$(all)" "$theirs"
 echo 'version = 1' | conf; exits "taken back: the default route stays without being asked for" 1 apply; exits "taken back" 0 apply --allow-removal
 is "no addresses are left" "$(addresses fab0)" ""; ok "no child" test ! -e /sys/class/net/fab0.8002; is "no file" "$(ls /etc/systemd/network | xargs)" ""
