@@ -498,6 +498,21 @@ TEST(NetworkdDrift, IsMendedWhileSystemdNetworkdWaitsForDhcp) {
   EXPECT_THAT(host.kernel().machine.find("ib0")->items, testing::Contains("addr6 2001:db8::1/64"));
 }
 
+TEST(NetworkdDrift, IsMendedWhereSystemdNetworkdWaitsForAnAddressThatAnotherHostHas) {
+  const std::string document =
+      std::string(kNetworkDocument) + "ipv6 = { addresses = [\"2001:db8::1/64\"] }\n";
+  Host host(FakeKernel::parse(kNetworked));
+  const auto first = host.commit(document);
+  ASSERT_TRUE(applied(first)) << text_of(first);
+  host.kernel().inet.duplicates.insert("2001:db8::1");
+  host.kernel().networkd.states["ib0"] = "configuring";
+  ASSERT_EQ(std::erase(host.kernel().machine.find("ib0")->items, "addr4 192.0.2.2/24"), 1U);
+  const auto report = host.hold();
+  EXPECT_EQ(report.exit, Exit::kPartly) << text_of(report);
+  EXPECT_THAT(host.kernel().machine.find("ib0")->items, testing::Contains("addr4 192.0.2.2/24"));
+  EXPECT_THAT(reasons_of(report), ElementsAre(testing::HasSubstr("another host has 2001:db8::1/64")));
+}
+
 TEST(NetworkdDrift, IsNoMatterOfWaitingWhereAFileOfOthersIsUsed) {
   Host host(FakeKernel::parse(kNetworked));
   ASSERT_TRUE(applied(host.commit(kNetworkDocument)));

@@ -260,9 +260,12 @@ class NetworkdKind final : public Kind, public AwaitsKernel, public HeldByPort {
       // At work with a file of others, which it prefers to ours.
       if (!now.file.empty() && now.file != networkd_file(resource.key.id)) continue;
       const auto wanted = model::from_attributes<NetworkdFile>(resource.settings);
-      // For an answer to DHCP, or of a router, it may wait for ever.
-      const bool asks = wanted.dhcp == true || wanted.router_advertisements == true;
-      if (!detail::is_in_transition(now.state) || (asks && now.state == "configuring")) continue;
+      const auto facts = model::from_attributes<NetworkdFile>(seen.at(resource.key)->facts);
+      // For an answer to DHCP, or of a router, it may wait for ever, and for an address that another host has
+      // (networkd-link.c, link_check_ready(); address_is_ready()).
+      const bool may_last =
+          wanted.dhcp == true || wanted.router_advertisements == true || facts.duplicate.has_value();
+      if (!detail::is_in_transition(now.state) || (may_last && now.state == "configuring")) continue;
       resource.settings.erase("active");
       resource.settings.erase("missing");
       resource.pending =
