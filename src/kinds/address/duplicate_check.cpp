@@ -67,6 +67,7 @@ Verdict verdict_of(const AddressCheck& check, bool carrier) {
 }
 
 base::Result<Waited> await_checks(std::set<int> indexes, World& now, std::chrono::milliseconds deadline) {
+  auto& host = now.host();
   std::vector<int> joining;
   std::erase_if(indexes, [&](int index) {
     const auto* link = now.link(index);
@@ -77,16 +78,29 @@ base::Result<Waited> await_checks(std::set<int> indexes, World& now, std::chrono
     joining.push_back(index);
     return false;
   });
-  auto& host = now.host();
+  if (!joining.empty()) {
+    const auto addresses = host.inet.observe_addresses();
+    if (!addresses) return base::fail(addresses.error());
+    // A manager that does not run, or waits for carrier itself, has set no address yet.
+    std::erase_if(joining, [&](int index) {
+      const bool asks = std::any_of(addresses->begin(), addresses->end(), [&](const auto& address) {
+        return address.index == index && address.tentative && !address.duplicate;
+      });
+      if (!asks) indexes.erase(index);
+      return !asks;
+    });
+  }
+  bool in_vain = false;
   if (!joining.empty()) {
     const auto without = host.links.wait_for_carrier(joining, deadline);
     if (!without) return base::fail(without.error());
     for (const int index : *without) indexes.erase(index);
+    in_vain = !without->empty();
   }
-  if (indexes.empty()) return joining.empty() ? Waited::kNot : Waited::kInVain;
+  if (indexes.empty()) return in_vain ? Waited::kInVain : Waited::kNot;
   const auto longest = deadline.count() == 0 ? deadline : std::max(deadline, kDuplicateCheck);
   if (auto done = host.inet.wait_for_addresses(indexes, longest); !done) return base::fail(done.error());
-  return Waited::kEnough;
+  return in_vain ? Waited::kInVain : Waited::kEnough;
 }
 
 }  // namespace rdmacfg::kinds

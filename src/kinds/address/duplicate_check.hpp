@@ -31,7 +31,7 @@ Verdict verdict_of(const AddressCheck& check, bool carrier);
 
 /// AwaitsKernel::await(): waits until the kernel has finished with the interfaces `indexes`. With carrier it
 /// has the time that it takes by its defaults, if that is more than the deadline; until then carrier may
-/// come, where the port is up.
+/// come, where the port is up and an address waits for it.
 base::Result<Waited> await_checks(std::set<int> indexes, World& now, std::chrono::milliseconds deadline);
 
 }  // namespace rdmacfg::kinds

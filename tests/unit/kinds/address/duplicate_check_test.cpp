@@ -92,19 +92,28 @@ INSTANTIATE_TEST_SUITE_P(Backends, DuplicateCheck,
                                          CheckedBackend{"networkd", R"("networkd": {"fails": []}, )"}),
                          [](const auto& backend) { return std::string(backend.param.name); });
 
+/// Gives the interface an address that the kernel has not asked about.
+int with_tentative_address(fakes::FakeKernel& kernel, const char* interface) {
+  auto* link = kernel.machine.find(interface);
+  link->items.emplace_back("addr6 2001:db8::1/64");
+  kernel.inet.tentative.insert("2001:db8::1");
+  return link->index;
+}
+
 TEST(AwaitChecks, CarrierIsWaitedForWhereItMayCome) {
   const std::vector<std::pair<std::string, Waited>> waits{
       {"", Waited::kEnough}, {R"("state": "DOWN", )", Waited::kNot}, {R"("sm": false, )", Waited::kInVain}};
   for (const auto& [port, expected] : waits) {
     SCOPED_TRACE(port);
     const auto kernel = fakes::FakeKernel::parse(
-        std::string(R"({"devices": [{"name": "mlx4_0", "pci": "0000:10:00.0", "ports": [{)") + port +
-        R"("guid": "00:02:c9:03:00:31:78:f2", "interface": {"name": "ib0", "up": true}}]}]})");
+        std::string(
+            R"({"slow_carrier": true, "devices": [{"name": "mlx4_0", "pci": "0000:10:00.0", "ports": [{)") +
+        port + R"("guid": "00:02:c9:03:00:31:78:f2", "interface": {"name": "ib0", "up": true}}]}]})");
+    const int index = with_tentative_address(*kernel, "ib0");
     auto host = kernel->host();
     auto world = World::observe(host);
     ASSERT_TRUE(world);
-    const auto ended =
-        await_checks({kernel->machine.find("ib0")->index}, *world, std::chrono::milliseconds(0));
+    const auto ended = await_checks({index}, *world, std::chrono::milliseconds(0));
     ASSERT_TRUE(ended);
     EXPECT_EQ(*ended, expected);
   }
@@ -116,17 +125,40 @@ TEST(AwaitChecks, CarrierIsNotWaitedForOutsideOfThePartition) {
   for (const auto& [table, expected] : waits) {
     SCOPED_TRACE(table);
     const auto kernel = fakes::FakeKernel::parse(
-        R"({"devices": [{"name": "mlx4_0", "pci": "0000:10:00.0", "ports": [{"pkeys": )" + table +
+        R"({"slow_carrier": true, "devices": [{"name": "mlx4_0", "pci": "0000:10:00.0", "ports": [{"pkeys": )" +
+        table +
         R"(, "guid": "00:02:c9:03:00:31:78:f2", "interface": {"name": "ib0", "up": true, "children": [
           {"name": "ib0.8002", "pkey": "0x8002", "up": true}]}}]}]})");
+    const int index = with_tentative_address(*kernel, "ib0.8002");
     auto host = kernel->host();
     auto world = World::observe(host);
     ASSERT_TRUE(world);
-    const auto ended =
-        await_checks({kernel->machine.find("ib0.8002")->index}, *world, std::chrono::milliseconds(0));
+    const auto ended = await_checks({index}, *world, std::chrono::milliseconds(0));
     ASSERT_TRUE(ended);
     EXPECT_EQ(*ended, expected);
   }
+}
+
+TEST(AwaitChecks, CarrierIsNotWaitedForWithoutAnAddressThatWaitsForIt) {
+  const auto kernel = fakes::FakeKernel::parse(
+      R"({"slow_carrier": true, "devices": [{"name": "mlx4_0", "pci": "0000:10:00.0", "ports": [
+          {"guid": "00:02:c9:03:00:31:78:f2", "interface": {"name": "ib0", "up": true}},
+          {"guid": "00:02:c9:03:00:31:78:f3", "sm": false, "interface": {"name": "ib1", "up": true}}]}]})");
+  auto host = kernel->host();
+  auto world = World::observe(host);
+  ASSERT_TRUE(world);
+  const int joins = kernel->machine.find("ib0")->index, refused = kernel->machine.find("ib1")->index;
+  const auto none = await_checks({joins, refused}, *world, std::chrono::milliseconds(0));
+  ASSERT_TRUE(none);
+  EXPECT_EQ(*none, Waited::kNot);
+  with_tentative_address(*kernel, "ib0");
+  const auto enough = await_checks({joins, refused}, *world, std::chrono::milliseconds(0));
+  ASSERT_TRUE(enough);
+  EXPECT_EQ(*enough, Waited::kEnough);
+  with_tentative_address(*kernel, "ib1");
+  const auto in_part = await_checks({joins, refused}, *world, std::chrono::milliseconds(0));
+  ASSERT_TRUE(in_part);
+  EXPECT_EQ(*in_part, Waited::kInVain) << "ib1 does not join";
 }
 
 TEST(AddressCheck, NamesWhatIsThereAndDoesNotWork) {
