@@ -18,6 +18,25 @@ std::optional<std::uint64_t> decimal(std::string_view text) {
   return text.starts_with("0x") || text.starts_with("0X") ? std::nullopt : base::parse_number(text);
 }
 
+/// The fault of a bracket with a "/", which only a range with a step has; empty when it is valid.
+std::string wrong_step(std::string_view inside) {
+  if (inside.find('/') == std::string_view::npos) return {};
+  const auto parts = base::split(inside, ',');
+  for (const auto part : parts) {
+    const auto range = base::trim(part);
+    const auto slash = std::min(range.find('/'), range.size());
+    const auto numbers = range.substr(0, slash);
+    const auto dash = std::min(numbers.find('-'), numbers.size());
+    const bool is_single = dash == numbers.size();
+    const bool ends = is_single ? parts.size() > 1 : decimal(numbers.substr(dash + 1)).has_value();
+    const bool steps = slash == range.size() || decimal(range.substr(slash + 1)).has_value();
+    if (!decimal(numbers.substr(0, dash)) || !ends || !steps)
+      return fmt::format(
+          "has \"{}\", which is not a range of numbers; write gpu[1-9/2] for every second number", range);
+  }
+  return {};
+}
+
 /// The fault of a range such as [010-001], which contains no number; empty when it is valid.
 std::string backward_range(std::string_view pattern) {
   for (auto open = pattern.find('['); open != std::string_view::npos; open = pattern.find('[', open + 1)) {
@@ -36,6 +55,7 @@ std::string backward_range(std::string_view pattern) {
       if (first && last && step && *step == 0)
         return fmt::format("has the range {} with step 0; a step is at least 1", range);
     }
+    if (auto why = wrong_step(inside); !why.empty()) return why;
   }
   return {};
 }
@@ -65,7 +85,7 @@ std::string pattern_error(std::string_view pattern) {
   if (pattern.size() > kLongest) return "is too long for a host name";
   if (const auto bare = base::trim(pattern); bare.size() < pattern.size())
     return fmt::format("has blanks around it: write \"{}\"", bare);
-  const auto open = pattern.find('[');
+  const auto open = pattern.rfind('[');
   if (open != std::string_view::npos && pattern.find(']', open) == std::string_view::npos)
     return "has a [ without ]";
   if (open == std::string_view::npos && pattern.find(']') != std::string_view::npos)

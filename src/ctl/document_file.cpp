@@ -99,9 +99,9 @@ Result<void> write_document(const Context& context, const std::string& name, std
   if (context.offline() && path.starts_with(context.arguments.root))
     path.erase(0, context.arguments.root.size());
   if (!path.starts_with("/etc/")) {
-    return base::fail(Code::kDenied,
-                      fmt::format("{} belongs to a package: a file of the same name in {} takes its place",
-                                  name, kDropInFolder));
+    const auto* why = path.starts_with("/run/") ? "lasts until the next boot" : "belongs to a package";
+    return base::fail(Code::kDenied, fmt::format("{} {}: a file of the same name in {} takes its place", name,
+                                                 why, kDropInFolder));
   }
   if (!context.environment.privileged)
     return base::fail(Code::kDenied, fmt::format("{}: writing it takes root: run it with sudo", name));

@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/text.hpp"
@@ -340,16 +341,18 @@ class Policy {
   }
 
   void remember(const Key& known, std::string_view text) {
-    const auto name = base::lower(policy_name(text));  // OpenSM compares without regard to case
-    if (known.block == "port-group" && known.name == "name") groups_.insert(name);
-    if (known.block == "qos-level" && known.name == "name") levels_.insert(name);
+    auto name = policy_name(text);
+    if (known.block == "port-group" && known.name == "name") groups_.insert(base::lower(name));
+    if (known.block == "qos-level" && known.name == "name") levels_.insert(base::lower(name));
     if (known.name == "qos-level-name") used_levels_.push_back({number_, name});
     const bool of_group =
         known.block == "qos-match-rule" && (known.name == "source" || known.name == "destination");
-    if (of_group) used_groups_.push_back({number_, name});
+    if (of_group) used_groups_.push_back({number_, std::move(name)});
   }
 
   void protocol(std::string_view code) {
+    // One with a wrong SL, too: that is one mistake.
+    if (base::lower(code.substr(0, code.find_first_of(" \t,:"))) == "default") has_default_rule_ = true;
     const auto colon = code.rfind(':');
     if (colon == std::string_view::npos) return wrong("a rule of qos-ulps ends with \": SL\"");
     if (auto why = wrong_number(base::trim(code.substr(colon + 1)), 0, 15); !why.empty())
@@ -363,7 +366,6 @@ class Policy {
     for (const auto& known : kProtocols) {
       if (known.name != name || known.selector != selector) continue;
       if (selector.empty() && comma != std::string_view::npos) break;
-      if (name == "default") has_default_rule_ = true;
       if (selector.empty()) return;
       for (const auto range : base::split(rest.substr(selector.size()), ',')) {
         if (auto why = wrong_range(base::trim(range), 0, known.most); !why.empty())
@@ -410,20 +412,20 @@ class Policy {
                "otherwise");
     }
     for (const auto& level : used_levels_) {
-      if (!levels_.contains(level.name))
+      if (!levels_.contains(base::lower(level.name)))
         wrong_at(level.line, fmt::format("no qos-level is called {}", level.name));
     }
     for (const auto& group : used_groups_) {
-      if (!groups_.contains(group.name))
+      if (!groups_.contains(base::lower(group.name)))
         wrong_at(group.line, fmt::format("no port-group is called {}", group.name));
     }
   }
 
   std::vector<Open> open_;
-  std::size_t number_ = 0;      ///< of the line, of a list its first one
-  std::size_t last_quote_ = 0;  ///< the last line with a quote
-  std::set<std::string> groups_, levels_;
-  bool has_default_rule_ = false;  ///< of qos-ulps; a qos-match-rule cannot name that
+  std::size_t number_ = 0;                 ///< of the line, of a list its first one
+  std::size_t last_quote_ = 0;             ///< the last line with a quote
+  std::set<std::string> groups_, levels_;  ///< in lower case: OpenSM compares without regard to case
+  bool has_default_rule_ = false;          ///< of qos-ulps; a qos-match-rule cannot name that
   std::vector<Use> used_groups_, used_levels_;
   CheckedLines out_;
 };

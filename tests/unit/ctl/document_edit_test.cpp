@@ -363,6 +363,23 @@ TEST(GetAndSet, TheEntryOfADropInCountsWithoutItsName) {
   }
 }
 
+TEST(GetAndSet, OnlyFilesOfTheAdministratorAreChanged) {
+  const std::pair<std::string, std::string> cases[] = {{"run", "lasts until the next boot"},
+                                                       {"usr/lib", "belongs to a package"}};
+  for (const auto& [where, why] : cases) {
+    Console console;
+    const auto root = console.folder() / "root";
+    const auto drop_ins = root / where / "rdma-configd/conf.d";
+    std::filesystem::create_directories(drop_ins);
+    std::filesystem::create_directories(root / "etc/rdma-configd");
+    std::ofstream(root / "etc/rdma-configd/config.toml") << "version = 1\n";
+    std::ofstream(drop_ins / "20-ib.toml") << "[rdma_system]\nnetns = \"shared\"\n";
+    EXPECT_EQ(console.run({"set", "--root", root.string(), "rdma_system.netns", "exclusive"}), 1) << where;
+    EXPECT_THAT(console.err.str(),
+                HasSubstr("rdma-configd/conf.d/20-ib.toml " + why + ": a file of the same"));
+  }
+}
+
 TEST(Validate, NamesDropInsThatAreNotRead) {
   Console console;
   console.kernel.files.content["/etc/hostname"] = "node1\n";

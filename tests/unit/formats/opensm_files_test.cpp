@@ -350,7 +350,7 @@ TEST(QosPolicy, NamesMayHaveBlanks) {
                                  "end-qos-match-rule", "end-qos-match-rules"};
   EXPECT_EQ(mistakes_of_policy(lines), "");
   lines[14] = "source: \"CAs and SM\"";  // in quotes blanks count
-  EXPECT_EQ(mistakes_of_policy(lines), "18 no port-group is called cas and sm\n");
+  EXPECT_EQ(mistakes_of_policy(lines), "18 no port-group is called CAs and SM\n");
 }
 
 TEST(QosPolicy, ListsGoOnInTheNextLine) {
@@ -381,13 +381,23 @@ TEST(QosPolicy, WhatOpensmReadsInVainIsNoError) {
   EXPECT_FALSE(other.wrong[0].only_vain);
 }
 
+TEST(QosPolicy, ADefaultRuleWithAMistakeIsThere) {
+  const std::vector<std::pair<std::string, std::string>> cases{
+      {"default : 16", "2 SL: 16 is out of range; must be from 0 to 15\n"},
+      {"DEFAULT:", "2 SL: \"\" is not a number\n"},
+      {"default 0", "2 a rule of qos-ulps ends with \": SL\"\n"}};
+  for (const auto& [rule, mistakes] : cases)
+    EXPECT_EQ(mistakes_of(checked_side_file("qos_policy_file", {"qos-ulps", rule, "end-qos-ulps"})),
+              mistakes);
+}
+
 TEST(QosPolicy, NamesMustBeDefined) {
   const auto checked = checked_side_file(
       "qos_policy_file", {"qos-match-rules", "qos-match-rule", "source: Storage", "qos-level-name: Fast",
                           "end-qos-match-rule", "end-qos-match-rules"});
   EXPECT_EQ(
       mistakes_of(checked),
-      "0 there is no default level\n4 no qos-level is called fast\n3 no port-group is called storage\n");
+      "0 there is no default level\n4 no qos-level is called Fast\n3 no port-group is called Storage\n");
 }
 
 /// A rule of a policy with a default level, with this line.
@@ -396,7 +406,7 @@ std::vector<std::string> policy_rule(const char* line) {
 }
 
 TEST(QosPolicy, TheDefaultRuleOfProtocolsIsNoLevelOfMatchRules) {
-  EXPECT_EQ(mistakes_of_policy(policy_rule("qos-level-name: DEFAULT")), "6 no qos-level is called default\n");
+  EXPECT_EQ(mistakes_of_policy(policy_rule("qos-level-name: DEFAULT")), "6 no qos-level is called DEFAULT\n");
 }
 
 TEST(QosPolicy, NamesAreComparedWithoutTheirQuotes) {
