@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cstddef>
 #include <span>
 
 #include "base/text.hpp"
@@ -198,10 +199,32 @@ bool has_ipoib_name(std::string_view text) {
     const bool begins =
         std::isalnum(static_cast<unsigned char>(before)) == 0 && before != '_' && before != '-';
     const bool digit = behind >= '0' && behind <= '9';
-    if (begins && (digit || std::string_view("*[?)ps\"' ").find(behind) != std::string_view::npos))
+    if (begins && (digit || std::string_view("*[?)ps\"'${ ").find(behind) != std::string_view::npos))
       return true;
   }
   return false;
+}
+
+/// Adds NAME of "NAME=ib0", of "NAME=$IFACE" where that is such a variable, and of "NAME=$(ls | grep ib)".
+void note_assignments(std::string_view line, InterfaceVariables& variables) {
+  for (const auto& part : parts_of(line)) {
+    const auto equals = part.text.find('=');
+    if (equals == std::string_view::npos) continue;
+    auto name = part.text.substr(0, equals);
+    name = name.substr(name.find_last_of(" \t") + 1);
+    const bool plain = !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
+      return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0;
+    });
+    if (!plain) continue;
+    auto value = part.text.substr(equals + 1);
+    // Only the parts behind this one have the end of a command in a value.
+    const bool runs = value.starts_with("$(") || value.starts_with('`');
+    if (runs) value = line.substr(static_cast<std::size_t>(value.data() - line.data()));
+    const auto bare = value.starts_with('"') && value.ends_with('"') && value.size() > 1
+                          ? value.substr(1, value.size() - 2)
+                          : value;
+    if (has_ipoib_name(value) || variables.contains(variable_of(bare))) variables.emplace(name);
+  }
 }
 
 }  // namespace
@@ -258,7 +281,13 @@ std::string_view variable_of(std::string_view word) {
   return word;
 }
 
+bool may_be_ipoib(std::string_view word, const InterfaceVariables& variables) {
+  const bool composed = word.starts_with("ib") && word.find_first_of("$`{") != std::string_view::npos;
+  return composed || variables.contains(variable_of(word));
+}
+
 void note_variables(std::string_view line, InterfaceVariables& variables) {
+  note_assignments(line, variables);
   if (!has_ipoib_name(line)) return;
   const auto words = words_of(line);
   if (words.size() > 2 && words[0] == "for") variables.emplace(words[1]);

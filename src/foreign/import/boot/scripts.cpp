@@ -45,7 +45,7 @@ std::string set_interface(const std::vector<std::string>& words, const Claims& c
                      (has("set") || has("add") || has("replace") || has("change") || has("append")));
   if (!sets) return {};
   const auto at = std::find_if(words.begin() + 1, words.end(), [&](const std::string& word) {
-    return claims.knows(word) || variables.contains(variable_of(word));
+    return claims.knows(word) || may_be_ipoib(word, variables);
   });
   return at == words.end() ? std::string() : *at;
 }
@@ -86,7 +86,10 @@ class ImportedScript {
     end_ = Ending::kOpen;
     text_end_.clear();
     variables_.clear();
-    for (const auto& line : lines) note_variables(line.text, variables_);
+    // Twice: a hook may keep its interface before it names one of ours.
+    for (int again = 0; again < 2; ++again) {
+      for (const auto& line : lines) note_variables(line.text, variables_);
+    }
   }
 
   void line(const Line& line, const std::string& file) {
@@ -221,7 +224,9 @@ class ImportedScript {
       return take_script(script, command, where);
     const auto words = shell_words(text, "$IFACE");
     if (const auto there = elsewhere_of(words)) return elsewhere(*there, command, where);
-    if (is_ip_batch(words) && text.find("<<") == std::string_view::npos) {
+    const bool elsewhere_read = is_ip_batch(words) && text.find("<<") == std::string_view::npos &&
+                                !(batch_ && words.back() == "-");  // "cat <<EOF | ip -batch -"
+    if (elsewhere_read) {
       claims_.miss(where,
                    fmt::format("{}: the commands of ip(8) are in another file, which is not read", text));
       return false;
@@ -229,7 +234,7 @@ class ImportedScript {
     const auto name = interface_of(words);
     const bool literal = !name.empty() && name.find_first_of("$`*?{") == std::string::npos;
     const bool ours = touches_ipoib(text) || writes_mode(words) || (literal && claims_.knows(name)) ||
-                      variables_.contains(variable_of(name));
+                      may_be_ipoib(name, variables_);
     if (!ours) return other(words, command, where);
     const auto miss = [&](std::string_view why) {
       claims_.miss(where, fmt::format("{}: {}", text, why));
