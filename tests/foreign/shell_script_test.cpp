@@ -6,6 +6,9 @@
 #include <gtest/gtest.h>
 
 #include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/text.hpp"
 #include "foreign/syntax/shell_line.hpp"
@@ -106,6 +109,31 @@ TEST(ShellScript, WritesIntoEachFileOfTee) {
   EXPECT_EQ(spell_out_tee("b && printf 'a\\n' | tee /x; c"), "b && echo a > /x; c");
   for (const std::string line : {"a b | tee /x", "echo a | tee /x | b", "echo a b | tee /x", "echo tee"})
     EXPECT_EQ(spell_out_tee(line), line);
+}
+
+TEST(ShellWords, ShowNoSecrets) {
+  struct Row {
+    std::string command, shown;
+  };
+  const std::vector<Row> rows{
+      {"nvme connect -a 192.0.2.1 --dhchap-secret=DHHC-1:00:x: -q a",
+       "nvme connect -a 192.0.2.1 --dhchap-secret=… -q a"},
+      {"nvme connect --dhchap-ctrl-secret DHHC-1:00:x:", "nvme connect --dhchap-ctrl-secret …"},
+      {"nvme connect -SDHHC-1:00:x: -C DHHC-1:00:y:", "nvme connect -S… -C …"},
+      {"nvme connect --tls_key 'NVMeTLSkey-1:01:x y' a", "nvme connect --tls_key … a"},
+      {"targetcli /iscsi/a set auth userid=u Password=\"a b\" c",
+       "targetcli /iscsi/a set auth userid=u Password=… c"},
+      {"iscsiadm -m node -n node.session.auth.password -v x -T a",
+       "iscsiadm -m node -n node.session.auth.password -v … -T a"},
+      {"opensm --m_key 0x5 -B", "opensm --m_key … -B"},
+      {"a --secret='x", "a --secret=…"},
+      {"a --secret=", "a --secret="},
+      {"a --secret", "a --secret"},
+  };
+  for (const auto& row : rows) EXPECT_EQ(without_secrets(row.command), row.shown);
+  for (const std::string command :
+       {"", " ip link set ib0  up", "mlnx_qos -i ens1 --pfc 0,1", "echo id_ext=1,pkey=ffff > /x"})
+    EXPECT_EQ(without_secrets(command), command);
 }
 
 TEST(ShellWords, KnowWhatIsWrittenIntoAFile) {

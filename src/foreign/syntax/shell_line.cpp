@@ -185,7 +185,48 @@ std::size_t behind_option(std::string_view command, std::string_view shell, std:
   return std::string_view::npos;
 }
 
+/// Whether an option, or KEY of "KEY=VALUE", has a secret: "--dhchap-secret", "node.session.auth.password".
+bool names_secret(std::string_view word) {
+  const auto name = base::lower(word);
+  constexpr auto kParts = std::to_array<std::string_view>({"secret", "passw", "_key", "-key"});
+  return std::any_of(kParts.begin(), kParts.end(),
+                     [&](std::string_view part) { return name.find(part) != std::string::npos; });
+}
+
+/// Where a secret of NVMe begins that says itself what it is; npos where there is none.
+std::size_t nvme_secret_in(std::string_view word) {
+  return std::min(word.find("DHHC-1:"), word.find("NVMeTLSkey-1:"));
+}
+
 }  // namespace
+
+std::string without_secrets(std::string_view command) {
+  std::string out;
+  std::size_t copied = 0;
+  bool named = false;  // by the words before: "--m_key 5", "-n node.session.auth.password -v abc"
+  for (const auto word : words_of(command)) {
+    const auto at = static_cast<std::size_t>(word.data() - command.data());
+    if (at < copied) continue;  // of a value in quotation marks
+    const auto equals = word.find('=');
+    const bool has_value = equals != std::string_view::npos;
+    const bool names = names_secret(word.substr(0, equals)), option = word.starts_with('-');
+    auto from = nvme_secret_in(word);
+    if (names && has_value) {
+      from = equals + 1;
+    } else if (named && !option) {
+      from = 0;
+    }
+    named = from >= word.size() && ((names && !has_value) || (named && option));
+    if (from >= word.size()) continue;
+    auto end = at + word.size();
+    if (const char quote = word[from]; quote == '"' || quote == '\'')
+      end = std::min(command.find(quote, at + from + 1), command.size() - 1) + 1;
+    out += command.substr(copied, at + from - copied);
+    out += "…";
+    copied = end;
+  }
+  return out + std::string(command.substr(copied));
+}
 
 std::size_t ip_object(const std::vector<std::string>& words) {
   if (words.empty() || words.front() != "ip") return words.size();

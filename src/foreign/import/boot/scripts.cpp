@@ -270,7 +270,7 @@ class ImportedScript {
     if (ours)
       claims_.miss(where, fmt::format("{}: acts in the network namespace {}, of which the document says "
                                       "nothing",
-                                      command.text, there.name));
+                                      without_secrets(command.text), there.name));
     return false;
   }
 
@@ -280,7 +280,7 @@ class ImportedScript {
   bool other(const std::vector<std::string>& words, const ShellCommand& command, const Place& where) {
     const auto text = command.text;
     const auto miss = [&](std::string_view why) {
-      claims_.miss(where, fmt::format("{}: {}", text, why));
+      claims_.miss(where, fmt::format("{}: {}", without_secrets(text), why));
       return false;
     };
     if (const auto advice = script_advice(words, text, claims_); !advice.empty()) return miss(advice);
