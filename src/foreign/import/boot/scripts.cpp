@@ -19,6 +19,7 @@
 #include "foreign/syntax/shell_line.hpp"
 #include "foreign/syntax/shell_script.hpp"
 #include "formats/iser_unit.hpp"
+#include "model/inet_types.hpp"
 
 namespace rdmacfg::foreign {
 
@@ -231,7 +232,8 @@ class ImportedScript {
                    fmt::format("{}: the commands of ip(8) are in another file, which is not read", text));
       return false;
     }
-    const auto name = interface_of(words);
+    auto name = interface_of(words);
+    if (name.empty()) name = interface_to_gateway(words);
     const bool literal = !name.empty() && name.find_first_of("$`*?{") == std::string::npos;
     const bool ours = touches_ipoib(text) || writes_mode(words) || (literal && claims_.knows(name)) ||
                       may_be_ipoib(name, variables_);
@@ -257,6 +259,28 @@ class ImportedScript {
   [[nodiscard]] std::string interface_of(const std::vector<std::string>& words) const {
     auto name = echoed_interface(words);
     return name.empty() ? set_interface(words, claims_, variables_) : name;
+  }
+
+  /// The interface over which the kernel reaches the gateway of `ip route add` without an interface, as far
+  /// as the script itself has given that an address; empty: none.
+  [[nodiscard]] std::string interface_to_gateway(const std::vector<std::string>& words) const {
+    const auto has = [&](std::string_view word) {
+      return std::find(words.begin(), words.end(), word) != words.end();
+    };
+    const auto object = ip_object(words);
+    const auto via = std::find(words.begin(), words.end(), "via");
+    const bool adds = object < words.size() && words[object] == "route" &&
+                      (has("add") || has("replace") || has("change") || has("append"));
+    if (!adds || has("dev") || words.end() - via < 2) return {};
+    const auto gateway = model::IpAddress::parse(*(via + 1));
+    if (!gateway) return {};
+    for (const auto& [name, interface] : found_) {
+      const auto& addresses = interface.inet(gateway->family).addresses;
+      if (std::any_of(addresses.begin(), addresses.end(),
+                      [&](const model::IpPrefix& prefix) { return prefix.contains(*gateway); }))
+        return name;
+    }
+    return {};
   }
 
   /// A command in another network namespace, where interfaces are others than the document's. A module is
