@@ -205,25 +205,36 @@ bool has_ipoib_name(std::string_view text) {
   return false;
 }
 
+bool is_of_name(char c) { return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0; }
+
+/// Whether a value is made of that of such a variable: "$IFACE", "${dev##*/}", "$(basename $dev)".
+bool has_variable(std::string_view value, const InterfaceVariables& variables) {
+  if (value.starts_with('"')) value.remove_prefix(1);
+  if (!value.starts_with('$') && !value.starts_with('`')) return false;
+  for (auto at = value.find('$'); at != std::string_view::npos; at = value.find('$', at + 1)) {
+    auto name = value.substr(at + 1);
+    if (name.starts_with('{')) name.remove_prefix(1);
+    std::size_t end = 0;
+    while (end < name.size() && is_of_name(name[end])) ++end;
+    if (variables.contains(name.substr(0, end))) return true;
+  }
+  return false;
+}
+
 /// Adds NAME of "NAME=ib0", of "NAME=$IFACE" where that is such a variable, and of "NAME=$(ls | grep ib)".
 void note_assignments(std::string_view line, InterfaceVariables& variables) {
+  constexpr std::size_t kMostOfCommand = 256;
   for (const auto& part : parts_of(line)) {
     const auto equals = part.text.find('=');
     if (equals == std::string_view::npos) continue;
     auto name = part.text.substr(0, equals);
     name = name.substr(name.find_last_of(" \t") + 1);
-    const bool plain = !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
-      return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0;
-    });
-    if (!plain) continue;
+    if (name.empty() || !std::all_of(name.begin(), name.end(), is_of_name)) continue;
     auto value = part.text.substr(equals + 1);
-    // Only the parts behind this one have the end of a command in a value.
-    const bool runs = value.starts_with("$(") || value.starts_with('`');
-    if (runs) value = line.substr(static_cast<std::size_t>(value.data() - line.data()));
-    const auto bare = value.starts_with('"') && value.ends_with('"') && value.size() > 1
-                          ? value.substr(1, value.size() - 2)
-                          : value;
-    if (has_ipoib_name(value) || variables.contains(variable_of(bare))) variables.emplace(name);
+    // The parts behind this one have the end of a command in a value.
+    if (value.starts_with("$(") || value.starts_with('`'))
+      value = line.substr(static_cast<std::size_t>(value.data() - line.data()), kMostOfCommand);
+    if (has_ipoib_name(value) || has_variable(value, variables)) variables.emplace(name);
   }
 }
 
@@ -283,7 +294,8 @@ std::string_view variable_of(std::string_view word) {
 
 bool may_be_ipoib(std::string_view word, const InterfaceVariables& variables) {
   const bool composed = word.starts_with("ib") && word.find_first_of("$`{") != std::string_view::npos;
-  return composed || variables.contains(variable_of(word));
+  const auto name = variable_of(word);
+  return composed || variables.contains(name.substr(0, name.find('[')));  // an element of an array
 }
 
 void note_variables(std::string_view line, InterfaceVariables& variables) {
