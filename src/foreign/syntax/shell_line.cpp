@@ -67,6 +67,19 @@ void exchange(char& c, std::string_view from, std::string_view to) {
   if (const auto at = from.find(c); at != std::string_view::npos) c = to[at];
 }
 
+/// The text with `to` in place of each `from`.
+std::string with_each(std::string_view text, std::string_view from, std::string_view to) {
+  std::string out;
+  std::size_t copied = 0;
+  for (auto at = text.find(from); at != std::string_view::npos; at = text.find(from, copied)) {
+    out += text.substr(copied, at - copied);
+    out += to;
+    copied = at + from.size();
+  }
+  out += text.substr(copied);
+  return out;
+}
+
 /// Hides what would divide the value of an assignment, which is text and no command: NAME="a b", NAME=(a b).
 std::string hide_values(std::string_view command) {
   std::string out(command);
@@ -283,22 +296,19 @@ std::vector<std::string> shell_words(std::string_view command, const std::string
   auto text = hide_values(command);
   std::erase(text, '"');
   std::erase(text, '\'');
+  std::string_view kept = text;
   for (bool again = true; again;) {
     again = false;
     for (const std::string_view end :
          {"2>&1", "2>/dev/null", "2> /dev/null", "&>/dev/null", ">/dev/null", "> /dev/null"}) {
-      text = base::trim(text);
-      if (!text.ends_with(end)) continue;
-      text.erase(text.size() - end.size());
+      kept = base::trim(kept);
+      if (!kept.ends_with(end)) continue;
+      kept.remove_suffix(end.size());
       again = true;
     }
   }
-  for (std::size_t at = 0; (at = text.find('>', at)) != std::string::npos; at += 3)
-    text.replace(at, 1, " > ");
-  for (const std::string_view variable : {"${IFACE}", "$IFACE"}) {
-    for (std::size_t at = 0; (at = text.find(variable, at)) != std::string::npos; at += own.size())
-      text.replace(at, variable.size(), own);
-  }
+  text = with_each(kept, ">", " > ");
+  for (const std::string_view variable : {"${IFACE}", "$IFACE"}) text = with_each(text, variable, own);
   std::vector<std::string> out;
   for (const auto word : words_of(text)) out.emplace_back(word);
   drop_runners(out);
