@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Interfaces of netplan's that belong to others.
+// Interfaces in VRFs: their routes are in the table of that.
 #include <gmock/gmock.h>
 
 #include "foreign/stage.hpp"
@@ -10,7 +10,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-TEST(ImportNetplan, LeavesOutTheRoutesOfAVrf) {
+TEST(ImportVrf, OfNetplanLeavesOutTheRoutes) {
   fakes::Faults faults;
   fakes::MemoryFiles files(faults);
   files.content["/etc/netplan/50.yaml"] =
@@ -37,6 +37,24 @@ TEST(ImportNetplan, LeavesOutTheRoutesOfAVrf) {
   EXPECT_THAT(made.document, Not(HasSubstr("198.51.100.0/24")));
   EXPECT_THAT(made.document, HasSubstr("gateway = \"192.0.3.254\"")) << "of an interface without a VRF";
   EXPECT_THAT(report_of(made.claims), HasSubstr("/etc/netplan/50.yaml:16: not understood: vrfs: storage: "));
+}
+
+TEST(ImportVrf, OfIfupdownLeavesOutTheGateway) {
+  fakes::Faults faults;
+  fakes::MemoryFiles files(faults);
+  files.content["/etc/network/interfaces"] =
+      "auto ib0\n"
+      "iface ib0 inet static\n"
+      "  hwaddress 80:00:02:08:fe:80:00:00:00:00:00:00:00:02:c9:03:00:31:78:f2\n"
+      "  address 192.0.2.1/24\n"
+      "  gateway 192.0.2.254\n"
+      "  vrf blue\n"
+      "  up ip route add 198.51.100.0/24 via 192.0.2.9 dev ib0\n";
+  const auto made = import_all(files, "ifupdown");
+  EXPECT_THAT(made.document, HasSubstr("addresses = [\"192.0.2.1/24\"]"));
+  EXPECT_THAT(made.document, HasSubstr("to = \"198.51.100.0/24\"")) << "by a command that names no VRF";
+  EXPECT_THAT(made.document, Not(HasSubstr("192.0.2.254")));
+  EXPECT_THAT(report_of(made.claims), HasSubstr("/etc/network/interfaces:6: not understood: vrf: blue: "));
 }
 
 }  // namespace
