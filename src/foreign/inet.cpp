@@ -62,9 +62,10 @@ std::string_view usual_scope(const std::vector<std::string_view>& words) {
 /// Takes the options of a route out of its words that the document does not have. @return those
 std::string take_tuning(std::vector<std::string_view>& words) {
   std::vector<std::string_view> left, tuning;
+  const auto usual = usual_scope(words);
   for (std::size_t at = 0; at < words.size(); ++at) {
     const bool scope = at > 0 && words[at] == "scope" && at + 1 < words.size();
-    if (scope && words[at + 1] == usual_scope(words)) {
+    if (scope && words[at + 1] == usual) {
       ++at;
       continue;
     }

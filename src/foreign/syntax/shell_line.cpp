@@ -67,6 +67,19 @@ void exchange(char& c, std::string_view from, std::string_view to) {
   if (const auto at = from.find(c); at != std::string_view::npos) c = to[at];
 }
 
+/// The text with `to` in place of each `from`.
+std::string with_each(std::string_view text, std::string_view from, std::string_view to) {
+  std::string out;
+  std::size_t copied = 0;
+  for (auto at = text.find(from); at != std::string_view::npos; at = text.find(from, copied)) {
+    out += text.substr(copied, at - copied);
+    out += to;
+    copied = at + from.size();
+  }
+  out += text.substr(copied);
+  return out;
+}
+
 /// Hides what would divide the value of an assignment, which is text and no command: NAME="a b", NAME=(a b).
 std::string hide_values(std::string_view command) {
   std::string out(command);
@@ -185,7 +198,48 @@ std::size_t behind_option(std::string_view command, std::string_view shell, std:
   return std::string_view::npos;
 }
 
+/// Whether an option, or KEY of "KEY=VALUE", has a secret: "--dhchap-secret", "node.session.auth.password".
+bool names_secret(std::string_view word) {
+  const auto name = base::lower(word);
+  constexpr auto kParts = std::to_array<std::string_view>({"secret", "passw", "_key", "-key"});
+  return std::any_of(kParts.begin(), kParts.end(),
+                     [&](std::string_view part) { return name.find(part) != std::string::npos; });
+}
+
+/// Where a secret of NVMe begins that says itself what it is; npos where there is none.
+std::size_t nvme_secret_in(std::string_view word) {
+  return std::min(word.find("DHHC-1:"), word.find("NVMeTLSkey-1:"));
+}
+
 }  // namespace
+
+std::string without_secrets(std::string_view command) {
+  std::string out;
+  std::size_t copied = 0;
+  bool named = false;  // by the words before: "--m_key 5", "-n node.session.auth.password -v abc"
+  for (const auto word : words_of(command)) {
+    const auto at = static_cast<std::size_t>(word.data() - command.data());
+    if (at < copied) continue;  // of a value in quotation marks
+    const auto equals = word.find('=');
+    const bool has_value = equals != std::string_view::npos;
+    const bool names = names_secret(word.substr(0, equals)), option = word.starts_with('-');
+    auto from = nvme_secret_in(word);
+    if (names && has_value) {
+      from = equals + 1;
+    } else if (named && !option) {
+      from = 0;
+    }
+    named = from >= word.size() && ((names && !has_value) || (named && option));
+    if (from >= word.size()) continue;
+    auto end = at + word.size();
+    if (const char quote = word[from]; quote == '"' || quote == '\'')
+      end = std::min(command.find(quote, at + from + 1), command.size() - 1) + 1;
+    out += command.substr(copied, at + from - copied);
+    out += "…";
+    copied = end;
+  }
+  return out + std::string(command.substr(copied));
+}
 
 std::size_t ip_object(const std::vector<std::string>& words) {
   if (words.empty() || words.front() != "ip") return words.size();
@@ -242,22 +296,19 @@ std::vector<std::string> shell_words(std::string_view command, const std::string
   auto text = hide_values(command);
   std::erase(text, '"');
   std::erase(text, '\'');
+  std::string_view kept = text;
   for (bool again = true; again;) {
     again = false;
     for (const std::string_view end :
          {"2>&1", "2>/dev/null", "2> /dev/null", "&>/dev/null", ">/dev/null", "> /dev/null"}) {
-      text = base::trim(text);
-      if (!text.ends_with(end)) continue;
-      text.erase(text.size() - end.size());
+      kept = base::trim(kept);
+      if (!kept.ends_with(end)) continue;
+      kept.remove_suffix(end.size());
       again = true;
     }
   }
-  for (std::size_t at = 0; (at = text.find('>', at)) != std::string::npos; at += 3)
-    text.replace(at, 1, " > ");
-  for (const std::string_view variable : {"${IFACE}", "$IFACE"}) {
-    for (std::size_t at = 0; (at = text.find(variable, at)) != std::string::npos; at += own.size())
-      text.replace(at, variable.size(), own);
-  }
+  text = with_each(kept, ">", " > ");
+  for (const std::string_view variable : {"${IFACE}", "$IFACE"}) text = with_each(text, variable, own);
   std::vector<std::string> out;
   for (const auto word : words_of(text)) out.emplace_back(word);
   drop_runners(out);

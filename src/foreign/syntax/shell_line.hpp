@@ -28,6 +28,9 @@ std::vector<std::string> shell_words(std::string_view command, const std::string
 /// The text in quotation marks that `sh -c` reads; empty for other commands.
 std::string_view script_of_shell(std::string_view command);
 
+/// A command as a report may have it: with "…" in place of passwords and keys.
+std::string without_secrets(std::string_view command);
+
 /// The place of "addr", "link" or "route" in a command of ip(8), behind its options; their number where it
 /// has none.
 std::size_t ip_object(const std::vector<std::string>& words);

@@ -22,6 +22,9 @@ namespace rdmacfg::foreign {
 namespace {
 
 constexpr std::size_t kMostLoopWords = 64;
+constexpr std::size_t kMostWordCharacters = 128;
+constexpr std::size_t kMostVariables = 256;
+constexpr std::size_t kMostLoopCharacters = 4U << 20U;
 constexpr std::size_t kMostScriptLines = 20000;
 
 using LoopWords = std::vector<std::string>;
@@ -48,8 +51,11 @@ std::optional<LoopWords> braces_of(const std::string& word) {
   if (rest.find_first_of("{}") != std::string::npos) return std::nullopt;
   LoopWords out;
   if (const auto dots = inner.find(".."); dots != std::string::npos) {
-    const auto first = base::parse_number(inner.substr(0, dots));
-    const auto last = base::parse_number(inner.substr(dots + 2));
+    // The zeros of {00..15} stay in bash.
+    const auto bound = [](const std::string& text) {
+      return text.size() > 1 && text.front() == '0' ? std::nullopt : base::parse_number(text);
+    };
+    const auto first = bound(inner.substr(0, dots)), last = bound(inner.substr(dots + 2));
     if (!first || !last || *last < *first || *last - *first >= kMostLoopWords) return std::nullopt;
     for (std::uint64_t at = *first; at <= *last; ++at)
       out.push_back(fmt::format("{}{}{}", word.substr(0, from), at, rest));
@@ -70,7 +76,8 @@ std::optional<LoopWords> literal_words(std::string_view list) {
     const bool quoted =
         word.size() > 1 && (word.front() == '"' || word.front() == '\'') && word.back() == word.front();
     if (quoted) word = word.substr(1, word.size() - 2);
-    if (word.find_first_of("\"'()") != std::string::npos) return std::nullopt;
+    if (word.find_first_of("\"'()") != std::string::npos || word.size() > kMostWordCharacters)
+      return std::nullopt;
     const auto braces = quoted ? std::optional(LoopWords{word}) : braces_of(word);
     if (!braces || out.size() + braces->size() > kMostLoopWords) return std::nullopt;
     out.insert(out.end(), braces->begin(), braces->end());
@@ -140,21 +147,44 @@ std::optional<LoopWords> assigned_words(std::string_view value) {
   const bool array = value.starts_with('(') && value.ends_with(')');
   const bool quoted =
       value.size() > 1 && (value.front() == '"' || value.front() == '\'') && value.back() == value.front();
+  // The shell looks for braces before it puts the value in.
+  if (quoted && value.find_first_of("{}") != std::string_view::npos) return std::nullopt;
   if (array || quoted) return literal_words(value.substr(1, value.size() - 2));
   return value.find_first_of(" \t{}") == std::string_view::npos ? literal_words(value) : std::nullopt;
+}
+
+/// Whether the shell looks for its own words behind this one: "then", "ib*)".
+bool comes_before_command(std::string_view word) {
+  constexpr auto kWords =
+      std::to_array<std::string_view>({"if", "while", "until", "then", "elif", "else", "do", "!", "{"});
+  return word.ends_with(')') || std::find(kWords.begin(), kWords.end(), word) != kWords.end();
+}
+
+/// Whether a line reads a file as a part of the script, or a text, which may change any variable.
+bool reads_script(std::string_view line) {
+  for (const auto& part : parts_of(line)) {
+    for (const auto word : words_of(part.text)) {
+      if (word == "." || word == "source" || word == "eval") return true;
+      if (!comes_before_command(word)) break;
+    }
+  }
+  return false;
 }
 
 /// How many blocks a line opens, less those that it closes.
 int depth_of(std::string_view line) {
   constexpr auto kOpening =
       std::to_array<std::string_view>({"if", "for", "while", "until", "select", "case"});
-  constexpr auto kClosing = std::to_array<std::string_view>({"fi", "done", "esac", "}"});
+  constexpr auto kClosing = std::to_array<std::string_view>({"fi", "done", "esac"});
   int out = 0;
   for (const auto& part : parts_of(line)) {
+    bool begins = true;  // "echo all done" closes nothing
     for (const auto word : words_of(part.text)) {
-      const bool opens = std::find(kOpening.begin(), kOpening.end(), word) != kOpening.end();
+      const bool opens = begins && std::find(kOpening.begin(), kOpening.end(), word) != kOpening.end();
+      const bool closes = begins && std::find(kClosing.begin(), kClosing.end(), word) != kClosing.end();
       if (opens || word == "{" || word.ends_with("(){")) ++out;
-      if (std::find(kClosing.begin(), kClosing.end(), word) != kClosing.end()) --out;
+      if (closes || word == "}") --out;
+      begins = begins && comes_before_command(word);
     }
   }
   return out;
@@ -202,9 +232,14 @@ void put_values(std::vector<ScriptLine>& lines, Variables& lists) {
     if (line.text.find('$') != std::string::npos) {
       for (const auto& [name, value] : values) line.text = with_value(line.text, name, value);
     }
-    const auto assigned = depth == 0 ? assignment_of(line.text) : std::nullopt;
+    if (reads_script(line.text)) {
+      values.clear();
+      lists.clear();
+    }
+    const auto parts = parts_of(line.text);  // without a comment
+    const auto assigned = depth == 0 && parts.size() == 1 ? assignment_of(parts.front().text) : std::nullopt;
     depth = std::max(0, depth + depth_of(line.text));
-    if (!assigned || changing.contains(assigned->name)) continue;
+    if (!assigned || changing.contains(assigned->name) || lists.size() >= kMostVariables) continue;
     auto words = assigned_words(assigned->value);
     if (!words) continue;
     const bool array = assigned->value.starts_with('(');
@@ -247,6 +282,25 @@ bool leaves_loop(std::string_view text, const std::string& name) {
          });
 }
 
+/// Whether nothing but the loop's output goes somewhere else at its `done`. What its commands read, or write
+/// into the kernel, only the whole loop says.
+bool only_ends_loop(std::string_view done) {
+  const auto rest = base::trim(done.substr(first_word(done).size()));
+  const bool output =
+      rest.starts_with('>') || rest.starts_with("1>") || rest.starts_with("2>") || rest.starts_with("&>");
+  return rest.empty() ||
+         (output && rest.find('<') == std::string_view::npos && rest.find("/sys/") == std::string_view::npos);
+}
+
+/// Whether a loop becomes more lines or characters than a script may have.
+bool is_too_long(const Loop& loop, std::size_t lines_before) {
+  std::size_t longest = 1, characters = 0;
+  for (const auto& word : loop.words) longest = std::max(longest, word.size());
+  for (const auto& line : loop.body) characters += line.text.size();
+  return lines_before + loop.words.size() * loop.body.size() > kMostScriptLines ||
+         characters * loop.words.size() * longest > kMostLoopCharacters;
+}
+
 void append_part(std::string& text, const Part& part, std::string_view command) {
   if (part.joint == ";;" && command.empty()) text += " ;;";
   if (command.empty()) return;
@@ -286,7 +340,7 @@ std::optional<Loop> loop_at(const std::vector<ScriptLine>& lines, std::size_t at
         began = true;
         text = base::trim(text.substr(2));
       } else if (first_word(text) == "done") {
-        if (text != "done" || (which + 1 < parts.size() && parts[which + 1].joint != ";"))
+        if (!only_ends_loop(text) || (which + 1 < parts.size() && parts[which + 1].joint != ";"))
           return std::nullopt;
         if (!inner.text.empty()) out->body.push_back(std::move(inner));
         ScriptLine rest{{}, lines[line].number};
@@ -305,13 +359,13 @@ std::optional<Loop> loop_at(const std::vector<ScriptLine>& lines, std::size_t at
 
 /// The value that a `printf` or `echo` writes, as an `echo`; empty where it is not a single word.
 std::string echo_of(std::string_view command) {
-  const auto words = shell_words(command, "");
+  const auto words = shell_words(command, "$IFACE");
   return words.size() == 2 && words[0] == "echo" ? fmt::format("echo {}", words[1]) : std::string();
 }
 
 /// The files of `tee`; none where it is another command.
 std::vector<std::string> files_of_tee(std::string_view command) {
-  const auto words = shell_words(command, "");
+  const auto words = shell_words(command, "$IFACE");
   std::vector<std::string> out;
   if (words.empty() || words.front() != "tee") return out;
   for (std::size_t at = 1; at < words.size() && words[at] != ">"; ++at) {
@@ -329,10 +383,8 @@ std::vector<ScriptLine> spell_out_script(std::vector<ScriptLine> lines) {
   std::string text_end;
   for (std::size_t at = 0; at < lines.size();) {
     const bool text = is_in_text(lines[at].text, text_end);
-    const auto loop = !text && lines[at].text.starts_with("for ") && out.size() < kMostScriptLines
-                          ? loop_at(lines, at, lists)
-                          : std::nullopt;
-    if (!loop) {
+    const auto loop = !text && lines[at].text.starts_with("for ") ? loop_at(lines, at, lists) : std::nullopt;
+    if (!loop || is_too_long(*loop, out.size())) {
       out.push_back(std::move(lines[at++]));
       continue;
     }

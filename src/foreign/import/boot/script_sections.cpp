@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cstddef>
 #include <span>
 
 #include "base/text.hpp"
@@ -198,10 +199,43 @@ bool has_ipoib_name(std::string_view text) {
     const bool begins =
         std::isalnum(static_cast<unsigned char>(before)) == 0 && before != '_' && before != '-';
     const bool digit = behind >= '0' && behind <= '9';
-    if (begins && (digit || std::string_view("*[?)ps\"' ").find(behind) != std::string_view::npos))
+    if (begins && (digit || std::string_view("*[?)ps\"'${ ").find(behind) != std::string_view::npos))
       return true;
   }
   return false;
+}
+
+bool is_of_name(char c) { return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0; }
+
+/// Whether a value is made of that of such a variable: "$IFACE", "${dev##*/}", "$(basename $dev)".
+bool has_variable(std::string_view value, const InterfaceVariables& variables) {
+  if (value.starts_with('"')) value.remove_prefix(1);
+  if (!value.starts_with('$') && !value.starts_with('`')) return false;
+  for (auto at = value.find('$'); at != std::string_view::npos; at = value.find('$', at + 1)) {
+    auto name = value.substr(at + 1);
+    if (name.starts_with('{')) name.remove_prefix(1);
+    std::size_t end = 0;
+    while (end < name.size() && is_of_name(name[end])) ++end;
+    if (variables.contains(name.substr(0, end))) return true;
+  }
+  return false;
+}
+
+/// Adds NAME of "NAME=ib0", of "NAME=$IFACE" where that is such a variable, and of "NAME=$(ls | grep ib)".
+void note_assignments(std::string_view line, InterfaceVariables& variables) {
+  constexpr std::size_t kMostOfCommand = 256;
+  for (const auto& part : parts_of(line)) {
+    const auto equals = part.text.find('=');
+    if (equals == std::string_view::npos) continue;
+    auto name = part.text.substr(0, equals);
+    name = name.substr(name.find_last_of(" \t") + 1);
+    if (name.empty() || !std::all_of(name.begin(), name.end(), is_of_name)) continue;
+    auto value = part.text.substr(equals + 1);
+    // The parts behind this one have the end of a command in a value.
+    if (value.starts_with("$(") || value.starts_with('`'))
+      value = line.substr(static_cast<std::size_t>(value.data() - line.data()), kMostOfCommand);
+    if (has_ipoib_name(value) || has_variable(value, variables)) variables.emplace(name);
+  }
 }
 
 }  // namespace
@@ -258,7 +292,14 @@ std::string_view variable_of(std::string_view word) {
   return word;
 }
 
+bool may_be_ipoib(std::string_view word, const InterfaceVariables& variables) {
+  const bool composed = word.starts_with("ib") && word.find_first_of("$`{") != std::string_view::npos;
+  const auto name = variable_of(word);
+  return composed || variables.contains(name.substr(0, name.find('[')));  // an element of an array
+}
+
 void note_variables(std::string_view line, InterfaceVariables& variables) {
+  note_assignments(line, variables);
   if (!has_ipoib_name(line)) return;
   const auto words = words_of(line);
   if (words.size() > 2 && words[0] == "for") variables.emplace(words[1]);

@@ -34,8 +34,11 @@ using InterfaceVariables = std::set<std::string, std::less<>>;
 /// "i" of "$i" and "${i}"; empty for other words.
 std::string_view variable_of(std::string_view word);
 
-/// Adds the variable of a loop over names of IPoIB interfaces, and those by which a hook that has such a name
-/// is told its interface.
+/// Whether the running script may make an interface of ours of it: "$i" of such a variable, and "ib$i".
+bool may_be_ipoib(std::string_view word, const InterfaceVariables& variables);
+
+/// Adds the variable of a loop over names of IPoIB interfaces, those that have such a name or the value of
+/// such a variable, and those by which a hook that has such a name is told its interface.
 void note_variables(std::string_view line, InterfaceVariables& variables);
 
 }  // namespace rdmacfg::foreign

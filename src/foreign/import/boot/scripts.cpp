@@ -19,6 +19,7 @@
 #include "foreign/syntax/shell_line.hpp"
 #include "foreign/syntax/shell_script.hpp"
 #include "formats/iser_unit.hpp"
+#include "model/inet_types.hpp"
 
 namespace rdmacfg::foreign {
 
@@ -45,7 +46,7 @@ std::string set_interface(const std::vector<std::string>& words, const Claims& c
                      (has("set") || has("add") || has("replace") || has("change") || has("append")));
   if (!sets) return {};
   const auto at = std::find_if(words.begin() + 1, words.end(), [&](const std::string& word) {
-    return claims.knows(word) || variables.contains(variable_of(word));
+    return claims.knows(word) || may_be_ipoib(word, variables);
   });
   return at == words.end() ? std::string() : *at;
 }
@@ -86,7 +87,10 @@ class ImportedScript {
     end_ = Ending::kOpen;
     text_end_.clear();
     variables_.clear();
-    for (const auto& line : lines) note_variables(line.text, variables_);
+    // Twice: a hook may keep its interface before it names one of ours.
+    for (int again = 0; again < 2; ++again) {
+      for (const auto& line : lines) note_variables(line.text, variables_);
+    }
   }
 
   void line(const Line& line, const std::string& file) {
@@ -221,15 +225,18 @@ class ImportedScript {
       return take_script(script, command, where);
     const auto words = shell_words(text, "$IFACE");
     if (const auto there = elsewhere_of(words)) return elsewhere(*there, command, where);
-    if (is_ip_batch(words) && text.find("<<") == std::string_view::npos) {
+    const bool elsewhere_read = is_ip_batch(words) && text.find("<<") == std::string_view::npos &&
+                                !(batch_ && words.back() == "-");  // "cat <<EOF | ip -batch -"
+    if (elsewhere_read) {
       claims_.miss(where,
                    fmt::format("{}: the commands of ip(8) are in another file, which is not read", text));
       return false;
     }
-    const auto name = interface_of(words);
+    auto name = interface_of(words);
+    if (name.empty()) name = interface_to_gateway(words);
     const bool literal = !name.empty() && name.find_first_of("$`*?{") == std::string::npos;
     const bool ours = touches_ipoib(text) || writes_mode(words) || (literal && claims_.knows(name)) ||
-                      variables_.contains(variable_of(name));
+                      may_be_ipoib(name, variables_);
     if (!ours) return other(words, command, where);
     const auto miss = [&](std::string_view why) {
       claims_.miss(where, fmt::format("{}: {}", text, why));
@@ -254,6 +261,28 @@ class ImportedScript {
     return name.empty() ? set_interface(words, claims_, variables_) : name;
   }
 
+  /// The interface over which the kernel reaches the gateway of `ip route add` without an interface, as far
+  /// as the script itself has given that an address; empty: none.
+  [[nodiscard]] std::string interface_to_gateway(const std::vector<std::string>& words) const {
+    const auto has = [&](std::string_view word) {
+      return std::find(words.begin(), words.end(), word) != words.end();
+    };
+    const auto object = ip_object(words);
+    const auto via = std::find(words.begin(), words.end(), "via");
+    const bool adds = object < words.size() && words[object] == "route" &&
+                      (has("add") || has("replace") || has("change") || has("append"));
+    if (!adds || has("dev") || words.end() - via < 2) return {};
+    const auto gateway = model::IpAddress::parse(*(via + 1));
+    if (!gateway) return {};
+    for (const auto& [name, interface] : found_) {
+      const auto& addresses = interface.inet(gateway->family).addresses;
+      if (std::any_of(addresses.begin(), addresses.end(),
+                      [&](const model::IpPrefix& prefix) { return prefix.contains(*gateway); }))
+        return name;
+    }
+    return {};
+  }
+
   /// A command in another network namespace, where interfaces are others than the document's. A module is
   /// the kernel's all the same.
   bool elsewhere(const Elsewhere& there, const ShellCommand& command, const Place& where) {
@@ -265,7 +294,7 @@ class ImportedScript {
     if (ours)
       claims_.miss(where, fmt::format("{}: acts in the network namespace {}, of which the document says "
                                       "nothing",
-                                      command.text, there.name));
+                                      without_secrets(command.text), there.name));
     return false;
   }
 
@@ -275,7 +304,7 @@ class ImportedScript {
   bool other(const std::vector<std::string>& words, const ShellCommand& command, const Place& where) {
     const auto text = command.text;
     const auto miss = [&](std::string_view why) {
-      claims_.miss(where, fmt::format("{}: {}", text, why));
+      claims_.miss(where, fmt::format("{}: {}", without_secrets(text), why));
       return false;
     };
     if (const auto advice = script_advice(words, text, claims_); !advice.empty()) return miss(advice);

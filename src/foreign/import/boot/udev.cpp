@@ -13,6 +13,7 @@
 #include "foreign/import/boot/udev_terms.hpp"
 #include "foreign/import/formats.hpp"
 #include "foreign/keys.hpp"
+#include "foreign/syntax/shell_line.hpp"
 #include "formats/udev/udev_backend.hpp"
 
 namespace rdmacfg::foreign {
@@ -368,7 +369,7 @@ class RulesOfFile {
     for (const auto& term : terms) {
       if (!term.adds() || !term.key.starts_with("RUN")) continue;
       if (const auto advice = script_advice(term.value, claims_); !advice.empty())
-        claims_.miss(where, fmt::format("{}: {}: {}", term.key, term.value, advice));
+        claims_.miss(where, fmt::format("{}: {}: {}", term.key, without_secrets(term.value), advice));
     }
   }
 

@@ -366,6 +366,11 @@ class Interfaces {
         keys.wrong(*address, guid.error().message);
       }
     }
+    // Of ifupdown2, whose module "address" has the gateway in the table of the VRF.
+    if (const auto vrf = keys.take("vrf")) {
+      keys.wrong(*vrf, fmt::format("{}: {}", vrf->value, kVrf));
+      if (drop_routes_of_vrf(out)) claims_.miss(keys.place(*vrf), std::string(kVrfRoutes));
+    }
     // Temporary addresses are made of a router's prefixes only. An interface with method = "auto" takes its
     // advertisements, another one does not.
     const bool six = out.ipv6.method == InetMethod::kAuto;

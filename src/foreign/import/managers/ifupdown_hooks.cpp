@@ -401,7 +401,8 @@ std::string take_hook(const Hook& hook, std::map<std::string, Interface, std::le
                                             : std::string(kNot);
     if (why.empty() || (command.decides && command.block.empty())) continue;
     runs = false;
-    if (first.empty()) first = parts.size() == 1 ? why : fmt::format("{}: {}", command.text, why);
+    if (first.empty())
+      first = parts.size() == 1 ? why : fmt::format("{}: {}", without_secrets(command.text), why);
   }
   return first;
 }

@@ -5,7 +5,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <string>
 
 #include "base/text.hpp"
 #include "foreign/import/formats.hpp"
@@ -210,9 +213,21 @@ bool is_ipoib(const YamlNode::Member& member, const Claims& claims) {
   return claims.knows(name);
 }
 
+/// Interfaces of ours by their ids, which other devices speak of: places in Claims::interfaces.
+using NetplanIds = std::map<std::string, std::size_t, std::less<>>;
+
+/// systemd-networkd and NetworkManager have the routes of a VRF's interfaces in the table of that.
+void leave_out_routes_of_vrf(const YamlNode& list, const NetplanIds& ours, Claims& claims) {
+  for (const auto& item : list.items) {
+    const auto at = item.is_scalar() ? ours.find(item.text) : ours.end();
+    if (at == ours.end() || at->second >= claims.interfaces.size()) continue;
+    if (drop_routes_of_vrf(claims.interfaces[at->second]))
+      claims.miss(item.place(), fmt::format("vrfs: {}: {}", item.text, kVrfRoutes));
+  }
+}
+
 /// Bonds and the like, which are passed over, but for those with an interface of ours.
-void parse_others(std::string_view sort, const YamlNode& node, const std::set<std::string>& ours,
-                  Claims& claims) {
+void parse_others(std::string_view sort, const YamlNode& node, const NetplanIds& ours, Claims& claims) {
   const auto is_ours = [&](const YamlNode& item) {
     return item.is_scalar() && (ours.contains(item.text) || claims.knows(item.text));
   };
@@ -229,6 +244,7 @@ void parse_others(std::string_view sort, const YamlNode& node, const std::set<st
     claims.miss({std::string(member.where.file), member.where.line},
                 fmt::format("{}: {} is over {}: {} are not part of the document", sort, member.key,
                             found->text, sort));
+    if (sort == "vrfs" && list != nullptr) leave_out_routes_of_vrf(*list, ours, claims);
   }
   if (!any) claims.pass(node.place(), fmt::format("{} are not for InfiniBand", sort));
 }
@@ -259,11 +275,11 @@ void parse_netplan(std::span<const File> files, Claims& claims) {
 void parse_netplan_network(const YamlNode& network, Claims& claims) {
   YamlKeys keys(network, claims);
   keys.pass({"version", "renderer"});
-  std::set<std::string> ours;  // by their ids, which other devices speak of
+  NetplanIds ours;
   if (const auto* ethernets = keys.mapping("ethernets")) {
     for (const auto& member : ethernets->members) {
       if (is_ipoib(member, claims)) {
-        ours.insert(member.key);
+        ours.emplace(member.key, claims.interfaces.size());
         Device(member, claims).parse();
       } else {
         claims.pass({std::string(member.where.file), member.where.line},
