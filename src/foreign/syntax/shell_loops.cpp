@@ -282,8 +282,8 @@ bool leaves_loop(std::string_view text, const std::string& name) {
          });
 }
 
-/// Whether nothing but the loop's output goes somewhere else at its `done`. What its commands read, or write
-/// into the kernel, only the whole loop says.
+/// Whether nothing but the loop's output is redirected at its `done`. Input, and output into the kernel,
+/// belong to the loop as a whole.
 bool only_ends_loop(std::string_view done) {
   const auto rest = base::trim(done.substr(first_word(done).size()));
   const bool output =
