@@ -282,8 +282,7 @@ bool leaves_loop(std::string_view text, const std::string& name) {
          });
 }
 
-/// Whether nothing but the loop's output goes somewhere else at its `done`. What its commands read, or write
-/// into the kernel, only the whole loop says.
+/// Whether a `done` redirects only the output of its loop, and not into the kernel.
 bool only_ends_loop(std::string_view done) {
   const auto rest = base::trim(done.substr(first_word(done).size()));
   const bool output =
