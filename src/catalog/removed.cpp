@@ -18,7 +18,7 @@ Removed removed_by(const model::Plan& plan) {
   std::set<Connectivity::Route> routes;
   const auto interface_of = [](const model::Key& key) {
     const auto id = interface_in(key);
-    return id.substr(0, id.find('#'));  // a second interface of one partition
+    return id.substr(0, id.find('#'));  // another interface of the same partition
   };
   for (const auto& change : plan.changes) {
     const auto id = interface_of(change.key);
@@ -44,7 +44,7 @@ Removed removed_by(const model::Plan& plan) {
     }
     const auto& kinds = carriers[id];
     if (change.key.kind == "pkey") return kinds.contains("pkey") || kinds.contains("nm_profile");
-    // A profile or file of one backend, and another backend has the interface now.
+    // The interface has moved from the backend of this profile or file to another one.
     return std::any_of(kinds.begin(), kinds.end(),
                        [&](const auto& kind) { return kind != change.key.kind && addresses_by(kind); });
   };

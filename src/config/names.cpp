@@ -261,7 +261,7 @@ std::string choices(const SectionSpec& spec) {
   return base::join(sets, ", or ");
 }
 
-/// The names that are valid in a place, and the other places of one of them.
+/// The names that are valid in one place, and where else a misplaced name is valid.
 struct Names {
   std::vector<std::string> keys, sections;
   std::vector<std::string> homes;  ///< labels of the sections that have the name
