@@ -6,6 +6,7 @@
 #include <spawn.h>
 #include <stdlib.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 
@@ -56,11 +57,14 @@ class PrivateBus {
   [[nodiscard]] bool there() const { return pid_ > 0 && listens(); }
 
  private:
-  /// The socket is there before somebody listens on it.
+  /// The socket is there before somebody listens on it, and before users other than root may connect.
   [[nodiscard]] bool listens() const {
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
     const auto path = tree_.at("/socket").native();
+    struct stat state {};
+    constexpr mode_t kEverybody = 0222;
+    if (::stat(path.c_str(), &state) != 0 || (state.st_mode & kEverybody) != kEverybody) return false;
     if (path.size() >= sizeof address.sun_path) return false;
     path.copy(address.sun_path, path.size());
     const base::UniqueFd client(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
