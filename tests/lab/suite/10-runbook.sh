@@ -1,6 +1,6 @@
 # The administrator's runbook in one document: a name, connected mode, 65520 bytes, a P_Key; with traffic before and after.
 # lab: --snap
-systemctl stop NetworkManager
+systemctl stop NetworkManager; no_daemon
 lab-load ib:mlx4_0:2 ib:mlx4_1:1 guid_base=0x0002c903003178f1 || exit 1
 old=$(lab-net 78f2) peer=$(lab-net 7902)
 ip netns add x; ip link set "$peer" netns x

@@ -1,7 +1,7 @@
 # Names: an interface that is up, swaps and circles, alternative names, names that are taken, rules of others.
 # nightly: CI has time for the core and the daemon
 # lab: --snap
-systemctl stop NetworkManager
+systemctl stop NetworkManager; no_daemon
 lab-load ib:mlx4_0:2 ib:mlx4_1:2 || exit 1
 a=$(lab-net b001) b=$(lab-net b002) c=$(lab-net b011) d=$(lab-net b012)
 for i in $a $b $c; do ip link set $i up; done

@@ -3,7 +3,7 @@
 # nightly: it is for the matrix (tests/matrix/lab)
 # lab: --snap --mem 2048 --timeout 900
 # tree: full
-systemctl mask -q --runtime rdma-configd; systemctl stop NetworkManager
+systemctl mask -q --runtime rdma-configd; no_daemon; systemctl stop NetworkManager
 lab-load ib:mlx4_0:2 ib:mlx4_1:1 || exit 1
 a=$(lab-net b001) b=$(lab-net b002)
 doc() { printf '[[ipoib]]\nguid = "00:02:c9:03:00:a0:b0:01"\nname = "%s"\n%s\n' "$1" "${2:-}" | conf; }
@@ -80,7 +80,7 @@ doc fab0 'backend = "direct"
 ipv4 = { addresses = ["192.0.2.1/24"] }'
 exits "direct" 0 apply --allow-removal
 has "NetworkManager keeps off at once" "$(state)" unmanaged
-is "the address is there" "$(addresses fab0)" "192.0.2.1/24"; ok "the link is up" test "$(cat /sys/class/net/fab0/carrier)" = 1
+is "the address is there" "$(addresses fab0)" "192.0.2.1/24"; ok "the link is up" wait_carrier fab0
 exits "diff" 0 ctl diff; no_writes "second apply"
 mv $file /run/; nmcli general reload conf; ok "without the file it takes the port" lab-wait 30 '! nmcli -g GENERAL.STATE device show fab0 | grep -q unmanaged'
 exits "it is told again" 0 apply; has "it lets go again" "$(state)" unmanaged; has "the address is back" "$(addresses fab0)" "192.0.2.1/24"

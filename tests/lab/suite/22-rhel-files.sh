@@ -4,7 +4,7 @@
 # nightly: CI has the cases of tests/data
 # lab: --full --timeout 900
 # tree: full
-systemctl mask -q --runtime rdma-configd; systemctl stop NetworkManager opensm 'opensm@*'; systemctl disable -q opensm
+systemctl mask -q --runtime rdma-configd; no_daemon; systemctl stop NetworkManager opensm 'opensm@*'; systemctl disable -q opensm
 rm -f /etc/os-release /etc/default/opensm /usr/lib/systemd/system/opensm.service /usr/lib/systemd/system/opensm@.service /usr/sbin/update-initramfs /usr/sbin/mkinitramfs
 rm -rf /etc/opensm
 printf 'ID="rhel"\nID_LIKE="fedora"\nVERSION_ID="9.5"\n' >/etc/os-release

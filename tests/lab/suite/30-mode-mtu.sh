@@ -1,7 +1,7 @@
 # Transport modes and MTUs, limits of adapters, and limits of the fabric.
 # nightly: CI has time for the core and the daemon
 # lab: --snap
-systemctl stop NetworkManager
+systemctl stop NetworkManager; no_daemon
 lab-load ib:mlx4_0:2 eib:mlx5_0:1 || exit 1
 a=$(lab-net b001) e=$(lab-net b011)
 set_to() { printf '[[ipoib]]\nguid = "00:02:c9:03:00:a0:b0:%s"\n%s\n' "$1" "$2" | conf; }

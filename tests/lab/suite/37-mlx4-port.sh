@@ -16,10 +16,10 @@ if [ $BOOT = 1 ]; then
 	settled; no_writes "a second apply"
 	# Everything on the adapter goes and comes back with it, and is as the document says at the end of the same apply.
 	fab() { printf '[[ipoib]]\nguid = "00:02:c9:03:00:a0:b0:01"\nname = "fab0"\n[[ipoib.pkey]]\npkey = 0x8002\n[[mlx4_port]]\npci = "00:10.0"\nports = ["ib", "%s"]\n' $1 | conf; }
-	fab ib; exits "with interfaces" 0 apply; settled
-	fab eth; exits "types changed under interfaces" 0 apply; is "types" "$(types)" "ib eth "; lab-wait 60 'rdma-configctl diff'; exits "it is whole" 0 ctl diff
+	fab ib; applies "with interfaces"; settled
+	fab eth; applies "types changed under interfaces"; is "types" "$(types)" "ib eth "; lab-wait 60 'rdma-configctl diff'; exits "it is whole" 0 ctl diff
 	ok "the P_Key interface is there" ip link show fab0.8002; settled
-	fab ib; exits "taken back" 0 apply --confirm 25; exits "it is whole" 0 lab-wait 3 'rdma-configctl diff'; ok "expired" lab-wait 40 'rdma-configctl history | grep -q "not confirmed"'
+	fab ib; exits "taken back" 0 apply --confirm 60; exits "it is whole" 0 lab-wait 15 'rdma-configctl diff'; ok "expired" lab-wait 40 'rdma-configctl history | grep -q "not confirmed"'
 	is "types" "$(types)" "ib eth "; fab eth; settled; lab-wait 60 'rdma-configctl diff'; exits "whole again" 0 ctl diff
 	# A board without DPDP (mellanox/mlx4/main.c:307, 1177): both or none.
 	conf <<<''; exits "nothing" 0 apply; echo "set mlx4_0 dpdp=off" >/proc/fake_hca; settled; is "types" "$(types)" "ib ib "

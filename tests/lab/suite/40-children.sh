@@ -1,6 +1,6 @@
 # P_Key children: 200 (80 in CI) made, changed and removed; spellings; made by others; modes; adoption; prune.
 # lab: --snap --mem 3072
-systemctl stop NetworkManager
+systemctl stop NetworkManager; no_daemon
 lab-load ib:mlx4_0:2 eib:mlx5_0:1 pkeys=256 guid_base=0x0002c90300a0b000 || exit 1
 a=$(lab-net b001)
 doc() { printf '[[ipoib]]\nguid = "00:02:c9:03:00:a0:b0:01"\nname = "p"\n%s\n' "${1:-}"; }
@@ -27,16 +27,16 @@ doc 'prune = true' | conf; exits "prune" 0 apply; is "only ours are left" "$(ip 
 # modes
 doc $'[[ipoib.pkey]]\npkey = 0x8002\nmode = "connected"\nmtu = 65520\n[[ipoib.pkey]]\npkey = 0x8003' | conf
 exits "a connected child under a datagram parent" 0 apply; is "mode" "$(mode p.8002)" connected; is "mtu" "$(mtu p.8002)" 65520; is "parent" "$(mode p)" datagram
-ip addr add 10.3.0.1/24 dev p.8003; ip -6 addr add fd00:3::1/64 dev p.8003 nodad
+wait_carriers 'p*'; ip addr add 10.3.0.1/24 dev p.8003; ip -6 addr add fd00:3::1/64 dev p.8003 nodad
 sed -i 's/pkey = 0x8003/pkey = 0x8003\nmode = "connected"/' $CONF
 exits "diff of a netlink-made child that shall be connected" 2 ctl diff; has "says that it is re-created" "$OUT" "re-created"
 exits "is re-created" 0 apply; is "mode" "$(mode p.8003)" connected; has "with its address" "$(ip addr show p.8003)" 10.3.0.1/24; has "and IPv6" "$(ip addr show p.8003)" fd00:3::1/64
-sed -i 's/"connected"/"datagram"/; s/65520/2044/' $CONF; exits "back to datagram" 0 apply; is "mode" "$(mode p.8002)" datagram
+wait_carriers 'p*'; sed -i 's/"connected"/"datagram"/; s/65520/2044/' $CONF; exits "back to datagram" 0 apply; is "mode" "$(mode p.8002)" datagram
 # names
-sed -i 's/name = "p"/name = "renamed"/' $CONF; exits "children follow the name of their parent" 0 apply; ok "renamed" test -e /sys/class/net/renamed.8003; has "address kept" "$(ip addr show renamed.8003)" 10.3.0.1/24; has "IPv6 kept" "$(ip addr show renamed.8003)" fd00:3::1/64
+wait_carriers 'p*'; sed -i 's/name = "p"/name = "renamed"/' $CONF; exits "children follow the name of their parent" 0 apply; ok "renamed" test -e /sys/class/net/renamed.8003; has "address kept" "$(ip addr show renamed.8003)" 10.3.0.1/24; has "IPv6 kept" "$(ip addr show renamed.8003)" fd00:3::1/64
 sed -i 's/name = "renamed"/name = "a_longer_name"/' $CONF; exits "a name that gets too long" 1 apply; has "says so" "$OUT" "18 characters"
 # refusals
-was=$(picture)
+wait_carriers 'renamed*'; was=$(picture)
 for k in 0 0x8000 0x10000 -1 '"x"' '""'; do doc "[[ipoib.pkey]]
 pkey = $k" | conf; exits "P_Key $k" 1 apply; has "its place" "$OUT" "config.toml:6:8"; done
 doc $'[[ipoib.pkey]]\npkey = 0x0005\n[[ipoib.pkey]]\npkey = 0x8005' | conf; exits "the same partition twice" 1 apply; has "both places" "$OUT" "config.toml:6"

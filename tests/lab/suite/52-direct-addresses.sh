@@ -1,7 +1,7 @@
 # Addresses, routes and their owner with the direct backend: two ports reach each other, foreign ones stay, drift is repaired.
 # nightly: CI has time for the core and the daemon
 # lab: --snap
-systemctl stop NetworkManager
+systemctl stop NetworkManager; no_daemon
 lab-load ib:mlx4_0:2 || exit 1
 a=$(lab-net b001) b=$(lab-net b002)
 # The second port lives in a namespace of its own, or the kernel would answer itself.

@@ -1,7 +1,7 @@
 # The networkd backend against the real systemd-networkd: addresses, routes, ping, updates, restart, drift, rollback; then the same document with the others.
 # nightly: CI has time for the core and the daemon
 # lab: --snap --mem 2048
-systemctl stop NetworkManager; systemctl mask -q --runtime NetworkManager
+systemctl stop NetworkManager; systemctl mask -q --runtime NetworkManager; no_daemon
 lab-load ib:mlx4_0:2 || exit 1
 systemctl start systemd-networkd
 a=$(lab-net b001) b=$(lab-net b002)

@@ -1,7 +1,7 @@
 # A host that was set up by hand becomes a document, and a document becomes commands that do what apply does.
 # nightly: CI has time for the core and the daemon
 # lab: --snap
-systemctl stop NetworkManager
+systemctl stop NetworkManager; no_daemon
 lab-load ib:mlx4_0:2 || exit 1
 a=$(lab-net b001)
 ip link set "$a" type ipoib mode connected; ip link set "$a" mtu 65520; ip link set "$a" up

@@ -3,6 +3,7 @@
 # nightly: CI has the addresses that documents write
 # lab: --full --mem 2048 --timeout 900
 lab-load ib:mlx4_0:2 || exit 1
+no_daemon
 systemctl is-active -q NetworkManager || systemctl start NetworkManager
 a=$(lab-net b001) b=$(lab-net b002)
 nmcli device set "$b" managed no

@@ -1,7 +1,7 @@
 # Devices that go away in the middle, a kill in the middle, refusals in the middle: the old state, or the new one.
 # long
 # lab: --snap --timeout 600
-systemctl stop NetworkManager
+systemctl stop NetworkManager; no_daemon
 lab-load ib:mlx4_0:2 ib:mlx4_1:2 || exit 1
 dev=$(basename "$(readlink -f /sys/class/net/$(lab-net b011)/device/infiniband/*)")
 g() { echo "00:02:c9:03:00:a0:b0:$1"; }
@@ -11,7 +11,7 @@ doc 40 | conf
 case $rc in 5|0) pass "device removed in the middle: exit $rc";; *) fail "device removed in the middle: exit $rc" "$(cat /tmp/out)";; esac
 is "the other one is done" "$(ls /sys/class/net | grep -c '^n01\.')" 40
 exits "its part is pending" 5 apply; has "says so" "$OUT" "no port has this GUID now"
-echo "add ib mlx4_1 2" > /proc/fake_hca; udevadm settle
+echo "add ib mlx4_1 2" > /proc/fake_hca; udevadm settle; wait_carriers 'n01*'
 exits "it is back" 0 apply; is "children" "$(ls /sys/class/net | grep -c '^n11\.')" 40; wait_carriers 'n[01]1*'
 exits "in sync" 0 ctl diff
 # kill -9 at many moments; then an apply ends where an uninterrupted one does
@@ -36,7 +36,7 @@ pass "killed after $moments s: the same state each time"
 # A refusal in the middle (strace makes a call fail): everything is as before.
 reset; was=$(picture); doc 8 | conf; bad=0; n=0
 for at in $(seq 1 $step 30); do
-	strace -f -o /dev/null -e trace=sendmsg,sendto -e inject=sendmsg,sendto:error=ENOBUFS:when=$at rdma-configctl apply --yes >/tmp/out 2>&1; rc=$?
+	strace -f -o /dev/null -e trace=sendmsg,sendto -e inject=sendmsg,sendto:error=ENOBUFS:when=$at rdma-configctl apply --yes "${PATIENCE[@]}" >/tmp/out 2>&1; rc=$?
 	case $rc in
 	0) break;;
 	1|3) n=$((n + 1)); wait_carrier old; [ "$(picture)" = "$was" ] || { bad=$((bad + 1)); diff <(echo "$was") <(picture) | head -5; };;

@@ -98,7 +98,7 @@ ok "it can be cancelled" call Cancel 'ua{sv}' "$job" 0
 ok "at once" lab-wait 5 "busctl call $BUS Result 'ua{sv}' $job 0 | grep -q cancelled"
 call Confirm 'a{sv}' 0 >/dev/null
 ok "another one waits" lab-wait 30 'systemctl show -p StatusText rdma-configd | grep -q "is applying; waiting"'
-ok "the service ends" timeout 80 systemctl stop rdma-configd
+ok "the service ends" timeout 150 systemctl stop rdma-configd
 is "well" "$(systemctl show -p Result --value rdma-configd)" success
 kill $holder; wait $holder 2>/dev/null
 ok "and starts" systemctl start rdma-configd
@@ -106,7 +106,7 @@ ok "and starts" systemctl start rdma-configd
 many 40 >/tmp/many.toml	# systemd gives the service 90 s for it
 rdma-configctl apply --yes --config /tmp/many.toml >/tmp/out 2>&1 & client=$!
 ok "the apply has begun" lab-wait 60 'ip -br link show type ipoib | grep -q "mlx4_ib0\.\|^ib[0-9.]*\.[08]"'
-ok "stopped meanwhile" timeout 90 systemctl stop rdma-configd
+ok "stopped meanwhile" timeout 150 systemctl stop rdma-configd
 wait $client
 hasnt "the client has the whole report" "$(cat /tmp/out)" "without details"
 is "and the service stays stopped" "$(systemctl is-active rdma-configd)" inactive

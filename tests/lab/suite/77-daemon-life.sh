@@ -76,7 +76,7 @@ for how in kill restart; do
 done
 rmmod fake_hca; lab-load ib:mlx4_0:2 guid_base=0x0002c903003178f1
 ok "a driver reload is not drift" lab-wait 90 "test \"\$(cat /sys/class/net/mlx4_ib0/mtu)\" = $was"
-cp /tmp/whole $CONF
+wait_carrier mlx4_ib0; cp /tmp/whole $CONF
 exits "apply" 0 apply
 
 # Verbs devices beyond the 32 with a number of their own are asked for their MTU like any other.

@@ -2,6 +2,7 @@
 # nightly: it takes minutes
 # lab: --bare --timeout 3600 --mem 1500
 lab-load ib:mlx4_0:2 || exit 1
+no_daemon
 a=$(lab-net b001)
 (while :; do ip link add dum type dummy; ip link set dum up; ip link del dum; done) 2>/dev/null & w1=$!
 (while :; do ip link add v0 type veth peer name v1; ip link del v0; done) 2>/dev/null & w2=$!

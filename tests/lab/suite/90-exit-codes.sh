@@ -1,7 +1,7 @@
 # Every exit code, and what bad input says.
 # nightly: in CI the tests of rdma-configctl have the exit codes
 # lab: --snap
-systemctl stop NetworkManager
+systemctl stop NetworkManager; no_daemon
 lab-load ib:mlx4_0:2 || exit 1
 a=$(lab-net b001); was=$(picture)
 exits "no configuration: diff" 1 ctl diff; has "says what to write" "$OUT" /etc/rdma-configd/config.toml

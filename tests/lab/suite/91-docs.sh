@@ -6,7 +6,8 @@ udevadm settle
 D=/suite/docs
 cd /root
 # Of apply a person is asked; here nobody is there to answer.
-rdma-configctl() { if [ "$1" = apply ]; then command rdma-configctl "$@" --yes; else command rdma-configctl "$@"; fi; }
+no_daemon
+rdma-configctl() { if [ "$1" = apply ]; then command rdma-configctl "$@" --yes "${PATIENCE[@]}"; else command rdma-configctl "$@"; fi; }
 section() { awk -v title="$2" '/^## / { in_it = $0 == "## " title } in_it' "$D/$1"; }		# FILE TITLE
 blocks() { awk '/^```/ { wanted = !inside && $0 == "```"; inside = !inside; next } inside && wanted'; }		# of no language, from standard input
 # Each paragraph of the first text is part of the second one, however lines are broken; lines in parentheses stand for something.
@@ -41,6 +42,7 @@ is "README.md: as many commands as it shows" $n 4
 printf 'version = 1\n[[ipoib]]\nguid = "00:02:c9:03:00:31:78:f2"\nmode = "conected"\nmtuu = 65520\n' >config.toml
 repaired=$(grep -o '`repaired: [^`]*`' $D/README.md | tr -d '`')
 ok "README.md: the mistakes" shown_in "$mistakes" "$(rdma-configctl validate --config config.toml 2>&1)"
+PATIENCE=()
 ok "README.md: the daemon is switched on" systemctl enable --now rdma-configd
 ok "it runs" lab-wait 60 'busctl get-property org.rdmaconfigd1 /org/rdmaconfigd1 org.rdmaconfigd1.Manager State | grep -q idle'
 ip link set mlx4_ib0 mtu 2044

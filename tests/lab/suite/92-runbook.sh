@@ -51,7 +51,7 @@ section_is() {	# TITLE NUMBER [PENDING_OK]
 	if [ "$before" = "$by_hand" ]; then fail "$1 ($2): the steps do something" "$before"; fi
 	rm -f /etc/opensm/partitions.conf	# as the text says
 	{ echo "$document"; printf '[initramfs]\npolicy = "report"\n'; } | conf
-	exits "$1 ($2): the document" 0 apply ${3:-}; said=$OUT; joined
+	applies "$1 ($2): the document" ${3:-}; said=$OUT; joined
 	if [ "$(live)" = "$by_hand" ]; then pass "$1 ($2): the running system is as by hand"; else fail "$1 ($2): the running system is as by hand" "$(diff <(echo "$by_hand") <(live)); echo "$said")"; fi
 }
 ports() { fresh devs=ib:mlx4_0:2 guid_base=0x0002c903003178f1; }

@@ -22,7 +22,21 @@ CONF=/etc/rdma-configd/config.toml
 # From standard input; a document that does not say its version gets that as its first line.
 conf() { mkdir -p /etc/rdma-configd; cat >$CONF; grep -q '^version' $CONF || sed -i '1s/^/version = 1\n/' $CONF; [ -s $CONF ] || echo 'version = 1' >$CONF; }
 ctl() { rdma-configctl "$@"; }
-apply() { rdma-configctl apply --yes "$@"; }
+apply() { rdma-configctl apply --yes "${PATIENCE[@]}" "$@"; }
+# An apply that is told no time waits 2 s for a join and 4 s for duplicate address detection; what a slow machine has not done by then is
+# pending (exit 5). With a time it goes past the daemon.
+PATIENCE=()
+no_daemon() { PATIENCE=(--wait 60); }
+# The same of the daemon, which is told no time: a join that was under way, and nothing else, may need another apply.
+applies() {	# WHAT [OPTION...]
+	local what=$1 rc; shift
+	OUT=$(apply "$@" 2>&1); rc=$?
+	if [ $rc = 5 ] && [[ $OUT = *"has not let the interface join its multicast group"* ]]; then
+		lab-wait 90 'rdma-configctl diff'
+		OUT=$(apply "$@" 2>&1); rc=$?
+	fi
+	if [ $rc = 0 ]; then pass "$what: exit 0"; else fail "$what: exit $rc, want 0" "$OUT"; fi
+}
 json() { ip -j -d "$@"; }
 field() { ip -j -d link show dev "$1" 2>/dev/null | jq -r ".[0].$2"; }		# INTERFACE JQ-PATH
 mtu() { cat "/sys/class/net/$1/mtu" 2>&1; }
@@ -94,8 +108,9 @@ iser_target() {	# IQN INITIATOR
 # Which modules use rdma_cm depends on the kernel and on rdma-core's lists: whichever they are. modprobe takes along what nobody uses any more.
 unload_rdma_cm() {
 	local turn holder
-	for turn in 1 2 3; do
+	for turn in $(seq 20); do	# the daemon may have a folder in configfs at the moment
 		[ -e /sys/module/rdma_cm ] || break
+		[ "$turn" -le 3 ] || sleep .5
 		for holder in /sys/module/rdma_cm/holders/*; do [ ! -e "$holder" ] || modprobe -r "${holder##*/}" 2>/dev/null; done
 		rmmod rdma_cm 2>/dev/null
 	done
