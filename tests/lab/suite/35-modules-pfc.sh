@@ -58,7 +58,7 @@ conf <<<''; exits "dropped" 0 apply; is "no list is left" "$(ls /etc/rdma/module
 systemctl is-active -q rdma-configd && modprobe -r ib_srp; conf <<<$'[[module]]\nname = "ib_srp"'; exits "through the daemon" 0 apply; is "loaded by it" "$(lsmod | grep -c ^ib_srp)" 1
 conf <<<$'[[module]]\nname = "mlx4_em"'; exits "it knows the modules" 1 apply; has "suggestion" "$OUT" 'did you mean "mlx4_en"'
 conf <<<''; exits "dropped again" 0 apply; modprobe -r ib_srp
-conf <<<$'[[module]]\nname = "ib_srp"'; exits "loaded by it, and not confirmed" 0 apply --confirm 12; is "it is loaded" "$(lsmod | grep -c ^ib_srp)" 1
+conf <<<$'[[module]]\nname = "ib_srp"'; exits "loaded by it, and not confirmed" 0 apply --confirm 40; is "it is loaded" "$(lsmod | grep -c ^ib_srp)" 1
 ok "it is unloaded again" lab-wait 60 '! test -e /sys/module/ib_srp'; ok "and the history says why" lab-wait 30 'rdma-configctl history | grep -q "rolled back"'
 conf <<<''; exits "nothing is wanted" 0 apply; systemctl stop rdma-configd
 # A failure after the module was loaded takes it, and the initramfs, back.

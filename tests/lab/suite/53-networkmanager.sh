@@ -78,6 +78,7 @@ exits "taken back" 0 apply --allow-removal
 is "only the foreign profile is left" "$(nmcli -t -f NAME connection show | grep -v '^lo$' | xargs)" "foreign"
 # a P_Key interface that NetworkManager has for a profile of others, named after the P_Key as that one writes it
 nmcli connection delete foreign >/dev/null
+lab-wait 30 '! nmcli -t -f DEVICE,STATE device | grep -q "^fab0:\(unavailable\|deactivating\)"'
 for profile in "port" "part"; do
 	file=/etc/NetworkManager/system-connections/$profile.nmconnection
 	printf '[connection]\nid=%s\nuuid=%s\ntype=infiniband\n' $profile "$(cat /proc/sys/kernel/random/uuid)" >$file

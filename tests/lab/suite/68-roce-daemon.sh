@@ -90,5 +90,5 @@ echo "port $X 1 down" >/proc/fake_hca; sleep 1; echo "port $X 1 active" >/proc/f
 ok "and again after its cable was pulled" lab-wait 60 "dcb pfc show dev $H | grep -q 3:on"; idle; right "in the end"
 
 sed -i 's/mode = "v1"/mode = "v2"/' $CONF
-exits "apply --confirm" 0 apply --confirm 20; is "the other mode" "$(default sto)" "RoCE v2 106"
+exits "apply --confirm" 0 apply --confirm 40; is "the other mode" "$(default sto)" "RoCE v2 106"
 ok "not confirmed: as before" lab-wait 60 "mkdir $CM/sto; grep -q 'IB/RoCE v1' $CM/sto/ports/1/default_roce_mode; rc=\$?; rmdir $CM/sto; exit \$rc"

@@ -3,6 +3,8 @@
 # tree: full
 lab-load devs=ib:mlx4_0:2 guid_base=0x0002c903003178f1
 udevadm settle
+# NetworkManager brings both interfaces up, as README.md shows them.
+ok "both interfaces have carrier" eval 'wait_carrier "$(lab-net 78f2)" && wait_carrier "$(lab-net 78f3)"'
 D=/suite/docs
 cd /root
 # Of apply a person is asked; here nobody is there to answer.

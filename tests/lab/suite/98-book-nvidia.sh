@@ -25,7 +25,7 @@ if [ "$BOOT" = 1 ]; then
 	stage ipoib
 	stage nfs_server nvme_target lio_target
 	stage nfs_mount nvme_connection iser_session
-	exits "apply" 0 apply
+	applies "apply"
 fi
 holds
 neighbour b002 192.0.3.2/24 192.0.4.2/24

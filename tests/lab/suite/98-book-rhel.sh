@@ -40,7 +40,7 @@ judge_memlock
 step 7
 is "RoCE version" "$(roce_default mlx5_storage)" "IB/RoCE v1 0"
 judge_rxe
-not_here 10 "siw takes the lab's adapters for its own; tests/data/soft_rdma/siw"
+judge_siw rhel
 judge_pfc_of_driver
 judge_pfc
 judge_port_types

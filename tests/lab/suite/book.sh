@@ -121,6 +121,12 @@ judge_addresses() {	# STEP: and packets come back
 judge_rdma_name() { step 5; has "RDMA device" "$(rdma link show mlx5_storage/1)" "link mlx5_storage/1"; has "for verbs" "$(ibv_devices)" mlx5_storage; }
 judge_memlock() { step 6; is "limit of a login" "$(session_limit)" "unlimited unlimited"; is "limit of the service" "$(service_limit)" unlimited; }
 judge_rxe() { step 9; has "the device is over its interface" "$(rdma link show rxe0/1)" "netdev eno1"; }
+judge_siw() {	# DOCUMENT: Debian's kernels have no siw; one that has it would take the lab's adapters for its own (docs/LAB.md)
+	if modinfo siw >/dev/null 2>&1; then not_here 10 "siw takes the lab's adapters for its own"; return; fi
+	step 10; exits "Soft-iWARP on a kernel without siw" 1 ctl diff --config "/suite/docs/runbooks/$1.toml"
+	has "the module is named" "$OUT" "the running kernel has no module siw"
+	is "no link of siw is there" "$(rdma link | grep -c siw)" 0
+}
 judge_pfc_of_driver() { step 11; is "pfctx, pfcrx" "$(cat /sys/module/mlx4_en/parameters/pfc[rt]x | xargs)" "8 8"; }
 judge_pfc() {	# DSCP, or none
 	step 12

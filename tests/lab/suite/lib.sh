@@ -23,8 +23,8 @@ CONF=/etc/rdma-configd/config.toml
 conf() { mkdir -p /etc/rdma-configd; cat >$CONF; grep -q '^version' $CONF || sed -i '1s/^/version = 1\n/' $CONF; [ -s $CONF ] || echo 'version = 1' >$CONF; }
 ctl() { rdma-configctl "$@"; }
 apply() { rdma-configctl apply --yes "${PATIENCE[@]}" "$@"; }
-# An apply that is told no time waits 2 s for a join and 4 s for duplicate address detection; what a slow machine has not done by then is
-# pending (exit 5). With a time it goes past the daemon.
+# An apply that is told no time waits 2 s for a join and 4 s for duplicate address detection; on a slow machine both may take longer, and are
+# pending then (exit 5). With a time it goes past the daemon.
 PATIENCE=()
 no_daemon() { PATIENCE=(--wait 60); }
 # The same of the daemon, which is told no time: a join that was under way, and nothing else, may need another apply.
