@@ -116,7 +116,7 @@ if [ "$BOOT" = 1 ]; then
 	interface = "all"
 	rp_filter = 0
 	X
-	exits "apply" 0 apply
+	applies "apply"
 fi
 settled; lab-wait 60 'test -e /sys/class/infiniband/rxe_lab'
 E=$(eth)
