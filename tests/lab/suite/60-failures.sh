@@ -7,7 +7,7 @@ dev=$(basename "$(readlink -f /sys/class/net/$(lab-net b011)/device/infiniband/*
 g() { echo "00:02:c9:03:00:a0:b0:$1"; }
 doc() { for p in 01 11; do printf '[[ipoib]]\nguid = "%s"\nname = "n%s"\n' "$(g $p)" $p; for i in $(seq 1 ${1:-30}); do printf '[[ipoib.pkey]]\npkey = %d\nmtu = 1500\n' $i; done; done; }
 doc 40 | conf
-( sleep .${RANDOM:0:1}; echo "del $dev" > /proc/fake_hca ) & apply >/tmp/out 2>&1; rc=$?; wait
+( sleep .${RANDOM:0:1}; echo "del $dev" > /proc/fake_hca ) & rdma-configctl apply --yes >/tmp/out 2>&1; rc=$?; wait
 case $rc in 5|0) pass "device removed in the middle: exit $rc";; *) fail "device removed in the middle: exit $rc" "$(cat /tmp/out)";; esac
 is "the other one is done" "$(ls /sys/class/net | grep -c '^n01\.')" 40
 exits "its part is pending" 5 apply; has "says so" "$OUT" "no port has this GUID now"
