@@ -141,12 +141,13 @@ class Tree {
   std::string out_;
 };
 
-/// A string of Graphviz's language.
+/// A label of Graphviz's language, which knows the entities of HTML in labels ("&copy;").
 std::string dot_text(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') out += '\\';
     out += c;
+    if (c == '&') out += "amp;";
   }
   return out + '"';
 }

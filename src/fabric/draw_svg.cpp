@@ -12,11 +12,17 @@ namespace {
 
 constexpr int kColumn = 210, kBoxWidth = 170, kBoxHeight = 30, kLine = 18, kRowGap = 110, kMargin = 30;
 
-/// Text of XML; what XML cannot have was taken out when it was read.
+/// Text of XML. Control characters, which XML cannot have, were taken out when it was read; U+FFFE and U+FFFF
+/// (XML 1.0, 2.2) are left out here.
 std::string escaped(std::string_view text) {
   std::string out;
-  for (const char c : text) {
-    switch (c) {
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const auto rest = text.substr(at);
+    if (rest.starts_with("\xef\xbf\xbe") || rest.starts_with("\xef\xbf\xbf")) {
+      at += 2;
+      continue;
+    }
+    switch (text[at]) {
       case '&':
         out += "&amp;";
         break;
@@ -30,7 +36,7 @@ std::string escaped(std::string_view text) {
         out += "&quot;";
         break;
       default:
-        out += c;
+        out += text[at];
     }
   }
   return out;

@@ -37,7 +37,7 @@ struct FakeUnit {
   bool restarts = false;         ///< Restart=: systemd starts one that has ended again and again
   bool restarting = false;       ///< that is so now
   bool failed = false;           ///< its process has ended by itself, and that was all
-  bool generated = false;        ///< made of an init script
+  bool generated = false;        ///< made by a generator of systemd
 };
 
 /// systemd: units that are declared in tests; "name@.service" stands for any instance. Drop-ins count from

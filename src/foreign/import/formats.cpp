@@ -86,7 +86,10 @@ constexpr auto kRdmaConfFiles =
                           {"/etc", "fstab"},
                           {"/etc", "nfs.conf"},
                           {"/etc/nfs.conf.d", "*.conf", Masking::kNone},
+                          // The records of portals without a group are files in the folder of their target.
+                          {"/etc/iscsi/nodes/*", "*", Masking::kNone, Links::kLeftOut},
                           {"/etc/iscsi/nodes/*/*", "*", Masking::kNone, Links::kLeftOut},
+                          {"/var/lib/iscsi/nodes/*", "*", Masking::kNone, Links::kLeftOut},
                           {"/var/lib/iscsi/nodes/*/*", "*", Masking::kNone, Links::kLeftOut}});
 
 // That of MLNX_OFED is the same list, which its connectx_port_config writes.

@@ -64,6 +64,7 @@ std::string wrong_partition_part(std::string_view part, bool goes_on) {
   for (const auto member : base::split(part, ',')) {
     const auto name = partition_name(member);
     if (name == "mgid") return {};  // the rest of the line is of this group
+    if (name == kNvidiaMembers) return std::string(kNvidiaMembersText);
     if (!name.empty() && !is_partition_member(name))
       return fmt::format("\"{:.64}\" is not a port GUID", name);
   }

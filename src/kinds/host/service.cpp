@@ -50,9 +50,32 @@ constexpr std::array kNeededUnits{
 
 bool is_enabled(const Unit& unit) { return unit.file == "enabled" || unit.file == "alias"; }
 
-/// A unit that systemd's generator makes of an init script; its state stays "generated", started at boot or
-/// not (unit_file_lookup_state()).
-bool is_init_script(const Unit& unit) { return unit.file == "generated"; }
+/// A unit that a generator of systemd makes; its state stays "generated", started at boot or not
+/// (unit_file_lookup_state()).
+bool is_generated(const Unit& unit) { return unit.file == "generated"; }
+
+/// "openibd" of "openibd.service"; of an alias that of the unit itself.
+std::string_view script_of(const Unit& unit) {
+  const std::string_view name = unit.id.empty() ? unit.name : unit.id;
+  return name.substr(0, name.rfind('.'));
+}
+
+/// Whether it is made of an init script, as sysv-generator.c does it; other generators read containers and
+/// mounts. The folders are those of Debian and RHEL; one that cannot be read may have the script.
+bool is_init_script(const Unit& unit, system::Files& files) {
+  if (!is_generated(unit)) return false;
+  const auto script = script_of(unit);
+  for (const auto* folder : {"/etc/init.d", "/etc/rc.d/init.d"}) {
+    const auto names = files.list(folder);
+    if (!names) return true;
+    const bool has_script = std::any_of(names->begin(), names->end(), [&](std::string_view name) {
+      if (name.ends_with(".sh")) name.remove_suffix(3);
+      return name == script;
+    });
+    if (has_script) return true;
+  }
+  return false;
+}
 
 /// Whether a link of an init script begins it in a runlevel: "S20openibd", "S20openibd.sh".
 bool is_start_link(std::string_view link, std::string_view script) {
@@ -68,8 +91,7 @@ bool is_start_link(std::string_view link, std::string_view script) {
 /// Whether the links of the runlevels start an init script at boot; nothing where a folder of them cannot be
 /// read. As `systemctl is-enabled` asks Debian's systemd-sysv-install, and sysv-generator.c reads them. The
 /// folders are those of Debian, RHEL and SUSE.
-std::optional<bool> starts_by_links(const std::string& unit, system::Files& files) {
-  const auto script = std::string_view(unit).substr(0, unit.rfind('.'));
+std::optional<bool> starts_by_links(std::string_view script, system::Files& files) {
   for (const std::string_view root : {"/etc", "/etc/rc.d", "/etc/init.d"}) {
     for (int level = 2; level <= 5; ++level) {
       const auto links = files.list(fmt::format("{}/rc{}.d", root, level));
@@ -80,6 +102,12 @@ std::optional<bool> starts_by_links(const std::string& unit, system::Files& file
     }
   }
   return false;
+}
+
+/// Nothing where systemd does not say so: of other generated units their generator alone knows.
+std::optional<bool> starts_at_boot(const Unit& unit, system::Files& files) {
+  if (is_init_script(unit, files)) return starts_by_links(script_of(unit), files);
+  return is_generated(unit) ? std::nullopt : std::optional(is_enabled(unit));
 }
 
 class ServiceKind final : public Kind, public NeedsWatching {
@@ -132,8 +160,7 @@ class ServiceKind final : public Kind, public NeedsWatching {
       observed.label = unit.name;
       observed.instance = kInstance;
       Service service;
-      service.enabled = is_init_script(unit) ? starts_by_links(unit.name, world.host().files)
-                                             : std::optional<bool>(is_enabled(unit));
+      service.enabled = starts_at_boot(unit, world.host().files);
       service.running = is_up(unit);
       observed.settings = model::to_attributes(service);
       Service facts;
@@ -174,7 +201,7 @@ class ServiceKind final : public Kind, public NeedsWatching {
         }
       } else {
         check_unit(resource, *at->second, observed, diagnostics);
-        leave_init_script(resource, *at->second, world.host().files);
+        leave_generated(resource, *at->second, world.host().files);
         wait_for_need(resource, *at->second);
       }
     }
@@ -286,10 +313,18 @@ class ServiceKind final : public Kind, public NeedsWatching {
   /// Whether an init script starts at boot is not systemd's to set, over D-Bus: a program of the distribution
   /// changes its links (systemd-sysv-install), which `systemctl` calls and this service's confinement keeps
   /// from /etc.
-  static void leave_init_script(Desired& desired, const Unit& unit, system::Files& files) {
+  static void leave_generated(Desired& desired, const Unit& unit, system::Files& files) {
     const auto wanted = model::from_attributes<Service>(desired.settings);
-    if (!is_init_script(unit) || !wanted.enabled) return;
-    const auto now = starts_by_links(unit.name, files);
+    if (!is_generated(unit) || !wanted.enabled) return;
+    if (!is_init_script(unit, files)) {
+      desired.pending =
+          "systemd generates it from a file that is not an init script, such as that of a container, and "
+          "that "
+          "file decides whether it starts at boot: change that file, and leave enabled out";
+      desired.settings.erase("enabled");
+      return;
+    }
+    const auto now = starts_by_links(script_of(unit), files);
     if (now == wanted.enabled) return;
     desired.pending = fmt::format("systemd generates it from an init script, and {}: run `systemctl {} {}`",
                                   now ? "its runlevel links decide whether it starts at boot"
@@ -352,8 +387,8 @@ class ServiceKind final : public Kind, public NeedsWatching {
       return host.units.act(*wanted.running ? UnitAction::kStart : UnitAction::kStop, unit.name);
     };
     const auto enable = [&]() -> Result<void> {
-      // Of an init script the links say so already.
-      if (!wanted.enabled || is_init_script(unit) || *wanted.enabled == is_enabled(unit)) return {};
+      // Of an init script the links say so already; of other generated units this is pending.
+      if (!wanted.enabled || is_generated(unit) || *wanted.enabled == is_enabled(unit)) return {};
       return host.units.set_enabled(unit.name, *wanted.enabled);
     };
     // Enabled first: a run that ends in between leaves a unit that starts at boot, not one that will not.

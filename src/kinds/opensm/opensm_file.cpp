@@ -16,6 +16,7 @@
 #include "kinds/host/package_table.hpp"
 #include "kinds/opensm/opensm_option.hpp"
 #include "kinds/opensm/opensm_own.hpp"
+#include "kinds/opensm/opensm_rates.hpp"
 #include "kinds/opensm/opensm_running.hpp"
 #include "kinds/others_file.hpp"
 
@@ -121,6 +122,7 @@ class OpensmFileKind final : public Kind {
       }
       warn_unused(resource, *file, desired, files, **folder, diagnostics);
     }
+    check_rates(desired, kOpensmFileKind, files, diagnostics);
   }
 
   Result<void> prepare(std::span<Change*> changes, World& world) const override {

@@ -18,6 +18,7 @@
 #include "kinds/host/package_table.hpp"
 #include "kinds/ipoib/pkey.hpp"
 #include "kinds/opensm/opensm_option.hpp"
+#include "kinds/opensm/opensm_rates.hpp"
 #include "kinds/opensm/opensm_running.hpp"
 #include "kinds/opensm/partition_rule.hpp"
 
@@ -170,6 +171,7 @@ class PartitionKind final : public Kind {
       if (there.unread && !there.damage) warn_unread(*there.unread, path, first->where, diagnostics);
       warn_other_file(world.host().files, path, first->where, diagnostics);
       warn_without_option(desired, world.host().files, path, diagnostics);
+      check_rates(desired, kPartitionKind, world.host().files, diagnostics);
     }
     if (first == nullptr) {
       hold_damaged(there.damage, path, kPartitionKind, !there.rules.empty(), desired);

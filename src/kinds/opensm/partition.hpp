@@ -51,9 +51,11 @@ struct Partition {
               "MTU of 4092.",
               "OpenSM's: 2048"),
           R"({"enum":[1,2,3,4,5,256,512,1024,2048,4096]})"),
-      model::spelled(model::field("rate", &Partition::rate, model::Role::kPolicy,
-                                  "Rate of these groups, OpenSM's code (2 to 24).", "OpenSM's: 10 Gb/s"),
-                     R"({"type":"integer","minimum":2,"maximum":24})"),
+      model::spelled(
+          model::field("rate", &Partition::rate, model::Role::kPolicy,
+                       "Rate of these groups, OpenSM's code (2 to 24; 23 and 24 since OpenSM 3.3.24).",
+                       "OpenSM's: 10 Gb/s"),
+          R"({"type":"integer","minimum":2,"maximum":24})"),
       model::spelled(
           model::field("sl", &Partition::sl, model::Role::kPolicy, "Service level, 0 to 15.", "OpenSM's"),
           R"({"type":"integer","minimum":0,"maximum":15})"),
@@ -109,10 +111,12 @@ struct PartitionGroup {
                                   "partition's.",
                                   "the partition's"),
                      R"({"enum":[1,2,3,4,5,256,512,1024,2048,4096]})"),
-      model::spelled(model::field("rate", &PartitionGroup::rate, model::Role::kPolicy,
-                                  "Rate, OpenSM's code (2 to 24); a group of IP has the partition's.",
-                                  "the partition's"),
-                     R"({"type":"integer","minimum":2,"maximum":24})"),
+      model::spelled(
+          model::field("rate", &PartitionGroup::rate, model::Role::kPolicy,
+                       "Rate, OpenSM's code (2 to 24; 23 and 24 since OpenSM 3.3.24); a group of IP "
+                       "has the partition's.",
+                       "the partition's"),
+          R"({"type":"integer","minimum":2,"maximum":24})"),
       model::spelled(model::field("sl", &PartitionGroup::sl, model::Role::kPolicy, "Service level, 0 to 15.",
                                   "the partition's"),
                      R"({"type":"integer","minimum":0,"maximum":15})"),

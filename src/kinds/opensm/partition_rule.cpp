@@ -12,6 +12,7 @@
 
 #include "base/text.hpp"
 #include "formats/opensm/opensm_conf.hpp"
+#include "formats/opensm/partition_syntax.hpp"
 #include "kinds/entry.hpp"
 
 namespace rdmacfg::kinds {
@@ -49,6 +50,8 @@ Result<PartitionMember> parse_member(std::string_view text) {
     out.who = who;
   } else if (const auto guid = model::Guid::parse(who)) {
     out.who = opensm_guid(*guid);
+  } else if (who == kNvidiaMembers) {
+    return base::fail(base::Code::kInvalid, std::string(kNvidiaMembersText));
   } else {
     return base::fail(
         base::Code::kInvalid,

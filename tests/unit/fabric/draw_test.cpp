@@ -63,6 +63,13 @@ TEST(Dot, HasEveryNodeAndLink) {
   EXPECT_THAT(text, HasSubstr(R"([label="a \"b\" \\"])"));
 }
 
+/// Graphviz writes the character of an entity in a label, and a line end for "\n".
+TEST(Dot, ShowsADescriptionAsItIs) {
+  auto fabric = fakes::fat_tree(4);
+  fakes::node_called(fabric, "node001")->description = "a&copy;\\n&";
+  EXPECT_THAT(draw_dot(fabric), HasSubstr(R"([label="a&amp;copy;\\n&amp;"])"));
+}
+
 TEST(Svg, HasEveryHostOnceAndMarksTheSlowOne) {
   auto fabric = fakes::fat_tree(64);
   fakes::port_of(fabric, "node002", 1)->active.widths = 0x01;
@@ -75,6 +82,16 @@ TEST(Svg, HasEveryHostOnceAndMarksTheSlowOne) {
   EXPECT_THAT(text, HasSubstr("&lt;script&gt;&amp;&quot;"));
   EXPECT_THAT(text, Not(HasSubstr("<script>")));
   EXPECT_EQ(times(text, "<text"), times(text, "</text>"));
+}
+
+/// XML has no U+FFFE and no U+FFFF, but the characters beside them.
+TEST(Svg, HasNoCharactersThatXmlDoesNotHave) {
+  auto fabric = fakes::fat_tree(4);
+  fakes::node_called(fabric, "node001")->description =
+      "a\xef\xbf\xbe"
+      "b\xef\xbf\xbf"
+      "c\xef\xbf\xbd";
+  EXPECT_THAT(draw_svg(fabric), HasSubstr("abc\xef\xbf\xbd  4X QDR"));
 }
 
 TEST(Drawings, OfWhateverAFabricIsComeToAnEnd) {

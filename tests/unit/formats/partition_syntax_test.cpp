@@ -38,6 +38,8 @@ TEST(PartitionSyntax, TheFirstLineAtWhichOpensmEndsIsNamed) {
       {"a=0x8001 : 0x0;\n", 1, "\"0x0\" is not a port GUID"},
       {"a=0x8001 : \"ALL\";\n", 1, "\"\"ALL\"\" is not a port GUID"},
       {"a=0x8001 :\n  ALL_NODES;\n", 2, "\"ALL_NODES\" is not a port GUID"},
+      {"a=0x8001 : ALL=full, ALL_VCAS=full;\n", 1,
+       "ALL_VCAS is a word of NVIDIA's own OpenSM; that of the distributions does not know it"},
       {"a=0x8001 : all;\n", 1, "\"all\" is not a port GUID"},
       {"a=x : ALL;\n", 1, "\"x\" is not a P_Key"},
       {"a=09 : ALL;\n", 1, "\"09\" is not a P_Key"},

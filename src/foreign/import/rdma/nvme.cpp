@@ -157,9 +157,20 @@ class NvmeTargets {
       for (const auto& item : inner.list("ports")) port(item, nqn == kDiscoveryNqn ? std::string() : nqn);
       inner.finish("subsystems");
     }
-    // The host's own names, which nvme-cli takes from files of theirs, too.
-    keys.pass({"hostnqn", "hostid", "hostsymname"});
+    host_names(keys);
     keys.finish("hosts");
+  }
+
+  /// The names by which targets know the host: those of this file go before those of the files of theirs
+  /// (nvmf_host_get_ids() of libnvme).
+  void host_names(YamlKeys& keys) {
+    for (const auto* key : {"hostnqn", "hostid"}) {
+      const auto* name = keys.take(key);
+      if (name == nullptr || !name->is_scalar()) continue;
+      claims_.pass(name->place(),
+                   fmt::format("{}: without this file, connections use that in /etc/nvme/{}", key, key));
+    }
+    keys.pass({"hostsymname"});
   }
 
   /// @param nqn  of a subsystem; empty for a discovery controller

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
+#include <string_view>
 
 #include "base/text.hpp"
 #include "formats/mount_unit.hpp"
@@ -107,6 +109,27 @@ class EntryCheck {
       wrong(where, "options", fmt::format("{} is for fstab alone", option),
             "a drop-in of the unit says more to systemd: systemctl edit " +
                 mount_unit_name(model::text_of(section_.find("path")->value)));
+    }
+    const auto equals = option.find('=');
+    check_value(where, key, equals == std::string::npos ? std::string() : option.substr(equals + 1));
+  }
+
+  /// Values at which every kernel refuses the mount (nfs_fs_context_parse_param(),
+  /// nfs_validate_transport_protocol() in fs/nfs/fs_context.c).
+  void check_value(const Location& where, std::string_view key, const std::string& value) {
+    constexpr std::array<std::string_view, 6> kVersions{"2", "3", "4", "4.0", "4.1", "4.2"};
+    const bool is_version = key == "vers" || key == "nfsvers";
+    if (is_version && std::find(kVersions.begin(), kVersions.end(), value) == kVersions.end()) {
+      wrong(where, "options", fmt::format("{}: NFS has no version \"{}\"", key, value), "4.2, 4.1, 4 or 3");
+    }
+    // Kernels of vendors allow more than the 16 of others.
+    if (key == "nconnect" && base::parse_number(value).value_or(0) == 0) {
+      wrong(where, "options", fmt::format("nconnect: \"{}\" is not a number of connections", value),
+            "1 to 16");
+    }
+    if (key == "xprtsec" && value != "none") {
+      wrong(where, "options", fmt::format("xprtsec: {}: the kernel has TLS for NFS over TCP alone", value),
+            "leave it out; sec=krb5p encrypts over RDMA, too");
     }
   }
 

@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "base/characters.hpp"
@@ -83,7 +84,8 @@ class Explorer {
   const std::function<void(Frame)>& send_;
   FabricLibraries libraries_;
   LocalPort local_;
-  ibmad_port* port_ = nullptr;
+  ibmad_port* port_ = nullptr;      ///< for subnet management
+  ibmad_port* services_ = nullptr;  ///< for the other classes: the same, but for a port with several planes
   ibnd_fabric_t* fabric_ = nullptr;
   std::vector<ibnd_node_t*> nodes_;
 };
@@ -103,14 +105,14 @@ std::optional<base::Error> Explorer::find_port() {
 }
 
 std::optional<base::Error> Explorer::open_port() {
-  // A simulated port (umad2sim) takes one client of a management class at a time.
-  std::vector<int> classes{IB_SMI_CLASS, IB_SMI_DIRECT_CLASS, IB_SA_CLASS, IB_PERFORMANCE_CLASS};
-  if (request_.targets) classes.push_back(IB_DEVICE_MGMT_CLASS);
-  port_ = libraries_.open_port(local_.device.data(), local_.number, classes.data(),
-                               static_cast<int>(classes.size()));
+  const auto open = open_management(libraries_, local_, request_.targets);
+  port_ = open.subnet;
+  services_ = open.services;
   if (port_ == nullptr) return why_not_open(local_);
-  libraries_.set_timeout(port_, kAnswerTimeout);
-  libraries_.set_retries(port_, kRetries);
+  for (auto* port : {port_, services_}) {
+    libraries_.set_timeout(port, kAnswerTimeout);
+    libraries_.set_retries(port, kRetries);
+  }
   return std::nullopt;
 }
 
@@ -279,7 +281,7 @@ void Explorer::send_pkeys() {
 void Explorer::send_counters() {
   std::size_t done = 0, silent = 0, lidless = 0;
   const auto ask_port = [&](const ibnd_node_t& node, int lid, int number, std::uint16_t abilities) {
-    const auto found = read_counters(libraries_, *port_, lid, number, abilities);
+    const auto found = read_counters(libraries_, *services_, lid, number, abilities);
     if (found) send_(CountersFrame{{node.guid, number}, *found});
     return found.has_value();
   };
@@ -296,7 +298,7 @@ void Explorer::send_counters() {
         ++lidless;
         continue;
       }
-      if (!abilities) abilities = counter_abilities(libraries_, *port_, lid, i);
+      if (!abilities) abilities = counter_abilities(libraries_, *services_, lid, i);
       if (abilities && ask_port(*node, lid, i, *abilities)) continue;
       if (++silent <= kMostNamed)
         send_(MissingFrame{
@@ -319,7 +321,7 @@ void Explorer::send_targets() {
   std::size_t silent = 0;
   each_end_port([&](ibnd_node_t&, ibnd_port_t& port) {
     if ((field(port.info, IB_PORT_CAPMASK_F) & kManagesDevices) == 0 || port.base_lid == 0) return;
-    auto read = read_srp_targets(libraries_, *port_, static_cast<int>(port.base_lid), port.guid);
+    auto read = read_srp_targets(libraries_, *services_, static_cast<int>(port.base_lid), port.guid);
     if ((!read || !read->complete) && ++silent <= kMostNamed)
       send_(MissingFrame{fmt::format("{} of {}: no answer",
                                      read ? "some I/O controllers" : "the I/O controllers",
@@ -341,7 +343,8 @@ std::optional<base::Error> Explorer::clear(const std::vector<CounterPlace>& plac
   std::size_t done = 0;
   for (const auto& place : places) {
     if (done++ % kProgressEach == 0) send_(ProgressFrame{done, places.size(), "clearing counters"});
-    if (!clear_counters(libraries_, *port_, place.lid, place.port.port)) send_(NotClearedFrame{place.port});
+    if (!clear_counters(libraries_, *services_, place.lid, place.port.port))
+      send_(NotClearedFrame{place.port});
   }
   return std::nullopt;
 }
@@ -374,7 +377,7 @@ void Explorer::send_managers() {
 void Explorer::send_groups() {
   if (local_.sm_lid == 0 || local_.state != fabric::kStateActive) return;
   send_(ProgressFrame{0, 0, "asking the subnet administrator for the multicast groups"});
-  auto groups = read_groups(libraries_, *port_, local_);
+  auto groups = read_groups(libraries_, *services_, local_);
   if (groups) {
     send_(GroupsFrame{std::move(*groups)});
   } else {

@@ -7,10 +7,12 @@
 
 #include <array>
 #include <cerrno>
+#include <cstddef>
 #include <cstdio>
 #include <memory>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/text.hpp"
@@ -63,6 +65,16 @@ std::string condition(const LocalPort& port) {
                      fabric::physical_text(port.physical));
 }
 
+LocalPort with_twin(LocalPort port, std::span<const LocalPort> all) {
+  for (const auto& other : all) {
+    if (port.guid == 0 || other.guid != port.guid || other.device == port.device) continue;
+    port.twin = other.device;
+    port.twin_number = other.number;
+    break;
+  }
+  return port;
+}
+
 /// The first line of a file in sysfs.
 std::string line_of(const std::string& path) {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "re"), std::fclose);
@@ -102,13 +114,38 @@ base::Result<LocalPort> find_local_port(const FabricLibraries& libraries, const 
                   fmt::format("{}: the port has no link to look through; see its cable and the other end",
                               condition(port)));
   }
-  if (best != nullptr) return *best;
+  if (best != nullptr) return with_twin(*best, ports);
   if (!wanted.empty())
     return fail(Code::kNotFound, fmt::format("no InfiniBand port is named {}; the ports are {}", wanted,
                                              base::join(names, ", ")));
   return fail(Code::kNotFound,
               fmt::format("no InfiniBand port has a link ({}); `rdma-configctl doctor` looks for the cause",
                           base::join(conditions, "; ")));
+}
+
+ManagementPorts open_management(const FabricLibraries& libraries, const LocalPort& port, bool targets) {
+  const std::vector<int> subnet{IB_SMI_CLASS, IB_SMI_DIRECT_CLASS};
+  std::vector<int> services{IB_SA_CLASS, IB_PERFORMANCE_CLASS};
+  if (targets) services.push_back(IB_DEVICE_MGMT_CLASS);
+  const auto open = [&](std::string device, int number, std::vector<int> classes) {
+    return libraries.open_port(device.data(), number, classes.data(), static_cast<int>(classes.size()));
+  };
+  // A simulated port (umad2sim) takes one client of a management class at a time.
+  auto all = subnet;
+  all.insert(all.end(), services.begin(), services.end());
+  if (auto* both = open(port.device, port.number, all); both != nullptr) return {both, both};
+  if (port.twin.empty()) return {};
+  // Which of the two has subnet management only an attempt tells.
+  const std::array<std::pair<std::string, int>, 2> ends{
+      {{port.device, port.number}, {port.twin, port.twin_number}}};
+  for (std::size_t i = 0; i < ends.size(); ++i) {
+    auto* first = open(ends[i].first, ends[i].second, subnet);
+    if (first == nullptr) continue;
+    const auto& other = ends[1 - i];
+    if (auto* second = open(other.first, other.second, services); second != nullptr) return {first, second};
+    libraries.close_port(first);
+  }
+  return {};
 }
 
 base::Error why_not_open(const LocalPort& port) {
