@@ -15,6 +15,7 @@
 #include "system/linux/dbus/bus_limits.hpp"
 #include "unit/daemon/private_bus.hpp"
 #include "unit/system/temp_tree.hpp"
+#include "unit/wait_until.hpp"
 
 namespace rdmacfg::system {
 
@@ -31,10 +32,11 @@ class BusFixture : public ::testing::Test {
     out.systemd = folder.at("/run/systemd");
     return out;
   }
-  /// For managers that do not answer.
-  [[nodiscard]] BusLimits short_limits() const {
+  /// For managers that do not answer. The bus itself has to answer within `time`, too.
+  static constexpr std::chrono::milliseconds kShort{300};
+  [[nodiscard]] BusLimits short_limits(std::chrono::milliseconds time = kShort) const {
     auto out = limits();
-    out.call = out.job = out.down = out.install = std::chrono::milliseconds(300);
+    out.call = out.job = out.down = out.install = time;
     out.queued = std::chrono::milliseconds(50);
     return out;
   }
@@ -48,9 +50,7 @@ class BusFixture : public ::testing::Test {
 
   /// Waits for a call of this member. @return whether it came
   static bool await_call(fakes::bus::Peer& peer, const std::string& member, std::size_t number = 1) {
-    for (int i = 0; i < 2000 && peer.calls(member) < number; ++i)
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    return peer.calls(member) >= number;
+    return unit::wait_until([&] { return peer.calls(member) >= number; });
   }
 
   TempTree folder;
