@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 
+#include "base/error.hpp"
 #include "fakes/bus/peer.hpp"
 #include "system/linux/dbus/bus_limits.hpp"
 #include "unit/daemon/private_bus.hpp"
@@ -39,6 +40,24 @@ class BusFixture : public ::testing::Test {
     out.call = out.job = out.down = out.install = time;
     out.queued = std::chrono::milliseconds(50);
     return out;
+  }
+
+  /// A manager that does not answer is a timeout. `request`: (limits) -> its error. Of a loaded machine the
+  /// bus itself may miss the first limit, and the manager seems not to be there.
+  template <class Request>
+  void expect_timeout(Request request) const {
+    base::Error seen;
+    const bool ended = unit::with_growing_limit(kShort, [&](std::chrono::milliseconds time) {
+      const std::optional<base::Error> failure = request(short_limits(time));
+      seen = failure.value_or(base::Error{base::Code::kInvalid, "no error", 0});
+      return seen.code == base::Code::kTimeout;
+    });
+    EXPECT_TRUE(ended) << seen.message;
+  }
+  /// What is wrong with a result; nothing when it is good.
+  template <class T>
+  [[nodiscard]] static std::optional<base::Error> error_of(const base::Result<T>& result) {
+    return result ? std::nullopt : std::optional(result.error());
   }
 
   /// All connections end, and the bus is there again; managers are not.
