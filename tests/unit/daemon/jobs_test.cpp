@@ -78,7 +78,11 @@ class JobsTest : public ::testing::Test {
     return id;
   }
   void run() {
-    const auto too_long = loop.after(60s, [this] { loop.stop(1); });
+    const auto too_long = loop.after(180s, [this] {
+      ADD_FAILURE() << "begun: " << ::testing::PrintToString(began)
+                    << ", ended: " << ::testing::PrintToString(ended);
+      loop.stop(1);
+    });
     if (open > 0) {
       EXPECT_EQ(loop.run(), 0) << "not all jobs came to their end";
     }
