@@ -103,7 +103,7 @@ class CallingClient {
       return finished_ == job;
     });
     auto result = Json::parse(manager_.call<std::string>(BusClient::kManager, "Result", 60s, job, Options{}));
-    // What else is said of it: the bus hands on messages in order, so it came before that answer.
+    // Its other signals came before that answer: the bus hands on messages in order.
     listen();
     return result;
   }

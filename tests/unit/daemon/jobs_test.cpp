@@ -102,8 +102,9 @@ class JobsTest : public ::testing::Test {
   void when_started(std::function<void()> then) {
     when([this] { return tree.get("/arguments").ends_with('\n'); }, std::move(then));
   }
-  /// A change that takes too long. By its deadline the worker has to be ready for a signal; where it is not,
-  /// as on a loaded machine, another with a longer deadline follows. Ends the loop.
+  /// A change that takes too long. A loaded machine starts its worker so slowly that the deadline passes
+  /// before the worker is ready for a signal; then another change with a longer deadline follows. Ends the
+  /// loop.
   void overrun(const std::string& what, std::chrono::milliseconds deadline) {
     jobs.deadlines.change = deadline;
     Job job;

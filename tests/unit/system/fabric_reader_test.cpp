@@ -35,8 +35,8 @@ base::Result<fabric::Fabric> read_of(Explore explore,
   return make_fabric_reader(std::move(explore))->read(request, {});
 }
 
-/// The same of a process that hangs once it has sent something: what was sent has to come before the time is
-/// over, so a slow machine gets more of it. `has_come`: whether it did.
+/// The same of a process that hangs once it has sent something. The time limit grows until that has come
+/// before the limit. `has_come`: whether it did.
 base::Result<fabric::Fabric> read_in_time(
     const Explore& explore, const std::function<bool(const base::Result<fabric::Fabric>& read)>& has_come) {
   base::Result<fabric::Fabric> got = base::fail(base::Code::kTimeout, "");

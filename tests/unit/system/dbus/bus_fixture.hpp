@@ -54,7 +54,7 @@ class BusFixture : public ::testing::Test {
     });
     EXPECT_TRUE(ended) << seen.message;
   }
-  /// What is wrong with a result; nothing when it is good.
+  /// The error of a result; nothing when it is good.
   template <class T>
   [[nodiscard]] static std::optional<base::Error> error_of(const base::Result<T>& result) {
     return result ? std::nullopt : std::optional(result.error());
