@@ -16,8 +16,9 @@ mount -t sysfs sysfs /sys
 index=$(cat /sys/class/net/port0/ifindex)
 printf 'I:1\nE:RDMA_CONFIGD_PORT=%s\nE:RDMA_CONFIGD_OF_PORT=1\nG:systemd\nQ:systemd\nV:1\n' "$guid" >"/run/udev/data/n$index"
 SYSTEMD_LOG_LEVEL=warning timeout 120 /usr/lib/systemd/systemd-networkd &
-for ((n = 0; n < 240; n++)); do
+for ((n = 0; n < 1000; n++)); do
 	grep -q '^ADMIN_STATE=configured' "/run/systemd/netif/links/$index" 2>/dev/null && break
+	kill -0 %1 2>/dev/null || break
 	sleep 0.1
 done
 state() { sed -n "s/^$1=//p" "/run/systemd/netif/links/$index"; }

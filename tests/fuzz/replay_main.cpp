@@ -3,12 +3,17 @@
 //   fuzz_replay                      names of the targets
 //   fuzz_replay seeds TARGET FOLDER  writes the target's own seeds there
 //   fuzz_replay run TARGET TIMES FILE...   each file, then TIMES changed ones, the same in every run
+#include <unistd.h>
+
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <random>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "target.hpp"
@@ -53,12 +58,16 @@ int run(const Target& target, unsigned times, std::vector<std::string> inputs) {
   inputs.emplace_back();
   for (const auto& input : inputs) target.run(input);
   std::mt19937 random(1);
+  // Left for a debugger when it ends in there; others may run the target at the same time.
+  const auto last = std::filesystem::temp_directory_path() /
+                    ("fuzz_replay." + target.name + "." + std::to_string(::getpid()));
   for (unsigned i = 0; i < times; ++i) {
     const auto input = changed(inputs[random() % inputs.size()], inputs, random);
-    std::ofstream("/tmp/fuzz_replay." + target.name, std::ios::binary)
-        << input;  // for a debugger, when it ends here
+    std::ofstream(last, std::ios::binary) << input;
     target.run(input);
   }
+  std::error_code none;
+  std::filesystem::remove(last, none);
   std::printf("ok   %s: %zu seeds, %u changed ones\n", target.name.c_str(), inputs.size(), times);
   return 0;
 }

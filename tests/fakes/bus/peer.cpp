@@ -4,7 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
-#include <stdexcept>
+#include <system_error>
 
 namespace rdmacfg::fakes::bus {
 
@@ -49,13 +49,15 @@ std::vector<std::string> read_texts(sd_bus_message* call) {
   return out;
 }
 
-Peer::Peer(const std::string& name) {
+Peer::Peer(const std::string& name) : name_(name) {
+  const auto check = [](int status, const std::string& what) {
+    if (status < 0) throw std::system_error(-status, std::generic_category(), what);
+  };
   sd_bus* opened = nullptr;
-  if (sd_bus_open_system(&opened) < 0) throw std::runtime_error("the test's bus does not answer");
+  check(sd_bus_open_system(&opened), "reaching the test's bus");
   bus_.reset(opened);
-  if (!name.empty() && sd_bus_request_name(opened, name.c_str(), 0) < 0)
-    throw std::runtime_error("the test's bus does not give " + name);
-  if (sd_bus_add_filter(opened, nullptr, on_message, this) < 0) throw std::runtime_error("no filter");
+  if (!name.empty()) check(sd_bus_request_name(opened, name.c_str(), 0), "taking the name " + name);
+  check(sd_bus_add_filter(opened, nullptr, on_message, this), "adding a filter");
 }
 
 Peer::~Peer() {
@@ -109,6 +111,10 @@ void Peer::leave() {
     leaves_ = true;
   }
   if (thread_.joinable()) thread_.join();
+}
+
+void Peer::give_name_back() {
+  if (!name_.empty()) (void)sd_bus_release_name(bus_.get(), name_.c_str());
 }
 
 void Peer::run(const std::function<void(sd_bus* bus)>& action) {
@@ -178,6 +184,7 @@ void Peer::loop() {
   ended_ = true;
   for (const auto& left : actions_) *left.second = true;
   kept_.clear();
+  give_name_back();
   bus_.reset();
 }
 

@@ -97,10 +97,13 @@ class Peer {
 
  private:
   using Message = std::unique_ptr<sd_bus_message, sd_bus_message* (*)(sd_bus_message*)>;
+  /// The bus knows that nobody has the name any more before this returns.
+  void give_name_back();
   static int on_message(sd_bus_message* message, void* user, sd_bus_error* error);
   int answer(sd_bus_message* call);
   void loop();
 
+  std::string name_;
   std::unique_ptr<sd_bus, sd_bus* (*)(sd_bus*)> bus_{nullptr, sd_bus_flush_close_unref};
   std::recursive_mutex mutex_;  ///< of everything below; a handler may call play()
   std::map<std::string, Answer> answers_, played_;

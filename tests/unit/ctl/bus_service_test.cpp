@@ -13,6 +13,7 @@
 #include "store/report_json.hpp"
 #include "system/linux/dbus/dbus.hpp"
 #include "unit/daemon/private_bus.hpp"
+#include "unit/wait_until.hpp"
 
 namespace rdmacfg::ctl {
 namespace {
@@ -34,12 +35,12 @@ class FakeDaemon {
   explicit FakeDaemon(Plays plays, int exit = 0) : object_(connection_, "/org/rdmaconfigd1", kManager) {
     object_.method("Confirm", {}, {}, [this, plays, exit](const Reply<std::uint32_t>& reply, const Options&) {
       caller = reply.sender();
-      ++confirmed;
       if (plays == Plays::kDenies)
         return reply.fail(make_error("org.rdmaconfigd1.Error.AccessDenied", "not authorised"));
       if (plays == Plays::kDiesBeforeItAnswers)
         return reply.fail(make_error("org.freedesktop.DBus.Error.NoReply", "it has gone"));
       reply.send(kJob);
+      ++confirmed;
       if (plays == Plays::kWorks) return;
       if (plays == Plays::kDies) return connection_.release_name(kName);
       object_.emit("Finished", kJob, std::int32_t{exit});
@@ -70,7 +71,7 @@ class FakeDaemon {
 
   std::string caller;  ///< of Confirm
   bool interactive = false;
-  std::atomic<int> confirmed{0};
+  std::atomic<int> confirmed{0};  ///< times that Confirm has got the number of a job
 
  private:
   system::dbus::Connection connection_;
@@ -128,7 +129,7 @@ TEST_F(BusService, NorIsOneThatMayHaveBegun) {
 TEST_F(BusService, NorIsOneWhoseBusHasGone) {
   const FakeDaemon daemon(FakeDaemon::Plays::kWorks);
   std::thread end([&] {
-    while (daemon.confirmed == 0) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    EXPECT_TRUE(unit::wait_until([&] { return daemon.confirmed > 0; }));
     bus.stop();
   });
   const auto report = confirm();
@@ -144,7 +145,7 @@ TEST_F(BusService, OnlyTheDaemonAndTheBusAreBelieved) {
   fakes::bus::Peer stranger("");
   stranger.start();
   std::thread liar([&] {
-    while (daemon.confirmed == 0) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    EXPECT_TRUE(unit::wait_until([&] { return daemon.confirmed > 0; }));
     stranger.run([&](sd_bus* connection) {
       const auto lie = [&](const char* path, const char* interface, const char* member, const char* types,
                            auto... values) {

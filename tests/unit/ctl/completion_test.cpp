@@ -78,7 +78,7 @@ zle -N zle-line-init
 )");
     scratch_.write("zpty", "zmodload zsh/zpty; cd " + sys_.string() +
                                "; zpty shell zsh -f; zpty -w shell source " + (sys_ / "shell").string() + R"(
-for ((i = 0; i < 300; i++)); do
+for ((i = 0; i < 900; i++)); do
   zpty -rt shell ignored; [[ -r out && $(tail -n 1 out) == END ]] && break; sleep 0.1
 done
 zpty -d shell; cat out

@@ -171,19 +171,22 @@ TEST(Generations, TheTimerFindsNothingToDo) {
 }
 
 TEST(Generations, TheTimerComesAheadOfTheDeadlineAndIsWaitedFor) {
-  Console console;
-  console.document(kRename);
-  ASSERT_EQ(console.run({"apply", "--yes", "--confirm", "3"}), 0) << console.err.str();
-  EXPECT_EQ(console.kernel.timers.armed.at(core::kRollbackTimer), std::chrono::seconds(1));
+  // On a machine that stalls the deadline may be over before it is looked at: then once more.
   std::chrono::milliseconds slept{0};
-  console.environment.sleep = [&](std::chrono::milliseconds time) {
-    slept += time;
-    std::this_thread::sleep_for(time);
-  };
-  EXPECT_EQ(run(console, {"rollback", "--expired", "--local"}), 0);
-  EXPECT_THAT(console.out.str(), HasSubstr("Done: the host is as it was before that apply."));
+  for (int attempt = 0; attempt < 5 && slept.count() == 0; ++attempt) {
+    Console console;
+    console.document(kRename);
+    ASSERT_EQ(console.run({"apply", "--yes", "--confirm", "3"}), 0) << console.err.str();
+    EXPECT_EQ(console.kernel.timers.armed.at(core::kRollbackTimer), std::chrono::seconds(1));
+    console.environment.sleep = [&](std::chrono::milliseconds time) {
+      slept += time;
+      std::this_thread::sleep_for(time);
+    };
+    EXPECT_EQ(run(console, {"rollback", "--expired", "--local"}), 0);
+    EXPECT_THAT(console.out.str(), HasSubstr("Done: the host is as it was before that apply."));
+    EXPECT_EQ(mode_of(console, "mlx4_ib0"), "none");
+  }
   EXPECT_GT(slept.count(), 0);
-  EXPECT_EQ(mode_of(console, "mlx4_ib0"), "none");
 }
 
 TEST(Generations, TheTimerOfAnEarlierApplyDoesNotWaitForALaterOne) {

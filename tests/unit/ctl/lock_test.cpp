@@ -38,7 +38,7 @@ TEST(TakeLock, WaitsForTheHolder) {
     std::this_thread::sleep_for(50ms);
     first->reset();
   });
-  EXPECT_TRUE(take_lock(path, 10s, [](const std::string&) {}));
+  EXPECT_TRUE(take_lock(path, 60s, [](const std::string&) {}));
   later.join();
 }
 

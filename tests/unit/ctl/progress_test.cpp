@@ -38,10 +38,12 @@ TEST(Progress, SaysWhatItWaitsFor) {
   std::atomic<int> seconds = 0;
   console.environment.err_terminal = true;
   console.environment.now = [&] { return std::chrono::steady_clock::time_point(seconds.load() * 1s); };
-  Progress progress(console.environment, {.utf8 = true, .width = 80});
-  progress.step(0, 0, "process 7 is applying");
-  seconds = 3;
-  progress.draw();
+  {
+    Progress progress(console.environment, {.utf8 = true, .width = 80});
+    progress.step(0, 0, "process 7 is applying");
+    seconds = 3;
+    progress.draw();
+  }  // its thread writes until then
   EXPECT_TRUE(console.err.str().starts_with("\r\033[Kprocess 7 is applying … 3 s")) << console.err.str();
 }
 

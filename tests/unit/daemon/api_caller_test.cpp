@@ -22,6 +22,7 @@
 #include "unit/daemon/bus_client.hpp"
 #include "unit/daemon/controller_fixture.hpp"
 #include "unit/daemon/private_bus.hpp"
+#include "unit/wait_until.hpp"
 
 namespace rdmacfg::daemon {
 namespace {
@@ -96,11 +97,15 @@ class CallingClient {
     const auto listen = [this] {
       while (connection_.process()) {
       }
-      std::this_thread::sleep_for(10ms);
     };
-    for (int i = 0; i < 3000 && finished_ != job; ++i) listen();
-    for (int i = 0; i < 50; ++i) listen();  // what else is said of it
-    return Json::parse(manager_.call<std::string>(BusClient::kManager, "Result", 60s, job, Options{}));
+    (void)unit::wait_until([&] {
+      listen();
+      return finished_ == job;
+    });
+    auto result = Json::parse(manager_.call<std::string>(BusClient::kManager, "Result", 60s, job, Options{}));
+    // Its other signals came before that answer: the bus hands on messages in order.
+    listen();
+    return result;
   }
 
   std::string heard;

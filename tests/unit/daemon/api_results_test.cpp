@@ -6,12 +6,15 @@
 
 #include <atomic>
 #include <chrono>
+#include <exception>
 #include <optional>
+#include <string>
 #include <thread>
 
 #include "unit/daemon/bus_client.hpp"
 #include "unit/daemon/controller_fixture.hpp"
 #include "unit/daemon/private_bus.hpp"
+#include "unit/wait_until.hpp"
 
 namespace rdmacfg::daemon {
 namespace {
@@ -25,25 +28,27 @@ std::string result_for(unsigned uid, std::uint32_t& id) {
   const bool first = id == 0;
   const auto ask = [&] {
     // The credentials of this thread alone: the bus takes those of whoever connects.
-    if (::syscall(SYS_setresuid, uid, uid, uid) != 0) return;
+    if (::syscall(SYS_setresuid, uid, uid, uid) != 0) {
+      answer = "setresuid";
+      return;
+    }
     try {
       system::dbus::Connection connection;
       system::dbus::Peer manager(connection, "org.rdmaconfigd1", "/org/rdmaconfigd1");
       constexpr const char* kDaemon = BusClient::kManager;
       if (first) id = manager.call<std::uint32_t>(kDaemon, "Confirm", 0s, Options{});
-      for (int i = 0; i < 1000; ++i) {
+      (void)unit::wait_until([&] {
         try {
           (void)manager.call<std::string>(kDaemon, "Result", 0s, id, Options{});
           answer = "ok";
-          return;
+          return true;
         } catch (const sdbus::Error& error) {
           answer = error.getName();
-          if (!first) return;
-          std::this_thread::sleep_for(50ms);  // it has not ended yet
+          return !first;  // his own has not ended yet
         }
-      }
-    } catch (const sdbus::Error& error) {
-      answer = error.getName();
+      });
+    } catch (const std::exception& error) {
+      answer = error.what();
     }
   };
   std::thread(ask).join();
@@ -136,7 +141,9 @@ class ApiLastResultTest : public ApiResultsTest {
     EXPECT_EQ(run(), 0);
     const auto took = Loop::now() - since;
     // The client's thread may still read the last answer.
-    for (int i = 0; i < 2000 && patience && !answered; ++i) std::this_thread::sleep_for(10ms);
+    if (patience) {
+      EXPECT_TRUE(unit::wait_until([this] { return answered.load(); }));
+    }
     return took;
   }
   std::string answer;
@@ -144,7 +151,7 @@ class ApiLastResultTest : public ApiResultsTest {
 };
 
 TEST_F(ApiLastResultTest, ADaemonThatEndsLetsWhoWaitsForAJobHaveItsResult) {
-  EXPECT_LT(lasts(500ms), Jobs::kFetch / 2) << "and goes then";
+  EXPECT_LT(lasts(500ms), Jobs::kFetch - 1s) << "and goes then";
   EXPECT_EQ(answer, core::report_json(model::Report{}).dump());
 }
 

@@ -73,7 +73,10 @@ class ControllerFixture : public ::testing::Test {
     when([this, jobs] { return verbs().size() >= jobs; }, std::move(then));
   }
   int run() {
-    const auto too_long = loop.after(std::chrono::seconds(180), [this] { loop.stop(1); });
+    const auto too_long = loop.after(std::chrono::seconds(180), [this] {
+      ADD_FAILURE() << "what it waits for does not come; these jobs were begun:\n" << tree.get("/jobs");
+      loop.stop(1);
+    });
     return loop.run();
   }
 

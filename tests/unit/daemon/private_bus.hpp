@@ -11,14 +11,14 @@
 #include <sys/wait.h>
 
 #include <array>
-#include <chrono>
 #include <filesystem>
 #include <string>
 #include <string_view>
-#include <thread>
+#include <system_error>
 
 #include "base/unique_fd.hpp"
 #include "unit/system/temp_tree.hpp"
+#include "unit/wait_until.hpp"
 
 extern char** environ;
 
@@ -34,6 +34,9 @@ class PrivateBus {
               "<busconfig><type>custom</type><listen>" + address() +
                   "</listen><policy context=\"default\"><allow user=\"*\"/><allow own=\"*\"/>"
                   "<allow send_destination=\"*\"/><allow receive_sender=\"*\"/></policy></busconfig>");
+    // The socket of a bus that was here before would be taken for this one's.
+    std::error_code none;
+    std::filesystem::remove(tree_.at("/socket"), none);
     const char* other = ::getenv("RDMACFG_TEST_BUS");
     const bool broker = other != nullptr && std::string_view(other) == "dbus-broker";
     std::string program = broker ? SOURCE_ROOT "/tests/unit/daemon/dbus-broker" : "dbus-daemon";
@@ -41,8 +44,7 @@ class PrivateBus {
     std::string nofork = "--nofork";
     std::array<char*, 4> argv{program.data(), first.data(), broker ? nullptr : nofork.data(), nullptr};
     if (::posix_spawnp(&pid_, program.c_str(), nullptr, nullptr, argv.data(), environ) != 0) pid_ = -1;
-    for (int i = 0; pid_ > 0 && i < 3000 && !listens(); ++i)
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    (void)unit::wait_until([this] { return listens() || has_ended(); });
   }
   PrivateBus(const PrivateBus&) = delete;
   PrivateBus& operator=(const PrivateBus&) = delete;
@@ -57,6 +59,11 @@ class PrivateBus {
   [[nodiscard]] bool there() const { return pid_ > 0 && listens(); }
 
  private:
+  /// It could not be started, or has come to its end: it is not waited for.
+  [[nodiscard]] bool has_ended() {
+    if (pid_ > 0 && ::waitpid(pid_, nullptr, WNOHANG) == pid_) pid_ = -1;
+    return pid_ <= 0;
+  }
   /// The socket is there before somebody listens on it, and before users other than root may connect.
   [[nodiscard]] bool listens() const {
     sockaddr_un address{};

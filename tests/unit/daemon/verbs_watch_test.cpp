@@ -81,7 +81,9 @@ class VerbsWatchTest : public ::testing::Test {
     steps_ = std::move(steps);
     const auto too_long = loop.after(std::chrono::seconds(60), [this] { loop.stop(1); });
     next(0);
-    EXPECT_EQ(loop.run(), 0) << "something did not come";
+    EXPECT_EQ(loop.run(), 0) << "step " << step_ << " of " << steps_.size() << " did not come; asked for "
+                             << ::testing::PrintToString(asked()) << ", heard "
+                             << ::testing::PrintToString(heard) << ", " << watch.held() << " are held";
   }
   [[nodiscard]] Strings asked() const {
     std::istringstream lines(tree.get("/asked"));
@@ -106,6 +108,7 @@ class VerbsWatchTest : public ::testing::Test {
 
  private:
   void next(std::size_t step) {
+    step_ = step;
     poll_ = loop.after(std::chrono::milliseconds(5), [this, step] {
       if (step == steps_.size()) return loop.stop(0);
       const bool ready = steps_[step].ready();
@@ -115,6 +118,7 @@ class VerbsWatchTest : public ::testing::Test {
   }
 
   std::vector<Step> steps_;
+  std::size_t step_ = 0;
   Loop::Handle poll_;
 };
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <exception>
 #include <functional>
 #include <optional>
 #include <string>
@@ -17,6 +18,7 @@
 #include "fakes/bus/peer.hpp"
 #include "system/linux/dbus/dbus.hpp"
 #include "unit/daemon/private_bus.hpp"
+#include "unit/wait_until.hpp"
 
 namespace rdmacfg::daemon {
 namespace {
@@ -39,10 +41,16 @@ class AuthorityTest : public ::testing::Test {
     if (!bus->there()) GTEST_SKIP() << "no dbus-daemon here";
     ::setenv("DBUS_SYSTEM_BUS_ADDRESS", bus->address().c_str(), 1);
     // A thread of its own may be another user, without a process of its own: root is not asked about.
-    std::thread([this] {
+    std::string wrong;
+    std::thread([&] {
       if (::getuid() == 0) (void)::syscall(SYS_setresuid, kNobodysUid, kNobodysUid, kNobodysUid);
-      user.emplace("");
+      try {
+        user.emplace("");
+      } catch (const std::exception& error) {
+        wrong = error.what();
+      }
     }).join();
+    ASSERT_EQ(wrong, "");
     user->start();
     user->run([this](sd_bus* connection) {
       const char* own = nullptr;
@@ -70,17 +78,30 @@ class AuthorityTest : public ::testing::Test {
         may_anyway);
   }
 
+  /// Hears what there is. @return false when the bus has gone
+  bool hear() {
+    try {
+      while (ours->process()) {
+      }
+      return true;
+    } catch (const sdbus::Error&) {
+      return false;
+    }
+  }
+  /// The bus hands on messages in order: with its answer there is all that it was given before.
+  void hear_all() {
+    system::dbus::Peer itself(*ours, "org.freedesktop.DBus", "/org/freedesktop/DBus");
+    (void)itself.call<std::string>("org.freedesktop.DBus", "GetId", std::chrono::seconds(60));
+    EXPECT_TRUE(hear());
+  }
+  /// Hears what there is until polkit was asked so often.
+  void await_questions(std::size_t number) {
+    (void)unit::wait_until([&] { return polkit->calls(kChecks) >= number || !hear(); });
+    ASSERT_EQ(polkit->calls(kChecks), number);
+  }
   /// Hears what there is, until there are so many answers. @return the last one
   Answer answer(std::size_t number) {
-    for (int i = 0; i < 2000 && answers.size() < number; ++i) {
-      try {
-        while (ours->process()) {
-        }
-      } catch (const sdbus::Error&) {  // the bus has gone
-        break;
-      }
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    }
+    (void)unit::wait_until([&] { return answers.size() >= number || !hear(); });
     EXPECT_EQ(answers.size(), number);
     return answers.empty() ? Answer::kBusy : answers.back();
   }
@@ -136,36 +157,30 @@ TEST_F(AuthorityTest, APolkitThatHangsMeansNo) {
 }
 
 TEST_F(AuthorityTest, AYesAfterTheDeadlineIsNotHeard) {
-  ask_within(std::chrono::milliseconds(300));
   polkit->keep(kChecks);
-  EXPECT_EQ(asked(name), Answer::kNo);
+  // The bus has to say who asks before polkit is asked.
+  EXPECT_TRUE(
+      unit::with_growing_limit(std::chrono::milliseconds(300), [this](std::chrono::milliseconds deadline) {
+        ask_within(deadline);
+        answers.clear();
+        EXPECT_EQ(asked(name), Answer::kNo);
+        polkit->flush();
+        return polkit->calls(kChecks) > 0;
+      }));
   polkit->answer_kept(verdict(true));
   polkit->flush();
-  for (int i = 0; i < 20; ++i) {
-    while (ours->process()) {
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
+  hear_all();
   EXPECT_EQ(answers.size(), 1U) << "each question has one answer";
 }
 
 TEST_F(AuthorityTest, NothingIsToldAfterItsEnd) {
   polkit->keep(kChecks);
   ask(name);
-  for (int i = 0; i < 2000 && polkit->calls(kChecks) == 0; ++i) {
-    while (ours->process()) {
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
-  ASSERT_EQ(polkit->calls(kChecks), 1U);
+  ASSERT_NO_FATAL_FAILURE(await_questions(1));
   authority.reset();
   polkit->answer_kept(verdict(true));
   polkit->flush();
-  for (int i = 0; i < 20; ++i) {
-    while (ours->process()) {
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
+  hear_all();
   EXPECT_TRUE(answers.empty());
 }
 
@@ -178,11 +193,7 @@ TEST_F(AuthorityTest, ManyQuestionsOfOneUserAreTooMany) {
   polkit->keep(kChecks);
   for (std::size_t i = 0; i < model::limits::kQuestionsOfUser; ++i) {
     ask(name);
-    for (int j = 0; j < 2000 && polkit->calls(kChecks) <= i; ++j) {
-      while (ours->process()) {
-      }
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    }
+    ASSERT_NO_FATAL_FAILURE(await_questions(i + 1));
   }
   EXPECT_EQ(asked(name), Answer::kBusy);
   polkit->answer_kept(verdict(true));
@@ -215,15 +226,7 @@ TEST_F(AuthorityTest, UsersWhoNeedNoPermission) {
 TEST_F(AuthorityTest, AfterTheBusHasGoneEachAnswerIsNo) {
   ASSERT_EQ(asked(name), Answer::kYes);
   bus->stop();
-  for (int i = 0; i < 2000; ++i) {
-    try {
-      while (ours->process()) {
-      }
-    } catch (const sdbus::Error&) {
-      break;
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
+  EXPECT_TRUE(unit::wait_until([this] { return !hear(); }));
   // More than there are places in all.
   for (std::size_t i = 0; i < model::limits::kQuestions + 2; ++i) {
     ask(name);

@@ -11,10 +11,12 @@
 #include <optional>
 #include <string>
 
+#include "base/error.hpp"
 #include "fakes/bus/peer.hpp"
 #include "system/linux/dbus/bus_limits.hpp"
 #include "unit/daemon/private_bus.hpp"
 #include "unit/system/temp_tree.hpp"
+#include "unit/wait_until.hpp"
 
 namespace rdmacfg::system {
 
@@ -31,12 +33,31 @@ class BusFixture : public ::testing::Test {
     out.systemd = folder.at("/run/systemd");
     return out;
   }
-  /// For managers that do not answer.
-  [[nodiscard]] BusLimits short_limits() const {
+  /// For managers that do not answer. The bus itself has to answer within `time`, too.
+  static constexpr std::chrono::milliseconds kShort{300};
+  [[nodiscard]] BusLimits short_limits(std::chrono::milliseconds time = kShort) const {
     auto out = limits();
-    out.call = out.job = out.down = out.install = std::chrono::milliseconds(300);
+    out.call = out.job = out.down = out.install = time;
     out.queued = std::chrono::milliseconds(50);
     return out;
+  }
+
+  /// A manager that does not answer is a timeout. `request`: (limits) -> its error. Of a loaded machine the
+  /// bus itself may miss the first limit, and the manager seems not to be there.
+  template <class Request>
+  void expect_timeout(Request request) const {
+    base::Error seen;
+    const bool ended = unit::with_growing_limit(kShort, [&](std::chrono::milliseconds time) {
+      const std::optional<base::Error> failure = request(short_limits(time));
+      seen = failure.value_or(base::Error{base::Code::kInvalid, "no error", 0});
+      return seen.code == base::Code::kTimeout;
+    });
+    EXPECT_TRUE(ended) << seen.message;
+  }
+  /// The error of a result; nothing when it is good.
+  template <class T>
+  [[nodiscard]] static std::optional<base::Error> error_of(const base::Result<T>& result) {
+    return result ? std::nullopt : std::optional(result.error());
   }
 
   /// All connections end, and the bus is there again; managers are not.
@@ -48,9 +69,7 @@ class BusFixture : public ::testing::Test {
 
   /// Waits for a call of this member. @return whether it came
   static bool await_call(fakes::bus::Peer& peer, const std::string& member, std::size_t number = 1) {
-    for (int i = 0; i < 2000 && peer.calls(member) < number; ++i)
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    return peer.calls(member) >= number;
+    return unit::wait_until([&] { return peer.calls(member) >= number; });
   }
 
   TempTree folder;
