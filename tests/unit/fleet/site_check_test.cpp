@@ -81,6 +81,7 @@ TEST(SiteCheck, TheMistakeOfManyHostsIsOneFinding) {
   EXPECT_THAT(mistakes_in(report),
               ElementsAre(Mistake("document", "gpu255"), Mistake("document", "gpu[256-260]"),
                           Mistake("document", "login"), Mistake("sm-none", "gpu[250-260],login")));
+  EXPECT_EQ(report.findings[3].places.at(0).where.text(), "/s/config.toml:4:1");
   EXPECT_EQ(report.findings[0].places[0].where.text(), "/s/config.toml:7:23");
 }
 
