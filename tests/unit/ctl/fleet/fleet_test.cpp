@@ -146,7 +146,7 @@ TEST_F(FleetCommand, ATableOfHostsThatCannotBeReadIsOneError) {
       EXPECT_EQ(console.out.str(), "") << text;
     }
   }
-  // Lists that are no tables.
+  // Lists of hosts stay as they are.
   for (const auto* text : {"gpu1\ngpu2\n", "gpu1,gpu2\ngpu3\n", "gpu1,\ngpu2\n", "host\ngpu1\n"}) {
     write("hosts.csv", text);
     EXPECT_EQ(run({"fleet", "validate", "--hosts", "@hosts.csv", "@site.toml"}), 0) << console.err.str();
