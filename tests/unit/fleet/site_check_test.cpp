@@ -257,6 +257,26 @@ TEST(SiteCheck, MapsOfDscpsAreCompared) {
               HasSubstr("pfc-dscp c: ens1: priorities of DSCPs 24:3, but 26:3 on 2 hosts\n"));
 }
 
+TEST(SiteCheck, PortsWithOtherNamesOnOtherHostsMayBeOneNetwork) {
+  const auto file = [](const std::string& hosts, const std::string& interface, int dscp) {
+    return config::Text{
+        fmt::format("/s/{}-{}.toml", hosts, interface),
+        fmt::format("[match]\nhost = [\"{}*\"]\n[[lossless]]\ninterface = \"{}\"\ndscp = {}\n", hosts,
+                    interface, dscp)};
+  };
+  const auto apart =
+      site_of("a[1-3],b[1-2]", "", {file("a", "ens1", 26), file("a", "ens2", 46), file("b", "enp65s0", 24)});
+  EXPECT_THAT(text_of(apart), HasSubstr("roce-dscp b[1,2]: enp65s0: DSCP 24, but 26 on 3 hosts with ens1\n"));
+  for (const auto& finding : apart.findings) {
+    if (finding.rule != "roce-dscp") continue;
+    EXPECT_EQ(finding.severity, model::Severity::kWarning);
+    EXPECT_EQ(fold_hosts(apart.hosts, finding.hosts), "b[1,2]")
+        << "ens2 is another network of the same hosts";
+  }
+  EXPECT_THAT(text_of(site_of("a[1-2],b[1-2]", "", {file("a", "ens1", 26), file("b", "enp65s0", 26)})),
+              Not(HasSubstr("roce-dscp")));
+}
+
 /// Two hosts with one P_Key interface each, on ports …:01 and …:02; host a1 runs the subnet manager.
 SiteReport partition_site(const std::string& members) {
   return site_of("a[1-2]",
