@@ -375,6 +375,18 @@ TEST(SiteCheck, AManagerWithoutAPriorityHasThatOfOpensm) {
   EXPECT_EQ(managers("priority = 1\n", ""), "");
 }
 
+TEST(SiteCheck, APriorityAndAPkeyHaveThePlacesOfTheirValues) {
+  const auto report =
+      site_of("a[1-2]",
+              "[host]\ntable = \"t.csv\"\n[[opensm]]\nguid = \"00:02:c9:03:00:31:78:0{host.number}\"\n"
+              "priority = \"{host.prio}\"\n[[partition]]\npkey = 0x7fff\n[[ipoib]]\n"
+              "guid = \"00:02:c9:03:00:31:78:0{host.number}\"\n[[ipoib.pkey]]\npkey = \"{host.pkey}\"\n",
+              {{"/s/t.csv", "host,prio,pkey\na1,3,0x8004\na2,3,0x8004\n"}});
+  EXPECT_THAT(text_of(report), HasSubstr("2 subnet managers have the highest priority 3\n"
+                                         "  /s/t.csv:2:4 of host a1\n  /s/t.csv:3:4 of host a2\n"));
+  EXPECT_THAT(text_of(report), HasSubstr("no [[partition]] gives P_Key 0x8004\n  /s/t.csv:2:6 \n"));
+}
+
 /// Each rail of a site may be a fabric with a subnet manager of its own.
 TEST(SiteCheck, ManagersOfDifferentRailsMayHaveOnePriority) {
   const auto managers = [](const std::string& first, const std::string& second) {
