@@ -244,6 +244,13 @@ TEST(SiteCheck, OneNameInTwoDomainsIsAWarning) {
   EXPECT_EQ(severity("gpu1,gpu1.r2.example.net"), model::Severity::kError);
 }
 
+TEST(SiteCheck, HostsListedByTheirAddressesAreOneFinding) {
+  const auto report = site_of("10.0.0.[1-3],gpu1,a.1.2.3", "[[module]]\nname = \"ib_umad\"\n");
+  EXPECT_EQ(text_of(report), "host-name 10.0.0.[1-3]: 3 hosts are listed by address, such as 10.0.0.1\n");
+  const auto single = site_of("10.0.0.7", "[[module]]\nname = \"ib_umad\"\n");
+  EXPECT_EQ(text_of(single), "host-name 10.0.0.7: 1 host is listed by address, such as 10.0.0.7\n");
+}
+
 TEST(SiteCheck, MapsOfDscpsAreCompared) {
   const auto pfc = [](const std::string& host, const std::string& map) {
     return config::Text{"/s/" + host + ".toml",
