@@ -37,7 +37,9 @@ std::string wrong_step(std::string_view inside) {
   return {};
 }
 
-/// The fault of a range such as [010-001], which contains no number; empty when it is valid.
+bool is_padded(std::string_view number) { return number.size() > 1 && number.front() == '0'; }
+
+/// The fault of a range such as [010-001], which contains no number, or [1-010]; empty when it is valid.
 std::string backward_range(std::string_view pattern) {
   for (auto open = pattern.find('['); open != std::string_view::npos; open = pattern.find('[', open + 1)) {
     const auto inside = pattern.substr(open + 1, pattern.find(']', open) - open - 1);
@@ -48,9 +50,14 @@ std::string backward_range(std::string_view pattern) {
       const auto slash = std::min(range.find('/', dash), range.size());
       const auto low = range.substr(0, dash), high = range.substr(dash + 1, slash - dash - 1);
       const auto first = decimal(low), last = decimal(high);
+      const auto width = is_padded(low) || is_padded(high) ? std::max(low.size(), high.size()) : std::size_t{1};
       if (first && last && *first > *last)
-        return fmt::format("has a range from {0} down to {1}, which contains no host; write [{1}-{0}]", low,
-                           high);
+        return fmt::format("has a range from {} down to {}, which contains no host; write [{:0>{}}-{:0>{}}]",
+                           low, high, high, width, low, width);
+      // Numbers are padded to the width of the first.
+      if (first && last && is_padded(high) && high.size() != low.size())
+        return fmt::format("has the range {}, whose numbers have different widths; write [{:0>{}}-{:0>{}}]",
+                           range, low, width, high, width);
       const auto step = slash == range.size() ? std::nullopt : decimal(range.substr(slash + 1));
       if (first && last && step && *step == 0)
         return fmt::format("has the range {} with step 0; a step is at least 1", range);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <string_view>
 #include <unordered_map>
 
 #include "base/text.hpp"
@@ -114,10 +115,32 @@ void check_guids(const Site& site, std::vector<Finding>& out) {
                   "look at the port with `rdma-configctl show` on one of the hosts", by_line, out);
 }
 
+/// An inventory may list hosts by their addresses, which is_host_name() takes for names.
+bool is_dotted_address(std::string_view name) {
+  const auto labels = base::split(name, '.');
+  return labels.size() == 4 && std::all_of(labels.begin(), labels.end(), [](std::string_view label) {
+           return !label.empty() && label.find_first_not_of("0123456789") == std::string_view::npos;
+         });
+}
+
 void check_host_names(const Site& site, std::vector<Finding>& out) {
   std::unordered_map<std::string, std::vector<HostId>> by_name;
-  for (HostId host = 0; host < site.hosts.size(); ++host)
+  Finding addresses{"host-name", model::Severity::kError, "",
+                    "list hosts by their own names, of which values, [match] and tables speak"};
+  for (HostId host = 0; host < site.hosts.size(); ++host) {
+    if (is_dotted_address(site.hosts[host])) addresses.hosts.push_back(host);
+  }
+  if (!addresses.hosts.empty()) {
+    addresses.message = fmt::format(
+        "{} listed by address, such as {}",
+        addresses.hosts.size() == 1 ? "1 host is" : fmt::format("{} hosts are", addresses.hosts.size()),
+        site.hosts[addresses.hosts.front()]);
+    out.push_back(addresses);
+  }
+  for (HostId host = 0; host < site.hosts.size(); ++host) {
+    if (is_dotted_address(site.hosts[host])) continue;
     by_name[base::lower(site.hosts[host].substr(0, site.hosts[host].find('.')))].push_back(host);
+  }
   std::map<std::string, std::vector<HostId>> shared;
   for (auto& [name, hosts] : by_name) {
     if (hosts.size() > 1) shared.emplace(name, std::move(hosts));

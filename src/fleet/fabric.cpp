@@ -264,7 +264,9 @@ void check_managers(const Site& site, std::vector<Finding>& out) {
                  "add [[opensm]] to a host, unless a switch or another program manages the fabric"};
     for (const auto& interface : site.interfaces) none.hosts.push_back(interface.host);
     tidy(none.hosts);
-    if (!none.hosts.empty()) out.push_back(std::move(none));
+    if (none.hosts.empty()) return;
+    add_place(none, site.location(site.interfaces.front().where), "");
+    out.push_back(std::move(none));
     return;
   }
   std::map<std::uint32_t, std::vector<const Manager*>> fabrics;

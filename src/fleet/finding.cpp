@@ -13,7 +13,7 @@ const std::vector<Rule>& rules() {
   static const std::vector<Rule> kRules{
       {"no-file", "no file of the document is for the host"},
       {"unknown-host", "a table has a line for a host that is not in the list"},
-      {"host-name", "two hosts have one name without their domains"},
+      {"host-name", "two hosts have one name without their domains, or a host is listed by address"},
       {"address", "interfaces of two hosts have one IP address"},
       {"guid", "two hosts have one port or node GUID"},
       {"partition-name", "two partitions have one name, or one partition has two"},

@@ -101,9 +101,15 @@ class Item {
     const Range out{number_in(low), number_in(high), number_in(step), low.size()};
     if (out.step == 0)
       return fail(from, text.size(), fmt::format("range {} has step 0", text), "a step is at least 1");
+    const auto padded = [](std::string_view number) { return number.size() > 1 && number.front() == '0'; };
+    const auto width = padded(low) || padded(high) ? std::max(low.size(), high.size()) : std::size_t{1};
     if (out.last < out.first)
       return fail(from, text.size(), fmt::format("range {} is reversed", text),
-                  fmt::format("write {}-{}", high, low));
+                  fmt::format("write {:0>{}}-{:0>{}}", high, width, low, width));
+    // Numbers are padded to the width of the first.
+    if (padded(high) && high.size() != low.size())
+      return fail(from, text.size(), fmt::format("the numbers of range {} have different widths", text),
+                  fmt::format("write {:0>{}}-{:0>{}}", low, width, high, width));
     return out;
   }
 
@@ -169,7 +175,7 @@ std::vector<std::string> names_of(const std::vector<Piece>& pieces) {
 class ListParser {
  public:
   ListParser(const config::Text& text, std::size_t most)
-      : file_(text.name), text_(config::without_mark(text.text)), most_(most) {}
+      : list_(text), text_(config::without_mark(text.text)), most_(most) {}
 
   HostList parse() && {
     const auto all = text_;
@@ -224,6 +230,7 @@ class ListParser {
         twice.push_back(std::move(name));
       } else {
         out_.names.push_back(std::move(name));
+        out_.items.push_back({static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(word.size())});
       }
     }
     if (!twice.empty())
@@ -252,16 +259,12 @@ class ListParser {
       ++left_out_;
       return;
     }
-    const auto before = text_.substr(0, at);
-    const auto line_start = before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1;
-    const int line = 1 + static_cast<int>(std::count(before.begin(), before.end(), '\n'));
-    int column = 1;
-    for (const char c : before.substr(line_start)) column += (static_cast<unsigned char>(c) & 0xc0U) != 0x80U;
+    const ListItem item{static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(length)};
     out_.diagnostics.push_back(
-        {model::Severity::kError, {file_, line, column, length}, std::move(message), std::move(hint), {}});
+        {model::Severity::kError, location_in(list_, item), std::move(message), std::move(hint), {}});
   }
 
-  const std::string& file_;
+  const config::Text& list_;
   std::string_view text_;  ///< places count from its start
   std::size_t most_;
   bool full_ = false;
@@ -319,6 +322,15 @@ bool is_host_name(std::string_view name) {
     return !label.empty() && label.size() <= kLabel && label.front() != '-' && label.back() != '-' &&
            std::all_of(label.begin(), label.end(), fits);
   });
+}
+
+model::Location location_in(const config::Text& text, const ListItem& item) {
+  const auto before = config::without_mark(text.text).substr(0, item.at);
+  const auto line_start = before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1;
+  const int line = 1 + static_cast<int>(std::count(before.begin(), before.end(), '\n'));
+  int column = 1;
+  for (const char c : before.substr(line_start)) column += (static_cast<unsigned char>(c) & 0xc0U) != 0x80U;
+  return {text.name, line, column, static_cast<int>(item.length)};
 }
 
 HostList parse_hosts(const config::Text& text, std::size_t most) {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lists of hosts as people write them, "gpu[001-512,600],login1", and back. A number has at least as many
-// digits as the first one of its range: [001-512], [9-10]. Every bracket stands for each of its numbers;
-// [1-9/2] is every second one (as in the node sets of ClusterShell).
+// digits as the first one of its range: [001-512], [9-10]; [1-010] is a mistake. Every bracket stands for
+// each of its numbers; [1-9/2] is every second one (as in the node sets of ClusterShell).
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,11 +15,18 @@
 
 namespace rdmacfg::fleet {
 
+/// An item of a list: bytes of its text behind the byte order mark.
+struct ListItem {
+  std::uint32_t at = 0;
+  std::uint32_t length = 0;
+};
+
 /// Hosts in the order in which they are listed, each once; or what is wrong with the list.
 struct HostList {
   std::vector<std::string> names;
   model::Diagnostics diagnostics;  ///< a faulty item is left out; the others are in `names`
   bool complete = true;            ///< false: an item was left out, so that other hosts may be meant, too
+  std::vector<ListItem> items{};   ///< of each name the one that gives it
 };
 
 /// Reads a list: items are separated by commas, blanks and ends of lines; '#' begins a comment, and a byte
@@ -27,6 +35,9 @@ struct HostList {
 /// more hosts than `most` are errors with their place in `text`; those beyond kErrors are counted. An empty
 /// list is one, too.
 HostList parse_hosts(const config::Text& text, std::size_t most = model::limits::kFleetHosts);
+
+/// Where an item is in the text that parse_hosts() has read.
+model::Location location_in(const config::Text& text, const ListItem& item);
 
 /// The shortest list that parse_hosts() reads as these names, in natural order: "gpu[003-007,9],login1".
 std::string fold_hosts(const std::vector<std::string>& names);

@@ -256,6 +256,57 @@ class Partitions {
   std::set<Place> swapped_;
 };
 
+constexpr std::array<const char*, 4> kTrafficRules{"roce-mode", "roce-dscp", "pfc-priority", "pfc-dscp"};
+constexpr std::array<const char*, 4> kTrafficNames{"RoCE version", "DSCP", "lossless priorities",
+                                                   "priorities of DSCPs"};
+
+struct TrafficGroup {
+  Shares<std::uint32_t> shares;
+  std::map<std::pair<std::uint32_t, HostId>, SourcePosition> spots;
+};
+
+struct TrafficRail {
+  std::uint32_t rail = 0;
+  const TrafficGroup* group = nullptr;
+  std::set<HostId> hosts{};
+};
+
+/// Rails that no host has both of may be one network, whose ports have other names on other hosts.
+void compare_rails(const Site& site, std::size_t index, const std::vector<TrafficRail>& rails,
+                   std::vector<Finding>& out) {
+  if (rails.size() < 2) return;
+  const auto& largest = *std::max_element(
+      rails.begin(), rails.end(),
+      [](const TrafficRail& a, const TrafficRail& b) { return a.hosts.size() < b.hosts.size(); });
+  const auto usual = largest.group->shares.most();
+  std::map<std::uint32_t, Finding> found;  // by value
+  for (const auto& rail : rails) {
+    const auto value = rail.group->shares.most();
+    const bool beside = std::any_of(rail.hosts.begin(), rail.hosts.end(),
+                                    [&](HostId host) { return largest.hosts.contains(host); });
+    if (beside || value == usual) continue;
+    auto& finding = found[value];
+    if (finding.rule.empty())
+      finding = {
+          kTrafficRules.at(index), model::Severity::kWarning,
+          fmt::format("{}: {} {}, but {} on {} with {}", site.words.text(rail.rail), kTrafficNames.at(index),
+                      site.words.text(value), site.words.text(usual),
+                      hosts_text(largest.group->shares.hosts.at(usual).size()),
+                      site.words.text(largest.rail)),
+          "correct if these ports are in separate networks; ports of one network need the same values"};
+    for (const auto host : rail.group->shares.hosts.at(value)) {
+      finding.hosts.push_back(host);
+      add_place(finding, site.location(rail.group->spots.at({value, host})), "of host " + site.hosts[host]);
+    }
+  }
+  for (auto& [value, finding] : found) {
+    const auto host = largest.group->shares.hosts.at(usual).front();
+    add_place(finding, site.location(largest.group->spots.at({usual, host})), "of host " + site.hosts[host]);
+    tidy(finding.hosts);
+    out.push_back(std::move(finding));
+  }
+}
+
 }  // namespace
 
 std::set<std::uint16_t> partitions_without_rails(const Site& site) {
@@ -276,14 +327,7 @@ void check_partitions(const Site& site, std::vector<Finding>& out) { Partitions(
 
 void check_traffic(const Site& site, std::vector<Finding>& out) {
   using What = Traffic::What;
-  struct Group {
-    Shares<std::uint32_t> shares;
-    std::map<std::pair<std::uint32_t, HostId>, SourcePosition> spots;
-  };
-  constexpr std::array<const char*, 4> kRules{"roce-mode", "roce-dscp", "pfc-priority", "pfc-dscp"};
-  constexpr std::array<const char*, 4> kNames{"RoCE version", "DSCP", "lossless priorities",
-                                              "priorities of DSCPs"};
-  std::map<std::pair<What, std::uint32_t>, Group> groups;
+  std::map<std::pair<What, std::uint32_t>, TrafficGroup> groups;
   std::map<What, std::map<std::uint32_t, std::set<HostId>>> rails;
   for (const auto& fact : site.traffic) rails[fact.what][fact.rail].insert(fact.host);
   std::set<What> apart;  // of rails that several hosts share
@@ -296,6 +340,10 @@ void check_traffic(const Site& site, std::vector<Finding>& out) {
     group.shares.add(fact.sourced_value.value, fact.host);
     group.spots.try_emplace({fact.sourced_value.value, fact.host}, fact.sourced_value.where);
   }
+  std::map<What, std::vector<TrafficRail>> lists;
+  for (const auto& [key, group] : groups)
+    lists[key.first].push_back({key.second, &group, rails.at(key.first)[key.second]});
+  for (const auto& [what, list] : lists) compare_rails(site, static_cast<std::size_t>(what), list, out);
   for (const auto& [key, group] : groups) {
     if (group.shares.agree()) continue;
     const auto index = static_cast<std::size_t>(key.first);
@@ -303,11 +351,11 @@ void check_traffic(const Site& site, std::vector<Finding>& out) {
     const auto rail = key.second == 0 ? std::string("RoCE ports") : site.words.text(key.second);
     for (const auto& [value, hosts] : group.shares.hosts) {
       if (value == most) continue;
-      Finding finding{kRules.at(index), model::Severity::kError,
-                      fmt::format("{}: {} {}, but {} on {}", rail, kNames.at(index), site.words.text(value),
-                                  site.words.text(most), hosts_text(group.shares.hosts.at(most).size())),
-                      "both ends of a connection, and the switches between them, need the same values",
-                      hosts};
+      Finding finding{
+          kTrafficRules.at(index), model::Severity::kError,
+          fmt::format("{}: {} {}, but {} on {}", rail, kTrafficNames.at(index), site.words.text(value),
+                      site.words.text(most), hosts_text(group.shares.hosts.at(most).size())),
+          "both ends of a connection, and the switches between them, need the same values", hosts};
       for (const auto host : hosts)
         add_place(finding, site.location(group.spots.at({value, host})), "of host " + site.hosts[host]);
       add_place(finding, site.location(group.spots.at({most, group.shares.hosts.at(most).front()})),

@@ -121,8 +121,12 @@ class Reader {
   void interface(const Section& section, std::uint32_t rail, model::Guid guid, std::uint16_t partition,
                  bool child) {
     const auto index = static_cast<std::uint32_t>(site_.interfaces.size());
-    site_.interfaces.push_back({host_, rail, partition, child, guid, spot(section.where),
-                                sourced_value(section, "mode"), sourced_value(section, "mtu")});
+    // A P_Key of a table is corrected there.
+    const auto* pkey = child ? section.find("pkey") : nullptr;
+    const auto from = pkey ? source(pkey->where) : SourcePosition{};
+    const auto where = from.line > 0 ? from : spot(section.where);
+    site_.interfaces.push_back({host_, rail, partition, child, guid, where, sourced_value(section, "mode"),
+                                sourced_value(section, "mtu")});
     for (const auto* family : {".ipv4", ".ipv6"}) {
       const auto* inet = section.child(section.path + family);
       const auto* entry = inet ? inet->find("addresses") : nullptr;
@@ -150,7 +154,9 @@ class Reader {
       });
       if (!known) own(*guid, false, *section.find("guid"));
     }
-    site_.managers.push_back({host_, fabric, number(section, "priority").value_or(-1), spot(section.where),
+    const auto said = sourced_value(section, "priority");
+    site_.managers.push_back({host_, fabric, number(section, "priority").value_or(-1),
+                              said.value != 0 ? said.where : spot(section.where),
                               guid.value_or(model::Guid{})});
   }
 

@@ -46,6 +46,7 @@ class Nodes {
     row["dscp"] = "26";
     row["prio"] = "3";
     row["roce"] = "v2";
+    row["map"] = "26:3";
     row["smprio"] = "";
   }
   void set(const std::string& name, const std::string& column, const std::string& value) {
@@ -86,10 +87,14 @@ std::string main_document() {
   }
   return out +
          "[[lossless]]\ninterface = \"ens1\"\ndscp = \"{host.dscp}\"\npriority = \"{host.prio}\"\n"
-         "[[roce]]\ninterface = \"ens2\"\nmode = \"{host.roce}\"\n";
+         "[[roce]]\ninterface = \"ens2\"\nmode = \"{host.roce}\"\n"
+         "[[pfc]]\ninterface = \"ens3\"\npriorities = [3]\ndscp = [\"{host.map}\"]\n";
 }
 
-std::string manager_document(const std::string& host, const std::string& name_of_5) {
+/// The document of a subnet manager; `also_in_6` is a port, or nothing.
+std::string manager_document(const std::string& host, const std::string& name_of_5,
+                             const std::string& also_in_6 = {}) {
+  const auto more = also_in_6.empty() ? also_in_6 : fmt::format(", \"{}=full\"", also_in_6);
   const auto partition = [](const char* pkey, const std::string& members) {
     return fmt::format("[[partition]]\npkey = {}\nmembers = [{}]\n", pkey, members);
   };
@@ -100,13 +105,13 @@ std::string manager_document(const std::string& host, const std::string& name_of
          partition("0x8003", fmt::format("\"{}=full\"", guid_of(1, 1))) +
          partition("0x8004", fmt::format("\"ALL=limited\", \"{}=full\"", guid_of(1, 1))) +
          partition("0x8005", "\"ALL=full\"") + fmt::format("name = \"{}\"\n", name_of_5) +
-         partition("0x8006", fmt::format("\"{}=full\"", guid_of(2, 1)));
+         partition("0x8006", fmt::format("\"{}=full\"{}", guid_of(2, 1), more));
 }
 
 using Mistakes = std::vector<std::pair<std::string, std::string>>;
 
 void spoil_identities(Nodes& nodes, Mistakes& out) {
-  for (int i = 0; i < 4; ++i) {
+  for (int i = 0; i < 3; ++i) {
     nodes.at(10 + i, "a2") = nodes.at(20 + i, "a2");
     out.emplace_back("address", fmt::format("gpu[{:05},{:05}]", 10 + i, 20 + i));
     nodes.at(30 + i, "g3") = nodes.at(40 + i, "g3");
@@ -148,6 +153,7 @@ void spoil_fabric(Nodes& nodes, Mistakes& out) {
   nodes.set("sm1", "smprio", "2");
   out.emplace_back("sm-priority", "sm[1,2]");
   out.emplace_back("partition-name", "sm[1,2]");
+  out.emplace_back("sm-partition", "sm2");
   nodes.at(100, "roce") = "v1";
   out.emplace_back("roce-mode", host_name(100));
   nodes.at(101, "dscp") = "24";
@@ -156,6 +162,8 @@ void spoil_fabric(Nodes& nodes, Mistakes& out) {
   out.emplace_back("roce-dscp", host_name(102));
   nodes.at(103, "prio") = "4";
   out.emplace_back("pfc-priority", host_name(103));
+  nodes.at(104, "map") = "24:3";
+  out.emplace_back("pfc-dscp", host_name(104));
 }
 
 void spoil_documents(Nodes& nodes, Mistakes& out) {
@@ -188,7 +196,8 @@ FleetSite fleet_site(int hosts, bool mistakes) {
   }
   out.texts = {{"/site/config.toml", main_document()},
                {"/site/sm1.toml", manager_document("sm1", "store")},
-               {"/site/sm2.toml", manager_document("sm2", mistakes ? "scratch" : "store")},
+               {"/site/sm2.toml", mistakes ? manager_document("sm2", "scratch", guid_of(3, 1))
+                                           : manager_document("sm2", "store")},
                {"/site/nodes.csv", nodes.text()}};
   return out;
 }

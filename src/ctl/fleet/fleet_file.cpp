@@ -9,6 +9,8 @@
 #include <cerrno>
 #include <filesystem>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "base/text.hpp"
 #include "base/unique_fd.hpp"
@@ -33,17 +35,6 @@ bool is_named_as_file(std::string_view word) {
                      [&](const auto ending) { return base::lower(word).ends_with(ending); });
 }
 
-/// Whether a word has a slash that is not the step of a range: gpu[1-9/2] is a list of hosts.
-bool is_path(std::string_view word) {
-  bool inside = false;
-  for (const char c : word) {
-    if (c == '[') inside = true;
-    if (c == ']') inside = false;
-    if (c == '/' && !inside) return true;
-  }
-  return false;
-}
-
 /// A field of a line of a table at its place, without quotes: blanks stand for the fields before it.
 std::string table_field(std::string_view line, std::size_t column) {
   std::string out;
@@ -63,33 +54,120 @@ std::string table_field(std::string_view line, std::size_t column) {
   return out;
 }
 
-/// The column that the first line of a table calls "host"; nothing of a text that is not such a table.
-std::optional<std::size_t> host_column(std::string_view header) {
-  const auto columns = static_cast<std::size_t>(std::count(header.begin(), header.end(), ',')) + 1;
-  for (std::size_t column = 0; column < std::min(columns, config::Limits{}.table_columns); ++column) {
-    if (base::trim(table_field(header, column)) == "host") return column;
-  }
-  return std::nullopt;
-}
+/// A field of the first line of a table.
+struct HeaderField {
+  std::string text;        ///< without quotes and blanks
+  std::size_t column = 1;  ///< in characters
+};
 
-/// The hosts of a table: the fields below "host", at their places. Any other text stays.
-std::string hosts_of_table(std::string text) {
-  std::string out;
-  std::optional<std::size_t> column;
-  for (const auto line : base::split(config::without_mark(text), '\n')) {
-    const auto first = base::trim(line);
-    if (column) {
-      if (!first.starts_with('#')) out += table_field(line, *column);
-    } else if (!first.empty() && !first.starts_with('#')) {
-      column = host_column(line);
-      if (!column) return text;
+std::vector<HeaderField> header_fields(std::string_view line, char separator) {
+  const auto most = config::Limits{}.table_columns;
+  std::vector<HeaderField> out(1);
+  std::size_t column = 0;
+  bool quoted = false;
+  for (const char c : line) {
+    if ((static_cast<unsigned char>(c) & 0xc0U) != 0x80U) ++column;
+    if (c == '"') quoted = !quoted;
+    if (c == separator && !quoted) {
+      if (out.size() == most) break;
+      out.push_back({{}, column + 1});
+    } else if (c != '"') {
+      out.back().text += c;
     }
-    out += '\n';
   }
+  for (auto& field : out) field.text = std::string(base::trim(field.text));
   return out;
 }
 
+/// The first field that is called "host", in whatever case.
+std::optional<std::size_t> host_field(const std::vector<HeaderField>& fields) {
+  const auto at = std::find_if(fields.begin(), fields.end(),
+                               [](const HeaderField& field) { return base::lower(field.text) == "host"; });
+  return at == fields.end() ? std::nullopt : std::optional(static_cast<std::size_t>(at - fields.begin()));
+}
+
+/// The column of the hosts in a table with this first line; nothing of a line without it.
+base::Result<std::optional<std::size_t>> host_column(const std::string& place, std::string_view header) {
+  const auto wrong = [&](std::size_t column, std::string_view what) {
+    return base::fail(base::Code::kInvalid, fmt::format("{}:{}: {}", place, column, what));
+  };
+  const auto fields = header_fields(header, ',');
+  const auto column = host_field(fields);
+  if (!column) {
+    for (const auto& [separator, name] : {std::pair(';', "semicolons"), std::pair('\t', "tabs")}) {
+      const auto others = header_fields(header, separator);
+      if (others.size() > 1 && host_field(others))
+        return wrong(others[1].column - 1,
+                     fmt::format("fields are separated by {}, must be separated by commas", name));
+    }
+    return std::optional<std::size_t>();
+  }
+  if (fields[*column].text != "host")
+    return wrong(fields[*column].column,
+                 fmt::format("the column is called \"{}\", must be \"host\"", fields[*column].text));
+  const auto again = std::find_if(fields.begin() + static_cast<std::ptrdiff_t>(*column) + 1, fields.end(),
+                                  [](const HeaderField& field) { return field.text == "host"; });
+  if (again != fields.end()) return wrong(again->column, "there are two columns \"host\"");
+  return column;
+}
+
+/// Fields of a line; 0: a quoted field goes on behind it.
+std::size_t count_of_fields(std::string_view line) {
+  std::size_t out = 1;
+  bool quoted = false;
+  for (const char c : line) {
+    if (c == '"') quoted = !quoted;
+    if (c == ',' && !quoted) ++out;
+  }
+  return quoted ? 0 : out;
+}
+
+/// The hosts of a table: the fields below "host", at their places. A list of hosts stays as it is; lines with as
+/// many fields each are a table without this column.
+base::Result<std::string> hosts_of_table(const std::string& path, std::string text) {
+  std::string out;
+  std::optional<std::size_t> column;
+  std::size_t number = 0, header = 0, fields = 0, alike = 0, others = 0;
+  for (const auto line : base::split(config::without_mark(text), '\n')) {
+    ++number;
+    const auto first = base::trim(line);
+    if (!first.empty() && !first.starts_with('#')) {
+      if (header == 0) {
+        auto found = host_column(fmt::format("{}:{}", path, number), line);
+        if (!found) return base::fail(found.error());
+        column = *found;
+        header = number;
+        fields = count_of_fields(line);
+      } else if (column) {
+        if (count_of_fields(line) == 0)
+          return base::fail(base::Code::kInvalid,
+                            fmt::format("{}:{}: a quoted field does not end on its line", path, number));
+        out += table_field(line, *column);
+      } else {
+        ++(count_of_fields(line) == fields ? alike : others);
+      }
+    }
+    out += '\n';
+  }
+  if (column) return out;
+  if (fields > 1 && alike > 0 && others == 0)
+    return base::fail(
+        base::Code::kInvalid,
+        fmt::format("{}:{}: no column is called \"host\"; the first line names the columns", path, header));
+  return text;
+}
+
 }  // namespace
+
+bool has_folder(std::string_view word) {
+  bool inside = false;
+  for (const char c : word) {
+    if (c == '[') inside = true;
+    if (c == ']') inside = false;
+    if (c == '/' && !inside) return true;
+  }
+  return false;
+}
 
 base::Result<config::Text> read_fleet_file(const Context& context, const std::string& path,
                                            std::size_t most) {
@@ -126,8 +204,8 @@ base::Result<config::Text> read_fleet_file(const Context& context, const std::st
 base::Result<config::Text> list_of_hosts(const Context& context) {
   const auto& word = context.arguments.fleet.hosts;
   std::error_code error;
-  const bool file =
-      word == "-" || is_path(word) || is_named_as_file(word) || std::filesystem::is_regular_file(word, error);
+  const bool file = word == "-" || has_folder(word) || is_named_as_file(word) ||
+                    std::filesystem::is_regular_file(word, error);
   if (!file) return config::Text{"--hosts", word};
   auto text = read_fleet_file(context, word);
   if (!text && text.error().sys_errno == ENOENT)
@@ -136,7 +214,11 @@ base::Result<config::Text> list_of_hosts(const Context& context) {
                                    "themselves: 'gpu[001-512],login1'",
                                    word),
                        ENOENT});
-  if (text && base::lower(word).ends_with(".csv")) text->text = hosts_of_table(std::move(text->text));
+  if (text && base::lower(word).ends_with(".csv")) {
+    auto hosts = hosts_of_table(word, std::move(text->text));
+    if (!hosts) return base::fail(hosts.error());
+    text->text = std::move(*hosts);
+  }
   return text;
 }
 

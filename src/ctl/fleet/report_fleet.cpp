@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
 #include <filesystem>
 #include <map>
 #include <string_view>
@@ -78,6 +80,18 @@ std::string misplaced_answer(const fs::path& path) {
   return out;
 }
 
+/// Whether a name is that of a packed file or of an archive, which may have the output of hosts.
+bool is_packed(const std::string& name) {
+  constexpr std::array<std::string_view, 10> kEndings{".gz",  ".bz2", ".xz",  ".zst", ".lz4",
+                                                      ".tar", ".tgz", ".zip", ".7z",  ".cpio"};
+  return std::any_of(kEndings.begin(), kEndings.end(),
+                     [&](const auto ending) { return base::lower(name).ends_with(ending); });
+}
+
+void packed_file(FleetFolder& out, const fs::path& path) {
+  wrong_file(out, path.string(), "is packed and was not read", "unpack it there, or remove it");
+}
+
 /// HOST/show.json and HOST/diff.json, and HOST/fabric.json beside them. An empty folder is that of a host
 /// whose output was lost.
 void add_folder(FleetFolder& out, const fs::path& path) {
@@ -106,6 +120,12 @@ void add_folder(FleetFolder& out, const fs::path& path) {
   if (const auto file = misplaced_answer(path); !file.empty())
     wrong_file(out, file, "is nested too deeply and was not read",
                "move it to HOST.show.json or HOST/show.json, or run fleet report on its own folder");
+  for (auto at = fs::directory_iterator(path, error); !error && at != fs::directory_iterator();
+       at.increment(error)) {
+    const auto packed = at->path().filename().string();
+    if ((packed.starts_with("show.json") || packed.starts_with("diff.json")) && is_packed(packed))
+      packed_file(out, at->path());
+  }
 }
 
 /// A host that was collected by its short name and by its full one counts twice, if they are one host.
@@ -140,6 +160,10 @@ base::Result<FleetFolder> files_in(const std::string& folder) {
     if (name.starts_with('.')) continue;
     if (fs::is_directory(path, error)) {
       add_folder(out, path);
+      continue;
+    }
+    if (is_packed(name)) {
+      packed_file(out, path);
       continue;
     }
     if (!name.ends_with(".json")) {
@@ -273,11 +297,17 @@ base::Result<fleet::Groups> groups_of(const Context& context, const std::vector<
                                       std::vector<config::Text>& shown) {
   const auto& by = context.arguments.fleet.by;
   std::error_code error;
-  if (by.find('/') == std::string::npos && !fs::is_regular_file(by, error)) {
+  if (!has_folder(by) && !fs::is_regular_file(by, error)) {
     shown.push_back({"--by", by});
     return fleet::group_by_pattern(by, hosts);
   }
   auto file = read_fleet_file(context, by);
+  if (!file && file.error().sys_errno == ENOENT)
+    return base::fail({file.error().code,
+                       fmt::format("--by: {} does not exist; write the path of a file, or a pattern such as "
+                                   "'{{group}}n*'",
+                                   by),
+                       ENOENT});
   if (!file) return base::fail(file.error().in("--by"));
   shown.push_back(std::move(*file));
   return fleet::group_by_file(shown.back(), hosts);

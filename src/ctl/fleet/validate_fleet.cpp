@@ -53,6 +53,18 @@ Json site_json(const SiteReport& site, const model::Report& report, std::size_t 
   return out;
 }
 
+/// A finding without a line of the document has those of its hosts in the list.
+void add_places_of_hosts(const config::Text& list, const std::vector<fleet::ListItem>& items,
+                         SiteReport& site) {
+  for (auto& finding : site.findings) {
+    if (!finding.places.empty()) continue;
+    for (const auto host : finding.hosts) {
+      if (finding.places.size() == fleet::kPlaces) break;
+      fleet::add_place(finding, fleet::location_in(list, items.at(host)), "");
+    }
+  }
+}
+
 void print_site(const Context& context, const SiteReport& site) {
   Table table{{{""}, {"RULE", 1}, {"HOSTS", 0, true}, {"FINDING", 0, true}, {"PLACE", 2}}, {}};
   for (const auto& finding : site.findings) {
@@ -91,6 +103,7 @@ int validate_fleet(const Context& context) {
     std::erase_if(site.findings, [](const Finding& finding) {
       return finding.rule == "unknown-host" || finding.rule == "sm-none";
     });
+  add_places_of_hosts(*list, hosts.items, site);
   model::Report report;
   report.diagnostics = std::move(hosts.diagnostics);
   const auto errors = errors_in(site) + report.diagnostics.size();  // a list of hosts has errors only

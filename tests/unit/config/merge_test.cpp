@@ -145,6 +145,11 @@ TEST(Match, SaysWhatIsWrong) {
                           "contains no host; write [001-010]",
                           "a:1:50: [match] host: \"r[0-9]n[12-3]\" has a range from 12 down to 3, which "
                           "contains no host; write [3-12]"));
+  EXPECT_THAT(messages("match = {host = ['gpu[1-010]', 'gpu[001-10]', 'gpu[010-1]']}"),
+              ElementsAre("a:1:18: [match] host: \"gpu[1-010]\" has the range 1-010, whose numbers have "
+                          "different widths; write [001-010]",
+                          "a:1:47: [match] host: \"gpu[010-1]\" has a range from 010 down to 1, which "
+                          "contains no host; write [001-010]"));
 }
 
 }  // namespace

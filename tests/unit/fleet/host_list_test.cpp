@@ -35,6 +35,25 @@ TEST(HostList, RangesAreCountedWithTheirDigits) {
       ElementsAre("r1n01.example.net", "r1n03.example.net", "r2n01.example.net", "r2n03.example.net"));
 }
 
+/// [1-010] is meant as 001-010 or as 1-10; [001-10] can only be 001-010.
+TEST(HostList, ARangeHasNumbersOfOneWidth) {
+  const auto mixed = list_of("gpu[1-010] sm[01-003,7] a[0010-012] b[01-3]");
+  EXPECT_THAT(mixed.names, ElementsAre("b01", "b02", "b03"));
+  EXPECT_THAT(complaints_of(mixed),
+              ElementsAre("hosts.txt:1:5+5: the numbers of range 1-010 have different widths",
+                          "hosts.txt:1:15+6: the numbers of range 01-003 have different widths",
+                          "hosts.txt:1:27+8: the numbers of range 0010-012 have different widths"));
+  ASSERT_EQ(mixed.diagnostics.size(), 3U);
+  EXPECT_EQ(mixed.diagnostics[0].hint, "write 001-010");
+  EXPECT_EQ(mixed.diagnostics[1].hint, "write 001-003");
+  EXPECT_EQ(mixed.diagnostics[2].hint, "write 0010-0012");
+  EXPECT_FALSE(mixed.complete);
+  const auto reversed = list_of("gpu[010-1]");
+  ASSERT_EQ(reversed.diagnostics.size(), 1U);
+  EXPECT_EQ(reversed.diagnostics[0].hint, "write 001-010");
+  EXPECT_THAT(complaints_of(list_of("a[0-9] b[00-10] c[9-10] d[0-0]")), IsEmpty());
+}
+
 TEST(HostList, ItemsAreSeparatedByCommasBlanksAndLines) {
   const auto list = list_of("# the site\nlogin1, gpu[1,2]\r\n  sm1 # the fabric\n\n");
   EXPECT_THAT(list.names, ElementsAre("login1", "gpu1", "gpu2", "sm1"));

@@ -64,8 +64,7 @@ TEST(SiteCheck, FortyMistakesAreFortyFindings) {
   std::set<std::string> sorts;
   for (const auto& [rule, hosts] : site.mistakes) sorts.insert(rule);
   for (const auto& rule : rules()) {
-    // They need a site without the others.
-    if (rule.name == "sm-none" || rule.name == "pfc-dscp" || rule.name == "sm-partition") continue;
+    if (rule.name == "sm-none") continue;  // in a site without the others
     EXPECT_TRUE(sorts.contains(std::string(rule.name))) << rule.name << " is not tried";
   }
 }
@@ -81,6 +80,7 @@ TEST(SiteCheck, TheMistakeOfManyHostsIsOneFinding) {
   EXPECT_THAT(mistakes_in(report),
               ElementsAre(Mistake("document", "gpu255"), Mistake("document", "gpu[256-260]"),
                           Mistake("document", "login"), Mistake("sm-none", "gpu[250-260],login")));
+  EXPECT_EQ(report.findings[3].places.at(0).where.text(), "/s/config.toml:4:1");
   EXPECT_EQ(report.findings[0].places[0].where.text(), "/s/config.toml:7:23");
 }
 
@@ -244,6 +244,13 @@ TEST(SiteCheck, OneNameInTwoDomainsIsAWarning) {
   EXPECT_EQ(severity("gpu1,gpu1.r2.example.net"), model::Severity::kError);
 }
 
+TEST(SiteCheck, HostsListedByTheirAddressesAreOneFinding) {
+  const auto report = site_of("10.0.0.[1-3],gpu1,a.1.2.3", "[[module]]\nname = \"ib_umad\"\n");
+  EXPECT_EQ(text_of(report), "host-name 10.0.0.[1-3]: 3 hosts are listed by address, such as 10.0.0.1\n");
+  const auto single = site_of("10.0.0.7", "[[module]]\nname = \"ib_umad\"\n");
+  EXPECT_EQ(text_of(single), "host-name 10.0.0.7: 1 host is listed by address, such as 10.0.0.7\n");
+}
+
 TEST(SiteCheck, MapsOfDscpsAreCompared) {
   const auto pfc = [](const std::string& host, const std::string& map) {
     return config::Text{"/s/" + host + ".toml",
@@ -255,6 +262,26 @@ TEST(SiteCheck, MapsOfDscpsAreCompared) {
   const auto report = site_of("a,b,c", "", {pfc("a", "26:3"), pfc("b", "26:3"), pfc("c", "24:3")});
   EXPECT_THAT(text_of(report),
               HasSubstr("pfc-dscp c: ens1: priorities of DSCPs 24:3, but 26:3 on 2 hosts\n"));
+}
+
+TEST(SiteCheck, PortsWithOtherNamesOnOtherHostsMayBeOneNetwork) {
+  const auto file = [](const std::string& hosts, const std::string& interface, int dscp) {
+    return config::Text{
+        fmt::format("/s/{}-{}.toml", hosts, interface),
+        fmt::format("[match]\nhost = [\"{}*\"]\n[[lossless]]\ninterface = \"{}\"\ndscp = {}\n", hosts,
+                    interface, dscp)};
+  };
+  const auto apart =
+      site_of("a[1-3],b[1-2]", "", {file("a", "ens1", 26), file("a", "ens2", 46), file("b", "enp65s0", 24)});
+  EXPECT_THAT(text_of(apart), HasSubstr("roce-dscp b[1,2]: enp65s0: DSCP 24, but 26 on 3 hosts with ens1\n"));
+  for (const auto& finding : apart.findings) {
+    if (finding.rule != "roce-dscp") continue;
+    EXPECT_EQ(finding.severity, model::Severity::kWarning);
+    EXPECT_EQ(fold_hosts(apart.hosts, finding.hosts), "b[1,2]")
+        << "ens2 is another network of the same hosts";
+  }
+  EXPECT_THAT(text_of(site_of("a[1-2],b[1-2]", "", {file("a", "ens1", 26), file("b", "enp65s0", 26)})),
+              Not(HasSubstr("roce-dscp")));
 }
 
 /// Two hosts with one P_Key interface each, on ports …:01 and …:02; host a1 runs the subnet manager.
@@ -353,6 +380,18 @@ TEST(SiteCheck, AManagerWithoutAPriorityHasThatOfOpensm) {
               HasSubstr("sm-priority a[1,2]: 2 subnet managers have the highest priority 0\n"));
   EXPECT_THAT(managers("", ""), HasSubstr("sm-priority a[1,2]: 2 subnet managers have no priority\n"));
   EXPECT_EQ(managers("priority = 1\n", ""), "");
+}
+
+TEST(SiteCheck, APriorityAndAPkeyHaveThePlacesOfTheirValues) {
+  const auto report =
+      site_of("a[1-2]",
+              "[host]\ntable = \"t.csv\"\n[[opensm]]\nguid = \"00:02:c9:03:00:31:78:0{host.number}\"\n"
+              "priority = \"{host.prio}\"\n[[partition]]\npkey = 0x7fff\n[[ipoib]]\n"
+              "guid = \"00:02:c9:03:00:31:78:0{host.number}\"\n[[ipoib.pkey]]\npkey = \"{host.pkey}\"\n",
+              {{"/s/t.csv", "host,prio,pkey\na1,3,0x8004\na2,3,0x8004\n"}});
+  EXPECT_THAT(text_of(report), HasSubstr("2 subnet managers have the highest priority 3\n"
+                                         "  /s/t.csv:2:4 of host a1\n  /s/t.csv:3:4 of host a2\n"));
+  EXPECT_THAT(text_of(report), HasSubstr("no [[partition]] gives P_Key 0x8004\n  /s/t.csv:2:6 \n"));
 }
 
 /// Each rail of a site may be a fabric with a subnet manager of its own.

@@ -240,6 +240,20 @@ def test_info(host):
     assert "version" in result["document"] and result["imported"]["document"] == said("import.json")["document"]
 
 
+@pytest.mark.parametrize("source, code, root, imported", [
+    ("host", "not_found", "", True), ("host", "not_found", "missing", False), ("host", "io", "", False), ("nm", "not_found", "", False)])
+def test_info_of_an_image_without_files(host, source, code, root, imported):
+    answer = dict(schema="org.rdmaconfigd.report/1", command="import", exit=dict(status=1, name="error"),
+                  error=dict(code=code, message="no readable file of any format was found", errno=0))
+    host.answers(dict(words=["import"], text=json.dumps(answer), exit=1))
+    result = host.run("info", gather=["import"], import_format=source, root=str(host.folder / root))
+    if imported:
+        assert result["imported"]["document"] == "version = 1\n" and result["imported"]["not_understood"] == []
+        assert result["imported"]["passed_over"][0]["text"] == "no readable file of any format was found"
+    else:
+        assert result["failed"] and "nothing can be imported: no readable file" in result["msg"]
+
+
 def test_info_of_differences(host):
     host.answers(("diff", "dry-run.json"))
     assert host.run("info", gather=["diff"])["diff_report"]["exit"]["name"] == "differs"

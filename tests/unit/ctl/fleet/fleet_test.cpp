@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "fabric/limits.hpp"
@@ -122,6 +123,36 @@ TEST_F(FleetCommand, ValidateTakesTheHostsOfATable) {
   EXPECT_EQ(console.out.str(), "Valid: 2 hosts in 2 files.\n");
 }
 
+TEST_F(FleetCommand, ATableOfHostsThatCannotBeReadIsOneError) {
+  write("site.toml", "version = 1\n[[module]]\nname = \"ib_umad\"\n");
+  const std::vector<std::pair<std::string, std::string>> tables{
+      {"host;guid\ngpu1;x\ngpu2;y\n",
+       "hosts.csv:1:5: fields are separated by semicolons, must be separated by commas"},
+      {"\xef\xbb\xbf# site\r\nrack;\"host\"\r\nr1;gpu1\r\n",
+       "hosts.csv:2:5: fields are separated by semicolons"},
+      {"host\tguid\ngpu1\tx\n", "hosts.csv:1:5: fields are separated by tabs, must be separated by commas"},
+      {"rack,Host\nr1,gpu1\n", "hosts.csv:1:6: the column is called \"Host\", must be \"host\""},
+      {"host,note,host\ngpu1,x,gpu2\n", "hosts.csv:1:11: there are two columns \"host\""},
+      {"name,guid\ngpu1,x\n", "hosts.csv:1:1: no column is called \"host\""},
+      {"note,host\n\"of two\nlines\",gpu1\n", "hosts.csv:2: a quoted field does not end on its line"},
+  };
+  for (const auto& [text, message] : tables) {
+    write("hosts.csv", text);
+    for (const auto* command : {"validate", "report"}) {
+      std::filesystem::create_directories(path("in"));
+      const std::string last = command == std::string("validate") ? "@site.toml" : "@in";
+      EXPECT_EQ(run({"fleet", command, "--hosts", "@hosts.csv", last}), 1) << text;
+      EXPECT_THAT(console.err.str(), AllOf(HasSubstr("error: --hosts: "), HasSubstr(message))) << text;
+      EXPECT_EQ(console.out.str(), "") << text;
+    }
+  }
+  // Lists of hosts stay as they are.
+  for (const auto* text : {"gpu1\ngpu2\n", "gpu1,gpu2\ngpu3\n", "gpu1,\ngpu2\n", "host\ngpu1\n"}) {
+    write("hosts.csv", text);
+    EXPECT_EQ(run({"fleet", "validate", "--hosts", "@hosts.csv", "@site.toml"}), 0) << console.err.str();
+  }
+}
+
 TEST_F(FleetCommand, ValidateTakesNoFileForAHost) {
   write("site.toml", "version = 1\n[[module]]\nname = \"ib_umad\"\n");
   for (const auto* name : {"nofile-of-hosts.txt", "RACK.CSV", "hosts.yaml", "./hosts"}) {
@@ -134,6 +165,25 @@ TEST_F(FleetCommand, ValidateTakesNoFileForAHost) {
   const auto out =
       json({"fleet", "validate", "--hosts", "nofile-of-hosts.txt", "@site.toml"}, 1, "report-1.schema.json");
   EXPECT_EQ(out["error"]["code"], "not_found");
+}
+
+TEST_F(FleetCommand, AFindingThatNoLineOfTheDocumentCausesHasThatOfTheList) {
+  write("site.toml", "version = 1\n[match]\nhost = [\"a*\"]\n[[module]]\nname = \"ib_umad\"\n");
+  write("hosts", "\xef\xbb\xbf# rack 1\na1\na[2-3], b7 a1.x\n");
+  const auto out =
+      json({"fleet", "validate", "--hosts", "@hosts", "@site.toml"}, 1, "fleet-validation-1.schema.json");
+  std::map<std::string, std::vector<std::string>> places;
+  for (const auto& finding : out["findings"]) {
+    for (const auto& place : finding["places"]) {
+      const auto& where = place["where"];
+      EXPECT_EQ(where["file"], path("hosts"));
+      places[finding["rule"].get<std::string>()].push_back(std::to_string(where["line"].get<int>()) + ':' +
+                                                           std::to_string(where["column"].get<int>()));
+    }
+  }
+  EXPECT_EQ(places["no-file"], std::vector<std::string>{"3:9"});
+  EXPECT_EQ(places["host-name"], (std::vector<std::string>{"2:1", "3:12"}));
+  EXPECT_EQ(places.size(), 2U) << out.dump(2);
 }
 
 TEST_F(FleetCommand, WrongCommandLinesAreRefused) {
@@ -211,6 +261,33 @@ TEST_F(FleetCommand, ReportTellsFaultyFilesAndReadsTheRest) {
   EXPECT_THAT(console.out.str(), HasSubstr("mtu is 1500, must be 2044"));
   const auto out = json({"fleet", "report", "@in"}, 1, "fleet-report-1.schema.json");
   EXPECT_EQ(out["diagnostics"].size(), 6U);
+}
+
+/// Their hosts would be missing without a word.
+TEST_F(FleetCommand, ReportTellsOfPackedFiles) {
+  write("in/a1.show.json", fakes::show_of_host(1));
+  for (const std::string name :
+       {"in/a2.show.json.gz", "in/collected.tar.zst", "in/OLD.ZIP", "in/a3/show.json.xz"}) {
+    write(name, "packed");
+    EXPECT_EQ(run({"fleet", "report", "@in"}), 1) << name;
+    EXPECT_THAT(console.err.str(), AllOf(HasSubstr(path(name) + ": error: is packed and was not read"),
+                                         HasSubstr("1 host: 0 findings")));
+    std::filesystem::remove_all(path(name));
+    std::filesystem::remove_all(path("in/a3"));
+  }
+  // Archives in a folder of their own are nobody's output.
+  write("in/earlier/collected.tar.gz", "packed");
+  EXPECT_EQ(run({"fleet", "report", "@in"}), 0) << console.err.str();
+}
+
+TEST_F(FleetCommand, GroupsAreAPatternOrAFileThatExists) {
+  write("in/a1.show.json", fakes::show_of_host(1));
+  EXPECT_EQ(run({"fleet", "report", "--by", "a[1-6/2]", "@in"}), 1);
+  EXPECT_THAT(console.err.str(), HasSubstr("--by:1:1: error: a pattern needs {group} once"));
+  EXPECT_EQ(run({"fleet", "report", "--by", "{group}[1-9/2]", "@in"}), 0) << console.err.str();
+  EXPECT_EQ(run({"fleet", "report", "--by", "lists/racks.csv", "@in"}), 1);
+  EXPECT_THAT(console.err.str(), HasSubstr("error: --by: lists/racks.csv does not exist; write the path of a "
+                                           "file, or a pattern such as '{group}n*'"));
 }
 
 TEST_F(FleetCommand, ReportReadsFilesOfAtMostKFleetFileBytes) {
