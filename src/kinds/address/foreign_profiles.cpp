@@ -353,6 +353,20 @@ bool networkd_runs(World& world) {
   });
 }
 
+/// Whether ifcfg files of RHEL count: by its network-scripts, or by NetworkManager's plugin, which RHEL 10
+/// and Fedora since 41 lack. True where neither is known.
+bool reads_ifcfg(system::Files& files) {
+  const std::string plugins = "/usr/lib64/NetworkManager";
+  const auto scripts = files.read_linked("/etc/sysconfig/network-scripts/ifup-eth");
+  const auto releases = files.list(plugins);
+  if ((scripts && *scripts) || !releases || releases->empty()) return true;
+  return std::any_of(releases->begin(), releases->end(), [&](const std::string& release) {
+    const auto names = files.list(plugins + "/" + release);
+    return names &&
+           std::find(names->begin(), names->end(), "libnm-settings-plugin-ifcfg-rh.so") != names->end();
+  });
+}
+
 /// What to do about a file that configures an interface too. Files that are made anew have another source.
 std::string remedy_for(const std::string& file) {
   if (file.find("/network/10-netplan-") != std::string::npos) {
@@ -370,6 +384,7 @@ std::string remedy_for(const std::string& file) {
 
 void warn_of_other_configurations(const std::vector<Desired>& desired, World& world,
                                   Diagnostics& diagnostics) {
+  constexpr std::string_view kIfcfgFolder = "/etc/sysconfig/network-scripts";
   struct Place {
     const char* folder;
     const char* prefix;
@@ -378,7 +393,7 @@ void warn_of_other_configurations(const std::vector<Desired>& desired, World& wo
   };
   // systemd-networkd takes the first file of a name, in the order of its folders here.
   constexpr std::array<Place, 10> kPlaces{
-      {{"/etc/sysconfig/network-scripts", "ifcfg-", "", "an ifcfg file"},
+      {{kIfcfgFolder.data(), "ifcfg-", "", "an ifcfg file"},
        {"/etc/sysconfig/network", "ifcfg-", "", "a file of wicked"},
        {"/etc/netplan", "", ".yaml", "netplan"},
        {"/run/netplan", "", ".yaml", "netplan"},
@@ -393,6 +408,7 @@ void warn_of_other_configurations(const std::vector<Desired>& desired, World& wo
   std::set<std::string> seen;
   for (const auto& place : kPlaces) {
     const bool networkd = std::string_view(place.suffix) == ".network";
+    if (place.folder == kIfcfgFolder && !reads_ifcfg(world.host().files)) continue;
     for (const auto& file : files_in(world, place.folder, place.prefix, place.suffix)) {
       if (networkd && seen.contains(file.file.substr(file.file.rfind('/') + 1))) continue;
       for (const auto& resource : desired) {
