@@ -367,7 +367,7 @@ bool reads_ifcfg(system::Files& files) {
   });
 }
 
-/// What to do about a file that configures an interface too. Files that are made anew have another source.
+/// The remedy for a file that configures an interface too. Generated files have another source.
 std::string remedy_for(const std::string& file) {
   if (file.find("/network/10-netplan-") != std::string::npos) {
     return "take the interface out of the YAML files in /etc/netplan and run netplan apply: systemd-networkd "
