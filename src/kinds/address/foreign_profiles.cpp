@@ -244,6 +244,8 @@ namespace {
 
 /// How a profile is kept from being activated.
 std::string ways_out(const ForeignProfile& profile) {
+  if (profile.file.find("/system-connections/netplan-") != std::string::npos)  // written at each boot
+    return "take the interface out of the YAML files in /etc/netplan and run netplan apply";
   const auto id = shell_word(profile.id);
   return fmt::format("nmcli connection delete {0}, or nmcli connection modify {0} autoconnect no", id);
 }
