@@ -165,9 +165,11 @@ std::string in_words(const std::string& message) {
     return fmt::format("{}: \"{}\" is neither true nor false; write {} alone", name,
                        message.substr(at + kIs.size()), name);
   }
-  constexpr std::string_view kOne = ": 1 required ", kEnd = " missing", kMore = ": At Most 1 required";
-  if (const auto at = message.find(kMore); at != std::string::npos)
-    return message.substr(0, at) + " is given more than once";
+  constexpr std::string_view kOne = ": 1 required ", kEnd = " missing";
+  for (const auto* more : {": At Most 1 required", ": At most 1 required"}) {  // before 2.6, and since
+    if (const auto at = message.find(more); at != std::string::npos)
+      return message.substr(0, at) + " is given more than once";
+  }
   const auto at = message.find(kOne);
   if (at == std::string::npos || !message.ends_with(kEnd)) return message;
   const auto name = at + kOne.size();

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <cstdint>
 #include <set>
 
 #include "base/text.hpp"
@@ -141,13 +143,15 @@ std::map<std::string, int> multicast_groups(system::Files& files) {
   std::map<std::string, int> groups;
   const auto text = files.read("/proc/net/igmp");
   if (!text || !*text) return groups;
+  // 224.0.0.1, which every interface has: a number in the byte order of this machine (igmp_mc_seq_show()).
+  const auto all_systems =
+      fmt::format("{:08X}", std::bit_cast<std::uint32_t>(std::array<std::uint8_t, 4>{224, 0, 0, 1}));
   std::string interface;
   for (const auto line : base::split(**text, '\n')) {
     const bool group = line.starts_with("\t");
     const auto words = base::trim(line);
     if (group) {
-      // In the byte order of a little-endian host: 224.0.0.1, which every interface has.
-      if (!interface.empty() && !words.starts_with("010000E0")) ++groups[interface];
+      if (!interface.empty() && !words.starts_with(all_systems)) ++groups[interface];
       continue;
     }
     // "5\tib0       :     1      V3"

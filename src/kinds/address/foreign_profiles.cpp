@@ -93,10 +93,27 @@ bool is_for(Sections& sections, const std::string& id, const std::string& name,
   return theirs && ours && theirs->partition() == ours->partition();
 }
 
+std::string profile_uuid(const std::string& text) { return keyfile_sections(text)["connection"]["uuid"]; }
+
+/// A profile of the distribution counts unless one with its UUID is elsewhere, or UUID.nmmeta, which is all
+/// that remains of one that was deleted (nms-keyfile-utils.c).
 std::vector<Foreign> profiles_of_others(World& world) {
+  constexpr std::string_view kMeta = ".nmmeta";
   std::vector<Foreign> out;
+  std::set<std::string> hidden;
   for (const auto folder : {kNmFolder, kNmRunFolder}) {
-    for (auto& profile : files_in(world, std::string(folder), "", "")) out.push_back(std::move(profile));
+    for (auto& profile : files_in(world, std::string(folder), "", "")) {
+      hidden.insert(profile_uuid(profile.text));
+      out.push_back(std::move(profile));
+    }
+    const auto names = world.host().files.list(std::string(folder));
+    for (const auto& name : names ? *names : std::vector<std::string>()) {
+      if (name.ends_with(kMeta)) hidden.insert(name.substr(0, name.size() - kMeta.size()));
+    }
+  }
+  for (auto& profile : files_in(world, std::string(kNmVendorFolder), "", ".nmconnection")) {
+    const auto uuid = profile_uuid(profile.text);
+    if (uuid.empty() || !hidden.contains(uuid)) out.push_back(std::move(profile));
   }
   return out;
 }
@@ -178,8 +195,57 @@ bool profile_is_for(const std::string& text, const std::string& id, const std::s
 
 namespace {
 
+/// A list of [Match] as systemd-networkd tests it (net_condition_test_strv()): one without entries fits all.
+bool fits_list(const std::vector<std::string>& patterns, std::string_view word) {
+  bool fits = false, positive = false;
+  for (const auto& pattern : patterns) {
+    const bool never = pattern.starts_with('!');
+    positive = positive || !never;
+    if (!base::matches_glob(std::string_view(pattern).substr(never ? 1 : 0), word)) continue;
+    if (never) return false;
+    fits = true;
+  }
+  return fits || !positive;
+}
+
+/// Adds the words of a line of [Match]; a "!" before the first is one before each
+/// (config_parse_match_strv()).
+void add_patterns(std::string_view value, std::vector<std::string>& list) {
+  if (value.empty()) list.clear();
+  const bool never = value.starts_with('!');
+  for (const auto word : base::split(value.substr(never ? 1 : 0), ' ')) {
+    if (!base::trim(word).empty()) list.push_back((never ? "!" : "") + std::string(base::trim(word)));
+  }
+}
+
+}  // namespace
+
+bool network_file_is_first(std::string_view path, const std::string& text, const std::string& interface) {
+  constexpr std::string_view kOurs = "10-rdma-configd-", kFolder = "/systemd/network/";
+  const auto at = path.rfind(kFolder);
+  if (at == std::string_view::npos || path.substr(at + kFolder.size()) >= kOurs || interface.empty())
+    return false;
+  std::vector<std::string> names, types;
+  bool inside = false;
+  for (const auto line : base::split(text, '\n')) {
+    const auto bare = base::trim(line);
+    if (bare.starts_with('[')) inside = bare == "[Match]";
+    const auto equals = bare.find('=');
+    if (!inside || bare.starts_with('#') || bare.starts_with(';') || equals == std::string_view::npos)
+      continue;
+    const auto key = base::trim(bare.substr(0, equals));
+    if (key != "Name" && key != "Type") return false;
+    add_patterns(base::trim(bare.substr(equals + 1)), key == "Name" ? names : types);
+  }
+  return !(names.empty() && types.empty()) && fits_list(names, interface) && fits_list(types, "infiniband");
+}
+
+namespace {
+
 /// How a profile is kept from being activated.
 std::string ways_out(const ForeignProfile& profile) {
+  if (profile.file.find("/system-connections/netplan-") != std::string::npos)  // written at each boot
+    return "take the interface out of the YAML files in /etc/netplan and run netplan apply";
   const auto id = shell_word(profile.id);
   return fmt::format("nmcli connection delete {0}, or nmcli connection modify {0} autoconnect no", id);
 }
@@ -282,51 +348,97 @@ std::string child_in(const std::string& text, const std::vector<std::string>& ch
   return at == children.end() ? std::string() : *at;
 }
 
+bool networkd_runs(World& world) {
+  return !world.offline() && world.once("networkd runs", [&] {
+    const auto links = world.host().networkd.observe({});
+    return links && links->has_value();
+  });
+}
+
+/// Whether ifcfg files of RHEL count: by its network-scripts, or by NetworkManager's plugin, which RHEL 10
+/// and Fedora since 41 lack. True where neither is known.
+bool reads_ifcfg(system::Files& files) {
+  const std::string plugins = "/usr/lib64/NetworkManager";
+  const auto scripts = files.read_linked("/etc/sysconfig/network-scripts/ifup-eth");
+  const auto releases = files.list(plugins);
+  if ((scripts && *scripts) || !releases || releases->empty()) return true;
+  return std::any_of(releases->begin(), releases->end(), [&](const std::string& release) {
+    const auto names = files.list(plugins + "/" + release);
+    return names &&
+           std::find(names->begin(), names->end(), "libnm-settings-plugin-ifcfg-rh.so") != names->end();
+  });
+}
+
+/// The remedy for a file that configures an interface too. Generated files have another source.
+std::string remedy_for(const std::string& file) {
+  if (file.find("/network/10-netplan-") != std::string::npos) {
+    return "take the interface out of the YAML files in /etc/netplan and run netplan apply: systemd-networkd "
+           "takes that file and not ours, and netplan writes it again at each boot";
+  }
+  if (file.find("cloud-init") != std::string::npos) {
+    return "take the interface out of that file, and write network: {config: disabled} to "
+           "/etc/cloud/cloud.cfg.d/99-disable-network-config.cfg: cloud-init writes the file again";
+  }
+  return "take the interface out of that file: one of the two should configure it";
+}
+
 }  // namespace
 
 void warn_of_other_configurations(const std::vector<Desired>& desired, World& world,
                                   Diagnostics& diagnostics) {
+  constexpr std::string_view kIfcfgFolder = "/etc/sysconfig/network-scripts";
   struct Place {
     const char* folder;
     const char* prefix;
     const char* suffix;
     const char* whose;
   };
-  constexpr std::array<Place, 7> kPlaces{
-      {{"/etc/sysconfig/network-scripts", "ifcfg-", "", "an ifcfg file"},
+  // systemd-networkd takes the first file of a name, in the order of its folders here.
+  constexpr std::array<Place, 10> kPlaces{
+      {{kIfcfgFolder.data(), "ifcfg-", "", "an ifcfg file"},
        {"/etc/sysconfig/network", "ifcfg-", "", "a file of wicked"},
        {"/etc/netplan", "", ".yaml", "netplan"},
+       {"/run/netplan", "", ".yaml", "netplan"},
        {"/etc/systemd/network", "", ".network", "systemd-networkd"},
        {"/run/systemd/network", "", ".network", "systemd-networkd"},
+       {"/usr/local/lib/systemd/network", "", ".network", "systemd-networkd"},
+       {"/usr/lib/systemd/network", "", ".network", "systemd-networkd"},
        {"/etc/network/interfaces.d", "", "", "ifupdown (cloud-init writes there too)"},
        {"/etc/network", "interfaces", "", "ifupdown"}}};
   const auto names = coming_names(desired);
   auto children = children_of(desired);
+  std::set<std::string> seen;
   for (const auto& place : kPlaces) {
+    const bool networkd = std::string_view(place.suffix) == ".network";
+    if (place.folder == kIfcfgFolder && !reads_ifcfg(world.host().files)) continue;
     for (const auto& file : files_in(world, place.folder, place.prefix, place.suffix)) {
+      if (networkd && seen.contains(file.file.substr(file.file.rfind('/') + 1))) continue;
       for (const auto& resource : desired) {
         if (resource.key.kind != "backend" || resource.ignore || resource.settings.empty()) continue;
         const auto* link = interface_of(resource.key.id, world);
         const auto now = link == nullptr ? std::string() : link->name;
         const auto coming = name_in(names, resource.key.id);
-        const bool meant = base::lower(file.text).find(resource.key.id) != std::string::npos ||
-                           (!now.empty() && is_about(file.text, now));
-        const bool port = meant || (!coming.empty() && is_about(file.text, coming));
+        const auto is_for_name = [&](const std::string& name) {
+          return !name.empty() &&
+                 (is_about(file.text, name) ||
+                  (network_file_is_first(file.file, file.text, name) && networkd_runs(world)));
+        };
+        const bool meant =
+            base::lower(file.text).find(resource.key.id) != std::string::npos || is_for_name(now);
+        const bool port = meant || is_for_name(coming);
         const auto child = port ? std::string() : child_in(file.text, children[resource.key.id]);
         if (!port && child.empty()) continue;
-        const bool generated = file.file.find("/network/10-netplan-") != std::string::npos;
         warn(diagnostics, resource,
              fmt::format("{} ({}) configures {} too", file.file, place.whose,
                          !port         ? child
                          : !meant      ? coming
                          : now.empty() ? resource.label
                                        : now),
-             generated
-                 ? "take the interface out of the YAML files in /etc/netplan and run netplan apply: "
-                   "systemd-networkd takes that file and not ours, and netplan writes it again at each boot"
-                 : "take the interface out of that file: one of the two should configure it");
+             remedy_for(file.file));
       }
     }
+    if (!networkd) continue;
+    if (const auto all = world.host().files.list(place.folder)) seen.insert(all->begin(), all->end());
   }
 }
 

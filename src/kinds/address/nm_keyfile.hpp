@@ -21,6 +21,8 @@ namespace rdmacfg::kinds {
 inline constexpr std::string_view kNmFolder = "/etc/NetworkManager/system-connections";
 /// Profiles that are gone with the next boot.
 inline constexpr std::string_view kNmRunFolder = "/run/NetworkManager/system-connections";
+/// Profiles of the distribution or of an image, which NetworkManager never writes.
+inline constexpr std::string_view kNmVendorFolder = "/usr/lib/NetworkManager/system-connections";
 /// P_Key interfaces, as NetworkManager names them (fnmatch(3)). They have their port's GUID, and it would
 /// take the port's profile for one that comes before the port is ready; a port's profile leaves them out
 /// ([match], of 1.14).

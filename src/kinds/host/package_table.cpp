@@ -113,8 +113,14 @@ Distribution distribution(system::Files& files) {
   if (!text || !*text) return Distribution::kUnknown;
   const auto ids = shell_value(**text, "ID").value_or("") + " " + shell_value(**text, "ID_LIKE").value_or("");
   const auto is = [&](std::string_view word) { return ids.find(word) != std::string::npos; };
-  if (is("suse")) return Distribution::kSuse;
-  if (is("rhel") || is("fedora") || is("centos")) return Distribution::kRhel;
+  const auto there = [&](const std::string& path) {
+    const auto file = files.read_linked(path);
+    return file && file->has_value();
+  };
+  if (is("suse"))
+    return there("/usr/sbin/transactional-update") ? Distribution::kTransactional : Distribution::kSuse;
+  if (is("rhel") || is("fedora") || is("centos"))
+    return there("/run/ostree-booted") ? Distribution::kOstree : Distribution::kRhel;
   if (is("debian") || is("ubuntu")) return Distribution::kDebian;
   return Distribution::kUnknown;
 }
@@ -125,14 +131,19 @@ bool is_installed(const Package& package, system::Packages& host) {
 }
 
 std::string_view name_on(const Package& package, Distribution distribution) {
-  const auto other = distribution == Distribution::kRhel   ? package.rhel
-                     : distribution == Distribution::kSuse ? package.suse
-                                                           : package.debian;
+  const bool rhel = distribution == Distribution::kRhel || distribution == Distribution::kOstree;
+  const bool suse = distribution == Distribution::kSuse || distribution == Distribution::kTransactional;
+  const auto other = rhel ? package.rhel : suse ? package.suse : package.debian;
   return other.empty() ? package.name : other;
 }
 
 std::string install_command(Distribution distribution, std::span<const Package* const> wanted) {
-  constexpr std::array<std::string_view, 4> kCommands{"", "apt install", "dnf install", "zypper install"};
+  constexpr std::array<std::string_view, 6> kCommands{"",
+                                                      "apt install",
+                                                      "dnf install",
+                                                      "zypper install",
+                                                      "rpm-ostree install",
+                                                      "transactional-update pkg install"};
   std::string out(kCommands.at(static_cast<std::size_t>(distribution)));
   if (out.empty()) return out;
   for (const auto* package : wanted) out.append(" ").append(name_on(*package, distribution));

@@ -15,7 +15,9 @@
 
 namespace rdmacfg::kinds {
 
-enum class Distribution { kUnknown, kDebian, kRhel, kSuse };
+/// kOstree, kTransactional: of RHEL's and of SUSE's family, with a root that is another one after the next
+/// boot.
+enum class Distribution { kUnknown, kDebian, kRhel, kSuse, kOstree, kTransactional };
 
 struct Package {
   std::string_view name;                ///< in documents: Debian's, unless `debian` has that
@@ -33,7 +35,7 @@ const Package* find_package(std::string_view name);
 /// The package with a systemd unit, by the beginning of its name; nullptr where it is not known.
 const Package* package_of_unit(std::string_view unit);
 
-/// os-release(5): ID and ID_LIKE.
+/// os-release(5): ID and ID_LIKE; ostree(1) and transactional-update(8) by what they leave.
 Distribution distribution(system::Files& files);
 
 /// Whether one of its files is there.

@@ -8,11 +8,13 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "catalog/all.hpp"
 #include "core/pipeline.hpp"
 #include "fakes/fake_kernel.hpp"
+#include "fakes/proc_tcp.hpp"
 #include "store/damage.hpp"
 
 namespace rdmacfg::core {
@@ -216,15 +218,24 @@ TEST_F(Doctor, NoConnectedMode) {
 }
 
 TEST_F(Doctor, ConnectedMulticast) {
-  kernel->files.content["/proc/net/igmp"] =
-      "Idx\tDevice    : Count Querier\tGroup    Users Timer\tReporter\n"
-      "1\tlo        :     1      V3\n\t\t\t\t010000E0     1 0:00000000\t\t0\n"
-      "3\tib0       :     2      V3\n\t\t\t\tFB0000E0     1 0:00000000\t\t0\n\t\t\t\t010000E0     1 "
-      "0:00000000\t\t0\n";
-  EXPECT_EQ(found(), Names{});
+  // igmp_mc_seq_show(): a group is a number in the byte order of the machine.
+  const auto line = [](std::string_view group) {
+    const auto end = fakes::proc_tcp_end(group, 0);
+    return "\t\t\t\t" + end.substr(0, end.find(':')) + "     1 0:00000000\t\t0\n";
+  };
+  const std::string heading = "Idx\tDevice    : Count Querier\tGroup    Users Timer\tReporter\n";
+  const auto loopback = "1\tlo        :     1      V3\n" + line("224.0.0.1");
   kernel->set_mode("ib0", model::IpoibMode::kConnected);
   kernel->set_mtu("ib0", 65520);
+  kernel->files.content["/proc/net/igmp"] =
+      heading + loopback + "3\tib0       :     1      V3\n" + line("224.0.0.1");
+  EXPECT_EQ(found(), Names{}) << "every interface has this group";
+  kernel->files.content["/proc/net/igmp"] =
+      heading + loopback + "3\tib0       :     2      V3\n" + line("224.0.0.251") + line("224.0.0.1");
   EXPECT_EQ(found(), Names{"connected_multicast ib0"});
+  kernel->set_mtu("ib0", 2044);
+  kernel->set_mode("ib0", model::IpoibMode::kDatagram);
+  EXPECT_EQ(found(), Names{});
 }
 
 TEST_F(Doctor, GidMissing) {

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
 namespace rdmacfg::kinds {
 namespace {
 
@@ -49,6 +51,37 @@ TEST(ForeignProfiles, AFileForAChildIsNotOneForItsParent) {
   for (const auto* text : {"DEVICE=ib0\n", "iface ib0 inet dhcp\n", "    ib0:\n", "[Match]\nName=ib0\n"})
     EXPECT_TRUE(is_about(text, "ib0")) << text;
   EXPECT_TRUE(is_about("DEVICE=ib0.8002\nPHYSDEV=ib0\n", "ib0.8002"));
+}
+
+struct NetworkFileCase {
+  const char* name;
+  const char* match;
+  bool first;
+};
+
+// systemd.network(5): of all files that fit, the first by name counts, in whatever folder; a list with "!"
+// says what does not fit. Ours begin with 10-rdma-configd-.
+TEST(ForeignProfiles, OfNetworkFilesTheFirstThatFitsCounts) {
+  for (const auto& [name, match, first] :
+       {NetworkFileCase{"05-ib.network", "Name=ib*", true},
+        NetworkFileCase{"10-cloud-init-all.network", "Name=*", true},
+        NetworkFileCase{"10-netplan-all.network", "Name=e* ib*", true},
+        NetworkFileCase{"05-all.network", "Type=infiniband", true},
+        NetworkFileCase{"05-all.network", "Name=ib*\nType=!ether loopback", true},
+        NetworkFileCase{"05-all.network", "Name=!e* lo", true},
+        NetworkFileCase{"05-all.network", "Name=e*\nName=\nName=ib?", true},
+        NetworkFileCase{"20-ib.network", "Name=ib*", false},
+        NetworkFileCase{"05-all.network", "Name=e*", false},
+        NetworkFileCase{"05-all.network", "Name=!lo ib*", false},
+        NetworkFileCase{"05-all.network", "Name=*\nType=ether", false},
+        NetworkFileCase{"05-all.network", "Type=!infiniband", false},
+        NetworkFileCase{"05-all.network", "Name=*\nDriver=virtio_net", false},
+        NetworkFileCase{"05-all.network", "", false}}) {
+    const auto text = "[Match]\n" + std::string(match) + "\n\n[Network]\nName=ib0\nDHCP=yes\n";
+    EXPECT_EQ(network_file_is_first("/run/systemd/network/" + std::string(name), text, "ib0"), first)
+        << name << ": " << match;
+  }
+  EXPECT_FALSE(network_file_is_first("/etc/netplan/05-all.network", "[Match]\nName=*\n", "ib0"));
 }
 
 }  // namespace

@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "fakes/fake_kernel.hpp"
+
 namespace rdmacfg::kinds {
 namespace {
 
@@ -39,6 +41,29 @@ TEST(PackageTable, EachNameIsThatOfOnePackage) {
     EXPECT_NE(find_package(name_on(package, Distribution::kRhel)), nullptr) << package.name;
     EXPECT_NE(find_package(name_on(package, Distribution::kSuse)), nullptr) << package.name;
     EXPECT_NE(find_package(name_on(package, Distribution::kDebian)), nullptr) << package.name;
+  }
+}
+
+// dnf and zypper refuse to change a root that is mounted read-only: rpm-ostree(1), transactional-update(8).
+TEST(PackageTable, TheCommandIsTheOneThatTheRootTakes) {
+  struct Row {
+    std::string_view release, mark, command;
+  };
+  constexpr std::array kRows{
+      Row{"ID=debian\n", "", ": apt install srptools"},
+      Row{"ID=ubuntu\nID_LIKE=debian\n", "", ": apt install srptools"},
+      Row{"ID=\"rhel\"\nID_LIKE=\"fedora\"\n", "", ": dnf install srp_daemon"},
+      Row{"ID=fedora\n", "/run/ostree-booted", ": rpm-ostree install srp_daemon"},
+      Row{"ID=\"sles\"\nID_LIKE=\"suse\"\n", "", ": zypper install srp_daemon"},
+      Row{"ID=\"opensuse-microos\"\nID_LIKE=\"suse opensuse\"\n", "/usr/sbin/transactional-update",
+          ": transactional-update pkg install srp_daemon"},
+      Row{"ID=nixos\n", "", "; package srptools has it"}};
+  for (const auto& row : kRows) {
+    fakes::FakeKernel kernel;
+    kernel.files.content["/etc/os-release"] = row.release;
+    if (!row.mark.empty()) kernel.files.content[std::string(row.mark)] = "";
+    auto host = kernel.host();
+    EXPECT_EQ(how_to_get(*find_package("srptools"), host.files), row.command) << row.release;
   }
 }
 
