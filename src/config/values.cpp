@@ -82,8 +82,12 @@ std::string impossible_character(std::string_view pattern) {
       return fmt::format("has \"{}\", which no host name has", std::string_view(&c, 1));
   }
   // Names in between dots have a letter or a digit at both ends (RFC 1123, 2.1).
-  if (pattern.find("..") != std::string_view::npos)
-    return "has nothing between two dots, as no host name has";
+  if (const auto dots = pattern.find(".."); dots != std::string_view::npos) {
+    const auto open = pattern.rfind('[', dots), close = pattern.rfind(']', dots);
+    const bool in_range = open != std::string_view::npos && (close == std::string_view::npos || close < open);
+    return in_range ? "has \"..\" in brackets; write ranges as gpu[001-512,600]"
+                    : "has nothing between two dots, as no host name has";
+  }
   const auto first = pattern.front(), last = pattern.back();
   if (first == '.' || first == '-' || last == '.')
     return fmt::format("{} with \"{}\", as no host name does", last == '.' ? "ends" : "begins",
