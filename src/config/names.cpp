@@ -374,8 +374,7 @@ bool report_unknown(std::string_view name, const Node& node, const Place& place,
                            ? fmt::format("{}: unknown section", label_of(path_of(place.path, name), is_list))
                            : fmt::format("{}{}{}: unknown key", place.label, place.spec ? " " : "", name);
   auto meant = is_section ? meant_section(name, names) : meant_key(name, names);
-  if (!is_section && place.spec && name == "version")
-    meant = {"", "move it to the top of the file, before the first section"};
+  if (!is_section && place.spec && name == "version") meant = {"", std::string(kVersionToTheTop)};
   const auto setting = place.spec ? setting_of(name, node, *place.spec) : std::string();
   if (!setting.empty())
     meant = {"", fmt::format("write key = \"{}\" and value = …, in an entry for each setting", setting)};
