@@ -366,9 +366,11 @@ bool report_unknown(std::string_view name, const Node& node, const Place& place,
     find_homes(name, grammar, "", place.path, names.homes);
   }
 
-  const auto message = is_section
-                           ? fmt::format("{}: unknown section", label_of(path_of(place.path, name), is_list))
-                           : fmt::format("{}{}{}: unknown key", place.label, place.spec ? " " : "", name);
+  const std::string_view within = place.label.starts_with("[defaults.") ? "defaults." : "";
+  const auto message =
+      is_section ? fmt::format("{}: unknown section",
+                               label_of(fmt::format("{}{}", within, path_of(place.path, name)), is_list))
+                 : fmt::format("{}{}{}: unknown key", place.label, place.spec ? " " : "", name);
   auto meant = is_section ? meant_section(name, names) : meant_key(name, names);
   if (!is_section && place.spec && name == "version") meant = {"", std::string(kVersionToTheTop)};
   const auto setting = place.spec ? setting_of(name, node, *place.spec) : std::string();
