@@ -197,7 +197,7 @@ class Parser {
     Key key;
     if (!parse_key(key)) return false;
     if (cursor_.peek() != '=') {
-      // A value of YAML follows after a blank; "nfs1:/export" and "0000:10:00.0" are no keys of it.
+      // Of YAML a blank follows; "nfs1:/export" and "0000:10:00.0" come from other files.
       const char next = cursor_.peek(1);
       const bool yaml = cursor_.peek() == ':' &&
                         (next == ' ' || next == '\t' || next == '\n' || next == '\r' || next == '\0');
