@@ -253,6 +253,14 @@ bool check_version(const Node& root, const Reporter& report) {
 
 }  // namespace
 
+std::string family_example(std::string_view section) {
+  return fmt::format("{0} = {{ addresses = [\"…\"] }} or {0} = {{ method = \"auto\" }}", section);
+}
+
+const Span& place_of(const Node& table) {
+  return table.origin == Node::Origin::kDotted ? table.key : table.at;
+}
+
 std::string label_of(std::string_view path, bool repeated) {
   return repeated ? fmt::format("[[{}]]", path) : fmt::format("[{}]", path);
 }

@@ -157,7 +157,11 @@ constexpr std::string_view kPrefixHint =
     "the prefix length is a part of each address, as in addresses = [\"192.0.2.1/24\"]";
 constexpr std::string_view kAutoHint = "write method = \"auto\"";
 constexpr std::string_view kStateHint = "write state = \"up\" or \"down\"";
-constexpr std::array<Rewrite, 13> kRewrites{{
+constexpr std::string_view kDropInHint =
+    "files are merged from conf.d/*.toml beside it, or with several --config";
+constexpr std::array<Rewrite, 15> kRewrites{{
+    {"include", "version", kDropInHint},
+    {"source", "version", kDropInHint},
     {"netmask", "gateway", kPrefixHint},
     {"prefix", "gateway", kPrefixHint},
     {"prefixlen", "gateway", kPrefixHint},
@@ -334,19 +338,11 @@ Meant meant_key(std::string_view name, const Names& names) {
     return {"", fmt::format("it is called {} here{}", *here, becomes_section ? ", and is a section" : "")};
   }
   if (!names.homes.empty() && names.homes.size() <= kHomesNamed)
-    return {"", fmt::format("{} belongs to {}", name, base::join(names.homes, ", "))};
+    return {"", fmt::format("{} belongs to {}", name, base::join(names.homes, ", ")), false};
   return like_none(name, names.keys, names.sections);
 }
 
 }  // namespace
-
-std::string family_example(std::string_view section) {
-  return fmt::format("{0} = {{ addresses = [\"…\"] }} or {0} = {{ method = \"auto\" }}", section);
-}
-
-const Span& place_of(const Node& table) {
-  return table.origin == Node::Origin::kDotted ? table.key : table.at;
-}
 
 bool report_unknown(std::string_view name, const Node& node, const Place& place, const Grammar& grammar,
                     const Reporter& report) {
@@ -370,12 +366,13 @@ bool report_unknown(std::string_view name, const Node& node, const Place& place,
     find_homes(name, grammar, "", place.path, names.homes);
   }
 
-  const auto message = is_section
-                           ? fmt::format("{}: unknown section", label_of(path_of(place.path, name), is_list))
-                           : fmt::format("{}{}{}: unknown key", place.label, place.spec ? " " : "", name);
+  const std::string_view within = place.label.starts_with("[defaults.") ? "defaults." : "";
+  const auto message =
+      is_section ? fmt::format("{}: unknown section",
+                               label_of(fmt::format("{}{}", within, path_of(place.path, name)), is_list))
+                 : fmt::format("{}{}{}: unknown key", place.label, place.spec ? " " : "", name);
   auto meant = is_section ? meant_section(name, names) : meant_key(name, names);
-  if (!is_section && place.spec && name == "version")
-    meant = {"", "move it to the top of the file, before the first section"};
+  if (!is_section && place.spec && name == "version") meant = {"", std::string(kVersionToTheTop)};
   const auto setting = place.spec ? setting_of(name, node, *place.spec) : std::string();
   if (!setting.empty())
     meant = {"", fmt::format("write key = \"{}\" and value = …, in an entry for each setting", setting)};
@@ -440,6 +437,9 @@ bool check_identity(const Node& table, const SectionSpec& spec, std::string_view
   }
   if (has_meant_identity(table, spec)) return true;
   const auto given = *std::find_if(partial.begin(), partial.end(), is_there);
+  // "mlx4_0/1" has the port in it, and the error about the value says how to write both.
+  const auto* text = std::get_if<std::string>(&table.members.find(given)->second.scalar);
+  if (text != nullptr && given == "device" && text->find('/') != std::string::npos) return true;
   report.wrong(key_of(given), fmt::format("{} {}: needs {} beside it", label, given, set_text(lacking)),
                fmt::format("write {}", choices(spec)));
   return true;

@@ -14,6 +14,7 @@
 #include "config/guard.hpp"
 #include "config/host_values.hpp"
 #include "config/merge.hpp"
+#include "config/other_tools.hpp"
 #include "config/parsed.hpp"
 #include "config/tree.hpp"
 
@@ -154,6 +155,11 @@ Parsed::Parsed(std::vector<Text> texts, const Limits& limits)
       break;
     }
     if (auto wrong = check_text(text, limits_)) {
+      diagnostics_.push_back(std::move(*wrong));
+      whole_ = false;
+      continue;
+    }
+    if (auto wrong = recognize_other_tool(text)) {
       diagnostics_.push_back(std::move(*wrong));
       whole_ = false;
       continue;

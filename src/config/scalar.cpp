@@ -58,16 +58,36 @@ Integer integer_of(std::string_view word) {
   return out;
 }
 
-ScalarError too_large(std::string_view word) { return {fmt::format("{} is too large a number", word), ""}; }
+/// A GUID in hexadecimal is the number that is most often too large: TOML's are of 64 bits with a sign.
+ScalarError too_large(std::string_view word) {
+  constexpr std::size_t kGuid = 18;  // "0x" and 16 digits
+  const bool guid = word.starts_with("0x") && word.size() == kGuid;
+  return {fmt::format("{} is too large a number", word),
+          guid ? fmt::format("put an identifier in quotes: \"{}\"", word) : std::string()};
+}
 
 /// How to write a word that begins as a number does and is none; empty where quotes are all that it lacks.
 std::string number_hint(std::string_view word) {
-  if (word.empty() || word.front() < '0' || word.front() > '9' || word.starts_with("0x")) return {};
-  if (word.starts_with("0X") && word.size() > 2) return fmt::format("write 0x{}", word.substr(2));
   constexpr std::string_view kHexadecimal = "0123456789abcdefABCDEF";
   constexpr std::size_t kPkeyDigits = 4;
-  if (word.size() <= kPkeyDigits && word.find_first_not_of(kHexadecimal) == std::string_view::npos)
+  const auto hexadecimal = [&](std::string_view digits) {
+    return !digits.empty() && digits.find_first_not_of(kHexadecimal) == std::string_view::npos;
+  };
+  if (word.empty()) return {};
+  if ((word.front() == 'x' || word.front() == 'X') && word.size() <= kPkeyDigits + 1 &&
+      hexadecimal(word.substr(1)))
+    return fmt::format("write 0x{}", word.substr(1));
+  const bool digit_first = word.front() >= '0' && word.front() <= '9';
+  if ((digit_first ? word.size() <= kPkeyDigits : word.size() == kPkeyDigits) && hexadecimal(word))
     return fmt::format("write 0x{0} for a hexadecimal number, \"{0}\" for text", word);
+  if (!digit_first) return {};
+  if (word.starts_with("0X") && hexadecimal(word.substr(2))) return fmt::format("write 0x{}", word.substr(2));
+  if (word.starts_with("0x") || word.starts_with("0X")) {
+    const auto letters_only = std::all_of(word.begin(), word.end(), [](char c) {
+      return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    });
+    return letters_only ? "a hexadecimal number has the digits 0 to 9 and a to f" : std::string();
+  }
   const auto unit = word.substr(std::min(word.find_first_not_of("0123456789"), word.size()));
   constexpr std::size_t kLongestUnit = 3;  // "GiB"
   const bool letters = std::all_of(unit.begin(), unit.end(),

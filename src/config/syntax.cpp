@@ -197,7 +197,11 @@ class Parser {
     Key key;
     if (!parse_key(key)) return false;
     if (cursor_.peek() != '=') {
-      if (cursor_.peek() == ':' && depth == 0) return other_language("YAML");
+      // Of YAML a blank follows; "nfs1:/export" and "0000:10:00.0" come from other files.
+      const char next = cursor_.peek(1);
+      const bool yaml = cursor_.peek() == ':' &&
+                        (next == ' ' || next == '\t' || next == '\n' || next == '\r' || next == '\0');
+      if (yaml && depth == 0) return other_language("YAML");
       return wrong(here(), fmt::format("expected = after {}, found {}", text_of(key), found()),
                    fmt::format("write {} = value", text_of(key)));
     }

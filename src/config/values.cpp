@@ -79,9 +79,26 @@ std::string impossible_character(std::string_view pattern) {
     if (c == '!' || c == '^')
       return "would exclude hosts, which [match] cannot do; list the hosts that the file is for";
     if (c == '{' || c == '}') return "has braces; write ranges as gpu[001-512,600]";
-    if (c == '/' || c == ':' || c == '@')
+    if (std::string_view("$+\\()").find(c) != std::string_view::npos) {
+      return fmt::format(
+          "has \"{}\", as a regular expression has; write *, ? or [a-z] as in a shell, and ranges as "
+          "gpu[001-512,600]",
+          std::string_view(&c, 1));
+    }
+    if (std::string_view("/:@\"'#%&<=>`~").find(c) != std::string_view::npos)
       return fmt::format("has \"{}\", which no host name has", std::string_view(&c, 1));
   }
+  // Names in between dots have a letter or a digit at both ends (RFC 1123, 2.1).
+  if (const auto dots = pattern.find(".."); dots != std::string_view::npos) {
+    const auto open = pattern.rfind('[', dots), close = pattern.rfind(']', dots);
+    const bool in_range = open != std::string_view::npos && (close == std::string_view::npos || close < open);
+    return in_range ? "has \"..\" in brackets; write ranges as gpu[001-512,600]"
+                    : "has nothing between two dots, as no host name has";
+  }
+  const auto first = pattern.front(), last = pattern.back();
+  if (first == '.' || first == '-' || last == '.')
+    return fmt::format("{} with \"{}\", as no host name does", last == '.' ? "ends" : "begins",
+                       std::string_view(last == '.' ? &last : &first, 1));
   return {};
 }
 
@@ -258,6 +275,9 @@ std::optional<model::Value> check_plain(const Node& node, const model::FieldSpec
                     message.starts_with(kNothing) ? message.substr(kNothing.size())
                                                   : fmt::format(", must be {}", with_article(field.type)));
   }
+  // "must be a priority: 0 to 7" about "3" leaves the reader to find that the quotes are what is wrong.
+  if (std::holds_alternative<std::string>(written) && !takes_text(field) && message.starts_with("must be "))
+    message.insert(0, "is a string, ");
   report.wrong(node.at, complaint(label, field, std::move(message)));
   return std::nullopt;
 }

@@ -225,12 +225,16 @@ base::Result<const CLI::App*> subject_of_help(const CLI::App* help, Parser& pars
   const auto& words = parser.arguments.words;
   const auto named = parser.app.get_subcommands();  // in their order; a name of one is taken for it
   const bool itself = words.size() == 1 && words.front() == "help";  // no second time for CLI11
-  if (!words.empty() && !itself) return unknown_command(words.front());
+  // Behind the name of a subcommand they are its own: `help fabric targets`.
+  if (!words.empty() && !itself && named.size() < 2) return unknown_command(words.front());
   auto rest = parser.app.remaining(true);
   unmark(rest);
   if (!rest.empty()) return unknown(rest.front(), parser);
-  if (named.size() > (itself ? 1U : 2U)) return fail(Code::kInvalid, "help takes one subcommand");
-  return itself ? help : named.size() == 2 ? named[1] : nullptr;
+  const bool history_show =
+      named.size() == 3 && named[1]->get_name() == "history" && named[2]->get_name() == "show";
+  if (named.size() > (itself ? 1U : 2U) && !history_show)
+    return fail(Code::kInvalid, "help takes one subcommand");
+  return itself ? help : named.size() > 1 ? named[1] : nullptr;
 }
 
 /// Help of a subcommand, or of the program.

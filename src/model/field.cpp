@@ -89,6 +89,11 @@ Value Codec<IpoibMode>::value(const IpoibMode& parsed) { return std::string(text
 Result<State> Codec<State>::parse(const Value& written) {
   return get_text(written, "\"up\", \"down\", \"absent\" or \"ignore\"").and_then(parse_state);
 }
+Result<Value> canonical_port_state(const Value& written) {
+  return get_text(written, "\"up\", \"down\" or \"ignore\"").and_then(parse_port_state).map([](State parsed) {
+    return Codec<State>::value(parsed);
+  });
+}
 Value Codec<State>::value(const State& parsed) { return std::string(text_of(parsed)); }
 
 Result<OnUnsupported> Codec<OnUnsupported>::parse(const Value& written) {

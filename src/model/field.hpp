@@ -150,6 +150,8 @@ RDMACFG_CODEC(
 RDMACFG_CODEC(IpoibMode, "\"datagram\" or \"connected\"", R"({"enum":["datagram","connected"]})");
 RDMACFG_CODEC(State, "\"up\", \"down\", \"absent\" or \"ignore\"",
               R"({"enum":["up","down","absent","ignore"]})");
+/// Of the interface of a port, which cannot be absent: FieldSpec::parse.
+base::Result<Value> canonical_port_state(const Value& written);
 RDMACFG_CODEC(OnUnsupported, "\"fail\" or \"datagram\"", R"({"enum":["fail","datagram"]})");
 RDMACFG_CODEC(InterfaceName, "interface name",
               R"({"type":"string","minLength":1,"maxLength":15,"pattern":"^[A-Za-z0-9_.-]+$"})");

@@ -108,12 +108,20 @@ Result<SysctlPath> SysctlPath::parse(std::string_view text) {
   bool valid = first != std::string::npos && path.find_first_not_of(kAllowed) == std::string::npos;
   for (const auto part : base::split(path, '/'))
     valid = valid && !part.empty() && part != "." && part != "..";
-  if (!valid) {
-    return fail(
-        Code::kInvalid,
-        fmt::format("\"{}\" is not a kernel setting such as \"net.ipv4.neigh.default.gc_thresh1\"", text));
+  if (valid) return SysctlPath{std::move(path)};
+  auto message =
+      fmt::format("\"{}\" is not a kernel setting such as \"net.ipv4.neigh.default.gc_thresh1\"", text);
+  // Spellings of other places: a file of /proc, a line of sysctl.conf.
+  constexpr std::string_view kProc = "/proc/sys/";
+  const auto equals = text.find('=');
+  const auto name = base::trim(text.substr(0, equals));
+  if (text.starts_with(kProc) && SysctlPath::parse(text.substr(kProc.size()))) {
+    message += fmt::format("; write \"{}\"", text.substr(kProc.size()));
+  } else if (equals != std::string_view::npos && SysctlPath::parse(name)) {
+    message +=
+        fmt::format("; write key = \"{}\" and value = \"{}\"", name, base::trim(text.substr(equals + 1)));
   }
-  return SysctlPath{std::move(path)};
+  return fail(Code::kInvalid, std::move(message));
 }
 
 Result<SysctlPath> Codec<SysctlPath>::parse(const Value& written) {
@@ -132,6 +140,11 @@ Result<SysctlValue> Codec<SysctlValue>::parse(const Value& written) {
                     *truth ? 1 : 0, *truth ? "TRUE" : "FALSE"));
   }
   const auto* text = std::get_if<std::string>(&written);
+  if (std::holds_alternative<std::vector<std::string>>(written)) {
+    return fail(
+        Code::kInvalid,
+        "is a list, must be a number or a string; several values go into one string, as \"4096 87380\"");
+  }
   if (text == nullptr) return fail(Code::kInvalid, "must be a number or a string");
   std::string value;
   for (const char c : base::trim(*text)) {

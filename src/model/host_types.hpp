@@ -66,7 +66,7 @@ struct SysctlValue {
   auto operator<=>(const SysctlValue&) const = default;
 };
 
-RDMACFG_CODEC(SysctlValue, "number or string", R"({"type":["integer","string"]})");
+RDMACFG_CODEC(SysctlValue, "integer or string", R"({"type":["integer","string"]})");
 
 /// Whether RDMA devices are seen in every network namespace or only in their own.
 enum class NetnsMode { kShared, kExclusive };

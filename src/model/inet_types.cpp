@@ -142,20 +142,22 @@ std::string without_leading_zeros(std::string_view text) {
 
 /// Decoration of an address by other programs: "192.0.2.1/24", "192.0.2.1:4420", "[2001:db8::1]:4420",
 /// "fe80::1%ib0".
-std::string address_error(std::string_view text) {
+/// @param length the prefix length behind the address, "/24", for the remedy
+std::string address_error(std::string_view text, std::string_view length = {}) {
   if (const auto bare = text.substr(0, text.find('/')); bare.size() < text.size() && plain_address(bare))
     return fmt::format("\"{}\" has a prefix length: write {} alone", text, bare);
   if (const auto bare = text.substr(0, text.find('%')); bare.size() < text.size() && plain_address(bare))
-    return fmt::format("\"{}\" has a zone: write {} alone", text, bare);
+    return fmt::format("\"{}\" has a zone: write {}{} alone", text, bare, length);
   if (const auto bare = base::trim(text); bare.size() < text.size() && plain_address(bare))
-    return fmt::format("\"{}\" has blanks around it: write {}", text, bare);
+    return fmt::format("\"{}\" has blanks around it: write {}{}", text, bare, length);
   const auto bracket = text.starts_with('[') ? text.find(']') : std::string_view::npos;
   const auto bare =
       bracket == std::string_view::npos ? text.substr(0, text.find(':')) : text.substr(1, bracket - 1);
   if (bare.size() < text.size() && plain_address(bare))
     return fmt::format("\"{}\" is more than an address: write {} alone", text, bare);
   if (const auto plain = without_leading_zeros(text); !plain.empty())
-    return fmt::format("\"{}\" has a leading 0, which some programs read as octal: write {}", text, plain);
+    return fmt::format("\"{}\" has a leading 0, which some programs read as octal: write {}{}", text, plain,
+                       length);
   return fmt::format("\"{}\" is not an IP address such as 192.0.2.1 or 2001:db8::1", text);
 }
 
@@ -168,6 +170,15 @@ std::optional<int> length_of_mask(std::string_view text) {
   const int length = std::countl_one(bits);
   if (length == 0 || std::popcount(bits) != length) return std::nullopt;
   return length;
+}
+
+/// "/24" for "24" and "255.255.255.0", so that a remedy for the address keeps it; else empty.
+std::string length_text(std::string_view digits) {
+  if (const auto mask = length_of_mask(digits)) return fmt::format("/{}", *mask);
+  constexpr std::size_t kLongest = 3;
+  const bool plain = !digits.empty() && digits.size() <= kLongest &&
+                     std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; });
+  return plain ? fmt::format("/{}", digits) : std::string();
 }
 
 /// The error about things beside an address with its prefix length: "192.0.2.1 255.255.255.0", "192.0.2.1/24,
@@ -185,6 +196,12 @@ std::string decorated_prefix(std::string_view text) {
   }
   if (const auto bare = base::trim(text); bare.size() < text.size() && good(bare))
     return fmt::format("\"{}\" has blanks around it: write {}", text, bare);
+  if (const auto slash = text.find('/'); slash != std::string_view::npos) {
+    const auto joined =
+        fmt::format("{}/{}", base::trim(text.substr(0, slash)), base::trim(text.substr(slash + 1)));
+    if (joined.size() < text.size() && good(joined))
+      return fmt::format("\"{}\" has blanks in it: write {}", text, joined);
+  }
   if (!good(first) || rest.empty()) return {};
   if (good(rest.substr(0, rest.find_first_of(kBetween))))
     return fmt::format("\"{}\" contains several addresses: quote each separately", text);
@@ -225,9 +242,9 @@ bool IpAddress::link_local() const {
 Result<IpPrefix> IpPrefix::parse(std::string_view text) {
   const auto slash = text.find('/');
   if (auto error = decorated_prefix(text); !error.empty()) return fail(Code::kInvalid, std::move(error));
-  auto address = IpAddress::parse(text.substr(0, slash));
-  if (!address) return fail(address.error());
   const auto digits = slash == std::string_view::npos ? std::string_view() : text.substr(slash + 1);
+  const auto address = plain_address(text.substr(0, slash));
+  if (!address) return fail(Code::kInvalid, address_error(text.substr(0, slash), length_text(digits)));
   if (digits.empty()) {
     return fail(Code::kInvalid, fmt::format("\"{}\" has no prefix length: write {}/{}", text, address->text(),
                                             address->family == Family::kIpv4 ? 24 : 64));

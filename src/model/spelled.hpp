@@ -17,6 +17,13 @@ constexpr Field<S, T> spelled(Field<S, T> field, std::string_view schema, std::s
   return field;
 }
 
+/// The field with a reading of its own, whose errors offer only what it takes.
+template <class S, class T>
+constexpr Field<S, T> read_by(Field<S, T> field, base::Result<Value> (*parse)(const Value& written)) {
+  field.spec.parse = parse;
+  return field;
+}
+
 /// The field with a unit behind its numbers in reports.
 template <class S, class T>
 constexpr Field<S, T> in_unit(Field<S, T> field, std::string_view unit) {

@@ -77,6 +77,15 @@ Value Codec<ServicePorts>::value(const ServicePorts& parsed) {
 Result<ServerName> ServerName::parse(std::string_view text) {
   if (const auto address = IpAddress::parse(text)) return ServerName{address->text()};
   const bool whole = !text.empty() && text.size() <= kServerLongest && consists_of(text, "._-");
+  // "storage1:/export/scratch" of fstab and mount(8).
+  if (const auto colon = text.find(":/"); colon != std::string_view::npos && colon > 0) {
+    const auto server = ServerName::parse(text.substr(0, colon));
+    const auto path = PlainPath::parse(text.substr(colon + 1));
+    if (server && path)
+      return fail(Code::kInvalid,
+                  fmt::format("\"{}\" is a server and its export; write server = \"{}\" and export = \"{}\"",
+                              text, server->text, path->text));
+  }
   if (!whole || text.front() == '-' || text.front() == '.' || text.find("..") != std::string_view::npos)
     return fail(Code::kInvalid, fmt::format("\"{}\" is not a host name or an IP address", text));
   return ServerName{std::string(text)};

@@ -31,6 +31,8 @@ constexpr Words<IpoibMode, 2> kModes{
     {{IpoibMode::kDatagram, "datagram"}, {IpoibMode::kConnected, "connected"}}};
 constexpr Words<State, 4> kStates{
     {{State::kUp, "up"}, {State::kDown, "down"}, {State::kAbsent, "absent"}, {State::kIgnore, "ignore"}}};
+constexpr Words<State, 3> kPortStates{
+    {{State::kUp, "up"}, {State::kDown, "down"}, {State::kIgnore, "ignore"}}};
 constexpr Words<OnUnsupported, 2> kPolicies{
     {{OnUnsupported::kFail, "fail"}, {OnUnsupported::kDatagram, "datagram"}}};
 
@@ -170,6 +172,10 @@ Result<IpoibMode> parse_ipoib_mode(std::string_view text) { return parse_word(kM
 std::string_view text_of(IpoibMode mode) { return word_of(kModes, mode); }
 
 Result<State> parse_state(std::string_view text) { return parse_word(kStates, text, "state"); }
+Result<State> parse_port_state(std::string_view text) {
+  if (text == word_of(kStates, State::kAbsent)) return State::kAbsent;
+  return parse_word(kPortStates, text, "state");
+}
 std::string_view text_of(State state) { return word_of(kStates, state); }
 
 Result<OnUnsupported> parse_on_unsupported(std::string_view text) {

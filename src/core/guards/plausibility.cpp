@@ -180,6 +180,12 @@ void require_version(Document& document) {
       }))
     return;
   if (says_version(main.text)) return;
+  // A version below a section is there, and its error says where it belongs.
+  document.whole = false;
+  if (std::any_of(document.diagnostics.begin(), document.diagnostics.end(), [&](const auto& diagnostic) {
+        return diagnostic.where.file == main.name && diagnostic.hint == config::kVersionToTheTop;
+      }))
+    return;
   const bool empty = base::trim(main.text).empty();
   document.diagnostics.insert(
       document.diagnostics.begin(),
@@ -189,7 +195,6 @@ void require_version(Document& document) {
        empty ? "an empty document would remove all configuration; if that is intended, write only version = 1"
              : "write version = 1 in front of the first section",
        {}});
-  document.whole = false;
 }
 
 }  // namespace rdmacfg::core

@@ -306,6 +306,15 @@ int get(const Context& context) {
 
 namespace {
 
+/// Whether a path is about an entry of a [[section]] of which the file has none: a key alone does not make
+/// one.
+bool lacks_entry(const config::Text& text, const std::vector<PathStep>& path) {
+  const auto* spec = spec_of(kinds::grammar(), path.front().name);
+  if (spec == nullptr || !spec->repeated || path.size() == 1) return false;
+  const auto tree = config::parse_tree(text, {});
+  return tree.errors.empty() && !tree.root.members.contains(path.front().name);
+}
+
 /// set(), under the document's lock.
 int set_value(const Context& context) {
   const auto& arguments = context.arguments;
@@ -326,6 +335,12 @@ int set_value(const Context& context) {
   const auto destination = destination_of(context, *texts, *path);
   if (!destination) return refuse(context, destination.error());
   auto& text = (*texts)[destination->file];
+  if (!arguments.unset && lacks_entry(text, destination->path)) {
+    return refuse(context, {Code::kNotFound,
+                            fmt::format("{} is not in {}; add the entry with `rdma-configctl edit`",
+                                        path_text(*path, path->size()), text.name),
+                            0});
+  }
   const auto changed = arguments.unset ? without_value(text, destination->path)
                                        : with_value(text, destination->path, as_toml_for(*path, words[1]));
   if (!changed) return refuse(context, changed.error());

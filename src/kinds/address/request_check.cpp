@@ -240,9 +240,9 @@ class FamilyRules {
   void check_gateway() {
     if (!family_.gateway || !right_family(*family_.gateway, "gateway")) return;
     if (family_.addresses.empty()) {
-      wrong("gateway", "it needs addresses",
-            family_.method == InetMethod::kAuto ? "with method = \"auto\" the gateway comes from the network"
-                                                : "write addresses = [\"…\"]");
+      // Without them every other method is an error itself.
+      if (family_.method == InetMethod::kAuto && family_.section->find("method") != nullptr)
+        wrong("gateway", "it needs addresses", "with method = \"auto\" the gateway comes from the network");
       return;
     }
     check_hop(*family_.gateway, family_.place("gateway"), fmt::format("{} gateway", label_));

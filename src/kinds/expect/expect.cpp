@@ -67,9 +67,24 @@ void refuse(Diagnostics& diagnostics, const model::Location& where, std::string 
   diagnostics.push_back({model::Severity::kError, where, std::move(message), std::move(hint), {}});
 }
 
+/// A counter that perfquery calls SymbolErrorCounter, as sysfs and this language do: symbol_error.
+std::string name_in_sysfs(std::string_view name) {
+  std::string out;
+  const auto is_capital = [](char c) { return c >= 'A' && c <= 'Z'; };
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    if (i > 0 && is_capital(name[i]) && !is_capital(name[i - 1])) out += '_';
+    out += name[i];
+  }
+  out = base::lower(out);
+  constexpr std::string_view kSuffix = "_counter";
+  if (out.ends_with(kSuffix)) out.resize(out.size() - kSuffix.size());
+  return out;
+}
+
 /// "did you mean symbol_error?"
 std::string nearest_hint(const std::string& word, const std::vector<std::string>& known) {
-  const auto near = base::nearest(word, known);
+  auto near = base::nearest(word, known);
+  if (!near) near = base::nearest(name_in_sysfs(word), known);
   return near ? fmt::format("did you mean {}? docs/EXPECT.md lists all", *near)
               : std::string("docs/EXPECT.md lists them");
 }

@@ -32,11 +32,13 @@ struct Ipoib {
       model::field("umcast", &Ipoib::umcast, model::Role::kSetting,
                    "Whether user space handles multicast group membership (IFLA_IPOIB_UMCAST)."),
       // "absent" is a state of P_Key interfaces alone; of a port's own interface a rule says so.
-      model::spelled(
-          model::field("state", &Ipoib::state, model::Role::kSetting,
-                       "up or down (administratively); ignore leaves it and its P_Key interfaces alone.",
-                       "up"),
-          R"({"enum":["up","down","ignore"]})", "\"up\", \"down\" or \"ignore\""),
+      model::read_by(
+          model::spelled(
+              model::field("state", &Ipoib::state, model::Role::kSetting,
+                           "up or down (administratively); ignore leaves it and its P_Key interfaces alone.",
+                           "up"),
+              R"({"enum":["up","down","ignore"]})", "\"up\", \"down\" or \"ignore\""),
+          &model::canonical_port_state),
       model::field(
           "on_unsupported", &Ipoib::on_unsupported, model::Role::kPolicy,
           "Action if the adapter does not support connected mode: fail, or use datagram mode instead.",

@@ -27,10 +27,13 @@ TEST(Scalar, Numbers) {
 }
 
 TEST(Scalar, NumbersThatDoNotFit) {
-  for (const auto* token : {"9223372036854775808", "-9223372036854775809", "0xffffffffffffffff",
-                            "0x10000000000000000", "0o7777777777777777777777"}) {
+  for (const auto* token :
+       {"9223372036854775808", "-9223372036854775809", "0x10000000000000000", "0o7777777777777777777777"}) {
     EXPECT_EQ(describe(token), std::string("! ") + token + " is too large a number");
   }
+  EXPECT_EQ(
+      describe("0xf452140300317802"),
+      "! 0xf452140300317802 is too large a number; put an identifier in quotes: \"0xf452140300317802\"");
 }
 
 TEST(Scalar, TextsInEveryQuotes) {
@@ -110,6 +113,15 @@ TEST(Scalar, WordsThatPeopleWriteInstead) {
   EXPECT_EQ(describe("8aff"),
             "! 8aff is not a valid value; write 0x8aff for a hexadecimal number, \"8aff\" for text");
   EXPECT_EQ(describe("0X8002"), "! 0X8002 is not a valid value; write 0x8002");
+  EXPECT_EQ(describe("ffff"),
+            "! ffff is not a valid value; write 0xffff for a hexadecimal number, \"ffff\" for text");
+  EXPECT_EQ(describe("x8001"), "! x8001 is not a valid value; write 0x8001");
+  EXPECT_EQ(describe("fab"), "! fab is not a valid value; put text in quotes: \"fab\"");
+  for (const auto* token : {"0x80g1", "0X80g1"}) {
+    EXPECT_EQ(describe(token),
+              std::string("! ") + token +
+                  " is not a valid value; a hexadecimal number has the digits 0 to 9 and a to f");
+  }
   EXPECT_EQ(describe("0002c903003178f2"),
             "! 0002c903003178f2 is not a valid value; put text in quotes: \"0002c903003178f2\"");
   EXPECT_EQ(describe("2044;"), "! 2044; is not a valid value; remove the ';'");

@@ -20,6 +20,7 @@ namespace {
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 
 const std::string kText = R"(# the fabric
 version = 1   # of the language
@@ -245,6 +246,15 @@ TEST(GetAndSet, ChangeAFileAndCheckIt) {
   EXPECT_EQ(console.run({"get", "-f", file, "ipoib[0].mtu"}), 1);
   EXPECT_THAT(console.err.str(), HasSubstr("is not in the document"));
   EXPECT_EQ(console.run({"set", "-f", file, "ipoib[0].mtu"}), 1);
+  // A key alone makes no entry, and an error about [roce] would be one about a line that nobody wrote.
+  const auto after = content();
+  for (const auto* path : {"roce.mode", "sysctl.net.core.rmem_max", "partition.mtu"}) {
+    EXPECT_EQ(console.run({"set", "-f", file, path, "4096"}), 1);
+    EXPECT_THAT(console.err.str(),
+                AllOf(HasSubstr(std::string(path) + " is not in "),
+                      HasSubstr("; add the entry with `rdma-configctl edit`"), Not(HasSubstr("section"))));
+  }
+  EXPECT_EQ(content(), after);
 }
 
 TEST(GetAndSet, AFileIsReplacedWithItsModeWhereItsLinkLeads) {

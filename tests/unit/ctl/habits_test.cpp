@@ -201,6 +201,22 @@ TEST(Habits, HelpHelpsWithItself) {
   EXPECT_EQ(console.run({"help", "help", "show"}), 1);
 }
 
+TEST(Habits, HelpTakesTheWordsOfASubcommand) {
+  Words console;
+  const std::vector<std::pair<std::vector<std::string>, std::string>> all{
+      {{"help", "fabric", "targets"}, "fabric"}, {{"help", "show", "ports"}, "show"},
+      {{"help", "import", "nm"}, "import"},      {{"help", "history", "show"}, "history"},
+      {{"help", "fleet", "validate"}, "fleet"},
+  };
+  for (const auto& [words, subcommand] : all) {
+    EXPECT_EQ(console.run(words), 0) << console.err.str();
+    EXPECT_THAT(console.out.str(), StartsWith("Usage: rdma-configctl " + subcommand + " ")) << words.back();
+  }
+  EXPECT_EQ(console.run({"help", "show", "diff"}), 1);
+  EXPECT_EQ(console.run({"help", "targets"}), 1);
+  EXPECT_THAT(console.err.str(), HasSubstr("unknown subcommand targets"));
+}
+
 TEST(Habits, TopicsNamesAndPatterns) {
   Words console;
   console.kernel.add_child("ib0", 0x8002, "ib0.8002");

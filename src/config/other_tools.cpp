@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config/other_tools.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/text.hpp"
+#include "config/guard.hpp"
+
+namespace rdmacfg::config {
+
+namespace {
+
+/// A line that is neither empty nor a comment, without the blanks around it.
+struct PlainLine {
+  int number = 0;
+  int column = 0;
+  std::string_view words;
+};
+using PlainLines = std::vector<PlainLine>;
+
+/// A language, and the format of `rdma-configctl import` that reads it; empty where nothing is recognized.
+struct OtherTool {
+  std::string_view file, format;
+};
+
+/// The rest of a line behind its first word, where that is `word` and no key: "ib0" of "auto ib0".
+std::string_view behind(std::string_view line, std::string_view word) {
+  if (!line.starts_with(word) || line.size() == word.size()) return {};
+  const auto rest = line.substr(word.size());
+  if (rest.front() != ' ' && rest.front() != '\t') return {};
+  const auto bare = base::trim(rest);
+  return bare.starts_with('=') ? std::string_view() : bare;
+}
+
+bool is_document(std::string_view line) {
+  if (line.starts_with("[[")) return true;
+  constexpr std::string_view kVersion = "version";
+  return line.starts_with(kVersion) && base::trim(line.substr(kVersion.size())).starts_with('=');
+}
+
+/// The lines of a text; none where one of them shows that it is a document.
+PlainLines lines_of_other(std::string_view body) {
+  PlainLines out;
+  int number = 0;
+  for (std::size_t start = 0; start < body.size();) {
+    const auto end = std::min(body.find('\n', start), body.size());
+    const auto whole = body.substr(start, end - start);
+    const auto words = base::trim(whole);
+    start = end + 1;
+    ++number;
+    if (words.empty() || words.front() == '#' || words.front() == ';') continue;
+    if (is_document(words)) return {};
+    out.push_back({number, static_cast<int>(words.data() - whole.data()) + 1, words});
+  }
+  return out;
+}
+
+bool any_is(const PlainLines& lines, std::initializer_list<std::string_view> wanted) {
+  return std::any_of(lines.begin(), lines.end(), [&](const PlainLine& line) {
+    return std::find(wanted.begin(), wanted.end(), line.words) != wanted.end();
+  });
+}
+
+/// Files with [sections], whose names are case-sensitive.
+OtherTool by_sections(const PlainLines& lines) {
+  if (any_is(lines, {"[connection]"})) return {"a keyfile of NetworkManager", "nm"};
+  if (any_is(lines, {"[NetDev]", "[Network]"})) return {"a file of systemd-networkd", "networkd"};
+  if (any_is(lines, {"[Match]"}) && any_is(lines, {"[Link]"})) return {"a .link file of udev", "udev"};
+  return {};
+}
+
+/// Files of assignments for a shell: NAME=value.
+OtherTool by_assignments(const PlainLines& lines) {
+  std::vector<std::string_view> names;
+  for (const auto& line : lines) {
+    const auto name = line.words.substr(0, std::min(line.words.find('='), line.words.size()));
+    const bool capital =
+        !name.empty() && name.size() < line.words.size() && std::all_of(name.begin(), name.end(), [](char c) {
+          return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+        });
+    if (!capital) return {};
+    names.push_back(name);
+  }
+  const auto has = [&](std::initializer_list<std::string_view> wanted) {
+    return std::find_first_of(names.begin(), names.end(), wanted.begin(), wanted.end()) != names.end();
+  };
+  const bool loads =
+      std::any_of(names.begin(), names.end(), [](std::string_view name) { return name.ends_with("_LOAD"); });
+  if (has({"SET_IPOIB_CM"}) || (loads && has({"ONBOOT"}))) return {"openib.conf", "openib"};
+  if (loads) return {"rdma.conf", "rdma-conf"};
+  if (has({"STARTMODE"})) return {"an ifcfg file of wicked", "wicked"};
+  if (has({"DEVICE", "HWADDR", "BOOTPROTO", "IPADDR", "CONNECTED_MODE", "PKEY_ID"}))
+    return {"an ifcfg file", "ifcfg"};
+  return {};
+}
+
+bool is_mlx4_conf(std::string_view line) {
+  constexpr std::string_view kShape = "dddd:dd:dd.d";  // 0000:10:00.0
+  if (line.size() <= kShape.size() || line[4] != ':' || line[7] != ':' || line[10] != '.') return false;
+  const auto type = base::trim(line.substr(kShape.size()));
+  return type.starts_with("ib") || type.starts_with("eth") || type.starts_with("auto");
+}
+
+/// "* soft memlock unlimited"
+bool is_limits(std::string_view line) {
+  std::vector<std::string_view> words;
+  for (auto rest = line; !rest.empty();) {
+    const auto end = std::min(rest.find_first_of(" \t"), rest.size());
+    words.push_back(rest.substr(0, end));
+    rest = base::trim(rest.substr(end));
+  }
+  constexpr std::size_t kWords = 4;
+  return words.size() == kWords && (words[1] == "soft" || words[1] == "hard" || words[1] == "-");
+}
+
+/// "Default=0x7fff, ipoib : ALL=full;"
+bool is_partition_line(std::string_view line) {
+  const auto at = line.find("=0x");
+  if (at == std::string_view::npos || at == 0) return false;
+  const auto name = line.substr(0, at);
+  if (name.find_first_of(" \t\"'[{.,") != std::string_view::npos) return false;
+  const auto rest = line.substr(at + 3);
+  const auto after = std::min(rest.find_first_not_of("0123456789abcdefABCDEF"), rest.size());
+  const auto next = base::trim(rest.substr(after));
+  return next.starts_with(',') || next.starts_with(':');
+}
+
+bool is_kernel_setting(std::string_view line) {
+  const auto equals = line.find('=');
+  if (equals == std::string_view::npos) return false;
+  auto name = base::trim(line.substr(0, equals));
+  if (name.starts_with('-')) name.remove_prefix(1);  // "ignore a failure", sysctl.d(5)
+  constexpr std::array<std::string_view, 5> kFolders{"net", "kernel", "vm", "fs", "dev"};
+  return std::any_of(kFolders.begin(), kFolders.end(), [&](std::string_view folder) {
+    return name.starts_with(folder) && name.size() > folder.size() &&
+           (name[folder.size()] == '.' || name[folder.size()] == '/');
+  });
+}
+
+/// Files of which the first line is enough.
+OtherTool by_first_line(std::string_view line) {
+  for (const auto* word : {"options", "install", "blacklist", "alias", "softdep"}) {
+    if (!behind(line, word).empty()) return {"a file of modprobe.d", "modprobe"};
+  }
+  for (const auto* word : {"guid", "m_key", "sm_key", "subnet_prefix"}) {
+    if (behind(line, word).starts_with("0x")) return {"opensm.conf", "opensm"};
+  }
+  if (line.front() >= 'A' && line.front() <= 'Z' &&
+      (line.find("==\"") != std::string_view::npos || line.find("!=\"") != std::string_view::npos))
+    return {"a rules file of udev", "udev"};
+  if (is_kernel_setting(line)) return {"a file of sysctl.d", "sysctl"};
+  if (is_mlx4_conf(line)) return {"mlx4.conf", "mlx4-conf"};
+  if (is_limits(line)) return {"a file of limits.d", "limits"};
+  if (is_partition_line(line)) return {"partitions.conf of OpenSM", "opensm"};
+  return {};
+}
+
+bool is_ifupdown(const PlainLines& lines) {
+  const auto first = lines.front().words;
+  if (!behind(first, "auto").empty() || !behind(first, "allow-hotplug").empty()) return true;
+  for (const auto* word : {"source", "source-directory"}) {
+    if (behind(first, word).starts_with("/etc/network/")) return true;
+  }
+  return std::any_of(lines.begin(), lines.end(),
+                     [](const PlainLine& line) { return !behind(line.words, "iface").empty(); });
+}
+
+/// YAML and XML, which are known by their outermost word.
+OtherTool by_outermost(const PlainLines& lines) {
+  const bool dashes = lines.front().words == "---" && lines.size() > 1;
+  const auto first = lines[dashes ? 1 : 0].words;
+  if (first == "network:") return {"a file of netplan", "netplan"};
+  if (first == "interfaces:") return {"a file of nmstate", "nmstate"};
+  if (first.starts_with("<interface>") || first.starts_with("<interface "))
+    return {"a file of wicked", "wicked"};
+  return {};
+}
+
+OtherTool tool_of(const PlainLines& lines) {
+  if (auto found = by_sections(lines); !found.format.empty()) return found;
+  if (auto found = by_assignments(lines); !found.format.empty()) return found;
+  if (auto found = by_outermost(lines); !found.format.empty()) return found;
+  if (is_ifupdown(lines)) return {"an interfaces file of ifupdown", "ifupdown"};
+  return by_first_line(lines.front().words);
+}
+
+}  // namespace
+
+std::optional<model::Diagnostic> recognize_other_tool(const Text& text) {
+  const auto lines = lines_of_other(without_mark(text.text));
+  if (lines.empty()) return std::nullopt;
+  const auto tool = tool_of(lines);
+  if (tool.format.empty()) return std::nullopt;
+  const auto& first = lines.front();
+  constexpr std::size_t kLongestMark = 80;
+  return model::Diagnostic{
+      model::Severity::kError,
+      {text.name, first.number, first.column, static_cast<int>(std::min(first.words.size(), kLongestMark))},
+      fmt::format("this is {}, not a document of rdma-configd", tool.file),
+      fmt::format("rdma-configctl import {} FILE converts it", tool.format),
+      {}};
+}
+
+}  // namespace rdmacfg::config
