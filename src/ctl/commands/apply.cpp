@@ -39,6 +39,7 @@ int finish(const Context& context, const config::Document& document, const Repor
   if (report.error) context.say_error(report.error->message);
   if (!context.arguments.quiet || report.error)
     context.environment.out << render_applied(report, context.out, shown);
+  context.say_open(report);
   return status;
 }
 

@@ -285,6 +285,21 @@ TEST(Apply, AtBootItSaysLittle) {
   EXPECT_THAT(console.out.str(), HasSubstr("Done: "));
 }
 
+TEST(Apply, QuietlyItSaysWhatIsPendingAndNothingElse) {
+  Console console;
+  console.document("version = 1\n[[ipoib]]\nguid = \"00:02:c9:03:00:00:00:01\"\nmode = \"connected\"\n");
+  EXPECT_EQ(console.run({"apply", "--yes", "--quiet"}), 5);
+  EXPECT_THAT(console.out.str(), IsEmpty());
+  EXPECT_THAT(console.err.str(),
+              AllOf(HasSubstr("rdma-configctl: "), HasSubstr(" is pending ("), HasSubstr("; apply again ")));
+  EXPECT_EQ(console.run({"apply", "--yes", "--quiet", "--pending-ok"}), 0);
+  EXPECT_THAT(console.err.str(), Not(HasSubstr("apply again"))) << "0 has no reason";
+  console.document(kRename);
+  EXPECT_EQ(console.run({"apply", "--yes", "--quiet"}), 0);
+  EXPECT_THAT(console.out.str(), IsEmpty());
+  EXPECT_THAT(console.err.str(), Not(HasSubstr("apply again")));
+}
+
 TEST(Apply, OfflineLocksTheFolderAndNeedsNoRoot) {
   Console console;
   console.document(kRename);
