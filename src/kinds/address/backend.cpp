@@ -7,6 +7,7 @@
 #include <array>
 #include <set>
 
+#include "base/text.hpp"
 #include "formats/nm_unmanaged.hpp"
 #include "kinds/address/foreign_profiles.hpp"
 #include "kinds/address/nm_release.hpp"
@@ -37,24 +38,32 @@ std::optional<Backend> written(const BoundPort& port) {
   return backend ? std::optional(*backend) : std::nullopt;
 }
 
-Result<void> tell(const std::set<Guid>& ports, const BackendRules& rules, system::Host& host) {
-  const auto links = host.links.observe_links();
-  if (!links) return base::fail(links.error());
-  std::vector<std::string> names;
+/// What `rules` hand over, of which those of `ports` have changed.
+NmRelease handed_over_by(const BackendRules& rules, const std::set<Guid>& ports,
+                         const std::vector<system::Link>& links) {
   NmRelease handed_over;
-  for (const auto& link : *links) {
+  for (const auto& link : links) {
     if (!link.ipoib) continue;
     const bool told = ports.contains(link.ipoib->guid);
-    if (told) names.push_back(link.name);
     const auto at = rules.find(link.ipoib->guid);
     // NetworkManager reads all of its file, so what it lets go may be more than what was changed.
     if (at != rules.end() && at->second != Backend::kNetworkManager) handed_over.released.push_back(link);
     if (at == rules.end() && told) handed_over.given_back.push_back(link);
     handed_over.takes_some |= told && at != rules.end() && at->second == Backend::kNetworkManager;
   }
+  return handed_over;
+}
+
+Result<void> tell(const std::set<Guid>& ports, const BackendRules& rules, system::Host& host) {
+  const auto links = host.links.observe_links();
+  if (!links) return base::fail(links.error());
+  std::vector<std::string> names;
+  for (const auto& link : *links) {
+    if (link.ipoib && ports.contains(link.ipoib->guid)) names.push_back(link.name);
+  }
   if (auto done = host.udev.trigger(names); !done) return done;
   // The address that it takes down when it lets go must not be the next one.
-  if (auto done = release_from_nm(handed_over, host); !done) return done;
+  if (auto done = release_from_nm(handed_over_by(rules, ports, *links), host); !done) return done;
   const auto networkd = host.networkd.observe({});
   return networkd && *networkd ? host.networkd.reload() : Result<void>{};
 }
@@ -219,6 +228,7 @@ class BackendKind final : public Kind, public HeldByPort {
                       model::text_of(model::value_of(change->before, "backend")),
                       model::text_of(model::value_of(change->after, "backend"))));
     }
+    if (!ports.empty()) explain_release(changes, *rules, world);
     return {};
   }
 
@@ -276,6 +286,46 @@ class BackendKind final : public Kind, public HeldByPort {
   }
 
  private:
+  /// Says what NetworkManager does to ports that it is to let go for the first time, with the rules of now.
+  static void explain_release(std::span<Change*> changes, BackendRules rules, const World& world) {
+    if (world.offline() || !nm_reads_snippets(world.host().files)) return;
+    std::set<Guid> touched;
+    for (const auto* change : changes) {
+      const auto guid = Guid::parse(change->key.id);
+      if (!guid) continue;
+      touched.insert(*guid);
+      const auto wanted = model::from_attributes<PortBackend>(change->after).backend;
+      if (wanted) {
+        rules.insert_or_assign(*guid, *wanted);
+      } else {
+        rules.erase(*guid);
+      }
+    }
+    const auto outlook = outlook_of(handed_over_by(rules, touched, world.snapshot().links), world.host());
+    if (!outlook) return;  // the apply fails then, if it has to
+    for (auto* change : changes) {
+      const auto guid = Guid::parse(change->key.id);
+      if (!guid || !is_first_release(*change) || !outlook->held.contains(*guid)) continue;
+      if (!outlook->deferred.empty()) {
+        change->interrupts.push_back(fmt::format(
+            "NetworkManager keeps it for now, as {}; it lets go, and the link goes down, at its next "
+            "start or when somebody has it read its configuration (nmcli general reload)",
+            outlook->deferred));
+        continue;
+      }
+      if (const auto at = outlook->idle.find(*guid); at != outlook->idle.end())
+        change->interrupts.push_back(
+            fmt::format("NetworkManager lets {} go: link down for a moment, what was on it "
+                        "is put back",
+                        base::join(at->second, ", ")));
+      if (const auto at = outlook->configured.find(*guid); at != outlook->configured.end())
+        change->interrupts.push_back(
+            fmt::format("NetworkManager lets {} go: unless another program configured it, "
+                        "link down for a moment; what was on it is put back",
+                        base::join(at->second, ", ")));
+    }
+  }
+
   /// Whether NetworkManager may hold the port until then, and nothing on it is ours yet.
   static bool is_first_release(const Change& change) {
     const auto wanted = model::from_attributes<PortBackend>(change.after).backend;
