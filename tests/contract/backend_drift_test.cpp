@@ -309,6 +309,28 @@ TEST_F(NmRelease, ThePlanSaysThatTheLinkGoesDown) {
   }
 }
 
+// The decision is pinned for good, so a systemd that does not answer must not make it.
+TEST_F(NmRelease, ADecisionIsNotPinnedWhileSystemdDoesNotAnswer) {
+  Host host(FakeKernel::parse(machine("")));
+  auto& kernel = host.kernel();
+  kernel.units.add("NetworkManager.service", {.enabled = true, .running = true});
+  kernel.units.observe_error = ETIMEDOUT;
+  EXPECT_FALSE(applied(host.commit(with_backend("auto"))));
+  EXPECT_FALSE(kernel.files.content.contains(std::string(kinds::kBackendRules)));
+  {
+    auto ports = kernel.host();
+    const auto world = kinds::World::observe(ports);
+    ASSERT_TRUE(world);
+    (void)world->manager();
+    EXPECT_TRUE(world->manager_error());
+  }
+  kernel.units.observe_error = 0;
+  const auto report = host.commit(with_backend("auto"));
+  ASSERT_TRUE(applied(report)) << text_of(report);
+  EXPECT_THAT(kernel.files.content.at(std::string(kinds::kBackendRules)),
+              testing::HasSubstr("networkmanager"));
+}
+
 // Whoever takes the link down takes the program away that would bring it up again.
 TEST_F(NmRelease, TheWayToTheHostsOwnFileSystemsIsSpared) {
   Host host(FakeKernel::parse(machine(R"("addr4 192.0.2.7/24", "route 192.0.2.0/24")")));

@@ -65,7 +65,8 @@ Result<void> tell(const std::set<Guid>& ports, const BackendRules& rules, system
   // The address that it takes down when it lets go must not be the next one.
   if (auto done = release_from_nm(handed_over_by(rules, ports, *links), host); !done) return done;
   const auto networkd = host.networkd.observe({});
-  return networkd && *networkd ? host.networkd.reload() : Result<void>{};
+  if (!networkd) return base::fail(networkd.error());
+  return *networkd ? host.networkd.reload() : Result<void>{};
 }
 
 /// Whether the files beside the rules are as these need them.
@@ -150,7 +151,7 @@ class BackendKind final : public Kind, public HeldByPort {
               .traits = {.works_offline = true, .listed_when_foreign = false},
               .files = kBackendFiles}) {}
 
-  void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& /*diagnostics*/) const override {
+  void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
     const Backends backends(bound);
     for (const auto& port : bound.ports) {
       if (!has_backend(*port.section)) continue;
@@ -166,6 +167,13 @@ class BackendKind final : public Kind, public HeldByPort {
       if (!port.guid) desired.pending = port.pending;
       if (port.guid && !desired.ignore)
         desired.settings["backend"] = std::string(model::text_of(backends.of(port)));
+      if (const auto* error = backends.why_unknown(port); error != nullptr && !desired.ignore)
+        diagnostics.push_back(
+            {model::Severity::kError,
+             desired.where,
+             fmt::format("which program configures this port cannot be decided: {}", error->message),
+             "apply again when systemd answers, or give the port a `backend`",
+             {}});
       out.push_back(std::move(desired));
     }
   }
@@ -371,7 +379,14 @@ Backends::Backends(const Bound& bound) {
   for (const auto* port : automatic) {
     const auto at = port->guid ? pinned.find(*port->guid) : pinned.end();
     decided_.emplace(port->id, at == pinned.end() ? manager : at->second);
+    if (bound.world == nullptr || at != pinned.end()) continue;
+    error_ = bound.world->manager_error();
+    if (error_) guessed_.insert(port->id);
   }
+}
+
+const base::Error* Backends::why_unknown(const BoundPort& port) const {
+  return guessed_.contains(port.id) ? &*error_ : nullptr;
 }
 
 Backend Backends::of(const BoundPort& port) const { return decided_.at(port.id); }
