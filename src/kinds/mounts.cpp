@@ -106,6 +106,31 @@ std::map<std::string, Mounted> observe_mounts(system::Files& files) {
   return {};
 }
 
+std::string memory_below(const std::string& path, const std::map<std::string, Mounted>& mounts) {
+  const auto mount_of = [&](const std::string& at) -> const Mounted* {
+    const Mounted* nearest = nullptr;
+    std::size_t length = 0;
+    for (const auto& [where, mounted] : mounts) {
+      if (where != "/" && !is_below(at, where)) continue;
+      if (nearest != nullptr && where.size() < length) continue;
+      nearest = &mounted;
+      length = where.size();
+    }
+    return nearest;
+  };
+  const auto in_memory = [](const Mounted* mounted) {
+    return mounted != nullptr &&
+           (mounted->type == "tmpfs" || mounted->type == "ramfs" || mounted->type == "rootfs");
+  };
+  const auto* mounted = mount_of(path);
+  if (in_memory(mounted)) return mounted->type;
+  if (mounted == nullptr || mounted->type != "overlay") return {};
+  const auto changes = mounted->options.find("upperdir");
+  if (changes == mounted->options.end()) return {};
+  const auto* below = mount_of(changes->second);
+  return in_memory(below) ? "an overlay in " + below->type : std::string();
+}
+
 std::vector<RootServer> observe_root_servers(system::Host& host) {
   std::vector<RootServer> out;
   if (host.offline) return out;

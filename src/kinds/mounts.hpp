@@ -21,6 +21,10 @@ namespace rdmacfg::kinds {
 /// read those sees its own.
 std::map<std::string, Mounted> observe_mounts(system::Files& files);
 
+/// Whether what is written to a path (absolute) is gone with the next boot, as it is in memory: "tmpfs", or
+/// an overlay whose changes are. Empty where it is not, or not known.
+std::string memory_below(const std::string& path, const std::map<std::string, Mounted>& mounts);
+
 /// Another host that a file system of this one comes from.
 struct RootServer {
   model::IpAddress peer;

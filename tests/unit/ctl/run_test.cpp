@@ -300,6 +300,18 @@ TEST(Apply, QuietlyItSaysWhatIsPendingAndNothingElse) {
   EXPECT_THAT(console.err.str(), Not(HasSubstr("apply again")));
 }
 
+TEST(Apply, SaysWhereTheNextBootGoesAnotherWay) {
+  Console console;
+  console.document(kRename);
+  EXPECT_EQ(console.run({"apply", "--yes"}), 0) << console.err.str();
+  EXPECT_THAT(console.out.str(), Not(HasSubstr("boot applies nothing")));
+  console.kernel.files.content["/proc/1/mountinfo"] = "22 1 0:9 / / rw - tmpfs tmpfs rw\n";
+  console.kernel.units.add("rdma-configd.service", {.masked = true});
+  EXPECT_EQ(console.run({"apply", "--yes"}), 0) << console.err.str();
+  EXPECT_THAT(console.out.str(),
+              AllOf(HasSubstr("rdma-configd.service is masked"), HasSubstr("is in memory")));
+}
+
 TEST(Apply, OfflineLocksTheFolderAndNeedsNoRoot) {
   Console console;
   console.document(kRename);

@@ -79,5 +79,23 @@ TEST_F(RootServers, AreReachedAsTheMainTableSays) {
   EXPECT_THAT(interfaces_to({}, host).value(), IsEmpty());
 }
 
+TEST(MemoryBelow, IsWhatTheNextBootForgets) {
+  struct Row {
+    const char* mountinfo;
+    const char* memory;
+  };
+  for (const auto& [mountinfo, memory] :
+       {Row{"22 1 8:1 / / rw - ext4 /dev/sda1 rw\n", ""},
+        Row{"1 1 0:2 / / rw - rootfs rootfs rw\n", "rootfs"},
+        Row{"22 1 8:1 / / rw - ext4 /dev/sda1 rw\n23 22 0:9 / /etc rw - tmpfs tmpfs rw\n", "tmpfs"},
+        Row{"22 1 8:1 / / rw - ext4 /dev/sda1 rw\n23 22 0:9 / /et rw - tmpfs tmpfs rw\n", ""},
+        Row{"22 1 0:9 / / rw - tmpfs tmpfs rw\n23 22 8:1 / /etc rw - ext4 /dev/sda1 rw\n", ""},
+        Row{"22 1 0:30 / / rw - overlay o rw,lowerdir=/ro,upperdir=/run/rw/up\n"
+            "23 22 0:9 / /run rw - tmpfs tmpfs rw\n",
+            "an overlay in tmpfs"},
+        Row{"22 1 0:30 / / rw - overlay o rw,lowerdir=/ro,upperdir=/var/lib/containers/up\n", ""}})
+    EXPECT_EQ(memory_below("/etc/sysctl.d/a.conf", parse_mountinfo(mountinfo)), memory) << mountinfo;
+}
+
 }  // namespace
 }  // namespace rdmacfg::kinds
