@@ -53,8 +53,8 @@ bool renames(const model::Change& change) {
   return !now.empty() && !then.empty() && now != then;
 }
 
-/// A warning where a plan interrupts the way to the host's own file systems; empty: it does not. What the
-/// backend does is left out: there such interfaces are spared.
+/// A warning where a plan interrupts the way to the host's own file systems, else empty. Changes of the
+/// backend are left out: such interfaces are spared there.
 std::string root_interrupted(system::Host& host, const model::Report& plan) {
   const auto servers = kinds::observe_root_servers(host);
   if (servers.empty()) return {};

@@ -32,7 +32,7 @@ enum class Waited {
 /// rtr_solicit_delay (1 s), then dad_transmits (1) times the retransmission timer (1 s).
 constexpr std::chrono::milliseconds kAddressChecks{4000};
 
-/// What is left of the time that all waits of one run have together. Without any they only look.
+/// The rest of the time that all waits of one run have together. Without any they only look.
 struct TimeLeft {
   std::chrono::milliseconds carrier{};  ///< for carrier
   std::chrono::milliseconds checks{};   ///< for checks of addresses, a wait for carrier before them included

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mounted file systems of this host, and the hosts that its own file systems come from: whoever takes the way
-// to these away stops every program, also the one that would restore it. Sources: proc_pid_mountinfo(5),
-// nfs(5).
+// Mounted file systems of this host, and the hosts that its own file systems come from. Without the way to
+// these every program stops, also the one that would restore it. Sources: proc_pid_mountinfo(5), nfs(5).
 #pragma once
 
 #include <map>

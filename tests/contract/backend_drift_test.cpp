@@ -296,7 +296,7 @@ TEST_F(NmRelease, ThePlanSaysThatTheLinkGoesDown) {
     const char* said;
   };
   for (const auto& [was, now, said] :
-       {Row{"", "", "NetworkManager lets ib0 go: link down for a moment, what was on it is put back\n"},
+       {Row{"", "", "NetworkManager lets ib0 go: link down for a moment, and everything on it is put back\n"},
         Row{R"("up": true)", R"("up": false)", ""}, Row{R"("network_manager": {"fails": []}, )", "", ""},
         Row{R"(, "files": {"/etc/NetworkManager/conf.d/site.conf": "[main]\n"})", "", ""}}) {
     SCOPED_TRACE(was);
@@ -331,7 +331,7 @@ TEST_F(NmRelease, ADecisionIsNotPinnedWhileSystemdDoesNotAnswer) {
               testing::HasSubstr("networkmanager"));
 }
 
-// Whoever takes the link down takes the program away that would bring it up again.
+// Without the link the program that would bring it up again stops, too.
 TEST_F(NmRelease, TheWayToTheHostsOwnFileSystemsIsSpared) {
   Host host(FakeKernel::parse(machine(R"("addr4 192.0.2.7/24", "route 192.0.2.0/24")")));
   auto& content = host.kernel().files.content;

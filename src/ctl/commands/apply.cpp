@@ -159,7 +159,7 @@ void settle_in(const Context& context, const config::Document& document, system:
       "`rdma-configctl apply --install FILE` makes this one permanent");
 }
 
-/// What keeps the next boot from making the host so again, as far as nobody else says it.
+/// Notes reasons for which the next boot does not make the host so again.
 void note_next_boot(const Context& context, system::Host& host, Report& report) {
   if (context.offline()) return;
   const auto unit = kinds::observe_unit(core::kDaemonUnit, host);

@@ -38,7 +38,7 @@ std::optional<Backend> written(const BoundPort& port) {
   return backend ? std::optional(*backend) : std::nullopt;
 }
 
-/// What `rules` hand over, of which those of `ports` have changed.
+/// The interfaces that `rules` hand over, of which those of `ports` have changed.
 NmRelease handed_over_by(const BackendRules& rules, const std::set<Guid>& ports,
                          const std::vector<system::Link>& links) {
   NmRelease handed_over;
@@ -323,13 +323,13 @@ class BackendKind final : public Kind, public HeldByPort {
       }
       if (const auto at = outlook->idle.find(*guid); at != outlook->idle.end())
         change->interrupts.push_back(
-            fmt::format("NetworkManager lets {} go: link down for a moment, what was on it "
+            fmt::format("NetworkManager lets {} go: link down for a moment, and everything on it "
                         "is put back",
                         base::join(at->second, ", ")));
       if (const auto at = outlook->configured.find(*guid); at != outlook->configured.end())
         change->interrupts.push_back(
             fmt::format("NetworkManager lets {} go: unless another program configured it, "
-                        "link down for a moment; what was on it is put back",
+                        "link down for a moment, and everything on it is put back",
                         base::join(at->second, ", ")));
     }
   }

@@ -28,7 +28,7 @@ struct NmRelease {
 /// else has it read its configuration.
 base::Result<void> release_from_nm(const NmRelease& links, system::Host& host);
 
-/// What a release does, for a plan.
+/// The effects of a release, for a plan.
 struct ReleaseOutlook {
   std::string deferred;        ///< why NetworkManager is told nothing; empty: it lets go at once
   std::set<model::Guid> held;  ///< ports of which it holds an interface
