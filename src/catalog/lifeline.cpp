@@ -138,7 +138,16 @@ void add_root_servers(system::Host& host, const World& world,
   }
 }
 
-std::vector<Lifeline> lifelines_of(system::Host& host, const World& world,
+/// Whether a plan may take anything from an interface. Finding the servers of disks asks about their users,
+/// which takes its time where a target does not answer.
+bool may_take(const model::Plan& plan) {
+  return std::any_of(plan.changes.begin(), plan.changes.end(), [](const Change& change) {
+    if (change.key.kind == "mlx4_port") return true;
+    return change.operation != Operation::kCreate && !interface_in(change.key).empty();
+  });
+}
+
+std::vector<Lifeline> lifelines_of(const model::Plan& plan, system::Host& host, const World& world,
                                    const std::vector<system::InetAddress>& addresses) {
   std::vector<Lifeline> out;
   const auto routes = host.inet.observe_routes().value_or(std::vector<system::InetRoute>());
@@ -152,7 +161,7 @@ std::vector<Lifeline> lifelines_of(system::Host& host, const World& world,
         });
     out.push_back({link, route.family, std::nullopt, route.table, leased});
   }
-  add_root_servers(host, world, addresses, routes, out);
+  if (may_take(plan)) add_root_servers(host, world, addresses, routes, out);
   add_logins(host, world, addresses, routes, out);
   return out;
 }
@@ -171,7 +180,7 @@ class Judge {
   Judge(const model::Plan& plan, system::Host& host, const World& world,
         std::vector<system::InetAddress> addresses)
       : plan_(plan), world_(world), addresses_(std::move(addresses)) {
-    lifelines_ = lifelines_of(host, world_, addresses_);
+    lifelines_ = lifelines_of(plan, host, world_, addresses_);
     for (const auto& change : plan.changes) {
       const auto id = interface_in(change.key);
       if (id.empty()) continue;

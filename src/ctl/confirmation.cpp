@@ -56,6 +56,10 @@ bool renames(const model::Change& change) {
 /// A warning where a plan interrupts the way to the host's own file systems, else empty. Changes of the
 /// backend are left out: such interfaces are spared there.
 std::string root_interrupted(system::Host& host, const model::Report& plan) {
+  const auto interrupts = [](const model::Change& change) {
+    return change.key.kind != "backend" && stops(change);
+  };
+  if (std::none_of(plan.plan.changes.begin(), plan.plan.changes.end(), interrupts)) return {};
   const auto servers = kinds::observe_root_servers(host);
   if (servers.empty()) return {};
   const auto indexes = kinds::interfaces_to(servers, host);
@@ -64,7 +68,7 @@ std::string root_interrupted(system::Host& host, const model::Report& plan) {
   std::vector<std::string> names;
   for (const auto& link : *links) {
     const bool hit = std::any_of(plan.plan.changes.begin(), plan.plan.changes.end(), [&](const auto& change) {
-      return change.key.kind != "backend" && stops(change) && concerns(change, link);
+      return interrupts(change) && concerns(change, link);
     });
     if (hit && indexes->contains(link.index)) names.push_back(link.name);
   }
