@@ -17,6 +17,7 @@
 #include "catalog/logins.hpp"
 #include "kinds/address/nm_keyfile.hpp"
 #include "kinds/ipoib/pkey.hpp"
+#include "kinds/mounts.hpp"
 #include "kinds/rdma/mlx4_port.hpp"
 #include "kinds/world.hpp"
 
@@ -39,7 +40,8 @@ struct Lifeline {
   bool dynamic = false;                                 ///< by DHCP or from a router
   bool presumed = false;                                ///< whether there is a login session is not known
   model::IpPrefix to = {};                              ///< of a route; of length 0 without `peer`
-  std::optional<model::IpAddress> peer = std::nullopt;  ///< a host that somebody is logged in from
+  std::optional<model::IpAddress> peer = std::nullopt;  ///< a host that somebody is logged in from, or
+  bool root = false;                                    ///< that file systems of this host come from
 
   [[nodiscard]] std::string description() const {
     if (address) return fmt::format("{} {}", link->name, address->text());
@@ -47,6 +49,7 @@ struct Lifeline {
   }
   /// Its purpose in a clause; empty for a default route.
   [[nodiscard]] std::string clause() const {
+    if (root) return ", by which this host reaches its own file systems";
     if (presumed) return ", which may carry a login session (the host's connections cannot be read)";
     return address || peer ? ", which carries a login session" : "";
   }
@@ -110,7 +113,41 @@ void add_logins(system::Host& host, const World& world, const std::vector<system
   }
 }
 
-std::vector<Lifeline> lifelines_of(system::Host& host, const World& world,
+/// The servers of the host's own file systems: without them no program goes on, and nobody can mend that.
+void add_root_servers(system::Host& host, const World& world,
+                      const std::vector<system::InetAddress>& addresses,
+                      const std::vector<system::InetRoute>& routes, std::vector<Lifeline>& out) {
+  for (const auto& server : observe_root_servers(host)) {
+    for (const auto& address : addresses) {
+      const auto& own = address.prefix.address;
+      const auto* link = world.link(address.index);
+      if (link == nullptr || (server.local ? *server.local != own : !address.prefix.contains(server.peer)))
+        continue;
+      Lifeline added{link, own.family, own, kMainTable, !address.permanent};
+      added.root = true;
+      out.push_back(std::move(added));
+    }
+    const auto* route = route_of(server.peer, routes, addresses);
+    const auto* link = route == nullptr ? nullptr : world.link(route->index);
+    if (link == nullptr) continue;
+    Lifeline added{link, route->family, std::nullopt, route->table};
+    added.to = route->to.network;
+    added.peer = server.peer;
+    added.root = true;
+    out.push_back(std::move(added));
+  }
+}
+
+/// Whether a plan may take anything from an interface. Finding the servers of disks asks about their users,
+/// which takes its time where a target does not answer.
+bool may_take(const model::Plan& plan) {
+  return std::any_of(plan.changes.begin(), plan.changes.end(), [](const Change& change) {
+    if (change.key.kind == "mlx4_port") return true;
+    return change.operation != Operation::kCreate && !interface_in(change.key).empty();
+  });
+}
+
+std::vector<Lifeline> lifelines_of(const model::Plan& plan, system::Host& host, const World& world,
                                    const std::vector<system::InetAddress>& addresses) {
   std::vector<Lifeline> out;
   const auto routes = host.inet.observe_routes().value_or(std::vector<system::InetRoute>());
@@ -124,6 +161,7 @@ std::vector<Lifeline> lifelines_of(system::Host& host, const World& world,
         });
     out.push_back({link, route.family, std::nullopt, route.table, leased});
   }
+  if (may_take(plan)) add_root_servers(host, world, addresses, routes, out);
   add_logins(host, world, addresses, routes, out);
   return out;
 }
@@ -142,7 +180,7 @@ class Judge {
   Judge(const model::Plan& plan, system::Host& host, const World& world,
         std::vector<system::InetAddress> addresses)
       : plan_(plan), world_(world), addresses_(std::move(addresses)) {
-    lifelines_ = lifelines_of(host, world_, addresses_);
+    lifelines_ = lifelines_of(plan, host, world_, addresses_);
     for (const auto& change : plan.changes) {
       const auto id = interface_in(change.key);
       if (id.empty()) continue;

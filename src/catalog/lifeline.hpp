@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lifelines of a host, by which its administrators reach it: default routes, the addresses of login
-// sessions, and the routes to the hosts that they come from.
+// The lifelines of a host, by which its administrators reach it, and it its own file systems: default routes,
+// the addresses of login sessions and to servers of file systems, and the routes to the other ends.
 #pragma once
 
 #include <string>

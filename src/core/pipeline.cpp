@@ -220,9 +220,10 @@ bool is_agreed(const config::Document& document, system::Host& host, const Optio
 }
 
 /// One run, from a look at the host to the record of what was done.
+/// @param waits    of the whole apply
 /// @param earlier  the run of the same apply that this one follows; null for the first
 Pass run_once(const config::Document& document, system::Host& host, const Options& options,
-              const EarlierRun* earlier) {
+              detail::WaitBudget& waits, const EarlierRun* earlier) {
   auto start = start_run(host, options, earlier);
   if (!start) return {failed(start.error())};
   // By itself, what cannot be read (somebody has put a link in the place of our file) keeps nothing else from
@@ -258,9 +259,9 @@ Pass run_once(const config::Document& document, system::Host& host, const Option
   }
   if (!is_agreed(document, host, options, report)) return {std::move(report)};
   Pass out{.report = {}, .before = start->state, .on_disk = start->on_disk};
-  auto done =
-      detail::run_plan({document, host, options, *observation, start->on_disk, std::move(aside), earlier},
-                       start->state, std::move(report));
+  auto done = detail::run_plan(
+      {document, host, options, *observation, start->on_disk, waits, std::move(aside), earlier}, start->state,
+      std::move(report));
   out.report = std::move(done.report);
   out.report.exit = exit_after(*start, out.report.exit);
   out.incomplete = start->incomplete;
@@ -344,13 +345,14 @@ Report diff(const config::Document& document, system::Host& host, const Options&
 
 Report apply(const config::Document& document, system::Host& host, const Options& options) {
   if (model::has_errors(document.diagnostics)) return validate(document);
-  auto first = run_once(document, host, options, nullptr);
+  detail::WaitBudget waits(options.carrier_deadline);
+  auto first = run_once(document, host, options, waits, nullptr);
   if (!first.needs_second_pass) return std::move(first.report);
   const EarlierRun earlier{first.report.plan, std::move(first.before), std::move(first.on_disk),
                            std::move(first.now)};
   auto again = options;
   again.confirm = nullptr;  // it belongs to what was agreed to
-  auto second = run_once(document, host, again, &earlier);
+  auto second = run_once(document, host, again, waits, &earlier);
   auto& report = second.report;
   const bool succeeded = report.exit == Exit::kOk || report.exit == Exit::kPartly;
   if (!succeeded && options.independent && !second.settled) {

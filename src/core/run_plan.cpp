@@ -2,6 +2,7 @@
 #include "core/run_plan.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <set>
 #include <utility>
 #include <vector>
@@ -80,7 +81,11 @@ struct Attempt {
 class Transaction {
  public:
   explicit Transaction(const RunInput& input)
-      : document_(input.document), host_(input.host), options_(input.options), earlier_(input.earlier) {}
+      : document_(input.document),
+        host_(input.host),
+        options_(input.options),
+        waits_(input.waits),
+        earlier_(input.earlier) {}
 
   /// Files that must be on disk before the first change. After an error nothing is changed.
   base::Result<void> begin(const Plan& plan, const State& state) {
@@ -141,9 +146,14 @@ class Transaction {
         if (change.key.kind == kind->name()) mine.push_back(change);
       }
       if (mine.empty() || !now) continue;
-      const auto ended = awaits->await(mine, now->world, options_.carrier_deadline);
-      waited = waited || !ended || *ended != kinds::Waited::kNot;
-      in_vain = in_vain || (ended && *ended == kinds::Waited::kInVain);
+      const auto start = std::chrono::steady_clock::now();
+      const auto ended = awaits->await(mine, now->world, waits_.left());
+      if (ended && *ended == kinds::Waited::kNot) continue;
+      waited = true;
+      const bool all = ended && *ended == kinds::Waited::kInVain;
+      in_vain = in_vain || all;
+      waits_.spend(std::chrono::ceil<std::chrono::milliseconds>(std::chrono::steady_clock::now() - start),
+                   all);
     }
     // The last moment: a batch cannot be left half way, and waiting for carrier takes its time.
     if (is_cancelled(options_)) {
@@ -168,6 +178,7 @@ class Transaction {
   const config::Document& document_;
   system::Host& host_;
   const Options& options_;
+  WaitBudget& waits_;
   const EarlierRun* earlier_;
 };
 

@@ -10,6 +10,7 @@
 #include "core/compare.hpp"
 #include "core/observation.hpp"
 #include "core/pipeline.hpp"
+#include "core/wait_budget.hpp"
 #include "model/report.hpp"
 #include "store/state.hpp"
 #include "system/host.hpp"
@@ -28,8 +29,9 @@ struct RunInput {
   const config::Document& document;
   system::Host& host;
   const Options& options;
-  const Observation& observation;           ///< the host just before
-  const State& on_disk;                     ///< what is remembered, as it was last written
+  const Observation& observation;  ///< the host just before
+  const State& on_disk;            ///< what is remembered, as it was last written
+  WaitBudget& waits;
   std::map<model::Key, std::string> aside;  ///< resources that take no part, with the reason
   const EarlierRun* earlier = nullptr;
 };

@@ -10,6 +10,7 @@
 #include "catalog/all.hpp"
 #include "core/guards/plausibility.hpp"
 #include "ctl/json.hpp"
+#include "ctl/render/render_report.hpp"
 
 namespace rdmacfg::ctl {
 
@@ -64,6 +65,14 @@ void Context::say(std::string_view text) const {
 void Context::say(std::string_view text, std::string_view quoted) const {
   if (arguments.quiet) return;
   environment.err << "rdma-configctl: " << clean(placed(text), err.utf8) << clean(quoted, err.utf8) << '\n';
+}
+
+void Context::say_open(const model::Report& report) const {
+  if (!arguments.quiet || report.error || status_of(*this, report) != static_cast<int>(model::Exit::kPartly))
+    return;
+  const auto& selected = arguments.apply.selected;
+  const auto open = summarize_open(report, selected ? &*selected : nullptr);
+  if (!open.empty()) environment.err << "rdma-configctl: " << clean(placed(open), err.utf8) << '\n';
 }
 
 std::string host_name(const Context& context) {

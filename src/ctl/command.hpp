@@ -115,6 +115,8 @@ struct Context {
   void say(std::string_view text) const;
   /// The same with words of a file behind it, which stay as they are.
   void say(std::string_view text, std::string_view quoted) const;
+  /// With --quiet, the line that says why an apply ends in 5: quiet leaves out the plan, not the reason.
+  void say_open(const model::Report& report) const;
   /// Whether the host is that of a report.
   [[nodiscard]] bool replayed() const { return !arguments.host.empty(); }
   /// Whether the document is the system's own, not one of the command line.

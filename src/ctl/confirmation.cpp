@@ -3,12 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "base/text.hpp"
 #include "core/applied_state.hpp"
 #include "core/guards/removal.hpp"
 #include "ctl/changing.hpp"
 #include "ctl/render/terminal.hpp"
+#include "kinds/mounts.hpp"
 
 namespace rdmacfg::ctl {
 
@@ -49,6 +53,33 @@ bool renames(const model::Change& change) {
   return !now.empty() && !then.empty() && now != then;
 }
 
+/// A warning where a plan interrupts the way to the host's own file systems, else empty. Changes of the
+/// backend are left out: such interfaces are spared there.
+std::string root_interrupted(system::Host& host, const model::Report& plan) {
+  const auto interrupts = [](const model::Change& change) {
+    return change.key.kind != "backend" && stops(change);
+  };
+  if (std::none_of(plan.plan.changes.begin(), plan.plan.changes.end(), interrupts)) return {};
+  const auto servers = kinds::observe_root_servers(host);
+  if (servers.empty()) return {};
+  const auto indexes = kinds::interfaces_to(servers, host);
+  const auto links = system::observe_links(host);
+  if (!indexes || !links) return {};
+  std::vector<std::string> names;
+  for (const auto& link : *links) {
+    const bool hit = std::any_of(plan.plan.changes.begin(), plan.plan.changes.end(), [&](const auto& change) {
+      return interrupts(change) && concerns(change, link);
+    });
+    if (hit && indexes->contains(link.index)) names.push_back(link.name);
+  }
+  if (names.empty()) return {};
+  return fmt::format(
+      "this host reaches its own file systems ({} of {}) over {}, which is interrupted: programs stop "
+      "meanwhile, and "
+      "so may the one that brings the link back",
+      servers.front().where, servers.front().peer.text(), base::join(names, ", "));
+}
+
 }  // namespace
 
 void add_removal_warning(const Context& context, const config::Document& document, system::Host& host,
@@ -56,10 +87,19 @@ void add_removal_warning(const Context& context, const config::Document& documen
   if (context.offline() || context.arguments.apply.allow_removal || plan.exit == model::Exit::kError) return;
   if (auto warning = core::removal_warning(document, plan, host); !warning.message.empty())
     plan.diagnostics.push_back(std::move(warning));
+  if (auto warning = root_interrupted(host, plan); !warning.empty()) {
+    plan.diagnostics.push_back({model::Severity::kWarning,
+                                {},
+                                std::move(warning),
+                                "set this in the initramfs or at boot, or with a console at hand",
+                                {}});
+  }
 }
 
 void warn_of_session(const Context& context, system::Host& host, const model::Report& plan) {
   if (context.offline()) return;
+  if (const auto warning = root_interrupted(host, plan); !warning.empty())
+    context.environment.err << hanging_paragraph("warning", Style::kBad, warning, context.err, 0);
   const auto address = session_address(context);
   if (!address) return;
   const auto there = host.inet.observe_addresses();

@@ -21,6 +21,7 @@ namespace {
 constexpr std::array<std::string_view, 5> kFolders{"/etc/modprobe.d", "/run/modprobe.d",
                                                    "/usr/local/lib/modprobe.d", "/usr/lib/modprobe.d",
                                                    "/lib/modprobe.d"};
+constexpr std::string_view kCommandLine = "/proc/cmdline";
 constexpr std::string_view kHead =
     "# Options of kernel modules. Written by rdma-configd from its configuration: changes made here are "
     "lost.\n";
@@ -108,6 +109,38 @@ void read_lines(const std::string& path, const std::string& name, std::string_vi
   }
 }
 
+/// Of /proc/cmdline, which kmod reads after all files (kmod_config_new(), kmod_config_parse_kcmdline()), and
+/// module_blacklist=, which the kernel keeps to itself (kernel/module/main.c, blacklisted()).
+void read_command_line(std::string_view text, std::vector<ForeignLine>& out) {
+  const ForeignLine any{.file = std::string(kCommandLine), .line = 1, .module = {}, .later = true};
+  for (const std::string& word : tokens_of(base::trim(text))) {
+    if (word == "--") break;
+    const auto equals = std::min(word.find('='), word.size());
+    const auto key = std::string_view(word).substr(0, equals);
+    if (key == "modprobe.blacklist" || key == "module_blacklist") {
+      const auto names = std::string_view(word).substr(std::min(equals + 1, word.size()));
+      for (const auto name : base::split(names, ',')) {
+        const auto module = ModuleName::parse(name);
+        if (!module) continue;
+        auto found = any;
+        found.sort = ForeignLine::Sort::kBlacklist;
+        found.module = module->text;
+        out.push_back(std::move(found));
+      }
+      continue;
+    }
+    const auto dot = key.find('.');
+    if (dot == std::string_view::npos) continue;
+    const auto module = ModuleName::parse(key.substr(0, dot));
+    auto option = ModuleOption::parse(std::string_view(word).substr(dot + 1));
+    if (!module || !option) continue;
+    auto found = any;
+    found.module = module->text;
+    found.option = std::move(*option);
+    out.push_back(std::move(found));
+  }
+}
+
 /// As kstrtobool() reads it (lib/kstrtox.c): by the first letter, of "on" and "off" by the second.
 std::optional<bool> switch_of(std::string_view text) {
   constexpr std::string_view kOn = "yY1tT", kOff = "nN0fF";
@@ -167,7 +200,7 @@ Result<void> write_option_lines(system::Files& files, std::string_view path, con
   return files.write(std::string(path), render_option_lines(lines));
 }
 
-std::vector<ForeignLine> read_foreign_lines(system::Files& files) {
+std::vector<ForeignLine> read_foreign_lines(system::Files& files, bool with_command_line) {
   std::map<std::string, std::string> paths;  // by name: that is the order in which modprobe reads them
   for (const auto folder : kFolders) {
     const auto names = files.list(std::string(folder));
@@ -181,6 +214,8 @@ std::vector<ForeignLine> read_foreign_lines(system::Files& files) {
     if (path == kModuleOptionsFile || path == kPfcOptionsFile || path == kNetnsOptionsFile) continue;
     if (const auto text = files.read_linked(path); text && *text) read_lines(path, name, **text, out);
   }
+  if (!with_command_line) return out;
+  if (const auto text = files.read(std::string(kCommandLine)); text && *text) read_command_line(**text, out);
   return out;
 }
 

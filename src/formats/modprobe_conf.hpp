@@ -47,9 +47,9 @@ struct ForeignLine {
   bool later = false;            ///< modprobe reads it after /etc/modprobe.d/rdma-configd.conf
 };
 
-/// The settings of files that are not ours, in the order in which modprobe reads them. Unreadable files
-/// are passed over.
-std::vector<ForeignLine> read_foreign_lines(system::Files& files);
+/// The settings of files that are not ours, in the order in which modprobe reads them, and last those of the
+/// kernel command line: below another root that is not its own. Unreadable files are passed over.
+std::vector<ForeignLine> read_foreign_lines(system::Files& files, bool with_command_line);
 
 /// Whether a module's parameter, as /sys/module shows it, is what the option asks for: numbers by value,
 /// booleans in every spelling of the kernel (kstrtobool()).

@@ -29,11 +29,6 @@ std::string in_order(std::string_view text) {
   return out + std::string(text.substr(end));
 }
 
-bool reads_snippets(system::Files& files) {
-  const auto entries = files.list(std::string(kNmConfiguration));
-  return entries && std::find(entries->begin(), entries->end(), "conf.d") != entries->end();
-}
-
 }  // namespace
 
 std::string render_nm_unmanaged(const BackendRules& rules) {
@@ -47,19 +42,24 @@ std::string render_nm_unmanaged(const BackendRules& rules) {
   return out.empty() ? out : out + "\n";
 }
 
+bool nm_reads_snippets(system::Files& files) {
+  const auto entries = files.list(std::string(kNmConfiguration));
+  return entries && std::find(entries->begin(), entries->end(), "conf.d") != entries->end();
+}
+
 Result<bool> keeps_nm_off(system::Files& files, const BackendRules& rules) {
   const auto text = files.read(std::string(kKeepOffNetworkManager));
   if (!text) return base::fail(text.error());
   const auto wanted = render_nm_unmanaged(rules);
   if (wanted.empty()) return !text->has_value();
-  return *text ? in_order(**text) == in_order(wanted) : !reads_snippets(files);
+  return *text ? in_order(**text) == in_order(wanted) : !nm_reads_snippets(files);
 }
 
 Result<void> write_nm_unmanaged(system::Files& files, const BackendRules& rules) {
   const std::string path(kKeepOffNetworkManager);
   const auto wanted = render_nm_unmanaged(rules);
   if (wanted.empty()) return files.remove(path);
-  return reads_snippets(files) ? files.write(path, wanted) : Result<void>{};
+  return nm_reads_snippets(files) ? files.write(path, wanted) : Result<void>{};
 }
 
 }  // namespace rdmacfg::kinds

@@ -23,6 +23,9 @@ inline constexpr std::string_view kKeepOffNetworkManager =
 /// Empty when NetworkManager configures all ports: then there is no file.
 std::string render_nm_unmanaged(const BackendRules& rules);
 
+/// Whether NetworkManager has the folder of this file.
+bool nm_reads_snippets(system::Files& files);
+
 /// Whether kKeepOffNetworkManager is as these rules need it. Without NetworkManager's folder none is needed.
 base::Result<bool> keeps_nm_off(system::Files& files, const BackendRules& rules);
 

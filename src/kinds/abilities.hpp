@@ -28,13 +28,23 @@ enum class Waited {
   kInVain,  ///< what has not come by now does not come by itself
 };
 
+/// The kernel's check of an address takes at most 2 s with its defaults: a random delay below
+/// rtr_solicit_delay (1 s), then dad_transmits (1) times the retransmission timer (1 s).
+constexpr std::chrono::milliseconds kAddressChecks{4000};
+
+/// The rest of the time that all waits of one run have together. Without any they only look.
+struct TimeLeft {
+  std::chrono::milliseconds carrier{};  ///< for carrier
+  std::chrono::milliseconds checks{};   ///< for checks of addresses, a wait for carrier before them included
+};
+
 /// The kernel goes on by itself after a change of the kind.
 class AwaitsKernel {
  public:
-  /// Waits, at most until the deadline, for the kernel's own actions after `changes` and those that they
-  /// depend on. `now`: as it was just after the changes.
+  /// Waits, at most as long as there is time left, for the kernel's own actions after `changes` and those
+  /// that they depend on. `now`: as it was just after the changes.
   virtual base::Result<Waited> await(std::span<const model::Change> changes, World& now,
-                                     std::chrono::milliseconds deadline) const = 0;
+                                     const TimeLeft& left) const = 0;
 
  protected:
   ~AwaitsKernel() = default;

@@ -129,6 +129,7 @@ model::Backend World::manager() const {
   std::vector<std::string> names;
   for (const auto& [backend, unit] : kManagers) names.emplace_back(unit);
   const auto units = host_->units.observe_units(names);
+  if (!units) manager_error_ = units.error();
   if (!units || !*units) return *manager_;
   // One that is only enabled counts too: at boot this runs before either has started.
   for (const bool running : {true, false}) {

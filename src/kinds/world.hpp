@@ -109,6 +109,9 @@ class World {
   /// was decided before. Asked for once; auto without a host.
   [[nodiscard]] model::Backend manager() const;
 
+  /// Why manager() is a guess: systemd runs, and does not answer. Nothing before it was asked for.
+  [[nodiscard]] const std::optional<base::Error>& manager_error() const { return manager_error_; }
+
   /// The state of NetworkManager, nothing while it does not run. Asked for once: it reads all its objects.
   [[nodiscard]] const base::Result<std::optional<system::NmState>>& network_manager() const;
 
@@ -132,6 +135,7 @@ class World {
   std::shared_ptr<const system::Snapshot> snapshot_ = std::make_shared<const system::Snapshot>();
   std::map<model::Key, KnownIdentity> tracked_;
   mutable std::optional<model::Backend> manager_;
+  mutable std::optional<base::Error> manager_error_;
   mutable std::map<std::string, std::shared_ptr<void>> once_;
   std::map<model::Guid, PortRef> ports_;
   std::map<model::Guid, const system::Link*> parent_of_;

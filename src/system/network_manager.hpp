@@ -42,7 +42,8 @@ class NetworkManager {
   /// for a phase of a run: World::network_manager() keeps it.
   virtual base::Result<std::optional<NmState>> observe() = 0;
 
-  /// Whether it runs now (it is not started by this): one question to the bus, not to NetworkManager.
+  /// Whether it runs now (it is not started by this): one question to the bus, not to NetworkManager. True
+  /// where the bus does not answer: its other functions fail then.
   virtual bool is_running() = 0;
 
   /// Reads its configuration again (Manager.Reload, CONF), that of others too. Returns when interfaces have

@@ -279,6 +279,78 @@ TEST_F(NmRelease, LetsGoAtOnceAndTheInterfaceStaysUp) {
   EXPECT_EQ(readings(host), 0U) << "a second apply has nothing to tell";
 }
 
+/// Of the backend's changes in a plan.
+std::string said_of_release(const Report& report) {
+  std::string out;
+  for (const auto& change : report.plan.changes) {
+    if (change.key.kind != "backend") continue;
+    for (const auto& sentence : change.interrupts) out += sentence + "\n";
+  }
+  return out;
+}
+
+TEST_F(NmRelease, ThePlanSaysThatTheLinkGoesDown) {
+  struct Row {
+    const char* was;
+    const char* now;
+    const char* said;
+  };
+  for (const auto& [was, now, said] :
+       {Row{"", "", "NetworkManager lets ib0 go: link down for a moment, and everything on it is put back\n"},
+        Row{R"("up": true)", R"("up": false)", ""}, Row{R"("network_manager": {"fails": []}, )", "", ""},
+        Row{R"(, "files": {"/etc/NetworkManager/conf.d/site.conf": "[main]\n"})", "", ""}}) {
+    SCOPED_TRACE(was);
+    auto text = machine("");
+    if (*was != '\0') text.replace(text.find(was), std::string_view(was).size(), now);
+    Host host(FakeKernel::parse(text));
+    const auto report = host.commit(with_backend("direct"));
+    EXPECT_TRUE(applied(report)) << text_of(report);
+    EXPECT_EQ(said_of_release(report), said);
+  }
+}
+
+// The decision is pinned for good, so a systemd that does not answer must not make it.
+TEST_F(NmRelease, ADecisionIsNotPinnedWhileSystemdDoesNotAnswer) {
+  Host host(FakeKernel::parse(machine("")));
+  auto& kernel = host.kernel();
+  kernel.units.add("NetworkManager.service", {.enabled = true, .running = true});
+  kernel.units.observe_error = ETIMEDOUT;
+  EXPECT_FALSE(applied(host.commit(with_backend("auto"))));
+  EXPECT_FALSE(kernel.files.content.contains(std::string(kinds::kBackendRules)));
+  {
+    auto ports = kernel.host();
+    const auto world = kinds::World::observe(ports);
+    ASSERT_TRUE(world);
+    (void)world->manager();
+    EXPECT_TRUE(world->manager_error());
+  }
+  kernel.units.observe_error = 0;
+  const auto report = host.commit(with_backend("auto"));
+  ASSERT_TRUE(applied(report)) << text_of(report);
+  EXPECT_THAT(kernel.files.content.at(std::string(kinds::kBackendRules)),
+              testing::HasSubstr("networkmanager"));
+}
+
+// Without the link the program that would bring it up again stops, too.
+TEST_F(NmRelease, TheWayToTheHostsOwnFileSystemsIsSpared) {
+  Host host(FakeKernel::parse(machine(R"("addr4 192.0.2.7/24", "route 192.0.2.0/24")")));
+  auto& content = host.kernel().files.content;
+  const std::string nfs = "22 1 0:21 / / rw,relatime - nfs4 192.0.2.9:/hosts/a rw,vers=4.2,addr=192.0.2.9\n";
+  content["/proc/1/mountinfo"] = nfs;
+  host.kernel().faults.clear();
+  const auto report = host.commit(with_backend("direct"));
+  ASSERT_TRUE(applied(report)) << text_of(report);
+  EXPECT_EQ(readings(host), 0U);
+  EXPECT_TRUE(manages(host));
+  EXPECT_THAT(
+      said_of_release(report),
+      testing::AllOf(testing::HasSubstr("NetworkManager keeps it for now, as this host reaches its own "
+                                        "file systems over ib0"),
+                     testing::HasSubstr("nmcli general reload")));
+  EXPECT_THAT(ib0(host).items, testing::Contains("addr4 192.0.2.7/24"));
+  EXPECT_TRUE(ib0(host).up);
+}
+
 TEST_F(NmRelease, GoesBackToAProfile) {
   Host host(FakeKernel::parse(machine("")));
   for (const auto* backend : {"direct", "networkmanager", "direct", "networkd", "networkmanager"}) {

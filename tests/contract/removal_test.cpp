@@ -182,6 +182,21 @@ TEST_F(WayIn, StaysWithEachBackend) {
   }
 }
 
+TEST_F(WayIn, TheWayToTheHostsOwnFileSystemsStays) {
+  auto& content = host_.kernel().files.content;
+  ASSERT_EQ(apply_unseen(inet("direct", bare_)), "");
+  content["/proc/1/mountinfo"] =
+      "22 1 0:21 / / rw - nfs4 192.0.2.9:/a rw,addr=192.0.2.9,clientaddr=192.0.2.1\n";
+  for (const auto& text : {std::string("version = 1\n"), inet("direct", R"(addresses = ["192.0.2.2/24"])")}) {
+    EXPECT_THAT(apply_unseen(text),
+                HasSubstr("ib0 192.0.2.1, by which this host reaches its own file systems"));
+  }
+  EXPECT_EQ(apply_unseen(inet("direct", routed_)), "") << "the address stays";
+  ASSERT_EQ(apply_unseen(inet("direct", bare_), core::RemovalGuard::kNone), "");
+  content["/proc/1/mountinfo"] = "22 1 0:21 / /data rw - nfs4 192.0.2.9:/a rw,addr=192.0.2.9\n";
+  EXPECT_EQ(apply_unseen("version = 1\n"), "") << "the system goes on without /data";
+}
+
 /// The kernel is asked for connections; its table as text is only for one that cannot be asked, and is too
 /// large to be read on a host with 25,000 connections.
 TEST_F(WayIn, IsFoundAmongManyConnections) {

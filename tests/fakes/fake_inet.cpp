@@ -120,7 +120,8 @@ Result<void> FakeInet::execute(std::span<const system::InetRequest> requests) {
 }
 
 Result<void> FakeInet::wait_for_addresses(const std::set<int>& /*indexes*/,
-                                          std::chrono::milliseconds /*deadline*/) {
+                                          std::chrono::milliseconds deadline) {
+  check_waits.push_back(deadline);
   if (!slow_check) tentative.clear();
   return {};
 }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "fakes/faults.hpp"
 #include "fakes/machine.hpp"
@@ -20,6 +22,7 @@ class FakeInet final : public system::Inet {
   std::set<std::string> duplicates{};  ///< addresses that another host has: "2001:db8::1"
   std::set<std::string> tentative{};   ///< addresses that the kernel still asks about: "2001:db8::1"
   bool slow_check = false;             ///< it does so for longer than anybody waits
+  std::vector<std::chrono::milliseconds> check_waits{};  ///< how long each wait might have taken
   int observe_error = 0;
   std::optional<std::vector<system::TcpConnection>> connections;  ///< nothing: a kernel without tcp_diag
 

@@ -3,6 +3,7 @@
 // compare.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -80,6 +81,7 @@ class FakeKernel final : public system::Links,
   // The state. Changing it here is not a call, and meets no fault.
   Machine machine;
   Faults faults;
+  std::vector<std::chrono::milliseconds> carrier_waits;  ///< how long each wait might have taken
   MemoryFiles files{faults};
   FakeTimers timers{faults};
   FakeUnits units{faults, files};

@@ -143,7 +143,8 @@ std::vector<std::string> FakeKernel::lacking(const system::Carried& then, const 
 }
 
 Result<std::vector<int>> FakeKernel::wait_for_carrier(std::span<const int> indexes,
-                                                      std::chrono::milliseconds /*deadline*/) {
+                                                      std::chrono::milliseconds deadline) {
+  carrier_waits.push_back(deadline);
   machine.settle();
   for (const int index : indexes) {
     Interface* link = machine.find(index);

@@ -232,7 +232,10 @@ void Parser::add_apply(CLI::App& apply) {
       ->allow_extra_args(false)
       ->check(not_empty);
   apply.add_flag("--boot", arguments.boot, "For the boot unit: never prompt, and print little.");
-  apply.add_option("--wait", arguments.wait, "Wait SECONDS for carrier before judging an MTU (default 2).")
+  apply
+      .add_option("--wait", arguments.wait,
+                  "Wait SECONDS in all for carrier (default 2), and 4 or SECONDS, whichever is longer, for "
+                  "address checks.")
       ->type_name("SECONDS")
       ->transform(seconds_between(0, 3600, true));
 }

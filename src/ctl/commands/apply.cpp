@@ -11,6 +11,8 @@
 #include "ctl/document_file.hpp"
 #include "ctl/json.hpp"
 #include "ctl/render/render_report.hpp"
+#include "kinds/mounts.hpp"
+#include "kinds/units.hpp"
 #include "withdraw/withdraw.hpp"
 
 namespace rdmacfg::ctl {
@@ -39,6 +41,7 @@ int finish(const Context& context, const config::Document& document, const Repor
   if (report.error) context.say_error(report.error->message);
   if (!context.arguments.quiet || report.error)
     context.environment.out << render_applied(report, context.out, shown);
+  context.say_open(report);
   return status;
 }
 
@@ -156,6 +159,27 @@ void settle_in(const Context& context, const config::Document& document, system:
       "`rdma-configctl apply --install FILE` makes this one permanent");
 }
 
+/// Notes reasons for which the next boot does not make the host so again.
+void note_next_boot(const Context& context, system::Host& host, Report& report) {
+  if (context.offline()) return;
+  const auto unit = kinds::observe_unit(core::kDaemonUnit, host);
+  if (unit && *unit && (*unit)->file == "masked")
+    report.notes.push_back(
+        fmt::format("{} is masked, so the next boot applies nothing: `systemctl unmask --now {}`",
+                    core::kDaemonUnit, core::kDaemonUnit));
+  const auto mounts = kinds::observe_mounts(host.files);
+  for (const std::string folder : {"/etc", "/var/lib/rdma-configd"}) {
+    const auto memory = kinds::memory_below(folder, mounts);
+    if (memory.empty()) continue;
+    report.notes.push_back(
+        fmt::format("{} is in memory ({}): a reboot forgets what was written there; `rdma-configctl apply "
+                    "--root DIR` prepares "
+                    "the image that the host boots",
+                    folder, memory));
+    break;
+  }
+}
+
 /// The deadline in the time zone of whoever reads it; with a question about it, nothing.
 void speak_of_deadline(system::Host& host, bool asked, Report& report) {
   const auto ledger = core::read_ledger(host.files, core::GenerationPaths());
@@ -220,6 +244,7 @@ int apply_agreed(const Context& context, const config::Document& document, syste
   const bool settles = good && !report->error;
   if (good) take_back_in_charge(host, *report);
   if (settles) settle_in(context, document, host, *report);
+  if (settles && !arguments.boot) note_next_boot(context, host, *report);
   if (good) note_rest(context, *report);
   *report = placed(context, std::move(*report));
   report->diagnostics = together(document, *report);

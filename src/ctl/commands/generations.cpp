@@ -32,6 +32,7 @@ int finish(const Context& context, const base::Result<Report>& report, const Rep
   if (report->error) context.say_error(report->error->message);
   if (!context.arguments.quiet || report->error)
     context.environment.out << render_applied(*report, context.out, shown, taken_back);
+  context.say_open(*report);
   return status;
 }
 

@@ -76,6 +76,7 @@ int reload(const Context& context) {
     for (const auto& note : report->notes) context.say_error(note);
   if (well || report->exit == Exit::kUndone) {
     if (!context.arguments.quiet) context.environment.out << render_applied(*report, context.out);
+    context.say_open(*report);
   }
   return status;
 }

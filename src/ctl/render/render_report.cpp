@@ -162,6 +162,27 @@ std::string render_outcomes(const Report& report, const Terminal& terminal, bool
   return render_table(table, terminal);
 }
 
+std::string summarize_open(const Report& report, const std::set<model::Key>* only) {
+  constexpr std::size_t kSaid = 3;
+  std::vector<std::string> open;
+  for (const auto& resource : report.resources) {
+    const bool waits = resource.status == Status::kPending || resource.status == Status::kLimited ||
+                       resource.status == Status::kUnmet;
+    if (!waits || (only != nullptr && !only->contains(resource.key))) continue;
+    auto text = fmt::format("{} is {}", resource.label.empty() ? resource.key.id : resource.label,
+                            model::text_of(resource.status));
+    if (!resource.reason.empty()) text += " (" + resource.reason + ')';
+    if (std::find(open.begin(), open.end(), text) == open.end()) open.push_back(std::move(text));
+  }
+  // An interrupted run is finished, but for what only its notes name.
+  if (open.empty()) return report.exit == model::Exit::kPartly ? base::join(report.notes, "; ") : "";
+  return fmt::format(
+      "{}; apply again once that has changed (rdma-configd does so by itself); `rdma-configctl status` says "
+      "what "
+      "remains",
+      base::join_first(kSaid, open, "; "));
+}
+
 std::string render_diff(const Report& report, const Terminal& terminal, bool explain) {
   const auto blocks = blocks_of(report);
   const auto closing = blocks.empty() ? nothing_to_do(report) : count_changes(report) + ".\n";

@@ -2,7 +2,9 @@
 // Reports for people.
 #pragma once
 
+#include <set>
 #include <string>
+#include <string_view>
 
 #include "ctl/render/terminal.hpp"
 #include "model/report.hpp"
@@ -26,6 +28,10 @@ std::string render_applied(const model::Report& report, const Terminal& terminal
 /// Rows of status, object and reason for every resource whose status is not plain in sync, foreign ones left
 /// out. `deleted`: the deletions of the plan have been carried out, and are among them.
 std::string render_outcomes(const model::Report& report, const Terminal& terminal, bool deleted = false);
+
+/// One line of what an apply has left open and what is to be done about that; empty when it left nothing.
+/// `only`: of these resources.
+std::string summarize_open(const model::Report& report, const std::set<model::Key>* only = nullptr);
 
 /// The style in which a status is written.
 Style style_of(model::Status status);

@@ -201,8 +201,7 @@ class AddressKind final : public Kind,
     return out;
   }
 
-  Result<Waited> await(std::span<const Change> changes, World& now,
-                       std::chrono::milliseconds deadline) const override {
+  Result<Waited> await(std::span<const Change> changes, World& now, const TimeLeft& left) const override {
     std::set<int> indexes;
     for (const auto& change : changes) {
       const auto id = address_id(change.key);
@@ -210,7 +209,7 @@ class AddressKind final : public Kind,
         continue;
       if (const auto* link = interface_of(id->interface, now)) indexes.insert(link->index);
     }
-    return await_checks(std::move(indexes), now, deadline);
+    return await_checks(std::move(indexes), now, left);
   }
 
   Verdict judge(const Desired& desired, const Observed* observed,

@@ -7,6 +7,7 @@
 #include <array>
 #include <set>
 
+#include "base/text.hpp"
 #include "formats/nm_unmanaged.hpp"
 #include "kinds/address/foreign_profiles.hpp"
 #include "kinds/address/nm_release.hpp"
@@ -37,26 +38,35 @@ std::optional<Backend> written(const BoundPort& port) {
   return backend ? std::optional(*backend) : std::nullopt;
 }
 
-Result<void> tell(const std::set<Guid>& ports, const BackendRules& rules, system::Host& host) {
-  const auto links = host.links.observe_links();
-  if (!links) return base::fail(links.error());
-  std::vector<std::string> names;
+/// The interfaces that `rules` hand over, of which those of `ports` have changed.
+NmRelease handed_over_by(const BackendRules& rules, const std::set<Guid>& ports,
+                         const std::vector<system::Link>& links) {
   NmRelease handed_over;
-  for (const auto& link : *links) {
+  for (const auto& link : links) {
     if (!link.ipoib) continue;
     const bool told = ports.contains(link.ipoib->guid);
-    if (told) names.push_back(link.name);
     const auto at = rules.find(link.ipoib->guid);
     // NetworkManager reads all of its file, so what it lets go may be more than what was changed.
     if (at != rules.end() && at->second != Backend::kNetworkManager) handed_over.released.push_back(link);
     if (at == rules.end() && told) handed_over.given_back.push_back(link);
     handed_over.takes_some |= told && at != rules.end() && at->second == Backend::kNetworkManager;
   }
+  return handed_over;
+}
+
+Result<void> tell(const std::set<Guid>& ports, const BackendRules& rules, system::Host& host) {
+  const auto links = host.links.observe_links();
+  if (!links) return base::fail(links.error());
+  std::vector<std::string> names;
+  for (const auto& link : *links) {
+    if (link.ipoib && ports.contains(link.ipoib->guid)) names.push_back(link.name);
+  }
   if (auto done = host.udev.trigger(names); !done) return done;
   // The address that it takes down when it lets go must not be the next one.
-  if (auto done = release_from_nm(handed_over, host); !done) return done;
+  if (auto done = release_from_nm(handed_over_by(rules, ports, *links), host); !done) return done;
   const auto networkd = host.networkd.observe({});
-  return networkd && *networkd ? host.networkd.reload() : Result<void>{};
+  if (!networkd) return base::fail(networkd.error());
+  return *networkd ? host.networkd.reload() : Result<void>{};
 }
 
 /// Whether the files beside the rules are as these need them.
@@ -141,7 +151,7 @@ class BackendKind final : public Kind, public HeldByPort {
               .traits = {.works_offline = true, .listed_when_foreign = false},
               .files = kBackendFiles}) {}
 
-  void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& /*diagnostics*/) const override {
+  void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
     const Backends backends(bound);
     for (const auto& port : bound.ports) {
       if (!has_backend(*port.section)) continue;
@@ -157,6 +167,13 @@ class BackendKind final : public Kind, public HeldByPort {
       if (!port.guid) desired.pending = port.pending;
       if (port.guid && !desired.ignore)
         desired.settings["backend"] = std::string(model::text_of(backends.of(port)));
+      if (const auto* error = backends.why_unknown(port); error != nullptr && !desired.ignore)
+        diagnostics.push_back(
+            {model::Severity::kError,
+             desired.where,
+             fmt::format("which program configures this port cannot be decided: {}", error->message),
+             "apply again when systemd answers, or give the port a `backend`",
+             {}});
       out.push_back(std::move(desired));
     }
   }
@@ -219,6 +236,7 @@ class BackendKind final : public Kind, public HeldByPort {
                       model::text_of(model::value_of(change->before, "backend")),
                       model::text_of(model::value_of(change->after, "backend"))));
     }
+    if (!ports.empty()) explain_release(changes, *rules, world);
     return {};
   }
 
@@ -276,6 +294,46 @@ class BackendKind final : public Kind, public HeldByPort {
   }
 
  private:
+  /// Says what NetworkManager does to ports that it is to let go for the first time, with the rules of now.
+  static void explain_release(std::span<Change*> changes, BackendRules rules, const World& world) {
+    if (world.offline() || !nm_reads_snippets(world.host().files)) return;
+    std::set<Guid> touched;
+    for (const auto* change : changes) {
+      const auto guid = Guid::parse(change->key.id);
+      if (!guid) continue;
+      touched.insert(*guid);
+      const auto wanted = model::from_attributes<PortBackend>(change->after).backend;
+      if (wanted) {
+        rules.insert_or_assign(*guid, *wanted);
+      } else {
+        rules.erase(*guid);
+      }
+    }
+    const auto outlook = outlook_of(handed_over_by(rules, touched, world.snapshot().links), world.host());
+    if (!outlook) return;  // the apply fails then, if it has to
+    for (auto* change : changes) {
+      const auto guid = Guid::parse(change->key.id);
+      if (!guid || !is_first_release(*change) || !outlook->held.contains(*guid)) continue;
+      if (!outlook->deferred.empty()) {
+        change->interrupts.push_back(fmt::format(
+            "NetworkManager keeps it for now, as {}; it lets go, and the link goes down, at its next "
+            "start or when somebody has it read its configuration (nmcli general reload)",
+            outlook->deferred));
+        continue;
+      }
+      if (const auto at = outlook->idle.find(*guid); at != outlook->idle.end())
+        change->interrupts.push_back(
+            fmt::format("NetworkManager lets {} go: link down for a moment, and everything on it "
+                        "is put back",
+                        base::join(at->second, ", ")));
+      if (const auto at = outlook->configured.find(*guid); at != outlook->configured.end())
+        change->interrupts.push_back(
+            fmt::format("NetworkManager lets {} go: unless another program configured it, "
+                        "link down for a moment, and everything on it is put back",
+                        base::join(at->second, ", ")));
+    }
+  }
+
   /// Whether NetworkManager may hold the port until then, and nothing on it is ours yet.
   static bool is_first_release(const Change& change) {
     const auto wanted = model::from_attributes<PortBackend>(change.after).backend;
@@ -321,7 +379,14 @@ Backends::Backends(const Bound& bound) {
   for (const auto* port : automatic) {
     const auto at = port->guid ? pinned.find(*port->guid) : pinned.end();
     decided_.emplace(port->id, at == pinned.end() ? manager : at->second);
+    if (bound.world == nullptr || at != pinned.end()) continue;
+    error_ = bound.world->manager_error();
+    if (error_) guessed_.insert(port->id);
   }
+}
+
+const base::Error* Backends::why_unknown(const BoundPort& port) const {
+  return guessed_.contains(port.id) ? &*error_ : nullptr;
 }
 
 Backend Backends::of(const BoundPort& port) const { return decided_.at(port.id); }

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <tuple>
 
@@ -31,8 +32,13 @@ class Backends {
   /// `port` is one of `bound`. Never auto, but where there is no host to look at.
   [[nodiscard]] model::Backend of(const BoundPort& port) const;
 
+  /// Why that is only a guess, which must not be pinned; nullptr where it is not.
+  [[nodiscard]] const base::Error* why_unknown(const BoundPort& port) const;
+
  private:
   std::map<std::string, model::Backend, std::less<>> decided_;  ///< by BoundPort::id
+  std::set<std::string, std::less<>> guessed_;
+  std::optional<base::Error> error_;
 };
 
 /// NetworkManager lets an interface go together with its profile, so its settings are set up again: wants

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 
 #include "base/text.hpp"
@@ -11,10 +12,6 @@
 namespace rdmacfg::kinds {
 
 namespace {
-
-// At most 2 s with the defaults: a random delay below rtr_solicit_delay (1 s), then dad_transmits (1) times
-// the retransmission timer (1 s).
-constexpr std::chrono::milliseconds kDuplicateCheck{4000};
 
 /// Whether carrier may come by itself: the port is up, and nothing says that it is not in the partition.
 bool may_join(const system::Link& link, World& now) {
@@ -66,7 +63,9 @@ Verdict verdict_of(const AddressCheck& check, bool carrier) {
   return verdict;
 }
 
-base::Result<Waited> await_checks(std::set<int> indexes, World& now, std::chrono::milliseconds deadline) {
+base::Result<Waited> await_checks(std::set<int> indexes, World& now, const TimeLeft& left) {
+  using std::chrono::milliseconds;
+  const auto start = std::chrono::steady_clock::now();
   auto& host = now.host();
   std::vector<int> joining;
   std::erase_if(indexes, [&](int index) {
@@ -92,14 +91,15 @@ base::Result<Waited> await_checks(std::set<int> indexes, World& now, std::chrono
   }
   bool in_vain = false;
   if (!joining.empty()) {
-    const auto without = host.links.wait_for_carrier(joining, deadline);
+    const auto without = host.links.wait_for_carrier(joining, left.carrier);
     if (!without) return base::fail(without.error());
     for (const int index : *without) indexes.erase(index);
     in_vain = !without->empty();
   }
   if (indexes.empty()) return in_vain ? Waited::kInVain : Waited::kNot;
-  const auto longest = deadline.count() == 0 ? deadline : std::max(deadline, kDuplicateCheck);
-  if (auto done = host.inet.wait_for_addresses(indexes, longest); !done) return base::fail(done.error());
+  const auto passed = std::chrono::duration_cast<milliseconds>(std::chrono::steady_clock::now() - start);
+  const auto rest = std::max(milliseconds(0), left.checks - passed);
+  if (auto done = host.inet.wait_for_addresses(indexes, rest); !done) return base::fail(done.error());
   return in_vain ? Waited::kInVain : Waited::kEnough;
 }
 

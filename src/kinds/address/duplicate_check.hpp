@@ -4,7 +4,6 @@
 // addrconf_dad_stop().
 #pragma once
 
-#include <chrono>
 #include <optional>
 #include <set>
 #include <string>
@@ -29,9 +28,8 @@ AddressCheck address_check(const std::vector<model::IpPrefix>& wanted, int index
 /// Limited with a duplicate, pending while the kernel asks. `carrier`: without it the kernel does not begin.
 Verdict verdict_of(const AddressCheck& check, bool carrier);
 
-/// AwaitsKernel::await(): waits until the kernel has finished with the interfaces `indexes`. With carrier it
-/// has the time that it takes by its defaults, if that is more than the deadline; until then carrier may
-/// come, where the port is up and an address waits for it.
-base::Result<Waited> await_checks(std::set<int> indexes, World& now, std::chrono::milliseconds deadline);
+/// AwaitsKernel::await(): waits until the kernel has finished with the interfaces `indexes`; first for
+/// carrier, where the port is up and an address waits for it.
+base::Result<Waited> await_checks(std::set<int> indexes, World& now, const TimeLeft& left);
 
 }  // namespace rdmacfg::kinds

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kinds/address/nm_release.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <functional>
@@ -11,6 +13,7 @@
 
 #include "kinds/address/nm_keyfile.hpp"
 #include "kinds/carried_state.hpp"
+#include "kinds/mounts.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -92,35 +95,62 @@ Result<void> put_back_lost(std::span<const CarriedState> then, std::span<const L
   return joined ? sized : joined;
 }
 
-/// Whether NetworkManager would break more than comes back. An interface that it holds without a profile goes
-/// down as it lets go, and the kernel takes P_Key interfaces that are up down with it; those that carry
-/// nothing yet lose nothing. One in a bond leaves that, and the bond has the hardware address of a port, so
-/// that it is let go, too, with its addresses.
-Result<bool> would_stop_others(std::span<const Link> released, std::span<const CarriedState> states,
-                               system::NetworkManager& manager) {
+/// Interfaces that NetworkManager holds.
+struct HeldByNm {
+  std::set<std::string, std::less<>> all, idle;  ///< idle: without a profile
+};
+
+Result<HeldByNm> held_by(system::NetworkManager& manager) {
+  const auto state = manager.observe();
+  if (!state) return base::fail(state.error());
+  HeldByNm out;
+  if (!*state) return out;
+  for (const auto& device : (*state)->devices) {
+    if (device.managed) out.all.insert(device.interface);
+    if (device.managed && device.active.empty()) out.idle.insert(device.interface);
+  }
+  return out;
+}
+
+/// Why NetworkManager would break more than comes back; empty: it would not. Without the way to the host's
+/// own file systems nobody may be left to put anything back. An interface that NetworkManager holds without a
+/// profile goes down as it lets go, and the kernel takes P_Key interfaces that are up down with it; those
+/// that carry nothing yet lose nothing. One in a bond leaves that, and the bond has the hardware address of a
+/// port, so that it is let go, too, with its addresses.
+/// @param states  of what is released
+Result<std::string> why_deferred(const NmRelease& links, std::span<const CarriedState> states,
+                                 system::Host& host) {
+  if (links.takes_some) return std::string();
   std::set<int> in_use;
   for (const auto& state : states) {
     if (state.up && !state.carried.items.empty()) in_use.insert(state.carried.index);
   }
-  const bool any = std::any_of(released.begin(), released.end(), [&](const Link& link) {
-    return link.master != 0 || (link.ipoib->child && in_use.contains(link.index));
-  });
-  if (!any) return false;
-  const auto state = manager.observe();
-  if (!state) return base::fail(state.error());
-  std::set<std::string, std::less<>> idle, held;
-  if (*state) {
-    for (const auto& device : (*state)->devices) {
-      if (device.managed) held.insert(device.interface);
-      if (device.managed && device.active.empty()) idle.insert(device.interface);
-    }
+  const auto root = interfaces_to(observe_root_servers(host), host);
+  if (!root) return base::fail(root.error());
+  const auto carries_root = [&](const Link& link) {
+    return fmt::format("this host reaches its own file systems over {}", link.name);
+  };
+  for (const auto& link : links.given_back) {
+    if (root->contains(link.index)) return carries_root(link);
   }
-  return std::any_of(released.begin(), released.end(), [&](const Link& link) {
-    if (link.master != 0 && held.contains(link.name)) return true;
-    const bool child_in_use = link.ipoib->child && in_use.contains(link.index);
-    const auto* parent = child_in_use ? link_with(link.parent, released) : nullptr;
-    return parent != nullptr && parent->up && idle.contains(parent->name);
+  const bool any = std::any_of(links.released.begin(), links.released.end(), [&](const Link& link) {
+    return link.master != 0 || root->contains(link.index) ||
+           (link.ipoib->child && in_use.contains(link.index));
   });
+  if (!any) return std::string();
+  const auto held = held_by(host.network_manager);
+  if (!held) return base::fail(held.error());
+  for (const auto& link : links.released) {
+    const bool holds = held->all.contains(link.name);
+    if (holds && root->contains(link.index)) return carries_root(link);
+    if (!links.given_back.empty()) continue;
+    if (holds && link.master != 0) return fmt::format("{} would leave its bond", link.name);
+    const bool child_in_use = link.ipoib->child && in_use.contains(link.index);
+    const auto* parent = child_in_use ? link_with(link.parent, links.released) : nullptr;
+    if (parent != nullptr && parent->up && held->idle.contains(parent->name))
+      return fmt::format("{} would go down with {}", link.name, parent->name);
+  }
+  return std::string();
 }
 
 }  // namespace
@@ -136,11 +166,9 @@ Result<void> release_from_nm(const NmRelease& links, system::Host& host) {
     if (!carried) return base::fail(carried.error());
     *states = std::move(*carried);
   }
-  if (links.given_back.empty() && !links.takes_some) {
-    const auto stops = would_stop_others(links.released, released, manager);
-    if (!stops) return base::fail(stops.error());
-    if (*stops) return {};
-  }
+  const auto deferred = why_deferred(links, released, host);
+  if (!deferred) return base::fail(deferred.error());
+  if (!deferred->empty()) return {};
   // An answer that does not come in time says nothing of what was done: all is put back in any case.
   const auto told = manager.reread();
   if (told && !released.empty()) manager.wait_for_release(names_of(links.released), kLetGo);
@@ -174,6 +202,25 @@ Result<std::map<model::Guid, std::vector<std::string>>> carried_before_release(
     const auto* link = link_with(state.carried.index, links);
     auto& texts = out[link->ipoib->guid];
     for (auto& text : pack({&state, 1})) texts.push_back(std::move(text));
+  }
+  return out;
+}
+
+Result<ReleaseOutlook> outlook_of(const NmRelease& links, system::Host& host) {
+  ReleaseOutlook out;
+  if (host.offline || links.released.empty() || !host.network_manager.is_running()) return out;
+  const auto states = observe_carried_states(host, links.released);
+  if (!states) return base::fail(states.error());
+  auto deferred = why_deferred(links, *states, host);
+  if (!deferred) return base::fail(deferred.error());
+  out.deferred = std::move(*deferred);
+  const auto held = held_by(host.network_manager);
+  if (!held) return base::fail(held.error());
+  for (const auto& link : links.released) {
+    if (!held->all.contains(link.name)) continue;
+    auto& names = held->idle.contains(link.name) ? out.idle : out.configured;
+    if (link.up) names[link.ipoib->guid].push_back(link.name);
+    out.held.insert(link.ipoib->guid);
   }
   return out;
 }

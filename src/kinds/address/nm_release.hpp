@@ -23,9 +23,22 @@ struct NmRelease {
 
 /// Has a NetworkManager that runs read its configuration again and waits until it has let go of what is
 /// released. The link, MTU, addresses, routes and policy rules that NetworkManager drops by that come back.
-/// Where it would take down an interface below P_Key interfaces in use, or one out of a bond, it is told
-/// nothing, and lets go at its next start.
+/// Where it would take down an interface below P_Key interfaces in use, one out of a bond, or one by which
+/// the host reaches its own file systems, it is told nothing: it lets go at its next start, or when somebody
+/// else has it read its configuration.
 base::Result<void> release_from_nm(const NmRelease& links, system::Host& host);
+
+/// The effects of a release, for a plan.
+struct ReleaseOutlook {
+  std::string deferred;        ///< why NetworkManager is told nothing; empty: it lets go at once
+  std::set<model::Guid> held;  ///< ports of which it holds an interface
+  /// Their interfaces that are up, by name: held without a profile, so the link goes down for a moment, or
+  /// with one, or with what others have configured, where nothing changes.
+  std::map<model::Guid, std::vector<std::string>> idle, configured;
+};
+
+/// Empty without a NetworkManager that runs.
+base::Result<ReleaseOutlook> outlook_of(const NmRelease& links, system::Host& host);
 
 /// All that interfaces of ports carry that are to be released for the first time, as Change::carried: after a
 /// run that was killed in release_from_nm() it is put back. Empty without a NetworkManager that runs, and of

@@ -176,8 +176,7 @@ class DcbKind final : public Kind, public AwaitsKernel, public ClearsAway {
   }
 
   /// So that "done" is said of links that are back.
-  Result<Waited> await(std::span<const Change> changes, World& now,
-                       std::chrono::milliseconds deadline) const override {
+  Result<Waited> await(std::span<const Change> changes, World& now, const TimeLeft& left) const override {
     std::vector<int> without;
     for (const auto& change : changes) {
       const auto* link = now.named(change.key.id);
@@ -185,7 +184,7 @@ class DcbKind final : public Kind, public AwaitsKernel, public ClearsAway {
         without.push_back(link->index);
     }
     if (without.empty()) return Waited::kNot;
-    auto waited = now.host().links.wait_for_carrier(without, deadline);
+    auto waited = now.host().links.wait_for_carrier(without, left.carrier);
     if (!waited) return base::fail(waited.error());
     return Waited::kEnough;
   }

@@ -188,9 +188,8 @@ class IpoibKind final : public Kind,
     return {};
   }
 
-  Result<Waited> await(std::span<const Change> changes, World& now,
-                       std::chrono::milliseconds deadline) const override {
-    return await_join(changes, now, deadline, link_of);
+  Result<Waited> await(std::span<const Change> changes, World& now, const TimeLeft& left) const override {
+    return await_join(changes, now, left.carrier, link_of);
   }
 
   Result<std::set<model::Key>> limits_standing(std::span<const Change> limited,

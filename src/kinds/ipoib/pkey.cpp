@@ -128,9 +128,8 @@ class PkeyKind final : public Kind,
     return {};
   }
 
-  Result<Waited> await(std::span<const Change> changes, World& now,
-                       std::chrono::milliseconds deadline) const override {
-    return await_join(changes, now, deadline, links_of(changes));
+  Result<Waited> await(std::span<const Change> changes, World& now, const TimeLeft& left) const override {
+    return await_join(changes, now, left.carrier, links_of(changes));
   }
 
   Result<std::set<model::Key>> limits_standing(std::span<const Change> limited,

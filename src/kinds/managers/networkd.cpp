@@ -189,8 +189,7 @@ class NetworkdKind final : public Kind, public AwaitsKernel, public HeldByPort {
   }
 
   /// An address is there before the kernel knows whether another host has it.
-  Result<Waited> await(std::span<const Change> changes, World& now,
-                       std::chrono::milliseconds deadline) const override {
+  Result<Waited> await(std::span<const Change> changes, World& now, const TimeLeft& left) const override {
     std::set<int> indexes;
     for (const auto& change : changes) {
       const auto* link = interface_of(change.key.id, now);
@@ -200,7 +199,7 @@ class NetworkdKind final : public Kind, public AwaitsKernel, public HeldByPort {
       });
       if (change.operation != Operation::kDelete && six && link != nullptr) indexes.insert(link->index);
     }
-    return await_checks(std::move(indexes), now, deadline);
+    return await_checks(std::move(indexes), now, left);
   }
 
   Verdict judge(const Desired& desired, const Observed* observed, const std::vector<std::string>& differing,

@@ -294,8 +294,7 @@ class NmProfileKind final : public Kind, public AwaitsKernel, public ClearsAway,
   }
 
   /// NetworkManager that applies a profile again does not wait for the kernel.
-  Result<Waited> await(std::span<const Change> changes, World& now,
-                       std::chrono::milliseconds deadline) const override {
+  Result<Waited> await(std::span<const Change> changes, World& now, const TimeLeft& left) const override {
     std::set<int> indexes;
     for (const auto& change : changes) {
       const auto* link = interface_of(change.key.id, now);
@@ -305,7 +304,7 @@ class NmProfileKind final : public Kind, public AwaitsKernel, public ClearsAway,
                                    [](const std::string& line) { return line.starts_with("address"); });
       if (change.operation != Operation::kDelete && any && link != nullptr) indexes.insert(link->index);
     }
-    return await_checks(std::move(indexes), now, deadline);
+    return await_checks(std::move(indexes), now, left);
   }
 
   std::vector<std::string> clear_away(std::span<const Change> changes, system::Host& host) const override {

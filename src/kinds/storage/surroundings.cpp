@@ -59,14 +59,6 @@ std::optional<std::string> covered_address(const std::vector<std::string>& addre
   return std::nullopt;
 }
 
-std::map<std::string, Mounted> observe_mounts(system::Files& files) {
-  for (const auto* path : {"/proc/1/mountinfo", "/proc/self/mountinfo"}) {
-    const auto text = files.read(path);
-    if (text && *text) return parse_mountinfo(**text);
-  }
-  return {};
-}
-
 std::set<std::string> mounted_devices(system::Files& files) {
   std::set<std::string> out{""};
   for (const auto& [where, mount] : observe_mounts(files)) {

@@ -12,6 +12,7 @@
 #include "base/error.hpp"
 #include "formats/mount_table.hpp"
 #include "kinds/kind.hpp"
+#include "kinds/mounts.hpp"
 #include "model/resource.hpp"
 #include "system/files.hpp"
 #include "system/host.hpp"
@@ -27,10 +28,6 @@ std::map<std::string, model::Key> given_addresses(const std::vector<model::Desir
 /// An address of the list that the wildcard of its family, also there, includes: rdma_cm does not listen on
 /// both (cma_check_port() of drivers/infiniband/core/cma.c).
 std::optional<std::string> covered_address(const std::vector<std::string>& addresses);
-
-/// Mounts by their paths, as the host's first process has them: a service may see less. A caller who may not
-/// read those sees its own.
-std::map<std::string, Mounted> observe_mounts(system::Files& files);
 
 /// Devices that are mounted on this host, as its table of mounts spells them, files behind loop devices that
 /// are, and "".

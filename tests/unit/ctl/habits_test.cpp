@@ -466,6 +466,26 @@ TEST(Habits, TheSessionThatIsCutOffIsNamed) {
   EXPECT_THAT(console.err.str(), Not(HasSubstr("ssh session")));
 }
 
+TEST(Habits, TheWayToTheHostsOwnFileSystemsIsNamed) {
+  Words console;
+  console.terminal();
+  console.answer("n\n");
+  auto& link = console.kernel.link("ib0");
+  link.up = true;
+  link.items = {"addr4 192.0.2.7/24", "route 192.0.2.0/24"};
+  const auto file = console.file("a.toml", kRename);
+  constexpr const char* kWarning = "this host reaches its own file systems";
+  auto& mounts = console.kernel.files.content["/proc/1/mountinfo"];
+  mounts = "22 1 0:21 / / rw - nfs4 192.0.2.9:/a rw,addr=192.0.2.9\n";
+  EXPECT_EQ(console.run({"apply", file}), 1);
+  EXPECT_THAT(console.err.str(), HasSubstr(kWarning));
+  EXPECT_EQ(console.run({"diff", file}), 2);
+  EXPECT_THAT(console.err.str(), HasSubstr(kWarning));
+  mounts = "22 1 8:1 / / rw - ext4 /dev/sda1 rw\n";
+  EXPECT_EQ(console.run({"diff", file}), 2);
+  EXPECT_THAT(console.err.str(), Not(HasSubstr("file systems")));
+}
+
 // Linux 6.2 and later rename an interface that is up, and interrupt nothing.
 TEST(Habits, TheSessionWhoseInterfaceGetsAnotherNameIsNamed) {
   Words console;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,25 @@ ResourceReport resource(const Text& kind, const Text& id, const Text& label, Sta
   report.status = status;
   report.reason = reason;
   return report;
+}
+
+TEST(SummarizeOpen, NamesWhatIsLeftOpen) {
+  Report report;
+  report.exit = model::Exit::kPartly;
+  report.resources = {resource("ipoib", "a", "ib0"),
+                      resource("ipoib", "b", "ib1", Status::kLimited, "no carrier"),
+                      resource("ipoib", "c", "", Status::kPending)};
+  const auto both = summarize_open(report);
+  EXPECT_EQ(both.find("ib1 is limited (no carrier); c is pending; apply again"), 0U) << both;
+  const std::set<model::Key> only{{"ipoib", "c"}};
+  EXPECT_EQ(summarize_open(report, &only).find("c is pending; apply again"), 0U);
+  for (const auto* id : {"d", "e"}) report.resources.push_back(resource("ipoib", id, id, Status::kUnmet));
+  EXPECT_NE(summarize_open(report).find("d is unmet and 1 more; apply again"), std::string::npos);
+  report.resources.clear();
+  report.notes = {"an interrupted apply was finished"};
+  EXPECT_EQ(summarize_open(report), report.notes.front());
+  report.exit = model::Exit::kOk;
+  EXPECT_EQ(summarize_open(report), "");
 }
 
 Change rename() {

@@ -285,6 +285,33 @@ TEST(Apply, AtBootItSaysLittle) {
   EXPECT_THAT(console.out.str(), HasSubstr("Done: "));
 }
 
+TEST(Apply, QuietlyItSaysWhatIsPendingAndNothingElse) {
+  Console console;
+  console.document("version = 1\n[[ipoib]]\nguid = \"00:02:c9:03:00:00:00:01\"\nmode = \"connected\"\n");
+  EXPECT_EQ(console.run({"apply", "--yes", "--quiet"}), 5);
+  EXPECT_THAT(console.out.str(), IsEmpty());
+  EXPECT_THAT(console.err.str(),
+              AllOf(HasSubstr("rdma-configctl: "), HasSubstr(" is pending ("), HasSubstr("; apply again ")));
+  EXPECT_EQ(console.run({"apply", "--yes", "--quiet", "--pending-ok"}), 0);
+  EXPECT_THAT(console.err.str(), Not(HasSubstr("apply again"))) << "0 has no reason";
+  console.document(kRename);
+  EXPECT_EQ(console.run({"apply", "--yes", "--quiet"}), 0);
+  EXPECT_THAT(console.out.str(), IsEmpty());
+  EXPECT_THAT(console.err.str(), Not(HasSubstr("apply again")));
+}
+
+TEST(Apply, SaysWhereTheNextBootGoesAnotherWay) {
+  Console console;
+  console.document(kRename);
+  EXPECT_EQ(console.run({"apply", "--yes"}), 0) << console.err.str();
+  EXPECT_THAT(console.out.str(), Not(HasSubstr("boot applies nothing")));
+  console.kernel.files.content["/proc/1/mountinfo"] = "22 1 0:9 / / rw - tmpfs tmpfs rw\n";
+  console.kernel.units.add("rdma-configd.service", {.masked = true});
+  EXPECT_EQ(console.run({"apply", "--yes"}), 0) << console.err.str();
+  EXPECT_THAT(console.out.str(),
+              AllOf(HasSubstr("rdma-configd.service is masked"), HasSubstr("is in memory")));
+}
+
 TEST(Apply, OfflineLocksTheFolderAndNeedsNoRoot) {
   Console console;
   console.document(kRename);

@@ -55,6 +55,8 @@ class PrivateBus {
     (void)::waitpid(pid_, nullptr, 0);
     pid_ = -1;
   }
+  /// A bus that is there and does not answer, until it is let go on.
+  void freeze(bool frozen) const { (void)::kill(pid_, frozen ? SIGSTOP : SIGCONT); }
   [[nodiscard]] std::string address() const { return "unix:path=" + tree_.at("/socket").native(); }
   [[nodiscard]] bool there() const { return pid_ > 0 && listens(); }
 

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
 #include "fakes/memory_files.hpp"
 #include "kinds/ethernet/pfc.hpp"
 
@@ -40,7 +43,7 @@ TEST(ModprobeFile, ForeignLinesInTheOrderOfModprobe) {
                    {"/etc/modprobe.d/rdma-configd.conf", "options m x=4\n"},
                    {"/etc/modprobe.d/rdma-configd-pfc.conf", "options m x=5\n"},
                    {"/etc/modprobe.d/rdma-configd-netns.conf", "options m x=6\n"}};
-  const auto lines = read_foreign_lines(files);
+  const auto lines = read_foreign_lines(files, true);
   ASSERT_EQ(lines.size(), 4U);
   EXPECT_EQ(lines[0].sort, ForeignLine::Sort::kInstall);
   EXPECT_EQ(lines[0].line, 2);
@@ -51,6 +54,27 @@ TEST(ModprobeFile, ForeignLinesInTheOrderOfModprobe) {
   EXPECT_EQ(lines[2].option.text(), "y=2");
   EXPECT_EQ(lines[3].option.text(), "x=3");
   EXPECT_TRUE(lines[3].later);
+}
+
+// kmod reads it after all files, so it wins at every load.
+TEST(ModprobeFile, TheKernelCommandLineIsReadLast) {
+  fakes::Faults faults;
+  fakes::MemoryFiles files(faults);
+  files.content = {{"/etc/modprobe.d/z.conf", "options m x=1\n"},
+                   {"/proc/cmdline",
+                    "ro modprobe.blacklist=a,ib-b m.x=\"2 3\" quiet module_blacklist=c m.on "
+                    "root=/dev/a.b -- d.x=1\n"}};
+  std::vector<std::string> found;
+  for (const auto& line : read_foreign_lines(files, true)) {
+    const bool blacklist = line.sort == ForeignLine::Sort::kBlacklist;
+    found.push_back(line.file + (line.later ? " later " : " ") + line.module + " " +
+                    (blacklist ? "blacklisted" : line.option.text()));
+  }
+  EXPECT_EQ(found, (std::vector<std::string>{
+                       "/etc/modprobe.d/z.conf later m x=1", "/proc/cmdline later a blacklisted",
+                       "/proc/cmdline later ib_b blacklisted", "/proc/cmdline later m x=2 3",
+                       "/proc/cmdline later c blacklisted", "/proc/cmdline later m on"}));
+  EXPECT_EQ(read_foreign_lines(files, false).size(), 1U);
 }
 
 TEST(ModprobeFile, ValuesAreComparedAsTheKernelReadsThem) {

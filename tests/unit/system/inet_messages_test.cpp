@@ -28,14 +28,15 @@ std::span<const std::byte> bytes(const IpAddress& address) {
 }
 
 /// A message as the kernel sends it.
-Message kernel_address(const char* prefix, std::uint32_t flags, std::uint8_t scope = RT_SCOPE_UNIVERSE) {
+Message kernel_address(const char* prefix, std::uint32_t flags, std::uint8_t scope = RT_SCOPE_UNIVERSE,
+                       std::uint16_t type = RTM_NEWADDR, unsigned index = 7) {
   const auto parsed = IpPrefix::parse(prefix).value();
   ifaddrmsg header{};
   header.ifa_family = parsed.address.family == model::Family::kIpv4 ? AF_INET : AF_INET6;
   header.ifa_prefixlen = static_cast<std::uint8_t>(parsed.length);
   header.ifa_scope = scope;
-  header.ifa_index = 7;
-  Message message(RTM_NEWADDR, 0, header, "");
+  header.ifa_index = index;
+  Message message(type, 0, header, "");
   message.put(IFA_ADDRESS, bytes(parsed.address));
   message.put(IFA_FLAGS, flags);
   return message;
@@ -57,6 +58,50 @@ TEST(InetMessages, AddressesAndWhatIsSaidOfThem) {
   EXPECT_FALSE(parse_address(*kernel_address("fe80::1/64", 0, RT_SCOPE_LINK).header()));
   EXPECT_FALSE(parse_address(*kernel_address("2001:db8::2/64", IFA_F_TEMPORARY).header()));
   EXPECT_FALSE(parse_address(*kernel_address("127.0.0.1/8", 0, RT_SCOPE_HOST).header()));
+}
+
+/// A kernel that checks one address of interface 7, and has told `then`.
+struct EndOfCheck {
+  const char* name;
+  const char* prefix;
+  std::uint32_t flags;
+  std::uint16_t type;
+  unsigned index;
+  bool waits;  ///< whether the check is still under way
+};
+
+class AddressChecksTest : public testing::TestWithParam<EndOfCheck> {};
+
+TEST_P(AddressChecksTest, NotificationsSayWhenTheCheckHasEnded) {
+  const auto& then = GetParam();
+  AddressChecks checks({7});
+  const auto asked = parse_address(*kernel_address("2001:db8::1/64", IFA_F_TENTATIVE).header());
+  ASSERT_TRUE(asked);
+  checks.begin({*asked});
+  ASSERT_TRUE(checks.any());
+  checks.note(*kernel_address(then.prefix, then.flags, RT_SCOPE_UNIVERSE, then.type, then.index).header());
+  EXPECT_EQ(checks.any(), then.waits);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Ends, AddressChecksTest,
+    testing::Values(EndOfCheck{"Unique", "2001:db8::1/64", IFA_F_PERMANENT, RTM_NEWADDR, 7, false},
+                    EndOfCheck{"Duplicate", "2001:db8::1/64", IFA_F_TENTATIVE | IFA_F_DADFAILED, RTM_NEWADDR,
+                               7, false},
+                    EndOfCheck{"Deleted", "2001:db8::1/64", IFA_F_TENTATIVE, RTM_DELADDR, 7, false},
+                    EndOfCheck{"BegunAgain", "2001:db8::1/64", IFA_F_TENTATIVE, RTM_NEWADDR, 7, true},
+                    EndOfCheck{"AnotherOne", "2001:db8::2/64", IFA_F_PERMANENT, RTM_NEWADDR, 7, true},
+                    EndOfCheck{"AnotherInterface", "2001:db8::1/64", IFA_F_PERMANENT, RTM_NEWADDR, 8, true}),
+    [](const auto& end) { return std::string(end.param.name); });
+
+TEST(AddressChecks, OtherInterfacesAreNotWaitedFor) {
+  AddressChecks checks({7});
+  checks.note(*kernel_address("2001:db8::1/64", IFA_F_TENTATIVE, RT_SCOPE_UNIVERSE, RTM_NEWADDR, 8).header());
+  EXPECT_FALSE(checks.any());
+  checks.note(*kernel_address("2001:db8::1/64", IFA_F_TENTATIVE).header());
+  EXPECT_TRUE(checks.any()) << "one that appears meanwhile";
+  checks.begin({});
+  EXPECT_FALSE(checks.any()) << "a dump has the last word";
 }
 
 TEST(InetMessages, AnAddressComesBackAsItWasAsked) {

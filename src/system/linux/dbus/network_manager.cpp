@@ -50,14 +50,16 @@ class DbusNetworkManager final : public NetworkManager {
   explicit DbusNetworkManager(const BusLimits& limits) : down_(limits.down), bus_(limits.call) {}
 
   Result<std::optional<NmState>> observe() override {
-    if (!bus_.has_owner(kNm)) return std::optional<NmState>{};
+    const auto there = bus_.has_owner(kNm);
+    if (!there) return fail(there.error());
+    if (!*there) return std::optional<NmState>{};
     auto objects = NmObjects::read(bus_);
     if (!objects) return fail(objects.error());
     actives_.learn(*objects);
     return std::optional(objects->state());
   }
 
-  bool is_running() override { return bus_.has_owner(kNm); }
+  bool is_running() override { return bus_.has_owner(kNm).value_or(true); }
 
   Result<void> reread() override {
     std::string refusal;
@@ -103,7 +105,7 @@ class DbusNetworkManager final : public NetworkManager {
   void wait_for_release(std::span<const std::string> interfaces,
                         std::chrono::milliseconds deadline) override {
     const auto end = std::chrono::steady_clock::now() + deadline;
-    if (!bus_.has_owner(kNm)) return;
+    if (!is_running()) return;
     const auto objects = NmObjects::read(bus_);
     if (!objects) return;
     actives_.learn(*objects);
@@ -166,7 +168,9 @@ class DbusNetworkManager final : public NetworkManager {
   }
 
   Result<std::string> active_on(const std::string& interface) override {
-    if (!bus_.has_owner(kNm)) return std::string();
+    const auto there = bus_.has_owner(kNm);
+    if (!there) return fail(there.error());
+    if (!*there) return std::string();
     const auto what = interface + ": asking NetworkManager for its profile";
     std::string refusal;
     const auto path = device(interface, what, &refusal);

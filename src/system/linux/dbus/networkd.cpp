@@ -39,7 +39,9 @@ class DbusNetworkd final : public Networkd {
   explicit DbusNetworkd(const BusLimits& limits) : bus_(limits.call) {}
 
   Result<std::optional<std::vector<NetworkdLink>>> observe(std::span<const int> indexes) override {
-    if (!bus_.has_owner(kNetworkd)) return std::optional<std::vector<NetworkdLink>>{};
+    const auto there = bus_.has_owner(kNetworkd);
+    if (!there) return fail(there.error());
+    if (!*there) return std::optional<std::vector<NetworkdLink>>{};
     std::vector<NetworkdLink> out;
     for (const int index : indexes) {
       const auto what = fmt::format("asking systemd-networkd about interface {}", index);

@@ -62,7 +62,9 @@ class ResolvedResolver final : public Resolver {
 
   Result<std::optional<LinkDns>> observe_dns(int index) override {
     const auto what = fmt::format("asking systemd-resolved about interface {}", index);
-    if (!bus_.has_owner(kResolved)) return std::optional<LinkDns>{};
+    const auto there = bus_.has_owner(kResolved);
+    if (!there) return fail(there.error());
+    if (!*there) return std::optional<LinkDns>{};
     std::string refusal;
     const auto found =
         bus_.call({kResolved, kResolvedPath, kResolvedManager, "GetLink"}, what, &refusal, "i", index);

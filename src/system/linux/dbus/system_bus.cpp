@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "system/linux/dbus/system_bus.hpp"
 
+#include <cerrno>
+#include <string>
+
 namespace rdmacfg::system::detail {
 
 using base::fail;
@@ -26,10 +29,20 @@ Result<sd_bus*> SystemBus::bus() {
   return opened;
 }
 
-bool SystemBus::has_owner(const char* name) {
-  const auto reply = call({kDbus, "/org/freedesktop/DBus", kDbus, "NameHasOwner"}, name, nullptr, "s", name);
+Result<bool> SystemBus::has_owner(const char* name) {
+  if (const auto opened = bus(); !opened) {
+    const int error = opened.error().sys_errno;
+    if (error == EMFILE || error == ENFILE || error == ENOMEM || error == ETIMEDOUT)
+      return fail(opened.error());
+    return false;
+  }
+  const auto what = std::string("asking the system bus for ") + name;
+  const auto reply = call({kDbus, "/org/freedesktop/DBus", kDbus, "NameHasOwner"}, what, nullptr, "s", name);
+  if (!reply) return fail(reply.error());
   int there = 0;
-  return reply && sd_bus_message_read(reply->get(), "b", &there) >= 0 && there != 0;
+  if (const int status = sd_bus_message_read(reply->get(), "b", &there); status < 0)
+    return fail_errno(-status, what);
+  return there != 0;
 }
 
 Result<BusMessage> SystemBus::begin(const BusCall& call, const std::string& what) {

@@ -29,8 +29,9 @@ class SystemBus {
   /// The connection, open; for calls that the functions below do not cover.
   base::Result<sd_bus*> bus();
 
-  /// Whether somebody has the name now; nobody is started by asking. False without a bus, too.
-  bool has_owner(const char* name);
+  /// Whether somebody has the name now; nobody is started by asking. False without a bus, too. An error where
+  /// a bus does not answer: then it is not known, and nobody may take a manager for one that does not run.
+  base::Result<bool> has_owner(const char* name);
 
   /// Calls with arguments as of sd_bus_message_append(3). `what` is said in errors; `refusal`, where given,
   /// gets the name of the error that the other side answered with.

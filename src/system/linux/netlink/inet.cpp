@@ -5,6 +5,7 @@
 #include <linux/rtnetlink.h>
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
 
 #include "system/linux/linux_host.hpp"
@@ -19,6 +20,9 @@ using base::fail;
 using base::Result;
 using detail::Ack;
 using detail::NetlinkSocket;
+
+/// Of all addresses, while the kernel's notifications are lost.
+constexpr std::chrono::milliseconds kBetweenDumps{250};
 
 class LinuxInet final : public Inet {
  public:
@@ -52,15 +56,27 @@ class LinuxInet final : public Inet {
     auto events = NetlinkSocket::open();
     if (!events) return fail(events.error());
     if (auto joined = events->join(RTNLGRP_IPV6_IFADDR); !joined) return joined;
+    // Joined first, read second. A dump at each event would be quadratic in the number of interfaces; where
+    // events are lost, a dump is due, but not before the others have had time to come.
+    detail::AddressChecks checks(indexes);
+    auto dump_at = std::chrono::steady_clock::now();
+    bool known = false;
     for (;;) {
-      const auto now = observe_addresses();
-      if (!now) return fail(now.error());
-      const bool waits = std::any_of(now->begin(), now->end(), [&](const InetAddress& address) {
-        return address.tentative && !address.duplicate && indexes.contains(address.index);
-      });
-      const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
-      if (!waits || left.count() <= 0) return {};
-      if (auto woken = events->wait(left, [](const nlmsghdr&) {}); !woken) return fail(woken.error());
+      auto now = std::chrono::steady_clock::now();
+      if (!known && now >= dump_at) {
+        const auto addresses = observe_addresses();
+        if (!addresses) return fail(addresses.error());
+        checks.begin(*addresses);
+        known = true;
+        now = std::chrono::steady_clock::now();
+        dump_at = now + kBetweenDumps;
+      }
+      if ((known && !checks.any()) || now >= end) return {};
+      const auto until = known ? end : std::min(end, dump_at);
+      const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - now);
+      const auto whole = events->wait(left, [&](const nlmsghdr& header) { checks.note(header); });
+      if (!whole) return fail(whole.error());
+      if (!*whole) known = false;
     }
   }
 

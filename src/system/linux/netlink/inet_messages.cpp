@@ -189,8 +189,9 @@ std::optional<TcpConnection> parse_connection(const nlmsghdr& header) {
   return TcpConnection{.local = *local, .remote = *remote, .local_port = ntohs(socket.id.idiag_sport)};
 }
 
-std::optional<InetAddress> parse_address(const nlmsghdr& header) {
-  if (header.nlmsg_type != RTM_NEWADDR) return std::nullopt;
+namespace {
+
+std::optional<InetAddress> address_of_message(const nlmsghdr& header) {
   const auto parsed = Parsed<ifaddrmsg>::of(header);
   if (!parsed || parsed->family.ifa_scope >= RT_SCOPE_HOST) return std::nullopt;
   const auto& family = parsed->family;
@@ -206,6 +207,38 @@ std::optional<InetAddress> parse_address(const nlmsghdr& header) {
                      .tentative = (flags & IFA_F_TENTATIVE) != 0 && (flags & IFA_F_OPTIMISTIC) == 0,
                      .duplicate = (flags & IFA_F_DADFAILED) != 0,
                      .permanent = (flags & IFA_F_PERMANENT) != 0};
+}
+
+}  // namespace
+
+std::optional<InetAddress> parse_address(const nlmsghdr& header) {
+  return header.nlmsg_type == RTM_NEWADDR ? address_of_message(header) : std::nullopt;
+}
+
+void AddressChecks::begin(const std::vector<InetAddress>& all) {
+  checked_.clear();
+  for (const auto& address : all) note(address);
+}
+
+void AddressChecks::note(const nlmsghdr& header) {
+  if (header.nlmsg_type != RTM_NEWADDR && header.nlmsg_type != RTM_DELADDR) return;
+  const auto address = address_of_message(header);
+  if (!address) return;
+  if (header.nlmsg_type == RTM_NEWADDR) {
+    note(*address);
+  } else {
+    checked_.erase(std::pair(address->index, address->prefix.address));
+  }
+}
+
+void AddressChecks::note(const InetAddress& address) {
+  if (!indexes_.contains(address.index)) return;
+  const std::pair key{address.index, address.prefix.address};
+  if (address.tentative && !address.duplicate) {
+    checked_.insert(key);
+  } else {
+    checked_.erase(key);
+  }
 }
 
 std::optional<InetRoute> parse_route(const nlmsghdr& header) {

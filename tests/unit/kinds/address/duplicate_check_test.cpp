@@ -4,7 +4,6 @@
 
 #include <gmock/gmock.h>
 
-#include <chrono>
 #include <string>
 #include <utility>
 #include <vector>
@@ -113,7 +112,7 @@ TEST(AwaitChecks, CarrierIsWaitedForWhereItMayCome) {
     auto host = kernel->host();
     auto world = World::observe(host);
     ASSERT_TRUE(world);
-    const auto ended = await_checks({index}, *world, std::chrono::milliseconds(0));
+    const auto ended = await_checks({index}, *world, TimeLeft{});
     ASSERT_TRUE(ended);
     EXPECT_EQ(*ended, expected);
   }
@@ -133,7 +132,7 @@ TEST(AwaitChecks, CarrierIsNotWaitedForOutsideOfThePartition) {
     auto host = kernel->host();
     auto world = World::observe(host);
     ASSERT_TRUE(world);
-    const auto ended = await_checks({index}, *world, std::chrono::milliseconds(0));
+    const auto ended = await_checks({index}, *world, TimeLeft{});
     ASSERT_TRUE(ended);
     EXPECT_EQ(*ended, expected);
   }
@@ -148,15 +147,15 @@ TEST(AwaitChecks, CarrierIsNotWaitedForWithoutAnAddressThatWaitsForIt) {
   auto world = World::observe(host);
   ASSERT_TRUE(world);
   const int joins = kernel->machine.find("ib0")->index, refused = kernel->machine.find("ib1")->index;
-  const auto none = await_checks({joins, refused}, *world, std::chrono::milliseconds(0));
+  const auto none = await_checks({joins, refused}, *world, TimeLeft{});
   ASSERT_TRUE(none);
   EXPECT_EQ(*none, Waited::kNot);
   with_tentative_address(*kernel, "ib0");
-  const auto enough = await_checks({joins, refused}, *world, std::chrono::milliseconds(0));
+  const auto enough = await_checks({joins, refused}, *world, TimeLeft{});
   ASSERT_TRUE(enough);
   EXPECT_EQ(*enough, Waited::kEnough);
   with_tentative_address(*kernel, "ib1");
-  const auto in_part = await_checks({joins, refused}, *world, std::chrono::milliseconds(0));
+  const auto in_part = await_checks({joins, refused}, *world, TimeLeft{});
   ASSERT_TRUE(in_part);
   EXPECT_EQ(*in_part, Waited::kInVain) << "ib1 does not join";
 }

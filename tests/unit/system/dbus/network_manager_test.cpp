@@ -426,6 +426,25 @@ TEST_F(OnNetworkManager, OneThatDoesNotRun) {
   }
 }
 
+// Else an apply would take it for one that does not run, and succeed without having told it anything.
+TEST_F(OnNetworkManager, ABusThatDoesNotAnswerSaysNothingOfIt) {
+  if (::getenv("RDMACFG_TEST_BUS") != nullptr) GTEST_SKIP() << "of several processes";
+  ours = make_linux_network_manager(short_limits());
+  ASSERT_TRUE(ours->observe());
+  bus->freeze(true);
+  const auto state = ours->observe();
+  const bool running = ours->is_running();
+  bus->freeze(false);
+  ASSERT_FALSE(state);
+  EXPECT_EQ(state.error().code, Code::kTimeout);
+  EXPECT_TRUE(running);
+  EXPECT_TRUE(ours->observe());
+  bus.reset();
+  const auto without = ours->observe();
+  ASSERT_TRUE(without) << "without a bus there is no manager";
+  EXPECT_FALSE(without->has_value());
+}
+
 TEST_F(OnNetworkManager, OneThatLeavesInTheMiddle) {
   prepare_nm(*manager);
   manager->peer().leave_at("GetManagedObjects");

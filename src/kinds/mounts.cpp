@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kinds/mounts.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <utility>
+
+#include "base/text.hpp"
+
+namespace rdmacfg::kinds {
+
+using base::Result;
+using model::IpAddress;
+
+namespace {
+
+/// Programs, our files and our records are there.
+constexpr std::array<std::string_view, 4> kSystemMounts{"/", "/usr", "/etc", "/var"};
+
+std::optional<IpAddress> address_option(const Mounted& mounted, const std::string& key) {
+  const auto at = mounted.options.find(key);
+  if (at == mounted.options.end()) return std::nullopt;
+  const auto address = IpAddress::parse(at->second);
+  return address ? std::optional(*address) : std::nullopt;
+}
+
+void add_nfs_server(const Mounted& mounted, std::string_view where, std::vector<RootServer>& out) {
+  const auto peer = mounted.is_nfs() ? address_option(mounted, "addr") : std::nullopt;
+  if (peer) out.push_back({*peer, address_option(mounted, "clientaddr"), std::string(where)});
+}
+
+bool is_below(std::string_view path, std::string_view folder) {
+  return path.starts_with(folder) && (path.size() == folder.size() || path[folder.size()] == '/');
+}
+
+/// The mounts that the layers of an overlay are on.
+void add_layers(const std::map<std::string, Mounted>& mounts, const Mounted& overlay, std::string_view where,
+                std::vector<RootServer>& out) {
+  for (const auto& [key, folders] : overlay.options) {
+    if (!key.starts_with("lowerdir") && key != "upperdir") continue;
+    for (const auto folder : base::split(folders, ':')) {
+      for (const auto& [path, mounted] : mounts) {
+        if (path != "/" && is_below(folder, path)) add_nfs_server(mounted, where, out);
+      }
+    }
+  }
+}
+
+/// Which of the file systems is on the disks that have these uses, as system::Iscsi and system::NvmeHost say
+/// it; empty: none. With a volume manager or RAID below a file system, what it holds may be that one's.
+std::string mount_on(const std::vector<std::string>& uses, const std::map<std::string, Mounted>& mounts) {
+  for (const auto where : kSystemMounts) {
+    const auto at = mounts.find(std::string(where));
+    if (at == mounts.end()) continue;
+    const auto& source = at->second.source;
+    const bool stacked =
+        source.starts_with("/dev/mapper/") || source.starts_with("/dev/dm-") || source.starts_with("/dev/md");
+    for (const auto& use : uses) {
+      if (use.ends_with(" is mounted on " + std::string(where))) return std::string(where);
+      if (stacked && use.find(" holds ") != std::string::npos) return std::string(where);
+    }
+  }
+  return {};
+}
+
+/// A session with a target, or a controller.
+struct DiskSession {
+  std::string name, group, address;
+};
+
+/// Sessions of a group have the same disks.
+template <class Port>
+void add_disk_servers(Port& port, const std::vector<DiskSession>& sessions,
+                      const std::map<std::string, Mounted>& mounts, std::vector<RootServer>& out) {
+  std::vector<std::string> all;
+  std::map<std::string, std::vector<std::string>> groups;
+  for (const auto& session : sessions) {
+    all.push_back(session.name);
+    groups[session.group].push_back(session.name);
+  }
+  const auto uses =
+      all.empty() ? Result<std::vector<std::string>>(std::vector<std::string>{}) : port.uses(all);
+  const auto where = uses ? mount_on(*uses, mounts) : std::string();
+  if (where.empty()) return;
+  std::set<std::string> found;
+  for (const auto& [group, names] : groups) {
+    const auto used = port.uses(names);
+    if (used && !mount_on(*used, mounts).empty()) found.insert(group);
+  }
+  for (const auto& session : sessions) {
+    // Of several paths by different targets each can go alone.
+    if (!found.empty() && !found.contains(session.group)) continue;
+    if (const auto peer = IpAddress::parse(session.address)) out.push_back({*peer, std::nullopt, where});
+  }
+}
+
+}  // namespace
+
+std::map<std::string, Mounted> observe_mounts(system::Files& files) {
+  for (const auto* path : {"/proc/1/mountinfo", "/proc/self/mountinfo"}) {
+    const auto text = files.read(path);
+    if (text && *text) return parse_mountinfo(**text);
+  }
+  return {};
+}
+
+std::string memory_below(const std::string& path, const std::map<std::string, Mounted>& mounts) {
+  const auto mount_of = [&](const std::string& at) -> const Mounted* {
+    const Mounted* nearest = nullptr;
+    std::size_t length = 0;
+    for (const auto& [where, mounted] : mounts) {
+      if (where != "/" && !is_below(at, where)) continue;
+      if (nearest != nullptr && where.size() < length) continue;
+      nearest = &mounted;
+      length = where.size();
+    }
+    return nearest;
+  };
+  const auto in_memory = [](const Mounted* mounted) {
+    return mounted != nullptr &&
+           (mounted->type == "tmpfs" || mounted->type == "ramfs" || mounted->type == "rootfs");
+  };
+  const auto* mounted = mount_of(path);
+  if (in_memory(mounted)) return mounted->type;
+  if (mounted == nullptr || mounted->type != "overlay") return {};
+  const auto changes = mounted->options.find("upperdir");
+  if (changes == mounted->options.end()) return {};
+  const auto* below = mount_of(changes->second);
+  return in_memory(below) ? "an overlay in " + below->type : std::string();
+}
+
+std::vector<RootServer> observe_root_servers(system::Host& host) {
+  std::vector<RootServer> out;
+  if (host.offline) return out;
+  const auto mounts = observe_mounts(host.files);
+  bool on_disk = false;
+  for (const auto where : kSystemMounts) {
+    const auto at = mounts.find(std::string(where));
+    if (at == mounts.end()) continue;
+    add_nfs_server(at->second, where, out);
+    if (at->second.type == "overlay") add_layers(mounts, at->second, where, out);
+    on_disk = on_disk || at->second.source.starts_with("/dev/");
+  }
+  if (!on_disk) return out;
+  std::vector<DiskSession> sessions, controllers;
+  if (const auto all = host.iscsi.observe()) {
+    for (const auto& session : *all) sessions.push_back({session.name, session.target, session.address});
+  }
+  if (const auto all = host.nvme_host.observe()) {
+    for (const auto& controller : *all)
+      controllers.push_back({controller.name, controller.subsystem, controller.address});
+  }
+  add_disk_servers(host.iscsi, sessions, mounts, out);
+  add_disk_servers(host.nvme_host, controllers, mounts, out);
+  return out;
+}
+
+Result<std::set<int>> interfaces_to(const std::vector<RootServer>& servers, system::Host& host) {
+  constexpr std::uint32_t kMain = 254;
+  std::set<int> out;
+  if (servers.empty()) return out;
+  const auto routes = host.inet.observe_routes();
+  if (!routes) return base::fail(routes.error());
+  for (const auto& server : servers) {
+    const system::InetRoute* best = nullptr;
+    const auto length = [](const system::InetRoute& route) {
+      return route.to.any ? 0 : route.to.network.length;
+    };
+    for (const auto& route : *routes) {
+      if (route.family != server.peer.family || route.table != kMain) continue;
+      if (!route.to.any && !route.to.network.contains(server.peer)) continue;
+      const bool better = best == nullptr || length(route) > length(*best) ||
+                          (length(route) == length(*best) && route.metric < best->metric);
+      if (better) best = &route;
+    }
+    if (best != nullptr) out.insert(best->index);
+  }
+  return out;
+}
+
+}  // namespace rdmacfg::kinds
