@@ -292,7 +292,7 @@ int get(const Context& context) {
   if (!found) return refuse(context, found.error());
   const auto raw = found->value == nullptr ? before_merging(*document, *path) : std::nullopt;
   const auto* value = raw ? &*raw : found->value;
-  if (value == nullptr) return refuse(context, {Code::kNotFound, describe_missing(tree, *path), 0});
+  if (value == nullptr) return refuse(context, {Code::kNotFound, describe_missing(tree, *path).text(), 0});
   if (context.arguments.json) {
     auto json = head(kValueSchema, "get", {}, 0);
     json["path"] = written;
