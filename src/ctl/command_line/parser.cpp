@@ -32,15 +32,18 @@ CLI::Validator integer_between(std::uint64_t first, std::uint64_t last, const st
   return CLI::Validator(complaint, "");
 }
 
+enum class Fractions { kRefused, kTaken };
+
 /// A time in seconds, "5m" as well: the word becomes the number that CLI11 reads, so this goes to
 /// transform().
-CLI::Validator seconds_between(std::uint64_t first, std::uint64_t last, bool fractions) {
+CLI::Validator seconds_between(std::uint64_t first, std::uint64_t last,
+                               Fractions fractions = Fractions::kRefused) {
   const auto complaint = [=](std::string& word) -> std::string {
     double value = -1;
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
     const bool whole = error == std::errc{} && end == word.data() + word.size();
     const bool fits = value >= static_cast<double>(first) && value <= static_cast<double>(last);
-    if (whole && fits && (fractions || base::parse_number(word))) return "";
+    if (whole && fits && (fractions == Fractions::kTaken || base::parse_number(word))) return "";
     const auto seconds = duration(word);
     if (!seconds || *seconds < first || *seconds > last)
       return fmt::format("\"{}\" is not a number of seconds from {} to {}", word, first, last);
@@ -105,7 +108,7 @@ Parser::Parser() {
       ->add_option("--timeout", arguments.timeout,
                    "Give up after TIME: 60, 60s, 5m (default 120s); 0 checks once.")
       ->type_name("TIME")
-      ->transform(seconds_between(0, 86400, false));
+      ->transform(seconds_between(0, 86400));
   add_verify(*app.get_subcommand("verify"));
   add_fleet(*app.get_subcommand("fleet"));
   add_fabric(*app.get_subcommand("fabric"));
@@ -172,7 +175,7 @@ void Parser::add_looks() {
   app.get_subcommand("status")
       ->add_option("--timeout", arguments.timeout, "Give up after TIME (60, 60s, 5m), with exit status 1.")
       ->type_name("TIME")
-      ->transform(seconds_between(1, 86400, false));
+      ->transform(seconds_between(1, 86400));
   auto& metrics = *app.get_subcommand("metrics");
   metrics.add_flag("--features", arguments.metrics.features,
                    "In short, as a feature file for Kubernetes' Node Feature Discovery.");
@@ -234,7 +237,7 @@ void Parser::add_apply(CLI::App& apply) {
   apply.add_flag("--boot", arguments.boot, "For the boot unit: never prompt, and print little.");
   apply.add_option("--wait", arguments.wait, "Wait SECONDS for carrier before judging an MTU (default 2).")
       ->type_name("SECONDS")
-      ->transform(seconds_between(0, 3600, true));
+      ->transform(seconds_between(0, 3600, Fractions::kTaken));
 }
 
 void Parser::add_rollback(CLI::App& rollback) {
@@ -337,7 +340,7 @@ void Parser::add_fabric(CLI::App& fabric) {
   fabric.add_flag("--wide", arguments.wide, "Show every column, host and link.");
   fabric.add_option("--timeout", arguments.timeout, "Give up after TIME in all: 60, 60s, 5m (default 60s).")
       ->type_name("TIME")
-      ->transform(seconds_between(1, 86400, false));
+      ->transform(seconds_between(1, 86400));
 }
 
 void Parser::add_foreign(CLI::App& from, CLI::App& to) {
