@@ -87,7 +87,7 @@ class ServiceKind final : public Kind, public NeedsWatching {
   ServiceKind()
       : Kind({.name = kServiceKind,
               .fields = model::specs<Service>(),
-              .traits = {.listed_when_foreign = false}}) {}
+              .traits = {.listed_when_foreign = false, .rests_on_files = true}}) {}
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
     const auto managers = bound.of("opensm");
