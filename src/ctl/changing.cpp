@@ -58,6 +58,13 @@ std::optional<base::Error> obstacle(const Context& context, const Service* servi
   return std::nullopt;
 }
 
+bool reads_yes(const Context& context) {
+  std::string answer;
+  if (!std::getline(context.environment.in, answer)) context.environment.err << '\n';
+  answer = base::lower(base::trim(answer));
+  return answer == "y" || answer == "yes";
+}
+
 bool agrees(const Context& context, const Report& plan) {
   const auto changes = blocks_of(plan).size();
   context.environment.err << context.err.paint(
@@ -65,10 +72,7 @@ bool agrees(const Context& context, const Report& plan) {
                                              count(changes, "change")),
                                  Style::kBold)
                           << std::flush;
-  std::string answer;
-  if (!std::getline(context.environment.in, answer)) context.environment.err << '\n';
-  answer = base::lower(base::trim(answer));
-  return answer == "y" || answer == "yes";
+  return reads_yes(context);
 }
 
 core::Request request_of(const Context& context, std::string action) {
