@@ -166,7 +166,7 @@ INSTANTIATE_TEST_SUITE_P(
              std::string(kPfc) + "dcbx = \"host\"\n", Exit::kError, "NVRAM", ""},
         // bnxt_dcb.c:753: taken, and all later sets are refused
         Case{"bnxt_to_the_firmware", R"("driver": "bnxt_en")", std::string(kPfc) + "dcbx = \"firmware\"\n",
-             Exit::kError, "nobody would have DCBX then", ""},
+             Exit::kError, "no agent would run DCBX then", ""},
         Case{"bnxt_nobody_has_dcbx", R"("driver": "bnxt_en", "dcbx": 0)",
              std::string(kPfc) + "priorities = [3]\n", Exit::kError, "write dcbx = \"host\"", ""},
         Case{"bnxt_back_to_the_host", R"("driver": "bnxt_en", "dcbx": 0)",

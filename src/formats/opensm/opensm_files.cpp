@@ -224,7 +224,7 @@ class Lines {
       if (count(3, "the number of switches in each dimension")) sizes(all);
       return joined(std::string(key), all, 1);
     }
-    if (!torus_size_) wrong(fmt::format("{} stands above the line \"torus X Y Z\" or \"mesh X Y Z\"", key));
+    if (!torus_size_) wrong(fmt::format("{} precedes the line \"torus X Y Z\" or \"mesh X Y Z\"", key));
     if (key.size() == 7 && key.ends_with("_link") && in("xyz", key[0]) && in("pm", key[1])) {
       if (!count(2, "node GUIDs of two switches")) return joined(std::string(key), all, 1);
       const auto from = guid(all[1]);

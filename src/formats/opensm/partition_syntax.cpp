@@ -80,7 +80,7 @@ std::string wrong_partition_line(std::string_view line, bool& goes_on) {
     const auto part = partition_word(code.substr(0, end));
     const auto rest = end == std::string_view::npos ? std::string_view() : code.substr(end + 1);
     // The ';' of a rule, too: OpenSM goes on with what its buffer has behind the line.
-    if (part.empty()) return goes_on ? "the ';' of a rule stands first in its line" : "a ';' ends no rule";
+    if (part.empty()) return goes_on ? "a line begins with the ';' of a rule" : "a ';' ends no rule";
     if (auto why = wrong_partition_part(part, goes_on); !why.empty()) return why;
     goes_on = end == std::string_view::npos;
     code = rest;

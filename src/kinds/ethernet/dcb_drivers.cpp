@@ -82,7 +82,7 @@ constexpr std::array<DcbDriver, 8> kDrivers{{
          "reboot",
      .host = HostMode::kNobodysNow,
      .gives_back = false,
-     .give_back = "nobody would have DCBX then; the firmware's agent is switched on in NVRAM",
+     .give_back = "no agent would run DCBX then; NVRAM enables the firmware's agent",
      .zero_shares = false,
      .idle_shares = false,
      .ets_before_pfc = true,

@@ -380,8 +380,8 @@ void lint_lossless(std::span<const Section> sections, const World& world, Diagno
 model::SectionSpec lossless_section() {
   model::SectionSpec section{.name = "lossless",
                              .doc =
-                                 "Lossless Ethernet for RoCE on an interface, in one entry: stands for the "
-                                 "[[pfc]] and [[roce]] keys that are not written.",
+                                 "Lossless Ethernet for RoCE on an interface, in one entry: sets the [[pfc]] "
+                                 "and [[roce]] keys that you leave out.",
                              .identities = {{"interface"}}};
   for (const auto& spec : model::specs<Lossless>()) section.fields.push_back(spec);
   return section;

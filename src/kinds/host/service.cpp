@@ -233,7 +233,7 @@ class ServiceKind final : public Kind, public NeedsWatching {
       verdict.reason = "it has ended, and systemd starts it again: systemctl stop " + desired.key.id;
     }
     if (facts.active && facts.active->starts_with("failed")) {
-      verdict.warnings.push_back("systemd says that it failed: journalctl -u " + desired.key.id);
+      verdict.warnings.push_back("systemd reports it as failed: journalctl -u " + desired.key.id);
     }
     return verdict;
   }

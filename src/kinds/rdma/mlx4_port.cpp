@@ -337,7 +337,7 @@ class Mlx4PortKind final : public Kind {
           Severity::kWarning,
           desired.origins.at("ports"),
           fmt::format("[[mlx4_port]] ports: {}:{} has a line for {} too", kMlx4File, number, desired.key.id),
-          "remove it there; ours stands below it",
+          "remove it there; our line follows it",
           {}});
     }
   }

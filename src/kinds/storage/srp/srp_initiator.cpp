@@ -213,7 +213,7 @@ class SrpInitiatorKind final : public Kind, public NeedsWatching {
     if (!text || text->empty() || is_our_srp_file(*text)) return;
     diagnostics.push_back({Severity::kError,
                            resource.where,
-                           fmt::format("{}: is there already, and is not ours", kSrpRulesFile),
+                           fmt::format("{}: exists, and was not written by rdma-configd", kSrpRulesFile),
                            "write its rules as [[srp_rule]], and move it away",
                            {}});
   }
@@ -269,9 +269,8 @@ class SrpInitiatorKind final : public Kind, public NeedsWatching {
     const auto now = observe_unit(kSrpUnit, host);
     if (!now) return base::fail(now.error());
     if (!*now || is_up(**now)) return {};
-    return base::fail(
-        base::Code::kIo,
-        fmt::format("{0}: it was restarted, and ended; `journalctl -u {0}` says why", kSrpUnit));
+    return base::fail(base::Code::kIo,
+                      fmt::format("{0}: exited after its restart; `journalctl -u {0}` shows why", kSrpUnit));
   }
 
   /// Targets that a rule names one by one; a rule for each membership of a partition counts once.

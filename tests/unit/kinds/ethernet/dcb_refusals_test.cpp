@@ -69,8 +69,8 @@ TEST(DcbRefusals, OfDcbxNameTheRemedyOfTheDriver) {
        "dcbx | i40e does not give DCBX of eth0 to the firmware | run: ethtool --set-priv-flags eth0 "
        "disable-fw-lldp off"},
       {"bnxt_en", kHostIs | kIeeeMode, kFirmware,
-       "dcbx | bnxt_en does not give DCBX of eth0 to the firmware | nobody would have DCBX then; the "
-       "firmware's agent is switched on in NVRAM"},
+       "dcbx | bnxt_en does not give DCBX of eth0 to the firmware | no agent would run DCBX then; NVRAM "
+       "enables the firmware's agent"},
       {"mlx5_core", kHostIs | kIeeeMode, kFirmware, kNoRefusal},
       {"bnxt_en", 0, kHost, kNoRefusal},
   };
