@@ -191,8 +191,8 @@ std::string why_no_carrier(const Link& link, const std::optional<PortRef>& port,
   }
   if (membership(*port, link.ipoib->pkey, world) == Membership::kNone) {
     return fmt::format(
-        "no carrier: P_Key {} is not in the table of {}; the subnet manager has to make the port a member "
-        "of that partition",
+        "no carrier: P_Key {} is not in the table of {}; the subnet manager must make the port a member of "
+        "that partition",
         link.ipoib->pkey.text(), where);
   }
   if (!world.settled) return {};  // the join to the multicast group may still be under way
