@@ -94,7 +94,7 @@ Parser::Parser() {
   add_common();
   for (const auto& command : command_texts()) add(command.name, command.doc);
   add("schema", "Print the JSON Schema of the document, for editors.");
-  words(*add("help", "Print the help of a subcommand."), "SUBCOMMAND", "Which one.");
+  words(*add("help", "Print the help of a subcommand."), "SUBCOMMAND", "The subcommand.");
   // For docs: the reference in Markdown, or with a word one of the parts that render_part() makes.
   words(*add("reference", "")->group(""), "PART", "");
   add_looks();
