@@ -264,7 +264,7 @@ class BusService : public Service {
     }
     if (!finished)
       return unknown(bus_is_lost() ? "the connection to the system bus is lost"
-                                   : "rdma-configd ended while it was at work");
+                                   : "rdma-configd exited during the job");
     try {
       system::dbus::Peer daemon(connection_, finished->by, kPath);
       const auto text = daemon.call<std::string>(kInterface, "Result", kAnswer, id,
