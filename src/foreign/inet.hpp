@@ -36,7 +36,7 @@ std::string add_route_words(Inet& inet, model::Family family, std::string_view l
 
 /// Of an interface that netplan or systemd-networkd leaves to be brought up by hand.
 inline constexpr std::string_view kManualActivation =
-    "manual: somebody else brings the interface up; the document keeps it down: write state = \"up\" or "
+    "manual: another program brings the interface up; the document keeps it down: write state = \"up\" or "
     "\"ignore\"";
 
 /// Of an option that only tunes a route.

@@ -221,8 +221,7 @@ void parse_conf(const File& file, Claims& claims) {
                            !words[1].ends_with("/opensm/partitions.conf") &&
                            words[1] != "/etc/rdma/partitions.conf" && words[1] != "(null)";
     if (elsewhere)
-      claims.miss(here,
-                  fmt::format("partition_config_file {}: is not read; name it behind opensm", words[1]));
+      claims.miss(here, fmt::format("partition_config_file {}: is not read; name it after opensm", words[1]));
     ++others;
   }
   if (others > 0) claims.pass({file.path, 0}, fmt::format("{} other settings stay in that file", others));
@@ -386,7 +385,7 @@ void parse_opensm(std::span<const File> files, Claims& claims) {
   }
   for (const auto& [path, port] : confs) {
     if (!read.contains(path))
-      claims.miss({path, 0}, "a drop-in of an instance names it; it is not read: name it behind opensm");
+      claims.miss({path, 0}, "a drop-in of an instance names it; it is not read: name it after opensm");
   }
 }
 
