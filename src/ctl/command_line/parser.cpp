@@ -204,7 +204,7 @@ void Parser::add_edits() {
   words(*app.get_subcommand("get"), "PATH", "The value: SECTION[SELECTOR].KEY.");
   auto& set = *app.get_subcommand("set");
   words(set, "PATH", "The key path, followed by the new value.");
-  set.add_flag("--unset", arguments.unset, "Remove the key instead.");
+  set.add_flag("--unset", arguments.set.unset, "Remove the key instead.");
 }
 
 void Parser::add_confirm(CLI::App& sub) {
@@ -223,7 +223,7 @@ void Parser::add_apply(CLI::App& apply) {
   apply.add_flag("--dry-run", arguments.dry_run, "Only show the changes, as diff does.");
   apply.add_flag("--allow-removal", arguments.apply.allow_removal,
                  "Allow removing the interface of the default route or of a login session.");
-  apply.add_flag("--retry", arguments.retry, "Retry values that the fabric limited before.");
+  apply.add_flag("--retry", arguments.apply.retry, "Retry values that the fabric limited before.");
   apply.add_flag("--install", arguments.apply.install,
                  "Make FILE the system's own document, /etc/rdma-configd/config.toml, once it is applied.");
   add_confirm(apply);
@@ -234,8 +234,10 @@ void Parser::add_apply(CLI::App& apply) {
       ->type_name("NAME")
       ->allow_extra_args(false)
       ->check(not_empty);
-  apply.add_flag("--boot", arguments.boot, "For the boot unit: never prompt, and print little.");
-  apply.add_option("--wait", arguments.wait, "Wait SECONDS for carrier before judging an MTU (default 2).")
+  apply.add_flag("--boot", arguments.apply.boot, "For the boot unit: never prompt, and print little.");
+  apply
+      .add_option("--wait", arguments.apply.wait,
+                  "Wait SECONDS for carrier before judging an MTU (default 2).")
       ->type_name("SECONDS")
       ->transform(seconds_between(0, 3600, Fractions::kTaken));
 }

@@ -310,13 +310,13 @@ namespace {
 int set_value(const Context& context) {
   const auto& arguments = context.arguments;
   auto words = arguments.words;
-  if (!arguments.unset && words.size() == 1) split_at_equals(words);
-  const std::size_t wanted = arguments.unset ? 1 : 2;
+  if (!arguments.set.unset && words.size() == 1) split_at_equals(words);
+  const std::size_t wanted = arguments.set.unset ? 1 : 2;
   if (words.size() != wanted) {
     return refuse(context,
                   {Code::kInvalid,
-                   arguments.unset ? "set --unset takes one path, such as ipoib[mlx4_ib0].umcast"
-                                   : "set takes a path and a value, such as ipoib[mlx4_ib0].mtu 4092",
+                   arguments.set.unset ? "set --unset takes one path, such as ipoib[mlx4_ib0].umcast"
+                                       : "set takes a path and a value, such as ipoib[mlx4_ib0].mtu 4092",
                    0});
   }
   const auto path = parse_path(words.front());
@@ -326,8 +326,9 @@ int set_value(const Context& context) {
   const auto destination = destination_of(context, *texts, *path);
   if (!destination) return refuse(context, destination.error());
   auto& text = (*texts)[destination->file];
-  const auto changed = arguments.unset ? without_value(text, destination->path)
-                                       : with_value(text, destination->path, as_toml_for(*path, words[1]));
+  const auto changed = arguments.set.unset
+                           ? without_value(text, destination->path)
+                           : with_value(text, destination->path, as_toml_for(*path, words[1]));
   if (!changed) return refuse(context, changed.error());
   const bool same = *changed == text.text;
   text.text = *changed;
