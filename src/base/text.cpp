@@ -27,6 +27,16 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
   }
 }
 
+std::vector<std::string_view> words_of(std::string_view line, std::string_view blanks) {
+  std::vector<std::string_view> words;
+  for (std::size_t start = 0; (start = line.find_first_not_of(blanks, start)) != std::string_view::npos;) {
+    const auto end = std::min(line.find_first_of(blanks, start), line.size());
+    words.push_back(line.substr(start, end - start));
+    start = end;
+  }
+  return words;
+}
+
 std::string join(std::span<const std::string> parts, std::string_view separator) {
   std::string out;
   for (const auto& part : parts) {

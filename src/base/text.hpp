@@ -20,6 +20,8 @@ std::vector<std::string_view> split(std::string_view text, char separator);
 template <class Text>
 requires std::same_as<Text, std::string> std::vector<std::string_view> split(Text&& text, char separator)
 = delete;
+/// Parts without a character of `blanks`, none of them empty.
+std::vector<std::string_view> words_of(std::string_view line, std::string_view blanks = " \t\r");
 std::string join(std::span<const std::string> parts, std::string_view separator);
 /// The first of them, and the number of the others: "a, b and 3 more".
 std::string join_first(std::size_t most, std::span<const std::string> parts, std::string_view separator);

@@ -50,7 +50,10 @@ class FileIntegrityKind final : public Kind {
   FileIntegrityKind()
       : Kind({.name = kFileKind,
               .fields = model::specs<FileIntegrity>(),
-              .traits = {.works_offline = true, .only_repairs = true, .listed_when_foreign = false}}) {}
+              .traits = {.works_offline = true,
+                         .only_repairs = true,
+                         .listed_when_foreign = false,
+                         .rests_on_files = true}}) {}
 
   void parse(const Bound& /*bound*/, std::vector<Desired>& /*out*/,
              Diagnostics& /*diagnostics*/) const override {}

@@ -89,7 +89,10 @@ class InitramfsKind final : public Kind, public ClearsAway {
   InitramfsKind()
       : Kind({.name = kInitramfsKind,
               .fields = model::specs<InitramfsImage>(),
-              .traits = {.works_offline = true, .waits_for_confirmation = true, .listed_when_foreign = false},
+              .traits = {.works_offline = true,
+                         .waits_for_confirmation = true,
+                         .listed_when_foreign = false,
+                         .rests_on_files = true},
               .files = kInitramfsRecords}) {}
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& /*diagnostics*/) const override {

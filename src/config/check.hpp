@@ -57,11 +57,11 @@ std::optional<model::Value> check_value(const Node& node, const model::FieldSpec
 /// [match] of a file. @return why it does not apply to `host`, or nothing.
 std::optional<std::string> check_match(const Node& match, std::string_view host, const Reporter& report);
 
-/// Reports unless exactly one set of `spec.identities` is in `table`, with right values or wrong ones.
-/// @param stray the error about the only key of the table that is like no known one, or about [sysctl] in
-/// place of [[sysctl]]: where nothing identifies the entry, it gets the remedy, and there is no second error;
-/// may be null.
-/// @return whether a key identifies the entry, or may: some lines could not be read.
+/// Reports an entry that no set, or more than one set, of `spec.identities` identifies; values are not checked.
+/// @param stray an error already reported for the table, which probably explains the missing identity: its
+/// only key resembles no known one, or [sysctl] is written for [[sysctl]]. The remedy is added to that error
+/// in place of a second one. May be null.
+/// @return whether a key identifies the entry, or may, as some lines were not readable.
 bool check_identity(const Node& table, const model::SectionSpec& spec, std::string_view label,
                     const Reporter& report, model::Diagnostic* stray);
 

@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <set>
 
 #include "base/text.hpp"
 #include "config/check.hpp"
+#include "config/other_names.hpp"
 
 namespace rdmacfg::config {
 
@@ -38,152 +38,6 @@ void find_inner(std::string_view name, const std::vector<SectionSpec>& specs, st
     if (!parent.empty() && spec.name == name) homes.push_back(label_of(path, spec.repeated));
     find_inner(name, spec.children, path, homes);
   }
-}
-
-/// Other tools' names of keys and sections, and ours: NetworkManager, nmstate, netplan,
-/// ifcfg files, systemd units, limits.d, nvme-cli, nvmetcli, targetcli, open-iscsi, fstab, modprobe.d.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 83> kElsewhere{{
-    {"transport", "mode"},
-    {"transport_mode", "mode"},
-    {"transport-mode", "mode"},
-    {"connected_mode", "mode"},
-    {"hwaddr", "guid"},
-    {"mac", "guid"},
-    {"mac_address", "guid"},
-    {"mac-address", "guid"},
-    {"port_guid", "guid"},
-    {"dhcp", "ipv4"},
-    {"dhcp4", "ipv4"},
-    {"dhcp6", "ipv6"},
-    {"address", "ipv4"},
-    {"addresses", "ipv4"},
-    {"ip", "ipv4"},
-    {"ip4", "ipv4"},
-    {"ip6", "ipv6"},
-    {"ip_address", "ipv4"},
-    {"ipaddr", "ipv4"},
-    {"ipv6addr", "ipv6"},
-    {"gateway", "ipv4"},
-    {"gateway4", "ipv4"},
-    {"gateway6", "ipv6"},
-    {"dns", "ipv4"},
-    {"routes", "ipv4"},
-    {"method", "ipv4"},
-    {"bootproto", "method"},
-    {"bootproto", "ipv4"},
-    {"gateway", "via"},
-    {"nexthop", "via"},
-    {"destination", "to"},
-    {"dns-servers", "dns"},
-    {"nameservers", "dns"},
-    {"dns_servers", "dns"},
-    {"p_key", "pkey"},
-    {"p-key", "pkey"},
-    {"pkey_id", "pkey"},
-    {"services", "units"},
-    {"name", "key"},
-    {"option", "key"},
-    {"state", "running"},
-    {"rebuild", "policy"},
-    {"group", "domain"},
-    {"user", "domain"},
-    {"unit", "name"},
-    {"netdev", "interface"},
-    {"ifname", "interface"},
-    {"nic", "interface"},
-    {"memlock", "limit"},
-    {"soft", "limit"},
-    {"hard", "limit"},
-    {"started", "running"},
-    {"active", "running"},
-    {"enable", "enabled"},
-    {"traddr", "address"},
-    {"traddr", "addresses"},
-    {"trsvcid", "port"},
-    {"host_traddr", "host_address"},
-    {"host-traddr", "host_address"},
-    {"subsysnqn", "nqn"},
-    {"allowed_hosts", "hosts"},
-    {"device_path", "device"},
-    {"iqn", "wwn"},
-    {"iqn", "target"},
-    {"targetname", "target"},
-    {"tpgt", "portal_group"},
-    {"acls", "initiators"},
-    {"portals", "addresses"},
-    {"mountpoint", "path"},
-    {"mount_point", "path"},
-    {"parameters", "options"},
-    {"params", "options"},
-    {"rxe", "soft_rdma"},
-    {"siw", "soft_rdma"},
-    {"soft_roce", "soft_rdma"},
-    {"softroce", "soft_rdma"},
-    {"iscsi", "iser_session"},
-    {"iser", "iser_session"},
-    {"nvmet", "nvme_target"},
-    {"limits", "memlock"},
-    {"ulimit", "memlock"},
-    {"dcb", "pfc"},
-    {"infiniband", "ipoib"},
-}};
-
-/// The name here of what other tools call `name`, when it is among `known`.
-std::optional<std::string> called_here(std::string_view name, const std::vector<std::string>& known) {
-  const auto word = base::lower(name);
-  for (const auto& [elsewhere, here] : kElsewhere) {
-    if (elsewhere == word && std::find(known.begin(), known.end(), here) != known.end())
-      return std::string(here);
-  }
-  return std::nullopt;
-}
-
-/// The same for a misspelt name of what belongs to [ipoib.ipv4]; short names are like too many words.
-std::optional<std::string> nearly_called_here(std::string_view name, const std::vector<std::string>& known) {
-  constexpr std::size_t kLeast = 5;
-  std::vector<std::string> names;
-  for (const auto& [elsewhere, here] : kElsewhere) {
-    if (elsewhere.size() >= kLeast && here.starts_with("ipv")) names.emplace_back(elsewhere);
-  }
-  const auto near = base::nearest(name, names);
-  return near ? called_here(*near, known) : std::nullopt;
-}
-
-/// A name of other tools whose value is written differently here, where there is the key `beside`.
-struct Rewrite {
-  std::string_view name, beside, hint;
-};
-constexpr std::string_view kPrefixHint =
-    "the prefix length is a part of each address, as in addresses = [\"192.0.2.1/24\"]";
-constexpr std::string_view kAutoHint = "write method = \"auto\"";
-constexpr std::string_view kStateHint = "write state = \"up\" or \"down\"";
-constexpr std::string_view kDropInHint =
-    "files are merged from conf.d/*.toml beside it, or with several --config";
-constexpr std::array<Rewrite, 15> kRewrites{{
-    {"include", "version", kDropInHint},
-    {"source", "version", kDropInHint},
-    {"netmask", "gateway", kPrefixHint},
-    {"prefix", "gateway", kPrefixHint},
-    {"prefixlen", "gateway", kPrefixHint},
-    {"prefix_length", "gateway", kPrefixHint},
-    {"prefix-length", "gateway", kPrefixHint},
-    {"dhcp", "method", kAutoHint},
-    {"dhcp4", "method", kAutoHint},
-    {"dhcp6", "method", kAutoHint},
-    {"autoconnect", "state", kStateHint},
-    {"enabled", "state", kStateHint},
-    {"onboot", "state", kStateHint},
-    {"startmode", "state", kStateHint},
-    {"up", "state", kStateHint},
-}};
-
-std::string rewritten(std::string_view name, const std::vector<std::string>& keys) {
-  const auto word = base::lower(name);
-  for (const auto& row : kRewrites) {
-    if (row.name == word && std::find(keys.begin(), keys.end(), row.beside) != keys.end())
-      return std::string(row.hint);
-  }
-  return {};
 }
 
 /// The only one of `known` that has all the words of `name`, or all of whose words it has: rdma_port for
@@ -270,26 +124,6 @@ struct Names {
   std::vector<std::string> keys, sections;
   std::vector<std::string> homes;  ///< labels of the sections that have the name
 };
-
-/// Sections by which files of other tools are known, and the format of `rdma-configctl import` for them.
-struct ForeignSection {
-  std::string_view name, tool, format;
-};
-constexpr std::array<ForeignSection, 3> kForeignSections{{
-    {"connection", "NetworkManager", "nm"},
-    {"NetDev", "systemd-networkd", "networkd"},
-    {"Network", "systemd-networkd", "networkd"},
-}};
-
-/// The hint about a section at the top of a file; empty where no other tool has one that is called so.
-std::string foreign_hint(std::string_view name) {
-  for (const auto& section : kForeignSections) {
-    if (section.name != name) continue;
-    return fmt::format("this looks like a file of {}; rdma-configctl import {} FILE converts it",
-                       section.tool, section.format);
-  }
-  return {};
-}
 
 /// What an unknown name was probably meant as: "; did you mean …?" behind the message, and a hint.
 struct Meant {

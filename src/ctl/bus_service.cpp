@@ -180,8 +180,8 @@ class BusService : public Service {
       }
       if (!told(nullptr)) return {};
       if (gone)
-        return base::fail(Code::kNotFound,
-                          bus_is_lost() ? "the system bus has gone" : "rdma-configd has ended");
+        return base::fail(Code::kNotFound, bus_is_lost() ? "the connection to the system bus is lost"
+                                                         : "rdma-configd has ended");
       wait.lock();
     }
   }
@@ -263,7 +263,8 @@ class BusService : public Service {
       if (const auto at = finished_.find(id); at != finished_.end()) finished = at->second;
     }
     if (!finished)
-      return unknown(bus_is_lost() ? "the system bus has gone" : "rdma-configd ended while it was at work");
+      return unknown(bus_is_lost() ? "the connection to the system bus is lost"
+                                   : "rdma-configd exited during the job");
     try {
       system::dbus::Peer daemon(connection_, finished->by, kPath);
       const auto text = daemon.call<std::string>(kInterface, "Result", kAnswer, id,

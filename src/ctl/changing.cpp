@@ -19,14 +19,14 @@ using model::Report;
 namespace {
 
 /// Nobody reads progress of a run that is a program's, or of one at boot.
-bool tells(const Context& context) { return !context.arguments.json && !context.arguments.boot; }
+bool tells(const Context& context) { return !context.arguments.json && !context.arguments.apply.boot; }
 
 }  // namespace
 
 std::unique_ptr<Service> service_for(const Context& context) {
   const auto& arguments = context.arguments;
-  if (context.offline() || arguments.local || arguments.boot || arguments.rollback.expired ||
-      arguments.wait || !arguments.apply.only.empty())
+  if (context.offline() || arguments.local || arguments.apply.boot || arguments.rollback.expired ||
+      arguments.apply.wait || !arguments.apply.only.empty())
     return nullptr;
   return context.environment.service();
 }
@@ -58,6 +58,13 @@ std::optional<base::Error> obstacle(const Context& context, const Service* servi
   return std::nullopt;
 }
 
+bool reads_yes(const Context& context) {
+  std::string answer;
+  if (!std::getline(context.environment.in, answer)) context.environment.err << '\n';
+  answer = base::lower(base::trim(answer));
+  return answer == "y" || answer == "yes";
+}
+
 bool agrees(const Context& context, const Report& plan) {
   const auto changes = blocks_of(plan).size();
   context.environment.err << context.err.paint(
@@ -65,23 +72,20 @@ bool agrees(const Context& context, const Report& plan) {
                                              count(changes, "change")),
                                  Style::kBold)
                           << std::flush;
-  std::string answer;
-  if (!std::getline(context.environment.in, answer)) context.environment.err << '\n';
-  answer = base::lower(base::trim(answer));
-  return answer == "y" || answer == "yes";
+  return reads_yes(context);
 }
 
 core::Request request_of(const Context& context, std::string action) {
   const auto& environment = context.environment;
   const auto sudo = environment.variable("SUDO_USER");
-  std::string who = context.arguments.boot ? "boot" : "root";
+  std::string who = context.arguments.apply.boot ? "boot" : "root";
   if (environment.privileged && !sudo.empty() && sudo != "root") who = sudo + " (sudo)";
   if (context.arguments.rollback.expired) who = "the timer";
   if (!environment.privileged) who.clear();  // the daemon knows
   return {.who = who,
           .what = std::move(action),
           .host_name = host_name(context),
-          .by_itself = context.arguments.boot,
+          .by_itself = context.arguments.apply.boot,
           .confirm =
               context.arguments.confirm
                   ? std::optional(std::chrono::seconds(static_cast<std::int64_t>(*context.arguments.confirm)))
@@ -123,7 +127,7 @@ Report past_daemon(const Context& context, core::Context& core, const std::funct
   const auto before = active();
   auto report = change();
   const bool good = report.exit == model::Exit::kOk || report.exit == model::Exit::kPartly;
-  if (!good || context.offline() || context.arguments.boot) return report;
+  if (!good || context.offline() || context.arguments.apply.boot) return report;
   if (report.plan.empty() && active() == before) return report;
   const auto told =
       core.host.files.write(core::kAppliedMark, fmt::format("{}\n", core::system_clock().boot_ms()));

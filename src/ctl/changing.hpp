@@ -22,7 +22,10 @@ enum class Question { kNone, kAsked };
 /// Why this run may not begin.
 std::optional<base::Error> obstacle(const Context& context, const Service* service, Question question);
 
-/// The question whether to go on with what was just shown. Only a clear yes is one; the end of input is none.
+/// The answer to a question that was just asked. Only a clear yes is one; the end of input is none.
+bool reads_yes(const Context& context);
+
+/// The question whether to go on with what was just shown.
 bool agrees(const Context& context, const model::Report& plan);
 
 /// Applies a document that is good. `agreed`: the plan that was said yes to, if somebody was asked. With

@@ -96,7 +96,7 @@ base::Result<config::Document> load(const Context& context) {
   auto texts = load_texts(context);
   if (!texts) return base::fail(texts.error());
   auto document = parse_document(std::move(*texts), host);
-  if (context.arguments.boot) config::require_trusted_files(document);
+  if (context.arguments.apply.boot) config::require_trusted_files(document);
   return document;
 }
 
@@ -197,17 +197,17 @@ model::Diagnostics together(const config::Document& document, const model::Repor
 core::Options options_of(const Context& context) {
   core::Options options;
   options.only = context.arguments.apply.selected;
-  options.retry_limited = context.arguments.retry;
-  options.independent = context.arguments.boot;
+  options.retry_limited = context.arguments.apply.retry;
+  options.independent = context.arguments.apply.boot;
   const auto& arguments = context.arguments;
   // A person who is asked has seen the plan, and an unconfirmed apply comes back by itself.
-  if (arguments.boot) options.guard_removal = core::RemovalGuard::kMost;
+  if (arguments.apply.boot) options.guard_removal = core::RemovalGuard::kMost;
   if (arguments.command == "apply" && arguments.yes && !arguments.confirm && !context.offline())
     options.guard_removal = core::RemovalGuard::kLifelines;
   if (arguments.apply.allow_removal) options.guard_removal = core::RemovalGuard::kNone;
-  if (context.arguments.wait) {
+  if (context.arguments.apply.wait) {
     options.carrier_deadline =
-        std::chrono::milliseconds(static_cast<std::int64_t>(*context.arguments.wait * 1000));
+        std::chrono::milliseconds(static_cast<std::int64_t>(*context.arguments.apply.wait * 1000));
   }
   return options;
 }

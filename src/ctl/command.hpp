@@ -27,7 +27,6 @@ struct Arguments {
   std::string host;                      ///< --host FILE; empty: this one, not that of a report
   std::string seen_by;                   ///< --host NAME: whose document it is; empty: this host's
   std::vector<std::string> words;        ///< what stands behind the subcommand
-  std::optional<double> wait;            ///< --wait, seconds
   std::optional<std::uint64_t> confirm;  ///< --confirm, seconds
   std::optional<std::uint64_t> timeout;  ///< wait-online --timeout, seconds
   bool json = false;                     ///< --json, -o json
@@ -41,10 +40,7 @@ struct Arguments {
   bool explain = false;
   bool yes = false;
   bool dry_run = false;
-  bool retry = false;
-  bool boot = false;
   bool local = false;  ///< without the daemon
-  bool unset = false;  ///< set --unset
   std::string output;  ///< import, export, metrics
 
   // Of one subcommand each.
@@ -53,11 +49,17 @@ struct Arguments {
     bool document = false;
   } show;
   struct {
+    std::optional<double> wait;  ///< --wait, seconds
+    bool boot = false;
+    bool retry = false;
     bool install = false;
     bool allow_removal = false;
     std::vector<std::string> only;
     std::optional<std::set<model::Key>> selected;  ///< what `only` means, once it is known
   } apply;
+  struct {
+    bool unset = false;
+  } set;
   struct {
     std::optional<std::uint64_t> generation;  ///< N
     bool expired = false;

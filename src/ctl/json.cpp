@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 
+#include "store/value_json.hpp"
+
 namespace rdmacfg::ctl {
 
 using Json = nlohmann::ordered_json;
@@ -286,16 +288,7 @@ Json location_json(const model::Location& where) {
   return {{"file", where.file}, {"line", where.line}, {"column", where.column}};
 }
 
-Json value_json(const model::Value& value) {
-  struct Visitor {
-    Json operator()(std::monostate) const { return nullptr; }
-    Json operator()(bool flag) const { return flag; }
-    Json operator()(std::int64_t number) const { return number; }
-    Json operator()(const std::string& text) const { return text; }
-    Json operator()(const std::vector<std::string>& list) const { return list; }
-  };
-  return std::visit(Visitor{}, value);
-}
+Json value_json(const model::Value& value) { return core::to_json(value); }
 
 Json resource_json(const model::ResourceReport& resource) {
   Json attributes = Json::array();

@@ -213,7 +213,7 @@ void Controller::connect() {
       if (api_) api_->event(priority, std::string(name_of(message)), text);
     });
     api_->lost = [this] {
-      log(LOG_WARNING, Message::kTrouble, "the system bus has gone");
+      log(LOG_WARNING, Message::kTrouble, "the connection to the system bus is lost");
       connecting_ = loop_.after(milliseconds(0), [this] {
         former_.push_back(std::move(api_));
         connect_again_ = kConnectAgain;

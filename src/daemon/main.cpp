@@ -54,16 +54,14 @@ int main(int argc, char** argv) {
   }
   if (argc == 2 && (argument == "--help" || argument == "-h")) {
     std::cout
-        << "Usage: rdma-configd [--help | --version]\n\nHolds this host to /etc/rdma-configd/config.toml. It "
-           "is started by systemd; use rdma-configctl(1) to talk\nto it, and rdma-configd(8) to read about "
-           "it.\n";
+        << "Usage: rdma-configd [--help | --version]\n\nEnforces /etc/rdma-configd/config.toml on this host. "
+           "systemd starts it, and rdma-configctl(1) controls\nit; rdma-configd(8) describes it.\n";
     return 0;
   }
   if (argc != 1) {
     const bool known = argument == "--help" || argument == "--version";
-    std::cerr << "rdma-configd: error: takes no arguments but --help or --version, and there is "
-              << base::harmless(argv[known ? 2 : 1])
-              << "; systemd starts it, and rdma-configctl(1) talks to it\n";
+    std::cerr << "rdma-configd: error: unexpected argument " << base::harmless(argv[known ? 2 : 1])
+              << "; the options are --help and --version\n";
     return 1;
   }
   try {

@@ -152,7 +152,7 @@ void Reconciler::count_revert(const model::Change& change, const std::string& fi
                                                              field == "missing" ? "addresses" : spoken(field),
                                                              change.label, reverts.times.size())
                            : change.operation == model::Operation::kDelete
-                               ? fmt::format("made {} again {} times", change.label, reverts.times.size())
+                               ? fmt::format("re-created {} {} times", change.label, reverts.times.size())
                                : fmt::format("removed {} {} times", change.label, reverts.times.size());
   contended_[change.key][field] = {what, values};
 }

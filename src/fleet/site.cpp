@@ -39,7 +39,8 @@ class Reader {
       } else if (section.path == "partition") {
         partition(section);
       } else if (section.path == "rdma_device") {
-        if (const auto guid = guid_at(section, "node_guid")) own(*guid, true, *section.find("node_guid"));
+        if (const auto guid = guid_at(section, "node_guid"))
+          own(*guid, GuidOf::kNode, *section.find("node_guid"));
       } else if (section.path == "roce" || section.path == "pfc" || section.path == "lossless") {
         traffic(section);
       }
@@ -87,8 +88,11 @@ class Reader {
     return guid ? std::optional(*guid) : std::nullopt;
   }
 
-  void own(model::Guid guid, bool node, const model::Entry& entry) {
-    site_.guids.push_back({guid.number, host_, node, spot(entry.where), source(entry.where)});
+  enum class GuidOf { kPort, kNode };
+
+  void own(model::Guid guid, GuidOf owner, const model::Entry& entry) {
+    site_.guids.push_back(
+        {guid.number, host_, owner == GuidOf::kNode, spot(entry.where), source(entry.where)});
   }
 
   /// The word for a port on every host: its name unless that has the host in it, else its device.
@@ -108,7 +112,7 @@ class Reader {
     if (text(section, "state") == "ignore") return;
     const auto rail = rail_of(section);
     const auto guid = guid_at(section, "guid");
-    if (guid) own(*guid, false, *section.find("guid"));
+    if (guid) own(*guid, GuidOf::kPort, *section.find("guid"));
     interface(section, rail, guid.value_or(model::Guid{}), kinds::kDefaultPartition, false);
     for (const auto& child : section.children) {
       const auto state = text(child, "state");
@@ -152,7 +156,7 @@ class Reader {
       const bool known = std::any_of(site_.guids.rbegin(), others, [&](const OwnGuid& fact) {
         return fact.number == guid->number && !fact.node;
       });
-      if (!known) own(*guid, false, *section.find("guid"));
+      if (!known) own(*guid, GuidOf::kPort, *section.find("guid"));
     }
     const auto said = sourced_value(section, "priority");
     site_.managers.push_back({host_, fabric, number(section, "priority").value_or(-1),

@@ -145,16 +145,4 @@ bool is_leftover(std::string_view file_name) {
   return false;
 }
 
-std::vector<std::string_view> words_of(std::string_view line) {
-  std::vector<std::string_view> out;
-  while (true) {
-    const auto from = line.find_first_not_of(" \t\r");
-    if (from == std::string_view::npos) return out;
-    line.remove_prefix(from);
-    const auto to = std::min(line.find_first_of(" \t\r"), line.size());
-    out.push_back(line.substr(0, to));
-    line.remove_prefix(to);
-  }
-}
-
 }  // namespace rdmacfg::foreign

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/text.hpp"
 #include "model/inet_types.hpp"
 #include "model/limits.hpp"
 #include "model/section.hpp"
@@ -177,7 +178,6 @@ bool is_leftover(std::string_view file_name);
 /// nothing.
 std::string wrong_template(std::string_view pattern);
 
-/// Words of a line, separated by blanks.
-std::vector<std::string_view> words_of(std::string_view line);
+using base::words_of;
 
 }  // namespace rdmacfg::foreign

@@ -36,7 +36,7 @@ std::string add_route_words(Inet& inet, model::Family family, std::string_view l
 
 /// Of an interface that netplan or systemd-networkd leaves to be brought up by hand.
 inline constexpr std::string_view kManualActivation =
-    "manual: somebody else brings the interface up; the document keeps it down: write state = \"up\" or "
+    "manual: another program brings the interface up; the document keeps it down: write state = \"up\" or "
     "\"ignore\"";
 
 /// Of an option that only tunes a route.
@@ -63,7 +63,7 @@ bool drop_routes_of_vrf(Interface& interface);
 
 /// Of an interface in a VRF, where it is written, and of the routes that drop_routes_of_vrf() took.
 inline constexpr std::string_view kVrf =
-    "the interface belongs to a VRF, of which the document says nothing; keep the VRF's own configuration";
+    "the interface belongs to a VRF, which the document does not describe; keep the VRF's own configuration";
 inline constexpr std::string_view kVrfRoutes =
     "the routes are in the table of the VRF, and are left out; write them with that table";
 

@@ -22,14 +22,7 @@ constexpr std::string_view kLimitKey = "LimitMEMLOCK";
 
 /// The words of a line, without a comment.
 std::vector<std::string_view> fields_of(std::string_view line) {
-  std::vector<std::string_view> words;
-  line = line.substr(0, line.find('#'));
-  for (std::size_t start = 0; (start = line.find_first_not_of(" \t\r", start)) != std::string_view::npos;) {
-    const auto end = std::min(line.find_first_of(" \t\r", start), line.size());
-    words.push_back(line.substr(start, end - start));
-    start = end;
-  }
-  return words;
+  return base::words_of(line.substr(0, line.find('#')));
 }
 
 /// A line about locked memory. pam_limits takes all but the domain in any case, and passes over what stands

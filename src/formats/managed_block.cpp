@@ -10,8 +10,7 @@ namespace rdmacfg::kinds {
 namespace {
 
 Damage unclosed(int line, const Marks& marks) {
-  return {line,
-          fmt::format("lines of rdma-configd begin here, and no line \"{}\" says where they end", marks.end),
+  return {line, fmt::format("the managed block that begins here has no end line \"{}\"", marks.end),
           "write that line below them, or remove the line that begins them"};
 }
 

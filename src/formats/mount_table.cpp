@@ -31,16 +31,6 @@ std::string unescaped(std::string_view text) {
   return out;
 }
 
-std::vector<std::string_view> words_of(std::string_view line) {
-  std::vector<std::string_view> words;
-  for (std::size_t start = 0; (start = line.find_first_not_of(" \t\r", start)) != std::string_view::npos;) {
-    const auto end = std::min(line.find_first_of(" \t\r", start), line.size());
-    words.push_back(line.substr(start, end - start));
-    start = end;
-  }
-  return words;
-}
-
 std::pair<std::string, std::string> halves_of(std::string_view option) {
   const auto equals = option.find('=');
   if (equals == std::string_view::npos) return {std::string(option), {}};
@@ -58,7 +48,7 @@ std::map<std::string, Mounted> parse_mountinfo(std::string_view text) {
   constexpr std::size_t kPath = 4, kOptional = 6;
   std::map<std::string, Mounted> out;
   for (const auto line : base::split(text, '\n')) {
-    const auto words = words_of(line);
+    const auto words = base::words_of(line);
     std::size_t dash = kOptional;
     while (dash < words.size() && words[dash] != "-") ++dash;
     if (dash + 3 >= words.size()) continue;
@@ -101,7 +91,7 @@ std::map<std::string, int> parse_fstab(std::string_view text) {
   int number = 0;
   for (const auto line : base::split(text, '\n')) {
     ++number;
-    const auto words = words_of(line);
+    const auto words = base::words_of(line);
     if (words.size() < 3 || words[0].starts_with('#')) continue;
     auto where = unescaped(words[1]);
     while (where.size() > 1 && where.ends_with('/')) where.pop_back();

@@ -54,6 +54,9 @@ struct Traits {
   bool on_any_interface = false;
   /// Events of ports of RDMA devices concern it.
   bool on_rdma_port = false;
+  /// Configuration managers such as Puppet change it, by files of others or by services. A kind with files
+  /// below /etc of its own need not say so.
+  bool rests_on_files = false;
 };
 
 /// Properties of a kind that never change.

@@ -10,7 +10,7 @@ base::Result<void> refuse_others_file(const std::optional<std::string>& text, st
   if (!text || ours(*text)) return {};
   return base::fail(
       base::Code::kRefused,
-      fmt::format("{} was not written by rdma-configd, and came while it applied: move it away", path));
+      fmt::format("{} was not written by rdma-configd, and appeared during the apply: move it away", path));
 }
 
 }  // namespace rdmacfg::kinds

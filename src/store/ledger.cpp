@@ -149,7 +149,7 @@ Result<Ledger> ledger_told(const std::string& text) {
     }
     return ledger;
   } catch (const Json::exception&) {
-    return base::fail(base::Code::kInvalid, "rdma-configd tells the history in another form");
+    return base::fail(base::Code::kInvalid, "rdma-configd returned the history in an unknown form");
   }
 }
 

@@ -5,6 +5,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstddef>
+#include <functional>
+#include <string>
 
 #include "contract/commit_host.hpp"
 #include "daemon/journal_report.hpp"
@@ -99,25 +102,44 @@ TEST_F(NmDrift, ItIsNoDriftThatTheProfileChanges) {
   EXPECT_THAT(other.plan.changes.front().fields, ElementsAre("ipv4", "mtu"));
 }
 
-TEST_F(NmDrift, ARepairThatFailsLeavesItAsItWasFound) {
-  for (std::size_t n = 1;; ++n) {
-    SCOPED_TRACE(n);
-    Host host(FakeKernel::parse(kMachine));
-    ASSERT_TRUE(applied(host.commit(kDocument)));
-    auto& link = *host.kernel().machine.find("ib0");
-    link.mtu = 1500;
-    std::erase(link.items, "addr4 192.0.2.1/24");
-    const auto before = host.dump();
-    host.kernel().faults.clear();
-    host.kernel().faults.fail_at(n, EPERM);
-    const auto report = host.commit(std::string(kDocument) + "[[ipoib.pkey]]\npkey = 0x8002\n");
-    if (applied(report)) {
-      EXPECT_GT(n, 3U);
-      break;
+struct FailedCommits {
+  std::size_t all = 0, undone = 0;
+};
+
+/// Commits `other` on a host that has `document` and was changed by `disturb`, until every call has failed
+/// once: after a commit that fails, `kept` is as it was found.
+FailedCommits fail_every_call(
+    const std::string& machine, const std::string& document, const std::string& other,
+    const std::function<void(Host&)>& disturb,
+    const std::function<std::string(Host&)>& kept = [](Host& host) { return host.dump(); }) {
+  FailedCommits failed;
+  for (;; ++failed.all) {
+    SCOPED_TRACE(failed.all + 1);
+    Host host(FakeKernel::parse(machine));
+    if (const auto before = host.commit(document); !applied(before)) {
+      ADD_FAILURE() << text_of(before);
+      return failed;
     }
+    disturb(host);
+    const auto found = kept(host);
+    host.kernel().faults.clear();
+    host.kernel().faults.fail_at(failed.all + 1, EPERM);
+    const auto report = host.commit(other);
+    if (applied(report)) return failed;
     EXPECT_TRUE(report.exit == Exit::kUndone || report.exit == Exit::kError) << text_of(report);
-    EXPECT_EQ(difference(host.dump(), before), "") << text_of(report);
+    EXPECT_EQ(difference(kept(host), found), "") << text_of(report);
+    failed.undone += report.exit == Exit::kUndone ? 1U : 0U;
   }
+}
+
+TEST_F(NmDrift, ARepairThatFailsLeavesItAsItWasFound) {
+  const auto failed = fail_every_call(
+      kMachine, kDocument, std::string(kDocument) + "[[ipoib.pkey]]\npkey = 0x8002\n", [](Host& host) {
+        auto& link = *host.kernel().machine.find("ib0");
+        link.mtu = 1500;
+        std::erase(link.items, "addr4 192.0.2.1/24");
+      });
+  EXPECT_GT(failed.all, 2U);
 }
 
 constexpr const char* kKeyfile =
@@ -139,22 +161,8 @@ void edit(Host& host, const char* path, const std::string& line) {
 /// found.
 void expect_text_back(const char* machine, const std::string& document, const std::string& other,
                       const char* path, const std::string& line) {
-  std::size_t undone = 0;
-  for (std::size_t n = 1;; ++n) {
-    SCOPED_TRACE(n);
-    Host host(FakeKernel::parse(machine));
-    ASSERT_TRUE(applied(host.commit(document)));
-    edit(host, path, line);
-    const auto before = host.dump();
-    host.kernel().faults.clear();
-    host.kernel().faults.fail_at(n, EPERM);
-    const auto report = host.commit(other);
-    if (applied(report)) break;
-    EXPECT_TRUE(report.exit == Exit::kUndone || report.exit == Exit::kError) << text_of(report);
-    EXPECT_EQ(difference(host.dump(), before), "") << text_of(report);
-    undone += report.exit == Exit::kUndone ? 1U : 0U;
-  }
-  EXPECT_GT(undone, 0U);
+  const auto failed = fail_every_call(machine, document, other, [&](Host& host) { edit(host, path, line); });
+  EXPECT_GT(failed.undone, 0U);
 }
 
 /// An apply that mends the file waits for confirmation, and is rolled back.
@@ -217,22 +225,10 @@ TEST(NetworkdDrift, IsToldByWhatIsMissing) {
 }
 
 TEST(NetworkdDrift, ARepairThatFailsLeavesItAsItWasFound) {
-  for (std::size_t n = 1;; ++n) {
-    SCOPED_TRACE(n);
-    Host host(FakeKernel::parse(kNetworked));
-    ASSERT_TRUE(applied(host.commit(kNetworkDocument)));
-    std::erase(host.kernel().machine.find("ib0")->items, "addr4 192.0.2.2/24");
-    const auto before = host.dump();
-    host.kernel().faults.clear();
-    host.kernel().faults.fail_at(n, EPERM);
-    const auto report = host.commit(std::string(kNetworkDocument) + "[[ipoib.pkey]]\npkey = 0x8002\n");
-    if (applied(report)) {
-      EXPECT_GT(n, 3U);
-      break;
-    }
-    EXPECT_TRUE(report.exit == Exit::kUndone || report.exit == Exit::kError) << text_of(report);
-    EXPECT_EQ(difference(host.dump(), before), "") << text_of(report);
-  }
+  const auto failed = fail_every_call(
+      kNetworked, kNetworkDocument, std::string(kNetworkDocument) + "[[ipoib.pkey]]\npkey = 0x8002\n",
+      [](Host& host) { std::erase(host.kernel().machine.find("ib0")->items, "addr4 192.0.2.2/24"); });
+  EXPECT_GT(failed.all, 2U);
 }
 
 constexpr const char* kKeepsOff = "/etc/NetworkManager/conf.d/zz-rdma-configd-unmanaged.conf";
@@ -457,24 +453,12 @@ TEST_F(NmRelease, AFileThatIsLostIsWrittenAndToldAgain) {
 }
 
 TEST_F(NmRelease, APinSurvivesWhenTheRepairOfALostFileIsUndone) {
-  const auto other = with_backend("direct") + "ipv6 = { addresses = [\"2001:db8::1/64\"] }\n";
-  std::size_t undone = 0;
-  for (std::size_t n = 1;; ++n) {
-    SCOPED_TRACE(n);
-    Host host(FakeKernel::parse(machine("")));
-    ASSERT_TRUE(applied(host.commit(with_backend("direct"))));
-    auto& content = host.kernel().files.content;
-    const auto rules = content.at(std::string(kinds::kBackendRules));
-    content.erase(kKeepsOff);
-    host.kernel().faults.clear();
-    host.kernel().faults.fail_at(n, EPERM);
-    const auto report = host.commit(other);
-    if (applied(report)) break;
-    EXPECT_TRUE(report.exit == Exit::kUndone || report.exit == Exit::kError) << text_of(report);
-    EXPECT_EQ(content[std::string(kinds::kBackendRules)], rules) << text_of(report);
-    undone += report.exit == Exit::kUndone ? 1U : 0U;
-  }
-  EXPECT_GT(undone, 0U);
+  const auto failed = fail_every_call(
+      machine(""), with_backend("direct"),
+      with_backend("direct") + "ipv6 = { addresses = [\"2001:db8::1/64\"] }\n",
+      [](Host& host) { host.kernel().files.content.erase(kKeepsOff); },
+      [](Host& host) { return host.kernel().files.content[std::string(kinds::kBackendRules)]; });
+  EXPECT_GT(failed.undone, 0U);
 }
 
 TEST_F(NmRelease, ChildrenInUseStayUp) {

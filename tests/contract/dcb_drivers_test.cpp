@@ -93,7 +93,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"mlx5_fewer_classes",
              R"("driver": "mlx5_core", "classes": 4, "traffic_class": [0, 0, 0, 0, 0, 0, 0, 0])",
              std::string(kPfc) + kIdentity, Exit::kError,
-             "priority 4 leads to traffic class 4, and eth0 has 4", ""},
+             "priority 4 maps to traffic class 4, and eth0 has 4", ""},
         // mlx4 en_dcb_nl.c:710: no setapp, dcbnl.c:1507 keeps DSCPs in the kernel
         Case{"mlx4_lossless_is_by_vlan_priority", R"("driver": "mlx4_core")", kLossless, Exit::kOk,
              "eth0 classifies by VLAN priority", "pfc 0x08 dcbx 0x0d tc 0 0 0 1 0 0 0 0 tsa ets ets"},
@@ -130,7 +130,7 @@ INSTANTIATE_TEST_SUITE_P(
              std::string(kPfc) + "traffic_classes = [0, 0, 0, 2, 0, 0, 0, 0]\nbandwidth = [50, 0, 50]\n",
              Exit::kError, "without a gap", ""},
         Case{"ice_share_of_nobody", R"("driver": "ice")", std::string(kPfc) + "bandwidth = [50, 50]\n",
-             Exit::kError, "no priority leads to traffic class 1", ""},
+             Exit::kError, "no priority maps to traffic class 1", ""},
         Case{"ice_vlan_priorities", R"("driver": "ice")",
              std::string(kPfc) +
                  "priorities = [3]\ntraffic_classes = [0, 0, 0, 1, 0, 0, 0, 0]\nbandwidth = [50, 50]\n",
@@ -166,7 +166,7 @@ INSTANTIATE_TEST_SUITE_P(
              std::string(kPfc) + "dcbx = \"host\"\n", Exit::kError, "NVRAM", ""},
         // bnxt_dcb.c:753: taken, and all later sets are refused
         Case{"bnxt_to_the_firmware", R"("driver": "bnxt_en")", std::string(kPfc) + "dcbx = \"firmware\"\n",
-             Exit::kError, "nobody would have DCBX then", ""},
+             Exit::kError, "no agent would run DCBX then", ""},
         Case{"bnxt_nobody_has_dcbx", R"("driver": "bnxt_en", "dcbx": 0)",
              std::string(kPfc) + "priorities = [3]\n", Exit::kError, "write dcbx = \"host\"", ""},
         Case{"bnxt_back_to_the_host", R"("driver": "bnxt_en", "dcbx": 0)",
@@ -178,7 +178,7 @@ INSTANTIATE_TEST_SUITE_P(
              std::string(kPfc) + "traffic_classes = [0, 0, 0, 1, 0, 0, 0, 0]\nbandwidth = [100]\n",
              Exit::kError, "traffic class 1 is in use, and hns3 refuses a share of 0 percent", ""},
         Case{"hns3_share_of_nobody", R"("driver": "hns3")", std::string(kPfc) + "bandwidth = [50, 50]\n",
-             Exit::kError, "no priority leads to traffic class 1", ""},
+             Exit::kError, "no priority maps to traffic class 1", ""},
         Case{"hns3_strict", R"("driver": "hns3")",
              std::string(kPfc) +
                  "traffic_classes = [0, 0, 0, 1, 0, 0, 0, 0]\nbandwidth = [100]\nstrict = [1]\n",
@@ -221,7 +221,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"unknown_driver", R"("dcbx": 9)", kLossless, Exit::kOk,
              "the driver may not pass the DSCPs of eth0", "pfc 0x08"},
         Case{"unknown_driver_with_an_agent", R"("dcbx": 10)", kLossless, Exit::kError,
-             "the firmware's agent has DCB", ""}),
+             "the firmware's agent controls DCB", ""}),
     [](const auto& instance) { return instance.param.name; });
 
 // A driver that takes only the priorities of a DSCP without one: ice_dcb_nl.c:811.

@@ -65,13 +65,18 @@ TEST_P(Disturbed, ADocumentTakenBackAfterAKillLeavesNothingOfOurs) {
   });
 }
 
-TEST_P(Disturbed, ASurpriseRemovalIsPendingAndTheRestIsDone) {
+/// Devices that can be unplugged; software is not.
+std::vector<std::string> hardware(const Scenario& scenario) {
   std::vector<std::string> devices;
-  Stage first(GetParam());
-  for (const auto& device : first.kernel().machine.devices) {
-    if (device.soft.empty()) devices.push_back(device.name);  // software is not unplugged
+  Stage stage(scenario);
+  for (const auto& device : stage.kernel().machine.devices) {
+    if (device.soft.empty()) devices.push_back(device.name);
   }
-  for (const auto& device : devices) {
+  return devices;
+}
+
+TEST_P(Disturbed, ASurpriseRemovalIsPendingAndTheRestIsDone) {
+  for (const auto& device : hardware(GetParam())) {
     SCOPED_TRACE(device);
     for_every_call([&](std::size_t n, const std::string& /*what*/) {
       Stage stage(GetParam());
@@ -90,12 +95,7 @@ TEST_P(Disturbed, ASurpriseRemovalIsPendingAndTheRestIsDone) {
 }
 
 TEST_P(Disturbed, ADeviceThatComesBackInTheMiddleIsPendingAndThenDone) {
-  std::vector<std::string> devices;
-  Stage first(GetParam());
-  for (const auto& device : first.kernel().machine.devices) {
-    if (device.soft.empty()) devices.push_back(device.name);
-  }
-  for (const auto& device : devices) {
+  for (const auto& device : hardware(GetParam())) {
     for (const bool named : {true, false}) {
       SCOPED_TRACE(fmt::format("{}, {} by udev at once", device, named ? "named" : "not named"));
       for_every_call([&](std::size_t n, const std::string& /*what*/) {
@@ -113,12 +113,7 @@ TEST_P(Disturbed, ADeviceThatComesBackInTheMiddleIsPendingAndThenDone) {
 }
 
 TEST_P(Disturbed, ADeviceThatIsBeingRemovedIsPending) {
-  std::vector<std::string> devices;
-  Stage first(GetParam());
-  for (const auto& device : first.kernel().machine.devices) {
-    if (device.soft.empty()) devices.push_back(device.name);
-  }
-  for (const auto& device : devices) {
+  for (const auto& device : hardware(GetParam())) {
     SCOPED_TRACE(device);
     for_every_call([&](std::size_t n, const std::string& /*what*/) {
       Stage stage(GetParam());

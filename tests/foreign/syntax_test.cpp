@@ -113,7 +113,7 @@ TEST(ShellBlocks, NameTheBlockWithItsLine) {
   ShellBlocks blocks([](std::string_view) { return false; });
   blocks.begin();
   (void)blocks.next({"", "if x"}, 3);
-  EXPECT_EQ(blocks.next({"", "then a"}, 4).condition(), "runs only as the `if` in line 3 says");
+  EXPECT_EQ(blocks.next({"", "then a"}, 4).condition(), "runs only under the `if` in line 3");
   (void)blocks.next({"", "fi"}, 5);
   (void)blocks.next({"", "f() {"}, 6);
   const auto within = blocks.next({"", "b"}, 7);

@@ -32,15 +32,18 @@ CLI::Validator integer_between(std::uint64_t first, std::uint64_t last, const st
   return CLI::Validator(complaint, "");
 }
 
+enum class Fractions { kRefused, kTaken };
+
 /// A time in seconds, "5m" as well: the word becomes the number that CLI11 reads, so this goes to
 /// transform().
-CLI::Validator seconds_between(std::uint64_t first, std::uint64_t last, bool fractions) {
+CLI::Validator seconds_between(std::uint64_t first, std::uint64_t last,
+                               Fractions fractions = Fractions::kRefused) {
   const auto complaint = [=](std::string& word) -> std::string {
     double value = -1;
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
     const bool whole = error == std::errc{} && end == word.data() + word.size();
     const bool fits = value >= static_cast<double>(first) && value <= static_cast<double>(last);
-    if (whole && fits && (fractions || base::parse_number(word))) return "";
+    if (whole && fits && (fractions == Fractions::kTaken || base::parse_number(word))) return "";
     const auto seconds = duration(word);
     if (!seconds || *seconds < first || *seconds > last)
       return fmt::format("\"{}\" is not a number of seconds from {} to {}", word, first, last);
@@ -91,7 +94,7 @@ Parser::Parser() {
   add_common();
   for (const auto& command : command_texts()) add(command.name, command.doc);
   add("schema", "Print the JSON Schema of the document, for editors.");
-  words(*add("help", "Print the help of a subcommand."), "SUBCOMMAND", "Which one.");
+  words(*add("help", "Print the help of a subcommand."), "SUBCOMMAND", "The subcommand.");
   // For docs: the reference in Markdown, or with a word one of the parts that render_part() makes.
   words(*add("reference", "")->group(""), "PART", "");
   add_looks();
@@ -105,7 +108,7 @@ Parser::Parser() {
       ->add_option("--timeout", arguments.timeout,
                    "Give up after TIME: 60, 60s, 5m (default 120s); 0 checks once.")
       ->type_name("TIME")
-      ->transform(seconds_between(0, 86400, false));
+      ->transform(seconds_between(0, 86400));
   add_verify(*app.get_subcommand("verify"));
   add_fleet(*app.get_subcommand("fleet"));
   add_fabric(*app.get_subcommand("fabric"));
@@ -172,7 +175,7 @@ void Parser::add_looks() {
   app.get_subcommand("status")
       ->add_option("--timeout", arguments.timeout, "Give up after TIME (60, 60s, 5m), with exit status 1.")
       ->type_name("TIME")
-      ->transform(seconds_between(1, 86400, false));
+      ->transform(seconds_between(1, 86400));
   auto& metrics = *app.get_subcommand("metrics");
   metrics.add_flag("--features", arguments.metrics.features,
                    "In short, as a feature file for Kubernetes' Node Feature Discovery.");
@@ -201,7 +204,7 @@ void Parser::add_edits() {
   words(*app.get_subcommand("get"), "PATH", "The value: SECTION[SELECTOR].KEY.");
   auto& set = *app.get_subcommand("set");
   words(set, "PATH", "The key path, followed by the new value.");
-  set.add_flag("--unset", arguments.unset, "Remove the key instead.");
+  set.add_flag("--unset", arguments.set.unset, "Remove the key instead.");
 }
 
 void Parser::add_confirm(CLI::App& sub) {
@@ -220,7 +223,7 @@ void Parser::add_apply(CLI::App& apply) {
   apply.add_flag("--dry-run", arguments.dry_run, "Only show the changes, as diff does.");
   apply.add_flag("--allow-removal", arguments.apply.allow_removal,
                  "Allow removing the interface of the default route or of a login session.");
-  apply.add_flag("--retry", arguments.retry, "Retry values that the fabric limited before.");
+  apply.add_flag("--retry", arguments.apply.retry, "Retry values that the fabric limited before.");
   apply.add_flag("--install", arguments.apply.install,
                  "Make FILE the system's own document, /etc/rdma-configd/config.toml, once it is applied.");
   add_confirm(apply);
@@ -231,13 +234,13 @@ void Parser::add_apply(CLI::App& apply) {
       ->type_name("NAME")
       ->allow_extra_args(false)
       ->check(not_empty);
-  apply.add_flag("--boot", arguments.boot, "For the boot unit: never prompt, and print little.");
+  apply.add_flag("--boot", arguments.apply.boot, "For the boot unit: never prompt, and print little.");
   apply
-      .add_option("--wait", arguments.wait,
+      .add_option("--wait", arguments.apply.wait,
                   "Wait SECONDS in all for carrier (default 2), and 4 or SECONDS, whichever is longer, for "
                   "address checks.")
       ->type_name("SECONDS")
-      ->transform(seconds_between(0, 3600, true));
+      ->transform(seconds_between(0, 3600, Fractions::kTaken));
 }
 
 void Parser::add_rollback(CLI::App& rollback) {
@@ -340,7 +343,7 @@ void Parser::add_fabric(CLI::App& fabric) {
   fabric.add_flag("--wide", arguments.wide, "Show every column, host and link.");
   fabric.add_option("--timeout", arguments.timeout, "Give up after TIME in all: 60, 60s, 5m (default 60s).")
       ->type_name("TIME")
-      ->transform(seconds_between(1, 86400, false));
+      ->transform(seconds_between(1, 86400));
 }
 
 void Parser::add_foreign(CLI::App& from, CLI::App& to) {

@@ -201,7 +201,7 @@ void speak_of_deadline(system::Host& host, bool asked, Report& report) {
 bool can_ask(const Context& context) {
   const auto& environment = context.environment;
   return environment.in_terminal && environment.err_terminal && !context.arguments.json &&
-         !context.arguments.yes && !context.arguments.boot;
+         !context.arguments.yes && !context.arguments.apply.boot;
 }
 
 }  // namespace
@@ -214,10 +214,10 @@ int apply_agreed(const Context& context, const config::Document& document, syste
   bool moved = false;
   std::string too_long;
   const auto begins = [&](const Report& plan) {
-    if (!arguments.boot) too_long = core::too_long(plan.plan);
+    if (!arguments.apply.boot) too_long = core::too_long(plan.plan);
     if (!too_long.empty()) return false;
     moved = agreed != nullptr && core::digest_of(plan.plan) != expect;
-    if (agreed == nullptr && !arguments.json && !arguments.boot && !arguments.quiet) {
+    if (agreed == nullptr && !arguments.json && !arguments.apply.boot && !arguments.quiet) {
       context.environment.out << render_plan(plan, context.out) << '\n' << std::flush;
       shown = plan;
       shown.diagnostics.clear();
@@ -229,7 +229,7 @@ int apply_agreed(const Context& context, const config::Document& document, syste
                                    [&](const Service::Call& call) {
                                      return service->apply({.texts = document.files,
                                                             .confirm_s = arguments.confirm.value_or(0),
-                                                            .retry = arguments.retry,
+                                                            .retry = arguments.apply.retry,
                                                             .allow_removal = arguments.apply.allow_removal,
                                                             .expect = expect},
                                                            call);
@@ -288,7 +288,7 @@ int look_only(const Context& context, const config::Document& document, system::
 int apply_document(const Context& context, const config::Document& document, system::Host& host,
                    Service* service) {
   const auto& arguments = context.arguments;
-  if (!arguments.dry_run && (arguments.yes || arguments.boot))
+  if (!arguments.dry_run && (arguments.yes || arguments.apply.boot))
     return apply_agreed(context, document, host, service, nullptr);
 
   auto plan = placed(context, core::diff(document, host, options_of(context)));
@@ -346,16 +346,17 @@ int apply_part(const Context& context, const config::Document& document, system:
 
 int apply(const Context& context) {
   const auto& arguments = context.arguments;
-  if (!arguments.apply.only.empty() && (arguments.boot || arguments.apply.install)) {
-    return refuse(context, {base::Code::kInvalid,
-                            arguments.boot ? "--only and --boot exclude each other"
-                                           : "--only applies a part of a document, --install keeps a whole "
-                                             "one: leave one of them out",
-                            0});
+  if (!arguments.apply.only.empty() && (arguments.apply.boot || arguments.apply.install)) {
+    return refuse(context,
+                  {base::Code::kInvalid,
+                   arguments.apply.boot ? "--only and --boot exclude each other"
+                                        : "--only applies a part of a document, --install keeps a whole "
+                                          "one: leave one of them out",
+                   0});
   }
   const auto service = arguments.dry_run ? nullptr : service_for(context);
   if (!arguments.dry_run) {
-    const auto question = arguments.yes || arguments.boot ? Question::kNone : Question::kAsked;
+    const auto question = arguments.yes || arguments.apply.boot ? Question::kNone : Question::kAsked;
     if (const auto error = obstacle(context, service.get(), question)) return refuse(context, *error);
   }
   if (arguments.confirm && context.offline()) {
@@ -364,10 +365,10 @@ int apply(const Context& context) {
                    "--confirm cannot be combined with --root: changes to an image need no confirmation", 0});
   }
   const auto host = context.environment.host(context.root());
-  if (arguments.boot && withdrawn(*host)) return static_cast<int>(Exit::kOk);
+  if (arguments.apply.boot && withdrawn(*host)) return static_cast<int>(Exit::kOk);
   if (const auto error = cannot_install(context, *host)) return refuse(context, *error);
   const auto document = load(context);
-  if (!document && arguments.boot && document.error().code == base::Code::kNotFound) {
+  if (!document && arguments.apply.boot && document.error().code == base::Code::kNotFound) {
     return static_cast<int>(Exit::kOk);  // installed, but not configured: nothing is wanted of this host
   }
   if (!document) return refuse(context, document.error());

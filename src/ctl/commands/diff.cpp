@@ -31,8 +31,8 @@ int show_diff(const Context& context, const config::Document& document, const mo
   if (report.error) context.say_error(report.error->message);
   const bool silent = context.arguments.quiet && report.exit == model::Exit::kOk;
   if (report.exit != model::Exit::kError && !silent) {
-    context.environment.out << render_diff(report, context.out,
-                                           context.arguments.explain || context.arguments.verbose);
+    const bool explain = context.arguments.explain || context.arguments.verbose;
+    context.environment.out << render_diff(report, context.out, explain ? Origins::kShown : Origins::kHidden);
   }
   for (const auto& note : report.notes) context.say(note);
   return status;

@@ -243,9 +243,9 @@ Result<std::string> with_value(const config::Text& text, const std::vector<PathS
   const std::vector<PathStep> rest(path.begin() + static_cast<std::ptrdiff_t>(found->home_steps), path.end());
   const auto selects = [](const PathStep& step) { return !step.selector.empty(); };
   if (std::any_of(rest.begin(), rest.end(), selects)) {
-    auto why = describe_missing(tree->root, path, text.name);
-    if (why.find("; ") == std::string::npos) why += "; add the entry with `rdma-configctl edit`";
-    return fail(Code::kNotFound, std::move(why));
+    auto missing = describe_missing(tree->root, path, text.name);
+    if (missing.instead.empty()) missing.instead = "add the entry with `rdma-configctl edit`";
+    return fail(Code::kNotFound, missing.text());
   }
   // Of a table that is not there yet, or has no header of its own, the keys are dotted ones.
   if (found->home != &tree->root || path.size() == 1 || found->deepest->origin == Node::Origin::kDotted)
@@ -258,7 +258,8 @@ Result<std::string> without_value(const config::Text& text, const std::vector<Pa
   if (!tree) return fail(tree.error());
   const auto found = find_node(tree->root, path);
   if (!found) return fail(found.error());
-  if (found->value == nullptr) return fail(Code::kNotFound, describe_missing(tree->root, path, text.name));
+  if (found->value == nullptr)
+    return fail(Code::kNotFound, describe_missing(tree->root, path, text.name).text());
   const auto& value = *found->value;
   const Offsets offsets(text.text);
   if (found->single) {

@@ -46,9 +46,15 @@ std::vector<std::string> selectors_for(const config::Node& list);
 /// Fails with kInvalid where a step is ambiguous or leads nowhere, with kNotFound where a list is too short.
 base::Result<Found> find_node(const config::Node& root, const std::vector<PathStep>& path);
 
-/// Why find_node() found no value, with what there is instead.
-std::string describe_missing(const config::Node& root, const std::vector<PathStep>& path,
-                             std::string_view in = "the document");
+struct Missing {
+  std::string what;     ///< "ipoib.mut is not in the document"
+  std::string instead;  ///< "did you mean mtu?"; empty: nothing is near
+
+  [[nodiscard]] std::string text() const { return instead.empty() ? what : what + "; " + instead; }
+};
+/// Why find_node() found no value.
+Missing describe_missing(const config::Node& root, const std::vector<PathStep>& path,
+                         std::string_view in = "the document");
 
 /// The text with `value` (TOML) at the path: in the place of the old value, behind the last key of the entry,
 /// or in a section of its own at the end. Comments and everything else stay.

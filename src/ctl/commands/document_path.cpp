@@ -294,34 +294,36 @@ Result<Found> find_node(const Node& root, const std::vector<PathStep>& path) {
   return found;
 }
 
-std::string describe_missing(const Node& root, const std::vector<PathStep>& path, std::string_view in) {
-  const auto whole = path_text(path, path.size());
+Missing describe_missing(const Node& root, const std::vector<PathStep>& path, std::string_view in) {
+  Missing absent{fmt::format("{} is not in {}", path_text(path, path.size()), in), {}};
   const Node *at = &root, *list = nullptr;  // list: the one of which `at` is the only entry
   for (std::size_t i = 0; i < path.size(); ++i) {
     const auto member = at->members.find(path[i].name);
     if (member == at->members.end()) {
       const auto named = [&](const Node& item) { return is_selected(item, path[i].name); };
-      if (list != nullptr && std::any_of(list->items.begin(), list->items.end(), named))
-        return fmt::format("{} is not in {}; write {}[{}]", whole, in, path_text(path, i), path[i].name);
+      if (list != nullptr && std::any_of(list->items.begin(), list->items.end(), named)) {
+        absent.instead = fmt::format("write {}[{}]", path_text(path, i), path[i].name);
+        return absent;
+      }
       std::vector<std::string> keys;
       for (const auto& [key, node] : at->members) keys.push_back(key);
-      const auto near = base::nearest(path[i].name, keys);
-      return fmt::format("{} is not in {}{}", whole, in,
-                         near ? fmt::format("; did you mean {}?", *near) : std::string());
+      if (const auto near = base::nearest(path[i].name, keys))
+        absent.instead = fmt::format("did you mean {}?", *near);
+      return absent;
     }
     const auto* node = &member->second;
     list = is_list_of_tables(*node) && path[i].selector.empty() ? node : nullptr;
     if (is_list_of_tables(*node)) {
       const auto selected = select(*node, path, i);
-      if (!selected) return selected.error().message;
+      if (!selected) return {selected.error().message, {}};
       if (*selected == nullptr)
-        return fmt::format("there is no {} in {}; there {} {}", path_text(path, i + 1), in,
-                           node->items.size() == 1 ? "is" : "are", selectors_of(*node));
+        return {fmt::format("there is no {} in {}", path_text(path, i + 1), in),
+                fmt::format("there {} {}", node->items.size() == 1 ? "is" : "are", selectors_of(*node))};
       node = *selected;
     }
     at = node;
   }
-  return fmt::format("{} is not in {}", whole, in);
+  return absent;
 }
 
 }  // namespace rdmacfg::ctl

@@ -292,7 +292,7 @@ int get(const Context& context) {
   if (!found) return refuse(context, found.error());
   const auto raw = found->value == nullptr ? before_merging(*document, *path) : std::nullopt;
   const auto* value = raw ? &*raw : found->value;
-  if (value == nullptr) return refuse(context, {Code::kNotFound, describe_missing(tree, *path), 0});
+  if (value == nullptr) return refuse(context, {Code::kNotFound, describe_missing(tree, *path).text(), 0});
   if (context.arguments.json) {
     auto json = head(kValueSchema, "get", {}, 0);
     json["path"] = written;
@@ -319,13 +319,13 @@ bool lacks_entry(const config::Text& text, const std::vector<PathStep>& path) {
 int set_value(const Context& context) {
   const auto& arguments = context.arguments;
   auto words = arguments.words;
-  if (!arguments.unset && words.size() == 1) split_at_equals(words);
-  const std::size_t wanted = arguments.unset ? 1 : 2;
+  if (!arguments.set.unset && words.size() == 1) split_at_equals(words);
+  const std::size_t wanted = arguments.set.unset ? 1 : 2;
   if (words.size() != wanted) {
     return refuse(context,
                   {Code::kInvalid,
-                   arguments.unset ? "set --unset takes one path, such as ipoib[mlx4_ib0].umcast"
-                                   : "set takes a path and a value, such as ipoib[mlx4_ib0].mtu 4092",
+                   arguments.set.unset ? "set --unset takes one path, such as ipoib[mlx4_ib0].umcast"
+                                       : "set takes a path and a value, such as ipoib[mlx4_ib0].mtu 4092",
                    0});
   }
   const auto path = parse_path(words.front());
@@ -335,13 +335,13 @@ int set_value(const Context& context) {
   const auto destination = destination_of(context, *texts, *path);
   if (!destination) return refuse(context, destination.error());
   auto& text = (*texts)[destination->file];
-  if (!arguments.unset && lacks_entry(text, destination->path)) {
+  if (!arguments.set.unset && lacks_entry(text, destination->path)) {
     return refuse(context, {Code::kNotFound,
                             fmt::format("{} is not in {}; add the entry with `rdma-configctl edit`",
                                         path_text(*path, path->size()), text.name),
                             0});
   }
-  const auto changed = arguments.unset ? without_value(text, destination->path)
+  const auto changed = arguments.set.unset ? without_value(text, destination->path)
                                        : with_value(text, destination->path, as_toml_for(*path, words[1]));
   if (!changed) return refuse(context, changed.error());
   const bool same = *changed == text.text;

@@ -17,9 +17,11 @@ namespace {
 /// As ExecReload= early in the boot there is no bus yet: systemd names the daemon's process then.
 int by_signal(const Context& context, std::uint64_t pid) {
   if (!context.environment.hang_up(static_cast<int>(pid))) {
-    return refuse(context, {Code::kNotFound, fmt::format("rdma-configd (process {}) does not run", pid), 0});
+    return refuse(context,
+                  {Code::kNotFound, fmt::format("rdma-configd (process {}) is not running", pid), 0});
   }
-  context.say("there is no system bus yet: rdma-configd was told to reload; see its journal for the result");
+  context.say(
+      "there is no system bus yet: rdma-configd received the reload signal; see its journal for the result");
   return 0;
 }
 

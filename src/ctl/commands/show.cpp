@@ -144,7 +144,7 @@ void print(const Context& context, const Wanted& wanted, const HostView& host,
   }
   context.environment.out << text;
   if (context.offline()) {
-    context.say(fmt::format("devices and interfaces are not looked at below {}", context.arguments.root));
+    context.say(fmt::format("devices and interfaces are not read below {}", context.arguments.root));
   } else if (host.devices.empty() && host.interfaces.empty() && wanted.topics.empty() &&
              !context.arguments.show.differs) {
     context.say(

@@ -253,7 +253,7 @@ void print(const Context& context, const StatusView& view, Exit exit) {
 int status(const Context& context) {
   if (context.offline()) {
     return refuse(context, {base::Code::kInvalid,
-                            "status looks at the running system; for an image there is `diff --root`", 0});
+                            "status describes the running system; for an image use `diff --root`", 0});
   }
   if (context.arguments.timeout)
     context.environment.give_up_after(std::chrono::seconds(*context.arguments.timeout));

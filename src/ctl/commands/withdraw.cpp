@@ -62,10 +62,7 @@ Json json_of(const Withdrawal& plan, Exit exit) {
 
 bool says_yes(const Context& context) {
   context.environment.err << context.err.paint("Withdraw? [y/N] ", Style::kBold) << std::flush;
-  std::string answer;
-  if (!std::getline(context.environment.in, answer)) context.environment.err << '\n';
-  answer = base::lower(base::trim(answer));
-  return answer == "y" || answer == "yes";
+  return reads_yes(context);
 }
 
 /// The units that a withdrawal stops; they are started again when nothing was changed after all.

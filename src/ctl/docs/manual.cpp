@@ -180,7 +180,7 @@ std::string render_man_commands(const std::vector<CommandInfo>& commands) {
     for (const auto& option : command.options) out += man_option(option);
     out += man_examples(command.examples);
   }
-  out += ".SH OPTIONS\nThese may stand before or after every subcommand.\n";
+  out += ".SH OPTIONS\nEach is allowed before or after every subcommand.\n";
   for (const auto& option : commands.front().options) out += man_option(option);
   return out;
 }

@@ -121,15 +121,15 @@ Table switches_table(const Fabric& all) {
   return table;
 }
 
-Table links_table(const Fabric& all, bool every) {
+/// Every link, slow ones with their best.
+Table links_table(const Fabric& all) {
   const Index index(all);
   std::map<fabric::End, fabric::Below> below;
   for (auto& slow : fabric::links_below_best(all)) below.emplace(slow.link.a, slow);
-  Table table{{{every ? "LINKS" : "LINKS BELOW THEIR BEST"}, {""}, {"NOW"}, {"BEST"}, {"WHY", 1, true}}, {}};
+  Table table{{{"LINKS"}, {""}, {"NOW"}, {"BEST"}, {"WHY", 1, true}}, {}};
   for (const auto& link : fabric::links_of(all)) {
     const auto at = below.find(link.a);
     const bool slow = at != below.end();
-    if (!every && !slow) continue;
     const bool bad = slow && at->second.why != fabric::Shortfall::kLimited;
     table.rows.push_back({plain(index.name(link.a)),
                           plain(index.name(link.b)),
@@ -321,7 +321,7 @@ std::string render_fabric(const FabricView& view, const std::set<std::string>& t
   add("managers", managers_table(all));
   add("hosts", hosts_table(all, wide));
   add("switches", switches_table(all));
-  add("links", wide || topics.contains("links") ? links_table(all, true) : slow_table(all));
+  add("links", wide || topics.contains("links") ? links_table(all) : slow_table(all));
   add("partitions", partitions_table(all, wide));
   add("groups", groups_table(all));
   add("counters", counters_table(all, wide));

@@ -127,11 +127,12 @@ std::string render_block(const Block& block, const Widths& w, const Terminal& te
 
 }  // namespace
 
-std::string render_blocks(const std::vector<Block>& blocks, const Terminal& terminal, bool explain) {
+std::string render_blocks(const std::vector<Block>& blocks, const Terminal& terminal, Origins origins) {
   const auto widths = widths_of(blocks, terminal);
   const Places places(blocks);
   std::string out;
-  for (const auto& block : blocks) out += render_block(block, widths, terminal, explain ? &places : nullptr);
+  for (const auto& block : blocks)
+    out += render_block(block, widths, terminal, origins == Origins::kShown ? &places : nullptr);
   return out;
 }
 

@@ -9,8 +9,10 @@
 
 namespace rdmacfg::ctl {
 
-/// Each block with its sign and title, current → desired value of every attribute, and its interruptions;
-/// with `explain` the place in the document that asks for the value.
-std::string render_blocks(const std::vector<Block>& blocks, const Terminal& terminal, bool explain);
+/// Whether each value has the place in the document that asks for it.
+enum class Origins { kHidden, kShown };
+
+/// Each block with its sign and title, current → desired value of every attribute, and its interruptions.
+std::string render_blocks(const std::vector<Block>& blocks, const Terminal& terminal, Origins origins);
 
 }  // namespace rdmacfg::ctl

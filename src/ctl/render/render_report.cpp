@@ -183,15 +183,16 @@ std::string summarize_open(const Report& report, const std::set<model::Key>* onl
       base::join_first(kSaid, open, "; "));
 }
 
-std::string render_diff(const Report& report, const Terminal& terminal, bool explain) {
+std::string render_diff(const Report& report, const Terminal& terminal, Origins origins) {
   const auto blocks = blocks_of(report);
   const auto closing = blocks.empty() ? nothing_to_do(report) : count_changes(report) + ".\n";
-  return separated({render_blocks(blocks, terminal, explain), render_outcomes(report, terminal),
+  return separated({render_blocks(blocks, terminal, origins), render_outcomes(report, terminal),
                     warnings_of(report, terminal), closing});
 }
 
 std::string render_plan(const Report& report, const Terminal& terminal) {
-  return separated({render_blocks(blocks_of(report), terminal, false), warnings_of(report, terminal)});
+  return separated(
+      {render_blocks(blocks_of(report), terminal, Origins::kHidden), warnings_of(report, terminal)});
 }
 
 /// At boot one part may fail by itself, and the others are done.

@@ -6,15 +6,16 @@
 #include <string>
 #include <string_view>
 
+#include "ctl/render/render_blocks.hpp"
 #include "ctl/render/terminal.hpp"
 #include "model/report.hpp"
 
 namespace rdmacfg::ctl {
 
-/// The changes of an apply: one block per object with current → desired value, effect and interruption; with
-/// `explain` the place in the document that asks for each value. After it what cannot be done now, warnings,
-/// and a closing line.
-std::string render_diff(const model::Report& report, const Terminal& terminal, bool explain = false);
+/// The changes of an apply: one block per object with current → desired value, effect and interruption.
+/// After it what cannot be done now, warnings, and a closing line.
+std::string render_diff(const model::Report& report, const Terminal& terminal,
+                        Origins origins = Origins::kHidden);
 
 /// The blocks of render_diff() and the warnings, for the question whether to go on.
 std::string render_plan(const model::Report& report, const Terminal& terminal);

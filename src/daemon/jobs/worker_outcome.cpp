@@ -20,17 +20,17 @@ namespace {
 
 /// How the started changes of a job whose worker is gone are recovered.
 std::string sequel(const Job& job) {
-  constexpr const char* kBack = "the next repair goes from there to the active generation; ";
+  constexpr const char* kBack = "the next repair restores the active generation; ";
   switch (job.verb) {
     case Job::Verb::kApply:
-      if (job.confirm_s > 0) return "what it had begun is taken back";
-      return job.by_itself ? "the next run goes on from there" : std::string(kBack) + "apply again";
+      if (job.confirm_s > 0) return "its changes are rolled back";
+      return job.by_itself ? "the next run continues from there" : std::string(kBack) + "apply again";
     case Job::Verb::kRollBack:
       return std::string(kBack) + "roll back again";
     case Job::Verb::kConfirm:
       return "`rdma-configctl history` shows whether it is confirmed";
     default:
-      return "the next repair goes on from there";
+      return "the next repair continues from there";
   }
 }
 

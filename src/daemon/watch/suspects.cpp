@@ -22,8 +22,6 @@ constexpr std::string_view kLinks = "ipoib pkey address route dns";
 /// Configuration managers: they write files and restart services, and have no part in what is only in the
 /// kernel.
 constexpr std::string_view kFiles = "*";
-/// Kinds that have no file below /etc of their own, and rest on such files or on services all the same.
-constexpr std::array<std::string_view, 5> kOnFiles{"dns", "file", "initramfs", "package", "service"};
 
 constexpr std::array kCompetingPrograms{
     CompetingProgram{"NetworkManager", "ipoib pkey address route dns nm_profile sysctl"},
@@ -72,9 +70,9 @@ std::set<std::string> running_in(const std::filesystem::path& proc) {
 }
 
 bool rests_on_files(std::string_view name) {
-  if (std::find(kOnFiles.begin(), kOnFiles.end(), name) != kOnFiles.end()) return true;
   const auto* kind = kinds::find(name);
   if (kind == nullptr) return false;
+  if (kind->traits().rests_on_files) return true;
   const auto files = kind->files();
   return std::any_of(files.begin(), files.end(),
                      [](const auto& file) { return file.extent != kinds::OwnedFile::Extent::kRecord; });

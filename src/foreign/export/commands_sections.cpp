@@ -64,7 +64,7 @@ constexpr auto kManualSections = std::to_array<ManualSection>({
     {"iser_session", "iscsiadm -m node -I iser: a record, node.startup = automatic, and --login"},
     {"srp_initiator", "the last line of /etc/srp_daemon.conf, a or d; then systemctl restart srp_daemon"},
     {"srp_rule", "a line of /etc/srp_daemon.conf, as srp_daemon(8) describes it"},
-    {"expect", "expectations are checks, which rdma-configd alone makes"},
+    {"expect", "expectations are checks, which only rdma-configd makes"},
     {"cable", "rdma-configctl fabric compares cables with the fabric, and nothing sets them"},
     {"daemon", "settings of rdma-configd itself"},
 });

@@ -115,7 +115,7 @@ void ShellBlocks::close(std::string_view end) {
 
 /// "if", "while", "for", "case", "{" and "(", with the words of theirs that set nothing.
 bool ShellBlocks::opens(std::string_view word, std::string_view& rest, int line) {
-  const auto says = [&] { return fmt::format("runs only as the `{}` in line {} says", word, line); };
+  const auto says = [&] { return fmt::format("runs only under the `{}` in line {}", word, line); };
   if (word == "if" || word == "while" || word == "until") {
     open(word == "if" ? "fi" : "done", word == "if" ? std::string() : says());
     blocks_.back().usual = says();

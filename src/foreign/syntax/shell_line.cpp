@@ -44,18 +44,10 @@ constexpr auto kRunners = std::to_array<Runner>({{"sudo", "CDghpRrTtUu"},
 
 std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
-/// Whether a shell takes it for the name of a variable.
-bool is_variable(std::string_view name) {
-  return !name.empty() && (name[0] < '0' || name[0] > '9') &&
-         std::all_of(name.begin(), name.end(), [](char c) {
-           return c == '_' || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
-         });
-}
-
 /// "LANG=C" in front of a command; not the output of another command.
 bool is_assignment(std::string_view word) {
   const auto name = word.substr(0, word.find('='));
-  return name.size() < word.size() && is_variable(name) && word.find("$(") == std::string_view::npos &&
+  return name.size() < word.size() && is_variable_name(name) && word.find("$(") == std::string_view::npos &&
          word.find('`') == std::string_view::npos;
 }
 
@@ -102,7 +94,7 @@ std::string hide_values(std::string_view command) {
     } else if (c == '"' || c == '\'') {
       quote = c;
     } else if (c == '=' && !assigns) {
-      assigns = is_variable(command.substr(begin, at - begin));
+      assigns = is_variable_name(command.substr(begin, at - begin));
       if (assigns && command.substr(at + 1, 1) == "(") quote = ')';
     }
   }
@@ -212,6 +204,15 @@ std::size_t nvme_secret_in(std::string_view word) {
 }
 
 }  // namespace
+
+bool is_name_character(char c) {
+  return c == '_' || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+}
+
+bool is_variable_name(std::string_view name) {
+  return !name.empty() && (name[0] < '0' || name[0] > '9') &&
+         std::all_of(name.begin(), name.end(), is_name_character);
+}
 
 std::string without_secrets(std::string_view command) {
   std::string out;

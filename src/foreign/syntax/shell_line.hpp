@@ -10,6 +10,11 @@
 
 namespace rdmacfg::foreign {
 
+/// Of names of variables: letters, digits and underscores.
+bool is_name_character(char c);
+/// Whether a shell takes it for the name of a variable.
+bool is_variable_name(std::string_view name);
+
 /// A simple command of a line, and what joins it to the one before.
 struct Part {
   std::string_view joint;  ///< "", ";", ";;", "&&", "||", "|" or "&"

@@ -30,15 +30,6 @@ constexpr std::size_t kMostScriptLines = 20000;
 using LoopWords = std::vector<std::string>;
 using Variables = std::map<std::string, LoopWords, std::less<>>;
 
-bool is_name_character(char c) {
-  return c == '_' || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
-}
-
-bool is_variable_name(std::string_view name) {
-  return !name.empty() && (name[0] < '0' || name[0] > '9') &&
-         std::all_of(name.begin(), name.end(), is_name_character);
-}
-
 std::string_view first_word(std::string_view text) { return text.substr(0, text.find_first_of(" \t")); }
 
 /// "{0..3}" and "{a,b}", of which one may be in a word. @return nothing where there are too many words

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "foreign/syntax/shell_line.hpp"
 #include "foreign/syntax/shell_loops.hpp"
 
 namespace rdmacfg::foreign {
@@ -19,10 +20,7 @@ bool opens_array(std::string_view line) {
   from = from == std::string_view::npos ? 0 : from + 1;
   auto name = line.substr(from, at - from);
   if (name.ends_with('+')) name.remove_suffix(1);
-  const auto is_part = [](char c) {
-    return c == '_' || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
-  };
-  if (name.empty() || !std::all_of(name.begin(), name.end(), is_part)) return false;
+  if (name.empty() || !std::all_of(name.begin(), name.end(), is_name_character)) return false;
   char quote = 0;
   for (const char c : line.substr(at + 2)) {
     if (quote != 0) {

@@ -74,15 +74,7 @@ constexpr std::array<OpensmSideFile, 13> kSideFiles{{
      .what = "log levels of OpenSM's source files: \"osm_sa.c=0x3\""},
 }};
 
-std::vector<std::string_view> words(std::string_view line) {
-  std::vector<std::string_view> out;
-  for (std::size_t at = 0; (at = line.find_first_not_of(" \t", at)) != std::string_view::npos;) {
-    const auto end = std::min(line.find_first_of(" \t", at), line.size());
-    out.push_back(line.substr(at, end - at));
-    at = end;
-  }
-  return out;
-}
+std::vector<std::string_view> words(std::string_view line) { return base::words_of(line, " \t"); }
 
 /// OpenSM reads a number of any length; the document takes the forms with colons, too.
 base::Result<std::string> guid_text(std::string_view text) {
@@ -232,7 +224,7 @@ class Lines {
       if (count(3, "the number of switches in each dimension")) sizes(all);
       return joined(std::string(key), all, 1);
     }
-    if (!torus_size_) wrong(fmt::format("{} stands above the line \"torus X Y Z\" or \"mesh X Y Z\"", key));
+    if (!torus_size_) wrong(fmt::format("{} precedes the line \"torus X Y Z\" or \"mesh X Y Z\"", key));
     if (key.size() == 7 && key.ends_with("_link") && in("xyz", key[0]) && in("pm", key[1])) {
       if (!count(2, "node GUIDs of two switches")) return joined(std::string(key), all, 1);
       const auto from = guid(all[1]);

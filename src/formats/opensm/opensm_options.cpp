@@ -363,6 +363,18 @@ std::optional<OpensmOptionLine> parse_opensm_option_line(std::string_view line) 
   return OpensmOptionLine{content.substr(0, blank), content.substr(blank)};
 }
 
+std::optional<WrittenOpensmOption> last_opensm_option(std::span<const MarkedText::Line> lines,
+                                                      std::string_view option, OpensmLines which) {
+  std::optional<WrittenOpensmOption> out;
+  for (const auto& line : lines) {
+    if (line.ours && which == OpensmLines::kOfOthers) continue;
+    const auto parsed = parse_opensm_option_line(line.text);
+    if (parsed && parsed->option == option)
+      out = WrittenOpensmOption{std::string(opensm_value(parsed->value)), line.number};
+  }
+  return out;
+}
+
 std::optional<std::string> near_opensm_option(std::string_view name) {
   const auto& all = all_opensm_options();
   if (std::find(all.begin(), all.end(), name) != all.end()) return std::nullopt;

@@ -4,9 +4,12 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "formats/managed_block.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -20,6 +23,16 @@ struct OpensmOptionLine {
 };
 /// Nothing: it is not an option with a value.
 std::optional<OpensmOptionLine> parse_opensm_option_line(std::string_view line);
+
+/// The line of an option that counts: the last one.
+struct WrittenOpensmOption {
+  std::string value;
+  int line = 0;
+};
+enum class OpensmLines { kAll, kOfOthers };
+/// @param lines  those of parse_marked()
+std::optional<WrittenOpensmOption> last_opensm_option(std::span<const MarkedText::Line> lines,
+                                                      std::string_view option, OpensmLines which);
 
 /// The option that was meant, where the name is none of OpenSM's and near to one. Builds of others have more
 /// options, so a name alone is not an error.

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -32,17 +34,16 @@ std::string_view partition_name(std::string_view text) {
 }
 
 /// strtoul() takes a sign, too.
-bool is_partition_number(std::string_view text, bool may_be_zero) {
+std::optional<std::uint64_t> partition_number(std::string_view text) {
   if (text.starts_with('+') || text.starts_with('-')) text.remove_prefix(1);
-  const auto number = base::c_number(text);
-  return number && (may_be_zero || *number != 0);
+  return base::c_number(text);
 }
 
 /// OpenSM compares as many characters of its words as the member has.
 bool is_partition_member(std::string_view name) {
   constexpr std::array<std::string_view, 6> kWords{"NONE",         "ALL",         "ALL_CAS",
                                                    "ALL_SWITCHES", "ALL_ROUTERS", "SELF"};
-  return is_partition_number(name, false) ||
+  return partition_number(name).value_or(0) != 0 ||
          std::any_of(kWords.begin(), kWords.end(), [&](auto word) { return word.starts_with(name); });
 }
 
@@ -57,8 +58,7 @@ std::string wrong_partition_part(std::string_view part, bool goes_on) {
     const bool has_value = equals != std::string_view::npos;
     const bool is_key = !has_value && !name.empty() && name.front() >= '0' && name.front() <= '9';
     const auto key = has_value ? partition_word(head.substr(equals + 1)) : name;
-    if ((has_value || is_key) && !is_partition_number(key, true))
-      return fmt::format("\"{:.64}\" is not a P_Key", key);
+    if ((has_value || is_key) && !partition_number(key)) return fmt::format("\"{:.64}\" is not a P_Key", key);
     part.remove_prefix(colon + 1);
   }
   for (const auto member : base::split(part, ',')) {
@@ -81,7 +81,7 @@ std::string wrong_partition_line(std::string_view line, bool& goes_on) {
     const auto part = partition_word(code.substr(0, end));
     const auto rest = end == std::string_view::npos ? std::string_view() : code.substr(end + 1);
     // The ';' of a rule, too: OpenSM goes on with what its buffer has behind the line.
-    if (part.empty()) return goes_on ? "the ';' of a rule stands first in its line" : "a ';' ends no rule";
+    if (part.empty()) return goes_on ? "a line begins with the ';' of a rule" : "a ';' ends no rule";
     if (auto why = wrong_partition_part(part, goes_on); !why.empty()) return why;
     goes_on = end == std::string_view::npos;
     code = rest;

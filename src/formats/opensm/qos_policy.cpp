@@ -279,8 +279,8 @@ class Policy {
     if (const auto* block = block_of(code)) {
       if (block->parent != inside()) {
         wrong(fmt::format("{} does not belong here", code),
-              block->parent.empty() ? "it must stand outside of all blocks"
-                                    : fmt::format("it stands in {}", block->parent));
+              block->parent.empty() ? "it must be outside all blocks"
+                                    : fmt::format("it is a part of {}", block->parent));
       }
       open_.push_back({block->name, number_});
     } else if (ends_block(code)) {
@@ -305,7 +305,7 @@ class Policy {
       return wrong(fmt::format("\"{}\" begins no block and has no colon", code));
     const auto* known = key_of(inside(), name);
     if (known == nullptr) {
-      return wrong(inside().empty() ? fmt::format("\"{}\" stands in no block", name)
+      return wrong(inside().empty() ? fmt::format("\"{}\" is outside all blocks", name)
                                     : fmt::format("{} has no key \"{}\"", inside(), name));
     }
     const auto value = base::trim(code.substr(colon + 1));

@@ -195,8 +195,8 @@ class AddressKind final : public Kind,
       const auto* link = id ? interface_of(id->interface, *world) : nullptr;
       if (link == nullptr) continue;
       if (auto done = detail::restore(change, *link, host); !done)
-        out.push_back(fmt::format("{}: routes of others over it could not all be put back: {}", link->name,
-                                  done.error().message));
+        out.push_back(fmt::format("{}: some routes of other programs over it could not be restored: {}",
+                                  link->name, done.error().message));
     }
     return out;
   }

@@ -30,7 +30,7 @@ class DnsKind final : public Kind, public NeedsWatching, public HeldByPort {
   DnsKind()
       : Kind({.name = kDnsKind,
               .fields = model::specs<InterfaceDns>(),
-              .traits = {.listed_when_foreign = false},
+              .traits = {.listed_when_foreign = false, .rests_on_files = true},
               .lost_after_withdraw = "name servers of interfaces (resolvectl dns)"}) {}
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& /*diagnostics*/) const override {

@@ -40,15 +40,18 @@ std::vector<Foreign> files_in(World& world, const std::string& folder, std::stri
   return out;
 }
 
+/// Of names of interfaces, which a shell takes as they are.
+bool is_name_part(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '.' ||
+         c == '-';
+}
+
 /// Whether a text has the name of an interface as a word of its own: "ib0", not "ib0.8002".
 bool has_word(const std::string& text, const std::string& interface) {
-  const auto part = [](char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
-           c == '.' || c == '-';
-  };
   for (auto at = text.find(interface); at != std::string::npos; at = text.find(interface, at + 1)) {
     const auto end = at + interface.size();
-    if ((at == 0 || !part(text[at - 1])) && (end == text.size() || !part(text[end]))) return true;
+    if ((at == 0 || !is_name_part(text[at - 1])) && (end == text.size() || !is_name_part(text[end])))
+      return true;
   }
   return false;
 }
@@ -158,11 +161,8 @@ std::string id_of(Sections& sections, const std::string& file) {
 
 /// As a shell takes it.
 std::string shell_word(const std::string& text) {
-  const auto plain = [](char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
-           c == '.' || c == '-';
-  };
-  if (!text.empty() && text.front() != '-' && std::all_of(text.begin(), text.end(), plain)) return text;
+  if (!text.empty() && text.front() != '-' && std::all_of(text.begin(), text.end(), is_name_part))
+    return text;
   std::string out = "'";
   for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return out + "'";

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "base/text.hpp"
+#include "kinds/address/interface_file_names.hpp"
 #include "kinds/address/route.hpp"
 
 namespace rdmacfg::kinds {
@@ -18,8 +19,7 @@ using system::InetRoute;
 
 namespace {
 
-constexpr std::string_view kNetworkFilePrefix = "10-rdma-configd-";
-constexpr std::string_view kNetworkFileSuffix = ".network";
+constexpr InterfaceFileNames kNetworkFileNames{"10-rdma-configd-", ".network"};
 constexpr std::uint32_t kMainTable = 254;
 
 using Lines = std::vector<std::string>;
@@ -184,25 +184,10 @@ Lines difference(std::string_view text, std::string_view should) {
 }  // namespace
 
 std::string networkd_file(std::string_view id) {
-  std::string name(id);
-  std::erase(name, ':');
-  std::replace(name.begin(), name.end(), '/', '-');
-  return fmt::format("{}/{}{}{}", kNetworkdFolder, kNetworkFilePrefix, name, kNetworkFileSuffix);
+  return fmt::format("{}/{}", kNetworkdFolder, kNetworkFileNames.name(id));
 }
 
-std::optional<std::string> networkd_id(std::string_view file_name) {
-  if (!file_name.starts_with(kNetworkFilePrefix) || !file_name.ends_with(kNetworkFileSuffix))
-    return std::nullopt;
-  const auto inner = file_name.substr(
-      kNetworkFilePrefix.size(), file_name.size() - kNetworkFilePrefix.size() - kNetworkFileSuffix.size());
-  const auto dash = inner.find('-');
-  const auto guid = model::Guid::parse(inner.substr(0, dash));
-  if (!guid) return std::nullopt;
-  if (dash == std::string_view::npos) return guid->text();
-  const auto pkey = model::Pkey::parse(inner.substr(dash + 1));
-  if (!pkey) return std::nullopt;
-  return fmt::format("{}/{}", guid->text(), pkey->text());
-}
+std::optional<std::string> networkd_id(std::string_view file_name) { return kNetworkFileNames.id(file_name); }
 
 std::string render_network(std::string_view id, const NetworkdFile& file) {
   auto out = fmt::format("# Written by rdma-configd from its configuration; do not edit.\n[Match]\n{}\n",

@@ -9,6 +9,7 @@
 
 #include "base/digest.hpp"
 #include "base/text.hpp"
+#include "kinds/address/interface_file_names.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -16,8 +17,7 @@ using model::Family;
 
 namespace {
 
-constexpr std::string_view kKeyfilePrefix = "rdma-configd-";
-constexpr std::string_view kKeyfileSuffix = ".nmconnection";
+constexpr InterfaceFileNames kKeyfileNames{"rdma-configd-", ".nmconnection"};
 constexpr std::size_t kInterfaceName = 15;  // IFNAMSIZ, without the zero
 // NetworkManager wants all 20 bytes, and compares the last 8 (nm_utils_hwaddr_matches()).
 constexpr std::string_view kAnyPort = "80:00:00:00:FE:80:00:00:00:00:00:00:";
@@ -68,25 +68,9 @@ std::string route_value(const WantedRoute& route, Family family) {
 
 std::string nm_uuid(std::string_view id) { return base::uuid_of(fmt::format("networkmanager {}", id)); }
 
-std::string nm_file(std::string_view id) {
-  std::string name(id);
-  std::erase(name, ':');
-  std::replace(name.begin(), name.end(), '/', '-');
-  return fmt::format("{}/{}{}{}", kNmFolder, kKeyfilePrefix, name, kKeyfileSuffix);
-}
+std::string nm_file(std::string_view id) { return fmt::format("{}/{}", kNmFolder, kKeyfileNames.name(id)); }
 
-std::optional<std::string> nm_id(std::string_view file_name) {
-  if (!file_name.starts_with(kKeyfilePrefix) || !file_name.ends_with(kKeyfileSuffix)) return std::nullopt;
-  const auto inner = file_name.substr(kKeyfilePrefix.size(),
-                                      file_name.size() - kKeyfilePrefix.size() - kKeyfileSuffix.size());
-  const auto dash = inner.find('-');
-  const auto guid = model::Guid::parse(inner.substr(0, dash));
-  if (!guid) return std::nullopt;
-  if (dash == std::string_view::npos) return guid->text();
-  const auto pkey = model::Pkey::parse(inner.substr(dash + 1));
-  if (!pkey) return std::nullopt;
-  return fmt::format("{}/{}", guid->text(), pkey->text());
-}
+std::optional<std::string> nm_id(std::string_view file_name) { return kKeyfileNames.id(file_name); }
 
 std::set<std::string> nm_profiles(system::Files& files) {
   std::set<std::string> out;

@@ -132,7 +132,7 @@ class FamilyRules {
     for (const auto& prefix : family_.addresses) {
       const auto& first = seen.try_emplace(prefix.address, prefix).first->second;
       if (first.length == prefix.length) continue;
-      wrong("addresses", fmt::format("{} is there already, as {}", prefix.text(), first.text()),
+      wrong("addresses", fmt::format("{} is listed already, as {}", prefix.text(), first.text()),
             "an IPv6 address can have only one prefix length on an interface: remove one of the two");
     }
   }

@@ -239,8 +239,7 @@ class DcbKind final : public Kind, public AwaitsKernel, public ClearsAway {
     if (driver.dscp == DscpTrust::kSoftware && wanted.priorities && wanted.priorities->mask != 0) {
       verdict.warnings.push_back(
           fmt::format("{} classifies by VLAN priority ({}): only traffic in a VLAN is lossless, whose "
-                      "egress-qos-map leads "
-                      "to priority {}; the switch port must trust 802.1p",
+                      "egress-qos-map maps to priority {}; the switch port must trust 802.1p",
                       interface, driver.name,
                       model::text_of(model::Codec<model::Priorities>::value(*wanted.priorities))));
     }

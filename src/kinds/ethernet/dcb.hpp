@@ -45,7 +45,7 @@ struct InterfaceDcb {
                    "none, where bandwidth is written; else left as it is"),
       model::field("algorithms", &InterfaceDcb::algorithms, model::Role::kDerived,
                    "How each traffic class is served: strict, ets, shaper or vendor; idle where no priority "
-                   "leads to it and it has no share. Follows from strict and bandwidth."),
+                   "maps to it and it has no share. Follows from strict and bandwidth."),
       model::field(
           "dscp", &InterfaceDcb::dscp, model::Role::kSetting,
           "Priority of each DSCP, as [\"26:3\", \"48:6\"]; others that the interface has are removed. Which "

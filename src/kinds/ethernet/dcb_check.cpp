@@ -183,7 +183,7 @@ void check_lossless(const Desired& desired, const DcbDriver& driver, const Inter
   error(desired, "priorities",
         fmt::format("{} traffic classes would be lossless, and {} allows {} at once", std::popcount(lossless),
                     desired.key.id, state.pfc_capability),
-        state.ets ? "lead the lossless priorities to the same traffic class" : "", diagnostics);
+        state.ets ? "map the lossless priorities to the same traffic class" : "", diagnostics);
 }
 
 /// Everything that the driver would refuse.

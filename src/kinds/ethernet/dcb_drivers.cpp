@@ -75,14 +75,14 @@ constexpr std::array<DcbDriver, 8> kDrivers{{
      .cannot_be_asked = "the firmware does not answer",
      .needs_bits = kHostIeee,
      .without_bits =
-         "the firmware's LLDP agent has DCBX, or {} is a virtual function: switch LLDP and DCBX of the "
+         "the firmware's LLDP agent runs DCBX, or {} is a virtual function: switch LLDP and DCBX of the "
          "port off in NVRAM (niccli or bnxtnvm: lldp_nearest_bridge, dcbx_mode), and reboot",
      .agent_off =
          "switch the agent off in NVRAM (niccli or bnxtnvm: dcbx_mode = disabled for the port of {}), and "
          "reboot",
      .host = HostMode::kNobodysNow,
      .gives_back = false,
-     .give_back = "nobody would have DCBX then; the firmware's agent is switched on in NVRAM",
+     .give_back = "no agent would run DCBX then; NVRAM enables the firmware's agent",
      .zero_shares = false,
      .idle_shares = false,
      .ets_before_pfc = true,

@@ -66,7 +66,7 @@ std::optional<DcbRefusal> why_not_ours(const DcbDriver& driver, const std::strin
       return DcbRefusal{
           "dcbx",
           firmware_has_dcb(bits)
-              ? fmt::format("the firmware's agent has DCBX of {}, and {} cannot take it over", interface,
+              ? fmt::format("the firmware's agent controls DCBX of {}, and {} cannot take it over", interface,
                             called(driver))
               : fmt::format("{} does not let the host have DCBX of {}", called(driver), interface),
           with_interface(firmware_has_dcb(bits) ? driver.agent_off : driver.without_bits, interface)};
@@ -80,8 +80,8 @@ std::optional<DcbRefusal> why_not_ours(const DcbDriver& driver, const std::strin
   }
   if (firmware_has_dcb(bits) && driver.agent_refuses)
     return DcbRefusal{"",
-                      fmt::format("the firmware's agent has DCB of {}: {} refuses every setting", interface,
-                                  called(driver)),
+                      fmt::format("the firmware's agent controls DCB of {}: {} refuses every setting",
+                                  interface, called(driver)),
                       with_interface(driver.agent_off, interface)};
   if ((bits & driver.needs_bits) != driver.needs_bits) {
     const bool offers = wanted != Dcbx::kHost && takes_host(driver, bits) &&
@@ -132,8 +132,8 @@ std::optional<DcbRefusal> why_not_ets(const DcbDriver& driver, const std::string
     const unsigned traffic_class = ets.traffic_class[priority];
     if (traffic_class >= cap)
       return DcbRefusal{"traffic_classes",
-                        fmt::format("priority {} leads to traffic class {}, and {} has {} (0 to {})",
-                                    priority, traffic_class, interface, cap, cap - 1),
+                        fmt::format("priority {} maps to traffic class {}, and {} has {} (0 to {})", priority,
+                                    traffic_class, interface, cap, cap - 1),
                         ""};
   }
   const auto used = classes_in_use(ets.traffic_class);
@@ -153,8 +153,8 @@ std::optional<DcbRefusal> why_not_ets(const DcbDriver& driver, const std::string
     if (share != 0 && !used.has(i) && !driver.idle_shares)
       return DcbRefusal{
           "bandwidth",
-          fmt::format("no priority leads to traffic class {}, so {} gives it no share", i, called(driver)),
-          "leave its share out, or lead a priority to it in traffic_classes"};
+          fmt::format("no priority maps to traffic class {}, so {} gives it no share", i, called(driver)),
+          "leave its share out, or map a priority to it in traffic_classes"};
     if (share == 0 && used.has(i) && !driver.zero_shares)
       return DcbRefusal{
           "bandwidth",
@@ -184,7 +184,7 @@ std::optional<DcbRefusal> why_not_dscp(const DcbDriver& driver, const std::strin
           fmt::format(
               "{} classifies by VLAN priority: the kernel keeps DSCPs for {}, the adapter never sees them",
               interface, called(driver)),
-          "leave dscp out, and give RoCE a VLAN interface whose egress-qos-map leads to the lossless "
+          "leave dscp out, and give RoCE a VLAN interface whose egress-qos-map maps to the lossless "
           "priority"};
     case DscpTrust::kNone:
       return DcbRefusal{"dscp", fmt::format("{} takes no DSCPs for {}", called(driver), interface),

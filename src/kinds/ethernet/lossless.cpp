@@ -214,7 +214,7 @@ class Linter {
       if (!dcb.priorities->has(priority) || std::any_of(dcb.dscp->list.begin(), dcb.dscp->list.end(), leads))
         continue;
       say(Severity::kWarning, place(pfc, "priorities"),
-          fmt::format("[[pfc]] priorities: {} is lossless, but no DSCP leads to it", priority),
+          fmt::format("[[pfc]] priorities: {} is lossless, but no DSCP maps to it", priority),
           fmt::format("write \"26:{}\" in dscp, or leave the priority out", priority),
           {{place(pfc, "dscp"), "dscp"}});
     }
@@ -225,7 +225,7 @@ class Linter {
     if (!dcb.trust || dcb.trust->trusts(model::TrustSelector::kDscp) || !dcb.dscp || dcb.dscp->list.empty())
       return;
     say(Severity::kWarning, place(pfc, "trust"),
-        "[[pfc]] trust: \"dscp\" is not among it, so the DSCPs of the interface lead to no priority",
+        "[[pfc]] trust: \"dscp\" is not in the list, so the DSCPs of the interface map to no priority",
         "add \"dscp\" to trust, or leave dscp out", {{place(pfc, "dscp"), "dscp"}});
   }
 
@@ -263,7 +263,7 @@ class Linter {
     const auto marking = marking_of(roce);
     if (lossless && dcb.dscp && text_in(roce, "mode") == "v1") {
       say(Severity::kWarning, place(roce, "mode"),
-          "[[roce]] mode: RoCE v1 has no IP header, so no DSCP leads its packets to the lossless priority",
+          "[[roce]] mode: RoCE v1 has no IP header, so no DSCP maps its packets to the lossless priority",
           "write mode = \"v2\"", {{place(pfc, "dscp"), "dscp"}});
       return;
     }
@@ -380,8 +380,8 @@ void lint_lossless(std::span<const Section> sections, const World& world, Diagno
 model::SectionSpec lossless_section() {
   model::SectionSpec section{.name = "lossless",
                              .doc =
-                                 "Lossless Ethernet for RoCE on an interface, in one entry: stands for the "
-                                 "[[pfc]] and [[roce]] keys that are not written.",
+                                 "Lossless Ethernet for RoCE on an interface, in one entry: sets the [[pfc]] "
+                                 "and [[roce]] keys that you leave out.",
                              .identities = {{"interface"}}};
   for (const auto& spec : model::specs<Lossless>()) section.fields.push_back(spec);
   return section;

@@ -216,15 +216,14 @@ class MemlockKind final : public Kind {
     const auto directory = group_directory(world.host().files);
     if (!directory) return;
     desired.settings.erase("group");
-    diagnostics.push_back(
-        {Severity::kWarning,
-         desired.origins.at("group"),
-         fmt::format(
-             "[[memlock]] domain: group {} is {}, and {}:{} has groups come from {} too, so none is made",
-             group, world.offline() ? "in no file here" : "not found", directory->file, directory->line,
-             directory->name),
-         fmt::format("for a local group, create it: groupadd -r {}", group),
-         {}});
+    diagnostics.push_back({Severity::kWarning,
+                           desired.origins.at("group"),
+                           fmt::format("[[memlock]] domain: group {} is {}, and {}:{} also takes groups from "
+                                       "{}, so rdma-configd creates none",
+                                       group, world.offline() ? "in no file here" : "not found",
+                                       directory->file, directory->line, directory->name),
+                           fmt::format("for a local group, create it: groupadd -r {}", group),
+                           {}});
   }
 };
 

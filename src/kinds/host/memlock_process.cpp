@@ -36,11 +36,10 @@ std::string why_instances_wait(const std::string& unit, const LockLimit& wanted,
   }
   if (number == 0) return {};
   if (number > kNamed) names += fmt::format(" and {} more", number - kNamed);
-  return unit == kUserSessions
-             ? "logged-in users have to log out of all sessions and in again (of those that "
-               "linger the unit must be restarted): " +
-                   names
-             : "running processes need a restart: " + names;
+  return unit == kUserSessions ? "logged-in users must log out of all sessions and in again (of those that "
+                                 "linger the unit must be restarted): " +
+                                     names
+                               : "running processes need a restart: " + names;
 }
 
 bool systemd_answers(system::Host& host) {

@@ -54,7 +54,10 @@ class PackageKind final : public Kind {
   PackageKind()
       : Kind({.name = kPackageKind,
               .fields = model::specs<PackageThere>(),
-              .traits = {.waits_for_confirmation = true, .stays = true, .listed_when_foreign = false}}) {}
+              .traits = {.waits_for_confirmation = true,
+                         .stays = true,
+                         .listed_when_foreign = false,
+                         .rests_on_files = true}}) {}
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
     for (const auto* section : bound.of("packages")) {

@@ -115,7 +115,7 @@ class ServiceKind final : public Kind, public NeedsWatching {
   ServiceKind()
       : Kind({.name = kServiceKind,
               .fields = model::specs<Service>(),
-              .traits = {.listed_when_foreign = false}}) {}
+              .traits = {.listed_when_foreign = false, .rests_on_files = true}}) {}
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
     const auto managers = bound.of("opensm");
@@ -260,7 +260,7 @@ class ServiceKind final : public Kind, public NeedsWatching {
       verdict.reason = "it has ended, and systemd starts it again: systemctl stop " + desired.key.id;
     }
     if (facts.active && facts.active->starts_with("failed")) {
-      verdict.warnings.push_back("systemd says that it failed: journalctl -u " + desired.key.id);
+      verdict.warnings.push_back("systemd reports it as failed: journalctl -u " + desired.key.id);
     }
     return verdict;
   }

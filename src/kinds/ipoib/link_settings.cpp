@@ -137,7 +137,7 @@ void check_capability(Desired& desired, const model::Observed* observed, const L
         at(desired, Severity::kError, "mtu",
            fmt::format("{} mtu: {} exceeds the {} of datagram mode on {}'s {}-byte IB link{}", section,
                        wanted.mtu->bytes, *max, link.name, *max + model::kIpoibHeader,
-                       goes_back ? "; it goes back to that mode, as mode is no longer in the document" : ""),
+                       goes_back ? "; it returns to that mode, since the document no longer sets mode" : ""),
            fmt::format("set mtu = {}{}", *max,
                        link.ipoib->connected_capable ? ", or mode = \"connected\" for up to 65520" : "")));
     diagnostics.back().related.push_back({desired.where, std::string(kTakesDefault)});
@@ -191,8 +191,8 @@ std::string why_no_carrier(const Link& link, const std::optional<PortRef>& port,
   }
   if (membership(*port, link.ipoib->pkey, world) == Membership::kNone) {
     return fmt::format(
-        "no carrier: P_Key {} is not in the table of {}; the subnet manager has to make the port a member "
-        "of that partition",
+        "no carrier: P_Key {} is not in the table of {}; the subnet manager must make the port a member of "
+        "that partition",
         link.ipoib->pkey.text(), where);
   }
   if (!world.settled) return {};  // the join to the multicast group may still be under way

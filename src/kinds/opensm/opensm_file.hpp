@@ -28,7 +28,7 @@ struct OpensmFile {
                    "The GUIDs of root_guid_file, cn_guid_file, io_guid_file and guid_routing_order_file."),
       model::field(
           "lines", &OpensmFile::lines, model::Role::kSetting,
-          "The lines of the others, in OpenSM's language: [\"torus 3 3 3\", \"xp_link 0x2000 0x2001\"].")};
+          "The lines of all other files, in OpenSM's syntax: [\"torus 3 3 3\", \"xp_link 0x2000 0x2001\"].")};
 };
 
 model::SectionSpec opensm_file_section();

@@ -344,14 +344,10 @@ std::optional<std::string> opensm_option_value(std::span<const Desired> desired,
   if (auto value = own_option_value(desired, {std::nullopt, std::string(option)})) return value;
   const auto text = files.read(opensm_options_path(folder));
   if (!text || !*text) return std::nullopt;
-  std::optional<std::string> out;
-  for (const auto& line : parse_marked(**text, kOpensmMarks).lines) {
-    const auto parsed = parse_opensm_option_line(line.text);
-    if (!parsed || parsed->option != option) continue;
-    if (line.ours && !desired.empty()) continue;  // the document does not have it any more
-    out = std::string(opensm_value(parsed->value));
-  }
-  return out;
+  // With a document, a line of ours is one that it does not have any more.
+  const auto which = desired.empty() ? OpensmLines::kAll : OpensmLines::kOfOthers;
+  auto written = last_opensm_option(parse_marked(**text, kOpensmMarks).lines, option, which);
+  return written ? std::optional(std::move(written->value)) : std::nullopt;
 }
 
 std::optional<std::string> own_option_value(std::span<const Desired> desired, const OpensmOwner& owner) {

@@ -183,7 +183,7 @@ Result<void> restart_opensm(const std::string& unit, bool one_process, system::H
   if (!now) return base::fail(now.error());
   if (!*now || is_up(**now)) return {};
   return base::fail(base::Code::kIo,
-                    fmt::format("{0}: it was restarted, and ended; `journalctl -u {0}` says why", unit));
+                    fmt::format("{0}: exited after its restart; `journalctl -u {0}` shows why", unit));
 }
 
 /// Of those that ran before a change which is undone now: subnet managers that it ended.

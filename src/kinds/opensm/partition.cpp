@@ -288,22 +288,15 @@ class PartitionKind final : public Kind {
     const auto conf = opensm_options_path(path.substr(0, path.rfind('/')));
     const auto text = files.read(conf);
     if (!text || !*text) return;
-    constexpr std::string_view kOption = "partition_config_file";
-    int line = 0;
-    std::string other;
-    for (const auto& written : parse_marked(**text, kOpensmMarks).lines) {
-      const auto parsed = parse_opensm_option_line(written.text);
-      if (written.ours || !parsed || parsed->option != kOption) continue;
-      other = std::string(opensm_value(parsed->value));
-      line = written.number;
-    }
-    if (line == 0 || other == path || other == "(null)") return;
-    diagnostics.push_back(
-        {Severity::kWarning,
-         where,
-         fmt::format("{}:{} has OpenSM read {}, so that it does not see [[partition]]", conf, line, other),
-         fmt::format("remove that line; [[partition]] is written to {}", path),
-         {}});
+    const auto other = last_opensm_option(parse_marked(**text, kOpensmMarks).lines, "partition_config_file",
+                                          OpensmLines::kOfOthers);
+    if (!other || other->value == path || other->value == "(null)") return;
+    diagnostics.push_back({Severity::kWarning,
+                           where,
+                           fmt::format("{}:{} has OpenSM read {}, so that it does not see [[partition]]",
+                                       conf, other->line, other->value),
+                           fmt::format("remove that line; [[partition]] is written to {}", path),
+                           {}});
   }
 
   /// OpenSM ignores some of a rule where an option of opensm.conf is not set (partition_create() and

@@ -60,8 +60,8 @@ struct Partition {
           model::field("sl", &Partition::sl, model::Role::kPolicy, "Service level, 0 to 15.", "OpenSM's"),
           R"({"type":"integer","minimum":0,"maximum":15})"),
       model::field("scope", &Partition::scope, model::Role::kPolicy,
-                   "Scopes, 1 to 14, of the groups in [[partition.group]] beside their own: 5 or [2, 5]. The "
-                   "groups of IPoIB have 2 whatever is here."),
+                   "Scopes, 1 to 14, that the groups in [[partition.group]] have besides their own: 5 or [2, "
+                   "5]. IPoIB's groups always have 2."),
       model::spelled(model::field("q_key", &Partition::q_key, model::Role::kPolicy, "Q_Key of these groups.",
                                   "OpenSM's: 0x0b1b"),
                      kQkeySchema),
@@ -125,7 +125,7 @@ struct PartitionGroup {
           "Scope, 1 to 14, or several like [2, 5], each with a group of its own; a group of IP has 2.",
           "that of mgid"),
       model::spelled(model::field("q_key", &PartitionGroup::q_key, model::Role::kPolicy, "Q_Key.",
-                                  "the partition's; else 0x0b1b of IP, 0 of others"),
+                                  "the partition's; else 0x0b1b for IP, 0 for others"),
                      kQkeySchema),
       model::spelled(model::field("tclass", &PartitionGroup::tclass, model::Role::kPolicy,
                                   "Traffic class, 0 to 255.", "0"),

@@ -72,12 +72,6 @@ bool PartitionRule::lists(model::Guid port) const {
   });
 }
 
-bool PartitionRule::has_both() const {
-  return std::any_of(members.begin(), members.end(), [&](const PartitionMember& member) {
-    return membership_in(member, defmember) == "both";
-  });
-}
-
 bool PartitionRule::has_full() const {
   std::map<std::string_view, bool> full;  // by who has it
   for (const auto& member : members) {

@@ -34,8 +34,6 @@ struct PartitionRule {
   bool ipoib = true;  ///< OpenSM makes the broadcast group without which IPoIB has no carrier
   bool right = true;  ///< nothing in it was reported
 
-  /// Whether a member, or the rule for those that do not say, is both full and limited.
-  [[nodiscard]] bool has_both() const;
   /// Whether the port may be a member. SELF is the subnet manager's port, which may be any of this host.
   [[nodiscard]] bool lists(model::Guid port) const;
   /// Whether a host is a full member; limited ones reach only these. OpenSM reads members in their order, and

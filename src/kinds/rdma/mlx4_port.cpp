@@ -310,8 +310,8 @@ class Mlx4PortKind final : public Kind {
         fmt::format(
             "[[mlx4_port]] ports: {} has SR-IOV enabled, with which its driver accepts no port types but {}",
             desired.key.id, base::join(there.list, ", ")),
-        "load mlx4_core without num_vfs, or with port_type_array: a [[module]] entry sets options; of a "
-        "virtual function they are the host's",
+        "load mlx4_core without num_vfs, or with port_type_array: a [[module]] entry sets options; for a "
+        "virtual function, set them on the host",
         {}});
   }
 
@@ -337,7 +337,7 @@ class Mlx4PortKind final : public Kind {
           Severity::kWarning,
           desired.origins.at("ports"),
           fmt::format("[[mlx4_port]] ports: {}:{} has a line for {} too", kMlx4File, number, desired.key.id),
-          "remove it there; ours stands below it",
+          "remove it there; our line follows it",
           {}});
     }
   }

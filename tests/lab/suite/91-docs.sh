@@ -14,12 +14,12 @@ section() { awk -v title="$2" '/^## / { in_it = $0 == "## " title } in_it' "$D/$
 blocks() { awk '/^```/ { wanted = !inside && $0 == "```"; inside = !inside; next } inside && wanted'; }		# of no language, from standard input
 # Each paragraph of the first text is part of the second one, however lines are broken; lines in parentheses stand for something.
 words() { xargs -d '\n' echo | tr -s ' ' | sed 's/^ //; s/ $//'; }
-# Linux 6.2 renames an interface that is up: what README.md shows of older ones is not printed there.
-older=; ! kernel_from 6.2 || older='link down for a moment (kernels before 6.2); addresses, routes and rules are put back; '
+# Linux before 6.2 takes an interface down to rename it, which the documents' examples leave out.
+older=; kernel_from 6.2 || older='link down for a moment (kernels before 6.2); addresses, routes and rules are put back; '
 shown_in() {
-	local want have; have=$(words <<<"$2")
+	local want have; have=$(words <<<"$2"); have=${have//"$older"/}
 	while IFS= read -r -d '' want; do
-		want=$(grep -v '^(' <<<"$want" | words); want=${want/"$older"/}
+		want=$(grep -v '^(' <<<"$want" | words)
 		[[ $have = *"$want"* ]] || { printf '%s\n' "not there: $want" "$2"; return 1; }
 	done < <(sed 's/^$/\x00/' <<<"$1"; printf '\0')
 }

@@ -31,6 +31,12 @@ TEST(Text, SplitAndJoin) {
   EXPECT_EQ(join_first(3, {}, ", "), "");
 }
 
+TEST(Text, Words) {
+  EXPECT_THAT(words_of("\tldap  hard\tmemlock \r"), ElementsAre("ldap", "hard", "memlock"));
+  EXPECT_THAT(words_of(" \t"), ElementsAre());
+  EXPECT_THAT(words_of("a\r b", " "), ElementsAre("a\r", "b"));
+}
+
 TEST(Text, Lower) { EXPECT_EQ(lower("AbC-1é"), "abc-1é"); }
 
 TEST(Text, ParseNumber) {

@@ -155,7 +155,7 @@ TEST(Habits, TimesTakeUnits) {
   const std::vector<const char*> words{"rdma-configctl", "apply", "--wait", "1m"};
   const auto line = parse_command_line(static_cast<int>(words.size()), words.data(), {});
   ASSERT_TRUE(line.has_value()) << line.error().message;
-  EXPECT_EQ(line->arguments.wait, std::optional<double>(60));
+  EXPECT_EQ(line->arguments.apply.wait, std::optional<double>(60));
 }
 
 TEST(Habits, HelpKnowsItsOptions) {

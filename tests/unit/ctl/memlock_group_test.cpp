@@ -20,7 +20,7 @@ TEST(MemlockGroup, OfAnImageWithADirectoryIsNotDeclared) {
   EXPECT_THAT(console.err.str(),
               HasSubstr("config.toml:3:10: warning: [[memlock]] domain: group hpcusers is in "
                         "no file here, and " +
-                        root + "/etc/nsswitch.conf:1 has groups come from sss"));
+                        root + "/etc/nsswitch.conf:1 also takes groups from sss"));
   EXPECT_TRUE(files.contains("/etc/security/limits.d/zz-rdma-configd.conf"));
   EXPECT_FALSE(files.contains("/etc/sysusers.d/rdma-configd.conf"));
 

@@ -106,7 +106,7 @@ Report three_changes() {
 }
 
 TEST(RenderDiff, OneBlockPerObject) {
-  EXPECT_EQ(render_diff(three_changes(), kPlain, false),
+  EXPECT_EQ(render_diff(three_changes(), kPlain, Origins::kHidden),
             R"(  ~ mlx4_ib0  (port 00:02:c9:03:00:31:78:f2, now ib0)
       name  ib0      → mlx4_ib0
       mode  datagram → connected
@@ -126,7 +126,7 @@ TEST(RenderDiff, ExplainsAndShowsEffects) {
   auto report = three_changes();
   report.plan.changes = {rename(), mode()};
   report.plan.changes[1].effect = model::Effect::kInitramfsReboot;
-  EXPECT_EQ(render_diff(report, {}, true),
+  EXPECT_EQ(render_diff(report, {}, Origins::kShown),
             R"(  ~ mlx4_ib0  (port 00:02:c9:03:00:31:78:f2, now ib0)
       name  ib0      -> mlx4_ib0   config.toml:5
       mode  datagram -> connected  after initramfs and reboot  config.toml:6
@@ -141,7 +141,7 @@ TEST(RenderDiff, NamesFilesInFullWhereTwoAreCalledAlike) {
   auto report = three_changes();
   report.plan.changes = {mode()};
   report.plan.changes[0].origins["mtu"].file = "/run/rdma-configd/config.toml";
-  const auto text = render_diff(report, kPlain, true);
+  const auto text = render_diff(report, kPlain, Origins::kShown);
   EXPECT_NE(text.find("connected  /etc/rdma-configd/config.toml:6\n"), Text::npos) << text;
 }
 
@@ -154,7 +154,7 @@ TEST(RenderDiff, SaysWhatHasToWait) {
                       resource("ipoib", "c", "ib2", Status::kForeign)};
   report.resources[3].warnings = {"limited member"};
   report.exit = model::Exit::kPartly;
-  EXPECT_EQ(render_diff(report, kPlain, false),
+  EXPECT_EQ(render_diff(report, kPlain, Origins::kHidden),
             R"(limited  ib0.8002  not in the port's table
 pending  ib1       no such port
 
@@ -166,14 +166,15 @@ Nothing to do now: 1 resource matches the document, 1 pending, 1 limited.
 
 TEST(RenderDiff, Nothing) {
   Report report;
-  EXPECT_EQ(render_diff(report, kPlain, false),
+  EXPECT_EQ(render_diff(report, kPlain, Origins::kHidden),
             "Nothing to do: the document configures nothing on this host.\n");
   report.resources = {resource("ipoib", "a", ""), resource("link_name", "a", ""), resource("ipoib", "b", "")};
-  EXPECT_EQ(render_diff(report, kPlain, false), "Nothing to do: 2 resources match the document.\n");
+  EXPECT_EQ(render_diff(report, kPlain, Origins::kHidden),
+            "Nothing to do: 2 resources match the document.\n");
 }
 
 TEST(RenderDiff, ColoursBySort) {
-  const auto text = render_diff(three_changes(), {.colour = true, .utf8 = true}, false);
+  const auto text = render_diff(three_changes(), {.colour = true, .utf8 = true}, Origins::kHidden);
   EXPECT_NE(text.find("\033[33m  ~ mlx4_ib0\033[0m"), Text::npos) << text;
   EXPECT_NE(text.find("\033[32m  + mlx4_ib0.8002\033[0m"), Text::npos);
   EXPECT_NE(text.find("\033[31m  - ib0.8003\033[0m"), Text::npos);
@@ -182,7 +183,7 @@ TEST(RenderDiff, ColoursBySort) {
 TEST(RenderDiff, WrapsSentences) {
   auto report = three_changes();
   report.plan.changes = {rename()};
-  const auto text = render_diff(report, {.utf8 = true, .width = 51}, false);
+  const auto text = render_diff(report, {.utf8 = true, .width = 51}, Origins::kHidden);
   EXPECT_NE(
       text.find("      interrupts: link down for a moment; addresses\n                  are put back\n"),
       Text::npos)

@@ -223,11 +223,10 @@ TEST_F(JobsTest, WhatBecomesOfWhatADeadWorkerHadBegunIsSaid) {
   die(Job::Verb::kRollBack, 0, false);
   die(Job::Verb::kHold, 0, false);
   run();
-  EXPECT_THAT(
-      said,
-      ElementsAre(HasSubstr("the next repair goes from there to the active generation; apply again"),
-                  HasSubstr("what it had begun is taken back"), HasSubstr("the next run goes on from there"),
-                  HasSubstr("roll back again"), HasSubstr("the next repair goes on from there")));
+  EXPECT_THAT(said, ElementsAre(HasSubstr("the next repair restores the active generation; apply again"),
+                                HasSubstr("its changes are rolled back"),
+                                HasSubstr("the next run continues from there"), HasSubstr("roll back again"),
+                                HasSubstr("the next repair continues from there")));
 }
 
 TEST_F(JobsTest, ALookThatDiesHasChangedNothing) {

@@ -346,7 +346,7 @@ TEST(Reconciler, AFightOverWhetherItIsThereEndsToo) {
     ASSERT_THAT(reconciler.contended(), ElementsAre(Key(kIb0)));
     EXPECT_THAT(reconciler.contended().at(kIb0),
                 HasSubstr(operation == model::Operation::kCreate ? "has removed ib0 3 times"
-                                                                 : "has made ib0 again 3 times"));
+                                                                 : "has re-created ib0 3 times"));
   }
 }
 

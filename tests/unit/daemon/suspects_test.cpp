@@ -37,6 +37,8 @@ TEST_F(SuspectsTest, ConfigurationManagersWriteFiles) {
   EXPECT_EQ(of("memlock_unit"), "puppet");
   EXPECT_EQ(of("sysctl"), "puppet");
   EXPECT_EQ(of("soft_rdma"), "puppet") << "its modules are loaded by a file";
+  for (const auto* kind : {"dns", "file", "initramfs", "package", "service"})
+    EXPECT_EQ(of(kind), "puppet") << kind;
   EXPECT_EQ(of("ipoib"), "");
   EXPECT_EQ(of("dcb"), "");
 }

@@ -16,21 +16,12 @@
 #include "fakes/fake_kernel.hpp"
 #include "fakes/proc_tcp.hpp"
 #include "store/damage.hpp"
+#include "unit/doctor/doctor_host.hpp"
 
 namespace rdmacfg::core {
 namespace {
 
 using fakes::FakeKernel;
-
-constexpr const char* kHealthy = R"({
-  "devices": [
-    { "name": "mlx4_0", "pci": "0000:10:00.0", "node_guid": "0002:c903:0031:78f1", "ports": [
-      { "guid": "0002:c903:0031:78f2", "pkeys": ["0xffff", "0x8002"], "interface": { "name": "ib0", "up": true,
-        "children": [{ "pkey": "0x8002", "name": "ib0.8002", "up": true }] } }] },
-    { "name": "rocep17s0", "driver": "mlx5_core", "pci": "0000:11:00.0", "node_guid": "0002:c903:0031:7901", "ports": [
-      { "guid": "0002:c903:0031:7902", "link_layer": "Ethernet", "netdev": "eth1" }] }],
-  "links": [{ "name": "eth1", "up": true }]
-})";
 
 class Doctor : public testing::Test {
  protected:
@@ -64,7 +55,7 @@ class Doctor : public testing::Test {
   fakes::Port& port() { return kernel->machine.device("mlx4_0")->ports.front(); }
   using Names = std::vector<std::string>;
 
-  std::unique_ptr<FakeKernel> kernel = FakeKernel::parse(kHealthy);
+  std::unique_ptr<FakeKernel> kernel = FakeKernel::parse(kDoctorHost);
   std::vector<Finding> findings;
 };
 
@@ -310,7 +301,7 @@ TEST_F(Doctor, RivalsThatRestoreTargets) {
                          R"({"wwn": "ib.fe800000000000000002c903003178f2"})"},
                         {"nvmet.service", "/etc/nvmet/config.json",
                          "version = 1\n[[nvme_target]]\nnqn = \"nqn.x:a\"\n", R"({"nqn": "nqn.x:a"})"}}) {
-    kernel = FakeKernel::parse(kHealthy);
+    kernel = FakeKernel::parse(kDoctorHost);
     const Names rival{"rivals " + std::string(row.unit)};
     kernel->units.add(row.unit, {.enabled = true});
     EXPECT_EQ(found(row.document), Names{}) << row.unit << ": without a file it removes nothing at its start";

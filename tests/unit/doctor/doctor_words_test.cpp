@@ -14,19 +14,11 @@
 #include "catalog/all.hpp"
 #include "doctor/doctor.hpp"
 #include "fakes/fake_kernel.hpp"
+#include "unit/doctor/doctor_host.hpp"
 
 namespace rdmacfg::core {
 namespace {
 
-constexpr const char* kDoctorHost = R"({
-  "devices": [
-    { "name": "mlx4_0", "pci": "0000:10:00.0", "node_guid": "0002:c903:0031:78f1", "ports": [
-      { "guid": "0002:c903:0031:78f2", "pkeys": ["0xffff", "0x8002"], "interface": { "name": "ib0", "up": true,
-        "children": [{ "pkey": "0x8002", "name": "ib0.8002", "up": true }] } }] },
-    { "name": "rocep17s0", "driver": "mlx5_core", "pci": "0000:11:00.0", "node_guid": "0002:c903:0031:7901", "ports": [
-      { "guid": "0002:c903:0031:7902", "link_layer": "Ethernet", "netdev": "eth1" }] }],
-  "links": [{ "name": "eth1", "up": true }]
-})";
 constexpr const char* kDoctorPort = "[[ipoib]]\nguid = \"0002:c903:0031:78f2\"\n";
 
 fakes::Port& ib_port(fakes::FakeKernel& kernel) { return kernel.machine.device("mlx4_0")->ports.front(); }

@@ -129,7 +129,7 @@ const std::vector<SideFileMistakes> kSideFileMistakes{
     {"torus_config", {kTorusSize, "mesh 3 3 3"}, "2 mesh is a second size of the fabric\n"},
     {"torus_config",
      {"xp_link 0x1 0x2", kTorusSize},
-     "1 xp_link stands above the line \"torus X Y Z\" or \"mesh X Y Z\"\n"},
+     "1 xp_link precedes the line \"torus X Y Z\" or \"mesh X Y Z\"\n"},
     {"torus_config",
      {kTorusSize, "xp_link 0x1 0x2 0x3"},
      "2 xp_link has 3 words behind it, must have 2: node GUIDs of two switches\n"},
@@ -188,7 +188,7 @@ constexpr const char* kLaneTable = "sl2vl-table: 0,1,2,3,4,5,6,7,0,1,2,3,4,5,6,7
 
 const std::vector<std::pair<std::vector<std::string>, std::string>> kPolicyMistakes{
     {{"nonsense"}, "4 \"nonsense\" begins no block and has no colon\n"},
-    {{"name: x"}, "4 \"name\" stands in no block\n"},
+    {{"name: x"}, "4 \"name\" is outside all blocks\n"},
     {{"port-group", "name: A", "end-port-group"}, "4 port-group does not belong here\n"},
     {{"port-group", "end-port-group"}, "4 port-group does not belong here\n4 port-group has no name\n"},
     {{"port-groups", "end-qos-levels", "end-port-groups"},

@@ -165,5 +165,22 @@ TEST(OpensmOptions, AValueHasNoBlanksAndNoPairOfQuotesAroundIt) {
   EXPECT_EQ(opensm_value("  "), "");
 }
 
+/// osm_subn_parse_conf_file() takes one line after the other.
+TEST(OpensmOptions, TheLastLineOfAnOptionCounts) {
+  const auto marked = parse_marked(
+      "qos FALSE\nqos \"TRUE\"  # of a user\n"
+      "# rdma-configd: managed block; changes between these markers are overwritten.\nqos FALSE\n"
+      "# rdma-configd: end\n",
+      kOpensmMarks);
+  const auto last = last_opensm_option(marked.lines, "qos", OpensmLines::kAll);
+  const auto of_others = last_opensm_option(marked.lines, "qos", OpensmLines::kOfOthers);
+  ASSERT_TRUE(last && of_others);
+  EXPECT_EQ(last->value, "FALSE");
+  EXPECT_EQ(last->line, 4);
+  EXPECT_EQ(of_others->value, "TRUE");
+  EXPECT_EQ(of_others->line, 2);
+  EXPECT_FALSE(last_opensm_option(marked.lines, "log_file", OpensmLines::kAll));
+}
+
 }  // namespace
 }  // namespace rdmacfg::kinds

@@ -340,7 +340,7 @@ TEST(Records, TheHistoryThatTheDaemonTellsIsTakenWhole) {
   for (const auto& bad : fields) {
     const auto told = ledger_told(with_field(valid, bad));
     ASSERT_FALSE(told) << bad.at << " = " << bad.value;
-    EXPECT_EQ(told.error().message, "rdma-configd tells the history in another form");
+    EXPECT_EQ(told.error().message, "rdma-configd returned the history in an unknown form");
   }
   EXPECT_FALSE(ledger_told(""));
   EXPECT_FALSE(ledger_told("[]"));

@@ -164,7 +164,7 @@ class ImportedScript {
     const auto of_ip = fmt::format("ip {}", text);
     command.text = batch_ ? std::string_view(of_ip) : text;
     command.block =
-        batch_ ? *batch_ : fmt::format("stands in a here-document that begins in line {}", text_from_);
+        batch_ ? *batch_ : fmt::format("is in a here-document that begins in line {}", text_from_);
     take(command, where);
   }
 
@@ -292,9 +292,9 @@ class ImportedScript {
     const bool ours = touches_ipoib(inner) || claims_.knows(interface_of(words)) ||
                       !script_advice(words, inner, claims_).empty();
     if (ours)
-      claims_.miss(where, fmt::format("{}: acts in the network namespace {}, of which the document says "
-                                      "nothing",
-                                      without_secrets(command.text), there.name));
+      claims_.miss(where,
+                   fmt::format("{}: acts in the network namespace {}, which the document does not describe",
+                               without_secrets(command.text), there.name));
     return false;
   }
 

@@ -114,7 +114,8 @@ class HookParser {
     if (words_.empty() || says_nothing(words_)) return {};
     if (const auto echo = sysfs_write_of(words_)) return take_sysfs_write(*echo);
     if (const auto there = elsewhere_of(words_))
-      return fmt::format("acts in the network namespace {}, of which the document says nothing", there->name);
+      return fmt::format("acts in the network namespace {}, which the document does not describe",
+                         there->name);
     if (is_ip_batch(words_)) return std::string(kNot);
     if (const auto add = add_of(words_)) return take_add(*add);
     if (const auto object = ip_object(words_); object < words_.size() && words_[object] == "addr")

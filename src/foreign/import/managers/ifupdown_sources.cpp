@@ -44,7 +44,7 @@ void Sources::add(const Place& where, const std::vector<std::string_view>& words
     if (read) {
       claims.pass(where, fmt::format("{}: is read by itself", words[at]));
     } else {
-      claims.miss(where, fmt::format("{}: is not read; name it behind ifupdown", words[at]));
+      claims.miss(where, fmt::format("{}: is not read; name it after ifupdown", words[at]));
     }
   }
 }

@@ -214,7 +214,7 @@ void Network::sections(Interface& out) {
       route(keys, out);
     } else if (!keys.has("Source") && !keys.has("PreferredSource")) {
       unit_.claims.pass({group.file, group.line},
-                        "[Route] without Destination and Gateway: systemd-networkd takes no notice of it");
+                        "[Route] without Destination and Gateway: systemd-networkd ignores it");
       keys.pass({"*"});
     }
     keys.finish();

@@ -347,9 +347,9 @@ class Keyfile {
       if (domain.find_first_of(", \t") == std::string::npos) {
         inet.search.push_back(std::move(domain));
       } else {
-        keys.wrong(search, fmt::format("{}: only semicolons separate domains; NetworkManager takes that for "
-                                       "one",
-                                       domain));
+        keys.wrong(
+            search,
+            fmt::format("{}: only semicolons separate domains; NetworkManager reads them as one", domain));
       }
     }
   }

@@ -301,8 +301,9 @@ class State {
       if (owner == nullptr && (interface.ipv4.gateway || interface.ipv6.gateway)) owner = &interface;
     }
     if (owner == nullptr) {
-      claims_.pass(config->place(),
-                   "no InfiniBand interface has the default route: name servers are left to the others");
+      claims_.pass(
+          config->place(),
+          "no InfiniBand interface has the default route: name servers are left to other interfaces");
       return;
     }
     for (const auto* item : list) {

@@ -69,7 +69,7 @@ Verdict judge(const Keys& keys, const std::string& name, const Claims& claims) {
       keys.has("IPOIB") ? is_on(keys.peek("IPOIB")) : keys.has("IPOIB_MODE") || keys.has("IPOIB_UMCAST");
   const auto whole = keys.where("-");
   if (keys.has("IPOIB") && !said)
-    return {Sort::kOther, keys.where("IPOIB"), "IPOIB=no: wicked does not take it for InfiniBand", {}, {}};
+    return {Sort::kOther, keys.where("IPOIB"), "IPOIB=no: wicked does not treat it as InfiniBand", {}, {}};
   if (!other.empty()) {
     if (said)
       return {

@@ -222,7 +222,7 @@ void parse_conf(const File& file, Claims& claims) {
                            words[1] != "/etc/rdma/partitions.conf" && words[1] != "(null)";
     if (elsewhere)
       claims.miss(here, fmt::format("partition_config_file {}: is not read, so its partitions are not in the "
-                                    "document; name it behind opensm",
+                                    "document; name it after opensm",
                                     words[1]));
     ++others;
   }
@@ -390,7 +390,7 @@ void parse_opensm(std::span<const File> files, Claims& claims) {
       claims.miss(
           {path, 0},
           "a drop-in of an instance names it; it is not read, so its options are not in the document; name "
-          "it behind opensm");
+          "it after opensm");
   }
 }
 

@@ -237,8 +237,8 @@ void take_group(const Place& where, std::string_view line, Entry& partition, Tak
     return claims.miss(where, fmt::format("mgid={}: is not a multicast GID; OpenSM makes no group", mgid));
   const auto [same, fresh] = known.groups.try_emplace(address->text(), where);
   if (!fresh)
-    return claims.pass(where,
-                       fmt::format("mgid={}: {} has it already, which counts", mgid, same->second.text()));
+    return claims.pass(
+        where, fmt::format("mgid={}: {} has it already, and takes precedence", mgid, same->second.text()));
   if (count == kMostEntries)
     claims.miss(where, fmt::format("mgid={}: from here on: more than {} groups", mgid, kMostEntries));
   if (++count > kMostEntries) return;

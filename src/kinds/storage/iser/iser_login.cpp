@@ -155,7 +155,7 @@ Result<void> apply_iser_sessions(std::span<const Change> changes, system::Host& 
   if (!file) return base::fail(file.error());
   if (file->others) {
     return base::fail(base::Code::kInvalid,
-                      fmt::format("{} is there already, and not of rdma-configd", kIserUnitFile));
+                      fmt::format("{} exists, and was not written by rdma-configd", kIserUnitFile));
   }
   const auto before = file->logins;
   std::set<IserPortal> away, back;

@@ -32,10 +32,11 @@ namespace {
 constexpr std::string_view kIserKind = "iser_session";
 constexpr std::array kIserFiles{
     // A pattern, so that hosts without such entries may have a file of others, or a mask, of that name.
-    OwnedFile{.path = "/etc/systemd/system/iser-session*.service",
-              .what = "Has open-iscsi log in to iSER targets; a file of others may have such a name, too.",
-              .after_write = OwnedFile::AfterWrite::kReloadUnits,
-              .ours = is_our_iser_unit},
+    OwnedFile{
+        .path = "/etc/systemd/system/iser-session*.service",
+        .what = "Has open-iscsi log in to iSER targets; other programs' files may have such names, too.",
+        .after_write = OwnedFile::AfterWrite::kReloadUnits,
+        .ours = is_our_iser_unit},
     OwnedFile{
         .path = kIserBootDropIn,
         .what = "Has the host log in to iSER targets at boot, once the interfaces are configured.",
@@ -153,7 +154,7 @@ class IserSessionKind final : public Kind, public NeedsWatching, public MayBeMea
         diagnostics.push_back(
             {Severity::kError,
              resource.where,
-             fmt::format("[[iser_session]]: {} is there already, and not of rdma-configd", kIserUnitFile),
+             fmt::format("[[iser_session]]: {} exists, and was not written by rdma-configd", kIserUnitFile),
              fmt::format("move it away, or `systemctl unmask {}`", kIserUnit),
              {}});
         return;
@@ -187,9 +188,10 @@ class IserSessionKind final : public Kind, public NeedsWatching, public MayBeMea
         change->interrupts.push_back(
             fmt::format("{} is logged out ({}); its disks go", change->label, base::join(names, ", ")));
       if (record_has_secret(*portal, world.host().files))
-        change->interrupts.push_back(fmt::format(
-            "the record of {} goes with its secret of CHAP, which undoing brings back from iscsid.conf alone",
-            change->label));
+        change->interrupts.push_back(
+            fmt::format("the record of {} is deleted with its CHAP secret, which a rollback restores only "
+                        "from iscsid.conf",
+                        change->label));
     }
     return {};
   }
@@ -254,7 +256,7 @@ class IserSessionKind final : public Kind, public NeedsWatching, public MayBeMea
       if (!leads_to(session, portal)) continue;
       if (session.interface != kIserInterface) {
         return fmt::format(
-            "{} of others is logged in there (transport {}, interface {}); once its disks are free, "
+            "another program's {} is logged in there (transport {}, interface {}); once its disks are free, "
             "`iscsiadm -m session -r {} -u` logs it out",
             session.name, session.transport, session.interface,
             session.name.substr(std::string_view("session").size()));

@@ -146,12 +146,12 @@ class LioTargetKind final : public Kind {
 model::SectionSpec lio_target_section() {
   model::SectionSpec lun{.name = "lun", .doc = "A disk of the target.", .identities = {{"number"}}};
   add_written(lun.fields, model::specs<LioLunEntry>());
-  model::SectionSpec section{.name = kLioKind,
-                             .doc =
-                                 "A target of the kernel's SCSI target (LIO): disks that this host offers to "
-                                 "others by iSER or SRP. The "
-                                 "document says all that belongs to it.",
-                             .identities = {{"wwn"}}};
+  model::SectionSpec section{
+      .name = kLioKind,
+      .doc =
+          "A target of the kernel's SCSI target (LIO): disks that this host exports over iSER or SRP. The "
+          "entry is complete: anything else in the target is removed.",
+      .identities = {{"wwn"}}};
   add_written(section.fields, model::specs<LioTargetEntry>());
   section.children = {std::move(lun)};
   return section;

@@ -110,7 +110,7 @@ class LioEntry {
     for (const auto* entry : {addresses, port}) {
       if (entry == nullptr || !port_) continue;
       wrong(entry->where, entry == port ? "port" : "addresses", "an SRP target has no addresses",
-            "leave it out: the GUID says on which port it is offered");
+            "leave it out: the GUID identifies the port");
     }
     if (!port_ && list_of("addresses").empty()) {
       wrong(section_.where, "addresses", "an iSER target needs at least one", "addresses = [\"192.0.2.1\"]");

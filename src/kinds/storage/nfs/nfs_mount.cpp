@@ -35,7 +35,7 @@ constexpr std::string_view kNfsMountInstance = "unit";
 
 constexpr std::array kNfsMountFiles{
     OwnedFile{.path = "/etc/systemd/system/*.mount",
-              .what = "Mount of an NFS file system over RDMA; files of others have such names, too.",
+              .what = "Mount of an NFS file system over RDMA; other programs' files have such names, too.",
               .after_write = OwnedFile::AfterWrite::kReloadUnits,
               .ours = is_our_mount_unit},
     OwnedFile{.path = kBootMountsFile,
@@ -322,7 +322,7 @@ class NfsMountKind final : public Kind, public NeedsWatching {
     const auto text = files.read(file);
     const bool ours = text && *text && is_our_mount_unit(**text);
     if (!ours && (!text || *text)) {
-      refuse(fmt::format("{} is there already, and not of rdma-configd", file), "move it away");
+      refuse(fmt::format("{} exists, and was not written by rdma-configd", file), "move it away");
       return;
     }
     const auto unit = units.find(name);

@@ -107,7 +107,7 @@ class EntryCheck {
     }
     if (key.starts_with("x-")) {
       wrong(where, "options", fmt::format("{} is for fstab alone", option),
-            "a drop-in of the unit says more to systemd: systemctl edit " +
+            "set it in a drop-in of the unit: systemctl edit " +
                 mount_unit_name(model::text_of(section_.find("path")->value)));
     }
     const auto equals = option.find('=');

@@ -185,7 +185,7 @@ class NfsServerKind final : public Kind, public NeedsWatching {
       diagnostics.push_back(
           {Severity::kWarning,
            resource.origins.at("rdma_port"),
-           fmt::format("[nfs_server] rdma_port: {}:{} says otherwise", other.path, other.says.line),
+           fmt::format("[nfs_server] rdma_port: {}:{} sets another value", other.path, other.says.line),
            "rpc.nfsd reads that file after ours, so it wins: remove the line there",
            {}});
     }
@@ -203,9 +203,9 @@ class NfsServerKind final : public Kind, public NeedsWatching {
       ports = host.nfsd.observe_rdma_ports();
       if (!ports) return base::fail(ports.error());
       if (!*ports)
-        return base::fail(base::Code::kIo, fmt::format("{0}: it was restarted, and does not run; `journalctl "
-                                                       "-u {0}` says why",
-                                                       kNfsServerUnit));
+        return base::fail(base::Code::kIo,
+                          fmt::format("{0}: does not run after its restart; `journalctl -u {0}` shows why",
+                                      kNfsServerUnit));
       // To add it now would only hide that the next start goes without.
       if (*ports && wanted.rdma_port && wanted.rdma_port->number == port && !holds(**ports, *port)) {
         return base::fail(

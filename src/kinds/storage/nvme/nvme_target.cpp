@@ -339,8 +339,8 @@ model::SectionSpec nvme_target_section() {
   model::SectionSpec section{
       .name = kNvmeTargetKind,
       .doc =
-          "A subsystem of the kernel's NVMe target (nvmet): block devices that this host offers to "
-          "others over RDMA. The document says all that belongs to it.",
+          "A subsystem of the kernel's NVMe target (nvmet): block devices that this host exports over RDMA. "
+          "The entry is complete: anything else in the subsystem is removed.",
       .identities = {{"nqn"}}};
   add_written(section.fields, model::specs<NvmeTargetSubsystem>());
   section.children = {std::move(space)};

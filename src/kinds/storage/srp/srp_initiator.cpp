@@ -176,14 +176,15 @@ class SrpInitiatorKind final : public Kind, public NeedsWatching {
       if (!other) return base::fail(other.error());
       if (host.offline) continue;
       const bool units = in_force ? *other : *changed;
-      if (auto done = tell(units, *changed || *other, srp_ran(changes), host); !done) return done;
+      if (auto done = tell({.units = units, .rules = *changed || *other}, srp_ran(changes), host); !done)
+        return done;
     }
     return {};
   }
 
   /// A run that ended between the files and the restart leaves that to be done.
   Result<void> recover(std::span<const Change> changes, system::Host& host) const override {
-    return host.offline ? Result<void>{} : tell(true, true, srp_ran(changes), host);
+    return host.offline ? Result<void>{} : tell({.units = true, .rules = true}, srp_ran(changes), host);
   }
 
   Verdict judge(const Desired& desired, const Observed* observed,
@@ -212,7 +213,7 @@ class SrpInitiatorKind final : public Kind, public NeedsWatching {
     if (!text || text->empty() || is_our_srp_file(*text)) return;
     diagnostics.push_back({Severity::kError,
                            resource.where,
-                           fmt::format("{}: is there already, and is not ours", kSrpRulesFile),
+                           fmt::format("{}: exists, and was not written by rdma-configd", kSrpRulesFile),
                            "write its rules as [[srp_rule]], and move it away",
                            {}});
   }
@@ -247,26 +248,29 @@ class SrpInitiatorKind final : public Kind, public NeedsWatching {
     return true;
   }
 
+  struct Written {
+    bool units = false, rules = false;
+  };
+
   /// The daemons of the ports are bound to srp_daemon.service, and restarted with it. Logins are the
   /// kernel's, and stay.
-  static Result<void> tell(bool units, bool rules, bool ran, system::Host& host) {
+  static Result<void> tell(Written written, bool ran, system::Host& host) {
     const auto unit = observe_unit(kSrpUnit, host);
     if (!unit) return base::fail(unit.error());
     if (!*unit) return {};
     const auto stale = is_stale(host);
     if (!stale) return base::fail(stale.error());
-    if (units || *stale) {
+    if (written.units || *stale) {
       if (auto done = host.units.reload_manager(); !done) return done;
     }
     const bool up = (*unit)->active == "active" || (ran && (*unit)->active == "failed");
-    if (!(units || rules || *stale) || !up) return {};
+    if (!(written.units || written.rules || *stale) || !up) return {};
     if (auto done = host.units.act(system::UnitAction::kRestart, kSrpUnit); !done) return done;
     const auto now = observe_unit(kSrpUnit, host);
     if (!now) return base::fail(now.error());
     if (!*now || is_up(**now)) return {};
-    return base::fail(
-        base::Code::kIo,
-        fmt::format("{0}: it was restarted, and ended; `journalctl -u {0}` says why", kSrpUnit));
+    return base::fail(base::Code::kIo,
+                      fmt::format("{0}: exited after its restart; `journalctl -u {0}` shows why", kSrpUnit));
   }
 
   /// Targets that a rule names one by one; a rule for each membership of a partition counts once.

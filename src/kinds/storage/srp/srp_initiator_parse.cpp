@@ -78,7 +78,7 @@ class SrpEntries {
     diagnostics_.push_back({Severity::kWarning,
                             where,
                             "[[srp_rule]]: targets that no rule matches are logged in to as well",
-                            "[srp_initiator] others = false keeps them out, true says that they are meant",
+                            "[srp_initiator] others = false excludes them, others = true confirms them",
                             {}});
   }
 

@@ -74,8 +74,8 @@ class SystemdTimers final : public Timers {
     // its start, and so comes later.
     status = sd_bus_message_append(
         call.get(), "ssa(sv)a(sa(sv))", (name + ".timer").c_str(), "replace", 6, "Description", "s",
-        "Roll back an RDMA configuration that nobody confirmed", "TimersMonotonic", "a(st)", 2, "OnActiveSec",
-        micros, "OnBootSec", since_boot + micros, "AccuracyUSec", "t", std::uint64_t{50'000},
+        "Roll back an RDMA configuration that was not confirmed", "TimersMonotonic", "a(st)", 2,
+        "OnActiveSec", micros, "OnBootSec", since_boot + micros, "AccuracyUSec", "t", std::uint64_t{50'000},
         "RemainAfterElapse", "b", 0, "DefaultDependencies", "b", 0, "IgnoreOnIsolate", "b", 1, 0);
     return status < 0 ? status : sd_bus_call(bus, call.get(), 0, &error.error, nullptr);
   }

@@ -114,7 +114,7 @@ class SysfsRdma final : public Rdma {
     std::vector<std::uint16_t> pkeys;
     for (const auto& place : places) {
       const auto pkey = table->number(place);
-      if (!pkey) return fail(Code::kNotFound, what + ": the device has gone");
+      if (!pkey) return fail(Code::kNotFound, what + ": the device was removed");
       if (const auto number = static_cast<std::uint16_t>(*pkey); (number & 0x7fffU) != 0)
         pkeys.push_back(number);
     }
@@ -128,7 +128,7 @@ class SysfsRdma final : public Rdma {
     if (!entry) return base::fail_errno(errno, what);
     const auto types = entry->sub("gid_attrs/types"), netdevs = entry->sub("gid_attrs/ndevs"),
                gids = entry->sub("gids");
-    if (!types || !gids) return fail(Code::kNotFound, what + ": the device has gone");
+    if (!types || !gids) return fail(Code::kNotFound, what + ": the device was removed");
     std::vector<Gid> table;
     for (const auto& place : gids->list()) {
       const auto number = base::parse_number(place);

@@ -99,6 +99,15 @@ int with_tentative_address(fakes::FakeKernel& kernel, const char* interface) {
   return link->index;
 }
 
+void expect_waited(fakes::FakeKernel& kernel, int index, Waited expected) {
+  auto host = kernel.host();
+  auto world = World::observe(host);
+  ASSERT_TRUE(world);
+  const auto ended = await_checks({index}, *world, TimeLeft{});
+  ASSERT_TRUE(ended);
+  EXPECT_EQ(*ended, expected);
+}
+
 TEST(AwaitChecks, CarrierIsWaitedForWhereItMayCome) {
   const std::vector<std::pair<std::string, Waited>> waits{
       {"", Waited::kEnough}, {R"("state": "DOWN", )", Waited::kNot}, {R"("sm": false, )", Waited::kInVain}};
@@ -108,13 +117,7 @@ TEST(AwaitChecks, CarrierIsWaitedForWhereItMayCome) {
         std::string(
             R"({"slow_carrier": true, "devices": [{"name": "mlx4_0", "pci": "0000:10:00.0", "ports": [{)") +
         port + R"("guid": "00:02:c9:03:00:31:78:f2", "interface": {"name": "ib0", "up": true}}]}]})");
-    const int index = with_tentative_address(*kernel, "ib0");
-    auto host = kernel->host();
-    auto world = World::observe(host);
-    ASSERT_TRUE(world);
-    const auto ended = await_checks({index}, *world, TimeLeft{});
-    ASSERT_TRUE(ended);
-    EXPECT_EQ(*ended, expected);
+    expect_waited(*kernel, with_tentative_address(*kernel, "ib0"), expected);
   }
 }
 
@@ -128,13 +131,7 @@ TEST(AwaitChecks, CarrierIsNotWaitedForOutsideOfThePartition) {
         table +
         R"(, "guid": "00:02:c9:03:00:31:78:f2", "interface": {"name": "ib0", "up": true, "children": [
           {"name": "ib0.8002", "pkey": "0x8002", "up": true}]}}]}]})");
-    const int index = with_tentative_address(*kernel, "ib0.8002");
-    auto host = kernel->host();
-    auto world = World::observe(host);
-    ASSERT_TRUE(world);
-    const auto ended = await_checks({index}, *world, TimeLeft{});
-    ASSERT_TRUE(ended);
-    EXPECT_EQ(*ended, expected);
+    expect_waited(*kernel, with_tentative_address(*kernel, "ib0.8002"), expected);
   }
 }
 

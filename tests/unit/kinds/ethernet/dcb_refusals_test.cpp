@@ -44,18 +44,20 @@ TEST(DcbRefusals, OfDcbxNameTheRemedyOfTheDriver) {
       {"qede", kAgent | kIeeeMode, kHost,
        "dcbx | qede leaves DCBX of eth0 to the firmware in any case | leave dcbx out"},
       {"mlx4_core", kAgent, kHost,
-       "dcbx | the firmware's agent has DCBX of eth0, and mlx4_core cannot take it over | "},
+       "dcbx | the firmware's agent controls DCBX of eth0, and mlx4_core cannot take it over | "},
       {"ice", kAgent | kIeeeMode, kHost,
-       "dcbx | the firmware's agent has DCBX of eth0, and ice cannot take it over | run: ethtool "
+       "dcbx | the firmware's agent controls DCBX of eth0, and ice cannot take it over | run: ethtool "
        "--set-priv-flags eth0 fw-lldp-agent off"},
       {"i40e", kAgent | kIeeeMode, kHost,
-       "dcbx | the firmware's agent has DCBX of eth0, and i40e cannot take it over | run: ethtool "
+       "dcbx | the firmware's agent controls DCBX of eth0, and i40e cannot take it over | run: ethtool "
        "--set-priv-flags eth0 disable-fw-lldp on"},
       {"bnxt_en", kAgent | kIeeeMode, kHost,
-       "dcbx | the firmware's agent has DCBX of eth0, and bnxt_en cannot take it over | switch the agent off "
+       "dcbx | the firmware's agent controls DCBX of eth0, and bnxt_en cannot take it over | switch the "
+       "agent off "
        "in NVRAM (niccli or bnxtnvm: dcbx_mode = disabled for the port of eth0), and reboot"},
       {"bnxt_en", kIeeeMode, kHost,
-       "dcbx | bnxt_en does not let the host have DCBX of eth0 | the firmware's LLDP agent has DCBX, or eth0 "
+       "dcbx | bnxt_en does not let the host have DCBX of eth0 | the firmware's LLDP agent runs DCBX, or "
+       "eth0 "
        "is a virtual function: switch LLDP and DCBX of the port off in NVRAM (niccli or bnxtnvm: "
        "lldp_nearest_bridge, dcbx_mode), and reboot"},
       {"mlx4_core", kHostIs | kIeeeMode, kFirmware,
@@ -69,8 +71,8 @@ TEST(DcbRefusals, OfDcbxNameTheRemedyOfTheDriver) {
        "dcbx | i40e does not give DCBX of eth0 to the firmware | run: ethtool --set-priv-flags eth0 "
        "disable-fw-lldp off"},
       {"bnxt_en", kHostIs | kIeeeMode, kFirmware,
-       "dcbx | bnxt_en does not give DCBX of eth0 to the firmware | nobody would have DCBX then; the "
-       "firmware's agent is switched on in NVRAM"},
+       "dcbx | bnxt_en does not give DCBX of eth0 to the firmware | no agent would run DCBX then; NVRAM "
+       "enables the firmware's agent"},
       {"mlx5_core", kHostIs | kIeeeMode, kFirmware, kNoRefusal},
       {"bnxt_en", 0, kHost, kNoRefusal},
   };
@@ -84,10 +86,12 @@ TEST(DcbRefusals, OfEverySettingNameTheRemedyOfTheDriver) {
        "firmware stay in force | have the switch port recommend the settings by DCBX, and write the "
        "recommended ones here"},
       {"ice", kAgent | kIeeeMode, std::nullopt,
-       " | the firmware's agent has DCB of eth0: ice refuses every setting | run: ethtool --set-priv-flags "
+       " | the firmware's agent controls DCB of eth0: ice refuses every setting | run: ethtool "
+       "--set-priv-flags "
        "eth0 fw-lldp-agent off"},
       {"cxgb4", kAgent | kIeeeMode, std::nullopt,
-       " | the firmware's agent has DCB of eth0: its driver refuses every setting | switch the agent of the "
+       " | the firmware's agent controls DCB of eth0: its driver refuses every setting | switch the agent of "
+       "the "
        "adapter's firmware off, or write dcbx = \"host\" if its driver takes that"},
       {"ice", kHostIs | kCeeMode, std::nullopt,
        " | ice refuses every setting of eth0 while DCBX is not in IEEE mode (DCBX 0x05) | run: dcb dcbx set "
@@ -100,7 +104,7 @@ TEST(DcbRefusals, OfEverySettingNameTheRemedyOfTheDriver) {
        "queues; run: tc qdisc del dev eth0 root"},
       {"bnxt_en", kIeeeMode, std::nullopt,
        " | bnxt_en refuses every setting of eth0 while the host does not have DCBX (DCBX 0x08) | the "
-       "firmware's LLDP agent has DCBX, or eth0 is a virtual function: switch LLDP and DCBX of the port off "
+       "firmware's LLDP agent runs DCBX, or eth0 is a virtual function: switch LLDP and DCBX of the port off "
        "in NVRAM (niccli or bnxtnvm: lldp_nearest_bridge, dcbx_mode), and reboot"},
       {"bnxt_en", 0, std::nullopt,
        " | bnxt_en refuses every setting of eth0 while the host does not have DCBX (DCBX 0x00) | write dcbx "
@@ -137,7 +141,7 @@ TEST(DcbRefusals, OfTrafficClassesAndShares) {
       {"mlx5_core",
        {0, 0, 0, 5},
        {100},
-       "traffic_classes | priority 3 leads to traffic class 5, and eth0 has 3 "
+       "traffic_classes | priority 3 maps to traffic class 5, and eth0 has 3 "
        "(0 to 2) | "},
       {"mlx5_core",
        {},
@@ -147,8 +151,8 @@ TEST(DcbRefusals, OfTrafficClassesAndShares) {
       {"ice",
        {},
        {50, 50},
-       "bandwidth | no priority leads to traffic class 1, so ice gives it no share | leave "
-       "its share out, or lead a priority to it in traffic_classes"},
+       "bandwidth | no priority maps to traffic class 1, so ice gives it no share | leave "
+       "its share out, or map a priority to it in traffic_classes"},
       {"bnxt_en",
        {0, 1},
        {100, 0},
@@ -185,7 +189,7 @@ TEST(DcbRefusals, OfDscps) {
       {"mlx4_core",
        "dscp | eth0 classifies by VLAN priority: the kernel keeps DSCPs for mlx4_core, the adapter never "
        "sees "
-       "them | leave dscp out, and give RoCE a VLAN interface whose egress-qos-map leads to the lossless "
+       "them | leave dscp out, and give RoCE a VLAN interface whose egress-qos-map maps to the lossless "
        "priority"},
       {"qede",
        "dscp | qede takes no DSCPs for eth0 | leave dscp out; the switch decides by DCBX which traffic has "

@@ -129,7 +129,7 @@ TEST_F(EndingUnits, ASubnetManagerThatRefusesAnOptionRunsAgainWithTheFormerOnes)
   const auto report = apply(kEndingManager + kRefusedOption);
   EXPECT_EQ(report.exit, model::Exit::kUndone);
   ASSERT_TRUE(report.error);
-  EXPECT_THAT(report.error->message, HasSubstr("it was restarted, and ended"));
+  EXPECT_THAT(report.error->message, HasSubstr("exited after its restart"));
   EXPECT_TRUE(unit(kEndingUnit).running);
   EXPECT_EQ(dump(), before);
 }
@@ -177,7 +177,7 @@ TEST_F(EndingUnits, ASubnetManagerThatStaysDownAfterAKilledRunIsReported) {
   unit(kEndingUnit).ends = [] { return true; };
   const auto report = apply("version = 1\n" + kRefusedOption);
   EXPECT_EQ(report.exit, model::Exit::kPartly);
-  EXPECT_THAT(report.notes, Contains(HasSubstr("it was restarted, and ended")));
+  EXPECT_THAT(report.notes, Contains(HasSubstr("exited after its restart")));
 }
 
 /// RHEL's service is restarted for partitions.
@@ -191,7 +191,7 @@ TEST_F(EndingUnits, OneThatEndsAtANewPartitionRunsAgainWithoutThePartition) {
   const auto report = apply(kEndingManager + "[[partition]]\npkey = 2\n");
   EXPECT_EQ(report.exit, model::Exit::kUndone);
   ASSERT_TRUE(report.error);
-  EXPECT_THAT(report.error->message, HasSubstr("it was restarted, and ended"));
+  EXPECT_THAT(report.error->message, HasSubstr("exited after its restart"));
   EXPECT_TRUE(unit("opensm.service").running);
   EXPECT_EQ(dump(), before);
 }

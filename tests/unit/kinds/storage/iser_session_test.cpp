@@ -7,11 +7,8 @@
 #include <span>
 #include <utility>
 
-#include "catalog/all.hpp"
-#include "config/document.hpp"
-#include "core/pipeline.hpp"
-#include "fakes/fake_kernel.hpp"
 #include "formats/iser_unit.hpp"
+#include "unit/kinds/storage/session_host.hpp"
 
 namespace rdmacfg::kinds {
 namespace {
@@ -27,21 +24,16 @@ constexpr const char* kIserText =
 constexpr const char* kNoSessions = "version = 1\n";
 constexpr const char* kIserPortal = "iqn.2026-01.org.example:a 192.0.2.1:3260,1";
 
-class IserSessions : public testing::Test {
+class IserSessions : public SessionHost {
  protected:
-  model::Report run(const std::string& text, bool holding = false) {
-    auto host = kernel->host();
-    host.holding = holding;
-    core::Options options;
-    options.independent = holding;
-    return core::apply(config::parse_texts({{"config.toml", text}}, "node1", grammar()), host, options);
-  }
+  IserSessions()
+      : SessionHost(R"({
+    "files": { "/usr/sbin/iscsiadm": "" }, "units": { "remote-fs.target": {} },
+    "iscsi": { "targets": ["iqn.2026-01.org.example:a 192.0.2.1:3260,1"] } })") {}
+
   std::string& unit() { return kernel->files.content[std::string(kIserUnitFile)]; }
   bool has(std::string_view path) { return kernel->files.content.contains(std::string(path)); }
 
-  std::unique_ptr<fakes::FakeKernel> kernel = fakes::FakeKernel::parse(R"({
-    "files": { "/usr/sbin/iscsiadm": "" }, "units": { "remote-fs.target": {} },
-    "iscsi": { "targets": ["iqn.2026-01.org.example:a 192.0.2.1:3260,1"] } })");
   fakes::FakeIscsi& iscsi = kernel->iscsi;
 };
 

@@ -11,13 +11,10 @@
 #include <utility>
 #include <vector>
 
-#include "catalog/all.hpp"
-#include "config/document.hpp"
-#include "core/pipeline.hpp"
-#include "fakes/fake_kernel.hpp"
 #include "formats/discovery_conf.hpp"
 #include "kinds/storage/nvme/nvme_connect.hpp"
 #include "kinds/storage/nvme/nvme_found.hpp"
+#include "unit/kinds/storage/session_host.hpp"
 
 namespace rdmacfg::kinds {
 namespace {
@@ -31,15 +28,12 @@ using testing::SizeIs;
 constexpr const char* kTargetText = "version = 1\n[[nvme_connection]]\naddress = \"192.0.2.1\"\n";
 constexpr const char* kNoTargets = "version = 1\n";
 
-class NvmeConnections : public testing::Test {
+class NvmeConnections : public SessionHost {
  protected:
-  model::Report run(const std::string& text, bool holding = false) {
-    auto host = kernel->host();
-    host.holding = holding;
-    core::Options options;
-    options.independent = holding;
-    return core::apply(config::parse_texts({{"config.toml", text}}, "node1", grammar()), host, options);
-  }
+  NvmeConnections()
+      : SessionHost(R"({
+    "units": { "nvmf-autoconnect.service": { "oneshot": true } },
+    "nvme_host": { "targets": { "192.0.2.1": ["nqn.x:a"] } } })") {}
 
   /// Of the entry.
   static std::string reason_of(const model::Report& report) {
@@ -49,9 +43,6 @@ class NvmeConnections : public testing::Test {
     return "no such resource";
   }
 
-  std::unique_ptr<fakes::FakeKernel> kernel = fakes::FakeKernel::parse(R"({
-    "units": { "nvmf-autoconnect.service": { "oneshot": true } },
-    "nvme_host": { "targets": { "192.0.2.1": ["nqn.x:a"] } } })");
   std::vector<system::NvmeController>& controllers = kernel->nvme_host.controllers;
 };
 

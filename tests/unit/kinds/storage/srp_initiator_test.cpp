@@ -64,7 +64,7 @@ TEST(SrpInitiator, ADaemonThatEndsWithTheRulesRunsAgainWithoutThem) {
   const auto report = core::apply(srp_document(kSrpText), host);
   EXPECT_EQ(report.exit, model::Exit::kUndone);
   ASSERT_TRUE(report.error);
-  EXPECT_THAT(report.error->message, HasSubstr("it was restarted, and ended"));
+  EXPECT_THAT(report.error->message, HasSubstr("exited after its restart"));
   EXPECT_TRUE(unit.running);
   EXPECT_EQ(kernel->dump({.without_files_below = "/var"}), before);
 }
