@@ -244,7 +244,7 @@ int apply_agreed(const Context& context, const config::Document& document, syste
   const bool settles = good && !report->error;
   if (good) take_back_in_charge(host, *report);
   if (settles) settle_in(context, document, host, *report);
-  if (settles && !arguments.boot) note_next_boot(context, host, *report);
+  if (settles && !arguments.apply.boot) note_next_boot(context, host, *report);
   if (good) note_rest(context, *report);
   *report = placed(context, std::move(*report));
   report->diagnostics = together(document, *report);

@@ -341,8 +341,9 @@ int set_value(const Context& context) {
                                         path_text(*path, path->size()), text.name),
                             0});
   }
-  const auto changed = arguments.set.unset ? without_value(text, destination->path)
-                                       : with_value(text, destination->path, as_toml_for(*path, words[1]));
+  const auto changed = arguments.set.unset
+                           ? without_value(text, destination->path)
+                           : with_value(text, destination->path, as_toml_for(*path, words[1]));
   if (!changed) return refuse(context, changed.error());
   const bool same = *changed == text.text;
   text.text = *changed;
