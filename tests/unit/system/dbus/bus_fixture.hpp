@@ -42,8 +42,8 @@ class BusFixture : public ::testing::Test {
     return out;
   }
 
-  /// A manager that does not answer is a timeout. `request`: (limits) -> its error. Of a loaded machine the
-  /// bus itself may miss the first limit, and the manager seems not to be there.
+  /// A manager that does not answer is a timeout. `request`: (limits) -> its error. On a loaded machine the
+  /// bus itself may miss the first limit, which can be another error.
   template <class Request>
   void expect_timeout(Request request) const {
     base::Error seen;
