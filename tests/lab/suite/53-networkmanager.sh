@@ -109,7 +109,7 @@ backend = "networkmanager"
 ipv4 = { addresses = ["192.0.2.1/24"] }'
 doc "$connected"; exits "connected, unconfirmed" 0 apply --confirm 300
 is "mode and MTU" "$(mode fab0) $(mtu fab0)" "connected 65520"
-exits "rolled back" 0 ctl rollback --yes
+rolls_back "rolled back"
 is "mode and MTU" "$(mode fab0) $(mtu fab0)" "datagram 2044"; is "no profile" "$(active)" ""
 ip link add fab0.8003 type dummy
 doc "$connected

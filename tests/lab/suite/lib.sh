@@ -27,15 +27,22 @@ apply() { rdma-configctl apply --yes "${PATIENCE[@]}" "$@"; }
 # pending then (exit 5). With a time it goes past the daemon.
 PATIENCE=()
 no_daemon() { PATIENCE=(--wait 60); }
+join_is_open() { [ "$1" = 5 ] && [[ $OUT = *"has not let the interface join its multicast group"* ]]; }	# EXIT
 # The same of the daemon, which is told no time: a join that was under way, and nothing else, may need another apply.
 applies() {	# WHAT [OPTION...]
 	local what=$1 rc; shift
 	OUT=$(apply "$@" 2>&1); rc=$?
-	if [ $rc = 5 ] && [[ $OUT = *"has not let the interface join its multicast group"* ]]; then
+	if join_is_open $rc; then
 		lab-wait 90 'rdma-configctl diff'
 		OUT=$(apply "$@" 2>&1); rc=$?
 	fi
 	if [ $rc = 0 ]; then pass "$what: exit 0"; else fail "$what: exit $rc, want 0" "$OUT"; fi
+}
+# Nor can a rollback be told a time, and another one would go further back.
+rolls_back() {	# WHAT
+	local rc
+	OUT=$(ctl rollback --yes 2>&1); rc=$?
+	if [ $rc = 0 ] || join_is_open $rc; then pass "$1: exit $rc"; else fail "$1: exit $rc, want 0" "$OUT"; fi
 }
 json() { ip -j -d "$@"; }
 field() { ip -j -d link show dev "$1" 2>/dev/null | jq -r ".[0].$2"; }		# INTERFACE JQ-PATH
