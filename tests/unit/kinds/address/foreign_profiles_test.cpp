@@ -5,6 +5,8 @@
 
 #include <string>
 
+#include "kinds/address/network_match.hpp"
+
 namespace rdmacfg::kinds {
 namespace {
 
