@@ -386,8 +386,10 @@ void warn_of_other_configurations(const std::vector<Desired>& desired, World& wo
     if (place.folder == kIfcfgFolder && !reads_ifcfg(world.host().files)) continue;
     for (const auto& file : files_in(world, place.folder, place.prefix, place.suffix)) {
       if (networkd && seen.contains(file.file.substr(file.file.rfind('/') + 1))) continue;
+      const bool unmanaged = networkd && network_file_leaves_alone(file.text);
       for (const auto& resource : desired) {
         if (resource.key.kind != "backend" || resource.ignore || resource.settings.empty()) continue;
+        if (unmanaged && model::text_at(resource.settings, "backend") != "networkd") continue;
         const auto* link = interface_of(resource.key.id, world);
         const auto now = link == nullptr ? std::string() : link->name;
         const auto coming = name_in(names, resource.key.id);

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kinds/address/network_match.hpp"
 
+#include <algorithm>
+#include <array>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/text.hpp"
+#include "kinds/address/nm_keyfile.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -54,6 +57,12 @@ bool network_file_is_first(std::string_view path, const std::string& text, const
     add_patterns(base::trim(bare.substr(equals + 1)), key == "Name" ? names : types);
   }
   return !(names.empty() && types.empty()) && fits_list(names, interface) && fits_list(types, "infiniband");
+}
+
+bool network_file_leaves_alone(const std::string& text) {
+  constexpr std::array<std::string_view, 6> kTrue{"1", "yes", "y", "true", "t", "on"};  // parse_boolean()
+  const auto value = base::lower(keyfile_sections(text)["Link"]["Unmanaged"]);
+  return std::find(kTrue.begin(), kTrue.end(), value) != kTrue.end();
 }
 
 }  // namespace rdmacfg::kinds

@@ -11,4 +11,7 @@ namespace rdmacfg::kinds {
 /// sorts before theirs, and Name= and Type= of its [Match] fit. False for a file with other conditions.
 bool network_file_is_first(std::string_view path, const std::string& text, const std::string& interface);
 
+/// Whether a .network file has systemd-networkd leave the interfaces that it fits to others (Unmanaged=).
+bool network_file_leaves_alone(const std::string& text);
+
 }  // namespace rdmacfg::kinds
