@@ -116,7 +116,7 @@ bool is_tombstone(system::Files& files, const std::string& path, std::string_vie
 }
 
 /// A profile of the distribution counts unless one with its UUID is elsewhere, or it was deleted.
-std::vector<Foreign> profiles_of_others(World& world) {
+std::vector<Foreign> read_profiles(World& world) {
   std::vector<Foreign> out;
   std::set<std::string> hidden;
   for (const auto folder : {kNmFolder, kNmRunFolder}) {
@@ -137,6 +137,11 @@ std::vector<Foreign> profiles_of_others(World& world) {
     if (uuid.empty() || !hidden.contains(uuid)) out.push_back(std::move(profile));
   }
   return out;
+}
+
+/// Read once: each P_Key interface asks for them.
+const std::vector<Foreign>& profiles_of_others(World& world) {
+  return world.once("profiles of others", [&] { return read_profiles(world); });
 }
 
 /// The names that profiles may use for the port of an interface: its interface, or a profile for it.
@@ -250,7 +255,7 @@ std::optional<ForeignProfile> profile_that_makes(const system::Link& child, Worl
   const auto* parent = world.link(child.parent);
   if (parent == nullptr || !child.ipoib || world.offline()) return std::nullopt;
   const auto id = fmt::format("{}/{}", child.ipoib->guid.text(), child.ipoib->pkey.text());
-  const auto profiles = profiles_of_others(world);
+  const auto& profiles = profiles_of_others(world);
   const auto parents = names_of_port(id, world, profiles);
   for (const auto& profile : profiles) {
     auto sections = keyfile_sections(profile.text);
@@ -270,7 +275,7 @@ std::string how_to_stop(const ForeignProfile& profile, std::string_view interfac
 }
 
 void warn_of_foreign_profiles(const std::vector<Desired>& desired, World& world, Diagnostics& diagnostics) {
-  const auto profiles = profiles_of_others(world);
+  const auto& profiles = profiles_of_others(world);
   if (profiles.empty()) return;
   const auto names = coming_names(desired);
   for (const auto& resource : desired) {
