@@ -230,12 +230,15 @@ void place_search(Interface& interface) {
   (to_six ? six : four).search = std::move(all);
 }
 
-bool drop_routes_of_vrf(Interface& interface) {
+bool drop_routes_of_vrf(Interface& interface, const Interface& said) {
   bool any = false;
-  for (auto* inet : {&interface.ipv4, &interface.ipv6}) {
-    any = any || inet->gateway.has_value();
-    inet->gateway.reset();
-    any = std::erase_if(inet->routes, [](const Route& route) { return route.table == 254; }) > 0 || any;
+  for (const auto family : {Family::kIpv4, Family::kIpv6}) {
+    auto& inet = interface.inet(family);
+    const auto& kept = said.inet(family);
+    any = any || inet.gateway.has_value();
+    inet.gateway = kept.gateway;
+    any = std::erase_if(inet.routes, [](const Route& route) { return route.table == 254; }) > 0 || any;
+    inet.routes.insert(inet.routes.end(), kept.routes.begin(), kept.routes.end());
   }
   return any;
 }
