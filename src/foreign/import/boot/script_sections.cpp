@@ -221,6 +221,22 @@ bool has_variable(std::string_view value, const InterfaceVariables& variables) {
   return false;
 }
 
+/// Adds NAME of "for NAME in $LIST", and of "for NAME" behind "set -- ib0 ib1".
+void note_loops(std::string_view line, InterfaceVariables& variables) {
+  for (const auto& part : parts_of(line)) {
+    const auto words = words_of(part.text);
+    if (words.size() < 2) continue;
+    if (words[0] == "set" && has_ipoib_name(part.text)) variables.emplace("@");
+    if (words[0] != "for") continue;
+    const bool arguments = words.size() == 2 || part.text.find("$@") != std::string_view::npos;
+    const bool listed =
+        words.size() > 3 &&
+        has_variable(part.text.substr(static_cast<std::size_t>(words[3].data() - part.text.data())),
+                     variables);
+    if (listed || (arguments && variables.contains("@"))) variables.emplace(words[1]);
+  }
+}
+
 /// Adds NAME of "NAME=ib0", of "NAME=$IFACE" where that is such a variable, and of "NAME=$(ls | grep ib)".
 void note_assignments(std::string_view line, InterfaceVariables& variables) {
   constexpr std::size_t kMostOfCommand = 256;
@@ -300,6 +316,7 @@ bool may_be_ipoib(std::string_view word, const InterfaceVariables& variables) {
 
 void note_variables(std::string_view line, InterfaceVariables& variables) {
   note_assignments(line, variables);
+  note_loops(line, variables);
   if (!has_ipoib_name(line)) return;
   const auto words = words_of(line);
   if (words.size() > 2 && words[0] == "for") variables.emplace(words[1]);
