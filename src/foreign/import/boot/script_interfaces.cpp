@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "foreign/import/boot/script_interfaces.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+#include "base/text.hpp"
+#include "foreign/syntax/shell_line.hpp"
+
+namespace rdmacfg::foreign {
+
+std::string set_interface(const std::vector<std::string>& words, const Claims& claims,
+                          const InterfaceVariables& variables) {
+  const auto has = [&](std::string_view word) {
+    return std::find(words.begin(), words.end(), word) != words.end();
+  };
+  if (words.empty()) return {};
+  const auto& command = words.front();
+  // Questions have other options (ethtool(8)), and of those in upper case three: -P, -S and -T.
+  const bool tunes =
+      command == "ethtool" && std::any_of(words.begin() + 1, words.end(), [](const auto& word) {
+        constexpr std::string_view kSetting = "sACEGKLNUWX";
+        return word.starts_with("--set") ||
+               (word.size() == 2 && word[0] == '-' && kSetting.find(word[1]) != std::string_view::npos);
+      });
+  const bool sets = tunes || command == "ifconfig" || command == "dhclient" || command == "dhcpcd" ||
+                    command == "udhcpc" || command == "ifenslave" ||
+                    ((command == "ip" || command == "tc" || command == "route") &&
+                     (has("set") || has("add") || has("replace") || has("change") || has("append")));
+  if (!sets) return {};
+  const auto at = std::find_if(words.begin() + 1, words.end(), [&](const std::string& word) {
+    return claims.knows(word) || may_be_ipoib(word, variables);
+  });
+  return at == words.end() ? std::string() : *at;
+}
+
+std::string echoed_interface(const std::vector<std::string>& words) {
+  if (words.size() != 4 || words[0] != "echo" || words[2] != ">") return {};
+  const auto parts = base::split(words[3], '/');
+  return parts.size() == 6 && parts[3] == "net" ? std::string(parts[4]) : std::string();
+}
+
+std::optional<model::IpAddress> gateway_of_route(const std::vector<std::string>& words) {
+  const auto has = [&](std::string_view word) {
+    return std::find(words.begin(), words.end(), word) != words.end();
+  };
+  if (words.empty() || has("dev")) return std::nullopt;
+  const bool of_net_tools = words.front() == "route" && has("add");
+  const auto object = ip_object(words);
+  const bool of_ip = object < words.size() && words[object] == "route" &&
+                     (has("add") || has("replace") || has("change") || has("append"));
+  if (!of_net_tools && !of_ip) return std::nullopt;
+  const auto via = std::find(words.begin(), words.end(), of_net_tools ? "gw" : "via");
+  if (words.end() - via < 2) return std::nullopt;
+  const auto gateway = model::IpAddress::parse(*(via + 1));
+  return gateway ? std::optional(*gateway) : std::nullopt;
+}
+
+bool has_in_network(const Interface& interface, const model::IpAddress& gateway) {
+  const auto& addresses = interface.inet(gateway.family).addresses;
+  return std::any_of(addresses.begin(), addresses.end(),
+                     [&](const model::IpPrefix& prefix) { return prefix.contains(gateway); });
+}
+
+}  // namespace rdmacfg::foreign
