@@ -34,14 +34,6 @@ bool is_among(const std::array<std::string_view, kSize>& words, std::string_view
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-/// Whether `ip route` takes the word for the type of the route, which stands before the network.
-bool is_route_type(std::string_view word) {
-  constexpr auto kTypes =
-      std::to_array<std::string_view>({"unicast", "local", "broadcast", "anycast", "multicast", "throw",
-                                       "unreachable", "prohibit", "blackhole", "nat"});
-  return is_among(kTypes, word);
-}
-
 /// Options with a value that tune a route, and change neither whom it is for nor its next hop
 /// (iproute_modify() of iproute2).
 bool tunes_route(std::string_view option) {
@@ -152,6 +144,13 @@ Result<model::RouteTarget> target_of(std::string_view text) {
   text = base::trim(text);
   if (text == "0.0.0.0/0" || text == "::/0" || text == "0.0.0.0" || text == "::") text = "default";
   return model::RouteTarget::parse(text);
+}
+
+bool is_route_type(std::string_view word) {
+  constexpr auto kTypes =
+      std::to_array<std::string_view>({"unicast", "local", "broadcast", "anycast", "multicast", "throw",
+                                       "unreachable", "prohibit", "blackhole", "nat"});
+  return is_among(kTypes, word);
 }
 
 std::string wrong_type(std::string_view type) {

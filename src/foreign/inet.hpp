@@ -43,6 +43,9 @@ inline constexpr std::string_view kManualActivation =
 inline constexpr std::string_view kRouteOption =
     "the document does not support such options; the rest of the route is taken";
 
+/// Whether the word is a type of routes (ip-route(8)).
+bool is_route_type(std::string_view word);
+
 /// The fault of a route of this type (ip-route(8)); empty for none and "unicast". The others drop or
 /// deliver packets, and would be ordinary routes without their type.
 std::string wrong_type(std::string_view type);

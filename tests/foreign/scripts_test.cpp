@@ -4,7 +4,6 @@
 
 #include <map>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "foreign/stage.hpp"
@@ -33,7 +32,7 @@ std::string ifcfg_of_ib0(const std::string& more = "") {
          "BOOTPROTO=none\nIPADDR=192.0.2.1\nPREFIX=24\n";
 }
 
-constexpr std::string_view kRouteOfScript =
+const std::string kRouteOfScript =
     "    [[ipoib.ipv4.routes]]\n    to = \"198.51.100.0/24\"\n    via = \"192.0.2.9\"\n";
 
 struct RouteRow {
@@ -129,6 +128,77 @@ TEST(ImportScripts, RouteCommandsOfNetTools) {
   EXPECT_THAT(
       report_of(import_with_script(address + "route add 198.51.100.0 dev ib0\n").claims),
       HasSubstr("/etc/rc.local:2: not understood: route add 198.51.100.0 dev ib0: the command is not"));
+}
+
+// "ib0:1" is what old tools call a further address of ib0.
+TEST(ImportScripts, ALabelIsAFurtherAddress) {
+  const auto made = import_with_script(
+      "ifconfig ib0 192.0.2.1 netmask 255.255.255.0 up\nifconfig ib0:1 203.0.113.1 netmask 255.255.255.0\n");
+  EXPECT_THAT(made.document, HasSubstr("addresses = [\"192.0.2.1/24\", \"203.0.113.1/24\"]"));
+  EXPECT_TRUE(made.claims.missed.empty()) << report_of(made.claims);
+}
+
+TEST(ImportScripts, ArgumentsAndCountsOfLoops) {
+  for (const std::string loop : {"set -- ib0\nfor i; do ip link set $i mtu 2044; done\n",
+                                 "set -- ib0\nfor i in \"$@\"\ndo\n  ip link set \"$i\" mtu 2044\ndone\n",
+                                 "for ((i=0;i<1;i++)); do ip link set ib$i mtu 2044; done\n"}) {
+    const auto made = import_with_script(loop);
+    EXPECT_THAT(made.document, HasSubstr("mtu = 2044\n")) << loop;
+    EXPECT_TRUE(made.claims.missed.empty()) << loop << report_of(made.claims);
+  }
+  // Words that the script changes are told.
+  for (const std::string loop :
+       {"set -- ib0 ib1\nshift\nfor i; do ip link set $i mtu 2044; done\n",
+        "set -- ib0; for i; do ip link set $i mtu 2044; done\n",
+        "P=\"ib0 ib1\"\nP=\"$P ib2\"\nfor i in $P; do ip link set $i mtu 2044; done\n"}) {
+    const auto made = import_with_script(loop);
+    EXPECT_THAT(report_of(made.claims),
+                HasSubstr("ip link set $i mtu 2044: the interfaces are known only when the script runs"))
+        << loop;
+  }
+}
+
+// In a subshell, and behind it, as in the background.
+TEST(ImportScripts, SubshellsInTheBackground) {
+  for (const std::string script :
+       {"(ip link set ib0 mtu 2044; sleep 1) &\n", "( sleep 5 && ip link set ib0 mtu 2044 & )\n",
+        "{ sleep 3; ip link set ib0 mtu 2044; } &\n"}) {
+    const auto made = import_with_script(script);
+    EXPECT_THAT(made.document, HasSubstr("mtu = 2044\n")) << script;
+    EXPECT_TRUE(made.claims.missed.empty()) << script << report_of(made.claims);
+  }
+}
+
+TEST(ImportScripts, WhatTheDocumentCannotSayIsNamed) {
+  struct Row {
+    std::string command, advice;
+  };
+  const std::string address = "ip addr add 192.0.2.1/24 dev ib0\n";
+  const std::vector<Row> rows{
+      {"ip rule add from 192.0.2.1 table 10",
+       "the document does not support policy rules; keep this command"},
+      {"ip rule add from 192.0.2.0/24 lookup 10",
+       "the document does not support policy rules; keep this command"},
+      {"sysctl -w net.ipv4.conf.all.arp_announce=2 net.core.rmem_max=1", "write [[sysctl]]"},
+      {"echo 1 > /proc/sys/net/ipv4/conf/default/arp_ignore", "write [[sysctl]]"},
+      {"echo 8 > /sys/class/infiniband/mlx5_0/device/sriov_numvfs",
+       "the document does not support virtual functions of RDMA devices; keep this command"},
+      {"mlxconfig -y -d /dev/mst/mt4119_pciconf0 set LINK_TYPE_P1=2",
+       "the document does not support settings of a device's firmware; keep this command"},
+      {"mlnx_tune -p HIGH_THROUGHPUT", "the document does not support tuning profiles; keep this command"},
+  };
+  for (const auto& row : rows) {
+    const auto made = import_with_script(address + row.command + "\n");
+    EXPECT_THAT(report_of(made.claims),
+                HasSubstr("/etc/rc.local:2: not understood: " + row.command + ": " + row.advice + "\n"));
+  }
+  for (const std::string command :
+       {"ip rule add from 203.0.113.1 table 10", "ip rule show", "mlxconfig -d /dev/mst/a query",
+        "sysctl -w net.ipv4.conf.all.forwarding=1", "sysctl net.ipv4.conf.all.arp_ignore",
+        "cat /sys/class/infiniband/mlx5_0/device/sriov_numvfs"}) {
+    const auto made = import_with_script(address + command + "\n");
+    EXPECT_TRUE(made.claims.missed.empty()) << command << report_of(made.claims);
+  }
 }
 
 }  // namespace

@@ -56,6 +56,17 @@ std::optional<model::IpAddress> gateway_of_route(const std::vector<std::string>&
   return gateway ? std::optional(*gateway) : std::nullopt;
 }
 
+std::optional<model::IpAddress> source_of_rule(const std::vector<std::string>& words) {
+  const auto place = [&](std::string_view word) { return std::find(words.begin(), words.end(), word); };
+  const auto from = place("from");
+  const bool adds = !words.empty() && words.front() == "ip" && place("rule") < place("add") &&
+                    place("add") != words.end() && words.end() - from > 1;
+  if (!adds) return std::nullopt;
+  const std::string_view source = *(from + 1);
+  const auto address = model::IpAddress::parse(source.substr(0, source.find('/')));
+  return address ? std::optional(*address) : std::nullopt;
+}
+
 bool has_in_network(const Interface& interface, const model::IpAddress& gateway) {
   const auto& addresses = interface.inet(gateway.family).addresses;
   return std::any_of(addresses.begin(), addresses.end(),

@@ -22,6 +22,9 @@ std::string echoed_interface(const std::vector<std::string>& words);
 /// The gateway of `ip route add` or route(8) without an interface; nothing for other commands.
 std::optional<model::IpAddress> gateway_of_route(const std::vector<std::string>& words);
 
+/// The address of `ip rule add from ADDRESS`; nothing for other commands.
+std::optional<model::IpAddress> source_of_rule(const std::vector<std::string>& words);
+
 /// Whether an interface has an address in the network of a gateway.
 bool has_in_network(const Interface& interface, const model::IpAddress& gateway);
 

@@ -70,7 +70,23 @@ struct Unsupported {
 constexpr auto kUnsupported = std::to_array<Unsupported>({
     {"/sys/class/net/", "/ecn/roce_", "congestion control of RoCE"},
     {"/sys/class/infiniband/", "/traffic_class", "traffic classes of RDMA devices"},
+    {"/sys/class/infiniband/", "/sriov_numvfs", "virtual functions of RDMA devices"},
     {"/sys/class/infiniband/", "/node_desc", "node descriptions, which rdma-ndd sets"},
+});
+
+/// Tools for RDMA whose settings the document has no words for.
+struct KeptTool {
+  std::string_view command;
+  std::string_view word;  ///< without which it sets nothing
+  std::string_view subject;
+};
+constexpr auto kKeptTools = std::to_array<KeptTool>({
+    {"mlxconfig", "set", "settings of a device's firmware"},
+    {"mstconfig", "set", "settings of a device's firmware"},
+    {"mlxreg", "--set", "registers of a device"},
+    {"mstreg", "--set", "registers of a device"},
+    {"mlnx_tune", "-p", "tuning profiles"},
+    {"mlnx_tune", "--profile", "tuning profiles"},
 });
 
 /// Services of RDMA, without what stands behind '@' or '.' in the unit's name.
@@ -125,6 +141,15 @@ bool sets_kernel(std::string_view text, const Claims& claims) {
     const auto rest = text.substr(at + parent.size());
     const auto name = rest.substr(0, rest.find(parent.back()));
     if (claims.knows(name) && !is_pattern(name)) return true;
+    // Of all interfaces: what several rails need, as `import sysctl` has it.
+    if (name != "all" && name != "default") continue;
+    const auto key = rest.substr(std::min(name.size() + 1, rest.size()));
+    constexpr auto kOfRails =
+        std::to_array<std::string_view>({"arp_ignore", "arp_announce", "arp_filter", "rp_filter"});
+    if (parent.find("conf") != std::string_view::npos &&
+        std::find(kOfRails.begin(), kOfRails.end(), key.substr(0, key.find_first_of("= \t"))) !=
+            kOfRails.end())
+      return true;
   }
   return false;
 }
@@ -265,6 +290,10 @@ std::string script_advice(const std::vector<std::string>& words, std::string_vie
     return "NetworkManager keeps the profile in a file of its own, which `import nm` reads";
   if (words.front() == "devlink" && text.find("enable_roce") != std::string_view::npos)
     return "the document does not support parameters of devlink(8); keep this command";
+  for (const auto& [command, word, subject] : kKeptTools) {
+    if (words.front() == command && std::find(words.begin(), words.end(), word) != words.end())
+      return fmt::format("the document does not support {}; keep this command", subject);
+  }
   if (!writes(words)) return {};
   for (const auto& [folder, part, subject] : kUnsupported) {
     if (text.find(folder) != std::string_view::npos && text.find(part) != std::string_view::npos)

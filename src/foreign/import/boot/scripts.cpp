@@ -210,6 +210,7 @@ class ImportedScript {
       return false;
     }
     auto name = interface_of(words);
+    name.resize(std::min(name.find(':'), name.size()));  // "ib0:1" is a label of ib0
     const auto gateway = name.empty() ? gateway_of_route(words) : std::nullopt;
     if (gateway) {
       name = interface_to(*gateway, where);
@@ -290,6 +291,7 @@ class ImportedScript {
       return false;
     };
     if (const auto advice = script_advice(words, text, claims_); !advice.empty()) return miss(advice);
+    if (is_rule_of_ours(words)) return miss("the document does not support policy rules; keep this command");
     if (words.empty()) return false;
     if (words.front() == "sleep" || words.front() == "true" || words.front() == ":") return true;
     if (words.size() < 2) return false;
@@ -299,6 +301,15 @@ class ImportedScript {
       return miss(loads ? "write [[module]]" : "the document does not unload modules");
     }
     return words.front() == "modprobe" && modprobe(words, command, where);
+  }
+
+  /// Whether it is an `ip rule add` for traffic from an address of an interface of ours.
+  [[nodiscard]] bool is_rule_of_ours(const std::vector<std::string>& words) const {
+    const auto source = source_of_rule(words);
+    const auto has = [&](const Interface& interface) { return has_in_network(interface, *source); };
+    return source &&
+           (std::any_of(claims_.interfaces.begin(), claims_.interfaces.end(), has) ||
+            std::any_of(found_.begin(), found_.end(), [&](const auto& own) { return has(own.second); }));
   }
 
   bool modprobe(const std::vector<std::string>& words, const ShellCommand& command, const Place& where) {

@@ -296,6 +296,9 @@ class HookParser {
         rest.push_back(*at);
       }
     }
+    const auto label = rest.empty() ? std::string::npos : rest.front().find(':');
+    if (label != std::string::npos) rest.front().resize(label);  // of a further address
+    adds = adds || label != std::string::npos;
     auto why = set(rest.cbegin(), rest.cend());
     if (!why.empty() || text.empty()) return why.empty() && !mask.empty() ? std::string(kNot) : why;
     const auto length = mask.empty() ? class_length(text) : prefix_of_netmask(mask);

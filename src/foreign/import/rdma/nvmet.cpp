@@ -102,8 +102,9 @@ class NvmetTree {
     YamlKeys keys(node, claims_);
     if (!keys.fits()) return;
     const auto nqn = keys.text("nqn");
+    if (nqn.empty()) return claims_.miss(node.place(), "subsystems: has no nqn");
     const auto at = listeners_.find(nqn);
-    if (nqn.empty() || at == listeners_.end())
+    if (at == listeners_.end())
       return claims_.pass(node.place(), fmt::format("{}: is on no port over RDMA", nqn));
     auto& entry = claims_.entry("nvme_target", {{"nqn", nqn}}, node.place());
     std::vector<std::string> hosts;
