@@ -158,6 +158,32 @@ TEST(ImportScripts, ArgumentsAndCountsOfLoops) {
   }
 }
 
+// Those that another program lists, or whose output is kept.
+TEST(ImportScripts, NothingIsLostInPipesAndSubstitutions) {
+  struct Row {
+    std::string script, told;
+  };
+  const std::vector<Row> told{
+      {"ls /sys/class/infiniband | xargs -I{} cma_roce_mode -d {} -p 1 -m 2\n", "write [[roce]]"},
+      {"ls /sys/class/infiniband | xargs -I {} cma_roce_mode -d {} -p 1 -m 2\n", "write [[roce]]"},
+      {"for d in $(ibdev2netdev | awk '{print $5}'); do ip link set $d mtu 2044; done\n",
+       "ip link set $d mtu 2044: the interfaces are known only when the script runs"},
+      {"ibdev2netdev | while read d p a n s; do ip link set $n mtu 2044; done\n",
+       "ip link set $n mtu 2044: the interfaces are known only when the script runs"},
+      {"ip link set ens1 vf 0 node_guid 00:11:22:33:44:55:66:77\n",
+       "the document does not support virtual functions of RDMA devices; keep this command"},
+  };
+  for (const auto& row : told)
+    EXPECT_THAT(report_of(import_with_script(row.script).claims), HasSubstr(row.told)) << row.script;
+  for (const std::string script :
+       {"out=$(ip link set ib0 mtu 2044 2>&1)\n", "$(ip link set ib0 mtu 2044)\n"}) {
+    const auto made = import_with_script(script);
+    EXPECT_THAT(made.document, HasSubstr("mtu = 2044\n")) << script;
+  }
+  const auto asked = import_with_script("out=$(ip link show ib0)\nip addr add 192.0.2.1/24 dev ib0\n");
+  EXPECT_TRUE(asked.claims.missed.empty()) << report_of(asked.claims);
+}
+
 // In a subshell, and behind it, as in the background.
 TEST(ImportScripts, SubshellsInTheBackground) {
   for (const std::string script :

@@ -9,6 +9,18 @@
 
 namespace rdmacfg::foreign {
 
+std::string_view without_substitution(std::string_view command) {
+  const auto from = command.find("$(");
+  const bool whole = from == 0 || (from != std::string_view::npos && command[from - 1] == '=' &&
+                                   command.substr(0, from).find_first_of(" \t") == std::string_view::npos);
+  if (!whole || !command.ends_with(')')) return command;
+  const auto inner = base::trim(command.substr(from + 2, command.size() - from - 3));
+  const auto words = inner.find_first_of("()") == std::string_view::npos ? shell_words(inner, "")
+                                                                         : std::vector<std::string>();
+  const bool sets = !words.empty() && (words[0] == "ip" || words[0] == "ifconfig" || words[0] == "modprobe");
+  return sets ? inner : command;
+}
+
 std::string set_interface(const std::vector<std::string>& words, const Claims& claims,
                           const InterfaceVariables& variables) {
   const auto has = [&](std::string_view word) {

@@ -12,6 +12,9 @@
 
 namespace rdmacfg::foreign {
 
+/// "ip link set ib0 up" of "X=$(ip link set ib0 up)"; commands that set nothing as they are.
+std::string_view without_substitution(std::string_view command);
+
 /// The interface that a command of ip(8) or ifconfig(8) sets: a word of it that is one of ours, or may be.
 std::string set_interface(const std::vector<std::string>& words, const Claims& claims,
                           const InterfaceVariables& variables);

@@ -70,7 +70,7 @@ struct Unsupported {
 constexpr auto kUnsupported = std::to_array<Unsupported>({
     {"/sys/class/net/", "/ecn/roce_", "congestion control of RoCE"},
     {"/sys/class/infiniband/", "/traffic_class", "traffic classes of RDMA devices"},
-    {"/sys/class/infiniband/", "/sriov_numvfs", "virtual functions of RDMA devices"},
+    {"/sys/class/infiniband/", "/device/sriov", "virtual functions of RDMA devices"},
     {"/sys/class/infiniband/", "/node_desc", "node descriptions, which rdma-ndd sets"},
 });
 
@@ -219,6 +219,7 @@ bool writes_profile(const std::vector<std::string>& words, std::string_view text
 
 /// Whether a text has a name of IPoIB interfaces or a pattern of such: "ib0", "ib*", "ibp12s0", `grep ib`.
 bool has_ipoib_name(std::string_view text) {
+  if (text.find("ibdev2netdev") != std::string_view::npos) return true;  // lists interfaces of RDMA devices
   for (auto at = text.find("ib"); at != std::string_view::npos; at = text.find("ib", at + 1)) {
     const char before = at == 0 ? ' ' : text[at - 1], behind = at + 2 < text.size() ? text[at + 2] : ' ';
     const bool begins =
@@ -290,6 +291,9 @@ std::string script_advice(const std::vector<std::string>& words, std::string_vie
     return "NetworkManager keeps the profile in a file of its own, which `import nm` reads";
   if (words.front() == "devlink" && text.find("enable_roce") != std::string_view::npos)
     return "the document does not support parameters of devlink(8); keep this command";
+  const bool of_vf = words.front() == "ip" && text.find(" vf ") != std::string_view::npos &&
+                     text.find("_guid ") != std::string_view::npos;
+  if (of_vf) return "the document does not support virtual functions of RDMA devices; keep this command";
   for (const auto& [command, word, subject] : kKeptTools) {
     if (words.front() == command && std::find(words.begin(), words.end(), word) != words.end())
       return fmt::format("the document does not support {}; keep this command", subject);
@@ -349,6 +353,11 @@ void note_variables(std::string_view line, InterfaceVariables& variables) {
   if (!has_ipoib_name(line)) return;
   const auto words = words_of(line);
   if (words.size() > 2 && words[0] == "for") variables.emplace(words[1]);
+  for (const auto& part : parts_of(line)) {
+    const auto read = words_of(part.text);
+    for (std::size_t at = 2; at < read.size() && read[0] == "while" && read[1] == "read"; ++at)
+      variables.emplace(read[at]);
+  }
   for (const auto* name : {"1", "IFACE", "INTERFACE", "DEVICE_IFACE", "DEVICE_IP_IFACE"})
     variables.emplace(name);
 }

@@ -197,7 +197,7 @@ class ImportedScript {
 
   /// @return whether it succeeds, as far as that is known
   bool take(const ShellCommand& command, const Place& where) {
-    const auto text = command.text;
+    const auto text = without_substitution(command.text);
     if (const auto script = nested_ ? std::string_view() : script_of_shell(text); !script.empty())
       return take_script(script, command, where);
     const auto words = shell_words(text, "$IFACE");

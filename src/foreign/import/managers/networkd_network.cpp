@@ -128,6 +128,14 @@ void Network::parse(Interface& out) {
   network(out);
   sections(out);
   vrf(out);
+  // systemd-networkd gives the other addresses all the same.
+  if (out.ipv6.method == InetMethod::kDisabled && !out.ipv6.addresses.empty()) {
+    out.ipv6.method.reset();
+    const auto keys = unit_.section("Network");
+    unit_.claims.miss(keys.where("LinkLocalAddressing"),
+                      "LinkLocalAddressing: the document gives an interface with IPv6 addresses a link-local "
+                      "one, too");
+  }
   offers(out);
   ipoib_section(unit_, out);
   unit_.refuse_others(
