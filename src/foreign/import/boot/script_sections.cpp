@@ -141,7 +141,7 @@ bool sets_kernel(std::string_view text, const Claims& claims) {
     const auto rest = text.substr(at + parent.size());
     const auto name = rest.substr(0, rest.find(parent.back()));
     if (claims.knows(name) && !is_pattern(name)) return true;
-    // Of all interfaces: what several rails need, as `import sysctl` has it.
+    // Of all interfaces, the settings that `import sysctl` reads.
     if (name != "all" && name != "default") continue;
     const auto key = rest.substr(std::min(name.size() + 1, rest.size()));
     constexpr auto kOfRails =
