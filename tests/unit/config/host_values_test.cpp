@@ -722,7 +722,7 @@ Reading reading_of(const WrittenKey& key, const std::string& written, const std:
   return out;
 }
 
-/// Whatever the text is, it means what it means where the document has it itself.
+/// A filled-in text has the meaning, or the error, of the same text in the document.
 TEST(HostValues, EveryKeyOfTheLanguageTakesThem) {
   const auto keys = all_keys();
   ASSERT_GT(keys.size(), 100U);
