@@ -109,8 +109,8 @@ void read_lines(const std::string& path, const std::string& name, std::string_vi
   }
 }
 
-/// Words of the kernel command line, with their quotes; blanks within these do not separate. What a quote
-/// without its end begins is left out.
+/// Words of the kernel command line, with their quotes; blanks within these do not separate. A word whose
+/// last quote has no end is left out.
 std::vector<std::string_view> command_line_words(std::string_view text) {
   constexpr std::string_view kBlanks = " \n\t\v\f\r";
   std::vector<std::string_view> words;
