@@ -94,7 +94,11 @@ Result<bool> SystemBus::ask_for_owner(const char* name) {
     return false;
   }
   const auto what = std::string("asking the system bus for ") + name;
-  if (auto ready = await_ready(*opened, what); !ready) return fail(ready.error());
+  if (auto ready = await_ready(*opened, what); !ready) {
+    sd_bus_close(*opened);  // else its end would wait for the bus, too (sd_bus_flush(3))
+    bus_.reset();
+    return fail(ready.error());
+  }
   const auto reply = call({kDbus, "/org/freedesktop/DBus", kDbus, "NameHasOwner"}, what, nullptr, "s", name);
   if (!reply) return fail(reply.error());
   int there = 0;
