@@ -283,6 +283,10 @@ TEST(SiteCheck, PortsWithOtherNamesOnOtherHostsMayBeOneNetwork) {
   }
   EXPECT_THAT(text_of(site_of("a[1-2],b[1-2]", "", {file("a", "ens1", 26), file("b", "enp65s0", 26)})),
               Not(HasSubstr("roce-dscp")));
+  EXPECT_THAT(text_of(site_of("a[1-3],b[1-2]", "",
+                              {file("a", "ens1", 26), file("a", "ens2", 46), file("b", "enp65s0", 46)})),
+              Not(HasSubstr("roce-dscp")))
+      << "enp65s0 is in the network of ens2";
 }
 
 /// Two hosts with one P_Key interface each, on ports …:01 and …:02; host a1 runs the subnet manager.

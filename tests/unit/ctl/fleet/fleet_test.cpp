@@ -280,6 +280,17 @@ TEST_F(FleetCommand, ReportTellsOfPackedFiles) {
   EXPECT_EQ(run({"fleet", "report", "@in"}), 0) << console.err.str();
 }
 
+TEST_F(FleetCommand, ReportTellsOfAPackedFileBesideTheOtherOutputOfAHost) {
+  write("in/a1/show.json", fakes::show_of_host(1));
+  write("in/a1/show.json.1.gz", "an older one");
+  EXPECT_EQ(run({"fleet", "report", "@in"}), 0) << console.err.str();
+  write("in/a1/diff.json.xz", "packed");
+  EXPECT_EQ(run({"fleet", "report", "@in"}), 1);
+  EXPECT_THAT(console.err.str(),
+              AllOf(HasSubstr(path("in/a1/diff.json.xz") + ": error: is packed and was not read"),
+                    HasSubstr("1 host: 0 findings"), Not(HasSubstr("show.json.1.gz"))));
+}
+
 TEST_F(FleetCommand, GroupsAreAPatternOrAFileThatExists) {
   write("in/a1.show.json", fakes::show_of_host(1));
   EXPECT_EQ(run({"fleet", "report", "--by", "a[1-6/2]", "@in"}), 1);
