@@ -118,11 +118,15 @@ void add_root_servers(system::Host& host, const World& world,
                       const std::vector<system::InetAddress>& addresses,
                       const std::vector<system::InetRoute>& routes, std::vector<Lifeline>& out) {
   for (const auto& server : observe_root_servers(host)) {
+    // A client of NFS may have been told any address ("clientaddr=0.0.0.0").
+    const bool known =
+        server.local && std::any_of(addresses.begin(), addresses.end(), [&](const auto& address) {
+          return address.prefix.address == *server.local;
+        });
     for (const auto& address : addresses) {
       const auto& own = address.prefix.address;
       const auto* link = world.link(address.index);
-      if (link == nullptr || (server.local ? *server.local != own : !address.prefix.contains(server.peer)))
-        continue;
+      if (link == nullptr || (known ? *server.local != own : !address.prefix.contains(server.peer))) continue;
       Lifeline added{link, own.family, own, kMainTable, !address.permanent};
       added.root = true;
       out.push_back(std::move(added));

@@ -57,7 +57,8 @@ std::optional<model::Value> check_value(const Node& node, const model::FieldSpec
 /// [match] of a file. @return why it does not apply to `host`, or nothing.
 std::optional<std::string> check_match(const Node& match, std::string_view host, const Reporter& report);
 
-/// Reports an entry that no set, or more than one set, of `spec.identities` identifies; values are not checked.
+/// Reports an entry that no set, or more than one set, of `spec.identities` identifies; values are not
+/// checked.
 /// @param stray an error already reported for the table, which probably explains the missing identity: its
 /// only key resembles no known one, or [sysctl] is written for [[sysctl]]. The remedy is added to that error
 /// in place of a second one. May be null.

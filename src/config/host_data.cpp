@@ -6,15 +6,25 @@
 #include <algorithm>
 #include <filesystem>
 #include <limits>
+#include <utility>
 
 #include "base/text.hpp"
 #include "config/guard.hpp"
+#include "config/host_values.hpp"
 
 namespace rdmacfg::config {
 
 namespace {
 
 const std::string* text_in(const Node& node) { return std::get_if<std::string>(&node.scalar); }
+
+/// The remedy for a text of [host] with {host}, which defines such values; otherwise that of the fault
+/// itself.
+std::string place_holder_hint(const std::string* text, std::string hint) {
+  return text && mentions_host(*text)
+             ? "[host] takes no place-holders, except in lookup: write the text itself"
+             : std::move(hint);
+}
 
 void report_key(std::string_view name, const Node& node, const std::string& label,
                 const std::vector<std::string>& known, const Reporter& report) {
@@ -119,7 +129,8 @@ class RuleParser {
       report_.wrong(network.at,
                     fmt::format("{} network: {} is not a network", label_,
                                 text ? fmt::format("\"{}\"", *text) : "this"),
-                    "write it with its prefix length: \"192.0.2.0/24\" or \"2001:db8:1::/64\"");
+                    place_holder_hint(
+                        text, "write it with its prefix length: \"192.0.2.0/24\" or \"2001:db8:1::/64\""));
     } else if (parsed->network() != *parsed) {
       report_.wrong(
           network.at, fmt::format("{} network: \"{}\" is an address inside a network", label_, *text),
@@ -205,6 +216,12 @@ void parse_host_values(const Node& node, const Reporter& report, HostSection& ou
     const auto label = fmt::format("[host.values.{}]", host);
     if (!is_table(values, label, "write the values of a host as { ib0 = \"192.0.2.1/24\" }", report))
       continue;
+    if (host.find_first_of("{}") != std::string::npos) {
+      report.wrong(
+          values.key, fmt::format("{}: has braces, which no host name has", label),
+          "write the name of a host, or a pattern as gpu[001-512]; place-holders are not filled in here");
+      continue;
+    }
     auto given = parse_values(host, values, label, report);
     const auto folded = base::lower(host);
     if (host.find_first_of("*?[") != std::string::npos) {
@@ -353,8 +370,9 @@ void HostData::parse_tables(const Node& node, const Reporter& report, HostSectio
       out.tables.push_back(HostTable::parse(*table, limits_, report.diagnostics));
     } else {
       report.wrong(each->at, fmt::format("[host] table: {} cannot be found", *file),
-                   text.name.starts_with('<') ? "for a document on standard input the name must begin with /"
-                                              : "its name is taken from the folder of this file");
+                   place_holder_hint(file, text.name.starts_with('<')
+                                               ? "for a document on standard input the name must begin with /"
+                                               : "its name is taken from the folder of this file"));
     }
   }
 }

@@ -50,7 +50,8 @@ std::string backward_range(std::string_view pattern) {
       const auto slash = std::min(range.find('/', dash), range.size());
       const auto low = range.substr(0, dash), high = range.substr(dash + 1, slash - dash - 1);
       const auto first = decimal(low), last = decimal(high);
-      const auto width = is_padded(low) || is_padded(high) ? std::max(low.size(), high.size()) : std::size_t{1};
+      const auto width =
+          is_padded(low) || is_padded(high) ? std::max(low.size(), high.size()) : std::size_t{1};
       if (first && last && *first > *last)
         return fmt::format("has a range from {} down to {}, which contains no host; write [{:0>{}}-{:0>{}}]",
                            low, high, high, width, low, width);

@@ -119,6 +119,7 @@ class Controller {
   bool report_drift_ = false;
   std::optional<std::string> metrics_folder_;  ///< empty: no metrics are wanted; nothing: not known yet
   metrics::Facts facts_;                       ///< of the last run
+  std::optional<bool> last_apply_failed_;      ///< nothing: this daemon has run no apply yet
   std::string said_of_metrics_;                ///< why they could not be written
   std::uint64_t settled_at_ = 0;  ///< generation of which the daemon before this one had left word; 0: none
   bool resumes_ = false;          ///< the daemon before this one had not come to its end

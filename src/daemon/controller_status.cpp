@@ -46,6 +46,7 @@ void Controller::take_status(const Job& job, const Outcome& outcome) {
   // That the host could not be compared is known by a run of the daemon's own.
   const bool own = !job.uid && (job.verb == Job::Verb::kApply || job.verb == Job::Verb::kHold);
   if (tells || (own && !outcome.cancelled)) metrics::count(outcome.report, facts_);
+  if (const auto failed = apply_failed(job, outcome)) last_apply_failed_ = failed;
   if (!outcome.status.is_object()) return;  // the worker died, or the ledger cannot be read
   active_ = properties_.generation = outcome.status.value("active", std::uint64_t{0});
   report_drift_ = outcome.status.value("report_drift", false);
@@ -164,9 +165,11 @@ void Controller::publish_metrics() {
   if (!metrics_folder_) return;
   facts_.unconfirmed = properties_.unconfirmed;
   facts_.daemon.reset();
-  if (!stopping_)
+  if (!stopping_) {
     facts_.daemon = metrics::daemon_of(properties_.state, properties_.repairs_by_kind, properties_.contention,
                                        properties_.refused);
+    facts_.daemon->last_apply_failed = last_apply_failed_;
+  }
   const auto trouble = metrics_.keep(*metrics_folder_, facts_);
   if (!trouble.empty() && said_of_metrics_ != trouble) log(LOG_WARNING, Message::kTrouble, trouble);
   said_of_metrics_ = trouble;

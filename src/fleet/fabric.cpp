@@ -188,6 +188,35 @@ void check_copies(const Site& site, const std::set<HostId>& managers, std::vecto
   }
 }
 
+/// Numbers of the interfaces that have an IP address.
+std::set<std::uint32_t> addressed_interfaces(const Site& site) {
+  std::set<std::uint32_t> out;
+  for (const auto& address : site.addresses) out.insert(address.interface);
+  return out;
+}
+
+/// Interfaces in partitions for which no subnet manager makes the broadcast group of IPoIB, without which
+/// they have no carrier (RFC 4391).
+std::map<std::uint16_t, std::vector<const Interface*>> interfaces_without_group(const Site& site,
+                                                                                const Rules& rules) {
+  const auto addressed = addressed_interfaces(site);
+  std::map<std::uint16_t, std::vector<const Interface*>> out;
+  for (std::uint32_t at = 0; at < site.interfaces.size(); ++at) {
+    const auto& interface = site.interfaces[at];
+    const auto known = rules.find(interface.partition);
+    if (known == rules.end() || (!interface.child && !addressed.contains(at))) continue;
+    const auto& list = known->second;
+    if (!std::all_of(list.begin(), list.end(), [](const auto* rule) { return rule->without_ipoib; }))
+      continue;
+    // The check of a host's own document says so of its P_Key interfaces.
+    const bool said = interface.child && std::any_of(list.begin(), list.end(), [&](const auto* rule) {
+                        return rule->host == interface.host;
+                      });
+    if (!said) out[interface.partition].push_back(&interface);
+  }
+  return out;
+}
+
 /// The interfaces that use a partition, by what they are in it.
 struct PartitionUsers {
   std::vector<const Interface*> unknown, outside, limited;
@@ -195,8 +224,7 @@ struct PartitionUsers {
 };
 
 std::map<std::uint16_t, PartitionUsers> users_of(const Site& site, const Rules& rules) {
-  std::set<std::uint32_t> addressed;
-  for (const auto& address : site.addresses) addressed.insert(address.interface);
+  const auto addressed = addressed_interfaces(site);
   std::map<std::uint16_t, PartitionUsers> users;
   for (std::uint32_t at = 0; at < site.interfaces.size(); ++at) {
     const auto& interface = site.interfaces[at];
@@ -256,6 +284,10 @@ void check_membership(const Site& site, std::vector<Finding>& out) {
            "make one of them full: members = [\"GUID=full\"], or defmember = \"full\"", list.limited,
            known->second);
   }
+  for (const auto& [partition, list] : interfaces_without_group(site, rules))
+    tell("pkey-ipoib", fmt::format("partition {} has ipoib = false", pkey_text(partition)),
+         "without its broadcast group the interface has no carrier; leave ipoib out of the [[partition]]",
+         list, rules.at(partition));
 }
 
 void check_managers(const Site& site, std::vector<Finding>& out) {

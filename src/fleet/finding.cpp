@@ -26,6 +26,7 @@ const std::vector<Rule>& rules() {
       {"pkey-unknown", "no [[partition]] gives the P_Key of an interface"},
       {"pkey-member", "the port of an interface is not a member of its partition"},
       {"pkey-limited", "all members of a partition are limited, so that none reaches another"},
+      {"pkey-ipoib", "an interface is in a partition whose [[partition]] has ipoib = false"},
       {"sm-priority", "two subnet managers have the same highest priority"},
       {"sm-partition", "subnet managers of one fabric give a partition differently, or not all give it"},
       {"sm-none", "no host of the site runs a subnet manager"},

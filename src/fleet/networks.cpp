@@ -279,12 +279,18 @@ void compare_rails(const Site& site, std::size_t index, const std::vector<Traffi
       rails.begin(), rails.end(),
       [](const TrafficRail& a, const TrafficRail& b) { return a.hosts.size() < b.hosts.size(); });
   const auto usual = largest.group->shares.most();
+  const auto beside = [&](const TrafficRail& rail) {
+    return std::any_of(rail.hosts.begin(), rail.hosts.end(),
+                       [&](HostId host) { return largest.hosts.contains(host); });
+  };
+  std::set<std::uint32_t> known;  // of the networks of these hosts, any of which a port may be in
+  for (const auto& rail : rails) {
+    if (beside(rail)) known.insert(rail.group->shares.most());
+  }
   std::map<std::uint32_t, Finding> found;  // by value
   for (const auto& rail : rails) {
     const auto value = rail.group->shares.most();
-    const bool beside = std::any_of(rail.hosts.begin(), rail.hosts.end(),
-                                    [&](HostId host) { return largest.hosts.contains(host); });
-    if (beside || value == usual) continue;
+    if (known.contains(value) || beside(rail)) continue;
     auto& finding = found[value];
     if (finding.rule.empty())
       finding = {

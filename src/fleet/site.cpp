@@ -175,6 +175,7 @@ class Reader {
     out.name = site_.words.id(wanted.name.value_or(
         out.number == kinds::kDefaultPartition ? "Default" : fmt::format("p{:04x}", wanted.pkey->full())));
     out.where = spot(section.where);
+    out.without_ipoib = rule.right && !rule.ipoib;
     if (rule.ipoib && rule.right) {
       constexpr std::int64_t kLargestCode = 5;  // of IB_MTU_4096; 1 is IB_MTU_256
       const auto mtu = wanted.mtu.value_or(kUsualGroupMtu);

@@ -255,7 +255,10 @@ base::Result<std::string> prune(std::vector<Line> lines,
       message += "; the partition is left out";
     }
     const auto header = header_of(lines[first].text);
-    claims.miss(lines[first].from, std::move(message));
+    // The key that was left out before says why.
+    const bool told = message.ends_with(": no identifying key") && first + 1 < lines.size() &&
+                      lines[first + 1].text.starts_with("# ");
+    if (!told) claims.miss(lines[first].from, std::move(message));
     auto last = first + 1;
     while (!header.empty() && last < lines.size()) {
       const auto next = header_of(lines[last].text);

@@ -213,6 +213,23 @@ class Builder {
     return at == risen_.end() ? nullptr : &at->second;
   }
 
+  /// Whether the commands of a script only add routes to what another file gives the interface.
+  static bool adds_up(const Inet& from, const Inet& into) {
+    const bool new_address =
+        std::any_of(from.addresses.begin(), from.addresses.end(), [&](const model::IpPrefix& address) {
+          return std::find(into.addresses.begin(), into.addresses.end(), address) == into.addresses.end();
+        });
+    const bool only_adds = !new_address && !from.method && from.dns.empty() && from.search.empty();
+    const bool one_gateway = !from.gateway || !into.gateway || from.gateway == into.gateway;
+    return only_adds && one_gateway && into.method != model::InetMethod::kDisabled;
+  }
+
+  static void add(const Inet& from, Inet& into) {
+    if (from.gateway) into.gateway = from.gateway;
+    into.routes.insert(into.routes.end(), from.routes.begin(), from.routes.end());
+    drop_repeated(into);
+  }
+
   void merge(const Interface& from, Interface& into) {
     if (into.name.empty()) into.name = from.name;
     if (from.names && !into.names) {
@@ -236,6 +253,8 @@ class Builder {
       if (into.inet(family).empty() || is_default(into.inet(family), family)) {
         into.inet(family) = from.inet(family);
         copy_places(from, into, path);
+      } else if (from.passive && adds_up(from.inet(family), into.inet(family))) {
+        add(from.inet(family), into.inet(family));
       } else if (into.inet(family) != from.inet(family)) {
         claims_.miss(from.place_of(path), fmt::format("{} addresses: {} has others", model::text_of(family),
                                                       into.place_of(path).text()));

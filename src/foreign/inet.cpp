@@ -34,14 +34,6 @@ bool is_among(const std::array<std::string_view, kSize>& words, std::string_view
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-/// Whether `ip route` takes the word for the type of the route, which stands before the network.
-bool is_route_type(std::string_view word) {
-  constexpr auto kTypes =
-      std::to_array<std::string_view>({"unicast", "local", "broadcast", "anycast", "multicast", "throw",
-                                       "unreachable", "prohibit", "blackhole", "nat"});
-  return is_among(kTypes, word);
-}
-
 /// Options with a value that tune a route, and change neither whom it is for nor its next hop
 /// (iproute_modify() of iproute2).
 bool tunes_route(std::string_view option) {
@@ -154,6 +146,13 @@ Result<model::RouteTarget> target_of(std::string_view text) {
   return model::RouteTarget::parse(text);
 }
 
+bool is_route_type(std::string_view word) {
+  constexpr auto kTypes =
+      std::to_array<std::string_view>({"unicast", "local", "broadcast", "anycast", "multicast", "throw",
+                                       "unreachable", "prohibit", "blackhole", "nat"});
+  return is_among(kTypes, word);
+}
+
 std::string wrong_type(std::string_view type) {
   if (type.empty() || type == "unicast") return {};
   return fmt::format("a route of type {} cannot be expressed in the document", type);
@@ -230,12 +229,15 @@ void place_search(Interface& interface) {
   (to_six ? six : four).search = std::move(all);
 }
 
-bool drop_routes_of_vrf(Interface& interface) {
+bool drop_routes_of_vrf(Interface& interface, const Interface& said) {
   bool any = false;
-  for (auto* inet : {&interface.ipv4, &interface.ipv6}) {
-    any = any || inet->gateway.has_value();
-    inet->gateway.reset();
-    any = std::erase_if(inet->routes, [](const Route& route) { return route.table == 254; }) > 0 || any;
+  for (const auto family : {Family::kIpv4, Family::kIpv6}) {
+    auto& inet = interface.inet(family);
+    const auto& kept = said.inet(family);
+    any = any || inet.gateway.has_value();
+    inet.gateway = kept.gateway;
+    any = std::erase_if(inet.routes, [](const Route& route) { return route.table == 254; }) > 0 || any;
+    inet.routes.insert(inet.routes.end(), kept.routes.begin(), kept.routes.end());
   }
   return any;
 }

@@ -43,6 +43,9 @@ inline constexpr std::string_view kManualActivation =
 inline constexpr std::string_view kRouteOption =
     "the document does not support such options; the rest of the route is taken";
 
+/// Whether the word is a type of routes (ip-route(8)).
+bool is_route_type(std::string_view word);
+
 /// The fault of a route of this type (ip-route(8)); empty for none and "unicast". The others drop or
 /// deliver packets, and would be ordinary routes without their type.
 std::string wrong_type(std::string_view type);
@@ -58,8 +61,9 @@ void add_search(Interface& interface, std::string_view text);
 void place_search(Interface& interface);
 
 /// Takes the gateways and the routes of the main table from an interface of a VRF: there they are in the
-/// VRF's own table. @return whether there were any
-bool drop_routes_of_vrf(Interface& interface);
+/// VRF's own table. @param said  routes whose table is written, which it gets in their place
+/// @return whether there were any
+bool drop_routes_of_vrf(Interface& interface, const Interface& said = {});
 
 /// Of an interface in a VRF, where it is written, and of the routes that drop_routes_of_vrf() took.
 inline constexpr std::string_view kVrf =

@@ -109,36 +109,77 @@ void read_lines(const std::string& path, const std::string& name, std::string_vi
   }
 }
 
-/// Of /proc/cmdline, which kmod reads after all files (kmod_config_new(), kmod_config_parse_kcmdline()), and
-/// module_blacklist=, which the kernel keeps to itself (kernel/module/main.c, blacklisted()).
+/// Words of the kernel command line, with their quotes; blanks within these do not separate. A word whose
+/// last quote has no end is left out.
+std::vector<std::string_view> command_line_words(std::string_view text) {
+  constexpr std::string_view kBlanks = " \n\t\v\f\r";
+  std::vector<std::string_view> words;
+  bool quoted = false;
+  std::size_t start = 0;
+  for (std::size_t i = 0; i <= text.size(); ++i) {
+    if (i < text.size() && text[i] == '"') quoted = !quoted;
+    if (i < text.size() && (quoted || kBlanks.find(text[i]) == std::string_view::npos)) continue;
+    if (i > start && !quoted) words.push_back(text.substr(start, i - start));
+    start = i + 1;
+  }
+  return words;
+}
+
+/// "MODULE.PARAMETER" in front of a value. Before that kmod takes one dot, and a quote only as the first
+/// letter. Empty for other words.
+std::string_view module_key(std::string_view word) {
+  if (word.starts_with('"')) word.remove_prefix(1);
+  const auto key = word.substr(0, word.find('='));
+  const auto dot = key.find('.');
+  const bool good = dot != std::string_view::npos && key.find('.', dot + 1) == std::string_view::npos &&
+                    key.find_first_of("\" \n\t\v\f\r") == std::string_view::npos;
+  return good ? key : std::string_view();
+}
+
+/// Both lists are compared with the names of modules as they are: "-" does not stand for "_" there.
+void add_blacklist(const ForeignLine& any, std::string_view names, std::vector<ForeignLine>& out) {
+  for (const auto name : base::split(names, ',')) {
+    const auto module = ModuleName::parse(name);
+    if (!module || module->text != name) continue;
+    auto found = any;
+    found.sort = ForeignLine::Sort::kBlacklist;
+    found.module = module->text;
+    out.push_back(std::move(found));
+  }
+}
+
+/// Of /proc/cmdline, all of which kmod reads after all files (kmod_config_new(),
+/// kmod_config_parse_kcmdline()), and module_blacklist=, which the kernel keeps to itself: up to "--", and
+/// the last one (kernel/params.c, parse_args(); kernel/module/main.c, blacklisted()).
 void read_command_line(std::string_view text, std::vector<ForeignLine>& out) {
   const ForeignLine any{.file = std::string(kCommandLine), .line = 1, .module = {}, .later = true};
-  for (const std::string& word : tokens_of(base::trim(text))) {
-    if (word == "--") break;
-    const auto equals = std::min(word.find('='), word.size());
-    const auto key = std::string_view(word).substr(0, equals);
-    if (key == "modprobe.blacklist" || key == "module_blacklist") {
-      const auto names = std::string_view(word).substr(std::min(equals + 1, word.size()));
-      for (const auto name : base::split(names, ',')) {
-        const auto module = ModuleName::parse(name);
-        if (!module) continue;
-        auto found = any;
-        found.sort = ForeignLine::Sort::kBlacklist;
-        found.module = module->text;
-        out.push_back(std::move(found));
-      }
+  bool kernels = true;
+  std::string refused;
+  for (const auto word : command_line_words(text)) {
+    kernels = kernels && word != "--";
+    std::string plain(word);
+    std::erase(plain, '"');
+    const auto equals = plain.find('=');
+    const auto value = equals == std::string::npos ? std::string() : plain.substr(equals + 1);
+    const auto name = plain.substr(0, equals);
+    if (kernels && (name == "module_blacklist" || name == "module-blacklist")) refused = value;
+    const auto key = module_key(word);
+    if (key.empty()) continue;
+    if (key == "modprobe.blacklist") {
+      // Quotes are a part of the names then.
+      if (plain.size() == word.size()) add_blacklist(any, value, out);
       continue;
     }
     const auto dot = key.find('.');
-    if (dot == std::string_view::npos) continue;
     const auto module = ModuleName::parse(key.substr(0, dot));
-    auto option = ModuleOption::parse(std::string_view(word).substr(dot + 1));
+    auto option = ModuleOption::parse(std::string_view(plain).substr(dot + 1));
     if (!module || !option) continue;
     auto found = any;
     found.module = module->text;
     found.option = std::move(*option);
     out.push_back(std::move(found));
   }
+  add_blacklist(any, refused, out);
 }
 
 /// As kstrtobool() reads it (lib/kstrtox.c): by the first letter, of "on" and "off" by the second.
@@ -198,6 +239,12 @@ Result<OptionLines> read_option_lines(system::Files& files, std::string_view pat
 Result<void> write_option_lines(system::Files& files, std::string_view path, const OptionLines& lines) {
   if (lines.empty()) return files.remove(std::string(path));
   return files.write(std::string(path), render_option_lines(lines));
+}
+
+bool ForeignLine::of_command_line() const { return file == kCommandLine; }
+
+std::string ForeignLine::place() const {
+  return of_command_line() ? "the kernel command line" : fmt::format("{}:{}", file, line);
 }
 
 std::vector<ForeignLine> read_foreign_lines(system::Files& files, bool with_command_line) {

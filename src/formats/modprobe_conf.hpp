@@ -31,7 +31,7 @@ base::Result<OptionLines> read_option_lines(system::Files& files, std::string_vi
 /// Writes the file, or removes it when there is no line.
 base::Result<void> write_option_lines(system::Files& files, std::string_view path, const OptionLines& lines);
 
-/// A line of somebody else's modprobe.d file.
+/// A line of somebody else's modprobe.d file, or a word of the kernel command line.
 struct ForeignLine {
   enum class Sort {
     kOption,     ///< sets a parameter
@@ -45,6 +45,10 @@ struct ForeignLine {
   model::ModuleOption option{};  ///< of kOption
   std::string command{};         ///< of kInstall
   bool later = false;            ///< modprobe reads it after /etc/modprobe.d/rdma-configd.conf
+
+  [[nodiscard]] bool of_command_line() const;
+  /// For messages: "/etc/modprobe.d/a.conf:3", "the kernel command line".
+  [[nodiscard]] std::string place() const;
 };
 
 /// The settings of files that are not ours, in the order in which modprobe reads them, and last those of the

@@ -171,6 +171,11 @@ void add_daemon(const Facts& facts, Text& text) {
   text.family("rdma_configd_refused", "gauge",
               "1: the configuration in /etc differs from the active generation.");
   text.sample(facts.daemon->refused ? 1 : 0);
+  if (facts.daemon->last_apply_failed) {
+    text.family("rdma_configd_last_apply_failed", "gauge",
+                "1: the last apply since the daemon started failed, and the document was not applied.");
+    text.sample(*facts.daemon->last_apply_failed ? 1 : 0);
+  }
   text.family("rdma_configd_repairs_total", "counter",
               "Changes by other programs that were reverted since the daemon started.");
   // A counter that first appears with its first repairs hides them from increase() and rate().

@@ -27,6 +27,9 @@ struct Daemon {
   std::map<std::string, std::uint64_t> repairs;  ///< changes of others that were changed back, by kind
   std::map<std::string, std::size_t> contended;  ///< resources that somebody else keeps changing, by kind
   bool refused = false;                          ///< the configuration is not what is held
+  /// Of the last apply since the daemon started, which the ledger does not have; nothing: it ran none, or is
+  /// asked over D-Bus.
+  std::optional<bool> last_apply_failed{};
 };
 
 /// Properties of the daemon's D-Bus API, as the daemon and rdma-configctl both have them.

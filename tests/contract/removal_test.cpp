@@ -193,6 +193,10 @@ TEST_F(WayIn, TheWayToTheHostsOwnFileSystemsStays) {
   }
   EXPECT_EQ(apply_unseen(inet("direct", routed_)), "") << "the address stays";
   ASSERT_EQ(apply_unseen(inet("direct", bare_), core::RemovalGuard::kNone), "");
+  content["/proc/1/mountinfo"] =
+      "22 1 0:21 / / rw - nfs4 192.0.2.9:/a rw,addr=192.0.2.9,clientaddr=0.0.0.0\n";
+  EXPECT_THAT(apply_unseen("version = 1\n"), HasSubstr("ib0 192.0.2.1, by which this host reaches"))
+      << "the address that the server is beside";
   content["/proc/1/mountinfo"] = "22 1 0:21 / /data rw - nfs4 192.0.2.9:/a rw,addr=192.0.2.9\n";
   EXPECT_EQ(apply_unseen("version = 1\n"), "") << "the system goes on without /data";
 }

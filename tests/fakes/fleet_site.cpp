@@ -105,7 +105,8 @@ std::string manager_document(const std::string& host, const std::string& name_of
          partition("0x8003", fmt::format("\"{}=full\"", guid_of(1, 1))) +
          partition("0x8004", fmt::format("\"ALL=limited\", \"{}=full\"", guid_of(1, 1))) +
          partition("0x8005", "\"ALL=full\"") + fmt::format("name = \"{}\"\n", name_of_5) +
-         partition("0x8006", fmt::format("\"{}=full\"{}", guid_of(2, 1), more));
+         partition("0x8006", fmt::format("\"{}=full\"{}", guid_of(2, 1), more)) +
+         partition("0x8007", "\"ALL=full\"") + "ipoib = false\n";
 }
 
 using Mistakes = std::vector<std::pair<std::string, std::string>>;
@@ -141,8 +142,8 @@ void spoil_fabric(Nodes& nodes, Mistakes& out) {
   nodes.at(90, "pk") = "0x8009";
   nodes.at(91, "pk") = "0x8009";
   out.emplace_back("pkey-unknown", "gpu[00090,00091]");
-  nodes.at(92, "pk") = "0x800a";
-  out.emplace_back("pkey-unknown", host_name(92));
+  nodes.at(92, "pk") = "0x8007";
+  out.emplace_back("pkey-ipoib", host_name(92));
   nodes.at(93, "pk") = "0x8003";
   out.emplace_back("pkey-member", host_name(93));
   nodes.at(94, "pk") = "0x8006";

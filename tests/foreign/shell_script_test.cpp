@@ -46,6 +46,14 @@ TEST(ShellScript, WritesOutWhatTheScriptItselfSays) {
       {"comment", "A=ib0  # the first\nb $A", {"A=ib0  # the first", "b ib0"}},
       {"output", "for i in 0; do a $i; done > /b 2>&1\nc", {"a 0", "c"}},
       {"word of the shell as text", "c if\nA=x\nd $A", {"c if", "A=x", "d x"}},
+      {"arguments", "set -- x y\nfor i; do b $i; done", {"set -- x y", "b x", "b y"}},
+      {"arguments, quoted", "set -- x y\nfor i in \"$@\"; do b $i; done", {"set -- x y", "b x", "b y"}},
+      {"arguments, lines", "set -- x\nfor i\ndo\nb $i\ndone", {"set -- x", "b x"}},
+      {"counted", "for ((i=0;i<2;i++)); do a$i; done", {"a0", "a1"}},
+      {"counted, blanks", "for (( i = 1; i <= 2; ++i ))\ndo\na $i\ndone\nb", {"a 1", "a 2", "b"}},
+      {"counted by a variable",
+       "N=2\nfor ((i=0; i<N; i++)); do a$i; done\nfor ((i=0; i<$N; i+=1)); do b$i; done",
+       {"N=2", "for ((i=0; i<N; i++)); do a$i; done", "b0", "b1"}},
       {"array", "A=(x\n  y) \nfor i in \"${A[@]}\"; do b $i; done", {"A=(x y)", "b x", "b y"}},
   };
   for (const auto& row : rows) EXPECT_EQ(texts_of(row.script), row.lines) << row.name;
@@ -57,7 +65,10 @@ TEST(ShellScript, LeavesWhatOnlyTheRunningScriptKnows) {
         "for i in $(ls); do a $i; done", "for i in 0 1; do b && continue; a $i; done",
         "for i in 0 1; do for j in 2; do a $i$j; done; done", "for i in 0 1; do a $i; done < /etc/b",
         "for i in 0 1; do i=2; a $i; done", "b && for i in 0 1; do a $i; done",
-        "for i in {0..99999}; do a; done", "for i in {00..03}; do a $i; done",
+        "for i in {0..99999}; do a; done", "for i in {00..03}; do a $i; done", "for i; do a $i; done",
+        "for i in \"$@\"; do a $i; done", "for ((i=0;i<2;i+=2)); do a $i; done",
+        "for ((i=2;i>0;i--)); do a $i; done", "for ((i=0;i<0;i++)); do a $i; done",
+        "for ((i=0;i<100000;i++)); do a $i; done", "for ((;;)); do a; done",
         "for i in 0; do echo 1; done > /sys/b", "for i in 0; do a; done >> /sys/b < c"})
     EXPECT_EQ(texts_of(line), std::vector<std::string>{line});
   // The value is another one later, or is not assigned in any case.
@@ -72,6 +83,12 @@ TEST(ShellScript, LeavesWhatOnlyTheRunningScriptKnows) {
     EXPECT_EQ(texts_of(fmt::format("A=x\n{}\nb $A", reads)).back(), "b $A") << reads;
   EXPECT_EQ(texts_of(". /etc/b\nA=x\nb $A").back(), "b x");
   EXPECT_EQ(texts_of("A=\"x y\"\n. /etc/b\nfor i in $A; do b $i; done").back(), "for i in $A; do b $i; done");
+  // The arguments are others by then, or those of a function.
+  for (const std::string_view before :
+       {"set -- x\nset -- y", "set -- x\nshift", "set -- x\nf() { a; }", "if a; then\nset -- x\nfi",
+        "set -- x\n. /etc/b", "set -- $A", "echo \"$@\"\nset -- x"})
+    EXPECT_EQ(texts_of(fmt::format("{}\nfor i; do b $i; done", before)).back(), "for i; do b $i; done")
+        << before;
   // The shell makes no words of braces in a value.
   EXPECT_EQ(texts_of("A='x{0,1}'\nfor i in $A; do b $i; done").back(), "for i in $A; do b $i; done");
   EXPECT_EQ(texts_of("cat <<E\nfor i in 0 1; do a $i; done\nE")[1], "for i in 0 1; do a $i; done");

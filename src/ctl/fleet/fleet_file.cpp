@@ -122,8 +122,8 @@ std::size_t count_of_fields(std::string_view line) {
   return quoted ? 0 : out;
 }
 
-/// The hosts of a table: the fields below "host", at their places. A list of hosts stays as it is; lines with as
-/// many fields each are a table without this column.
+/// The hosts of a table: the fields below "host", at their places. A list of hosts stays as it is; lines with
+/// as many fields each are a table without this column.
 base::Result<std::string> hosts_of_table(const std::string& path, std::string text) {
   std::string out;
   std::optional<std::size_t> column;

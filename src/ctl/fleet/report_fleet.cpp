@@ -92,6 +92,20 @@ void packed_file(FleetFolder& out, const fs::path& path) {
   wrong_file(out, path.string(), "is packed and was not read", "unpack it there, or remove it");
 }
 
+/// HOST/diff.json.gz without HOST/diff.json; where both are there, the packed file is an older one.
+void add_packed(FleetFolder& out, const fs::path& folder) {
+  std::error_code error;
+  for (auto at = fs::directory_iterator(folder, error); !error && at != fs::directory_iterator();
+       at.increment(error)) {
+    const auto name = at->path().filename().string();
+    if (!is_packed(name)) continue;
+    for (const auto* file : {"show.json", "diff.json", kFabricFile}) {
+      std::error_code ignored;
+      if (name.starts_with(file) && !fs::exists(folder / file, ignored)) packed_file(out, at->path());
+    }
+  }
+}
+
 /// HOST/show.json and HOST/diff.json, and HOST/fabric.json beside them. An empty folder is that of a host
 /// whose output was lost.
 void add_folder(FleetFolder& out, const fs::path& path) {
@@ -100,6 +114,7 @@ void add_folder(FleetFolder& out, const fs::path& path) {
   const bool empty = fs::is_empty(path, error);
   if (error) return unreadable(out, path, error);
   bool any = false;
+  add_packed(out, path);
   for (const auto* file : {"show.json", "diff.json", kFabricFile}) {
     const auto sort = fs::symlink_status(path / file, error).type();
     if (sort == fs::file_type::not_found) continue;
@@ -120,12 +135,6 @@ void add_folder(FleetFolder& out, const fs::path& path) {
   if (const auto file = misplaced_answer(path); !file.empty())
     wrong_file(out, file, "is nested too deeply and was not read",
                "move it to HOST.show.json or HOST/show.json, or run fleet report on its own folder");
-  for (auto at = fs::directory_iterator(path, error); !error && at != fs::directory_iterator();
-       at.increment(error)) {
-    const auto packed = at->path().filename().string();
-    if ((packed.starts_with("show.json") || packed.starts_with("diff.json")) && is_packed(packed))
-      packed_file(out, at->path());
-  }
 }
 
 /// A host that was collected by its short name and by its full one counts twice, if they are one host.

@@ -58,9 +58,13 @@ void add_places_of_hosts(const config::Text& list, const std::vector<fleet::List
                          SiteReport& site) {
   for (auto& finding : site.findings) {
     if (!finding.places.empty()) continue;
+    const fleet::ListItem* last = nullptr;  // a range gives many hosts, and has one place
     for (const auto host : finding.hosts) {
       if (finding.places.size() == fleet::kPlaces) break;
-      fleet::add_place(finding, fleet::location_in(list, items.at(host)), "");
+      const auto& item = items.at(host);
+      if (last == nullptr || item.at != last->at)
+        fleet::add_place(finding, fleet::location_in(list, item), "");
+      last = &item;
     }
   }
 }

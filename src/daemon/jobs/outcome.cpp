@@ -19,6 +19,16 @@ bool succeeded(const model::Report& report) {
   return !report.error && (report.exit == model::Exit::kOk || report.exit == model::Exit::kPartly);
 }
 
+std::optional<bool> apply_failed(const Job& job, const Outcome& outcome) {
+  if (job.verb != Job::Verb::kApply || outcome.cancelled) return std::nullopt;
+  const bool failed = !succeeded(outcome.report);
+  if (!job.by_itself || !outcome.status.is_object()) return failed;
+  if (!outcome.status.value("document_judged", true)) return std::nullopt;
+  // Active already: later runs repair what this one could not. Not active after success: the generation
+  // before is held, as the document was rolled back once.
+  return failed == outcome.status.value("document_held", true) ? std::nullopt : std::optional(failed);
+}
+
 bool tells_of_resources(const Job& job, const model::Report& report) {
   if (!report.resources.empty()) return true;
   using Verb = Job::Verb;

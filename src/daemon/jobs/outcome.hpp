@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,11 @@ namespace rdmacfg::daemon {
 bool ended_before_plan(const Outcome& outcome);
 
 bool succeeded(const model::Report& report);
+
+/// Whether an apply failed: it was refused, changed nothing, or was undone. Nothing where the job tells of
+/// none: another job, one that was cancelled before it began, or a run of the daemon's own that only holds
+/// what is active.
+std::optional<bool> apply_failed(const Job& job, const Outcome& outcome);
 
 /// Whether the report tells how the resources stand. A run that failed, was refused, or only rolled changes
 /// back does not; a report without resources may.

@@ -40,6 +40,7 @@ constexpr auto kRunners = std::to_array<Runner>({{"sudo", "CDghpRrTtUu"},
                                                  {"nice", "n"},
                                                  {"ionice", "cn"},
                                                  {"env", "Cu"},
+                                                 {"xargs", "adEILnPs"},
                                                  {"timeout", "ks", 1}});
 
 std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }

@@ -14,6 +14,7 @@
 
 #include "base/text.hpp"
 #include "foreign/claims.hpp"
+#include "foreign/syntax/shell_heads.hpp"
 #include "foreign/syntax/shell_line.hpp"
 #include "foreign/syntax/shell_script.hpp"
 
@@ -212,9 +213,17 @@ bool is_in_text(const std::string& line, std::string& end) {
   return true;
 }
 
-/// Variables of whose value every line behind the assignment may be sure.
+/// "ib0" and "ib1" of "set -- ib0 ib1".
+std::optional<LoopWords> set_arguments(std::string_view command) {
+  const auto words = words_of(command);
+  if (words.size() < 3 || words[0] != "set" || words[1] != "--") return std::nullopt;
+  return literal_words(base::trim(command.substr(command.find("--") + 2)));
+}
+
+/// Variables of whose value every line behind the assignment may be sure, and "@" for the script's arguments.
 void put_values(std::vector<ScriptLine>& lines, Variables& lists) {
   const auto changing = changing_names(lines);
+  const bool arguments = keeps_arguments(lines);
   std::map<std::string, std::string, std::less<>> values;
   int depth = 0;
   std::string text_end;
@@ -228,6 +237,9 @@ void put_values(std::vector<ScriptLine>& lines, Variables& lists) {
       lists.clear();
     }
     const auto parts = parts_of(line.text);  // without a comment
+    if (arguments && depth == 0 && parts.size() == 1) {
+      if (auto words = set_arguments(parts.front().text)) lists.insert_or_assign("@", std::move(*words));
+    }
     const auto assigned = depth == 0 && parts.size() == 1 ? assignment_of(parts.front().text) : std::nullopt;
     depth = std::max(0, depth + depth_of(line.text));
     if (!assigned || changing.contains(assigned->name) || lists.size() >= kMostVariables) continue;
@@ -243,9 +255,11 @@ void put_values(std::vector<ScriptLine>& lines, Variables& lists) {
 std::optional<LoopWords> words_of_list(std::string_view list, const Variables& lists) {
   for (const auto& [name, words] : lists) {
     const auto braced = fmt::format("${{{}}}", name);
-    // A quoted string is one word, a quoted array is not.
-    const bool array = name.ends_with("[@]");
-    const bool fits = list == braced || (array ? list == '"' + braced + '"' : list == "$" + name);
+    // A quoted string is one word, a quoted array and "$@" are not.
+    const bool array = name.ends_with("[@]"), arguments = name == "@";
+    const auto plain = "$" + name;
+    const bool fits = list == braced || (array && list == '"' + braced + '"') ||
+                      (arguments && list == '"' + plain + '"') || (!array && list == plain);
     if (fits) return words;
   }
   auto sequence = sequence_of(list);
@@ -299,9 +313,17 @@ void append_part(std::string& text, const Part& part, std::string_view command) 
   text += command;
 }
 
-/// Reads "for NAME in WORDS"; nothing where the words are not known.
+/// Reads "for NAME in WORDS", and "for NAME" for the arguments of the script; nothing where the words are not
+/// known.
 std::optional<Loop> head_of_loop(const Part& part, const Variables& lists) {
   const auto words = words_of(part.text);
+  if (const auto at = lists.find("@");
+      words.size() == 2 && words[0] == "for" && is_variable_name(words[1]) && at != lists.end()) {
+    Loop out;
+    out.name = std::string(words[1]);
+    out.words = at->second;
+    return out;
+  }
   if (words.size() < 4 || words[0] != "for" || words[2] != "in" || !is_variable_name(words[1]))
     return std::nullopt;
   const auto from = static_cast<std::size_t>(words[3].data() - part.text.data());
@@ -315,7 +337,8 @@ std::optional<Loop> head_of_loop(const Part& part, const Variables& lists) {
 
 /// The loop that begins with a line; nothing where that is none, or not one whose commands are known.
 std::optional<Loop> loop_at(const std::vector<ScriptLine>& lines, std::size_t at, const Variables& lists) {
-  auto parts = parts_of(lines[at].text);
+  const auto first = without_counting(lines[at].text);
+  auto parts = parts_of(first);
   if (parts.empty()) return std::nullopt;
   auto out = head_of_loop(parts.front(), lists);
   if (!out) return std::nullopt;

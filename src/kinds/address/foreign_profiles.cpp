@@ -7,8 +7,13 @@
 #include <array>
 #include <map>
 #include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/text.hpp"
+#include "kinds/address/network_match.hpp"
 #include "kinds/address/networkd_file.hpp"
 #include "kinds/address/nm_keyfile.hpp"
 #include "kinds/address/request.hpp"
@@ -98,10 +103,20 @@ bool is_for(Sections& sections, const std::string& id, const std::string& name,
 
 std::string profile_uuid(const std::string& text) { return keyfile_sections(text)["connection"]["uuid"]; }
 
-/// A profile of the distribution counts unless one with its UUID is elsewhere, or UUID.nmmeta, which is all
-/// that remains of one that was deleted (nms-keyfile-utils.c).
-std::vector<Foreign> profiles_of_others(World& world) {
-  constexpr std::string_view kMeta = ".nmmeta";
+constexpr std::string_view kMeta = ".nmmeta";
+
+/// Whether UUID.nmmeta says that the profile was deleted: it is a link to /dev/null, or a file that names
+/// that. NetworkManager passes over any other (_load_file() in nms-keyfile-plugin.c).
+bool is_tombstone(system::Files& files, const std::string& path, std::string_view uuid) {
+  if (files.masks(path)) return true;
+  const auto text = files.read(path);
+  if (!text || !*text) return false;
+  auto meta = keyfile_sections(**text)["nmmeta"];
+  return meta["uuid"] == uuid && meta["loaded-path"] == "/dev/null";
+}
+
+/// A profile of the distribution counts unless one with its UUID is elsewhere, or it was deleted.
+std::vector<Foreign> read_profiles(World& world) {
   std::vector<Foreign> out;
   std::set<std::string> hidden;
   for (const auto folder : {kNmFolder, kNmRunFolder}) {
@@ -111,7 +126,10 @@ std::vector<Foreign> profiles_of_others(World& world) {
     }
     const auto names = world.host().files.list(std::string(folder));
     for (const auto& name : names ? *names : std::vector<std::string>()) {
-      if (name.ends_with(kMeta)) hidden.insert(name.substr(0, name.size() - kMeta.size()));
+      if (!name.ends_with(kMeta)) continue;
+      auto uuid = name.substr(0, name.size() - kMeta.size());
+      if (is_tombstone(world.host().files, fmt::format("{}/{}", folder, name), uuid))
+        hidden.insert(std::move(uuid));
     }
   }
   for (auto& profile : files_in(world, std::string(kNmVendorFolder), "", ".nmconnection")) {
@@ -119,6 +137,11 @@ std::vector<Foreign> profiles_of_others(World& world) {
     if (uuid.empty() || !hidden.contains(uuid)) out.push_back(std::move(profile));
   }
   return out;
+}
+
+/// Read once: each P_Key interface asks for them.
+const std::vector<Foreign>& profiles_of_others(World& world) {
+  return world.once("profiles of others", [&] { return read_profiles(world); });
 }
 
 /// The names that profiles may use for the port of an interface: its interface, or a profile for it.
@@ -195,53 +218,6 @@ bool profile_is_for(const std::string& text, const std::string& id, const std::s
 
 namespace {
 
-/// A list of [Match] as systemd-networkd tests it (net_condition_test_strv()): one without entries fits all.
-bool fits_list(const std::vector<std::string>& patterns, std::string_view word) {
-  bool fits = false, positive = false;
-  for (const auto& pattern : patterns) {
-    const bool never = pattern.starts_with('!');
-    positive = positive || !never;
-    if (!base::matches_glob(std::string_view(pattern).substr(never ? 1 : 0), word)) continue;
-    if (never) return false;
-    fits = true;
-  }
-  return fits || !positive;
-}
-
-/// Adds the words of a line of [Match]; a "!" before the first is one before each
-/// (config_parse_match_strv()).
-void add_patterns(std::string_view value, std::vector<std::string>& list) {
-  if (value.empty()) list.clear();
-  const bool never = value.starts_with('!');
-  for (const auto word : base::split(value.substr(never ? 1 : 0), ' ')) {
-    if (!base::trim(word).empty()) list.push_back((never ? "!" : "") + std::string(base::trim(word)));
-  }
-}
-
-}  // namespace
-
-bool network_file_is_first(std::string_view path, const std::string& text, const std::string& interface) {
-  constexpr std::string_view kOurs = "10-rdma-configd-", kFolder = "/systemd/network/";
-  const auto at = path.rfind(kFolder);
-  if (at == std::string_view::npos || path.substr(at + kFolder.size()) >= kOurs || interface.empty())
-    return false;
-  std::vector<std::string> names, types;
-  bool inside = false;
-  for (const auto line : base::split(text, '\n')) {
-    const auto bare = base::trim(line);
-    if (bare.starts_with('[')) inside = bare == "[Match]";
-    const auto equals = bare.find('=');
-    if (!inside || bare.starts_with('#') || bare.starts_with(';') || equals == std::string_view::npos)
-      continue;
-    const auto key = base::trim(bare.substr(0, equals));
-    if (key != "Name" && key != "Type") return false;
-    add_patterns(base::trim(bare.substr(equals + 1)), key == "Name" ? names : types);
-  }
-  return !(names.empty() && types.empty()) && fits_list(names, interface) && fits_list(types, "infiniband");
-}
-
-namespace {
-
 /// How a profile is kept from being activated.
 std::string ways_out(const ForeignProfile& profile) {
   if (profile.file.find("/system-connections/netplan-") != std::string::npos)  // written at each boot
@@ -279,7 +255,7 @@ std::optional<ForeignProfile> profile_that_makes(const system::Link& child, Worl
   const auto* parent = world.link(child.parent);
   if (parent == nullptr || !child.ipoib || world.offline()) return std::nullopt;
   const auto id = fmt::format("{}/{}", child.ipoib->guid.text(), child.ipoib->pkey.text());
-  const auto profiles = profiles_of_others(world);
+  const auto& profiles = profiles_of_others(world);
   const auto parents = names_of_port(id, world, profiles);
   for (const auto& profile : profiles) {
     auto sections = keyfile_sections(profile.text);
@@ -299,7 +275,7 @@ std::string how_to_stop(const ForeignProfile& profile, std::string_view interfac
 }
 
 void warn_of_foreign_profiles(const std::vector<Desired>& desired, World& world, Diagnostics& diagnostics) {
-  const auto profiles = profiles_of_others(world);
+  const auto& profiles = profiles_of_others(world);
   if (profiles.empty()) return;
   const auto names = coming_names(desired);
   for (const auto& resource : desired) {
@@ -343,8 +319,10 @@ std::map<std::string, std::vector<std::string>> children_of(const std::vector<De
 
 /// The first of them that a file speaks of; empty when it speaks of none.
 std::string child_in(const std::string& text, const std::vector<std::string>& children) {
+  if (children.empty()) return {};
+  const auto own = without_parents(text);  // once for the many children of a port
   const auto at = std::find_if(children.begin(), children.end(),
-                               [&](const std::string& name) { return is_about(text, name); });
+                               [&](const std::string& name) { return has_word(own, name); });
   return at == children.end() ? std::string() : *at;
 }
 
@@ -413,8 +391,10 @@ void warn_of_other_configurations(const std::vector<Desired>& desired, World& wo
     if (place.folder == kIfcfgFolder && !reads_ifcfg(world.host().files)) continue;
     for (const auto& file : files_in(world, place.folder, place.prefix, place.suffix)) {
       if (networkd && seen.contains(file.file.substr(file.file.rfind('/') + 1))) continue;
+      const bool unmanaged = networkd && network_file_leaves_alone(file.text);
       for (const auto& resource : desired) {
         if (resource.key.kind != "backend" || resource.ignore || resource.settings.empty()) continue;
+        if (unmanaged && model::text_at(resource.settings, "backend") != "networkd") continue;
         const auto* link = interface_of(resource.key.id, world);
         const auto now = link == nullptr ? std::string() : link->name;
         const auto coming = name_in(names, resource.key.id);

@@ -47,10 +47,6 @@ std::string how_to_stop(const ForeignProfile& profile, std::string_view interfac
 void warn_of_foreign_profiles(const std::vector<model::Desired>& desired, World& world,
                               model::Diagnostics& diagnostics);
 
-/// Whether systemd-networkd takes a .network file for an IPoIB interface before it comes to ours: its name
-/// sorts before theirs, and Name= and Type= of its [Match] fit. False for a file with other conditions.
-bool network_file_is_first(std::string_view path, const std::string& text, const std::string& interface);
-
 /// Warns where an interface with the direct backend is configured by somebody else's files too: profiles of
 /// NetworkManager, ifcfg files, ifupdown, netplan and cloud-init.
 void warn_of_other_configurations(const std::vector<model::Desired>& desired, World& world,

@@ -137,7 +137,7 @@ class RouteKind final : public Kind, public MustStay, public PutBackByOthers, pu
     const auto& all = addressing_of(bound, nullptr);
     for (const auto* addressing : direct_only(all, bound, nullptr)) {
       for (const auto* family : {&addressing->ipv4, &addressing->ipv6}) {
-        if (family->gateway)
+        if (family->gateway && !family->addresses.empty())  // alone it is an error already
           add(*addressing, *family, {{{}, true}, family->gateway, {}, 254, family->place("gateway")}, out);
         for (const auto& route : family->routes) add(*addressing, *family, route, out);
       }

@@ -319,9 +319,11 @@ class ModuleKind final : public Kind {
       diagnostics.push_back(
           Diagnostic{Severity::kError,
                      desired.origins.at("name"),
-                     fmt::format("[[module]] name: {}:{} keeps {} from being loaded ({})", line.file,
-                                 line.line, desired.key.id, blacklisted ? "blacklist" : "install"),
-                     "remove that line, or write load = false here",
+                     fmt::format("[[module]] name: {} keeps {} from being loaded ({})", line.place(),
+                                 desired.key.id, blacklisted ? "blacklist" : "install"),
+                     line.of_command_line()
+                         ? "remove it from the boot loader's configuration, or write load = false here"
+                         : "remove that line, or write load = false here",
                      {}});
     }
   }

@@ -26,6 +26,14 @@ std::string hint_near(std::string_view word, const std::vector<std::string>& kno
   return near ? fmt::format("did you mean \"{}\"?", *near) : std::string(otherwise);
 }
 
+std::string remedy_of_option(const ForeignLine& line) {
+  if (line.of_command_line())
+    return "modprobe reads it after all files, so it wins: remove the option from the boot loader's "
+           "configuration";
+  return line.later ? "modprobe reads that file after ours, so it wins: remove the option there"
+                    : "ours is read later and wins; remove the option there to keep the two from disagreeing";
+}
+
 }  // namespace
 
 std::string why_not_running(const std::string& module, const ModuleOptions& wanted,
@@ -54,9 +62,9 @@ std::string what_it_takes(const std::string& module, const ModuleOptions& wanted
         same_value(option, at->second.option.value))
       continue;
     const auto& line = at->second;
-    return fmt::format(
-        "{}:{} sets {} after ours, and wins at every load: remove it there, then driver reload or reboot",
-        line.file, line.line, line.option.text());
+    return fmt::format("{} sets {} after ours, and wins at every load: {}", line.place(), line.option.text(),
+                       line.of_command_line() ? "remove it from the boot loader's configuration and reboot"
+                                              : "remove it there, then driver reload or reboot");
   }
   return std::string(kReloadNeeded);
 }
@@ -73,14 +81,12 @@ void warn_foreign_options(const std::string& section, const std::string& module,
     if (found == options.end()) continue;
     const auto* at = found->second;
     if (same_value(*at, line.option.value) || *at == line.option) continue;
-    diagnostics.push_back(Diagnostic{
-        Severity::kWarning,
-        where,
-        fmt::format("{}: {}:{} sets {} of {} too: \"{}\"", section, line.file, line.line, line.option.name,
-                    module, line.option.text()),
-        line.later ? "modprobe reads that file after ours, so it wins: remove the option there"
-                   : "ours is read later and wins; remove the option there to keep the two from disagreeing",
-        {}});
+    diagnostics.push_back(Diagnostic{Severity::kWarning,
+                                     where,
+                                     fmt::format("{}: {} sets {} of {} too: \"{}\"", section, line.place(),
+                                                 line.option.name, module, line.option.text()),
+                                     remedy_of_option(line),
+                                     {}});
   }
 }
 

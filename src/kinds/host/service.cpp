@@ -319,8 +319,7 @@ class ServiceKind final : public Kind, public NeedsWatching {
     if (!is_init_script(unit, files)) {
       desired.pending =
           "systemd generates it from a file that is not an init script, such as that of a container, and "
-          "that "
-          "file decides whether it starts at boot: change that file, and leave enabled out";
+          "that file decides whether it starts at boot: change that file, and leave enabled out";
       desired.settings.erase("enabled");
       return;
     }

@@ -56,7 +56,7 @@ std::optional<std::string> version_before_new_rates(system::Files& files) {
 
 /// The number at the beginning of a text, if it is such a code.
 std::optional<std::uint64_t> new_rate(std::string_view text) {
-  const auto code = base::c_number(base::trim(text.substr(0, text.find_first_of(",;#\n"))));
+  const auto code = base::c_number(base::trim(text.substr(0, text.find_first_of(",:;#\n"))));
   return code && *code >= kFirstNewRate ? code : std::nullopt;
 }
 

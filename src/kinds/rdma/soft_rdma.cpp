@@ -274,13 +274,13 @@ class SoftRdmaKind final : public Kind {
         const bool refused = line.sort == ForeignLine::Sort::kInstall &&
                              (line.command.ends_with("/true") || line.command.ends_with("/false"));
         if (line.module != module || (!blacklisted && !refused)) continue;
-        diagnostics.push_back(
-            Diagnostic{there ? Severity::kWarning : Severity::kError,
-                       resource.origins.at("module"),
-                       fmt::format("[[soft_rdma]] type: {}:{} keeps {} from being loaded ({})", line.file,
-                                   line.line, module, blacklisted ? "blacklist" : "install"),
-                       "remove that line",
-                       {}});
+        diagnostics.push_back(Diagnostic{
+            there ? Severity::kWarning : Severity::kError,
+            resource.origins.at("module"),
+            fmt::format("[[soft_rdma]] type: {} keeps {} from being loaded ({})", line.place(), module,
+                        blacklisted ? "blacklist" : "install"),
+            line.of_command_line() ? "remove it from the boot loader's configuration" : "remove that line",
+            {}});
       }
     }
   }

@@ -5,10 +5,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 
+#include "base/text.hpp"
 #include "catalog/all.hpp"
+#include "config/check.hpp"
 #include "config/parsed.hpp"
 
 namespace rdmacfg::config {
@@ -299,6 +303,11 @@ TEST(HostValues, WhatTheSectionSaysIsChecked) {
       {"[host.address]\na = { network = \"10.0.0.0/8\", offset = -1 }\n", "offset: must be an integer"},
       {"[host.address]\na = { lookup = \"x\", prefix = 33 }\n", "prefix: must be an integer from 0 to 32"},
       {"[host.address]\na = { lookup = \"x\", family = \"ipv5\" }\n", "must be \"ipv4\" or \"ipv6\""},
+      {"[host]\ntable = \"{host}.csv\"\n",
+       "{host}.csv cannot be found | [host] takes no place-holders, except in lookup"},
+      {"[host.address]\na = { network = \"{host.net}\" }\n",
+       "\"{host.net}\" is not a network | [host] takes no place-holders, except in lookup"},
+      {"[host.values.\"{host}\"]\na = 1\n", "[host.values.{host}]: has braces, which no host name has"},
   };
   for (const auto& [toml, message] : cases)
     EXPECT_THAT(complaints_of(read(toml, "gpu1")), ElementsAre(HasSubstr(message))) << toml;
@@ -653,6 +662,105 @@ TEST(HostValues, AnEscapedBraceIsFilledInForEachHost) {
     EXPECT_THAT(value(document, "options"), HasSubstr(std::string("a=") + host));
     EXPECT_EQ(document.host, host);
   }
+}
+
+/// A key of the language, below the headers of its section.
+struct WrittenKey {
+  std::string headers;
+  const model::FieldSpec* field = nullptr;
+};
+
+void add_keys(const model::SectionSpec& spec, const std::string& parent, const std::string& headers,
+              std::vector<WrittenKey>& out) {
+  const auto path = path_of(parent, spec.name);
+  const auto here = headers + label_of(path, spec.repeated) + "\n";
+  for (const auto& field : spec.fields) {
+    if (is_written(field)) out.push_back({here, &field});
+  }
+  for (const auto& child : spec.children) add_keys(child, path, here, out);
+}
+
+std::vector<WrittenKey> all_keys() {
+  std::vector<WrittenKey> out;
+  for (const auto& spec : kinds::grammar()) add_keys(spec, "", "", out);
+  return out;
+}
+
+void add_entries(const model::Section& section, std::vector<std::string>& out) {
+  for (const auto& [key, entry] : section.entries)
+    out.push_back(section.path + " " + key + " = " + model::text_of(entry.value));
+  for (const auto& child : section.children) add_entries(child, out);
+}
+
+/// The values of a document and its complaints, without the host in them.
+struct Reading {
+  std::vector<std::string> entries, complaints;
+  bool is_filled = false;  ///< with a value of the host
+  bool operator==(const Reading& other) const {
+    return entries == other.entries && complaints == other.complaints;
+  }
+};
+
+/// @param value  of {host.v}
+Reading reading_of(const WrittenKey& key, const std::string& written, const std::string& value) {
+  const auto document = read(key.headers + std::string(key.field->name) + " = " + written +
+                                 "\n[host.values.\"*\"]\nv = \"" + value + "\"\n",
+                             "n1");
+  Reading out;
+  out.is_filled = !document.filled.empty();
+  const std::string host = " (host n1)";
+  for (const auto& section : document.sections) add_entries(section, out.entries);
+  for (const auto& diagnostic : document.diagnostics) {
+    auto text = diagnostic.message;
+    if (const auto at = text.find(host); at != std::string::npos) {
+      text.erase(at, host.size());
+      out.is_filled = true;
+    }
+    out.complaints.push_back(std::move(text));
+  }
+  std::sort(out.complaints.begin(), out.complaints.end());
+  return out;
+}
+
+/// A filled-in text has the meaning, or the error, of the same text in the document.
+TEST(HostValues, EveryKeyOfTheLanguageTakesThem) {
+  const auto keys = all_keys();
+  ASSERT_GT(keys.size(), 100U);
+  for (const auto& key : keys) {
+    SCOPED_TRACE(key.headers + std::string(key.field->name));
+    const std::string odd = "zz/ !";  // no word of the language
+    const auto text = reading_of(key, "\"{host.v}\"", odd);
+    EXPECT_TRUE(text.is_filled);
+    EXPECT_EQ(text.complaints, reading_of(key, '"' + odd + '"', odd).complaints);
+    EXPECT_EQ(text.entries, reading_of(key, '"' + odd + '"', odd).entries);
+    const auto list = reading_of(key, "[\"{host.v}\"]", odd);
+    EXPECT_TRUE(list.is_filled);
+    EXPECT_EQ(list.complaints, reading_of(key, "[\"" + odd + "\"]", odd).complaints);
+    const auto number = reading_of(key, "\"{host.v}\"", "1");
+    EXPECT_TRUE(number == reading_of(key, "\"1\"", "1") || number == reading_of(key, "1", "1"))
+        << ::testing::PrintToString(number.complaints);
+  }
+}
+
+/// A key that takes certain words only names them where a host has another one.
+TEST(HostValues, AWordThatAKeyDoesNotTakeIsAnErrorWithThoseThatItTakes) {
+  std::size_t closed = 0;
+  for (const auto& key : all_keys()) {
+    const auto schema = nlohmann::json::parse(key.field->schema, nullptr, false);
+    if (!schema.is_object() || !schema.contains("enum")) continue;
+    const auto& words = schema.at("enum");
+    if (!std::all_of(words.begin(), words.end(), [](const auto& word) { return word.is_string(); })) continue;
+    ++closed;
+    SCOPED_TRACE(key.headers + std::string(key.field->name));
+    const auto wrong = base::join(reading_of(key, "\"{host.v}\"", "zz/ !").complaints, "\n");
+    for (const auto& word : words) {
+      const auto text = word.get<std::string>();
+      EXPECT_THAT(wrong, HasSubstr(text));
+      EXPECT_EQ(reading_of(key, "\"{host.v}\"", text).complaints,
+                reading_of(key, '"' + text + '"', text).complaints);
+    }
+  }
+  EXPECT_GT(closed, 5U);
 }
 
 }  // namespace

@@ -118,7 +118,8 @@ TEST_F(ControllerTest, KeepsMetricsWhereTheDocumentWantsThem) {
           HasSubstr("\nrdma_configd_resources{kind=\"ipoib\",status=\"in_sync\"} 1\n"),
           HasSubstr("\nrdma_configd_not_in_sync{kind=\"ipoib\",status=\"pending\",reason=\"no device\"} 1\n"),
           HasSubstr("\nrdma_configd_generation 3\n"), HasSubstr("\nrdma_configd_up 1\n"),
-          HasSubstr("\nrdma_configd_last_apply_timestamp_seconds 1795269802\n")));
+          HasSubstr("\nrdma_configd_last_apply_timestamp_seconds 1795269802\n"),
+          HasSubstr("\nrdma_configd_last_apply_failed 0\n")));
   EXPECT_THAT(tree.get(file), HasSubstr("\nrdma_configd_up 0\n")) << "it has stopped";
 }
 

@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include <optional>
+
 namespace rdmacfg::daemon {
 namespace {
 
@@ -52,6 +54,50 @@ TEST(Outcome, ARunThatWasNotDoneTellsOfNoResource) {
     EXPECT_TRUE(tells_of_resources(job, waiting()));
     EXPECT_FALSE(tells_of_resources(job, none)) << "it was taken back, setting by setting";
   }
+}
+
+TEST(Outcome, AnApplyFailsUnlessItsDocumentIsApplied) {
+  Job job;
+  job.verb = Job::Verb::kApply;
+  const auto ended = [](model::Exit exit) {
+    Outcome out;
+    out.report.exit = exit;
+    return out;
+  };
+  for (const auto exit : {model::Exit::kOk, model::Exit::kPartly})
+    EXPECT_EQ(apply_failed(job, ended(exit)), std::optional(false)) << static_cast<int>(exit);
+  for (const auto exit : {model::Exit::kError, model::Exit::kUndone, model::Exit::kUndoIncomplete})
+    EXPECT_EQ(apply_failed(job, ended(exit)), std::optional(true)) << static_cast<int>(exit);
+  auto cancelled = ended(model::Exit::kError);
+  cancelled.cancelled = true;
+  EXPECT_EQ(apply_failed(job, cancelled), std::nullopt) << "nothing had begun";
+  for (const auto verb :
+       {Job::Verb::kHold, Job::Verb::kConfirm, Job::Verb::kRollBack, Job::Verb::kExpire, Job::Verb::kDiff}) {
+    job.verb = verb;
+    EXPECT_EQ(apply_failed(job, ended(model::Exit::kError)), std::nullopt) << static_cast<int>(verb);
+  }
+}
+
+/// A boot or a reload applies a document only where another one is active.
+TEST(Outcome, ARunThatHoldsTheActiveDocumentIsNoApplyThatFailed) {
+  Job job;
+  job.verb = Job::Verb::kApply;
+  job.by_itself = true;
+  const auto ended = [&](model::Exit exit, bool judged, bool held) {
+    Outcome out;
+    out.report.exit = exit;
+    out.status = {{"document_judged", judged}, {"document_held", held}};
+    return apply_failed(job, out);
+  };
+  EXPECT_EQ(ended(model::Exit::kUndone, true, false), std::optional(true));
+  EXPECT_EQ(ended(model::Exit::kUndone, true, true), std::nullopt) << "later runs repair the rest";
+  EXPECT_EQ(ended(model::Exit::kOk, true, true), std::optional(false));
+  EXPECT_EQ(ended(model::Exit::kOk, true, false), std::nullopt) << "it was rolled back, and another is held";
+  EXPECT_EQ(ended(model::Exit::kOk, false, true), std::nullopt) << "resumed, and the document was not read";
+  Outcome lost;
+  lost.lost = true;
+  lost.report.exit = model::Exit::kUndoIncomplete;
+  EXPECT_EQ(apply_failed(job, lost), std::optional(true));
 }
 
 TEST(Outcome, WhatWaitsIsNotCountedAmongTheLimitedToo) {

@@ -15,6 +15,7 @@
 namespace rdmacfg::fleet {
 namespace {
 
+using ::testing::ContainsRegex;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -282,6 +283,10 @@ TEST(SiteCheck, PortsWithOtherNamesOnOtherHostsMayBeOneNetwork) {
   }
   EXPECT_THAT(text_of(site_of("a[1-2],b[1-2]", "", {file("a", "ens1", 26), file("b", "enp65s0", 26)})),
               Not(HasSubstr("roce-dscp")));
+  EXPECT_THAT(text_of(site_of("a[1-3],b[1-2]", "",
+                              {file("a", "ens1", 26), file("a", "ens2", 46), file("b", "enp65s0", 46)})),
+              Not(HasSubstr("roce-dscp")))
+      << "enp65s0 is in the network of ens2";
 }
 
 /// Two hosts with one P_Key interface each, on ports …:01 and …:02; host a1 runs the subnet manager.
@@ -347,6 +352,43 @@ TEST(SiteCheck, AnMtuNeedsMulticastGroupsThatCarryIt) {
       << "one mistake, one finding";
   EXPECT_EQ(mistakes("mtu = 2044\n", ""), "");
   EXPECT_EQ(mistakes("mtu = 65520\nmode = \"connected\"\n", ""), "");
+}
+
+TEST(SiteCheck, AnInterfaceNeedsABroadcastGroup) {
+  // Of a1 to a4; a1 runs the subnet manager, and `standby` is the document of a2.
+  const auto findings = [](const std::string& interface, const std::string& partitions,
+                           const std::string& standby = "") {
+    const auto file = [](const std::string& number, const std::string& rules) {
+      return config::Text{"/s/sm" + number + ".toml", "[match]\nhost = [\"a" + number +
+                                                          "\"]\n[[opensm]]\nguid = \"00:02:c9:03:00:31:78:0" +
+                                                          number + "\"\npriority = " + number + "\n" + rules};
+    };
+    std::vector<config::Text> files{file("1", partitions)};
+    if (!standby.empty()) files.push_back(file("2", standby));
+    return text_of(site_of("a[1-4]",
+                           "[[ipoib]]\nguid = \"00:02:c9:03:00:31:78:0{host.number}\"\nname = "
+                           "\"rail0\"\n" +
+                               interface,
+                           std::move(files)));
+  };
+  const std::string pkey = "[[ipoib.pkey]]\npkey = 0x8002\n";
+  const std::string usual = "[[partition]]\npkey = 0x7fff\nmembers = [\"ALL=full\"]\n";
+  const std::string partition = "[[partition]]\npkey = 0x8002\nmembers = [\"ALL=full\"]\n";
+  const auto with = partition + usual, without = partition + "ipoib = false\n" + usual;
+  const auto found = findings(pkey, without);
+  EXPECT_THAT(found, HasSubstr("pkey-ipoib a[2-4]: partition 0x8002 has ipoib = false\n  /s/config.toml:5:"));
+  EXPECT_THAT(found, ContainsRegex("pkey-ipoib [^\n]*\n[^\n]*\n  /s/sm1.toml:6:[0-9]+ the partition\n"));
+  EXPECT_THAT(found, HasSubstr("document a1: [[ipoib.pkey]] pkey: [[partition]] 0x8002 has ipoib = false\n"))
+      << "its own document tells it";
+  EXPECT_THAT(findings(pkey, with), Not(HasSubstr("ipoib = false")));
+  EXPECT_THAT(findings(pkey + "state = \"absent\"\n", without), Not(HasSubstr("pkey-ipoib")));
+  EXPECT_THAT(findings(pkey, without, without), HasSubstr("pkey-ipoib a[3,4]: "));
+  EXPECT_THAT(findings(pkey, without, with), Not(HasSubstr("pkey-ipoib"))) << "sm-partition tells of it";
+  // A port is in the default partition, which it uses only with an address of its own.
+  const auto default_without = usual + "ipoib = false\n";
+  EXPECT_THAT(findings("", default_without), Not(HasSubstr("pkey-ipoib")));
+  EXPECT_THAT(findings("ipv4 = { addresses = [\"10.1.0.{host.number}/24\"] }\n", default_without),
+              HasSubstr("pkey-ipoib a[1-4]: partition 0xffff has ipoib = false\n"));
 }
 
 /// A rail may have another MTU than most: that is not a difference between hosts.

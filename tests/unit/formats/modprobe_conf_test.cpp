@@ -60,21 +60,46 @@ TEST(ModprobeFile, ForeignLinesInTheOrderOfModprobe) {
 TEST(ModprobeFile, TheKernelCommandLineIsReadLast) {
   fakes::Faults faults;
   fakes::MemoryFiles files(faults);
-  files.content = {{"/etc/modprobe.d/z.conf", "options m x=1\n"},
-                   {"/proc/cmdline",
-                    "ro modprobe.blacklist=a,ib-b m.x=\"2 3\" quiet module_blacklist=c m.on "
-                    "root=/dev/a.b -- d.x=1\n"}};
-  std::vector<std::string> found;
-  for (const auto& line : read_foreign_lines(files, true)) {
-    const bool blacklist = line.sort == ForeignLine::Sort::kBlacklist;
-    found.push_back(line.file + (line.later ? " later " : " ") + line.module + " " +
-                    (blacklist ? "blacklisted" : line.option.text()));
-  }
-  EXPECT_EQ(found, (std::vector<std::string>{
-                       "/etc/modprobe.d/z.conf later m x=1", "/proc/cmdline later a blacklisted",
-                       "/proc/cmdline later ib_b blacklisted", "/proc/cmdline later m x=2 3",
-                       "/proc/cmdline later c blacklisted", "/proc/cmdline later m on"}));
+  files.content = {{"/etc/modprobe.d/z.conf", "options m x=1\n"}, {"/proc/cmdline", "ro m.x=2 quiet\n"}};
+  const auto lines = read_foreign_lines(files, true);
+  ASSERT_EQ(lines.size(), 2U);
+  EXPECT_EQ(lines[0].place(), "/etc/modprobe.d/z.conf:1");
+  EXPECT_EQ(lines[1].place(), "the kernel command line");
+  EXPECT_TRUE(lines[1].later);
+  EXPECT_EQ(lines[1].option.text(), "x=2");
   EXPECT_EQ(read_foreign_lines(files, false).size(), 1U);
+}
+
+// kmod_config_parse_kcmdline() of libkmod/libkmod-config.c; parse_args() and blacklisted() of the kernel.
+TEST(ModprobeFile, TheKernelCommandLineIsReadAsKmodAndTheKernelDo) {
+  struct Row {
+    const char* text;
+    std::vector<std::string> found;
+  };
+  const std::vector<Row> rows{
+      {"ro ib-m.on", {"ib_m on"}},
+      {"m.x=\"2 3\" m.y=4", {"m x=2 3", "m y=4"}},
+      {"\"m.x=2 3\" m.y=4", {"m x=2 3", "m y=4"}},
+      {"m\".x\"=2 m.\"x\"=3 \"m.x y\" m.y=4", {"m y=4"}},
+      {"a.b.c=1 a=b.c root=/dev/a.b .x=1", {}},
+      {"m.x=1 m.y=\"2", {"m x=1"}},
+      {"m.x=1 -- m.y=2 module_blacklist=a modprobe.blacklist=b", {"m x=1", "m y=2", "b blacklisted"}},
+      {"modprobe.blacklist=a,ib_b modprobe.blacklist=c",
+       {"a blacklisted", "ib_b blacklisted", "c blacklisted"}},
+      {"modprobe.blacklist=ib-b modprobe.blacklist=\"c,d\" modprobe.blacklist", {}},
+      {"module_blacklist=a module-blacklist=b,ib_c,ib-d", {"b blacklisted", "ib_c blacklisted"}},
+      {"\"module_blacklist=a,b\"", {"a blacklisted", "b blacklisted"}}};
+  for (const auto& [text, found] : rows) {
+    fakes::Faults faults;
+    fakes::MemoryFiles files(faults);
+    files.content = {{"/proc/cmdline", std::string(text) + "\n"}};
+    std::vector<std::string> now;
+    for (const auto& line : read_foreign_lines(files, true)) {
+      const bool blacklist = line.sort == ForeignLine::Sort::kBlacklist;
+      now.push_back(line.module + " " + (blacklist ? "blacklisted" : line.option.text()));
+    }
+    EXPECT_EQ(now, found) << text;
+  }
 }
 
 TEST(ModprobeFile, ValuesAreComparedAsTheKernelReadsThem) {

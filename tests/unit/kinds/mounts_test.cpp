@@ -31,8 +31,8 @@ class RootServers : public testing::Test {
   }
 
   std::unique_ptr<fakes::FakeKernel> kernel_ = fakes::FakeKernel::parse(
-      R"({"devices": [], "links": [{"name": "ib0", "items": ["route 192.0.2.0/24"]},
-          {"name": "ib1", "items": ["route default via 198.51.100.1", "route 192.0.2.9/32 table 7"]}]})");
+      R"({"devices": [], "links": [{"name": "ib0", "up": true, "items": ["route 192.0.2.0/24"]},
+          {"name": "ib1", "up": true, "items": ["route default via 198.51.100.1", "route 192.0.2.9/32 table 7"]}]})");
 };
 
 TEST_F(RootServers, OfNfs) {

@@ -59,7 +59,8 @@ Facts whole() {
   facts.daemon = Daemon{.state = "degraded",
                         .repairs = {{"ipoib", 12}, {"sysctl", 1}},
                         .contended = {{"sysctl", 1}},
-                        .refused = true};
+                        .refused = true,
+                        .last_apply_failed = true};
   return facts;
 }
 
@@ -111,6 +112,19 @@ TEST(Metrics, OfALedgerThatCannotBeReadSayNothingOfIt) {
   EXPECT_THAT(text, Not(HasSubstr("rdma_configd_generation")));
   EXPECT_THAT(text, Not(HasSubstr("rdma_configd_unconfirmed")));
   EXPECT_THAT(text, HasSubstr("\nrdma_configd_up 0\n"));
+}
+
+/// The ledger has no trace of an apply that failed and was undone.
+TEST(Metrics, SayWhetherTheLastApplyFailedWhereTheDaemonRanOne) {
+  auto facts = whole();
+  facts.daemon->last_apply_failed = false;
+  EXPECT_THAT(text_of(facts), HasSubstr("\nrdma_configd_last_apply_failed 0\n"));
+  facts.daemon->last_apply_failed = true;
+  EXPECT_THAT(text_of(facts), HasSubstr("\nrdma_configd_last_apply_failed 1\n"));
+  facts.daemon->last_apply_failed.reset();
+  EXPECT_THAT(text_of(facts), Not(HasSubstr("last_apply_failed")));
+  facts.daemon.reset();
+  EXPECT_THAT(text_of(facts), Not(HasSubstr("last_apply_failed")));
 }
 
 /// Prometheus counts the increase from the first sample of a series on.

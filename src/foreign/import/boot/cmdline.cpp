@@ -7,6 +7,7 @@
 #include <array>
 #include <iterator>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -71,6 +72,12 @@ class CommandLine {
       servers_.emplace_back(where, value);
     } else if (key == "module_blacklist" || key == "modprobe.blacklist" || key == "rd.driver.blacklist") {
       blacklist(key, value, where);
+    } else if (key == "modules_load" || key == "modules-load") {
+      load(value, where);
+    } else if ((key == "rd.driver.pre" || key == "rd.driver.post" || key == "rd.modules_load" ||
+                key == "rd.modules-load") &&
+               !rdma_modules(value).empty()) {
+      claims_.pass(where, fmt::format("{}={}: is for the initramfs; keep this word", key, value));
     } else if ((key.ends_with("nvmf.discover") && value.starts_with("rdma")) ||
                (key == "rd.iscsi.transport" && value == "iser")) {
       claims_.pass(where, fmt::format("{}={}: is for the initramfs; keep this word", key, value));
@@ -244,12 +251,28 @@ class CommandLine {
 
   /// Modules that nobody is to load.
   void blacklist(std::string_view key, std::string_view value, const Place& where) {
-    for (const auto module : base::split(value, ',')) {
+    for (const auto& name : rdma_modules(value))
+      claims_.miss(where,
+                   fmt::format("{}={}: cannot be expressed in the document; keep this word", key, name));
+  }
+
+  /// The RDMA modules of a list with commas.
+  static std::vector<std::string> rdma_modules(std::string_view list) {
+    std::vector<std::string> out;
+    for (const auto module : base::split(list, ',')) {
       std::string name(module);
       std::replace(name.begin(), name.end(), '-', '_');
-      if (is_rdma_module(name))
-        claims_.miss(where,
-                     fmt::format("{}={}: cannot be expressed in the document; keep this word", key, name));
+      if (is_rdma_module(name)) out.push_back(std::move(name));
+    }
+    return out;
+  }
+
+  /// Modules that systemd loads at each start (kernel-command-line(7)).
+  void load(std::string_view list, const Place& where) {
+    for (const auto& name : rdma_modules(list)) {
+      loaded_.insert(name);
+      claims_.entry("module", {{"name", name}}, where).values.erase("load");
+      claims_.took(where);
     }
   }
 
@@ -260,7 +283,7 @@ class CommandLine {
     claims_.took(where);
     auto& entry = claims_.entry("module", {{"name", name}}, where);
     if (!entry.values.contains("options")) {
-      if (entry.where == where) entry.values["load"] = false;
+      if (entry.where == where && !loaded_.contains(name)) entry.values["load"] = false;
       entry.values["options"] = std::vector<std::string>{};
     }
     std::get<std::vector<std::string>>(entry.values["options"]).push_back(parsed->text());
@@ -272,6 +295,7 @@ class CommandLine {
   };
   Claims& claims_;
   std::map<std::string, Interface, std::less<>> found_;
+  std::set<std::string, std::less<>> loaded_;  ///< modules that are loaded at each start
   std::vector<Late> routes_;
   std::vector<std::pair<Place, std::string>> servers_;
 };

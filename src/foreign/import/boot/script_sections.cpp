@@ -70,7 +70,23 @@ struct Unsupported {
 constexpr auto kUnsupported = std::to_array<Unsupported>({
     {"/sys/class/net/", "/ecn/roce_", "congestion control of RoCE"},
     {"/sys/class/infiniband/", "/traffic_class", "traffic classes of RDMA devices"},
+    {"/sys/class/infiniband/", "/device/sriov", "virtual functions of RDMA devices"},
     {"/sys/class/infiniband/", "/node_desc", "node descriptions, which rdma-ndd sets"},
+});
+
+/// Tools for RDMA whose settings the document has no words for.
+struct KeptTool {
+  std::string_view command;
+  std::string_view word;  ///< without which it sets nothing
+  std::string_view subject;
+};
+constexpr auto kKeptTools = std::to_array<KeptTool>({
+    {"mlxconfig", "set", "settings of a device's firmware"},
+    {"mstconfig", "set", "settings of a device's firmware"},
+    {"mlxreg", "--set", "registers of a device"},
+    {"mstreg", "--set", "registers of a device"},
+    {"mlnx_tune", "-p", "tuning profiles"},
+    {"mlnx_tune", "--profile", "tuning profiles"},
 });
 
 /// Services of RDMA, without what stands behind '@' or '.' in the unit's name.
@@ -125,6 +141,15 @@ bool sets_kernel(std::string_view text, const Claims& claims) {
     const auto rest = text.substr(at + parent.size());
     const auto name = rest.substr(0, rest.find(parent.back()));
     if (claims.knows(name) && !is_pattern(name)) return true;
+    // Of all interfaces, the settings that `import sysctl` reads.
+    if (name != "all" && name != "default") continue;
+    const auto key = rest.substr(std::min(name.size() + 1, rest.size()));
+    constexpr auto kOfRails =
+        std::to_array<std::string_view>({"arp_ignore", "arp_announce", "arp_filter", "rp_filter"});
+    if (parent.find("conf") != std::string_view::npos &&
+        std::find(kOfRails.begin(), kOfRails.end(), key.substr(0, key.find_first_of("= \t"))) !=
+            kOfRails.end())
+      return true;
   }
   return false;
 }
@@ -194,6 +219,7 @@ bool writes_profile(const std::vector<std::string>& words, std::string_view text
 
 /// Whether a text has a name of IPoIB interfaces or a pattern of such: "ib0", "ib*", "ibp12s0", `grep ib`.
 bool has_ipoib_name(std::string_view text) {
+  if (text.find("ibdev2netdev") != std::string_view::npos) return true;  // lists interfaces of RDMA devices
   for (auto at = text.find("ib"); at != std::string_view::npos; at = text.find("ib", at + 1)) {
     const char before = at == 0 ? ' ' : text[at - 1], behind = at + 2 < text.size() ? text[at + 2] : ' ';
     const bool begins =
@@ -219,6 +245,22 @@ bool has_variable(std::string_view value, const InterfaceVariables& variables) {
     if (variables.contains(name.substr(0, end))) return true;
   }
   return false;
+}
+
+/// Adds NAME of "for NAME in $LIST", and of "for NAME" behind "set -- ib0 ib1".
+void note_loops(std::string_view line, InterfaceVariables& variables) {
+  for (const auto& part : parts_of(line)) {
+    const auto words = words_of(part.text);
+    if (words.size() < 2) continue;
+    if (words[0] == "set" && has_ipoib_name(part.text)) variables.emplace("@");
+    if (words[0] != "for") continue;
+    const bool arguments = words.size() == 2 || part.text.find("$@") != std::string_view::npos;
+    const bool listed =
+        words.size() > 3 &&
+        has_variable(part.text.substr(static_cast<std::size_t>(words[3].data() - part.text.data())),
+                     variables);
+    if (listed || (arguments && variables.contains("@"))) variables.emplace(words[1]);
+  }
 }
 
 /// Adds NAME of "NAME=ib0", of "NAME=$IFACE" where that is such a variable, and of "NAME=$(ls | grep ib)".
@@ -249,6 +291,13 @@ std::string script_advice(const std::vector<std::string>& words, std::string_vie
     return "NetworkManager keeps the profile in a file of its own, which `import nm` reads";
   if (words.front() == "devlink" && text.find("enable_roce") != std::string_view::npos)
     return "the document does not support parameters of devlink(8); keep this command";
+  const bool of_vf = words.front() == "ip" && text.find(" vf ") != std::string_view::npos &&
+                     text.find("_guid ") != std::string_view::npos;
+  if (of_vf) return "the document does not support virtual functions of RDMA devices; keep this command";
+  for (const auto& [command, word, subject] : kKeptTools) {
+    if (words.front() == command && std::find(words.begin(), words.end(), word) != words.end())
+      return fmt::format("the document does not support {}; keep this command", subject);
+  }
   if (!writes(words)) return {};
   for (const auto& [folder, part, subject] : kUnsupported) {
     if (text.find(folder) != std::string_view::npos && text.find(part) != std::string_view::npos)
@@ -300,9 +349,15 @@ bool may_be_ipoib(std::string_view word, const InterfaceVariables& variables) {
 
 void note_variables(std::string_view line, InterfaceVariables& variables) {
   note_assignments(line, variables);
+  note_loops(line, variables);
   if (!has_ipoib_name(line)) return;
   const auto words = words_of(line);
   if (words.size() > 2 && words[0] == "for") variables.emplace(words[1]);
+  for (const auto& part : parts_of(line)) {
+    const auto read = words_of(part.text);
+    for (std::size_t at = 2; at < read.size() && read[0] == "while" && read[1] == "read"; ++at)
+      variables.emplace(read[at]);
+  }
   for (const auto* name : {"1", "IFACE", "INTERFACE", "DEVICE_IFACE", "DEVICE_IP_IFACE"})
     variables.emplace(name);
 }

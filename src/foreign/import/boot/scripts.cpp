@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "foreign/import/boot/script_interfaces.hpp"
 #include "foreign/import/boot/script_sections.hpp"
 #include "foreign/import/formats.hpp"
 #include "foreign/import/managers/ifupdown_hooks.hpp"
@@ -24,39 +25,6 @@
 namespace rdmacfg::foreign {
 
 namespace {
-
-/// The interface that a command of ip(8) or ifconfig(8) sets: a word of it that is one of ours, or may be.
-std::string set_interface(const std::vector<std::string>& words, const Claims& claims,
-                          const InterfaceVariables& variables) {
-  const auto has = [&](std::string_view word) {
-    return std::find(words.begin(), words.end(), word) != words.end();
-  };
-  if (words.empty()) return {};
-  const auto& command = words.front();
-  // Questions have other options (ethtool(8)), and of those in upper case three: -P, -S and -T.
-  const bool tunes =
-      command == "ethtool" && std::any_of(words.begin() + 1, words.end(), [](const auto& word) {
-        constexpr std::string_view kSetting = "sACEGKLNUWX";
-        return word.starts_with("--set") ||
-               (word.size() == 2 && word[0] == '-' && kSetting.find(word[1]) != std::string_view::npos);
-      });
-  const bool sets = tunes || command == "ifconfig" || command == "dhclient" || command == "dhcpcd" ||
-                    command == "udhcpc" || command == "ifenslave" ||
-                    ((command == "ip" || command == "tc" || command == "route") &&
-                     (has("set") || has("add") || has("replace") || has("change") || has("append")));
-  if (!sets) return {};
-  const auto at = std::find_if(words.begin() + 1, words.end(), [&](const std::string& word) {
-    return claims.knows(word) || may_be_ipoib(word, variables);
-  });
-  return at == words.end() ? std::string() : *at;
-}
-
-/// INTERFACE of "> /sys/class/net/INTERFACE/mode".
-std::string echoed_interface(const std::vector<std::string>& words) {
-  if (words.size() != 4 || words[0] != "echo" || words[2] != ">") return {};
-  const auto parts = base::split(words[3], '/');
-  return parts.size() == 6 && parts[3] == "net" ? std::string(parts[4]) : std::string();
-}
 
 /// "ib_srp", and "/lib/modules/…/ib_srp.ko.xz" as insmod(8) has it.
 bool is_module_of_rdma(std::string_view word) {
@@ -140,7 +108,16 @@ class ImportedScript {
   }
 
   void finish() {
+    late_ = true;
+    for (const auto& line : std::exchange(waiting_, {})) {
+      again_ = line.again;
+      ShellCommand command;
+      command.text = line.text;
+      command.block = line.condition;
+      take(command, line.where);
+    }
     for (auto& [name, interface] : found_) {
+      if (interface.guid && name == interface.guid->text()) interface.name.clear();
       settle(interface);
       claims_.interfaces.push_back(std::move(interface));
     }
@@ -220,7 +197,7 @@ class ImportedScript {
 
   /// @return whether it succeeds, as far as that is known
   bool take(const ShellCommand& command, const Place& where) {
-    const auto text = command.text;
+    const auto text = without_substitution(command.text);
     if (const auto script = nested_ ? std::string_view() : script_of_shell(text); !script.empty())
       return take_script(script, command, where);
     const auto words = shell_words(text, "$IFACE");
@@ -233,10 +210,15 @@ class ImportedScript {
       return false;
     }
     auto name = interface_of(words);
-    if (name.empty()) name = interface_to_gateway(words);
+    name.resize(std::min(name.find(':'), name.size()));  // "ib0:1" is a label of ib0
+    const auto gateway = name.empty() ? gateway_of_route(words) : std::nullopt;
+    if (gateway) {
+      name = interface_to(*gateway, where);
+      if (name.empty() && !late_) waiting_.push_back({std::string(text), command.condition(), where, again_});
+    }
     const bool literal = !name.empty() && name.find_first_of("$`*?{") == std::string::npos;
-    const bool ours = touches_ipoib(text) || writes_mode(words) || (literal && claims_.knows(name)) ||
-                      may_be_ipoib(name, variables_);
+    const bool ours = (gateway && !name.empty()) || touches_ipoib(text) || writes_mode(words) ||
+                      (literal && claims_.knows(name)) || may_be_ipoib(name, variables_);
     if (!ours) return other(words, command, where);
     const auto miss = [&](std::string_view why) {
       claims_.miss(where, fmt::format("{}: {}", text, why));
@@ -256,31 +238,32 @@ class ImportedScript {
     return true;
   }
 
+  /// The interface over which the kernel reaches a gateway, as far as the scripts have given that an address;
+  /// empty: none. In the end also one that another file of the import gives such an address.
+  [[nodiscard]] std::string interface_to(const model::IpAddress& gateway, const Place& where) {
+    for (const auto& [name, interface] : found_) {
+      if (has_in_network(interface, gateway)) return name;
+    }
+    if (!late_) return {};
+    for (const auto& interface : claims_.interfaces) {
+      const bool nameless = interface.name.empty() && (!interface.guid || interface.pkey);
+      if (nameless || interface.broken || !has_in_network(interface, gateway)) continue;
+      auto name = interface.name.empty() ? interface.guid->text() : interface.name;
+      auto& own = make(name, where);
+      if (interface.name.empty()) own.guid = interface.guid;
+      if (!own.pkey && interface.pkey) {
+        own.pkey = interface.pkey;
+        own.parent = interface.parent;
+        own.guid = interface.guid;
+      }
+      return name;
+    }
+    return {};
+  }
+
   [[nodiscard]] std::string interface_of(const std::vector<std::string>& words) const {
     auto name = echoed_interface(words);
     return name.empty() ? set_interface(words, claims_, variables_) : name;
-  }
-
-  /// The interface over which the kernel reaches the gateway of `ip route add` without an interface, as far
-  /// as the script itself has given that an address; empty: none.
-  [[nodiscard]] std::string interface_to_gateway(const std::vector<std::string>& words) const {
-    const auto has = [&](std::string_view word) {
-      return std::find(words.begin(), words.end(), word) != words.end();
-    };
-    const auto object = ip_object(words);
-    const auto via = std::find(words.begin(), words.end(), "via");
-    const bool adds = object < words.size() && words[object] == "route" &&
-                      (has("add") || has("replace") || has("change") || has("append"));
-    if (!adds || has("dev") || words.end() - via < 2) return {};
-    const auto gateway = model::IpAddress::parse(*(via + 1));
-    if (!gateway) return {};
-    for (const auto& [name, interface] : found_) {
-      const auto& addresses = interface.inet(gateway->family).addresses;
-      if (std::any_of(addresses.begin(), addresses.end(),
-                      [&](const model::IpPrefix& prefix) { return prefix.contains(*gateway); }))
-        return name;
-    }
-    return {};
   }
 
   /// A command in another network namespace, where interfaces are others than the document's. A module is
@@ -308,6 +291,7 @@ class ImportedScript {
       return false;
     };
     if (const auto advice = script_advice(words, text, claims_); !advice.empty()) return miss(advice);
+    if (is_rule_of_ours(words)) return miss("the document does not support policy rules; keep this command");
     if (words.empty()) return false;
     if (words.front() == "sleep" || words.front() == "true" || words.front() == ":") return true;
     if (words.size() < 2) return false;
@@ -317,6 +301,15 @@ class ImportedScript {
       return miss(loads ? "write [[module]]" : "the document does not unload modules");
     }
     return words.front() == "modprobe" && modprobe(words, command, where);
+  }
+
+  /// Whether it is an `ip rule add` for traffic from an address of an interface of ours.
+  [[nodiscard]] bool is_rule_of_ours(const std::vector<std::string>& words) const {
+    const auto source = source_of_rule(words);
+    const auto has = [&](const Interface& interface) { return has_in_network(interface, *source); };
+    return source &&
+           (std::any_of(claims_.interfaces.begin(), claims_.interfaces.end(), has) ||
+            std::any_of(found_.begin(), found_.end(), [&](const auto& own) { return has(own.second); }));
   }
 
   bool modprobe(const std::vector<std::string>& words, const ShellCommand& command, const Place& where) {
@@ -419,6 +412,14 @@ class ImportedScript {
   ShellBlocks blocks_;
   Ending end_ = Ending::kOpen;
   InterfaceVariables variables_;
+  /// A route whose gateway no interface reaches that the scripts before it have given an address.
+  struct Waiting {
+    std::string text, condition;
+    Place where;
+    bool again = false;
+  };
+  std::vector<Waiting> waiting_;
+  bool late_ = false;                 ///< all scripts were read
   bool nested_ = false;               ///< within `sh -c`
   bool again_ = false;                ///< the line was read for another word of a loop
   std::optional<std::string> batch_;  ///< ip(8) reads the text, and why it may not run

@@ -355,6 +355,7 @@ class RulesOfFile {
     }
     if (is_for_removal(*rule.terms)) return;
     tell_tools(*rule.terms, where);
+    tell_owners(*rule.terms, where);
     if (matched_value(*rule.terms, "SUBSYSTEM") == "infiniband" || renames_device(*rule.terms)) {
       parse_device(*rule.terms, where, of_devices_.reason(at), claims_);
     } else {
@@ -371,6 +372,23 @@ class RulesOfFile {
       if (const auto advice = script_advice(term.value, claims_); !advice.empty())
         claims_.miss(where, fmt::format("{}: {}: {}", term.key, without_secrets(term.value), advice));
     }
+  }
+
+  /// Owners and modes of /dev/infiniband, which stay in force as long as the file does.
+  void tell_owners(const UdevTerms& terms, const Place& where) {
+    constexpr auto kDevices = std::to_array<std::string_view>({"uverbs", "umad", "issm", "rdma_cm"});
+    const auto kernel = matched_value(terms, "KERNEL"), subsystem = matched_value(terms, "SUBSYSTEM");
+    const bool ours = subsystem == "infiniband_verbs" || subsystem == "infiniband_mad" ||
+                      std::any_of(kDevices.begin(), kDevices.end(),
+                                  [&](std::string_view device) { return kernel.starts_with(device); });
+    const auto sets = std::find_if(terms.begin(), terms.end(), [](const UdevTerm& term) {
+      return term.sets() && (term.key == "MODE" || term.key == "GROUP" || term.key == "OWNER");
+    });
+    if (!ours || sets == terms.end()) return;
+    claims_.pass(where,
+                 fmt::format("{}: the document does not set owners and modes of device files; keep this "
+                             "file",
+                             sets->key));
   }
 
   std::string_view path_;

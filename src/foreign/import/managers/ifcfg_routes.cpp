@@ -62,11 +62,13 @@ void parse_route_file(const File& file, Family family, Interface& owner,
     const auto mask = keys.text(fmt::format("NETMASK{}", number));
     const auto gateway = keys.text(fmt::format("GATEWAY{}", number));
     const auto metric = keys.text(fmt::format("METRIC{}", number));
+    const auto options = keys.text(fmt::format("OPTIONS{}", number));  // in the words of ip-route(8)
     if (!address) continue;
     const auto length = mask ? prefix_of_netmask(*mask) : std::optional(32);
     auto words = fmt::format("{}/{}", address->value, length.value_or(0));
     if (gateway) words += " via " + *gateway;
     if (metric) words += " metric " + *metric;
+    if (options) words += " " + *options;
     const auto why = length ? add_route_words(owner.inet(family), family, words) : "the netmask is not valid";
     if (!why.empty()) keys.wrong(*address, why);
   }

@@ -250,11 +250,19 @@ class Interfaces {
     claims_.pass(stanza.where, fmt::format("{} is not for InfiniBand", stanza.name));
   }
 
-  /// Which stanzas are of IPoIB: by their names, by their commands, and as children of such.
+  /// Whether the interface is to have an address of 20 bytes, as IPoIB alone has.
+  static bool has_ipoib_address(const Stanza& stanza) {
+    return std::any_of(stanza.lines.begin(), stanza.lines.end(), [](const Item& line) {
+      const auto words = words_of(line.value);
+      return line.key == "hwaddress" && !words.empty() && guid_of_address(words.back());
+    });
+  }
+
+  /// Which stanzas are of IPoIB: by their names, addresses and commands, and as children of such.
   void find_ipoib() {
     for (const auto& stanza : stanzas_) {
       if (bases_.contains(stanza.name)) continue;
-      if (claims_.knows(stanza.name) || renames_child(stanza.hooks) ||
+      if (claims_.knows(stanza.name) || renames_child(stanza.hooks) || has_ipoib_address(stanza) ||
           std::any_of(stanza.hooks.begin(), stanza.hooks.end(), shows_ipoib))
         ipoib_.insert(stanza.name);
     }

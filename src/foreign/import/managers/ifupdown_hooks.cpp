@@ -97,6 +97,40 @@ std::optional<Add> add_of(const Words& words) {
 
 /// Commands that set nothing: those that wait, and those that test whether the interface is there before it
 /// is set up.
+/// The command of ip(8) in place of one of route(8) for IPv4 (net-tools' inet_sr.c); none where that says
+/// more, or leaves the length of the network to its class.
+Words ip_route_of(const Words& words) {
+  if (words.size() < 3 || words[0] != "route" || words[1] != "add") return {};
+  std::string target, kind;
+  std::optional<int> length;
+  Words tail;
+  for (auto at = words.begin() + 2; at != words.end(); ++at) {
+    const bool keyed = *at == "gw" || *at == "netmask" || *at == "metric" || *at == "dev";
+    if (keyed && at + 1 == words.end()) return {};
+    if (*at == "-net" || *at == "-host") {
+      kind = *at;
+    } else if (*at == "netmask") {
+      length = prefix_of_netmask(*++at);
+      if (!length) return {};
+    } else if (keyed) {
+      tail.push_back(*at == "gw" ? "via" : *at);
+      tail.push_back(*++at);
+    } else if (target.empty()) {
+      target = *at;
+    } else if (!has(tail, "dev")) {
+      tail.insert(tail.end(), {"dev", *at});
+    } else {
+      return {};
+    }
+  }
+  if (kind == "-host") length = 32;
+  if (length && target != "default") target += fmt::format("/{}", *length);
+  if (target != "default" && target.find('/') == std::string::npos) return {};
+  Words out{"ip", "route", "add", target};
+  out.insert(out.end(), tail.begin(), tail.end());
+  return out;
+}
+
 bool says_nothing(const Words& words) {
   const auto& first = words.front();
   if (first == "modprobe" || first == "sleep" || first == "true" || first == ":") return true;
@@ -108,7 +142,9 @@ bool says_nothing(const Words& words) {
 class HookParser {
  public:
   HookParser(const Hook& hook, Found& found)
-      : hook_(hook), found_(found), words_(shell_words(hook.command, hook.own)) {}
+      : hook_(hook), found_(found), words_(shell_words(hook.command, hook.own)) {
+    if (auto route = ip_route_of(words_); !route.empty()) words_ = std::move(route);
+  }
 
   std::string take() {
     if (words_.empty() || says_nothing(words_)) return {};
@@ -261,6 +297,9 @@ class HookParser {
         rest.push_back(*at);
       }
     }
+    const auto label = rest.empty() ? std::string::npos : rest.front().find(':');
+    if (label != std::string::npos) rest.front().resize(label);  // of a further address
+    adds = adds || label != std::string::npos;
     auto why = set(rest.cbegin(), rest.cend());
     if (!why.empty() || text.empty()) return why.empty() && !mask.empty() ? std::string(kNot) : why;
     const auto length = mask.empty() ? class_length(text) : prefix_of_netmask(mask);

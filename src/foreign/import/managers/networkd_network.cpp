@@ -108,6 +108,7 @@ void Network::look() {
 }
 
 void Network::parse(Interface& out) {
+  of_tables_ = {};
   auto match = unit_.section("Match");
   match.pass({"Name", "Type", "Kind"});
   if (out.guid) match.pass({"MACAddress", "PermanentMACAddress"});
@@ -127,6 +128,14 @@ void Network::parse(Interface& out) {
   network(out);
   sections(out);
   vrf(out);
+  // systemd-networkd gives the other addresses all the same.
+  if (out.ipv6.method == InetMethod::kDisabled && !out.ipv6.addresses.empty()) {
+    out.ipv6.method.reset();
+    const auto keys = unit_.section("Network");
+    unit_.claims.miss(keys.where("LinkLocalAddressing"),
+                      "LinkLocalAddressing: the document gives an interface with IPv6 addresses a link-local "
+                      "one, too");
+  }
   offers(out);
   ipoib_section(unit_, out);
   unit_.refuse_others(
@@ -191,9 +200,10 @@ void Network::network(Interface& out) {
 /// (systemd.network(5), Table=).
 void Network::vrf(Interface& out) const {
   const auto keys = unit_.section("Network");
-  if (keys.peek("VRF").empty()) return;
+  if (!is_in_vrf()) return;
   unit_.claims.miss(keys.where("VRF"), fmt::format("VRF: {}: {}", keys.peek("VRF"), kVrf));
-  if (drop_routes_of_vrf(out)) unit_.claims.miss(keys.where("VRF"), fmt::format("VRF: {}", kVrfRoutes));
+  if (drop_routes_of_vrf(out, of_tables_))
+    unit_.claims.miss(keys.where("VRF"), fmt::format("VRF: {}", kVrfRoutes));
 }
 
 void Network::sections(Interface& out) {
@@ -286,7 +296,8 @@ void Network::route(Keys& keys, Interface& out) {
   if (metric) words += " metric " + *metric;
   if (table) words += " table " + *table;
   const auto family = six ? Family::kIpv6 : Family::kIpv4;
-  report_network(keys, *item, add_route_words(out.inet(family), family, words));
+  auto& inet = (table && is_in_vrf() ? of_tables_ : out).inet(family);
+  report_network(keys, *item, add_route_words(inet, family, words));
 }
 
 }  // namespace rdmacfg::foreign

@@ -59,12 +59,14 @@ class Network {
   void network(Interface& out);
   void sections(Interface& out);
   static std::optional<model::State> activation(Keys& link);
+  [[nodiscard]] bool is_in_vrf() const { return !unit_.section("Network").peek("VRF").empty(); }
   void vrf(Interface& out) const;
   /// The handling of offers of a DHCP server or a router.
   void offers(const Interface& out) const;
-  static void route(Keys& keys, Interface& out);
+  void route(Keys& keys, Interface& out);
 
   Unit unit_;
+  Interface of_tables_;  ///< the routes with a table of their own, of an interface in a VRF
 };
 
 }  // namespace rdmacfg::foreign

@@ -81,7 +81,7 @@ class Keyfile {
       if (known || group.name == "proxy" || group.name == "user" || group.items.empty()) continue;
       claims_.miss({file_.path, group.line}, fmt::format("[{}]: is not understood", group.name));
     }
-    if (vrf_ && drop_routes_of_vrf(out_)) claims_.miss(*vrf_, std::string(kVrfRoutes));
+    if (vrf_ && drop_routes_of_vrf(out_, of_tables_)) claims_.miss(*vrf_, std::string(kVrfRoutes));
     settle(out_);
     claims_.interfaces.push_back(std::move(out_));
   }
@@ -280,7 +280,7 @@ class Keyfile {
       claims_.miss({file_.path, group->line},
                    fmt::format("[{}] without method; NetworkManager refuses the profile", name));
     }
-    take_nm_addresses(keys, out_, family);
+    take_nm_addresses(keys, out_, vrf_ ? &of_tables_ : nullptr, family);
     const auto word = method ? method->value : std::string();
     if (word == "manual" && inet.addresses.empty()) refused(keys, "method", "manual without addresses");
     if ((word == "disabled" || word == "ignore" || word == "link-local") && !inet.addresses.empty())
@@ -376,6 +376,7 @@ class Keyfile {
   Interface out_;
   bool port_ = false;         ///< of a bond or the like
   std::optional<Place> vrf_;  ///< where it says the VRF that the interface belongs to
+  Interface of_tables_;       ///< the routes with a table of their own, beside that
 };
 
 }  // namespace

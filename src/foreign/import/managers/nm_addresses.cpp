@@ -98,8 +98,9 @@ std::string add_nm_address(std::string_view text, Inet& inet, Family family, boo
   return set_gateway(inet, family, fields.gateway);
 }
 
+/// @param of_tables  gets the route if it has a table of its own; nullptr: `inet` gets it, too
 std::string add_nm_route(Keys& keys, const std::string& key, std::string_view text, Inet& inet,
-                         Family family) {
+                         Inet* of_tables, Family family) {
   auto fields = fields_of(text, NmEntry::kRoute);
   if (fields.rest) return "more than a network, a gateway and a metric; NetworkManager drops it";
   // Old versions' form of a route without a gateway (build_route() in nm-keyfile.c).
@@ -109,10 +110,14 @@ std::string add_nm_route(Keys& keys, const std::string& key, std::string_view te
   const bool on_link = fields.gateway.empty() || fields.gateway == "0.0.0.0" || fields.gateway == "::";
   if (!on_link) words += " via " + fields.gateway;
   if (!fields.metric.empty()) words += " metric " + fields.metric;
+  bool table = false;
   if (const auto more = keys.take(key + "_options")) {
     for (const auto& option : split_nm_list(more->value)) {
       if (option.starts_with("table=")) {
+        // 0 is the table of the profile, as without the option (nm_utils_ip_route_attribute_to_platform()).
+        if (base::parse_number(option.substr(6)) == 0U) continue;
         words += " table " + option.substr(6);
+        table = true;
       } else if (option.starts_with("type=")) {
         const auto why = wrong_type(option.substr(5));
         if (why.empty()) continue;
@@ -124,7 +129,7 @@ std::string add_nm_route(Keys& keys, const std::string& key, std::string_view te
     }
   }
   // A route with a next hop 0.0.0.0 is not the gateway, even without a metric.
-  return add_route_words(inet, family, words);
+  return add_route_words(table && of_tables != nullptr ? *of_tables : inet, family, words);
 }
 
 }  // namespace
@@ -146,7 +151,7 @@ void drop_spaced_addresses(Group& section) {
   }
 }
 
-void take_nm_addresses(Keys& keys, Interface& interface, Family family) {
+void take_nm_addresses(Keys& keys, Interface& interface, Interface* of_tables, Family family) {
   auto& inet = interface.inet(family);
   const auto note_place = [&](std::string_view list, const Item& item) {
     interface.at.try_emplace(fmt::format("{}.{}", family == Family::kIpv4 ? "ipv4" : "ipv6", list),
@@ -164,7 +169,8 @@ void take_nm_addresses(Keys& keys, Interface& interface, Family family) {
     const auto item = keys.take(key);
     if (!item) continue;
     note_place("routes", *item);
-    const auto why = add_nm_route(keys, key, item->value, inet, family);
+    const auto why = add_nm_route(keys, key, item->value, inet,
+                                  of_tables == nullptr ? nullptr : &of_tables->inet(family), family);
     if (!why.empty()) keys.wrong(*item, why);
   }
 }

@@ -20,6 +20,7 @@ void drop_spaced_addresses(Group& section);
 /// Takes the addresses and routes of the section of a family, and the gateway that stands beside an address:
 /// address1=192.0.2.1/24,192.0.2.254; addresses1=192.0.2.1;24;192.0.2.254;
 /// route1=198.51.100.0/24,192.0.2.9,5; route1=198.51.100.0/24,,5; all of them without a number, too.
-void take_nm_addresses(Keys& keys, Interface& interface, model::Family family);
+/// @param of_tables  gets the routes whose options name a table; nullptr: the interface gets those, too
+void take_nm_addresses(Keys& keys, Interface& interface, Interface* of_tables, model::Family family);
 
 }  // namespace rdmacfg::foreign

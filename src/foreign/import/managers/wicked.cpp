@@ -310,6 +310,10 @@ void read_routes(const File& file, const std::string& owner, std::span<Interface
       claims.pass(where, "is not for an InfiniBand interface");
       continue;
     }
+    if (auto wrong = is_route_type(word(4)) ? wrong_type(word(4)) : std::string(); !wrong.empty()) {
+      claims.miss(where, std::move(wrong));
+      continue;
+    }
     std::string line(word(0));
     if (!word(2).empty() && line != "default" && line.find('/') == std::string::npos) {
       const auto length = length_of_route(word(2));

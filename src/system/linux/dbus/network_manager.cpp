@@ -27,6 +27,7 @@ using detail::kNm;
 using detail::NmObjects;
 using detail::NmValue;
 
+constexpr const char* kNmUnit = "NetworkManager.service";
 constexpr const char* kNmPath = "/org/freedesktop/NetworkManager";
 constexpr const char* kSettings = "org.freedesktop.NetworkManager.Settings";
 constexpr const char* kSettingsPath = "/org/freedesktop/NetworkManager/Settings";
@@ -47,10 +48,10 @@ constexpr std::chrono::milliseconds kPoll(50);
 
 class DbusNetworkManager final : public NetworkManager {
  public:
-  explicit DbusNetworkManager(const BusLimits& limits) : down_(limits.down), bus_(limits.call) {}
+  explicit DbusNetworkManager(const BusLimits& limits) : down_(limits.down), bus_(limits) {}
 
   Result<std::optional<NmState>> observe() override {
-    const auto there = bus_.has_owner(kNm);
+    const auto there = bus_.has_owner(kNm, kNmUnit);
     if (!there) return fail(there.error());
     if (!*there) return std::optional<NmState>{};
     auto objects = NmObjects::read(bus_);
@@ -59,7 +60,7 @@ class DbusNetworkManager final : public NetworkManager {
     return std::optional(objects->state());
   }
 
-  bool is_running() override { return bus_.has_owner(kNm).value_or(true); }
+  bool is_running() override { return bus_.has_owner(kNm, kNmUnit).value_or(true); }
 
   Result<void> reread() override {
     std::string refusal;
@@ -168,7 +169,7 @@ class DbusNetworkManager final : public NetworkManager {
   }
 
   Result<std::string> active_on(const std::string& interface) override {
-    const auto there = bus_.has_owner(kNm);
+    const auto there = bus_.has_owner(kNm, kNmUnit);
     if (!there) return fail(there.error());
     if (!*there) return std::string();
     const auto what = interface + ": asking NetworkManager for its profile";

@@ -36,10 +36,10 @@ std::string text_of(std::string_view json, std::string_view key) {
 
 class DbusNetworkd final : public Networkd {
  public:
-  explicit DbusNetworkd(const BusLimits& limits) : bus_(limits.call) {}
+  explicit DbusNetworkd(const BusLimits& limits) : bus_(limits) {}
 
   Result<std::optional<std::vector<NetworkdLink>>> observe(std::span<const int> indexes) override {
-    const auto there = bus_.has_owner(kNetworkd);
+    const auto there = bus_.has_owner(kNetworkd, "systemd-networkd.service");
     if (!there) return fail(there.error());
     if (!*there) return std::optional<std::vector<NetworkdLink>>{};
     std::vector<NetworkdLink> out;

@@ -88,7 +88,7 @@ constexpr const char* kOwnerMatch =
 
 class PackageKit final : public Packages {
  public:
-  explicit PackageKit(const BusLimits& limits) : install_(limits.install), bus_(limits.call) {}
+  explicit PackageKit(const BusLimits& limits) : install_(limits.install), bus_(limits) {}
 
   bool has(const std::string& path) override { return ::access(path.c_str(), F_OK) == 0; }
 

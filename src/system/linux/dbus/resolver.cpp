@@ -58,11 +58,11 @@ int read_domains(sd_bus_message* reply, std::vector<std::string>& out) {
 
 class ResolvedResolver final : public Resolver {
  public:
-  explicit ResolvedResolver(const BusLimits& limits) : bus_(limits.call) {}
+  explicit ResolvedResolver(const BusLimits& limits) : bus_(limits) {}
 
   Result<std::optional<LinkDns>> observe_dns(int index) override {
     const auto what = fmt::format("asking systemd-resolved about interface {}", index);
-    const auto there = bus_.has_owner(kResolved);
+    const auto there = bus_.has_owner(kResolved, "systemd-resolved.service");
     if (!there) return fail(there.error());
     if (!*there) return std::optional<LinkDns>{};
     std::string refusal;

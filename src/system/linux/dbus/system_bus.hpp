@@ -5,6 +5,7 @@
 #include <chrono>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "base/error.hpp"
 #include "system/linux/dbus/bus_limits.hpp"
@@ -24,14 +25,16 @@ struct BusCall {
 /// may have been carried out.
 class SystemBus {
  public:
-  explicit SystemBus(std::chrono::milliseconds deadline = BusLimits{}.call) : deadline_(deadline) {}
+  explicit SystemBus(BusLimits limits = {}) : limits_(std::move(limits)) {}
 
   /// The connection, open; for calls that the functions below do not cover.
   base::Result<sd_bus*> bus();
 
-  /// Whether somebody has the name now; nobody is started by asking. False without a bus, too. An error where
-  /// a bus does not answer: then it is not known, and nobody may take a manager for one that does not run.
-  base::Result<bool> has_owner(const char* name);
+  /// Whether somebody has the name now; nobody is started by asking. False without a bus, too. Where a bus
+  /// does not answer, systemd is asked for `unit`, the one that takes the name: at boot a bus may hang until
+  /// there is the network that we set up. An error where that one runs, or systemd cannot be asked: then
+  /// nobody may take a manager for one that does not run.
+  base::Result<bool> has_owner(const char* name, const char* unit);
 
   /// Calls with arguments as of sd_bus_message_append(3). `what` is said in errors; `refusal`, where given,
   /// gets the name of the error that the other side answered with.
@@ -53,7 +56,12 @@ class SystemBus {
   base::Result<BusMessage> send(sd_bus_message* message, const std::string& what, std::string* refusal);
 
  private:
-  std::chrono::milliseconds deadline_;
+  base::Result<bool> ask_for_owner(const char* name);
+  /// Until others may be called. sd-bus itself gives a bus 90 s for that, which hangs a boot.
+  base::Result<void> await_ready(sd_bus* opened, const std::string& what);
+
+  BusLimits limits_;
+  std::chrono::steady_clock::time_point silent_until_{};  ///< a bus that did not answer is not asked first
   std::unique_ptr<sd_bus, sd_bus* (*)(sd_bus*)> bus_{nullptr, sd_bus_flush_close_unref};
 };
 

@@ -140,6 +140,10 @@ std::optional<base::Error> Explorer::discover() {
   config.retries = kRetries;
   config.flags = IBND_CONFIG_MLX_EPI;
   fabric_ = libraries_.discover(local_.device.data(), local_.number, nullptr, &config);
+  // Of a port with several planes the other device may have subnet management; libibnetdisc looks for that
+  // device by itself only since rdma-core 56.
+  if (fabric_ == nullptr && !local_.twin.empty())
+    fabric_ = libraries_.discover(local_.twin.data(), local_.twin_number, nullptr, &config);
   if (auto error = open_port()) return error;  // only now, as libibnetdisc opens it for itself
   if (fabric_ == nullptr || fabric_->nodes == nullptr)
     return base::Error{

@@ -133,7 +133,7 @@ TEST_F(FleetCommand, ATableOfHostsThatCannotBeReadIsOneError) {
       {"host\tguid\ngpu1\tx\n", "hosts.csv:1:5: fields are separated by tabs, must be separated by commas"},
       {"rack,Host\nr1,gpu1\n", "hosts.csv:1:6: the column is called \"Host\", must be \"host\""},
       {"host,note,host\ngpu1,x,gpu2\n", "hosts.csv:1:11: there are two columns \"host\""},
-      {"name,guid\ngpu1,x\n", "hosts.csv:1:1: no column is called \"host\""},
+      {"name,guid\ngpu1,x\n", "hosts.csv:1: no column is called \"host\""},
       {"note,host\n\"of two\nlines\",gpu1\n", "hosts.csv:2: a quoted field does not end on its line"},
   };
   for (const auto& [text, message] : tables) {
@@ -278,6 +278,17 @@ TEST_F(FleetCommand, ReportTellsOfPackedFiles) {
   // Archives in a folder of their own are nobody's output.
   write("in/earlier/collected.tar.gz", "packed");
   EXPECT_EQ(run({"fleet", "report", "@in"}), 0) << console.err.str();
+}
+
+TEST_F(FleetCommand, ReportTellsOfAPackedFileBesideTheOtherOutputOfAHost) {
+  write("in/a1/show.json", fakes::show_of_host(1));
+  write("in/a1/show.json.1.gz", "an older one");
+  EXPECT_EQ(run({"fleet", "report", "@in"}), 0) << console.err.str();
+  write("in/a1/diff.json.xz", "packed");
+  EXPECT_EQ(run({"fleet", "report", "@in"}), 1);
+  EXPECT_THAT(console.err.str(),
+              AllOf(HasSubstr(path("in/a1/diff.json.xz") + ": error: is packed and was not read"),
+                    HasSubstr("1 host: 0 findings"), Not(HasSubstr("show.json.1.gz"))));
 }
 
 TEST_F(FleetCommand, GroupsAreAPatternOrAFileThatExists) {

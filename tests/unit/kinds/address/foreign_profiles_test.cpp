@@ -5,6 +5,8 @@
 
 #include <string>
 
+#include "kinds/address/network_match.hpp"
+
 namespace rdmacfg::kinds {
 namespace {
 
@@ -82,6 +84,16 @@ TEST(ForeignProfiles, OfNetworkFilesTheFirstThatFitsCounts) {
         << name << ": " << match;
   }
   EXPECT_FALSE(network_file_is_first("/etc/netplan/05-all.network", "[Match]\nName=*\n", "ib0"));
+}
+
+// systemd.network(5): Unmanaged= belongs to [Link] and takes a boolean.
+TEST(ForeignProfiles, ANetworkFileMayLeaveAnInterfaceToOthers) {
+  for (const auto* text : {"[Match]\nName=ib*\n[Link]\nUnmanaged=yes\n", "[Link]\nUnmanaged = True\n",
+                           "[Link]\nUnmanaged=no\nUnmanaged=1\n"})
+    EXPECT_TRUE(network_file_leaves_alone(text)) << text;
+  for (const auto* text : {"[Match]\nName=ib*\n[Network]\nDHCP=yes\n", "[Link]\nUnmanaged=no\n",
+                           "[Link]\n#Unmanaged=yes\n", "[Network]\nUnmanaged=yes\n", ""})
+    EXPECT_FALSE(network_file_leaves_alone(text)) << text;
 }
 
 }  // namespace

@@ -65,7 +65,7 @@ TEST(Lossless, DscpsThatAreNotTrustedAreAWarning) {
     const auto found = lint(with(trust));
     ASSERT_EQ(found.size(), 1U) << trust;
     EXPECT_EQ(found.front().severity, Severity::kWarning);
-    EXPECT_NE(found.front().message.find("lead to no priority"), std::string::npos) << found.front().message;
+    EXPECT_NE(found.front().message.find("map to no priority"), std::string::npos) << found.front().message;
     EXPECT_EQ(found.front().where.line, 5);
   }
   EXPECT_TRUE(lint(with("")).empty());

@@ -6,9 +6,12 @@
 #include <sys/socket.h>
 
 #include <array>
+#include <cstdlib>
+#include <filesystem>
 #include <string_view>
 
 #include "bus_fixture.hpp"
+#include "fakes/bus/private_systemd.hpp"
 #include "system/linux/linux_host.hpp"
 
 namespace rdmacfg::system {
@@ -53,6 +56,40 @@ TEST_F(OnNetworkd, LinksThatItKnows) {
   EXPECT_EQ((**links)[1].file, "");
   EXPECT_EQ((**links)[2].index, 5);
   EXPECT_EQ((**links)[2].state, "") << "a description of another form";
+}
+
+// At boot a bus may hang until there is a network, and the manager waits for ours.
+TEST_F(OnNetworkd, SystemdIsAskedWhereTheBusDoesNotAnswer) {
+  if (::getenv("RDMACFG_TEST_BUS") != nullptr) GTEST_SKIP() << "of several processes";
+  struct Row {
+    const char* unit;
+    const char* state;
+    bool known;  ///< that networkd does not run
+  };
+  for (const auto& [unit, state, known] :
+       {Row{"systemd-networkd.service", "inactive", true},
+        Row{"systemd-networkd.service", "activating", false}, Row{"other.service", "active", true}}) {
+    std::filesystem::remove(folder.at("/run/systemd/private"));
+    const fakes::bus::PrivateSystemd systemd(folder.at("/run/systemd/private"), unit, state);
+    for (const bool connected : {false, true}) {
+      ours = make_linux_networkd(short_limits(milliseconds(500)));
+      if (connected) {
+        ASSERT_TRUE(ours->observe({}));
+      }
+      bus->freeze(true);
+      const auto links = ours->observe({});
+      const auto again = ours->observe({});
+      bus->freeze(false);
+      for (const auto* seen : {&links, &again}) {
+        EXPECT_EQ(seen->has_value(), known) << unit << " is " << state;
+        if (*seen) {
+          EXPECT_FALSE((*seen)->has_value());
+        } else {
+          EXPECT_EQ(seen->error().code, Code::kTimeout);
+        }
+      }
+    }
+  }
 }
 
 TEST_F(OnNetworkd, Requests) {
