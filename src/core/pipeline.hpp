@@ -73,9 +73,9 @@ struct Options {
   Paths paths;
   /// Asked before the first write, when there are changes; false leaves everything as it is (Exit::kError).
   std::function<bool(const model::Report& plan)> confirm;
-  /// How long all waits for carrier take together; with those for checks of addresses 4 s, if that is longer.
-  /// 0: nothing is waited for.
-  std::chrono::milliseconds carrier_deadline{2000};
+  /// How long all waits for carrier take together; those for checks of addresses take kinds::kAddressChecks,
+  /// if that is longer. 0: nothing is waited for.
+  std::chrono::milliseconds carrier_deadline{4000};
   /// Told before each batch: changes done so far, of how many, and what comes.
   std::function<void(std::size_t done, std::size_t total, const std::string& next)> progress;
 };

@@ -236,9 +236,9 @@ void Parser::add_apply(CLI::App& apply) {
       ->check(not_empty);
   apply.add_flag("--boot", arguments.apply.boot, "For the boot unit: never prompt, and print little.");
   apply
-      .add_option("--wait", arguments.apply.wait,
-                  "Wait SECONDS in all for carrier (default 2), and 4 or SECONDS, whichever is longer, for "
-                  "address checks.")
+      .add_option(
+          "--wait", arguments.apply.wait,
+          "Wait SECONDS (default 4) in all for carrier, and as long, but 4 at least, for address checks.")
       ->type_name("SECONDS")
       ->transform(seconds_between(0, 3600, Fractions::kTaken));
 }

@@ -80,7 +80,7 @@ TEST_F(WaitsOfARun, HaveOneTimeForAllKinds) {
   EXPECT_EQ(report.exit, model::Exit::kPartly);
   auto& waits = kernel_->carrier_waits;
   ASSERT_THAT(waits, SizeIs(testing::Ge(2U))) << "of interfaces, and of their addresses";
-  EXPECT_EQ(waits.front(), milliseconds(2000));
+  EXPECT_EQ(waits.front(), milliseconds(4000));
   waits.erase(waits.begin());
   EXPECT_THAT(waits, Each(milliseconds(0)));
   EXPECT_THAT(kernel_->inet.check_waits, SizeIs(1));
@@ -95,7 +95,7 @@ TEST_F(WaitsOfARun, HaveOneTimeForAllAttempts) {
   EXPECT_EQ(report.exit, model::Exit::kUndone);
   auto& waits = kernel_->carrier_waits;
   ASSERT_THAT(waits, SizeIs(testing::Ge(2U))) << "the plan is tried as a whole, then by parts";
-  EXPECT_EQ(waits.front(), milliseconds(2000));
+  EXPECT_EQ(waits.front(), milliseconds(4000));
   waits.erase(waits.begin());
   EXPECT_THAT(waits, Each(milliseconds(0)));
 }
