@@ -673,7 +673,7 @@ struct WrittenKey {
   const model::FieldSpec* field = nullptr;
 };
 
-/// What identifies an entry, without `key`: an entry without an identity is one error, whatever is in it.
+/// Keys that identify an entry, without `key`: an entry without an identity is one error, whatever is in it.
 std::string identity_beside(const model::SectionSpec& spec, std::string_view key) {
   static const std::map<std::string_view, std::string_view> kValues{{"guid", "\"00:02:c9:03:00:31:78:f2\""},
                                                                     {"pci", "\"0000:10:00.0\""},
