@@ -238,7 +238,7 @@ void Parser::add_apply(CLI::App& apply) {
   apply
       .add_option(
           "--wait", arguments.apply.wait,
-          "Wait SECONDS (default 4) in all for carrier, and as long, but 4 at least, for address checks.")
+          "Wait up to SECONDS (default 4) in all for carrier; address checks get 4 s at least; 0: no wait.")
       ->type_name("SECONDS")
       ->transform(seconds_between(0, 3600, Fractions::kTaken));
 }
