@@ -119,7 +119,7 @@ complete -c rdma-configctl -n '__fish_seen_subcommand_from apply' -l install -d 
 complete -c rdma-configctl -n '__fish_seen_subcommand_from apply' -l confirm -x -a '(__rdma_configctl_value "TIME")' -d 'Roll back after TIME unless confirmed: 60, 60s, 5m.'
 complete -c rdma-configctl -n '__fish_seen_subcommand_from apply' -l only -x -a '(__rdma_configctl_value "NAME")' -d 'Apply only entries that match, and their dependencies: a section, a name, SECTION[NAME] or a pattern.'
 complete -c rdma-configctl -n '__fish_seen_subcommand_from apply' -l boot -d 'For the boot unit: never prompt, and print little.'
-complete -c rdma-configctl -n '__fish_seen_subcommand_from apply' -l wait -x -a '(__rdma_configctl_value "SECONDS")' -d 'Wait up to SECONDS (default 4) in all for carrier; address checks get 4 s at least; 0: no wait.'
+complete -c rdma-configctl -n '__fish_seen_subcommand_from apply' -l wait -x -a '(__rdma_configctl_value "SECONDS")' -d 'Wait up to SECONDS (default 4) in all for carrier, 4 at least for address checks; 0 waits for nothing.'
 complete -c rdma-configctl -n '__fish_seen_subcommand_from rollback' -a '(__rdma_configctl_value "N")'
 complete -c rdma-configctl -n '__fish_seen_subcommand_from rollback' -s y -l yes -d 'Do not prompt; required without a terminal.'
 complete -c rdma-configctl -n '__fish_seen_subcommand_from rollback' -l expired -d 'For the timer of `apply --confirm`: roll back only an apply that was not confirmed in time.'

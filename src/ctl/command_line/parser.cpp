@@ -236,9 +236,9 @@ void Parser::add_apply(CLI::App& apply) {
       ->check(not_empty);
   apply.add_flag("--boot", arguments.apply.boot, "For the boot unit: never prompt, and print little.");
   apply
-      .add_option(
-          "--wait", arguments.apply.wait,
-          "Wait up to SECONDS (default 4) in all for carrier; address checks get 4 s at least; 0: no wait.")
+      .add_option("--wait", arguments.apply.wait,
+                  "Wait up to SECONDS (default 4) in all for carrier, 4 at least for address checks; 0 waits "
+                  "for nothing.")
       ->type_name("SECONDS")
       ->transform(seconds_between(0, 3600, Fractions::kTaken));
 }
