@@ -20,7 +20,7 @@ class WaitBudget {
 
   [[nodiscard]] const kinds::TimeLeft& left() const { return left_; }
 
-  /// A wait has taken `time`. A wait in vain uses up the time for carrier.
+  /// Deducts the `time` of a wait; a wait that timed out uses up the time for carrier.
   void spend(std::chrono::milliseconds time, bool in_vain) {
     constexpr std::chrono::milliseconds kNone{0};
     left_.carrier = in_vain ? kNone : std::max(kNone, left_.carrier - time);

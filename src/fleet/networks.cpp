@@ -293,13 +293,13 @@ void compare_rails(const Site& site, std::size_t index, const std::vector<Traffi
     if (known.contains(value) || beside(rail)) continue;
     auto& finding = found[value];
     if (finding.rule.empty())
-      finding = {
-          kTrafficRules.at(index), model::Severity::kWarning,
-          fmt::format("{}: {} {}, but {} on {} with {}", site.words.text(rail.rail), kTrafficNames.at(index),
-                      site.words.text(value), site.words.text(usual),
-                      hosts_text(largest.group->shares.hosts.at(usual).size()),
-                      site.words.text(largest.rail)),
-          "correct if these ports are in separate networks; ports of one network need the same values"};
+      finding = {kTrafficRules.at(index), model::Severity::kWarning,
+                 fmt::format("{}: {} {}, but {} on {} with {}", site.words.text(rail.rail),
+                             kTrafficNames.at(index), site.words.text(value), site.words.text(usual),
+                             hosts_text(largest.group->shares.hosts.at(usual).size()),
+                             site.words.text(largest.rail)),
+                 "this is correct only if the ports are in separate networks; within one network the values "
+                 "must agree"};
     for (const auto host : rail.group->shares.hosts.at(value)) {
       finding.hosts.push_back(host);
       add_place(finding, site.location(rail.group->spots.at({value, host})), "of host " + site.hosts[host]);

@@ -97,8 +97,8 @@ std::optional<Add> add_of(const Words& words) {
 
 /// Commands that set nothing: those that wait, and those that test whether the interface is there before it
 /// is set up.
-/// The command of ip(8) in place of one of route(8) for IPv4 (net-tools' inet_sr.c); none where that says
-/// more, or leaves the length of the network to its class.
+/// `route add` for IPv4 (net-tools' inet_sr.c) as ip(8) has it. Empty if the command has other options, or
+/// leaves the prefix length to the address class.
 Words ip_route_of(const Words& words) {
   if (words.size() < 3 || words[0] != "route" || words[1] != "add") return {};
   std::string target, kind;
