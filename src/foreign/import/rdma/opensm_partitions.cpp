@@ -175,16 +175,17 @@ Parsed parse_rule(const Rule& rule, const File& file) {
   out.pkey = *pkey;
   // The name is for logs only, and the document does not name the default partition.
   if (pkey->partition() == 0x7fff && base::lower(out.name) == "default") out.name = "Default";
-  if (colon != std::string_view::npos && text.find('\n') < colon) {
+  if (colon == std::string_view::npos) {
+    out.wrong =
+        fmt::format("the rule has no colon, so that OpenSM ignores the file; the partition {} is left out",
+                    out.pkey->text());
+  } else if (text.find('\n') < colon) {
     out.wrong =
         fmt::format("OpenSM reads what is before the colon from one line; the partition {} is left out",
                     out.pkey->text());
-    return out;
+  } else {
+    parse_properties(text.substr(colon + 1), out);
   }
-  if (colon != std::string_view::npos) parse_properties(text.substr(colon + 1), out);
-  // In our document that would mean all.
-  if (out.members.empty() && out.wrong.empty())
-    out.wrong = fmt::format("the partition {} has no members, and is left out", out.pkey->text());
   return out;
 }
 
@@ -284,20 +285,15 @@ base::Result<model::Guid> opensm_guid(std::string_view text) {
 void parse_partitions(const File& file, Claims& claims) {
   const auto rules = rules_of(file, claims);
   std::vector<Parsed> all;
-  std::set<std::uint16_t> broken, populated;
+  std::set<std::uint16_t> broken;
   for (const auto& rule : rules) {
     if (rule.text.empty()) continue;
     const auto& parsed = all.emplace_back(parse_rule(rule, file));
-    if (!parsed.pkey) continue;
-    if (!parsed.members.empty()) populated.insert(parsed.pkey->partition());
-    if (!parsed.wrong.empty() && parsed.groups.empty()) broken.insert(parsed.pkey->partition());
+    if (parsed.pkey && !parsed.wrong.empty()) broken.insert(parsed.pkey->partition());
   }
   std::map<std::uint16_t, Taken> known;  // by partition
   std::size_t groups = 0;
   for (auto& parsed : all) {
-    // A rule of multicast groups alone adds to those that have members.
-    const bool only_groups = parsed.members.empty() && !parsed.groups.empty();
-    if (only_groups && populated.contains(parsed.pkey->partition())) parsed.wrong.clear();
     if (parsed.wrong.empty() && broken.contains(parsed.pkey->partition()))
       parsed.wrong = fmt::format("another rule for {} was not understood; this one is left out, too",
                                  parsed.pkey->text());
