@@ -212,6 +212,20 @@ TEST(ImportScripts, WhatTheDocumentCannotSayIsNamed) {
       {"mlxconfig -y -d /dev/mst/mt4119_pciconf0 set LINK_TYPE_P1=2",
        "the document does not support settings of a device's firmware; keep this command"},
       {"mlnx_tune -p HIGH_THROUGHPUT", "the document does not support tuning profiles; keep this command"},
+      {"devlink dev eswitch set pci/0000:3b:00.0 mode switchdev",
+       "the document does not support settings of devlink(8); keep this command"},
+      {"devlink port add pci/0000:3b:00.0 flavour pcisf pfnum 0 sfnum 1",
+       "the document does not support functions that devlink(8) adds; keep this command"},
+      {"setpci -s 3b:00.0 68.w=5936",
+       "the document does not support registers of PCI devices; keep this command"},
+      {"ibportstate 3 1 disable",
+       "the document does not support states and speeds of ports of the fabric; keep this command"},
+      {"ibportstate -D 0,1 7 speed 4",
+       "the document does not support states and speeds of ports of the fabric; keep this command"},
+      {"smc_pnet -a RAIL1 -I eth0", "the document does not support PNET tables of SMC; keep this command"},
+      {"smcr ueid add SITE1",
+       "the document does not support user-defined identifiers of SMC; keep this command"},
+      {"nvmetcli restore /etc/nvmet/config.json", "write [[nvme_target]]"},
   };
   for (const auto& row : rows) {
     const auto made = import_with_script(address + row.command + "\n");
@@ -220,8 +234,9 @@ TEST(ImportScripts, WhatTheDocumentCannotSayIsNamed) {
   }
   for (const std::string command :
        {"ip rule add from 203.0.113.1 table 10", "ip rule show", "mlxconfig -d /dev/mst/a query",
-        "sysctl -w net.ipv4.conf.all.forwarding=1", "sysctl net.ipv4.conf.all.arp_ignore",
-        "cat /sys/class/infiniband/mlx5_0/device/sriov_numvfs"}) {
+        "sysctl -w net.ipv4.conf.all.forwarding=1", "sysctl net.ipv4.conf.all.arp_ignore", "devlink dev show",
+        "setpci -s 3b:00.0 68.w", "ibportstate 3 1", "ibportstate -C mlx4_0 3 1 query", "smc_pnet -s",
+        "smcr ueid show", "nvmetcli ls", "cat /sys/class/infiniband/mlx5_0/device/sriov_numvfs"}) {
     const auto made = import_with_script(address + command + "\n");
     EXPECT_TRUE(made.claims.missed.empty()) << command << report_of(made.claims);
   }

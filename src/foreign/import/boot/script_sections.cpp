@@ -45,6 +45,7 @@ constexpr auto kTools = std::to_array<Tool>({
     {"ulimit", "-l", "[[memlock]]"},
     {"nvme", "connect", "[[nvme_connection]]"},
     {"nvme", "connect-all", "[[nvme_connection]]"},
+    {"nvmetcli", "restore", "[[nvme_target]]"},
     {"iscsiadm", "", "[[iser_session]]"},
     {"mount", "", "[[nfs_mount]]"},
     {"srp_daemon", "", "[srp_initiator] and [[srp_rule]]"},
@@ -87,6 +88,11 @@ constexpr auto kKeptTools = std::to_array<KeptTool>({
     {"mstreg", "--set", "registers of a device"},
     {"mlnx_tune", "-p", "tuning profiles"},
     {"mlnx_tune", "--profile", "tuning profiles"},
+    {"devlink", "set", "settings of devlink(8)"},
+    {"devlink", "add", "functions that devlink(8) adds"},
+    {"smc_pnet", "-a", "PNET tables of SMC"},
+    {"smc_pnet", "--add", "PNET tables of SMC"},
+    {"smcr", "add", "user-defined identifiers of SMC"},
 });
 
 /// Services of RDMA, without what stands behind '@' or '.' in the unit's name.
@@ -160,6 +166,24 @@ bool is_for_others(std::string_view tool, std::string_view text) {
   if (tool == "nvme" || tool == "mount" || tool == "rpc.nfsd") return !has("rdma");
   if (tool == "iscsiadm") return !has("iser");
   return tool == "targetcli" && !has("iser") && !has("srpt");
+}
+
+/// What a tool sets whose words alone tell that it sets something; empty: nothing.
+std::string_view set_by_words(const std::vector<std::string>& words) {
+  const auto is = [&](auto&& sets) { return std::any_of(words.begin() + 1, words.end(), sets); };
+  // "setpci -s 10:00.0 68.w=5936"
+  if (words.front() == "setpci" &&
+      is([](const std::string& word) { return word.find('=') != std::string::npos; }))
+    return "registers of PCI devices";
+  // "ibportstate 3 1 disable"; without one of these it shows the state (port_args of ibportstate.c).
+  constexpr auto kPortWords = std::to_array<std::string_view>(
+      {"enable", "reset", "disable", "speed", "espeed", "fdr10", "width",     "down",     "arm", "active",
+       "vls",    "mtu",   "lid",     "smlid", "lmc",    "mkey",  "mkeylease", "mkeyprot", "on",  "off"});
+  if (words.front() == "ibportstate" && is([&](const std::string& word) {
+        return std::find(kPortWords.begin(), kPortWords.end(), word) != kPortWords.end();
+      }))
+    return "states and speeds of ports of the fabric";
+  return {};
 }
 
 /// Whether a command writes into a file, or sets a value of sysctl(8).
@@ -289,8 +313,8 @@ std::string script_advice(const std::vector<std::string>& words, std::string_vie
     return fmt::format("write {}", section);
   if (writes_profile(words, text, claims))
     return "NetworkManager keeps the profile in a file of its own, which `import nm` reads";
-  if (words.front() == "devlink" && text.find("enable_roce") != std::string_view::npos)
-    return "the document does not support parameters of devlink(8); keep this command";
+  if (const auto subject = set_by_words(words); !subject.empty())
+    return fmt::format("the document does not support {}; keep this command", subject);
   const bool of_vf = words.front() == "ip" && text.find(" vf ") != std::string_view::npos &&
                      text.find("_guid ") != std::string_view::npos;
   if (of_vf) return "the document does not support virtual functions of RDMA devices; keep this command";
