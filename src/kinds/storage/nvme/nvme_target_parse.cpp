@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/text.hpp"
 #include "kinds/entry.hpp"
 #include "kinds/storage/nvme/nvme_target.hpp"
 #include "kinds/storage/target_entry.hpp"
@@ -33,9 +34,11 @@ class TargetEntry {
       : section_(section), desired_(desired), diagnostics_(diagnostics) {}
 
   void complete() {
+    const auto before = diagnostics_.size();
     hosts();
     listeners();
     namespaces();
+    if (diagnostics_.size() == before) warn_of_gaps();
   }
 
  private:
@@ -94,6 +97,25 @@ class TargetEntry {
       }
     }
     set_derived(desired_, "namespaces", value_of_numbered(devices), section_.where);
+  }
+
+  /// nvmet takes a subsystem without any of these, and no host sees a disk of it.
+  void warn_of_gaps() {
+    const auto lacks = [&](std::string_view setting) {
+      return model::value_of(desired_.settings, setting) == model::Value{};
+    };
+    const auto* any = section_.find("any_host");
+    std::vector<std::string> gaps;
+    if (lacks("hosts") && (any == nullptr || any->value != model::Value{true}))
+      gaps.emplace_back("hosts (or any_host = true)");
+    if (lacks("listeners")) gaps.emplace_back("addresses");
+    if (lacks("namespaces")) gaps.emplace_back("[[nvme_target.namespace]]");
+    if (gaps.empty()) return;
+    diagnostics_.push_back({Severity::kWarning,
+                            section_.where,
+                            "[[nvme_target]]: no host can use a disk of this subsystem",
+                            "add " + base::join(gaps, ", "),
+                            {}});
   }
 
   /// nvmet gives each namespace a UUID of its own.
