@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <string_view>
 
 #include "base/text.hpp"
 #include "catalog/all.hpp"
@@ -32,6 +33,9 @@ using base::Code;
 using base::fail;
 using base::Result;
 using model::Exit;
+
+/// How parts begin that were not read, but are not of the fabric that was looked at.
+constexpr std::string_view kOwnCables = "the cables of the document", kOfSaved = "in the saved fabric";
 
 /// The words behind the subcommand.
 Result<std::set<std::string>> fabric_topics(const Context& context) {
@@ -118,7 +122,7 @@ void read_own_cables(const Context& context, Expected& out) {
   auto document = load(context);
   if (!document) {
     if (document.error().code != Code::kNotFound)
-      out.not_read = fmt::format("the cables of the document: {}", document.error().message);
+      out.not_read = fmt::format("{}: {}", kOwnCables, document.error().message);
     return;
   }
   const auto& sections = document->sections;
@@ -128,7 +132,7 @@ void read_own_cables(const Context& context, Expected& out) {
   auto& diagnostics = document->diagnostics;
   if (!model::has_errors(diagnostics)) fabric::check_cable_entries(sections, diagnostics);
   if (model::has_errors(diagnostics)) {
-    out.not_read = "the cables of the document: it has errors, which `rdma-configctl validate` lists";
+    out.not_read = fmt::format("{}: it has errors, which `rdma-configctl validate` lists", kOwnCables);
     return;
   }
   out.cables = fabric::cables_of(sections);
@@ -187,6 +191,14 @@ Result<system::FabricRequest> fabric_request_of(const Arguments& arguments,
   return request;
 }
 
+/// What the saved fabric does not have because it was not read then: it is not compared, or looks new.
+void add_missing_of_saved(const fabric::Fabric& saved, std::vector<std::string>& missing) {
+  for (const auto& part : saved.missing) {
+    if (!part.starts_with(kOwnCables) && !part.starts_with(kOfSaved))
+      missing.push_back(fmt::format("{}: {}", kOfSaved, part));
+  }
+}
+
 Result<FabricView> look(const Context& context, const system::FabricRequest& request,
                         const Expected& expected) {
   const auto reader = context.environment.fabric_reader();
@@ -203,6 +215,7 @@ Result<FabricView> look(const Context& context, const system::FabricRequest& req
   if (expected.saved) view.differences = fabric::compare(*expected.saved, view.fabric);
   auto cables = fabric::check_cables(view.fabric, expected.cables);
   std::move(cables.begin(), cables.end(), std::back_inserter(view.differences));
+  if (expected.saved) add_missing_of_saved(*expected.saved, view.fabric.missing);
   if (!expected.not_read.empty()) view.fabric.missing.push_back(expected.not_read);
   return view;
 }

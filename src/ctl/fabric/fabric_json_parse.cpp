@@ -117,7 +117,7 @@ class Reader {
 };
 
 constexpr std::int64_t kMost16 = 0xffff, kMost32 = 0xffffffff;
-constexpr std::size_t kMostPorts = 256, kMostPkeys = 4096;
+constexpr std::size_t kMostPorts = 256, kMostPkeys = 4096, kMostParts = 1000;
 
 template <class Text>
 int number_of_text(const std::string& text, int most, Text name) {
@@ -273,6 +273,11 @@ Result<fabric::Fabric> parse_fabric(const std::string& text) {
   if (reader.list(json, "groups", kFabricNodes) != nullptr) out.groups.emplace();
   reader.objects(json, "groups", kFabricNodes,
                  [&](const Parsed& item) { out.groups->push_back(read_group(reader, item)); });
+  if (const auto* missing = reader.list(json, "missing", kMostParts)) {
+    for (const auto& part : *missing)
+      out.missing.push_back(part.is_string() ? base::harmless(part.get_ref<const std::string&>())
+                                             : reader.no<std::string>("missing"));
+  }
   if (!reader.wrong.empty())
     return fail(Code::kInvalid,
                 fmt::format("is damaged: a value of \"{}\" is not one of a fabric", reader.wrong));

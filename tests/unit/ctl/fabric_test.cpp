@@ -102,6 +102,25 @@ fabric::PortCounters counted(std::uint64_t symbol_errors, std::uint64_t discards
   return out;
 }
 
+TEST_F(FabricCommand, SaysWhatASavedFabricLacks) {
+  const auto fabric = fakes::fat_tree(4);
+  auto partly = fabric;
+  partly.groups.reset();
+  partly.missing = {"the multicast groups: no answer"};
+  answer_with(partly);
+  EXPECT_EQ(console.run({"fabric", "--json"}), 5);
+  const auto saved = file("partly.json", console.out.str());
+  answer_with(fabric);
+  EXPECT_EQ(console.run({"fabric", "--compare", saved}), 5);
+  EXPECT_THAT(console.err.str(),
+              HasSubstr("not read: in the saved fabric: the multicast groups: no answer\n"));
+  // Compared with the result of that, only what it lacks itself counts.
+  EXPECT_EQ(console.run({"fabric", "--json", "--compare", saved}), 5);
+  const auto whole = file("whole.json", console.out.str());
+  EXPECT_EQ(console.run({"fabric", "--compare", whole}), 0);
+  EXPECT_EQ(console.err.str(), "rdma-configctl: everything is as expected\n");
+}
+
 TEST_F(FabricCommand, ShowsWhichPortsHaveCountedErrors) {
   auto fabric = fakes::fat_tree(8);
   for (auto& node : fabric.nodes) {
@@ -391,7 +410,8 @@ TEST_F(FabricCommand, RefusesSavedFabricsThatAreNone) {
           {R"({"schema":"org.rdmaconfigd.fabric/1","nodes":[{"guid":"0x0000000000000001","ports":[{"port":1},{"port":1}]}]})",
            "\"port\""},
           {R"({"schema":"org.rdmaconfigd.fabric/1","nodes":[{"guid":"0x0000000000000001","ports":[{"pkeys":[3]}]}]})",
-           "\"pkeys\""}}) {
+           "\"pkeys\""},
+          {R"({"schema":"org.rdmaconfigd.fabric/1","nodes":[],"missing":[3]})", "\"missing\""}}) {
     EXPECT_EQ(console.run({"fabric", "--compare", file("bad.json", text)}), 1) << text;
     EXPECT_THAT(console.err.str(), HasSubstr(why)) << text;
   }
