@@ -17,6 +17,9 @@ namespace rdmacfg::kinds {
 inline constexpr std::string_view kDiscoveryFile = "/etc/nvme/discovery.conf";
 /// libnvme's other file with connections; nvme-cli reads both. It is left as it is.
 inline constexpr std::string_view kNvmeConfigFile = "/etc/nvme/config.json";
+/// nvme-cli 3 reads this one alone, and makes it once from the others (nvme_config_convert_auto() in
+/// config-convert.c).
+inline constexpr std::string_view kNvmeFabricsFile = "/etc/nvme/nvme-fabrics.conf";
 inline constexpr std::string_view kAutoconnectUnit = "nvmf-autoconnect.service";
 inline constexpr std::string_view kAutoconnectDropIn =
     "/etc/systemd/system/nvmf-autoconnect.service.d/50-rdma-configd.conf";

@@ -165,6 +165,7 @@ class NvmeConnectionKind final : public Kind, public NeedsWatching, public MayBe
     report_damage(conf->damage, kDiscoveryFile, kConnectionKind, desired, ours, diagnostics);
     hold_damaged(conf->damage, std::string(kDiscoveryFile), kConnectionKind, ours, desired);
     if (!wants_any(desired, kConnectionKind)) return;
+    warn_of_fabrics_file(desired, host.files, diagnostics);
     const auto why_not = world.offline() ? std::string() : why_no_unit(kConnectUnit, "nvme-cli", host);
     for (auto& resource : desired) {
       if (resource.key.kind != kConnectionKind || resource.settings.empty()) continue;
@@ -262,6 +263,25 @@ class NvmeConnectionKind final : public Kind, public NeedsWatching, public MayBe
   }
 
  private:
+  static void warn_of_fabrics_file(const std::vector<Desired>& desired, system::Files& files,
+                                   Diagnostics& diagnostics) {
+    const auto text = files.read(std::string(kNvmeFabricsFile));
+    if (!text || !*text) return;
+    for (const auto& resource : desired) {
+      if (resource.key.kind != kConnectionKind || resource.absent || resource.ignore) continue;
+      diagnostics.push_back(
+          {Severity::kWarning,
+           resource.where,
+           fmt::format("{} is there: nvme-cli 3 reads it in place of {}, and does not see changes of "
+                       "[[nvme_connection]]",
+                       kNvmeFabricsFile, kDiscoveryFile),
+           fmt::format("remove it and {}.converted: nvme-cli makes it again from {}", kDiscoveryFile,
+                       kDiscoveryFile),
+           {}});
+      return;
+    }
+  }
+
   static std::set<std::string> ports_between(const model::Key& key, const model::Attributes& before,
                                              const model::Attributes& after,
                                              const NvmeControllers& controllers) {
