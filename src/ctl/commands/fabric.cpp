@@ -191,7 +191,7 @@ Result<system::FabricRequest> fabric_request_of(const Arguments& arguments,
   return request;
 }
 
-/// What the saved fabric does not have because it was not read then: it is not compared, or looks new.
+/// Names the parts that were not read of the saved fabric: those are not compared, or look new.
 void add_missing_of_saved(const fabric::Fabric& saved, std::vector<std::string>& missing) {
   for (const auto& part : saved.missing) {
     if (!part.starts_with(kOwnCables) && !part.starts_with(kOfSaved))

@@ -168,7 +168,7 @@ bool is_for_others(std::string_view tool, std::string_view text) {
   return tool == "targetcli" && !has("iser") && !has("srpt");
 }
 
-/// What a tool sets whose words alone tell that it sets something; empty: nothing.
+/// The subject of a setting that the words of a command tell; empty: it sets nothing.
 std::string_view set_by_words(const std::vector<std::string>& words) {
   const auto is = [&](auto&& sets) { return std::any_of(words.begin() + 1, words.end(), sets); };
   // "setpci -s 10:00.0 68.w=5936"
