@@ -68,6 +68,7 @@ constexpr std::array kPackageTable{
     Package{"iproute2", "iproute", "iproute2", {"/usr/sbin/ip", "/sbin/ip", "/usr/bin/ip"}, "ip, rdma, dcb"},
     Package{"iwpmd", "", "", {"/usr/sbin/iwpmd"}, "port mapper of iWARP", "rdma-core"},
     Package{"rdma-ndd", "rdma-core", "", {"/usr/sbin/rdma-ndd"}, "node descriptions", "rdma-core"},
+    Package{"smc-tools", "", "", {"/usr/bin/smc_pnet"}, "smcr, smc_pnet, smc_run (not in Debian)"},
 };
 
 constexpr std::array<std::pair<std::string_view, std::string_view>, 14> kUnitsOf{{
