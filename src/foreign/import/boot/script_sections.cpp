@@ -31,6 +31,7 @@ constexpr auto kTools = std::to_array<Tool>({
     {"lldptool", "", "[[lossless]] or [[pfc]]"},
     {"connectx_port_config", "", "[[mlx4_port]]"},
     {"rpc.nfsd", "", "[nfs_server]"},
+    {"nfsdctl", "", "[nfs_server]"},
     {"targetcli", "", "[[lio_target]]"},
     {"ibacm", "", "[[service]]"},
     {"iwpmd", "", "[[service]]"},
@@ -48,6 +49,8 @@ constexpr auto kTools = std::to_array<Tool>({
     {"nvmetcli", "restore", "[[nvme_target]]"},
     {"iscsiadm", "", "[[iser_session]]"},
     {"mount", "", "[[nfs_mount]]"},
+    {"mount.nfs", "", "[[nfs_mount]]"},
+    {"mount.nfs4", "", "[[nfs_mount]]"},
     {"srp_daemon", "", "[srp_initiator] and [[srp_rule]]"},
 });
 
@@ -163,7 +166,8 @@ bool sets_kernel(std::string_view text, const Claims& claims) {
 /// Whether a tool with many uses is called for something else than RDMA, such as NVMe over TCP.
 bool is_for_others(std::string_view tool, std::string_view text) {
   const auto has = [&](std::string_view word) { return text.find(word) != std::string_view::npos; };
-  if (tool == "nvme" || tool == "mount" || tool == "rpc.nfsd") return !has("rdma");
+  if (tool == "nvme" || tool.starts_with("mount") || tool == "rpc.nfsd" || tool == "nfsdctl")
+    return !has("rdma");
   if (tool == "iscsiadm") return !has("iser");
   return tool == "targetcli" && !has("iser") && !has("srpt");
 }
