@@ -436,6 +436,26 @@ TEST(SiteCheck, APriorityAndAPkeyHaveThePlacesOfTheirValues) {
   EXPECT_THAT(text_of(report), HasSubstr("no [[partition]] gives P_Key 0x8004\n  /s/t.csv:2:6 \n"));
 }
 
+/// The check of the subnet manager's own document knows its own partitions alone.
+TEST(SiteCheck, APkeyOfASubnetManagersHostIsSaidOnce) {
+  const std::string site =
+      "[[ipoib]]\nguid = \"00:02:c9:03:00:31:78:0{host.number}\"\n[[ipoib.pkey]]\npkey = 0x8004\n";
+  const auto manager = [](const std::string& host, const std::string& partition) {
+    return config::Text{"/s/" + host + ".toml",
+                        fmt::format("[match]\nhost = [\"{0}\"]\n[[opensm]]\n"
+                                    "guid = \"00:02:c9:03:00:31:78:0{1}\"\npriority = {1}\n"
+                                    "[[partition]]\npkey = 0x7fff\nmembers = [\"ALL=full\"]\n{2}",
+                                    host, host.substr(1), partition)};
+  };
+  const auto unlisted = text_of(site_of("a[1-3]", site, {manager("a1", "")}));
+  EXPECT_THAT(unlisted, HasSubstr("pkey-unknown a[1-3]: no [[partition]] gives P_Key 0x8004\n"));
+  EXPECT_THAT(unlisted, Not(HasSubstr("document a1: [[ipoib.pkey]] pkey:")));
+  const std::string one = "[[partition]]\npkey = 0x8004\nmembers = [\"00:02:c9:03:00:31:78:02=full\"]\n";
+  const auto outside = text_of(site_of("a[1-3]", site, {manager("a1", one)}));
+  EXPECT_THAT(outside, HasSubstr("pkey-member a[1,3]: the port is not a member of partition 0x8004\n"));
+  EXPECT_THAT(outside, Not(HasSubstr("document a1: [[ipoib.pkey]] pkey:")));
+}
+
 /// Each rail of a site may be a fabric with a subnet manager of its own.
 TEST(SiteCheck, ManagersOfDifferentRailsMayHaveOnePriority) {
   const auto managers = [](const std::string& first, const std::string& second) {
