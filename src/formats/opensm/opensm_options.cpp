@@ -178,24 +178,47 @@ bool is_among(const std::array<std::string_view, N>& names, std::string_view nam
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// Where osm_subn_verify_config() lets less than the type of the option.
-constexpr std::array<std::pair<std::string_view, std::uint64_t>, 10> kOpensmLimits{
-    {{"qos_max_vls", 15},
-     {"qos_ca_max_vls", 15},
-     {"qos_sw0_max_vls", 15},
-     {"qos_swe_max_vls", 15},
-     {"qos_rtr_max_vls", 15},
-     {"lmc", 7},
-     {"fdr10", 2},
-     {"m_key_protection_level", 3},
-     {"max_wire_smps", 0x7fffffff},
-     {"max_wire_smps2", 0x7fffffff}}};
+/// What an option may be at most, where that is less than its type holds: by osm_subn_verify_config(), or by
+/// the field of PortInfo or SwitchInfo that it is sent in (14.2.5.4, 14.2.5.6), for which OpenSM cuts it.
+struct NumberLimit {
+  std::string_view name;
+  std::uint64_t most;
+  bool cut = false;
+};
+constexpr std::array kOpensmLimits{NumberLimit{"fdr10", 2},
+                                   NumberLimit{"force_link_speed", 15},
+                                   NumberLimit{"force_link_speed_ext", 31},
+                                   NumberLimit{"head_of_queue_lifetime", 31, true},
+                                   NumberLimit{"leaf_head_of_queue_lifetime", 31, true},
+                                   NumberLimit{"leaf_vl_stall_count", 7, true},
+                                   NumberLimit{"lmc", 7},
+                                   NumberLimit{"local_phy_errors_threshold", 15, true},
+                                   NumberLimit{"m_key_protection_level", 3},
+                                   NumberLimit{"max_wire_smps", 0x7fffffff},
+                                   NumberLimit{"max_wire_smps2", 0x7fffffff},
+                                   NumberLimit{"overrun_errors_threshold", 15, true},
+                                   NumberLimit{"packet_life_time", 31, true},
+                                   NumberLimit{"qos_ca_max_vls", 15},
+                                   NumberLimit{"qos_max_vls", 15},
+                                   NumberLimit{"qos_rtr_max_vls", 15},
+                                   NumberLimit{"qos_sw0_max_vls", 15},
+                                   NumberLimit{"qos_swe_max_vls", 15},
+                                   NumberLimit{"sm_sl", 15, true},
+                                   NumberLimit{"subnet_timeout", 31, true},
+                                   NumberLimit{"vl_stall_count", 7, true}};
 
-/// The largest number that OpenSM takes for an option; nothing for those that are not numbers.
-std::optional<std::uint64_t> most_of_option(std::string_view name) {
-  for (const auto& [option, most] : kOpensmLimits) {
-    if (option == name) return most;
-  }
+/// Options whose values are sets of bits, up to `last`, and from `next` on numbers with a meaning of their
+/// own.
+struct GappedOption {
+  std::string_view name;
+  std::uint64_t last, next;
+};
+constexpr std::array kOpensmGaps{GappedOption{"force_link_speed", 7, 15},
+                                 GappedOption{"force_link_speed_ext", 15, 30},
+                                 GappedOption{"force_link_width", 31, 255}};
+
+/// The largest number that the type of an option holds; nothing for those that are not numbers.
+std::optional<std::uint64_t> most_of_type(std::string_view name) {
   if (is_among(kOpensmBytes, name)) return std::numeric_limits<std::uint8_t>::max();
   if (is_among(kOpensmShorts, name)) return std::numeric_limits<std::uint16_t>::max();
   if (is_among(kOpensmWords, name)) return std::numeric_limits<std::uint32_t>::max();
@@ -387,12 +410,22 @@ std::optional<WrongValue> wrong_opensm_value(std::string_view name, std::string_
     if (read == "TRUE" || read == "FALSE") return std::nullopt;
     return WrongValue{fmt::format("OpenSM takes {} for FALSE", read), "\"TRUE\" or \"FALSE\", in capitals"};
   }
-  const auto most = most_of_option(name);
-  if (!most) return wrong_text(name, read);
+  const auto type = most_of_type(name);
+  if (!type) return wrong_text(name, read);
+  const auto* limit = std::find_if(kOpensmLimits.begin(), kOpensmLimits.end(),
+                                   [&](const NumberLimit& entry) { return entry.name == name; });
+  const auto most = limit == kOpensmLimits.end() ? *type : limit->most;
   const auto number = base::c_number(read);
-  if (number && *number <= *most) return std::nullopt;
-  return WrongValue{fmt::format("{} is not a number from 0 to {}", read, *most),
-                    "OpenSM would go on with its own value"};
+  const bool cut = limit != kOpensmLimits.end() && limit->cut && number && *number <= *type;
+  const std::string hint =
+      cut ? "OpenSM would send its lowest bits alone" : "OpenSM would go on with its own value";
+  if (!number || *number > most)
+    return WrongValue{fmt::format("{} is not a number from 0 to {}", read, most), hint};
+  for (const auto& [option, last, next] : kOpensmGaps) {
+    if (option == name && *number > last && *number < next)
+      return WrongValue{fmt::format("{} is neither from 0 to {} nor from {} on", read, last, next), hint};
+  }
+  return std::nullopt;
 }
 
 std::vector<UnknownEngine> unknown_routing_engines(std::string_view value) {

@@ -450,8 +450,8 @@ TEST(SiteCheck, APkeyOfASubnetManagersHostIsSaidOnce) {
   const auto unlisted = text_of(site_of("a[1-3]", site, {manager("a1", "")}));
   EXPECT_THAT(unlisted, HasSubstr("pkey-unknown a[1-3]: no [[partition]] gives P_Key 0x8004\n"));
   EXPECT_THAT(unlisted, Not(HasSubstr("document a1: [[ipoib.pkey]] pkey:")));
-  const std::string one = "[[partition]]\npkey = 0x8004\nmembers = [\"00:02:c9:03:00:31:78:02=full\"]\n";
-  const auto outside = text_of(site_of("a[1-3]", site, {manager("a1", one)}));
+  const std::string listed = "[[partition]]\npkey = 0x8004\nmembers = [\"00:02:c9:03:00:31:78:02=full\"]\n";
+  const auto outside = text_of(site_of("a[1-3]", site, {manager("a1", listed)}));
   EXPECT_THAT(outside, HasSubstr("pkey-member a[1,3]: the port is not a member of partition 0x8004\n"));
   EXPECT_THAT(outside, Not(HasSubstr("document a1: [[ipoib.pkey]] pkey:")));
 }

@@ -42,8 +42,8 @@ TEST(OpensmOptions, ALineHasAnOptionAndItsValue) {
 TEST(OpensmOptions, NumbersFitWhatOpensmHasForThem) {
   for (const auto* value : {"0", "7", "0x7", "007"}) EXPECT_TRUE(is_taken("lmc", value)) << value;
   for (const auto* value : {"8", "-1", "seven", "0x", "1 2"}) EXPECT_FALSE(is_taken("lmc", value)) << value;
-  EXPECT_TRUE(is_taken("subnet_timeout", "255"));
-  EXPECT_FALSE(is_taken("subnet_timeout", "256"));
+  EXPECT_TRUE(is_taken("cc_sw_cong_setting_packet_size", "255"));
+  EXPECT_FALSE(is_taken("cc_sw_cong_setting_packet_size", "256"));
   EXPECT_TRUE(is_taken("m_key_lease_period", "65535"));
   EXPECT_FALSE(is_taken("m_key_lease_period", "65536"));
   EXPECT_TRUE(is_taken("sweep_interval", "4294967295"));
@@ -51,6 +51,38 @@ TEST(OpensmOptions, NumbersFitWhatOpensmHasForThem) {
   EXPECT_FALSE(is_taken("sweep_interval", "10s"));
   EXPECT_TRUE(is_taken("subnet_prefix", "0xfe80000000000001"));
   EXPECT_FALSE(is_taken("subnet_prefix", "fe80::1"));
+}
+
+/// ib_port_info_set_timeout() and its like of ib_types.h cut the rest off.
+TEST(OpensmOptions, NumbersFitTheFieldsThatTheyAreSentIn) {
+  for (const auto& [option, most] :
+       std::vector<std::pair<std::string, int>>{{"head_of_queue_lifetime", 31},
+                                                {"leaf_head_of_queue_lifetime", 31},
+                                                {"leaf_vl_stall_count", 7},
+                                                {"local_phy_errors_threshold", 15},
+                                                {"overrun_errors_threshold", 15},
+                                                {"packet_life_time", 31},
+                                                {"sm_sl", 15},
+                                                {"subnet_timeout", 31},
+                                                {"vl_stall_count", 7}}) {
+    EXPECT_TRUE(is_taken(option, std::to_string(most))) << option;
+    EXPECT_FALSE(is_taken(option, std::to_string(most + 1))) << option;
+  }
+  EXPECT_EQ(wrong_opensm_value("subnet_timeout", "0x28")->what, "0x28 is not a number from 0 to 31");
+}
+
+/// osm_subn_verify_config()
+TEST(OpensmOptions, ForcedLinksHaveTheValuesOfOpensm) {
+  struct Row {
+    std::string_view option;
+    std::vector<std::string_view> right, wrong;
+  };
+  for (const auto& row : {Row{"force_link_speed", {"0", "7", "15"}, {"8", "14", "16"}},
+                          Row{"force_link_speed_ext", {"0", "15", "30", "31"}, {"16", "29", "32"}},
+                          Row{"force_link_width", {"0", "31", "255"}, {"32", "254", "256"}}}) {
+    for (const auto value : row.right) EXPECT_TRUE(is_taken(row.option, value)) << row.option << value;
+    for (const auto value : row.wrong) EXPECT_FALSE(is_taken(row.option, value)) << row.option << value;
+  }
 }
 
 TEST(OpensmOptions, WordsAndOptionsOfOtherBuildsAreNotJudged) {
