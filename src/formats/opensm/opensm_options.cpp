@@ -178,8 +178,8 @@ bool is_among(const std::array<std::string_view, N>& names, std::string_view nam
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// What an option may be at most, where that is less than its type holds: by osm_subn_verify_config(), or by
-/// the field of PortInfo or SwitchInfo that it is sent in (14.2.5.4, 14.2.5.6), for which OpenSM cuts it.
+/// The largest number of an option, below that of its type: by osm_subn_verify_config(), or by the field of
+/// PortInfo or SwitchInfo that it is sent in (14.2.5.4, 14.2.5.6), for which OpenSM cuts it.
 struct NumberLimit {
   std::string_view name;
   std::uint64_t most;
