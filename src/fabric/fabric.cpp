@@ -175,6 +175,11 @@ std::optional<End> Index::called_port(std::string_view text, std::string& why) c
   const auto nodes = called(text.substr(0, slash));
   if (nodes.size() != 1) {
     why = nodes.empty() ? "is not in the fabric" : "is the name of several nodes; use the GUID";
+    // Descriptions of hosts have the device behind the name of the host: "node007 mlx5_0".
+    const auto host = std::string(text.substr(0, slash)) + ' ';
+    const auto near = descriptions_.lower_bound(host);
+    if (nodes.empty() && near != descriptions_.end() && near->first.starts_with(host))
+      why += fmt::format("; did you mean \"{}\"?", near->first);
     return std::nullopt;
   }
   return End{nodes.front()->guid, static_cast<int>(*number)};

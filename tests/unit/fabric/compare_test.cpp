@@ -191,6 +191,19 @@ TEST(Cables, OfTwoNodesOfOneNameNeedTheGuid) {
   EXPECT_EQ(found[1].after, "is not a node and a port, such as leaf1/7");
 }
 
+TEST(Cables, OfAHostWithoutItsDeviceAreToldTheDescription) {
+  auto fabric = fakes::fat_tree(4);
+  fakes::node_called(fabric, "node003")->description = "node003 mlx5_0";
+  const auto found = check_cables(
+      fabric,
+      {{"leaf3/1", "node003/1", {}, {}}, {"node003/1", "leaf3/1", {}, {}}, {"node/1", "leaf3/1", {}, {}}});
+  ASSERT_EQ(found.size(), 3U);
+  EXPECT_THAT(found[0].after,
+              HasSubstr("(node003/1 is not in the fabric; did you mean \"node003 mlx5_0\"?)"));
+  EXPECT_EQ(found[1].after, "is not in the fabric; did you mean \"node003 mlx5_0\"?");
+  EXPECT_EQ(found[2].after, "is not in the fabric");
+}
+
 TEST(Cables, WithMistakesAreErrors) {
   for (const auto* text :
        {"from = \"leaf1\"\nto = \"node001/1\"", "from = \"leaf1/0\"\nto = \"node001/1\"",
