@@ -116,6 +116,12 @@ base::Failure unknown(const std::string& word, const Parser& parser) {
                 fmt::format("{} is an option of {}; put it after that word: rdma-configctl {} {}", bare,
                             sub->get_name(), sub->get_name(), word));
   }
+  constexpr std::array<std::array<std::string_view, 2>, 3> kDrawings{
+      {{"--svg", "svg"}, {"--dot", "dot"}, {"--graphviz", "dot"}}};
+  for (const auto& [name, style] : kDrawings) {
+    if (sub != nullptr && sub->get_name() == "fabric" && bare == name)
+      return fail(Code::kInvalid, fmt::format("{}; write -o {}", message, style));
+  }
   // Any two letters are as near as any others.
   if (const auto near = letter ? std::nullopt : base::nearest(bare, known))
     return fail(Code::kInvalid, fmt::format("{}; did you mean {}?", message, *near));

@@ -41,6 +41,8 @@ TEST(Usage, MistakesEndInOneWithASuggestion) {
         "--wait is an option of apply; put it after that word: rdma-configctl apply --wait=5");
   fails({"--yes", "show"}, "show has no option --yes; see rdma-configctl show --help");
   fails({"show", "-x"}, "show has no option -x; see rdma-configctl show --help");
+  fails({"fabric", "--svg"}, "fabric has no option --svg; write -o svg");
+  fails({"fabric", "--graphviz"}, "fabric has no option --graphviz; write -o dot");
   fails({"-x", "show"}, "show has no option -x; see rdma-configctl show --help");
   fails({"status", "ib0"}, "status takes no more arguments; unexpected argument ib0");
   fails({"diff", "/nonexistent.toml"}, "/nonexistent.toml: No such file or directory");
