@@ -126,6 +126,8 @@ constexpr auto kOpensmFiles =
 
 constexpr auto kNvmeFiles = std::to_array<Where>({{"/etc/nvme", "discovery.conf"},
                                                   {"/etc/nvme", "config.json"},
+                                                  {"/etc/nvme", "nvme-fabrics.conf"},
+                                                  {"/etc/nvme/nvme-fabrics.conf.d", "*.conf", Masking::kNone},
                                                   {"/etc/nvmet", "config.json", Masking::kNone}});
 
 constexpr auto kLioFiles =

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // NVMe targets over RDMA that nvme-cli connects to: discovery.conf (discover_from_conf_file() of fabrics.c,
-// nvme-connect-all(1)) and config.json (libnvme's json.c).
+// nvme-connect-all(1)) and config.json (libnvme's json.c). Those in nvme-fabrics.conf of nvme-cli 3 are
+// named.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -133,6 +134,30 @@ class NvmeTargets {
     claims_.took(where);
     for (const auto& option : others)
       claims_.miss(where, fmt::format("{}: cannot be expressed in the document", option));
+  }
+
+  /// A line of nvme-fabrics.conf(5), which nvme-cli 3 reads in place of the others and makes of them once.
+  void fabrics_line(std::string_view text, const Place& where) {
+    constexpr std::string_view kAddress = "traddr=";
+    const auto equals = text.find('=');
+    if (equals == std::string_view::npos || base::trim(text.substr(0, equals)) != "controller") return;
+    bool rdma = false;
+    std::string_view written;
+    for (const auto raw : base::split(text.substr(equals + 1), ';')) {
+      const auto part = base::trim(raw);
+      rdma = rdma || part == "transport=rdma";
+      if (part.starts_with(kAddress)) written = part.substr(kAddress.size());
+    }
+    if (!rdma) return;
+    const auto address = model::IpAddress::parse(written);
+    const auto known = address ? seen_.find(address->text()) : seen_.end();
+    if (known != seen_.end())
+      return claims_.pass(
+          where, fmt::format("{}: {} is for this address, too", address->text(), known->second.first.text()));
+    claims_.miss(where,
+                 fmt::format("{}: write [[nvme_connection]]; this file of nvme-cli 3 has precedence over "
+                             "discovery.conf",
+                             written));
   }
 
   /// config.json: hosts, or an object with them.
@@ -303,9 +328,14 @@ void parse_nvme(std::span<const File> files, Claims& claims) {
       continue;
     }
     targets.begin();
+    const bool fabrics = file.path.find("/nvme-fabrics.conf") != std::string::npos;
     int number = 0;
     for (const auto raw : base::split(file.text, '\n')) {
       ++number;
+      if (fabrics) {
+        targets.fabrics_line(raw, {file.path, number});
+        continue;
+      }
       // A comment that a blank precedes is none for nvme-cli.
       if (!raw.starts_with('#')) targets.line(raw, {file.path, number});
     }
