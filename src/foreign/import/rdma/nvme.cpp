@@ -316,8 +316,10 @@ class NvmeTargets {
 }  // namespace
 
 void parse_nvme(std::span<const File> files, Claims& claims) {
+  constexpr std::string_view kFabrics = "/nvme-fabrics.conf";
   NvmeTargets targets(claims);
   for (const auto& file : files) {
+    if (file.path.find(kFabrics) != std::string::npos) continue;
     if (file.path.ends_with(".json")) {
       const auto root = parse_yaml(file, claims);
       if (root && is_nvmet_config(*root)) {
@@ -328,17 +330,17 @@ void parse_nvme(std::span<const File> files, Claims& claims) {
       continue;
     }
     targets.begin();
-    const bool fabrics = file.path.find("/nvme-fabrics.conf") != std::string::npos;
     int number = 0;
     for (const auto raw : base::split(file.text, '\n')) {
       ++number;
-      if (fabrics) {
-        targets.fabrics_line(raw, {file.path, number});
-        continue;
-      }
       // A comment that a blank precedes is none for nvme-cli.
       if (!raw.starts_with('#')) targets.line(raw, {file.path, number});
     }
+  }
+  for (const auto& file : files) {
+    if (file.path.find(kFabrics) == std::string::npos) continue;
+    int number = 0;
+    for (const auto raw : base::split(file.text, '\n')) targets.fabrics_line(raw, {file.path, ++number});
   }
 }
 
