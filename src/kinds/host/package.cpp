@@ -25,8 +25,9 @@ namespace {
 constexpr std::string_view kPackageKind = "package";
 
 /// Sections whose entries need a package.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 10> kNeeds{
-    {{"opensm", "opensm"},
+constexpr std::array<std::pair<std::string_view, std::string_view>, 11> kNeeds{
+    {{"rdma_device", "rdma-core"},
+     {"opensm", "opensm"},
      {"opensm_option", "opensm"},
      {"opensm_file", "opensm"},
      {"partition", "opensm"},

@@ -7,6 +7,9 @@
 #include <string>
 #include <string_view>
 
+#include "catalog/all.hpp"
+#include "config/document.hpp"
+#include "core/pipeline.hpp"
 #include "fakes/fake_kernel.hpp"
 
 namespace rdmacfg::kinds {
@@ -41,6 +44,38 @@ TEST(PackageTable, EachNameIsThatOfOnePackage) {
     EXPECT_NE(find_package(name_on(package, Distribution::kRhel)), nullptr) << package.name;
     EXPECT_NE(find_package(name_on(package, Distribution::kSuse)), nullptr) << package.name;
     EXPECT_NE(find_package(name_on(package, Distribution::kDebian)), nullptr) << package.name;
+  }
+}
+
+/// [packages] without names stands for those that the other sections need.
+TEST(PackageTable, EachSectionNeedsItsPackage) {
+  struct Row {
+    std::string section, package, command;
+  };
+  const std::array rows{
+      Row{"[[rdma_device]]\npci = \"0000:20:00.0\"\nname = \"late\"\n", "rdma-core", "apt install rdma-core"},
+      Row{"[[opensm]]\nguid = \"00:02:c9:03:00:31:78:f2\"\n", "opensm", "apt install opensm"},
+      Row{"[[partition]]\npkey = 0x7fff\n", "opensm", "apt install opensm"},
+      Row{"[[opensm_option]]\nkey = \"lmc\"\nvalue = 1\n", "opensm", "apt install opensm"},
+      Row{"[nfs_server]\nrdma_port = 20049\n", "nfs-kernel-server", "apt install nfs-kernel-server"},
+      Row{"[[nfs_mount]]\npath = \"/a\"\nserver = \"192.0.2.1\"\nexport = \"/x\"\n", "nfs-common",
+          "apt install nfs-common"},
+      Row{"[srp_initiator]\nothers = true\n", "srptools", "apt install srptools"},
+      Row{"[[nvme_connection]]\naddress = \"192.0.2.1\"\n", "nvme-cli", "apt install nvme-cli"},
+      Row{"[[iser_session]]\ntarget = \"iqn.2026-01.org.example:a\"\naddress = \"192.0.2.1\"\n", "open-iscsi",
+          "apt install open-iscsi"},
+      Row{"[[service]]\nname = \"iwpmd\"\nenabled = true\n", "iwpmd", "apt install rdma-core"}};
+  for (const auto& row : rows) {
+    auto kernel = fakes::FakeKernel::parse(R"({ "files": { "/etc/os-release": "ID=debian\n" } })");
+    auto host = kernel->host();
+    const auto document =
+        config::parse_texts({{"config.toml", "version = 1\n[packages]\n" + row.section}}, "node1", grammar());
+    const auto report = core::diff(document, host);
+    std::string reason;
+    for (const auto& resource : report.resources) {
+      if (resource.key == model::Key{"package", row.package}) reason = resource.reason;
+    }
+    EXPECT_EQ(reason, "it is not installed: " + row.command) << row.section;
   }
 }
 
