@@ -31,8 +31,10 @@ struct NfsMount {
   static constexpr auto kFields = std::tuple{
       model::field("path", &NfsMount::path, model::Role::kIdentity,
                    "Folder that it is mounted on: \"/scratch\"; it is made where it is missing.", "-"),
-      model::field("server", &NfsMount::server, model::Role::kSetting,
-                   "The NFS server, by its name or address on the RDMA network.", "an error"),
+      model::field(
+          "server", &NfsMount::server, model::Role::kSetting,
+          "The NFS server on the RDMA network, by its address, or by a name that has an IPv4 address.",
+          "an error"),
       model::field("export", &NfsMount::exported, model::Role::kSetting,
                    "Path that the server exports: \"/export/scratch\".", "an error"),
       model::field("port", &NfsMount::port, model::Role::kSetting, "Port on which the server serves RDMA.",
