@@ -81,7 +81,7 @@ class ForeignRules {
                              resource.where,
                              fmt::format("{}:{} already has a partition called {}, which is {:#06x}", path_,
                                          foreign->line, name, foreign->partition),
-                             "write another name; OpenSM would merge the second into the first",
+                             "write another name; a QoS policy finds partitions by their names",
                              {}});
     }
     for (const auto* foreign : by_number_[pkey.partition()]) {
@@ -124,7 +124,7 @@ class PartitionKind final : public Kind {
             Severity::kError,
             section->where,
             fmt::format("[[partition]] name: two partitions would have the name {}", first->first),
-            "OpenSM would merge the second into the first",
+            "a QoS policy finds partitions by their names, and would take one of them",
             {}});
         d.related.push_back({first->second, "the first"});
       }
