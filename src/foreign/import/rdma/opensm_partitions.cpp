@@ -257,6 +257,17 @@ void take_group(const Place& where, std::string_view line, Entry& partition, Tak
   partition.children.push_back(std::move(group));
 }
 
+/// A name belongs to the first partition that has it: the document has one for each.
+void drop_shared_name(Parsed& rule, std::map<std::string, std::uint16_t>& names, Claims& claims) {
+  if (rule.name.empty()) return;
+  const auto [at, fresh] = names.try_emplace(rule.name, rule.pkey->partition());
+  if (fresh || at->second == rule.pkey->partition()) return;
+  claims.miss(rule.where,
+              fmt::format("{}: is the name of {:#06x}, too; the partition {} is imported without it",
+                          rule.name, at->second | 0x8000U, rule.pkey->text()));
+  rule.name.clear();
+}
+
 /// The flags, members and groups of a rule.
 void take_rule(Parsed& rule, Taken& known, std::size_t& groups, Claims& claims) {
   claims.took(rule.where);
@@ -292,12 +303,14 @@ void parse_partitions(const File& file, Claims& claims) {
     if (parsed.pkey && !parsed.wrong.empty()) broken.insert(parsed.pkey->partition());
   }
   std::map<std::uint16_t, Taken> known;  // by partition
+  std::map<std::string, std::uint16_t> names;
   std::size_t groups = 0;
   for (auto& parsed : all) {
     if (parsed.wrong.empty() && broken.contains(parsed.pkey->partition()))
       parsed.wrong = fmt::format("another rule for {} was not understood; this one is left out, too",
                                  parsed.pkey->text());
     if (parsed.wrong.empty()) {
+      drop_shared_name(parsed, names, claims);
       take_rule(parsed, known[parsed.pkey->partition()], groups, claims);
     } else {
       claims.miss(parsed.where, parsed.wrong);
