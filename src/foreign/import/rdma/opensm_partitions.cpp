@@ -148,7 +148,10 @@ void parse_properties(std::string_view text, Parsed& out) {
   }
 }
 
-Parsed parse_rule(const Rule& rule, const File& file) {
+/// P_Keys of the rules before, by the names that these gave them.
+using NamedPartitions = std::map<std::string, model::Pkey, std::less<>>;
+
+Parsed parse_rule(const Rule& rule, const File& file, const NamedPartitions& named) {
   Parsed out;
   out.where = {file.path, rule.line};
   const auto text = std::string_view(rule.text);
@@ -165,6 +168,8 @@ Parsed parse_rule(const Rule& rule, const File& file) {
     std::swap(key, out.name);  // a P_Key alone (partition_create() in osm_prtn_config.c)
   } else if (out.name == "Default") {
     key = "0x7fff";
+  } else if (const auto at = named.find(out.name); at != named.end()) {
+    key = at->second.text();  // osm_prtn_find_by_name()
   }
   const auto pkey = pkey_of(key);
   if (!pkey) {
@@ -297,10 +302,13 @@ void parse_partitions(const File& file, Claims& claims) {
   const auto rules = rules_of(file, claims);
   std::vector<Parsed> all;
   std::set<std::uint16_t> broken;
+  NamedPartitions named;
   for (const auto& rule : rules) {
     if (rule.text.empty()) continue;
-    const auto& parsed = all.emplace_back(parse_rule(rule, file));
-    if (parsed.pkey && !parsed.wrong.empty()) broken.insert(parsed.pkey->partition());
+    const auto& parsed = all.emplace_back(parse_rule(rule, file, named));
+    if (!parsed.pkey) continue;
+    if (!parsed.name.empty()) named.try_emplace(parsed.name, *parsed.pkey);
+    if (!parsed.wrong.empty()) broken.insert(parsed.pkey->partition());
   }
   std::map<std::uint16_t, Taken> known;  // by partition
   std::map<std::string, std::uint16_t> names;
