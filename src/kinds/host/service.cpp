@@ -133,6 +133,7 @@ class ServiceKind final : public Kind, public NeedsWatching {
         continue;  // and systemd fails whoever asks for one
       }
       refuse_against_opensm(managers, *section, id, diagnostics);
+      refuse_own(*section, id, diagnostics);
       auto desired = desired_of(*section, fields(), {std::string(kServiceKind), id}, id);
       if (desired.settings.empty()) {
         diagnostics.push_back({Severity::kWarning,
@@ -308,6 +309,21 @@ class ServiceKind final : public Kind, public NeedsWatching {
                             {}});
       d.related.push_back({managers.front()->where, "the subnet manager"});
     }
+  }
+
+  /// The run that stops, starts or waits for such a unit is part of it, or what it waits for.
+  static void refuse_own(const model::Section& section, const std::string& id, Diagnostics& diagnostics) {
+    if (!is_own_unit(id)) return;
+    const auto refuse = [&](const model::Entry& setting, std::string what, std::string hint) {
+      diagnostics.push_back({Severity::kError, setting.where, std::move(what), std::move(hint), {}});
+    };
+    if (const auto* running = section.find("running"))
+      refuse(*running, fmt::format("[[service]] running: {} is part of what applies this document", id),
+             "leave running out; systemctl starts and stops it");
+    const auto* enabled = section.find("enabled");
+    if (enabled != nullptr && enabled->value == model::Value{false} && id == "rdma-configd.service")
+      refuse(*enabled, "[[service]] enabled = false: the host would be left alone from its next start on",
+             "remove the line; `rdma-configctl withdraw` hands the host over");
   }
 
   /// Whether an init script starts at boot is not systemd's to set, over D-Bus: a program of the distribution
