@@ -15,6 +15,7 @@
 #include "kinds/abilities.hpp"
 #include "kinds/entry.hpp"
 #include "kinds/host/package_table.hpp"
+#include "kinds/host/service_check.hpp"
 #include "kinds/units.hpp"
 
 namespace rdmacfg::kinds {
@@ -206,6 +207,7 @@ class ServiceKind final : public Kind, public NeedsWatching {
         wait_for_need(resource, *at->second);
       }
     }
+    warn_of_sockets(desired, world, diagnostics);
   }
 
   Result<void> prepare(std::span<Change*> changes, World& /*world*/) const override {
@@ -390,6 +392,16 @@ class ServiceKind final : public Kind, public NeedsWatching {
            "other units start it as they need it; leave enabled out",
            {}});
       desired.settings.erase("enabled");
+    }
+    if (wanted.enabled == false && unit.file == "static" && wanted.running != false) {
+      diagnostics.push_back(
+          {Severity::kWarning,
+           desired.origins.at("enabled"),
+           fmt::format("[[service]] enabled: other units or udev start {}, as its unit file has no [Install] "
+                       "section",
+                       unit.name),
+           fmt::format("leave enabled out; `systemctl mask {}` keeps it from starting", unit.name),
+           {}});
     }
     if (wanted.running == true && unit.ends_by_itself) {
       refuse("running", unit.name + " ends by itself (Type=oneshot)", "leave running out");
