@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What has a service run although its entry says otherwise. Source: systemd.socket(5).
+// Services that run although their entries say otherwise. Source: systemd.socket(5).
 #pragma once
 
 #include <vector>

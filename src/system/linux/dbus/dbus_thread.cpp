@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What both releases of sdbus-c++ have alike: the way to the bus, and a connection's own thread.
+// Common to both releases of sdbus-c++: the way to the bus, and a connection's own thread.
 #include <cerrno>
 #include <memory>
 #include <thread>

@@ -263,7 +263,7 @@ class SystemdUnits final : public Units {
       const auto& asked = by_order ? names[i] : found[i].name;
       const auto begun = Clock::now();
       complete_unit(bus, paths[i], asked, found[i]);
-      // What systemd has not said is not "no".
+      // Silence is not "no".
       if (is_late(bus, begun)) return fail_errno(ETIMEDOUT, what);
       found[i].name = asked;
     }

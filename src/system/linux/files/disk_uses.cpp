@@ -233,7 +233,7 @@ class DiskUses {
     return keeps_path;
   }
 
-  /// What is on a volume, an array or a loop device goes with a disk below it.
+  /// A file system on a volume, an array or a loop device goes with a disk below it.
   void note_holder(const std::string& holder) {
     FirstError ignored;
     if (!holders_.insert(holder).second) return;

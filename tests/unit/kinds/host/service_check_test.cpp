@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What has a service run although its entry stops or disables it.
+// Services that run although their entries stop or disable them.
 #include "kinds/host/service_check.hpp"
 
 #include <fmt/format.h>
