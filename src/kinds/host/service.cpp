@@ -411,7 +411,7 @@ class ServiceKind final : public Kind, public NeedsWatching {
   static Result<void> reach(const Unit& unit, const Service& wanted, system::Host& host) {
     const auto run = [&]() -> Result<void> {
       if (!wanted.running || (*wanted.running == is_up(unit) && !waits_for_restart(unit))) return {};
-      return host.units.act(*wanted.running ? UnitAction::kStart : UnitAction::kStop, unit.name);
+      return *wanted.running ? start_service(unit.name, host) : host.units.act(UnitAction::kStop, unit.name);
     };
     const auto enable = [&]() -> Result<void> {
       // Of an init script the links say so already; of other generated units this is pending.

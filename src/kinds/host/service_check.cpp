@@ -74,4 +74,18 @@ void warn_of_sockets(const std::vector<Desired>& desired, World& world, Diagnost
   }
 }
 
+base::Result<void> start_service(const std::string& unit, system::Host& host) {
+  if (auto done = host.units.act(system::UnitAction::kStart, unit); !done) return done;
+  const auto now = observe_unit(unit, host);
+  if (!now) return base::fail(now.error());
+  if (!*now || is_up(**now) || waits_for_restart(**now)) return {};
+  if ((*now)->active == "failed")
+    return base::fail(base::Code::kIo,
+                      fmt::format("{0}: it ended right after its start; `journalctl -u {0}` says why", unit));
+  return base::fail(base::Code::kIo,
+                    fmt::format("{0}: it is {1} after its start: it has ended, or a condition of its unit "
+                                "file is not met; `systemctl status {0}` says which",
+                                unit, (*now)->active));
+}
+
 }  // namespace rdmacfg::kinds

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Services that run although their entries say otherwise. Source: systemd.socket(5).
+// Services that run although their entries say otherwise, and those that do not run after a start. Source:
+// systemd.socket(5).
 #pragma once
 
+#include <string>
 #include <vector>
 
+#include "base/error.hpp"
 #include "kinds/world.hpp"
 #include "model/diagnostic.hpp"
 #include "model/resource.hpp"
@@ -14,5 +17,9 @@ namespace rdmacfg::kinds {
 /// it. Not where another entry stops or disables the socket, too.
 void warn_of_sockets(const std::vector<model::Desired>& desired, World& world,
                      model::Diagnostics& diagnostics);
+
+/// Starts a unit. An error also where systemd says that it is done, and the unit is at rest: it has ended, or
+/// a condition of its unit file is not met, which does not count as a failure (systemd.unit(5)).
+base::Result<void> start_service(const std::string& unit, system::Host& host);
 
 }  // namespace rdmacfg::kinds

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who is asked for names on a host where systemd-resolved runs.
+// The name server that programs ask on a host where systemd-resolved runs.
 #include "kinds/address/dns.hpp"
 
 #include <gtest/gtest.h>
