@@ -116,6 +116,7 @@ Result<Observation> observe_host(const config::Document& document, system::Host&
   observation.world = std::move(*world);
   observation.world.thorough = options.thorough;
   observation.world.settled = options.settled;
+  observation.world.cut_short = options.cut_short;
   for (const auto& [key, known_identity] : known) observation.world.track(key, known_identity);
   const auto bound = kinds::bind(document.sections, observation.world, observation.diagnostics);
   observation.world.unresolved = bound.unresolved;

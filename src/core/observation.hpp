@@ -44,8 +44,9 @@ using MayFail = std::function<bool(const std::string& kind)>;
 
 /// How a host is observed.
 struct ObserveOptions {
-  bool thorough = false;  ///< World::thorough
-  bool settled = true;    ///< World::settled
+  bool thorough = false;   ///< World::thorough
+  bool settled = true;     ///< World::settled
+  bool cut_short = false;  ///< World::cut_short
   MayFail may_fail{};
 };
 

@@ -137,7 +137,7 @@ class Transaction {
              Attempt& attempt) {
     auto now = observe_host(document_, host_, keys_of(state, plan),
                             {.thorough = true, .settled = false, .may_fail = may_fail_as_in(before)});
-    bool waited = false, in_vain = false;
+    bool waited = false, in_vain = false, cut_short = false;
     for (const auto* kind : kinds::all_kinds()) {
       const auto* awaits = kinds::ability<kinds::AwaitsKernel>(kind);
       if (awaits == nullptr) continue;
@@ -146,12 +146,14 @@ class Transaction {
         if (change.key.kind == kind->name()) mine.push_back(change);
       }
       if (mine.empty() || !now) continue;
+      const bool is_short = waits_.is_short();
       const auto start = std::chrono::steady_clock::now();
       const auto ended = awaits->await(mine, now->world, waits_.left());
       if (ended && *ended == kinds::Waited::kNot) continue;
       waited = true;
       const bool all = ended && *ended == kinds::Waited::kInVain;
       in_vain = in_vain || all;
+      cut_short = cut_short || (all && is_short);
       waits_.spend(std::chrono::ceil<std::chrono::milliseconds>(std::chrono::steady_clock::now() - start),
                    all);
     }
@@ -161,8 +163,9 @@ class Transaction {
       return;
     }
     if (waited)
-      now = observe_host(document_, host_, keys_of(state, plan),
-                         {.thorough = true, .settled = in_vain, .may_fail = may_fail_as_in(before)});
+      now = observe_host(
+          document_, host_, keys_of(state, plan),
+          {.thorough = true, .settled = in_vain, .cut_short = cut_short, .may_fail = may_fail_as_in(before)});
     if (!now) {
       outcome.error = now.error();
       return;

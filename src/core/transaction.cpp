@@ -60,6 +60,7 @@ bool postpone_unreachable(std::vector<Change>& left, system::Host& host, Outcome
 std::optional<Change> inverse(const Change& change, const model::Observed* now) {
   Change back = change;
   back.interrupts.clear();
+  back.interrupts_later.clear();
   back.after = change.before;
   back.before = now == nullptr ? model::Attributes{} : now->settings;
   if (change.operation == Operation::kCreate) {

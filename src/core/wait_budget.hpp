@@ -16,19 +16,29 @@ class WaitBudget {
   /// `carrier`: Options::carrier_deadline; 0: nothing is waited for.
   explicit WaitBudget(std::chrono::milliseconds carrier)
       : left_{.carrier = carrier,
-              .checks = carrier.count() == 0 ? carrier : std::max(carrier, kinds::kAddressChecks)} {}
+              .checks = carrier.count() == 0 ? carrier : std::max(carrier, kinds::kAddressChecks)},
+        all_(carrier) {}
 
   [[nodiscard]] const kinds::TimeLeft& left() const { return left_; }
+
+  /// Whether waits for what came, or the request not to wait, have left a wait for carrier too little time to
+  /// tell anything of a subnet manager.
+  [[nodiscard]] bool is_short() const {
+    return !timed_out_ && (left_.carrier.count() == 0 || left_.carrier < all_ / 2);
+  }
 
   /// Deducts the `time` of a wait; a wait that timed out uses up the time for carrier.
   void spend(std::chrono::milliseconds time, bool in_vain) {
     constexpr std::chrono::milliseconds kNone{0};
+    timed_out_ = timed_out_ || (in_vain && !is_short());
     left_.carrier = in_vain ? kNone : std::max(kNone, left_.carrier - time);
     left_.checks = std::max(kNone, left_.checks - time);
   }
 
  private:
   kinds::TimeLeft left_;
+  std::chrono::milliseconds all_;
+  bool timed_out_ = false;  ///< a wait that had enough time
 };
 
 }  // namespace rdmacfg::core::detail

@@ -105,6 +105,7 @@ Json change_json(const model::Change& change) {
           {"needs", std::move(needs)},
           {"effect", effect_name(change.effect)},
           {"interrupts", change.interrupts},
+          {"interrupts_later", change.interrupts_later},
           {"origins", std::move(origins)}};
 }
 

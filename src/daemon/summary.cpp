@@ -67,6 +67,8 @@ model::Change short_of(const model::Change& change, bool values) {
   out.effect = change.effect;
   out.interrupts = change.interrupts;  // the journal names the services that are restarted
   shorten(out.interrupts);
+  out.interrupts_later = change.interrupts_later;
+  shorten(out.interrupts_later);
   out.before = change.before;
   out.after = change.after;
   for (auto* side : {&out.before, &out.after}) {

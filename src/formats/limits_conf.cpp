@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "formats/drop_ins.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -266,53 +267,16 @@ Result<std::map<std::string, std::vector<ForeignLimit>>> foreign_limits(system::
   return out;
 }
 
-namespace {
-
-/// Names of folders of drop-ins that count for a unit, the most specific first (systemd.unit(5)).
-std::vector<std::string> drop_in_folders(const std::string& unit) {
-  std::vector<std::string> out{unit + ".d"};
-  const auto suffix = unit.substr(std::min(unit.rfind('.'), unit.size()));
-  auto stem = unit.substr(0, unit.size() - suffix.size());
-  if (const auto at = stem.find('@'); at != std::string::npos && at + 1 < stem.size()) {
-    stem.resize(at + 1);
-    out.push_back(stem + suffix + ".d");
-  }
-  // "srp-daemon.service" has those of "srp-.service", too.
-  for (auto dash = stem.rfind('-'); dash != std::string::npos && dash != 0;
-       dash = stem.rfind('-', dash - 1)) {
-    if (dash + 1 < stem.size()) out.push_back(stem.substr(0, dash + 1) + suffix + ".d");
-  }
-  if (!suffix.empty()) out.push_back(suffix.substr(1) + ".d");
-  return out;
-}
-
-}  // namespace
-
 Result<std::vector<ForeignLimit>> foreign_drop_ins(system::Files& files, const std::string& unit) {
-  constexpr std::array<std::string_view, 5> kFolders{"/etc/systemd/system", "/run/systemd/system",
-                                                     "/usr/local/lib/systemd/system",
-                                                     "/usr/lib/systemd/system", "/lib/systemd/system"};
-  std::map<std::string, std::string> paths;  // by name: a file masks those of its name that come later here
-  for (const auto& drop_ins : drop_in_folders(unit)) {
-    for (const auto folder : kFolders) {
-      const auto whole = fmt::format("{}/{}", folder, drop_ins);
-      const auto names = files.list(whole);
-      if (!names) continue;
-      for (const auto& name : *names) {
-        if (name.ends_with(".conf") && name != kDropInName)
-          paths.try_emplace(name, fmt::format("{}/{}", whole, name));
-      }
-    }
-  }
   std::vector<ForeignLimit> out;
-  for (const auto& [name, path] : paths) {
+  for (const auto& [path, after_ours] : other_drop_ins(files, unit, kDropInName)) {
     const auto text = files.read_linked(path);
     if (!text || !*text) continue;
     int number = 0;
     for (const auto line : base::split(**text, '\n')) {
       ++number;
       if (!assigned_limit(line)) continue;
-      out.push_back({path, number, std::string(base::trim(line)), name > kDropInName});
+      out.push_back({path, number, std::string(base::trim(line)), after_ours});
     }
   }
   return out;

@@ -49,17 +49,19 @@ void add_layers(const std::map<std::string, Mounted>& mounts, const Mounted& ove
 }
 
 /// Which of the file systems is on the disks that have these uses, as system::Iscsi and system::NvmeHost say
-/// it; empty: none. With a volume manager or RAID below a file system, what it holds may be that one's.
+/// it, those on volumes and arrays of them included; empty: none.
 std::string mount_on(const std::vector<std::string>& uses, const std::map<std::string, Mounted>& mounts) {
   for (const auto where : kSystemMounts) {
     const auto at = mounts.find(std::string(where));
     if (at == mounts.end()) continue;
-    const auto& source = at->second.source;
-    const bool stacked =
-        source.starts_with("/dev/mapper/") || source.starts_with("/dev/dm-") || source.starts_with("/dev/md");
+    const auto& [source, type, options] = at->second;
     for (const auto& use : uses) {
       if (use.ends_with(" is mounted on " + std::string(where))) return std::string(where);
-      if (stacked && use.find(" holds ") != std::string::npos) return std::string(where);
+      // One of several devices, which the mount does not name.
+      if (type == "btrfs" && use.ends_with(" is part of a btrfs that is mounted")) return std::string(where);
+      if (type == "zfs" &&
+          use.ends_with(" is part of " + source.substr(0, source.find('/')) + ", a pool of ZFS"))
+        return std::string(where);
     }
   }
   return {};
@@ -141,7 +143,7 @@ std::vector<RootServer> observe_root_servers(system::Host& host) {
     if (at == mounts.end()) continue;
     add_nfs_server(at->second, where, out);
     if (at->second.type == "overlay") add_layers(mounts, at->second, where, out);
-    on_disk = on_disk || at->second.source.starts_with("/dev/");
+    on_disk = on_disk || at->second.source.starts_with("/dev/") || at->second.type == "zfs";
   }
   if (!on_disk) return out;
   std::vector<DiskSession> sessions, controllers;

@@ -15,6 +15,12 @@ Result<std::optional<system::Unit>> observe_unit(const std::string& name, system
   return std::optional(std::move((*units)->front()));
 }
 
+bool is_own_unit(std::string_view name) {
+  constexpr std::string_view kOwn = "rdma-configd";
+  return name.starts_with(kOwn) && name.size() > kOwn.size() &&
+         std::string_view(".-").find(name[kOwn.size()]) != std::string_view::npos;
+}
+
 Result<UnitsByName> observe_units_by_name(std::span<const std::string> names, system::Host& host) {
   UnitsByName out;
   if (names.empty()) return out;

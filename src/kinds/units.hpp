@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "base/error.hpp"
 #include "system/host.hpp"
@@ -17,6 +18,9 @@ inline constexpr const char* kNoSystemd = "no systemd answers here";
 
 /// The unit of this name; nothing when no systemd answers.
 base::Result<std::optional<system::Unit>> observe_unit(const std::string& name, system::Host& host);
+
+/// Whether it is rdma-configd's, or one of those that come with it.
+bool is_own_unit(std::string_view name);
 
 using UnitsByName = std::map<std::string, system::Unit>;
 

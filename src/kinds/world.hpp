@@ -63,6 +63,7 @@ class World {
 
   bool thorough = true;  ///< read what costs a file per item (P_Key tables) also where nothing looks wrong
   bool settled = true;   ///< nothing was changed just before: a missing carrier is more than a join under way
+  bool cut_short = false;  ///< or, if something was: there was too little time left to say so
 
   /// Resources that the run is about (of the document, the state and the plan): all that a kind observes
   /// whose resources cannot be listed in one sweep, such as systemd's units.

@@ -27,7 +27,9 @@ struct Change {
   std::vector<std::string> fields;  ///< of an update: names whose value differs
   std::vector<Key> needs;           ///< keys that it must follow
   Effect effect = Effect::kNow;
-  std::vector<std::string> interrupts;      ///< sentences for people: "link down for a moment"
+  std::vector<std::string> interrupts;  ///< sentences for people: "link down for a moment"
+  /// Likewise, of what another program interrupts at a time of its own: the apply itself does nothing to it.
+  std::vector<std::string> interrupts_later;
   std::map<std::string, Location> origins;  ///< who wants it, by field
   std::string parent_object;  ///< the kernel object it was planned on (Kind::parent_object); empty: on none
   /// The kernel object whose return it answers, as nobody has changed anything back; else empty.

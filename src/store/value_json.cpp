@@ -142,6 +142,7 @@ Json to_json(const Change& change) {
   auto out = essence(change);
   out["effect"] = text_of(change.effect);
   out["interrupts"] = change.interrupts;
+  if (!change.interrupts_later.empty()) out["interrupts_later"] = change.interrupts_later;
   if (change.needs.empty()) out["needs"] = Json::array();
   out["origins"] = Json::object();
   for (const auto& [field, where] : change.origins) out["origins"][field] = to_json(where);
@@ -212,6 +213,7 @@ Change change_from(const Json& json) {
     if (text_of(each) == effect) change.effect = each;
   }
   change.interrupts = json.value("interrupts", std::vector<std::string>());
+  change.interrupts_later = json.value("interrupts_later", std::vector<std::string>());
   change.parent_object = json.value("footing", std::string());
   change.returned = json.value("returned", std::string());
   change.overruled = json.value("overruled", std::vector<std::string>());

@@ -50,7 +50,10 @@ void conceal(Change& change, const Visibility& visibility) {
     if (value == model::value_of(change.before, field)) continue;
     if (!visibility.document || (!visibility.records && !change.origins.contains(field))) hide(value);
   }
-  if (!visibility.document) change.interrupts.clear();
+  if (!visibility.document) {
+    change.interrupts.clear();
+    change.interrupts_later.clear();
+  }
 }
 
 bool is_of_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }

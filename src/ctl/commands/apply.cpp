@@ -163,12 +163,18 @@ void settle_in(const Context& context, const config::Document& document, system:
 void note_next_boot(const Context& context, system::Host& host, Report& report) {
   if (context.offline()) return;
   const auto unit = kinds::observe_unit(core::kDaemonUnit, host);
+  const auto state = unit && *unit ? (*unit)->file : std::string();
   // systemctl starts nothing for `unmask --now`: only "enable" has a start (systemctl(1)).
-  if (unit && *unit && (*unit)->file == "masked")
+  if (state == "masked") {
     report.notes.push_back(
         fmt::format("{} is masked, so the next boot applies nothing: `systemctl unmask {}`, then `systemctl "
                     "enable --now {}`",
                     core::kDaemonUnit, core::kDaemonUnit, core::kDaemonUnit));
+  } else if (state == "disabled" || state == "enabled-runtime") {
+    report.notes.push_back(
+        fmt::format("{} is not enabled, so the next boot applies nothing: `systemctl enable --now {}`",
+                    core::kDaemonUnit, core::kDaemonUnit));
+  }
   const auto mounts = kinds::observe_mounts(host.files);
   for (const std::string folder : {"/etc", "/var/lib/rdma-configd"}) {
     const auto memory = kinds::memory_below(folder, mounts);

@@ -135,14 +135,18 @@ void add_lines(Block& block, const Change& change) {
   }
 }
 
+void add_missing(std::vector<std::string>& sentences, const std::vector<std::string>& more) {
+  for (const auto& sentence : more) {
+    if (std::find(sentences.begin(), sentences.end(), sentence) == sentences.end())
+      sentences.push_back(sentence);
+  }
+}
+
 void add(Block& block, const Change& change) {
   if (block.operation != change.operation) block.operation = Operation::kUpdate;
   add_lines(block, change);
-  for (const auto& sentence : change.interrupts) {
-    if (std::find(block.interrupts.begin(), block.interrupts.end(), sentence) == block.interrupts.end()) {
-      block.interrupts.push_back(sentence);
-    }
-  }
+  add_missing(block.interrupts, change.interrupts);
+  add_missing(block.interrupts_later, change.interrupts_later);
 }
 
 int rank(Status status) {

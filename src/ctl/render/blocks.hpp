@@ -28,7 +28,7 @@ struct Block {
   std::string title;  ///< what it is called afterwards (of a deletion: before)
   std::string note;   ///< which object that is: "port 00:02:c9:03:00:31:78:f2, now ib0"
   std::vector<BlockLine> lines;
-  std::vector<std::string> interrupts;  ///< each sentence once
+  std::vector<std::string> interrupts, interrupts_later;  ///< each sentence once
 };
 
 /// The changes of the report's plan by object, in the plan's order except that children follow their parent.

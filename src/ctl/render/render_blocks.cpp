@@ -122,6 +122,10 @@ std::string render_block(const Block& block, const Widths& w, const Terminal& te
     out += hanging_paragraph("interrupts", Style::kNotice, base::join(block.interrupts, "; "), terminal,
                              kIndent);
   }
+  if (!block.interrupts_later.empty()) {
+    out += hanging_paragraph("interrupts later", Style::kNotice, base::join(block.interrupts_later, "; "),
+                             terminal, kIndent);
+  }
   return out;
 }
 

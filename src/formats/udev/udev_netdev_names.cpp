@@ -10,6 +10,7 @@
 #include <span>
 
 #include "base/text.hpp"
+#include "formats/udev/udev_lines.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -20,6 +21,7 @@ namespace {
 
 constexpr std::string_view kAddress = "ATTR{address}==\"";
 constexpr std::string_view kName = "NAME=\"";
+constexpr std::string_view kFinalName = "NAME:=\"";  // no later rule changes it (event->name_final)
 constexpr std::array<std::string_view, 4> kUdevFolders{
     "/etc/udev/rules.d", "/run/udev/rules.d", "/usr/local/lib/udev/rules.d", "/usr/lib/udev/rules.d"};
 constexpr std::array<std::string_view, 4> kLinkFolders{"/etc/systemd/network", "/run/systemd/network",
@@ -29,7 +31,7 @@ constexpr std::array<std::string_view, 4> kLinkFolders{"/etc/systemd/network", "
 std::optional<std::string_view> quoted_after(std::string_view line, std::string_view key) {
   for (auto at = line.find(key); at != std::string_view::npos; at = line.find(key, at + 1)) {
     // "NAME=" is also the end of "ENV{ID_NET_NAME}=" and the like
-    if (at > 0 && line[at - 1] != ' ' && line[at - 1] != ',' && line[at - 1] != '\t') continue;
+    if (at > 0 && std::string_view(" ,\t\"").find(line[at - 1]) == std::string_view::npos) continue;
     const auto start = at + key.size();
     const auto end = line.find('"', start);
     if (end == std::string_view::npos) return std::nullopt;
@@ -89,39 +91,45 @@ Result<ForeignNames> ForeignNames::read(system::Files& files) {
         if (!ends_with(name, suffix) || !masked.insert(name).second) continue;
         const auto path = fmt::format("{}/{}", folder, name);
         if (path == kRuleFile) continue;
-        auto text = files.read(path);
+        auto text = files.read_linked(path);
         if (text && *text) each_file(path, name, **text);
       }
     }
     return {};
   };
-  auto done = scan(kUdevFolders, ".rules",
-                   [&](const std::string& path, const std::string& file, const std::string& text) {
-                     int number = 0;
-                     for (const auto line : base::split(text, '\n')) {
-                       ++number;
-                       if (base::trim(line).starts_with('#')) continue;
-                       const auto name = quoted_after(line, kName);
-                       // A line without the address, the type or the kernel's name of an IPoIB interface
-                       // cannot be told apart here.
-                       if (!name || name->starts_with('$') || name->starts_with('%')) continue;
-                       // udev assigns in the order of file names; a later NAME= replaces an earlier one
-                       // unless it asks for none.
-                       const bool wins = file > std::string(kRuleFile.substr(kRuleFile.rfind('/') + 1)) &&
-                                         line.find("NAME==\"\"") == std::string_view::npos;
-                       found.lines_.push_back({{path, number, std::string(*name), wins}, base::lower(line)});
-                     }
-                   });
+  auto done = scan(
+      kUdevFolders, ".rules", [&](const std::string& path, const std::string& file, const std::string& text) {
+        const bool later = file > std::string(kRuleFile.substr(kRuleFile.rfind('/') + 1));
+        for (const auto& [number, line] : udev_lines(text)) {
+          const auto final_name = quoted_after(line, kFinalName);
+          const auto name = final_name ? final_name : quoted_after(line, kName);
+          // A line without the address, the type or the kernel's name of an IPoIB interface
+          // cannot be told apart here.
+          if (!name || name->starts_with('$') || name->starts_with('%')) continue;
+          // udev assigns in the order of file names; a later NAME= replaces an earlier one
+          // unless it asks for none.
+          const bool wins = later ? line.find("NAME==\"\"") == std::string::npos : final_name.has_value();
+          found.lines_.push_back({{.file = path,
+                                   .line = number,
+                                   .name = std::string(*name),
+                                   .wins = wins,
+                                   .is_final = final_name && !later},
+                                  base::lower(line)});
+        }
+      });
   if (!done) return base::fail(done.error());
   done =
       scan(kLinkFolders, ".link", [&](const std::string& path, const std::string&, const std::string& text) {
         int number = 0;
         for (const auto line : base::split(text, '\n')) {
           ++number;
-          const auto trimmed = base::trim(line);
-          if (!trimmed.starts_with("Name=")) continue;
-          found.lines_.push_back(
-              {{path, number, std::string(base::trim(trimmed.substr(5))), false, true}, base::lower(text)});
+          const auto equals = line.find('=');
+          if (equals == std::string_view::npos || base::trim(line.substr(0, equals)) != "Name") continue;
+          found.lines_.push_back({{.file = path,
+                                   .line = number,
+                                   .name = std::string(base::trim(line.substr(equals + 1))),
+                                   .link_file = true},
+                                  base::lower(text)});
         }
       });
   if (!done) return base::fail(done.error());

@@ -36,6 +36,7 @@ struct ForeignName {
   int line = 0;
   std::string name;
   bool wins = false;       ///< udev reads it so that ours has no effect
+  bool is_final = false;   ///< it is read before ours, and lets no other change the name
   bool link_file = false;  ///< systemd.link(5), which names only what no rule has named
   bool same_port = true;   ///< it speaks of this port; else it gives the name to something else
 };

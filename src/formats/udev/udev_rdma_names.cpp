@@ -3,11 +3,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "base/text.hpp"
+#include "formats/udev/udev_lines.hpp"
 #include "model/types.hpp"
 
 namespace rdmacfg::kinds {
@@ -96,19 +99,26 @@ std::vector<ForeignDeviceRule> foreign_device_rules(system::Files& files) {
     for (const auto& name : *names) {
       if (!name.ends_with(".rules") || name >= ours || !masked.insert(name).second) continue;
       const auto path = fmt::format("{}/{}", folder, name);
-      const auto text = files.read(path);
+      const auto text = files.read_linked(path);
       if (!text || !*text) continue;
-      int number = 0;
-      for (const auto line : base::split(**text, '\n')) {
-        ++number;
-        if (base::trim(line).starts_with('#') || line.find("rdma_rename") == std::string_view::npos ||
-            line.find("NAME_FIXED") == std::string_view::npos)
-          continue;
-        found.push_back({path, number, std::string(base::trim(line))});
+      for (auto& [number, rule] : udev_lines(**text)) {
+        const bool renames =
+            rule.find("rdma_rename") != std::string::npos && rule.find("NAME_KERNEL") == std::string::npos;
+        if (renames) found.push_back({path, number, std::move(rule)});
       }
     }
   }
   return found;
+}
+
+bool names_device(const ForeignDeviceRule& rule, std::string_view pci, model::Guid node_guid) {
+  constexpr std::array<std::string_view, 5> kMatches{"DEVPATH", "KERNEL", "node_guid", "sys_image_guid",
+                                                     "ATTRS{"};
+  const auto has = [&](std::string_view part) { return rule.text.find(part) != std::string::npos; };
+  if (!pci.empty() && has(pci)) return true;
+  if (node_guid.number != 0 && (has(sysfs_guid(node_guid)) || has(node_guid.text()))) return true;
+  // That of every device, as rdma-core's own file has it.
+  return std::none_of(kMatches.begin(), kMatches.end(), has);
 }
 
 }  // namespace rdmacfg::kinds

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "model/types.hpp"
 #include "system/files.hpp"
 
 namespace rdmacfg::kinds {
@@ -29,14 +30,18 @@ base::Result<DeviceRules> read_device_rules(system::Files& files);
 /// Writes the file, or removes it when there is no rule.
 base::Result<void> write_device_rules(system::Files& files, const DeviceRules& rules);
 
-/// A line of another file that gives an RDMA device a fixed name before ours is read.
+/// A rule of another file that gives RDMA devices names before ours is read.
 struct ForeignDeviceRule {
   std::string file;
   int line = 0;
   std::string text;
 };
 
-/// udev rules of others that call `rdma_rename … NAME_FIXED` and are read before ours.
+/// udev rules of others that call `rdma_rename` with any policy but NAME_KERNEL and are read before ours.
 std::vector<ForeignDeviceRule> foreign_device_rules(system::Files& files);
+
+/// Whether it is about this device: it has its PCI address or node GUID, or asks for no device at all. Either
+/// may be unknown (empty, 0).
+bool names_device(const ForeignDeviceRule& rule, std::string_view pci, model::Guid node_guid);
 
 }  // namespace rdmacfg::kinds

@@ -315,7 +315,7 @@ class BackendKind final : public Kind, public HeldByPort {
       const auto guid = Guid::parse(change->key.id);
       if (!guid || !is_first_release(*change) || !outlook->held.contains(*guid)) continue;
       if (!outlook->deferred.empty()) {
-        change->interrupts.push_back(fmt::format(
+        change->interrupts_later.push_back(fmt::format(
             "NetworkManager keeps it for now, as {}; it lets go, and the link goes down, at its next "
             "start or when somebody has it read its configuration (nmcli general reload)",
             outlook->deferred));

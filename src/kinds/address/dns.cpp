@@ -3,6 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+
+#include "base/text.hpp"
 #include "kinds/abilities.hpp"
 #include "kinds/address/backend.hpp"
 #include "kinds/address/direct_backend.hpp"
@@ -74,13 +78,14 @@ class DnsKind final : public Kind, public NeedsWatching, public HeldByPort {
   }
 
   void check(std::vector<Desired>& desired, const std::vector<Observed>& /*observed*/, World& world,
-             Diagnostics& /*diagnostics*/) const override {
+             Diagnostics& diagnostics) const override {
     std::optional<bool> answers;
     for (auto& resource : desired) {
       if (resource.key.kind != kDnsKind || resource.ignore || resource.settings.empty()) continue;
       if (!answers) {
         const auto dns = world.host().resolver.observe_dns(1);  // lo is always there
         answers = dns && *dns;
+        if (*answers) warn_of_bypass(resource, world.host().files, diagnostics);
       }
       if (*answers) continue;
       // It may be that it only starts later: at boot it does.
@@ -129,9 +134,45 @@ class DnsKind final : public Kind, public NeedsWatching, public HeldByPort {
   [[nodiscard]] bool reachable(const model::Key& key, const World& world) const override {
     return interface_of(key.id, world) != nullptr;
   }
+
+ private:
+  static void warn_of_bypass(const Desired& resource, system::Files& files, Diagnostics& diagnostics) {
+    const auto conf = files.read_linked("/etc/resolv.conf"), nss = files.read_linked("/etc/nsswitch.conf");
+    if (!conf || !*conf) return;
+    const auto server =
+        server_beside_resolved(**conf, nss && *nss ? std::string_view(**nss) : std::string_view());
+    if (server.empty()) return;
+    diagnostics.push_back(
+        {model::Severity::kWarning,
+         resource.where,
+         fmt::format("/etc/resolv.conf has programs ask {}, and not systemd-resolved, which gets the name "
+                     "servers of this entry",
+                     server),
+         "ln -sf ../run/systemd/resolve/stub-resolv.conf /etc/resolv.conf",
+         {}});
+  }
 };
 
 }  // namespace
+
+std::string server_beside_resolved(std::string_view resolv_conf, std::string_view nsswitch) {
+  constexpr std::array<std::string_view, 2> kStubs{"127.0.0.53", "127.0.0.54"};
+  for (const auto line : base::split(nsswitch, '\n')) {
+    const auto words = base::words_of(line);
+    if (words.empty() || words.front() != "hosts:") continue;
+    const auto resolve = std::find(words.begin(), words.end(), "resolve");
+    if (resolve < std::find(words.begin(), words.end(), "dns")) return {};
+  }
+  std::string first;
+  for (const auto line : base::split(resolv_conf, '\n')) {
+    if (line.starts_with('#') && line.find("systemd-resolved(8)") != std::string_view::npos) return {};
+    const auto words = base::words_of(line);
+    if (words.size() < 2 || words.front() != "nameserver") continue;
+    if (std::find(kStubs.begin(), kStubs.end(), words[1]) != kStubs.end()) return {};
+    if (first.empty()) first = words[1];
+  }
+  return first;
+}
 
 const Kind& dns() {
   static const DnsKind kInstance;

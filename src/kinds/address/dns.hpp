@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -19,6 +20,11 @@ struct InterfaceDns {
       model::field("servers", &InterfaceDns::servers, model::Role::kSetting, "DNS servers.", "-"),
       model::field("search", &InterfaceDns::search, model::Role::kSetting, "Search domains.", "-")};
 };
+
+/// The name server that programs ask in place of systemd-resolved, by the texts of resolv.conf and
+/// nsswitch.conf; empty where they ask systemd-resolved, or nothing is known. Sources: systemd-resolved(8),
+/// "/etc/resolv.conf"; nss-resolve(8), resolv.conf(5).
+std::string server_beside_resolved(std::string_view resolv_conf, std::string_view nsswitch);
 
 /// Key: "GUID", "GUID/0x8002".
 const Kind& dns();

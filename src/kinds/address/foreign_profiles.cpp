@@ -16,6 +16,7 @@
 #include "kinds/address/network_match.hpp"
 #include "kinds/address/networkd_file.hpp"
 #include "kinds/address/nm_keyfile.hpp"
+#include "kinds/address/nm_shadows.hpp"
 #include "kinds/address/request.hpp"
 
 namespace rdmacfg::kinds {
@@ -39,7 +40,7 @@ std::vector<Foreign> files_in(World& world, const std::string& folder, std::stri
   for (const auto& name : *names) {
     if (!name.starts_with(prefix) || !name.ends_with(suffix) || nm_id(name) || networkd_id(name)) continue;
     auto path = fmt::format("{}/{}", folder, name);
-    const auto text = world.host().files.read(path);
+    const auto text = world.host().files.read_linked(path);
     if (text && *text) out.push_back({std::move(path), **text});
   }
   return out;
@@ -101,20 +102,6 @@ bool is_for(Sections& sections, const std::string& id, const std::string& name,
   return theirs && ours && theirs->partition() == ours->partition();
 }
 
-std::string profile_uuid(const std::string& text) { return keyfile_sections(text)["connection"]["uuid"]; }
-
-constexpr std::string_view kMeta = ".nmmeta";
-
-/// Whether UUID.nmmeta says that the profile was deleted: it is a link to /dev/null, or a file that names
-/// that. NetworkManager passes over any other (_load_file() in nms-keyfile-plugin.c).
-bool is_tombstone(system::Files& files, const std::string& path, std::string_view uuid) {
-  if (files.masks(path)) return true;
-  const auto text = files.read(path);
-  if (!text || !*text) return false;
-  auto meta = keyfile_sections(**text)["nmmeta"];
-  return meta["uuid"] == uuid && meta["loaded-path"] == "/dev/null";
-}
-
 /// A profile of the distribution counts unless one with its UUID is elsewhere, or it was deleted.
 std::vector<Foreign> read_profiles(World& world) {
   std::vector<Foreign> out;
@@ -126,8 +113,8 @@ std::vector<Foreign> read_profiles(World& world) {
     }
     const auto names = world.host().files.list(std::string(folder));
     for (const auto& name : names ? *names : std::vector<std::string>()) {
-      if (!name.ends_with(kMeta)) continue;
-      auto uuid = name.substr(0, name.size() - kMeta.size());
+      if (!name.ends_with(kNmMeta)) continue;
+      auto uuid = name.substr(0, name.size() - kNmMeta.size());
       if (is_tombstone(world.host().files, fmt::format("{}/{}", folder, name), uuid))
         hidden.insert(std::move(uuid));
     }
@@ -275,6 +262,7 @@ std::string how_to_stop(const ForeignProfile& profile, std::string_view interfac
 }
 
 void warn_of_foreign_profiles(const std::vector<Desired>& desired, World& world, Diagnostics& diagnostics) {
+  warn_of_shadows(desired, world, diagnostics);
   const auto& profiles = profiles_of_others(world);
   if (profiles.empty()) return;
   const auto names = coming_names(desired);

@@ -87,6 +87,16 @@ class MemlockUnitKind final : public Kind, public ClearsAway, public NeedsWatchi
                                  {}});
           continue;
         }
+        if (is_own_unit(unit->text)) {
+          diagnostics.push_back({Severity::kError,
+                                 where,
+                                 fmt::format("[[memlock]] units: {} locks no memory, and its restart would "
+                                             "end the apply",
+                                             unit->text),
+                                 "remove it",
+                                 {}});
+          continue;
+        }
         add(unit->text, where);
       }
       if (wanted.sessions == true) add(kUserSessions, section->find("sessions")->where);

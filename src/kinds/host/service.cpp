@@ -15,6 +15,7 @@
 #include "kinds/abilities.hpp"
 #include "kinds/entry.hpp"
 #include "kinds/host/package_table.hpp"
+#include "kinds/host/service_check.hpp"
 #include "kinds/units.hpp"
 
 namespace rdmacfg::kinds {
@@ -133,6 +134,7 @@ class ServiceKind final : public Kind, public NeedsWatching {
         continue;  // and systemd fails whoever asks for one
       }
       refuse_against_opensm(managers, *section, id, diagnostics);
+      refuse_own(*section, id, diagnostics);
       auto desired = desired_of(*section, fields(), {std::string(kServiceKind), id}, id);
       if (desired.settings.empty()) {
         diagnostics.push_back({Severity::kWarning,
@@ -205,6 +207,7 @@ class ServiceKind final : public Kind, public NeedsWatching {
         wait_for_need(resource, *at->second);
       }
     }
+    warn_of_sockets(desired, world, diagnostics);
   }
 
   Result<void> prepare(std::span<Change*> changes, World& /*world*/) const override {
@@ -310,6 +313,21 @@ class ServiceKind final : public Kind, public NeedsWatching {
     }
   }
 
+  /// The run that stops, starts or waits for such a unit is part of it, or what it waits for.
+  static void refuse_own(const model::Section& section, const std::string& id, Diagnostics& diagnostics) {
+    if (!is_own_unit(id)) return;
+    const auto refuse = [&](const model::Entry& setting, std::string what, std::string hint) {
+      diagnostics.push_back({Severity::kError, setting.where, std::move(what), std::move(hint), {}});
+    };
+    if (const auto* running = section.find("running"))
+      refuse(*running, fmt::format("[[service]] running: {} is part of what applies this document", id),
+             "leave running out; systemctl starts and stops it");
+    const auto* enabled = section.find("enabled");
+    if (enabled != nullptr && enabled->value == model::Value{false} && id == "rdma-configd.service")
+      refuse(*enabled, "[[service]] enabled = false: the host would be left alone from its next start on",
+             "remove the line; `rdma-configctl withdraw` hands the host over");
+  }
+
   /// Whether an init script starts at boot is not systemd's to set, over D-Bus: a program of the distribution
   /// changes its links (systemd-sysv-install), which `systemctl` calls and this service's confinement keeps
   /// from /etc.
@@ -375,6 +393,16 @@ class ServiceKind final : public Kind, public NeedsWatching {
            {}});
       desired.settings.erase("enabled");
     }
+    if (wanted.enabled == false && unit.file == "static" && wanted.running != false) {
+      diagnostics.push_back(
+          {Severity::kWarning,
+           desired.origins.at("enabled"),
+           fmt::format("[[service]] enabled: other units or udev start {}, as its unit file has no [Install] "
+                       "section",
+                       unit.name),
+           fmt::format("leave enabled out; `systemctl mask {}` keeps it from starting", unit.name),
+           {}});
+    }
     if (wanted.running == true && unit.ends_by_itself) {
       refuse("running", unit.name + " ends by itself (Type=oneshot)", "leave running out");
     }
@@ -383,7 +411,7 @@ class ServiceKind final : public Kind, public NeedsWatching {
   static Result<void> reach(const Unit& unit, const Service& wanted, system::Host& host) {
     const auto run = [&]() -> Result<void> {
       if (!wanted.running || (*wanted.running == is_up(unit) && !waits_for_restart(unit))) return {};
-      return host.units.act(*wanted.running ? UnitAction::kStart : UnitAction::kStop, unit.name);
+      return *wanted.running ? start_service(unit.name, host) : host.units.act(UnitAction::kStop, unit.name);
     };
     const auto enable = [&]() -> Result<void> {
       // Of an init script the links say so already; of other generated units this is pending.

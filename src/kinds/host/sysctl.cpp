@@ -225,18 +225,11 @@ class SysctlKind final : public Kind, public NeedsWatching, public MustStay, pub
     Verdict verdict;
     const auto interface = sysctl_interface(desired.key.id);
     if (observed == nullptr || interface.empty() || world.offline()) return verdict;
-    const auto name = desired.key.id.substr(desired.key.id.rfind('/') + 1);
-    // Of these the kernel takes the larger one (IN_DEV_MAXCONF of include/linux/inetdevice.h).
-    if (name != "arp_ignore" && name != "arp_announce" && name != "rp_filter") return verdict;
-    const auto all = world.host().sysctl.read("net/ipv4/conf/all/" + name);
     const auto wanted = model::from_attributes<Sysctl>(desired.settings);
+    const auto all = world.host().sysctl.read(sysctl_path_of(desired.key.id, "all"));
     if (!all || !wanted.value) return verdict;
-    const auto high = base::parse_number(*all);
-    const auto low = base::parse_number(wanted.value->text);
-    if (high && low && *high > *low) {
-      verdict.warnings.push_back(
-          fmt::format("net/ipv4/conf/all/{} is {}, and the kernel takes the larger of the two", name, *high));
-    }
+    auto why = overruled_by_all(desired.key.id, wanted.value->text, *all);
+    if (!why.empty()) verdict.warnings.push_back(std::move(why));
     return verdict;
   }
 

@@ -304,6 +304,26 @@ std::string sysctl_path_of(const std::string& path, const std::string& interface
   return fmt::format("{}/{}/{}/{}/{}", parts[0], parts[1], parts[2], interface, parts[4]);
 }
 
+std::string overruled_by_all(const std::string& path, std::string_view value, std::string_view all) {
+  // IN_DEV_MAXCONF, and IN_DEV_ORCONF, which is the same of 0 and 1.
+  constexpr std::array<std::string_view, 13> kLarger{
+      "arp_ignore",     "arp_announce",   "arp_notify",      "rp_filter",    "arp_filter",
+      "accept_local",   "log_martians",   "proxy_arp",       "shared_media", "send_redirects",
+      "src_valid_mark", "route_localnet", "secure_redirects"};
+  constexpr std::array<std::string_view, 3> kSmaller{"accept_source_route", "bootp_relay", "bc_forwarding"};
+  if (!path.starts_with("net/ipv4/conf/")) return {};
+  const auto name = path.substr(path.rfind('/') + 1);
+  const bool larger = std::find(kLarger.begin(), kLarger.end(), name) != kLarger.end();
+  const bool smaller = std::find(kSmaller.begin(), kSmaller.end(), name) != kSmaller.end();
+  const auto general = base::parse_number(all), own = base::parse_number(value);
+  if (!general || !own) return {};
+  if ((larger && *general > *own) || (smaller && *general < *own)) {
+    return fmt::format("{} is {}, and the kernel takes the {} of the two", sysctl_path_of(path, "all"),
+                       *general, larger ? "larger" : "smaller");
+  }
+  return {};
+}
+
 std::string sysctl_label(const std::string& path) {
   const auto interface = sysctl_interface(path);
   if (interface.empty()) return path;

@@ -20,6 +20,10 @@ std::string sysctl_interface(std::string_view path);
 /// The path with another interface's name.
 std::string sysctl_path_of(const std::string& path, const std::string& interface);
 
+/// That the kernel does not take the value of an interface, as that of all interfaces is `all`. Empty where
+/// it does. Source: include/linux/inetdevice.h (IN_DEV_MAXCONF, IN_DEV_ORCONF, IN_DEV_ANDCONF).
+std::string overruled_by_all(const std::string& path, std::string_view value, std::string_view all);
+
 /// "ib0 arp_ignore", or the path where no interface has it.
 std::string sysctl_label(const std::string& path);
 

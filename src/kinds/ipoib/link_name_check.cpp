@@ -118,8 +118,11 @@ void warn_foreign(const Desired& desired, const std::string& wanted, const std::
       hint = "only one of the two can have this name after the next boot: change that line, or the name here";
     } else {
       message = fmt::format("{}:{} names this interface too: \"{}\"", other.file, other.line, other.name);
-      hint = other.wins ? "udev reads that file after ours, so it wins at the next boot: remove the line, or "
-                          "the name here"
+      hint = other.is_final ? "udev lets no later rule change that name (:=), so it wins at the next boot: "
+                              "remove the line, or the name here"
+             : other.wins
+                 ? "udev reads that file after ours, so it wins at the next boot: remove the line, or "
+                   "the name here"
              : other.link_file
                  ? "our rule comes first and wins; remove the line there to keep the two from disagreeing"
                  : "ours is read later and wins; remove the line there to keep the two from disagreeing";

@@ -199,6 +199,8 @@ std::string why_no_carrier(const Link& link, const std::optional<PortRef>& port,
   if (link.parent != 0) {
     if (const auto* parent = world.link(link.parent); parent != nullptr && !parent->up) return {};
   }
+  if (world.cut_short)
+    return "no carrier: the interface had not joined its multicast group when the time to wait was over";
   return "no carrier: the subnet manager has not let the interface join its multicast group";
 }
 

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "formats/drop_ins.hpp"
 #include "formats/opensm/opensm_conf.hpp"
 #include "kinds/abilities.hpp"
 #include "kinds/entry.hpp"
@@ -259,7 +260,7 @@ class OpensmKind final : public Kind, public NeedsWatching {
            resource.origins.at("enabled"),  // that of guid
            fmt::format("[[opensm]] guid: {}/{} is an Omni-Path port, which OpenSM cannot manage",
                        port->device->name, port->port->number),
-           "Omni-Path has a fabric manager of its own: [[service]] unit = \"opafm.service\"",
+           "Omni-Path has a fabric manager of its own: [[service]] name = \"opafm.service\"",
            {}});
     }
   }
@@ -268,24 +269,13 @@ class OpensmKind final : public Kind, public NeedsWatching {
   /// name, and the last one counts (systemd.unit(5)).
   static std::string overruled_by(Guid guid, system::Files& files) {
     const auto ours = opensm_drop_in(guid);
-    const auto name_of_ours = ours.substr(ours.rfind('/') + 1);
-    for (const auto* root : {"/etc/systemd/system/", "/run/systemd/system/"}) {
-      for (const auto& unit : {std::string("opensm@.service"), opensm_unit(guid)}) {
-        const auto folder = fmt::format("{}{}.d", root, unit);
-        const auto names = files.list(folder);
-        if (!names) continue;
-        for (const auto& name : *names) {
-          if (name <= name_of_ours || !name.ends_with(".conf")) continue;
-          auto path = fmt::format("{}/{}", folder, name);
-          const auto text = files.read_linked(path);
-          if (!text || !*text) continue;
-          for (const auto line : base::split(**text, '\n')) {
-            if (base::trim(line).starts_with("ExecStart=")) return path;
-          }
-        }
-      }
+    std::string out;
+    for (auto& other : other_drop_ins(files, opensm_unit(guid), ours.substr(ours.rfind('/') + 1))) {
+      if (!other.after_ours) continue;
+      const auto text = files.read_linked(other.path);
+      if (text && *text && !assigned_values(**text, "ExecStart").empty()) out = std::move(other.path);
     }
-    return {};
+    return out;
   }
 
   static void warn_overruled(const std::vector<Desired>& desired, const World& world,

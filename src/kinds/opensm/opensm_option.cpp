@@ -111,6 +111,7 @@ class OpensmOptionKind final : public Kind, public PutBackByOthers {
     if (folder && *folder) {
       complete_paths(desired, **folder);
       if (!world.offline()) check_written_paths(desired, files, diagnostics);
+      warn_of_other_conf(desired, files, diagnostics);
       const auto path = opensm_options_path(**folder);
       const auto options = read_options(files, path);
       if (!options) return;  // observe() has failed for it

@@ -7,8 +7,10 @@
 #include <array>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include "base/text.hpp"
+#include "formats/drop_ins.hpp"
 #include "formats/opensm/opensm_options.hpp"
 #include "kinds/entry.hpp"
 #include "kinds/opensm/opensm_option_parse.hpp"
@@ -27,16 +29,34 @@ constexpr std::string_view kLogOption = "log_file", kDumpOption = "dump_files_di
 /// ProtectHome= and PrivateDevices= of the daemon, which sees these empty.
 constexpr std::array<std::string_view, 4> kUnseenFolders{"/home/", "/root/", "/run/user/", "/dev/"};
 
+constexpr const char* kOpensmTemplate = "opensm@.service";
+
+/// A unit file or drop-in.
+struct UnitText {
+  std::string path, text;
+};
+
+UnitText opensm_unit_text(system::Files& files) {
+  for (const auto* folder : {"/etc/systemd/system", "/run/systemd/system", "/usr/local/lib/systemd/system",
+                             "/usr/lib/systemd/system", "/lib/systemd/system"}) {
+    auto path = fmt::format("{}/{}", folder, kOpensmTemplate);
+    auto text = files.read_linked(path);
+    if (text && *text) return {std::move(path), std::move(**text)};
+  }
+  return {};
+}
+
 /// OpenSM takes options of its command line after those of opensm.conf.
 bool has_log_on_command_line(system::Files& files) {
-  constexpr std::array kUnits{"/etc/systemd/system/opensm@.service",
-                              "/usr/lib/systemd/system/opensm@.service",
-                              "/lib/systemd/system/opensm@.service"};
-  for (const auto* path : kUnits) {
-    const auto text = files.read_linked(path);
-    if (text && *text) return (*text)->find("--log_file") != std::string::npos;
-  }
-  return false;
+  return opensm_unit_text(files).text.find("--log_file") != std::string::npos;
+}
+
+/// Whether a command line has OpenSM read another file of options (opensm(8), -F).
+bool names_other_conf(std::string_view command) {
+  const auto words = base::words_of(command);
+  return std::any_of(words.begin(), words.end(), [](std::string_view word) {
+    return word.starts_with("-F") || word.starts_with("--config");
+  });
 }
 
 class WrittenPaths {
@@ -126,6 +146,31 @@ void check_written_paths(std::span<Desired> desired, system::Files& files, Diagn
       if (writes && owner.port.has_value() == own) paths.check(resource, owner);
     }
   }
+}
+
+void warn_of_other_conf(std::span<const Desired> desired, system::Files& files, Diagnostics& diagnostics) {
+  const auto first = std::find_if(desired.begin(), desired.end(), [](const Desired& resource) {
+    return resource.key.kind == kOpensmOptionKind && !OpensmOwner::of(resource.key.id).port;
+  });
+  if (first == desired.end()) return;
+  // Of a service with one process the last ExecStart= counts; drop-ins reset it first.
+  auto last = opensm_unit_text(files);
+  auto commands = assigned_values(last.text, "ExecStart");
+  for (auto& other : other_drop_ins(files, kOpensmTemplate, {})) {
+    const auto text = files.read_linked(other.path);
+    auto assigned = text && *text ? assigned_values(**text, "ExecStart") : std::vector<std::string>{};
+    if (assigned.empty()) continue;
+    commands = std::move(assigned);
+    last.path = std::move(other.path);
+  }
+  if (commands.empty() || !names_other_conf(commands.back())) return;
+  diagnostics.push_back({Severity::kWarning,
+                         first->where,
+                         fmt::format("[[opensm_option]]: {} has OpenSM read another file of options, so that "
+                                     "these entries have no effect",
+                                     last.path),
+                         "remove -F or --config from its ExecStart=",
+                         {}});
 }
 
 }  // namespace rdmacfg::kinds

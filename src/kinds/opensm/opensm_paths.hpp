@@ -22,4 +22,9 @@ std::string first_missing(system::Files& files, std::string_view path);
 void check_written_paths(std::span<model::Desired> desired, system::Files& files,
                          model::Diagnostics& diagnostics);
 
+/// Warns of options for all subnet managers where the command line of opensm@.service, with its drop-ins,
+/// names another file of options; once.
+void warn_of_other_conf(std::span<const model::Desired> desired, system::Files& files,
+                        model::Diagnostics& diagnostics);
+
 }  // namespace rdmacfg::kinds

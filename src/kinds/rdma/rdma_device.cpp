@@ -129,8 +129,11 @@ class RdmaDeviceKind final : public Kind {
             {}});
       }
       if (!foreign) foreign = foreign_device_rules(world.host().files);
+      const auto guid = model::Guid::parse(resource.key.id);
+      const std::string pci = mine != nullptr ? mine->pci : guid ? std::string() : resource.key.id;
+      const auto node_guid = mine != nullptr ? mine->node_guid : guid.value_or(model::Guid{});
       for (const auto& rule : *foreign) {
-        if (rule.text.find("\"" + resource.key.id + "\"") == std::string::npos) continue;
+        if (!names_device(rule, pci, node_guid)) continue;
         diagnostics.push_back(
             Diagnostic{Severity::kWarning,
                        resource.origins.at("name"),

@@ -27,7 +27,7 @@ apply() { rdma-configctl apply --yes "${PATIENCE[@]}" "$@"; }
 # pending then (exit 5). With a time it goes past the daemon.
 PATIENCE=()
 no_daemon() { PATIENCE=(--wait 60); }
-join_is_open() { [ "$1" = 5 ] && [[ $OUT = *"has not let the interface join its multicast group"* ]]; }	# EXIT
+join_is_open() { [ "$1" = 5 ] && [[ $OUT = *"no carrier: "*" its multicast group"* ]]; }	# EXIT
 # The same of the daemon, which is told no time: a join that was under way, and nothing else, may need another apply.
 applies() {	# WHAT [OPTION...]
 	local what=$1 rc; shift

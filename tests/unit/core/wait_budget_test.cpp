@@ -44,6 +44,20 @@ TEST(WaitBudget, IsSpentByEveryWait) {
   EXPECT_EQ(budget.left().checks, milliseconds(0));
 }
 
+TEST(WaitBudget, IsShortWhereWaitsForWhatCameHaveSpentIt) {
+  struct Row {
+    int asked, spent;
+    bool in_vain, is_short;
+  };
+  for (const auto& row : {Row{4000, 0, false, false}, Row{4000, 1500, false, false},
+                          Row{4000, 2500, false, true}, Row{4000, 4000, false, true},
+                          Row{4000, 4000, true, false}, Row{0, 0, false, true}, Row{0, 0, true, true}}) {
+    detail::WaitBudget budget{milliseconds(row.asked)};
+    budget.spend(milliseconds(row.spent), row.in_vain);
+    EXPECT_EQ(budget.is_short(), row.is_short) << row.asked << " ms, of which " << row.spent;
+  }
+}
+
 /// Two ports that no subnet manager lets join, and one that joins.
 class WaitsOfARun : public testing::Test {
  protected:
@@ -58,12 +72,16 @@ class WaitsOfARun : public testing::Test {
     return fmt::format("[[ipoib]]\nguid = \"00:02:c9:03:00:31:{}\"\nmtu = 1500\n{}", tail, more);
   }
 
-  std::unique_ptr<fakes::FakeKernel> kernel_ = fakes::FakeKernel::parse(R"({"devices": [
+  static std::unique_ptr<fakes::FakeKernel> fresh() {
+    return fakes::FakeKernel::parse(R"({"devices": [
       {"name": "mlx4_0", "pci": "0000:10:00.0", "ports": [
         {"guid": "00:02:c9:03:00:31:78:f2", "sm": false, "interface": {"name": "ib0", "up": true}},
         {"guid": "00:02:c9:03:00:31:78:f3", "sm": false, "interface": {"name": "ib1", "up": true}}]},
       {"name": "qib0", "pci": "0000:20:00.0", "ports": [
         {"guid": "00:02:c9:03:00:31:99:01", "interface": {"name": "other", "up": true}}]}]})");
+  }
+
+  std::unique_ptr<fakes::FakeKernel> kernel_ = fresh();
 };
 
 TEST_F(WaitsOfARun, HaveOneTimeForAllKinds) {
@@ -85,6 +103,29 @@ TEST_F(WaitsOfARun, HaveOneTimeForAllKinds) {
   EXPECT_THAT(waits, Each(milliseconds(0)));
   EXPECT_THAT(kernel_->inet.check_waits, SizeIs(1));
   EXPECT_THAT(kernel_->inet.check_waits, Each(testing::Le(milliseconds(4000))));
+}
+
+// A subnet manager that was given no time is not said to refuse.
+TEST_F(WaitsOfARun, SayWhetherThereWasTimeToWait) {
+  struct Row {
+    int wait;
+    const char* said;
+    const char* not_said;
+  };
+  constexpr const char *kRefused = "has not let the interface join", *kOver = "the time to wait was over";
+  for (const auto& [wait, said, not_said] : {Row{4000, kRefused, kOver}, Row{0, kOver, kRefused}}) {
+    kernel_ = fresh();
+    Options options;
+    options.carrier_deadline = milliseconds(wait);
+    const auto report = apply(entry("78:f2") + entry("78:f3"), options);
+    std::string all;
+    for (const auto& resource : report.resources) {
+      all += resource.reason + "\n";
+      for (const auto& warning : resource.warnings) all += warning + "\n";
+    }
+    EXPECT_THAT(all, testing::HasSubstr(said));
+    EXPECT_THAT(all, testing::Not(testing::HasSubstr(not_said)));
+  }
 }
 
 TEST_F(WaitsOfARun, HaveOneTimeForAllAttempts) {

@@ -486,6 +486,36 @@ TEST(Habits, TheWayToTheHostsOwnFileSystemsIsNamed) {
   EXPECT_THAT(console.err.str(), Not(HasSubstr("file systems")));
 }
 
+// NetworkManager lets go of the way to the host's own file systems later, when the apply is over.
+TEST(Habits, TheSessionIsToldOfAnInterruptionOnlyIfItComesNow) {
+  struct Row {
+    const char* mounts;
+    bool now;
+  };
+  for (const auto& row : {Row{"22 1 8:1 / / rw - ext4 /dev/sda1 rw\n", true},
+                          Row{"22 1 0:21 / / rw - nfs4 192.0.2.9:/a rw,addr=192.0.2.9\n", false}}) {
+    SCOPED_TRACE(row.mounts);
+    Words console;
+    console.terminal();
+    console.answer("n\n");
+    console.kernel.files.content["/etc/NetworkManager/conf.d/site.conf"] = "[main]\n";
+    console.kernel.files.content["/proc/1/mountinfo"] = row.mounts;
+    console.kernel.network_manager.start();
+    auto& link = console.kernel.link("ib0");
+    link.up = true;
+    link.items = {"addr4 192.0.2.7/24", "route 192.0.2.0/24"};
+    const auto file = console.file("a.toml", std::string("version = 1\n[[ipoib]]\nguid = \"") + kGuid1 +
+                                                 "\"\nbackend = \"direct\"\n"
+                                                 "ipv4 = { addresses = [\"192.0.2.7/24\"] }\n");
+    console.variables["SSH_CONNECTION"] = "198.51.100.1 4711 192.0.2.7 22";
+    EXPECT_EQ(console.run({"apply", file}), 1);
+    const auto said = console.out.str() + console.err.str();
+    EXPECT_EQ(said.find("this ssh session") != std::string::npos, row.now) << said;
+    EXPECT_EQ(said.find("interrupts later") == std::string::npos, row.now) << said;
+    EXPECT_THAT(said, Not(HasSubstr("programs stop")));
+  }
+}
+
 // Linux 6.2 and later rename an interface that is up, and interrupt nothing.
 TEST(Habits, TheSessionWhoseInterfaceGetsAnotherNameIsNamed) {
   Words console;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ctl/render/render_report.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -120,6 +121,16 @@ TEST(RenderDiff, OneBlockPerObject) {
 
 Plan: 1 to create, 1 to change, 1 to delete.
 )");
+}
+
+TEST(RenderDiff, TellsInterruptionsThatComeLaterFromThoseOfTheApply) {
+  Report report;
+  report.plan.changes = {rename()};
+  report.plan.changes[0].interrupts = {"traffic stops"};
+  report.plan.changes[0].interrupts_later = {"link down at the next start"};
+  EXPECT_THAT(render_diff(report, kPlain, Origins::kHidden),
+              testing::HasSubstr("      interrupts: traffic stops\n"
+                                 "      interrupts later: link down at the next start\n"));
 }
 
 TEST(RenderDiff, ExplainsAndShowsEffects) {
@@ -286,6 +297,7 @@ TEST(ReportJson, HasAWordForEachValue) {
     change.effect = static_cast<model::Effect>(i);
     change.operation = static_cast<Operation>(i);
     change.interrupts = {"traffic stops"};
+    change.interrupts_later = {"link down at the next start"};
     change.needs = {{"ipoib", "g"}};
     change.origins["load"] = {"a.toml", 3, 4};
     report.plan.changes = {change};
@@ -293,6 +305,7 @@ TEST(ReportJson, HasAWordForEachValue) {
     EXPECT_EQ(told.at("effect"), effects[i]);
     EXPECT_EQ(told.at("operation"), operations[i]);
     EXPECT_EQ(told.at("interrupts").at(0), "traffic stops");
+    EXPECT_EQ(told.at("interrupts_later").at(0), "link down at the next start");
     EXPECT_EQ(told.at("needs").at(0).at("kind"), "ipoib");
     EXPECT_EQ(told.at("origins").at("load").at("line"), 3);
     EXPECT_EQ(json().at("summary").at("changes").at(operations[i]), 1);

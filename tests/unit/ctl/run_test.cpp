@@ -312,6 +312,13 @@ TEST(Apply, SaysWhereTheNextBootGoesAnotherWay) {
   EXPECT_EQ(console.run({"apply", "--yes"}), 0) << console.err.str();
   EXPECT_THAT(console.out.str(),
               AllOf(HasSubstr("rdma-configd.service is masked"), HasSubstr("is in memory")));
+  auto& unit = console.kernel.units.units.at("rdma-configd.service");
+  unit.masked = false;
+  EXPECT_EQ(console.run({"apply", "--yes"}), 0) << console.err.str();
+  EXPECT_THAT(console.out.str(), HasSubstr("rdma-configd.service is not enabled"));
+  unit.enabled = true;
+  EXPECT_EQ(console.run({"apply", "--yes"}), 0) << console.err.str();
+  EXPECT_THAT(console.out.str(), Not(HasSubstr("boot applies nothing")));
 }
 
 TEST(Apply, OfflineLocksTheFolderAndNeedsNoRoot) {

@@ -61,6 +61,34 @@ TEST(ForeignNames, FindsOtherRulesOfTheSamePortAndWhichOfThemWin) {
   EXPECT_FALSE(found[2].wins);
 }
 
+// As people write them: in several lines, with blanks, and final.
+TEST(ForeignNames, AreReadAsUdevReadsThem) {
+  struct Row {
+    const char* file;
+    const char* text;
+    int line;
+    bool wins;
+  };
+  const char* const address = "ATTR{address}==\"?*00:02:c9:03:00:31:78:f2\"";
+  for (const auto& row :
+       {Row{"10-early", ", NAME=\"x\"\n", 1, false}, Row{"10-early", ", NAME:=\"x\"\n", 1, true},
+        Row{"10-early", ", NAME==\"\", NAME:=\"x\"\n", 1, true}, Row{"99-late", ", NAME:=\"x\"\n", 1, true},
+        Row{"99-late", " NAME = \"x\"\n", 1, true}, Row{"99-late", ", NAME==\"\", NAME:=\"x\"\n", 1, false},
+        Row{"99-late", ", \\\n  # a comment\n  NAME=\"x\"\n", 1, true}}) {
+    SCOPED_TRACE(std::string(row.file) + row.text);
+    fakes::Faults faults;
+    fakes::MemoryFiles files{faults};
+    ASSERT_TRUE(files.write("/etc/udev/rules.d/" + std::string(row.file) + ".rules",
+                            std::string(address) + row.text));
+    const auto found = ForeignNames::read(files)->of(kNamedPort, "mlx4_ib0");
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(found[0].name, "x");
+    EXPECT_EQ(found[0].line, row.line);
+    EXPECT_EQ(found[0].wins, row.wins);
+    EXPECT_EQ(found[0].is_final, row.wins && std::string(row.file) == "10-early");
+  }
+}
+
 TEST(ForeignNames, OfAMaskedFileTheFirstCounts) {
   fakes::Faults faults;
   fakes::MemoryFiles files{faults};

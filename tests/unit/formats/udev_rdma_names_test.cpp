@@ -4,6 +4,10 @@
 #include <fnmatch.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "fakes/memory_files.hpp"
+
 namespace rdmacfg::kinds {
 namespace {
 
@@ -34,6 +38,40 @@ TEST(RdmaRules, AreReadBackAlsoAsEarlierVersionsWroteThem) {
       "ACTION==\"add\", SUBSYSTEM==\"infiniband\", SUBSYSTEMS==\"pci\", KERNELS==\"0000:11:00.0\", "
       "PROGRAM=\"rdma_rename %k NAME_FIXED mlx5_storage\"\n");
   EXPECT_EQ(old.at(kPci), "mlx5_storage");
+}
+
+// rdma_rename(8) renames once: the file that is read first decides.
+TEST(RdmaRules, OfOthersAreFoundWhateverTheyKnowTheDeviceBy) {
+  struct Row {
+    const char* file;
+    const char* rule;
+    bool names;
+  };
+  const model::Guid guid{0x0002c903003178f1};
+  for (const auto& row :
+       {Row{"50-site", "KERNELS==\"0000:11:00.0\", PROGRAM=\"rdma_rename %k NAME_FIXED a\"\n", true},
+        Row{"50-site", "KERNELS==\"0000:11:00.1\", PROGRAM=\"rdma_rename %k NAME_FIXED a\"\n", false},
+        Row{"50-site", "DEVPATH==\"*/0000:11:00.0/infiniband/*\", PROGRAM=\"rdma_rename %k NAME_FIXED a\"\n",
+            true},
+        Row{"50-site",
+            "ATTR{node_guid}==\"0002:c903:0031:78f1\", \\\n PROGRAM=\"rdma_rename %k NAME_GUID\"\n", true},
+        Row{"50-site", "ATTR{node_guid}==\"0002:c903:0031:78f2\", PROGRAM=\"rdma_rename %k NAME_GUID\"\n",
+            false},
+        Row{"50-site",
+            "ACTION==\"add\", SUBSYSTEM==\"infiniband\", PROGRAM=\"rdma_rename %k NAME_FALLBACK\"\n", true},
+        Row{"50-site", "ACTION==\"add\", SUBSYSTEM==\"infiniband\", PROGRAM=\"rdma_rename %k NAME_KERNEL\"\n",
+            false},
+        Row{"60-rdma-persistent-naming",
+            "SUBSYSTEM==\"infiniband\", PROGRAM=\"rdma_rename %k NAME_FALLBACK\"\n", false}}) {
+    SCOPED_TRACE(std::string(row.file) + " " + row.rule);
+    fakes::Faults faults;
+    fakes::MemoryFiles files{faults};
+    ASSERT_TRUE(files.write("/etc/udev/rules.d/" + std::string(row.file) + ".rules", row.rule));
+    const auto rules = foreign_device_rules(files);
+    const bool found = std::any_of(rules.begin(), rules.end(),
+                                   [&](const auto& rule) { return names_device(rule, kPci, guid); });
+    EXPECT_EQ(found, row.names);
+  }
 }
 
 }  // namespace

@@ -62,10 +62,30 @@ TEST_F(RootServers, OfDisks) {
   kernel_->nvme_host.used["nqn.b"] = {"/dev/nvme1n1 is mounted on /scratch"};
   const std::string root = "22 1 259:1 / / rw - ext4 /dev/nvme0n1p1 rw\n";
   EXPECT_THAT(servers(root), ElementsAre("/ 192.0.2.9"));
-  kernel_->nvme_host.used["nqn.a"] = {"dm-0 holds /dev/nvme0n1p1"};
-  EXPECT_THAT(servers(root), IsEmpty())
-      << "the root file system is on a disk, not on what a volume manager has";
-  EXPECT_THAT(servers("22 1 253:0 / / rw - ext4 /dev/mapper/vg-root rw\n"), ElementsAre("/ 192.0.2.9"));
+}
+
+// Only what is really below the root file system counts, whatever a volume manager has besides.
+TEST_F(RootServers, OfDisksBelowVolumesArraysAndPools) {
+  kernel_->nvme_host.controllers = {{"nvme0", "nqn.a", "rdma", "192.0.2.9", "4420", "live"}};
+  struct Row {
+    std::vector<std::string> used;
+    const char* root;
+    bool found;
+  };
+  const char* const volume = "22 1 253:0 / / rw - ext4 /dev/mapper/vg-root rw\n";
+  const char* const btrfs = "22 1 0:31 / / rw - btrfs /dev/sda1 rw\n";
+  const char* const zfs = "22 1 0:31 / / rw - zfs rpool/ROOT/debian rw\n";
+  for (const auto& row :
+       {Row{{"dm-0 holds /dev/nvme0n1p1", "/dev/dm-0 is mounted on /"}, volume, true},
+        Row{{"dm-1 holds /dev/nvme0n1p1", "/dev/dm-1 is mounted on /scratch"}, volume, false},
+        Row{{"dm-1 holds /dev/nvme0n1p1"}, volume, false},
+        Row{{"/dev/nvme0n1 is part of a btrfs that is mounted"}, btrfs, true},
+        Row{{"/dev/nvme0n1 is part of a btrfs that is mounted"}, volume, false},
+        Row{{"/dev/nvme0n1 is part of rpool, a pool of ZFS"}, zfs, true},
+        Row{{"/dev/nvme0n1 is part of tank, a pool of ZFS"}, zfs, false}}) {
+    kernel_->nvme_host.used["nqn.a"] = row.used;
+    EXPECT_EQ(servers(row.root).size(), row.found ? 1U : 0U) << row.root << row.used.front();
+  }
 }
 
 TEST_F(RootServers, AreReachedAsTheMainTableSays) {

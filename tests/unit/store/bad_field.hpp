@@ -103,7 +103,8 @@ inline BadFields bad_changes() {
                 {"/changes/0/origins", R"({"mtu": {"file": 1, "line": 1, "column": 1}})"},
                 {"/changes/0/origins", R"({"mtu": {"file": "a", "line": "1", "column": 1}})"},
                 {"/changes/0/origins", R"({"mtu": {"file": "a", "line": 1, "column": null}})"}};
-  for (const auto* list : {"fields", "beside", "interrupts", "overruled", "carried", "given_back"})
+  for (const auto* list :
+       {"fields", "beside", "interrupts", "interrupts_later", "overruled", "carried", "given_back"})
     out = joined(std::move(out), bad_texts(std::string("/changes/0/") + list));
   out = joined(std::move(out), bad_attributes("/changes/0/before"));
   return joined(std::move(out), bad_attributes("/changes/0/after"));

@@ -137,7 +137,7 @@ TEST(Records, AKeyIsUnderstoodOrLeftOut) {
 constexpr const char* kKeptChange =
     R"({"kind": "ipoib", "id": "g", "label": "ib0", "operation": "update", "before": {"mtu": 2044},
     "after": {"mtu": 4092}, "fields": ["mtu"], "needs": [{"kind": "pkey", "id": "x"}], "beside": ["boot/8"],
-    "effect": "now", "interrupts": ["x"], "returned": "r", "overruled": ["mtu"], "footing": "f",
+    "effect": "now", "interrupts": ["x"], "interrupts_later": ["y"], "returned": "r", "overruled": ["mtu"], "footing": "f",
     "carried": ["c"], "given_back": ["mode"]})";
 
 TEST(Records, OfAJournalAreTakenWhole) {

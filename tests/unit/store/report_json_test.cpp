@@ -48,6 +48,7 @@ model::Report full_report() {
       change.needs = {{"ipoib", "g"}};
       change.effect = effect;
       change.interrupts = {"link down for a moment", "x.service is restarted"};
+      change.interrupts_later = {"link down at the next start"};
       change.origins["mtu"] = {"a.toml", 3, 4};
       change.parent_object = "boot/7";
       change.returned = "boot/6";
@@ -78,6 +79,7 @@ TEST(Reports, AreReadAsTheyWereWritten) {
   EXPECT_EQ(changes.at(8).effect, model::Effect::kInitramfsReboot);
   EXPECT_EQ(changes.at(8).interrupts,
             (std::vector<std::string>{"link down for a moment", "x.service is restarted"}));
+  EXPECT_EQ(changes.at(8).interrupts_later, (std::vector<std::string>{"link down at the next start"}));
 }
 
 TEST(Reports, HaveEachStatusAndEachExit) {

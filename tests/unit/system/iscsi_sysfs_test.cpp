@@ -180,6 +180,26 @@ TEST_F(IscsiSysfs, DisksAreInUseByMountsInOtherNamespaces) {
               ElementsAre("/dev/sdb is mounted on /scratch by process 200 in its mount namespace"));
 }
 
+TEST_F(IscsiSysfs, WhatIsOnVolumesAndArraysOfADiskUsesIt) {
+  add(2, "iscsi_iser");
+  add_disk(2, "sdb");
+  tree.put("/sys/class/block/sdb/sdb1/partition", "1\n");
+  tree.put("/sys/class/block/sdb/sdb1/dev", "8:17\n");
+  tree.put("/sys/class/block/sdb/sdb1/holders/md0/x", "");
+  tree.put("/sys/class/block/md0/dev", "9:0\n");
+  tree.put("/sys/class/block/md0/holders/dm-0/x", "");
+  tree.put("/sys/class/block/md0/holders/dm-1/x", "");
+  tree.put("/sys/class/block/dm-0/dev", "253:0\n");
+  tree.put("/sys/class/block/dm-1/dev", "253:1\n");
+  tree.put("/sys/class/block/dm-2/dev", "253:2\n");
+  tree.put(
+      "/proc/1/mountinfo",
+      "40 25 253:0 / / rw - ext4 /dev/mapper/vg-root rw\n41 25 253:2 / /local rw - ext4 /dev/mapper/l rw\n");
+  EXPECT_THAT(host->uses({"session2"}).value(),
+              ElementsAre("md0 holds /dev/sdb1", "dm-0 holds /dev/md0", "/dev/dm-0 is mounted on /",
+                          "dm-1 holds /dev/md0"));
+}
+
 TEST_F(IscsiSysfs, AMultipathDeviceWithAnotherPathHoldsNothing) {
   for (const int number : {2, 3}) {
     const std::string disk = number == 2 ? "sdb" : "sdc";

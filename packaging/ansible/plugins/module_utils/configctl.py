@@ -230,4 +230,5 @@ def sides(changes):
 def brief(changes):
     """The changes as results: without places, needs and GUIDs that only the program's own report has."""
     kept = ("kind", "id", "label", "operation", "fields", "before", "after", "effect", "interrupts")
-    return [dict((key, change.get(key)) for key in kept) for change in changes]
+    return [dict(((key, change.get(key)) for key in kept), interrupts_later=change.get("interrupts_later") or [])
+            for change in changes]

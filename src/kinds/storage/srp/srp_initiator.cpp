@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/text.hpp"
+#include "formats/drop_ins.hpp"
 #include "formats/srp_rules.hpp"
 #include "kinds/abilities.hpp"
 #include "kinds/entry.hpp"
@@ -142,6 +143,7 @@ class SrpInitiatorKind final : public Kind, public NeedsWatching {
       auto& host = world.host();
       refuse_foreign_file(resource, host.files, diagnostics);
       warn_of_own_rules(resource, host.files, diagnostics);
+      warn_of_drop_ins(resource, host.files, diagnostics);
       if (world.offline()) continue;
       const auto unit = observe_unit(kSrpUnit, host);
       if (unit && !*unit) {
@@ -230,6 +232,31 @@ class SrpInitiatorKind final : public Kind, public NeedsWatching {
                      kSrpDaemonFile, line),
          "write it as [[srp_rule]], in the order that it is to have",
          {}});
+  }
+
+  /// Others' drop-ins of the unit by which srp_daemon reads other rules than ours: with `-f`, or as they
+  /// reset the bind mount that puts ours in the place of its file.
+  static void warn_of_drop_ins(const Desired& resource, system::Files& files, Diagnostics& diagnostics) {
+    const auto name = kSrpDropIn.substr(kSrpDropIn.rfind('/') + 1);
+    for (const auto& other : other_drop_ins(files, std::string(kSrpInstances), name)) {
+      const auto text = files.read_linked(other.path);
+      if (!text || !*text) continue;
+      const auto commands = assigned_values(**text, "ExecStart");
+      const auto mounts = assigned_values(**text, "BindReadOnlyPaths");
+      const bool elsewhere = std::any_of(commands.begin(), commands.end(), [](const std::string& command) {
+        const auto words = base::words_of(command);
+        return std::any_of(words.begin(), words.end(),
+                           [](std::string_view word) { return word.starts_with("-f"); });
+      });
+      const bool resets = other.after_ours && std::find(mounts.begin(), mounts.end(), "") != mounts.end();
+      if (!elsewhere && !resets) continue;
+      diagnostics.push_back(
+          {Severity::kWarning,
+           resource.where,
+           fmt::format("{} has srp_daemon read other rules than those of the document", other.path),
+           elsewhere ? "remove -f from its ExecStart=" : "remove the line that resets BindReadOnlyPaths=",
+           {}});
+    }
   }
 
   /// @return whether it was another one before

@@ -11,6 +11,10 @@ struct BusLimits {
   /// Of one call: an idle manager answers in milliseconds, one on a host that boots in two seconds, and the
   /// bus may have to start it first.
   std::chrono::milliseconds call{25'000};
+  /// Of the bus itself, which has to start nobody; at most `call`.
+  std::chrono::milliseconds bus{5'000};
+  /// Of systemd at its own socket, where the bus does not answer.
+  std::chrono::milliseconds direct{10'000};
   /// Of a job of systemd, from the call to its end.
   std::chrono::milliseconds job{90'000};
   /// Of a job that waits for other jobs; then it is left to systemd: our own run may be what they wait for.

@@ -28,6 +28,11 @@ sdbus::Error make_error(const std::string& name, const std::string& message);
 std::string sender_of(const sdbus::Message& message);
 std::string path_of(const sdbus::Message& message);
 
+/// Connects to the system bus for a moment. Throws where the bus does not let anybody in within
+/// limits::kBusCall: sdbus-c++ connects without a deadline of its own (sd_bus_flush(3)), and sd-bus gives the
+/// bus 90 s.
+void await_bus();
+
 /// As D-Bus writes it: "a{sv}". A tuple stands for several values.
 template <class T>
 std::string signature() {

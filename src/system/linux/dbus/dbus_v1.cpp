@@ -4,12 +4,21 @@
 
 namespace rdmacfg::system::dbus {
 
+namespace {
+
+std::unique_ptr<sdbus::IConnection> open_system_bus() {
+  await_bus();
+  return sdbus::createSystemBusConnection();
+}
+
+}  // namespace
+
 sdbus::Error make_error(const std::string& name, const std::string& message) { return {name, message}; }
 
 std::string sender_of(const sdbus::Message& message) { return message.getSender(); }
 std::string path_of(const sdbus::Message& message) { return message.getPath(); }
 
-Connection::Connection() : connection_(sdbus::createSystemBusConnection()) {}
+Connection::Connection() : connection_(open_system_bus()) {}
 Connection::~Connection() { stop_thread(); }
 
 void Connection::set_deadline(Microseconds deadline) { connection_->setMethodCallTimeout(deadline); }

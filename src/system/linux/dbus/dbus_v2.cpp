@@ -8,6 +8,11 @@ namespace rdmacfg::system::dbus {
 
 namespace {
 
+std::unique_ptr<sdbus::IConnection> open_system_bus() {
+  await_bus();
+  return sdbus::createSystemBusConnection();
+}
+
 std::string text_or_nothing(const char* text) { return text == nullptr ? "" : text; }
 
 }  // namespace
@@ -19,7 +24,7 @@ sdbus::Error make_error(const std::string& name, const std::string& message) {
 std::string sender_of(const sdbus::Message& message) { return text_or_nothing(message.getSender()); }
 std::string path_of(const sdbus::Message& message) { return text_or_nothing(message.getPath()); }
 
-Connection::Connection() : connection_(sdbus::createSystemBusConnection()) {}
+Connection::Connection() : connection_(open_system_bus()) {}
 Connection::~Connection() { stop_thread(); }
 
 void Connection::set_deadline(Microseconds deadline) { connection_->setMethodCallTimeout(deadline); }

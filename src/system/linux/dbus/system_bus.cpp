@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "system/linux/dbus/system_bus.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace rdmacfg::system::detail {
 
@@ -18,7 +20,6 @@ using Clock = std::chrono::steady_clock;
 namespace {
 
 constexpr const char* kDbus = "org.freedesktop.DBus";
-constexpr std::chrono::seconds kSilent{60};
 
 BusMessage empty() { return {nullptr, sd_bus_message_unref}; }
 
@@ -30,6 +31,8 @@ bool is_stopped(const char* unit, const BusLimits& limits) {
   const std::unique_ptr<sd_bus, sd_bus* (*)(sd_bus*)> direct(opened, sd_bus_flush_close_unref);
   const auto address = "unix:path=" + (limits.systemd / "private").native();
   if (sd_bus_set_address(opened, address.c_str()) < 0 || sd_bus_start(opened) < 0) return false;
+  sd_bus_set_method_call_timeout(opened, microseconds_of(limits.direct));
+  if (await_ready(opened, limits.direct) < 0) return false;
   BusError error;
   sd_bus_message* raw = nullptr;
   int status = sd_bus_call_method(opened, kSystemd, kSystemdPath, kSystemdManager, "GetUnit", &error.error,
@@ -51,63 +54,78 @@ bool is_stopped(const char* unit, const BusLimits& limits) {
 
 }  // namespace
 
+std::chrono::milliseconds SystemBus::patience() const {
+  const auto all = std::min(limits_.bus, limits_.call);
+  return Clock::now() < silent_until_ ? std::min(all, kBriefly) : all;
+}
+
+void SystemBus::note(const base::Error& error) {
+  if (error.code == base::Code::kTimeout) silent_until_ = Clock::now() + kSilence;
+}
+
 Result<sd_bus*> SystemBus::bus() {
   if (bus_ && is_usable(bus_.get())) return bus_.get();
   bus_.reset();
+  const char* const what = "reaching the system bus";
   sd_bus* opened = nullptr;
-  const int status = sd_bus_open_system(&opened);
-  if (status < 0) return fail_errno(-status, "reaching the system bus");
+  int status = sd_bus_open_system(&opened);
+  if (status == -EAGAIN) status = -ETIMEDOUT;  // so many wait already that it takes no more: connect(2)
+  if (status < 0) {
+    auto error = base::errno_error(-status, what);
+    note(error);
+    return fail(std::move(error));
+  }
   bus_.reset(opened);
   sd_bus_set_method_call_timeout(opened, microseconds_of(limits_.call));
-  return opened;
-}
-
-Result<void> SystemBus::await_ready(sd_bus* opened, const std::string& what) {
-  const auto end = Clock::now() + limits_.call;
-  while (sd_bus_is_ready(opened) == 0) {
-    const int status = sd_bus_process(opened, nullptr);
-    if (status < 0) return fail_errno(-status, what);
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now());
-    if (left.count() <= 0) return fail_errno(ETIMEDOUT, what);
-    if (status > 0) continue;
-    if (const int waited = sd_bus_wait(opened, microseconds_of(left)); waited < 0 && waited != -EINTR)
-      return fail_errno(-waited, what);
-  }
-  return {};
+  if (status = await_ready(opened, patience()); status >= 0) return opened;
+  bus_.reset();
+  auto error = base::errno_error(-status, what);
+  note(error);
+  return fail(std::move(error));
 }
 
 Result<bool> SystemBus::has_owner(const char* name, const char* unit) {
   if (Clock::now() < silent_until_ && is_stopped(unit, limits_)) return false;
   auto there = ask_for_owner(name);
   if (there || there.error().code != base::Code::kTimeout) return there;
-  silent_until_ = Clock::now() + kSilent;
   if (is_stopped(unit, limits_)) return false;
   return there;
 }
 
 Result<bool> SystemBus::ask_for_owner(const char* name) {
+  doubtful_ = false;  // this asks the bus itself
   const auto opened = bus();
   if (!opened) {
     const int error = opened.error().sys_errno;
-    if (error == EMFILE || error == ENFILE || error == ENOMEM || error == ETIMEDOUT)
-      return fail(opened.error());
+    const bool nobody_there = error == ENOENT || error == ECONNREFUSED || error == ENOMEDIUM ||
+                              error == EACCES || error == EPERM || error == EINVAL;
+    if (!nobody_there) return fail(opened.error());
     return false;
   }
   const auto what = std::string("asking the system bus for ") + name;
-  if (auto ready = await_ready(*opened, what); !ready) {
-    sd_bus_close(*opened);  // else its end would wait for the bus, too (sd_bus_flush(3))
-    bus_.reset();
-    return fail(ready.error());
+  auto question = begin({kDbus, "/org/freedesktop/DBus", kDbus, "NameHasOwner"}, what);
+  if (!question) return fail(question.error());
+  int status = sd_bus_message_append(question->get(), "s", name);
+  if (status < 0) return fail_errno(-status, what);
+  const auto reply = send(question->get(), what, nullptr, patience());
+  if (!reply) {
+    note(reply.error());
+    return fail(reply.error());
   }
-  const auto reply = call({kDbus, "/org/freedesktop/DBus", kDbus, "NameHasOwner"}, what, nullptr, "s", name);
-  if (!reply) return fail(reply.error());
+  silent_until_ = {};
   int there = 0;
-  if (const int status = sd_bus_message_read(reply->get(), "b", &there); status < 0)
-    return fail_errno(-status, what);
+  if (status = sd_bus_message_read(reply->get(), "b", &there); status < 0) return fail_errno(-status, what);
   return there != 0;
 }
 
 Result<BusMessage> SystemBus::begin(const BusCall& call, const std::string& what) {
+  // A bus that hangs must not cost the time of a call each time.
+  if (doubtful_) {
+    if (const auto alive = ask_for_owner(kDbus); !alive) {
+      doubtful_ = true;
+      return fail(alive.error());
+    }
+  }
   const auto opened = bus();
   if (!opened) return fail(opened.error());
   sd_bus_message* raw = nullptr;
@@ -119,10 +137,13 @@ Result<BusMessage> SystemBus::begin(const BusCall& call, const std::string& what
   return message;
 }
 
-Result<BusMessage> SystemBus::send(sd_bus_message* message, const std::string& what, std::string* refusal) {
+Result<BusMessage> SystemBus::send(sd_bus_message* message, const std::string& what, std::string* refusal,
+                                   std::chrono::milliseconds deadline) {
   BusError error;
   sd_bus_message* raw = nullptr;
-  const int status = sd_bus_call(sd_bus_message_get_bus(message), message, 0, &error.error, &raw);
+  const int status =
+      sd_bus_call(sd_bus_message_get_bus(message), message, microseconds_of(deadline), &error.error, &raw);
+  doubtful_ = status == -ETIMEDOUT;
   auto reply = empty();
   reply.reset(raw);
   if (status >= 0) return reply;

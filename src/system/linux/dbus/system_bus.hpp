@@ -53,15 +53,19 @@ class SystemBus {
 
   /// A call to be filled in by the caller, for send().
   base::Result<BusMessage> begin(const BusCall& call, const std::string& what);
-  base::Result<BusMessage> send(sd_bus_message* message, const std::string& what, std::string* refusal);
+  /// @param deadline  0: that of the connection
+  base::Result<BusMessage> send(sd_bus_message* message, const std::string& what, std::string* refusal,
+                                std::chrono::milliseconds deadline = std::chrono::milliseconds(0));
 
  private:
   base::Result<bool> ask_for_owner(const char* name);
-  /// Until others may be called. sd-bus itself gives a bus 90 s for that, which hangs a boot.
-  base::Result<void> await_ready(sd_bus* opened, const std::string& what);
+  /// How long the bus itself is waited for: for a while, and briefly once it has not answered.
+  [[nodiscard]] std::chrono::milliseconds patience() const;
+  void note(const base::Error& error);
 
   BusLimits limits_;
   std::chrono::steady_clock::time_point silent_until_{};  ///< a bus that did not answer is not asked first
+  bool doubtful_ = false;  ///< the last call had no answer: nobody knows whether by the bus or behind it
   std::unique_ptr<sd_bus, sd_bus* (*)(sd_bus*)> bus_{nullptr, sd_bus_flush_close_unref};
 };
 

@@ -83,6 +83,21 @@ std::uint64_t microseconds_of(std::chrono::milliseconds duration) {
   return static_cast<std::uint64_t>(std::chrono::microseconds(duration).count());
 }
 
+int await_ready(sd_bus* opened, std::chrono::milliseconds deadline) {
+  const auto end = Clock::now() + deadline;
+  int status = 0;
+  while (status >= 0 && sd_bus_is_ready(opened) == 0) {
+    status = sd_bus_process(opened, nullptr);
+    if (status != 0) continue;
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now());
+    status = left.count() <= 0 ? -ETIMEDOUT : sd_bus_wait(opened, microseconds_of(left));
+    if (status == -EINTR) status = 0;
+  }
+  if (status >= 0) return 0;
+  sd_bus_close(opened);
+  return status;
+}
+
 Result<sd_bus*> Systemd::bus() {
   if (bus_ && is_usable(bus_.get())) return bus_.get();
   bus_.reset();
@@ -95,7 +110,12 @@ Result<sd_bus*> Systemd::bus() {
       Bus direct(opened, sd_bus_flush_close_unref);
       status = sd_bus_set_address(opened, ("unix:path=" + (limits_.systemd / "private").native()).c_str());
       if (status >= 0) status = sd_bus_start(opened);
+      if (status >= 0) status = await_ready(opened, Clock::now() < silent_until_ ? kBriefly : limits_.call);
       if (status >= 0) bus_ = std::move(direct);
+    }
+    if (status == -ETIMEDOUT || status == -EAGAIN) {  // over the system bus it would answer no sooner
+      silent_until_ = Clock::now() + kSilence;
+      return fail_errno(-status, "reaching systemd");
     }
   }
   if (!bus_) {
@@ -105,7 +125,10 @@ Result<sd_bus*> Systemd::bus() {
       if (status == -ENOENT || status == -ECONNREFUSED || status == -ENOMEDIUM) return nullptr;
       return fail_errno(-status, "reaching systemd");
     }
-    bus_.reset(opened);
+    Bus ours(opened, sd_bus_flush_close_unref);
+    if (status = await_ready(opened, std::min(limits_.bus, limits_.call)); status < 0)
+      return fail_errno(-status, "reaching systemd");
+    bus_ = std::move(ours);
   }
   sd_bus_set_method_call_timeout(bus_.get(), microseconds_of(limits_.call));
   return bus_.get();

@@ -48,6 +48,16 @@ std::string sender_of(sd_bus_message* message);
 
 std::uint64_t microseconds_of(std::chrono::milliseconds duration);
 
+/// Waits until calls can be made over a connection that was just opened: sd-bus itself gives the other side
+/// 90 s for that, which hangs a boot. After an error the connection is closed, as flushing it would wait,
+/// too.
+/// @return as sd_bus_process(3); -ETIMEDOUT when it took longer
+int await_ready(sd_bus* opened, std::chrono::milliseconds deadline);
+
+/// Another side that did not answer is taken for silent so long: it is asked again, but not waited for long.
+constexpr std::chrono::seconds kSilence{60};
+constexpr std::chrono::milliseconds kBriefly{250};
+
 /// How a job ended.
 enum class JobEnd {
   kDone,
@@ -78,6 +88,7 @@ class Systemd {
   base::Result<std::optional<JobEnd>> wait(sd_bus* bus, struct Job& job, const std::string& what);
 
   BusLimits limits_;
+  std::chrono::steady_clock::time_point silent_until_{};  ///< systemd did not answer at its own socket
   bool subscribed_ = false;
   Bus bus_{nullptr, sd_bus_flush_close_unref};
 };

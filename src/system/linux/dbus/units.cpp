@@ -4,8 +4,10 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdint>
 #include <cstdlib>
 #include <fstream>
 #include <memory>
@@ -34,6 +36,8 @@ using detail::JobEnd;
 using detail::kSystemd;
 using detail::kSystemdManager;
 using detail::kSystemdPath;
+
+using Clock = std::chrono::steady_clock;
 
 constexpr const char* kUnit = "org.freedesktop.systemd1.Unit";
 constexpr std::string_view kDropIns = "/etc/systemd/system";
@@ -257,7 +261,10 @@ class SystemdUnits final : public Units {
     const bool by_order = found.size() == names.size();
     for (std::size_t i = 0; i < found.size(); ++i) {
       const auto& asked = by_order ? names[i] : found[i].name;
+      const auto begun = Clock::now();
       complete_unit(bus, paths[i], asked, found[i]);
+      // Silence is not "no".
+      if (is_late(bus, begun)) return fail_errno(ETIMEDOUT, what);
       found[i].name = asked;
     }
     return std::optional(std::move(found));
@@ -288,10 +295,18 @@ class SystemdUnits final : public Units {
     return out;
   }
 
+  /// Whether the calls since then took as long as one may: one of them had no answer.
+  static bool is_late(sd_bus* bus, Clock::time_point begun) {
+    std::uint64_t limit = 0;
+    return sd_bus_get_method_call_timeout(bus, &limit) >= 0 &&
+           Clock::now() - begun >= std::chrono::microseconds(limit);
+  }
+
   /// Properties that the list lacks. A property that cannot be read keeps its default. `asked`: the name that
   /// it was asked for by, which may be an alias.
   static void complete(sd_bus* bus, const std::string& path, const std::string& asked, Unit& unit) {
     if (!unit.there()) return;
+    const auto begun = Clock::now();
     BusError no_file;
     sd_bus_message* raw_reply = nullptr;
     // The property UnitFileState is only as fresh as systemd's last look; this method looks.
@@ -301,12 +316,14 @@ class SystemdUnits final : public Units {
       const char* state = nullptr;
       if (sd_bus_message_read(reply.get(), "s", &state) >= 0) unit.file = state;
     }
+    if (is_late(bus, begun)) return;  // nor will the next ones
     BusError ignored;
     int reload = 0;
     if (sd_bus_get_property_trivial(bus, kSystemd, path.c_str(), kUnit, "NeedDaemonReload", &ignored.error,
                                     'b', &reload) >= 0) {
       unit.needs_reload = reload != 0;
     }
+    if (is_late(bus, begun)) return;
     unit.needs_reload = unit.needs_reload || has_unread_drop_in(bus, path, {asked, unit.name});
     BusError unneeded;
     int stops = 0;
@@ -314,6 +331,7 @@ class SystemdUnits final : public Units {
                                     'b', &stops) >= 0) {
       unit.stops_unneeded = stops != 0;
     }
+    if (is_late(bus, begun)) return;
     unit.ends_by_itself = ends_by_itself(bus, path, unit.id);
     read_main_pid(bus, path, asked, unit);
   }

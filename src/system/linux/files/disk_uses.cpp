@@ -214,17 +214,31 @@ class DiskUses {
     const auto folder = SysfsDir::open(sysfs_ / "class/block" / disk, &ignored);
     if (!folder) return;
     const auto known = out_.size();
-    bool keeps_path = note_device(disk, *folder);
-    for (const auto& entry : folder->list()) {
-      const auto part = entry.starts_with(disk) ? folder->sub(entry) : std::nullopt;
-      if (part && part->read("partition") && note_device(entry, *part)) keeps_path = true;
-    }
+    const bool keeps_path = note_with_partitions(disk, *folder);
     if (out_.size() != known || keeps_path) return;
     // As mkfs does: it tells of every other user, such as a pool whose labels udev has not read. Services
     // that see no disks pass over it.
     const auto device = "/dev/" + disk;
     const base::UniqueFd alone(::open(device.c_str(), O_RDONLY | O_EXCL | O_NONBLOCK | O_CLOEXEC));
     if (!alone && errno == EBUSY) out_.push_back(device + " is in use");
+  }
+
+  /// @return as note_device()
+  bool note_with_partitions(const std::string& disk, const SysfsDir& folder) {
+    bool keeps_path = note_device(disk, folder);
+    for (const auto& entry : folder.list()) {
+      const auto part = entry.starts_with(disk) ? folder.sub(entry) : std::nullopt;
+      if (part && part->read("partition") && note_device(entry, *part)) keeps_path = true;
+    }
+    return keeps_path;
+  }
+
+  /// A file system on a volume, an array or a loop device goes with a disk below it.
+  void note_holder(const std::string& holder) {
+    FirstError ignored;
+    if (!holders_.insert(holder).second) return;
+    if (const auto folder = SysfsDir::open(sysfs_ / "class/block" / holder, &ignored))
+      (void)note_with_partitions(holder, *folder);
   }
 
   /// @return whether a multipath device holds it that has another path
@@ -238,11 +252,14 @@ class DiskUses {
           keeps_path = true;
         } else {
           out_.push_back(fmt::format("{} holds {}", holder, device));
+          note_holder(holder);
         }
       }
     }
     for (const auto& [file, loop] : loops_) {
-      if (known_as.is(file, {})) out_.push_back(fmt::format("{} holds {}", loop, device));
+      if (!known_as.is(file, {})) continue;
+      out_.push_back(fmt::format("{} holds {}", loop, device));
+      note_holder(loop);
     }
     for (const auto& offer : offers_) {
       if (known_as.is(offer.path, offer.number))
@@ -290,6 +307,7 @@ class DiskUses {
   std::vector<Offer> offers_;
   std::vector<std::string> swaps_, out_;
   std::set<std::string> btrfs_;                    ///< devices of all that are mounted
+  std::set<std::string> holders_;                  ///< those looked at
   std::multimap<std::string, std::string> loops_;  ///< by what is behind them: "/dev/sdb" → "loop0"
 };
 

@@ -16,7 +16,8 @@
 namespace rdmacfg::system::detail {
 
 /// Users of these disks ("sdb") and their partitions: "/dev/sdb1 is mounted on /scratch", "md0 holds
-/// /dev/sdb". A multipath device that keeps a disk which is not among them is none.
+/// /dev/sdb", and the users of what holds them: "/dev/md0 is mounted on /". A multipath device that keeps a
+/// disk which is not among them is none.
 /// @param udev  its database
 std::vector<std::string> uses_of(const std::set<std::string>& disks, const std::filesystem::path& sysfs,
                                  const std::filesystem::path& proc,

@@ -4,8 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
+#include "fakes/fake_kernel.hpp"
 #include "kinds/address/network_match.hpp"
+#include "kinds/address/nm_keyfile.hpp"
 
 namespace rdmacfg::kinds {
 namespace {
@@ -94,6 +97,36 @@ TEST(ForeignProfiles, ANetworkFileMayLeaveAnInterfaceToOthers) {
   for (const auto* text : {"[Match]\nName=ib*\n[Network]\nDHCP=yes\n", "[Link]\nUnmanaged=no\n",
                            "[Link]\n#Unmanaged=yes\n", "[Network]\nUnmanaged=yes\n", ""})
     EXPECT_FALSE(network_file_leaves_alone(text)) << text;
+}
+
+// NetworkManager takes what /run has before what /etc has.
+TEST(ForeignProfiles, OneInRunTakesThePlaceOfOurs) {
+  const auto uuid = nm_uuid(kPort);
+  const auto own = nm_file(kPort);
+  const std::string run(kNmRunFolder);
+  const std::string same = "[connection]\nid=x\nuuid=" + uuid + "\n", other = "[connection]\nid=x\nuuid=1\n";
+  struct Row {
+    std::string path, text;
+    bool named;
+  };
+  for (const auto& row :
+       {Row{run + own.substr(own.rfind('/')), same, true}, Row{run + "/x.nmconnection", same, true},
+        Row{run + "/x.nmconnection", other, false},
+        Row{std::string(kNmVendorFolder) + "/x.nmconnection", same, false},
+        Row{run + "/" + uuid + ".nmmeta", "[nmmeta]\nuuid=" + uuid + "\nloaded-path=/dev/null\n", true},
+        Row{run + "/" + uuid + ".nmmeta", "[nmmeta]\nuuid=" + uuid + "\nloaded-path=/etc/x\n", false}}) {
+    SCOPED_TRACE(row.path + "\n" + row.text);
+    auto kernel = fakes::FakeKernel::parse("{}");
+    kernel->files.content[row.path] = row.text;
+    auto host = kernel->host();
+    auto world = World::observe(host);
+    ASSERT_TRUE(world);
+    std::vector<model::Desired> desired(1);
+    desired.front().key = {"nm_profile", kPort};
+    model::Diagnostics diagnostics;
+    warn_of_foreign_profiles(desired, *world, diagnostics);
+    EXPECT_EQ(diagnostics.size(), row.named ? 1U : 0U);
+  }
 }
 
 }  // namespace

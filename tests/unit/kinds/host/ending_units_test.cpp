@@ -93,6 +93,19 @@ TEST_F(EndingUnits, AServiceThatEndsAfterItsStartIsNotDone) {
   const auto report = apply(kEndingService);
   EXPECT_EQ(report.exit, model::Exit::kUndone);
   EXPECT_FALSE(unit("iwpmd.service").running);
+  ASSERT_TRUE(report.error);
+  EXPECT_THAT(report.error->message, HasSubstr("journalctl -u iwpmd.service"));
+}
+
+// systemd says that the start of a unit is done whose condition is not met.
+TEST_F(EndingUnits, AServiceThatSystemdPassesOverIsNotDone) {
+  auto& iwpmd = unit("iwpmd.service");
+  iwpmd.ends = [] { return true; };
+  kernel_->units.started = [&](const std::string&) { iwpmd.failed = false; };
+  const auto report = apply(kEndingService);
+  EXPECT_EQ(report.exit, model::Exit::kUndone);
+  ASSERT_TRUE(report.error);
+  EXPECT_THAT(report.error->message, HasSubstr("a condition of its unit file is not met"));
 }
 
 TEST_F(EndingUnits, AServiceThatSystemdStartsAgainAndAgainIsStoppedByUndoing) {

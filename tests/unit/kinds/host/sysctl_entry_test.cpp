@@ -39,5 +39,30 @@ TEST(SysctlInterface, OfSettingsThatAnInterfaceHas) {
   EXPECT_EQ(sysctl_path_of("net/ipv4/conf/alt/arp_ignore", "ib0"), "net/ipv4/conf/ib0/arp_ignore");
 }
 
+TEST(SysctlOfAll, CountsAsTheKernelJoinsTheTwo) {
+  struct Row {
+    const char* setting;
+    const char* value;
+    const char* all;
+    bool overruled;
+  };
+  for (const auto& row :
+       {Row{"ipv4/conf/ib0/rp_filter", "1", "2", true}, Row{"ipv4/conf/ib0/rp_filter", "2", "1", false},
+        Row{"ipv4/conf/ib0/accept_local", "0", "1", true}, Row{"ipv4/conf/ib0/accept_local", "1", "0", false},
+        Row{"ipv4/conf/ib0/arp_filter", "0", "1", true}, Row{"ipv4/conf/ib0/arp_filter", "0", "0", false},
+        Row{"ipv4/conf/ib0/send_redirects", "0", "1", true},
+        Row{"ipv4/conf/ib0/accept_source_route", "1", "0", true},
+        Row{"ipv4/conf/ib0/accept_source_route", "0", "1", false},
+        Row{"ipv4/conf/ib0/forwarding", "0", "1", false}, Row{"ipv4/conf/ib0/tag", "0", "1", false},
+        Row{"ipv6/conf/ib0/accept_source_route", "1", "0", false},
+        Row{"ipv4/neigh/ib0/gc_stale_time", "1", "2", false}}) {
+    const auto why = overruled_by_all(std::string("net/") + row.setting, row.value, row.all);
+    EXPECT_EQ(!why.empty(), row.overruled)
+        << row.setting << ' ' << row.value << ' ' << row.all << ": " << why;
+  }
+  EXPECT_EQ(overruled_by_all("net/ipv4/conf/ib0/rp_filter", "0", "1"),
+            "net/ipv4/conf/all/rp_filter is 1, and the kernel takes the larger of the two");
+}
+
 }  // namespace
 }  // namespace rdmacfg::kinds

@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "fakes/memory_files.hpp"
@@ -90,6 +91,33 @@ TEST_F(OpensmPaths, TheLogOfTheCommandLineCounts) {
   EXPECT_TRUE(check().empty());
   EXPECT_THAT(desired_.at(0).pending.value_or(""), HasSubstr("/srv does not exist"))
       << "the administrator's unit counts";
+}
+
+TEST_F(OpensmPaths, AnotherFileOfOptionsOnTheCommandLineIsNamed) {
+  struct Row {
+    const char* unit;
+    const char* drop_in;
+    bool named;
+  };
+  const char* const plain =
+      "[Service]\nExecStart=/usr/sbin/opensm --guid %I --log_file /var/log/opensm.%I.log\n";
+  const char* const other = "[Service]\nExecStart=\nExecStart=/usr/sbin/opensm -g %I -F /etc/site.conf\n";
+  for (const auto& row :
+       {Row{plain, "", false}, Row{plain, other, true}, Row{other, "", true}, Row{other, plain, false},
+        Row{plain, "[Service]\nExecStart=\nExecStart=/usr/sbin/opensm --config /etc/site.conf\n", true},
+        Row{plain, "[Service]\nNice=-5\n", false}}) {
+    SCOPED_TRACE(std::string(row.unit) + row.drop_in);
+    files_.content["/usr/lib/systemd/system/opensm@.service"] = row.unit;
+    files_.content["/run/systemd/system/opensm@.service.d/site.conf"] = row.drop_in;
+    for (const auto& [id, named] : {std::pair{"00:02:c9:03:00:31:78:f2/sweep_interval", false},
+                                    std::pair{"sweep_interval", row.named}}) {
+      desired_.clear();
+      wants(id, "10", 4);
+      model::Diagnostics out;
+      warn_of_other_conf(desired_, files_, out);
+      EXPECT_EQ(out.size(), named ? 1U : 0U) << id;
+    }
+  }
 }
 
 }  // namespace

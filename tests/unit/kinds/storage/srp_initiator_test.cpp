@@ -69,6 +69,32 @@ TEST(SrpInitiator, ADaemonThatEndsWithTheRulesRunsAgainWithoutThem) {
   EXPECT_EQ(kernel->dump({.without_files_below = "/var"}), before);
 }
 
+// The kernel's logins come from whatever rules srp_daemon reads.
+TEST(SrpInitiator, DropInsThatLeadToOtherRulesAreNamed) {
+  struct Row {
+    const char* name;
+    const char* text;
+    bool named;
+  };
+  for (const auto& row :
+       {Row{"10-site", "ExecStart=\nExecStart=/usr/sbin/srp_daemon --systemd -e -c -f /etc/site.conf -j %I\n",
+            true},
+        Row{"10-site", "ExecStart=\nExecStart=/usr/sbin/srp_daemon --systemd -e -c -j %I -R 60\n", false},
+        Row{"10-site", "BindReadOnlyPaths=\n", false}, Row{"90-site", "BindReadOnlyPaths=\n", true},
+        Row{"90-site", "BindReadOnlyPaths=/srv:/mnt\n", false}}) {
+    SCOPED_TRACE(std::string(row.name) + " " + row.text);
+    auto kernel = fakes::FakeKernel::parse(kSrpHost);
+    kernel->files.content[fmt::format("/etc/systemd/system/srp_daemon_port@.service.d/{}.conf", row.name)] =
+        std::string("[Service]\n") + row.text;
+    auto host = kernel->host();
+    std::string said;
+    for (const auto& diagnostic : core::diff(srp_document(kSrpText), host).diagnostics)
+      said += diagnostic.message + "\n";
+    EXPECT_EQ(said.find("read other rules than those of the document") != std::string::npos, row.named)
+        << said;
+  }
+}
+
 TEST(SrpInitiator, LoginsAreShownAsIbsrpdmSpellsTargets) {
   auto kernel = fakes::FakeKernel::parse(R"({ "files": {
     "/sys/class/scsi_host/host0/id_ext": "0x200500a0b81146a1\n",

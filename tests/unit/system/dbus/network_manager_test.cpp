@@ -405,7 +405,7 @@ TEST_F(OnNetworkManager, PropertiesOfAnotherTypeAreLeftOut) {
 TEST_F(OnNetworkManager, OneThatHangsTimesOut) {
   for (const auto& request : nm_requests()) {
     SCOPED_TRACE(request.member);
-    expect_timeout([&](const BusLimits& some) {
+    expect_timeout(manager->peer(), request.member, [&](const BusLimits& some) {
       prepare_nm(*manager);
       manager->peer().play(request.member, silence());
       const auto done = request.make(*make_linux_network_manager(some));

@@ -116,10 +116,14 @@ TEST_F(OnNetworkd, Failures) {
   EXPECT_THAT(ours->reconfigure(3).error().message, HasSubstr("interface 3"));
   for (const auto* member : {"DescribeLink", "Reload", "ReconfigureLink"})
     networkd->peer().play(member, silence());
-  expect_timeout(
-      [](const BusLimits& some) { return error_of(make_linux_networkd(some)->observe(std::array{3})); });
-  expect_timeout([](const BusLimits& some) { return error_of(make_linux_networkd(some)->reload()); });
-  expect_timeout([](const BusLimits& some) { return error_of(make_linux_networkd(some)->reconfigure(3)); });
+  auto& peer = networkd->peer();
+  expect_timeout(peer, "DescribeLink", [](const BusLimits& some) {
+    return error_of(make_linux_networkd(some)->observe(std::array{3}));
+  });
+  expect_timeout(peer, "Reload",
+                 [](const BusLimits& some) { return error_of(make_linux_networkd(some)->reload()); });
+  expect_timeout(peer, "ReconfigureLink",
+                 [](const BusLimits& some) { return error_of(make_linux_networkd(some)->reconfigure(3)); });
 }
 
 TEST_F(OnNetworkd, OneThatGoesAndComesBack) {
@@ -231,7 +235,8 @@ TEST_F(OnResolved, Failures) {
     ASSERT_FALSE(denied);
     EXPECT_EQ(denied.error().code, Code::kDenied);
     resolved->peer().play(row.member, silence());
-    expect_timeout([&](const BusLimits& some) { return error_of(row.make(*make_linux_resolver(some))); });
+    expect_timeout(resolved->peer(), row.member,
+                   [&](const BusLimits& some) { return error_of(row.make(*make_linux_resolver(some))); });
     if (std::string_view(row.member).starts_with("Get")) {
       resolved->peer().play(row.member, reply("v", "a(su)", 1, "x", 1U));
       EXPECT_FALSE(row.make(*patient)) << "of another type";

@@ -366,9 +366,20 @@ TEST_F(OnSystemd, ManagersThatHangTimeOut) {
   for (const auto& request : unit_requests()) {
     SCOPED_TRACE(request.member);
     systemd->peer().play(request.member, silence());
-    expect_timeout([&](const BusLimits& some) { return error_of(request.make(*make_linux_units(some))); });
+    expect_timeout(systemd->peer(), request.member,
+                   [&](const BusLimits& some) { return error_of(request.make(*make_linux_units(some))); });
     systemd->peer().play(request.member, nullptr);
   }
+}
+
+// A unit whose state systemd has not told is not a disabled one.
+TEST_F(OnSystemd, APropertyWithoutAnAnswerIsNotTakenForNothing) {
+  add(kUnitA, running(1));
+  systemd->peer().play("GetUnitFileState", silence());
+  expect_timeout(systemd->peer(), "GetUnitFileState", [](const BusLimits& some) {
+    const std::vector<std::string> names{kUnitA};
+    return error_of(make_linux_units(some)->observe_units(names));
+  });
 }
 
 TEST_F(OnSystemd, AReplyAfterTheDeadlineIsNotTakenForTheNextOne) {

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "formats/drop_ins.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <utility>
+
+#include "base/text.hpp"
+
+namespace rdmacfg::kinds {
+
+namespace {
+
+/// Names of folders of drop-ins that count for a unit, the most specific first.
+std::vector<std::string> drop_in_folders(const std::string& unit) {
+  std::vector<std::string> out{unit + ".d"};
+  const auto suffix = unit.substr(std::min(unit.rfind('.'), unit.size()));
+  auto stem = unit.substr(0, unit.size() - suffix.size());
+  if (const auto at = stem.find('@'); at != std::string::npos && at + 1 < stem.size()) {
+    stem.resize(at + 1);
+    out.push_back(stem + suffix + ".d");
+  }
+  // "srp-daemon.service" has those of "srp-.service", too.
+  for (auto dash = stem.rfind('-'); dash != std::string::npos && dash != 0;
+       dash = stem.rfind('-', dash - 1)) {
+    if (dash + 1 < stem.size()) out.push_back(stem.substr(0, dash + 1) + suffix + ".d");
+  }
+  if (!suffix.empty()) out.push_back(suffix.substr(1) + ".d");
+  return out;
+}
+
+}  // namespace
+
+std::vector<DropIn> other_drop_ins(system::Files& files, const std::string& unit, std::string_view ours) {
+  constexpr std::array<std::string_view, 5> kFolders{"/etc/systemd/system", "/run/systemd/system",
+                                                     "/usr/local/lib/systemd/system",
+                                                     "/usr/lib/systemd/system", "/lib/systemd/system"};
+  std::map<std::string, std::string> paths;  // by name: a file masks those of its name that come later here
+  for (const auto& drop_ins : drop_in_folders(unit)) {
+    for (const auto folder : kFolders) {
+      const auto whole = fmt::format("{}/{}", folder, drop_ins);
+      const auto names = files.list(whole);
+      if (!names) continue;
+      for (const auto& name : *names) {
+        if (name.ends_with(".conf") && name != ours)
+          paths.try_emplace(name, fmt::format("{}/{}", whole, name));
+      }
+    }
+  }
+  std::vector<DropIn> out;
+  for (auto& [name, path] : paths) out.push_back({std::move(path), name > ours});
+  return out;
+}
+
+std::vector<std::string> assigned_values(std::string_view text, std::string_view key) {
+  std::vector<std::string> out;
+  for (const auto raw : base::split(text, '\n')) {
+    const auto line = base::trim(raw);
+    const auto equals = line.find('=');
+    if (equals == std::string_view::npos || base::trim(line.substr(0, equals)) != key) continue;
+    out.emplace_back(base::trim(line.substr(equals + 1)));
+  }
+  return out;
+}
+
+}  // namespace rdmacfg::kinds
