@@ -9,6 +9,7 @@
 #include "base/text.hpp"
 #include "formats/opensm/opensm_files.hpp"
 #include "formats/opensm/partition_syntax.hpp"
+#include "formats/os_release.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -56,12 +57,9 @@ std::optional<std::string> folder_of_program(system::Files& files) {
   return std::nullopt;
 }
 
-/// SUSE's or a derivative of it. Source: os-release(5).
+/// SUSE's or a derivative of it.
 bool is_suse(system::Files& files) {
-  const auto text = files.read_linked("/etc/os-release");
-  if (!text || !*text) return false;
-  const auto id = shell_value(**text, "ID").value_or(""), like = shell_value(**text, "ID_LIKE").value_or("");
-  return (id + " " + like).find("suse") != std::string::npos;
+  return observe_distribution_ids(files).find("suse") != std::string::npos;
 }
 
 /// The 15 bits of the P_Key that a rule defines, with a name or alone (partition_create() in
