@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "formats/os_release.hpp"
 
-#include "formats/opensm/opensm_conf.hpp"
+#include "formats/shell_value.hpp"
 
 namespace rdmacfg::kinds {
 

@@ -10,6 +10,7 @@
 #include "formats/opensm/opensm_files.hpp"
 #include "formats/opensm/partition_syntax.hpp"
 #include "formats/os_release.hpp"
+#include "formats/shell_value.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -143,20 +144,6 @@ std::string opensm_defaults_path(OpensmLayout layout) {
   return std::string(layout == OpensmLayout::kRhel ? kOpensmSysconfigFile : kOpensmDefaultsFile);
 }
 
-std::optional<std::string> shell_value(std::string_view text, std::string_view variable) {
-  std::optional<std::string> value;
-  for (const auto whole : base::split(text, '\n')) {
-    auto line = base::trim(whole);
-    if (line.starts_with("export ")) line = base::trim(line.substr(7));
-    if (!line.starts_with(variable) || !line.substr(variable.size()).starts_with('=')) continue;
-    line = base::trim(line.substr(variable.size() + 1));
-    const bool quoted = line.starts_with('"') || line.starts_with('\'');
-    value =
-        quoted ? line.substr(1, line.find(line.front(), 1) - 1) : line.substr(0, line.find_first_of(" \t#"));
-  }
-  return value;
-}
-
 namespace {
 
 std::string_view ports_variable(OpensmLayout layout) {
@@ -167,12 +154,24 @@ bool names_all(std::string_view text, OpensmLayout layout) {
   return layout == OpensmLayout::kDebian && shell_value(text, ports_variable(layout)) == "ALL";
 }
 
+/// Words as opensm-launch and Debian's unit split them.
+std::vector<std::string_view> words_of_ports(std::string_view value) {
+  return base::words_of(value, " \t\r\n");
+}
+
+/// The port that opensm takes for the word of its --guid: hexadecimal digits, with 0x or without (main.c).
+std::optional<model::Guid> port_of_word(std::string_view word) {
+  const bool bare = !word.starts_with("0x") && !word.starts_with("0X");
+  const auto number = base::parse_number((bare ? "0x" : "") + std::string(word));
+  return number ? std::optional(model::Guid{*number}) : std::nullopt;
+}
+
 /// Ports that a text names one by one; neither ALL nor NONE is one.
 std::vector<std::string> ports_in(std::string_view text, OpensmLayout layout) {
   std::vector<std::string> out;
   const auto value = shell_value(text, ports_variable(layout)).value_or("");
-  for (const auto word : base::split(value, ' ')) {
-    if (base::parse_number(word)) out.emplace_back(word);
+  for (const auto word : words_of_ports(value)) {
+    if (port_of_word(word)) out.emplace_back(word);
   }
   return out;
 }
@@ -187,7 +186,7 @@ bool names_port(std::string_view text, OpensmLayout layout, model::Guid guid) {
   }
   const auto ports = ports_in(text, layout);
   return std::any_of(ports.begin(), ports.end(),
-                     [&](const auto& port) { return base::parse_number(port) == guid.number; });
+                     [&](const auto& port) { return port_of_word(port) == guid; });
 }
 
 bool takes_files(std::string_view text, OpensmLayout layout) {
@@ -223,11 +222,9 @@ std::map<model::Guid, std::string> opensm_prefixes(std::string_view text) {
   std::map<model::Guid, std::string> out;
   int place = 0;
   const auto value = shell_value(text, ports_variable(OpensmLayout::kRhel)).value_or("");
-  for (const auto word : base::split(value, ' ')) {
-    if (word.empty()) continue;
+  for (const auto word : words_of_ports(value)) {
     // Its decimal number stands where the hexadecimal digits go.
-    if (const auto guid = base::parse_number(word))
-      out.emplace(model::Guid{*guid}, fmt::format("0xfe800000000000{:02}", place));
+    if (const auto guid = port_of_word(word)) out.emplace(*guid, fmt::format("0xfe800000000000{:02}", place));
     ++place;
   }
   return out;
