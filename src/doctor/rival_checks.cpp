@@ -160,10 +160,14 @@ void rival_files(const DoctorContext& context, std::vector<Finding>& out) {
             "set SET_IPOIB_CM=no and remove IPOIB_MTU");
     }
   }
-  for (const std::string folder : {"/etc/udev/rules.d", "/usr/lib/udev/rules.d"}) {
+  // Of files of one name udev reads the first, in the order of its folders, also where that is empty.
+  std::set<std::string> seen;
+  for (const std::string folder :
+       {"/etc/udev/rules.d", "/run/udev/rules.d", "/usr/local/lib/udev/rules.d", "/usr/lib/udev/rules.d"}) {
     const auto names = context.world.host().files.list(folder);
     if (!names) continue;
     for (const auto& name : *names) {
+      if (!seen.insert(name).second) continue;
       if (name != "82-net-setup-link.rules" && name != "83-mlnx-sf-name.rules" &&
           name != "70-persistent-ipoib.rules")
         continue;

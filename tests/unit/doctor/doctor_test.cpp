@@ -351,6 +351,20 @@ TEST_F(Doctor, RivalNamingRules) {
   EXPECT_EQ(found(port + "name = \"fab0\"\n"), Names{"rivals " + mlnx}) << "a rule for another port";
 }
 
+// udev(7): of files of one name that in /etc counts, then those in /run, /usr/local/lib and /usr/lib.
+TEST_F(Doctor, RivalNamingRulesAreThoseThatUdevReads) {
+  auto& files = kernel->files.content;
+  const std::string name = "/83-mlnx-sf-name.rules", rule = "SUBSYSTEM==\"net\", NAME=\"$env{NAME}\"\n";
+  const std::string folders[] = {"/usr/lib/udev/rules.d", "/usr/local/lib/udev/rules.d", "/run/udev/rules.d",
+                                 "/etc/udev/rules.d"};
+  for (const auto& folder : folders) {
+    files[folder + name] = rule;
+    EXPECT_EQ(found(), Names{"rivals " + folder + name});
+  }
+  files["/etc/udev/rules.d" + name] = "# switched off\n";
+  EXPECT_EQ(found(), Names{});
+}
+
 TEST_F(Doctor, CloudInitThatKeepsOffIsNoRival) {
   auto& files = kernel->files.content;
   files["/etc/network/interfaces.d/50-cloud-init"] = "auto lo\n";
