@@ -344,12 +344,13 @@ bool reads_ifcfg(system::Files& files) {
   });
 }
 
-/// Whether files of wicked count, which stay where NetworkManager replaced it (Leap 16, Tumbleweed). True
-/// where that is not known.
+/// Whether files of wicked count. They stay where NetworkManager replaced it (Leap 16, Tumbleweed).
 bool reads_wicked(system::Files& files) {
-  const auto units = files.list("/usr/lib/systemd/system");
-  return !units || units->empty() ||
-         std::find(units->begin(), units->end(), "wicked.service") != units->end();
+  const auto has_unit = [&](const std::string& name) {
+    const auto unit = files.read_linked("/usr/lib/systemd/system/" + name);
+    return unit && unit->has_value();
+  };
+  return has_unit("wicked.service") || !has_unit("NetworkManager.service");
 }
 
 struct PlaceOfOthers {
@@ -373,9 +374,9 @@ constexpr std::array<PlaceOfOthers, 10> kPlacesOfOthers{
 /// The files of a place that are read here.
 std::vector<ForeignFile> files_that_count(const PlaceOfOthers& place, World& world) {
   if (place.folder == kIfcfgFolder && !reads_ifcfg(world.host().files)) return {};
-  if (place.folder == kWickedFolder && !reads_wicked(world.host().files)) return {};
   auto out = files_in(world, std::string(place.folder), place.prefix, place.suffix);
-  if (place.folder == kWickedFolder) {
+  if (place.folder == kWickedFolder && !out.empty()) {
+    if (!reads_wicked(world.host().files)) return {};
     // The file's name says for which interface it is (ifcfg(5) of wicked).
     for (auto& file : out)
       file.text += "\nDEVICE=" + file.file.substr(place.folder.size() + 1 + place.prefix.size()) + "\n";

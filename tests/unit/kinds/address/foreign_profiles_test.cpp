@@ -107,15 +107,15 @@ TEST(ForeignProfiles, FilesOfWickedCountWhereItIsInstalled) {
     warn_of_other_configurations({desired}, *world, diagnostics);
     return diagnostics;
   };
-  for (const auto* unit : {"", "wicked.service"}) {
-    if (*unit != '\0') files["/usr/lib/systemd/system/" + std::string(unit)] = "";
+  const std::string units = "/usr/lib/systemd/system/";
+  for (const auto* unit : {"other.service", "wicked.service", "NetworkManager.service"}) {
+    files[units + unit] = "";
     const auto found = warnings();
     ASSERT_EQ(found.size(), 1U) << unit;
     EXPECT_EQ(found.front().message,
               "/etc/sysconfig/network/ifcfg-ib0 (a file of wicked) configures ib0 too");
   }
-  files.erase("/usr/lib/systemd/system/wicked.service");
-  files["/usr/lib/systemd/system/NetworkManager.service"] = "";
+  files.erase(units + "wicked.service");
   EXPECT_TRUE(warnings().empty());
 }
 
