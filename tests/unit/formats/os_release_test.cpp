@@ -10,7 +10,8 @@ namespace {
 
 // os-release(5): the file in /usr/lib counts where there is none in /etc, and is not merged with that.
 TEST(OsRelease, TheFileOfTheVendorCountsWithoutOneInEtc) {
-  fakes::MemoryFiles files;
+  fakes::Faults faults;
+  fakes::MemoryFiles files(faults);
   EXPECT_EQ(observe_distribution_ids(files), "");
   files.content["/usr/lib/os-release"] =
       "NAME=\"Rocky Linux\"\nID=\"rocky\"\nID_LIKE=\"rhel centos fedora\"\n";
