@@ -159,11 +159,18 @@ std::vector<std::string_view> words_of_ports(std::string_view value) {
   return base::words_of(value, " \t\r\n");
 }
 
+bool has_radix(std::string_view word) { return word.starts_with("0x") || word.starts_with("0X"); }
+
 /// The port that opensm takes for the word of its --guid: hexadecimal digits, with 0x or without (main.c).
 std::optional<model::Guid> port_of_word(std::string_view word) {
-  const bool bare = !word.starts_with("0x") && !word.starts_with("0X");
-  const auto number = base::parse_number((bare ? "0x" : "") + std::string(word));
+  const auto number = base::parse_number((has_radix(word) ? "" : "0x") + std::string(word));
   return number ? std::optional(model::Guid{*number}) : std::nullopt;
+}
+
+/// Whether a word of the list stands for the port. Debian's units are called after the words, and that of a
+/// word without 0x is not the one that we know.
+bool is_word_of(std::string_view word, OpensmLayout layout, model::Guid guid) {
+  return port_of_word(word) == guid && (layout == OpensmLayout::kRhel || has_radix(word));
 }
 
 /// Ports that a text names one by one; neither ALL nor NONE is one.
@@ -186,7 +193,7 @@ bool names_port(std::string_view text, OpensmLayout layout, model::Guid guid) {
   }
   const auto ports = ports_in(text, layout);
   return std::any_of(ports.begin(), ports.end(),
-                     [&](const auto& port) { return port_of_word(port) == guid; });
+                     [&](const auto& port) { return is_word_of(port, layout, guid); });
 }
 
 bool takes_files(std::string_view text, OpensmLayout layout) {
@@ -261,6 +268,10 @@ std::string render_opensm_defaults(const OpensmDefaults& defaults, OpensmLayout 
   const bool in_files = defaults.in_files && layout == OpensmLayout::kRhel;
   auto ports = in_files ? std::vector<std::string>() : ports_in(defaults.others, layout);
   const bool all = names_all(defaults.others, layout);
+  std::erase_if(ports, [&](const std::string& word) {
+    const auto port = port_of_word(word);
+    return port && defaults.ports.contains(*port) && !is_word_of(word, layout, *port);
+  });
   std::vector<std::string> ours;
   std::optional<int> priority;
   // Another place in RHEL's list is another subnet prefix: ports stay where they are, new ones go last.

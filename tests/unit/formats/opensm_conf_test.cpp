@@ -43,6 +43,16 @@ TEST(OpensmFile, SpellingsOfPortsThatOpensmTakes) {
   EXPECT_FALSE(names_port("GUIDS=10\n", OpensmLayout::kRhel, model::Guid{10}));
 }
 
+// Debian's units are called after the words: opensm@0002c903003178f2 is another one than ours.
+TEST(OpensmFile, DebiansWordsOfOurPortsHaveTheNamesOfTheirUnits) {
+  const std::string before = "PORTS=0002c903003178f2 0002c903003178f4\n";
+  EXPECT_FALSE(names_port(before, OpensmLayout::kDebian, kOpensmFileOne));
+  auto defaults = parse_opensm_defaults(before);
+  defaults.ports[kOpensmFileOne];
+  EXPECT_EQ(shell_value(render_opensm_defaults(defaults, OpensmLayout::kDebian), "PORTS"),
+            "0002c903003178f4 0x0002c903003178f2");
+}
+
 TEST(OpensmFile, WhatOthersWroteIsBackWhenTheLastPortGoes) {
   for (const std::string before : {"", "PORTS=ALL\n", "# a\n\nPORTS=\"0x1 0x2\"\n\n# b\n"}) {
     auto defaults = parse_opensm_defaults(before);
