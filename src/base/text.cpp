@@ -7,6 +7,7 @@
 #include <array>
 #include <cctype>
 #include <charconv>
+#include <system_error>
 
 namespace rdmacfg::base {
 

@@ -160,10 +160,14 @@ void rival_files(const DoctorContext& context, std::vector<Finding>& out) {
             "set SET_IPOIB_CM=no and remove IPOIB_MTU");
     }
   }
-  for (const std::string folder : {"/etc/udev/rules.d", "/usr/lib/udev/rules.d"}) {
+  // Of files of one name udev reads the first, in the order of its folders, also where that is empty.
+  std::set<std::string> seen;
+  for (const std::string folder :
+       {"/etc/udev/rules.d", "/run/udev/rules.d", "/usr/local/lib/udev/rules.d", "/usr/lib/udev/rules.d"}) {
     const auto names = context.world.host().files.list(folder);
     if (!names) continue;
     for (const auto& name : *names) {
+      if (!seen.insert(name).second) continue;
       if (name != "82-net-setup-link.rules" && name != "83-mlnx-sf-name.rules" &&
           name != "70-persistent-ipoib.rules")
         continue;
@@ -209,8 +213,6 @@ bool contradicts(const DoctorContext& context, const system::Link& link, const s
 void rival_profiles(const DoctorContext& context, std::vector<Finding>& out) {
   const auto manager = units(context, {"NetworkManager.service"});
   if (manager.empty() || manager.front().active != "active") return;
-  const auto names = context.world.host().files.list(std::string(kinds::kNmFolder));
-  if (!names) return;
   std::vector<std::pair<const system::Link*, std::set<std::string>>> interfaces;
   for (const auto& link : context.world.snapshot().links) {
     if (!link.ipoib) continue;
@@ -218,20 +220,19 @@ void rival_profiles(const DoctorContext& context, std::vector<Finding>& out) {
                                        ? kinds::names_of_port(link.ipoib->guid.text(), context.world)
                                        : std::set<std::string>());
   }
-  for (const auto& name : *names) {
-    if (kinds::nm_id(name)) continue;  // ours: made from the document
-    const auto path = fmt::format("{}/{}", kinds::kNmFolder, name);
-    const auto text = read(context, path);
-    const bool against =
-        text && std::any_of(interfaces.begin(), interfaces.end(), [&](const auto& interface) {
-          return contradicts(context, *interface.first, interface.second, *text);
-        });
+  for (const auto& profile : kinds::profiles_of_others(context.world)) {
+    const bool against = std::any_of(interfaces.begin(), interfaces.end(), [&](const auto& interface) {
+      return contradicts(context, *interface.first, interface.second, profile.text);
+    });
     if (!against) continue;
+    // Files elsewhere are generated or the distribution's: nobody is to edit them.
+    const bool editable = profile.file.starts_with(kinds::kNmFolder);
     rival(
-        out, path,
+        out, profile.file,
         "NetworkManager sets another mode or MTU than the document from this profile, whenever it activates "
         "it",
-        "make the profile match the document, or set autoconnect=false in it");
+        editable ? "make the profile match the document, or set autoconnect=false in it"
+                 : kinds::how_to_keep_off(kinds::foreign_profile(profile)));
   }
 }
 

@@ -45,7 +45,7 @@ std::string value_or(const Mounted& mounted, const std::string& key, std::string
 }  // namespace
 
 std::map<std::string, Mounted> parse_mountinfo(std::string_view text) {
-  constexpr std::size_t kPath = 4, kOptional = 6;
+  constexpr std::size_t kPath = 4, kOfMount = 5, kOptional = 6;
   std::map<std::string, Mounted> out;
   for (const auto line : base::split(text, '\n')) {
     const auto words = base::words_of(line);
@@ -54,6 +54,9 @@ std::map<std::string, Mounted> parse_mountinfo(std::string_view text) {
     if (dash + 3 >= words.size()) continue;
     Mounted mounted{.source = unescaped(words[dash + 2]), .type = std::string(words[dash + 1])};
     for (const auto option : base::split(words[dash + 3], ',')) mounted.options.insert(halves_of(option));
+    const auto of_mount = base::split(words[kOfMount], ',');
+    mounted.read_only =
+        mounted.options.contains("ro") || std::find(of_mount.begin(), of_mount.end(), "ro") != of_mount.end();
     out.insert_or_assign(unescaped(words[kPath]), std::move(mounted));
   }
   return out;

@@ -15,6 +15,7 @@ struct Mounted {
   std::string source;                            ///< "192.0.2.1:/scratch"
   std::string type;                              ///< "nfs4"
   std::map<std::string, std::string> options{};  ///< of the file system; a word without a value has none
+  bool read_only = false;                        ///< the file system, or this mount of it
 
   [[nodiscard]] bool is_nfs() const { return type == "nfs" || type == "nfs4"; }
 };

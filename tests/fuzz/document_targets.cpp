@@ -3,6 +3,7 @@
 // be true of it. A text that is accepted as TOML also has to mean the same to toml11.
 #include <algorithm>
 #include <cstdio>
+#include <exception>
 #include <sstream>
 #include <toml.hpp>
 

@@ -17,6 +17,7 @@
 #include "ctl/bundle/anonymiser.hpp"
 #include "ctl/bundle/limits.hpp"
 #include "ctl/bundle/replay.hpp"
+#include "formats/os_release.hpp"
 #include "kinds/address/nm_keyfile.hpp"
 #include "kinds/host/initramfs_stamp.hpp"
 
@@ -86,7 +87,7 @@ std::vector<std::string> ask_further(system::Host& host, system::Files& sysfs) {
     constexpr int kDepth = 3;
     list_below(sysfs, "/sys/class/infiniband/" + device.name, kDepth, listing);
   }
-  (void)host.files.read_linked("/etc/os-release");
+  (void)kinds::observe_distribution_ids(host.files);
   return listing;
 }
 

@@ -2,6 +2,8 @@
 // Interfaces, their addresses and managers, and data center bridging over a tape.
 #pragma once
 
+#include <algorithm>
+
 #include "ctl/bundle/taped_port.hpp"
 
 namespace rdmacfg::ctl::taped {

@@ -9,6 +9,8 @@
 #include "base/text.hpp"
 #include "formats/opensm/opensm_files.hpp"
 #include "formats/opensm/partition_syntax.hpp"
+#include "formats/os_release.hpp"
+#include "formats/shell_value.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -56,12 +58,9 @@ std::optional<std::string> folder_of_program(system::Files& files) {
   return std::nullopt;
 }
 
-/// SUSE's or a derivative of it. Source: os-release(5).
+/// SUSE's or a derivative of it.
 bool is_suse(system::Files& files) {
-  const auto text = files.read_linked("/etc/os-release");
-  if (!text || !*text) return false;
-  const auto id = shell_value(**text, "ID").value_or(""), like = shell_value(**text, "ID_LIKE").value_or("");
-  return (id + " " + like).find("suse") != std::string::npos;
+  return observe_distribution_ids(files).find("suse") != std::string::npos;
 }
 
 /// The 15 bits of the P_Key that a rule defines, with a name or alone (partition_create() in
@@ -145,20 +144,6 @@ std::string opensm_defaults_path(OpensmLayout layout) {
   return std::string(layout == OpensmLayout::kRhel ? kOpensmSysconfigFile : kOpensmDefaultsFile);
 }
 
-std::optional<std::string> shell_value(std::string_view text, std::string_view variable) {
-  std::optional<std::string> value;
-  for (const auto whole : base::split(text, '\n')) {
-    auto line = base::trim(whole);
-    if (line.starts_with("export ")) line = base::trim(line.substr(7));
-    if (!line.starts_with(variable) || !line.substr(variable.size()).starts_with('=')) continue;
-    line = base::trim(line.substr(variable.size() + 1));
-    const bool quoted = line.starts_with('"') || line.starts_with('\'');
-    value =
-        quoted ? line.substr(1, line.find(line.front(), 1) - 1) : line.substr(0, line.find_first_of(" \t#"));
-  }
-  return value;
-}
-
 namespace {
 
 std::string_view ports_variable(OpensmLayout layout) {
@@ -169,12 +154,31 @@ bool names_all(std::string_view text, OpensmLayout layout) {
   return layout == OpensmLayout::kDebian && shell_value(text, ports_variable(layout)) == "ALL";
 }
 
+/// Words as opensm-launch and Debian's unit split them.
+std::vector<std::string_view> words_of_ports(std::string_view value) {
+  return base::words_of(value, " \t\r\n");
+}
+
+bool has_radix(std::string_view word) { return word.starts_with("0x") || word.starts_with("0X"); }
+
+/// The port that opensm takes for the word of its --guid: hexadecimal digits, with 0x or without (main.c).
+std::optional<model::Guid> port_of_word(std::string_view word) {
+  const auto number = base::parse_number((has_radix(word) ? "" : "0x") + std::string(word));
+  return number ? std::optional(model::Guid{*number}) : std::nullopt;
+}
+
+/// Whether a word of the list stands for the port. Debian's units are called after the words, and that of a
+/// word without 0x is not the one that we know.
+bool is_word_of(std::string_view word, OpensmLayout layout, model::Guid guid) {
+  return port_of_word(word) == guid && (layout == OpensmLayout::kRhel || has_radix(word));
+}
+
 /// Ports that a text names one by one; neither ALL nor NONE is one.
 std::vector<std::string> ports_in(std::string_view text, OpensmLayout layout) {
   std::vector<std::string> out;
   const auto value = shell_value(text, ports_variable(layout)).value_or("");
-  for (const auto word : base::split(value, ' ')) {
-    if (base::parse_number(word)) out.emplace_back(word);
+  for (const auto word : words_of_ports(value)) {
+    if (port_of_word(word)) out.emplace_back(word);
   }
   return out;
 }
@@ -189,7 +193,7 @@ bool names_port(std::string_view text, OpensmLayout layout, model::Guid guid) {
   }
   const auto ports = ports_in(text, layout);
   return std::any_of(ports.begin(), ports.end(),
-                     [&](const auto& port) { return base::parse_number(port) == guid.number; });
+                     [&](const auto& port) { return is_word_of(port, layout, guid); });
 }
 
 bool takes_files(std::string_view text, OpensmLayout layout) {
@@ -225,11 +229,9 @@ std::map<model::Guid, std::string> opensm_prefixes(std::string_view text) {
   std::map<model::Guid, std::string> out;
   int place = 0;
   const auto value = shell_value(text, ports_variable(OpensmLayout::kRhel)).value_or("");
-  for (const auto word : base::split(value, ' ')) {
-    if (word.empty()) continue;
+  for (const auto word : words_of_ports(value)) {
     // Its decimal number stands where the hexadecimal digits go.
-    if (const auto guid = base::parse_number(word))
-      out.emplace(model::Guid{*guid}, fmt::format("0xfe800000000000{:02}", place));
+    if (const auto guid = port_of_word(word)) out.emplace(*guid, fmt::format("0xfe800000000000{:02}", place));
     ++place;
   }
   return out;
@@ -266,6 +268,10 @@ std::string render_opensm_defaults(const OpensmDefaults& defaults, OpensmLayout 
   const bool in_files = defaults.in_files && layout == OpensmLayout::kRhel;
   auto ports = in_files ? std::vector<std::string>() : ports_in(defaults.others, layout);
   const bool all = names_all(defaults.others, layout);
+  std::erase_if(ports, [&](const std::string& word) {
+    const auto port = port_of_word(word);
+    return port && defaults.ports.contains(*port) && !is_word_of(word, layout, *port);
+  });
   std::vector<std::string> ours;
   std::optional<int> priority;
   // Another place in RHEL's list is another subnet prefix: ports stay where they are, new ones go last.

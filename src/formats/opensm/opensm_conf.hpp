@@ -73,8 +73,6 @@ std::string opensm_defaults_path(OpensmLayout layout);
 OpensmDefaults parse_opensm_defaults(std::string_view text);
 std::string render_opensm_defaults(const OpensmDefaults& defaults, OpensmLayout layout);
 
-/// The value of a variable as a shell has it after reading `text`; nothing when it is never set.
-std::optional<std::string> shell_value(std::string_view text, std::string_view variable);
 /// Whether opensm.service, where it is enabled, starts OpenSM on the port according to the whole file;
 /// Debian's "ALL" names every port. Of OpensmDefaults::in_files: a port of ours has its file.
 bool names_port(std::string_view text, OpensmLayout layout, model::Guid guid);

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <set>
+#include <system_error>
 
 #include "base/text.hpp"
 #include "formats/opensm/opensm_conf.hpp"

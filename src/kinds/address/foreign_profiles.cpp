@@ -27,14 +27,9 @@ using model::Severity;
 
 namespace {
 
-struct Foreign {
-  std::string file;
-  std::string text;
-};
-
-std::vector<Foreign> files_in(World& world, const std::string& folder, std::string_view prefix,
-                              std::string_view suffix) {
-  std::vector<Foreign> out;
+std::vector<ForeignFile> files_in(World& world, const std::string& folder, std::string_view prefix,
+                                  std::string_view suffix) {
+  std::vector<ForeignFile> out;
   const auto names = world.host().files.list(folder);
   if (!names) return out;  // what may not be read cannot be warned about
   for (const auto& name : *names) {
@@ -103,8 +98,8 @@ bool is_for(Sections& sections, const std::string& id, const std::string& name,
 }
 
 /// A profile of the distribution counts unless one with its UUID is elsewhere, or it was deleted.
-std::vector<Foreign> read_profiles(World& world) {
-  std::vector<Foreign> out;
+std::vector<ForeignFile> read_profiles(World& world) {
+  std::vector<ForeignFile> out;
   std::set<std::string> hidden;
   for (const auto folder : {kNmFolder, kNmRunFolder}) {
     for (auto& profile : files_in(world, std::string(folder), "", "")) {
@@ -126,14 +121,9 @@ std::vector<Foreign> read_profiles(World& world) {
   return out;
 }
 
-/// Read once: each P_Key interface asks for them.
-const std::vector<Foreign>& profiles_of_others(World& world) {
-  return world.once("profiles of others", [&] { return read_profiles(world); });
-}
-
 /// The names that profiles may use for the port of an interface: its interface, or a profile for it.
 std::set<std::string> names_of_port(const std::string& id, World& world,
-                                    const std::vector<Foreign>& profiles) {
+                                    const std::vector<ForeignFile>& profiles) {
   const auto port = id.substr(0, id.find('/'));
   std::set<std::string> out{nm_uuid(port)};
   const auto* link = interface_of(port, world);
@@ -180,6 +170,10 @@ std::string shell_word(const std::string& text) {
 
 }  // namespace
 
+const std::vector<ForeignFile>& profiles_of_others(World& world) {
+  return world.once("profiles of others", [&] { return read_profiles(world); });
+}
+
 bool is_about(const std::string& text, const std::string& interface) {
   return has_word(without_parents(text), interface);
 }
@@ -203,15 +197,19 @@ bool profile_is_for(const std::string& text, const std::string& id, const std::s
   return sections["connection"]["autoconnect"] != "false" && is_for(sections, id, name, parents);
 }
 
-namespace {
+ForeignProfile foreign_profile(const ForeignFile& file) {
+  auto sections = keyfile_sections(file.text);
+  return {file.file, id_of(sections, file.file)};
+}
 
-/// How a profile is kept from being activated.
-std::string ways_out(const ForeignProfile& profile) {
+std::string how_to_keep_off(const ForeignProfile& profile) {
   if (profile.file.find("/system-connections/netplan-") != std::string::npos)  // written at each boot
     return "take the interface out of the YAML files in /etc/netplan and run netplan apply";
   const auto id = shell_word(profile.id);
   return fmt::format("nmcli connection delete {0}, or nmcli connection modify {0} autoconnect no", id);
 }
+
+namespace {
 
 /// The document's names for the interfaces of ports from now on, or once the port is there, by port.
 std::map<std::string, std::string, std::less<>> coming_names(const std::vector<Desired>& desired) {
@@ -248,7 +246,7 @@ std::optional<ForeignProfile> profile_that_makes(const system::Link& child, Worl
     auto sections = keyfile_sections(profile.text);
     if (!profile_is_for(profile.text, id, child.name, parents)) continue;
     if (made_name(sections, parent->name) != child.name) continue;
-    return ForeignProfile{profile.file, id_of(sections, profile.file)};
+    return foreign_profile(profile);
   }
   return std::nullopt;
 }
@@ -258,7 +256,7 @@ std::string how_to_stop(const ForeignProfile& profile, std::string_view interfac
       "NetworkManager makes {0} for its profile \"{1}\" ({2}), whenever it starts: {3} (rdma-configctl "
       "import "
       "nm shows what is in it); then ip link del {0} if it is still there",
-      interface, profile.id, profile.file, ways_out(profile));
+      interface, profile.id, profile.file, how_to_keep_off(profile));
 }
 
 void warn_of_foreign_profiles(const std::vector<Desired>& desired, World& world, Diagnostics& diagnostics) {
@@ -282,8 +280,7 @@ void warn_of_foreign_profiles(const std::vector<Desired>& desired, World& world,
       if (!profile_is_for(profile.text, id, link == nullptr ? "" : link->name, parents) &&
           !profile_is_for(profile.text, id, coming, parents))
         continue;
-      auto sections = keyfile_sections(profile.text);
-      const auto ways = ways_out({profile.file, id_of(sections, profile.file)});
+      const auto ways = how_to_keep_off(foreign_profile(profile));
       warn(diagnostics, resource, fmt::format("{} is a profile for the same interface", profile.file),
            makes_a_second(profile.text) ? ways +
                                               ": at its start NetworkManager creates an interface with "
@@ -335,6 +332,46 @@ bool reads_ifcfg(system::Files& files) {
   });
 }
 
+/// Whether files of wicked count. They stay where NetworkManager replaced it (Leap 16, Tumbleweed).
+bool reads_wicked(system::Files& files) {
+  const auto has_unit = [&](const std::string& name) {
+    const auto unit = files.read_linked("/usr/lib/systemd/system/" + name);
+    return unit && unit->has_value();
+  };
+  return has_unit("wicked.service") || !has_unit("NetworkManager.service");
+}
+
+struct PlaceOfOthers {
+  std::string_view folder, prefix, suffix, whose;
+};
+constexpr std::string_view kIfcfgFolder = "/etc/sysconfig/network-scripts";
+constexpr std::string_view kWickedFolder = "/etc/sysconfig/network";
+// systemd-networkd takes the first file of a name, in the order of its folders here.
+constexpr std::array<PlaceOfOthers, 10> kPlacesOfOthers{
+    {{kIfcfgFolder, "ifcfg-", "", "an ifcfg file"},
+     {kWickedFolder, "ifcfg-", "", "a file of wicked"},
+     {"/etc/netplan", "", ".yaml", "netplan"},
+     {"/run/netplan", "", ".yaml", "netplan"},
+     {"/etc/systemd/network", "", ".network", "systemd-networkd"},
+     {"/run/systemd/network", "", ".network", "systemd-networkd"},
+     {"/usr/local/lib/systemd/network", "", ".network", "systemd-networkd"},
+     {"/usr/lib/systemd/network", "", ".network", "systemd-networkd"},
+     {"/etc/network/interfaces.d", "", "", "ifupdown (cloud-init writes there too)"},
+     {"/etc/network", "interfaces", "", "ifupdown"}}};
+
+/// The files of a place that are read here.
+std::vector<ForeignFile> files_that_count(const PlaceOfOthers& place, World& world) {
+  if (place.folder == kIfcfgFolder && !reads_ifcfg(world.host().files)) return {};
+  auto out = files_in(world, std::string(place.folder), place.prefix, place.suffix);
+  if (place.folder == kWickedFolder && !out.empty()) {
+    if (!reads_wicked(world.host().files)) return {};
+    // The file's name says for which interface it is (ifcfg(5) of wicked).
+    for (auto& file : out)
+      file.text += "\nDEVICE=" + file.file.substr(place.folder.size() + 1 + place.prefix.size()) + "\n";
+  }
+  return out;
+}
+
 /// The remedy for a file that configures an interface too. Generated files have another source.
 std::string remedy_for(const std::string& file) {
   if (file.find("/network/10-netplan-") != std::string::npos) {
@@ -352,32 +389,12 @@ std::string remedy_for(const std::string& file) {
 
 void warn_of_other_configurations(const std::vector<Desired>& desired, World& world,
                                   Diagnostics& diagnostics) {
-  constexpr std::string_view kIfcfgFolder = "/etc/sysconfig/network-scripts";
-  struct Place {
-    const char* folder;
-    const char* prefix;
-    const char* suffix;
-    const char* whose;
-  };
-  // systemd-networkd takes the first file of a name, in the order of its folders here.
-  constexpr std::array<Place, 10> kPlaces{
-      {{kIfcfgFolder.data(), "ifcfg-", "", "an ifcfg file"},
-       {"/etc/sysconfig/network", "ifcfg-", "", "a file of wicked"},
-       {"/etc/netplan", "", ".yaml", "netplan"},
-       {"/run/netplan", "", ".yaml", "netplan"},
-       {"/etc/systemd/network", "", ".network", "systemd-networkd"},
-       {"/run/systemd/network", "", ".network", "systemd-networkd"},
-       {"/usr/local/lib/systemd/network", "", ".network", "systemd-networkd"},
-       {"/usr/lib/systemd/network", "", ".network", "systemd-networkd"},
-       {"/etc/network/interfaces.d", "", "", "ifupdown (cloud-init writes there too)"},
-       {"/etc/network", "interfaces", "", "ifupdown"}}};
   const auto names = coming_names(desired);
   auto children = children_of(desired);
   std::set<std::string> seen;
-  for (const auto& place : kPlaces) {
-    const bool networkd = std::string_view(place.suffix) == ".network";
-    if (place.folder == kIfcfgFolder && !reads_ifcfg(world.host().files)) continue;
-    for (const auto& file : files_in(world, place.folder, place.prefix, place.suffix)) {
+  for (const auto& place : kPlacesOfOthers) {
+    const bool networkd = place.suffix == ".network";
+    for (const auto& file : files_that_count(place, world)) {
       if (networkd && seen.contains(file.file.substr(file.file.rfind('/') + 1))) continue;
       const bool unmanaged = networkd && network_file_leaves_alone(file.text);
       for (const auto& resource : desired) {
@@ -406,7 +423,8 @@ void warn_of_other_configurations(const std::vector<Desired>& desired, World& wo
       }
     }
     if (!networkd) continue;
-    if (const auto all = world.host().files.list(place.folder)) seen.insert(all->begin(), all->end());
+    if (const auto all = world.host().files.list(std::string(place.folder)))
+      seen.insert(all->begin(), all->end());
   }
 }
 

@@ -30,11 +30,26 @@ bool profile_is_for(const std::string& text, const std::string& id, const std::s
 /// profiles for it, ours among them.
 std::set<std::string> names_of_port(const std::string& id, World& world);
 
+/// A file of somebody else's.
+struct ForeignFile {
+  std::string file;
+  std::string text;
+};
+
+/// The profiles of others that NetworkManager reads, in all its folders; one of the distribution counts
+/// unless another has its UUID or it was deleted. Read once for a world: each P_Key interface asks for them.
+const std::vector<ForeignFile>& profiles_of_others(World& world);
+
 /// A profile of somebody else's.
 struct ForeignProfile {
   std::string file;
   std::string id;  ///< its name for people, which nmcli takes
 };
+
+ForeignProfile foreign_profile(const ForeignFile& file);
+
+/// How NetworkManager is kept from activating a profile, for an administrator.
+std::string how_to_keep_off(const ForeignProfile& profile);
 
 /// The one for which NetworkManager makes this P_Key interface, under this very name, whenever it starts. It
 /// names such interfaces by the P_Key as it is written, without the membership bit too.

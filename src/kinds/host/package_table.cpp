@@ -6,7 +6,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "formats/opensm/opensm_conf.hpp"
+#include "formats/os_release.hpp"
+#include "kinds/mounts.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -88,6 +89,20 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 14> kUnitsOf
     {"open-iscsi.", "open-iscsi"},
 }};
 
+bool file_is_there(system::Files& files, const std::string& path) {
+  const auto file = files.read_linked(path);
+  return file && file->has_value();
+}
+
+/// Whether zypper refuses to change the root and names transactional-update (NeedsWritableRoot::check() in
+/// zypper's conditions.cc). A tree without a table of mounts has the program alone to go by.
+bool is_transactional(system::Files& files) {
+  if (!file_is_there(files, "/usr/sbin/transactional-update")) return false;
+  const auto mounts = observe_mounts(files);
+  const auto root = mounts.find("/");
+  return root == mounts.end() || (root->second.type == "btrfs" && root->second.read_only);
+}
+
 }  // namespace
 
 std::span<const Package> packages() { return kPackageTable; }
@@ -110,18 +125,11 @@ const Package* package_of_unit(std::string_view unit) {
 }
 
 Distribution distribution(system::Files& files) {
-  const auto text = files.read_linked("/etc/os-release");
-  if (!text || !*text) return Distribution::kUnknown;
-  const auto ids = shell_value(**text, "ID").value_or("") + " " + shell_value(**text, "ID_LIKE").value_or("");
+  const auto ids = observe_distribution_ids(files);
   const auto is = [&](std::string_view word) { return ids.find(word) != std::string::npos; };
-  const auto there = [&](const std::string& path) {
-    const auto file = files.read_linked(path);
-    return file && file->has_value();
-  };
-  if (is("suse"))
-    return there("/usr/sbin/transactional-update") ? Distribution::kTransactional : Distribution::kSuse;
+  if (is("suse")) return is_transactional(files) ? Distribution::kTransactional : Distribution::kSuse;
   if (is("rhel") || is("fedora") || is("centos"))
-    return there("/run/ostree-booted") ? Distribution::kOstree : Distribution::kRhel;
+    return file_is_there(files, "/run/ostree-booted") ? Distribution::kOstree : Distribution::kRhel;
   if (is("debian") || is("ubuntu")) return Distribution::kDebian;
   return Distribution::kUnknown;
 }

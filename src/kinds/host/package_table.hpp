@@ -35,7 +35,8 @@ const Package* find_package(std::string_view name);
 /// The package with a systemd unit, by the beginning of its name; nullptr where it is not known.
 const Package* package_of_unit(std::string_view unit);
 
-/// os-release(5): ID and ID_LIKE; ostree(1) and transactional-update(8) by what they leave.
+/// os-release(5): ID and ID_LIKE; ostree(1) by what it leaves, transactional-update(8) where the root is a
+/// read-only btrfs, too.
 Distribution distribution(system::Files& files);
 
 /// Whether one of its files is there.

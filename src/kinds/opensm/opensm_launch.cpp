@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/text.hpp"
+#include "formats/shell_value.hpp"
 #include "kinds/entry.hpp"
 #include "kinds/opensm/opensm_option.hpp"
 #include "kinds/opensm/opensm_own.hpp"

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <ios>
+
 namespace rdmacfg::base {
 namespace {
 

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+
 #include "console.hpp"
 
 namespace rdmacfg::ctl {

@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "catalog/all.hpp"
@@ -350,6 +351,20 @@ TEST_F(Doctor, RivalNamingRules) {
   EXPECT_EQ(found(port + "name = \"fab0\"\n"), Names{"rivals " + mlnx}) << "a rule for another port";
 }
 
+// udev(7): of files of one name that in /etc counts, then those in /run, /usr/local/lib and /usr/lib.
+TEST_F(Doctor, RivalNamingRulesAreThoseThatUdevReads) {
+  auto& files = kernel->files.content;
+  const std::string name = "/83-mlnx-sf-name.rules", rule = "SUBSYSTEM==\"net\", NAME=\"$env{NAME}\"\n";
+  const std::string folders[] = {"/usr/lib/udev/rules.d", "/usr/local/lib/udev/rules.d", "/run/udev/rules.d",
+                                 "/etc/udev/rules.d"};
+  for (const auto& folder : folders) {
+    files[folder + name] = rule;
+    EXPECT_EQ(found(), Names{"rivals " + folder + name});
+  }
+  files["/etc/udev/rules.d" + name] = "# switched off\n";
+  EXPECT_EQ(found(), Names{});
+}
+
 TEST_F(Doctor, CloudInitThatKeepsOffIsNoRival) {
   auto& files = kernel->files.content;
   files["/etc/network/interfaces.d/50-cloud-init"] = "auto lo\n";
@@ -410,6 +425,34 @@ TEST_F(Doctor, RivalProfiles) {
       ["/etc/NetworkManager/system-connections/"
        "rdma-configd-0002c903003178f2.nmconnection"] = profile;
   EXPECT_EQ(found(document), Names{});
+}
+
+// Folders of NetworkManager.conf(5), "keyfile plugin": only the files in /etc are there to be edited.
+TEST_F(Doctor, RivalProfilesInAllFoldersOfNetworkManager) {
+  kernel->units.add("NetworkManager.service", {.running = true});
+  const std::string profile =
+      "[connection]\nid=Lab\ntype=infiniband\nuuid=0d3a9e5e-1111-4222-8333-444455556664\n"
+      "interface-name=ib0\n[infiniband]\ntransport-mode=connected\n";
+  const std::string document =
+      "version = 1\n[[ipoib]]\nguid = \"0002:c903:0031:78f2\"\nmode = \"datagram\"\nmtu = 2044\n";
+  const std::pair<std::string, std::string> rows[] = {
+      {"/run/NetworkManager/system-connections/netplan-ib0.nmconnection", "/etc/netplan"},
+      {"/run/NetworkManager/system-connections/Lab.nmconnection",
+       "nmcli connection modify Lab autoconnect no"},
+      {"/usr/lib/NetworkManager/system-connections/Lab.nmconnection",
+       "nmcli connection modify Lab autoconnect no"}};
+  for (const auto& [file, fix] : rows) {
+    kernel->files.content[file] = profile;
+    EXPECT_EQ(found(document), Names{"rivals " + file});
+    ASSERT_EQ(findings.size(), 1U) << file;
+    EXPECT_NE(findings.front().fix.find(fix), std::string::npos) << findings.front().fix;
+    kernel->files.content.erase(file);
+  }
+  kernel->files.content[rows[2].first] = profile;
+  kernel->files
+      .content["/etc/NetworkManager/system-connections/0d3a9e5e-1111-4222-8333-444455556664.nmmeta"] =
+      "[nmmeta]\nuuid=0d3a9e5e-1111-4222-8333-444455556664\nloaded-path=/dev/null\n";
+  EXPECT_EQ(found(document), Names{}) << "it was deleted";
 }
 
 TEST_F(Doctor, RivalProfilesOfPkeyInterfacesMayNameTheParentAlone) {

@@ -31,6 +31,17 @@ TEST(Mountinfo, IsReadByPath) {
   EXPECT_EQ(text_of_nfs(mounts.at("/tcp")), "192.0.2.2:/z tcp 2050") << "the last one hides the others";
 }
 
+// A mount may be read-only while the file system is not, as the root of a btrfs with snapshots is.
+TEST(Mountinfo, ReadOnlyByTheMountOrByTheFileSystem) {
+  const std::pair<const char*, bool> rows[] = {
+      {"30 1 0:25 /@ / rw,relatime - btrfs /dev/vda3 rw", false},
+      {"30 1 0:25 /@ / ro,relatime - btrfs /dev/vda3 rw", true},
+      {"30 1 0:25 /@ / rw shared:1 - ext4 /dev/vda3 ro", true},
+      {"30 1 0:25 /@ / rw - ext4 /dev/vda3 rw,errors=remount-ro", false}};
+  for (const auto& [line, read_only] : rows)
+    EXPECT_EQ(parse_mountinfo(line).at("/").read_only, read_only) << line;
+}
+
 TEST(Mountinfo, WithoutAPortItIsTheStandardOne) {
   EXPECT_EQ(text_of_nfs({"a:/b", "nfs4", {{"proto", "tcp"}}}), "a:/b tcp 2049");
 }

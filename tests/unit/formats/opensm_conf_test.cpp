@@ -5,6 +5,7 @@
 
 #include "base/text.hpp"
 #include "fakes/memory_files.hpp"
+#include "formats/shell_value.hpp"
 
 namespace rdmacfg::kinds {
 namespace {
@@ -12,21 +13,44 @@ namespace {
 constexpr model::Guid kOpensmFileOne{0x0002c903003178f2};
 constexpr model::Guid kOpensmFileTwo{0x0002c903003178f4};
 
-TEST(OpensmFile, TheLastAssignmentOfAVariableCounts) {
-  EXPECT_EQ(shell_value("#PORTS=1\n PORTS=ALL # all\nPORTS=\"0x1 0x2\" # two\n", "PORTS"), "0x1 0x2");
-  EXPECT_EQ(shell_value("PORTS='0x1'\nPORTSX=2\n", "PORTS"), "0x1");
-  EXPECT_EQ(shell_value("export GUIDS=0x7\n", "GUIDS"), "0x7");
-  EXPECT_EQ(shell_value("PORTS=\n", "PORTS"), "");
-  EXPECT_EQ(shell_value("PORTS=\"0x1", "PORTS"), "0x1");  // as the shell would, if it took it at all
-  EXPECT_EQ(shell_value("#PORTS=ALL\n", "PORTS"), std::nullopt);
-}
-
 TEST(OpensmFile, APortIsNamedByItsNumber) {
   EXPECT_TRUE(names_port("PORTS=\"0x2C903003178F2\"\n", OpensmLayout::kDebian, kOpensmFileOne));
   EXPECT_TRUE(names_port("PORTS=\"ALL\"\n", OpensmLayout::kDebian, kOpensmFileOne));
   EXPECT_FALSE(names_port("GUIDS=ALL\n", OpensmLayout::kRhel, kOpensmFileOne));
   EXPECT_FALSE(names_port("PORTS=0x0002c903003178f2\n", OpensmLayout::kRhel, kOpensmFileOne));
   EXPECT_TRUE(names_port("GUIDS=0x0002c903003178f2\n", OpensmLayout::kRhel, kOpensmFileOne));
+}
+
+// systemd hands the file's value to opensm-launch, which takes each word for a port; opensm reads hexadecimal
+// digits (strtoull with base 16).
+TEST(OpensmFile, SpellingsOfPortsThatOpensmTakes) {
+  for (const auto* text :
+       {"GUIDS=0x0002c903003178f4 0x0002c903003178f2\n", "GUIDS=\"0x0002c903003178f4\t0x0002c903003178f2\"\n",
+        "GUIDS=\"0x0002c903003178f4\n  0x0002c903003178f2\"\n",
+        "GUIDS='0002c903003178f4 0002c903003178f2' # two\n",
+        "GUIDS=\"0X2C903003178F4 \\\n0X2C903003178F2\"\n"}) {
+    EXPECT_TRUE(names_port(text, OpensmLayout::kRhel, kOpensmFileOne)) << text;
+    EXPECT_TRUE(names_port(text, OpensmLayout::kRhel, kOpensmFileTwo)) << text;
+    EXPECT_EQ(opensm_prefixes(text).at(kOpensmFileOne), "0xfe80000000000001") << text;
+    auto defaults = parse_opensm_defaults(text);
+    defaults.ports[model::Guid{7}];
+    const auto after = opensm_prefixes(render_opensm_defaults(defaults, OpensmLayout::kRhel));
+    EXPECT_EQ(after.at(kOpensmFileOne), "0xfe80000000000001") << "the others keep their places: " << text;
+    EXPECT_EQ(after.at(model::Guid{7}), "0xfe80000000000002") << text;
+  }
+  // Digits are hexadecimal ones, with 0x or without.
+  EXPECT_TRUE(names_port("GUIDS=10\n", OpensmLayout::kRhel, model::Guid{0x10}));
+  EXPECT_FALSE(names_port("GUIDS=10\n", OpensmLayout::kRhel, model::Guid{10}));
+}
+
+// Debian's units are called after the words: opensm@0002c903003178f2 is another one than ours.
+TEST(OpensmFile, DebiansWordsOfOurPortsHaveTheNamesOfTheirUnits) {
+  const std::string before = "PORTS=0002c903003178f2 0002c903003178f4\n";
+  EXPECT_FALSE(names_port(before, OpensmLayout::kDebian, kOpensmFileOne));
+  auto defaults = parse_opensm_defaults(before);
+  defaults.ports[kOpensmFileOne];
+  EXPECT_EQ(shell_value(render_opensm_defaults(defaults, OpensmLayout::kDebian), "PORTS"),
+            "0002c903003178f4 0x0002c903003178f2");
 }
 
 TEST(OpensmFile, WhatOthersWroteIsBackWhenTheLastPortGoes) {

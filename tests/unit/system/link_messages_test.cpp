@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <cerrno>
 
 #include "system/linux/netlink/link_dump.hpp"
 #include "system/linux/netlink/link_requests.hpp"

@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <thread>
 
 #include "system/linux/carried/carried.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
 #include <charconv>
+#include <system_error>
 #include <utility>
 
 #include "system/linux/carried/carried.hpp"

@@ -3,6 +3,7 @@
 #include "system/timers.hpp"
 
 #include <chrono>
+#include <ctime>
 #include <thread>
 #include <utility>
 

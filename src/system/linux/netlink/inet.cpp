@@ -5,6 +5,7 @@
 #include <linux/rtnetlink.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <memory>
 

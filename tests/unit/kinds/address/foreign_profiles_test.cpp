@@ -89,6 +89,38 @@ TEST(ForeignProfiles, OfNetworkFilesTheFirstThatFitsCounts) {
   EXPECT_FALSE(network_file_is_first("/etc/netplan/05-all.network", "[Match]\nName=*\n", "ib0"));
 }
 
+// ifcfg(5) of wicked: the file's name has the interface. Where NetworkManager replaced wicked, its files
+// stay.
+TEST(ForeignProfiles, FilesOfWickedCountWhereItIsInstalled) {
+  const auto kernel = fakes::FakeKernel::parse(
+      R"({ "devices": [{ "name": "mlx4_0", "pci": "0000:10:00.0", "ports": [
+    { "guid": "00:02:c9:03:00:31:78:f2", "interface": { "name": "ib0", "up": true } }] }] })");
+  auto& files = kernel->files.content;
+  files["/etc/sysconfig/network/ifcfg-ib0"] = "STARTMODE='auto'\nBOOTPROTO='static'\nIPADDR='192.0.2.7/24'\n";
+  files["/etc/sysconfig/network/ifcfg-ib1"] = "STARTMODE='auto'\n";
+  model::Desired desired;
+  desired.key = {"backend", kPort};
+  desired.settings.emplace("backend", std::string("direct"));
+  const auto warnings = [&] {
+    auto host = kernel->host();
+    auto world = World::observe(host);
+    EXPECT_TRUE(world);
+    model::Diagnostics diagnostics;
+    warn_of_other_configurations({desired}, *world, diagnostics);
+    return diagnostics;
+  };
+  const std::string units = "/usr/lib/systemd/system/";
+  for (const auto* unit : {"other.service", "wicked.service", "NetworkManager.service"}) {
+    files[units + unit] = "";
+    const auto found = warnings();
+    ASSERT_EQ(found.size(), 1U) << unit;
+    EXPECT_EQ(found.front().message,
+              "/etc/sysconfig/network/ifcfg-ib0 (a file of wicked) configures ib0 too");
+  }
+  files.erase(units + "wicked.service");
+  EXPECT_TRUE(warnings().empty());
+}
+
 // systemd.network(5): Unmanaged= belongs to [Link] and takes a boolean.
 TEST(ForeignProfiles, ANetworkFileMayLeaveAnInterfaceToOthers) {
   for (const auto* text : {"[Match]\nName=ib*\n[Link]\nUnmanaged=yes\n", "[Link]\nUnmanaged = True\n",

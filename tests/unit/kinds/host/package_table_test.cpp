@@ -82,23 +82,33 @@ TEST(PackageTable, EachSectionNeedsItsPackage) {
 // dnf and zypper refuse to change a root that is mounted read-only: rpm-ostree(1), transactional-update(8).
 TEST(PackageTable, TheCommandIsTheOneThatTheRootTakes) {
   struct Row {
-    std::string_view release, mark, command;
+    std::string_view release, mark, command, mounts = {};
   };
+  constexpr std::string_view kMicroOs = "ID=\"opensuse-microos\"\nID_LIKE=\"suse opensuse\"\n";
+  constexpr std::string_view kTumbleweed = "ID=\"opensuse-tumbleweed\"\nID_LIKE=\"opensuse suse\"\n";
+  constexpr std::string_view kProgram = "/usr/sbin/transactional-update";
   constexpr std::array kRows{
       Row{"ID=debian\n", "", ": apt install srptools"},
       Row{"ID=ubuntu\nID_LIKE=debian\n", "", ": apt install srptools"},
       Row{"ID=\"rhel\"\nID_LIKE=\"fedora\"\n", "", ": dnf install srp_daemon"},
       Row{"ID=fedora\n", "/run/ostree-booted", ": rpm-ostree install srp_daemon"},
       Row{"ID=\"sles\"\nID_LIKE=\"suse\"\n", "", ": zypper install srp_daemon"},
-      Row{"ID=\"opensuse-microos\"\nID_LIKE=\"suse opensuse\"\n", "/usr/sbin/transactional-update",
-          ": transactional-update pkg install srp_daemon"},
+      Row{kMicroOs, kProgram, ": transactional-update pkg install srp_daemon"},
+      Row{kMicroOs, kProgram, ": transactional-update pkg install srp_daemon",
+          "30 1 0:25 /@/.snapshots/1/snapshot / ro,relatime shared:1 - btrfs /dev/vda3 rw,space_cache=v2\n"},
+      // The program alone makes no such system: there zypper installs.
+      Row{kTumbleweed, kProgram, ": zypper install srp_daemon",
+          "30 1 0:25 /@/.snapshots/1/snapshot / rw,relatime shared:1 - btrfs /dev/vda3 rw,space_cache=v2\n"},
+      Row{kTumbleweed, kProgram, ": zypper install srp_daemon",
+          "30 1 8:2 / / ro,relatime shared:1 - ext4 /dev/vda3 ro\n"},
       Row{"ID=nixos\n", "", "; package srptools has it"}};
   for (const auto& row : kRows) {
     fakes::FakeKernel kernel;
     kernel.files.content["/etc/os-release"] = row.release;
     if (!row.mark.empty()) kernel.files.content[std::string(row.mark)] = "";
+    if (!row.mounts.empty()) kernel.files.content["/proc/1/mountinfo"] = row.mounts;
     auto host = kernel.host();
-    EXPECT_EQ(how_to_get(*find_package("srptools"), host.files), row.command) << row.release;
+    EXPECT_EQ(how_to_get(*find_package("srptools"), host.files), row.command) << row.release << row.mounts;
   }
 }
 

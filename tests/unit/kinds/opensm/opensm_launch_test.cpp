@@ -13,6 +13,7 @@
 #include "core/pipeline.hpp"
 #include "fakes/fake_kernel.hpp"
 #include "fakes/memory_files.hpp"
+#include "formats/shell_value.hpp"
 
 namespace rdmacfg::kinds {
 namespace {
