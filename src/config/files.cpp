@@ -22,7 +22,7 @@
 #include "base/unique_fd.hpp"
 #include "config/document.hpp"
 #include "config/guard.hpp"
-#include "config/host_values.hpp"
+#include "config/hosts/host_values.hpp"
 #include "config/trust.hpp"
 
 namespace rdmacfg::config {

@@ -8,7 +8,7 @@
 
 #include "base/text.hpp"
 #include "config/check.hpp"
-#include "config/host_values.hpp"
+#include "config/hosts/host_values.hpp"
 
 namespace rdmacfg::config {
 

@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "base/text.hpp"
-#include "model/inet_types.hpp"
 #include "model/limits.hpp"
 #include "model/section.hpp"
 #include "model/types.hpp"
+#include "model/types/inet_types.hpp"
 
 namespace rdmacfg::foreign {
 

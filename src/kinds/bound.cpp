@@ -10,9 +10,9 @@
 #include <utility>
 
 #include "base/text.hpp"
-#include "kinds/device_names.hpp"
-#include "kinds/name_template.hpp"
-#include "kinds/selector.hpp"
+#include "kinds/ports/device_names.hpp"
+#include "kinds/ports/name_template.hpp"
+#include "kinds/ports/selector.hpp"
 
 namespace rdmacfg::kinds {
 

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "formats/mount_table.hpp"
-#include "model/inet_types.hpp"
+#include "formats/storage/mount_table.hpp"
+#include "model/types/inet_types.hpp"
 #include "system/host.hpp"
 
 namespace rdmacfg::kinds {

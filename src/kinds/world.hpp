@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "model/inet_types.hpp"
 #include "model/resource.hpp"
 #include "model/types.hpp"
+#include "model/types/inet_types.hpp"
 #include "system/host.hpp"
 
 namespace rdmacfg::kinds {

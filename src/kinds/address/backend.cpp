@@ -12,7 +12,7 @@
 #include "kinds/address/foreign_profiles.hpp"
 #include "kinds/address/nm_release.hpp"
 #include "kinds/entry.hpp"
-#include "kinds/held_by_port.hpp"
+#include "kinds/ports/held_by_port.hpp"
 
 namespace rdmacfg::kinds {
 

@@ -6,7 +6,7 @@
 #include "kinds/abilities.hpp"
 #include "kinds/address/backend.hpp"
 #include "kinds/address/direct_backend.hpp"
-#include "kinds/held_by_port.hpp"
+#include "kinds/ports/held_by_port.hpp"
 
 namespace rdmacfg::kinds {
 

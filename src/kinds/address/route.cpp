@@ -11,8 +11,8 @@
 #include "kinds/abilities.hpp"
 #include "kinds/address/backend.hpp"
 #include "kinds/address/direct_backend.hpp"
-#include "kinds/held_by_port.hpp"
-#include "kinds/pkey_removal.hpp"
+#include "kinds/ports/held_by_port.hpp"
+#include "kinds/ports/pkey_removal.hpp"
 
 namespace rdmacfg::kinds {
 

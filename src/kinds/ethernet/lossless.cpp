@@ -11,7 +11,7 @@
 #include "kinds/ethernet/dcb_classes.hpp"
 #include "kinds/ethernet/dcb_refusals.hpp"
 #include "kinds/ethernet/roce_ports.hpp"
-#include "model/port_types.hpp"
+#include "model/types/port_types.hpp"
 
 namespace rdmacfg::kinds {
 

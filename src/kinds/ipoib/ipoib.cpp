@@ -11,8 +11,8 @@
 #include "kinds/address/nm_keyfile.hpp"
 #include "kinds/carried_state.hpp"
 #include "kinds/entry.hpp"
-#include "kinds/held_by_port.hpp"
 #include "kinds/ipoib/link_settings.hpp"
+#include "kinds/ports/held_by_port.hpp"
 
 namespace rdmacfg::kinds {
 

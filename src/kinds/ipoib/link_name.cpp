@@ -8,13 +8,13 @@
 #include <map>
 #include <set>
 
-#include "formats/firewalld_zones.hpp"
+#include "formats/firewall/firewalld_zones.hpp"
 #include "formats/udev/udev_netdev_names.hpp"
 #include "kinds/carried_state.hpp"
 #include "kinds/entry.hpp"
-#include "kinds/held_by_port.hpp"
 #include "kinds/ipoib/link_rename.hpp"
 #include "kinds/kernel_release.hpp"
+#include "kinds/ports/held_by_port.hpp"
 
 namespace rdmacfg::kinds {
 

@@ -9,8 +9,8 @@
 
 #include "formats/udev/udev_netdev_names.hpp"
 #include "kinds/ipoib/link_name.hpp"
-#include "kinds/pkey_link.hpp"
-#include "kinds/pkey_removal.hpp"
+#include "kinds/ports/pkey_link.hpp"
+#include "kinds/ports/pkey_removal.hpp"
 
 namespace rdmacfg::kinds::detail {
 

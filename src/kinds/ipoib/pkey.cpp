@@ -13,9 +13,9 @@
 #include "kinds/address/nm_keyfile.hpp"
 #include "kinds/carried_state.hpp"
 #include "kinds/entry.hpp"
-#include "kinds/held_by_port.hpp"
 #include "kinds/ipoib/link_settings.hpp"
 #include "kinds/kernel_release.hpp"
+#include "kinds/ports/held_by_port.hpp"
 
 namespace rdmacfg::kinds {
 

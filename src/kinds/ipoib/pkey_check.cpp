@@ -13,7 +13,7 @@
 #include "kinds/ipoib/link_name.hpp"
 #include "kinds/ipoib/link_settings.hpp"
 #include "kinds/ipoib/pkey.hpp"
-#include "kinds/pkey_removal.hpp"
+#include "kinds/ports/pkey_removal.hpp"
 
 namespace rdmacfg::kinds::detail {
 

@@ -11,8 +11,8 @@
 #include "kinds/address/direct_backend.hpp"
 #include "kinds/address/duplicate_check.hpp"
 #include "kinds/entry.hpp"
-#include "kinds/held_by_port.hpp"
 #include "kinds/ipoib/link_settings.hpp"
+#include "kinds/ports/held_by_port.hpp"
 
 namespace rdmacfg::kinds {
 

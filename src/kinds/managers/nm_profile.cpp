@@ -14,8 +14,8 @@
 #include "kinds/address/direct_backend.hpp"
 #include "kinds/address/foreign_profiles.hpp"
 #include "kinds/entry.hpp"
-#include "kinds/held_by_port.hpp"
 #include "kinds/ipoib/link_settings.hpp"
+#include "kinds/ports/held_by_port.hpp"
 
 namespace rdmacfg::kinds {
 

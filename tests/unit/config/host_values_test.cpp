@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // {host}, {host.number}, {host.KEY}: values that a document has for each host.
-#include "config/host_values.hpp"
+#include "config/hosts/host_values.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

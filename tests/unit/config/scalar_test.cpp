@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "config/scalar.hpp"
+#include "config/toml/scalar.hpp"
 
 #include <gtest/gtest.h>
 

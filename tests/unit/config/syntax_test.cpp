@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "config/tree.hpp"
+#include "config/toml/tree.hpp"
 #include "sample_document.hpp"
 
 namespace rdmacfg::config {

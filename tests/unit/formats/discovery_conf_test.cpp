@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "formats/discovery_conf.hpp"
+#include "formats/storage/discovery_conf.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "formats/mount_table.hpp"
+#include "formats/storage/mount_table.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "formats/mount_unit.hpp"
+#include "formats/storage/mount_unit.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "formats/nfs_conf.hpp"
+#include "formats/storage/nfs_conf.hpp"
 
 #include <gtest/gtest.h>
 

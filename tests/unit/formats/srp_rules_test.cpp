@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "formats/srp_rules.hpp"
+#include "formats/storage/srp_rules.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/dcb_types.hpp"
+#include "model/types/dcb_types.hpp"
 
 #include <gmock/gmock.h>
 

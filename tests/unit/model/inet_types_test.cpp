@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/inet_types.hpp"
+#include "model/types/inet_types.hpp"
 
 #include <gtest/gtest.h>
 

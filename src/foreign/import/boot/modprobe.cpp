@@ -15,7 +15,7 @@
 #include "base/text.hpp"
 #include "foreign/import/formats.hpp"
 #include "foreign/syntax/kernel_words.hpp"
-#include "model/module_types.hpp"
+#include "model/types/module_types.hpp"
 
 namespace rdmacfg::foreign {
 

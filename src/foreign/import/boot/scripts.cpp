@@ -19,8 +19,8 @@
 #include "foreign/syntax/shell_blocks.hpp"
 #include "foreign/syntax/shell_line.hpp"
 #include "foreign/syntax/shell_script.hpp"
-#include "formats/iser_unit.hpp"
-#include "model/inet_types.hpp"
+#include "formats/storage/iser_unit.hpp"
+#include "model/types/inet_types.hpp"
 
 namespace rdmacfg::foreign {
 

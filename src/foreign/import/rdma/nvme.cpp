@@ -15,8 +15,8 @@
 #include "foreign/import/formats.hpp"
 #include "foreign/import/rdma/nvmet.hpp"
 #include "foreign/syntax/yaml.hpp"
-#include "model/inet_types.hpp"
-#include "model/storage_types.hpp"
+#include "model/types/inet_types.hpp"
+#include "model/types/storage_types.hpp"
 
 namespace rdmacfg::foreign {
 

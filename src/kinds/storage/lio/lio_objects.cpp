@@ -10,7 +10,7 @@
 #include "base/digest.hpp"
 #include "base/text.hpp"
 #include "kinds/storage/target_entry.hpp"
-#include "model/inet_types.hpp"
+#include "model/types/inet_types.hpp"
 
 namespace rdmacfg::kinds {
 

@@ -7,7 +7,7 @@
 #include <array>
 #include <vector>
 
-#include "formats/nfs_conf.hpp"
+#include "formats/storage/nfs_conf.hpp"
 #include "kinds/abilities.hpp"
 #include "kinds/entry.hpp"
 #include "kinds/host/package_table.hpp"

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "base/text.hpp"
-#include "formats/discovery_conf.hpp"
+#include "formats/storage/discovery_conf.hpp"
 #include "kinds/abilities.hpp"
 #include "kinds/entry.hpp"
 #include "kinds/storage/nvme/nvme_connect.hpp"

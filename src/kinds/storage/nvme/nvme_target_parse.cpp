@@ -12,7 +12,7 @@
 #include "kinds/entry.hpp"
 #include "kinds/storage/nvme/nvme_target.hpp"
 #include "kinds/storage/target_entry.hpp"
-#include "model/inet_types.hpp"
+#include "model/types/inet_types.hpp"
 
 namespace rdmacfg::kinds {
 

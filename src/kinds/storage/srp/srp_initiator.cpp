@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/text.hpp"
-#include "formats/srp_rules.hpp"
+#include "formats/storage/srp_rules.hpp"
 #include "kinds/abilities.hpp"
 #include "kinds/entry.hpp"
 #include "kinds/host/package_table.hpp"

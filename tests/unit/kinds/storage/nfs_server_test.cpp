@@ -8,7 +8,7 @@
 #include "config/document.hpp"
 #include "core/pipeline.hpp"
 #include "fakes/fake_kernel.hpp"
-#include "formats/nfs_conf.hpp"
+#include "formats/storage/nfs_conf.hpp"
 
 namespace rdmacfg::kinds {
 namespace {
