@@ -13,6 +13,7 @@
 #include "kinds/address/backend.hpp"
 #include "kinds/address/direct_backend.hpp"
 #include "kinds/address/duplicate_check.hpp"
+#include "kinds/competitors.hpp"
 #include "kinds/entry.hpp"
 #include "kinds/ports/held_by_port.hpp"
 
@@ -48,7 +49,10 @@ class AddressKind final : public Kind,
                           public PutBackByOthers,
                           public HeldByPort {
  public:
-  AddressKind() : Kind({.name = kAddressKind, .fields = model::specs<InterfaceAddress>()}) {}
+  AddressKind()
+      : Kind({.name = kAddressKind,
+              .fields = model::specs<InterfaceAddress>(),
+              .competitors = kInterfaceManagers}) {}
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
     const auto& all = addressing_of(bound, &diagnostics);

@@ -148,7 +148,7 @@ class BackendKind final : public Kind, public HeldByPort {
   BackendKind()
       : Kind({.name = kBackendKind,
               .fields = model::specs<PortBackend>(),
-              .traits = {.works_offline = true, .listed_when_foreign = false},
+              .traits = {.works_offline = true, .listed_when_foreign = false, .spares_root = true},
               .files = kBackendFiles}) {}
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {

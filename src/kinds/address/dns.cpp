@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <array>
+#include <string_view>
+
 #include "kinds/abilities.hpp"
 #include "kinds/address/backend.hpp"
 #include "kinds/address/direct_backend.hpp"
@@ -19,6 +22,8 @@ using model::Observed;
 namespace {
 
 constexpr std::string_view kDnsKind = "dns";
+constexpr auto kDnsCompetitors = std::to_array<std::string_view>(
+    {"NetworkManager", "systemd-network", "wickedd-nanny", "connmand", "dhclient", "dhcpcd"});
 
 template <class Texts>
 void put(model::Attributes& settings, const char* field, const Texts& texts) {
@@ -31,7 +36,8 @@ class DnsKind final : public Kind, public NeedsWatching, public HeldByPort {
       : Kind({.name = kDnsKind,
               .fields = model::specs<InterfaceDns>(),
               .traits = {.listed_when_foreign = false, .rests_on_files = true},
-              .lost_after_withdraw = "name servers of interfaces (resolvectl dns)"}) {}
+              .lost_after_withdraw = "name servers of interfaces (resolvectl dns)",
+              .competitors = kDnsCompetitors}) {}
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& /*diagnostics*/) const override {
     const auto& all = addressing_of(bound, nullptr);

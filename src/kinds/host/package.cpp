@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <string_view>
 
 #include "base/text.hpp"
 #include "kinds/entry.hpp"
@@ -23,6 +24,7 @@ using model::Severity;
 namespace {
 
 constexpr std::string_view kPackageKind = "package";
+constexpr auto kPackageCompetitors = std::to_array<std::string_view>({"packagekitd", "unattended-upgr"});
 
 /// Sections whose entries need a package.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 10> kNeeds{
@@ -57,7 +59,8 @@ class PackageKind final : public Kind {
               .traits = {.waits_for_confirmation = true,
                          .stays = true,
                          .listed_when_foreign = false,
-                         .rests_on_files = true}}) {}
+                         .rests_on_files = true},
+              .competitors = kPackageCompetitors}) {}
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
     for (const auto* section : bound.of("packages")) {

@@ -12,6 +12,7 @@
 #include "kinds/address/backend.hpp"
 #include "kinds/address/nm_keyfile.hpp"
 #include "kinds/carried_state.hpp"
+#include "kinds/competitors.hpp"
 #include "kinds/entry.hpp"
 #include "kinds/ipoib/link_settings.hpp"
 #include "kinds/kernel_release.hpp"
@@ -45,7 +46,10 @@ class PkeyKind final : public Kind,
                        public HeldByPort {
  public:
   PkeyKind()
-      : Kind({.name = kPkeyKind, .fields = model::specs<PkeyLink>(), .traits = {.on_rdma_port = true}}) {}
+      : Kind({.name = kPkeyKind,
+              .fields = model::specs<PkeyLink>(),
+              .traits = {.on_rdma_port = true, .names_interface = true},
+              .competitors = kInterfaceManagers}) {}
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
     detail::parse_children(bound, out, diagnostics);

@@ -49,7 +49,7 @@ class NetworkdKind final : public Kind, public AwaitsKernel, public HeldByPort {
   NetworkdKind()
       : Kind({.name = kNetworkdKind,
               .fields = model::specs<NetworkdFile>(),
-              .traits = {.works_offline = true, .listed_when_foreign = false},
+              .traits = {.works_offline = true, .listed_when_foreign = false, .left_to_manager = true},
               .files = kNetworkdFiles}) {}
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {

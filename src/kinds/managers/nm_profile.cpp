@@ -7,6 +7,7 @@
 #include <array>
 #include <map>
 #include <set>
+#include <string_view>
 
 #include "base/text.hpp"
 #include "kinds/abilities.hpp"
@@ -31,6 +32,7 @@ using model::Severity;
 namespace {
 
 constexpr std::string_view kNmProfileKind = "nm_profile";
+constexpr auto kNmProfileCompetitors = std::to_array<std::string_view>({"NetworkManager"});
 
 /// Settings that NetworkManager does not support.
 void check_expressible(const Addressing& addressing, Diagnostics& diagnostics) {
@@ -104,8 +106,9 @@ class NmProfileKind final : public Kind, public AwaitsKernel, public ClearsAway,
   NmProfileKind()
       : Kind({.name = kNmProfileKind,
               .fields = model::specs<NmProfile>(),
-              .traits = {.works_offline = true, .listed_when_foreign = false},
-              .files = kNmProfileFiles}) {}
+              .traits = {.works_offline = true, .listed_when_foreign = false, .left_to_manager = true},
+              .files = kNmProfileFiles,
+              .competitors = kNmProfileCompetitors}) {}
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
     const Backends backends(bound);

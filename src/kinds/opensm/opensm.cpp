@@ -62,7 +62,8 @@ class OpensmKind final : public Kind, public NeedsWatching {
       : Kind({.name = kOpensmKind,
               .fields = model::specs<Opensm>(),
               .traits = {.listed_when_foreign = false},
-              .files = kOpensmFiles}) {}
+              .files = kOpensmFiles,
+              .role_of_port = "subnet manager"}) {}
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
     for (const auto* section : bound.of(kOpensmKind)) {

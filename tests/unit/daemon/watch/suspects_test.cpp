@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
+
 #include "catalog/all.hpp"
 #include "unit/system/temp_tree.hpp"
 
@@ -52,6 +54,16 @@ TEST_F(SuspectsTest, OfEachKindSomebodyIsKnownOrNobodySetsIt) {
     EXPECT_EQ(of(name).empty(), name == "roce") << name;
   }
   EXPECT_EQ(of("no such kind"), "");
+}
+
+TEST_F(SuspectsTest, NamesAreThoseOfProcComm) {
+  constexpr std::size_t kMostOfComm = 15;  // TASK_COMM_LEN of linux/sched.h, without the end of the string
+  for (const auto* kind : kinds::all_kinds()) {
+    for (const auto program : kind->competitors()) {
+      EXPECT_FALSE(program.empty()) << kind->name();
+      EXPECT_LE(program.size(), kMostOfComm) << kind->name() << ": " << program;
+    }
+  }
 }
 
 TEST_F(SuspectsTest, WithoutProcessesNobody) { EXPECT_EQ(Suspects(tree.at("/nowhere")).of("ipoib"), ""); }
