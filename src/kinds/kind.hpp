@@ -63,6 +63,8 @@ struct Traits {
   bool spares_root = false;
   /// After its changes a network manager puts addresses and routes back by itself, later than an undo ends.
   bool left_to_manager = false;
+  /// Its interruptions are of services, such as a restart, which its settings do not tell: the journal does.
+  bool interrupts_services = false;
   /// An entry of the document that makes its resources makes those of other kinds, too: reports show them as
   /// one thing.
   bool shares_entry = false;

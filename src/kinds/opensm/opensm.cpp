@@ -61,7 +61,7 @@ class OpensmKind final : public Kind, public NeedsWatching {
   OpensmKind()
       : Kind({.name = kOpensmKind,
               .fields = model::specs<Opensm>(),
-              .traits = {.listed_when_foreign = false},
+              .traits = {.listed_when_foreign = false, .interrupts_services = true},
               .files = kOpensmFiles,
               .role_of_port = "subnet manager"}) {}
 

@@ -53,7 +53,7 @@ class NfsServerKind final : public Kind, public NeedsWatching {
   NfsServerKind()
       : Kind({.name = kNfsServerKind,
               .fields = model::specs<NfsServer>(),
-              .traits = {.works_offline = true, .listed_when_foreign = false},
+              .traits = {.works_offline = true, .listed_when_foreign = false, .interrupts_services = true},
               .files = kNfsServerFiles}) {}
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
