@@ -218,7 +218,7 @@ void parse_host_values(const Node& node, const Reporter& report, HostSection& ou
       continue;
     if (host.find_first_of("{}") != std::string::npos) {
       report.wrong(
-          values.key, fmt::format("{}: has braces, which no host name has", label),
+          values.key, fmt::format("{}: contains braces, which are not allowed in a host name", label),
           "write the name of a host, or a pattern as gpu[001-512]; place-holders are not filled in here");
       continue;
     }

@@ -279,14 +279,13 @@ class PartitionKind final : public Kind {
 
   static void warn_unread(const Damage& line, const std::string& path, const Location& where,
                           Diagnostics& diagnostics) {
-    diagnostics.push_back(
-        {Severity::kWarning,
-         where,
-         fmt::format("{}:{}: {}: OpenSM ignores the whole file for this, and makes every host a full member "
-                     "of the default partition",
-                     path, line.line, line.what),
-         line.hint,
-         {}});
+    diagnostics.push_back({Severity::kWarning,
+                           where,
+                           fmt::format("{}:{}: {}; OpenSM ignores the whole file and makes every host a "
+                                       "full member of the default partition",
+                                       path, line.line, line.what),
+                           line.hint,
+                           {}});
   }
 
   /// opensm.conf may send OpenSM elsewhere for its partitions, and the last line for an option counts.

@@ -141,9 +141,9 @@ Result<SysctlValue> Codec<SysctlValue>::parse(const Value& written) {
   }
   const auto* text = std::get_if<std::string>(&written);
   if (std::holds_alternative<std::vector<std::string>>(written)) {
-    return fail(
-        Code::kInvalid,
-        "is a list, must be a number or a string; several values go into one string, as \"4096 87380\"");
+    return fail(Code::kInvalid,
+                "is a list, must be a number or a string; write several values in one string, such as \"4096 "
+                "87380\"");
   }
   if (text == nullptr) return fail(Code::kInvalid, "must be a number or a string");
   std::string value;

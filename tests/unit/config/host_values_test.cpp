@@ -310,7 +310,8 @@ TEST(HostValues, WhatTheSectionSaysIsChecked) {
        "{host}.csv cannot be found | [host] takes no place-holders, except in lookup"},
       {"[host.address]\na = { network = \"{host.net}\" }\n",
        "\"{host.net}\" is not a network | [host] takes no place-holders, except in lookup"},
-      {"[host.values.\"{host}\"]\na = 1\n", "[host.values.{host}]: has braces, which no host name has"},
+      {"[host.values.\"{host}\"]\na = 1\n",
+       "[host.values.{host}]: contains braces, which are not allowed in a host name"},
   };
   for (const auto& [toml, message] : cases)
     EXPECT_THAT(complaints_of(read(toml, "gpu1")), ElementsAre(HasSubstr(message))) << toml;

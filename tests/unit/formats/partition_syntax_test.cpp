@@ -39,7 +39,7 @@ TEST(PartitionSyntax, TheFirstLineAtWhichOpensmEndsIsNamed) {
       {"a=0x8001 : \"ALL\";\n", 1, "\"\"ALL\"\" is not a port GUID"},
       {"a=0x8001 :\n  ALL_NODES;\n", 2, "\"ALL_NODES\" is not a port GUID"},
       {"a=0x8001 : ALL=full, ALL_VCAS=full;\n", 1,
-       "ALL_VCAS is a word of NVIDIA's own OpenSM; that of the distributions does not know it"},
+       "ALL_VCAS is a keyword of NVIDIA's OpenSM; the OpenSM of distributions does not support it"},
       {"a=0x8001 : all;\n", 1, "\"all\" is not a port GUID"},
       {"a=x : ALL;\n", 1, "\"x\" is not a P_Key"},
       {"a=09 : ALL;\n", 1, "\"09\" is not a P_Key"},

@@ -168,7 +168,7 @@ class NvmeTargets {
       const auto* name = keys.take(key);
       if (name == nullptr || !name->is_scalar()) continue;
       claims_.pass(name->place(),
-                   fmt::format("{}: without this file, connections use that in /etc/nvme/{}", key, key));
+                   fmt::format("{}: without this file, connections use the value in /etc/nvme/{}", key, key));
     }
     keys.pass({"hostsymname"});
   }
