@@ -109,7 +109,7 @@ class World {
   /// was decided before. Asked for once; auto without a host.
   [[nodiscard]] model::Backend manager() const;
 
-  /// Why manager() is a guess: systemd runs, and does not answer. Nothing before it was asked for.
+  /// Set when manager() had to guess, since systemd did not answer; empty before the first call of manager().
   [[nodiscard]] const std::optional<base::Error>& manager_error() const { return manager_error_; }
 
   /// The state of NetworkManager, nothing while it does not run. Asked for once: it reads all its objects.

@@ -22,7 +22,7 @@ const std::string* text_in(const Node& node) { return std::get_if<std::string>(&
 /// itself.
 std::string place_holder_hint(const std::string* text, std::string hint) {
   return text && mentions_host(*text)
-             ? "[host] takes no place-holders, except in lookup: write the text itself"
+             ? "[host] accepts no placeholders except in lookup: write the text itself"
              : std::move(hint);
 }
 
@@ -134,7 +134,7 @@ class RuleParser {
     } else if (parsed->network() != *parsed) {
       report_.wrong(
           network.at, fmt::format("{} network: \"{}\" is an address inside a network", label_, *text),
-          fmt::format("the network is \"{}\"; begin to count later with offset", parsed->network().text()));
+          fmt::format("the network is \"{}\"; set offset to start counting later", parsed->network().text()));
     } else {
       rule_.network = *parsed;
     }
@@ -219,7 +219,7 @@ void parse_host_values(const Node& node, const Reporter& report, HostSection& ou
     if (host.find_first_of("{}") != std::string::npos) {
       report.wrong(
           values.key, fmt::format("{}: contains braces, which are not allowed in a host name", label),
-          "write the name of a host, or a pattern as gpu[001-512]; place-holders are not filled in here");
+          "write the name of a host, or a pattern as gpu[001-512]; placeholders are not filled in here");
       continue;
     }
     auto given = parse_values(host, values, label, report);

@@ -26,7 +26,7 @@ class HostValues {
 
   /// A value with everything filled in that it mentions. Reports what has no value, as `label` and the key,
   /// and gives nothing then. A filled-in value is a text as it stands: it is not looked at again, so that in
-  /// a template a value with a place-holder of its own is an error, too.
+  /// a template a value with a placeholder of its own is an error, too.
   /// @param used  where the values are from, for what turns out to be wrong with them
   [[nodiscard]] std::optional<Node> fill(const Node& node, std::string_view label,
                                          const model::FieldSpec& field, const Reporter& report,
@@ -49,7 +49,7 @@ class HostValues {
   using Answer = tl::expected<Found, Missing>;
   using Used = std::vector<model::Diagnostic::Related>;
 
-  /// A text with place-holders: the value of a key, one in which the kind fills in more, or the name that an
+  /// A text with placeholders: the value of a key, one in which the kind fills in more, or the name that an
   /// address is looked up by, which cannot have an address itself.
   enum class Purpose { kValue, kTemplate, kLookup };
   [[nodiscard]] tl::expected<std::string, Missing> expand(std::string_view text, Purpose purpose,

@@ -294,7 +294,7 @@ std::optional<WrongValue> wrong_opensm_path(std::string_view name, std::string_v
   if (name == "log_file" && (value == "-" || value == "stdout" || value == "stderr")) return std::nullopt;
   if (!value.starts_with('/'))
     return WrongValue{fmt::format("\"{}\" is not a path that begins with /", value),
-                      fmt::format("{}; OpenSM takes this for /{}", path_hint_of(name), value)};
+                      fmt::format("{}; OpenSM reads this as /{}", path_hint_of(name), value)};
   if (file && value.ends_with('/'))
     return WrongValue{fmt::format("{} is a folder", value), std::string(path_hint_of(name))};
   return std::nullopt;
@@ -315,7 +315,7 @@ std::optional<WrongValue> wrong_text(std::string_view name, std::string_view val
   constexpr std::uint64_t kHighLimitMost = 255;
   if (name.ends_with("_high_limit") && value != "-1" && !is_number_to(value, kHighLimitMost))
     return WrongValue{fmt::format("{} is not a number from 0 to {}, or -1", value, kHighLimitMost),
-                      "OpenSM would go on with its own value"};
+                      "OpenSM would keep its default"};
   return std::nullopt;
 }
 
@@ -385,14 +385,14 @@ std::optional<WrongValue> wrong_opensm_value(std::string_view name, std::string_
   const auto read = opensm_value(value);
   if (is_among(kOpensmBooleans, name)) {
     if (read == "TRUE" || read == "FALSE") return std::nullopt;
-    return WrongValue{fmt::format("OpenSM takes {} for FALSE", read), "\"TRUE\" or \"FALSE\", in capitals"};
+    return WrongValue{fmt::format("OpenSM reads {} as FALSE", read), "\"TRUE\" or \"FALSE\", in capitals"};
   }
   const auto most = most_of_option(name);
   if (!most) return wrong_text(name, read);
   const auto number = base::c_number(read);
   if (number && *number <= *most) return std::nullopt;
   return WrongValue{fmt::format("{} is not a number from 0 to {}", read, *most),
-                    "OpenSM would go on with its own value"};
+                    "OpenSM would keep its default"};
 }
 
 std::vector<UnknownEngine> unknown_routing_engines(std::string_view value) {

@@ -172,7 +172,7 @@ class Linter {
       const auto dcb = model::from_attributes<InterfaceDcb>(section.attributes());
       if (dcb.priorities && !dcb.priorities->has(priority)) {
         say(Severity::kError, place(preset, "priority"),
-            fmt::format("[[lossless]] priority: {} is lossless here, and not in [[pfc]] priorities",
+            fmt::format("[[lossless]] priority: {} is lossless here, but not in [[pfc]] priorities",
                         priority),
             "make them agree, or remove one of the two", {{place(section, "priorities"), "priorities"}});
       }

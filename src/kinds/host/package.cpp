@@ -46,7 +46,7 @@ void unknown_package(const model::Entry& names, const std::string& name, Diagnos
   diagnostics.push_back(
       {Severity::kError,
        names.where,
-       fmt::format("[packages] names: {} is not one of the packages that are known here", name),
+       fmt::format("[packages] names: {} is not a known package", name),
        near ? fmt::format("did you mean \"{}\"?", *near) : "known are " + base::join(known, ", "),
        {}});
 }

@@ -190,7 +190,7 @@ class PkeyKind final : public Kind,
       // Nothing of ours makes it: its profile does, once that is there and active.
       if (desired.policy.contains(detail::kMadeWhenActive) && !desired.pending) {
         verdict.sort = Verdict::Sort::kPending;
-        verdict.reason = "NetworkManager makes it when it activates its profile";
+        verdict.reason = "NetworkManager creates it when it activates the profile";
       }
       return verdict;
     }

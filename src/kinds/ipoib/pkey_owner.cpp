@@ -175,9 +175,9 @@ std::vector<std::string> profiles_not_back(std::span<const Change> changes, syst
     if (is_active(**state, uuid) || parent == nullptr ||
         parent_object_on(parent, *world) != change->parent_object)
       continue;
-    out.push_back(fmt::format(
-        "{} {}: the profile that NetworkManager had it for is not active any more (nmcli connection up {})",
-        kPkeyKind, change->label, uuid));
+    out.push_back(
+        fmt::format("{} {}: NetworkManager's profile for it is no longer active (nmcli connection up {})",
+                    kPkeyKind, change->label, uuid));
   }
   return out;
 }

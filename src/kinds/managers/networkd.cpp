@@ -210,7 +210,7 @@ class NetworkdKind final : public Kind, public AwaitsKernel, public HeldByPort {
     const auto wanted = model::from_attributes<NetworkdFile>(desired.settings);
     if (wanted.unmanaged == true) return {};
     if (!observed->settings.contains("active"))
-      return {Verdict::Sort::kPending, "the file is written, but systemd-networkd does not run", {}, {}};
+      return {Verdict::Sort::kPending, "the file is written, but systemd-networkd is not running", {}, {}};
     std::vector<std::string> waiting;  // for carrier
     for (const auto* field : {"active", "missing"}) {
       if (std::find(differing.begin(), differing.end(), field) != differing.end())

@@ -320,7 +320,7 @@ class NmProfileKind final : public Kind, public AwaitsKernel, public ClearsAway,
     if (observed->settings.empty())
       return {Verdict::Sort::kPending, "only root may read the profile, so it is not compared", {}, {}};
     if (!observed->settings.contains("active")) {
-      return {Verdict::Sort::kPending, "the profile is written, but NetworkManager does not run", {}, {}};
+      return {Verdict::Sort::kPending, "the profile is written, but NetworkManager is not running", {}, {}};
     }
     const auto* link = interface_of(desired.key.id, world);
     std::vector<std::string> waiting;  // for carrier

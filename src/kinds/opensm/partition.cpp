@@ -328,10 +328,10 @@ class PartitionKind final : public Kind {
       const bool by_default = wanted.defmember == kBothMemberships;
       if (!both && !resource.absent && (by_default || any_both(wanted))) {
         warn(by_default ? "defmember" : "members",
-             "OpenSM takes both for full while allow_both_pkeys is not TRUE", "allow_both_pkeys");
+             "OpenSM treats both as full while allow_both_pkeys is not TRUE", "allow_both_pkeys");
       }
       if (!qos && wanted.sl.value_or(0) != 0)
-        warn("sl", fmt::format("OpenSM takes 0 instead of {} while qos is not TRUE", *wanted.sl), "qos");
+        warn("sl", fmt::format("OpenSM uses 0 instead of {} while qos is not TRUE", *wanted.sl), "qos");
     }
   }
 

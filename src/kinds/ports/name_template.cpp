@@ -93,7 +93,7 @@ Result<std::optional<std::string>> expand(const model::NameTemplate& pattern,
     if (std::find(kPlaceholders.begin(), kPlaceholders.end(), placeholder) == kPlaceholders.end()) {
       const std::vector<std::string> known(kPlaceholders.begin(), kPlaceholders.end());
       const auto near = base::nearest(placeholder, known);
-      return fail(Code::kInvalid, fmt::format("unknown place-holder {{{}}}; {}", placeholder,
+      return fail(Code::kInvalid, fmt::format("unknown placeholder {{{}}}; {}", placeholder,
                                               near ? fmt::format("did you mean {{{}}}?", *near)
                                                    : "there are {" + base::join(known, "}, {") + "}"));
     }

@@ -23,7 +23,7 @@ Result<Scopes> Codec<Scopes>::parse(const Value& written) {
   } else {
     return fail(Code::kInvalid, "must be a scope from 1 to 14 or a list like [2, 5]");
   }
-  if (list.empty()) return fail(Code::kInvalid, "names no scope; leave it out for OpenSM's");
+  if (list.empty()) return fail(Code::kInvalid, "names no scope; leave it out for OpenSM's default");
   Scopes out;
   for (const auto& text : list) {
     const auto number = base::parse_number(text);

@@ -107,7 +107,7 @@ Result<std::uint32_t> number_in(const Value& written, std::uint32_t least, std::
   const auto* number = std::get_if<std::int64_t>(&written);
   if (number == nullptr || *number < least || *number > std::numeric_limits<std::uint32_t>::max()) {
     return fail(Code::kInvalid,
-                fmt::format("must be a whole number from {} to 4294967295, like {}", least, example));
+                fmt::format("must be an integer from {} to 4294967295, such as {}", least, example));
   }
   return static_cast<std::uint32_t>(*number);
 }

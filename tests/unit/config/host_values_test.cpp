@@ -227,7 +227,7 @@ TEST(HostValues, APlaceholderInAValueOfATemplateIsAnError) {
   };
   EXPECT_THAT(
       complaints_of(of("{host.a}")),
-      ElementsAre(::testing::AllOf(HasSubstr("[[ipoib]] name: {host.a}: \"ib{port}\" has a place-holder, "
+      ElementsAre(::testing::AllOf(HasSubstr("[[ipoib]] name: {host.a}: \"ib{port}\" has a placeholder, "
                                              "and values of a host are not filled in again | write"),
                                    HasSubstr("/c/config.toml:3:5: given here"))));
   const auto document = of("{host.b}{port}");
@@ -307,9 +307,9 @@ TEST(HostValues, WhatTheSectionSaysIsChecked) {
       {"[host.address]\na = { lookup = \"x\", prefix = 33 }\n", "prefix: must be an integer from 0 to 32"},
       {"[host.address]\na = { lookup = \"x\", family = \"ipv5\" }\n", "must be \"ipv4\" or \"ipv6\""},
       {"[host]\ntable = \"{host}.csv\"\n",
-       "{host}.csv cannot be found | [host] takes no place-holders, except in lookup"},
+       "{host}.csv cannot be found | [host] takes no placeholders, except in lookup"},
       {"[host.address]\na = { network = \"{host.net}\" }\n",
-       "\"{host.net}\" is not a network | [host] takes no place-holders, except in lookup"},
+       "\"{host.net}\" is not a network | [host] takes no placeholders, except in lookup"},
       {"[host.values.\"{host}\"]\na = 1\n",
        "[host.values.{host}]: contains braces, which are not allowed in a host name"},
   };
@@ -612,7 +612,7 @@ TEST_F(HostFiles, ATableIsNoDocument) {
     const auto path = (root_ / name).native();
     const auto texts = read_files({.root = root_, .file = path, .host = "gpu1"});
     ASSERT_FALSE(texts.has_value()) << name;
-    EXPECT_THAT(texts.error().message, HasSubstr(path + ": is a file with values of hosts, not a document"));
+    EXPECT_THAT(texts.error().message, HasSubstr(path + ": is a table of host values, not a document"));
   }
 }
 

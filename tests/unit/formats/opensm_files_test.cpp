@@ -276,7 +276,7 @@ const std::vector<std::pair<std::vector<std::string>, std::string>> kPolicyMista
      "7 partition has 10240 characters; OpenSM reads 10239\n"},
     {policy_group(("partition: " + std::string(6000, 'x') + "," + std::string(6000, 'y')).c_str()), ""},
     {policy_group("partition: my-port-group"),
-     "7 partition: OpenSM takes port-group in my-port-group for a block; write the name in quotes\n"},
+     "7 partition: OpenSM reads port-group in my-port-group as a block; write the name in quotes\n"},
     {policy_group("partition: \"my-port-group\""), ""},
     {policy_level("packet-life: 077"), ""},
     {policy_level("packet-life: 0100"), "8 packet-life: 0100 is out of range; must be from 0 to 63\n"},

@@ -18,7 +18,7 @@ TEST(OpensmOptions, OnlyTrueInCapitalsIsTrue) {
     EXPECT_TRUE(is_taken("qos", value)) << value;
   for (const auto* value : {"true", "True", "yes", "1", "0", "TRUE TRUE", "\"TRUE", "(null)"})
     EXPECT_FALSE(is_taken("qos", value)) << value;
-  EXPECT_EQ(wrong_opensm_value("honor_guid2lid_file", "yes")->what, "OpenSM takes yes for FALSE");
+  EXPECT_EQ(wrong_opensm_value("honor_guid2lid_file", "yes")->what, "OpenSM reads yes as FALSE");
 }
 
 /// osm_subn_parse_conf_file(): a comment begins with # wherever it stands.
@@ -113,7 +113,7 @@ TEST(OpensmOptions, FilesToReadAreWholePaths) {
   EXPECT_TRUE(is_taken("event_plugin_name", "osmeventplugin")) << "a library";
   // Where the file is that OpenSM has read until now.
   EXPECT_EQ(wrong_opensm_value("root_guid_file", "srv/roots")->hint,
-            "a whole path such as /etc/opensm/FILE; OpenSM takes this for /srv/roots");
+            "a whole path such as /etc/opensm/FILE; OpenSM reads this as /srv/roots");
 }
 
 TEST(OpensmOptions, WordsAreThoseOfOpensm) {

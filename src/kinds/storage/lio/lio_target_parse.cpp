@@ -138,7 +138,7 @@ class LioEntry {
     diagnostics_.push_back({Severity::kWarning,
                             disk.where,
                             fmt::format("[[lio_target]] {}: {} has two logical unit numbers", key, path),
-                            "initiators without multipath take them for two disks: leave one out",
+                            "initiators without multipath treat them as two disks: leave one out",
                             {{first, "first used here"}}});
   }
 

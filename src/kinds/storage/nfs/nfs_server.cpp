@@ -204,7 +204,7 @@ class NfsServerKind final : public Kind, public NeedsWatching {
       if (!ports) return base::fail(ports.error());
       if (!*ports)
         return base::fail(base::Code::kIo,
-                          fmt::format("{0}: does not run after its restart; `journalctl -u {0}` shows why",
+                          fmt::format("{0}: is not running after its restart; `journalctl -u {0}` shows why",
                                       kNfsServerUnit));
       // To add it now would only hide that the next start goes without.
       if (*ports && wanted.rdma_port && wanted.rdma_port->number == port && !holds(**ports, *port)) {

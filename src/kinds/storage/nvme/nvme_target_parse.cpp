@@ -101,7 +101,7 @@ class TargetEntry {
     diagnostics_.push_back({Severity::kWarning,
                             device.where,
                             fmt::format("[[nvme_target]] namespace.device: {} is in two namespaces", path),
-                            "hosts take them for two disks, and destroy the data: leave one out",
+                            "hosts treat them as two disks and destroy the data: leave one out",
                             {{first, "first used here"}}});
   }
 
