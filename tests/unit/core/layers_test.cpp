@@ -99,6 +99,29 @@ TEST(Layers, IncludesPointOneWay) {
   EXPECT_GT(seen, 50U);
 }
 
+/// What few kinds need is an ability (kinds/abilities.hpp), what never changes a trait.
+TEST(Layers, TheContractOfAKindIsSmall) {
+  std::ifstream in(fs::path(SOURCE_ROOT) / "src/kinds/kind.hpp");
+  const std::regex question(R"re(^\s*(\[\[nodiscard\]\] )?virtual )re");
+  int questions = 0;
+  for (std::string line; std::getline(in, line);) questions += std::regex_search(line, question) ? 1 : 0;
+  EXPECT_GT(questions, 2);
+  EXPECT_LE(questions, 14);
+}
+
+/// Outside of its folder and the catalog, a kind is asked for its traits, and not for its name.
+TEST(Layers, NobodyAsksForTheNameOfAKind) {
+  const std::regex comparison(R"re(key\.kind [!=]= ")re");
+  for (const auto* area : {"store", "core", "withdraw", "doctor", "ctl", "daemon"}) {
+    for (const auto& entry : fs::recursive_directory_iterator(fs::path(SOURCE_ROOT) / "src" / area)) {
+      if (!entry.is_regular_file()) continue;
+      std::ifstream in(entry.path());
+      for (std::string line; std::getline(in, line);)
+        EXPECT_FALSE(std::regex_search(line, comparison)) << entry.path() << ": " << line;
+    }
+  }
+}
+
 TEST(Layers, TheMapIsTheTree) {
   std::ifstream in(fs::path(SOURCE_ROOT) / "docs/ARCHITECTURE.md");
   const std::regex row(R"re(^\| `([a-z][a-z/]*)` \|.*)re");
