@@ -49,7 +49,7 @@ class HookParser {
   template <class T>
   std::string put(std::optional<T>& into, const T& value, const Interface& interface, std::string_view what) {
     if (interface.name != hook_.own && into && *into != value)
-      return fmt::format("{}: {} says something else", what, interface.where.text());
+      return fmt::format("{}: {} sets another value", what, interface.where.text());
     into = value;
     return {};
   }
