@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include "sample_document.hpp"
+#include "unit/config/sample_document.hpp"
 
 namespace rdmacfg::config {
 namespace {
@@ -11,7 +11,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-std::string repeat(std::string_view what, std::size_t times) {
+std::string repeated(std::string_view what, std::size_t times) {
   std::string out;
   while (times-- > 0) out += what;
   return out;
@@ -31,7 +31,7 @@ std::string wrong_with(const std::string& text, const Limits& limits = {}) {
   return wrong_with(std::vector<Text>{{"a", text}}, limits);
 }
 
-std::string list_of(std::size_t items) { return "x = [" + repeat("1,", items) + "]"; }
+std::string list_of(std::size_t items) { return "x = [" + repeated("1,", items) + "]"; }
 
 TEST(Bounds, ItemsOfAList) {
   const Limits limits;
@@ -39,7 +39,7 @@ TEST(Bounds, ItemsOfAList) {
   EXPECT_EQ(wrong_with(list_of(limits.list_items + 1)),
             fmt::format("a:1:5: x has {} items, more than the {} that are allowed", limits.list_items + 1,
                         limits.list_items));
-  EXPECT_THAT(wrong_with("[[a]]\n[[a]]\nb = { c = [" + repeat("1,", limits.list_items + 1) + "] }"),
+  EXPECT_THAT(wrong_with("[[a]]\n[[a]]\nb = { c = [" + repeated("1,", limits.list_items + 1) + "] }"),
               HasSubstr("a:3:11: a.b.c has"));
 }
 
@@ -61,7 +61,7 @@ TEST(Bounds, EntriesOfAKindAndInAll) {
   limits.entries = 10;
   limits.entries_of_kind = 6;
   const auto entries = [](std::size_t a, std::size_t b) {
-    return repeat("[[a]]\n", a) + repeat("[[b]]\n", b);
+    return repeated("[[a]]\n", a) + repeated("[[b]]\n", b);
   };
   EXPECT_THAT(wrong_with(entries(6, 4), limits), IsEmpty());
   EXPECT_EQ(wrong_with(entries(7, 0), limits),
@@ -73,15 +73,15 @@ TEST(Bounds, EntriesOfAKindAndInAll) {
 TEST(Bounds, EntriesAreCountedOverAllFiles) {
   Limits limits;
   limits.entries_of_kind = 6;
-  EXPECT_THAT(wrong_with({{"a", repeat("[[a]]\n", 3)}, {"b", repeat("[[a]]\n", 3)}}, limits), IsEmpty());
-  EXPECT_THAT(wrong_with({{"a", repeat("[[a]]\n", 3)}, {"b", repeat("[[a]]\n", 4)}}, limits),
+  EXPECT_THAT(wrong_with({{"a", repeated("[[a]]\n", 3)}, {"b", repeated("[[a]]\n", 3)}}, limits), IsEmpty());
+  EXPECT_THAT(wrong_with({{"a", repeated("[[a]]\n", 3)}, {"b", repeated("[[a]]\n", 4)}}, limits),
               HasSubstr("b:4:"));
 }
 
 TEST(Bounds, EntriesAtTheRealLimit) {
   const Limits limits;
-  EXPECT_THAT(wrong_with(repeat("[[a]]\n", limits.entries_of_kind)), IsEmpty());
-  EXPECT_THAT(wrong_with(repeat("[[a]]\n", limits.entries_of_kind + 1)), HasSubstr("10000 entries [[a]]"));
+  EXPECT_THAT(wrong_with(repeated("[[a]]\n", limits.entries_of_kind)), IsEmpty());
+  EXPECT_THAT(wrong_with(repeated("[[a]]\n", limits.entries_of_kind + 1)), HasSubstr("10000 entries [[a]]"));
 }
 
 TEST(Bounds, BytesOfAFileAndOfAllFiles) {
@@ -99,7 +99,9 @@ TEST(Bounds, BytesOfAFileAndOfAllFiles) {
 
 TEST(Bounds, LevelsOfNesting) {
   const Limits limits;
-  const auto nested = [](std::size_t levels) { return "a = " + repeat("[", levels) + repeat("]", levels); };
+  const auto nested = [](std::size_t levels) {
+    return "a = " + repeated("[", levels) + repeated("]", levels);
+  };
   const auto most = static_cast<std::size_t>(limits.nesting) - 1;  // the key is one
   EXPECT_THAT(wrong_with(nested(most)), IsEmpty());
   EXPECT_THAT(wrong_with(nested(most + 1)), HasSubstr("nested deeper than the 32 levels"));

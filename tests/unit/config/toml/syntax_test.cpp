@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "config/toml/tree.hpp"
-#include "sample_document.hpp"
+#include "unit/config/sample_document.hpp"
 
 namespace rdmacfg::config {
 namespace {
