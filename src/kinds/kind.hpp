@@ -84,7 +84,8 @@ struct KindInfo {
   std::span<const std::string_view> competitors{};
   /// The section of the document whose keys are its settings; empty: it is called as the kind.
   std::string_view section{};
-  /// What a resource is of the port in its key, for titles: "subnet manager"; empty: the port's interface.
+  /// The role of a resource at the port in its key, for titles: "subnet manager"; empty: the port's
+  /// interface.
   std::string_view role_of_port{};
 };
 

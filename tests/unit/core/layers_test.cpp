@@ -99,7 +99,7 @@ TEST(Layers, IncludesPointOneWay) {
   EXPECT_GT(seen, 50U);
 }
 
-/// What few kinds need is an ability (kinds/abilities.hpp), what never changes a trait.
+/// Questions for few kinds are abilities (kinds/abilities.hpp), properties that never change are traits.
 TEST(Layers, TheContractOfAKindIsSmall) {
   std::ifstream in(fs::path(SOURCE_ROOT) / "src/kinds/kind.hpp");
   const std::regex question(R"re(^\s*(\[\[nodiscard\]\] )?virtual )re");
