@@ -17,8 +17,8 @@
 #include "formats/sysctl_conf.hpp"
 #include "formats/udev/udev_netdev_names.hpp"
 #include "formats/udev/udev_rdma_names.hpp"
-#include "kinds/address/networkd_file.hpp"
-#include "kinds/address/nm_keyfile.hpp"
+#include "kinds/address/profiles/networkd_file.hpp"
+#include "kinds/address/profiles/nm_keyfile.hpp"
 #include "target.hpp"
 
 namespace rdmacfg::fuzz {

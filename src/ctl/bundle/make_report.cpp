@@ -17,7 +17,7 @@
 #include "ctl/bundle/anonymiser.hpp"
 #include "ctl/bundle/limits.hpp"
 #include "ctl/bundle/replay.hpp"
-#include "kinds/address/nm_keyfile.hpp"
+#include "kinds/address/profiles/nm_keyfile.hpp"
 #include "kinds/host/initramfs_stamp.hpp"
 
 namespace rdmacfg::ctl {

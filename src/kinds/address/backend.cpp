@@ -9,8 +9,8 @@
 
 #include "base/text.hpp"
 #include "formats/nm_unmanaged.hpp"
-#include "kinds/address/foreign_profiles.hpp"
-#include "kinds/address/nm_release.hpp"
+#include "kinds/address/profiles/foreign_profiles.hpp"
+#include "kinds/address/profiles/nm_release.hpp"
 #include "kinds/entry.hpp"
 #include "kinds/ports/held_by_port.hpp"
 

@@ -8,7 +8,7 @@
 
 #include "kinds/abilities.hpp"
 #include "kinds/address/backend.hpp"
-#include "kinds/address/nm_keyfile.hpp"
+#include "kinds/address/profiles/nm_keyfile.hpp"
 #include "kinds/carried_state.hpp"
 #include "kinds/competitors.hpp"
 #include "kinds/entry.hpp"

@@ -7,8 +7,8 @@
 #include <set>
 
 #include "kinds/address/backend.hpp"
-#include "kinds/address/foreign_profiles.hpp"
-#include "kinds/address/nm_keyfile.hpp"
+#include "kinds/address/profiles/foreign_profiles.hpp"
+#include "kinds/address/profiles/nm_keyfile.hpp"
 #include "kinds/entry.hpp"
 #include "kinds/ipoib/link_name.hpp"
 #include "kinds/ipoib/link_settings.hpp"

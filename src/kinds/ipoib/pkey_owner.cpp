@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "kinds/address/backend.hpp"
-#include "kinds/address/foreign_profiles.hpp"
-#include "kinds/address/nm_keyfile.hpp"
+#include "kinds/address/profiles/foreign_profiles.hpp"
+#include "kinds/address/profiles/nm_keyfile.hpp"
 #include "kinds/entry.hpp"
 #include "kinds/ipoib/pkey.hpp"
 

@@ -16,8 +16,8 @@
 #include "formats/opensm/opensm_files.hpp"
 #include "formats/storage/mount_unit.hpp"
 #include "formats/udev/udev_backend.hpp"
-#include "kinds/address/networkd_file.hpp"
-#include "kinds/address/nm_keyfile.hpp"
+#include "kinds/address/profiles/networkd_file.hpp"
+#include "kinds/address/profiles/nm_keyfile.hpp"
 #include "kinds/host/initramfs_stamp.hpp"
 #include "system/temporary_file.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kinds/address/foreign_profiles.hpp"
+#include "kinds/address/profiles/foreign_profiles.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kinds/address/foreign_profiles.hpp"
+#include "kinds/address/profiles/foreign_profiles.hpp"
 
 #include <fmt/format.h>
 
@@ -14,8 +14,8 @@
 
 #include "base/text.hpp"
 #include "kinds/address/network_match.hpp"
-#include "kinds/address/networkd_file.hpp"
-#include "kinds/address/nm_keyfile.hpp"
+#include "kinds/address/profiles/networkd_file.hpp"
+#include "kinds/address/profiles/nm_keyfile.hpp"
 #include "kinds/address/request.hpp"
 
 namespace rdmacfg::kinds {
