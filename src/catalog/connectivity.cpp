@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/text.hpp"
-#include "kinds/address/networkd_file.hpp"
-#include "kinds/address/nm_keyfile.hpp"
+#include "kinds/address/profiles/networkd_file.hpp"
+#include "kinds/address/profiles/nm_keyfile.hpp"
 #include "kinds/address/request.hpp"
 #include "kinds/address/route.hpp"
 

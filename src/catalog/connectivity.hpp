@@ -8,8 +8,8 @@
 #include <string_view>
 
 #include "model/field.hpp"
-#include "model/inet_types.hpp"
 #include "model/resource.hpp"
+#include "model/types/inet_types.hpp"
 
 namespace rdmacfg::kinds {
 

@@ -6,8 +6,8 @@
 #include <tuple>
 
 #include "model/field.hpp"
-#include "model/policy_types.hpp"
 #include "model/section.hpp"
+#include "model/types/policy_types.hpp"
 
 namespace rdmacfg::kinds {
 

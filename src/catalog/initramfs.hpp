@@ -6,8 +6,8 @@
 #include <tuple>
 
 #include "kinds/kind.hpp"
-#include "model/module_types.hpp"
 #include "model/section.hpp"
+#include "model/types/module_types.hpp"
 
 namespace rdmacfg::kinds {
 

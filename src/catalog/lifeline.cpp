@@ -15,7 +15,7 @@
 #include "base/text.hpp"
 #include "catalog/connectivity.hpp"
 #include "catalog/logins.hpp"
-#include "kinds/address/nm_keyfile.hpp"
+#include "kinds/address/profiles/nm_keyfile.hpp"
 #include "kinds/ipoib/pkey.hpp"
 #include "kinds/mounts.hpp"
 #include "kinds/rdma/mlx4_port.hpp"

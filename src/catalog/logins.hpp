@@ -8,7 +8,7 @@
 #include <set>
 #include <vector>
 
-#include "model/inet_types.hpp"
+#include "model/types/inet_types.hpp"
 #include "system/host.hpp"
 
 namespace rdmacfg::kinds {

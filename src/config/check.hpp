@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "config/document.hpp"
-#include "config/tree.hpp"
+#include "config/toml/tree.hpp"
 
 namespace rdmacfg::config {
 

@@ -22,7 +22,7 @@
 #include "base/unique_fd.hpp"
 #include "config/document.hpp"
 #include "config/guard.hpp"
-#include "config/host_values.hpp"
+#include "config/hosts/host_values.hpp"
 #include "config/trust.hpp"
 
 namespace rdmacfg::config {
@@ -337,11 +337,9 @@ Result<std::vector<Text>> read_files(const Source& source, const Limits& limits)
   if (!texts) return texts;
   // As a document it would count as one that asks for nothing.
   if (!source.file.empty() && is_host_data(texts->front().name))
-    return fail(
-        Code::kInvalid,
-        fmt::format("{}: is a file with values of hosts, not a document; name the document, which names "
-                    "its tables in [host]",
-                    texts->front().name));
+    return fail(Code::kInvalid, fmt::format("{}: is a table of host values, not a document; give the "
+                                            "document, which names its tables in [host]",
+                                            texts->front().name));
   if (const auto added = add_host_data(*texts, source, limits); !added) return base::fail(added.error());
   return texts;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names that other tools give to keys and sections, for the hint about an unknown name.
+// Names of other tools for our keys and sections, for hints about unknown names.
 #pragma once
 
 #include <optional>
@@ -9,17 +9,17 @@
 
 namespace rdmacfg::config {
 
-/// The name here of what other tools call `name`, when it is among `known`.
+/// Our name for a key or section that other tools call `name`, if it is in `known`.
 std::optional<std::string> called_here(std::string_view name, const std::vector<std::string>& known);
 
-/// The same for a misspelt name of what belongs to [ipoib.ipv4]; short names are like too many words.
+/// The same for a misspelt name of a key of [ipoib.ipv4]; short names would match too many words.
 std::optional<std::string> nearly_called_here(std::string_view name, const std::vector<std::string>& known);
 
-/// The hint about a name whose value is written under another one of `keys`: the prefix length of an address,
-/// DHCP, a state; empty for any other name.
+/// The hint about a name whose value belongs to another key of `keys`, such as a prefix length, DHCP or a
+/// state; empty for other names.
 std::string rewritten(std::string_view name, const std::vector<std::string>& keys);
 
-/// The hint about a section at the top of a file; empty where no other tool has one that is called so.
+/// The hint about a section that another tool's files begin with; empty for other names.
 std::string foreign_hint(std::string_view name);
 
 }  // namespace rdmacfg::config

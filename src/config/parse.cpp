@@ -8,15 +8,15 @@
 #include <tuple>
 #include <unordered_map>
 
-#include "config/bounds.hpp"
 #include "config/check.hpp"
 #include "config/document.hpp"
 #include "config/guard.hpp"
-#include "config/host_values.hpp"
+#include "config/hosts/host_values.hpp"
 #include "config/merge.hpp"
 #include "config/other_tools.hpp"
 #include "config/parsed.hpp"
-#include "config/tree.hpp"
+#include "config/toml/bounds.hpp"
+#include "config/toml/tree.hpp"
 
 namespace rdmacfg::config {
 

@@ -10,7 +10,7 @@
 
 #include "config/check.hpp"
 #include "config/document.hpp"
-#include "config/host_data.hpp"
+#include "config/hosts/host_data.hpp"
 
 namespace rdmacfg::config {
 

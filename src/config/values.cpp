@@ -8,7 +8,7 @@
 
 #include "base/text.hpp"
 #include "config/check.hpp"
-#include "config/host_values.hpp"
+#include "config/hosts/host_values.hpp"
 
 namespace rdmacfg::config {
 
@@ -82,23 +82,23 @@ std::string impossible_character(std::string_view pattern) {
     if (c == '{' || c == '}') return "has braces; write ranges as gpu[001-512,600]";
     if (std::string_view("$+\\()").find(c) != std::string_view::npos) {
       return fmt::format(
-          "has \"{}\", as a regular expression has; write *, ? or [a-z] as in a shell, and ranges as "
+          "contains \"{}\" of a regular expression; write *, ? and [a-z] as in a shell, and ranges such as "
           "gpu[001-512,600]",
           std::string_view(&c, 1));
     }
     if (std::string_view("/:@\"'#%&<=>`~").find(c) != std::string_view::npos)
-      return fmt::format("has \"{}\", which no host name has", std::string_view(&c, 1));
+      return fmt::format("contains \"{}\", which is not allowed in a host name", std::string_view(&c, 1));
   }
   // Names in between dots have a letter or a digit at both ends (RFC 1123, 2.1).
   if (const auto dots = pattern.find(".."); dots != std::string_view::npos) {
     const auto open = pattern.rfind('[', dots), close = pattern.rfind(']', dots);
     const bool in_range = open != std::string_view::npos && (close == std::string_view::npos || close < open);
     return in_range ? "has \"..\" in brackets; write ranges as gpu[001-512,600]"
-                    : "has nothing between two dots, as no host name has";
+                    : "contains \"..\", which is not allowed in a host name";
   }
   const auto first = pattern.front(), last = pattern.back();
   if (first == '.' || first == '-' || last == '.')
-    return fmt::format("{} with \"{}\", as no host name does", last == '.' ? "ends" : "begins",
+    return fmt::format("{} with \"{}\", which is not allowed in a host name", last == '.' ? "ends" : "begins",
                        std::string_view(last == '.' ? &last : &first, 1));
   return {};
 }

@@ -10,7 +10,7 @@
 
 #include "base/error.hpp"
 #include "config/document.hpp"
-#include "core/commit.hpp"
+#include "core/commit/commit.hpp"
 #include "metrics/metrics.hpp"
 #include "store/generations.hpp"
 

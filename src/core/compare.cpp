@@ -194,7 +194,7 @@ class Comparer {
     change.before = observed.settings;
     if (record != nullptr && record->created) {
       change.operation = Operation::kDelete;
-      report.reason = "no longer in the document; it was made by rdma-configd";
+      report.reason = "no longer in the document; it was created by rdma-configd";
     } else {
       change.operation = Operation::kUpdate;
       std::vector<std::string> stays;

@@ -19,19 +19,15 @@ using system::Link;
 
 namespace {
 
-/// Network managers put addresses back by themselves, and later than an undo ends.
-bool leaves_to_manager(const model::Change& change) {
-  return change.key.kind == "nm_profile" || change.key.kind == "networkd";
-}
-
 std::vector<Link> touched(const model::Plan& plan, const kinds::World& world) {
   std::map<std::string, int, std::less<>> index_of;  // by the instance, which has no blank in it
   for (const auto& link : world.snapshot().links) index_of.emplace(world.instance(link), link.index);
   std::set<int> indexes, managed;
   for (const auto& change : plan.changes) {
-    const auto parent_object = kinds::find(change.key.kind)->parent_object(change, world);
+    const auto* kind = kinds::find(change.key.kind);
+    const auto parent_object = kind->parent_object(change, world);
     const auto at = index_of.find(std::string_view(parent_object).substr(0, parent_object.find(' ')));
-    if (at != index_of.end()) (leaves_to_manager(change) ? managed : indexes).insert(at->second);
+    if (at != index_of.end()) (kind->traits().left_to_manager ? managed : indexes).insert(at->second);
   }
   // Children go with their port, and come back with it by the same hands. (The kernel has no deeper ones.)
   for (auto* ports : {&indexes, &managed}) {

@@ -6,7 +6,7 @@
 #include <memory>
 #include <optional>
 
-#include "core/commit.hpp"
+#include "core/commit/commit.hpp"
 #include "ctl/command.hpp"
 #include "ctl/render/progress.hpp"
 #include "ctl/service.hpp"

@@ -8,10 +8,12 @@
 #include <vector>
 
 #include "base/text.hpp"
+#include "catalog/all.hpp"
 #include "core/applied_state.hpp"
 #include "core/guards/removal.hpp"
 #include "ctl/changing.hpp"
 #include "ctl/render/terminal.hpp"
+#include "kinds/kind.hpp"
 #include "kinds/mounts.hpp"
 
 namespace rdmacfg::ctl {
@@ -20,6 +22,11 @@ namespace {
 
 constexpr std::chrono::milliseconds kTick{1000};
 constexpr int kTicksToUndo = 60;  ///< after the deadline; services that hang take up to 25 s each
+
+kinds::Traits traits_of(const model::Change& change) {
+  const auto* kind = kinds::find(change.key.kind);
+  return kind == nullptr ? kinds::Traits() : kind->traits();
+}
 
 /// The address of this host that an ssh client is connected to: "client port server port" (ssh(1)).
 std::optional<model::IpAddress> session_address(const Context& context) {
@@ -48,7 +55,7 @@ bool stops(const model::Change& change) {
 
 /// An interface that keeps running meanwhile (Linux 6.2 and later).
 bool renames(const model::Change& change) {
-  if (change.key.kind != "link_name" && change.key.kind != "pkey") return false;
+  if (!traits_of(change).names_interface) return false;
   const auto now = model::text_at(change.before, "name"), then = model::text_at(change.after, "name");
   return !now.empty() && !then.empty() && now != then;
 }
@@ -57,7 +64,7 @@ bool renames(const model::Change& change) {
 /// document drops says nothing of that: NetworkManager does not get such an interface back for now.
 std::string root_interrupted(system::Host& host, const model::Report& plan) {
   const auto interrupts = [](const model::Change& change) {
-    return change.key.kind == "backend" ? !change.interrupts.empty() : stops(change);
+    return traits_of(change).spares_root ? !change.interrupts.empty() : stops(change);
   };
   if (std::none_of(plan.plan.changes.begin(), plan.plan.changes.end(), interrupts)) return {};
   const auto servers = kinds::observe_root_servers(host);

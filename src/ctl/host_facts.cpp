@@ -8,6 +8,7 @@
 
 #include "formats/modprobe_conf.hpp"
 #include "formats/opensm/opensm_conf.hpp"
+#include "kinds/host/module.hpp"
 
 namespace rdmacfg::ctl {
 
@@ -44,7 +45,7 @@ std::vector<std::string> ids_of(const std::vector<ResourceReport>& resources, st
 
 std::vector<DcbView> dcb_of(kinds::World& world, const std::vector<ResourceReport>& resources) {
   std::set<std::string> names;
-  for (auto& id : ids_of(resources, "dcb")) names.insert(std::move(id));
+  for (auto& id : ids_of(resources, kinds::kDcbKind)) names.insert(std::move(id));
   for (const auto& device : world.snapshot().devices) {
     for (const auto& port : device.ports) {
       if (port.link_layer == "Ethernet") names.insert(port.netdevs.begin(), port.netdevs.end());
@@ -89,7 +90,7 @@ std::vector<ModuleView> modules_of(kinds::World& world, const std::vector<Resour
   for (const auto& [name, list] : options) {
     if (is_rdma(name)) names.insert(name);
   }
-  for (auto& id : ids_of(resources, "module")) names.insert(std::move(id));
+  for (auto& id : ids_of(resources, kinds::kModuleKind)) names.insert(std::move(id));
   std::vector<ModuleView> out;
   for (const auto& name : names) {
     ModuleView view{name, world.offline() ? std::nullopt : std::optional(loaded.contains(name)), {}, {}};

@@ -9,9 +9,9 @@
 #include "formats/limits_conf.hpp"
 #include "kinds/ethernet/dcb.hpp"
 #include "kinds/world.hpp"
-#include "model/module_types.hpp"
 #include "model/report.hpp"
 #include "model/section.hpp"
+#include "model/types/module_types.hpp"
 
 namespace rdmacfg::ctl {
 

@@ -55,7 +55,7 @@ class Service {
   virtual ~Service() = default;
   /// The applied document, for callers who may not read the ledger.
   virtual base::Result<core::Ledger> history() {
-    return base::fail(base::Code::kUnsupported, "rdma-configd does not tell the history");
+    return base::fail(base::Code::kUnsupported, "rdma-configd does not offer the history");
   }
   virtual base::Result<model::Report> apply(const Apply& wanted, const Call& call) = 0;
   virtual base::Result<model::Report> confirm(const Call& call) = 0;

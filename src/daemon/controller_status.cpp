@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/text.hpp"
-#include "core/commit.hpp"
+#include "core/commit/commit.hpp"
 #include "daemon/controller.hpp"
 #include "daemon/jobs/outcome.hpp"
 #include "daemon/journal.hpp"

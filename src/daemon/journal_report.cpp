@@ -9,6 +9,7 @@
 #include <set>
 
 #include "base/text.hpp"
+#include "catalog/all.hpp"
 #include "daemon/journal.hpp"
 
 namespace rdmacfg::daemon {
@@ -41,11 +42,10 @@ std::string updated(const model::Change& change, const model::Attributes& from, 
 }
 
 /// That it takes a service with it, which its fields do not say.
-std::string restarts(const model::Change& change) {
-  for (const auto& sentence : change.interrupts) {
-    if (sentence.find(" is restarted") != std::string::npos) return fmt::format(" ({})", sentence);
-  }
-  return {};
+std::string interrupted_services(const model::Change& change) {
+  const auto* kind = kinds::find(change.key.kind);
+  if (kind == nullptr || !kind->traits().interrupts_services || change.interrupts.empty()) return {};
+  return fmt::format(" ({})", base::join(change.interrupts, "; "));
 }
 
 }  // namespace
@@ -124,7 +124,7 @@ void report_change(const Job& job, const model::Change& change, const Suspect& s
                            : std::string(model::text_of(change.operation));
   log(hold ? LOG_NOTICE : LOG_INFO, repair ? Message::kRepaired : Message::kApplied,
       fmt::format("{} {}{}{}{}", verb, name_of(change.key, change.label), in_full ? ": " + what : "",
-                  in_full ? restarts(change) : "", suspected(who)),
+                  in_full ? interrupted_services(change) : "", suspected(who)),
       {{"RDMA_KIND", change.key.kind},
        {"RDMA_RESOURCE", change.key.id},
        {"RDMA_FIELDS", base::join(fields_of(change), " ")},

@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "doctor/checks.hpp"
-#include "formats/firewalld_zones.hpp"
-#include "formats/nftables_conf.hpp"
-#include "formats/ufw_rules.hpp"
+#include "formats/firewall/firewalld_zones.hpp"
+#include "formats/firewall/nftables_conf.hpp"
+#include "formats/firewall/ufw_rules.hpp"
 
 namespace rdmacfg::core::detail {
 

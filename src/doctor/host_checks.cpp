@@ -12,7 +12,7 @@
 #include "catalog/initramfs.hpp"
 #include "core/pipeline.hpp"
 #include "doctor/checks.hpp"
-#include "model/host_types.hpp"
+#include "model/types/host_types.hpp"
 #include "store/damage.hpp"
 #include "store/generations.hpp"
 #include "store/state.hpp"

@@ -14,8 +14,8 @@
 
 #include "base/text.hpp"
 #include "doctor/checks.hpp"
-#include "kinds/address/foreign_profiles.hpp"
-#include "kinds/address/nm_keyfile.hpp"
+#include "kinds/address/profiles/foreign_profiles.hpp"
+#include "kinds/address/profiles/nm_keyfile.hpp"
 #include "model/types.hpp"
 
 namespace rdmacfg::core::detail {

@@ -126,7 +126,7 @@ bool is_dotted_address(std::string_view name) {
 void check_host_names(const Site& site, std::vector<Finding>& out) {
   std::unordered_map<std::string, std::vector<HostId>> by_name;
   Finding addresses{"host-name", model::Severity::kError, "",
-                    "list hosts by their own names, of which values, [match] and tables speak"};
+                    "list hosts by name: values, [match] and tables refer to names"};
   for (HostId host = 0; host < site.hosts.size(); ++host) {
     if (is_dotted_address(site.hosts[host])) addresses.hosts.push_back(host);
   }

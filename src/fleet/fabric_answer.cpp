@@ -9,8 +9,8 @@
 #include "base/text.hpp"
 #include "fleet/answer_json.hpp"
 #include "fleet/host_answers.hpp"
-#include "model/inet_types.hpp"
 #include "model/types.hpp"
+#include "model/types/inet_types.hpp"
 
 namespace rdmacfg::fleet {
 

@@ -8,8 +8,8 @@
 
 #include "base/text.hpp"
 #include "config/guard.hpp"
-#include "config/host_table.hpp"
-#include "config/tree.hpp"
+#include "config/hosts/host_table.hpp"
+#include "config/toml/tree.hpp"
 #include "fleet/finding.hpp"
 #include "fleet/host_list.hpp"
 

@@ -191,9 +191,7 @@ class AnswerReader {
     }
     const auto number = base::parse_number(text_at(resource, "id"));
     const auto colon = rule.find(" :"), last_line = rule.rfind('\n');
-    // A member that is both has what an option of OpenSM says.
-    if (!number || *number > 0xffff || colon == std::string::npos || rule.find("=both") != std::string::npos)
-      return;
+    if (!number || *number > 0xffff || colon == std::string::npos) return;
     const std::string_view whole = rule;
     std::string_view defmember;
     constexpr std::string_view kDefmember = "defmember=";
@@ -202,6 +200,7 @@ class AnswerReader {
       defmember = head.substr(key + kDefmember.size());
       defmember = defmember.substr(0, defmember.find(','));
     }
+    if (defmember == kinds::kBothMemberships) return;  // it has what an option of OpenSM says
     auto members = base::trim(whole.substr(last_line == std::string::npos ? colon + 2 : last_line + 1));
     if (members.ends_with(';')) members.remove_suffix(1);
     PartitionFact fact;
@@ -210,7 +209,7 @@ class AnswerReader {
     for (const auto item : base::split(members, ',')) {
       if (base::trim(item).empty()) continue;
       const auto member = kinds::parse_member(base::trim(item));
-      if (!member) return;
+      if (!member || member->membership == kinds::kBothMemberships) return;
       fact.add(*member, defmember);
     }
     out_.partitions_[host_].insert_or_assign(fact.number, std::move(fact));

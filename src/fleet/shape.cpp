@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "model/inet_types.hpp"
 #include "model/types.hpp"
+#include "model/types/inet_types.hpp"
 
 namespace rdmacfg::fleet {
 

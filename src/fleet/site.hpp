@@ -13,8 +13,8 @@
 #include "config/document.hpp"
 #include "fleet/finding.hpp"
 #include "kinds/opensm/partition_rule.hpp"
-#include "model/inet_types.hpp"
 #include "model/types.hpp"
+#include "model/types/inet_types.hpp"
 
 namespace rdmacfg::fleet {
 

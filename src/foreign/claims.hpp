@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "base/text.hpp"
-#include "model/inet_types.hpp"
 #include "model/limits.hpp"
 #include "model/section.hpp"
 #include "model/types.hpp"
+#include "model/types/inet_types.hpp"
 
 namespace rdmacfg::foreign {
 
@@ -174,7 +174,7 @@ bool is_pattern(std::string_view name);
 /// Editors' and package managers' left-overs, which the tools pass over, too.
 bool is_leftover(std::string_view file_name);
 
-/// The fault of a name template: an unknown place-holder, or a name that would be too long; empty for
+/// The fault of a name template: an unknown placeholder, or a name that would be too long; empty for
 /// nothing.
 std::string wrong_template(std::string_view pattern);
 

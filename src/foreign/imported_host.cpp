@@ -281,7 +281,7 @@ std::string wrong_template(std::string_view pattern) {
     } else if (rest.starts_with(kGuidTail)) {
       length -= kGuidTail.size() - 6;
     } else {
-      return "the place-holders are {number} and {guid_tail}";
+      return "the placeholders are {number} and {guid_tail}";
     }
   }
   if (pattern.find('{') == std::string_view::npos)

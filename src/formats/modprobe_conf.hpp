@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "model/module_types.hpp"
+#include "model/types/module_types.hpp"
 #include "system/files.hpp"
 
 namespace rdmacfg::kinds {

@@ -5,7 +5,7 @@
 #include <array>
 
 #include "base/text.hpp"
-#include "model/module_types.hpp"
+#include "model/types/module_types.hpp"
 
 namespace rdmacfg::kinds {
 

@@ -8,7 +8,7 @@
 #include <set>
 
 #include "base/text.hpp"
-#include "model/host_types.hpp"
+#include "model/types/host_types.hpp"
 
 namespace rdmacfg::kinds {
 

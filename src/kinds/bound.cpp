@@ -10,9 +10,9 @@
 #include <utility>
 
 #include "base/text.hpp"
-#include "kinds/device_names.hpp"
-#include "kinds/name_template.hpp"
-#include "kinds/selector.hpp"
+#include "kinds/ports/device_names.hpp"
+#include "kinds/ports/name_template.hpp"
+#include "kinds/ports/selector.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -174,10 +174,9 @@ class Binder {
       add(section, std::move(bound));
       return;
     }
-    bound.pending =
-        world_.offline()
-            ? "which port this is can only be seen on the running host; a guid can be used offline"
-            : names_.missing(name);
+    bound.pending = world_.offline()
+                        ? "the port can only be determined on the running host; a guid can be used offline"
+                        : names_.missing(name);
     leave_open(bound, [number](const auto&, const auto& port) { return port.number == number; });
     add(section, std::move(bound));
   }
@@ -196,8 +195,8 @@ class Binder {
     if (found.empty()) {
       BoundPort bound;
       bound.id = "match " + text_of(pattern);
-      bound.pending =
-          world_.offline() ? "what it matches can only be seen on the running host" : "no port matches now";
+      bound.pending = world_.offline() ? "the matching ports can only be determined on the running host"
+                                       : "no port matches now";
       // Names come and go; the slot, the driver and the port's number stay.
       auto lasting = pattern;
       lasting.device.reset();
@@ -239,7 +238,7 @@ class Binder {
             fmt::format(
                 "[[ipoib]] {} and {} have the same port GUID {}, so their interfaces cannot be distinguished",
                 port_label(*first), port_label({&device, &port}), bound.guid->text()),
-            "give one of the two another GUID, as its vendor's tools can");
+            "change one of the two GUIDs with the vendor's tools");
         return;
       }
     }

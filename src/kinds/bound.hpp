@@ -63,7 +63,7 @@ struct Bound {
 
 /// Resolves selectors (guid; device + port; match) against the host. Anything that is not there is pending,
 /// not an error; two entries for one port (both then have it), a port whose GUID another one has too, a fixed
-/// name for several ports and an unknown place-holder are errors.
+/// name for several ports and an unknown placeholder are errors.
 Bound bind_ports(const std::vector<model::Section>& sections, const World& world,
                  model::Diagnostics& diagnostics);
 

@@ -57,6 +57,18 @@ struct Traits {
   /// Configuration managers such as Puppet change it, by files of others or by services. A kind with files
   /// below /etc of its own need not say so.
   bool rests_on_files = false;
+  /// Its setting `name` is the name of a network interface.
+  bool names_interface = false;
+  /// Only the interruptions that a change of it names concern the way to the host's own file systems; a
+  /// deletion alone does not.
+  bool spares_root = false;
+  /// After its changes a network manager puts addresses and routes back by itself, later than an undo ends.
+  bool left_to_manager = false;
+  /// Its interruptions are of services, such as a restart, which its settings do not tell: the journal does.
+  bool interrupts_services = false;
+  /// An entry of the document that makes its resources makes those of other kinds, too: reports show them as
+  /// one thing.
+  bool shares_entry = false;
 };
 
 /// Properties of a kind that never change.
@@ -68,6 +80,14 @@ struct KindInfo {
   /// For `withdraw`: its settings that nothing restores after the next boot, and how an administrator sets
   /// them by hand; empty: none are lost.
   std::string_view lost_after_withdraw{};
+  /// Other programs that are known to change what it sets, as /proc/PID/comm names them: at most 15
+  /// characters. Configuration managers need not be listed.
+  std::span<const std::string_view> competitors{};
+  /// The section of the document whose keys are its settings; empty: it is called as the kind.
+  std::string_view section{};
+  /// The role of a resource at the port in its key, for titles: "subnet manager"; empty: the port's
+  /// interface.
+  std::string_view role_of_port{};
 };
 
 /// One kind. Implementations hold no state; everything they know comes in as an argument. Questions for
@@ -81,6 +101,11 @@ class Kind {
   [[nodiscard]] const Traits& traits() const { return info_.traits; }
   [[nodiscard]] std::span<const OwnedFile> files() const { return info_.files; }
   [[nodiscard]] std::string_view lost_after_withdraw() const { return info_.lost_after_withdraw; }
+  [[nodiscard]] std::span<const std::string_view> competitors() const { return info_.competitors; }
+  [[nodiscard]] std::string_view section() const {
+    return info_.section.empty() ? info_.name : info_.section;
+  }
+  [[nodiscard]] std::string_view role_of_port() const { return info_.role_of_port; }
 
   /// Entries of the document → what is wanted. Pure. Rules across fields are checked here, every violation
   /// with its place; an entry that the host does not have yet comes out as pending.

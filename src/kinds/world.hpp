@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "model/inet_types.hpp"
 #include "model/resource.hpp"
 #include "model/types.hpp"
+#include "model/types/inet_types.hpp"
 #include "system/host.hpp"
 
 namespace rdmacfg::kinds {
@@ -110,7 +110,7 @@ class World {
   /// was decided before. Asked for once; auto without a host.
   [[nodiscard]] model::Backend manager() const;
 
-  /// Why manager() is a guess: systemd runs, and does not answer. Nothing before it was asked for.
+  /// Set when manager() had to guess, since systemd did not answer; empty before the first call of manager().
   [[nodiscard]] const std::optional<base::Error>& manager_error() const { return manager_error_; }
 
   /// The state of NetworkManager, nothing while it does not run. Asked for once: it reads all its objects.

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "model/inet_types.hpp"
+#include "model/types/inet_types.hpp"
 
 namespace rdmacfg::system {
 

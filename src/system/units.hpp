@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "model/host_types.hpp"
+#include "model/types/host_types.hpp"
 
 namespace rdmacfg::system {
 

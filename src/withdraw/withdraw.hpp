@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "catalog/withdraw_files.hpp"
-#include "core/commit.hpp"
+#include "core/commit/commit.hpp"
 
 namespace rdmacfg::core {
 

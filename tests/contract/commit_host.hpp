@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "contract/stage.hpp"
-#include "core/commit.hpp"
+#include "core/commit/commit.hpp"
 
 namespace rdmacfg::contract {
 

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "contract/commit_host.hpp"
-#include "kinds/address/nm_keyfile.hpp"
+#include "kinds/address/profiles/nm_keyfile.hpp"
 #include "kinds/world.hpp"
 
 namespace rdmacfg::contract {

@@ -10,8 +10,8 @@
 #include "fakes/faults.hpp"
 #include "fakes/machine.hpp"
 #include "fakes/memory_files.hpp"
-#include "system/network_manager.hpp"
-#include "system/resolver.hpp"
+#include "system/managers/network_manager.hpp"
+#include "system/managers/resolver.hpp"
 
 namespace rdmacfg::fakes {
 

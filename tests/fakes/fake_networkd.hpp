@@ -9,7 +9,7 @@
 #include "fakes/faults.hpp"
 #include "fakes/machine.hpp"
 #include "fakes/memory_files.hpp"
-#include "system/networkd.hpp"
+#include "system/managers/networkd.hpp"
 
 namespace rdmacfg::fakes {
 

@@ -7,9 +7,9 @@
 #include <cerrno>
 
 #include "base/text.hpp"
-#include "formats/discovery_conf.hpp"
-#include "formats/iser_unit.hpp"
-#include "formats/nfs_conf.hpp"
+#include "formats/storage/discovery_conf.hpp"
+#include "formats/storage/iser_unit.hpp"
+#include "formats/storage/nfs_conf.hpp"
 
 namespace rdmacfg::fakes {
 

@@ -13,11 +13,11 @@
 #include "fakes/fake_units.hpp"
 #include "fakes/faults.hpp"
 #include "fakes/memory_files.hpp"
-#include "system/iscsi.hpp"
-#include "system/lio.hpp"
-#include "system/nfsd.hpp"
-#include "system/nvme_host.hpp"
-#include "system/nvme_target.hpp"
+#include "system/storage/iscsi.hpp"
+#include "system/storage/lio.hpp"
+#include "system/storage/nfsd.hpp"
+#include "system/storage/nvme_host.hpp"
+#include "system/storage/nvme_target.hpp"
 
 namespace rdmacfg::fakes {
 

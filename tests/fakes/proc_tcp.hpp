@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "model/inet_types.hpp"
+#include "model/types/inet_types.hpp"
 
 namespace rdmacfg::fakes {
 

@@ -9,7 +9,7 @@
 
 #include "catalog/all.hpp"
 #include "config/guard.hpp"
-#include "config/tree.hpp"
+#include "config/toml/tree.hpp"
 #include "core/pipeline.hpp"
 #include "fakes/fake_kernel.hpp"
 #include "sample_grammar.hpp"

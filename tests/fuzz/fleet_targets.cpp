@@ -6,7 +6,7 @@
 
 #include "base/text.hpp"
 #include "config/guard.hpp"
-#include "config/host_data.hpp"
+#include "config/hosts/host_data.hpp"
 #include "fakes/fleet_site.hpp"
 #include "fleet/fleet_report.hpp"
 #include "fleet/groups.hpp"

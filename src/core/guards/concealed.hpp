@@ -5,7 +5,7 @@
 
 #include <functional>
 
-#include "core/commit.hpp"
+#include "core/commit/commit.hpp"
 
 namespace rdmacfg::core {
 

@@ -18,7 +18,7 @@
 #include "ctl/bundle/limits.hpp"
 #include "ctl/bundle/replay.hpp"
 #include "formats/os_release.hpp"
-#include "kinds/address/nm_keyfile.hpp"
+#include "kinds/address/profiles/nm_keyfile.hpp"
 #include "kinds/host/initramfs_stamp.hpp"
 
 namespace rdmacfg::ctl {

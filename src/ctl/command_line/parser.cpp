@@ -26,7 +26,7 @@ CLI::Validator integer_between(std::uint64_t first, std::uint64_t last, const st
   const auto complaint = [=](const std::string& word) -> std::string {
     const auto value = base::parse_number(word);
     if (value && *value >= first && *value <= last) return "";
-    return meaning.empty() ? fmt::format("\"{}\" is not a whole number from {} to {}", word, first, last)
+    return meaning.empty() ? fmt::format("\"{}\" is not an integer from {} to {}", word, first, last)
                            : fmt::format("\"{}\" is not {}", word, meaning);
   };
   return CLI::Validator(complaint, "");

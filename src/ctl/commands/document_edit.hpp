@@ -10,7 +10,7 @@
 
 #include "base/error.hpp"
 #include "config/document.hpp"
-#include "config/tree.hpp"
+#include "config/toml/tree.hpp"
 
 namespace rdmacfg::ctl {
 

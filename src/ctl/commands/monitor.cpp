@@ -4,7 +4,7 @@
 
 #include "base/characters.hpp"
 #include "core/applied_state.hpp"
-#include "core/commit.hpp"
+#include "core/commit/commit.hpp"
 #include "ctl/command.hpp"
 #include "ctl/json.hpp"
 #include "ctl/service.hpp"

@@ -8,7 +8,7 @@
 #include "base/text.hpp"
 #include "ctl/command.hpp"
 #include "ctl/json.hpp"
-#include "kinds/device_names.hpp"
+#include "kinds/ports/device_names.hpp"
 
 namespace rdmacfg::ctl {
 

@@ -249,7 +249,7 @@ bool is_flat(std::string_view text) {
 Result<fabric::Fabric> parse_fabric(const std::string& text) {
   if (text.size() > fabric::limits::kFabricFileBytes)
     return fail(Code::kInvalid, fmt::format("has more than {} bytes", fabric::limits::kFabricFileBytes));
-  if (!is_flat(text)) return fail(Code::kInvalid, "is not a saved fabric: its values nest too deep");
+  if (!is_flat(text)) return fail(Code::kInvalid, "is not a saved fabric: its values are nested too deeply");
   const auto json = Parsed::parse(text, nullptr, false);
   if (json.is_discarded() || !json.is_object()) return fail(Code::kInvalid, "is not a JSON object");
   if (json.value("schema", Parsed()) != kFabricSchema)

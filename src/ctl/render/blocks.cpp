@@ -36,12 +36,13 @@ const std::string* wanted_name(const Change& change) {
 }
 
 /// Whether it is a thing of its own, whatever else its id names: an entry of the document is about it alone.
-/// An [[ipoib]] entry is about one interface, of however many kinds.
 bool stands_alone(const model::Key& key) {
   static const auto kOwn = [] {
     std::set<std::string, std::less<>> names;
-    for (const auto& section : kinds::grammar()) names.emplace(section.name);
-    names.erase("ipoib");
+    for (const auto& section : kinds::grammar()) {
+      const auto* kind = kinds::find(section.name);
+      if (kind != nullptr && !kind->traits().shares_entry) names.emplace(section.name);
+    }
     return names;
   }();
   return kOwn.contains(key.kind);
@@ -77,7 +78,9 @@ std::string note_of(const ResultingNames& names, const Change& change, const std
   const auto& id = change.key.id;
   const auto parent = parent_of(id);
   std::string note;
-  if (change.key.kind == "opensm") return "subnet manager of port " + names.of(id);
+  const auto* kind = kinds::find(change.key.kind);
+  if (kind != nullptr && !kind->role_of_port().empty())
+    return fmt::format("{} of port {}", kind->role_of_port(), names.of(id));
   if (model::Guid::parse(id)) {
     note = "port " + id;
   } else if (id.find(':') != std::string::npos && title.find(id) == std::string::npos) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "catalog/all.hpp"
 #include "ctl/render/render_table.hpp"
 
 namespace rdmacfg::ctl {
@@ -90,7 +91,8 @@ Table expansions_table(const std::vector<ExpansionView>& all) {
   Table table{{{"[[LOSSLESS]]"}, {"STANDS FOR"}, {"VALUE", 0, true}, {"WHERE", 1}}, {}};
   for (const auto& expansion : all) {
     for (const auto& setting : expansion.settings) {
-      const auto section = setting.key.kind == "dcb" ? "pfc" : setting.key.kind;
+      const auto* kind = kinds::find(setting.key.kind);
+      const auto section = kind == nullptr ? std::string_view(setting.key.kind) : kind->section();
       table.rows.push_back({fact_cell(expansion.interface),
                             fact_cell(fmt::format("[[{}]] {}", section, setting.name)),
                             fact_cell(model::text_of(setting.value)),

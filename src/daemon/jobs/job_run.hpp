@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "core/commit.hpp"
+#include "core/commit/commit.hpp"
 #include "daemon/jobs/job.hpp"
 #include "model/report.hpp"
 #include "system/host.hpp"

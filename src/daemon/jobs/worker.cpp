@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "base/sanitizers.hpp"
-#include "core/commit.hpp"
+#include "core/commit/commit.hpp"
 #include "core/plan.hpp"
 #include "daemon/jobs/job.hpp"
 #include "daemon/jobs/job_run.hpp"

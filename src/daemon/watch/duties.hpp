@@ -9,7 +9,7 @@
 #include <string>
 
 #include "catalog/daemon_policy.hpp"
-#include "core/commit.hpp"
+#include "core/commit/commit.hpp"
 
 namespace rdmacfg::daemon {
 

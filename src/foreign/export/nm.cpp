@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "foreign/export/exporter.hpp"
-#include "kinds/address/nm_keyfile.hpp"
+#include "kinds/address/profiles/nm_keyfile.hpp"
 
 namespace rdmacfg::foreign {
 

@@ -317,7 +317,7 @@ std::optional<WrongValue> wrong_opensm_path(std::string_view name, std::string_v
   if (name == "log_file" && (value == "-" || value == "stdout" || value == "stderr")) return std::nullopt;
   if (!value.starts_with('/'))
     return WrongValue{fmt::format("\"{}\" is not a path that begins with /", value),
-                      fmt::format("{}; OpenSM takes this for /{}", path_hint_of(name), value)};
+                      fmt::format("{}; OpenSM reads this as /{}", path_hint_of(name), value)};
   if (file && value.ends_with('/'))
     return WrongValue{fmt::format("{} is a folder", value), std::string(path_hint_of(name))};
   return std::nullopt;
@@ -338,7 +338,7 @@ std::optional<WrongValue> wrong_text(std::string_view name, std::string_view val
   constexpr std::uint64_t kHighLimitMost = 255;
   if (name.ends_with("_high_limit") && value != "-1" && !is_number_to(value, kHighLimitMost))
     return WrongValue{fmt::format("{} is not a number from 0 to {}, or -1", value, kHighLimitMost),
-                      "OpenSM would go on with its own value"};
+                      "OpenSM would keep its default"};
   return std::nullopt;
 }
 
@@ -408,7 +408,7 @@ std::optional<WrongValue> wrong_opensm_value(std::string_view name, std::string_
   const auto read = opensm_value(value);
   if (is_among(kOpensmBooleans, name)) {
     if (read == "TRUE" || read == "FALSE") return std::nullopt;
-    return WrongValue{fmt::format("OpenSM takes {} for FALSE", read), "\"TRUE\" or \"FALSE\", in capitals"};
+    return WrongValue{fmt::format("OpenSM reads {} as FALSE", read), "\"TRUE\" or \"FALSE\", in capitals"};
   }
   const auto type = most_of_type(name);
   if (!type) return wrong_text(name, read);

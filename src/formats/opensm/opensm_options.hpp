@@ -39,7 +39,7 @@ std::optional<WrittenOpensmOption> last_opensm_option(std::span<const MarkedText
 std::optional<std::string> near_opensm_option(std::string_view name);
 
 struct WrongValue {
-  std::string what;  ///< "OpenSM takes yes for FALSE"
+  std::string what;  ///< "OpenSM reads yes as FALSE"
   std::string hint;
 };
 /// Of an option that is a number, TRUE or FALSE, one of a few words, a list of VLs, or a path:

@@ -15,7 +15,7 @@ namespace rdmacfg::kinds {
 /// Members that the OpenSM of NVIDIA's manuals takes: the ports of virtual functions.
 inline constexpr std::string_view kNvidiaMembers = "ALL_VCAS";
 inline constexpr std::string_view kNvidiaMembersText =
-    "ALL_VCAS is a word of NVIDIA's own OpenSM; that of the distributions does not know it";
+    "ALL_VCAS is a keyword of NVIDIA's OpenSM; the OpenSM of distributions does not support it";
 
 /// The first such line of others; our rules are written as OpenSM reads them, and may come back with CRLF.
 /// @param lines  those of parse_marked() in `text`

@@ -121,7 +121,7 @@ std::string wrong_name(std::string_view text) {
   const auto bare = outside_quotes(text);
   for (const auto& block : kBlocks) {
     if (bare.find(block.name) != std::string::npos)
-      return fmt::format("OpenSM takes {} in {} for a block; write the name in quotes", block.name, text);
+      return fmt::format("OpenSM reads {} in {} as a block; write the name in quotes", block.name, text);
   }
   return {};
 }
@@ -399,7 +399,7 @@ class Policy {
     if (block.name == "sl2vl-scope") need("sl2vl-table");
     if (block.is_empty && (block.name == "qos-ulps" || block.name == "port-groups"))
       wrong_at(block.line, fmt::format("{} is empty", block.name),
-               "leave the block out; OpenSM takes no empty one");
+               "leave the block out; OpenSM accepts no empty block");
     const bool somewhere = has("group") || has("across") || has("across-to") || has("across-from");
     if ((block.name == "vlarb-scope" || block.name == "sl2vl-scope") && !somewhere)
       wrong_at(block.line, fmt::format("{} names no ports", block.name), "add group: or across:");

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "base/error.hpp"
-#include "model/inet_types.hpp"
+#include "model/types/inet_types.hpp"
 #include "system/files.hpp"
 
 namespace rdmacfg::kinds {

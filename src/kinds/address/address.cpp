@@ -13,8 +13,9 @@
 #include "kinds/address/backend.hpp"
 #include "kinds/address/direct_backend.hpp"
 #include "kinds/address/duplicate_check.hpp"
+#include "kinds/competitors.hpp"
 #include "kinds/entry.hpp"
-#include "kinds/held_by_port.hpp"
+#include "kinds/ports/held_by_port.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -48,7 +49,10 @@ class AddressKind final : public Kind,
                           public PutBackByOthers,
                           public HeldByPort {
  public:
-  AddressKind() : Kind({.name = kAddressKind, .fields = model::specs<InterfaceAddress>()}) {}
+  AddressKind()
+      : Kind({.name = kAddressKind,
+              .fields = model::specs<InterfaceAddress>(),
+              .competitors = kInterfaceManagers}) {}
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
     const auto& all = addressing_of(bound, &diagnostics);

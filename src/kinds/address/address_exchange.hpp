@@ -13,7 +13,7 @@
 #include "base/error.hpp"
 #include "kinds/world.hpp"
 #include "model/change.hpp"
-#include "model/inet_types.hpp"
+#include "model/types/inet_types.hpp"
 #include "system/inet.hpp"
 
 namespace rdmacfg::kinds::detail {

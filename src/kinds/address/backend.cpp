@@ -9,10 +9,10 @@
 
 #include "base/text.hpp"
 #include "formats/nm_unmanaged.hpp"
-#include "kinds/address/foreign_profiles.hpp"
-#include "kinds/address/nm_release.hpp"
+#include "kinds/address/profiles/foreign_profiles.hpp"
+#include "kinds/address/profiles/nm_release.hpp"
 #include "kinds/entry.hpp"
-#include "kinds/held_by_port.hpp"
+#include "kinds/ports/held_by_port.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -148,7 +148,7 @@ class BackendKind final : public Kind, public HeldByPort {
   BackendKind()
       : Kind({.name = kBackendKind,
               .fields = model::specs<PortBackend>(),
-              .traits = {.works_offline = true, .listed_when_foreign = false},
+              .traits = {.works_offline = true, .listed_when_foreign = false, .spares_root = true},
               .files = kBackendFiles}) {}
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {

@@ -5,12 +5,13 @@
 
 #include <algorithm>
 #include <array>
+#include <string_view>
 
 #include "base/text.hpp"
 #include "kinds/abilities.hpp"
 #include "kinds/address/backend.hpp"
 #include "kinds/address/direct_backend.hpp"
-#include "kinds/held_by_port.hpp"
+#include "kinds/ports/held_by_port.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -23,6 +24,8 @@ using model::Observed;
 namespace {
 
 constexpr std::string_view kDnsKind = "dns";
+constexpr auto kDnsCompetitors = std::to_array<std::string_view>(
+    {"NetworkManager", "systemd-network", "wickedd-nanny", "connmand", "dhclient", "dhcpcd"});
 
 template <class Texts>
 void put(model::Attributes& settings, const char* field, const Texts& texts) {
@@ -35,7 +38,8 @@ class DnsKind final : public Kind, public NeedsWatching, public HeldByPort {
       : Kind({.name = kDnsKind,
               .fields = model::specs<InterfaceDns>(),
               .traits = {.listed_when_foreign = false, .rests_on_files = true},
-              .lost_after_withdraw = "name servers of interfaces (resolvectl dns)"}) {}
+              .lost_after_withdraw = "name servers of interfaces (resolvectl dns)",
+              .competitors = kDnsCompetitors}) {}
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& /*diagnostics*/) const override {
     const auto& all = addressing_of(bound, nullptr);

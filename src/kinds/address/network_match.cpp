@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/text.hpp"
-#include "kinds/address/nm_keyfile.hpp"
+#include "kinds/address/profiles/nm_keyfile.hpp"
 
 namespace rdmacfg::kinds {
 

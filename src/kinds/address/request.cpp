@@ -7,7 +7,7 @@
 
 #include "kinds/address/request_check.hpp"
 #include "kinds/entry.hpp"
-#include "kinds/pkey_link.hpp"
+#include "kinds/ports/pkey_link.hpp"
 
 namespace rdmacfg::kinds {
 

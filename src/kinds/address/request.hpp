@@ -10,8 +10,8 @@
 
 #include "kinds/bound.hpp"
 #include "model/diagnostic.hpp"
-#include "model/inet_types.hpp"
 #include "model/section.hpp"
+#include "model/types/inet_types.hpp"
 
 namespace rdmacfg::kinds {
 

@@ -4,15 +4,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
+#include <string_view>
 
 #include "base/text.hpp"
 #include "kinds/abilities.hpp"
 #include "kinds/address/backend.hpp"
 #include "kinds/address/direct_backend.hpp"
-#include "kinds/held_by_port.hpp"
-#include "kinds/pkey_removal.hpp"
+#include "kinds/ports/held_by_port.hpp"
+#include "kinds/ports/pkey_removal.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -29,6 +31,9 @@ using system::InetRoute;
 namespace {
 
 constexpr std::string_view kRouteKind = "route";
+constexpr auto kRouteCompetitors =
+    std::to_array<std::string_view>({"NetworkManager", "systemd-network", "wickedd-nanny", "connmand",
+                                     "dhclient", "dhcpcd", "zebra", "bird", "openibd"});
 constexpr std::string_view kOnLink = "on-link";
 
 /// The part of a key behind the interface: "ipv6 default metric 150 table 254". The family only where
@@ -131,7 +136,10 @@ bool is_among(const std::vector<InetRoute>& all, const InetRoute& route) {
 
 class RouteKind final : public Kind, public MustStay, public PutBackByOthers, public HeldByPort {
  public:
-  RouteKind() : Kind({.name = kRouteKind, .fields = model::specs<InterfaceRoute>()}) {}
+  RouteKind()
+      : Kind({.name = kRouteKind,
+              .fields = model::specs<InterfaceRoute>(),
+              .competitors = kRouteCompetitors}) {}
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& /*diagnostics*/) const override {
     const auto& all = addressing_of(bound, nullptr);

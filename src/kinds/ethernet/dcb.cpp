@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 
 #include "base/text.hpp"
 #include "kinds/abilities.hpp"
@@ -28,6 +30,8 @@ using model::Observed;
 using system::DcbState;
 
 namespace {
+
+constexpr auto kDcbCompetitors = std::to_array<std::string_view>({"mlnx_tune", "mlnx_qos", "lldpad", "dcbd"});
 
 constexpr std::string_view kSection = "pfc";
 
@@ -84,8 +88,9 @@ class DcbKind final : public Kind, public AwaitsKernel, public ClearsAway {
       : Kind({.name = kDcbKind,
               .fields = model::specs<InterfaceDcb>(),
               .traits = {.listed_when_foreign = false, .on_any_interface = true},
-              .lost_after_withdraw =
-                  "flow control, bandwidths and trust of Ethernet ports (dcb, mlnx_qos)"}) {}
+              .lost_after_withdraw = "flow control, bandwidths and trust of Ethernet ports (dcb, mlnx_qos)",
+              .competitors = kDcbCompetitors,
+              .section = kSection}) {}
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
     for (const auto* section : bound.of(kSection)) {

@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include "kinds/kind.hpp"
-#include "model/dcb_types.hpp"
+#include "model/types/dcb_types.hpp"
 
 namespace rdmacfg::kinds {
 

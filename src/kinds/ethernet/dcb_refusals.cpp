@@ -68,7 +68,7 @@ std::optional<DcbRefusal> why_not_ours(const DcbDriver& driver, const std::strin
           firmware_has_dcb(bits)
               ? fmt::format("the firmware's agent controls DCBX of {}, and {} cannot take it over", interface,
                             called(driver))
-              : fmt::format("{} does not let the host have DCBX of {}", called(driver), interface),
+              : fmt::format("{} does not let the host control DCBX of {}", called(driver), interface),
           with_interface(firmware_has_dcb(bits) ? driver.agent_off : driver.without_bits, interface)};
     bits = system::kDcbxHost | system::kDcbxVersionIeee;
   } else if (wanted == Dcbx::kFirmware && hosts) {
@@ -90,7 +90,7 @@ std::optional<DcbRefusal> why_not_ours(const DcbDriver& driver, const std::strin
         "",
         fmt::format("{} refuses every setting of {} while {} (DCBX {:#04x})", called(driver), interface,
                     (driver.needs_bits & system::kDcbxHost) != 0 && (bits & system::kDcbxHost) == 0
-                        ? "the host does not have DCBX"
+                        ? "the host does not control DCBX"
                         : "DCBX is not in IEEE mode",
                     bits),
         offers ? "write dcbx = \"host\"" : with_interface(driver.without_bits, interface)};

@@ -11,7 +11,7 @@
 #include "kinds/ethernet/dcb_classes.hpp"
 #include "kinds/ethernet/dcb_refusals.hpp"
 #include "kinds/ethernet/roce_ports.hpp"
-#include "model/port_types.hpp"
+#include "model/types/port_types.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -172,7 +172,7 @@ class Linter {
       const auto dcb = model::from_attributes<InterfaceDcb>(section.attributes());
       if (dcb.priorities && !dcb.priorities->has(priority)) {
         say(Severity::kError, place(preset, "priority"),
-            fmt::format("[[lossless]] priority: {} is lossless here, and not in [[pfc]] priorities",
+            fmt::format("[[lossless]] priority: {} is lossless here, but not in [[pfc]] priorities",
                         priority),
             "make them agree, or remove one of the two", {{place(section, "priorities"), "priorities"}});
       }

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "kinds/world.hpp"
-#include "model/dcb_types.hpp"
 #include "model/diagnostic.hpp"
 #include "model/section.hpp"
+#include "model/types/dcb_types.hpp"
 
 namespace rdmacfg::kinds {
 

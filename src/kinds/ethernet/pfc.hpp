@@ -7,7 +7,7 @@
 
 #include "formats/modprobe_conf.hpp"
 #include "kinds/kind.hpp"
-#include "model/module_types.hpp"
+#include "model/types/module_types.hpp"
 
 namespace rdmacfg::kinds {
 

@@ -6,8 +6,8 @@
 #include <tuple>
 
 #include "kinds/kind.hpp"
-#include "model/port_types.hpp"
 #include "model/section.hpp"
+#include "model/types/port_types.hpp"
 
 namespace rdmacfg::kinds {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "kinds/bound.hpp"
-#include "kinds/device_names.hpp"
+#include "kinds/ports/device_names.hpp"
 #include "model/diagnostic.hpp"
 #include "model/resource.hpp"
 

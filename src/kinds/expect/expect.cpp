@@ -13,7 +13,7 @@
 #include "kinds/entry.hpp"
 #include "kinds/expect/judgement.hpp"
 #include "kinds/expect/rows.hpp"
-#include "kinds/selector.hpp"
+#include "kinds/ports/selector.hpp"
 
 namespace rdmacfg::kinds {
 

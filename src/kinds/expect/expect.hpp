@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "kinds/kind.hpp"
-#include "model/expect_types.hpp"
-#include "model/host_types.hpp"
 #include "model/section.hpp"
 #include "model/spelled.hpp"
+#include "model/types/expect_types.hpp"
+#include "model/types/host_types.hpp"
 
 namespace rdmacfg::kinds {
 

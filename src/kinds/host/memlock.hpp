@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "kinds/kind.hpp"
-#include "model/host_types.hpp"
 #include "model/section.hpp"
 #include "model/spelled.hpp"
+#include "model/types/host_types.hpp"
 
 namespace rdmacfg::kinds {
 

@@ -36,8 +36,8 @@ std::string why_instances_wait(const std::string& unit, const LockLimit& wanted,
   }
   if (number == 0) return {};
   if (number > kNamed) names += fmt::format(" and {} more", number - kNamed);
-  return unit == kUserSessions ? "logged-in users must log out of all sessions and in again (of those that "
-                                 "linger the unit must be restarted): " +
+  return unit == kUserSessions ? "logged-in users must end all their sessions and log in again (for "
+                                 "lingering users, restart the unit): " +
                                      names
                                : "running processes need a restart: " + names;
 }

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "model/host_types.hpp"
+#include "model/types/host_types.hpp"
 #include "system/host.hpp"
 
 namespace rdmacfg::kinds {

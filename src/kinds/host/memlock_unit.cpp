@@ -43,7 +43,7 @@ class MemlockUnitKind final : public Kind, public ClearsAway, public NeedsWatchi
   MemlockUnitKind()
       : Kind({.name = kMemlockUnitKind,
               .fields = model::specs<MemlockUnit>(),
-              .traits = {.works_offline = true},
+              .traits = {.works_offline = true, .interrupts_services = true},
               .files = kMemlockUnitFiles}) {}
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {

@@ -7,6 +7,7 @@
 #include <array>
 #include <map>
 #include <set>
+#include <string_view>
 
 #include "base/text.hpp"
 #include "formats/modprobe_conf.hpp"
@@ -26,6 +27,8 @@ using model::Observed;
 using model::Severity;
 
 namespace {
+
+constexpr auto kModuleCompetitors = std::to_array<std::string_view>({"openibd"});
 
 using Names = std::set<std::string>;
 
@@ -79,7 +82,8 @@ class ModuleKind final : public Kind {
       : Kind({.name = kModuleKind,
               .fields = model::specs<KernelModule>(),
               .traits = {.works_offline = true, .listed_when_foreign = false},
-              .files = kModuleFiles}) {}
+              .files = kModuleFiles,
+              .competitors = kModuleCompetitors}) {}
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& /*diagnostics*/) const override {
     for (const auto* section : bound.of(kModuleKind)) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <string_view>
 
 #include "base/text.hpp"
 #include "kinds/entry.hpp"
@@ -23,6 +24,7 @@ using model::Severity;
 namespace {
 
 constexpr std::string_view kPackageKind = "package";
+constexpr auto kPackageCompetitors = std::to_array<std::string_view>({"packagekitd", "unattended-upgr"});
 
 /// Sections whose entries need a package.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 11> kNeeds{
@@ -45,7 +47,7 @@ void unknown_package(const model::Entry& names, const std::string& name, Diagnos
   diagnostics.push_back(
       {Severity::kError,
        names.where,
-       fmt::format("[packages] names: {} is not one of the packages that are known here", name),
+       fmt::format("[packages] names: {} is not a known package", name),
        near ? fmt::format("did you mean \"{}\"?", *near) : "known are " + base::join(known, ", "),
        {}});
 }
@@ -58,7 +60,8 @@ class PackageKind final : public Kind {
               .traits = {.waits_for_confirmation = true,
                          .stays = true,
                          .listed_when_foreign = false,
-                         .rests_on_files = true}}) {}
+                         .rests_on_files = true},
+              .competitors = kPackageCompetitors}) {}
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
     for (const auto* section : bound.of("packages")) {

@@ -191,7 +191,7 @@ class ServiceKind final : public Kind, public NeedsWatching {
       if (resource.key.kind != kServiceKind) continue;
       const auto at = by_name.find(resource.key.id);
       if (at == by_name.end()) {
-        postpone(resource, units && *units ? "systemd does not know such a unit" : kNoSystemd);
+        postpone(resource, units && *units ? "systemd has no such unit" : kNoSystemd);
       } else if (!at->second->there()) {
         const auto wanted = model::from_attributes<Service>(resource.settings);
         const auto* package = package_of_unit(resource.key.id);
@@ -252,7 +252,7 @@ class ServiceKind final : public Kind, public NeedsWatching {
       verdict.reason = fmt::format("systemd has its {} job in the queue, behind other jobs", *facts.job);
     } else if (wanted.running == true && facts.active &&
                facts.active->starts_with("activating (auto-restart")) {
-      verdict.warnings.push_back("it ends after each start, and systemd starts it again: journalctl -u " +
+      verdict.warnings.push_back("it exits after each start, and systemd restarts it: journalctl -u " +
                                  desired.key.id);
     } else if (wanted.running == true && facts.active && facts.active->starts_with("activating")) {
       verdict.sort = Verdict::Sort::kPending;
@@ -260,7 +260,7 @@ class ServiceKind final : public Kind, public NeedsWatching {
     }
     if (wanted.running == false && facts.active && facts.active->starts_with("activating (auto-restart")) {
       verdict.sort = Verdict::Sort::kPending;
-      verdict.reason = "it has ended, and systemd starts it again: systemctl stop " + desired.key.id;
+      verdict.reason = "it has exited, and systemd is about to restart it: systemctl stop " + desired.key.id;
     }
     if (facts.active && facts.active->starts_with("failed")) {
       verdict.warnings.push_back("systemd reports it as failed: journalctl -u " + desired.key.id);

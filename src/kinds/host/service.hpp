@@ -5,8 +5,8 @@
 #include <tuple>
 
 #include "kinds/kind.hpp"
-#include "model/host_types.hpp"
 #include "model/section.hpp"
+#include "model/types/host_types.hpp"
 
 namespace rdmacfg::kinds {
 

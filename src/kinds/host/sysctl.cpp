@@ -7,6 +7,7 @@
 #include <array>
 #include <map>
 #include <set>
+#include <string_view>
 
 #include "base/text.hpp"
 #include "formats/sysctl_conf.hpp"
@@ -24,6 +25,9 @@ using model::Observed;
 using model::Severity;
 
 namespace {
+
+constexpr auto kSysctlCompetitors = std::to_array<std::string_view>(
+    {"NetworkManager", "systemd-network", "tuned", "systemd-sysctl", "mlnx_tune"});
 
 // In Change::carried: whose setting it is, and its value then if the interface is about to get the name.
 constexpr std::string_view kIndex = "index ";
@@ -69,7 +73,8 @@ class SysctlKind final : public Kind, public NeedsWatching, public MustStay, pub
       : Kind({.name = kSysctlKind,
               .fields = model::specs<Sysctl>(),
               .traits = {.works_offline = true, .listed_when_foreign = false, .on_any_interface = true},
-              .files = kSysctlFiles}) {}
+              .files = kSysctlFiles,
+              .competitors = kSysctlCompetitors}) {}
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
     parse_sysctl_entries(bound, out, diagnostics);

@@ -14,7 +14,7 @@
 
 #include "base/text.hpp"
 #include "kinds/host/module.hpp"
-#include "kinds/pkey_link.hpp"
+#include "kinds/ports/pkey_link.hpp"
 
 namespace rdmacfg::kinds {
 

@@ -8,11 +8,12 @@
 
 #include "kinds/abilities.hpp"
 #include "kinds/address/backend.hpp"
-#include "kinds/address/nm_keyfile.hpp"
+#include "kinds/address/profiles/nm_keyfile.hpp"
 #include "kinds/carried_state.hpp"
+#include "kinds/competitors.hpp"
 #include "kinds/entry.hpp"
-#include "kinds/held_by_port.hpp"
 #include "kinds/ipoib/link_settings.hpp"
+#include "kinds/ports/held_by_port.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -43,7 +44,10 @@ class IpoibKind final : public Kind,
                         public HeldByPort {
  public:
   IpoibKind()
-      : Kind({.name = kIpoibKind, .fields = model::specs<Ipoib>(), .traits = {.on_rdma_port = true}}) {}
+      : Kind({.name = kIpoibKind,
+              .fields = model::specs<Ipoib>(),
+              .traits = {.on_rdma_port = true, .shares_entry = true},
+              .competitors = kInterfaceManagers}) {}
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
     const Backends backends(bound);

@@ -7,14 +7,15 @@
 #include <array>
 #include <map>
 #include <set>
+#include <string_view>
 
-#include "formats/firewalld_zones.hpp"
+#include "formats/firewall/firewalld_zones.hpp"
 #include "formats/udev/udev_netdev_names.hpp"
 #include "kinds/carried_state.hpp"
 #include "kinds/entry.hpp"
-#include "kinds/held_by_port.hpp"
 #include "kinds/ipoib/link_rename.hpp"
 #include "kinds/kernel_release.hpp"
+#include "kinds/ports/held_by_port.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -27,6 +28,8 @@ using model::text_at;
 using system::Link;
 
 namespace {
+
+constexpr auto kLinkNameCompetitors = std::to_array<std::string_view>({"openibd"});
 
 std::vector<Link> with_children(const World& world, const Link& parent) {
   std::vector<Link> links{parent};
@@ -69,8 +72,9 @@ class LinkNameKind final : public Kind, public HeldByPort {
   LinkNameKind()
       : Kind({.name = kLinkNameKind,
               .fields = model::specs<LinkName>(),
-              .traits = {.works_offline = true, .listed_when_foreign = false},
-              .files = kLinkNameFiles}) {}
+              .traits = {.works_offline = true, .listed_when_foreign = false, .names_interface = true},
+              .files = kLinkNameFiles,
+              .competitors = kLinkNameCompetitors}) {}
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& /*diagnostics*/) const override {
     for (const auto& port : bound.ports) {

@@ -9,8 +9,8 @@
 
 #include "formats/udev/udev_netdev_names.hpp"
 #include "kinds/ipoib/link_name.hpp"
-#include "kinds/pkey_link.hpp"
-#include "kinds/pkey_removal.hpp"
+#include "kinds/ports/pkey_link.hpp"
+#include "kinds/ports/pkey_removal.hpp"
 
 namespace rdmacfg::kinds::detail {
 
@@ -92,7 +92,7 @@ void check_taken(const Desired& resource, const std::string& wanted, const Link*
                    fmt::format("[[ipoib]] name: \"{}\" is still the name of the interface of P_Key {}, which "
                                "is renamed only after the port",
                                wanted, holder->ipoib->pkey.text()),
-                   "apply the new name of that interface first, and this one then",
+                   "rename that interface first, then this one",
                    {}});
     d.related.push_back({entry->where, "the entry of that interface"});
     return;

@@ -214,8 +214,8 @@ std::string why_mtu_limited(const Desired& desired, const Link& link) {
   if (link.ipoib->mode != IpoibMode::kDatagram || !wanted.mtu || link.mtu >= wanted.mtu->bytes) return {};
   if (wanted.mode == IpoibMode::kConnected) return {};
   return fmt::format(
-      "the fabric's multicast group of P_Key {} has an MTU of {}, so the kernel keeps {}; at the subnet "
-      "manager give the partition a larger one (OpenSM: mtu=5 for 4096)",
+      "the fabric's multicast group of P_Key {} has an MTU of {}, so the kernel keeps {}; raise it at the "
+      "subnet manager (OpenSM: mtu=5 for 4096)",
       link.ipoib->pkey.text(), link.mtu + model::kIpoibHeader, link.mtu);
 }
 

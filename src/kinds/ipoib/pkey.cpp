@@ -10,12 +10,13 @@
 
 #include "kinds/abilities.hpp"
 #include "kinds/address/backend.hpp"
-#include "kinds/address/nm_keyfile.hpp"
+#include "kinds/address/profiles/nm_keyfile.hpp"
 #include "kinds/carried_state.hpp"
+#include "kinds/competitors.hpp"
 #include "kinds/entry.hpp"
-#include "kinds/held_by_port.hpp"
 #include "kinds/ipoib/link_settings.hpp"
 #include "kinds/kernel_release.hpp"
+#include "kinds/ports/held_by_port.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -45,7 +46,10 @@ class PkeyKind final : public Kind,
                        public HeldByPort {
  public:
   PkeyKind()
-      : Kind({.name = kPkeyKind, .fields = model::specs<PkeyLink>(), .traits = {.on_rdma_port = true}}) {}
+      : Kind({.name = kPkeyKind,
+              .fields = model::specs<PkeyLink>(),
+              .traits = {.on_rdma_port = true, .names_interface = true},
+              .competitors = kInterfaceManagers}) {}
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
     detail::parse_children(bound, out, diagnostics);
@@ -186,7 +190,7 @@ class PkeyKind final : public Kind,
       // Nothing of ours makes it: its profile does, once that is there and active.
       if (desired.policy.contains(detail::kMadeWhenActive) && !desired.pending) {
         verdict.sort = Verdict::Sort::kPending;
-        verdict.reason = "NetworkManager makes it when it activates its profile";
+        verdict.reason = "NetworkManager creates it when it activates the profile";
       }
       return verdict;
     }

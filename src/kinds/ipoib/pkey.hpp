@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "kinds/kind.hpp"
-#include "kinds/pkey_link.hpp"
+#include "kinds/ports/pkey_link.hpp"
 
 namespace rdmacfg::kinds {
 

@@ -7,13 +7,13 @@
 #include <set>
 
 #include "kinds/address/backend.hpp"
-#include "kinds/address/foreign_profiles.hpp"
-#include "kinds/address/nm_keyfile.hpp"
+#include "kinds/address/profiles/foreign_profiles.hpp"
+#include "kinds/address/profiles/nm_keyfile.hpp"
 #include "kinds/entry.hpp"
 #include "kinds/ipoib/link_name.hpp"
 #include "kinds/ipoib/link_settings.hpp"
 #include "kinds/ipoib/pkey.hpp"
-#include "kinds/pkey_removal.hpp"
+#include "kinds/ports/pkey_removal.hpp"
 
 namespace rdmacfg::kinds::detail {
 

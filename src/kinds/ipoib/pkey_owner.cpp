@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "kinds/address/backend.hpp"
-#include "kinds/address/foreign_profiles.hpp"
-#include "kinds/address/nm_keyfile.hpp"
+#include "kinds/address/profiles/foreign_profiles.hpp"
+#include "kinds/address/profiles/nm_keyfile.hpp"
 #include "kinds/entry.hpp"
 #include "kinds/ipoib/pkey.hpp"
 
@@ -175,9 +175,9 @@ std::vector<std::string> profiles_not_back(std::span<const Change> changes, syst
     if (is_active(**state, uuid) || parent == nullptr ||
         parent_object_on(parent, *world) != change->parent_object)
       continue;
-    out.push_back(fmt::format(
-        "{} {}: the profile that NetworkManager had it for is not active any more (nmcli connection up {})",
-        kPkeyKind, change->label, uuid));
+    out.push_back(
+        fmt::format("{} {}: NetworkManager's profile for it is no longer active (nmcli connection up {})",
+                    kPkeyKind, change->label, uuid));
   }
   return out;
 }

@@ -6,7 +6,7 @@
 #include "kinds/ipoib/link_settings.hpp"
 #include "kinds/ipoib/pkey.hpp"
 #include "kinds/ipoib/pkey_names.hpp"
-#include "kinds/name_template.hpp"
+#include "kinds/ports/name_template.hpp"
 
 namespace rdmacfg::kinds::detail {
 

@@ -11,8 +11,8 @@
 #include "kinds/address/direct_backend.hpp"
 #include "kinds/address/duplicate_check.hpp"
 #include "kinds/entry.hpp"
-#include "kinds/held_by_port.hpp"
 #include "kinds/ipoib/link_settings.hpp"
+#include "kinds/ports/held_by_port.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -49,7 +49,7 @@ class NetworkdKind final : public Kind, public AwaitsKernel, public HeldByPort {
   NetworkdKind()
       : Kind({.name = kNetworkdKind,
               .fields = model::specs<NetworkdFile>(),
-              .traits = {.works_offline = true, .listed_when_foreign = false},
+              .traits = {.works_offline = true, .listed_when_foreign = false, .left_to_manager = true},
               .files = kNetworkdFiles}) {}
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
@@ -210,7 +210,7 @@ class NetworkdKind final : public Kind, public AwaitsKernel, public HeldByPort {
     const auto wanted = model::from_attributes<NetworkdFile>(desired.settings);
     if (wanted.unmanaged == true) return {};
     if (!observed->settings.contains("active"))
-      return {Verdict::Sort::kPending, "the file is written, but systemd-networkd does not run", {}, {}};
+      return {Verdict::Sort::kPending, "the file is written, but systemd-networkd is not running", {}, {}};
     std::vector<std::string> waiting;  // for carrier
     for (const auto* field : {"active", "missing"}) {
       if (std::find(differing.begin(), differing.end(), field) != differing.end())

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "kinds/address/networkd_file.hpp"
+#include "kinds/address/profiles/networkd_file.hpp"
 #include "kinds/kind.hpp"
 
 namespace rdmacfg::kinds {

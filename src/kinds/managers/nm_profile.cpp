@@ -7,15 +7,16 @@
 #include <array>
 #include <map>
 #include <set>
+#include <string_view>
 
 #include "base/text.hpp"
 #include "kinds/abilities.hpp"
 #include "kinds/address/backend.hpp"
 #include "kinds/address/direct_backend.hpp"
-#include "kinds/address/foreign_profiles.hpp"
+#include "kinds/address/profiles/foreign_profiles.hpp"
 #include "kinds/entry.hpp"
-#include "kinds/held_by_port.hpp"
 #include "kinds/ipoib/link_settings.hpp"
+#include "kinds/ports/held_by_port.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -31,6 +32,7 @@ using model::Severity;
 namespace {
 
 constexpr std::string_view kNmProfileKind = "nm_profile";
+constexpr auto kNmProfileCompetitors = std::to_array<std::string_view>({"NetworkManager"});
 
 /// Settings that NetworkManager does not support.
 void check_expressible(const Addressing& addressing, Diagnostics& diagnostics) {
@@ -104,8 +106,9 @@ class NmProfileKind final : public Kind, public AwaitsKernel, public ClearsAway,
   NmProfileKind()
       : Kind({.name = kNmProfileKind,
               .fields = model::specs<NmProfile>(),
-              .traits = {.works_offline = true, .listed_when_foreign = false},
-              .files = kNmProfileFiles}) {}
+              .traits = {.works_offline = true, .listed_when_foreign = false, .left_to_manager = true},
+              .files = kNmProfileFiles,
+              .competitors = kNmProfileCompetitors}) {}
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
     const Backends backends(bound);
@@ -317,7 +320,7 @@ class NmProfileKind final : public Kind, public AwaitsKernel, public ClearsAway,
     if (observed->settings.empty())
       return {Verdict::Sort::kPending, "only root may read the profile, so it is not compared", {}, {}};
     if (!observed->settings.contains("active")) {
-      return {Verdict::Sort::kPending, "the profile is written, but NetworkManager does not run", {}, {}};
+      return {Verdict::Sort::kPending, "the profile is written, but NetworkManager is not running", {}, {}};
     }
     const auto* link = interface_of(desired.key.id, world);
     std::vector<std::string> waiting;  // for carrier

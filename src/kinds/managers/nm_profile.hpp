@@ -2,7 +2,7 @@
 #pragma once
 
 #include "kinds/address/duplicate_check.hpp"
-#include "kinds/address/nm_keyfile.hpp"
+#include "kinds/address/profiles/nm_keyfile.hpp"
 #include "kinds/kind.hpp"
 
 namespace rdmacfg::kinds {

@@ -62,8 +62,9 @@ class OpensmKind final : public Kind, public NeedsWatching {
   OpensmKind()
       : Kind({.name = kOpensmKind,
               .fields = model::specs<Opensm>(),
-              .traits = {.listed_when_foreign = false},
-              .files = kOpensmFiles}) {}
+              .traits = {.listed_when_foreign = false, .interrupts_services = true},
+              .files = kOpensmFiles,
+              .role_of_port = "subnet manager"}) {}
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
     for (const auto* section : bound.of(kOpensmKind)) {

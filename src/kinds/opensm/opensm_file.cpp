@@ -56,7 +56,7 @@ class OpensmFileKind final : public Kind {
   OpensmFileKind()
       : Kind({.name = kOpensmFileKind,
               .fields = model::specs<OpensmFile>(),
-              .traits = {.works_offline = true},
+              .traits = {.works_offline = true, .interrupts_services = true},
               .files = kOpensmSideFiles}) {}
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {

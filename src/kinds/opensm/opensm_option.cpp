@@ -65,7 +65,7 @@ class OpensmOptionKind final : public Kind, public PutBackByOthers {
   OpensmOptionKind()
       : Kind({.name = kOpensmOptionKind,
               .fields = model::specs<OpensmOption>(),
-              .traits = {.works_offline = true},
+              .traits = {.works_offline = true, .interrupts_services = true},
               .files = kOpensmOptionFiles}) {}
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {

@@ -11,9 +11,9 @@
 #include "formats/opensm/opensm_conf.hpp"
 #include "kinds/kind.hpp"
 #include "kinds/opensm/opensm_own.hpp"
-#include "model/host_types.hpp"
 #include "model/resource.hpp"
 #include "model/section.hpp"
+#include "model/types/host_types.hpp"
 
 namespace rdmacfg::kinds {
 

@@ -96,8 +96,9 @@ void check_rates(std::span<const model::Desired> desired, std::string_view kind,
     diagnostics.push_back(
         {model::Severity::kWarning,
          at == resource.origins.end() ? resource.where : at->second,
-         fmt::format("[[{}]] {}: OpenSM {}, which is installed, does not know the rate {}, and {}", kind, key,
-                     *version, *code, is_partition ? "makes no group with it" : "ignores the whole policy"),
+         fmt::format("[[{}]] {}: the installed OpenSM {} does not support rate {} and {}", kind, key,
+                     *version, *code,
+                     is_partition ? "does not create the group" : "ignores the whole policy"),
          "write a code up to 22, or install OpenSM 3.3.24 or later",
          {}});
   }

@@ -21,10 +21,16 @@
 #include "kinds/opensm/opensm_rates.hpp"
 #include "kinds/opensm/opensm_running.hpp"
 #include "kinds/opensm/partition_rule.hpp"
+#include "kinds/opensm/partition_warnings.hpp"
 
 namespace rdmacfg::kinds {
 
 using base::Result;
+using detail::AllListed;
+using detail::Listed;
+using detail::warn_of_members;
+using detail::warn_outside;
+using detail::warn_unlisted;
 using model::Change;
 using model::Desired;
 using model::Diagnostics;
@@ -35,13 +41,6 @@ using model::Severity;
 namespace {
 
 constexpr std::string_view kPartitionKind = "partition";
-
-/// An entry of the document, by partition.
-struct Listed {
-  Location where;
-  PartitionRule rule;
-};
-using AllListed = std::map<std::uint16_t, Listed>;
 
 /// Tells the subnet managers of this host to read the file again.
 Result<void> tell(std::span<const Change> changes, system::Host& host) {
@@ -62,6 +61,15 @@ constexpr std::array kPartitionFiles{OwnedFile{.path = "/etc/opensm/partitions.c
 
 /// "storage=0x8002, ipoib : ALL=full;" → "storage".
 std::string name_of_rule(std::string_view rule) { return std::string(rule.substr(0, rule.find('='))); }
+
+/// Whether a member is named with the membership both.
+bool any_both(const Partition& wanted) {
+  const auto members = wanted.members.value_or(std::vector<std::string>());
+  return std::any_of(members.begin(), members.end(), [](const std::string& text) {
+    const auto member = parse_member(text);
+    return member && member->membership == kBothMemberships;
+  });
+}
 
 /// Rules of others in partitions.conf, by the two keys that may occur once only.
 class ForeignRules {
@@ -271,14 +279,13 @@ class PartitionKind final : public Kind {
 
   static void warn_unread(const Damage& line, const std::string& path, const Location& where,
                           Diagnostics& diagnostics) {
-    diagnostics.push_back(
-        {Severity::kWarning,
-         where,
-         fmt::format("{}:{}: {}: OpenSM ignores the whole file for this, and makes every host a full member "
-                     "of the default partition",
-                     path, line.line, line.what),
-         line.hint,
-         {}});
+    diagnostics.push_back({Severity::kWarning,
+                           where,
+                           fmt::format("{}:{}: {}; OpenSM ignores the whole file and makes every host a "
+                                       "full member of the default partition",
+                                       path, line.line, line.what),
+                           line.hint,
+                           {}});
   }
 
   /// opensm.conf may send OpenSM elsewhere for its partitions, and the last line for an option counts.
@@ -318,13 +325,13 @@ class PartitionKind final : public Kind {
                                {}});
       };
       const auto wanted = model::from_attributes<Partition>(resource.policy);
-      const auto rule = model::text_at(resource.settings, "rule");
-      if (!both && rule.find("=both") != std::string::npos) {
-        warn(rule.find("defmember=both") != std::string::npos ? "defmember" : "members",
-             "OpenSM takes both for full while allow_both_pkeys is not TRUE", "allow_both_pkeys");
+      const bool by_default = wanted.defmember == kBothMemberships;
+      if (!both && !resource.absent && (by_default || any_both(wanted))) {
+        warn(by_default ? "defmember" : "members",
+             "OpenSM treats both as full while allow_both_pkeys is not TRUE", "allow_both_pkeys");
       }
       if (!qos && wanted.sl.value_or(0) != 0)
-        warn("sl", fmt::format("OpenSM takes 0 instead of {} while qos is not TRUE", *wanted.sl), "qos");
+        warn("sl", fmt::format("OpenSM uses 0 instead of {} while qos is not TRUE", *wanted.sl), "qos");
     }
   }
 
@@ -333,83 +340,6 @@ class PartitionKind final : public Kind {
     const auto id = std::string_view(key.id);
     const auto parsed = model::Pkey::parse(id.substr(id.rfind('/') + 1, id.rfind('#') - id.rfind('/') - 1));
     return parsed ? std::optional(*parsed) : std::nullopt;
-  }
-
-  static void warn_of_members(const model::Section& section, const PartitionRule& rule,
-                              Diagnostics& diagnostics) {
-    if (!rule.right) return;
-    const auto* members = section.find("members");
-    const auto where = members == nullptr ? section.where : members->where;
-    if (const auto replaced = rule.replaced())
-      diagnostics.push_back(
-          {Severity::kWarning,
-           where,
-           fmt::format("[[partition]] members: {} has no effect, because {} follows with another membership",
-                       replaced->member.text(), replaced->by.text()),
-           fmt::format("write {} first: OpenSM reads members in their order", replaced->by.text()),
-           {}});
-    if (rule.has_full()) return;
-    diagnostics.push_back({Severity::kWarning,
-                           where,
-                           rule.members.empty() ? "[[partition]] members: no host is a member"
-                                                : "[[partition]] members: every host is a limited member, "
-                                                  "and limited members do not reach each other",
-                           "\"ALL=full\", or full for those that all others are to reach",
-                           {}});
-  }
-
-  /// Interfaces of a port whose partition does not have the port.
-  static void warn_outside(const BoundPort& port, const AllListed& listed, bool offline,
-                           Diagnostics& diagnostics) {
-    for (const auto& child : port.section->children) {
-      if (child.path != "ipoib.pkey") continue;
-      const auto* key = child.find("pkey");
-      const auto wanted = model::from_attributes<PkeyLink>(child.attributes());
-      if (key == nullptr || !wanted.pkey || wanted.state == model::State::kAbsent ||
-          wanted.state == model::State::kIgnore)
-        continue;
-      const auto at = listed.find(wanted.pkey->partition());
-      if (at == listed.end()) {
-        // On a host check() knows the rules of others, too.
-        if (offline && !listed.empty())
-          warn_unlisted(key->where, *wanted.pkey, listed.begin()->second.where, diagnostics);
-        continue;
-      }
-      const auto& [where, rule] = at->second;
-      if (rule.right && !rule.ipoib) warn_without_group(key->where, *wanted.pkey, where, diagnostics);
-      if (!rule.right || !port.guid || rule.lists(*port.guid)) continue;
-      auto& d = diagnostics.emplace_back(model::Diagnostic{
-          Severity::kWarning,
-          key->where,
-          fmt::format("[[ipoib.pkey]] pkey: port {} is not a member of [[partition]] {}", port.guid->text(),
-                      wanted.pkey->text()),
-          fmt::format("add \"{}=full\" to its members; until then the interface has no carrier",
-                      opensm_guid(*port.guid)),
-          {}});
-      d.related.push_back({where, "the partition"});
-    }
-  }
-
-  static void warn_without_group(const Location& where, const model::Pkey& pkey, const Location& partition,
-                                 Diagnostics& diagnostics) {
-    auto& d = diagnostics.emplace_back(model::Diagnostic{
-        Severity::kWarning,
-        where,
-        fmt::format("[[ipoib.pkey]] pkey: [[partition]] {} has ipoib = false", pkey.text()),
-        "without a broadcast group of the subnet manager the interface has no carrier; leave ipoib out there",
-        {}});
-    d.related.push_back({partition, "the partition"});
-  }
-
-  static void warn_unlisted(const Location& where, const model::Pkey& pkey, const Location& partitions,
-                            Diagnostics& diagnostics) {
-    auto& d = diagnostics.emplace_back(
-        model::Diagnostic{Severity::kWarning,
-                          where,
-                          fmt::format("[[ipoib.pkey]] pkey: no [[partition]] has {}", pkey.text()),
-                          "the interface has no carrier until a subnet manager gives the port this P_Key",
-                          {}});
-    d.related.push_back({partitions, "the partitions of this document begin here"});
   }
 };
 

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "kinds/kind.hpp"
-#include "model/fabric_types.hpp"
-#include "model/inet_types.hpp"
 #include "model/section.hpp"
 #include "model/spelled.hpp"
+#include "model/types/fabric_types.hpp"
+#include "model/types/inet_types.hpp"
 
 namespace rdmacfg::kinds {
 

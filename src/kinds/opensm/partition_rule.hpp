@@ -16,6 +16,7 @@
 namespace rdmacfg::kinds {
 
 inline constexpr std::uint16_t kDefaultPartition = 0x7fff;
+inline constexpr std::string_view kBothMemberships = "both";
 
 struct PartitionMember {
   std::string who;         ///< "ALL", "0x0002c903003178f2"

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <chrono>
 #include <map>
+#include <string_view>
 #include <thread>
 
 #include "base/text.hpp"
@@ -29,6 +30,7 @@ using model::Severity;
 namespace {
 
 constexpr std::string_view kMlx4PortKind = "mlx4_port";
+constexpr auto kMlx4Competitors = std::to_array<std::string_view>({"openibd"});
 constexpr auto kReturnTime = std::chrono::seconds(5);  // of the adapter; it takes a fraction of a second
 constexpr auto kPoll = std::chrono::milliseconds(50);
 
@@ -141,8 +143,8 @@ class Mlx4PortKind final : public Kind {
               .fields = model::specs<Mlx4PortTypes>(),
               .traits = {.works_offline = true, .listed_when_foreign = false},
               .files = kMlx4Files,
-              .lost_after_withdraw =
-                  "port types of mlx4 adapters where no libmlx4 reads /etc/rdma/mlx4.conf"}) {}
+              .lost_after_withdraw = "port types of mlx4 adapters where no libmlx4 reads /etc/rdma/mlx4.conf",
+              .competitors = kMlx4Competitors}) {}
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
     for (const auto* section : bound.of(kMlx4PortKind)) {

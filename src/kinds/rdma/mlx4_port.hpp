@@ -6,7 +6,7 @@
 
 #include "formats/mlx4_conf.hpp"
 #include "kinds/kind.hpp"
-#include "model/port_types.hpp"
+#include "model/types/port_types.hpp"
 
 namespace rdmacfg::kinds {
 

@@ -9,8 +9,8 @@
 #include <set>
 
 #include "formats/udev/udev_rdma_names.hpp"
-#include "kinds/device_names.hpp"
 #include "kinds/entry.hpp"
+#include "kinds/ports/device_names.hpp"
 #include "kinds/rdma/device_rename.hpp"
 
 namespace rdmacfg::kinds {

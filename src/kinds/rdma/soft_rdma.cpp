@@ -10,8 +10,8 @@
 
 #include "base/text.hpp"
 #include "formats/modprobe_conf.hpp"
-#include "kinds/device_names.hpp"
 #include "kinds/entry.hpp"
+#include "kinds/ports/device_names.hpp"
 #include "kinds/rdma/device_rename.hpp"
 
 namespace rdmacfg::kinds {

@@ -9,7 +9,7 @@
 #include "base/text.hpp"
 #include "kinds/host/package_table.hpp"
 #include "kinds/units.hpp"
-#include "model/inet_types.hpp"
+#include "model/types/inet_types.hpp"
 
 namespace rdmacfg::kinds {
 

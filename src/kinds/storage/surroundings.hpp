@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "formats/mount_table.hpp"
+#include "formats/storage/mount_table.hpp"
 #include "kinds/kind.hpp"
 #include "kinds/mounts.hpp"
 #include "model/resource.hpp"

@@ -10,7 +10,7 @@
 
 #include "kinds/entry.hpp"
 #include "kinds/storage/surroundings.hpp"
-#include "model/inet_types.hpp"
+#include "model/types/inet_types.hpp"
 
 namespace rdmacfg::kinds {
 

@@ -60,7 +60,7 @@ class SystemdUdev final : public Udev {
     constexpr std::string_view kChange = "change";
     if (file.get() < 0 && errno == ENOENT) return {};
     if (file.get() < 0 || ::write(file.get(), kChange.data(), kChange.size()) < 0)
-      return base::fail_errno(errno, name + ": telling udev to look at it again");
+      return base::fail_errno(errno, name + ": triggering udev for it again");
     return {};
   }
 

@@ -7,7 +7,7 @@
 #include <stdexcept>
 
 #include "base/text.hpp"
-#include "model/dcb_types.hpp"
+#include "model/types/dcb_types.hpp"
 
 namespace rdmacfg::fakes {
 

@@ -12,8 +12,8 @@
 #include "formats/sysctl_conf.hpp"
 #include "formats/udev/udev_backend.hpp"
 #include "formats/udev/udev_netdev_names.hpp"
-#include "kinds/address/networkd_file.hpp"
-#include "kinds/address/nm_keyfile.hpp"
+#include "kinds/address/profiles/networkd_file.hpp"
+#include "kinds/address/profiles/nm_keyfile.hpp"
 
 namespace rdmacfg::kinds {
 namespace {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "model/module_types.hpp"
 #include "model/section.hpp"
+#include "model/types/module_types.hpp"
 
 namespace rdmacfg::config {
 

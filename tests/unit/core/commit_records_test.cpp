@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "catalog/all.hpp"
-#include "core/commit.hpp"
+#include "core/commit/commit.hpp"
 #include "core/pipeline.hpp"
 #include "fakes/fake_kernel.hpp"
 

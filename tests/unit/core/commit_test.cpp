@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Answers of a commit, a confirmation and a rollback that do not do as they were asked.
-#include "core/commit.hpp"
+#include "core/commit/commit.hpp"
 
 #include <gmock/gmock.h>
 

@@ -8,7 +8,7 @@
 #include <set>
 
 #include "console.hpp"
-#include "core/commit.hpp"
+#include "core/commit/commit.hpp"
 #include "sources.hpp"
 
 namespace rdmacfg::ctl::first_use {

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "console.hpp"
-#include "core/commit.hpp"
+#include "core/commit/commit.hpp"
 
 namespace rdmacfg::ctl {
 namespace {

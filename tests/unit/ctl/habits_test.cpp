@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "console.hpp"
-#include "core/commit.hpp"
+#include "core/commit/commit.hpp"
 #include "ctl/generation_diff.hpp"
 #include "ctl/options.hpp"
 #include "ctl/service.hpp"

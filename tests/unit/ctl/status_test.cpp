@@ -7,7 +7,7 @@
 
 #include "console.hpp"
 #include "core/applied_state.hpp"
-#include "core/commit.hpp"
+#include "core/commit/commit.hpp"
 #include "ctl/service.hpp"
 
 namespace rdmacfg::ctl {

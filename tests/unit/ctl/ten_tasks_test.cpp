@@ -9,7 +9,7 @@
 
 #include "catalog/all.hpp"
 #include "console.hpp"
-#include "core/commit.hpp"
+#include "core/commit/commit.hpp"
 #include "ctl/service.hpp"
 #include "page.hpp"
 #include "sources.hpp"

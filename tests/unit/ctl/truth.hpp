@@ -13,7 +13,7 @@
 
 #include "catalog/all.hpp"
 #include "console.hpp"
-#include "core/commit.hpp"
+#include "core/commit/commit.hpp"
 #include "core/plan.hpp"
 
 namespace rdmacfg::ctl::truth {

@@ -247,8 +247,8 @@ TEST(NameTemplates, SayWhatIsWrong) {
   EXPECT_EQ(wrong_template("a23456789{guid_tail}"), "") << "15 characters";
   EXPECT_EQ(wrong_template("a234567890{guid_tail}"), "names would have more than 15 characters");
   EXPECT_EQ(wrong_template("fab0"), "without {number} or {guid_tail} all ports get one name");
-  EXPECT_EQ(wrong_template("fab{port}"), "the place-holders are {number} and {guid_tail}");
-  EXPECT_EQ(wrong_template("fab{number"), "the place-holders are {number} and {guid_tail}");
+  EXPECT_EQ(wrong_template("fab{port}"), "the placeholders are {number} and {guid_tail}");
+  EXPECT_EQ(wrong_template("fab{number"), "the placeholders are {number} and {guid_tail}");
   EXPECT_EQ(wrong_template("ib{number}"),
             "ib{number} is the name that the kernel assigns to the first port that appears");
 }

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "fakes/memory_files.hpp"
-#include "model/host_types.hpp"
+#include "model/types/host_types.hpp"
 
 namespace rdmacfg::kinds {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kinds/selector.hpp"
+#include "kinds/ports/selector.hpp"
 
 #include <gtest/gtest.h>
 

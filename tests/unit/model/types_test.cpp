@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "model/field.hpp"
-#include "model/port_types.hpp"
+#include "model/types/port_types.hpp"
 
 namespace rdmacfg::model {
 namespace {

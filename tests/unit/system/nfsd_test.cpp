@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "system/nfsd.hpp"
+#include "system/storage/nfsd.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

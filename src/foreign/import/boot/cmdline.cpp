@@ -16,7 +16,7 @@
 #include "foreign/import/formats.hpp"
 #include "foreign/inet.hpp"
 #include "foreign/syntax/kernel_words.hpp"
-#include "model/module_types.hpp"
+#include "model/types/module_types.hpp"
 
 namespace rdmacfg::foreign {
 

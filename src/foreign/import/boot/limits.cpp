@@ -8,7 +8,7 @@
 #include "base/text.hpp"
 #include "foreign/import/formats.hpp"
 #include "foreign/keys.hpp"
-#include "model/host_types.hpp"
+#include "model/types/host_types.hpp"
 
 namespace rdmacfg::foreign {
 

@@ -15,7 +15,7 @@
 #include "base/text.hpp"
 #include "foreign/import/formats.hpp"
 #include "foreign/syntax/kernel_words.hpp"
-#include "model/module_types.hpp"
+#include "model/types/module_types.hpp"
 
 namespace rdmacfg::foreign {
 
@@ -204,7 +204,7 @@ void parse_modprobe(std::span<const File> files, Claims& claims) {
       const auto written = underscored(words.front());
       if (!is_rdma_module(written)) return;
       if (words.size() > 1 && !takes_options(file))
-        return claims.miss(where, fmt::format("{}: systemd-modules-load takes the whole line for a name, and "
+        return claims.miss(where, fmt::format("{}: systemd-modules-load reads the whole line as a name and "
                                               "loads nothing; options belong to modprobe.d, comments into "
                                               "lines of their own",
                                               line));

@@ -8,7 +8,7 @@
 
 #include "foreign/claims.hpp"
 #include "foreign/import/boot/script_sections.hpp"
-#include "model/inet_types.hpp"
+#include "model/types/inet_types.hpp"
 
 namespace rdmacfg::foreign {
 

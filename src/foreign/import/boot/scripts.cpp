@@ -12,6 +12,7 @@
 
 #include "base/text.hpp"
 #include "foreign/import/boot/script_interfaces.hpp"
+#include "foreign/import/boot/script_modules.hpp"
 #include "foreign/import/boot/script_sections.hpp"
 #include "foreign/import/formats.hpp"
 #include "foreign/import/managers/ifupdown_hooks.hpp"
@@ -19,18 +20,13 @@
 #include "foreign/syntax/shell_blocks.hpp"
 #include "foreign/syntax/shell_line.hpp"
 #include "foreign/syntax/shell_script.hpp"
-#include "formats/iser_unit.hpp"
-#include "model/inet_types.hpp"
+#include "foreign/syntax/unit_lines.hpp"
+#include "formats/storage/iser_unit.hpp"
+#include "model/types/inet_types.hpp"
 
 namespace rdmacfg::foreign {
 
 namespace {
-
-/// "ib_srp", and "/lib/modules/…/ib_srp.ko.xz" as insmod(8) has it.
-bool is_module_of_rdma(std::string_view word) {
-  const auto name = word.substr(word.rfind('/') + 1);
-  return is_rdma_module(name.substr(0, name.find('.')));
-}
 
 /// Whether a hook's argument has this value when it runs for an interface of ours that comes up.
 bool is_up_or_ours(std::string_view value, const Claims& claims) {
@@ -314,41 +310,15 @@ class ImportedScript {
 
   bool modprobe(const std::vector<std::string>& words, const ShellCommand& command, const Place& where) {
     const auto text = command.text;
-    bool unloads = false, asks = false, all = false;
-    std::vector<std::string> names;
-    for (const auto& word : std::span(words).subspan(1)) {
-      const bool letters = word.starts_with('-') && !word.starts_with("--");
-      const auto has = [&](std::string_view some) {
-        return letters && word.find_first_of(some) != std::string::npos;
-      };
-      unloads = unloads || has("r") || word.starts_with("--remove");
-      asks = asks || has("nDRcV") || word.starts_with("--show") || word == "--dry-run" ||
-             word == "--resolve-alias" || word == "--version";
-      all = all || has("a") || word == "--all";
-      if (!word.starts_with('-')) names.push_back(word);
-    }
-    if (asks || names.empty()) return true;
-    const bool several = all || unloads;  // else what follows the name are its options
-    const auto end = several ? names.end() : names.begin() + 1;
-    if (std::none_of(names.begin(), end, [](const std::string& name) { return is_rdma_module(name); }))
-      return true;
-    std::string why;
-    if (unloads) {
-      why = "the document does not unload modules";
-    } else if (!several && names.size() > 1) {
-      why = "write [[module]], with its options";
-    } else {
-      why = command.block;  // behind && and || stands whether it is loaded already
-    }
+    const auto call = modprobe_call_of(words);
+    if (call.modules.empty()) return true;
+    // Behind && and || stands whether it is loaded already.
+    const auto why = call.why.empty() ? std::string(command.block) : call.why;
     if (!why.empty()) {
       claims_.miss(where, fmt::format("{}: {}", text, why));
       return false;
     }
-    for (auto& module : names) {
-      if (!is_rdma_module(module)) continue;
-      std::replace(module.begin(), module.end(), '-', '_');
-      claims_.entry("module", {{"name", loaded_for(module)}}, where);
-    }
+    for (const auto& module : call.modules) claims_.entry("module", {{"name", loaded_for(module)}}, where);
     took(where);
     return true;
   }
@@ -384,25 +354,6 @@ class ImportedScript {
       interface.passive = true;
     }
     return interface;
-  }
-
-  /// Lines as systemd.syntax(7) joins them: '\\' at the end is a blank, and comments between are left out.
-  static std::vector<Line> lines_of_unit(std::string_view text) {
-    std::vector<Line> out;
-    bool goes_on = false;
-    int number = 0;
-    for (auto raw : base::split(text, '\n')) {
-      ++number;
-      if (raw.ends_with('\r')) raw.remove_suffix(1);
-      const auto line = base::trim(raw);
-      if (line.starts_with('#') || line.starts_with(';')) continue;
-      if (!goes_on) out.push_back({{}, number});
-      goes_on = raw.ends_with('\\');
-      out.back().text += raw.substr(0, raw.size() - (goes_on ? 1U : 0U));
-      if (goes_on) out.back().text += ' ';
-    }
-    for (auto& line : out) line.text = std::string(base::trim(line.text));
-    return out;
   }
 
   enum class Ending { kOpen, kReached, kTold };

@@ -10,6 +10,7 @@
 
 #include "base/text.hpp"
 #include "foreign/import/formats.hpp"
+#include "foreign/import/managers/ifcfg_addresses.hpp"
 #include "foreign/import/managers/ifcfg_routes.hpp"
 #include "foreign/inet.hpp"
 
@@ -21,53 +22,6 @@ using model::InetMethod;
 namespace {
 
 std::string name_of(const File& file) { return file.path.substr(file.path.rfind('/') + 1); }
-
-void report(Keys& keys, const Item& item, const std::string& why) {
-  if (!why.empty()) keys.wrong(item, why);
-}
-
-/// The keys that begin with `stem`, in the order of their numbers, which is that of addresses and servers,
-/// wherever the lines stand.
-std::vector<std::string> keys_by_number(const Keys& keys, std::string_view stem) {
-  std::vector<std::pair<std::int64_t, std::string>> found;
-  for (auto& key : keys.left()) {
-    if (!key.starts_with(stem)) continue;
-    const auto rest = std::string_view(key).substr(stem.size());
-    const auto number = base::parse_number(rest);
-    if (!rest.empty() && (!number || *number > 0xffff)) continue;
-    found.emplace_back(rest.empty() ? -1 : static_cast<std::int64_t>(*number), std::move(key));
-  }
-  std::stable_sort(found.begin(), found.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
-  std::vector<std::string> out;
-  for (auto& [number, key] : found) out.push_back(std::move(key));
-  return out;
-}
-
-/// IPADDR, IPADDR0, …, with the PREFIX or NETMASK and the GATEWAY of the same number.
-void read_addresses(Keys& keys, Inet& inet, Claims& claims) {
-  for (const auto& key : keys_by_number(keys, "IPADDR")) {
-    const auto number = key.substr(6);
-    const auto address = keys.take(key);
-    const auto prefix = keys.take("PREFIX" + number), mask = keys.take("NETMASK" + number);
-    if (!address) continue;
-    std::optional<int> length;
-    if (prefix) {
-      const auto bits = base::parse_number(prefix->value);
-      if (bits && *bits <= 32) length = static_cast<int>(*bits);
-      if (!length) report(keys, *prefix, fmt::format("{} is not a valid prefix length", prefix->value));
-    } else if (mask) {
-      length = prefix_of_netmask(mask->value);
-      if (!length) report(keys, *mask, fmt::format("{} is not a valid netmask", mask->value));
-    } else {
-      claims.miss(keys.place(*address),
-                  fmt::format("{}: neither PREFIX{} nor NETMASK{}", key, number, number));
-    }
-    if (length) report(keys, *address, add_address(inet, Family::kIpv4, address->value, length));
-    if (const auto gateway = number.empty() ? std::nullopt : keys.take("GATEWAY" + number))
-      report(keys, *gateway, set_gateway(inet, Family::kIpv4, gateway->value));
-  }
-}
 
 /// Which interfaces of ours are ports of something else, by what their files call that: "bond0", or its UUID.
 using Uppers = std::map<std::string, std::string, std::less<>>;
@@ -136,7 +90,9 @@ class Ifcfg {
   }
 
  private:
-  void report(const Item& item, const std::string& why) { foreign::report(keys_, item, why); }
+  void report(const Item& item, const std::string& why) {
+    if (!why.empty()) keys_.wrong(item, why);
+  }
 
   /// A file for something else; named where that stands over an interface of ours.
   void pass_over(const Uppers& uppers) {
@@ -241,7 +197,7 @@ class Ifcfg {
     }
     for (const auto* key : {"IPADDR2", "IPADDR1", "IPADDR0", "IPADDR"})
       keys_.mark(out_, "ipv4.addresses", key);
-    read_addresses(keys_, inet, claims_);
+    read_ifcfg_addresses(keys_, inet, claims_);
     const auto numbered = inet.gateway;
     if (const auto gateway = keys_.take("GATEWAY")) {
       report(*gateway, set_gateway(inet, Family::kIpv4, gateway->value));
@@ -316,7 +272,7 @@ class Ifcfg {
   }
 
   void names() {
-    for (const auto& key : keys_by_number(keys_, "DNS")) {
+    for (const auto& key : ifcfg_keys_by_number(keys_, "DNS")) {
       if (key == "DNS") continue;
       const auto server = keys_.take(key);
       if (!server) continue;
@@ -331,15 +287,6 @@ class Ifcfg {
   Keys keys_;
   Interface out_;
 };
-
-/// "ib0" of "ifcfg-ib0:1" and of "ifcfg-ib0-range1"; empty for the file of an interface.
-std::string alias_of(const std::string& name) {
-  const auto range = name.rfind("-range");
-  const bool numbered =
-      range != std::string::npos && range > 5 && base::parse_number(std::string_view(name).substr(range + 6));
-  const auto end = numbered ? range : name.find(':');
-  return end == std::string::npos ? std::string() : name.substr(6, end - 6);
-}
 
 /// Interfaces over ours, as their files say it.
 Uppers uppers_of(std::span<const File> files, const Claims& claims) {
@@ -361,23 +308,6 @@ Uppers uppers_of(std::span<const File> files, const Claims& claims) {
   return out;
 }
 
-/// A further address of an interface, which ifup-aliases of initscripts adds.
-void parse_alias(const File& file, Interface& into, Claims& claims) {
-  Keys keys(file.path, parse_assignments(file), claims);
-  if (keys.has("IPADDR_START")) {
-    claims.miss(keys.where("IPADDR_START"), "the document does not support address ranges");
-    return;
-  }
-  if (keys.flag("ONPARENT") == false) {
-    claims.pass(keys.where("ONPARENT"), "ONPARENT=no: the address does not come with its interface");
-    return;
-  }
-  read_addresses(keys, into.ipv4, claims);
-  keys.pass({"DEVICE", "TYPE", "NAME", "UUID", "BOOTPROTO", "ONBOOT", "NM_CONTROLLED", "USERCTL", "NETWORK",
-             "BROADCAST"});
-  keys.finish();
-}
-
 }  // namespace
 
 void parse_ifcfg(std::span<const File> files, Claims& claims) {
@@ -394,7 +324,7 @@ void parse_ifcfg(std::span<const File> files, Claims& claims) {
   for (const auto& file : files) {
     const auto name = name_of(file);
     if (!name.starts_with("ifcfg-") || name == "ifcfg-lo" || is_leftover(name)) continue;
-    if (!alias_of(name).empty()) {
+    if (!ifcfg_alias_of(name).empty()) {
       aliases.push_back(&file);
       continue;
     }
@@ -404,8 +334,8 @@ void parse_ifcfg(std::span<const File> files, Claims& claims) {
     filed.try_emplace(name.substr(6), claims.interfaces.size() - 1);
   }
   for (const auto* file : aliases) {
-    if (auto* interface = find(alias_of(name_of(*file))); interface != nullptr) {
-      parse_alias(*file, *interface, claims);
+    if (auto* interface = find(ifcfg_alias_of(name_of(*file))); interface != nullptr) {
+      parse_ifcfg_alias(*file, *interface, claims);
     } else {
       claims.pass({file->path, 0}, "is not for an InfiniBand interface");
     }

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "foreign/claims.hpp"
-#include "model/inet_types.hpp"
+#include "model/types/inet_types.hpp"
 
 namespace rdmacfg::foreign {
 

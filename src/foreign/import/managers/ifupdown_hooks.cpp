@@ -4,11 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <cstddef>
 #include <set>
 
 #include "base/text.hpp"
+#include "foreign/import/managers/ifupdown_commands.hpp"
 #include "foreign/inet.hpp"
 #include "foreign/syntax/shell_blocks.hpp"
 #include "foreign/syntax/shell_line.hpp"
@@ -19,125 +18,7 @@ namespace {
 
 constexpr std::string_view kNot = "the command is not understood";
 
-using Words = std::vector<std::string>;
 using Found = std::map<std::string, Interface, std::less<>>;
-
-std::string_view after(const Words& words, std::string_view word) {
-  const auto at = std::find(words.begin(), words.end(), word);
-  return at == words.end() || at + 1 == words.end() ? std::string_view() : std::string_view(*(at + 1));
-}
-
-bool has(const Words& words, std::string_view word) {
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
-
-/// echo VALUE > /sys/class/net/INTERFACE/FILE, of mode, create_child, umcast and mtu
-struct SysfsWrite {
-  std::string value, interface, file;
-};
-
-std::optional<SysfsWrite> sysfs_write_of(const Words& words) {
-  if (words.size() != 4 || words[0] != "echo" || words[2] != ">") return std::nullopt;
-  const auto parts = base::split(words[3], '/');
-  if (parts.size() != 6 || parts[3] != "net") return std::nullopt;
-  if (parts[5] != "mode" && parts[5] != "create_child" && parts[5] != "umcast" && parts[5] != "mtu")
-    return std::nullopt;
-  if (parts[4].find_first_of("$`*?") != std::string_view::npos) return std::nullopt;  // a shell's matter
-  return SysfsWrite{words[1], std::string(parts[4]), std::string(parts[5])};
-}
-
-/// An echo into a file that only IPoIB interfaces have.
-std::optional<SysfsWrite> ipoib_echo_of(const Words& words) {
-  auto echo = sysfs_write_of(words);
-  if (echo && echo->file == "mtu") echo.reset();
-  return echo;
-}
-
-/// ip link add [link PARENT] [name] NAME type ipoib [pkey KEY] [mode MODE] [umcast FLAG]
-struct Add {
-  std::string parent, name;
-  std::string_view pkey, mode, umcast;
-  std::string_view rest;  ///< a word that is none of these
-};
-
-/// Words of `ip link add` with a value, which stand before or behind the name (iplink_parse() of iproute2).
-bool has_value(std::string_view word) {
-  constexpr auto kValued =
-      std::to_array<std::string_view>({"mtu", "address", "broadcast", "txqueuelen", "txqlen", "numtxqueues",
-                                       "numrxqueues", "index", "alias", "group"});
-  return std::find(kValued.begin(), kValued.end(), word) != kValued.end();
-}
-
-std::optional<Add> add_of(const Words& words) {
-  if (words.empty() || words.front() != "ip" || !has(words, "link") || after(words, "type") != "ipoib")
-    return std::nullopt;
-  auto at = std::find(words.begin(), words.end(), "add");
-  if (at == words.end()) return std::nullopt;
-  Add out;
-  for (++at; at != words.end() && *at != "type"; ++at) {
-    const bool keyed = *at == "link" || *at == "name" || *at == "dev";
-    auto& into = *at == "link" ? out.parent : out.name;
-    if (!keyed && (!out.name.empty() || has_value(*at))) {
-      out.rest = *at;
-      if (++at == words.end()) return std::nullopt;
-      continue;
-    }
-    if (keyed && ++at == words.end()) return std::nullopt;
-    into = *at;
-  }
-  out.pkey = after(words, "pkey");
-  out.mode = after(words, "mode");
-  out.umcast = after(words, "umcast");
-  const auto type = static_cast<std::size_t>(std::find(words.begin(), words.end(), "type") - words.begin());
-  for (auto word = type + 2; word < words.size(); word += 2) {
-    if (words[word] != "pkey" && words[word] != "mode" && words[word] != "umcast") out.rest = words[word];
-  }
-  return out;
-}
-
-/// Commands that set nothing: those that wait, and those that test whether the interface is there before it
-/// is set up.
-/// `route add` for IPv4 (net-tools' inet_sr.c) as ip(8) has it. Empty if the command has other options, or
-/// leaves the prefix length to the address class.
-Words ip_route_of(const Words& words) {
-  if (words.size() < 3 || words[0] != "route" || words[1] != "add") return {};
-  std::string target, kind;
-  std::optional<int> length;
-  Words tail;
-  for (auto at = words.begin() + 2; at != words.end(); ++at) {
-    const bool keyed = *at == "gw" || *at == "netmask" || *at == "metric" || *at == "dev";
-    if (keyed && at + 1 == words.end()) return {};
-    if (*at == "-net" || *at == "-host") {
-      kind = *at;
-    } else if (*at == "netmask") {
-      length = prefix_of_netmask(*++at);
-      if (!length) return {};
-    } else if (keyed) {
-      tail.push_back(*at == "gw" ? "via" : *at);
-      tail.push_back(*++at);
-    } else if (target.empty()) {
-      target = *at;
-    } else if (!has(tail, "dev")) {
-      tail.insert(tail.end(), {"dev", *at});
-    } else {
-      return {};
-    }
-  }
-  if (kind == "-host") length = 32;
-  if (length && target != "default") target += fmt::format("/{}", *length);
-  if (target != "default" && target.find('/') == std::string::npos) return {};
-  Words out{"ip", "route", "add", target};
-  out.insert(out.end(), tail.begin(), tail.end());
-  return out;
-}
-
-bool says_nothing(const Words& words) {
-  const auto& first = words.front();
-  if (first == "modprobe" || first == "sleep" || first == "true" || first == ":") return true;
-  const bool test = (first == "test" && words.size() == 3) || (first == "[" && words.size() == 4);
-  return test && (words[1] == "-e" || words[1] == "-f" || words[1] == "-d" || words[1] == "-w") &&
-         words[2].starts_with("/sys/class/net/");
-}
 
 class HookParser {
  public:
@@ -147,17 +28,17 @@ class HookParser {
   }
 
   std::string take() {
-    if (words_.empty() || says_nothing(words_)) return {};
+    if (words_.empty() || sets_nothing(words_)) return {};
     if (const auto echo = sysfs_write_of(words_)) return take_sysfs_write(*echo);
     if (const auto there = elsewhere_of(words_))
       return fmt::format("acts in the network namespace {}, which the document does not describe",
                          there->name);
     if (is_ip_batch(words_)) return std::string(kNot);
-    if (const auto add = add_of(words_)) return take_add(*add);
+    if (const auto add = ipoib_add_of(words_)) return take_add(*add);
     if (const auto object = ip_object(words_); object < words_.size() && words_[object] == "addr")
       return address();
-    if (words_.front() == "ip" && has(words_, "route")) return route();
-    if (words_.front() == "ip" && has(words_, "link") && has(words_, "set"))
+    if (words_.front() == "ip" && has_word(words_, "route")) return route();
+    if (words_.front() == "ip" && has_word(words_, "link") && has_word(words_, "set"))
       return set(std::find(words_.cbegin(), words_.cend(), "set") + 1, words_.cend());
     if (words_.front() == "ifconfig") return configure();
     return std::string(kNot);
@@ -168,7 +49,7 @@ class HookParser {
   template <class T>
   std::string put(std::optional<T>& into, const T& value, const Interface& interface, std::string_view what) {
     if (interface.name != hook_.own && into && *into != value)
-      return fmt::format("{}: {} says something else", what, interface.where.text());
+      return fmt::format("{}: {} sets another value", what, interface.where.text());
     into = value;
     return {};
   }
@@ -221,7 +102,7 @@ class HookParser {
     return pkey.error().message;
   }
 
-  std::string take_add(const Add& add) {
+  std::string take_add(const IpoibAdd& add) {
     auto why = make(add.name, add.parent, add.pkey);
     if (!why.empty()) return why;
     auto& interface = found_.find(add.name)->second;
@@ -252,13 +133,14 @@ class HookParser {
     const auto verb = std::find_if(words_.begin(), words_.end(),
                                    [](const auto& word) { return word == "add" || word == "replace"; });
     if (verb == words_.end()) return std::string(kNot);
-    const auto device = after(words_, "dev");
+    const auto device = word_after(words_, "dev");
     auto* interface = of(device.empty() ? std::string_view(hook_.own) : device);
     if (interface == nullptr) return unknown(device.empty() ? std::string_view(hook_.own) : device);
-    const auto family = has(words_, "-6")   ? model::Family::kIpv6
-                        : has(words_, "-4") ? model::Family::kIpv4
-                                            : hook_.family;
-    return add_route_words(interface->inet(family), family, base::join(Words(verb + 1, words_.end()), " "));
+    const auto family = has_word(words_, "-6")   ? model::Family::kIpv6
+                        : has_word(words_, "-4") ? model::Family::kIpv4
+                                                 : hook_.family;
+    return add_route_words(interface->inet(family), family,
+                           base::join(ShellWords(verb + 1, words_.end()), " "));
   }
 
   /// ip addr add ADDRESS dev INTERFACE; without a prefix length, iproute2 assumes a host address
@@ -267,8 +149,9 @@ class HookParser {
     const auto verb = std::find_if(words_.begin(), words_.end(), [](const auto& word) {
       return word == "add" || word == "replace" || word == "change";
     });
-    if (verb == words_.end() || verb + 1 == words_.end() || has(words_, "peer")) return std::string(kNot);
-    const auto device = after(words_, "dev");
+    if (verb == words_.end() || verb + 1 == words_.end() || has_word(words_, "peer"))
+      return std::string(kNot);
+    const auto device = word_after(words_, "dev");
     auto* interface = of(device);
     if (interface == nullptr) return unknown(device);
     const auto& text = *(verb + 1);
@@ -279,7 +162,7 @@ class HookParser {
   std::string configure() {
     std::string text, mask;
     bool adds = false;
-    Words rest;
+    ShellWords rest;
     for (auto at = words_.begin() + 1; at != words_.end(); ++at) {
       const bool keyed = *at == "netmask" || *at == "broadcast" || *at == "add";
       if (keyed && at + 1 == words_.end()) return fmt::format("nothing behind {}", *at);
@@ -326,7 +209,7 @@ class HookParser {
   }
 
   /// Arguments of `ip link set` and ifconfig: the interface with or without `dev`, in any place.
-  std::string set(Words::const_iterator at, const Words::const_iterator end) {
+  std::string set(ShellWords::const_iterator at, const ShellWords::const_iterator end) {
     std::string device, mtu, name, rest;
     for (; at != end; ++at) {
       const bool keyed = *at == "dev" || *at == "mtu" || *at == "name";
@@ -369,7 +252,7 @@ class HookParser {
 
   const Hook& hook_;
   Found& found_;
-  Words words_;
+  ShellWords words_;
 };
 
 }  // namespace
@@ -383,7 +266,7 @@ bool is_of_ipoib(const Hook& hook) {
   const auto parts = parts_of(hook.command);
   return std::any_of(parts.begin(), parts.end(), [&](const Part& part) {
     const auto words = shell_words(part.text, hook.own);
-    return ipoib_echo_of(words) || add_of(words);
+    return ipoib_echo_of(words) || ipoib_add_of(words);
   });
 }
 
@@ -391,7 +274,7 @@ bool shows_ipoib(const Hook& hook) {
   const auto parts = parts_of(hook.command);
   return std::any_of(parts.begin(), parts.end(), [&](const Part& part) {
     const auto words = shell_words(part.text, hook.own);
-    if (const auto add = add_of(words)) return add->name == hook.own || add->parent == hook.own;
+    if (const auto add = ipoib_add_of(words)) return add->name == hook.own || add->parent == hook.own;
     const auto echo = ipoib_echo_of(words);
     if (!echo) return false;
     const auto pkey = pkey_of(echo->value);
@@ -409,7 +292,7 @@ bool renames_child(const std::vector<Hook>& hooks) {
       if (echo && echo->file == "create_child") {
         if (const auto pkey = pkey_of(echo->value)) made.insert(child_name(echo->interface, *pkey));
       }
-      const bool renamed = has(words, "set") && after(words, "name") == hook.own;
+      const bool renamed = has_word(words, "set") && word_after(words, "name") == hook.own;
       if (renamed &&
           std::any_of(words.begin(), words.end(), [&](const auto& word) { return made.contains(word); }))
         return true;
@@ -432,7 +315,7 @@ std::string take_hook(const Hook& hook, std::map<std::string, Interface, std::le
       runs = true;
     }
     const auto words = shell_words(command.text, hook.own);
-    if (words.empty() || words.front() == "exit" || (!command.block.empty() && says_nothing(words))) continue;
+    if (words.empty() || words.front() == "exit" || (!command.block.empty() && sets_nothing(words))) continue;
     auto inner = hook;
     inner.command = command.text;
     // The condition of an `if` that is not understood is told where something depends on it.

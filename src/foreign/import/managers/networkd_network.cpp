@@ -277,9 +277,8 @@ void Network::route(Keys& keys, Interface& out) {
   }
   // A gateway of each lease or router advertisement (systemd.network(5)).
   if (via && (via->value.starts_with("_dhcp") || via->value == "_ipv6ra")) {
-    keys.wrong(*via,
-               fmt::format("{}: the gateway is known only when the interface has it; the route is not taken",
-                           via->value));
+    keys.wrong(*via, fmt::format("{}: the gateway is known only at run time; the route is not imported",
+                                 via->value));
     several = true;
   }
   if (several) return;

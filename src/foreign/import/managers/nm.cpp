@@ -12,7 +12,7 @@
 #include "foreign/import/managers/nm_addresses.hpp"
 #include "foreign/inet.hpp"
 #include "foreign/syntax/gkeyfile.hpp"
-#include "kinds/address/nm_keyfile.hpp"
+#include "kinds/address/profiles/nm_keyfile.hpp"
 
 namespace rdmacfg::foreign {
 

@@ -8,8 +8,8 @@
 #include "base/text.hpp"
 #include "foreign/import/formats.hpp"
 #include "foreign/keys.hpp"
-#include "formats/iser_unit.hpp"
-#include "formats/nfs_conf.hpp"
+#include "formats/storage/iser_unit.hpp"
+#include "formats/storage/nfs_conf.hpp"
 
 namespace rdmacfg::foreign {
 

@@ -20,9 +20,9 @@
 #include "foreign/import/formats.hpp"
 #include "foreign/import/rdma/lio_defaults.hpp"
 #include "foreign/syntax/yaml.hpp"
-#include "model/inet_types.hpp"
 #include "model/limits.hpp"
-#include "model/storage_types.hpp"
+#include "model/types/inet_types.hpp"
+#include "model/types/storage_types.hpp"
 
 namespace rdmacfg::foreign {
 

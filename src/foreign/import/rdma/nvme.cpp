@@ -16,8 +16,8 @@
 #include "foreign/import/formats.hpp"
 #include "foreign/import/rdma/nvmet.hpp"
 #include "foreign/syntax/yaml.hpp"
-#include "model/inet_types.hpp"
-#include "model/storage_types.hpp"
+#include "model/types/inet_types.hpp"
+#include "model/types/storage_types.hpp"
 
 namespace rdmacfg::foreign {
 
@@ -193,7 +193,7 @@ class NvmeTargets {
       const auto* name = keys.take(key);
       if (name == nullptr || !name->is_scalar()) continue;
       claims_.pass(name->place(),
-                   fmt::format("{}: without this file, connections use that in /etc/nvme/{}", key, key));
+                   fmt::format("{}: without this file, connections use the value in /etc/nvme/{}", key, key));
     }
     keys.pass({"hostsymname"});
   }

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "formats/iser_unit.hpp"
+#include "formats/storage/iser_unit.hpp"
 #include "system/host.hpp"
 
 namespace rdmacfg::kinds {

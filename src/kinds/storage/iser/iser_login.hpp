@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "formats/iser_unit.hpp"
+#include "formats/storage/iser_unit.hpp"
 #include "kinds/kind.hpp"
 #include "kinds/storage/iser/iser_session.hpp"
 #include "kinds/storage/sessions.hpp"

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/text.hpp"
-#include "formats/iser_unit.hpp"
+#include "formats/storage/iser_unit.hpp"
 #include "kinds/abilities.hpp"
 #include "kinds/entry.hpp"
 #include "kinds/storage/iser/iscsi_found.hpp"

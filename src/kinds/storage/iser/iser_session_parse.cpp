@@ -45,7 +45,7 @@ std::optional<IserPortal> iser_portal_of(const model::Section& section, Diagnost
   if (portal->multicast() || portal->unspecified() || scoped) {
     report_entry_error(section, address->where, "address",
                        fmt::format("\"{}\" is not an address of a target", portal->text()),
-                       scoped ? "a link-local address leads nowhere without its interface" : "", diagnostics);
+                       scoped ? "a link-local address is ambiguous without an interface" : "", diagnostics);
     return std::nullopt;
   }
   return IserPortal{std::move(name->text), *portal, *port, *group};

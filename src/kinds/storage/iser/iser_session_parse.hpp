@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "formats/iser_unit.hpp"
+#include "formats/storage/iser_unit.hpp"
 #include "model/diagnostic.hpp"
 #include "model/section.hpp"
 

@@ -10,7 +10,7 @@
 #include "base/digest.hpp"
 #include "base/text.hpp"
 #include "kinds/storage/target_entry.hpp"
-#include "model/inet_types.hpp"
+#include "model/types/inet_types.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -291,7 +291,7 @@ class LioTargetWriter {
     const auto text = machine->value_or("");
     if (base::trim(text).empty())
       return fail(Code::kNotFound,
-                  "/etc/machine-id: it is empty, and serial numbers of disks are made from it");
+                  "/etc/machine-id is empty, but serial numbers of disks are derived from it");
     return base::uuid_of(fmt::format("{} {}", base::trim(text), path));
   }
 

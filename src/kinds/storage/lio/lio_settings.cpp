@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/text.hpp"
-#include "model/inet_types.hpp"
+#include "model/types/inet_types.hpp"
 
 namespace rdmacfg::kinds {
 

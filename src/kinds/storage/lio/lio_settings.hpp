@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "kinds/storage/lio/lio_target.hpp"
-#include "system/lio.hpp"
+#include "system/storage/lio.hpp"
 
 namespace rdmacfg::kinds {
 

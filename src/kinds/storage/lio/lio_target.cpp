@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -26,6 +28,7 @@ using model::Observed;
 namespace {
 
 constexpr std::string_view kLioKind = "lio_target";
+constexpr auto kLioCompetitors = std::to_array<std::string_view>({"targetcli", "targetclid", "targetctl"});
 
 using Texts = std::vector<std::string>;
 
@@ -53,7 +56,8 @@ class LioTargetKind final : public Kind {
               .fields = model::specs<LioTargetEntry>(),
               .traits = {.listed_when_foreign = false},
               .lost_after_withdraw =
-                  "LIO targets (targetcli saveconfig, and rtslib-fb-targetctl.service or target.service)"}) {}
+                  "LIO targets (targetcli saveconfig, and rtslib-fb-targetctl.service or target.service)",
+              .competitors = kLioCompetitors}) {}
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
     parse_targets(bound, *this, "wwn", complete_lio_target, out, diagnostics);

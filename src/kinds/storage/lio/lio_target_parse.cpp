@@ -12,7 +12,7 @@
 #include "kinds/entry.hpp"
 #include "kinds/storage/lio/lio_target.hpp"
 #include "kinds/storage/target_entry.hpp"
-#include "model/inet_types.hpp"
+#include "model/types/inet_types.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -138,7 +138,7 @@ class LioEntry {
     diagnostics_.push_back({Severity::kWarning,
                             disk.where,
                             fmt::format("[[lio_target]] {}: {} has two logical unit numbers", key, path),
-                            "initiators without multipath take them for two disks: leave one out",
+                            "initiators without multipath treat them as two disks: leave one out",
                             {{first, "first used here"}}});
   }
 

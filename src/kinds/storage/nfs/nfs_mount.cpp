@@ -8,8 +8,8 @@
 #include <set>
 
 #include "base/text.hpp"
-#include "formats/mount_table.hpp"
-#include "formats/mount_unit.hpp"
+#include "formats/storage/mount_table.hpp"
+#include "formats/storage/mount_unit.hpp"
 #include "kinds/abilities.hpp"
 #include "kinds/entry.hpp"
 #include "kinds/others_file.hpp"

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "base/text.hpp"
-#include "formats/mount_unit.hpp"
+#include "formats/storage/mount_unit.hpp"
 #include "model/limits.hpp"
 
 namespace rdmacfg::kinds {

@@ -7,7 +7,7 @@
 #include <array>
 #include <vector>
 
-#include "formats/nfs_conf.hpp"
+#include "formats/storage/nfs_conf.hpp"
 #include "kinds/abilities.hpp"
 #include "kinds/entry.hpp"
 #include "kinds/host/package_table.hpp"
@@ -53,7 +53,7 @@ class NfsServerKind final : public Kind, public NeedsWatching {
   NfsServerKind()
       : Kind({.name = kNfsServerKind,
               .fields = model::specs<NfsServer>(),
-              .traits = {.works_offline = true, .listed_when_foreign = false},
+              .traits = {.works_offline = true, .listed_when_foreign = false, .interrupts_services = true},
               .files = kNfsServerFiles}) {}
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
@@ -204,7 +204,7 @@ class NfsServerKind final : public Kind, public NeedsWatching {
       if (!ports) return base::fail(ports.error());
       if (!*ports)
         return base::fail(base::Code::kIo,
-                          fmt::format("{0}: does not run after its restart; `journalctl -u {0}` shows why",
+                          fmt::format("{0}: is not running after its restart; `journalctl -u {0}` shows why",
                                       kNfsServerUnit));
       // To add it now would only hide that the next start goes without.
       if (*ports && wanted.rdma_port && wanted.rdma_port->number == port && !holds(**ports, *port)) {

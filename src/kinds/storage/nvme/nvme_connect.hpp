@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "formats/discovery_conf.hpp"
+#include "formats/storage/discovery_conf.hpp"
 #include "kinds/storage/nvme/nvme_found.hpp"
 #include "kinds/storage/sessions.hpp"
 #include "model/change.hpp"

@@ -10,11 +10,12 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/text.hpp"
-#include "formats/discovery_conf.hpp"
+#include "formats/storage/discovery_conf.hpp"
 #include "kinds/abilities.hpp"
 #include "kinds/entry.hpp"
 #include "kinds/storage/nvme/nvme_connect.hpp"
@@ -36,6 +37,8 @@ using model::Severity;
 namespace {
 
 constexpr std::string_view kConnectionKind = "nvme_connection";
+/// stacd of nvme-stas disconnects what it does not know.
+constexpr auto kConnectionCompetitors = std::to_array<std::string_view>({"stacd"});
 constexpr std::size_t kMissingNamed = 3;
 
 constexpr std::array kConnectionFiles{
@@ -104,7 +107,8 @@ class NvmeConnectionKind final : public Kind, public NeedsWatching, public MayBe
       : Kind({.name = kConnectionKind,
               .fields = model::specs<NvmeConnection>(),
               .traits = {.works_offline = true},
-              .files = kConnectionFiles}) {}
+              .files = kConnectionFiles,
+              .competitors = kConnectionCompetitors}) {}
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
     for (const auto* section : bound.of(kConnectionKind)) {

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "kinds/kind.hpp"
-#include "model/inet_types.hpp"
 #include "model/section.hpp"
 #include "model/spelled.hpp"
-#include "model/storage_types.hpp"
+#include "model/types/inet_types.hpp"
+#include "model/types/storage_types.hpp"
 
 namespace rdmacfg::kinds {
 

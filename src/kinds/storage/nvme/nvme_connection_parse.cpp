@@ -45,7 +45,7 @@ void check_host_address(const model::Section& section, const model::Entry& entry
   const bool scoped = address->family == model::Family::kIpv6 && address->link_local();
   if (!address->multicast() && !address->unspecified() && !scoped) return;
   report_entry_error(section, entry.where, key, fmt::format("\"{}\" is not an address of a host", text),
-                     scoped ? "a link-local address leads nowhere without its interface" : "", diagnostics);
+                     scoped ? "a link-local address is ambiguous without an interface" : "", diagnostics);
 }
 
 /// rdma_resolve_addr() refuses a source of the other family (drivers/infiniband/core/cma.c).

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "formats/discovery_conf.hpp"
+#include "formats/storage/discovery_conf.hpp"
 #include "system/host.hpp"
 
 namespace rdmacfg::kinds {

@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -14,7 +16,7 @@
 #include "kinds/entry.hpp"
 #include "kinds/storage/nvme/nvme_target_parse.hpp"
 #include "kinds/storage/target_entry.hpp"
-#include "model/inet_types.hpp"
+#include "model/types/inet_types.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -31,6 +33,7 @@ using system::NvmeTargetState;
 namespace {
 
 constexpr std::string_view kNvmeTargetKind = "nvme_target";
+constexpr auto kNvmeTargetCompetitors = std::to_array<std::string_view>({"nvmetcli"});
 /// Ports that we make have numbers from here on, by which they are known as ours; others, nvmetcli among
 /// them, begin at 1.
 constexpr int kOurPorts = 0xc000;
@@ -249,7 +252,8 @@ class NvmeTargetKind final : public Kind {
       : Kind({.name = kNvmeTargetKind,
               .fields = model::specs<NvmeTargetSubsystem>(),
               .traits = {.listed_when_foreign = false},
-              .lost_after_withdraw = "NVMe targets (nvmetcli save, and nvmet.service)"}) {}
+              .lost_after_withdraw = "NVMe targets (nvmetcli save, and nvmet.service)",
+              .competitors = kNvmeTargetCompetitors}) {}
 
   void parse(const Bound& bound, std::vector<Desired>& out, Diagnostics& diagnostics) const override {
     parse_targets(bound, *this, "nqn", complete_nvme_target, out, diagnostics);

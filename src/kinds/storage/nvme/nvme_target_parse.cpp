@@ -13,7 +13,7 @@
 #include "kinds/entry.hpp"
 #include "kinds/storage/nvme/nvme_target.hpp"
 #include "kinds/storage/target_entry.hpp"
-#include "model/inet_types.hpp"
+#include "model/types/inet_types.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -123,7 +123,7 @@ class TargetEntry {
     diagnostics_.push_back({Severity::kWarning,
                             device.where,
                             fmt::format("[[nvme_target]] namespace.device: {} is in two namespaces", path),
-                            "hosts take them for two disks, and destroy the data: leave one out",
+                            "hosts treat them as two disks and destroy the data: leave one out",
                             {{first, "first used here"}}});
   }
 

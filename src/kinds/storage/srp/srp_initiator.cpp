@@ -12,7 +12,7 @@
 
 #include "base/text.hpp"
 #include "formats/drop_ins.hpp"
-#include "formats/srp_rules.hpp"
+#include "formats/storage/srp_rules.hpp"
 #include "kinds/abilities.hpp"
 #include "kinds/entry.hpp"
 #include "kinds/host/package_table.hpp"

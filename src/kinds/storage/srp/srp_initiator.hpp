@@ -10,7 +10,7 @@
 #include "kinds/kind.hpp"
 #include "model/section.hpp"
 #include "model/spelled.hpp"
-#include "model/storage_types.hpp"
+#include "model/types/storage_types.hpp"
 
 namespace rdmacfg::kinds {
 

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "base/text.hpp"
-#include "formats/srp_rules.hpp"
+#include "formats/storage/srp_rules.hpp"
 #include "kinds/entry.hpp"
 #include "kinds/storage/srp/srp_initiator.hpp"
 #include "model/limits.hpp"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "formats/srp_rules.hpp"
+#include "formats/storage/srp_rules.hpp"
 #include "system/files.hpp"
 
 namespace rdmacfg::kinds {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "system/network_manager.hpp"
+#include "system/managers/network_manager.hpp"
 
 #include <fmt/format.h>
 

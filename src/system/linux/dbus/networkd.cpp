@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "system/networkd.hpp"
+#include "system/managers/networkd.hpp"
 
 #include <fmt/format.h>
 

@@ -14,7 +14,7 @@
 
 #include "base/error.hpp"
 #include "system/linux/dbus/system_bus.hpp"
-#include "system/network_manager.hpp"
+#include "system/managers/network_manager.hpp"
 
 namespace rdmacfg::system::detail {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "system/resolver.hpp"
+#include "system/managers/resolver.hpp"
 
 #include <fmt/format.h>
 #include <sys/socket.h>

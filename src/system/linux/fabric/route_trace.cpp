@@ -19,11 +19,11 @@ const ibnd_port_t* left_by(const ibnd_fabric_t& discovered, const ibnd_node_t& n
     Smp table{};
     const auto block = static_cast<unsigned>(lid) / kLidsOfBlock;
     if (!read_block(node, block, table)) {
-      broken = "the switch does not tell its forwarding table";
+      broken = "the switch does not return its forwarding table";
       return nullptr;
     }
     const auto out = table[static_cast<unsigned>(lid) % kLidsOfBlock];
-    if (out == kNoPort || out > node.numports) broken = fmt::format("the switch has no way to LID {}", lid);
+    if (out == kNoPort || out > node.numports) broken = fmt::format("the switch has no route to LID {}", lid);
     if (!broken.empty() || out == 0) return nullptr;
     hop.out = out;
   } else {
@@ -60,7 +60,7 @@ fabric::Route trace_route(const ibnd_fabric_t& discovered, const ibnd_port_t& ta
     const auto* next = left_by(discovered, *node, in, target.base_lid, read_block, hop, route.broken);
     route.hops.push_back(hop);
     if (next == nullptr) {
-      if (route.broken.empty()) route.broken = "the switch takes the LID for its own";
+      if (route.broken.empty()) route.broken = "the switch treats the LID as its own";
       return route;
     }
     node = next->node;

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/text.hpp"
-#include "model/inet_types.hpp"
+#include "model/types/inet_types.hpp"
 #include "system/linux/files/disk_uses.hpp"
 #include "system/linux/files/sysfs_dir.hpp"
 #include "system/linux/linux_host.hpp"

@@ -139,7 +139,7 @@ class ConfigfsLio final : public Lio {
     if (!detail::is_path_part(target.wwn)) return fail(Code::kInvalid, what + ": not a valid name");
     if (auto done = detail::make_folder(at(target), what); !done) {
       if (target.fabric != "srpt" || done.error().sys_errno != EINVAL) return done;
-      return fail(Code::kNotFound, what + ": this host has no port with that GID that takes SRP");
+      return fail(Code::kNotFound, what + ": this host has no port with that GID that accepts SRP");
     }
     const auto folder = group(target);
     detail::FirstError ignored;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "system/nfsd.hpp"
+#include "system/storage/nfsd.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -80,7 +80,7 @@ TEST_F(FleetCommand, ValidateChecksADocumentForEveryHost) {
   EXPECT_EQ(run({"fleet", "validate", "--hosts", "a1,a[3-2]", "@site.toml"}), 1);
   EXPECT_THAT(console.err.str(), AllOf(HasSubstr("range 3-2 is reversed"), HasSubstr("1 error, 0 warnings")));
   EXPECT_EQ(run({"fleet", "validate", "--hosts", "a1", "@nodes.csv"}), 1);
-  EXPECT_THAT(console.err.str(), HasSubstr("nodes.csv: is a file with values of hosts, not a document"));
+  EXPECT_THAT(console.err.str(), HasSubstr("nodes.csv: is a table of host values, not a document"));
 }
 
 TEST_F(FleetCommand, ValidateReadsTheListFromAFileOrStandardInput) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kinds/address/foreign_profiles.hpp"
+#include "kinds/address/profiles/foreign_profiles.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 
 #include "fakes/fake_kernel.hpp"
 #include "kinds/address/network_match.hpp"
-#include "kinds/address/nm_keyfile.hpp"
+#include "kinds/address/profiles/nm_keyfile.hpp"
 
 namespace rdmacfg::kinds {
 namespace {

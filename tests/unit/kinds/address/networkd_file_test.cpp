@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kinds/address/networkd_file.hpp"
+#include "kinds/address/profiles/networkd_file.hpp"
 
 #include <gtest/gtest.h>
 

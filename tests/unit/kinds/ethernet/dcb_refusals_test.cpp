@@ -56,7 +56,7 @@ TEST(DcbRefusals, OfDcbxNameTheRemedyOfTheDriver) {
        "agent off "
        "in NVRAM (niccli or bnxtnvm: dcbx_mode = disabled for the port of eth0), and reboot"},
       {"bnxt_en", kIeeeMode, kHost,
-       "dcbx | bnxt_en does not let the host have DCBX of eth0 | the firmware's LLDP agent runs DCBX, or "
+       "dcbx | bnxt_en does not let the host control DCBX of eth0 | the firmware's LLDP agent runs DCBX, or "
        "eth0 "
        "is a virtual function: switch LLDP and DCBX of the port off in NVRAM (niccli or bnxtnvm: "
        "lldp_nearest_bridge, dcbx_mode), and reboot"},
@@ -103,11 +103,12 @@ TEST(DcbRefusals, OfEverySettingNameTheRemedyOfTheDriver) {
        " | hns3 refuses every setting of eth0 while DCBX is not in IEEE mode (DCBX 0x00) | mqprio has the "
        "queues; run: tc qdisc del dev eth0 root"},
       {"bnxt_en", kIeeeMode, std::nullopt,
-       " | bnxt_en refuses every setting of eth0 while the host does not have DCBX (DCBX 0x08) | the "
+       " | bnxt_en refuses every setting of eth0 while the host does not control DCBX (DCBX 0x08) | the "
        "firmware's LLDP agent runs DCBX, or eth0 is a virtual function: switch LLDP and DCBX of the port off "
        "in NVRAM (niccli or bnxtnvm: lldp_nearest_bridge, dcbx_mode), and reboot"},
       {"bnxt_en", 0, std::nullopt,
-       " | bnxt_en refuses every setting of eth0 while the host does not have DCBX (DCBX 0x00) | write dcbx "
+       " | bnxt_en refuses every setting of eth0 while the host does not control DCBX (DCBX 0x00) | write "
+       "dcbx "
        "= \"host\""},
       {"ice", kHostIs | kIeeeMode, std::nullopt, kNoRefusal},
   };

@@ -49,17 +49,15 @@ class OpensmRates : public testing::Test {
 TEST_F(OpensmRates, ThoseOfLaterReleasesAreNamed) {
   install("3.3.23");
   EXPECT_EQ(said(partition("a=0x8001, ipoib, rate=22, sl=1 : ALL;")), "");
-  EXPECT_EQ(
-      said(partition("a=0x8001, ipoib, rate=23, sl=1 : ALL;")),
-      "4 [[partition]] rate: OpenSM 3.3.23, which is installed, does not know the rate 23, and makes no "
-      "group with it");
-  EXPECT_EQ(
-      said(partition("a=0x8001, rate=3 :\nmgid=ff12::1, rate=24\nALL;")),
-      "4 [[partition]] rate: OpenSM 3.3.23, which is installed, does not know the rate 24, and makes no "
-      "group with it");
+  EXPECT_EQ(said(partition("a=0x8001, ipoib, rate=23, sl=1 : ALL;")),
+            "4 [[partition]] rate: the installed OpenSM 3.3.23 does not support rate 23 and does not create "
+            "the group");
+  EXPECT_EQ(said(partition("a=0x8001, rate=3 :\nmgid=ff12::1, rate=24\nALL;")),
+            "4 [[partition]] rate: the installed OpenSM 3.3.23 does not support rate 24 and does not create "
+            "the group");
   EXPECT_EQ(said(policy({"qos-levels", "  rate-limit: 22", "  rate-limit : 0x17 # 800"})),
-            "9 [[opensm_file]] lines: OpenSM 3.3.23, which is installed, does not know the rate 23, and "
-            "ignores the whole policy");
+            "9 [[opensm_file]] lines: the installed OpenSM 3.3.23 does not support rate 23 and ignores the "
+            "whole policy");
   EXPECT_EQ(said(policy({"# rate-limit: 23", "rate-limit"})), "");
 }
 

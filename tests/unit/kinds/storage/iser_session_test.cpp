@@ -7,7 +7,7 @@
 #include <span>
 #include <utility>
 
-#include "formats/iser_unit.hpp"
+#include "formats/storage/iser_unit.hpp"
 #include "unit/kinds/storage/session_host.hpp"
 
 namespace rdmacfg::kinds {

@@ -8,7 +8,7 @@
 #include "config/document.hpp"
 #include "core/pipeline.hpp"
 #include "fakes/fake_kernel.hpp"
-#include "formats/nfs_conf.hpp"
+#include "formats/storage/nfs_conf.hpp"
 
 namespace rdmacfg::kinds {
 namespace {
@@ -32,7 +32,7 @@ TEST(NfsServer, AServerThatDoesNotStartWithAnotherPortServesTheFormerOne) {
   const auto report = serve_at(*kernel, 20050);
   EXPECT_EQ(report.exit, model::Exit::kUndone);
   ASSERT_TRUE(report.error);
-  EXPECT_THAT(report.error->message, HasSubstr("does not run after its restart"));
+  EXPECT_THAT(report.error->message, HasSubstr("is not running after its restart"));
   EXPECT_EQ(kernel->dump({.without_files_below = "/var"}), before);
 }
 

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "formats/discovery_conf.hpp"
+#include "formats/storage/discovery_conf.hpp"
 #include "kinds/storage/nvme/nvme_connect.hpp"
 #include "kinds/storage/nvme/nvme_found.hpp"
 #include "unit/kinds/storage/session_host.hpp"

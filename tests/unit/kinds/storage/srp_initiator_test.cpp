@@ -9,7 +9,7 @@
 #include "config/document.hpp"
 #include "core/pipeline.hpp"
 #include "fakes/fake_kernel.hpp"
-#include "formats/srp_rules.hpp"
+#include "formats/storage/srp_rules.hpp"
 #include "kinds/storage/srp/srp_session.hpp"
 #include "model/limits.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each promise of system/network_manager.hpp, at a NetworkManager that is the test's.
+// Each promise of system/managers/network_manager.hpp, at a NetworkManager that is the test's.
 #include "fakes/bus/network_manager.hpp"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each promise of system/networkd.hpp and system/resolver.hpp, at services that are the test's.
+// Each promise of system/managers/networkd.hpp and system/managers/resolver.hpp, at services that are the
+// test's.
 #include "fakes/bus/network_services.hpp"
 
 #include <gmock/gmock.h>

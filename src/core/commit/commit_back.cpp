@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+// Run: how the host goes back from an apply that nobody confirmed, and is held afterwards.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "catalog/owned_files.hpp"
+#include "core/commit/commit_run.hpp"
+#include "core/plan.hpp"
+#include "core/remember.hpp"
+#include "core/transaction.hpp"
+#include "store/damage.hpp"
+
+namespace rdmacfg::core::detail {
+
+using model::Exit;
+using model::Report;
+using model::Status;
+
+namespace {
+
+constexpr const char* kLetBe = "was rolled back to this value, which stays until the next apply or boot";
+
+}  // namespace
+
+Report Run::held(std::uint64_t number) {
+  auto texts = load_texts(files(), context_.paths.texts, number);
+  if (!texts) {
+    auto copy = read_texts(files(), context_.paths, number);
+    std::string reason = texts.error().message;
+    if (is_damage(texts.error()))
+      reason = put_aside(files(), fmt::format("{}/{}.json", context_.paths.texts, number), texts.error());
+    reason += copy ? "; its copy is used" : "";
+    if (copy) {
+      const auto mended = parsed(*copy, request_);
+      const auto again = save_texts(files(), context_.paths.texts, number, mended, copy->of_others);
+      if (!again) reason += "; it could not be rewritten: " + again.error().message;
+    }
+    const auto reasons = degrade(files(), {reason});
+    const auto told = reasons.begin() + (copy ? 0 : 1);  // without a copy the first is the error
+    notes_.insert(notes_.end(), told, reasons.end());
+    damage_.insert(told, reasons.end());
+    if (!copy) return error_report({texts.error().code, reason, 0});
+    texts = std::move(copy);
+  }
+  auto options = options_for(nullptr);
+  options.independent = true;
+  options.unconfirmed = waits();
+  const auto document = parsed(std::move(*texts), request_);
+  const auto suspended = waits() ? std::set<model::Key>() : this->suspended(document, options);
+  auto report = apply(document, context_.host, options);
+  note_suspended(report, suspended);
+  return report;
+}
+
+std::set<model::Key> Run::suspended(const config::Document& document, Options& options) {
+  std::set<model::Key> keys;
+  const auto taken = load_rollback_record(files(), context_.paths.suspended);
+  if (!taken && is_damage(taken.error())) {
+    const auto reasons = degrade(files(), {put_aside(files(), context_.paths.suspended, taken.error())});
+    notes_.insert(notes_.end(), reasons.begin(), reasons.end());
+    damage_.insert(reasons.begin(), reasons.end());
+  }
+  if (!taken || !*taken) return keys;
+  if ((*taken)->boot_id != context_.host.boot_id) {
+    tell_undone("the record of changes rolled back before the last boot could not be removed",
+                files().remove(context_.paths.suspended));
+    return keys;
+  }
+  std::map<model::Key, std::string> parent_objects;
+  for (const auto& then : (*taken)->plan.changes) parent_objects.emplace(then.key, then.parent_object);
+  const auto now = diff(document, context_.host, options);
+  for (const auto& change : now.plan.changes) {
+    // On another device than then it is none of what was taken back.
+    const auto then = parent_objects.find(change.key);
+    const bool same = then != parent_objects.end() && then->second == change.parent_object;
+    if (same && options.left_alone.emplace(change.key, kLetBe).second) keys.insert(change.key);
+  }
+  return keys;
+}
+
+void Run::note_suspended(Report& report, const std::set<model::Key>& keys) {
+  if (keys.empty()) return;
+  bool failed = false;
+  for (auto& resource : report.resources) {
+    if (keys.contains(resource.key)) {
+      resource.status = Status::kPending;
+      resource.reason = kLetBe;
+    }
+    failed = failed || resource.status == Status::kFailed;
+  }
+  if (!report.error && !failed && (report.exit == Exit::kUndone || report.exit == Exit::kOk))
+    report.exit = Exit::kPartly;
+}
+
+void Run::forget_suspended(Report& report) {
+  const auto there = files().read(context_.paths.suspended);
+  if (there && !*there) return;
+  if (auto done = replace_by_nothing(files(), context_.paths.suspended); !done) note(report, done.error());
+}
+
+Report Run::roll_back_unconfirmed(const std::string& why) {
+  const auto waiting = *ledger_.unconfirmed;
+  context_.options.settled.reset();  // it goes back all the same
+  context_.options.guard_removal = RemovalGuard::kNone;
+  Report report;
+  kinds::clear_temporaries(files());
+  if (interrupted()) kinds::sync_managed_folders(files());
+  const bool here = rollback_record_ && rollback_record_->boot_id == context_.host.boot_id;
+  // Killed before it could write anything: nothing has become other than it was.
+  const bool never_began =
+      !rollback_record_damaged_ && !rollback_record_ && waiting.boot_id == context_.host.boot_id;
+  bool exact = here || (waiting.again() && never_began);
+  // All is still there that the next try needs: the deadline, and how to take it back.
+  const auto not_recorded = [&](const base::Error& error) {
+    report.error = error.in("the rollback could not be recorded");
+    report.left_over.push_back(fmt::format(
+        "{}: generation {} is still recorded there as unconfirmed; the next run rolls it back again",
+        context_.paths.ledger, waiting.generation));
+    report.exit = Exit::kUndoIncomplete;
+    return report;
+  };
+  if (here) {
+    const auto plan = rollback_record_->plan;
+    exact = undone(*rollback_record_, report);
+    // The active document differs from it, so a daemon that holds the host to the document would undo this at
+    // once.
+    if (waiting.again() && report.left_over.empty()) {
+      const RollbackRecord left{.boot_id = context_.host.boot_id, .plan = plan, .before = {}};
+      make_way(files(), context_.paths.suspended);
+      if (auto done = save_rollback_record(files(), context_.paths.suspended, left); !done)
+        return not_recorded(done.error());
+    }
+  }
+  if (!waiting.again()) mark(waiting.generation, "rolled back: " + why, why);
+  ledger_.active = waiting.previous;
+  ledger_.unconfirmed.reset();
+  ledger_.answered.clear();
+  ledger_.transaction = std::max(ledger_.transaction, committed_.transaction) + 1;
+  if (auto done = commit(); !done) return not_recorded(done.error());
+  end_unconfirmed(report);
+  auto told = waiting.again() ? fmt::format("the changes of reapplying generation {} were rolled back: {}",
+                                            waiting.generation, why)
+                              : fmt::format("generation {} was rolled back: {}", waiting.generation, why);
+  report.rollbacks.insert(told);
+  report.notes.insert(report.notes.begin(), std::move(told));
+  // After a reboot the kernel's state is new; files still are as the unconfirmed generation had them.
+  if (!exact) {
+    auto again = waiting.previous != 0 ? held(waiting.previous) : nothing();
+    if (succeeded(again)) report.left_over.clear();
+    merge(report, std::move(again));
+  }
+  return report;
+}
+
+bool Run::undone(RollbackRecord rollback_record, Report& report) {
+  const auto& plan = rollback_record.plan;
+  // It may have been killed half way, or be under way in a process that was; or what was killed is a later
+  // run, whose journal says what it had made.
+  const auto journal = load_journal(files(), context_.options.paths.journal);
+  const bool another = journal && *journal && digest_of((*journal)->plan) != digest_of(plan);
+  if (!journal || (*journal && !another)) report.left_over = put_back(plan, context_.host);
+  std::optional<Observation> observation;
+  for (auto& left : undo(plan, context_.host, &observation)) report.left_over.push_back(std::move(left));
+  report.exit = report.left_over.empty() ? Exit::kOk : Exit::kUndoIncomplete;
+  bool whole =
+      report.left_over.empty() && !another && !rollback_record.in_two_runs && !rollback_record.partial;
+  if (observation) {
+    auto state = std::move(rollback_record.before);
+    // Settings of a device that was removed meanwhile went with it; objects made of the same name on the one
+    // that came after is not undone, and known by its own record.
+    model::Plan taken;
+    std::set<model::Key> in_plan, in_taken;
+    for (const auto& change : plan.changes) {
+      in_plan.insert(change.key);
+      if (!can_be_undone(change, observation->world)) continue;
+      in_taken.insert(change.key);
+      taken.changes.push_back(change);
+    }
+    reinstate(taken, *observation, state);
+    // Records of what the plan does not speak of are of later runs: with them it goes as it came.
+    if (const auto now = load_state(files(), context_.options.paths.state)) {
+      for (const auto& record : now->records) {
+        const auto& key = record.first;
+        const auto* observed = observation->find(key);
+        const bool gone =
+            in_plan.contains(key) && (observed == nullptr || observed->instance != record.second.instance);
+        const auto before = state.records.find(key);
+        if (gone || in_taken.contains(key) ||
+            (before != state.records.end() && before->second == record.second))
+          continue;
+        state.records.insert_or_assign(key, record.second);
+        whole = false;
+      }
+    }
+    if (auto done = save_state(files(), context_.options.paths.state, state); !done) {
+      note(report, done.error());
+    }
+  }
+  if (another) return whole;
+  if (auto done = files().remove(context_.options.paths.journal); !done) note(report, done.error());
+  return whole;
+}
+
+}  // namespace rdmacfg::core::detail

@@ -1,0 +1,425 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/commit/commit_run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <string_view>
+#include <utility>
+
+#include "base/text.hpp"
+#include "catalog/all.hpp"
+#include "store/damage.hpp"
+
+namespace rdmacfg::core::detail {
+
+using base::Result;
+using model::Exit;
+using model::Report;
+
+bool succeeded(const Report& report) { return report.exit == Exit::kOk || report.exit == Exit::kPartly; }
+
+Report error_report(base::Error error) {
+  Report report;
+  report.error = std::move(error);
+  report.exit = Exit::kError;
+  return report;
+}
+
+config::Document parsed(AppliedDocument remembered, const Request& request) {
+  return parse_again(std::move(remembered), request.host_name);
+}
+
+namespace {
+
+constexpr std::string_view kNoCopy = "the copy of the ledger could not be written";
+
+/// Of the same texts: whether each may be read by those that may read the document's.
+bool is_as_private(const AppliedDocument& kept, const config::Document& document) {
+  return std::equal(
+      kept.files.begin(), kept.files.end(), document.files.begin(), document.files.end(),
+      [](const auto& kept_text, const auto& text) { return kept_text.is_private == text.is_private; });
+}
+
+}  // namespace
+
+Result<void> Run::load() {
+  std::vector<std::string> reasons;
+  // Without the folder a generation's text is absent, which a run can live with.
+  const auto texts = files().list(context_.paths.texts);
+  if (!texts && texts.error().sys_errno == ENOTDIR)
+    reasons.push_back(put_aside(files(), context_.paths.texts, texts.error()));
+  auto now = look_up_ledger(files(), context_.paths);
+  if (!now) return base::fail(now.error());
+  auto rollback_record = load_rollback_record(files(), context_.paths.rollback_record);
+  if (!rollback_record && rollback_record.error().sys_errno != 0)
+    rollback_record = load_rollback_record(files(), context_.paths.rollback_record);
+  if (!rollback_record && !is_damage(rollback_record.error())) return base::fail(rollback_record.error());
+  ledger_ = std::move(now->ledger);
+  committed_ = std::move(now->committed);
+  lost_ = now->lost && ledger_.active == 0;
+  if (now->damage) {
+    const bool missing = now->damage->code == base::Code::kNotFound;
+    reasons.push_back(missing ? now->damage->message
+                              : put_aside(files(), context_.paths.ledger, *now->damage));
+    reasons.back() +=
+        now->lost ? "; the active generation is unknown, so nothing is removed" : "; its copy is used";
+    const auto again = now->lost ? Result<void>() : save_ledger(files(), context_.paths.ledger, committed_);
+    if (!again) reasons.back() += "; it could not be rewritten: " + again.error().message;
+  }
+  if (!rollback_record) {
+    reasons.push_back(put_aside(files(), context_.paths.rollback_record, rollback_record.error()));
+    if (waits()) reasons.back() += "; a rollback applies the generation before it instead";
+    rollback_record_damaged_ = true;
+  } else if (waits() && *rollback_record && (*rollback_record)->ledger &&
+             (*rollback_record)->ledger->transaction < ledger_.transaction) {
+    rollback_record_damaged_ = true;  // of an earlier apply
+  } else {
+    rollback_record_ = std::move(*rollback_record);
+  }
+  reasons = degrade(files(), std::move(reasons));
+  notes_.insert(notes_.end(), reasons.begin(), reasons.end());
+  damage_.insert(reasons.begin(), reasons.end());
+  // Of an apply that is over: its last step was not done.
+  if (rollback_record_ && !waits())
+    tell_undone("the record of a finished apply could not be removed",
+                files().remove(context_.paths.rollback_record));
+  if (!committed_.generations.empty()) tell_undone(kNoCopy, save_backup(files(), context_.paths, committed_));
+  return {};
+}
+
+Report Run::ended(Report report) const {
+  report.notes.insert(report.notes.begin(), notes_.begin(), notes_.end());
+  report.damage.insert(damage_.begin(), damage_.end());
+  return report;
+}
+
+Report Run::finished(Report report) {
+  report = ended(std::move(report));
+  if (!request_.by_itself && succeeded(report)) {
+    if (auto done = clear_degraded(files()); !done) note(report, done.error());
+  }
+  return report;
+}
+
+std::string Run::rollback_reason() const {
+  if (waits() && ledger_.unconfirmed->boot_id != context_.host.boot_id)
+    return "the host was rebooted before it was confirmed";
+  if (is_overdue()) return "it was not confirmed in time";
+  return waits() && !ledger_.unconfirmed->complete ? "it was interrupted" : "";
+}
+
+bool Run::interrupted() {
+  const auto journal = load_journal(files(), context_.options.paths.journal);
+  return !lost_ && (!journal || *journal);
+}
+
+Report Run::held_instead_of(const std::vector<model::Diagnostic>& faults, const std::string& why) {
+  auto report = held(ledger_.active);
+  report.diagnostics.insert(report.diagnostics.begin(), faults.begin(), faults.end());
+  report.notes.insert(report.notes.begin(),
+                      fmt::format("{}; generation {} stays active instead", why, ledger_.active));
+  if (succeeded(report)) report.exit = Exit::kError;  // what is wanted is not what is
+  return report;
+}
+
+Run::Application Run::application_of(const config::Document& document, const std::string& digest) {
+  Application work{.document = document,
+                   .digest = digest,
+                   .number = 0,
+                   .same = ledger_.is_active(digest),
+                   .before = ledger_};
+  work.number = work.same ? ledger_.active : next_number();
+  if (!work.same) return work;
+  // Somebody has removed it, and without it the daemon has nothing to hold; or the mode of a file has
+  // changed.
+  const auto kept = load_texts(files(), context_.paths.texts, work.number);
+  work.needs_text = !kept || (!request_.of_others && !is_as_private(*kept, document));
+  return work;
+}
+
+Result<void> Run::keep_text(Application& work) {
+  if (!work.needs_text) return {};
+  auto done = save_texts(files(), context_.paths.texts, work.number, work.document, request_.of_others);
+  if (!done) return base::fail(done.error().in(fmt::format("saving the text of generation {}", work.number)));
+  work.needs_text = false;
+  return {};
+}
+
+Result<void> Run::record(Application& work, const Report& report) {
+  // At boot and on events one part may have failed; the document is what the host is held to all the same.
+  const bool independent = request_.by_itself && context_.options.independent;
+  if (!succeeded(report) && (!independent || report.exit == Exit::kError)) return {};
+  if (auto done = keep_text(work); !done) return done;
+  if (work.begun) return commit();
+  std::erase(ledger_.refused, work.digest);
+  if (!work.same) add(work.number, work.digest);
+  // A run without changes is not recorded, except when it asked for confirmation.
+  if ((!work.same || !request_.by_itself) &&
+      (!work.same || !report.plan.empty() || (request_.confirm && ledger_.answered.empty())))
+    ledger_.answered = request_.confirm ? kNothingToConfirm : "";
+  return ledger_ == work.before ? Result<void>() : commit();
+}
+
+void Run::drop(const Application& work, Report& report) {
+  ledger_ = work.before;
+  if (!work.same && !ambiguous_) {
+    // One that cannot be removed is replaced by the next generation's.
+    tell_undone("the text of a generation that was never applied could not be removed",
+                files().remove(fmt::format("{}/{}.json", context_.paths.texts, work.number)));
+  }
+  if (work.begun && !ambiguous_ && !end_unconfirmed(report)) {
+    report.exit = Exit::kUndoIncomplete;
+    report.left_over.push_back(
+        fmt::format("{}: it could not be removed; the next run rolls that apply back again",
+                    context_.paths.rollback_record));
+  }
+  tell_ambiguous(report);
+}
+
+Report Run::awaiting(Report report) {
+  if (is_overdue()) return too_late(std::move(report));
+  const auto& waiting = *ledger_.unconfirmed;
+  const auto what =
+      waiting.again() ? std::string("this change") : fmt::format("generation {}", waiting.generation);
+  report.notes.push_back(fmt::format(
+      "{} is rolled back at {} unless you run `rdma-configctl confirm` before then", what, waiting.deadline));
+  return report;
+}
+
+Report Run::fresh(const config::Document& document, const std::string& digest) {
+  auto work = application_of(document, digest);
+  auto options = options_for([&](const Report& report) { return record(work, report); });
+  options.only = context_.options.only;
+  const auto suspended =
+      request_.by_itself && work.same ? this->suspended(document, options) : std::set<model::Key>();
+  options.bracket.begin = [&](const model::Plan& plan, const State& state, bool in_two_runs) -> Result<void> {
+    if (auto done = keep_text(work); !done) return done;
+    if (!request_.confirm) return {};
+    auto done = begin_unconfirmed(work.number, digest, plan, state, in_two_runs);
+    work.begun = true;
+    return done;
+  };
+  if (request_.confirm) {
+    options.independent = false;
+    options.unconfirmed = true;
+  }
+  auto report = apply(document, context_.host, options);
+  note_suspended(report, suspended);
+  const bool committed = !(ledger_ == work.before) && committed_ == ledger_;
+  if (!committed) {
+    drop(work, report);
+    if (work.begun || !work.same || !succeeded(report)) return report;
+  }
+  if (work.begun) return awaiting(std::move(report));
+  if (!work.same || !request_.by_itself) {
+    if (request_.confirm) report.notes.emplace_back(kNothingToConfirm);
+    forget_suspended(report);
+  }
+  return report;
+}
+
+Report Run::too_late(Report applied) {
+  // The process that was to take it back waits for our lock.
+  auto report = roll_back_unconfirmed("it was not confirmed in time");
+  report.plan = std::move(applied.plan);
+  report.diagnostics = std::move(applied.diagnostics);
+  if (!succeeded(report)) return report;
+  report.error = base::Error{
+      base::Code::kTimeout,
+      fmt::format("the apply took longer than the {} s allowed for its confirmation; it was rolled back",
+                  request_.confirm->count()),
+      0};
+  report.exit = Exit::kUndone;
+  return report;
+}
+
+Report Run::confirmed() {
+  const auto number = ledger_.unconfirmed->generation;
+  ledger_.unconfirmed.reset();
+  ledger_.answered = fmt::format("generation {} is confirmed already", number);
+  // Anything that is not on disk is not confirmed: the timer and the next boot would take it back.
+  if (auto done = commit(); !done) {
+    auto report = error_report(done.error().in(fmt::format("generation {} is not confirmed", number)));
+    tell_ambiguous(report);
+    return report;
+  }
+  Report report;
+  report.notes.push_back(fmt::format("generation {} is confirmed", number));
+  end_unconfirmed(report);
+  forget_suspended(report);
+  return report;
+}
+
+Report Run::back_to(std::uint64_t number) {
+  const auto active = ledger_.active;
+  auto texts = read_texts(files(), context_.paths, number);
+  if (!texts) return error_report(texts.error());
+  const auto document = parsed(std::move(*texts), request_);
+  const auto options = options_for([&](const Report& report) -> Result<void> {
+    if (!succeeded(report)) return {};
+    if (number < active) {
+      mark(active, fmt::format("rolled back to {}", number));
+    } else {
+      refuse(active);  // it stays one to go back to; by itself its document would take the place of this one
+    }
+    welcome(number);
+    ledger_.active = number;
+    ledger_.answered.clear();
+    return commit();
+  });
+  auto report = apply(document, context_.host, options);
+  tell_ambiguous(report);
+  if (!succeeded(report)) return report;
+  forget_suspended(report);
+  report.notes.push_back(fmt::format("generation {} is active again", number));
+  return report;
+}
+
+std::uint64_t Run::next_number() const {
+  std::uint64_t number = ledger_.generations.empty() ? 1 : ledger_.generations.back().number + 1;
+  // Nothing is written over that may be needed to find out what there was.
+  const auto names = lost_ ? files().list(context_.paths.texts) : base::Result<std::vector<std::string>>();
+  for (const auto& name : names ? *names : std::vector<std::string>()) {
+    const auto there = base::parse_number(name.substr(0, name.find('.')));
+    if (there && *there >= number) number = *there + 1;
+  }
+  // Where something else than a file has the name, the next one is taken.
+  constexpr int kTries = 64;
+  for (int tries = 0; tries < kTries; ++tries, ++number) {
+    const auto there = files().read(fmt::format("{}/{}.json", context_.paths.texts, number));
+    if (there || !system::is_unusable(there.error())) break;
+  }
+  return number;
+}
+
+void Run::tell_undone(std::string_view failure, const Result<void>& done) {
+  if (!done) notes_.push_back(fmt::format("{}: {}", failure, done.error().message));
+}
+
+void Run::note(Report& report, const base::Error& error) {
+  report.notes.push_back("some changes could not be recorded: " + error.message);
+}
+
+void Run::merge(Report& report, Report other) {
+  model::put_notes_before(other, report);
+  other.left_over.insert(other.left_over.begin(), report.left_over.begin(), report.left_over.end());
+  report = std::move(other);
+}
+
+Result<void> Run::commit() {
+  const auto dropped = prune(ledger_);
+  ledger_.transaction = std::max(ledger_.transaction, committed_.transaction + 1);
+  if (auto done = save_ledger(files(), context_.paths.ledger, ledger_); !done) {
+    // It may have been replaced all the same, as when only the folder could not be synced.
+    const bool none = committed_.generations.empty() && committed_.transaction == 0;
+    const auto back = none ? files().remove(context_.paths.ledger)
+                           : save_ledger(files(), context_.paths.ledger, committed_);
+    const auto now = load_ledger(files(), context_.paths.ledger);
+    ambiguous_ = !back && (!now || !(*now == committed_));
+    return base::fail(done.error().in("the generation could not be recorded"));
+  }
+  committed_ = ledger_;
+  // From here on it is committed; a later failure costs no more than the copy.
+  if (auto done = save_backup(files(), context_.paths, ledger_); !done) {
+    tell_undone(kNoCopy, done);
+    tell_undone("the previous copy of the ledger stays, and is used if the ledger is damaged",
+                files().remove(context_.paths.backup));  // better none than an old one
+  }
+  for (auto& left : remove_texts(files(), context_.paths, dropped)) notes_.push_back(std::move(left));
+  return {};
+}
+
+Options Run::options_for(std::function<Result<void>(const Report&)> commit) {
+  auto options = context_.options;
+  options.only.reset();  // what goes back goes back as a whole
+  options.bracket.committed = committed_.transaction;
+  if (!commit) return options;
+  options.bracket.transaction = std::max(ledger_.transaction, committed_.transaction) + 1;
+  options.bracket.commit = std::move(commit);
+  return options;
+}
+
+void Run::tell_ambiguous(Report& report) const {
+  if (!ambiguous_) return;
+  report.exit = Exit::kUndoIncomplete;
+  report.left_over.push_back(
+      fmt::format("{}: it could not be restored, and may name the wrong active generation; the next run that "
+                  "can write there repairs it",
+                  context_.paths.ledger));
+}
+
+void Run::add(std::uint64_t number, const std::string& digest) {
+  ledger_.generations.push_back(
+      {number, digest, context_.clock.utc(std::chrono::milliseconds(0)), request_.who, request_.what, {}});
+  ledger_.active = number;
+}
+
+Result<void> Run::begin_unconfirmed(std::uint64_t number, const std::string& digest, const model::Plan& plan,
+                                    const State& before, bool in_two_runs) {
+  const auto previous = ledger_.active;
+  const bool first = !in_two_runs;
+  if (first) {
+    std::erase(ledger_.refused, digest);
+    if (!ledger_.is_active(digest)) add(number, digest);
+    ledger_.answered.clear();
+    const std::chrono::milliseconds within = *request_.confirm;
+    ledger_.unconfirmed = Unconfirmed{.generation = ledger_.active,
+                                      .previous = previous,
+                                      .boot_id = context_.host.boot_id,
+                                      .deadline_ms = context_.clock.boot_ms() + within.count(),
+                                      .deadline = context_.clock.utc(within),
+                                      .complete = true};
+    ledger_.transaction = std::max(ledger_.transaction, committed_.transaction) + 1;
+  }
+  RollbackRecord record{
+      .boot_id = context_.host.boot_id, .plan = plan, .before = before, .in_two_runs = in_two_runs};
+  record.ledger = ledger_;
+  const auto from = ledger_.unconfirmed->previous;
+  if (auto text = read_texts(files(), context_.paths, from); from != 0 && text)
+    record.previous = std::move(*text);
+  if (auto done = save_rollback_record(files(), context_.paths.rollback_record, record); !done)
+    return base::fail(done.error().in("writing the rollback record"));
+  rollback_record_ = std::move(record);
+  if (!first) return {};
+  const std::chrono::milliseconds within = *request_.confirm;
+  auto armed = context_.host.timers.arm(kRollbackTimer, within - std::min(within, kRollbackAhead));
+  if (!armed) return base::fail(armed.error().in("arming the rollback timer"));
+  return {};
+}
+
+bool Run::end_unconfirmed(Report& report) {
+  const auto done = files().remove(context_.paths.rollback_record);
+  if (!done) note(report, done.error());
+  (void)context_.host.timers.disarm(kRollbackTimer);  // one that fires finds nothing to do
+  return done.has_value();
+}
+
+void Run::mark(std::uint64_t number, std::string fate, std::string why) {
+  auto* generation = ledger_.find(number);
+  if (generation == nullptr) return;
+  generation->fate = std::move(fate);
+  generation->why = std::move(why);
+  refuse(number);
+}
+
+void Run::refuse(std::uint64_t number) {
+  const auto* generation = ledger_.find(number);
+  if (generation == nullptr || ledger_.refuses(generation->digest)) return;
+  ledger_.refused.push_back(generation->digest);
+}
+
+void Run::welcome(std::uint64_t number) {
+  auto* generation = ledger_.find(number);
+  if (generation == nullptr) return;
+  generation->fate.clear();
+  generation->why.clear();
+  std::erase(ledger_.refused, generation->digest);
+}
+
+Report Run::nothing() {
+  return apply(parsed({{{"nothing", "version = 1\n"}}, ""}, request_), context_.host, options_for(nullptr));
+}
+
+}  // namespace rdmacfg::core::detail

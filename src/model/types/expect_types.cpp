@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/types/expect_types.hpp"
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "base/text.hpp"
+
+namespace rdmacfg::model {
+
+using base::Code;
+using base::fail;
+using base::Result;
+
+namespace {
+
+constexpr std::int64_t kLargestAmount = 1'000'000'000'000'000;
+constexpr std::int64_t kShortestWindow = 60, kLongestWindow = 30LL * 24 * 3600;
+
+std::optional<std::int64_t> within(const Value& written, std::int64_t least) {
+  const auto* number = std::get_if<std::int64_t>(&written);
+  if (number == nullptr || *number < least || *number > kLargestAmount) return std::nullopt;
+  return *number;
+}
+
+std::int64_t unit_seconds(char unit) {
+  switch (unit) {
+    case 's':
+      return 1;
+    case 'm':
+      return 60;
+    case 'h':
+      return 3600;
+    case 'd':
+      return 24 * 3600;
+    default:
+      return 0;
+  }
+}
+
+std::optional<std::int64_t> seconds_of(const Value& written) {
+  if (const auto* number = std::get_if<std::int64_t>(&written)) return *number;
+  const auto* text = std::get_if<std::string>(&written);
+  if (text == nullptr || text->empty()) return std::nullopt;
+  const auto number = base::parse_number(std::string_view(*text).substr(0, text->size() - 1));
+  const auto unit = unit_seconds(text->back());
+  if (!number || unit == 0 || *number > static_cast<std::uint64_t>(kLongestWindow)) return std::nullopt;
+  return static_cast<std::int64_t>(*number) * unit;
+}
+
+std::string range_error(const Value& written, int least) {
+  return fmt::format("must be an integer from {} to 10^15{}", least,
+                     std::holds_alternative<std::string>(written) ? ", without quotes or a unit" : "");
+}
+
+}  // namespace
+
+Result<Amount> Codec<Amount>::parse(const Value& written) {
+  if (const auto number = within(written, 1)) return Amount{*number};
+  return fail(Code::kInvalid, range_error(written, 1));
+}
+Value Codec<Amount>::value(const Amount& parsed) { return parsed.number; }
+
+Result<Most> Codec<Most>::parse(const Value& written) {
+  if (const auto number = within(written, 0)) return Most{*number};
+  return fail(Code::kInvalid, range_error(written, 0));
+}
+Value Codec<Most>::value(const Most& parsed) { return parsed.number; }
+
+Result<Window> Codec<Window>::parse(const Value& written) {
+  const auto seconds = seconds_of(written);
+  if (seconds && *seconds >= kShortestWindow && *seconds <= kLongestWindow) return Window{*seconds};
+  return fail(Code::kInvalid,
+              "must be a time from \"60s\" to \"30d\", such as \"10m\" or \"1h\", or its seconds");
+}
+Value Codec<Window>::value(const Window& parsed) { return parsed.seconds; }
+
+}  // namespace rdmacfg::model
