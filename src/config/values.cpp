@@ -269,12 +269,12 @@ std::optional<model::Value> check_plain(const Node& node, const model::FieldSpec
   if (node.faulty) return std::nullopt;  // not to be reported twice
   std::string message = value.error().message;
   // A value that Value cannot carry reached the field as nothing; its complaint is right but for that word.
-  constexpr std::string_view kNothing = "is nothing";
+  constexpr std::string_view kIsNothing = "is nothing";
   if (std::holds_alternative<std::monostate>(written)) {
     message =
         fmt::format("is {}{}", sort_of(node),
-                    message.starts_with(kNothing) ? message.substr(kNothing.size())
-                                                  : fmt::format(", must be {}", with_article(field.type)));
+                    message.starts_with(kIsNothing) ? message.substr(kIsNothing.size())
+                                                    : fmt::format(", must be {}", with_article(field.type)));
   }
   // "must be a priority: 0 to 7" about "3" leaves the reader to find that the quotes are what is wrong.
   if (std::holds_alternative<std::string>(written) && !takes_text(field) && message.starts_with("must be "))

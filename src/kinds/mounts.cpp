@@ -54,7 +54,7 @@ std::string mount_on(const std::vector<std::string>& uses, const std::map<std::s
   for (const auto where : kSystemMounts) {
     const auto at = mounts.find(std::string(where));
     if (at == mounts.end()) continue;
-    const auto& [source, type, options] = at->second;
+    const std::string &source = at->second.source, &type = at->second.type;
     for (const auto& use : uses) {
       if (use.ends_with(" is mounted on " + std::string(where))) return std::string(where);
       // One of several devices, which the mount does not name.
