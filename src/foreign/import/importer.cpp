@@ -186,16 +186,42 @@ bool is_names(const File& file) {
          unit_of(file.path).ends_with(".link");
 }
 
+/// Names of the files that a format reads: "ifcfg-*", "route-*".
+std::vector<std::string> names_of(const Format& format) {
+  std::vector<std::string> out;
+  for (const auto& place : format.places) {
+    // The folders of iSCSI's records tell what they are, not their names.
+    if (place.pattern != "*" && std::find(out.begin(), out.end(), place.pattern) == out.end())
+      out.emplace_back(place.pattern);
+  }
+  return out;
+}
+
 /// A user who names a file wants to hear of it.
-void tell_silent(std::span<const File> files, Claims& claims) {
-  std::set<std::string, std::less<>> spoken_of;
-  for (const auto* remarks : {&claims.passed, &claims.missed}) {
-    for (const auto& remark : *remarks) spoken_of.insert(remark.where.file);
-  }
+/// @return the files of which nothing was understood, and whose names say nothing to the format.
+std::set<std::string> tell_silent(std::span<const File> files, const Request& request, const Format& format,
+                                  Claims& claims) {
+  std::set<std::string> passed, missed, out;
+  for (const auto& remark : claims.passed) passed.insert(remark.where.file);
+  for (const auto& remark : claims.missed) missed.insert(remark.where.file);
+  const auto names = names_of(format);
   for (const auto& file : files) {
-    if (claims.understood[file.path] > 0 || spoken_of.contains(file.path)) continue;
-    claims.pass({file.path, 0}, "has nothing to import");
+    if (claims.understood[file.path] > 0 || passed.contains(file.path)) continue;
+    const bool given =
+        std::find(request.paths.begin(), request.paths.end(), file.path) != request.paths.end();
+    const auto name = std::string_view(file.path).substr(file.path.rfind('/') + 1);
+    const bool fits = std::any_of(names.begin(), names.end(), [&](const std::string& pattern) {
+      return base::matches_glob(pattern, name);
+    });
+    if (given && format.by_name && !fits) {
+      claims.miss({file.path, 0}, fmt::format("its name is none that {} reads ({}): give a copy such a name",
+                                              format.name, base::join(names, ", ")));
+      out.insert(file.path);
+    } else if (!missed.contains(file.path)) {
+      claims.pass({file.path, 0}, "has nothing to import");
+    }
   }
+  return out;
 }
 
 }  // namespace
@@ -222,11 +248,13 @@ std::size_t gather(const Request& request, system::Files& files, Claims& claims)
         own.erase(first, own.end());
       }
     }
-    count += static_cast<std::size_t>(
-        std::count_if(own.begin(), own.end(), [](const File& file) { return !is_on_every_host(file.path); }));
     parse_udev(names, claims);
     format->parse(own, claims);
-    if (!request.paths.empty()) tell_silent(own, claims);
+    std::set<std::string> in_vain;
+    if (!request.paths.empty()) in_vain = tell_silent(own, request, *format, claims);
+    count += static_cast<std::size_t>(std::count_if(own.begin(), own.end(), [&](const File& file) {
+      return !is_on_every_host(file.path) && !in_vain.contains(file.path);
+    }));
   }
   return count;
 }
