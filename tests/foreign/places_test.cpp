@@ -101,6 +101,25 @@ TEST_F(Places, AFileWhoseNameSaysNothingIsNamed) {
   }
 }
 
+// A keyfile without InfiniBand and an ifcfg file look the same to who reads keyfiles.
+TEST_F(Places, AFileOfAnotherToolIsNamed) {
+  const std::string ifcfg = "DEVICE=fab0\nTYPE=InfiniBand\nBOOTPROTO=dhcp\n";
+  tree.put("/srv/ifcfg-fab0", ifcfg);
+  tree.put("/srv/wired", "[connection]\nid=wired\ntype=ethernet\n");
+  for (const auto* format : {"nm", "netplan", "opensm", "udev"}) {
+    Claims claims;
+    EXPECT_EQ(gather({{find_format(format)}, {"/srv/ifcfg-fab0"}}, *files, claims), 0U) << format;
+    EXPECT_THAT(claims.missed,
+                Contains(Field(&Remark::text, HasSubstr("write import ifcfg /srv/ifcfg-fab0"))))
+        << format;
+  }
+  Claims of_suse, wired;
+  EXPECT_EQ(gather({{find_format("wicked")}, {"/srv/ifcfg-fab0"}}, *files, of_suse), 1U);
+  EXPECT_EQ(gather({{find_format("nm")}, {"/srv/wired"}}, *files, wired), 1U);
+  EXPECT_THAT(wired.missed, IsEmpty());
+  EXPECT_THAT(wired.passed, Contains(Field(&Remark::text, "is not for InfiniBand")));
+}
+
 TEST_F(Places, RulesOfPartitionsMayHaveAnyName) {
   tree.put("/srv/site.conf", "storage=0x10, ipoib : ALL=full ;\n");
   const auto made = import_all(*files, "opensm", {}, {"/srv/site.conf"});

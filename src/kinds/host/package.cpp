@@ -44,7 +44,8 @@ void unknown_package(const model::Entry& names, const std::string& name, Diagnos
   diagnostics.push_back(
       {Severity::kError,
        names.where,
-       fmt::format("[packages] names: {} is not one of the packages that are known here", name),
+       fmt::format("[packages] names: {} is not one of the packages that are known here",
+                   name.empty() ? "\"\"" : name),
        near ? fmt::format("did you mean \"{}\"?", *near) : "known are " + base::join(known, ", "),
        {}});
 }
