@@ -19,7 +19,8 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-/// What to write in place of a word that is no format: the import of the file that it names, or the formats.
+/// The remedy for a word that names a file or anything else than a format: an import that reads it, or the
+/// formats.
 std::string instead_of(const Context& context, const std::string& word) {
   std::vector<std::string> known{"host", "live"};
   for (const auto& supported : foreign::formats()) known.emplace_back(supported.name);

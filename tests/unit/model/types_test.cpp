@@ -135,7 +135,7 @@ TEST(Words, SuggestTheNearest) {
   EXPECT_EQ(*parse_on_unsupported("datagram"), OnUnsupported::kDatagram);
 }
 
-// What a kind cannot be is not offered; it is read all the same, so that a rule of the kind explains it.
+// A state that a kind cannot have is not offered, but read, so that a rule of the kind explains it.
 TEST(Words, OfferTheStatesOfTheirKind) {
   const auto port = parse_port_state("gone"), device = parse_device_state("gone");
   ASSERT_FALSE(port);
