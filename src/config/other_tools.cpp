@@ -41,8 +41,10 @@ std::string_view behind(std::string_view line, std::string_view word) {
 
 bool is_document(std::string_view line) {
   if (line.starts_with("[[")) return true;
-  constexpr std::string_view kVersion = "version";
-  return line.starts_with(kVersion) && base::trim(line.substr(kVersion.size())).starts_with('=');
+  constexpr std::array<std::string_view, 3> kVersion{"version", "\"version\"", "'version'"};
+  return std::any_of(kVersion.begin(), kVersion.end(), [&](std::string_view key) {
+    return line.starts_with(key) && base::trim(line.substr(key.size())).starts_with('=');
+  });
 }
 
 /// The lines of a text; none where one of them shows that it is a document.
@@ -73,6 +75,13 @@ OtherTool by_sections(const PlainLines& lines) {
   if (any_is(lines, {"[connection]"})) return {"a keyfile of NetworkManager", "nm"};
   if (any_is(lines, {"[NetDev]", "[Network]"})) return {"a file of systemd-networkd", "networkd"};
   if (any_is(lines, {"[Match]"}) && any_is(lines, {"[Link]"})) return {"a .link file of udev", "udev"};
+  const auto any_begins = [&](std::string_view front) {
+    return std::any_of(lines.begin(), lines.end(),
+                       [&](const PlainLine& line) { return line.words.starts_with(front); });
+  };
+  const bool limits = any_begins("Limit");
+  if (any_is(lines, {"[Unit]"}) || (any_is(lines, {"[Service]"}) && (limits || any_begins("Exec"))))
+    return {"a unit of systemd", limits ? "limits" : "scripts"};
   return {};
 }
 
@@ -98,6 +107,8 @@ OtherTool by_assignments(const PlainLines& lines) {
   if (has({"STARTMODE"})) return {"an ifcfg file of wicked", "wicked"};
   if (has({"DEVICE", "HWADDR", "BOOTPROTO", "IPADDR", "CONNECTED_MODE", "PKEY_ID"}))
     return {"an ifcfg file", "ifcfg"};
+  if (has({"GATEWAY0"}) && has({"ADDRESS0"})) return {"a file of routes beside an ifcfg file", "ifcfg"};
+  if (has({"GRUB_CMDLINE_LINUX", "GRUB_CMDLINE_LINUX_DEFAULT"})) return {"a file of GRUB", "cmdline"};
   return {};
 }
 
@@ -158,6 +169,8 @@ OtherTool by_first_line(std::string_view line) {
   if (is_kernel_setting(line)) return {"a file of sysctl.d", "sysctl"};
   if (is_mlx4_conf(line)) return {"mlx4.conf", "mlx4-conf"};
   if (is_limits(line)) return {"a file of limits.d", "limits"};
+  if (line.starts_with("--transport") || line.starts_with("-t rdma"))
+    return {"discovery.conf of nvme-cli", "nvme"};
   if (is_partition_line(line)) return {"partitions.conf of OpenSM", "opensm"};
   return {};
 }
@@ -178,12 +191,23 @@ OtherTool by_outermost(const PlainLines& lines) {
   const auto first = lines[dashes ? 1 : 0].words;
   if (first == "network:") return {"a file of netplan", "netplan"};
   if (first == "interfaces:") return {"a file of nmstate", "nmstate"};
+  if (any_is(lines, {"network_connections:"}))
+    return {"a file for linux-system-roles.network", "system-roles"};
   if (first.starts_with("<interface>") || first.starts_with("<interface "))
     return {"a file of wicked", "wicked"};
   return {};
 }
 
-OtherTool tool_of(const PlainLines& lines) {
+/// Files whose first line says what they are, though it is a comment.
+OtherTool by_mark(std::string_view body) {
+  if (body.starts_with("#!")) return {"a script", "scripts"};
+  if (base::trim(body.substr(0, body.find('\n'))) == "#cloud-config")
+    return {"a file of cloud-init", "cloud-init"};
+  return {};
+}
+
+OtherTool tool_of(std::string_view body, const PlainLines& lines) {
+  if (auto found = by_mark(body); !found.format.empty()) return found;
   if (auto found = by_sections(lines); !found.format.empty()) return found;
   if (auto found = by_assignments(lines); !found.format.empty()) return found;
   if (auto found = by_outermost(lines); !found.format.empty()) return found;
@@ -193,10 +217,17 @@ OtherTool tool_of(const PlainLines& lines) {
 
 }  // namespace
 
+std::string_view format_of_other_tool(std::string_view text) {
+  const auto body = without_mark(text);
+  const auto lines = lines_of_other(body);
+  return lines.empty() ? std::string_view() : tool_of(body, lines).format;
+}
+
 std::optional<model::Diagnostic> recognize_other_tool(const Text& text) {
-  const auto lines = lines_of_other(without_mark(text.text));
+  const auto body = without_mark(text.text);
+  const auto lines = lines_of_other(body);
   if (lines.empty()) return std::nullopt;
-  const auto tool = tool_of(lines);
+  const auto tool = tool_of(body, lines);
   if (tool.format.empty()) return std::nullopt;
   const auto& first = lines.front();
   constexpr std::size_t kLongestMark = 80;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 
 #include "config/document.hpp"
 
@@ -13,5 +14,8 @@ namespace rdmacfg::config {
 /// [[section]] is a document, whatever else is in it.
 /// @return the one error about it, at its first line; its mistakes as a document would be noise.
 std::optional<model::Diagnostic> recognize_other_tool(const Text& text);
+
+/// The format of `rdma-configctl import` that reads such a text; empty where nothing is recognized.
+std::string_view format_of_other_tool(std::string_view text);
 
 }  // namespace rdmacfg::config

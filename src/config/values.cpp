@@ -153,10 +153,19 @@ std::optional<std::string> element_error(const std::string& element, std::size_t
   return many.error().message;
 }
 
+/// Whether a list may be a value of a field, as its schema has it.
+bool takes_lists(const model::FieldSpec& field) {
+  return field.schema.empty() || field.schema.find("array") != std::string_view::npos;
+}
+
 /// A list of texts; in a list of numbers they count as their text, so that `priorities = [3]` needs no
 /// quotes.
 std::optional<model::Value> list_value(const Node& node, std::string_view label,
                                        const model::FieldSpec& field, const Reporter& report) {
+  if (const auto none = field.parse(std::vector<std::string>()); !none && !takes_lists(field)) {
+    if (!is_substitute(node)) report.wrong(node.at, complaint(label, field, none.error().message));
+    return std::nullopt;
+  }
   const bool numbers = field.schema.find("integer") != std::string_view::npos;
   std::vector<std::string> list;
   std::vector<const Node*> items;

@@ -110,6 +110,9 @@ base::Failure unknown(const std::string& word, const Parser& parser) {
                 fmt::format("{} takes no more arguments; unexpected argument {}", sub->get_name(), word));
   }
   const auto bare = word.substr(0, word.find('='));
+  if (bare == "--color" || bare == "--colour") {
+    return fail(Code::kInvalid, message + "; terminals alone get colour, and --no-colour switches that off");
+  }
   const bool letter = option && !word.starts_with("--");
   if (sub != nullptr && std::find(known.begin(), known.end(), bare) != known.end()) {
     return fail(Code::kInvalid,

@@ -59,6 +59,11 @@ int show_document(const Context& context) {
                                words.front()),
                    0});
   }
+  if (context.arguments.show.differs || context.arguments.names)
+    return refuse(context, {base::Code::kInvalid,
+                            fmt::format("{} cannot be combined with --document, which looks at no resources",
+                                        context.arguments.names ? "--format name" : "--differs"),
+                            0});
   const auto document = load(context);
   if (!document) return refuse(context, document.error());
   auto report = core::validate(*document);

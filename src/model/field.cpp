@@ -94,6 +94,11 @@ Result<Value> canonical_port_state(const Value& written) {
     return Codec<State>::value(parsed);
   });
 }
+Result<Value> canonical_device_state(const Value& written) {
+  return get_text(written, "\"up\", \"absent\" or \"ignore\"")
+      .and_then(parse_device_state)
+      .map([](State parsed) { return Codec<State>::value(parsed); });
+}
 Value Codec<State>::value(const State& parsed) { return std::string(text_of(parsed)); }
 
 Result<OnUnsupported> Codec<OnUnsupported>::parse(const Value& written) {

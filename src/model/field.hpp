@@ -152,6 +152,8 @@ RDMACFG_CODEC(State, "\"up\", \"down\", \"absent\" or \"ignore\"",
               R"({"enum":["up","down","absent","ignore"]})");
 /// Of the interface of a port, which cannot be absent: FieldSpec::parse.
 base::Result<Value> canonical_port_state(const Value& written);
+/// Of an RDMA device, which cannot be down by itself: FieldSpec::parse.
+base::Result<Value> canonical_device_state(const Value& written);
 RDMACFG_CODEC(OnUnsupported, "\"fail\" or \"datagram\"", R"({"enum":["fail","datagram"]})");
 RDMACFG_CODEC(InterfaceName, "interface name",
               R"({"type":"string","minLength":1,"maxLength":15,"pattern":"^[A-Za-z0-9_.-]+$"})");

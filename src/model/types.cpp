@@ -33,6 +33,8 @@ constexpr Words<State, 4> kStates{
     {{State::kUp, "up"}, {State::kDown, "down"}, {State::kAbsent, "absent"}, {State::kIgnore, "ignore"}}};
 constexpr Words<State, 3> kPortStates{
     {{State::kUp, "up"}, {State::kDown, "down"}, {State::kIgnore, "ignore"}}};
+constexpr Words<State, 3> kDeviceStates{
+    {{State::kUp, "up"}, {State::kAbsent, "absent"}, {State::kIgnore, "ignore"}}};
 constexpr Words<OnUnsupported, 2> kPolicies{
     {{OnUnsupported::kFail, "fail"}, {OnUnsupported::kDatagram, "datagram"}}};
 
@@ -172,6 +174,10 @@ Result<IpoibMode> parse_ipoib_mode(std::string_view text) { return parse_word(kM
 std::string_view text_of(IpoibMode mode) { return word_of(kModes, mode); }
 
 Result<State> parse_state(std::string_view text) { return parse_word(kStates, text, "state"); }
+Result<State> parse_device_state(std::string_view text) {
+  if (text == word_of(kStates, State::kDown)) return State::kDown;
+  return parse_word(kDeviceStates, text, "state");
+}
 Result<State> parse_port_state(std::string_view text) {
   if (text == word_of(kStates, State::kAbsent)) return State::kAbsent;
   return parse_word(kPortStates, text, "state");

@@ -57,6 +57,8 @@ enum class State { kUp, kDown, kAbsent, kIgnore };
 base::Result<State> parse_state(std::string_view text);
 /// The same for the interface of a port itself: its errors do not offer "absent", which a rule refuses.
 base::Result<State> parse_port_state(std::string_view text);
+/// The same for an RDMA device, whose errors do not offer "down".
+base::Result<State> parse_device_state(std::string_view text);
 std::string_view text_of(State state);
 
 /// The action where a port does not support connected mode.

@@ -66,6 +66,60 @@ TEST_F(Places, WhoeverNamesAFileHearsOfIt) {
   EXPECT_THAT(made.claims.passed, Contains(Field(&Remark::text, "has nothing to import")));
 }
 
+struct OddName {
+  const char* format;
+  const char* text;
+  const char* usual;  ///< the name that says what is in it
+};
+
+// Where the name of a file says what is in it, or for which interface it is, a file that is called otherwise
+// is not passed over in silence.
+TEST_F(Places, AFileWhoseNameSaysNothingIsNamed) {
+  for (const auto& [format, text, usual] :
+       {OddName{"ifcfg", "DEVICE=fab0\nTYPE=InfiniBand\nBOOTPROTO=dhcp\n", "ifcfg-fab0"},
+        OddName{"networkd", "[Match]\nName=fab0\n\n[Network]\nAddress=192.0.2.1/24\n", "10-fab0.network"},
+        OddName{"networkd", "[NetDev]\nName=fab0.8002\nKind=ipoib\n\n[IPoIB]\nPartitionKey=0x8002\n",
+                "10-fab0.netdev"},
+        OddName{"wicked", "STARTMODE='auto'\nIPOIB_MODE='connected'\n", "ifcfg-fab0"},
+        OddName{"modprobe", "ib_umad\n", "modules"},
+        OddName{"rdma-conf", "nas:/home /home nfs proto=rdma 0 0\n", "fstab"}}) {
+    tree.put("/srv/saved", text);
+    tree.put(std::string("/srv/") + usual, text);
+    const auto* found = find_format(format);
+    for (const auto* name : {"saved", usual}) {
+      Claims claims;
+      const auto count = gather({{found}, {std::string("/srv/") + name}}, *files, claims);
+      const auto told = Contains(
+          Field(&Remark::text, HasSubstr(std::string("its name is none that ") + format + " reads (")));
+      if (name == usual) {
+        EXPECT_THAT(claims.missed, testing::Not(told)) << format << ' ' << usual;
+        continue;
+      }
+      EXPECT_EQ(count, 0U) << format;
+      EXPECT_THAT(claims.missed, told) << format;
+    }
+  }
+}
+
+// A keyfile without InfiniBand and an ifcfg file look the same to who reads keyfiles.
+TEST_F(Places, AFileOfAnotherToolIsNamed) {
+  const std::string ifcfg = "DEVICE=fab0\nTYPE=InfiniBand\nBOOTPROTO=dhcp\n";
+  tree.put("/srv/ifcfg-fab0", ifcfg);
+  tree.put("/srv/wired", "[connection]\nid=wired\ntype=ethernet\n");
+  for (const auto* format : {"nm", "netplan", "opensm", "udev"}) {
+    Claims claims;
+    EXPECT_EQ(gather({{find_format(format)}, {"/srv/ifcfg-fab0"}}, *files, claims), 0U) << format;
+    EXPECT_THAT(claims.missed,
+                Contains(Field(&Remark::text, HasSubstr("write import ifcfg /srv/ifcfg-fab0"))))
+        << format;
+  }
+  Claims of_suse, wired;
+  EXPECT_EQ(gather({{find_format("wicked")}, {"/srv/ifcfg-fab0"}}, *files, of_suse), 1U);
+  EXPECT_EQ(gather({{find_format("nm")}, {"/srv/wired"}}, *files, wired), 1U);
+  EXPECT_THAT(wired.missed, IsEmpty());
+  EXPECT_THAT(wired.passed, Contains(Field(&Remark::text, "is not for InfiniBand")));
+}
+
 TEST_F(Places, RulesOfPartitionsMayHaveAnyName) {
   tree.put("/srv/site.conf", "storage=0x10, ipoib : ALL=full ;\n");
   const auto made = import_all(*files, "opensm", {}, {"/srv/site.conf"});

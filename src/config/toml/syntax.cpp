@@ -25,6 +25,12 @@ bool is_invisible(std::uint32_t code) {
          code == 0x202f || (code >= 0x205f && code <= 0x2064) || code == 0x3000 || code == 0xfeff;
 }
 
+/// Whether a text begins with an object of JSON, or with a list of objects.
+bool is_json(std::string_view text) {
+  const auto first = text.find_first_not_of(" \t\r\n", text.starts_with('[') ? 1 : 0);
+  return first != std::string_view::npos && text[first] == '{';
+}
+
 /// Whether a line that is not TOML was meant to begin a section: "ipoib]]", "<ipoib>".
 bool is_meant_as_header(std::string_view line) {
   const auto head = base::trim(line.substr(0, line.find_first_of("\r\n#")));
@@ -46,7 +52,7 @@ class Parser {
   Tree run() && {
     cursor_.skip_space();
     if (cursor_.at("---")) other_language("YAML");
-    if (cursor_.peek() == '{') other_language("JSON");
+    if (is_json(body_.substr(cursor_.mark().offset))) other_language("JSON");
     if (cursor_.peek() == '<') other_language("XML");
     while (cursor_.skip_space(), !other_ && !cursor_.done() && tree_.errors.size() < limits_.errors) {
       open_ = 0;

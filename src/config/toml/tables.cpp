@@ -38,6 +38,8 @@ Node* step(Node& table, const KeyPart& part, const Span& header, std::span<const
            node.key};
   if (node.sort == Sort::kTable) clash.message = fmt::format("{} was closed by its }}", name);
   if (node.sort == Sort::kList) clash.message = fmt::format("{} was closed by its ]", name);
+  if (node.sort == Sort::kTable || node.sort == Sort::kList)
+    clash.hint = "write everything inside the brackets, or everything in sections";
   return nullptr;
 }
 
@@ -118,6 +120,7 @@ Node* open_header(Node& root, const Key& key, bool list, const Span& header, Cla
     clash.hint = "write its keys in one place";
   } else if (node.sort == Sort::kList) {
     clash.message = fmt::format("{} was closed by its ]", name);
+    clash.hint = "write everything inside the brackets, or everything in sections";
   }
   return nullptr;
 }

@@ -12,6 +12,7 @@
 
 #include "base/characters.hpp"
 #include "ctl/bundle/limits.hpp"
+#include "store/json_file.hpp"
 
 namespace rdmacfg::ctl {
 
@@ -120,7 +121,9 @@ base::Result<HostReport> parse_host_report(std::string_view text) {
     if (from.contains("listing")) out.listing = list_of_texts(from.at("listing"));
     if (from.contains("left_out")) out.left_out = list_of_texts(from.at("left_out"));
   } catch (const nlohmann::json::exception& error) {
-    return base::fail(Code::kInvalid, fmt::format("damaged ({})", error.what()));
+    return base::fail(Code::kInvalid,
+                      fmt::format("damaged ({}); write it again: rdma-configctl doctor --report FILE",
+                                  core::damage_in(error)));
   }
   return out;
 }

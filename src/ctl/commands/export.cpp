@@ -9,6 +9,7 @@
 #include "ctl/json.hpp"
 #include "ctl/output_file.hpp"
 #include "foreign/export/exporter.hpp"
+#include "foreign/import/formats.hpp"
 
 namespace rdmacfg::ctl {
 
@@ -28,7 +29,9 @@ base::Result<const foreign::Target*> target_of(const Arguments& arguments) {
                       fmt::format("export takes one format; unexpected argument {}", words[1]));
   const auto* target = foreign::find_target(words.front());
   if (target != nullptr) return target;
-  const auto near = base::nearest(words.front(), known);
+  auto near = base::nearest(words.front(), known);
+  if (const auto called = foreign::format_called(words.front()); foreign::find_target(called) != nullptr)
+    near = std::string(called);
   return base::fail(base::Code::kInvalid,
                     fmt::format("{} is not a format that can be exported; {}", words.front(),
                                 near ? fmt::format("did you mean {}?", *near)

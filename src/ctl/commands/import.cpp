@@ -5,7 +5,9 @@
 
 #include "base/text.hpp"
 #include "catalog/all.hpp"
+#include "config/other_tools.hpp"
 #include "ctl/command.hpp"
+#include "ctl/fleet/fleet_commands.hpp"
 #include "ctl/json.hpp"
 #include "ctl/output_file.hpp"
 #include "foreign/import/importer.hpp"
@@ -17,10 +19,30 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
+/// The remedy for a word that names a file or anything else than a format: an import that reads it, or the
+/// formats.
+std::string instead_of(const Context& context, const std::string& word) {
+  std::vector<std::string> known{"host", "live"};
+  for (const auto& supported : foreign::formats()) known.emplace_back(supported.name);
+  std::error_code error;
+  const bool is_file = std::filesystem::is_regular_file(word, error);
+  if (is_file) {
+    const auto text = read_fleet_file(context, word, config::Limits{}.file_bytes);
+    const auto format = text ? config::format_of_other_tool(text->text) : std::string_view();
+    if (!format.empty()) return fmt::format("write import {} {}", format, word);
+  } else if (const auto called = foreign::format_called(word); !called.empty()) {
+    return fmt::format("did you mean {}?", called);
+  } else if (const auto near = base::nearest(word, known)) {
+    return fmt::format("did you mean {}?", *near);
+  }
+  if (!is_file && word.find_first_of("/.") == std::string::npos) return "they are " + base::join(known, ", ");
+  return fmt::format("write import FORMAT {}, with one of {}", word, base::join(known, ", "));
+}
+
 /// "host": every format; else the one that is called so.
-base::Result<foreign::Request> request_of(const Arguments& arguments) {
+base::Result<foreign::Request> import_request(const Context& context) {
   foreign::Request request;
-  const auto& words = arguments.words;
+  const auto& words = context.arguments.words;
   const auto name = words.empty() ? std::string("host") : words.front();
   const auto* format = foreign::find_format(name);
   if (name == "host") {
@@ -28,21 +50,18 @@ base::Result<foreign::Request> request_of(const Arguments& arguments) {
   } else if (format != nullptr) {
     request.formats.push_back(format);
   } else if (name != "live") {
-    std::vector<std::string> known{"host", "live"};
-    for (const auto& supported : foreign::formats()) known.emplace_back(supported.name);
-    const auto near = base::nearest(name, known);
-    const bool is_path = name.find_first_of("/.") != std::string::npos;
-    return base::fail(base::Code::kInvalid,
-                      fmt::format("{} is not a format that can be imported; {}", name,
-                                  near      ? fmt::format("did you mean {}?", *near)
-                                  : is_path ? fmt::format("write import FORMAT {}, with one of {}", name,
-                                                          base::join(known, ", "))
-                                            : "they are " + base::join(known, ", ")));
+    return base::fail(base::Code::kInvalid, fmt::format("{} is not a format that can be imported; {}", name,
+                                                        instead_of(context, name)));
   }
   for (std::size_t at = 1; at < words.size(); ++at) {
     if (format == nullptr)
       return base::fail(base::Code::kInvalid,
                         fmt::format("{} takes no paths; name the format of {}", name, words[at]));
+    if (words[at] == "-")
+      return base::fail(base::Code::kInvalid,
+                        fmt::format("import reads no standard input: write it to a file, with a name that {} "
+                                    "has, and name that",
+                                    name));
     std::error_code error;
     const auto path = std::filesystem::absolute(words[at], error);
     auto text = path.lexically_normal().string();
@@ -152,9 +171,11 @@ int refuse_empty(const Context& context, const foreign::Claims& claims, const fo
 }  // namespace
 
 int import_from(const Context& context) {
-  const auto request = request_of(context.arguments);
+  const auto request = import_request(context);
   if (!request) return refuse(context, request.error());
   const bool live = request->formats.empty();
+  if (context.arguments.imported.adopt && !live)
+    return refuse(context, {base::Code::kInvalid, "--adopt is valid only with import live", 0});
   if (live && context.offline())
     return refuse(context, {base::Code::kInvalid, "live reads the running system; --root does not apply", 0});
   const auto host = context.environment.host(request->paths.empty() ? context.root() : "/");

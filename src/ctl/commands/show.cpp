@@ -40,12 +40,27 @@ std::string renamed(const std::string& name, const HostView& host) {
                      names.size() == 1 ? "is" : "are", base::join(names, ", "));
 }
 
+/// The ports of the device in "mlx4_0/9".
+std::string ports_instead(const std::string& name, const HostView& host) {
+  const auto slash = name.find('/');
+  const auto at = std::find_if(host.devices.begin(), host.devices.end(), [&](const DeviceView& device) {
+    return slash != std::string::npos && device.device->name == name.substr(0, slash);
+  });
+  if (at == host.devices.end()) return {};
+  std::vector<std::string> ports;
+  for (const auto& port : at->device->ports) ports.push_back(std::to_string(port.number));
+  return fmt::format("; {} has {} {}", at->device->name, ports.size() == 1 ? "port" : "ports",
+                     ports.empty() ? std::string("none") : base::join(ports, ", "));
+}
+
 int unknown(const Context& context, const std::string& name, const HostView& host,
             const std::vector<model::ResourceReport>& resources) {
   auto message = fmt::format("no object is named {}", name);
   auto known = names_in(host, resources);
   known.insert(known.end(), show_topics().begin(), show_topics().end());
-  if (auto hint = renamed(name, host); !hint.empty()) {
+  if (auto ports = ports_instead(name, host); !ports.empty()) {
+    message += ports;
+  } else if (auto hint = renamed(name, host); !hint.empty()) {
     message += hint;
   } else if (is_pattern(name)) {
     message = fmt::format("nothing here matches {}", name);

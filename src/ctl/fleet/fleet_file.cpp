@@ -153,7 +153,10 @@ base::Result<std::string> hosts_of_table(const std::string& path, std::string te
   if (fields > 1 && alike > 0 && others == 0)
     return base::fail(
         base::Code::kInvalid,
-        fmt::format("{}:{}: no column is called \"host\"; the first line names the columns", path, header));
+        fmt::format(
+            "{}:{}: no column is called \"host\"; the first line of a table names its columns; write a "
+            "list of hosts with one on each line",
+            path, header));
   return text;
 }
 

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/text.hpp"
+
 namespace rdmacfg::foreign {
 
 namespace {
@@ -138,7 +140,8 @@ constexpr auto kFormats = std::to_array<Format>({
     {.name = "udev",
      .doc = "udev rules and .link files: names of interfaces and of RDMA devices",
      .places = kUdevFiles,
-     .parse = parse_udev},
+     .parse = parse_udev,
+     .by_name = true},
     {.name = "nm",
      .doc = "keyfiles of NetworkManager",
      .places = kKeyfiles,
@@ -148,12 +151,14 @@ constexpr auto kFormats = std::to_array<Format>({
      .doc = "ifcfg files of RHEL and Fedora",
      .places = kIfcfgFiles,
      .parse = parse_ifcfg,
-     .interfaces = true},
+     .interfaces = true,
+     .by_name = true},
     {.name = "networkd",
      .doc = "files of systemd-networkd",
      .places = kNetworkdFiles,
      .parse = parse_networkd,
-     .interfaces = true},
+     .interfaces = true,
+     .by_name = true},
     {.name = "netplan",
      .doc = "YAML of netplan",
      .places = kNetplanFiles,
@@ -163,7 +168,8 @@ constexpr auto kFormats = std::to_array<Format>({
      .doc = "ifcfg files of SUSE, and wicked's own XML",
      .places = kWickedFiles,
      .parse = parse_wicked,
-     .interfaces = true},
+     .interfaces = true,
+     .by_name = true},
     {.name = "ifupdown",
      .doc = "interfaces(5) of Debian",
      .places = kIfupdownFiles,
@@ -189,7 +195,8 @@ constexpr auto kFormats = std::to_array<Format>({
      .doc = "the kernel command line: ip=, ib.pkey=, options of RDMA modules",
      .places = kCmdlineFiles,
      .parse = parse_cmdline,
-     .interfaces = true},
+     .interfaces = true,
+     .by_name = true},
     {.name = "scripts",
      .doc = "shell scripts and services of systemd: commands that set IPoIB interfaces up",
      .places = kScriptFiles,
@@ -199,7 +206,8 @@ constexpr auto kFormats = std::to_array<Format>({
     {.name = "rdma-conf",
      .doc = "rdma.conf of RHEL; srp_daemon, ibacm, virtual functions and storage over RDMA are named",
      .places = kRdmaConfFiles,
-     .parse = parse_rdma_conf},
+     .parse = parse_rdma_conf,
+     .by_name = true},
     {.name = "mlx4-conf",
      .doc = "mlx4.conf, and connectx.conf of MLNX_OFED: port types of ConnectX-3",
      .places = kMlx4ConfFiles,
@@ -207,7 +215,8 @@ constexpr auto kFormats = std::to_array<Format>({
     {.name = "modprobe",
      .doc = "modprobe.d, modules-load.d and rdma-core's lists of modules",
      .places = kModprobeFiles,
-     .parse = parse_modprobe},
+     .parse = parse_modprobe,
+     .by_name = true},
     {.name = "sysctl",
      .doc = "sysctl.conf and sysctl.d: settings of IPoIB interfaces, of ARP and of neighbour tables",
      .places = kSysctlFiles,
@@ -216,7 +225,8 @@ constexpr auto kFormats = std::to_array<Format>({
     {.name = "limits",
      .doc = "limits.conf, limits.d and LimitMEMLOCK of services: locked memory",
      .places = kLimitsFiles,
-     .parse = parse_limits},
+     .parse = parse_limits,
+     .by_name = true},
     {.name = "opensm",
      .doc = "opensm.conf, its ports and partitions.conf",
      .places = kOpensmFiles,
@@ -224,12 +234,55 @@ constexpr auto kFormats = std::to_array<Format>({
     {.name = "nvme",
      .doc = "discovery.conf and config.json of nvme-cli, config.json of nvmetcli: NVMe over RDMA",
      .places = kNvmeFiles,
-     .parse = parse_nvme},
+     .parse = parse_nvme,
+     .by_name = true},
     {.name = "lio",
      .doc = "saveconfig.json of targetcli: iSER and SRP targets",
      .places = kLioFiles,
      .parse = parse_lio},
 });
+
+/// Other names of tools and of their files, in lower case.
+struct OtherName {
+  std::string_view name, format;
+};
+constexpr auto kOtherNames = std::to_array<OtherName>({{"networkmanager", "nm"},
+                                                       {"nmcli", "nm"},
+                                                       {"keyfile", "nm"},
+                                                       {"keyfiles", "nm"},
+                                                       {"nmconnection", "nm"},
+                                                       {"sysconfig", "ifcfg"},
+                                                       {"network-scripts", "ifcfg"},
+                                                       {"systemd-networkd", "networkd"},
+                                                       {"interfaces", "ifupdown"},
+                                                       {"ifupdown2", "ifupdown"},
+                                                       {"ifupdown-ng", "ifupdown"},
+                                                       {"nmstatectl", "nmstate"},
+                                                       {"ansible", "system-roles"},
+                                                       {"cloudinit", "cloud-init"},
+                                                       {"grub", "cmdline"},
+                                                       {"dracut", "cmdline"},
+                                                       {"script", "scripts"},
+                                                       {"rc.local", "scripts"},
+                                                       {"ofed", "openib"},
+                                                       {"openib.conf", "openib"},
+                                                       {"rdma.conf", "rdma-conf"},
+                                                       {"mlx4", "mlx4-conf"},
+                                                       {"mlx4.conf", "mlx4-conf"},
+                                                       {"connectx.conf", "mlx4-conf"},
+                                                       {"modules", "modprobe"},
+                                                       {"modprobe.d", "modprobe"},
+                                                       {"modules-load.d", "modprobe"},
+                                                       {"sysctl.d", "sysctl"},
+                                                       {"sysctl.conf", "sysctl"},
+                                                       {"limits.d", "limits"},
+                                                       {"limits.conf", "limits"},
+                                                       {"opensm.conf", "opensm"},
+                                                       {"partitions.conf", "opensm"},
+                                                       {"nvmet", "nvme"},
+                                                       {"nvmetcli", "nvme"},
+                                                       {"nvme-cli", "nvme"},
+                                                       {"targetcli", "lio"}});
 
 }  // namespace
 
@@ -239,6 +292,13 @@ const Format* find_format(std::string_view name) {
   const auto at = std::find_if(kFormats.begin(), kFormats.end(),
                                [&](const Format& format) { return format.name == name; });
   return at == kFormats.end() ? nullptr : &*at;
+}
+
+std::string_view format_called(std::string_view name) {
+  const auto word = base::lower(name);
+  const auto at = std::find_if(kOtherNames.begin(), kOtherNames.end(),
+                               [&](const OtherName& other) { return other.name == word; });
+  return at == kOtherNames.end() ? std::string_view() : at->format;
 }
 
 }  // namespace rdmacfg::foreign

@@ -32,11 +32,14 @@ struct Format {
   void (*parse)(std::span<const File> files, Claims& claims) = nullptr;
   bool interfaces = false;  ///< its interfaces are known by names, which udev's rules give
   bool alone = false;       ///< `host` leaves it out: its files may be about other hosts
+  bool by_name = false;     ///< the name of a file says what is in it, or for which interface it is
 };
 
 /// All of them; of what two say about one interface the first counts.
 std::span<const Format> formats();
 const Format* find_format(std::string_view name);
+/// The name of the format that people call so: "nm" of "NetworkManager" or "keyfile"; empty of other words.
+std::string_view format_called(std::string_view name);
 
 class DropIns;
 

@@ -4,12 +4,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "base/text.hpp"
 #include "config/guard.hpp"
+#include "config/other_tools.hpp"
 #include "foreign/keys.hpp"
 #include "model/limits.hpp"
 
@@ -186,16 +189,63 @@ bool is_names(const File& file) {
          unit_of(file.path).ends_with(".link");
 }
 
-/// A user who names a file wants to hear of it.
-void tell_silent(std::span<const File> files, Claims& claims) {
-  std::set<std::string, std::less<>> spoken_of;
-  for (const auto* remarks : {&claims.passed, &claims.missed}) {
-    for (const auto& remark : *remarks) spoken_of.insert(remark.where.file);
+/// Names of the files that a format reads: "ifcfg-*", "route-*".
+std::vector<std::string> names_of(const Format& format) {
+  std::vector<std::string> out;
+  for (const auto& place : format.places) {
+    // The folders of iSCSI's records tell what they are, not their names.
+    if (place.pattern != "*" && std::find(out.begin(), out.end(), place.pattern) == out.end())
+      out.emplace_back(place.pattern);
   }
+  return out;
+}
+
+/// Whether files of two formats look alike: ifcfg files of RHEL and SUSE, YAML that netplan and cloud-init
+/// take.
+bool are_alike(std::string_view format, std::string_view other) {
+  constexpr auto kAlike = std::to_array<std::pair<std::string_view, std::string_view>>(
+      {{"ifcfg", "wicked"}, {"netplan", "cloud-init"}, {"limits", "scripts"}, {"openib", "rdma-conf"}});
+  return format == other || std::any_of(kAlike.begin(), kAlike.end(), [&](const auto& alike) {
+           return alike == std::pair(format, other) || alike == std::pair(other, format);
+         });
+}
+
+/// Why nothing was understood of a file that the user named: it is one of another format, or its name says
+/// nothing to the format; empty where neither is so.
+std::string why_in_vain(const File& file, const Format& format, bool passed) {
+  const auto names = names_of(format);
+  const auto name = std::string_view(file.path).substr(file.path.rfind('/') + 1);
+  const bool fits = std::any_of(names.begin(), names.end(), [&](const std::string& pattern) {
+    return base::matches_glob(pattern, name);
+  });
+  if (format.by_name && fits) return {};
+  const auto other = config::format_of_other_tool(file.text);
+  if (!other.empty() && !are_alike(format.name, other))
+    return fmt::format("looks like a file of another tool: write import {} {}", other, file.path);
+  if (passed || !format.by_name) return {};
+  return fmt::format("its name is none that {} reads ({}): give a copy such a name", format.name,
+                     base::join(names, ", "));
+}
+
+/// A user who names a file wants to hear of it. @return the files that were read in vain.
+std::set<std::string> tell_silent(std::span<const File> files, const Request& request, const Format& format,
+                                  Claims& claims) {
+  std::set<std::string> passed, missed, out;
+  for (const auto& remark : claims.passed) passed.insert(remark.where.file);
+  for (const auto& remark : claims.missed) missed.insert(remark.where.file);
   for (const auto& file : files) {
-    if (claims.understood[file.path] > 0 || spoken_of.contains(file.path)) continue;
-    claims.pass({file.path, 0}, "has nothing to import");
+    if (claims.understood[file.path] > 0) continue;
+    const bool given =
+        std::find(request.paths.begin(), request.paths.end(), file.path) != request.paths.end();
+    auto why = given ? why_in_vain(file, format, passed.contains(file.path)) : std::string();
+    if (!why.empty()) {
+      claims.miss({file.path, 0}, std::move(why));
+      out.insert(file.path);
+    } else if (!passed.contains(file.path) && !missed.contains(file.path)) {
+      claims.pass({file.path, 0}, "has nothing to import");
+    }
   }
+  return out;
 }
 
 }  // namespace
@@ -222,11 +272,13 @@ std::size_t gather(const Request& request, system::Files& files, Claims& claims)
         own.erase(first, own.end());
       }
     }
-    count += static_cast<std::size_t>(
-        std::count_if(own.begin(), own.end(), [](const File& file) { return !is_on_every_host(file.path); }));
     parse_udev(names, claims);
     format->parse(own, claims);
-    if (!request.paths.empty()) tell_silent(own, claims);
+    std::set<std::string> in_vain;
+    if (!request.paths.empty()) in_vain = tell_silent(own, request, *format, claims);
+    count += static_cast<std::size_t>(std::count_if(own.begin(), own.end(), [&](const File& file) {
+      return !is_on_every_host(file.path) && !in_vain.contains(file.path);
+    }));
   }
   return count;
 }

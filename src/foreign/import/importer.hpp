@@ -20,7 +20,8 @@ struct Request {
 };
 
 /// Reads the files and understands what it can. Nothing is written. Files that cannot be read, that are too
-/// large or no text are reported in Claims::missed. @return how many files were read.
+/// large or no text are reported in Claims::missed, as are paths whose names say nothing to the format.
+/// @return how many files were read.
 std::size_t gather(const Request& request, system::Files& files, Claims& claims);
 
 /// The claims as a document that `check` has no errors in.

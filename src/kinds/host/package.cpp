@@ -47,7 +47,7 @@ void unknown_package(const model::Entry& names, const std::string& name, Diagnos
   diagnostics.push_back(
       {Severity::kError,
        names.where,
-       fmt::format("[packages] names: {} is not a known package", name),
+       fmt::format("[packages] names: {} is not a known package", name.empty() ? "\"\"" : name),
        near ? fmt::format("did you mean \"{}\"?", *near) : "known are " + base::join(known, ", "),
        {}});
 }

@@ -105,10 +105,30 @@ std::optional<bool> starts_by_links(std::string_view script, system::Files& file
   return false;
 }
 
-/// Nothing where systemd does not say so: of other generated units their generator alone knows.
+/// Whether a generator made a link that starts its unit: generators do so in place of `systemctl enable`
+/// (systemd.generator(7); of Quadlet's, podman-systemd.unit(5)). Nothing where a folder cannot be read.
+std::optional<bool> starts_by_generator(const Unit& unit, system::Files& files) {
+  const std::string& name = unit.id.empty() ? unit.name : unit.id;
+  for (const auto* generator : {"generator", "generator.early", "generator.late"}) {
+    const auto root = fmt::format("/run/systemd/{}", generator);
+    const auto folders = files.list(root);
+    if (!folders) return std::nullopt;
+    for (const auto& folder : *folders) {
+      const bool starts =
+          folder.ends_with(".wants") || folder.ends_with(".requires") || folder.ends_with(".upholds");
+      if (!starts) continue;
+      const auto links = files.list(fmt::format("{}/{}", root, folder));
+      if (!links) return std::nullopt;
+      if (std::find(links->begin(), links->end(), name) != links->end()) return true;
+    }
+  }
+  return false;
+}
+
+/// Nothing where that cannot be read.
 std::optional<bool> starts_at_boot(const Unit& unit, system::Files& files) {
   if (is_init_script(unit, files)) return starts_by_links(script_of(unit), files);
-  return is_generated(unit) ? std::nullopt : std::optional(is_enabled(unit));
+  return is_generated(unit) ? starts_by_generator(unit, files) : std::optional(is_enabled(unit));
 }
 
 class ServiceKind final : public Kind, public NeedsWatching {
@@ -328,16 +348,17 @@ class ServiceKind final : public Kind, public NeedsWatching {
              "remove the line; `rdma-configctl withdraw` hands the host over");
   }
 
-  /// Whether an init script starts at boot is not systemd's to set, over D-Bus: a program of the distribution
-  /// changes its links (systemd-sysv-install), which `systemctl` calls and this service's confinement keeps
-  /// from /etc.
+  /// Whether a generated unit starts at boot is not systemd's to set, over D-Bus. Of an init script, a
+  /// program of the distribution changes the links (systemd-sysv-install), which `systemctl` calls and this
+  /// service's confinement keeps from /etc.
   static void leave_generated(Desired& desired, const Unit& unit, system::Files& files) {
     const auto wanted = model::from_attributes<Service>(desired.settings);
     if (!is_generated(unit) || !wanted.enabled) return;
     if (!is_init_script(unit, files)) {
+      if (starts_by_generator(unit, files) == wanted.enabled) return;
       desired.pending =
           "systemd generates it from a file that is not an init script, such as that of a container, and "
-          "that file decides whether it starts at boot: change that file, and leave enabled out";
+          "that file decides whether it starts at boot: change that file, or leave enabled out";
       desired.settings.erase("enabled");
       return;
     }

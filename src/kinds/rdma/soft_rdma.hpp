@@ -6,6 +6,7 @@
 
 #include "kinds/kind.hpp"
 #include "model/section.hpp"
+#include "model/spelled.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -26,8 +27,13 @@ struct SoftRdma {
       model::field("name", &SoftRdma::name, model::Role::kSetting, "Name of the RDMA device.", "-"),
       model::field("module", &SoftRdma::module, model::Role::kDerived,
                    "Kernel module that our file in modules-load.d loads at boot."),
-      model::field("state", &SoftRdma::state, model::Role::kPolicy,
-                   "absent removes the device, whoever created it; ignore leaves it alone.", "up")};
+      // "down" is a state of interfaces alone; of a device a rule says so.
+      model::read_by(
+          model::spelled(
+              model::field("state", &SoftRdma::state, model::Role::kPolicy,
+                           "absent removes the device, whoever created it; ignore leaves it alone.", "up"),
+              R"({"enum":["up","absent","ignore"]})", "\"up\", \"absent\" or \"ignore\""),
+          &model::canonical_device_state)};
 };
 
 const Kind& soft_rdma();

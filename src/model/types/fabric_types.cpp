@@ -28,7 +28,8 @@ Result<Scopes> Codec<Scopes>::parse(const Value& written) {
   for (const auto& text : list) {
     const auto number = base::parse_number(text);
     if (!number || *number < 1 || *number > kScopeMost)
-      return fail(Code::kInvalid, fmt::format("{} is out of range; must be from 1 to {}", text, kScopeMost));
+      return fail(Code::kInvalid, fmt::format("{} is out of range; must be from 1 to {}",
+                                              text.empty() ? "\"\"" : text, kScopeMost));
     out.mask |= 1U << *number;
   }
   return out;

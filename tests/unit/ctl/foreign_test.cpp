@@ -98,10 +98,46 @@ TEST_F(Import, RefusesWhatItCannotDo) {
                         "FORMAT old/ifcfg-ib0, with one of host, live, udev"));
   EXPECT_EQ(import({"ifcfq"}), 1);
   EXPECT_THAT(console_.err.str(), HasSubstr("did you mean ifcfg?"));
+  for (const auto& [called, format] :
+       {std::pair("NetworkManager", "nm"), std::pair("keyfile", "nm"),
+        std::pair("systemd-networkd", "networkd"), std::pair("interfaces", "ifupdown"),
+        std::pair("modprobe.d", "modprobe"), std::pair("IFCFG", "ifcfg")}) {
+    EXPECT_EQ(import({called}), 1);
+    EXPECT_THAT(console_.err.str(), HasSubstr("did you mean " + std::string(format) + "?"));
+  }
+  EXPECT_EQ(import({"ifcfg", "-"}), 1);
+  EXPECT_THAT(console_.err.str(), HasSubstr("import reads no standard input: write it to a file"));
+  EXPECT_EQ(import({"ifcfg", "--adopt"}), 1);
+  EXPECT_THAT(console_.err.str(), HasSubstr("--adopt is valid only with import live"));
   EXPECT_EQ(import({"live"}), 1);
   EXPECT_THAT(console_.err.str(), HasSubstr("live reads the running system; --root does not apply"));
   EXPECT_EQ(import({"host", "/etc"}), 1);
   EXPECT_THAT(console_.err.str(), HasSubstr("name the format of /etc"));
+}
+
+TEST_F(Import, NamesTheFormatOfAFileThatIsGivenWithoutOne) {
+  write("/srv/ifcfg-fab0", kIfcfg);
+  write("/srv/notes", "call the vendor\n");
+  const auto file = (root_ / "srv/ifcfg-fab0").string(), notes = (root_ / "srv/notes").string();
+  EXPECT_EQ(import({file}), 1);
+  EXPECT_THAT(console_.err.str(), HasSubstr("; write import ifcfg " + file + "\n"));
+  EXPECT_EQ(import({notes}), 1);
+  EXPECT_THAT(console_.err.str(), HasSubstr("; write import FORMAT " + notes + ", with one of host, live"));
+}
+
+// An empty document in place of the interface would remove it.
+TEST_F(Import, MakesNoDocumentOfAFileWhoseNameSaysNothing) {
+  write("/srv/fab0.txt", kIfcfg);
+  write("/srv/ifcfg-fab0", kIfcfg);
+  const auto file = (root_ / "srv/fab0.txt").string();
+  const auto output = (console_.folder() / "made.toml").string();
+  EXPECT_EQ(import({"ifcfg", file, "--output", output}), 1);
+  EXPECT_THAT(console_.err.str(),
+              HasSubstr(file + ": its name is none that ifcfg reads (ifcfg-*, route-*, "));
+  EXPECT_FALSE(std::filesystem::exists(output));
+  EXPECT_EQ(import({"ifcfg", file, (root_ / "srv/ifcfg-fab0").string()}), 5);
+  EXPECT_THAT(console_.out.str(), HasSubstr(kGuid1));
+  EXPECT_THAT(console_.err.str(), HasSubstr(file + ": not understood: its name is none that ifcfg reads"));
 }
 
 TEST_F(Import, SaysWhatAHostHasThatCannotBeImported) {
@@ -312,6 +348,8 @@ TEST(Export, Refuses) {
   EXPECT_THAT(console.err.str(), HasSubstr("export to what?"));
   EXPECT_EQ(console.run({"export", "netplam"}), 1);
   EXPECT_THAT(console.err.str(), HasSubstr("did you mean netplan?"));
+  EXPECT_EQ(console.run({"export", "NetworkManager"}), 1);
+  EXPECT_THAT(console.err.str(), HasSubstr("did you mean nm?"));
 }
 
 TEST(Foreign, EveryFormatIsInHelpCompletionsAndDocumentation) {

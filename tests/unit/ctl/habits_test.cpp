@@ -129,6 +129,14 @@ TEST(Habits, ValuesOfOptionsThatTakeNoneOrOthers) {
       {{"show", "--document", "ib0"},
        "show --document takes no more arguments, but there is ib0; get prints an entry or a value of the "
        "document"},
+      {{"show", "--document", "--differs"},
+       "--differs cannot be combined with --document, which looks at no resources"},
+      {{"show", "--document", "-o", "name"},
+       "--format name cannot be combined with --document, which looks at no resources"},
+      {{"show", "--color=never"},
+       "show has no option --color=never; terminals alone get colour, and --no-colour switches that off"},
+      {{"diff", "--colour"},
+       "diff has no option --colour; terminals alone get colour, and --no-colour switches that off"},
       {{"apply", "--wait", "nan"}, "--wait: \"nan\" is not a number of seconds from 0 to 3600"},
   };
   for (const auto& [words, message] : all) {

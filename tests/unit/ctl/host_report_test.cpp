@@ -362,6 +362,13 @@ TEST(HostReport, WhatIsNoReportIsRefused) {
     EXPECT_FALSE(parse_host_report(text)) << text;
 }
 
+TEST(HostReport, OneThatIsCutOffSaysWhatToDo) {
+  const auto cut = parse_host_report("{\"schema\": ");
+  ASSERT_FALSE(cut);
+  EXPECT_THAT(cut.error().message, HasSubstr("damaged (no JSON from byte "));
+  EXPECT_THAT(cut.error().message, HasSubstr("write it again: rdma-configctl doctor --report FILE"));
+}
+
 // An Ethernet port has no GUID of its own.
 TEST(HostReport, APortWithoutAGuidIsReadBack) {
   const auto port = nlohmann::json(system::RdmaPort()).get<system::RdmaPort>();

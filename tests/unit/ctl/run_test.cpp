@@ -475,6 +475,8 @@ TEST(Show, NarrowsToAName) {
   EXPECT_EQ(console.run({"show", "mlx4_1"}), 1);
   EXPECT_THAT(console.err.str(), HasSubstr("no object is named mlx4_1; udev may have renamed the device from "
                                            "this kernel name: there is mlx4_0"));
+  EXPECT_EQ(console.run({"show", "mlx4_0/9"}), 1);
+  EXPECT_THAT(console.err.str(), HasSubstr("no object is named mlx4_0/9; mlx4_0 has ports 1, 2\n"));
 }
 
 TEST(Show, ABrokenDocumentDoesNotHideTheHost) {

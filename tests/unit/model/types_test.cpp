@@ -135,6 +135,20 @@ TEST(Words, SuggestTheNearest) {
   EXPECT_EQ(*parse_on_unsupported("datagram"), OnUnsupported::kDatagram);
 }
 
+// A state that a kind cannot have is not offered, but read, so that a rule of the kind explains it.
+TEST(Words, OfferTheStatesOfTheirKind) {
+  const auto port = parse_port_state("gone"), device = parse_device_state("gone");
+  ASSERT_FALSE(port);
+  EXPECT_NE(port.error().message.find("must be one of up, down, ignore"), std::string::npos)
+      << port.error().message;
+  ASSERT_FALSE(device);
+  EXPECT_NE(device.error().message.find("must be one of up, absent, ignore"), std::string::npos)
+      << device.error().message;
+  EXPECT_EQ(*parse_port_state("absent"), State::kAbsent);
+  EXPECT_EQ(*parse_device_state("down"), State::kDown);
+  EXPECT_EQ(*parse_device_state("absent"), State::kAbsent);
+}
+
 /// RFC 2474 (CS), 2597 (AF), 3246 (EF), 5865 (VA), 8622 (LE).
 TEST(Dscp, KnowsTheNamesOfClasses) {
   const std::pair<const char*, int> classes[] = {{"cs0", 0},   {"CS3", 24},  {"cs7", 56}, {"af11", 10},

@@ -175,6 +175,16 @@ class Ifcfg {
     }
     const auto key = pkey_of(item->value);
     if (!key) return report(*item, key.error().message);
+    // ifup-ib and parse_infiniband_p_key() of NetworkManager compare the names; of a P_Key without the
+    // membership bit, which PKEY_ID_NM may be, NetworkManager makes the second one.
+    const auto made = fmt::format("{}.{:04x}", parent->value, key->full());
+    const bool fits =
+        out_.name == made || (raw && out_.name == fmt::format("{}.{:04x}", parent->value, key->partition()));
+    if (!out_.name.empty() && !fits) {
+      claims_.miss(keys_.where("DEVICE"),
+                   fmt::format("DEVICE: is not {}, so ifup and NetworkManager refuse the file", made));
+      return;
+    }
     out_.broken = false;
     out_.pkey = *key;
     out_.parent = parent->value;

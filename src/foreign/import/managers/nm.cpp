@@ -197,6 +197,21 @@ class Keyfile {
     }
   }
 
+  /// NetworkManager calls a P_Key interface PARENT.PKEY, as the P_Key is written
+  /// (nm_setting_infiniband_get_virtual_interface_name()), since 1.44 whatever name the profile has.
+  void drop_other_name(std::string_view pkey) {
+    const auto number = base::parse_number(pkey);
+    if (out_.name.empty() || !number) return;
+    const auto made = fmt::format("{}.{:04x}", out_.parent, *number).substr(0, model::kInterfaceNameMax);
+    if (!out_.parent.empty() && out_.name == made) return;
+    out_.name.clear();
+    --claims_.understood[file_.path];
+    claims_.miss(Keys(file_.path, items("connection"), claims_).where("interface-name"),
+                 fmt::format("interface-name: {}; before 1.44 it refuses the profile",
+                             out_.parent.empty() ? "NetworkManager names an interface without parent itself"
+                                                 : "NetworkManager calls the interface " + made));
+  }
+
   [[nodiscard]] std::vector<Item> items(std::string_view name) const {
     std::vector<Item> out;
     for (const auto& group : text_.groups) {
@@ -239,6 +254,7 @@ class Keyfile {
       const auto pkey = pkey_of(key->value);
       if (pkey) {
         out_.pkey = *pkey;
+        drop_other_name(key->value);
       } else {
         refused(keys, "p-key", pkey.error().message);
       }

@@ -302,20 +302,26 @@ std::map<std::string, std::vector<std::string>> children_of(const std::vector<De
   return out;
 }
 
-/// The first of them that a file speaks of; empty when it speaks of none.
-std::string child_in(const std::string& text, const std::vector<std::string>& children) {
-  if (children.empty()) return {};
-  const auto own = without_parents(text);  // once for the many children of a port
-  const auto at = std::find_if(children.begin(), children.end(),
-                               [&](const std::string& name) { return has_word(own, name); });
-  return at == children.end() ? std::string() : *at;
-}
-
 bool networkd_runs(World& world) {
   return !world.offline() && world.once("networkd runs", [&] {
     const auto links = world.host().networkd.observe({});
     return links && links->has_value();
   });
+}
+
+/// Whether a file is of systemd-networkd, which runs, and takes it for an interface of this name before ours.
+bool networkd_takes(const Foreign& file, const std::string& name, World& world) {
+  return network_file_is_first(file.file, file.text, name) && networkd_runs(world);
+}
+
+/// The first of them that a file speaks of, or that systemd-networkd takes it for; empty when there is none.
+std::string child_in(const Foreign& file, const std::vector<std::string>& children, World& world) {
+  if (children.empty()) return {};
+  const auto own = without_parents(file.text);  // once for the many children of a port
+  const auto at = std::find_if(children.begin(), children.end(), [&](const std::string& name) {
+    return has_word(own, name) || networkd_takes(file, name, world);
+  });
+  return at == children.end() ? std::string() : *at;
 }
 
 /// Whether ifcfg files of RHEL count: by its network-scripts, or by NetworkManager's plugin, which RHEL 10
@@ -404,14 +410,12 @@ void warn_of_other_configurations(const std::vector<Desired>& desired, World& wo
         const auto now = link == nullptr ? std::string() : link->name;
         const auto coming = name_in(names, resource.key.id);
         const auto is_for_name = [&](const std::string& name) {
-          return !name.empty() &&
-                 (is_about(file.text, name) ||
-                  (network_file_is_first(file.file, file.text, name) && networkd_runs(world)));
+          return !name.empty() && (is_about(file.text, name) || networkd_takes(file, name, world));
         };
         const bool meant =
             base::lower(file.text).find(resource.key.id) != std::string::npos || is_for_name(now);
         const bool port = meant || is_for_name(coming);
-        const auto child = port ? std::string() : child_in(file.text, children[resource.key.id]);
+        const auto child = port ? std::string() : child_in(file, children[resource.key.id], world);
         if (!port && child.empty()) continue;
         warn(diagnostics, resource,
              fmt::format("{} ({}) configures {} too", file.file, place.whose,

@@ -134,6 +134,7 @@ TEST_F(FleetCommand, ATableOfHostsThatCannotBeReadIsOneError) {
       {"rack,Host\nr1,gpu1\n", "hosts.csv:1:6: the column is called \"Host\", must be \"host\""},
       {"host,note,host\ngpu1,x,gpu2\n", "hosts.csv:1:11: there are two columns \"host\""},
       {"name,guid\ngpu1,x\n", "hosts.csv:1: no column is called \"host\""},
+      {"gpu1,gpu2\ngpu3,gpu4\n", "write a list of hosts with one on each line"},
       {"note,host\n\"of two\nlines\",gpu1\n", "hosts.csv:2: a quoted field does not end on its line"},
   };
   for (const auto& [text, message] : tables) {
