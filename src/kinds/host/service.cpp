@@ -154,7 +154,7 @@ class ServiceKind final : public Kind, public NeedsWatching {
         continue;  // and systemd fails whoever asks for one
       }
       refuse_against_opensm(managers, *section, id, diagnostics);
-      refuse_own(*section, id, diagnostics);
+      refuse_own_unit(*section, id, diagnostics);
       auto desired = desired_of(*section, fields(), {std::string(kServiceKind), id}, id);
       if (desired.settings.empty()) {
         diagnostics.push_back({Severity::kWarning,
@@ -312,40 +312,6 @@ class ServiceKind final : public Kind, public NeedsWatching {
           desired.needs.push_back({std::string(needed.after), std::string(needed.after_id)});
       }
     }
-  }
-
-  /// [[opensm]] enables and starts these units itself; an entry that says otherwise would fight it.
-  static void refuse_against_opensm(std::span<const model::Section* const> managers,
-                                    const model::Section& section, const std::string& id,
-                                    Diagnostics& diagnostics) {
-    const bool theirs = id == "opensm.service" || (id.starts_with("opensm@") && id.ends_with(".service"));
-    if (managers.empty() || !theirs) return;
-    for (const auto* key : {"enabled", "running"}) {
-      const auto* found = section.find(key);
-      if (found == nullptr || found->value != model::Value{false}) continue;
-      auto& d = diagnostics.emplace_back(
-          model::Diagnostic{Severity::kError,
-                            found->where,
-                            fmt::format("[[service]] {} = false: [[opensm]] enables and starts {}", key, id),
-                            "remove one of the two",
-                            {}});
-      d.related.push_back({managers.front()->where, "the subnet manager"});
-    }
-  }
-
-  /// The run that stops, starts or waits for such a unit is part of it, or what it waits for.
-  static void refuse_own(const model::Section& section, const std::string& id, Diagnostics& diagnostics) {
-    if (!is_own_unit(id)) return;
-    const auto refuse = [&](const model::Entry& setting, std::string what, std::string hint) {
-      diagnostics.push_back({Severity::kError, setting.where, std::move(what), std::move(hint), {}});
-    };
-    if (const auto* running = section.find("running"))
-      refuse(*running, fmt::format("[[service]] running: {} is part of what applies this document", id),
-             "leave running out; systemctl starts and stops it");
-    const auto* enabled = section.find("enabled");
-    if (enabled != nullptr && enabled->value == model::Value{false} && id == "rdma-configd.service")
-      refuse(*enabled, "[[service]] enabled = false: the host would be left alone from its next start on",
-             "remove the line; `rdma-configctl withdraw` hands the host over");
   }
 
   /// Whether a generated unit starts at boot is not systemd's to set, over D-Bus. Of an init script, a

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -86,6 +87,37 @@ base::Result<void> start_service(const std::string& unit, system::Host& host) {
                     fmt::format("{0}: it is {1} after its start: it has ended, or a condition of its unit "
                                 "file is not met; `systemctl status {0}` says which",
                                 unit, (*now)->active));
+}
+
+void refuse_against_opensm(std::span<const model::Section* const> managers, const model::Section& section,
+                           const std::string& id, Diagnostics& diagnostics) {
+  const bool theirs = id == "opensm.service" || (id.starts_with("opensm@") && id.ends_with(".service"));
+  if (managers.empty() || !theirs) return;
+  for (const auto* key : {"enabled", "running"}) {
+    const auto* found = section.find(key);
+    if (found == nullptr || found->value != model::Value{false}) continue;
+    auto& d = diagnostics.emplace_back(
+        model::Diagnostic{Severity::kError,
+                          found->where,
+                          fmt::format("[[service]] {} = false: [[opensm]] enables and starts {}", key, id),
+                          "remove one of the two",
+                          {}});
+    d.related.push_back({managers.front()->where, "the subnet manager"});
+  }
+}
+
+void refuse_own_unit(const model::Section& section, const std::string& id, Diagnostics& diagnostics) {
+  if (!is_own_unit(id)) return;
+  const auto refuse = [&](const model::Entry& setting, std::string what, std::string hint) {
+    diagnostics.push_back({Severity::kError, setting.where, std::move(what), std::move(hint), {}});
+  };
+  if (const auto* running = section.find("running"))
+    refuse(*running, fmt::format("[[service]] running: {} is part of what applies this document", id),
+           "leave running out; systemctl starts and stops it");
+  const auto* enabled = section.find("enabled");
+  if (enabled != nullptr && enabled->value == model::Value{false} && id == "rdma-configd.service")
+    refuse(*enabled, "[[service]] enabled = false: the host would be left alone from its next start on",
+           "remove the line; `rdma-configctl withdraw` hands the host over");
 }
 
 }  // namespace rdmacfg::kinds

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Services that run although their entries say otherwise, and those that do not run after a start. Source:
-// systemd.socket(5).
+// Entries of services that contradict others, services that run although their entries say otherwise, and
+// those that do not run after a start. Source: systemd.socket(5).
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -10,8 +11,16 @@
 #include "kinds/world.hpp"
 #include "model/diagnostic.hpp"
 #include "model/resource.hpp"
+#include "model/section.hpp"
 
 namespace rdmacfg::kinds {
+
+/// [[opensm]] enables and starts its units itself: an error where an entry disables or stops one of them.
+void refuse_against_opensm(std::span<const model::Section* const> managers, const model::Section& section,
+                           const std::string& id, model::Diagnostics& diagnostics);
+
+/// The run that stops, starts or waits for a unit of ours is part of it, or what it waits for: an error.
+void refuse_own_unit(const model::Section& section, const std::string& id, model::Diagnostics& diagnostics);
 
 /// Warns of entries that stop or disable a service whose socket goes on listening: the next connection starts
 /// it. Not where another entry stops or disables the socket, too.

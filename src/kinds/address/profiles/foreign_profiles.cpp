@@ -310,12 +310,12 @@ bool networkd_runs(World& world) {
 }
 
 /// Whether a file is of systemd-networkd, which runs, and takes it for an interface of this name before ours.
-bool networkd_takes(const Foreign& file, const std::string& name, World& world) {
+bool networkd_takes(const ForeignFile& file, const std::string& name, World& world) {
   return network_file_is_first(file.file, file.text, name) && networkd_runs(world);
 }
 
 /// The first of them that a file speaks of, or that systemd-networkd takes it for; empty when there is none.
-std::string child_in(const Foreign& file, const std::vector<std::string>& children, World& world) {
+std::string child_in(const ForeignFile& file, const std::vector<std::string>& children, World& world) {
   if (children.empty()) return {};
   const auto own = without_parents(file.text);  // once for the many children of a port
   const auto at = std::find_if(children.begin(), children.end(), [&](const std::string& name) {
