@@ -31,7 +31,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using namespace std::chrono_literals;
-using Json = nlohmann::json;
+using PlainJson = nlohmann::json;
 using Options = std::map<std::string, sdbus::Variant>;
 using Documents = std::vector<sdbus::Struct<std::string, std::string>>;
 
@@ -86,13 +86,13 @@ class CallingClient {
     });
   }
 
-  Json diff(const std::string& text) {
-    return Json::parse(
+  PlainJson diff(const std::string& text) {
+    return PlainJson::parse(
         manager_.call<std::string>(BusClient::kManager, "Diff", 60s, documents(text), Options{}));
   }
 
-  Json apply(const std::string& text) { return apply(documents(text)); }
-  Json apply(const Documents& sent) {
+  PlainJson apply(const std::string& text) { return apply(documents(text)); }
+  PlainJson apply(const Documents& sent) {
     const auto job = manager_.call<std::uint32_t>(BusClient::kManager, "Apply", 60s, sent, Options{});
     const auto listen = [this] {
       while (connection_.process()) {
@@ -102,7 +102,8 @@ class CallingClient {
       listen();
       return finished_ == job;
     });
-    auto result = Json::parse(manager_.call<std::string>(BusClient::kManager, "Result", 60s, job, Options{}));
+    auto result =
+        PlainJson::parse(manager_.call<std::string>(BusClient::kManager, "Result", 60s, job, Options{}));
     // Its other signals came before that answer: the bus hands on messages in order.
     listen();
     return result;
@@ -175,20 +176,20 @@ constexpr const char* kKey = "[[sysctl]]\nkey = \"net.ipv4.tcp_fastopen_key\"\nv
 constexpr const char* kNow = "00000000-00000000-00000000-00000000";  ///< of a new network
 
 TEST_F(ApiCallerTest, RootIsShownWhatOnlyRootMayRead) {
-  Json report;
+  PlainJson report;
   as(0, kLooking, [&](CallingClient& client) { report = client.diff(kKey); });
   EXPECT_EQ(report.value("exit", -1), 2) << report.dump();
   EXPECT_THAT(report.dump(), HasSubstr(kNow));
 }
 
 TEST_F(ApiCallerTest, OthersAreNot) {
-  Json report;
+  PlainJson report;
   as(kNobody, kLooking, [&](CallingClient& client) { report = client.diff(kKey); });
   EXPECT_THAT(report.dump(), AllOf(HasSubstr("tcp_fastopen_key"), Not(HasSubstr(kNow))));
 }
 
 TEST_F(ApiCallerTest, OthersMaySetWhatIsHarmlessAndNothingElse) {
-  Json refused, allowed;
+  PlainJson refused, allowed;
   std::string heard;
   as(kNobody, "org.rdmaconfigd1.apply", [&](CallingClient& client) {
     refused = client.apply("[[sysctl]]\nkey = \"kernel.core_pattern\"\nvalue = \"|/tmp/mine\"\n");
@@ -197,17 +198,17 @@ TEST_F(ApiCallerTest, OthersMaySetWhatIsHarmlessAndNothingElse) {
   });
   EXPECT_EQ(refused.value("exit", -1), 1);
   EXPECT_THAT(refused.dump(), HasSubstr("core_pattern"));
-  EXPECT_TRUE(refused.value("changes", Json::array()).empty()) << refused.dump();
+  EXPECT_TRUE(refused.value("changes", PlainJson::array()).empty()) << refused.dump();
   EXPECT_EQ(allowed.value("exit", -1), 0) << allowed.dump();
   EXPECT_THAT(allowed.dump(), HasSubstr("4321"));
   EXPECT_THAT(heard, AllOf(HasSubstr("somaxconn"), Not(HasSubstr("4321")))) << "signals reach everybody";
 }
 
 TEST_F(ApiCallerTest, OthersHaveNoFileAppliedThatOthersWrite) {
-  Json report;
+  PlainJson report;
   as(kNobody, "org.rdmaconfigd1.apply", [&](CallingClient& client) { report = client.apply(Documents{}); });
   EXPECT_EQ(report.value("exit", -1), 1) << report.dump();
-  EXPECT_TRUE(report.value("changes", Json::array()).empty()) << report.dump();
+  EXPECT_TRUE(report.value("changes", PlainJson::array()).empty()) << report.dump();
 }
 
 }  // namespace
