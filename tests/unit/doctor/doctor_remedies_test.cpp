@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the doctor leaves out because it is no fault, and remedies that depend on the cause.
+// States in which the doctor finds nothing, and remedies that depend on the cause.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stand-ins of a report: what tells a name from a serial number, what stays, and that no two things share
-// one.
+// Stand-ins of a report: shapes that tell a name from a serial number, values that stay, and uniqueness.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -160,7 +159,7 @@ TEST(ReportPseudonyms, WordsThatMeanSomethingAreNoStandIns) {
   EXPECT_EQ(pseudonyms.word("acme"), first);
   EXPECT_EQ(pseudonyms.word("acme0017"), first + "0017");
   EXPECT_NE(pseudonyms.word("acme20491837465"), first + "20491837465")
-      << "a serial number is no number behind a name";
+      << "a serial number, not the number of a name";
   EXPECT_NE(pseudonyms.number("123456789"), pseudonyms.number("123456780"));
   EXPECT_EQ(pseudonyms.number("123456789").size(), 9U);
 }
@@ -224,7 +223,7 @@ TEST(AnonymiserSpellings, LengthsOfNetworksAreKept) {
   EXPECT_THAT(anonymiser.text("10.77.0.9/129"), testing::EndsWith(".9/129")) << "nor is this one";
 }
 
-// Whatever stands between the name of a secret and its value, and wherever that ends.
+// Several separators between the name of a secret and its value, and several ends of the value.
 TEST(AnonymiserSpellings, SecretsAreTakenOut) {
   struct Row {
     std::string text, kept;

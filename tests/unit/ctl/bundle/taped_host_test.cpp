@@ -205,7 +205,7 @@ TEST(TapedHost, WhatNobodyAskedIsNotThere) {
   EXPECT_EQ(tape.missing().count("dcb eth7"), 1U);
   EXPECT_EQ(tape.missing().count("sysctl net/core/somaxconn"), 1U);
   EXPECT_TRUE(tape.damaged().empty());
-  // The history of applies is no part of a report, so it is not missing either.
+  // A report does not contain the history of applies, so this file is not missing.
   EXPECT_FALSE(host.files.read("/var/lib/rdma-configd/generations.json").value());
   EXPECT_TRUE(host.files.list("/var/lib/rdma-configd/generations").value().empty());
   EXPECT_EQ(tape.missing().count("file /var/lib/rdma-configd/generations.json"), 0U);
