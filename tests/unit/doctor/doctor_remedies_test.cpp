@@ -288,6 +288,8 @@ TEST(DoctorRemedies, OfADaemonThatDoesNotRun) {
            {"was stopped", fakes::FakeUnit{.enabled = true}, "it is inactive: changes by others", start},
            {"has failed", fakes::FakeUnit{.failed = true}, "it is failed: changes by others",
             "`journalctl -u rdma-configd` says why"},
+           {"is masked", fakes::FakeUnit{.masked = true}, "it is masked: changes by others",
+            "systemctl unmask rdma-configd, then systemctl start rdma-configd"},
            {"is not installed", std::nullopt, "", ""},
            {"was stopped, and nothing is applied", fakes::FakeUnit{}, "", "", false},
            {"was stopped by withdraw", fakes::FakeUnit{}, "", "", true, true},
