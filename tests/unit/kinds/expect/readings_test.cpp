@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the rows of expectations read on unusual hosts: a value, or the reason why there is none.
+// Readings of the rows of expectations on unusual hosts: a value, or the reason why there is none.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
