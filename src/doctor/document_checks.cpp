@@ -116,9 +116,12 @@ void daemon_down(const DoctorContext& context, std::vector<Finding>& out) {
   if (found.empty() || !found.front().there()) return;
   const auto& unit = found.front();
   if (unit.active == "active" || unit.active == "activating" || unit.active == "reloading") return;
+  const bool masked = unit.load == "masked";  // systemctl start refuses it
   out.push_back({"daemon_down", Finding::Weight::kProblem, kDaemon,
-                 fmt::format("it is {}: changes by others are not repaired until it runs again", unit.active),
-                 unit.active == "failed"
+                 fmt::format("it is {}: changes by others are not repaired until it runs again",
+                             masked ? "masked" : unit.active),
+                 masked ? "systemctl unmask rdma-configd, then systemctl start rdma-configd"
+                 : unit.active == "failed"
                      ? "`journalctl -u rdma-configd` says why; then systemctl restart rdma-configd"
                      : "systemctl start rdma-configd"});
 }

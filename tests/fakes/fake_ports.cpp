@@ -196,7 +196,9 @@ Result<std::vector<system::RdmaDevice>> FakeKernel::observe_devices(
       system::RdmaPort port;
       port.number = p.number;
       port.state = p.state;
-      port.physical_state = p.state == "DOWN" ? "Polling" : "LinkUp";
+      port.physical_state = !p.physical_state.empty() ? p.physical_state
+                            : p.state == "DOWN"       ? "Polling"
+                                                      : "LinkUp";
       port.rate = p.rate;
       port.link_layer = p.link_layer;
       port.lid = p.sm ? p.number : 0;

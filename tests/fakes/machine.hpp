@@ -37,6 +37,7 @@ struct Port {
   std::vector<std::string> gid_types = {"IB/RoCE v1", "RoCE v2"};
   std::string roce_mode{};  ///< rdma_cm's default, once rdma_cm is loaded
   int roce_tos = 0;
+  std::string physical_state{};  ///< empty: as the state says
 };
 
 struct Device {

@@ -112,7 +112,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(DcbState, driver, pfc, pfc_capab
                                                 dcbx, trust)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Unit, name, id, load, active, sub, file, job, main_pid,
                                                 needs_reload, ends_by_itself, stops_unneeded)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Mlx4Device, pci, types)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Mlx4Device, pci, types, fixed)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(NvmeNamespace, nsid, device, uuid, enabled)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(NvmeSubsystem, nqn, any_host, hosts, namespaces)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(NvmePort, id, transport, family, address, service, subsystems)

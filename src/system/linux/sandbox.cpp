@@ -66,14 +66,16 @@ void drop_identity() {
 }
 
 [[noreturn]] void be_the_child(const std::function<std::string()>& compute, const SandboxLimits& limits,
-                               int out) {
-  (void)::prctl(PR_SET_PDEATHSIG, SIGKILL);
+                               int out, pid_t parent) {
   for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGPIPE, SIGUSR1, SIGUSR2, SIGXCPU})
     ::signal(number, SIG_DFL);
   if (out != kPipe && ::dup2(out, kPipe) < 0) ::_exit(kNoSandbox);
   if (::close_range(0, kPipe - 1, 0) != 0 || ::close_range(kPipe + 1, ~0U, 0) != 0) ::_exit(kNoSandbox);
   bound(limits);
   drop_identity();
+  // After that: the kernel clears this signal when the user changes (commit_creds()).
+  (void)::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) ::_exit(kFailed);
   (void)::prctl(PR_SET_DUMPABLE, 0);
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) ::_exit(kNoSandbox);
   // A sanitizer's runtime makes system calls of its own at any time.
@@ -94,6 +96,13 @@ void drop_identity() {
     ::_exit(kFailed);
   }
   ::_exit(kDone);
+}
+
+/// Both processes enter it, and coverage counts both: of a branch behind fork(2) itself only one entry is
+/// counted.
+void part_sandbox(pid_t child, const std::function<std::string()>& compute, const SandboxLimits& limits,
+                  int out, pid_t parent) {
+  if (child == 0) be_the_child(compute, limits, out, parent);
 }
 
 /// Everything up to the end of the pipe; kRefused when it is too long or comes too late.
@@ -128,9 +137,10 @@ Result<std::string> run_confined(const std::function<std::string()>& compute, co
   if (::pipe2(pipe.data(), O_CLOEXEC) != 0) return base::fail_errno(errno, "making a pipe for the sandbox");
   const base::UniqueFd in(pipe[0]);
   base::UniqueFd out(pipe[1]);
+  const auto parent = ::getpid();
   const auto child = ::fork();
   if (child < 0) return base::fail_errno(errno, "starting the sandbox");
-  if (child == 0) be_the_child(compute, limits, out.get());
+  part_sandbox(child, compute, limits, out.get(), parent);
   out.reset();
   auto answer = read_answer(in.get(), limits);
   if (!answer) (void)::kill(child, SIGKILL);

@@ -10,12 +10,19 @@ hasnt() { case $2 in *"$3"*) fail "$1: '$3' in" "$2";; *) pass "$1";; esac; }
 exits() { local what=$1 want=$2; shift 2; OUT=$("$@" 2>&1); local rc=$?; if [ $rc -eq "$want" ]; then pass "$what: exit $want"; else fail "$what: exit $rc, want $want" "$OUT"; fi; }
 finish() { if [ -z "${MAY_WARN:-}" ]; then out=$(lab-no-warnings) && pass "no kernel warning" || fail "kernel warnings" "$out"; fi; exit $((FAILS > 0)); }
 
-# Counts of a build that counts are written when a program ends by itself, so the daemon has to, too; not before a reboot, which
-# it is to find as it would be. The share keeps what is written in it, whatever happens to the guest.
+# The counters of a build that counts are files that its processes map, so these lie in the guest (9p maps none) and go to the share
+# at the end. A client of another user has to open root's file. Before a reboot the daemon runs on: the reboot is to find it as it would be.
 if [ -n "${COVERAGE:-}" ]; then
-	export GCOV_PREFIX=$COVERAGE GCOV_ERROR_FILE=/dev/null
-	count() { [ "$BOOT" != "$BOOTS" ] || ! command -v systemctl || timeout 150 systemctl stop rdma-configd.service; }
-	trap 'count >/dev/null 2>&1' EXIT
+	export LLVM_PROFILE_FILE=/run/coverage/%m%c.profraw
+	mkdir -p /run/coverage
+	for program in /usr/bin/rdma-configctl /usr/libexec/rdma-configd; do "$program" --version >/dev/null 2>&1; done
+	chmod 777 /run/coverage; chmod 666 /run/coverage/*.profraw
+	counts() {
+		local file
+		[ "$BOOT" != "$BOOTS" ] || ! command -v systemctl || timeout 150 systemctl stop rdma-configd.service
+		for file in /run/coverage/*.profraw; do cp "$file" "$COVERAGE/$SCENARIO-$BOOT-${file##*/}"; done
+	}
+	trap 'counts >/dev/null 2>&1' EXIT
 fi
 
 CONF=/etc/rdma-configd/config.toml
@@ -73,7 +80,7 @@ picture() {
 writes() {
 	strace -f -s 0 -o /tmp/trace -e trace=sendto,sendmsg,openat,openat2,write,pwrite64,rename,renameat,renameat2,unlink,unlinkat,mkdir,mkdirat,fsync,ftruncate,link,symlink "$@" >/tmp/traced.out 2>&1
 	TRACED=$?
-	WROTE=$(grep -E 'RTM_(NEW|DEL|SET)|NLM_F_ACK|O_(WRONLY|RDWR|CREAT)|(rename|unlink|mkdir|fsync|ftruncate|symlink)[a-z0-9]*\(' /tmp/trace | grep -vE '/dev/(tty|null)|rdma-configd\.lock|infiniband/uverbs|RTM_GETDCB|/run/coverage/')
+	WROTE=$(grep -E 'RTM_(NEW|DEL|SET)|NLM_F_ACK|O_(WRONLY|RDWR|CREAT)|(rename|unlink|mkdir|fsync|ftruncate|symlink)[a-z0-9]*\(' /tmp/trace | grep -vE '/dev/(tty|null)|rdma-configd\.lock|infiniband/uverbs|RTM_GETDCB|/run/coverage/|mkdir\("/run(/coverage)?", 0755\)')
 }
 no_writes() { writes rdma-configctl apply --yes; is "$1: no write" "$(head -3 <<<"$WROTE")" ""; is "$1: exit" "$TRACED" "${2:-0}"; }		# WHAT [EXIT]
 daemon_holds() { ok "the daemon holds the document" lab-wait 120 'systemctl -q is-active rdma-configd'; }		# after a boot

@@ -140,9 +140,9 @@ TEST(Sandbox, RootIsNobodyInThereAndHasNoCapabilities) {
   std::vector<std::string> confined{"Uid:\t65534\t65534\t65534\t65534", "CapPrm:\t0000000000000000",
                                     "CapEff:\t0000000000000000", "NoNewPrivs:\t1"};
   if (!kSanitized) confined.emplace_back("Seccomp:\t2");
-  std::string status;
+  std::string status, child;
   (void)unit::wait_until([&] {
-    std::string child;
+    child.clear();
     std::ifstream(children) >> child;
     std::ostringstream text;
     if (!child.empty()) text << std::ifstream("/proc/" + child + "/status").rdbuf();
@@ -150,9 +150,18 @@ TEST(Sandbox, RootIsNobodyInThereAndHasNoCapabilities) {
     return std::all_of(confined.begin(), confined.end(),
                        [&](const std::string& line) { return status.find(line) != std::string::npos; });
   });
-  (void)::kill(outer, SIGKILL);  // which takes the sandbox along
+  (void)::kill(outer, SIGKILL);
   (void)::waitpid(outer, nullptr, 0);
   for (const auto& line : confined) EXPECT_THAT(status, HasSubstr(line));
+  ASSERT_FALSE(child.empty());
+  const bool over = unit::wait_until([&] {
+    std::ostringstream text;
+    text << std::ifstream("/proc/" + child + "/status").rdbuf();
+    return text.str().find("State:") == std::string::npos ||
+           text.str().find("State:\tZ") != std::string::npos;
+  });
+  EXPECT_TRUE(over) << "it ends with its parent";
+  if (!over) (void)::kill(std::stoi(child), SIGKILL);
 }
 
 TEST(Sandbox, TooMuchTimeOrMemoryIsAnError) {
