@@ -417,8 +417,7 @@ std::optional<WrongValue> wrong_opensm_value(std::string_view name, std::string_
   const auto most = limit == kOpensmLimits.end() ? *type : limit->most;
   const auto number = base::c_number(read);
   const bool cut = limit != kOpensmLimits.end() && limit->cut && number && *number <= *type;
-  const std::string hint =
-      cut ? "OpenSM would send its lowest bits alone" : "OpenSM would go on with its own value";
+  const std::string hint = cut ? "OpenSM would send its lowest bits alone" : "OpenSM would keep its default";
   if (!number || *number > most)
     return WrongValue{fmt::format("{} is not a number from 0 to {}", read, most), hint};
   for (const auto& [option, last, next] : kOpensmGaps) {
