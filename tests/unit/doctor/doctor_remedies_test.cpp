@@ -77,8 +77,6 @@ void check_rows(const std::vector<Remedied>& rows) {
 }
 
 TEST(DoctorRemedies, OfThePortAndItsFabric) {
-  const std::string addressed =
-      std::string(kPortOfRemedies) + "backend = \"networkd\"\nipv4 = { method = \"auto\" }\n";
   check_rows({
       {"a subnet manager of this host that does not reach its port", "no_subnet_manager",
        [](FakeKernel& kernel) {
@@ -118,6 +116,13 @@ TEST(DoctorRemedies, OfThePortAndItsFabric) {
          kernel.set_up("ib0", false);
        },
        std::string(kPortOfRemedies) + "mtu = 4092\n", ""},
+  });
+}
+
+TEST(DoctorRemedies, OfAddressesAndGids) {
+  const std::string addressed =
+      std::string(kPortOfRemedies) + "backend = \"networkd\"\nipv4 = { method = \"auto\" }\n";
+  check_rows({
       {"a port without a link needs no GID", "gid_missing",
        [](FakeKernel& kernel) {
          first_port(kernel, "rocep17s0").gid_types.clear();

@@ -307,9 +307,9 @@ TEST(HostValues, WhatTheSectionSaysIsChecked) {
       {"[host.address]\na = { lookup = \"x\", prefix = 33 }\n", "prefix: must be an integer from 0 to 32"},
       {"[host.address]\na = { lookup = \"x\", family = \"ipv5\" }\n", "must be \"ipv4\" or \"ipv6\""},
       {"[host]\ntable = \"{host}.csv\"\n",
-       "{host}.csv cannot be found | [host] takes no placeholders, except in lookup"},
+       "{host}.csv cannot be found | [host] accepts no placeholders except in lookup"},
       {"[host.address]\na = { network = \"{host.net}\" }\n",
-       "\"{host.net}\" is not a network | [host] takes no placeholders, except in lookup"},
+       "\"{host.net}\" is not a network | [host] accepts no placeholders except in lookup"},
       {"[host.values.\"{host}\"]\na = 1\n",
        "[host.values.{host}]: contains braces, which are not allowed in a host name"},
   };
