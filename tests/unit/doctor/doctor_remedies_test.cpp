@@ -77,8 +77,6 @@ void check_rows(const std::vector<Remedied>& rows) {
 }
 
 TEST(DoctorRemedies, OfThePortAndItsFabric) {
-  const std::string addressed =
-      std::string(kPortOfRemedies) + "backend = \"networkd\"\nipv4 = { method = \"auto\" }\n";
   check_rows({
       {"a subnet manager of this host that does not reach its port", "no_subnet_manager",
        [](FakeKernel& kernel) {
@@ -130,6 +128,13 @@ TEST(DoctorRemedies, OfThePortAndItsFabric) {
          kernel.set_mtu("ib0", 65520);
        },
        "", ""},
+  });
+}
+
+TEST(DoctorRemedies, OfAddressesThatDoNotCome) {
+  const std::string addressed =
+      std::string(kPortOfRemedies) + "backend = \"networkd\"\nipv4 = { method = \"auto\" }\n";
+  check_rows({
       {"nobody has given an address", "no_address", [](FakeKernel& /*kernel*/) {}, addressed, "ib0",
        "no DHCP server", "RFC 4390"},
       {"addresses that cannot be read are not missing", "no_address",
