@@ -135,6 +135,13 @@ TEST(DoctorRemedies, OfAddressesAndGids) {
          kernel.set_mtu("ib0", 65520);
        },
        "", ""},
+  });
+}
+
+TEST(DoctorRemedies, OfAddressesThatDoNotCome) {
+  const std::string addressed =
+      std::string(kPortOfRemedies) + "backend = \"networkd\"\nipv4 = { method = \"auto\" }\n";
+  check_rows({
       {"nobody has given an address", "no_address", [](FakeKernel& /*kernel*/) {}, addressed, "ib0",
        "no DHCP server", "RFC 4390"},
       {"addresses that cannot be read are not missing", "no_address",
