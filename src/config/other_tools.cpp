@@ -79,9 +79,10 @@ OtherTool by_sections(const PlainLines& lines) {
     return std::any_of(lines.begin(), lines.end(),
                        [&](const PlainLine& line) { return line.words.starts_with(front); });
   };
-  const bool limits = any_begins("Limit");
-  if (any_is(lines, {"[Unit]"}) || (any_is(lines, {"[Service]"}) && (limits || any_begins("Exec"))))
-    return {"a unit of systemd", limits ? "limits" : "scripts"};
+  // The format `limits` reads that one limit alone, and `scripts` the commands.
+  const bool commands = any_begins("Exec"), limits = any_begins("Limit");
+  if (any_is(lines, {"[Unit]"}) || (any_is(lines, {"[Service]"}) && (limits || commands)))
+    return {"a unit of systemd", any_begins("LimitMEMLOCK") || (limits && !commands) ? "limits" : "scripts"};
   return {};
 }
 
@@ -200,7 +201,9 @@ OtherTool by_outermost(const PlainLines& lines) {
 
 /// Files whose first line says what they are, though it is a comment.
 OtherTool by_mark(std::string_view body) {
-  if (body.starts_with("#!")) return {"a script", "scripts"};
+  // A path follows, as the kernel wants it (execve(2)); else it is a comment.
+  if (body.starts_with("#!") && base::trim(body.substr(2, body.find('\n') - 2)).starts_with('/'))
+    return {"a script", "scripts"};
   if (base::trim(body.substr(0, body.find('\n'))) == "#cloud-config")
     return {"a file of cloud-init", "cloud-init"};
   return {};

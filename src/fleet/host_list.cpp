@@ -245,8 +245,8 @@ class ListParser {
     const char* hint = "use letters, digits, - and _, at most 63 between two dots";
     if (word.starts_with('-') || word.ends_with('-') || word.find("-.") != std::string_view::npos ||
         word.find(".-") != std::string_view::npos)
-      hint = "a name, and what is between two dots, neither begins nor ends with -";
-    if (word == "-") hint = "leave out the - in front of a host, as YAML has it";
+      hint = "a name, and each part of it between dots, must not begin or end with -";
+    if (word == "-") hint = "remove the - of a YAML list in front of each host";
     if (word.find_first_of("{}") != std::string_view::npos) hint = "write ranges as gpu[001-512,600]";
     if (word.find_first_of(";|") != std::string_view::npos)
       hint = "separate hosts by commas, blanks or lines";

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <string_view>
 #include <tuple>
@@ -54,15 +55,6 @@ class DiagnosticGroups {
   std::unordered_map<std::string, std::size_t> by_shape_;
   std::vector<Finding> found_;
 };
-
-/// Whether a complaint about one host's document is one that check_membership() has with the partitions of
-/// all subnet managers in view (warn_outside() and warn_unlisted() of kinds/opensm/partition.cpp).
-bool is_judged_across_hosts(const Finding& finding) {
-  const std::string_view message = finding.message;
-  return finding.severity == Severity::kWarning && message.starts_with("[[ipoib.pkey]] pkey: ") &&
-         (message.find(": no [[partition]] has ") != std::string_view::npos ||
-          message.find(" is not a member of [[partition]] ") != std::string_view::npos);
-}
 
 /// Hosts of which tables and [host.values] speak, but the list does not.
 void check_tables(const config::Parsed& parsed, const std::vector<std::string>& hosts,
@@ -149,7 +141,8 @@ SiteReport check_site(std::vector<config::Text> texts, std::vector<std::string> 
   out.hosts = std::move(hosts);
   const config::Parsed parsed(std::move(texts), limits);
   Site site(out.hosts);
-  DiagnosticGroups diagnostic_groups(out.hosts);
+  // check_membership() judges P_Keys with the partitions of all subnet managers in view.
+  DiagnosticGroups diagnostic_groups(out.hosts), of_membership(out.hosts);
   std::vector<HostId> without;
   const auto documents = static_cast<std::size_t>(
       std::count_if(parsed.texts().begin(), parsed.texts().end(),
@@ -169,7 +162,10 @@ SiteReport check_site(std::vector<config::Text> texts, std::vector<std::string> 
     out.compared = out.compared && document.whole;
     if (document.skipped.size() == documents) without.push_back(host);
     const auto report = core::validate(document, limits);
-    for (const auto& diagnostic : report.diagnostics) diagnostic_groups.add(host, diagnostic);
+    for (const auto& diagnostic : report.diagnostics) {
+      auto& groups = diagnostic.topic == model::Topic::kPkeyMembership ? of_membership : diagnostic_groups;
+      groups.add(host, diagnostic);
+    }
     site.add(host, document);
   }
   out.findings = std::move(diagnostic_groups).take();
@@ -180,12 +176,14 @@ SiteReport check_site(std::vector<config::Text> texts, std::vector<std::string> 
                             "look for a misspelt name in --hosts, or extend [match] of a file", without});
   check_tables(parsed, out.hosts, out.findings);
   if (out.compared) {
-    std::erase_if(out.findings, is_judged_across_hosts);
     check_duplicates(site, out.findings);
     check_partitions(site, out.findings);
     check_membership(site, out.findings);
     check_managers(site, out.findings);
     check_traffic(site, out.findings);
+  } else {
+    auto unjudged = std::move(of_membership).take();
+    std::move(unjudged.begin(), unjudged.end(), std::back_inserter(out.findings));
   }
   arrange(out.findings, parsed.texts());
   return out;

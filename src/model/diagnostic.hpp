@@ -11,6 +11,12 @@ namespace rdmacfg::model {
 
 enum class Severity { kError, kWarning };
 
+/// What a diagnostic is about, where a check with more in view judges the same again.
+enum class Topic {
+  kOther,
+  kPkeyMembership,  ///< whether a subnet manager's document gives a P_Key to a port that uses it
+};
+
 /// Something wrong with the document, or with the document on this host.
 struct Diagnostic {
   struct Related {
@@ -23,6 +29,7 @@ struct Diagnostic {
   std::string message;  ///< what is wrong; names the section and the key
   std::string hint;     ///< what to do; may be empty
   std::vector<Related> related;
+  Topic topic = Topic::kOther;
 };
 
 using Diagnostics = std::vector<Diagnostic>;

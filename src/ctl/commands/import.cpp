@@ -59,8 +59,8 @@ base::Result<foreign::Request> import_request(const Context& context) {
                         fmt::format("{} takes no paths; name the format of {}", name, words[at]));
     if (words[at] == "-")
       return base::fail(base::Code::kInvalid,
-                        fmt::format("import reads no standard input: write it to a file, with a name that {} "
-                                    "has, and name that",
+                        fmt::format("import does not read standard input; save the text in a file whose name "
+                                    "{} reads, and give its path",
                                     name));
     std::error_code error;
     const auto path = std::filesystem::absolute(words[at], error);

@@ -422,7 +422,10 @@ std::optional<WrongValue> wrong_opensm_value(std::string_view name, std::string_
     return WrongValue{fmt::format("{} is not a number from 0 to {}", read, most), hint};
   for (const auto& [option, last, next] : kOpensmGaps) {
     if (option == name && *number > last && *number < next)
-      return WrongValue{fmt::format("{} is neither from 0 to {} nor from {} on", read, last, next), hint};
+      return WrongValue{
+          fmt::format("{} is neither a number from 0 to {} nor {}", read, last,
+                      next == most ? fmt::to_string(next) : fmt::format("{} or {}", next, most)),
+          hint};
   }
   return std::nullopt;
 }

@@ -74,7 +74,8 @@ void warn_outside(const BoundPort& port, const AllListed& listed, bool offline, 
                     wanted.pkey->text()),
         fmt::format("add \"{}=full\" to its members; until then the interface has no carrier",
                     opensm_guid(*port.guid)),
-        {}});
+        {},
+        model::Topic::kPkeyMembership});
     d.related.push_back({where, "the partition"});
   }
 }
@@ -86,7 +87,8 @@ void warn_unlisted(const Location& where, const model::Pkey& pkey, const Locatio
                         where,
                         fmt::format("[[ipoib.pkey]] pkey: no [[partition]] has {}", pkey.text()),
                         "the interface has no carrier until a subnet manager gives the port this P_Key",
-                        {}});
+                        {},
+                        model::Topic::kPkeyMembership});
   d.related.push_back({partitions, "the partitions of this document begin here"});
 }
 

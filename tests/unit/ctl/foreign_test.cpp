@@ -106,7 +106,7 @@ TEST_F(Import, RefusesWhatItCannotDo) {
     EXPECT_THAT(console_.err.str(), HasSubstr("did you mean " + std::string(format) + "?"));
   }
   EXPECT_EQ(import({"ifcfg", "-"}), 1);
-  EXPECT_THAT(console_.err.str(), HasSubstr("import reads no standard input: write it to a file"));
+  EXPECT_THAT(console_.err.str(), HasSubstr("import does not read standard input; save the text in a file"));
   EXPECT_EQ(import({"ifcfg", "--adopt"}), 1);
   EXPECT_THAT(console_.err.str(), HasSubstr("--adopt is valid only with import live"));
   EXPECT_EQ(import({"live"}), 1);

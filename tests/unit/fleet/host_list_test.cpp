@@ -90,10 +90,10 @@ TEST(HostList, OtherNotationsAreErrorsWithTheirRemedy) {
            {"gpu[001:002]", "write ranges as gpu[001-512,600]"},
            {"gpu001;gpu002", "separate hosts by commas, blanks or lines"},
            {"gpu001|gpu002", "separate hosts by commas, blanks or lines"},
-           {"-gpu1", "neither begins nor ends with -"},
-           {"gpu[1-2]-", "neither begins nor ends with -"},
-           {"gpu1.-site", "neither begins nor ends with -"},
-           {"-", "leave out the - in front of a host"},
+           {"-gpu1", "must not begin or end with -"},
+           {"gpu[1-2]-", "must not begin or end with -"},
+           {"gpu1.-site", "must not begin or end with -"},
+           {"-", "remove the - of a YAML list"},
            {"@gpu", "use letters, digits, - and _, at most 63 between two dots"}}) {
     const auto list = list_of(text);
     ASSERT_EQ(list.diagnostics.size(), 1U) << text;

@@ -302,12 +302,14 @@ void parse_partitions(const File& file, Claims& claims) {
   const auto rules = rules_of(file, claims);
   std::vector<Parsed> all;
   std::set<std::uint16_t> broken;
+  std::set<std::uint16_t> defined;  // a partition has the name of its first rule (osm_prtn_make_new())
   NamedPartitions named;
   for (const auto& rule : rules) {
     if (rule.text.empty()) continue;
     const auto& parsed = all.emplace_back(parse_rule(rule, file, named));
     if (!parsed.pkey) continue;
-    if (!parsed.name.empty()) named.try_emplace(parsed.name, *parsed.pkey);
+    if (defined.insert(parsed.pkey->partition()).second && !parsed.name.empty())
+      named.try_emplace(parsed.name, *parsed.pkey);
     if (!parsed.wrong.empty()) broken.insert(parsed.pkey->partition());
   }
   std::map<std::uint16_t, Taken> known;  // by partition
@@ -318,7 +320,7 @@ void parse_partitions(const File& file, Claims& claims) {
       parsed.wrong = fmt::format("another rule for {} was not understood; this one is left out, too",
                                  parsed.pkey->text());
     if (parsed.wrong.empty()) {
-      drop_shared_name(parsed, names, claims);
+      if (!known.contains(parsed.pkey->partition())) drop_shared_name(parsed, names, claims);
       take_rule(parsed, known[parsed.pkey->partition()], groups, claims);
     } else {
       claims.miss(parsed.where, parsed.wrong);
