@@ -39,17 +39,24 @@ std::vector<DropIn> other_drop_ins(system::Files& files, const std::string& unit
                                                      "/usr/local/lib/systemd/system",
                                                      "/usr/lib/systemd/system", "/lib/systemd/system"};
   std::map<std::string, std::string> paths;  // by name: a file masks those of its name that come later here
-  for (const auto& drop_ins : drop_in_folders(unit)) {
-    for (const auto folder : kFolders) {
-      const auto whole = fmt::format("{}/{}", folder, drop_ins);
-      const auto names = files.list(whole);
-      if (!names) continue;
-      for (const auto& name : *names) {
-        if (name.ends_with(".conf") && name != ours)
-          paths.try_emplace(name, fmt::format("{}/{}", whole, name));
-      }
+  const auto take = [&](std::string_view folder, const std::string& drop_ins) {
+    const auto whole = fmt::format("{}/{}", folder, drop_ins);
+    const auto names = files.list(whole);
+    if (!names) return;
+    for (const auto& name : *names) {
+      if (name.ends_with(".conf") && name != ours) paths.try_emplace(name, fmt::format("{}/{}", whole, name));
     }
-  }
+  };
+  // The folder counts before how closely its name fits, but those of a whole type come last (dropin.c,
+  // unit_file_find_dropin_paths()).
+  const auto folders = drop_in_folders(unit);
+  const auto of_type = std::find_if(folders.begin(), folders.end(), [](const std::string& name) {
+    return name.find('.') == name.rfind('.');
+  });
+  for (const auto folder : kFolders)
+    std::for_each(folders.begin(), of_type, [&](const std::string& name) { take(folder, name); });
+  for (const auto folder : kFolders)
+    std::for_each(of_type, folders.end(), [&](const std::string& name) { take(folder, name); });
   std::vector<DropIn> out;
   for (auto& [name, path] : paths) out.push_back({std::move(path), name > ours});
   return out;

@@ -11,7 +11,7 @@ namespace rdmacfg::model {
 
 enum class Severity { kError, kWarning };
 
-/// What a diagnostic is about, where a check with more in view judges the same again.
+/// The subject of a diagnostic, for subjects that a check across hosts judges again.
 enum class Topic {
   kOther,
   kPkeyMembership,  ///< whether a subnet manager's document gives a P_Key to a port that uses it

@@ -338,7 +338,7 @@ std::optional<WrongValue> wrong_text(std::string_view name, std::string_view val
   constexpr std::uint64_t kHighLimitMost = 255;
   if (name.ends_with("_high_limit") && value != "-1" && !is_number_to(value, kHighLimitMost))
     return WrongValue{fmt::format("{} is not a number from 0 to {}, or -1", value, kHighLimitMost),
-                      "OpenSM would keep its default"};
+                      "OpenSM would use another value"};
   return std::nullopt;
 }
 
@@ -417,7 +417,7 @@ std::optional<WrongValue> wrong_opensm_value(std::string_view name, std::string_
   const auto most = limit == kOpensmLimits.end() ? *type : limit->most;
   const auto number = base::c_number(read);
   const bool cut = limit != kOpensmLimits.end() && limit->cut && number && *number <= *type;
-  const std::string hint = cut ? "OpenSM would send its lowest bits alone" : "OpenSM would keep its default";
+  const std::string hint = cut ? "OpenSM would send its lowest bits alone" : "OpenSM would use another value";
   if (!number || *number > most)
     return WrongValue{fmt::format("{} is not a number from 0 to {}", read, most), hint};
   for (const auto& [option, last, next] : kOpensmGaps) {

@@ -80,7 +80,7 @@ picture() {
 writes() {
 	strace -f -s 0 -o /tmp/trace -e trace=sendto,sendmsg,openat,openat2,write,pwrite64,rename,renameat,renameat2,unlink,unlinkat,mkdir,mkdirat,fsync,ftruncate,link,symlink "$@" >/tmp/traced.out 2>&1
 	TRACED=$?
-	WROTE=$(grep -E 'RTM_(NEW|DEL|SET)|NLM_F_ACK|O_(WRONLY|RDWR|CREAT)|(rename|unlink|mkdir|fsync|ftruncate|symlink)[a-z0-9]*\(' /tmp/trace | grep -vE '/dev/(tty|null)|rdma-configd\.lock|infiniband/uverbs|RTM_GETDCB|/run/coverage/|mkdir\("/run(/coverage)?", 0755\)')
+	WROTE=$(grep -E 'RTM_(NEW|DEL|SET)|NLM_F_ACK|O_(WRONLY|RDWR|CREAT)|(rename|unlink|mkdir|fsync|ftruncate|symlink)[a-z0-9]*\(' /tmp/trace | grep -vE '/dev/(tty|null)|rdma-configd\.lock|infiniband/uverbs|'"${COVERAGE:+/run/coverage/|mkdir\\(\"/run(/coverage)?\", 0755\\)|}"'RTM_GETDCB')
 }
 no_writes() { writes rdma-configctl apply --yes; is "$1: no write" "$(head -3 <<<"$WROTE")" ""; is "$1: exit" "$TRACED" "${2:-0}"; }		# WHAT [EXIT]
 daemon_holds() { ok "the daemon holds the document" lab-wait 120 'systemctl -q is-active rdma-configd'; }		# after a boot
