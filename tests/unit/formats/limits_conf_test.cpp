@@ -126,11 +126,15 @@ TEST(MemlockFile, DropInsOfMoreThanOneUnitCount) {
   files.content["/usr/lib/systemd/system/a-b@.service.d/20-x.conf"] = "LimitMEMLOCK=3\n";
   files.content["/etc/systemd/system/a-b@1.service.d/10-x.conf"] = "LimitMEMLOCK=4\n";
   files.content["/etc/systemd/system/socket.d/99-x.conf"] = "LimitMEMLOCK=5\n";
+  files.content["/etc/systemd/system/a-b@.service.d/30-x.conf"] = "LimitMEMLOCK=6\n";
+  files.content["/etc/systemd/system/a-.service.d/30-x.conf"] = "LimitMEMLOCK=7\n";
+  files.content["/etc/systemd/system/service.d/30-x.conf"] = "LimitMEMLOCK=8\n";
   const auto found = foreign_drop_ins(files, "a-b@1.service");
   ASSERT_TRUE(found);
   std::string order;
   for (const auto& drop_in : *found) order += drop_in.text.back();
-  EXPECT_EQ(order, "431") << "by name, and of one name the most specific";
+  EXPECT_EQ(order, "4261")
+      << "by name; of one name that of the first folder, and of those in it the most specific";
 }
 
 TEST(MemlockFile, ADropInOverrulesOursWhenItIsLaterAndOther) {
