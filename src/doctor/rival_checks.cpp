@@ -160,7 +160,7 @@ void rival_files(const DoctorContext& context, std::vector<Finding>& out) {
             "set SET_IPOIB_CM=no and remove IPOIB_MTU");
     }
   }
-  // Of files of one name udev reads the first, in the order of its folders, also where that is empty.
+  // If several folders have a file of the same name, udev reads only the first, even if it is empty.
   std::set<std::string> seen;
   for (const std::string folder :
        {"/etc/udev/rules.d", "/run/udev/rules.d", "/usr/local/lib/udev/rules.d", "/usr/lib/udev/rules.d"}) {

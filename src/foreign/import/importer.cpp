@@ -227,7 +227,7 @@ std::string why_in_vain(const File& file, const Format& format, bool passed) {
                      base::join(names, ", "));
 }
 
-/// A user who names a file wants to hear of it. @return the files that were read in vain.
+/// Reports files named by the user from which nothing was imported. @return those files.
 std::set<std::string> tell_silent(std::span<const File> files, const Request& request, const Format& format,
                                   Claims& claims) {
   std::set<std::string> passed, missed, out;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// IPv4 addresses in ifcfg files, numbered keys of one file or files of their own (initscripts'
+// IPv4 addresses in ifcfg files: numbered keys of one file, or separate alias files (initscripts'
 // sysconfig.txt).
 #pragma once
 

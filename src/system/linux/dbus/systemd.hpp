@@ -54,7 +54,7 @@ std::uint64_t microseconds_of(std::chrono::milliseconds duration);
 /// @return as sd_bus_process(3); -ETIMEDOUT when it took longer
 int await_ready(sd_bus* opened, std::chrono::milliseconds deadline);
 
-/// Another side that did not answer is taken for silent so long: it is asked again, but not waited for long.
+/// How long a peer that did not answer is presumed unresponsive: further calls get only a short timeout.
 constexpr std::chrono::seconds kSilence{60};
 constexpr std::chrono::milliseconds kBriefly{250};
 
