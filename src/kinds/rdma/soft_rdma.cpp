@@ -183,9 +183,11 @@ class SoftRdmaKind final : public Kind {
     const auto entries = model::by_key(desired);
     check_loadable(desired, world, diagnostics);
     for (const auto& resource : desired) {
+      if (resource.key.kind != kSoftRdmaKind) continue;
+      // Without its interface, too: the module is loaded at boot all the same.
+      if (resource.settings.contains("module")) check_driver(resource, world, diagnostics);
       const auto wanted = text_at(resource.settings, "name");
-      if (resource.key.kind != kSoftRdmaKind || wanted.empty()) continue;
-      check_driver(resource, world, diagnostics);
+      if (wanted.empty()) continue;
       const auto* mine = device_of(resource.key.id, world);
       for (const auto* holder : named[wanted]) {
         if (holder == mine) continue;

@@ -124,7 +124,7 @@ judge_rxe() { step 9; has "the device is over its interface" "$(rdma link show r
 judge_siw() {	# DOCUMENT: Debian's kernels have no siw; one that has it would take the lab's adapters for its own (docs/LAB.md)
 	if modinfo siw >/dev/null 2>&1; then not_here 10 "siw takes the lab's adapters for its own"; return; fi
 	step 10; exits "Soft-iWARP on a kernel without siw" 1 ctl diff --config "/suite/docs/runbooks/$1.toml"
-	has "the module is named" "$OUT" "the running kernel has no module siw"
+	has "the module is named" "$OUT" "the running kernel has no module siw for siw devices"
 	is "no link of siw is there" "$(rdma link | grep -c siw)" 0
 }
 judge_pfc_of_driver() { step 11; is "pfctx, pfcrx" "$(cat /sys/module/mlx4_en/parameters/pfc[rt]x | xargs)" "8 8"; }
