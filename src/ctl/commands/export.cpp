@@ -77,7 +77,7 @@ base::Result<void> write_tree(const fs::path& folder, const std::vector<foreign:
   return {};
 }
 
-/// What this host, or the image, adds to its document.
+/// Values of this host, or of the image, that its document does not have.
 foreign::ExportHost export_host(const Context& context) {
   foreign::ExportHost out;
   const auto host = context.environment.host(context.root());
@@ -150,6 +150,8 @@ int export_to(const Context& context) {
   }
   for (const auto& note : made.notes)
     context.say(fmt::format("{}: not expressed: {}", note.where.text(), note.text));
+  if (of_host && made.files.empty())
+    context.say(fmt::format("the document has no [[{}]]: no file is written", (*target)->section));
   if (!output.empty()) return status;
   for (const auto& file : made.files) {
     if (!file.path.empty() && foreign::takes_comments(file))

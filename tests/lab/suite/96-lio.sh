@@ -56,7 +56,7 @@ tree() {
 	done
 	for at in $T/core/*_*/*/; do echo "$(basename "$at") $(cat "$at/udev_path") $(cat "$at/enable") $(cat "$at/wwn/vpd_unit_serial")"; done
 }
-# As targetctl and targetcli restoreconfig clear_existing=True do; what could not be restored is printed.
+# As targetctl and targetcli restoreconfig clear_existing=True do; prints each object that could not be restored.
 restores() { python3 -c 'import sys; from rtslib_fb import RTSRoot; sys.exit("\n".join(RTSRoot().restore_from_file(sys.argv[1])) or 0)' "$1"; }	# FILE
 SAVED=/root/export/etc/rtslib-fb-target/saveconfig.json
 exits "export targetcli" 5 ctl export targetcli --output /root/export
