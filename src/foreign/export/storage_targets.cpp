@@ -75,7 +75,7 @@ Place place_of_section(const Section& section) { return {section.where.file, sec
 std::vector<model::IpAddress> addresses_of(const std::optional<std::vector<std::string>>& written) {
   std::vector<model::IpAddress> out;
   for (const auto& text : written.value_or(std::vector<std::string>{})) {
-    if (auto address = model::IpAddress::parse(text)) out.push_back(std::move(*address));
+    if (const auto address = model::IpAddress::parse(text)) out.push_back(*address);
   }
   return out;
 }
