@@ -187,7 +187,8 @@ class Checker {
     }
   }
 
-  /// A connected interface cannot be made while another one has the name that the kernel gives at first.
+  /// A connected interface cannot be made while another interface has the name that the kernel gives at
+  /// first.
   void check_first_name(const std::string& first, const Link* link, const model::Location& where) {
     const auto* holder = world_.named(first);
     if (holder == nullptr || holder == link || leaving_.contains(holder->index)) return;
