@@ -146,6 +146,12 @@ TEST(ExportedLines, StandInTheLanguageOfTheTarget) {
        "[ ! -e /sys/class/net/fab0.8002 ] || ip link delete dev fab0.8002"},
       {"commands", fab0 + "[[ipoib.pkey]]\npkey = 0x8002\nmode = \"connected\"\n",
        "\techo 0x8002 >/sys/class/net/$parent/create_child"},
+      {"commands",
+       "[[ipoib]]\nguid = \"00:02:c9:03:00:31:78:f2\"\nname = \"partition_ib0\"\n"
+       "[[ipoib.pkey]]\npkey = 0x8002\nname = \"fast\"\nmode = \"connected\"\n",
+       "\tfirst=partition_.8002\n"
+       "\t[ -e /sys/class/net/$first/parent ] || first=partition_ib0.8\n"
+       "\t[ $first = $dev ] || ip link set dev $first name $dev"},
       {"commands", fab0 + "[[ipoib.pkey]]\npkey = 0x8002\n",
        "\tip link add link $parent name $dev type ipoib pkey 0x8002"},
       {"commands", fab0, "\tip link set dev \"$dev\" name fab0"},
