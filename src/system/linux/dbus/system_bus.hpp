@@ -59,12 +59,12 @@ class SystemBus {
 
  private:
   base::Result<bool> ask_for_owner(const char* name);
+  base::Result<BusMessage> new_call(const BusCall& call, const std::string& what);
   /// How long the bus itself is waited for: for a while, and briefly once it has not answered.
   [[nodiscard]] std::chrono::milliseconds patience() const;
   void note(const base::Error& error);
 
   BusLimits limits_;
-  std::chrono::steady_clock::time_point silent_until_{};  ///< a bus that did not answer is not asked first
   bool doubtful_ = false;  ///< the last call had no answer: nobody knows whether by the bus or behind it
   std::unique_ptr<sd_bus, sd_bus* (*)(sd_bus*)> bus_{nullptr, sd_bus_flush_close_unref};
 };

@@ -9,6 +9,7 @@
 #include <array>
 #include <cstdlib>
 #include <filesystem>
+#include <memory>
 #include <string_view>
 
 #include "bus_fixture.hpp"
@@ -94,6 +95,32 @@ TEST_F(OnNetworkd, SystemdIsAskedWhereTheBusDoesNotAnswer) {
         }
       }
     }
+  }
+}
+
+TEST_F(OnNetworkd, AHungBusAndAHungSystemdAreWaitedForOnce) {
+  if (::getenv("RDMACFG_TEST_BUS") != nullptr) GTEST_SKIP() << "of several processes";
+  const auto hung = fakes::bus::listen_at(folder.at("/run/systemd/private"));  // nobody answers there
+  auto some = short_limits();
+  some.direct = kShort;
+  const auto start = Silence::Clock::now();
+  some.silences = std::make_shared<Silences>([start] { return start; });
+  bus->freeze(true);
+  const auto first = make_linux_networkd(some)->observe({});
+  EXPECT_TRUE(some.silences->bus.presumed());
+  EXPECT_TRUE(some.silences->systemd.presumed());
+  // No test lives to see the end of one of these.
+  some.call = some.bus = some.direct = std::chrono::hours(24);
+  const auto again = make_linux_networkd(some)->observe({});
+  const auto other = make_linux_resolver(some)->observe_dns(33);
+  const auto request = make_linux_networkd(some)->reload();
+  const std::vector<std::string> names{"rdmacfg-test.service"};
+  const auto units = make_linux_units(some)->observe_units(names);
+  bus->freeze(false);
+  for (const auto& failure :
+       {error_of(first), error_of(again), error_of(other), error_of(request), error_of(units)}) {
+    ASSERT_TRUE(failure) << "nobody may take silence for an answer";
+    EXPECT_EQ(failure->code, Code::kTimeout) << failure->message;
   }
 }
 
