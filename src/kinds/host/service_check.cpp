@@ -81,6 +81,11 @@ base::Result<void> start_service(const std::string& unit, system::Host& host) {
   if ((*now)->active == "failed")
     return base::fail(base::Code::kIo,
                       fmt::format("{0}: it ended right after its start; `journalctl -u {0}` says why", unit));
+  if (const auto condition = host.units.unmet_condition(unit); !condition.empty())
+    return base::fail(base::Code::kIo,
+                      fmt::format("{}: systemd skips its start, as {} of its unit file does not hold; leave "
+                                  "running out, or write running = false",
+                                  unit, condition));
   return base::fail(base::Code::kIo,
                     fmt::format("{0}: it is {1} after its start: it has ended, or a condition of its unit "
                                 "file is not met; `systemctl status {0}` says which",

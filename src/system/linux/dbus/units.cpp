@@ -170,6 +170,20 @@ class SystemdUnits final : public Units {
     return {};
   }
 
+  std::string unmet_condition(const std::string& unit) override {
+    const auto bus = systemd_.bus();
+    if (!bus || *bus == nullptr) return {};
+    char* raw_path = nullptr;
+    if (sd_bus_path_encode("/org/freedesktop/systemd1/unit", unit.c_str(), &raw_path) < 0) return {};
+    const std::unique_ptr<char, void (*)(void*)> path(raw_path, &::free);
+    BusError ignored;
+    sd_bus_message* raw_reply = nullptr;
+    const int status = systemd_.noted(sd_bus_get_property(*bus, kSystemd, path.get(), kUnit, "Conditions",
+                                                          &ignored.error, &raw_reply, "a(sbbsi)"));
+    const BusMessage reply(raw_reply, sd_bus_message_unref);
+    return status < 0 ? std::string() : unmet_of(reply.get());
+  }
+
   Result<void> await_handler(const std::string& unit, int number) override {
     constexpr std::chrono::seconds kSetUp{5};
     const auto end = std::chrono::steady_clock::now() + kSetUp;
@@ -242,6 +256,23 @@ class SystemdUnits final : public Units {
   }
 
  private:
+  /// Of conditions with "|" one has to hold, of the others each.
+  static std::string unmet_of(sd_bus_message* reply) {
+    std::string first_choice;
+    bool chosen = false;
+    if (sd_bus_message_enter_container(reply, 'a', "(sbbsi)") < 0) return {};
+    const char *name = nullptr, *value = nullptr;
+    int is_choice = 0, negated = 0, state = 0;  // below 0: does not hold; 0: was not looked at
+    while (sd_bus_message_read(reply, "(sbbsi)", &name, &is_choice, &negated, &value, &state) > 0) {
+      chosen = chosen || (is_choice != 0 && state > 0);
+      if (state >= 0) continue;
+      auto text = fmt::format("{}={}{}", name, negated != 0 ? "!" : "", value);
+      if (is_choice == 0) return text;
+      if (first_choice.empty()) first_choice = std::move(text);
+    }
+    return chosen ? std::string() : first_choice;
+  }
+
   static const char* method_of(UnitAction action) {
     switch (action) {
       case UnitAction::kStart:

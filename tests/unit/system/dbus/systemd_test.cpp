@@ -296,6 +296,37 @@ TEST_F(OnSystemd, OnlySystemdEndsAJob) {
   EXPECT_THAT(result.error().message, HasSubstr("failed"));
 }
 
+// systemd.unit(5): each condition has to hold, and one of those with "|".
+TEST_F(OnSystemd, TheConditionThatDoesNotHoldIsNamed) {
+  struct Row {
+    std::vector<fakes::bus::Systemd::Condition> conditions;
+    const char* unmet;
+  };
+  for (const auto& row : {
+           Row{{}, ""},
+           Row{{{"ConditionPathExists", false, false, "/a", 1}}, ""},
+           Row{{{"ConditionPathExists", false, false, "/a", 0}}, ""},
+           Row{{{"ConditionPathExists", false, false, "/a", 1},
+                {"ConditionPathExists", false, true, "/b", -1}},
+               "ConditionPathExists=!/b"},
+           Row{{{"ConditionPathExists", true, false, "/a", -1}, {"ConditionHost", true, false, "x", 1}}, ""},
+           Row{{{"ConditionPathExists", true, false, "/a", -1}, {"ConditionHost", true, false, "x", -1}},
+               "ConditionPathExists=/a"},
+           Row{{{"ConditionPathExists", true, false, "/a", -1}, {"ConditionHost", false, false, "x", -1}},
+               "ConditionHost=x"},
+       }) {
+    fakes::bus::Systemd::Unit unit;
+    unit.conditions = row.conditions;
+    add(kUnitA, unit);
+    EXPECT_EQ(units->unmet_condition(kUnitA), row.unmet);
+  }
+  EXPECT_EQ(units->unmet_condition(kUnitB), "") << "there is none";
+  systemd->peer().play("Get", reply("v", "t", std::uint64_t{7}));
+  EXPECT_EQ(units->unmet_condition(kUnitA), "") << "of another type";
+  systemd.reset();
+  EXPECT_EQ(units->unmet_condition(kUnitA), "");
+}
+
 TEST_F(OnSystemd, EnablingReloads) {
   add(kUnitA);
   ASSERT_TRUE(units->set_enabled(kUnitA, true));
