@@ -257,6 +257,22 @@ TEST(GetAndSet, ChangeAFileAndCheckIt) {
   EXPECT_EQ(content(), after);
 }
 
+// Exit status 1 would say that the file is as it was.
+TEST(GetAndSet, AChangeThatCannotBeToldIsMadeAllTheSame) {
+  Console console;
+  const auto file = console.folder() / "a.toml";
+  std::ofstream(file) << kRename;
+  console.out.setstate(std::ios::badbit);
+  EXPECT_EQ(console.run({"set", "-f", file, "ipoib[mlx4_ib0].mtu", "4092"}), 0);
+  std::ifstream in(file);
+  std::ostringstream text;
+  text << in.rdbuf();
+  EXPECT_THAT(text.str(), HasSubstr("mtu = 4092\n"));
+  EXPECT_EQ(console.run({"set", "-f", file, "ipoib[mlx4_ib0].mtu", "99999"}), 1) << "nothing was changed";
+  EXPECT_EQ(console.run({"get", "-f", file, "ipoib[mlx4_ib0].mtu"}), 1) << "its output is all that it does";
+  EXPECT_THAT(console.err.str(), HasSubstr("the output could not be written"));
+}
+
 TEST(GetAndSet, AFileIsReplacedWithItsModeWhereItsLinkLeads) {
   namespace fs = std::filesystem;
   Console console;
