@@ -33,7 +33,7 @@ struct DropIn {
 std::vector<DropIn> other_drop_ins(system::Files& files, const std::string& unit, std::string_view ours);
 
 /// A line of a unit file or drop-in as systemd reads it: one that ends with a backslash goes on in the next
-/// line that is no comment, with a blank in its place.
+/// line, comments left out, with a blank in place of the backslash.
 struct UnitLine {
   std::string text;
   int number = 0;  ///< of its first line, from 1

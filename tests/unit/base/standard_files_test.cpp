@@ -12,7 +12,7 @@
 namespace rdmacfg::base {
 namespace {
 
-/// What a process without these descriptors finds: 0, or what is wrong.
+/// The look of a process without these descriptors: 0, or the number of a fault.
 int found_without(const std::vector<int>& closed) {
   for (const int fd : closed) ::close(fd);
   if (!take_standard_files()) return 1;

@@ -32,7 +32,7 @@ struct BusLimits {
   /// Its folder `system` says that systemd runs (sd_booted(3)), its socket `private` leads root to systemd
   /// itself.
   std::filesystem::path systemd = "/run/systemd";
-  /// Who has not answered; adapters with copies of these limits share it.
+  /// Peers that have not answered; adapters with copies of these limits share it.
   std::shared_ptr<Silences> silences = std::make_shared<Silences>();
 };
 

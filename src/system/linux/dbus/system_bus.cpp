@@ -44,7 +44,7 @@ class DirectQuestions {
     sd_bus_set_method_call_timeout(bus_.get(), microseconds_of(std::max(left(), milliseconds(1))));
     return bus_.get();
   }
-  /// Notes whether a question had an answer. @return whether that is no error
+  /// Notes whether a question had an answer. @return whether it was not an error
   bool answered(int status) {
     if (status == -ETIMEDOUT) silence_.note();
     return status >= 0;

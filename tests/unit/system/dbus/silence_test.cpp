@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who does not answer is waited for once: system/linux/dbus/silence.hpp, await_steps() of systemd.hpp.
+// A peer that does not answer is waited for once: system/linux/dbus/silence.hpp, await_steps() of
+// systemd.hpp.
 #include "system/linux/dbus/silence.hpp"
 
 #include <gtest/gtest.h>
