@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -61,26 +62,26 @@ class DirectQuestions {
   std::unique_ptr<sd_bus, sd_bus* (*)(sd_bus*)> bus_{nullptr, sd_bus_flush_close_unref};
 };
 
-/// Whether systemd says that nothing of a unit runs. By its own socket, which leads only root there: it
-/// answers where the bus does not.
-bool is_stopped(const char* unit, const BusLimits& limits) {
+/// Whether nothing of a unit runs, as systemd says; nothing where it does not say. By its own socket, which
+/// leads only root there: it answers where the bus does not.
+std::optional<bool> is_stopped(const char* unit, const BusLimits& limits) {
   DirectQuestions systemd(limits);
-  if (!systemd.open("unix:path=" + (limits.systemd / "private").native())) return false;
+  if (!systemd.open("unix:path=" + (limits.systemd / "private").native())) return std::nullopt;
   BusError error;
   sd_bus_message* raw = nullptr;
   int status = sd_bus_call_method(systemd.next(), kSystemd, kSystemdPath, kSystemdManager, "GetUnit",
                                   &error.error, &raw, "s", unit);
   auto reply = empty();
   reply.reset(raw);
-  if (!systemd.answered(status)) return error.is_systemds("NoSuchUnit");
+  if (!systemd.answered(status)) return error.is_systemds("NoSuchUnit") ? std::optional(true) : std::nullopt;
   const char* path = nullptr;
-  if (sd_bus_message_read(reply.get(), "o", &path) < 0) return false;
+  if (sd_bus_message_read(reply.get(), "o", &path) < 0) return std::nullopt;
   BusError no_state;
   char* text = nullptr;
   status = sd_bus_get_property_string(systemd.next(), kSystemd, path, "org.freedesktop.systemd1.Unit",
                                       "ActiveState", &no_state.error, &text);
   const std::unique_ptr<char, void (*)(void*)> state(text, &::free);
-  if (!systemd.answered(status)) return false;
+  if (!systemd.answered(status)) return std::nullopt;
   limits.silences->systemd.end();
   const std::string_view active(text);
   return active == "inactive" || active == "failed";
@@ -119,22 +120,28 @@ Result<sd_bus*> SystemBus::bus() {
 
 Result<bool> SystemBus::has_owner(const char* name, const char* unit) {
   const bool presumed = limits_.silences->bus.presumed();
-  if (presumed && is_stopped(unit, limits_)) return false;
-  auto there = ask_for_owner(name);
-  if (there || there.error().code != base::Code::kTimeout) return there;
-  if (!presumed && is_stopped(unit, limits_)) return false;
-  return there;
+  if (presumed && is_stopped(unit, limits_) == true) return false;
+  const auto there = ask_for_owner(name);
+  if (!there) {
+    const bool silent = there.error().code == base::Code::kTimeout;
+    if (silent && !presumed && is_stopped(unit, limits_) == true) return false;
+    return fail(there.error());
+  }
+  if (there->has_value()) return there->value();
+  if (is_stopped(unit, limits_) == false)
+    return fail(base::Code::kDenied, "the system bus does not let this process in, and systemd says that " +
+                                         std::string(unit) + " runs, which cannot be asked");
+  return false;
 }
 
-Result<bool> SystemBus::ask_for_owner(const char* name) {
+Result<std::optional<bool>> SystemBus::ask_for_owner(const char* name) {
   doubtful_ = false;  // this asks the bus itself
   const auto opened = bus();
   if (!opened) {
     const int error = opened.error().sys_errno;
-    const bool nobody_there = error == ENOENT || error == ECONNREFUSED || error == ENOMEDIUM ||
-                              error == EACCES || error == EPERM || error == EINVAL;
-    if (!nobody_there) return fail(opened.error());
-    return false;
+    if (error == ENOENT || error == ECONNREFUSED || error == ENOMEDIUM) return std::optional(false);
+    if (error == EACCES || error == EPERM || error == EINVAL) return std::optional<bool>();
+    return fail(opened.error());
   }
   const auto what = std::string("asking the system bus for ") + name;
   auto question = new_call({kDbus, "/org/freedesktop/DBus", kDbus, "NameHasOwner"}, what);
@@ -149,7 +156,7 @@ Result<bool> SystemBus::ask_for_owner(const char* name) {
   limits_.silences->bus.end();
   int there = 0;
   if (status = sd_bus_message_read(reply->get(), "b", &there); status < 0) return fail_errno(-status, what);
-  return there != 0;
+  return std::optional(there != 0);
 }
 
 Result<BusMessage> SystemBus::begin(const BusCall& call, const std::string& what) {

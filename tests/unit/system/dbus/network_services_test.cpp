@@ -98,6 +98,28 @@ TEST_F(OnNetworkd, SystemdIsAskedWhereTheBusDoesNotAnswer) {
   }
 }
 
+// A manager that cannot be asked is not taken for one that does not run.
+TEST_F(OnNetworkd, SystemdIsAskedWhereTheBusLetsNobodyIn) {
+  ::setenv("DBUS_SYSTEM_BUS_ADDRESS", "unix:", 1);  // EINVAL: no mode of a file keeps root out
+  ours = make_linux_networkd(limits());
+  const auto unknown = ours->observe({});
+  ASSERT_TRUE(unknown) << "as for users other than root, who cannot ask systemd, either";
+  EXPECT_FALSE(unknown->has_value());
+  for (const bool runs : {false, true}) {
+    std::filesystem::remove(folder.at("/run/systemd/private"));
+    const fakes::bus::PrivateSystemd systemd(folder.at("/run/systemd/private"), "systemd-networkd.service",
+                                             runs ? "active" : "inactive");
+    const auto links = ours->observe({});
+    ASSERT_EQ(links.has_value(), !runs);
+    if (runs) {
+      EXPECT_EQ(links.error().code, Code::kDenied);
+      EXPECT_THAT(links.error().message, HasSubstr("systemd-networkd.service runs"));
+    } else {
+      EXPECT_FALSE(links->has_value());
+    }
+  }
+}
+
 TEST_F(OnNetworkd, AHungBusAndAHungSystemdAreWaitedForOnce) {
   if (::getenv("RDMACFG_TEST_BUS") != nullptr) GTEST_SKIP() << "of several processes";
   const auto hung = fakes::bus::listen_at(folder.at("/run/systemd/private"));  // nobody answers there
