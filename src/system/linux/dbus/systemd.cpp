@@ -227,14 +227,15 @@ Result<std::optional<JobEnd>> Systemd::run_job(const char* method, const std::st
 
 namespace {
 
-/// Whether a job has not begun yet.
-bool is_waiting(sd_bus* bus, const std::string& path) {
+/// "waiting": the job has not begun yet. @return as sd_bus_get_property_string(3)
+int read_job_state(sd_bus* bus, const std::string& path, std::string& state) {
   BusError error;
   char* raw = nullptr;
   const int status = sd_bus_get_property_string(bus, kSystemd, path.c_str(), "org.freedesktop.systemd1.Job",
                                                 "State", &error.error, &raw);
-  const std::unique_ptr<char, void (*)(void*)> state(raw, &::free);
-  return status >= 0 && std::string_view(raw) == "waiting";
+  const std::unique_ptr<char, void (*)(void*)> text(raw, &::free);
+  if (status >= 0) state = raw;
+  return status;
 }
 
 }  // namespace
@@ -250,7 +251,11 @@ Result<std::optional<JobEnd>> Systemd::wait(sd_bus* bus, Job& job, const std::st
     const auto now = Clock::now();
     if (now >= end) return fail(Code::kTimeout, fmt::format("{}: timed out", what));
     if (status > 0) continue;
-    if (now >= begin + limits_.queued && is_waiting(bus, job.path)) return std::optional(JobEnd::kQueued);
+    if (now >= begin + limits_.queued) {
+      std::string state;
+      if (noted(read_job_state(bus, job.path, state)) == -ETIMEDOUT) return fail_errno(ETIMEDOUT, what);
+      if (state == "waiting") return std::optional(JobEnd::kQueued);
+    }
     const auto left =
         std::chrono::duration_cast<std::chrono::microseconds>(std::min<Clock::duration>(end - now, poll));
     if (const int waited = sd_bus_wait(bus, static_cast<std::uint64_t>(left.count()));

@@ -254,6 +254,20 @@ TEST_F(OnSystemd, AJobThatDoesNotEndTimesOut) {
   EXPECT_THAT(done.error().message, HasSubstr(kUnitA));
 }
 
+TEST_F(OnSystemd, ASystemdThatHangsDuringAJobIsWaitedForOnce) {
+  add(kUnitA);
+  end_jobs_with("");
+  auto& peer = systemd->peer();
+  peer.play("Get", silence());
+  EXPECT_TRUE(unit::with_growing_limit(kShort, [&](milliseconds time) {
+    auto some = short_limits(time);
+    some.job = std::chrono::hours(24);  // no test lives to see its end
+    const auto before = peer.calls("Get");
+    const auto done = make_linux_units(some)->act(UnitAction::kStart, kUnitA);
+    return !done && done.error().code == Code::kTimeout && peer.calls("Get") == before + 1;
+  }));
+}
+
 TEST_F(OnSystemd, TheEndOfAnotherJobIsNotItsEnd) {
   add(kUnitA);
   end_jobs_with("");
