@@ -144,7 +144,9 @@ int paged(const Context& context, int (*run)(const Context&)) {
 bool changes_something(const Arguments& arguments) {
   constexpr std::array<std::string_view, 7> kChanging{"apply",  "confirm", "rollback", "withdraw",
                                                       "reload", "edit",    "set"};
-  return !arguments.dry_run &&
+  const bool prints_document =
+      arguments.command == "set" && !arguments.config.empty() && arguments.config.front() == "-";
+  return !arguments.dry_run && !prints_document &&
          std::find(kChanging.begin(), kChanging.end(), arguments.command) != kChanging.end();
 }
 
