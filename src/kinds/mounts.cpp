@@ -57,7 +57,7 @@ std::string mount_on(const std::vector<std::string>& uses, const std::map<std::s
     const std::string &source = at->second.source, &type = at->second.type;
     for (const auto& use : uses) {
       if (use.ends_with(" is mounted on " + std::string(where))) return std::string(where);
-      // One of several devices, which the mount does not name.
+      // One of several devices; nothing says where it is mounted, so it may be here.
       if (type == "btrfs" && use.ends_with(" is part of a btrfs that is mounted")) return std::string(where);
       if (type == "zfs" &&
           use.ends_with(" is part of " + source.substr(0, source.find('/')) + ", a pool of ZFS"))

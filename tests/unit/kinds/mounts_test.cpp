@@ -81,6 +81,8 @@ TEST_F(RootServers, OfDisksBelowVolumesArraysAndPools) {
         Row{{"dm-1 holds /dev/nvme0n1p1"}, volume, false},
         Row{{"/dev/nvme0n1 is part of a btrfs that is mounted"}, btrfs, true},
         Row{{"/dev/nvme0n1 is part of a btrfs that is mounted"}, volume, false},
+        Row{{"/dev/nvme0n1 is part of a btrfs that is mounted on /"}, btrfs, true},
+        Row{{"/dev/nvme0n1 is part of a btrfs that is mounted on /data"}, btrfs, false},
         Row{{"/dev/nvme0n1 is part of rpool, a pool of ZFS"}, zfs, true},
         Row{{"/dev/nvme0n1 is part of tank, a pool of ZFS"}, zfs, false}}) {
     kernel_->nvme_host.used["nqn.a"] = row.used;
