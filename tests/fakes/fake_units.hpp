@@ -38,6 +38,8 @@ struct FakeUnit {
   bool restarting = false;       ///< that is so now
   bool failed = false;           ///< its process has ended by itself, and that was all
   bool generated = false;        ///< made by a generator of systemd
+  bool indirect = false;         ///< its [Install] section has nothing but Also=
+  bool transient = false;        ///< made by systemd-run
 };
 
 /// systemd: units that are declared in tests; "name@.service" stands for any instance. Drop-ins count from

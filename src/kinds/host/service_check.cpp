@@ -4,12 +4,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "base/text.hpp"
+#include "formats/boot_command_line.hpp"
+#include "formats/drop_ins.hpp"
 #include "kinds/units.hpp"
 
 namespace rdmacfg::kinds {
@@ -35,6 +41,30 @@ std::map<std::string, const Desired*> by_socket(const std::vector<Desired>& desi
     if (resource.key.kind != "service" || !name.ends_with(kServiceEnd)) continue;
     if (!is_off(resource, "running") && !is_off(resource, "enabled")) continue;
     out.emplace(name.substr(0, name.size() - kServiceEnd.size()) + ".socket", &resource);
+  }
+  return out;
+}
+
+/// The units that `systemctl enable` of this unit enables in its place: its file has no rules of its own
+/// beside Also=, so that it stays "indirect" (unit_file_lookup_state() in install.c). Nothing for others.
+std::optional<std::vector<std::string>> enabled_instead(const system::Unit& unit, system::Files& files) {
+  constexpr std::array<std::string_view, 5> kUnitFolders{"/etc/systemd/system", "/run/systemd/system",
+                                                         "/usr/local/lib/systemd/system",
+                                                         "/usr/lib/systemd/system", "/lib/systemd/system"};
+  constexpr std::array<std::string_view, 4> kRules{"Alias", "WantedBy", "RequiredBy", "UpheldBy"};
+  if (unit.file != "indirect") return std::nullopt;
+  std::vector<std::string> out;
+  for (const auto folder : kUnitFolders) {
+    const auto text = files.read_linked(fmt::format("{}/{}", folder, unit.name));
+    if (!text || !*text) continue;
+    const bool own = std::any_of(kRules.begin(), kRules.end(), [&](std::string_view rule) {
+      return !assigned_values(**text, rule).empty();
+    });
+    if (own) return std::nullopt;  // enabling it makes links, and it is indirect for another's
+    for (const auto& value : assigned_values(**text, "Also")) {
+      for (const auto word : base::words_of(value)) out.emplace_back(word);
+    }
+    break;
   }
   return out;
 }
@@ -73,6 +103,57 @@ void warn_of_sockets(const std::vector<Desired>& desired, World& world, Diagnost
          fmt::format("write an entry with name = \"{}\" and {} = false, too", socket, setting),
          {}});
   }
+}
+
+void warn_of_boot_masks(const std::vector<Desired>& desired, system::Files& files, Diagnostics& diagnostics) {
+  std::map<std::string, std::string> places;  // by unit
+  for (const auto& boot : boot_command_lines(files)) {
+    for (auto& unit : units_masked_by(boot.words))
+      places.try_emplace(std::move(unit), fmt::format("{}:{}", boot.file, boot.line_of("systemd.mask=")));
+  }
+  for (const auto& resource : desired) {
+    const auto place = resource.key.kind == "service" ? places.find(resource.key.id) : places.end();
+    if (place == places.end()) continue;
+    for (const auto* key : {"enabled", "running"}) {
+      if (model::value_of(resource.settings, key) != model::Value{true}) continue;
+      const auto at = resource.origins.find(key);
+      diagnostics.push_back({Severity::kWarning,
+                             at == resource.origins.end() ? resource.where : at->second,
+                             fmt::format("[[service]] {}: {} masks {} from the next boot on (systemd.mask=)",
+                                         key, place->second, resource.key.id),
+                             "remove the word there, and update the boot loader's configuration",
+                             {}});
+      break;
+    }
+  }
+}
+
+std::string remedy_of_mask(const system::Unit& unit, system::Files& files) {
+  const auto masked = units_masked_by(running_command_line(files));
+  if (std::find(masked.begin(), masked.end(), unit.name) != masked.end())
+    return fmt::format("remove systemd.mask={} from the kernel command line and reboot, or leave it out here",
+                       unit.name);
+  return fmt::format("systemctl unmask {}{}, or leave it out here",
+                     unit.file == "masked-runtime" ? "--runtime " : "", unit.name);
+}
+
+void leave_indirect(Desired& desired, const system::Unit& unit, system::Files& files,
+                    Diagnostics& diagnostics) {
+  if (!desired.settings.contains("enabled")) return;
+  const auto others = enabled_instead(unit, files);
+  if (!others) return;
+  const auto named = others->empty() ? std::string("those units") : base::join(*others, ", ");
+  const auto place = desired.origins.find("enabled");
+  diagnostics.push_back(
+      {Severity::kWarning,
+       place == desired.origins.end() ? desired.where : place->second,
+       fmt::format(
+           "[[service]] enabled: {} itself can be neither enabled nor disabled, as its unit file only "
+           "names other units (Also=)",
+           unit.name),
+       fmt::format("write entries for {}, and leave enabled out here", named),
+       {}});
+  desired.settings.erase("enabled");
 }
 
 base::Result<void> start_service(const std::string& unit, system::Host& host) {
