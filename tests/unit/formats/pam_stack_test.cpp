@@ -15,7 +15,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-std::vector<std::string> without(const std::map<std::string, std::string>& texts) {
+std::vector<std::string> logins_without(const std::map<std::string, std::string>& texts) {
   fakes::Faults faults;
   fakes::MemoryFiles files(faults);
   files.content = texts;
@@ -27,37 +27,38 @@ TEST(PamStack, ASessionLineWithTheModuleSetsLimits) {
   for (const auto* line :
        {"session required pam_limits.so\n", "SESSION\tRequired /lib/security/pam_limits.so debug # as ever\n",
         "-session [success=ok default=ignore] pam_limits.so\n", "session \\\n  required pam_limits.so\n"})
-    EXPECT_THAT(without({{"/etc/pam.d/sshd", line}}), IsEmpty()) << line;
+    EXPECT_THAT(logins_without({{"/etc/pam.d/sshd", line}}), IsEmpty()) << line;
   for (const auto* line : {"", "# session required pam_limits.so\n", "auth required pam_limits.so\n",
                            "session required pam_limits.so conf=/etc/site.conf\n",
                            "session required pam_unix.so\n", "session required\n"})
-    EXPECT_THAT(without({{"/etc/pam.d/sshd", line}}), ElementsAre("sshd")) << line;
+    EXPECT_THAT(logins_without({{"/etc/pam.d/sshd", line}}), ElementsAre("sshd")) << line;
 }
 
 TEST(PamStack, IncludedFilesAreRead) {
   const std::string limits = "auth required pam_unix.so\nsession required pam_limits.so\n";
   for (const auto* line : {"@include common-session\n", "session include common-session\n",
                            "session substack common-session\n"}) {
-    EXPECT_THAT(without({{"/etc/pam.d/sshd", line}, {"/etc/pam.d/common-session", limits}}), IsEmpty())
+    EXPECT_THAT(logins_without({{"/etc/pam.d/sshd", line}, {"/etc/pam.d/common-session", limits}}), IsEmpty())
         << line;
-    EXPECT_THAT(without({{"/etc/pam.d/sshd", line}, {"/usr/lib/pam.d/common-session", limits}}), IsEmpty())
+    EXPECT_THAT(logins_without({{"/etc/pam.d/sshd", line}, {"/usr/lib/pam.d/common-session", limits}}),
+                IsEmpty())
         << line;
-    EXPECT_THAT(without({{"/etc/pam.d/sshd", line}, {"/etc/pam.d/common-session", line}}),
+    EXPECT_THAT(logins_without({{"/etc/pam.d/sshd", line}, {"/etc/pam.d/common-session", line}}),
                 ElementsAre("sshd"))
         << "a circle: " << line;
   }
-  EXPECT_THAT(
-      without({{"/etc/pam.d/sshd", "auth include common-session\n"}, {"/etc/pam.d/common-session", limits}}),
-      ElementsAre("sshd"))
+  EXPECT_THAT(logins_without({{"/etc/pam.d/sshd", "auth include common-session\n"},
+                              {"/etc/pam.d/common-session", limits}}),
+              ElementsAre("sshd"))
       << "of the type of the line only";
 }
 
 TEST(PamStack, ServicesThatAreNotThereHaveNoSessions) {
-  EXPECT_THAT(without({}), IsEmpty());
-  EXPECT_THAT(without({{"/etc/pam.d/cron", "@include gone\n"},
-                       {"/usr/lib/pam.d/login",
-                        "session required "
-                        "pam_limits.so\n"}}),
+  EXPECT_THAT(logins_without({}), IsEmpty());
+  EXPECT_THAT(logins_without({{"/etc/pam.d/cron", "@include gone\n"},
+                              {"/usr/lib/pam.d/login",
+                               "session required "
+                               "pam_limits.so\n"}}),
               ElementsAre("cron"));
 }
 
