@@ -8,6 +8,7 @@
 
 #include "kinds/abilities.hpp"
 #include "kinds/address/backend.hpp"
+#include "kinds/address/network_match.hpp"
 #include "kinds/address/profiles/nm_keyfile.hpp"
 #include "kinds/carried_state.hpp"
 #include "kinds/competitors.hpp"
@@ -35,6 +36,22 @@ constexpr std::string_view kIpoibKind = "ipoib";
 const Link* link_of(const model::Key& key, const World& world) {
   const auto guid = Guid::parse(key.id);
   return guid ? world.parent(*guid) : nullptr;
+}
+
+/// udev sets an MTU whenever the interface appears, which may be after us.
+void warn_of_link_file(const Desired& resource, const Link* link, World& world, Diagnostics& diagnostics) {
+  const auto wanted = model::from_attributes<Ipoib>(resource.settings).mtu;
+  const auto guid = Guid::parse(resource.key.id);
+  if (!wanted || !guid) return;
+  const auto file = link_file_mtu(world.host().files, *guid, link == nullptr ? std::string() : link->name);
+  if (!file || file->bytes == wanted->bytes) return;
+  const auto place = resource.origins.find("mtu");
+  diagnostics.push_back({Severity::kWarning,
+                         place == resource.origins.end() ? resource.where : place->second,
+                         fmt::format("[[ipoib]] mtu: {}:{} has udev set {} whenever {} appears", file->file,
+                                     file->line, file->bytes, resource.label),
+                         "remove MTUBytes= there",
+                         {}});
 }
 
 class IpoibKind final : public Kind,
@@ -116,6 +133,7 @@ class IpoibKind final : public Kind,
       if (resource.key.kind != kIpoibKind || resource.ignore || resource.pending) continue;
       const auto* link = link_of(resource.key, world);
       const auto at = now.find(resource.key);
+      warn_of_link_file(resource, link, world, diagnostics);
       if (link != nullptr) {
         check_capability(resource, at == now.end() ? nullptr : at->second, *link, "[[ipoib]]",
                          link->ipoib->guid, world, diagnostics);
