@@ -33,5 +33,27 @@ TEST(InitramfsStamp, DracutMakesTheImagesAlsoUnderOtherCommands) {
   EXPECT_FALSE(rdma_in_image_of("update-initramfs -u", module, "#!/bin/sh\\nmkinitramfs\\n"));
 }
 
+/// dracut.conf(5); dracut.sh takes a file of /etc in place of the distribution's.
+TEST(InitramfsStamp, DracutMayOmitItsModuleForRdma) {
+  struct Row {
+    const char* path;
+    const char* text;
+    bool held;
+  };
+  for (const auto& row :
+       {Row{"/etc/dracut.conf", "omit_dracutmodules+=\" rdma \"\n", false},
+        Row{"/etc/dracut.conf.d/site.conf", "omit_dracutmodules+=' nfs rdma '\n", false},
+        Row{"/usr/lib/dracut/dracut.conf.d/01-dist.conf", "omit_dracutmodules=rdma\n", false},
+        Row{"/etc/dracut.conf.d/site.conf", "#omit_dracutmodules+=\" rdma \"\n", true},
+        Row{"/etc/dracut.conf.d/site.conf", "omit_dracutmodules=rdma\nomit_dracutmodules=\"nfs\"\n", true},
+        Row{"/etc/dracut.conf.d/site.txt", "omit_dracutmodules=rdma\n", true}}) {
+    const auto kernel = fakes::FakeKernel::parse(
+        R"({"initramfs": {"tool": "dracut -f"}, "files": {"/usr/lib/dracut/modules.d/50rdma/module-setup.sh": ""}})");
+    kernel->files.content.insert_or_assign(row.path, row.text);
+    auto host = kernel->host();
+    EXPECT_EQ(has_rdma_in_image(host), row.held) << row.path << ' ' << row.text;
+  }
+}
+
 }  // namespace
 }  // namespace rdmacfg::kinds
