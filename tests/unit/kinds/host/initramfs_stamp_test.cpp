@@ -6,6 +6,9 @@
 
 #include <string>
 
+#include "catalog/all.hpp"
+#include "config/document.hpp"
+#include "core/pipeline.hpp"
 #include "fakes/fake_kernel.hpp"
 
 namespace rdmacfg::kinds {
@@ -53,6 +56,33 @@ TEST(InitramfsStamp, DracutMayOmitItsModuleForRdma) {
     auto host = kernel->host();
     EXPECT_EQ(has_rdma_in_image(host), row.held) << row.path << ' ' << row.text;
   }
+}
+
+/// module-setup.sh of dracut's base and udev-rules: /etc/modprobe.d and /etc/udev/rules.d with hostonly
+/// alone.
+TEST(InitramfsStamp, AGenericImageOfDracutLacksOurOptions) {
+  const auto said = [](const std::string& tool, const std::string& conf) {
+    auto kernel = fakes::FakeKernel::parse(fmt::format(
+        R"({{"initramfs": {{"tool": "{}"}}, "modules": {{"mlx4_en": {{"parameters": {{"pfctx": "0"}}}}}}}})",
+        tool));
+    kernel->files.content["/etc/dracut.conf.d/site.conf"] = conf;
+    auto host = kernel->host();
+    const auto report = core::diff(
+        config::parse_texts(
+            {{"config.toml", "version = 1\n[[module]]\nname = \"mlx4_en\"\noptions = [\"pfctx=8\"]\n"}},
+            "node1", grammar()),
+        host);
+    std::string out;
+    for (const auto& diagnostic : report.diagnostics) out += diagnostic.message + "\n";
+    return out;
+  };
+  EXPECT_EQ(said("dracut -f", "hostonly=\"no\"\n"),
+            "[[initramfs]]: /etc/dracut.conf.d/site.conf:1 has dracut make images without our files "
+            "(hostonly=no), so "
+            "drivers that an image loads get neither our options nor our names\n");
+  EXPECT_EQ(said("dracut -f", "hostonly=yes\n"), "");
+  EXPECT_EQ(said("dracut -f", "hostonly=no\ninstall_items+=\" /etc/modprobe.d/rdma-configd.conf \"\n"), "");
+  EXPECT_EQ(said("update-initramfs -u", "hostonly=no\n"), "") << "initramfs-tools";
 }
 
 }  // namespace
