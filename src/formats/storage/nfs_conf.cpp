@@ -62,7 +62,7 @@ std::vector<NfsConfLine> nfs_conf_lines(std::string_view text) {
   return out;
 }
 
-/// Of the text behind "=": what is within quotes, else what stands before a comment. Nothing where a quote
+/// Of the text behind "=": the text within quotes, else up to a comment. Nothing where a quote
 /// has no end, and without a value: nfs-utils passes over both.
 std::optional<std::string_view> nfs_conf_value(std::string_view raw) {
   auto value = base::trim(raw);

@@ -34,7 +34,7 @@ void warn_of_sockets(const std::vector<model::Desired>& desired, World& world,
 void warn_of_boot_masks(const std::vector<model::Desired>& desired, system::Files& files,
                         model::Diagnostics& diagnostics);
 
-/// What unmasks a unit: one that the running kernel's command line masks systemctl does not.
+/// The way to unmask a unit; systemctl does not where the running kernel's command line masks it.
 std::string remedy_of_mask(const system::Unit& unit, system::Files& files);
 
 /// Of a unit whose file only names others that are enabled with it (Also=) there is nothing to enable or to

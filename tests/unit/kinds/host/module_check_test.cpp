@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the next boot's kernel command line makes of a module.
+// Modules, and the kernel command line of the next boot.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

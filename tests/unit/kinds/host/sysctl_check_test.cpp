@@ -14,7 +14,7 @@ namespace {
 
 using Texts = std::map<std::string, std::string>;
 
-/// What is said about net.core.rmem_max = 4096 on a host with these files.
+/// The messages about net.core.rmem_max = 4096 on a host with these files.
 std::string said_about(const Texts& texts) {
   fakes::Faults faults;
   fakes::MemoryFiles files(faults);
