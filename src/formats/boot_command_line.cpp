@@ -73,6 +73,18 @@ void add_loader_entries(system::Files& files, std::vector<BootCommandLine>& out)
   }
 }
 
+std::vector<std::string> units_behind(std::string_view key, std::string_view command_line) {
+  std::vector<std::string> out;
+  for (const auto word : base::words_of(command_line, " \t\r\n")) {
+    std::string plain(word);
+    std::erase(plain, '"');
+    if (!plain.starts_with(key)) continue;
+    if (auto unit = model::UnitName::parse(std::string_view(plain).substr(key.size())))
+      out.push_back(std::move(unit->text));
+  }
+  return out;
+}
+
 }  // namespace
 
 int BootCommandLine::line_of(std::string_view word) const {
@@ -94,16 +106,11 @@ std::vector<BootCommandLine> boot_command_lines(system::Files& files) {
 }
 
 std::vector<std::string> units_masked_by(std::string_view command_line) {
-  std::vector<std::string> out;
-  for (const auto word : base::words_of(command_line, " \t\r\n")) {
-    std::string plain(word);
-    std::erase(plain, '"');
-    constexpr std::string_view kMask = "systemd.mask=";
-    if (!plain.starts_with(kMask)) continue;
-    if (auto unit = model::UnitName::parse(std::string_view(plain).substr(kMask.size())))
-      out.push_back(std::move(unit->text));
-  }
-  return out;
+  return units_behind("systemd.mask=", command_line);
+}
+
+std::vector<std::string> units_wanted_by(std::string_view command_line) {
+  return units_behind("systemd.wants=", command_line);
 }
 
 std::string running_command_line(system::Files& files) {

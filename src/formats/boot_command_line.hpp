@@ -26,8 +26,10 @@ struct BootCommandLine {
 /// Unreadable files are passed over.
 std::vector<BootCommandLine> boot_command_lines(system::Files& files);
 
-/// The units that a command line masks (systemd.mask=), with their suffixes.
+/// The units that a command line masks (systemd.mask=), or starts beside those of the default target
+/// (systemd.wants=), with their suffixes.
 std::vector<std::string> units_masked_by(std::string_view command_line);
+std::vector<std::string> units_wanted_by(std::string_view command_line);
 
 /// The command line of the running kernel; empty where it cannot be read.
 std::string running_command_line(system::Files& files);

@@ -228,7 +228,7 @@ class ServiceKind final : public Kind, public NeedsWatching {
       }
     }
     warn_of_sockets(desired, world, diagnostics);
-    warn_of_boot_masks(desired, world.host().files, diagnostics);
+    warn_of_boot_words(desired, world.host().files, diagnostics);
   }
 
   Result<void> prepare(std::span<Change*> changes, World& /*world*/) const override {

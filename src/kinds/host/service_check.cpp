@@ -105,26 +105,38 @@ void warn_of_sockets(const std::vector<Desired>& desired, World& world, Diagnost
   }
 }
 
-void warn_of_boot_masks(const std::vector<Desired>& desired, system::Files& files, Diagnostics& diagnostics) {
-  std::map<std::string, std::string> places;  // by unit
+void warn_of_boot_words(const std::vector<Desired>& desired, system::Files& files, Diagnostics& diagnostics) {
+  std::map<std::string, std::string> masked, started;  // places by unit
   for (const auto& boot : boot_command_lines(files)) {
+    const auto place_of = [&](std::string_view key) {
+      return fmt::format("{}:{}", boot.file, boot.line_of(key));
+    };
     for (auto& unit : units_masked_by(boot.words))
-      places.try_emplace(std::move(unit), fmt::format("{}:{}", boot.file, boot.line_of("systemd.mask=")));
+      masked.try_emplace(std::move(unit), place_of("systemd.mask="));
+    for (auto& unit : units_wanted_by(boot.words))
+      started.try_emplace(std::move(unit), place_of("systemd.wants="));
   }
+  const auto tell = [&](const Desired& resource, const std::string& key, std::string what) {
+    const auto at = resource.origins.find(key);
+    diagnostics.push_back({Severity::kWarning,
+                           at == resource.origins.end() ? resource.where : at->second,
+                           fmt::format("[[service]] {}: {}", key, what),
+                           "remove the word there, and update the boot loader's configuration",
+                           {}});
+  };
   for (const auto& resource : desired) {
-    const auto place = resource.key.kind == "service" ? places.find(resource.key.id) : places.end();
-    if (place == places.end()) continue;
+    if (resource.key.kind != "service") continue;
+    const auto& id = resource.key.id;
     for (const auto* key : {"enabled", "running"}) {
-      if (model::value_of(resource.settings, key) != model::Value{true}) continue;
-      const auto at = resource.origins.find(key);
-      diagnostics.push_back({Severity::kWarning,
-                             at == resource.origins.end() ? resource.where : at->second,
-                             fmt::format("[[service]] {}: {} masks {} from the next boot on (systemd.mask=)",
-                                         key, place->second, resource.key.id),
-                             "remove the word there, and update the boot loader's configuration",
-                             {}});
+      const auto place = masked.find(id);
+      if (place == masked.end() || model::value_of(resource.settings, key) != model::Value{true}) continue;
+      tell(resource, key,
+           fmt::format("{} masks {} from the next boot on (systemd.mask=)", place->second, id));
       break;
     }
+    if (const auto place = started.find(id); place != started.end() && is_off(resource, "enabled"))
+      tell(resource, "enabled",
+           fmt::format("{} starts {} at the next boot (systemd.wants=)", place->second, id));
   }
 }
 

@@ -30,8 +30,8 @@ void warn_of_sockets(const std::vector<model::Desired>& desired, World& world,
                      model::Diagnostics& diagnostics);
 
 /// Warns of units that are to be enabled or to run, and that a kernel command line of the next boot masks
-/// (systemd.mask=).
-void warn_of_boot_masks(const std::vector<model::Desired>& desired, system::Files& files,
+/// (systemd.mask=), and of those to be disabled that one starts (systemd.wants=).
+void warn_of_boot_words(const std::vector<model::Desired>& desired, system::Files& files,
                         model::Diagnostics& diagnostics);
 
 /// The way to unmask a unit; systemctl does not where the running kernel's command line masks it.

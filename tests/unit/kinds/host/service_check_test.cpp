@@ -127,6 +127,15 @@ TEST(ServiceCheck, AUnitThatTheNextCommandLineMasksIsNamed) {
   }
 }
 
+TEST(ServiceCheck, ADisabledUnitThatTheNextCommandLineStartsIsNamed) {
+  const std::map<std::string, std::string> files{{"/etc/kernel/cmdline", "quiet systemd.wants=ibacm\n"}};
+  const std::string entry = "[[service]]\nname = \"ibacm\"\nenabled = ";
+  EXPECT_EQ(
+      said_of(R"("ibacm.service": {})", entry + "false\n", files),
+      "[[service]] enabled: /etc/kernel/cmdline:1 starts ibacm.service at the next boot (systemd.wants=)\n");
+  EXPECT_EQ(said_of(R"("ibacm.service": {"enabled": true})", entry + "true\n", files), "");
+}
+
 TEST(ServiceCheck, TheRemedyOfAMaskIsWhereTheMaskIs) {
   const system::Unit masked{.name = "ibacm.service",
                             .id = "ibacm.service",
