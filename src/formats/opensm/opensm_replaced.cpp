@@ -21,7 +21,7 @@ struct TakenNumbers {
 };
 constexpr std::uint64_t kSaRateMaxEnum = 63, kRate300 = 18, kRate1200 = 24;
 constexpr std::array kTakenNumbers{
-    TakenNumbers{"max_op_vls", 1, 5, 5, "1: VL0, 2: VL0-1, 3: VL0-3, 4: VL0-7, 5: VL0-14"},
+    TakenNumbers{"max_op_vls", 1, 15, 15, "1: VL0, 2: VL0-1, 3: VL0-3, 4: VL0-7, 5: VL0-14"},
     TakenNumbers{"max_rate_enum", 2, kRate1200, kSaRateMaxEnum, "OpenSM would use 63, all rates"},
     TakenNumbers{"perfmgr_max_outstanding_queries", 1, 0xffffffff, 1, "OpenSM would use 500"},
     TakenNumbers{"perfmgr_sweep_time_s", 1, 0xffff, 1, "OpenSM would use 180"}};
