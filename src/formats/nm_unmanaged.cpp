@@ -108,20 +108,23 @@ bool is_nm_spec_of(std::string_view spec, model::Guid guid, const std::string& i
   return !interface.empty() && spec == interface;
 }
 
-/// The last device of a list that is the interface, unless one excepts that.
+/// The last device of a list that is the interface, unless one excepts that. A list with nothing but
+/// exceptions is about all others (_match_result()).
 const NmDevice* find_nm_device(const std::vector<NmDevice>& devices, model::Guid guid,
                                const std::string& interface) {
   constexpr std::string_view kExcept = "except:";
   const NmDevice* found = nullptr;
+  bool only_excepts = !devices.empty();
   for (const auto& device : devices) {
     const std::string_view spec = device.spec;
     if (!spec.starts_with(kExcept)) {
+      only_excepts = false;
       if (is_nm_spec_of(spec, guid, interface)) found = &device;
     } else if (is_nm_spec_of(spec.substr(kExcept.size()), guid, interface)) {
       return nullptr;
     }
   }
-  return found;
+  return only_excepts ? &devices.front() : found;
 }
 
 /// Of the same name NetworkManager reads the file of /etc, else that of /run. The main file comes before

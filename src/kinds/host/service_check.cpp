@@ -116,7 +116,7 @@ void warn_of_boot_words(const std::vector<Desired>& desired, system::Files& file
     for (auto& unit : units_wanted_by(boot.words))
       started.try_emplace(std::move(unit), place_of("systemd.wants="));
   }
-  const auto tell = [&](const Desired& resource, const std::string& key, std::string what) {
+  const auto tell = [&](const Desired& resource, const std::string& key, const std::string& what) {
     const auto at = resource.origins.find(key);
     diagnostics.push_back({Severity::kWarning,
                            at == resource.origins.end() ? resource.where : at->second,

@@ -100,6 +100,8 @@ TEST(NmUnmanaged, ListsOfOthersThatNameAPort) {
         Row{"[keyfile]\nunmanaged-devices=interface-name:eth*;type:ethernet;ib1;mac:00:25:90:00:00:01\n", 0},
         Row{"[keyfile]\nunmanaged-devices=*\nunmanaged-devices-=*\n", 0},
         Row{"[main]\nunmanaged-devices=*\n", 0},
+        Row{"[keyfile]\nunmanaged-devices=except:interface-name:eth0\n", 2},
+        Row{"[keyfile]\nunmanaged-devices=except:type:infiniband\n", 0},
         Row{"[device]\nmatch-device=type:infiniband\nmanaged=0\n", 3},
         Row{"[device-eth]\nmatch-device=type:ethernet\nmanaged=0\n", 0},
         Row{"[device]\nmatch-device=type:infiniband\nmanaged=1\n", 0}}) {

@@ -10,8 +10,8 @@
 namespace rdmacfg::kinds {
 namespace {
 
-/// osm_subn_verify_config(), and osm_physp_calc_link_op_vls(), which sends max_op_vls as it is:
-/// OperationalVLs has five values, and 0 is none (14.2.5.6).
+/// osm_subn_verify_config(), and osm_physp_calc_link_op_vls(), which sends at most max_op_vls as
+/// OperationalVLs: 4 bits, of which 0 is no value (14.2.5.6).
 TEST(OpensmReplaced, NumbersForWhichOpensmHasADefault) {
   struct Row {
     std::string_view option;
@@ -19,7 +19,7 @@ TEST(OpensmReplaced, NumbersForWhichOpensmHasADefault) {
   };
   for (const auto& row : {Row{"perfmgr_sweep_time_s", {"1", "180", "65535"}, {"0"}},
                           Row{"perfmgr_max_outstanding_queries", {"1", "500"}, {"0", "0x0"}},
-                          Row{"max_op_vls", {"1", "5"}, {"0", "6", "8"}},
+                          Row{"max_op_vls", {"1", "5", "15"}, {"0", "16"}},
                           Row{"max_rate_enum", {"2", "18", "24", "63"}, {"0", "1", "25", "62", "64"}},
                           Row{"transaction_timeout", {"0"}, {}}}) {
     for (const auto value : row.right)
