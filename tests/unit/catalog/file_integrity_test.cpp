@@ -145,16 +145,16 @@ TEST(FileIntegrity, LinesOfTmpfilesThatChangeOurFilesAreNamed) {
         Row{"f /etc/sysctl.d/zz-rdma-configd.conf", ""}, Row{"C /etc/sysctl.d/zz-rdma-configd.conf", ""},
         Row{"d /etc/sysctl.d 0755 root root 10d", ""},
         Row{"R /etc/modprobe.d/rdma-configd.conf", ""}}) {  // of another kind
-    auto kernel = fakes::FakeKernel::parse("{}");
-    kernel->files.content["/etc/tmpfiles.d/site.conf"] = std::string(row.line) + "\n";
-    auto host = kernel->host();
+    fakes::FakeKernel kernel;
+    kernel.files.content["/etc/tmpfiles.d/site.conf"] = std::string(row.line) + "\n";
+    auto host = kernel.host();
     auto world = World::observe(host);
     std::vector<model::Desired> desired(1);
     desired[0].key = {"sysctl", "net/core/rmem_max"};
     model::Diagnostics diagnostics;
     file_integrity().check(desired, {}, *world, diagnostics);
     ASSERT_EQ(diagnostics.size(), *row.said == '\0' ? 0U : 1U) << row.line;
-    if (!diagnostics.empty()) EXPECT_EQ(diagnostics[0].message, row.said);
+    EXPECT_EQ(diagnostics.empty() ? std::string() : diagnostics[0].message, row.said);
   }
 }
 
