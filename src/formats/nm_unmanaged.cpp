@@ -101,7 +101,8 @@ bool is_nm_spec_of(std::string_view spec, model::Guid guid, const std::string& i
   if (spec.starts_with(kName)) {
     const auto name = spec.substr(kName.size());
     if (interface.empty() || name.empty()) return false;
-    return name.front() == '=' ? name.substr(1) == interface : base::matches_glob(name.substr(name.front() == '~' ? 1 : 0), interface);
+    if (name.front() == '=') return name.substr(1) == interface;
+    return base::matches_glob(name.substr(name.front() == '~' ? 1 : 0), interface);
   }
   if (base::lower(spec).ends_with(guid.text()))
     return spec.starts_with(kMac) || spec.find_first_not_of("0123456789abcdefABCDEF:") == spec.npos;
