@@ -53,20 +53,22 @@ std::optional<std::vector<std::string>> enabled_instead(const system::Unit& unit
                                                          "/usr/lib/systemd/system", "/lib/systemd/system"};
   constexpr std::array<std::string_view, 4> kRules{"Alias", "WantedBy", "RequiredBy", "UpheldBy"};
   if (unit.file != "indirect") return std::nullopt;
-  std::vector<std::string> out;
+  const auto at = unit.name.find('@');
+  const auto file = at == std::string::npos ? unit.name : unit.name.substr(0, at + 1) + ".service";
   for (const auto folder : kUnitFolders) {
-    const auto text = files.read_linked(fmt::format("{}/{}", folder, unit.name));
+    const auto text = files.read_linked(fmt::format("{}/{}", folder, file));
     if (!text || !*text) continue;
     const bool own = std::any_of(kRules.begin(), kRules.end(), [&](std::string_view rule) {
       return !assigned_values(**text, rule).empty();
     });
     if (own) return std::nullopt;  // enabling it makes links, and it is indirect for another's
+    std::vector<std::string> out;
     for (const auto& value : assigned_values(**text, "Also")) {
       for (const auto word : base::words_of(value)) out.emplace_back(word);
     }
-    break;
+    return out;
   }
-  return out;
+  return std::nullopt;  // the apply will tell
 }
 
 }  // namespace

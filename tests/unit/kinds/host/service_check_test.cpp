@@ -84,6 +84,7 @@ TEST(ServiceCheck, AUnitThatOnlyNamesOthersIsNeitherEnabledNorDisabled) {
                       "[Install]\nWantedBy=multi-user.target\nAlso=virtlogd.socket\n"}}),
             "")
       << "indirect for another's link: enabling it makes its own";
+  EXPECT_EQ(said_of(units, entry + "true\n"), "") << "no file of the unit can be read";
 }
 
 TEST(ServiceCheck, ATransientUnitIsNotEnabled) {
