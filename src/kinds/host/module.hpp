@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "formats/modprobe_conf.hpp"
+#include "formats/tmpfiles_conf.hpp"
 #include "kinds/kind.hpp"
 #include "model/types/module_types.hpp"
 
@@ -73,6 +74,11 @@ std::map<std::string, std::vector<ForeignLine>> next_boot_settings(system::Host&
 void warn_of_next_boot(const std::string& module, const model::ModuleOptions& wanted, bool loads,
                        const model::Location& where, std::span<const ForeignLine> settings,
                        model::Diagnostics& diagnostics);
+
+/// Warns where a line of tmpfiles.d gives a parameter of the module another value at boot.
+void warn_of_parameter_writes(const std::string& module, const model::ModuleOptions& wanted,
+                              const model::Location& where, std::span<const TmpfilesLine> lines,
+                              model::Diagnostics& diagnostics);
 
 /// False, and an error, when the running kernel's module tree has no such module, or that has no such
 /// parameter.

@@ -140,6 +140,25 @@ void warn_of_next_boot(const std::string& module, const ModuleOptions& wanted, b
   }
 }
 
+void warn_of_parameter_writes(const std::string& module, const ModuleOptions& wanted,
+                              const model::Location& where, std::span<const TmpfilesLine> lines,
+                              Diagnostics& diagnostics) {
+  for (const auto& line : lines) {
+    if (line.act != TmpfilesLine::Act::kWrite || !line.path.starts_with("/sys/module/")) continue;
+    for (const auto& option : wanted.list) {
+      const auto path = fmt::format("/sys/module/{}/parameters/{}", module, option.name);
+      if (!line.concerns(path) || same_value(option, line.argument)) continue;
+      diagnostics.push_back(
+          Diagnostic{Severity::kWarning,
+                     where,
+                     fmt::format("[[module]] options: {}:{} writes {} to {} at boot", line.file, line.line,
+                                 line.argument, path),
+                     "remove the line there: systemd-tmpfiles sets a parameter of a loaded module",
+                     {}});
+    }
+  }
+}
+
 bool check_known(const std::string& section, const std::string& module, const ModuleOptions& options,
                  const model::Location& name_at, const model::Location& options_at, World& world,
                  Diagnostics& diagnostics) {

@@ -5,7 +5,12 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
 
+#include "formats/tmpfiles_conf.hpp"
 #include "kinds/abilities.hpp"
 #include "kinds/address/backend.hpp"
 #include "kinds/address/network_match.hpp"
@@ -52,6 +57,27 @@ void warn_of_link_file(const Desired& resource, const Link* link, World& world, 
                                      file->line, file->bytes, resource.label),
                          "remove MTUBytes= there",
                          {}});
+}
+
+/// systemd-tmpfiles writes at boot, once the interface is there.
+void warn_of_sysfs_writes(const Desired& resource, const Link* link, std::span<const TmpfilesLine> lines,
+                          Diagnostics& diagnostics) {
+  if (link == nullptr) return;
+  for (const std::string field : {"mode", "mtu"}) {
+    const auto wanted = model::text_at(resource.settings, field);
+    const auto path = fmt::format("/sys/class/net/{}/{}", link->name, field);
+    for (const auto& line : lines) {
+      const bool writes = line.act == TmpfilesLine::Act::kWrite && line.path.starts_with("/sys/");
+      if (wanted.empty() || !writes || !line.concerns(path) || line.argument == wanted) continue;
+      const auto place = resource.origins.find(field);
+      diagnostics.push_back({Severity::kWarning,
+                             place == resource.origins.end() ? resource.where : place->second,
+                             fmt::format("[[ipoib]] {}: {}:{} writes {} to {} at boot", field, line.file,
+                                         line.line, line.argument, path),
+                             "remove the line there",
+                             {}});
+    }
+  }
 }
 
 class IpoibKind final : public Kind,
@@ -129,11 +155,14 @@ class IpoibKind final : public Kind,
              Diagnostics& diagnostics) const override {
     take_from_network_manager(kIpoibKind, desired, observed);
     const auto now = model::by_key(observed);
+    std::optional<std::vector<TmpfilesLine>> writes;  // once they are needed
     for (auto& resource : desired) {
       if (resource.key.kind != kIpoibKind || resource.ignore || resource.pending) continue;
       const auto* link = link_of(resource.key, world);
       const auto at = now.find(resource.key);
       warn_of_link_file(resource, link, world, diagnostics);
+      if (!writes) writes = tmpfiles_lines(world.host().files);
+      warn_of_sysfs_writes(resource, link, *writes, diagnostics);
       if (link != nullptr) {
         check_capability(resource, at == now.end() ? nullptr : at->second, *link, "[[ipoib]]",
                          link->ipoib->guid, world, diagnostics);

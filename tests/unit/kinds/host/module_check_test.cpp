@@ -54,6 +54,20 @@ TEST(ModuleCheck, TheSameWordsOfSeveralKernelsAreNamedOnce) {
             "\"pfctx=4\"\n");
 }
 
+/// tmpfiles.d(5): "w" writes to a file that is there, as that of a parameter of a loaded module.
+TEST(ModuleCheck, LinesOfTmpfilesThatWriteAParameterAreNamed) {
+  const auto said = [](const std::string& line) {
+    return said_with({{"/etc/tmpfiles.d/site.conf", line + "\n"}});
+  };
+  EXPECT_EQ(
+      said("w /sys/module/mlx4_en/parameters/pfctx - - - - 4"),
+      "[[module]] options: /etc/tmpfiles.d/site.conf:1 writes 4 to /sys/module/mlx4_en/parameters/pfctx at "
+      "boot\n");
+  EXPECT_EQ(said("w /sys/module/mlx4_en/parameters/pfctx - - - - 0x8"), "");
+  EXPECT_EQ(said("w /sys/module/mlx4_en/parameters/pfcrx - - - - 4"), "");
+  EXPECT_EQ(said("w /sys/module/mlx4_core/parameters/pfctx - - - - 4"), "");
+}
+
 TEST(ModuleCheck, GrubsFolderReplacesOrAdds) {
   constexpr const char* kGrub = "/etc/default/grub";
   constexpr const char* kSite = "/etc/default/grub.d/site.cfg";
