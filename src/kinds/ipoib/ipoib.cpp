@@ -64,11 +64,12 @@ void warn_of_sysfs_writes(const Desired& resource, const Link* link, std::span<c
                           Diagnostics& diagnostics) {
   if (link == nullptr) return;
   for (const std::string field : {"mode", "mtu"}) {
-    const auto wanted = model::text_at(resource.settings, field);
+    if (!resource.settings.contains(field)) continue;
+    const auto wanted = model::text_of(model::value_of(resource.settings, field));
     const auto path = fmt::format("/sys/class/net/{}/{}", link->name, field);
     for (const auto& line : lines) {
       const bool writes = line.act == TmpfilesLine::Act::kWrite && line.path.starts_with("/sys/");
-      if (wanted.empty() || !writes || !line.concerns(path) || line.argument == wanted) continue;
+      if (!writes || !line.concerns(path) || line.argument == wanted) continue;
       const auto place = resource.origins.find(field);
       diagnostics.push_back({Severity::kWarning,
                              place == resource.origins.end() ? resource.where : place->second,

@@ -11,7 +11,7 @@ namespace rdmacfg::kinds {
 namespace {
 
 /// osm_subn_verify_config(), and osm_physp_calc_link_op_vls(), which sends at most max_op_vls as
-/// OperationalVLs: 4 bits, of which 0 is no value (14.2.5.6).
+/// OperationalVLs: 4 bits, whose 0 means nothing (14.2.5.6).
 TEST(OpensmReplaced, NumbersForWhichOpensmHasADefault) {
   struct Row {
     std::string_view option;
