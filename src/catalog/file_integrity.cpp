@@ -4,10 +4,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
+#include <utility>
 
 #include "base/text.hpp"
+#include "catalog/all.hpp"
 #include "catalog/owned_files.hpp"
+#include "formats/tmpfiles_conf.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -75,8 +79,9 @@ class FileIntegrityKind final : public Kind {
   }
 
   /// Nobody has to ask for it.
-  void check(std::vector<Desired>& desired, const std::vector<Observed>& observed, World& /*world*/,
-             Diagnostics& /*diagnostics*/) const override {
+  void check(std::vector<Desired>& desired, const std::vector<Observed>& observed, World& world,
+             Diagnostics& diagnostics) const override {
+    warn_of_tmpfiles(desired, world.host().files, diagnostics);
     for (const auto& resource : observed) {
       if (resource.key.kind != kFileKind || resource.settings.empty()) continue;
       Desired repaired;
@@ -137,6 +142,37 @@ class FileIntegrityKind final : public Kind {
   }
 
  private:
+  /// systemd-tmpfiles changes files at every boot, before anything of ours runs.
+  static void warn_of_tmpfiles(const std::vector<Desired>& desired, system::Files& files,
+                               Diagnostics& diagnostics) {
+    std::map<std::string_view, const Desired*> first;  // of each kind
+    for (const auto& resource : desired) first.try_emplace(resource.key.kind, &resource);
+    std::vector<std::pair<const OwnedFile*, const Desired*>> written;
+    for (const auto& [name, resource] : first) {
+      const auto* kind = find(name);
+      if (kind == nullptr) continue;
+      for (const auto& file : kind->files()) {
+        if (file.path.starts_with("/etc/")) written.emplace_back(&file, resource);
+      }
+    }
+    if (written.empty()) return;
+    for (const auto& line : tmpfiles_lines(files)) {
+      const auto at = std::find_if(written.begin(), written.end(), [&](const auto& entry) {
+        return line.concerns(entry.first->path) || matches(entry.first->path, line.path);
+      });
+      if (at == written.end()) continue;
+      const auto* act = line.act == TmpfilesLine::Act::kWrite     ? "writes"
+                        : line.act == TmpfilesLine::Act::kReplace ? "replaces"
+                                                                  : "removes";
+      diagnostics.push_back({model::Severity::kWarning,
+                             at->second->where,
+                             fmt::format("{}:{} {} {} at boot", line.file, line.line, act,
+                                         line.below ? at->first->path : std::string_view(line.path)),
+                             "systemd-tmpfiles changes what rdma-configd has written: remove the line there",
+                             {}});
+    }
+  }
+
   /// Empty if the file does not exist.
   static Result<std::optional<Observed>> integrity_of(const std::string& path, const OwnedFile& file,
                                                       system::Files& files) {

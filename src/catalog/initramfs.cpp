@@ -9,6 +9,7 @@
 #include "base/text.hpp"
 #include "catalog/all.hpp"
 #include "catalog/owned_files.hpp"
+#include "formats/dracut_conf.hpp"
 #include "formats/udev/udev_netdev_names.hpp"
 #include "kinds/abilities.hpp"
 #include "kinds/entry.hpp"
@@ -79,6 +80,30 @@ Contents contents_after(const std::vector<Desired>& desired, const std::vector<O
   return out;
 }
 
+/// dracut copies /etc/modprobe.d and /etc/udev/rules.d into images for this host only.
+void warn_of_generic_image(const model::Location& where, const Contents& contents, system::Host& host,
+                           Diagnostics& diagnostics) {
+  if (contents.empty() || !made_by_dracut(host)) return;
+  const auto conf = read_dracut_conf(host.files);
+  if (!conf.generic) return;
+  std::string lacking;
+  for (const auto& [path, text] : contents) {
+    // rdma-core's module takes that of ConnectX-3 in any case.
+    if (path != kMlx4File && !conf.installed_files.contains(path)) lacking.append(" ").append(path);
+  }
+  if (lacking.empty()) return;
+  diagnostics.push_back(
+      {model::Severity::kWarning,
+       where,
+       fmt::format(
+           "[[initramfs]]: {}:{} has dracut make images without our files (hostonly=no), so drivers that an "
+           "image loads get neither our options nor our names",
+           conf.generic->file, conf.generic->line),
+       fmt::format("write install_items+=\"{} \" to /etc/dracut.conf.d/rdma.conf, or hostonly=\"yes\"",
+                   lacking),
+       {}});
+}
+
 constexpr std::array kInitramfsRecords{
     OwnedFile{.path = kInitramfsStamp,
               .what = "Digest of our files that the initramfs was made with.",
@@ -139,7 +164,7 @@ class InitramfsKind final : public Kind, public ClearsAway {
   }
 
   void check(std::vector<Desired>& desired, const std::vector<Observed>& observed, World& world,
-             Diagnostics& /*diagnostics*/) const override {
+             Diagnostics& diagnostics) const override {
     const auto stamp = read_stamp(world.host().files);
     if (!stamp) return;  // observe() has failed for it
     const auto mine = std::find_if(observed.begin(), observed.end(),
@@ -160,6 +185,8 @@ class InitramfsKind final : public Kind, public ClearsAway {
       at = std::prev(desired.end());
     }
     auto& image = *at;
+    warn_of_generic_image(image.where, contents_after(desired, observed, world.host()), world.host(),
+                          diagnostics);
     if ((!rebuilds_here(image.policy, world.host()) && !world.offline()) || !can_rebuild(world.host()))
       return;
     const auto wanted = digest_of(contents_after(desired, observed, world.host()));

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <optional>
+#include <utility>
 
 #include "base/text.hpp"
 
@@ -148,11 +150,10 @@ void add_blacklist(const ForeignLine& any, std::string_view names, std::vector<F
   }
 }
 
-/// Of /proc/cmdline, all of which kmod reads after all files (kmod_config_new(),
+/// Of /proc/cmdline, or what it will be, all of which kmod reads after all files (kmod_config_new(),
 /// kmod_config_parse_kcmdline()), and module_blacklist=, which the kernel keeps to itself: up to "--", and
 /// the last one (kernel/params.c, parse_args(); kernel/module/main.c, blacklisted()).
-void read_command_line(std::string_view text, std::vector<ForeignLine>& out) {
-  const ForeignLine any{.file = std::string(kCommandLine), .line = 1, .module = {}, .later = true};
+void read_command_line(std::string_view text, const ForeignLine& any, std::vector<ForeignLine>& out) {
   bool kernels = true;
   std::string refused;
   for (const auto word : command_line_words(text)) {
@@ -262,7 +263,16 @@ std::vector<ForeignLine> read_foreign_lines(system::Files& files, bool with_comm
     if (const auto text = files.read_linked(path); text && *text) read_lines(path, name, **text, out);
   }
   if (!with_command_line) return out;
-  if (const auto text = files.read(std::string(kCommandLine)); text && *text) read_command_line(**text, out);
+  if (const auto text = files.read(std::string(kCommandLine)); text && *text) {
+    auto settings = command_line_settings(**text, std::string(kCommandLine), 1);
+    std::move(settings.begin(), settings.end(), std::back_inserter(out));
+  }
+  return out;
+}
+
+std::vector<ForeignLine> command_line_settings(std::string_view words, const std::string& file, int line) {
+  std::vector<ForeignLine> out;
+  read_command_line(words, {.file = file, .line = line, .module = {}, .later = true}, out);
   return out;
 }
 

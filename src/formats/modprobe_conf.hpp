@@ -55,6 +55,9 @@ struct ForeignLine {
 /// kernel command line: below another root that is not its own. Unreadable files are passed over.
 std::vector<ForeignLine> read_foreign_lines(system::Files& files, bool with_command_line);
 
+/// Settings of modules in the words of a kernel command line, for messages as of `file` and `line`.
+std::vector<ForeignLine> command_line_settings(std::string_view words, const std::string& file, int line);
+
 /// Whether a module's parameter, as /sys/module shows it, is what the option asks for: numbers by value,
 /// booleans in every spelling of the kernel (kstrtobool()).
 bool same_value(const model::ModuleOption& wanted, std::string_view running);

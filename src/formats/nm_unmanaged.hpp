@@ -6,11 +6,13 @@
 // nm_utils_hwaddr_matches() in nm-utils.c.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "base/error.hpp"
 #include "formats/udev/udev_backend.hpp"
+#include "model/types.hpp"
 #include "system/files.hpp"
 
 namespace rdmacfg::kinds {
@@ -25,6 +27,19 @@ std::string render_nm_unmanaged(const BackendRules& rules);
 
 /// Whether NetworkManager has the folder of this file.
 bool nm_reads_snippets(system::Files& files);
+
+/// A line of others' configuration by which NetworkManager leaves the interface of a port alone.
+struct NmLeavesAlone {
+  std::string file;
+  int line = 0;
+};
+
+/// The line of unmanaged-devices, or managed=0 of a [device] section, that is about an IPoIB interface;
+/// nothing: none, or another excepts the interface. Our files are passed over. `interface`: its name; empty:
+/// not known. Devices are matched by mac:, interface-name: and type: (nm_match_spec_device() in
+/// nm-core-utils.c).
+std::optional<NmLeavesAlone> nm_leaves_alone(system::Files& files, model::Guid guid,
+                                             const std::string& interface);
 
 /// Whether kKeepOffNetworkManager is as these rules need it. Without NetworkManager's folder none is needed.
 base::Result<bool> keeps_nm_off(system::Files& files, const BackendRules& rules);

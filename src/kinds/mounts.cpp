@@ -48,23 +48,59 @@ void add_layers(const std::map<std::string, Mounted>& mounts, const Mounted& ove
   }
 }
 
-/// Which of the file systems is on the disks that have these uses, as system::Iscsi and system::NvmeHost say
-/// it, those on volumes and arrays of them included; empty: none.
-std::string mount_on(const std::vector<std::string>& uses, const std::map<std::string, Mounted>& mounts) {
-  for (const auto where : kSystemMounts) {
-    const auto at = mounts.find(std::string(where));
-    if (at == mounts.end()) continue;
+/// Places without which programs stop.
+struct SystemPlaces {
+  std::map<std::string, Mounted> mounts;  ///< all of the host
+  std::vector<std::string> where;         ///< those of them that the system and files of swap space are on
+  bool swaps = false;                     ///< some disk is swap space
+};
+
+/// A page that cannot be read stops its program as a file does.
+void add_swaps(system::Files& files, SystemPlaces& places) {
+  const auto text = files.read("/proc/swaps");
+  if (!text || !*text) return;
+  for (const auto line : base::split(**text, '\n')) {
+    const auto words = base::words_of(line);
+    if (words.size() < 2 || !words[0].starts_with('/')) continue;  // the heading
+    if (words[1] != "file") {
+      places.swaps = true;
+      continue;
+    }
+    std::string_view nearest;
+    for (const auto& [path, mounted] : places.mounts) {
+      if (path.size() > nearest.size() && (path == "/" || is_below(words[0], path))) nearest = path;
+    }
+    const bool known = std::find(places.where.begin(), places.where.end(), nearest) != places.where.end();
+    if (!nearest.empty() && !known) places.where.emplace_back(nearest);
+  }
+}
+
+SystemPlaces observe_places(system::Files& files) {
+  SystemPlaces out{observe_mounts(files), {kSystemMounts.begin(), kSystemMounts.end()}};
+  add_swaps(files, out);
+  return out;
+}
+
+/// Which of the places is on the disks that have these uses, as system::Iscsi and system::NvmeHost say it,
+/// those on volumes and arrays of them included; empty: none.
+std::string place_on(const std::vector<std::string>& uses, const SystemPlaces& places) {
+  for (const auto& where : places.where) {
+    const auto at = places.mounts.find(where);
+    if (at == places.mounts.end()) continue;
     const std::string &source = at->second.source, &type = at->second.type;
     for (const auto& use : uses) {
-      if (use.ends_with(" is mounted on " + std::string(where))) return std::string(where);
+      if (use.ends_with(" is mounted on " + where)) return where;
       // One of several devices; nothing says where it is mounted, so it may be here.
-      if (type == "btrfs" && use.ends_with(" is part of a btrfs that is mounted")) return std::string(where);
+      if (type == "btrfs" && use.ends_with(" is part of a btrfs that is mounted")) return where;
       if (type == "zfs" &&
           use.ends_with(" is part of " + source.substr(0, source.find('/')) + ", a pool of ZFS"))
-        return std::string(where);
+        return where;
     }
   }
-  return {};
+  const bool swaps = places.swaps && std::any_of(uses.begin(), uses.end(), [](const std::string& use) {
+                       return use.ends_with(" is swap space");
+                     });
+  return swaps ? "swap space" : "";
 }
 
 /// A session with a target, or a controller.
@@ -74,8 +110,8 @@ struct DiskSession {
 
 /// Sessions of a group have the same disks.
 template <class Port>
-void add_disk_servers(Port& port, const std::vector<DiskSession>& sessions,
-                      const std::map<std::string, Mounted>& mounts, std::vector<RootServer>& out) {
+void add_disk_servers(Port& port, const std::vector<DiskSession>& sessions, const SystemPlaces& places,
+                      std::vector<RootServer>& out) {
   std::vector<std::string> all;
   std::map<std::string, std::vector<std::string>> groups;
   for (const auto& session : sessions) {
@@ -84,12 +120,12 @@ void add_disk_servers(Port& port, const std::vector<DiskSession>& sessions,
   }
   const auto uses =
       all.empty() ? Result<std::vector<std::string>>(std::vector<std::string>{}) : port.uses(all);
-  const auto where = uses ? mount_on(*uses, mounts) : std::string();
+  const auto where = uses ? place_on(*uses, places) : std::string();
   if (where.empty()) return;
   std::set<std::string> found;
   for (const auto& [group, names] : groups) {
     const auto used = port.uses(names);
-    if (used && !mount_on(*used, mounts).empty()) found.insert(group);
+    if (used && !place_on(*used, places).empty()) found.insert(group);
   }
   for (const auto& session : sessions) {
     // Of several paths by different targets each can go alone.
@@ -136,13 +172,13 @@ std::string memory_below(const std::string& path, const std::map<std::string, Mo
 std::vector<RootServer> observe_root_servers(system::Host& host) {
   std::vector<RootServer> out;
   if (host.offline) return out;
-  const auto mounts = observe_mounts(host.files);
-  bool on_disk = false;
-  for (const auto where : kSystemMounts) {
-    const auto at = mounts.find(std::string(where));
-    if (at == mounts.end()) continue;
+  const auto places = observe_places(host.files);
+  bool on_disk = places.swaps;
+  for (const auto& where : places.where) {
+    const auto at = places.mounts.find(where);
+    if (at == places.mounts.end()) continue;
     add_nfs_server(at->second, where, out);
-    if (at->second.type == "overlay") add_layers(mounts, at->second, where, out);
+    if (at->second.type == "overlay") add_layers(places.mounts, at->second, where, out);
     on_disk = on_disk || at->second.source.starts_with("/dev/") || at->second.type == "zfs";
   }
   if (!on_disk) return out;
@@ -154,8 +190,8 @@ std::vector<RootServer> observe_root_servers(system::Host& host) {
     for (const auto& controller : *all)
       controllers.push_back({controller.name, controller.subsystem, controller.address});
   }
-  add_disk_servers(host.iscsi, sessions, mounts, out);
-  add_disk_servers(host.nvme_host, controllers, mounts, out);
+  add_disk_servers(host.iscsi, sessions, places, out);
+  add_disk_servers(host.nvme_host, controllers, places, out);
   return out;
 }
 

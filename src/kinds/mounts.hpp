@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mounted file systems of this host, and the servers of its own file systems. When a server cannot be
 // reached, every program stops, including the one that would restore the link. Sources:
-// proc_pid_mountinfo(5), nfs(5).
+// proc_pid_mountinfo(5), proc_swaps(5), nfs(5).
 #pragma once
 
 #include <map>
@@ -29,11 +29,11 @@ std::string memory_below(const std::string& path, const std::map<std::string, Mo
 struct RootServer {
   model::IpAddress peer;
   std::optional<model::IpAddress> local;  ///< this host's end, where the kernel tells of it
-  std::string where;                      ///< the mount point: "/"
+  std::string where;                      ///< the mount point: "/"; "swap space" of a disk
 };
 
-/// The servers of /, /usr, /etc and /var: NFS (also below an overlay), and disks of iSCSI and of NVMe over
-/// fabrics. Empty with --root; servers that cannot be determined are left out.
+/// The servers of /, /usr, /etc, /var and swap space: NFS (also below an overlay), and disks of iSCSI and of
+/// NVMe over fabrics. Empty with --root; servers that cannot be determined are left out.
 std::vector<RootServer> observe_root_servers(system::Host& host);
 
 /// Indexes of the interfaces by which the servers are reached, according to the main routing table.

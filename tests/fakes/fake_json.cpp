@@ -128,7 +128,7 @@ void describe_device(FakeKernel& kernel, const json& from) {
 FakeUnit unit_of(const json& from) {
   allow_keys(from,
              {"enabled", "running", "masked", "installable", "starts", "reloads", "needed", "refuses",
-              "oneshot", "aliases", "hangs", "generated"},
+              "oneshot", "aliases", "hangs", "generated", "indirect", "transient"},
              "unit");
   FakeUnit unit;
   unit.enabled = from.value("enabled", unit.enabled);
@@ -143,6 +143,8 @@ FakeUnit unit_of(const json& from) {
   unit.aliases = from.value("aliases", unit.aliases);
   unit.hangs = from.value("hangs", unit.hangs);
   unit.generated = from.value("generated", unit.generated);
+  unit.indirect = from.value("indirect", unit.indirect);
+  unit.transient = from.value("transient", unit.transient);
   return unit;
 }
 

@@ -240,6 +240,8 @@ Result<std::optional<std::vector<system::Unit>>> FakeUnits::observe_units(
       }
       unit.file = from->masked         ? "masked"
                   : from->generated    ? "generated"
+                  : from->transient    ? "transient"
+                  : from->indirect     ? "indirect"
                   : !from->installable ? "static"
                   : from->enabled      ? "enabled"
                                        : "disabled";
@@ -276,7 +278,9 @@ Result<void> FakeUnits::set_enabled(const std::string& name, bool enabled) {
   if (!answers) return no_systemd();
   auto* unit = find(name);
   if (unit == nullptr) return no_unit(name);
-  if (unit->generated) return fail(base::Code::kInvalid, "Unit file " + name + " is transient or generated.");
+  if (unit->indirect) return {};  // what Also= names is enabled, and its state stays
+  if (unit->generated || unit->transient)
+    return fail(base::Code::kInvalid, "Unit file " + name + " is transient or generated.");
   if (enabled && (unit->masked || !unit->installable)) {
     return fail(base::Code::kUnsupported, name + ": its unit file has no [Install] section");
   }

@@ -39,6 +39,8 @@ struct FakeUnit {
   bool failed = false;           ///< its process has ended by itself, and that was all
   bool generated = false;        ///< made by a generator of systemd
   std::string condition{};       ///< of its unit file, and does not hold: a start is done, and nothing runs
+  bool indirect = false;         ///< its [Install] section has nothing but Also=
+  bool transient = false;        ///< made by systemd-run
 };
 
 /// systemd: units that are declared in tests; "name@.service" stands for any instance. Drop-ins count from

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "formats/opensm/opensm_replaced.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -332,6 +333,7 @@ std::optional<WrongValue> wrong_text(std::string_view name, std::string_view val
         fmt::format("one of {}", base::join(std::vector<std::string>(words.begin(), words.end()), ", "))};
   }
   if (auto path = wrong_opensm_path(name, value)) return path;
+  if (auto congestion = wrong_congestion_text(name, value)) return congestion;
   if (!name.starts_with("qos_") || value == "(null)") return std::nullopt;
   if (name.ends_with("_vlarb_high") || name.ends_with("_vlarb_low")) return wrong_vlarb(value);
   if (name.ends_with("_sl2vl")) return wrong_sl2vl(value);
@@ -411,6 +413,7 @@ std::optional<WrongValue> wrong_opensm_value(std::string_view name, std::string_
   const std::string hint = cut ? "OpenSM would send its lowest bits alone" : "OpenSM would use another value";
   if (!number || *number > most)
     return WrongValue{fmt::format("{} is not a number from 0 to {}", read, most), hint};
+  if (auto replaced = replaced_opensm_number(name, *number)) return replaced;
   for (const auto& [option, last, next] : kOpensmGaps) {
     if (option == name && *number > last && *number < next)
       return WrongValue{

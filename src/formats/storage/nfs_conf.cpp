@@ -5,6 +5,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstring>
+#include <filesystem>
 
 #include "base/text.hpp"
 
@@ -33,44 +36,133 @@ std::optional<std::int64_t> port_of(std::string_view value) {
   return value == "nfsrdma" ? std::optional(kStandardPort) : std::nullopt;
 }
 
-std::string_view unquoted(std::string_view value) {
-  if (value.size() >= 2 && (value.front() == '"' || value.front() == '\'') && value.back() == value.front())
-    return value.substr(1, value.size() - 2);
-  return value;
+struct NfsConfLine {
+  int number = 0;  ///< of the first of those that a backslash joins
+  std::string text;
+};
+
+/// nfs-utils passes over what stands behind the last line break (conf_parse()).
+std::vector<NfsConfLine> nfs_conf_lines(std::string_view text) {
+  std::vector<NfsConfLine> out;
+  std::string joined;
+  int number = 0, first = 0;
+  const auto parts = base::split(text, '\n');
+  for (std::size_t i = 0; i + 1 < parts.size(); ++i) {
+    ++number;
+    if (joined.empty()) first = number;
+    const auto part = parts[i];
+    if (part.ends_with('\\')) {
+      joined.append(part.substr(0, part.size() - 1)).append("  ");
+      continue;
+    }
+    joined.append(part);
+    out.push_back({first, joined});
+    joined.clear();
+  }
+  return out;
 }
+
+/// Of the text behind "=": the text within quotes, else up to a comment. Nothing where a quote
+/// has no end, and without a value: nfs-utils passes over both.
+std::optional<std::string_view> nfs_conf_value(std::string_view raw) {
+  auto value = base::trim(raw);
+  if (value.starts_with('"') || value.starts_with('\'')) {
+    const auto end = value.find(value.front(), 1);
+    if (end == std::string_view::npos) return std::nullopt;
+    value = value.substr(1, end - 1);
+  } else {
+    value = base::trim(value.substr(0, value.find_first_of("#;")));
+  }
+  return value.empty() ? std::nullopt : std::optional(value);
+}
+
+/// Visits the assignments of a text: (line, section, key, value), section and key in lower case. `section`:
+/// that of the first lines.
+template <class Visit>
+void each_nfs_assignment(std::string_view text, std::string section, const Visit& visit) {
+  for (const auto& entry : nfs_conf_lines(text)) {
+    const auto line = base::trim(entry.text);
+    if (line.empty() || line.front() == '#' || line.front() == ';') continue;
+    if (line.front() == '[') {
+      const auto end = line.find(']');
+      section =
+          end == std::string_view::npos ? std::string() : base::lower(base::trim(line.substr(1, end - 1)));
+      continue;
+    }
+    const auto equals = line.find('=');
+    if (section.empty() || equals == std::string_view::npos) continue;
+    const auto value = nfs_conf_value(line.substr(equals + 1));
+    if (value) visit(entry.number, section, base::lower(base::trim(line.substr(0, equals))), *value);
+  }
+}
+
+void take_nfsd_line(int number, std::string_view section, std::string_view key, std::string_view value,
+                    NfsdRdma& out) {
+  if (section != "nfsd") return;
+  if (key == "rdma") {
+    out.rdma = truth_of(value);
+    // rpc.nfsd(8) still takes the port here.
+    if (const auto port = out.rdma ? std::nullopt : port_of(value)) {
+      out.rdma = true;
+      out.port = port;
+    }
+    out.line = number;
+  } else if (key == "rdma-port") {
+    out.port = port_of(value);
+    out.line = number;
+  }
+}
+
+/// The lines of files of others in the order in which nfs-utils takes them: those of a file that is included
+/// stand where the line "include=" does, and begin in its section.
+class NfsConfReader {
+ public:
+  NfsConfReader(system::Files& files, std::vector<ForeignNfsConf>& out) : files_(files), out_(out) {}
+
+  void read(const std::string& path, bool wins) { read_file(path, {}, wins, 0); }
+
+ private:
+  // nfs-utils has no limits, and ends at a file that includes itself.
+  static constexpr int kDepthMost = 8, kFilesMost = 100;
+
+  void read_file(const std::string& path, const std::string& section, bool wins, int depth) {
+    if (path == kNfsServerFile || depth > kDepthMost || ++read_ > kFilesMost) return;
+    const auto text = files_.read_linked(path);
+    if (!text || !*text) return;  // nfs-utils passes over what it cannot read, too
+    ForeignNfsConf found{path, {}, wins};
+    const auto put = [&] {
+      if (found.says.line != 0) out_.push_back(found);
+      found.says = {};
+    };
+    each_nfs_assignment(
+        **text, section,
+        [&](int number, const std::string& within, const std::string& key, std::string_view value) {
+          if (key != "include") {
+            take_nfsd_line(number, within, key, value, found.says);
+            return;
+          }
+          put();
+          if (value.starts_with('-')) value.remove_prefix(1);  // it need not be there
+          if (value.empty()) return;
+          const auto named = std::filesystem::path(path).parent_path() / value;
+          read_file(named.lexically_normal().string(), within, wins, depth + 1);
+        });
+    put();
+  }
+
+  system::Files& files_;
+  std::vector<ForeignNfsConf>& out_;
+  int read_ = 0;
+};
 
 }  // namespace
 
 NfsdRdma parse_nfs_conf(std::string_view text) {
   NfsdRdma out;
-  bool inside = false;
-  int number = 0;
-  for (const auto raw : base::split(text, '\n')) {
-    ++number;
-    const auto line = base::trim(raw);
-    if (line.empty() || line.starts_with('#') || line.starts_with(';')) continue;
-    if (line.starts_with('[')) {
-      const auto end = line.find(']');
-      inside = end != std::string_view::npos && base::lower(base::trim(line.substr(1, end - 1))) == "nfsd";
-      continue;
-    }
-    const auto equals = line.find('=');
-    if (!inside || equals == std::string_view::npos) continue;
-    const auto key = base::lower(base::trim(line.substr(0, equals)));
-    const auto value = unquoted(base::trim(line.substr(equals + 1)));
-    if (key == "rdma") {
-      out.rdma = truth_of(value);
-      // rpc.nfsd(8) still takes the port here.
-      if (const auto port = out.rdma ? std::nullopt : port_of(value)) {
-        out.rdma = true;
-        out.port = port;
-      }
-      out.line = number;
-    } else if (key == "rdma-port") {
-      out.port = port_of(value);
-      out.line = number;
-    }
-  }
+  each_nfs_assignment(
+      text, {}, [&](int number, const std::string& section, const std::string& key, std::string_view value) {
+        take_nfsd_line(number, section, key, value, out);
+      });
   return out;
 }
 
@@ -85,30 +177,23 @@ std::string render_nfs_server(std::int64_t port) {
 }
 
 Result<std::vector<ForeignNfsConf>> read_foreign_nfs_conf(system::Files& files) {
-  std::vector<std::string> paths;
-  for (const auto* etc : {"/usr/etc", "/etc"}) {
-    paths.push_back(fmt::format("{}/nfs.conf", etc));
-    const auto folder = fmt::format("{}/nfs.conf.d", etc);
-    const auto names = files.list(folder);
-    if (!names) return base::fail(names.error());
-    for (const auto& name : *names) {
-      if (name.ends_with(".conf") && !name.starts_with('.'))
-        paths.push_back(fmt::format("{}/{}", folder, name));
-    }
-  }
+  const std::string own_name(kNfsServerFile.substr(kNfsServerFile.rfind('/') + 1));
   std::vector<ForeignNfsConf> out;
-  bool wins = false;
-  for (const auto& path : paths) {
-    if (path == kNfsServerFile) {
-      wins = true;
-      continue;
+  NfsConfReader reader(files, out);
+  for (const std::string etc : {"/usr/etc", "/etc"}) {
+    reader.read(etc + "/nfs.conf", false);
+    const auto folder = etc + "/nfs.conf.d";
+    auto names = files.list(folder);
+    if (!names) return base::fail(names.error());
+    // versionsort(3): "9-site.conf" comes before "10-site.conf".
+    std::sort(names->begin(), names->end(), [](const std::string& a, const std::string& b) {
+      return strverscmp(a.c_str(), b.c_str()) < 0;
+    });
+    for (const auto& name : *names) {
+      if (!name.ends_with(".conf") || name.starts_with('.')) continue;
+      const bool wins = folder == kFolder && strverscmp(name.c_str(), own_name.c_str()) > 0;
+      reader.read(folder + "/" + name, wins);
     }
-    const auto text = files.read_linked(path);
-    if (!text || !*text) continue;  // nfs-utils passes over what it cannot read, too
-    const auto says = parse_nfs_conf(**text);
-    // Where ours is not there yet, the name says who will be read last.
-    const bool last = wins || (path.starts_with(kFolder) && path > kNfsServerFile);
-    if (says.line != 0) out.push_back({path, says, last});
   }
   return out;
 }

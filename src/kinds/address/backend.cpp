@@ -110,6 +110,26 @@ void warn_of_a_withdrawal(const std::vector<Desired>& desired, World& world, Dia
   }
 }
 
+/// Our profile is activated by us, but not by NetworkManager at its next start.
+void warn_of_unmanaged(const std::vector<Desired>& desired, World& world, Diagnostics& diagnostics) {
+  for (const auto& resource : desired) {
+    const auto guid = resource.key.kind == kBackendKind ? Guid::parse(resource.key.id) : Guid::parse("");
+    if (!guid || resource.ignore ||
+        model::text_at(resource.settings, "backend") != model::text_of(Backend::kNetworkManager))
+      continue;
+    const auto* link = world.parent(*guid);
+    const auto found = nm_leaves_alone(world.host().files, *guid, link == nullptr ? "" : link->name);
+    if (!found) continue;
+    diagnostics.push_back(
+        {model::Severity::kWarning,
+         resource.where,
+         fmt::format("{}:{} has NetworkManager leave this port alone", found->file, found->line),
+         "take it out of that list (except:type:infiniband): NetworkManager does not activate "
+         "its profile at boot",
+         {}});
+  }
+}
+
 /// The backend that the rules said while a file beside them was missing.
 std::optional<Backend> backend_before(const Change& change) {
   for (const auto& text : change.carried) {
@@ -209,6 +229,7 @@ class BackendKind final : public Kind, public HeldByPort {
              Diagnostics& diagnostics) const override {
     warn_of_other_configurations(desired, world, diagnostics);
     warn_of_a_withdrawal(desired, world, diagnostics);
+    warn_of_unmanaged(desired, world, diagnostics);
   }
 
   Result<void> prepare(std::span<Change*> changes, World& world) const override {

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "formats/dracut_conf.hpp"
 #include "formats/managed_block.hpp"
 
 namespace rdmacfg::kinds {
@@ -30,27 +31,23 @@ std::string digest_of(const Contents& contents) {
   return fmt::format("{:016x}", hash);
 }
 
-namespace {
-
-/// Whether dracut makes the images. All tools are commands over it but initramfs-tools' update-initramfs, of
-/// which dracut's own has the name and not the text.
-bool by_dracut(std::string_view tool, system::Files& files) {
-  if (!tool.starts_with("update-initramfs")) return true;
-  const auto script = files.read("/usr/sbin/update-initramfs");
+bool made_by_dracut(system::Host& host) {
+  const auto tool = host.initramfs.tool();
+  if (!tool) return false;
+  // All tools are commands over dracut but initramfs-tools' update-initramfs, of which dracut's own has the
+  // name and not the text.
+  if (!tool->starts_with("update-initramfs")) return true;
+  const auto script = host.files.read("/usr/sbin/update-initramfs");
   return script && *script && (*script)->find("dracut") != std::string::npos;
 }
 
-}  // namespace
-
 bool has_rdma_in_image(system::Host& host) {
-  const auto tool = host.initramfs.tool();
-  if (!tool) return false;
   const auto modules = host.files.list("/usr/lib/dracut/modules.d");
   const bool there =
       modules && std::any_of(modules->begin(), modules->end(), [](const std::string& name) {
         return name.size() == 6 && name.ends_with("rdma") && name.find_first_not_of("0123456789") == 2;
       });
-  return there && by_dracut(*tool, host.files);
+  return there && made_by_dracut(host) && !read_dracut_conf(host.files).omitted_modules.contains("rdma");
 }
 
 Result<Contents> contents_now(system::Host& host) {

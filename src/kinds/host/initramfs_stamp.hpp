@@ -20,9 +20,13 @@ namespace rdmacfg::kinds {
 inline constexpr std::array<std::string_view, 5> kInitramfsFiles{kModuleOptionsFile, kPfcOptionsFile,
                                                                  kNetnsOptionsFile, kRuleFile, kMlx4File};
 
-/// Whether images hold rdma-core's module for dracut, which dracut adds by itself ("05rdma", "50rdma"). Such
-/// an image loads ib_ipoib, so that interfaces get their names from the rules in it, and takes the port types
-/// of ConnectX-3 from its copy of kMlx4File. Elsewhere neither needs a rebuild.
+/// Whether dracut makes the images, under whatever command.
+bool made_by_dracut(system::Host& host);
+
+/// Whether images hold rdma-core's module for dracut, which dracut adds by itself ("05rdma", "50rdma") unless
+/// its configuration omits the module. Such an image loads ib_ipoib, so that interfaces get their names from
+/// the rules in it, and takes the port types of ConnectX-3 from its copy of kMlx4File. Elsewhere neither
+/// needs a rebuild.
 bool has_rdma_in_image(system::Host& host);
 
 /// Digest of our files that the initramfs was last rebuilt with.

@@ -8,9 +8,13 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/text.hpp"
 #include "formats/limits_conf.hpp"
+#include "formats/pam_stack.hpp"
 #include "kinds/entry.hpp"
 
 namespace rdmacfg::kinds {
@@ -111,8 +115,13 @@ class MemlockKind final : public Kind {
              Diagnostics& diagnostics) const override {
     std::optional<Result<std::map<std::string, std::vector<ForeignLimit>>>> others;  // once they are needed
     std::optional<std::map<std::string, ForeignLimit>> exempted;
+    std::optional<std::vector<MemlockLine>> lines_of_all;
     for (auto& resource : desired) {
       if (resource.key.kind != kMemlockKind) continue;
+      if (!lines_of_all) {
+        lines_of_all = memlock_lines(world.host().files);
+        warn_of_stacks(resource, world.host().files, diagnostics);
+      }
       const LimitDomain domain{resource.key.id};
       leave_to_directory(resource, world, diagnostics);
       const bool is_user = domain.group().empty() && !domain.everybody();
@@ -133,6 +142,7 @@ class MemlockKind final : public Kind {
                                "pam_limits sets none then, whatever other lines say: remove that line",
                                {}});
       }
+      warn_of_closer_lines(resource, domain, *lines_of_all, diagnostics);
       if (!others) others = foreign_limits(world.host().files);
       if (!*others) continue;
       const auto lines = (*others)->find(domain.text);
@@ -201,6 +211,57 @@ class MemlockKind final : public Kind {
   }
 
  private:
+  /// Once for a document: limits are set by a module of PAM.
+  static void warn_of_stacks(const Desired& resource, system::Files& files, Diagnostics& diagnostics) {
+    const auto logins = logins_without_limits(files);
+    if (logins.empty()) return;
+    diagnostics.push_back(
+        {Severity::kWarning,
+         resource.where,
+         fmt::format(
+             "[[memlock]]: PAM's session stack of {} has no pam_limits.so that reads limits.d, so no limit "
+             "applies there",
+             base::join(logins, ", ")),
+         fmt::format("add \"session required pam_limits.so\" to /etc/pam.d/{}", logins.front()),
+         {}});
+  }
+
+  /// pam_limits prefers the lines of a user to those of groups, and these to "*"; of one sort the last line
+  /// counts (process_limit() in pam_limits.c).
+  static int closeness(std::string_view domain) {
+    if (domain == "*") return 0;
+    return domain.starts_with('@') ? 1 : 2;
+  }
+
+  /// Lower limits of others for some of the same users.
+  static void warn_of_closer_lines(const Desired& resource, const LimitDomain& domain,
+                                   const std::vector<MemlockLine>& lines, Diagnostics& diagnostics) {
+    constexpr std::size_t kShown = 3;
+    const auto wanted = model::from_attributes<Memlock>(resource.settings).limit;
+    if (!wanted) return;
+    const auto ours = closeness(domain.text);
+    std::vector<std::string> places;
+    for (const auto& line : lines) {
+      const auto limit = model::LockLimit::parse(line.limit);
+      const bool lower = limit && limit->kib && (!wanted->kib || *limit->kib < *wanted->kib);
+      const auto theirs = closeness(line.domain);
+      const bool counts = theirs > ours || (theirs == ours && ours == 1 && line.after_ours);
+      if (!lower || !counts || line.file == kLimitsFile || line.domain == domain.text ||
+          line.domain.starts_with('%') || line.domain == "root")
+        continue;
+      places.push_back(fmt::format("{}:{} ({})", line.file, line.line, line.domain));
+    }
+    if (places.empty()) return;
+    diagnostics.push_back(
+        {Severity::kWarning,
+         resource.where,
+         fmt::format("[[memlock]] {}: a lower limit holds for some of these users: {}", domain.text,
+                     base::join_first(kShown, places, ", ")),
+         "pam_limits takes a user's line before those of groups, and these before \"*\"; of groups "
+         "the last line",
+         {}});
+  }
+
   /// Whether undoing takes the group's declaration back, whether the group could be made or not.
   static bool was_undeclared(const Change& change) {
     return std::find(change.carried.begin(), change.carried.end(), kUndeclared) != change.carried.end();

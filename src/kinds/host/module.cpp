@@ -150,6 +150,8 @@ class ModuleKind final : public Kind {
   void check(std::vector<Desired>& desired, const std::vector<Observed>& observed, World& world,
              Diagnostics& diagnostics) const override {
     std::optional<std::map<std::string, std::vector<ForeignLine>>> foreign;  // by module, once it is needed
+    std::map<std::string, std::vector<ForeignLine>> at_next_boot;
+    std::vector<TmpfilesLine> writes;
     const auto now = model::by_key(observed);
     for (auto& resource : desired) {
       if (resource.key.kind != kModuleKind) continue;
@@ -159,6 +161,8 @@ class ModuleKind final : public Kind {
       const auto options_at =
           resource.origins.contains("options") ? resource.origins.at("options") : resource.where;
       if (!foreign) {
+        at_next_boot = next_boot_settings(world.host());
+        writes = tmpfiles_lines(world.host().files);
         foreign.emplace();
         for (auto& line : read_foreign_lines(world.host().files, !world.offline())) {
           auto& lines = (*foreign)[line.module];
@@ -170,6 +174,10 @@ class ModuleKind final : public Kind {
         warn_foreign_options("[[module]] options", name, options, options_at, lines->second, diagnostics);
         if (is_true(resource.settings, "loaded")) check_loadable(resource, lines->second, diagnostics);
       }
+      if (const auto at = at_next_boot.find(name); at != at_next_boot.end())
+        warn_of_next_boot(name, options, is_true(resource.settings, "at_boot"), options_at, at->second,
+                          diagnostics);
+      warn_of_parameter_writes(name, options, options_at, writes, diagnostics);
       if (world.offline()) {
         resource.settings.erase("loaded");
         continue;

@@ -2,13 +2,16 @@
 // The kind "module": modules of the kernel and their options (modprobe.d(5), modules-load.d(5)).
 #pragma once
 
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <vector>
 
 #include "formats/modprobe_conf.hpp"
+#include "formats/tmpfiles_conf.hpp"
 #include "kinds/kind.hpp"
 #include "model/types/module_types.hpp"
 
@@ -61,6 +64,21 @@ std::string what_it_takes(const std::string& module, const model::ModuleOptions&
 void warn_foreign_options(const std::string& section, const std::string& module,
                           const model::ModuleOptions& wanted, const model::Location& where,
                           std::span<const ForeignLine> lines, model::Diagnostics& diagnostics);
+
+/// Settings of modules on kernel command lines of the next boot, by module: those that the running one does
+/// not have, and of the same for several kernels the first.
+std::map<std::string, std::vector<ForeignLine>> next_boot_settings(system::Host& host);
+
+/// Warns where one of them keeps the module from being loaded, if `loads`, or sets one of its options
+/// otherwise.
+void warn_of_next_boot(const std::string& module, const model::ModuleOptions& wanted, bool loads,
+                       const model::Location& where, std::span<const ForeignLine> settings,
+                       model::Diagnostics& diagnostics);
+
+/// Warns where a line of tmpfiles.d gives a parameter of the module another value at boot.
+void warn_of_parameter_writes(const std::string& module, const model::ModuleOptions& wanted,
+                              const model::Location& where, std::span<const TmpfilesLine> lines,
+                              model::Diagnostics& diagnostics);
 
 /// False, and an error, when the running kernel's module tree has no such module, or that has no such
 /// parameter.

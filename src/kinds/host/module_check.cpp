@@ -4,10 +4,14 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/text.hpp"
+#include "formats/boot_command_line.hpp"
 #include "formats/modprobe_conf.hpp"
 #include "kinds/host/module.hpp"
 
@@ -87,6 +91,71 @@ void warn_foreign_options(const std::string& section, const std::string& module,
                                                  line.option.name, module, line.option.text()),
                                      remedy_of_option(line),
                                      {}});
+  }
+}
+
+std::map<std::string, std::vector<ForeignLine>> next_boot_settings(system::Host& host) {
+  const auto words_of_line = [](const ForeignLine& line) {
+    const bool blacklists = line.sort == ForeignLine::Sort::kBlacklist;
+    return line.module + " " + (blacklists ? std::string("blacklist") : line.option.text());
+  };
+  std::set<std::string> known;
+  const auto running = host.offline ? std::string() : running_command_line(host.files);
+  for (const auto& line : command_line_settings(running, {}, 0)) known.insert(words_of_line(line));
+  std::map<std::string, std::vector<ForeignLine>> out;
+  for (const auto& boot : boot_command_lines(host.files)) {
+    for (auto& line : command_line_settings(boot.words, boot.file, 1)) {
+      if (!known.insert(words_of_line(line)).second) continue;
+      line.line = boot.line_of(line.sort == ForeignLine::Sort::kBlacklist ? "blacklist=" : line.option.name);
+      out[line.module].push_back(std::move(line));
+    }
+  }
+  return out;
+}
+
+void warn_of_next_boot(const std::string& module, const ModuleOptions& wanted, bool loads,
+                       const model::Location& where, std::span<const ForeignLine> settings,
+                       Diagnostics& diagnostics) {
+  for (const auto& line : settings) {
+    std::string what;
+    if (line.sort == ForeignLine::Sort::kBlacklist) {
+      if (loads)
+        what = fmt::format("[[module]] name: {} keeps {} from being loaded from the next boot on (blacklist)",
+                           line.place(), module);
+    } else {
+      const bool differs = std::any_of(wanted.list.begin(), wanted.list.end(), [&](const auto& option) {
+        return option.name == line.option.name && !same_value(option, line.option.value) &&
+               option != line.option;
+      });
+      if (differs)
+        what = fmt::format("[[module]] options: {} sets {} of {} from the next boot on: \"{}\"", line.place(),
+                           line.option.name, module, line.option.text());
+    }
+    if (what.empty()) continue;
+    diagnostics.push_back(Diagnostic{Severity::kWarning,
+                                     where,
+                                     std::move(what),
+                                     "the kernel command line wins over modprobe.d: remove the word there",
+                                     {}});
+  }
+}
+
+void warn_of_parameter_writes(const std::string& module, const ModuleOptions& wanted,
+                              const model::Location& where, std::span<const TmpfilesLine> lines,
+                              Diagnostics& diagnostics) {
+  for (const auto& line : lines) {
+    if (line.act != TmpfilesLine::Act::kWrite || !line.path.starts_with("/sys/module/")) continue;
+    for (const auto& option : wanted.list) {
+      const auto path = fmt::format("/sys/module/{}/parameters/{}", module, option.name);
+      if (!line.concerns(path) || same_value(option, line.argument)) continue;
+      diagnostics.push_back(
+          Diagnostic{Severity::kWarning,
+                     where,
+                     fmt::format("[[module]] options: {}:{} writes {} to {} at boot", line.file, line.line,
+                                 line.argument, path),
+                     "remove the line there: systemd-tmpfiles sets a parameter of a loaded module",
+                     {}});
+    }
   }
 }
 

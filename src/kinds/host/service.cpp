@@ -194,7 +194,7 @@ class ServiceKind final : public Kind, public NeedsWatching {
     return out;
   }
 
-  void check(std::vector<Desired>& desired, const std::vector<Observed>& observed, World& world,
+  void check(std::vector<Desired>& desired, const std::vector<Observed>& /*observed*/, World& world,
              Diagnostics& diagnostics) const override {
     if (world.offline()) return;
     std::vector<std::string> names;
@@ -222,12 +222,13 @@ class ServiceKind final : public Kind, public NeedsWatching {
                                  (package == nullptr ? "" : how_to_get(*package, world.host().files)));
         }
       } else {
-        check_unit(resource, *at->second, observed, diagnostics);
+        check_unit(resource, *at->second, world.host().files, diagnostics);
         leave_generated(resource, *at->second, world.host().files);
         wait_for_need(resource, *at->second);
       }
     }
     warn_of_sockets(desired, world, diagnostics);
+    warn_of_boot_words(desired, world.host().files, diagnostics);
   }
 
   Result<void> prepare(std::span<Change*> changes, World& /*world*/) const override {
@@ -347,8 +348,7 @@ class ServiceKind final : public Kind, public NeedsWatching {
     desired.settings.erase("running");
   }
 
-  static void check_unit(Desired& desired, const Unit& unit, const std::vector<Observed>& /*observed*/,
-                         Diagnostics& diagnostics) {
+  static void check_unit(Desired& desired, const Unit& unit, system::Files& files, Diagnostics& diagnostics) {
     const auto wanted = model::from_attributes<Service>(desired.settings);
     const auto refuse = [&](std::string_view key, std::string what, std::string hint) {
       diagnostics.push_back({Severity::kError,
@@ -366,7 +366,7 @@ class ServiceKind final : public Kind, public NeedsWatching {
     for (const std::string_view key : {"enabled", "running"}) {
       if (model::value_of(desired.settings, key) != model::Value{true}) continue;
       if (unit.load == "masked" || unit.file == "masked") {
-        refuse(key, unit.name + " is masked", "systemctl unmask " + unit.name + ", or leave it out here");
+        refuse(key, unit.name + " is masked", remedy_of_mask(unit, files));
       } else if (unit.load == "bad-setting" || unit.load == "error") {
         refuse(key, fmt::format("systemd cannot load {} ({})", unit.name, unit.load),
                "systemctl status " + unit.name + " shows the cause");
@@ -391,6 +391,11 @@ class ServiceKind final : public Kind, public NeedsWatching {
                        unit.name),
            fmt::format("leave enabled out; `systemctl mask {}` keeps it from starting", unit.name),
            {}});
+    }
+    leave_indirect(desired, unit, files, diagnostics);
+    if (wanted.enabled == true && unit.file == "transient") {
+      refuse("enabled", fmt::format("{} is gone with the next boot (a transient unit)", unit.name),
+             "leave enabled out, or write a unit file for it");
     }
     if (wanted.running == true && unit.ends_by_itself) {
       refuse("running", unit.name + " ends by itself (Type=oneshot)", "leave running out");

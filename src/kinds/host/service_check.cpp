@@ -3,12 +3,19 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "base/text.hpp"
+#include "formats/boot_command_line.hpp"
+#include "formats/drop_ins.hpp"
 #include "kinds/units.hpp"
 
 namespace rdmacfg::kinds {
@@ -36,6 +43,32 @@ std::map<std::string, const Desired*> by_socket(const std::vector<Desired>& desi
     out.emplace(name.substr(0, name.size() - kServiceEnd.size()) + ".socket", &resource);
   }
   return out;
+}
+
+/// The units that `systemctl enable` of this unit enables in its place: its file has no rules of its own
+/// beside Also=, so that it stays "indirect" (unit_file_lookup_state() in install.c). Nothing for others.
+std::optional<std::vector<std::string>> enabled_instead(const system::Unit& unit, system::Files& files) {
+  constexpr std::array<std::string_view, 5> kUnitFolders{"/etc/systemd/system", "/run/systemd/system",
+                                                         "/usr/local/lib/systemd/system",
+                                                         "/usr/lib/systemd/system", "/lib/systemd/system"};
+  constexpr std::array<std::string_view, 4> kRules{"Alias", "WantedBy", "RequiredBy", "UpheldBy"};
+  if (unit.file != "indirect") return std::nullopt;
+  const auto at = unit.name.find('@');
+  const auto file = at == std::string::npos ? unit.name : unit.name.substr(0, at + 1) + ".service";
+  for (const auto folder : kUnitFolders) {
+    const auto text = files.read_linked(fmt::format("{}/{}", folder, file));
+    if (!text || !*text) continue;
+    const bool own = std::any_of(kRules.begin(), kRules.end(), [&](std::string_view rule) {
+      return !assigned_values(**text, rule).empty();
+    });
+    if (own) return std::nullopt;  // enabling it makes links, and it is indirect for another's
+    std::vector<std::string> out;
+    for (const auto& value : assigned_values(**text, "Also")) {
+      for (const auto word : base::words_of(value)) out.emplace_back(word);
+    }
+    return out;
+  }
+  return std::nullopt;  // the apply will tell
 }
 
 }  // namespace
@@ -71,6 +104,69 @@ void warn_of_sockets(const std::vector<Desired>& desired, World& world, Diagnost
          fmt::format("write an entry with name = \"{}\" and {} = false, too", socket, setting),
          {}});
   }
+}
+
+void warn_of_boot_words(const std::vector<Desired>& desired, system::Files& files, Diagnostics& diagnostics) {
+  std::map<std::string, std::string> masked, started;  // places by unit
+  for (const auto& boot : boot_command_lines(files)) {
+    const auto place_of = [&](std::string_view key) {
+      return fmt::format("{}:{}", boot.file, boot.line_of(key));
+    };
+    for (auto& unit : units_masked_by(boot.words))
+      masked.try_emplace(std::move(unit), place_of("systemd.mask="));
+    for (auto& unit : units_wanted_by(boot.words))
+      started.try_emplace(std::move(unit), place_of("systemd.wants="));
+  }
+  const auto tell = [&](const Desired& resource, const std::string& key, const std::string& what) {
+    const auto at = resource.origins.find(key);
+    diagnostics.push_back({Severity::kWarning,
+                           at == resource.origins.end() ? resource.where : at->second,
+                           fmt::format("[[service]] {}: {}", key, what),
+                           "remove the word there, and update the boot loader's configuration",
+                           {}});
+  };
+  for (const auto& resource : desired) {
+    if (resource.key.kind != "service") continue;
+    const auto& id = resource.key.id;
+    for (const auto* key : {"enabled", "running"}) {
+      const auto place = masked.find(id);
+      if (place == masked.end() || model::value_of(resource.settings, key) != model::Value{true}) continue;
+      tell(resource, key,
+           fmt::format("{} masks {} from the next boot on (systemd.mask=)", place->second, id));
+      break;
+    }
+    if (const auto place = started.find(id); place != started.end() && is_off(resource, "enabled"))
+      tell(resource, "enabled",
+           fmt::format("{} starts {} at the next boot (systemd.wants=)", place->second, id));
+  }
+}
+
+std::string remedy_of_mask(const system::Unit& unit, system::Files& files) {
+  const auto masked = units_masked_by(running_command_line(files));
+  if (std::find(masked.begin(), masked.end(), unit.name) != masked.end())
+    return fmt::format("remove systemd.mask={} from the kernel command line and reboot, or leave it out here",
+                       unit.name);
+  return fmt::format("systemctl unmask {}{}, or leave it out here",
+                     unit.file == "masked-runtime" ? "--runtime " : "", unit.name);
+}
+
+void leave_indirect(Desired& desired, const system::Unit& unit, system::Files& files,
+                    Diagnostics& diagnostics) {
+  if (!desired.settings.contains("enabled")) return;
+  const auto others = enabled_instead(unit, files);
+  if (!others) return;
+  const auto named = others->empty() ? std::string("those units") : base::join(*others, ", ");
+  const auto place = desired.origins.find("enabled");
+  diagnostics.push_back(
+      {Severity::kWarning,
+       place == desired.origins.end() ? desired.where : place->second,
+       fmt::format(
+           "[[service]] enabled: {} itself can be neither enabled nor disabled, as its unit file only "
+           "names other units (Also=)",
+           unit.name),
+       fmt::format("write entries for {}, and leave enabled out here", named),
+       {}});
+  desired.settings.erase("enabled");
 }
 
 base::Result<void> start_service(const std::string& unit, system::Host& host) {

@@ -12,6 +12,8 @@
 #include "model/diagnostic.hpp"
 #include "model/resource.hpp"
 #include "model/section.hpp"
+#include "system/files.hpp"
+#include "system/units.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -26,6 +28,19 @@ void refuse_own_unit(const model::Section& section, const std::string& id, model
 /// it. Not where another entry stops or disables the socket, too.
 void warn_of_sockets(const std::vector<model::Desired>& desired, World& world,
                      model::Diagnostics& diagnostics);
+
+/// Warns of units that are to be enabled or to run, and that a kernel command line of the next boot masks
+/// (systemd.mask=), and of those to be disabled that one starts (systemd.wants=).
+void warn_of_boot_words(const std::vector<model::Desired>& desired, system::Files& files,
+                        model::Diagnostics& diagnostics);
+
+/// The way to unmask a unit; systemctl does not where the running kernel's command line masks it.
+std::string remedy_of_mask(const system::Unit& unit, system::Files& files);
+
+/// Of a unit whose file only names others that are enabled with it (Also=) there is nothing to enable or to
+/// disable: warns, and leaves `enabled` out.
+void leave_indirect(model::Desired& desired, const system::Unit& unit, system::Files& files,
+                    model::Diagnostics& diagnostics);
 
 /// Starts a unit. An error also where systemd says that it is done, and the unit is at rest: it has ended, or
 /// a condition of its unit file is not met, which systemd does not count as a failure (systemd.unit(5)). Here

@@ -6,13 +6,17 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 #include <set>
+#include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/text.hpp"
 #include "formats/sysctl_conf.hpp"
 #include "kinds/abilities.hpp"
 #include "kinds/entry.hpp"
+#include "kinds/host/sysctl_check.hpp"
 #include "kinds/host/sysctl_entry.hpp"
 
 namespace rdmacfg::kinds {
@@ -63,6 +67,14 @@ std::string path_now(const Change& change, const std::vector<system::Link>& link
     return index && static_cast<std::uint64_t>(link.index) == *index;
   });
   return at == links.end() ? change.key.id : sysctl_path_of(change.key.id, at->name);
+}
+
+std::string remedy_of_line(const ForeignSysctl& line, const OtherSysctlSetters& setters) {
+  if (line.wins)
+    return "systemd-sysctl reads that file after ours, so it wins at boot: remove the line there";
+  if (setters.tuned_reads_last(line.file))
+    return "tuned reads that file after ours (reapply_sysctl), so it wins: remove the line there";
+  return "ours is read later and wins; remove the line there to keep the two from disagreeing";
 }
 
 constexpr std::array kSysctlFiles{OwnedFile{.path = kSysctlFile, .what = "Kernel settings."}};
@@ -120,8 +132,11 @@ class SysctlKind final : public Kind, public NeedsWatching, public MustStay, pub
         live.insert(resource.key.id);
     }
     const auto makers = model::by_key(desired);
+    std::optional<OtherSysctlSetters> setters;  // once they are needed
     for (auto& resource : desired) {
       if (resource.key.kind != kSysctlKind) continue;
+      if (!setters) setters.emplace(world.host().files);
+      setters->warn(resource, diagnostics);
       const bool may_come = !resource.needs.empty() && !world.offline() && comes(resource, makers);
       if (!live.contains(resource.key.id) && !may_come) {
         resource.settings.erase("value");
@@ -145,9 +160,7 @@ class SysctlKind final : public Kind, public NeedsWatching, public MustStay, pub
             {Severity::kWarning,
              resource.where,
              fmt::format("{}:{} sets {} to {}", other.file, other.line, resource.key.id, other.value),
-             other.wins
-                 ? "systemd-sysctl reads that file after ours, so it wins at boot: remove the line there"
-                 : "ours is read later and wins; remove the line there to keep the two from disagreeing",
+             remedy_of_line(other, *setters),
              {}});
       }
     }

@@ -5,9 +5,15 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
 
+#include "formats/tmpfiles_conf.hpp"
 #include "kinds/abilities.hpp"
 #include "kinds/address/backend.hpp"
+#include "kinds/address/network_match.hpp"
 #include "kinds/address/profiles/nm_keyfile.hpp"
 #include "kinds/carried_state.hpp"
 #include "kinds/competitors.hpp"
@@ -35,6 +41,44 @@ constexpr std::string_view kIpoibKind = "ipoib";
 const Link* link_of(const model::Key& key, const World& world) {
   const auto guid = Guid::parse(key.id);
   return guid ? world.parent(*guid) : nullptr;
+}
+
+/// udev sets an MTU whenever the interface appears, which may be after us.
+void warn_of_link_file(const Desired& resource, const Link* link, World& world, Diagnostics& diagnostics) {
+  const auto wanted = model::from_attributes<Ipoib>(resource.settings).mtu;
+  const auto guid = Guid::parse(resource.key.id);
+  if (!wanted || !guid) return;
+  const auto file = link_file_mtu(world.host().files, *guid, link == nullptr ? std::string() : link->name);
+  if (!file || file->bytes == wanted->bytes) return;
+  const auto place = resource.origins.find("mtu");
+  diagnostics.push_back({Severity::kWarning,
+                         place == resource.origins.end() ? resource.where : place->second,
+                         fmt::format("[[ipoib]] mtu: {}:{} has udev set {} whenever {} appears", file->file,
+                                     file->line, file->bytes, resource.label),
+                         "remove MTUBytes= there",
+                         {}});
+}
+
+/// systemd-tmpfiles writes at boot, once the interface is there.
+void warn_of_sysfs_writes(const Desired& resource, const Link* link, std::span<const TmpfilesLine> lines,
+                          Diagnostics& diagnostics) {
+  if (link == nullptr) return;
+  for (const std::string field : {"mode", "mtu"}) {
+    if (!resource.settings.contains(field)) continue;
+    const auto wanted = model::text_of(model::value_of(resource.settings, field));
+    const auto path = fmt::format("/sys/class/net/{}/{}", link->name, field);
+    for (const auto& line : lines) {
+      const bool writes = line.act == TmpfilesLine::Act::kWrite && line.path.starts_with("/sys/");
+      if (!writes || !line.concerns(path) || line.argument == wanted) continue;
+      const auto place = resource.origins.find(field);
+      diagnostics.push_back({Severity::kWarning,
+                             place == resource.origins.end() ? resource.where : place->second,
+                             fmt::format("[[ipoib]] {}: {}:{} writes {} to {} at boot", field, line.file,
+                                         line.line, line.argument, path),
+                             "remove the line there",
+                             {}});
+    }
+  }
 }
 
 class IpoibKind final : public Kind,
@@ -112,10 +156,14 @@ class IpoibKind final : public Kind,
              Diagnostics& diagnostics) const override {
     take_from_network_manager(kIpoibKind, desired, observed);
     const auto now = model::by_key(observed);
+    std::optional<std::vector<TmpfilesLine>> writes;  // once they are needed
     for (auto& resource : desired) {
       if (resource.key.kind != kIpoibKind || resource.ignore || resource.pending) continue;
       const auto* link = link_of(resource.key, world);
       const auto at = now.find(resource.key);
+      warn_of_link_file(resource, link, world, diagnostics);
+      if (!writes) writes = tmpfiles_lines(world.host().files);
+      warn_of_sysfs_writes(resource, link, *writes, diagnostics);
       if (link != nullptr) {
         check_capability(resource, at == now.end() ? nullptr : at->second, *link, "[[ipoib]]",
                          link->ipoib->guid, world, diagnostics);

@@ -7,7 +7,9 @@
 #include <array>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -15,6 +17,7 @@
 #include "formats/opensm/opensm_conf.hpp"
 #include "formats/opensm/opensm_files.hpp"
 #include "formats/opensm/opensm_options.hpp"
+#include "formats/opensm/opensm_replaced.hpp"
 #include "kinds/abilities.hpp"
 #include "kinds/entry.hpp"
 #include "kinds/host/package_table.hpp"
@@ -116,6 +119,7 @@ class OpensmOptionKind final : public Kind, public PutBackByOthers {
       const auto options = read_options(files, path);
       if (!options) return;  // observe() has failed for it
       check_own(desired, files, **folder, *options, diagnostics);
+      warn_of_replaced(desired, *options, diagnostics);
       std::vector<Desired> common;
       for (const auto& resource : desired) {
         if (resource.key.kind == kOpensmOptionKind && !OpensmOwner::of(resource.key.id).port)
@@ -254,6 +258,36 @@ class OpensmOptionKind final : public Kind, public PutBackByOthers {
         tell(Severity::kError, std::move(why), "move it away; [[opensm.option]] writes it");
       if (!common.theirs.empty())
         tell(Severity::kWarning, unread(common, folder), "write those that it needs, too");
+    }
+  }
+
+  /// Values that OpenSM replaces because of others in the same file; of options that all files have, once.
+  static void warn_of_replaced(const std::vector<Desired>& desired, const OpensmOptions& common,
+                               Diagnostics& diagnostics) {
+    std::map<std::optional<model::Guid>, std::map<std::string, const Desired*>> by_file;
+    for (const auto& resource : desired) {
+      if (resource.key.kind != kOpensmOptionKind) continue;
+      auto owner = OpensmOwner::of(resource.key.id);
+      by_file[owner.port].emplace(std::move(owner.option), &resource);
+    }
+    std::set<std::pair<model::Location, std::string>> told;
+    for (const auto& [port, given] : by_file) {
+      auto values = port ? std::map<std::string, std::string>() : common.theirs;
+      for (const auto& [option, resource] : given)
+        values.insert_or_assign(option, model::text_at(resource->settings, "value"));
+      for (auto& replaced : replaced_opensm_options(values)) {
+        const auto at = given.find(std::string(replaced.option));
+        if (at == given.end()) continue;  // somebody else's line, or a default
+        const auto place = at->second->origins.find("value");
+        const auto& where = place == at->second->origins.end() ? at->second->where : place->second;
+        if (!told.emplace(where, replaced.what).second) continue;
+        diagnostics.push_back(
+            {Severity::kWarning,
+             where,
+             fmt::format("[[{}]] value: {}", port ? "opensm.option" : kOpensmOptionKind, replaced.what),
+             std::move(replaced.hint),
+             {}});
+      }
     }
   }
 

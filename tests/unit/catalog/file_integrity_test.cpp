@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 
 #include <map>
+#include <string>
+#include <vector>
 
 #include "catalog/all.hpp"
 #include "fakes/fake_kernel.hpp"
@@ -123,6 +125,37 @@ TEST(FileIntegrity, LinesOfModprobeThatSetNoOptionAreNotOurs) {
   ASSERT_TRUE(file_integrity().apply({&change, 1}, host));
   EXPECT_EQ(parse_option_lines(kernel.files.content[path]), parse_option_lines(good));
   EXPECT_FALSE(edited(kernel.files.content[path]));
+}
+
+/// tmpfiles.d(5): "f", "L" and "C" without "+" leave alone what is there.
+TEST(FileIntegrity, LinesOfTmpfilesThatChangeOurFilesAreNamed) {
+  struct Row {
+    const char* line;
+    const char* said;
+  };
+  for (const auto& row :
+       {Row{"L+ /etc/sysctl.d/zz-rdma-configd.conf - - - - /dev/null",
+            "/etc/tmpfiles.d/site.conf:1 replaces /etc/sysctl.d/zz-rdma-configd.conf at boot"},
+        Row{"w+ /etc/sysctl.d/zz-rdma-configd.conf - - - - vm.swappiness=1",
+            "/etc/tmpfiles.d/site.conf:1 writes /etc/sysctl.d/zz-rdma-configd.conf at boot"},
+        Row{"r! /etc/sysctl.d/zz-*.conf",
+            "/etc/tmpfiles.d/site.conf:1 removes /etc/sysctl.d/zz-*.conf at boot"},
+        Row{"R /etc/sysctl.d",
+            "/etc/tmpfiles.d/site.conf:1 removes /etc/sysctl.d/zz-rdma-configd.conf at boot"},
+        Row{"f /etc/sysctl.d/zz-rdma-configd.conf", ""}, Row{"C /etc/sysctl.d/zz-rdma-configd.conf", ""},
+        Row{"d /etc/sysctl.d 0755 root root 10d", ""},
+        Row{"R /etc/modprobe.d/rdma-configd.conf", ""}}) {  // of another kind
+    fakes::FakeKernel kernel;
+    kernel.files.content["/etc/tmpfiles.d/site.conf"] = std::string(row.line) + "\n";
+    auto host = kernel.host();
+    auto world = World::observe(host);
+    std::vector<model::Desired> desired(1);
+    desired[0].key = {"sysctl", "net/core/rmem_max"};
+    model::Diagnostics diagnostics;
+    file_integrity().check(desired, {}, *world, diagnostics);
+    ASSERT_EQ(diagnostics.size(), *row.said == '\0' ? 0U : 1U) << row.line;
+    EXPECT_EQ(diagnostics.empty() ? std::string() : diagnostics[0].message, row.said);
+  }
 }
 
 }  // namespace

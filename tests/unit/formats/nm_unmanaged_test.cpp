@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <string>
+
 #include "fakes/fake_kernel.hpp"
 
 namespace rdmacfg::kinds {
@@ -70,6 +73,51 @@ TEST(NmUnmanaged, AnEditedOneIsNotWhole) {
   const BackendRules rules{{kKeptOffOne, Backend::kDirect}};
   kernel.files.content[kKeptOffFile] = render_nm_unmanaged(rules) + "unmanaged-devices=interface-name:eth0\n";
   EXPECT_FALSE(*keeps_nm_off(kernel.files, rules));
+}
+
+/// nm_match_spec_device(), read_entire_config() and read_config(): lists of later files replace those before.
+TEST(NmUnmanaged, ListsOfOthersThatNameAPort) {
+  struct Row {
+    const char* text;
+    int line;  ///< 0: NetworkManager takes the port
+  };
+  const auto place_of = [](const std::map<std::string, std::string>& texts) {
+    fakes::FakeKernel kernel;
+    kernel.files.content = texts;
+    const auto found = nm_leaves_alone(kernel.files, kKeptOffOne, "ib0");
+    return found ? found->file + ":" + std::to_string(found->line) : std::string();
+  };
+  const std::string site = "/etc/NetworkManager/conf.d/site.conf";
+  const auto by_mac =
+      "[keyfile]\nunmanaged-devices=mac:80:00:02:08:fe:80:00:00:00:00:00:00:" + kKeptOffOne.text() + "\n";
+  for (const auto& row :
+       {Row{"[keyfile]\nunmanaged-devices=*\n", 2},
+        Row{"[keyfile]\nunmanaged-devices=interface-name:ib*\n", 2},
+        Row{"[keyfile]\nunmanaged-devices=interface-name:=ib0;interface-name:eth0\n", 2},
+        Row{"[keyfile]\n# x\nunmanaged-devices+=type:infiniband\n", 3},
+        Row{"[keyfile]\nunmanaged-devices=ib0\n", 2}, Row{by_mac.c_str(), 2},
+        Row{"[keyfile]\nunmanaged-devices=*,except:type:infiniband\n", 0},
+        Row{"[keyfile]\nunmanaged-devices=interface-name:eth*;type:ethernet;ib1;mac:00:25:90:00:00:01\n", 0},
+        Row{"[keyfile]\nunmanaged-devices=*\nunmanaged-devices-=*\n", 0},
+        Row{"[main]\nunmanaged-devices=*\n", 0},
+        Row{"[keyfile]\nunmanaged-devices=except:interface-name:eth0\n", 2},
+        Row{"[keyfile]\nunmanaged-devices=except:type:infiniband\n", 0},
+        Row{"[device]\nmatch-device=type:infiniband\nmanaged=0\n", 3},
+        Row{"[device-eth]\nmatch-device=type:ethernet\nmanaged=0\n", 0},
+        Row{"[device]\nmatch-device=type:infiniband\nmanaged=1\n", 0}}) {
+    EXPECT_EQ(place_of({{site, row.text}}), row.line == 0 ? "" : site + ":" + std::to_string(row.line))
+        << row.text;
+  }
+  // As Ubuntu has it.
+  const std::string vendor = "/usr/lib/NetworkManager/conf.d/10-globally-managed-devices.conf";
+  const std::string all = "[keyfile]\nunmanaged-devices=*,except:type:wifi,except:type:gsm\n";
+  EXPECT_EQ(place_of({{vendor, all}}), vendor + ":2");
+  EXPECT_EQ(place_of({{vendor, all}, {"/etc/NetworkManager/conf.d/10-globally-managed-devices.conf", ""}}),
+            "");
+  EXPECT_EQ(place_of({{vendor, all},
+                      {"/etc/NetworkManager/NetworkManager.conf", "[keyfile]\nunmanaged-devices=none\n"}}),
+            "");
+  EXPECT_EQ(place_of({{kKeptOffFile, by_mac}}), "") << "ours";
 }
 
 }  // namespace

@@ -64,6 +64,26 @@ TEST_F(RootServers, OfDisks) {
   EXPECT_THAT(servers(root), ElementsAre("/ 192.0.2.9"));
 }
 
+// A page on a disk that is gone stops its program, as a file of the system does.
+TEST_F(RootServers, OfSwapSpace) {
+  kernel_->nvme_host.controllers = {{"nvme0", "nqn.a", "rdma", "192.0.2.9", "4420", "live"},
+                                    {"nvme1", "nqn.b", "rdma", "192.0.2.10", "4420", "live"}};
+  kernel_->nvme_host.used["nqn.a"] = {"/dev/nvme0n1 is swap space"};
+  kernel_->nvme_host.used["nqn.b"] = {"/dev/nvme1n1 is mounted on /scratch"};
+  const std::string local = "22 1 8:1 / / rw - ext4 /dev/sda1 rw\n";
+  const std::string scratch = local + "23 22 259:1 / /scratch rw - ext4 /dev/nvme1n1 rw\n";
+  const std::string heading = "Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority\n";
+  EXPECT_THAT(servers(local), IsEmpty()) << "no swap space that the kernel uses";
+  kernel_->files.content["/proc/swaps"] = heading + "/dev/nvme0n1  partition\t1048572\t0\t-2\n";
+  EXPECT_THAT(servers(local), ElementsAre("swap space 192.0.2.9"));
+  kernel_->files.content["/proc/swaps"] = heading + "/scratch/swap  file\t1048572\t0\t-2\n";
+  EXPECT_THAT(servers(scratch), ElementsAre("/scratch 192.0.2.10"));
+  EXPECT_THAT(servers(local + "23 22 0:21 / /scratch rw - nfs4 srv:/a rw,addr=192.0.2.9\n"),
+              ElementsAre("/scratch 192.0.2.9"));
+  kernel_->files.content["/proc/swaps"] = heading + "/swapfile  file\t1048572\t0\t-2\n";
+  EXPECT_THAT(servers(scratch), IsEmpty());
+}
+
 // Only what is really below the root file system counts, whatever a volume manager has besides.
 TEST_F(RootServers, OfDisksBelowVolumesArraysAndPools) {
   kernel_->nvme_host.controllers = {{"nvme0", "nqn.a", "rdma", "192.0.2.9", "4420", "live"}};

@@ -86,7 +86,7 @@ TEST(OpensmOptions, ForcedLinksHaveTheValuesOfOpensm) {
 }
 
 TEST(OpensmOptions, WordsAndOptionsOfOtherBuildsAreNotJudged) {
-  for (const auto* option : {"routing_engine", "cc_cct", "vendor_option", "event_plugin_name", "log_prefix"})
+  for (const auto* option : {"routing_engine", "vendor_option", "event_plugin_name", "log_prefix"})
     EXPECT_TRUE(is_taken(option, "-1,ftree x")) << option;
 }
 

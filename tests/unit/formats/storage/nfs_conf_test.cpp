@@ -71,6 +71,61 @@ TEST(NfsConf, EachSpellingOfAValue) {
   }
 }
 
+// conf_parse() and conf_parse_line() of support/nfs/conffile.c.
+TEST(NfsConf, CommentsJoinedLinesAndALineWithoutAnEnd) {
+  struct Row {
+    const char* text;
+    std::optional<bool> rdma;
+    std::optional<std::int64_t> port = std::nullopt;
+  };
+  const Row rows[] = {{"[nfsd]\nrdma=y # as the site has it\n", true},
+                      {"[nfsd]\nrdma=n;rdma=y\n", false},
+                      {"[nfsd]\nrdma-port=\"20050\" # not 20049\n", std::nullopt, 20050},
+                      {"[nfsd]\nrdma=\\\ny\n", true},
+                      {"[nfsd]\n# rdma=n \\\nrdma=y\n", std::nullopt},
+                      {"[nfsd]\nrdma=y\nrdma=n", true},
+                      {"[nfsd]\nrdma=y\nrdma=\n", true},
+                      {"[nfsd \"x\"]\nrdma=y\n", std::nullopt}};
+  for (const auto& row : rows) {
+    const auto says = parse_nfs_conf(row.text);
+    EXPECT_EQ(says.rdma, row.rdma) << row.text;
+    EXPECT_EQ(says.port, row.port) << row.text;
+  }
+}
+
+TEST(NfsConf, IncludedFilesCountWhereTheyAreIncluded) {
+  fakes::Faults faults;
+  fakes::MemoryFiles files(faults);
+  files.content = {{"/etc/nfs.conf", "[nfsd]\nrdma=y\ninclude=site.inc\nrdma-port=20052\n"},
+                   {"/etc/site.inc", "rdma-port=20050\ninclude = -/srv/gone.conf\n[mountd]\nrdma=n\n"},
+                   {"/etc/nfs.conf.d/zz-rdma-configd.conf", render_nfs_server(20049)},
+                   {"/etc/nfs.conf.d/zzz.conf", "[general]\ninclude=../late\ninclude=zzz.conf\n"},
+                   {"/etc/late", "rdma=n\n[nfsd]\nrdma=off\n"}};
+  const auto others = read_foreign_nfs_conf(files).value();
+  ASSERT_GE(others.size(), 4U);
+  EXPECT_EQ(others[0].path, "/etc/nfs.conf");
+  EXPECT_EQ(others[0].says.rdma, true);
+  EXPECT_EQ(others[1].path, "/etc/site.inc");
+  EXPECT_EQ(others[1].says.rdma, std::nullopt) << "[mountd] is the included file's own section";
+  EXPECT_EQ(others[1].says.port, 20050);
+  EXPECT_EQ(others[2].path, "/etc/nfs.conf");
+  EXPECT_EQ(others[2].says.port, 20052) << "the included file's sections end with it";
+  EXPECT_FALSE(others[2].wins);
+  EXPECT_EQ(others[3].path, "/etc/late");
+  EXPECT_EQ(others[3].says.rdma, false);
+  EXPECT_EQ(others[3].says.line, 3) << "its first line is in [general]";
+  EXPECT_TRUE(others[3].wins);
+  EXPECT_EQ(foreign_rdma_port(others), std::nullopt);
+}
+
+TEST(NfsConf, NumbersInNamesOfFilesAreCompared) {
+  fakes::Faults faults;
+  fakes::MemoryFiles files(faults);
+  files.content = {{"/etc/nfs.conf.d/10-site.conf", "[nfsd]\nrdma=y\nrdma-port=20050\n"},
+                   {"/etc/nfs.conf.d/9-site.conf", "[nfsd]\nrdma-port=20051\n"}};
+  EXPECT_EQ(foreign_rdma_port(read_foreign_nfs_conf(files).value()), 20050);
+}
+
 TEST(NfsConf, FilesOfOthersThatAreReadLaterWin) {
   fakes::Faults faults;
   fakes::MemoryFiles files(faults);

@@ -6,6 +6,9 @@
 
 #include <string>
 
+#include "catalog/all.hpp"
+#include "config/document.hpp"
+#include "core/pipeline.hpp"
 #include "fakes/fake_kernel.hpp"
 
 namespace rdmacfg::kinds {
@@ -31,6 +34,55 @@ TEST(InitramfsStamp, DracutMakesTheImagesAlsoUnderOtherCommands) {
   }
   EXPECT_TRUE(rdma_in_image_of("update-initramfs -u", module, "#!/bin/sh\\ndracut --force\\n"));
   EXPECT_FALSE(rdma_in_image_of("update-initramfs -u", module, "#!/bin/sh\\nmkinitramfs\\n"));
+}
+
+/// dracut.conf(5); dracut.sh takes a file of /etc in place of the distribution's.
+TEST(InitramfsStamp, DracutMayOmitItsModuleForRdma) {
+  struct Row {
+    const char* path;
+    const char* text;
+    bool held;
+  };
+  for (const auto& row :
+       {Row{"/etc/dracut.conf", "omit_dracutmodules+=\" rdma \"\n", false},
+        Row{"/etc/dracut.conf.d/site.conf", "omit_dracutmodules+=' nfs rdma '\n", false},
+        Row{"/usr/lib/dracut/dracut.conf.d/01-dist.conf", "omit_dracutmodules=rdma\n", false},
+        Row{"/etc/dracut.conf.d/site.conf", "#omit_dracutmodules+=\" rdma \"\n", true},
+        Row{"/etc/dracut.conf.d/site.conf", "omit_dracutmodules=rdma\nomit_dracutmodules=\"nfs\"\n", true},
+        Row{"/etc/dracut.conf.d/site.txt", "omit_dracutmodules=rdma\n", true}}) {
+    const auto kernel = fakes::FakeKernel::parse(
+        R"({"initramfs": {"tool": "dracut -f"}, "files": {"/usr/lib/dracut/modules.d/50rdma/module-setup.sh": ""}})");
+    kernel->files.content.insert_or_assign(row.path, row.text);
+    auto host = kernel->host();
+    EXPECT_EQ(has_rdma_in_image(host), row.held) << row.path << ' ' << row.text;
+  }
+}
+
+/// module-setup.sh of dracut's base and udev-rules: /etc/modprobe.d and /etc/udev/rules.d with hostonly
+/// alone.
+TEST(InitramfsStamp, AGenericImageOfDracutLacksOurOptions) {
+  const auto said = [](const std::string& tool, const std::string& conf) {
+    auto kernel = fakes::FakeKernel::parse(fmt::format(
+        R"({{"initramfs": {{"tool": "{}"}}, "modules": {{"mlx4_en": {{"parameters": {{"pfctx": "0"}}}}}}}})",
+        tool));
+    kernel->files.content["/etc/dracut.conf.d/site.conf"] = conf;
+    auto host = kernel->host();
+    const auto report = core::diff(
+        config::parse_texts(
+            {{"config.toml", "version = 1\n[[module]]\nname = \"mlx4_en\"\noptions = [\"pfctx=8\"]\n"}},
+            "node1", grammar()),
+        host);
+    std::string out;
+    for (const auto& diagnostic : report.diagnostics) out += diagnostic.message + "\n";
+    return out;
+  };
+  EXPECT_EQ(said("dracut -f", "hostonly=\"no\"\n"),
+            "[[initramfs]]: /etc/dracut.conf.d/site.conf:1 has dracut make images without our files "
+            "(hostonly=no), so "
+            "drivers that an image loads get neither our options nor our names\n");
+  EXPECT_EQ(said("dracut -f", "hostonly=yes\n"), "");
+  EXPECT_EQ(said("dracut -f", "hostonly=no\ninstall_items+=\" /etc/modprobe.d/rdma-configd.conf \"\n"), "");
+  EXPECT_EQ(said("update-initramfs -u", "hostonly=no\n"), "") << "initramfs-tools";
 }
 
 }  // namespace

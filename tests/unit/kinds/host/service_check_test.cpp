@@ -5,19 +5,23 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <map>
 #include <string>
 
 #include "catalog/all.hpp"
 #include "config/document.hpp"
 #include "core/pipeline.hpp"
 #include "fakes/fake_kernel.hpp"
+#include "fakes/memory_files.hpp"
 
 namespace rdmacfg::kinds {
 namespace {
 
 /// The messages about a document on a host with these units.
-std::string said_of(const std::string& units, const std::string& document) {
+std::string said_of(const std::string& units, const std::string& document,
+                    const std::map<std::string, std::string>& files = {}) {
   auto kernel = fakes::FakeKernel::parse(fmt::format(R"({{"units": {{ {} }}}})", units));
+  for (const auto& [path, text] : files) kernel->files.content.insert_or_assign(path, text);
   auto host = kernel->host();
   const auto report = core::diff(
       config::parse_texts({{"config.toml", "version = 1\n" + document}}, "node1", grammar()), host);
@@ -61,6 +65,96 @@ TEST(ServiceCheck, AServiceThatOthersStartIsNotDisabled) {
   EXPECT_THAT(said_of(units, entry), testing::HasSubstr("other units or udev start rdma-ndd.service"));
   EXPECT_EQ(said_of(units, entry + "running = false\n"), "") << "the daemon stops it whenever it starts";
   EXPECT_EQ(said_of(R"("rdma-ndd.service": {"enabled": true})", entry), "");
+}
+
+/// unit_file_lookup_state() of systemd: such a unit is "indirect" before and after `systemctl enable`, which
+/// enables those that Also= names.
+TEST(ServiceCheck, AUnitThatOnlyNamesOthersIsNeitherEnabledNorDisabled) {
+  const std::string units = R"("virtlogd.service": {"indirect": true, "running": true})";
+  const std::string entry = "[[service]]\nname = \"virtlogd\"\nenabled = ";
+  for (const auto* wanted : {"true\n", "false\n"}) {
+    EXPECT_EQ(said_of(units, entry + wanted,
+                      {{"/usr/lib/systemd/system/virtlogd.service",
+                        "[Service]\n[Install]\nAlso=virtlogd.socket virtlogd-admin.socket\n"}}),
+              "[[service]] enabled: virtlogd.service itself can be neither enabled nor disabled, as its unit "
+              "file only names other units (Also=)\n");
+  }
+  EXPECT_EQ(said_of(units, entry + "true\n",
+                    {{"/usr/lib/systemd/system/virtlogd.service",
+                      "[Install]\nWantedBy=multi-user.target\nAlso=virtlogd.socket\n"}}),
+            "")
+      << "indirect for another's link: enabling it makes its own";
+  EXPECT_EQ(said_of(units, entry + "true\n"), "") << "no file of the unit can be read";
+}
+
+TEST(ServiceCheck, ATransientUnitIsNotEnabled) {
+  const std::string entry = "[[service]]\nname = \"run-1\"\nenabled = true\n";
+  EXPECT_EQ(said_of(R"("run-1.service": {"transient": true, "running": true})", entry),
+            "[[service]] enabled: run-1.service is gone with the next boot (a transient unit)\n");
+}
+
+/// systemd-debug-generator(8): the unit is masked in /run before any enabled link counts.
+TEST(ServiceCheck, AUnitThatTheNextCommandLineMasksIsNamed) {
+  struct Row {
+    const char* file;
+    const char* text;
+    int line;  ///< 0: nothing is said
+  };
+  constexpr const char* kGrub = "/etc/default/grub";
+  constexpr const char* kEntry = "/boot/loader/entries/a.conf";
+  for (const auto& row :
+       {Row{kGrub, "GRUB_TIMEOUT=5\nGRUB_CMDLINE_LINUX=\"quiet systemd.mask=ibacm\"\n", 2},
+        Row{kGrub, "GRUB_CMDLINE_LINUX_DEFAULT='systemd.mask=ibacm.service'\n", 1},
+        Row{kGrub, "GRUB_CMDLINE_LINUX=\"systemd.mask=ibacm\"\nGRUB_CMDLINE_LINUX=\"\"\n", 0},
+        Row{kGrub, "#GRUB_CMDLINE_LINUX=\"systemd.mask=ibacm\"\n", 0},
+        Row{"/etc/kernel/cmdline", "root=/dev/sda1 systemd.mask=ibacm.service\n", 1},
+        Row{"/etc/kernel/cmdline", "rd.systemd.mask=ibacm.service systemd.mask=ibacm.socket\n", 0},
+        Row{kEntry, "title Debian\noptions root=/dev/sda1\noptions systemd.mask=ibacm\n", 3},
+        Row{kEntry, "title systemd.mask=ibacm\n", 0}}) {
+    const auto expected = row.line == 0
+                              ? std::string()
+                              : fmt::format(
+                                    "[[service]] enabled: {}:{} masks ibacm.service from the next boot on "
+                                    "(systemd.mask=)\n",
+                                    row.file, row.line);
+    EXPECT_EQ(said_of(R"("ibacm.service": {"enabled": true})",
+                      "[[service]]\nname = \"ibacm\"\nenabled = true\n", {{row.file, row.text}}),
+              expected)
+        << row.text;
+    EXPECT_EQ(said_of(R"("ibacm.service": {})", "[[service]]\nname = \"ibacm\"\nenabled = false\n",
+                      {{row.file, row.text}}),
+              "")
+        << row.text;
+  }
+}
+
+TEST(ServiceCheck, ADisabledUnitThatTheNextCommandLineStartsIsNamed) {
+  const std::map<std::string, std::string> files{{"/etc/kernel/cmdline", "quiet systemd.wants=ibacm\n"}};
+  const std::string entry = "[[service]]\nname = \"ibacm\"\nenabled = ";
+  EXPECT_EQ(
+      said_of(R"("ibacm.service": {})", entry + "false\n", files),
+      "[[service]] enabled: /etc/kernel/cmdline:1 starts ibacm.service at the next boot (systemd.wants=)\n");
+  EXPECT_EQ(said_of(R"("ibacm.service": {"enabled": true})", entry + "true\n", files), "");
+}
+
+TEST(ServiceCheck, TheRemedyOfAMaskIsWhereTheMaskIs) {
+  const system::Unit masked{.name = "ibacm.service",
+                            .id = "ibacm.service",
+                            .load = "masked",
+                            .active = {},
+                            .sub = {},
+                            .file = "masked",
+                            .job = {}};
+  auto runtime = masked;
+  runtime.file = "masked-runtime";
+  fakes::Faults faults;
+  fakes::MemoryFiles files(faults);
+  EXPECT_EQ(remedy_of_mask(masked, files), "systemctl unmask ibacm.service, or leave it out here");
+  EXPECT_EQ(remedy_of_mask(runtime, files), "systemctl unmask --runtime ibacm.service, or leave it out here");
+  files.content["/proc/cmdline"] = "quiet systemd.mask=ibacm\n";
+  EXPECT_EQ(
+      remedy_of_mask(runtime, files),
+      "remove systemd.mask=ibacm.service from the kernel command line and reboot, or leave it out here");
 }
 
 }  // namespace

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Programs beside systemd-sysctl that set kernel settings at boot: tuned and systemd-tmpfiles.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "formats/tmpfiles_conf.hpp"
+#include "formats/tuned_conf.hpp"
+#include "model/diagnostic.hpp"
+#include "model/resource.hpp"
+#include "system/files.hpp"
+
+namespace rdmacfg::kinds {
+
+class OtherSysctlSetters {
+ public:
+  explicit OtherSysctlSetters(system::Files& files);
+
+  /// Warns where one of them gives a setting another value than our file. Files of sysctl.d are not its
+  /// subject.
+  void warn(const model::Desired& resource, model::Diagnostics& diagnostics) const;
+
+  /// Whether a file of sysctl.d that systemd-sysctl reads before ours is read after ours by tuned.
+  [[nodiscard]] bool tuned_reads_last(std::string_view file) const;
+
+ private:
+  TunedSysctls tuned_;
+  std::vector<TmpfilesLine> writes_;
+};
+
+}  // namespace rdmacfg::kinds

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Modules, and the kernel command line of the next boot.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+
+#include "catalog/all.hpp"
+#include "config/document.hpp"
+#include "core/pipeline.hpp"
+#include "fakes/fake_kernel.hpp"
+
+namespace rdmacfg::kinds {
+namespace {
+
+/// The messages about mlx4_en with pfctx=8 on a host with these files.
+std::string said_with(const std::map<std::string, std::string>& files, const std::string& more = {}) {
+  auto kernel =
+      fakes::FakeKernel::parse(R"({"modules": {"mlx4_en": {"loaded": true, "parameters": {"pfctx": "8"}}}})");
+  for (const auto& [path, text] : files) kernel->files.content.insert_or_assign(path, text);
+  auto host = kernel->host();
+  const auto report =
+      core::diff(config::parse_texts({{"config.toml",
+                                       "version = 1\n[[module]]\nname = \"mlx4_en\"\noptions = "
+                                       "[\"pfctx=8\"]\n" +
+                                           more}},
+                                     "node1", grammar()),
+                 host);
+  std::string out;
+  for (const auto& diagnostic : report.diagnostics) out += diagnostic.message + "\n";
+  return out;
+}
+
+/// kmod_config_parse_kcmdline(): the command line is read after all files.
+TEST(ModuleCheck, TheNextCommandLineWinsOverOurOptions) {
+  constexpr const char* kGrub = "/etc/default/grub";
+  const std::string sets =
+      "[[module]] options: /etc/default/grub:1 sets pfctx of mlx4_en from the next boot on: \"pfctx=4\"\n";
+  const std::string refuses =
+      "[[module]] name: /etc/default/grub:1 keeps mlx4_en from being loaded from the next boot on "
+      "(blacklist)\n";
+  EXPECT_EQ(said_with({{kGrub, "GRUB_CMDLINE_LINUX=\"mlx4_en.pfctx=4\"\n"}}), sets);
+  EXPECT_EQ(said_with({{kGrub, "GRUB_CMDLINE_LINUX=\"mlx4_en.pfctx=0x8 mlx4_core.debug_level=1\"\n"}}), "");
+  EXPECT_EQ(said_with({{kGrub, "GRUB_CMDLINE_LINUX=\"modprobe.blacklist=mlx4_en,mlx5_ib\"\n"}}), refuses);
+  EXPECT_EQ(said_with({{kGrub, "GRUB_CMDLINE_LINUX=\"modprobe.blacklist=mlx4_en\"\n"}}, "load = false\n"), "")
+      << "nothing of ours loads the module";
+}
+
+TEST(ModuleCheck, TheSameWordsOfSeveralKernelsAreNamedOnce) {
+  const std::string entry = "title Linux\noptions root=/dev/sda1 mlx4_en.pfctx=4\n";
+  EXPECT_EQ(said_with({{"/boot/loader/entries/a.conf", entry}, {"/boot/loader/entries/b.conf", entry}}),
+            "[[module]] options: /boot/loader/entries/a.conf:2 sets pfctx of mlx4_en from the next boot on: "
+            "\"pfctx=4\"\n");
+}
+
+/// tmpfiles.d(5): "w" writes to a file that is there, as that of a parameter of a loaded module.
+TEST(ModuleCheck, LinesOfTmpfilesThatWriteAParameterAreNamed) {
+  const auto said = [](const std::string& line) {
+    return said_with({{"/etc/tmpfiles.d/site.conf", line + "\n"}});
+  };
+  EXPECT_EQ(
+      said("w /sys/module/mlx4_en/parameters/pfctx - - - - 4"),
+      "[[module]] options: /etc/tmpfiles.d/site.conf:1 writes 4 to /sys/module/mlx4_en/parameters/pfctx at "
+      "boot\n");
+  EXPECT_EQ(said("w /sys/module/mlx4_en/parameters/pfctx - - - - 0x8"), "");
+  EXPECT_EQ(said("w /sys/module/mlx4_en/parameters/pfcrx - - - - 4"), "");
+  EXPECT_EQ(said("w /sys/module/mlx4_core/parameters/pfctx - - - - 4"), "");
+}
+
+TEST(ModuleCheck, GrubsFolderReplacesOrAdds) {
+  constexpr const char* kGrub = "/etc/default/grub";
+  constexpr const char* kSite = "/etc/default/grub.d/site.cfg";
+  const std::string first = "GRUB_CMDLINE_LINUX=\"mlx4_en.pfctx=4\"\n";
+  EXPECT_EQ(said_with({{kGrub, first}, {kSite, "GRUB_CMDLINE_LINUX=\"quiet\"\n"}}), "");
+  EXPECT_EQ(said_with({{kGrub, first}, {kSite, "GRUB_CMDLINE_LINUX=\"$GRUB_CMDLINE_LINUX quiet\"\n"}}),
+            "[[module]] options: /etc/default/grub:1 sets pfctx of mlx4_en from the next boot on: "
+            "\"pfctx=4\"\n");
+}
+
+}  // namespace
+}  // namespace rdmacfg::kinds

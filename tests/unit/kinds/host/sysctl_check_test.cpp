@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// tuned and systemd-tmpfiles set kernel settings at boot, too.
+#include "kinds/host/sysctl_check.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+
+#include "fakes/memory_files.hpp"
+
+namespace rdmacfg::kinds {
+namespace {
+
+using Texts = std::map<std::string, std::string>;
+
+/// The messages about net.core.rmem_max = 4096 on a host with these files.
+std::string said_about(const Texts& texts) {
+  fakes::Faults faults;
+  fakes::MemoryFiles files(faults);
+  files.content = texts;
+  model::Desired desired;
+  desired.key = {"sysctl", "net/core/rmem_max"};
+  desired.settings["file"] = std::string("4096");
+  model::Diagnostics diagnostics;
+  OtherSysctlSetters(files).warn(desired, diagnostics);
+  std::string out;
+  for (const auto& diagnostic : diagnostics) out += diagnostic.message + "\n";
+  return out;
+}
+
+/// tmpfiles.d(5); parse_line() of tmpfiles.c.
+TEST(SysctlCheck, LinesOfTmpfilesThatWriteASettingAreNamed) {
+  struct Row {
+    const char* line;
+    bool told;
+  };
+  const auto said = [](const std::string& line) {
+    return said_about({{"/etc/tmpfiles.d/site.conf", "# site\n" + line + "\n"}});
+  };
+  for (const auto& row : {Row{"w /proc/sys/net/core/rmem_max - - - - 8192", true},
+                          Row{"w+ /proc/sys/net/core/rmem_max - - - - 8192", true},
+                          Row{"w!- /proc/sys/net/core/rmem_max - - - - 8192", true},
+                          Row{"f+ \"/proc/sys/net/core/rmem_max\" - - - - 8192", true},
+                          Row{"F /proc/sys/net/core/rmem_max 0644 root root - 8192", true},
+                          Row{"w /proc/sys/net/core/*mem_max - - - - 8192", true},
+                          Row{"f /proc/sys/net/core/rmem_max - - - - 8192", false},
+                          Row{"w /proc/sys/net/core/wmem_max - - - - 8192", false},
+                          Row{"w /proc/sys/net/core/rmem_max - - - - 0x1000", false},
+                          Row{"#w /proc/sys/net/core/rmem_max - - - - 8192", false},
+                          Row{"z /proc/sys/net/core/rmem_max 0600 - - - 8192", false}}) {
+    EXPECT_EQ(
+        said(row.line),
+        row.told ? "/etc/tmpfiles.d/site.conf:2 writes 8192 to /proc/sys/net/core/rmem_max at boot\n" : "")
+        << row.line;
+  }
+  EXPECT_EQ(said_about({{"/etc/tmpfiles.d/site.conf", ""},
+                        {"/usr/lib/tmpfiles.d/site.conf", "w /proc/sys/net/core/rmem_max - - - - 8192\n"}}),
+            "")
+      << "a file of /etc masks those of its name";
+}
+
+Texts with_tuned(const std::string& profile, const std::string& main) {
+  return {{"/etc/systemd/system/multi-user.target.wants/tuned.service", ""},
+          {"/etc/tuned/active_profile", "site\n"},
+          {"/etc/tuned/tuned-main.conf", main},
+          {"/etc/tuned/profiles/site/tuned.conf", profile}};
+}
+
+/// _instance_apply_static() of plugin_sysctl.py: the profile's values first, then those of sysctl.d.
+TEST(SysctlCheck, TunedWinsWhereItDoesNotReapply) {
+  const std::string profile = "[main]\nsummary=x\n[sysctl]\nnet.core.rmem_max=8192\n";
+  const std::string told = "/etc/tuned/profiles/site/tuned.conf:4 has tuned set net/core/rmem_max to 8192\n";
+  EXPECT_EQ(said_about(with_tuned(profile, "reapply_sysctl = 0\n")), told);
+  EXPECT_EQ(said_about(with_tuned(profile, "daemon = 1\nreapply_sysctl = 1\n")), "");
+  EXPECT_EQ(said_about(with_tuned(profile, "")), "") << "the default";
+  auto texts = with_tuned(profile, "reapply_sysctl = 0\n");
+  texts.erase("/etc/systemd/system/multi-user.target.wants/tuned.service");
+  EXPECT_EQ(said_about(texts), "") << "tuned does not start";
+  EXPECT_EQ(said_about(with_tuned("[sysctl]\nnet.core.rmem_max=4096\n", "reapply_sysctl = 0\n")), "");
+  EXPECT_EQ(said_about(with_tuned("[sysctl]\nnet.core.rmem_max=${size}\n", "reapply_sysctl = 0\n")), "");
+  EXPECT_EQ(said_about(with_tuned("[sysctl]\nenabled=0\nnet.core.rmem_max=8192\n", "reapply_sysctl = 0\n")),
+            "");
+}
+
+/// _process_assignment_modifiers()
+TEST(SysctlCheck, TunedOnlyRaisesOrLowers) {
+  const auto said = [](const std::string& value) {
+    return said_about(with_tuned("[sysctl]\nnet.core.rmem_max=" + value + "\n", "reapply_sysctl=false\n"));
+  };
+  const std::string told = "/etc/tuned/profiles/site/tuned.conf:2 has tuned set net/core/rmem_max to ";
+  EXPECT_EQ(said(">8192"), told + "8192\n");
+  EXPECT_EQ(said(">1024"), "");
+  EXPECT_EQ(said("<1024"), told + "1024\n");
+  EXPECT_EQ(said("<8192"), "");
+  EXPECT_EQ(said("\"8192\""), told + "8192\n");
+}
+
+TEST(SysctlCheck, AnIncludedProfileComesFirst) {
+  auto texts = with_tuned("[main]\ninclude=base, other\n[net]\ntype=sysctl\nnet.core.rmem_max=16384\n",
+                          "reapply_sysctl=0\n");
+  texts["/usr/lib/tuned/base/tuned.conf"] = "[main]\ninclude=site\n[sysctl]\nnet.core.rmem_max=8192\n";
+  EXPECT_EQ(said_about(texts),
+            "/etc/tuned/profiles/site/tuned.conf:5 has tuned set net/core/rmem_max to 16384\n");
+  texts["/etc/tuned/profiles/site/tuned.conf"] = "[main]\ninclude=base\n";
+  EXPECT_EQ(said_about(texts), "/usr/lib/tuned/base/tuned.conf:4 has tuned set net/core/rmem_max to 8192\n");
+}
+
+TEST(SysctlCheck, TunedReadsSysctlConfAfterOurs) {
+  const auto reads_last = [](const Texts& texts) {
+    fakes::Faults faults;
+    fakes::MemoryFiles files(faults);
+    files.content = texts;
+    return OtherSysctlSetters(files).tuned_reads_last("/etc/sysctl.conf");
+  };
+  const std::string profile = "[sysctl]\nvm.swappiness=10\n";
+  EXPECT_TRUE(reads_last(with_tuned(profile, "")));
+  EXPECT_FALSE(reads_last(with_tuned(profile, "reapply_sysctl=0\n")));
+  EXPECT_FALSE(reads_last(with_tuned("[cpu]\ngovernor=performance\n", "")))
+      << "without its plugin for sysctl";
+  EXPECT_FALSE(reads_last({}));
+}
+
+}  // namespace
+}  // namespace rdmacfg::kinds
