@@ -21,7 +21,7 @@ std::uint16_t key_of(const json& value) {
   return static_cast<std::uint16_t>(*number);
 }
 
-std::uint64_t guid_of(const json& value) {
+std::uint64_t guid_in(const json& value) {
   const auto guid = model::Guid::parse(value.get<std::string>());
   if (!guid) throw std::runtime_error(guid.error().message);
   return guid->number;
@@ -58,7 +58,7 @@ Port port_of(const json& from, int number) {
              "port");
   Port port;
   port.number = number;
-  port.guid = guid_of(from.at("guid"));
+  port.guid = guid_in(from.at("guid"));
   port.state = from.value("state", port.state);
   port.link_layer = from.value("link_layer", port.link_layer);
   port.mtu = from.value("mtu", port.mtu);
@@ -98,7 +98,7 @@ void describe_device(FakeKernel& kernel, const json& from) {
   device.soft = from.value("soft", "");
   for (const auto& port : from.at("ports"))
     device.ports.push_back(port_of(port, static_cast<int>(device.ports.size()) + 1));
-  device.node_guid = from.contains("node_guid") ? guid_of(from.at("node_guid"))
+  device.node_guid = from.contains("node_guid") ? guid_in(from.at("node_guid"))
                      : device.ports.empty()     ? 0
                                                 : device.ports.front().guid - 1;
   kernel.add_device(device);

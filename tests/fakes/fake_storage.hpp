@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "fakes/fake_units.hpp"
 #include "fakes/faults.hpp"
 #include "fakes/memory_files.hpp"
+#include "fakes/services/fake_units.hpp"
 #include "system/storage/iscsi.hpp"
 #include "system/storage/lio.hpp"
 #include "system/storage/nfsd.hpp"

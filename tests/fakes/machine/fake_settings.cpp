@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fakes/fake_settings.hpp"
+#include "fakes/machine/fake_settings.hpp"
 
 #include <fmt/format.h>
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "fakes/faults.hpp"
-#include "fakes/machine.hpp"
+#include "fakes/machine/machine.hpp"
 #include "system/inet.hpp"
 
 namespace rdmacfg::fakes {

@@ -10,18 +10,20 @@
 namespace rdmacfg::contract {
 namespace {
 
-constexpr const char* kHost = R"({ "groups": ["rdma"] })";
+constexpr const char* kGroupHost = R"({ "groups": ["rdma"] })";
 constexpr const char* kBefore = "version = 1\n[[memlock]]\ndomain = \"@rdma\"\nlimit = \"64 MiB\"\n";
 constexpr const char* kAfter = "version = 1\n[[memlock]]\ndomain = \"@rdma\"\nlimit = \"65 MiB\"\n";
 
-Stage stage() { return Stage(Scenario{.name = "group", .host = kHost, .documents = {kBefore, kAfter}}); }
+Stage group_stage() {
+  return Stage(Scenario{.name = "group", .host = kGroupHost, .documents = {kBefore, kAfter}});
+}
 
 bool is_declared(Stage& staged) {
   return staged.kernel().files.content.contains(std::string(system::kSysusersFile));
 }
 
 TEST(Group, ThatCannotBeAskedForIsNotTakenForOneThatIsNotThere) {
-  auto staged = stage();
+  auto staged = group_stage();
   const auto before = staged.dump();
   staged.kernel().accounts.group_error = EACCES;
   const auto report = staged.apply();
@@ -35,7 +37,7 @@ TEST(Group, ThatCannotBeAskedForIsNotTakenForOneThatIsNotThere) {
 }
 
 TEST(Group, ThatCannotBeMadeLeavesNoDeclarationBehind) {
-  auto undisturbed = stage();
+  auto undisturbed = group_stage();
   undisturbed.kernel().accounts.groups.erase("rdma");
   ASSERT_EQ(undisturbed.apply().exit, Exit::kOk);
   EXPECT_TRUE(is_declared(undisturbed));
@@ -43,7 +45,7 @@ TEST(Group, ThatCannotBeMadeLeavesNoDeclarationBehind) {
   const auto calls = undisturbed.kernel().faults.log();
   for (std::size_t n = 1; n <= calls.size(); ++n) {
     SCOPED_TRACE(calls[n - 1]);
-    auto staged = stage();
+    auto staged = group_stage();
     staged.kernel().accounts.groups.erase("rdma");
     const auto before = staged.kernel().files.content;
     staged.kernel().faults.fail_at(n, EPERM);

@@ -200,7 +200,7 @@ TEST(NmEditedProfile, KeepsKeysThatNoSettingShowsWhenAnApplyIsUndone) {
   expect_rolled_back(kMachine, kDocument, other, kKeyfile, "\n[user]\nsite.owner=caf\xe9\n");
 }
 
-constexpr const char* kNetworked =
+constexpr const char* kNetworkdHost =
     R"({"networkd": {"fails": []}, "devices": [{"name": "mlx4_0", "pci": "0000:10:00.0", "ports": [
           {"guid": "00:02:c9:03:00:31:78:f2", "pkeys": ["0xffff", "0x8002"],
            "interface": {"name": "ib0", "up": true}}]}]})";
@@ -209,7 +209,7 @@ constexpr const char* kNetworkDocument =
     "ipv4 = { addresses = [\"192.0.2.1/24\", \"192.0.2.2/24\"], gateway = \"192.0.2.254\" }\n";
 
 TEST(NetworkdDrift, IsToldByWhatIsMissing) {
-  Host host(FakeKernel::parse(kNetworked));
+  Host host(FakeKernel::parse(kNetworkdHost));
   ASSERT_TRUE(applied(host.commit(kNetworkDocument)));
   const auto good = host.dump();
   for (const auto& [item, words] : std::vector<std::pair<const char*, const char*>>{
@@ -226,7 +226,7 @@ TEST(NetworkdDrift, IsToldByWhatIsMissing) {
 
 TEST(NetworkdDrift, ARepairThatFailsLeavesItAsItWasFound) {
   const auto failed = fail_every_call(
-      kNetworked, kNetworkDocument, std::string(kNetworkDocument) + "[[ipoib.pkey]]\npkey = 0x8002\n",
+      kNetworkdHost, kNetworkDocument, std::string(kNetworkDocument) + "[[ipoib.pkey]]\npkey = 0x8002\n",
       [](Host& host) { std::erase(host.kernel().machine.find("ib0")->items, "addr4 192.0.2.2/24"); });
   EXPECT_GT(failed.all, 2U);
 }
@@ -525,7 +525,7 @@ std::vector<std::string> reasons_of(const Report& report) {
 TEST(NetworkdDrift, IsLeftAloneWhileSystemdNetworkdIsAtWork) {
   for (const auto* state : {"pending", "initialized", "configuring"}) {
     SCOPED_TRACE(state);
-    Host host(FakeKernel::parse(kNetworked));
+    Host host(FakeKernel::parse(kNetworkdHost));
     ASSERT_TRUE(applied(host.commit(kNetworkDocument)));
     const auto good = host.dump();
     auto& networkd = host.kernel().networkd;
@@ -550,7 +550,7 @@ TEST(NetworkdDrift, IsMendedWhileSystemdNetworkdWaitsForDhcp) {
   const std::string document =
       "version = 1\n[[ipoib]]\nguid = \"00:02:c9:03:00:31:78:f2\"\nbackend = \"networkd\"\n"
       "ipv4 = { method = \"auto\" }\nipv6 = { addresses = [\"2001:db8::1/64\"] }\n";
-  Host host(FakeKernel::parse(kNetworked));
+  Host host(FakeKernel::parse(kNetworkdHost));
   const auto first = host.commit(document);
   ASSERT_TRUE(applied(first)) << text_of(first);
   const auto good = host.dump();
@@ -564,7 +564,7 @@ TEST(NetworkdDrift, IsMendedWhileSystemdNetworkdWaitsForDhcp) {
 TEST(NetworkdDrift, IsMendedWhereSystemdNetworkdWaitsForAnAddressThatAnotherHostHas) {
   const std::string document =
       std::string(kNetworkDocument) + "ipv6 = { addresses = [\"2001:db8::1/64\"] }\n";
-  Host host(FakeKernel::parse(kNetworked));
+  Host host(FakeKernel::parse(kNetworkdHost));
   const auto first = host.commit(document);
   ASSERT_TRUE(applied(first)) << text_of(first);
   host.kernel().inet.duplicates.insert("2001:db8::1");
@@ -577,7 +577,7 @@ TEST(NetworkdDrift, IsMendedWhereSystemdNetworkdWaitsForAnAddressThatAnotherHost
 }
 
 TEST(NetworkdDrift, IsNoMatterOfWaitingWhereAFileOfOthersIsUsed) {
-  Host host(FakeKernel::parse(kNetworked));
+  Host host(FakeKernel::parse(kNetworkdHost));
   ASSERT_TRUE(applied(host.commit(kNetworkDocument)));
   host.kernel().files.content["/etc/systemd/network/05-site.network"] = "[Match]\nName=ib0\n";
   host.kernel().networkd.start();
@@ -588,7 +588,7 @@ TEST(NetworkdDrift, IsNoMatterOfWaitingWhereAFileOfOthersIsUsed) {
 }
 
 TEST(NetworkdDrift, AnotherFileIsAppliedWhileSystemdNetworkdIsAtWork) {
-  Host host(FakeKernel::parse(kNetworked));
+  Host host(FakeKernel::parse(kNetworkdHost));
   ASSERT_TRUE(applied(host.commit(kNetworkDocument)));
   host.kernel().networkd.states["ib0"] = "configuring";
   const auto report = host.commit(
@@ -601,9 +601,9 @@ TEST(NetworkdEditedFile, IsAsSomebodyLeftItOnceTheRepairIsUndone) {
   constexpr const char* kFile = "/etc/systemd/network/10-rdma-configd-0002c903003178f2.network";
   for (const auto* line : {"\n[Link]\nMTUBytes=9000\n", "KeepConfiguration=static\n"}) {
     SCOPED_TRACE(line);
-    expect_text_back(kNetworked, kNetworkDocument,
+    expect_text_back(kNetworkdHost, kNetworkDocument,
                      std::string(kNetworkDocument) + "[[ipoib.pkey]]\npkey = 0x8002\n", kFile, line);
-    expect_rolled_back(kNetworked, kNetworkDocument, kNetworkDocument, kFile, line);
+    expect_rolled_back(kNetworkdHost, kNetworkDocument, kNetworkDocument, kFile, line);
   }
 }
 

@@ -10,12 +10,12 @@ namespace {
 
 using ::testing::HasSubstr;
 
-struct Case {
+struct FileOfOthers {
   const char* path;
   const char* entry;
 };
 
-const std::vector<Case> kCases{
+const std::vector<FileOfOthers> kCases{
     {"/etc/rdma/mlx4.conf", "[[mlx4_port]]\npci = \"0000:10:00.0\"\nports = [\"ib\", \"ib\"]\n"},
     {"/etc/opensm/opensm.conf", "[[opensm_option]]\nkey = \"max_op_vls\"\nvalue = 3\n"},
     {"/etc/opensm/partitions.conf", "[[partition]]\npkey = 0x8002\n"},

@@ -8,15 +8,15 @@
 namespace rdmacfg::contract {
 namespace {
 
-constexpr const char* kHost = R"({ "initramfs": { "tool": "dracut -f" },
+constexpr const char* kDracutHost = R"({ "initramfs": { "tool": "dracut -f" },
   "modules": { "mlx4_core": { "parameters": { "num_vfs": "0" } } } })";
 constexpr const char* kOptions =
     "version = 1\n[initramfs]\npolicy = \"report\"\n"
     "[[module]]\nname = \"mlx4_core\"\noptions = [\"num_vfs=4\"]\n";
 
 /// Somebody made the image while the options were there.
-Stage stage() {
-  Stage out(Scenario{.name = "dropped", .host = kHost, .documents = {kOptions, "version = 1\n"}});
+Stage dracut_stage() {
+  Stage out(Scenario{.name = "dropped", .host = kDracutHost, .documents = {kOptions, "version = 1\n"}});
   if (!out.kernel().initramfs.rebuild()) throw std::runtime_error("no image");
   out.kernel().faults.clear();
   return out;
@@ -27,7 +27,7 @@ bool is_noted(Stage& stage) {
 }
 
 TEST(DroppedOptions, WhatIsLeftToALaterRunIsNotForgotten) {
-  auto staged = stage();
+  auto staged = dracut_stage();
   EXPECT_FALSE(is_noted(staged));
   core::Options options;
   options.awaited = true;
@@ -45,12 +45,12 @@ TEST(DroppedOptions, WhatIsLeftToALaterRunIsNotForgotten) {
 }
 
 TEST(DroppedOptions, UndoingTakesTheNoteBack) {
-  auto undisturbed = stage();
+  auto undisturbed = dracut_stage();
   ASSERT_TRUE(applied(undisturbed.apply()));
   const auto calls = undisturbed.kernel().faults.log();
   for (std::size_t n = 1; n <= calls.size(); ++n) {
     SCOPED_TRACE(calls[n - 1]);
-    auto staged = stage();
+    auto staged = dracut_stage();
     const auto before = staged.dump();
     staged.kernel().faults.fail_at(n, EPERM);
     const auto report = staged.apply();

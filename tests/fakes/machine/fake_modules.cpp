@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fakes/fake_modules.hpp"
+#include "fakes/machine/fake_modules.hpp"
 
 #include <fmt/format.h>
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "fakes/faults.hpp"
-#include "fakes/machine.hpp"
+#include "fakes/machine/machine.hpp"
 #include "fakes/memory_files.hpp"
 #include "system/managers/networkd.hpp"
 

@@ -5,10 +5,10 @@
 namespace rdmacfg::contract {
 namespace {
 
-constexpr const char* kMachine =
+constexpr const char* kNamelessMachine =
     R"({"devices": [{"name": "mlx4_0", "pci": "0000:10:00.0", "ports": [
           {"guid": "00:02:c9:03:00:31:78:f2", "interface": {"name": "ib0", "up": true}}]}]})";
-constexpr const char* kDocument =
+constexpr const char* kMatchedDocument =
     "version = 1\n[match]\nhost = \"gpu[001-512]\"\n"
     "[[ipoib]]\nguid = \"00:02:c9:03:00:31:78:f2\"\nmode = \"connected\"\n";
 
@@ -16,29 +16,29 @@ class HostName : public testing::Test {
  protected:
   void SetUp() override {
     host.name = "gpu007";
-    const auto report = host.commit(kDocument);
+    const auto report = host.commit(kMatchedDocument);
     ASSERT_TRUE(applied(report)) << text_of(report);
     applied_ = host.dump();
     ASSERT_NE(applied_.find("connected"), std::string::npos);
   }
 
-  Host host{FakeKernel::parse(kMachine)};
+  Host host{FakeKernel::parse(kNamelessMachine)};
   std::string applied_;
 };
 
 TEST_F(HostName, NotKnownAtBootTheActiveGenerationIsHeld) {
   host.name = "";
-  const auto report = host.commit(kDocument, std::nullopt, true);
+  const auto report = host.commit(kMatchedDocument, std::nullopt, true);
   EXPECT_EQ(report.exit, Exit::kError) << "what is wanted is not known";
   EXPECT_EQ(host.dump(), applied_) << text_of(report);
   host.kernel().link("ib0").connected = false;
-  host.commit(kDocument, std::nullopt, true);
+  host.commit(kMatchedDocument, std::nullopt, true);
   EXPECT_EQ(host.dump(), applied_) << "held by the name that it had";
 }
 
 TEST_F(HostName, NotKnownAnApplyIsRefused) {
   host.name = "";
-  const auto report = host.commit(kDocument);
+  const auto report = host.commit(kMatchedDocument);
   EXPECT_EQ(report.exit, Exit::kError);
   EXPECT_EQ(host.dump(), applied_);
 }
@@ -48,7 +48,7 @@ TEST_F(HostName, AnotherOneChangesNothingUntilTheNextApply) {
   const auto held = host.hold();
   EXPECT_TRUE(applied(held)) << text_of(held);
   EXPECT_EQ(host.dump(), applied_);
-  const auto report = host.commit(kDocument);
+  const auto report = host.commit(kMatchedDocument);
   EXPECT_TRUE(applied(report)) << text_of(report);
   EXPECT_EQ(host.dump().find("connected"), std::string::npos) << "the file is for other hosts now";
   EXPECT_EQ(host.ledger().generations.size(), 2U);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fakes/fake_managers.hpp"
+#include "fakes/services/fake_managers.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "fakes/faults.hpp"
-#include "fakes/machine.hpp"
+#include "fakes/machine/machine.hpp"
 #include "fakes/memory_files.hpp"
 #include "system/packages.hpp"
 #include "system/pci.hpp"

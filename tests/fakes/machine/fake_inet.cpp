@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fakes/fake_inet.hpp"
+#include "fakes/machine/fake_inet.hpp"
 
 #include <fmt/format.h>
 

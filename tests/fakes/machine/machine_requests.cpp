@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "fakes/machine.hpp"
+#include "fakes/machine/machine.hpp"
 
 namespace rdmacfg::fakes {
 

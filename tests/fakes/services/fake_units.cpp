@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fakes/fake_units.hpp"
+#include "fakes/services/fake_units.hpp"
 
 #include <fmt/format.h>
 

@@ -14,7 +14,7 @@ using ::testing::HasSubstr;
 
 constexpr const char* kUnseenSysctl =
     "[[sysctl]]\nkey = \"net.ipv4.neigh.default.gc_thresh1\"\nvalue = 4096\n";
-constexpr const char* kNamed = R"(version = 1
+constexpr const char* kNamedPort = R"(version = 1
 [[ipoib]]
 guid = "00:02:c9:03:00:31:78:f2"
 name = "fab0"
@@ -34,7 +34,7 @@ class Unseen : public testing::Test {
  protected:
   Unseen() {
     host.kernel().sysctl.set("net/ipv4/neigh/default/gc_thresh1", "128");
-    EXPECT_TRUE(applied(host.commit(std::string(kNamed) + kUnseenSysctl)));
+    EXPECT_TRUE(applied(host.commit(std::string(kNamedPort) + kUnseenSysctl)));
     host.kernel().faults.clear();
   }
   /// As on an event.
@@ -61,7 +61,7 @@ TEST_F(Unseen, WhatIsInOneFileFailsAndTheRestIsHeld) {
     EXPECT_EQ(resource(report, {"ipoib", kUnseenPort}).status, Status::kDone) << text_of(report);
     EXPECT_THAT(host.dump(), HasSubstr("up mtu 65520 connected"));
     EXPECT_THAT(report.resources, Contains(testing::Field(&model::ResourceReport::reason, HasSubstr(path))));
-    EXPECT_EQ(host.commit(std::string(kNamed) + kUnseenSysctl).exit, Exit::kError)
+    EXPECT_EQ(host.commit(std::string(kNamedPort) + kUnseenSysctl).exit, Exit::kError)
         << "a person is told, and nothing is done";
     host.kernel().files.links.erase(path);
     EXPECT_EQ(hold().exit, Exit::kOk);
@@ -73,7 +73,7 @@ TEST_F(Unseen, WhatIsRememberedOfItStays) {
   fab0().mtu = 2044;
   (void)hold();
   host.kernel().files.links.clear();
-  ASSERT_TRUE(applied(host.commit(kNamed)));
+  ASSERT_TRUE(applied(host.commit(kNamedPort)));
   EXPECT_EQ(host.kernel().sysctl.read("net/ipv4/neigh/default/gc_thresh1"), "128") << "as before";
 }
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "fakes/machine.hpp"
+#include "fakes/machine/machine.hpp"
 
 namespace rdmacfg::fakes {
 

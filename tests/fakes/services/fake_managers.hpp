@@ -8,7 +8,7 @@
 #include <string>
 
 #include "fakes/faults.hpp"
-#include "fakes/machine.hpp"
+#include "fakes/machine/machine.hpp"
 #include "fakes/memory_files.hpp"
 #include "system/managers/network_manager.hpp"
 #include "system/managers/resolver.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fakes/machine.hpp"
+#include "fakes/machine/machine.hpp"
 
 #include <fmt/format.h>
 

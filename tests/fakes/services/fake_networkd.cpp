@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fakes/fake_networkd.hpp"
+#include "fakes/services/fake_networkd.hpp"
 
 #include <fmt/format.h>
 
