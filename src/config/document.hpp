@@ -136,8 +136,14 @@ void name_host(model::Diagnostics& diagnostics, const Document& document);
 /// column. Errors beyond Limits::errors are counted by one last.
 void arrange(model::Diagnostics& diagnostics, const Document& document, const Limits& limits = {});
 
-/// Renders diagnostics for people: place, message, excerpt with a caret, hint, related places. Colour only
-/// when asked; nothing of the document can act on a terminal.
-std::string render_diagnostics(const Document& document, const model::Diagnostics& diagnostics, bool colour);
+enum class Colouring {
+  kNone,
+  kAnsi,  ///< escape sequences of a terminal
+};
+
+/// Renders diagnostics for people: place, message, excerpt with a caret, hint, related places. Nothing of the
+/// document can act on a terminal.
+std::string render_diagnostics(const Document& document, const model::Diagnostics& diagnostics,
+                               Colouring colouring = Colouring::kNone);
 
 }  // namespace rdmacfg::config

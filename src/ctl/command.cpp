@@ -127,7 +127,8 @@ void tell(const Context& context, const config::Document& document, const model:
     diagnostic.message = context.placed(diagnostic.message);
     diagnostic.hint = context.placed(diagnostic.hint);
   }
-  context.environment.err << config::render_diagnostics(document, shown, context.err.colour);
+  const auto colouring = context.err.colour ? config::Colouring::kAnsi : config::Colouring::kNone;
+  context.environment.err << config::render_diagnostics(document, shown, colouring);
 }
 
 void emit(const Context& context, nlohmann::ordered_json json) {

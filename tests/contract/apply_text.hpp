@@ -12,7 +12,7 @@ inline Report apply_text(FakeKernel& kernel, const std::string& text, bool indep
   const auto document =
       config::parse_texts({{"config.toml", "version = 1\n" + text}}, "node1", kinds::grammar());
   EXPECT_FALSE(model::has_errors(document.diagnostics))
-      << config::render_diagnostics(document, document.diagnostics, false);
+      << config::render_diagnostics(document, document.diagnostics);
   core::Options options;
   options.independent = independent;
   auto host = kernel.host();

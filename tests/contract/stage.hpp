@@ -60,7 +60,7 @@ class Stage {
   static config::Document parse(const std::string& text) {
     auto document = config::parse_texts({{"config.toml", text}}, "node1", kinds::grammar());
     if (model::has_errors(document.diagnostics)) {
-      throw std::runtime_error(config::render_diagnostics(document, document.diagnostics, false));
+      throw std::runtime_error(config::render_diagnostics(document, document.diagnostics));
     }
     return document;
   }
