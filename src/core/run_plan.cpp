@@ -154,8 +154,9 @@ class Transaction {
       const bool all = ended && *ended == kinds::Waited::kInVain;
       in_vain = in_vain || all;
       cut_short = cut_short || (all && is_short);
-      waits_.spend(std::chrono::ceil<std::chrono::milliseconds>(std::chrono::steady_clock::now() - start),
-                   all);
+      const auto time =
+          std::chrono::ceil<std::chrono::milliseconds>(std::chrono::steady_clock::now() - start);
+      all ? waits_.spend_in_vain(time) : waits_.spend(time);
     }
     // The last moment: a batch cannot be left half way, and waiting for carrier takes its time.
     if (is_cancelled(options_)) {
