@@ -11,6 +11,7 @@ namespace rdmacfg::contract {
 namespace {
 
 using daemon::run_then_deferred;
+using daemon::SlowSteps;
 using model::Status;
 using ::testing::Contains;
 using ::testing::HasSubstr;
@@ -31,14 +32,14 @@ guid = "00:02:c9:03:00:31:78:f2"
 const core::Request kDutiesByItself{.who = "", .what = "boot", .host_name = "node1", .by_itself = true};
 
 /// A job that nobody asked for.
-Report duty(Host& host, bool awaited, const char* document = nullptr) {
+Report duty(Host& host, SlowSteps slow, const char* document = nullptr) {
   return host.with([&](core::Context& context) {
     context.options.independent = true;
     const auto run = [&] {
       return document == nullptr ? core::hold(kDutiesByItself, context)
                                  : core::commit(document_of(document), kDutiesByItself, context);
     };
-    return run_then_deferred(run, awaited, kDutiesByItself, context);
+    return run_then_deferred(run, slow, kDutiesByItself, context);
   });
 }
 
@@ -55,14 +56,14 @@ class ImageTest : public ::testing::Test {
 };
 
 TEST_F(ImageTest, NobodyWaitsForItAtBoot) {
-  const auto boot = duty(host, true, kNamed);
+  const auto boot = duty(host, SlowSteps::kByLaterJob, kNamed);
   EXPECT_EQ(boot.exit, Exit::kPartly) << text_of(boot);
   EXPECT_EQ(status_of(boot, "link_name"), Status::kDone);
   EXPECT_EQ(status_of(boot, "initramfs"), Status::kPending);
   EXPECT_TRUE(daemon::leaves_something(boot));
   EXPECT_THAT(host.kernel().faults.log(), Not(Contains(kTool)));
 
-  const auto next = duty(host, false);
+  const auto next = duty(host, SlowSteps::kAfterwards);
   EXPECT_EQ(next.exit, Exit::kOk) << text_of(next);
   EXPECT_EQ(status_of(next, "initramfs"), Status::kDone);
   EXPECT_FALSE(daemon::leaves_something(next));
@@ -71,7 +72,7 @@ TEST_F(ImageTest, NobodyWaitsForItAtBoot) {
 }
 
 TEST_F(ImageTest, WithoutOneNothingIsLeft) {
-  const auto boot = duty(host, true, kUnnamed);
+  const auto boot = duty(host, SlowSteps::kByLaterJob, kUnnamed);
   EXPECT_EQ(boot.exit, Exit::kOk) << text_of(boot);
   EXPECT_FALSE(daemon::leaves_something(boot));
 }
@@ -79,7 +80,7 @@ TEST_F(ImageTest, WithoutOneNothingIsLeft) {
 TEST_F(ImageTest, OneJobDoesBothAndReportsBoth) {
   ASSERT_TRUE(applied(host.commit(kUnnamed)));
   host.kernel().faults.clear();
-  const auto report = duty(host, false, kNamed);
+  const auto report = duty(host, SlowSteps::kAfterwards, kNamed);
   EXPECT_EQ(report.exit, Exit::kOk) << text_of(report);
   EXPECT_EQ(status_of(report, "link_name"), Status::kDone);
   EXPECT_EQ(status_of(report, "initramfs"), Status::kDone);
@@ -90,13 +91,13 @@ TEST_F(ImageTest, OneJobDoesBothAndReportsBoth) {
 TEST_F(ImageTest, OneThatSystemdHasNoTimeForTakesNoNameBack) {
   ASSERT_TRUE(applied(host.commit(kUnnamed)));
   host.kernel().faults.refuse(kTool, EBUSY);
-  const auto report = duty(host, false, kNamed);
+  const auto report = duty(host, SlowSteps::kAfterwards, kNamed);
   EXPECT_TRUE(report.error) << "the image is still to be made";
   EXPECT_EQ(status_of(report, "link_name"), Status::kDone);
   EXPECT_THAT(host.dump(), HasSubstr("link storage ipoib"));
   EXPECT_EQ(host.ledger().active, 2U);
   host.kernel().faults.clear();
-  const auto again = duty(host, false);
+  const auto again = duty(host, SlowSteps::kAfterwards);
   EXPECT_EQ(again.exit, Exit::kOk) << text_of(again);
   EXPECT_EQ(status_of(again, "initramfs"), Status::kDone);
 }
@@ -106,7 +107,7 @@ TEST(Resume, WhatIsActiveIsHeldAndNothingElseRead) {
   const auto resume = [&] {
     std::optional<Report> out;
     host.with([&](core::Context& context) {
-      out = daemon::resume(true, kDutiesByItself, context);
+      out = daemon::resume(SlowSteps::kByLaterJob, kDutiesByItself, context);
       return Report{};
     });
     return out;
@@ -125,7 +126,7 @@ TEST(GiveWay, WhatSomebodyHasAppliedMeanwhileIsHeld) {
   const auto yield_to_newer_apply = [&](const std::optional<std::string>& then) {
     std::optional<Report> out;
     host.with([&](core::Context& context) {
-      out = daemon::yield_to_newer_apply(then, false, kDutiesByItself, context);
+      out = daemon::yield_to_newer_apply(then, SlowSteps::kAfterwards, kDutiesByItself, context);
       return Report{};
     });
     return out;
