@@ -41,7 +41,8 @@ class NmDrift : public testing::Test {
     EXPECT_EQ(report.exit, Exit::kOk) << text_of(report);
     EXPECT_EQ(difference(host_.dump(), good_), "");
     std::vector<std::string> out;
-    for (const auto& change : report.plan.changes) out.push_back(daemon::done_by(change, true));
+    for (const auto& change : report.plan.changes)
+      out.push_back(daemon::done_by(change, daemon::Creation::kAgain));
     return out;
   }
 
@@ -219,7 +220,7 @@ TEST(NetworkdDrift, IsToldByWhatIsMissing) {
     const auto report = host.hold();
     EXPECT_EQ(report.exit, Exit::kOk) << text_of(report);
     ASSERT_EQ(report.plan.changes.size(), 1U);
-    EXPECT_EQ(daemon::done_by(report.plan.changes.front(), true), words);
+    EXPECT_EQ(daemon::done_by(report.plan.changes.front(), daemon::Creation::kAgain), words);
     EXPECT_EQ(difference(host.dump(), good), "");
   }
 }
