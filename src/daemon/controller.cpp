@@ -307,7 +307,8 @@ void Controller::ended(const Job& job, const Outcome& outcome) {
   // With nothing active there was nothing to hold: the apply is still due, after a while.
   const bool nothing_held = hold && active_ == 0U && !again_.empty();
   const auto stood = reconciler_.settled();
-  const auto fresh = reconciler_.ended(nothing_held ? not_applied() : outcome.report, Loop::now(), hold);
+  const auto run = hold ? Reconciler::Run::kHold : Reconciler::Run::kOther;
+  const auto fresh = reconciler_.ended(nothing_held ? not_applied() : outcome.report, Loop::now(), run);
   if (job.awaited && leaves_something(outcome.report)) reconciler_.woken(Wake::kDrift, Loop::now());
   audit_.looked(Loop::now());
   watch(outcome.report);
