@@ -232,7 +232,7 @@ void keep_readings(const Job& job, const Report& report, system::Host& host,
   }
 }
 
-Json status_json(core::Context& context, const JobFacts& facts, bool history) {
+Json status_json(core::Context& context, const JobFacts& facts, Job::Verb verb) {
   const auto ledger = core::read_ledger(context.host.files, context.paths);
   if (!ledger) return nullptr;
   Json out{{"active", ledger->active},
@@ -256,7 +256,7 @@ Json status_json(core::Context& context, const JobFacts& facts, bool history) {
         {"deadline_ms", waiting->boot_id == context.host.boot_id ? waiting->deadline_ms : 0},
         {"deadline", waiting->deadline}};
   }
-  if (!history) return out;
+  if (verb != Job::Verb::kHistory) return out;
   Json list = Json::array();
   for (const auto& generation : ledger->generations) {
     list.push_back({{"number", generation.number},

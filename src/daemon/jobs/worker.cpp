@@ -280,7 +280,7 @@ int work(int in, int out, int whole) {
                    {"looked", refreshed},
                    {"handles_made", host->rdma_cm.folders_made()},
                    {"report", summed_up ? summary_of(report) : Json(nullptr)},
-                   {"status", status_json(context, facts, job->verb == Job::Verb::kHistory)}});
+                   {"status", status_json(context, facts, job->verb)}});
   return 0;
 }
 
