@@ -213,7 +213,7 @@ class Mlx4PortKind final : public Kind {
              Diagnostics& diagnostics) const override {
     const auto file = Mlx4File::read(world.host().files);
     if (file)
-      report_damage(file->damage, kMlx4File, kMlx4PortKind, desired, !file->lines.empty(), diagnostics);
+      report_damage(file->damage, kMlx4File, kMlx4PortKind, desired, our_lines(file->lines), diagnostics);
     const auto foreign = foreign_lines(world.host().files);
     const auto now = model::by_key(observed);
     for (auto& resource : desired) {
@@ -241,7 +241,7 @@ class Mlx4PortKind final : public Kind {
       }
     }
     if (file)
-      hold_damaged(file->damage, std::string(kMlx4File), kMlx4PortKind, !file->lines.empty(), desired);
+      hold_damaged(file->damage, std::string(kMlx4File), kMlx4PortKind, our_lines(file->lines), desired);
   }
 
   Result<void> prepare(std::span<Change*> changes, World& world) const override {

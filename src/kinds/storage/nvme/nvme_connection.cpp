@@ -165,7 +165,7 @@ class NvmeConnectionKind final : public Kind, public NeedsWatching, public MayBe
     auto& host = world.host();
     const auto conf = read_discovery_conf(host.files);
     if (!conf) return;  // observe() has failed for it
-    const bool ours = !conf->ours.empty();
+    const auto ours = our_lines(conf->ours);
     report_damage(conf->damage, kDiscoveryFile, kConnectionKind, desired, ours, diagnostics);
     hold_damaged(conf->damage, std::string(kDiscoveryFile), kConnectionKind, ours, desired);
     if (!wants_any(desired, kConnectionKind)) return;
