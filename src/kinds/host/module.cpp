@@ -160,7 +160,7 @@ class ModuleKind final : public Kind {
           resource.origins.contains("options") ? resource.origins.at("options") : resource.where;
       if (!foreign) {
         foreign.emplace();
-        for (auto& line : read_foreign_lines(world.host().files, !world.offline())) {
+        for (auto& line : read_foreign_lines(world.host())) {
           auto& lines = (*foreign)[line.module];
           lines.push_back(std::move(line));
         }

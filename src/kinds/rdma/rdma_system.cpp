@@ -212,7 +212,7 @@ class RdmaSystemKind final : public Kind, public MustStay {
     if (!mode) return;
     model::ModuleOptions wanted;
     wanted.list.push_back({std::string(kParameter), *mode == NetnsMode::kShared ? "1" : "0", true});
-    const auto lines = read_foreign_lines(world.host().files, !world.offline());
+    const auto lines = read_foreign_lines(world.host());
     warn_foreign_options("[rdma_system] netns", std::string(kModule), wanted, desired.origins.at("option"),
                          lines, diagnostics);
   }
