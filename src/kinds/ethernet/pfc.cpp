@@ -135,7 +135,8 @@ class PfcKind final : public Kind {
       }
     }
     if (dropped) {
-      if (auto done = note_dropped_options(host, kPfcOptionsFile, lines->empty()); !done) return done;
+      const auto remains = lines->empty() ? OptionsFile::kGoes : OptionsFile::kStays;
+      if (auto done = note_dropped_options(host, kPfcOptionsFile, remains); !done) return done;
     }
     return write_option_lines(host.files, kPfcOptionsFile, *lines);
   }

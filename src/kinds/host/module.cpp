@@ -234,7 +234,8 @@ class ModuleKind final : public Kind {
       }
     }
     if (dropped) {
-      if (auto done = note_dropped_options(host, kModuleOptionsFile, options->empty()); !done) return done;
+      const auto remains = options->empty() ? OptionsFile::kGoes : OptionsFile::kStays;
+      if (auto done = note_dropped_options(host, kModuleOptionsFile, remains); !done) return done;
     }
     if (auto done = write_option_lines(host.files, kModuleOptionsFile, *options); !done) return done;
     for (const auto& [path, names] : *lists) {

@@ -275,7 +275,8 @@ class Mlx4PortKind final : public Kind {
     }
     if (file->damage && file->lines != before) return base::fail(error_of(*file->damage, kMlx4File));
     if (file->lines.size() < before.size() && has_rdma_in_image(host)) {
-      if (auto done = note_dropped_options(host, kMlx4File, file->lines.empty()); !done) return done;
+      const auto remains = file->lines.empty() ? OptionsFile::kGoes : OptionsFile::kStays;
+      if (auto done = note_dropped_options(host, kMlx4File, remains); !done) return done;
     }
     if (!file->damage) {
       if (auto done = file->write(host.files); !done) return done;
