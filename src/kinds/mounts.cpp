@@ -48,20 +48,20 @@ void add_layers(const std::map<std::string, Mounted>& mounts, const Mounted& ove
   }
 }
 
-/// Which of the file systems is on the disks that have these uses, as system::Iscsi and system::NvmeHost say
-/// it, those on volumes and arrays of them included; empty: none.
-std::string mount_on(const std::vector<std::string>& uses, const std::map<std::string, Mounted>& mounts) {
+/// Which of the file systems is on the disks that have these uses, those on volumes and arrays of them
+/// included; empty: none.
+std::string mount_on(const std::vector<system::DiskUse>& uses, const std::map<std::string, Mounted>& mounts) {
+  using Sort = system::DiskUse::Sort;
   for (const auto where : kSystemMounts) {
     const auto at = mounts.find(std::string(where));
     if (at == mounts.end()) continue;
     const std::string &source = at->second.source, &type = at->second.type;
     for (const auto& use : uses) {
-      if (use.ends_with(" is mounted on " + std::string(where))) return std::string(where);
-      // One of several devices, which the mount does not name.
-      if (type == "btrfs" && use.ends_with(" is part of a btrfs that is mounted")) return std::string(where);
-      if (type == "zfs" &&
-          use.ends_with(" is part of " + source.substr(0, source.find('/')) + ", a pool of ZFS"))
-        return std::string(where);
+      const bool mounted = use.sort == Sort::kMount && use.name == where;
+      const bool in_btrfs = use.sort == Sort::kBtrfs && type == "btrfs";
+      const bool in_pool =
+          use.sort == Sort::kPool && type == "zfs" && use.name == source.substr(0, source.find('/'));
+      if (mounted || in_btrfs || in_pool) return std::string(where);
     }
   }
   return {};
@@ -82,8 +82,8 @@ void add_disk_servers(Port& port, const std::vector<DiskSession>& sessions,
     all.push_back(session.name);
     groups[session.group].push_back(session.name);
   }
-  const auto uses =
-      all.empty() ? Result<std::vector<std::string>>(std::vector<std::string>{}) : port.uses(all);
+  if (all.empty()) return;
+  const auto uses = port.uses(all);
   const auto where = uses ? mount_on(*uses, mounts) : std::string();
   if (where.empty()) return;
   std::set<std::string> found;

@@ -218,11 +218,20 @@ void describe_lio(FakeKernel& kernel, const json& from) {
   }
 }
 
+std::map<std::string, std::vector<system::DiskUse>> uses_in(const json& from) {
+  std::map<std::string, std::vector<system::DiskUse>> out;
+  const json used = from.value("used", json::object());
+  for (const auto& [name, texts] : used.items()) {
+    for (const auto& text : texts) out[name].push_back({text.get<std::string>()});
+  }
+  return out;
+}
+
 void describe_nvme_host(FakeKernel& kernel, const json& from) {
   allow_keys(from, {"targets", "controllers", "used"}, "nvme_host");
   auto& host = kernel.nvme_host;
   host.targets = from.value("targets", host.targets);
-  host.used = from.value("used", host.used);
+  host.used = uses_in(from);
   const json controllers = from.value("controllers", json::object());
   for (const auto& [name, entry] : controllers.items()) {
     allow_keys(entry, {"subsystem", "transport", "address", "service", "state"}, "nvme_host controller");
@@ -237,7 +246,7 @@ void describe_iscsi(FakeKernel& kernel, const json& from) {
   auto& iscsi = kernel.iscsi;
   iscsi.targets = from.value("targets", iscsi.targets);
   iscsi.records = from.value("records", iscsi.records);
-  iscsi.used = from.value("used", iscsi.used);
+  iscsi.used = uses_in(from);
   iscsi.stuck = from.value("stuck", iscsi.stuck);
   const json sessions = from.value("sessions", json::object());
   for (const auto& [name, entry] : sessions.items()) {

@@ -33,7 +33,7 @@ class DiskUses {
     note_nvmet();
   }
 
-  std::vector<std::string> list_uses() {
+  std::vector<DiskUse> list_uses() {
     for (const auto& disk : disks_) note(disk);
     return std::move(out_);
   }
@@ -220,7 +220,7 @@ class DiskUses {
     // that see no disks pass over it.
     const auto device = "/dev/" + disk;
     const base::UniqueFd alone(::open(device.c_str(), O_RDONLY | O_EXCL | O_NONBLOCK | O_CLOEXEC));
-    if (!alone && errno == EBUSY) out_.push_back(device + " is in use");
+    if (!alone && errno == EBUSY) out_.push_back({device + " is in use"});
   }
 
   /// @return as note_device()
@@ -251,22 +251,23 @@ class DiskUses {
         if (has_other_path(holder)) {
           keeps_path = true;
         } else {
-          out_.push_back(fmt::format("{} holds {}", holder, device));
+          out_.push_back({fmt::format("{} holds {}", holder, device)});
           note_holder(holder);
         }
       }
     }
     for (const auto& [file, loop] : loops_) {
       if (!known_as.is(file, {})) continue;
-      out_.push_back(fmt::format("{} holds {}", loop, device));
+      out_.push_back({fmt::format("{} holds {}", loop, device)});
       note_holder(loop);
     }
     for (const auto& offer : offers_) {
       if (known_as.is(offer.path, offer.number))
-        out_.push_back(fmt::format("{} offers {} to other hosts", offer.by, device));
+        out_.push_back({fmt::format("{} offers {} to other hosts", offer.by, device)});
     }
     if (!known_as.pool.empty() && is_imported(known_as))
-      out_.push_back(fmt::format("{} is part of {}, a pool of ZFS", device, known_as.pool));
+      out_.push_back({fmt::format("{} is part of {}, a pool of ZFS", device, known_as.pool),
+                      DiskUse::Sort::kPool, known_as.pool});
     const auto known = out_.size();
     for (const auto& mount : mounts_) {
       if (!known_as.is(mount.source, mount.number)) continue;
@@ -275,14 +276,16 @@ class DiskUses {
       const auto where = mount.process.empty()
                              ? std::string()
                              : fmt::format(" by process {} in its mount namespace", mount.process);
-      out_.push_back(fmt::format("{} is mounted on {}{}", device, mount.point, where));
+      out_.push_back({fmt::format("{} is mounted on {}{}", device, mount.point, where),
+                      mount.process.empty() ? DiskUse::Sort::kMount : DiskUse::Sort::kOther, mount.point});
     }
     if (out_.size() == known && has_file_system(name))
-      out_.push_back(btrfs_.contains(name) ? device + " is part of a btrfs that is mounted"
-                                           : device + " is mounted in another mount namespace");
+      out_.push_back(btrfs_.contains(name)
+                         ? DiskUse{device + " is part of a btrfs that is mounted", DiskUse::Sort::kBtrfs}
+                         : DiskUse{device + " is mounted in another mount namespace"});
     for (const auto& line : swaps_) {
       if (known_as.is(line.substr(0, line.find_first_of(" \t")), {}))
-        out_.push_back(device + " is swap space");
+        out_.push_back({device + " is swap space"});
     }
     return keeps_path;
   }
@@ -305,7 +308,8 @@ class DiskUses {
   const std::filesystem::path &sysfs_, &proc_, &udev_;
   std::vector<Mount> mounts_;  ///< the host's first
   std::vector<Offer> offers_;
-  std::vector<std::string> swaps_, out_;
+  std::vector<std::string> swaps_;
+  std::vector<DiskUse> out_;
   std::set<std::string> btrfs_;                    ///< devices of all that are mounted
   std::set<std::string> holders_;                  ///< those looked at
   std::multimap<std::string, std::string> loops_;  ///< by what is behind them: "/dev/sdb" → "loop0"
@@ -313,9 +317,9 @@ class DiskUses {
 
 }  // namespace
 
-std::vector<std::string> uses_of(const std::set<std::string>& disks, const std::filesystem::path& sysfs,
-                                 const std::filesystem::path& proc, const std::filesystem::path& udev) {
-  return disks.empty() ? std::vector<std::string>{} : DiskUses(disks, sysfs, proc, udev).list_uses();
+std::vector<DiskUse> uses_of(const std::set<std::string>& disks, const std::filesystem::path& sysfs,
+                             const std::filesystem::path& proc, const std::filesystem::path& udev) {
+  return disks.empty() ? std::vector<DiskUse>{} : DiskUses(disks, sysfs, proc, udev).list_uses();
 }
 
 }  // namespace rdmacfg::system::detail
