@@ -52,10 +52,6 @@ struct Source {
   bool every_host = false;  ///< tables are read whole, not only the lines that are for `host`
 };
 
-/// The remedy for a version that stands below a section, where nothing else need say that it is missing.
-inline constexpr std::string_view kVersionToTheTop =
-    "move it to the top of the file, before the first section";
-
 /// The name of a text that was read from standard input ("-").
 inline constexpr const char* kStandardInput = "<standard input>";
 

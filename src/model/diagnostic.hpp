@@ -11,11 +11,16 @@ namespace rdmacfg::model {
 
 enum class Severity { kError, kWarning };
 
-/// The subject of a diagnostic, for subjects that a check across hosts judges again.
+/// The subject of a diagnostic, for subjects that other code treats apart.
 enum class Topic {
   kOther,
-  kPkeyMembership,  ///< whether a subnet manager's document gives a P_Key to a port that uses it
+  kPkeyMembership,    ///< whether a subnet manager's document gives a P_Key to a port that uses it
+  kMisplacedVersion,  ///< version stands below a section
+  kNoIdentity,        ///< an entry without an identifying key
+  kUntrustedFile,     ///< others than root can write to a file of the document
+  kNotShown,          ///< counts the errors that are not shown
 };
+inline constexpr Topic kLastTopic = Topic::kNotShown;
 
 /// Something wrong with the document, or with the document on this host.
 struct Diagnostic {
