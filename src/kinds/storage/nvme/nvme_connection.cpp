@@ -241,13 +241,14 @@ class NvmeConnectionKind final : public Kind, public NeedsWatching, public MayBe
     // nvme-cli ends well although a connection was refused.
     const auto missing = missing_of_entry(desired, *controllers);
     if (missing.empty()) return verdict;
+    const auto named = model::from_attributes<NvmeConnection>(desired.policy).subsystems;
+    const bool names_none = !named || named->empty();
     words.missing = fmt::format(
         "no connection to {}; `nvme discover -t rdma -a {}` asks the target, `systemctl start {}` tries "
         "again{}",
         base::join_first(kMissingNamed, missing, ", "), desired.key.id, kConnectUnit,
-        missing.front().starts_with("port ")
-            ? "; for a port with a discovery service alone, name in subsystems what must be connected"
-            : "");
+        names_none ? "; for a port with a discovery service alone, name in subsystems what must be connected"
+                   : "");
     return judge_sessions({}, facts.job, words);
   }
 
