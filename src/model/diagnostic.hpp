@@ -22,11 +22,18 @@ enum class Topic {
 };
 inline constexpr Topic kLastTopic = Topic::kNotShown;
 
+/// What a related place is to a diagnostic, for places that other code treats apart.
+enum class Relation {
+  kOther,
+  kTakesDefault,  ///< the entry with the error, when its value comes from [defaults]
+};
+
 /// Something wrong with the document, or with the document on this host.
 struct Diagnostic {
   struct Related {
     Location where;
     std::string note;  ///< "first used here"
+    Relation relation = Relation::kOther;
   };
 
   Severity severity = Severity::kError;
