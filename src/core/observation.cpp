@@ -10,7 +10,6 @@
 #include "catalog/bind.hpp"
 #include "catalog/preset_words.hpp"
 #include "fabric/cables.hpp"
-#include "kinds/entry.hpp"
 
 namespace rdmacfg::core {
 
