@@ -97,7 +97,8 @@ class Transaction {
       journal.before = earlier_->before;
     }
     if (options_.bracket.begin) {
-      auto done = options_.bracket.begin(journal.plan, journal.before, earlier_ != nullptr);
+      const auto part = earlier_ != nullptr ? RunPart::kSecond : RunPart::kFirst;
+      auto done = options_.bracket.begin(journal.plan, journal.before, part);
       if (!done) return done;
     }
     auto done = write_journal(host_.files, options_.paths.journal, journal);
