@@ -25,8 +25,8 @@ class Aside : public testing::Test {
         tail, interface);
   }
 
-  Report apply(const std::string& text, bool independent = true) {
-    return apply_text(*kernel_, text, independent);
+  Report apply(const std::string& text, Parts parts = Parts::kEachByItself) {
+    return apply_text(*kernel_, text, parts);
   }
 
   static Status status_of(const Report& report, const std::string& key) {
@@ -38,7 +38,7 @@ class Aside : public testing::Test {
 
   /// Another entry's changes are made, and everything else is as it was.
   void expect_aside(const std::string& document, const std::string& wrong_key) {
-    EXPECT_EQ(apply(document, false).exit, Exit::kError) << "by hand it is all or nothing";
+    EXPECT_EQ(apply(document, Parts::kTogether).exit, Exit::kError) << "by hand it is all or nothing";
     kernel_->set_mtu("other", 4092);
     auto goal = kernel_->dump(kVisible);
     const auto line = goal.find("link other ");
@@ -196,7 +196,7 @@ TEST_F(Aside, WhatTheKernelRefusesTakesNoOtherAlong) {
   const auto document = other_ + "[[ipoib]]\nguid = \"00:02:c9:03:00:31:78:f2\"\nmtu = 2044\n";
   const auto before = kernel_->dump(kVisible);
   kernel_->faults.refuse("ib0: ", EIO);
-  EXPECT_EQ(apply(document, false).exit, Exit::kUndone);
+  EXPECT_EQ(apply(document, Parts::kTogether).exit, Exit::kUndone);
   EXPECT_EQ(difference(kernel_->dump(kVisible), before), "");
 
   const auto report = apply(document);
@@ -343,7 +343,7 @@ TEST_F(Aside, OneThatCannotBeUndoneKeepsNoOtherFromBeingUndone) {
   }
   kernel_->faults.refuse("net/ipv4/test_4: write 1", EINVAL);
   kernel_->faults.refuse("net/ipv4/test_1: write 0", EIO);
-  const auto report = apply(text, false);
+  const auto report = apply(text, Parts::kTogether);
   EXPECT_EQ(report.exit, Exit::kUndoIncomplete) << text_of(report);
   EXPECT_EQ(report.left_over.size(), 1U) << text_of(report);
   EXPECT_EQ(kernel_->sysctl.read("net/ipv4/test_1"), std::optional<std::string>("1"));

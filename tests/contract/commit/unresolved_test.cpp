@@ -32,8 +32,8 @@ const std::string kUnresolvedSecond = "[[ipoib]]\nguid = \"00:02:c9:03:00:31:78:
 
 class Unresolved : public testing::Test {
  protected:
-  Report apply(const std::string& text, bool independent = false) {
-    return apply_text(*kernel_, text, independent);
+  Report apply(const std::string& text, Parts parts = Parts::kTogether) {
+    return apply_text(*kernel_, text, parts);
   }
 
   [[nodiscard]] std::string dump() const { return kernel_->dump(kVisible); }
@@ -56,9 +56,9 @@ class Unresolved : public testing::Test {
     ASSERT_TRUE(applied(apply(document)));
     ASSERT_EQ(kernel_->machine.rename_device("mlx4_0", "ibp16s0"), 0);
     const auto before = dump();
-    for (const bool independent : {false, true}) {
+    for (const auto parts : {Parts::kTogether, Parts::kEachByItself}) {
       kernel_->faults.clear();
-      const auto report = apply(document, independent);
+      const auto report = apply(document, parts);
       EXPECT_EQ(report.exit, Exit::kPartly) << text_of(report);
       EXPECT_TRUE(report.plan.empty());
       EXPECT_EQ(difference(dump(), before), "") << text_of(report);

@@ -49,13 +49,13 @@ TEST_P(DcbDrivers, DoneOrRefusedBeforeAnyWrite) {
   const auto& row = GetParam();
   const auto kernel = FakeKernel::parse(host_with(row.dcb));
   const auto before = kernel->dump(kVisible);
-  const auto report = apply_text(*kernel, row.document, false);
+  const auto report = apply_text(*kernel, row.document);
   EXPECT_EQ(report.exit, row.exit) << everything_said(report);
   EXPECT_THAT(everything_said(report), HasSubstr(row.says));
   if (applied(report) && report.exit == Exit::kOk) {
     EXPECT_THAT(kernel->dump(kVisible), HasSubstr(row.reads));
     kernel->faults.clear();
-    const auto again = apply_text(*kernel, row.document, false);
+    const auto again = apply_text(*kernel, row.document);
     EXPECT_EQ(again.exit, Exit::kOk) << everything_said(again);
     EXPECT_EQ(kernel->faults.calls(), 0U) << kernel->faults.log().front();
   } else {
@@ -231,15 +231,15 @@ INSTANTIATE_TEST_SUITE_P(
 // A driver that takes only the priorities of a DSCP without one: ice_dcb_nl.c:811.
 TEST(DcbOfIce, AnotherPriorityForADscp) {
   const auto kernel = FakeKernel::parse(host_with(R"("driver": "ice")"));
-  ASSERT_EQ(apply_text(*kernel, std::string(kPfcEntry) + "dscp = [\"26:3\"]\n", false).exit, Exit::kOk);
-  const auto report = apply_text(*kernel, std::string(kPfcEntry) + "dscp = [\"26:4\"]\n", false);
+  ASSERT_EQ(apply_text(*kernel, std::string(kPfcEntry) + "dscp = [\"26:3\"]\n").exit, Exit::kOk);
+  const auto report = apply_text(*kernel, std::string(kPfcEntry) + "dscp = [\"26:4\"]\n");
   EXPECT_EQ(report.exit, Exit::kOk) << text_of(report);
   EXPECT_THAT(kernel->dump(), HasSubstr("app 5 26 -> 4"));
 }
 
 TEST(DcbOfIce, TheInterruptionNamesWhatGoesAndComesBack) {
   const auto kernel = FakeKernel::parse(host_with(R"("driver": "ice")"));
-  const auto report = apply_text(*kernel, kLosslessEntry, false);
+  const auto report = apply_text(*kernel, kLosslessEntry);
   ASSERT_EQ(report.plan.changes.size(), 1U);
   ASSERT_FALSE(report.plan.changes.front().interrupts.empty());
   EXPECT_THAT(report.plan.changes.front().interrupts.front(), HasSubstr("closes and opens eth0"));
@@ -251,7 +251,7 @@ TEST(DcbOfIce, AnUndoneApplyKeepsTheDefaultRoute) {
     const auto kernel = FakeKernel::parse(host_with(R"("driver": "ice")"));
     const auto before = kernel->dump(kVisible);
     kernel->faults.fail_at(n, EIO);
-    const auto report = apply_text(*kernel, kLosslessEntry, false);
+    const auto report = apply_text(*kernel, kLosslessEntry);
     if (applied(report)) continue;
     EXPECT_TRUE(report.exit == Exit::kUndone || report.exit == Exit::kError) << n << ": " << text_of(report);
     EXPECT_EQ(difference(kernel->dump(kVisible), before), "") << n;
@@ -264,13 +264,13 @@ TEST(DcbOfIce, TheRecommendationsOfTheSwitchAreNotTakenAndAreAgainAfterwards) {
     SCOPED_TRACE(driver);
     const auto kernel = FakeKernel::parse(host_with("\"driver\": \"" + std::string(driver) + "\""));
     ASSERT_TRUE(kernel->dcb.interfaces.at("eth0").ets->willing);
-    ASSERT_EQ(apply_text(*kernel, kLosslessEntry, false).exit, Exit::kOk);
+    ASSERT_EQ(apply_text(*kernel, kLosslessEntry).exit, Exit::kOk);
     EXPECT_FALSE(kernel->dcb.interfaces.at("eth0").ets->willing);
     // Somebody else's doing is drift.
     kernel->dcb.interfaces.at("eth0").ets->willing = true;
-    ASSERT_EQ(apply_text(*kernel, kLosslessEntry, false).exit, Exit::kOk);
+    ASSERT_EQ(apply_text(*kernel, kLosslessEntry).exit, Exit::kOk);
     EXPECT_FALSE(kernel->dcb.interfaces.at("eth0").ets->willing);
-    ASSERT_EQ(apply_text(*kernel, "", false).exit, Exit::kOk);
+    ASSERT_EQ(apply_text(*kernel, "").exit, Exit::kOk);
     EXPECT_TRUE(kernel->dcb.interfaces.at("eth0").ets->willing);
   }
 }
@@ -279,26 +279,26 @@ TEST(DcbOfIce, TheRecommendationsOfTheSwitchAreNotTakenAndAreAgainAfterwards) {
 TEST(DcbOfI40e, WhatAPulledCableTookIsSetAgain) {
   const auto kernel = FakeKernel::parse(host_with(R"("driver": "i40e")"));
   const auto before = kernel->dump(kVisible);
-  ASSERT_EQ(apply_text(*kernel, kLosslessEntry, false).exit, Exit::kOk);
+  ASSERT_EQ(apply_text(*kernel, kLosslessEntry).exit, Exit::kOk);
   const auto configured = kernel->dump(kVisible);
   kernel->dcb.lose_link("eth0");
   ASSERT_NE(kernel->dump(kVisible), configured);
-  ASSERT_EQ(apply_text(*kernel, kLosslessEntry, false).exit, Exit::kOk);
+  ASSERT_EQ(apply_text(*kernel, kLosslessEntry).exit, Exit::kOk);
   EXPECT_EQ(difference(kernel->dump(kVisible), configured), "");
   // The entry is dropped while the driver has the defaults: they stay.
   kernel->dcb.lose_link("eth0");
-  ASSERT_EQ(apply_text(*kernel, "", false).exit, Exit::kOk);
+  ASSERT_EQ(apply_text(*kernel, "").exit, Exit::kOk);
   EXPECT_EQ(difference(kernel->dump(kVisible), before), "");
 }
 
 // mlx5 en_dcbnl.c:1131: the 64 entries of the firmware's table appear after a reload.
 TEST(DcbOfMlx5, UnlistedDscpsAreTheSameBeforeAndAfterAReload) {
   const auto kernel = FakeKernel::parse(host_with(R"("driver": "mlx5_core")"));
-  ASSERT_EQ(apply_text(*kernel, kLosslessEntry, false).exit, Exit::kOk);
+  ASSERT_EQ(apply_text(*kernel, kLosslessEntry).exit, Exit::kOk);
   const auto table = kernel->dcb.adapters.at("eth0").table;
   kernel->dcb.reload("eth0");
   EXPECT_EQ(kernel->dcb.interfaces.at("eth0").apps.size(), 64U);
-  ASSERT_EQ(apply_text(*kernel, kLosslessEntry, false).exit, Exit::kOk);
+  ASSERT_EQ(apply_text(*kernel, kLosslessEntry).exit, Exit::kOk);
   EXPECT_EQ(kernel->dcb.adapters.at("eth0").table, table);
   EXPECT_EQ(kernel->dcb.interfaces.at("eth0").apps.size(), 1U);
   EXPECT_EQ(table.at(26), 3);
@@ -321,7 +321,7 @@ TEST(DcbOfABond, OnePortIsDownAtATime) {
   for (const char* driver : {"mlx5_core", "hns3", "bnxt_en", "i40e"}) {
     SCOPED_TRACE(driver);
     const auto kernel = FakeKernel::parse(bond_of(driver));
-    const auto report = apply_text(*kernel, kLosslessBond, false);
+    const auto report = apply_text(*kernel, kLosslessBond);
     EXPECT_EQ(report.exit, Exit::kOk) << text_of(report);
     EXPECT_EQ(kernel->dcb.most_legs_down, 1U);
     EXPECT_TRUE(kernel->link("eth0").carrier && kernel->link("eth1").carrier);
@@ -334,7 +334,7 @@ TEST(DcbOfABond, NewerIceIsNotAsked) {
   for (const char* release : {"6.12.9-amd64\n", "6.6.0\n", "7.0.1\n", ""}) {
     SCOPED_TRACE(release);
     kernel->files.content["/proc/sys/kernel/osrelease"] = release;
-    const auto report = apply_text(*kernel, kLosslessBond, false);
+    const auto report = apply_text(*kernel, kLosslessBond);
     EXPECT_EQ(report.exit, Exit::kError) << text_of(report);
     EXPECT_THAT(everything_said(report), HasSubstr("ip link set dev eth0 nomaster"));
     EXPECT_EQ(kernel->faults.calls(), 0U);
@@ -344,20 +344,20 @@ TEST(DcbOfABond, NewerIceIsNotAsked) {
 TEST(DcbOfABond, OlderIceIs) {
   const auto kernel = FakeKernel::parse(bond_of("ice"));
   kernel->files.content["/proc/sys/kernel/osrelease"] = "6.1.0-18-amd64\n";
-  const auto report = apply_text(*kernel, kLosslessBond, false);
+  const auto report = apply_text(*kernel, kLosslessBond);
   EXPECT_EQ(report.exit, Exit::kOk) << text_of(report);
 }
 
 TEST(DcbOfABond, AlsoWhenItIsUndone) {
   const auto twin = FakeKernel::parse(kBond);
-  (void)apply_text(*twin, kLosslessBond, false);
+  (void)apply_text(*twin, kLosslessBond);
   const auto calls = twin->faults.calls();
   for (std::size_t n = 1; n <= calls; ++n) {
     const auto& call = twin->faults.log()[n - 1];
     if (call.find("PFC") == std::string::npos && call.find("ETS") == std::string::npos) continue;
     const auto kernel = FakeKernel::parse(kBond);
     kernel->faults.fail_at(n, EIO);
-    const auto report = apply_text(*kernel, kLosslessBond, false);
+    const auto report = apply_text(*kernel, kLosslessBond);
     EXPECT_LE(kernel->dcb.most_legs_down, 1U) << n << ": " << call;
     EXPECT_EQ(report.exit, Exit::kUndone) << text_of(report);
   }
@@ -366,7 +366,7 @@ TEST(DcbOfABond, AlsoWhenItIsUndone) {
 TEST(DcbOfABond, AnotherPortIsLeftAloneWhileOneDoesNotComeBack) {
   const auto kernel = FakeKernel::parse(kBond);
   kernel->dcb.lost_at_retraining.insert("eth0");
-  const auto report = apply_text(*kernel, kLosslessBond, false);
+  const auto report = apply_text(*kernel, kLosslessBond);
   EXPECT_FALSE(applied(report));
   ASSERT_TRUE(report.error);
   EXPECT_THAT(report.error->message, HasSubstr("eth1 is left as it is: eth0"));
@@ -392,21 +392,21 @@ bool asked_for_trust(const FakeKernel& kernel) {
 TEST(DcbOrderOfTrust, IsSetAndGoesBack) {
   const auto kernel = kernel_of("6.12.9-amd64", R"("trust": ["pcp"])");
   const auto before = kernel->dump(kVisible);
-  const auto report = apply_text(*kernel, kTrust, false);
+  const auto report = apply_text(*kernel, kTrust);
   EXPECT_EQ(report.exit, Exit::kOk) << everything_said(report);
   EXPECT_EQ(kernel->dcb.interfaces.at("eth0").trust, (std::vector<std::uint8_t>{5, 255}));
   kernel->faults.clear();
-  const auto again = apply_text(*kernel, kTrust, false);
+  const auto again = apply_text(*kernel, kTrust);
   EXPECT_EQ(again.exit, Exit::kOk) << everything_said(again);
   EXPECT_EQ(kernel->faults.calls(), 0U);
-  const auto dropped = apply_text(*kernel, "", false);
+  const auto dropped = apply_text(*kernel, "");
   EXPECT_EQ(dropped.exit, Exit::kOk) << everything_said(dropped);
   EXPECT_EQ(difference(kernel->dump(kVisible), before), "");
 }
 
 TEST(DcbOrderOfTrust, OfAnOlderKernelIsPendingAndTheRestIsSet) {
   const auto kernel = kernel_of("6.1.0-18-amd64", R"("driver": "mlx5_core")");
-  const auto report = apply_text(*kernel, kTrust, false);
+  const auto report = apply_text(*kernel, kTrust);
   EXPECT_EQ(report.exit, Exit::kPartly) << everything_said(report);
   EXPECT_THAT(everything_said(report), HasSubstr("Linux 6.1.0-18-amd64 does not support an order of trust"));
   EXPECT_TRUE(model::has_status(report, model::Status::kPending));
@@ -417,7 +417,7 @@ TEST(DcbOrderOfTrust, OfAnOlderKernelIsPendingAndTheRestIsSet) {
 
 TEST(DcbOrderOfTrust, OfADriverWithoutIsLimitedAndTheRestIsSet) {
   const auto kernel = kernel_of("6.12.9-amd64", R"("driver": "mlx5_core")");
-  const auto report = apply_text(*kernel, kTrust, false);
+  const auto report = apply_text(*kernel, kTrust);
   EXPECT_EQ(report.exit, Exit::kPartly) << everything_said(report);
   EXPECT_THAT(everything_said(report), HasSubstr("mlx5_core trusts DSCPs once dscp lists any"));
   EXPECT_TRUE(model::has_status(report, model::Status::kLimited));
@@ -429,7 +429,7 @@ TEST(DcbOrderOfTrust, IsNoConditionForDocumentsWithoutIt) {
   for (const char* dcb : {R"("driver": "mlx5_core")", R"("trust": ["pcp"])"}) {
     for (const char* release : {"6.1.0-18-amd64", "6.12.9-amd64"}) {
       const auto kernel = kernel_of(release, dcb);
-      const auto report = apply_text(*kernel, std::string(kPfcEntry) + "priorities = [3]\n", false);
+      const auto report = apply_text(*kernel, std::string(kPfcEntry) + "priorities = [3]\n");
       EXPECT_EQ(report.exit, Exit::kOk) << everything_said(report);
       EXPECT_FALSE(asked_for_trust(*kernel)) << release;
     }
@@ -441,8 +441,7 @@ TEST(DcbOrderOfTrust, ThatTheDriverDoesNotTakeIsUndone) {
   const auto kernel = kernel_of("6.12.9-amd64", R"("trust": ["pcp"])");
   const auto before = kernel->dump(kVisible);
   const auto report = apply_text(
-      *kernel, std::string(kPfcEntry) + "priorities = [3]\ndscp = [\"26:3\"]\ntrust = [\"pcp\", \"dscp\"]\n",
-      false);
+      *kernel, std::string(kPfcEntry) + "priorities = [3]\ndscp = [\"26:3\"]\ntrust = [\"pcp\", \"dscp\"]\n");
   EXPECT_FALSE(applied(report));
   ASSERT_TRUE(report.error);
   EXPECT_THAT(report.error->message, HasSubstr("does not take trust = [pcp, dscp]"));

@@ -48,7 +48,7 @@ TEST(EnhancedIpoib, OmniPathIsToldItsOwnWayToConnectedMode) {
       R"({ "devices": [{ "name": "hfi1_0", "driver": "hfi1", "connected": false, "ports": [
            { "guid": "00:11:75:01:01:7a:1b:2c", "interface": { "name": "ib0", "up": true } }] }] })");
   const auto report =
-      apply_text(*kernel, "[[ipoib]]\nguid = \"00:11:75:01:01:7a:1b:2c\"\nmode = \"connected\"\n", false);
+      apply_text(*kernel, "[[ipoib]]\nguid = \"00:11:75:01:01:7a:1b:2c\"\nmode = \"connected\"\n");
   EXPECT_EQ(report.exit, Exit::kError) << text_of(report);
   ASSERT_FALSE(report.diagnostics.empty());
   EXPECT_THAT(report.diagnostics.front().message, testing::HasSubstr("its IPoIB is accelerated (AIP)"));

@@ -12,7 +12,7 @@ constexpr const char* kOldBoard =
     R"({ "mlx4_ports": { "0000:20:00.0": ["ib", "ib"] }, "mlx4_without_dpdp": ["0000:20:00.0"] })";
 
 Report set_ports(FakeKernel& kernel, const std::string& types) {
-  return apply_text(kernel, "[[mlx4_port]]\npci = \"20:00.0\"\nports = " + types + "\n", false);
+  return apply_text(kernel, "[[mlx4_port]]\npci = \"20:00.0\"\nports = " + types + "\n");
 }
 
 TEST(OldBoard, BothPortsChangeTogether) {

@@ -20,7 +20,7 @@ constexpr const char* kIdleLeg = R"({ "rdma_cm": true, "devices": [
 TEST(IdleLeg, GetsItsRoceDefaultsLikeTheOther) {
   const auto kernel = FakeKernel::parse(kIdleLeg);
   kernel->machine.device("bnxt_re1")->ports.at(0).gid_types.clear();
-  const auto report = apply_text(*kernel, "[[roce]]\ninterface = \"bond0\"\ntos = 106\n", false);
+  const auto report = apply_text(*kernel, "[[roce]]\ninterface = \"bond0\"\ntos = 106\n");
   EXPECT_EQ(report.exit, Exit::kOk) << text_of(report);
   for (const auto* device : {"bnxt_re0", "bnxt_re1"})
     EXPECT_EQ(kernel->machine.device(device)->ports.at(0).roce_tos, 106) << device;
@@ -35,7 +35,7 @@ constexpr const char* kSwitchLeg = R"({ "rdma_cm": true, "devices": [
 
 TEST(SwitchLeg, WaitsUntilItHasGids) {
   const auto kernel = FakeKernel::parse(kSwitchLeg);
-  const auto report = apply_text(*kernel, "[[roce]]\ndevice = \"mlx5_0\"\nport = 1\ntos = 106\n", false);
+  const auto report = apply_text(*kernel, "[[roce]]\ndevice = \"mlx5_0\"\nport = 1\ntos = 106\n");
   EXPECT_EQ(report.exit, Exit::kPartly) << text_of(report);
   EXPECT_EQ(kernel->faults.calls(), 0U);
   ASSERT_FALSE(report.resources.empty());
@@ -54,12 +54,12 @@ constexpr const char* kNamedAndMarked =
 
 TEST(SubFunction, GetsItsNameAndItsRoceDefaultsInOneApply) {
   const auto kernel = FakeKernel::parse(kSubFunction);
-  const auto report = apply_text(*kernel, kNamedAndMarked, false);
+  const auto report = apply_text(*kernel, kNamedAndMarked);
   EXPECT_EQ(report.exit, Exit::kOk) << text_of(report);
   ASSERT_NE(kernel->machine.device("fab"), nullptr);
   EXPECT_EQ(kernel->machine.device("fab")->ports.at(0).roce_tos, 106);
   kernel->faults.clear();
-  const auto again = apply_text(*kernel, kNamedAndMarked, false);
+  const auto again = apply_text(*kernel, kNamedAndMarked);
   EXPECT_EQ(again.exit, Exit::kOk) << text_of(again);
   EXPECT_EQ(kernel->faults.calls(), 0U);
 }
@@ -69,8 +69,8 @@ constexpr const char* kVlanHost = R"({ "soft_types": ["rxe", "siw"], "links": [
   { "name": "eth0", "up": true }, { "name": "vlan5", "kind": "vlan", "parent": "eth0", "up": true } ] })";
 
 Report make_soft(FakeKernel& kernel, const std::string& type) {
-  return apply_text(
-      kernel, "[[soft_rdma]]\ninterface = \"vlan5\"\ntype = \"" + type + "\"\nname = \"soft0\"\n", false);
+  return apply_text(kernel,
+                    "[[soft_rdma]]\ninterface = \"vlan5\"\ntype = \"" + type + "\"\nname = \"soft0\"\n");
 }
 
 TEST(SoftVlan, RxeIsRefusedBeforeAnyWrite) {

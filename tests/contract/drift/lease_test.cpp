@@ -17,21 +17,21 @@ constexpr const char* kLeaseDocument =
 
 TEST(Lease, AnAddressOfTheDocumentLosesItsLifetime) {
   const auto kernel = FakeKernel::parse(kLeased);
-  const auto report = apply_text(*kernel, kLeaseDocument, false);
+  const auto report = apply_text(*kernel, kLeaseDocument);
   EXPECT_EQ(report.exit, Exit::kOk) << text_of(report);
   const auto& items = kernel->link("ib0").items;
   EXPECT_THAT(items, testing::Contains("addr4 192.0.2.1/24"));
   EXPECT_THAT(items, testing::Contains("addr6 2001:db8::7/64 dynamic")) << "not the document's";
   kernel->faults.clear();
-  const auto again = apply_text(*kernel, kLeaseDocument, false);
+  const auto again = apply_text(*kernel, kLeaseDocument);
   EXPECT_EQ(again.exit, Exit::kOk) << text_of(again);
   EXPECT_EQ(kernel->faults.calls(), 0U);
 }
 
 TEST(Lease, DroppedItStaysForGood) {
   const auto kernel = FakeKernel::parse(kLeased);
-  ASSERT_EQ(apply_text(*kernel, kLeaseDocument, false).exit, Exit::kOk);
-  const auto report = apply_text(*kernel, "", false);
+  ASSERT_EQ(apply_text(*kernel, kLeaseDocument).exit, Exit::kOk);
+  const auto report = apply_text(*kernel, "");
   EXPECT_EQ(report.exit, Exit::kOk) << text_of(report);
   EXPECT_THAT(kernel->link("ib0").items, testing::Contains("addr4 192.0.2.1/24")) << "it was there before";
 }
@@ -40,13 +40,13 @@ TEST(Ipv6Off, IsToldBeforeAnyWrite) {
   const auto kernel = FakeKernel::parse(kLeased);
   kernel->sysctl.set("net/ipv6/conf/ib0/disable_ipv6", "1");
   const std::string document = std::string(kLeaseDocument) + "ipv6 = { addresses = [\"2001:db8::1/64\"] }\n";
-  const auto report = apply_text(*kernel, document, false);
+  const auto report = apply_text(*kernel, document);
   EXPECT_EQ(report.exit, Exit::kError) << text_of(report);
   EXPECT_EQ(kernel->faults.calls(), 0U);
   ASSERT_FALSE(report.diagnostics.empty());
   EXPECT_THAT(report.diagnostics.front().message, testing::HasSubstr("IPv6 is off on ib0"));
   kernel->sysctl.set("net/ipv6/conf/ib0/disable_ipv6", "0");
-  EXPECT_EQ(apply_text(*kernel, document, false).exit, Exit::kOk);
+  EXPECT_EQ(apply_text(*kernel, document).exit, Exit::kOk);
 }
 
 }  // namespace
