@@ -54,7 +54,7 @@ std::vector<Operation> operations() {
       {"TheSameOnceMore",
        {first, [](Host& host) { host.kernel().set_mtu("ib0", 2044); }},
        [](Host& host) { return host.commit(kFirst); }},
-      {"ByItself", {first}, [](Host& host) { return host.commit(kSecond, std::nullopt, true); }},
+      {"ByItself", {first}, [](Host& host) { return host.commit_by_itself(kSecond); }},
       {"Unconfirmed", {first}, [](Host& host) { return host.commit(kSecond, kWithin); }},
       {"UnconfirmedFirst", {}, [](Host& host) { return host.commit(kFirst, kWithin); }},
       {"UnconfirmedWithoutAChange",

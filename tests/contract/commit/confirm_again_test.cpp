@@ -113,7 +113,7 @@ TEST_F(Again, WhatWasChangedGoesBackAndIsLeftSo) {
   EXPECT_EQ(host.confirm().exit, Exit::kError) << "too late";
 
   // Neither an event nor a reload nor a start of the daemon does it once more.
-  for (const auto& run : {host.hold(), host.commit(kFirst, std::nullopt, true), host.hold()}) {
+  for (const auto& run : {host.hold(), host.commit_by_itself(kFirst), host.hold()}) {
     EXPECT_EQ(run.exit, Exit::kPartly) << text_of(run);
     EXPECT_TRUE(run.plan.empty());
     EXPECT_THAT(run.resources,
@@ -187,7 +187,7 @@ TEST_F(Again, ABootHoldsTheDocument) {
       EXPECT_EQ(difference(host.dump(), drifted), "");
     }
     host.kernel().reboot();
-    const auto boot = host.commit(kFirst, std::nullopt, true);
+    const auto boot = host.commit_by_itself(kFirst);
     EXPECT_EQ(boot.exit, Exit::kOk) << text_of(boot);
     EXPECT_EQ(difference(host.dump(), wanted), "");
     EXPECT_EQ(host.ledger().active, 1U);

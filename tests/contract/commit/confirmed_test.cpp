@@ -119,13 +119,13 @@ TEST(Generations, RollbackGoesToTheOneBeforeAndToANumber) {
   EXPECT_EQ(difference(host.dump(), second), "");
   EXPECT_EQ(host.roll_back(2).exit, Exit::kError) << "it is active";
   EXPECT_EQ(host.ledger().find(2)->fate, "");
-  EXPECT_TRUE(host.commit(kSecond, std::nullopt, true).notes.empty()) << "a boot has nothing against it";
+  EXPECT_TRUE(host.commit_by_itself(kSecond).notes.empty()) << "a boot has nothing against it";
   ASSERT_TRUE(applied(host.roll_back())) << "the one before is still one to go back to";
   EXPECT_EQ(difference(host.dump(), first), "");
   EXPECT_EQ(host.ledger().active, 1U);
   ASSERT_TRUE(applied(host.roll_back(2)));
   EXPECT_EQ(difference(host.dump(), second), "");
-  ASSERT_TRUE(applied(host.commit(kFirst, std::nullopt, true)));
+  ASSERT_TRUE(applied(host.commit_by_itself(kFirst)));
   EXPECT_EQ(difference(host.dump(), second), "") << "a file that was left as it was does not undo that";
   EXPECT_EQ(host.roll_back(77).exit, Exit::kError) << "there is none";
 }
@@ -196,9 +196,9 @@ TEST(Generations, WhatWasRolledBackIsNotAppliedByItself) {
   const auto first = host.dump();
   ASSERT_TRUE(applied(host.commit(kSecond)));
   ASSERT_TRUE(applied(host.roll_back()));
-  ASSERT_TRUE(applied(host.commit(kSecond, std::nullopt, true)));
+  ASSERT_TRUE(applied(host.commit_by_itself(kSecond)));
   EXPECT_EQ(difference(host.dump(), first), "") << "at boot the active generation is held";
-  ASSERT_TRUE(applied(host.commit(std::string(kSecond) + "# changed\n", std::nullopt, true)));
+  ASSERT_TRUE(applied(host.commit_by_itself(std::string(kSecond) + "# changed\n")));
   EXPECT_NE(difference(host.dump(), first), "") << "it has changed";
 }
 
@@ -210,7 +210,7 @@ TEST(Generations, AskedForByAPersonItIsAppliedAgain) {
   ASSERT_TRUE(applied(host.roll_back()));
   ASSERT_TRUE(applied(host.commit(kSecond)));
   EXPECT_EQ(difference(host.dump(), second), "");
-  ASSERT_TRUE(applied(host.commit(kSecond, std::nullopt, true)));
+  ASSERT_TRUE(applied(host.commit_by_itself(kSecond)));
   EXPECT_EQ(difference(host.dump(), second), "");
 }
 
@@ -223,7 +223,7 @@ TEST(Generations, NothingIsAppliedWhileOneWaits) {
   EXPECT_EQ(refused.exit, Exit::kError);
   ASSERT_TRUE(refused.error);
   EXPECT_NE(refused.error->message.find("rdma-configctl confirm"), std::string::npos);
-  ASSERT_TRUE(applied(host.commit(kFirst, std::nullopt, true))) << "an event holds what waits";
+  ASSERT_TRUE(applied(host.commit_by_itself(kFirst))) << "an event holds what waits";
   EXPECT_EQ(difference(host.dump(), second), "");
 }
 
@@ -268,7 +268,7 @@ TEST(Generations, ARebootCountsAsExpiry) {
   const auto first = host.dump();
   ASSERT_TRUE(applied(host.commit(kSecond, kWithin)));
   host.kernel().reboot();
-  ASSERT_TRUE(applied(host.commit(kSecond, std::nullopt, true)));
+  ASSERT_TRUE(applied(host.commit_by_itself(kSecond)));
   EXPECT_EQ(difference(host.dump(), first), "");
   EXPECT_EQ(host.ledger().active, 1U);
 }

@@ -122,7 +122,7 @@ TEST(Damaged, WhatIsNotKnownAsOursStays) {
   ASSERT_TRUE(applied(host.commit(port + "[[ipoib.pkey]]\npkey = 0x8002\n")));
   const auto with_child = host.dump();
   host.kernel().files.content[kStatePaths.state] = "{";
-  ASSERT_TRUE(applied(host.commit(port, std::nullopt, true)));
+  ASSERT_TRUE(applied(host.commit_by_itself(port)));
   EXPECT_EQ(difference(host.dump(), with_child), "");
 }
 

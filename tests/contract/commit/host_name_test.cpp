@@ -28,11 +28,11 @@ class HostName : public testing::Test {
 
 TEST_F(HostName, NotKnownAtBootTheActiveGenerationIsHeld) {
   host.name = "";
-  const auto report = host.commit(kMatchedDocument, std::nullopt, true);
+  const auto report = host.commit_by_itself(kMatchedDocument);
   EXPECT_EQ(report.exit, Exit::kError) << "what is wanted is not known";
   EXPECT_EQ(host.dump(), applied_) << text_of(report);
   host.kernel().link("ib0").connected = false;
-  host.commit(kMatchedDocument, std::nullopt, true);
+  host.commit_by_itself(kMatchedDocument);
   EXPECT_EQ(host.dump(), applied_) << "held by the name that it had";
 }
 
@@ -63,7 +63,7 @@ TEST_F(HostName, WithoutMatchItDoesNotCount) {
   host.commit(text);
   const auto generations = host.ledger().generations.size();
   host.name = "";
-  const auto report = host.commit(text, std::nullopt, true);
+  const auto report = host.commit_by_itself(text);
   EXPECT_TRUE(applied(report)) << text_of(report);
   EXPECT_EQ(host.ledger().generations.size(), generations);
 }

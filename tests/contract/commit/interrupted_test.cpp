@@ -275,7 +275,7 @@ TEST(Held, WhenTheDocumentHasErrors) {
   ASSERT_TRUE(applied(host.commit(kFirst)));
   const auto first = host.dump();
   host.kernel().set_mtu("ib0", 2044);
-  const auto report = host.commit("version = 1\n[[ipoib]]\nguidd = 7\n", std::nullopt, true);
+  const auto report = host.commit_by_itself("version = 1\n[[ipoib]]\nguidd = 7\n");
   EXPECT_EQ(difference(host.dump(), first), "") << "the generation before is held";
   EXPECT_TRUE(model::has_errors(report.diagnostics)) << "and the errors are told";
   EXPECT_EQ(report.exit, Exit::kError);
@@ -287,9 +287,8 @@ TEST(Held, WhenTheDocumentDoesNotFitTheHost) {
   ASSERT_TRUE(applied(host.commit(kFirst)));
   const auto first = host.dump();
   host.kernel().set_mtu("ib0", 2044);
-  const auto report = host.commit(
-      "version = 1\n[[ipoib]]\nguid = \"00:02:c9:03:00:31:78:f2\"\nmode = \"datagram\"\nmtu = 65520\n",
-      std::nullopt, true);
+  const auto report = host.commit_by_itself(
+      "version = 1\n[[ipoib]]\nguid = \"00:02:c9:03:00:31:78:f2\"\nmode = \"datagram\"\nmtu = 65520\n");
   EXPECT_EQ(difference(host.dump(), first), "");
   EXPECT_TRUE(model::has_errors(report.diagnostics)) << text_of(report);
 }
