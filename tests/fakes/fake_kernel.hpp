@@ -118,8 +118,9 @@ class FakeKernel final : public system::Links,
   DeviceBuilder add_device(Device device);
   /// The interface of that name; throws when there is none.
   Interface& link(const std::string& name);
-  /// Brings an interface up or down, as `ip link set` does.
-  void set_up(const std::string& name, bool up = true);
+  /// Bring an interface up or down, as `ip link set` does.
+  void set_up(const std::string& name);
+  void set_down(const std::string& name);
   void set_mode(const std::string& name, model::IpoibMode mode);
   void set_mtu(const std::string& name, std::int64_t mtu);
   /// Makes a child as somebody else would. `name` empty: the kernel's choice.

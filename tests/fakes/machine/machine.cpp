@@ -141,10 +141,8 @@ int Machine::change_mtu(Interface& link, std::int64_t mtu) {
   return 0;
 }
 
-void Machine::flush(Interface& link, bool addresses6, bool routes) {
-  drop(link.items, [&](const auto& item) {
-    return (addresses6 && item.starts_with("addr6 ")) || (routes && item.starts_with("route "));
-  });
+void Machine::flush(Interface& link) {
+  drop(link.items, [](const auto& item) { return item.starts_with("addr6 ") || item.starts_with("route "); });
 }
 
 void Machine::set_up(Interface& link, bool up) {
@@ -155,7 +153,7 @@ void Machine::set_up(Interface& link, bool up) {
       if (!slow_carrier) settle(link);
     } else {
       link.carrier = false;
-      flush(link, true, true);
+      flush(link);
       drop(link.items, [](const auto& item) { return item.starts_with("neigh "); });
     }
     if (link.is_ipoib() && link.parent == 0) {

@@ -156,7 +156,7 @@ class Machine {
   void set_up(Interface& link, bool up);
   void settle(Interface& link);
   bool joinable(const Interface& link);
-  void flush(Interface& link, bool addresses6, bool routes);
+  void flush(Interface& link);
   Interface& add_child(Interface& parent, std::string name, std::uint16_t pkey, Maker maker);
   Interface& append(Interface link);
 

@@ -62,18 +62,18 @@ TEST_F(IserSessions, ATargetThatIsAwayIsPendingAndAHoldTriesAgain) {
   EXPECT_EQ(run(kIserText).exit, Exit::kPartly);
   EXPECT_THAT(unit(), HasSubstr(kIserPortal));
   EXPECT_EQ(run(kIserText).exit, Exit::kPartly) << "nothing is undone for it";
-  const auto held = run(kIserText, true);
+  const auto held = hold(kIserText);
   ASSERT_TRUE(held.error);
   EXPECT_THAT(held.error->message, HasSubstr("iscsiadm has not logged in"));
   iscsi.targets = targets;
-  EXPECT_EQ(run(kIserText, true).exit, Exit::kOk);
+  EXPECT_EQ(hold(kIserText).exit, Exit::kOk);
   EXPECT_THAT(iscsi.sessions, SizeIs(1));
 }
 
 TEST_F(IserSessions, ASessionThatIsGoneIsMadeAgain) {
   ASSERT_EQ(run(kIserText).exit, Exit::kOk);
   iscsi.sessions.clear();
-  EXPECT_EQ(run(kIserText, true).exit, Exit::kOk);
+  EXPECT_EQ(hold(kIserText).exit, Exit::kOk);
   EXPECT_THAT(iscsi.sessions, SizeIs(1));
 }
 

@@ -169,20 +169,20 @@ TEST_F(NvmeConnections, ATargetThatIsAwayIsPendingAndAHoldTriesAgain) {
   EXPECT_THAT(kernel->files.content.at(std::string(kDiscoveryFile)), HasSubstr("--traddr=192.0.2.1"));
   EXPECT_EQ(run(kTargetText).exit, Exit::kPartly) << "nothing is undone for it";
 
-  const auto held = run(kTargetText, true);
+  const auto held = hold(kTargetText);
   EXPECT_EQ(held.exit, Exit::kUndone);
   ASSERT_TRUE(held.error);
   EXPECT_THAT(held.error->message, HasSubstr("nvme-cli made no connection"));
 
   kernel->nvme_host.targets = targets;
-  EXPECT_EQ(run(kTargetText, true).exit, Exit::kOk);
+  EXPECT_EQ(hold(kTargetText).exit, Exit::kOk);
   EXPECT_THAT(controllers, SizeIs(1));
 }
 
 TEST_F(NvmeConnections, AConnectionThatIsGoneIsMadeAgain) {
   ASSERT_EQ(run(kTargetText).exit, Exit::kOk);
   controllers.clear();
-  ASSERT_EQ(run(kTargetText, true).exit, Exit::kOk);
+  ASSERT_EQ(hold(kTargetText).exit, Exit::kOk);
   EXPECT_THAT(controllers, SizeIs(1));
 }
 
