@@ -176,6 +176,19 @@ Meant meant_key(std::string_view name, const Names& names) {
   return like_none(name, names.keys, names.sections);
 }
 
+/// `stray`: the error about the entry's only key, if there is one; it then says what is missing.
+void report_without_identity(const Node& table, const SectionSpec& spec, std::string_view label,
+                             const Reporter& report, model::Diagnostic* stray) {
+  if (stray != nullptr) {
+    stray->hint = fmt::format("no key identifies the entry: write {}", choices(spec));
+    return;
+  }
+  report
+      .wrong(place_of(table), fmt::format("{}: no identifying key", label),
+             fmt::format("add {}", choices(spec)))
+      .topic = model::Topic::kNoIdentity;
+}
+
 }  // namespace
 
 bool report_unknown(std::string_view name, const Node& node, const Place& place, const Grammar& grammar,
@@ -229,15 +242,7 @@ bool check_identity(const Node& table, const SectionSpec& spec, std::string_view
   for (const auto& set : spec.identities)
     std::copy_if(set.begin(), set.end(), std::inserter(there, there.end()), is_there);
   if (there.empty()) {
-    if (has_meant_identity(table, spec)) return false;
-    if (stray != nullptr) {
-      stray->hint = fmt::format("no key identifies the entry: write {}", choices(spec));
-      return false;
-    }
-    report
-        .wrong(place_of(table), fmt::format("{}: no identifying key", label),
-               fmt::format("add {}", choices(spec)))
-        .topic = model::Topic::kNoIdentity;
+    if (!has_meant_identity(table, spec)) report_without_identity(table, spec, label, report, stray);
     return false;
   }
 
