@@ -124,7 +124,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(IscsiSession, name, target, addr
 NLOHMANN_JSON_SERIALIZE_ENUM(DiskUse::Sort, {{DiskUse::Sort::kOther, "other"},
                                              {DiskUse::Sort::kMount, "mount"},
                                              {DiskUse::Sort::kBtrfs, "btrfs"},
-                                             {DiskUse::Sort::kPool, "pool"}})
+                                             {DiskUse::Sort::kPool, "pool"},
+                                             {DiskUse::Sort::kSwap, "swap"}})
 inline void to_json(nlohmann::json& out, const DiskUse& use) {
   out = {{"text", use.text}, {"sort", use.sort}, {"name", use.name}};
 }

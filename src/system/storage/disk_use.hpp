@@ -13,6 +13,7 @@ struct DiskUse {
     kMount,  ///< in the host's mount namespace
     kBtrfs,  ///< one of several devices of a btrfs that is mounted, which no mount names
     kPool,   ///< of ZFS, imported
+    kSwap,
   };
   std::string text;  ///< for people: "/dev/sdb1 is mounted on /scratch"
   Sort sort = Sort::kOther;

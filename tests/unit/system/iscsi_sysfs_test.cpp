@@ -85,6 +85,7 @@ TEST_F(IscsiSysfs, DisksAreInUseByMountsSwapAndHolders) {
   EXPECT_THAT(
       use_texts(host->uses({"session2"}).value()),
       ElementsAre("md0 holds /dev/sdb", "/dev/sdb1 is mounted on /scratch", "/dev/sdb1 is swap space"));
+  EXPECT_EQ(host->uses({"session2"}).value().back().sort, DiskUse::Sort::kSwap);
 }
 
 TEST_F(IscsiSysfs, DisksAreInUseWhereNoMountOfThisHostTellsSo) {

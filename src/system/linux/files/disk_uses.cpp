@@ -285,7 +285,7 @@ class DiskUses {
                          : DiskUse{device + " is mounted in another mount namespace"});
     for (const auto& line : swaps_) {
       if (known_as.is(line.substr(0, line.find_first_of(" \t")), {}))
-        out_.push_back({device + " is swap space"});
+        out_.push_back({device + " is swap space", DiskUse::Sort::kSwap});
     }
     return keeps_path;
   }
