@@ -10,11 +10,11 @@ namespace {
 
 constexpr const char* kTakenNameHost = R"({ "links": [{ "name": "eth0", "up": true }],
   "dcb": { "eth0": { "pfc": 2, "apps": ["26:0"] } } })";
-constexpr const char* kPfc =
+constexpr const char* kPfcByName =
     "version = 1\n[[pfc]]\ninterface = \"eth0\"\npriorities = [3]\ndscp = [\"26:3\"]\n";
 
 TEST(TakenName, NothingIsGivenBackToAnotherDevice) {
-  Stage stage(Scenario{.name = "taken", .host = kTakenNameHost, .documents = {kPfc, "version = 1\n"}});
+  Stage stage(Scenario{.name = "taken", .host = kTakenNameHost, .documents = {kPfcByName, "version = 1\n"}});
   auto& kernel = stage.kernel();
   auto& dcb = kernel.dcb.interfaces;
   ASSERT_EQ(dcb.at("eth0").pfc, 0x08);
@@ -28,7 +28,7 @@ TEST(TakenName, NothingIsGivenBackToAnotherDevice) {
 }
 
 TEST(TakenName, TheSameDeviceGetsItBack) {
-  Stage stage(Scenario{.name = "same", .host = kTakenNameHost, .documents = {kPfc, "version = 1\n"}});
+  Stage stage(Scenario{.name = "same", .host = kTakenNameHost, .documents = {kPfcByName, "version = 1\n"}});
   const auto report = stage.apply();
   EXPECT_EQ(report.exit, Exit::kOk) << text_of(report);
   EXPECT_EQ(stage.kernel().dcb.interfaces.at("eth0").pfc, 0x02);
