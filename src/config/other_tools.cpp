@@ -156,6 +156,18 @@ bool is_kernel_setting(std::string_view line) {
   });
 }
 
+/// "a ioc_guid=00a0b80200402bef,queue_size=128"
+bool is_srp_rule(std::string_view line) {
+  constexpr std::array<std::string_view, 5> kMatches{"id_ext=", "ioc_guid=", "dgid=", "service_id=", "pkey="};
+  for (const auto* word : {"a", "d", "A", "D"}) {
+    const auto rest = behind(line, word);
+    if (std::any_of(kMatches.begin(), kMatches.end(),
+                    [&](std::string_view key) { return rest.starts_with(key); }))
+      return true;
+  }
+  return false;
+}
+
 /// Files of which the first line is enough.
 OtherTool by_first_line(std::string_view line) {
   for (const auto* word : {"options", "install", "blacklist", "alias", "softdep"}) {
@@ -172,6 +184,7 @@ OtherTool by_first_line(std::string_view line) {
   if (is_limits(line)) return {"a file of limits.d", "limits"};
   if (line.starts_with("--transport") || line.starts_with("-t rdma"))
     return {"discovery.conf of nvme-cli", "nvme"};
+  if (is_srp_rule(line)) return {"srp_daemon.conf", "srp"};
   if (is_partition_line(line)) return {"partitions.conf of OpenSM", "opensm"};
   return {};
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "catalog/all.hpp"
+#include "core/plan.hpp"
 #include "kinds/abilities.hpp"
 
 namespace rdmacfg::core {
@@ -59,10 +60,10 @@ std::vector<Plan> components(const Plan& plan) {
   };
   for (std::size_t i = 0; i < changes.size(); ++i) {
     const auto name = name_of(changes[i].before);
-    if (name != model::Value{}) giver.emplace(std::pair{changes[i].key.kind, name}, i);
+    if (name != model::Value{}) giver.emplace(std::pair{std::string(name_space_of(changes[i])), name}, i);
   }
   for (std::size_t i = 0; i < changes.size(); ++i) {
-    const auto at = giver.find({changes[i].key.kind, name_of(changes[i].after)});
+    const auto at = giver.find({std::string(name_space_of(changes[i])), name_of(changes[i].after)});
     if (at != giver.end()) sets.join(i, at->second);
   }
   // Resources deleted after an update that would put them back.

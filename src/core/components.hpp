@@ -13,7 +13,8 @@
 namespace rdmacfg::core {
 
 /// A plan in parts that have nothing to do with each other, each in the plan's order. Changes hang together
-/// when one needs the other, both need the same, or one takes the name that the other gives up.
+/// when one needs the other, both need the same, or one takes the name that the other gives up (also where
+/// one is a port's interface and the other a P_Key's).
 std::vector<model::Plan> components(const model::Plan& plan);
 
 /// Sets aside every resource of an entry that an error of the document against this host speaks of, with all

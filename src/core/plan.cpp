@@ -88,6 +88,12 @@ std::vector<std::span<const Change>> batches(const Plan& plan) {
   return out;
 }
 
+std::string_view name_space_of(const Change& change) {
+  const auto* kind = kinds::find(change.key.kind);
+  return kind != nullptr && kind->traits().names_interface ? std::string_view("interfaces")
+                                                           : std::string_view(change.key.kind);
+}
+
 std::string digest_of(const model::Plan& plan) {
   auto all = nlohmann::ordered_json::array();
   for (const auto& change : plan.changes) {

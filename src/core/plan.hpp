@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kinds/world.hpp"
@@ -20,6 +21,9 @@ model::Plan order(std::vector<model::Change> changes);
 /// The runs of a plan that may be handed to their kind at once: same kind, same operation, none needs
 /// another.
 std::vector<std::span<const model::Change>> batches(const model::Plan& plan);
+
+/// Within it names are unique: interfaces of ports and of P_Keys share the kernel's names of interfaces.
+std::string_view name_space_of(const model::Change& change);
 
 /// Of what the plan does: two plans that do the same have the same one.
 std::string digest_of(const model::Plan& plan);

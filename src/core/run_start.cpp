@@ -47,7 +47,8 @@ Result<StoredRecords> load_records(system::Host& host, const Options& options) {
   };
   std::vector<std::string> dropped;
   auto journal = load_journal(files, options.paths.journal, &dropped);
-  if (!journal && journal.error().sys_errno != 0) journal = load_journal(files, options.paths.journal);
+  if (!journal && journal.error().sys_errno != 0)
+    journal = load_journal(files, options.paths.journal, &dropped);
   if (!journal && !is_damage(journal.error()))
     return base::fail(journal.error().in("finishing an interrupted apply"));
   if (!journal) {
@@ -63,7 +64,7 @@ Result<StoredRecords> load_records(system::Host& host, const Options& options) {
   }
   dropped.clear();
   auto state = load_state(files, options.paths.state, &dropped);
-  if (!state && state.error().sys_errno != 0) state = load_state(files, options.paths.state);
+  if (!state && state.error().sys_errno != 0) state = load_state(files, options.paths.state, &dropped);
   if (!state && !is_damage(state.error())) return base::fail(state.error());
   if (!state) {
     // Anything that is not remembered is somebody else's, and stays.

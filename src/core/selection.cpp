@@ -11,6 +11,7 @@
 #include "catalog/all.hpp"
 #include "config/write.hpp"
 #include "core/observation.hpp"
+#include "core/plan.hpp"
 #include "model/types.hpp"
 
 namespace rdmacfg::core {
@@ -142,11 +143,12 @@ std::multimap<Key, Key> name_givers(const std::vector<Change>& changes) {
   std::map<std::pair<std::string, model::Value>, const Key*> holders;
   for (const auto& change : changes) {
     const auto& name = model::value_of(change.before, "name");
-    if (name != model::Value{}) holders.emplace(std::pair{change.key.kind, name}, &change.key);
+    if (name != model::Value{})
+      holders.emplace(std::pair{std::string(name_space_of(change)), name}, &change.key);
   }
   std::multimap<Key, Key> out;
   for (const auto& change : changes) {
-    const auto at = holders.find({change.key.kind, model::value_of(change.after, "name")});
+    const auto at = holders.find({std::string(name_space_of(change)), model::value_of(change.after, "name")});
     if (at != holders.end() && *at->second != change.key) out.emplace(change.key, *at->second);
   }
   return out;

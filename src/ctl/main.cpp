@@ -17,6 +17,7 @@
 #include <iostream>
 #include <thread>
 
+#include "base/standard_files.hpp"
 #include "ctl/run.hpp"
 #include "store/confined.hpp"
 #include "store/lock.hpp"
@@ -180,6 +181,7 @@ std::shared_ptr<void> take_precedence() {
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (!base::take_standard_files()) return 1;
   // A reader that went away must not stop an apply half way; writing to it just fails.
   ::signal(SIGPIPE, SIG_IGN);
   std::ios::sync_with_stdio(false);

@@ -139,16 +139,23 @@ int paged(const Context& context, int (*run)(const Context&)) {
   return status;
 }
 
-/// Data that could not be written was not told; a reader that has gone away did not want it. An apply is
-/// judged by what it did.
+/// Subcommands that change the host or its document are judged by what they did, since exit status 1 says
+/// that nothing was changed.
+bool changes_something(const Arguments& arguments) {
+  constexpr std::array<std::string_view, 7> kChanging{"apply",  "confirm", "rollback", "withdraw",
+                                                      "reload", "edit",    "set"};
+  const bool prints_document =
+      arguments.command == "set" && !arguments.config.empty() && arguments.config.front() == "-";
+  return !arguments.dry_run && !prints_document &&
+         std::find(kChanging.begin(), kChanging.end(), arguments.command) != kChanging.end();
+}
+
+/// Data that could not be written was not told; a reader that has gone away did not want it.
 int checked(const Context& context, int status) {
   context.environment.out.flush();
-  const auto& command = context.arguments.command;
-  const bool changing =
-      command == "apply" || command == "confirm" || command == "rollback" || command == "withdraw";
   if (context.environment.out.good() || context.environment.reader_is_gone()) return status;
   context.say_error("the output could not be written");
-  return changing ? status : static_cast<int>(model::Exit::kError);
+  return changes_something(context.arguments) ? status : static_cast<int>(model::Exit::kError);
 }
 
 /// --host: a word that contains a / or ends in .json is the file of a report, anything else the name of a

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "base/characters.hpp"
+#include "base/standard_files.hpp"
 #include "daemon/controller.hpp"
 #include "daemon/descriptors.hpp"
 #include "daemon/jobs/job.hpp"
@@ -42,6 +43,7 @@ int serve() {
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (!base::take_standard_files()) return 1;
   const std::string_view argument = argc > 1 ? argv[1] : "";
   if (argc == 2 && argument == "--worker") {
     const bool whole = ::fcntl(daemon::kReportFd, F_SETFD, FD_CLOEXEC) == 0;

@@ -121,6 +121,8 @@ struct Claims {
   /// Names for ports without one: "{number}" is that of the kernel's name, "{guid_tail}" the
   /// last three bytes of the GUID. Empty: they stay without.
   std::string name_template;
+  /// Text of /etc/machine-id of the host; empty: it is not known.
+  std::string machine_id;
   /// Whether a module of the running kernel has an option; nothing where nobody knows.
   std::function<std::optional<bool>(const std::string& module, const std::string& option)> has_option;
 

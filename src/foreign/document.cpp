@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "catalog/all.hpp"
 #include "config/guard.hpp"
 
 namespace rdmacfg::foreign {
@@ -151,9 +152,16 @@ bool says_nothing(const ImportedHost::InterfaceTree& tree) {
          port.ipv6.empty() && tree.children.empty();
 }
 
+/// Whether a document has the section once at most: [srp_initiator].
+bool is_single(std::string_view path) {
+  const auto& all = kinds::grammar();
+  return std::any_of(all.begin(), all.end(),
+                     [&](const model::SectionSpec& spec) { return spec.name == path && !spec.repeated; });
+}
+
 /// Identifying keys come first, as a person would write them.
 void write_entry(DocumentWriter& writer, const Entry& entry) {
-  writer.entry(entry.path, entry.where);
+  is_single(entry.path) ? writer.table(entry.path, entry.where) : writer.entry(entry.path, entry.where);
   for (const bool first : {true, false}) {
     for (const auto& [key, value] : entry.values) {
       const bool identity = key == "name" || key == "guid" || key == "pkey" || key == "pci" ||

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <utility>
 
@@ -35,9 +34,6 @@ std::vector<std::string> drop_in_folders(const std::string& unit) {
 }  // namespace
 
 std::vector<DropIn> other_drop_ins(system::Files& files, const std::string& unit, std::string_view ours) {
-  constexpr std::array<std::string_view, 5> kFolders{"/etc/systemd/system", "/run/systemd/system",
-                                                     "/usr/local/lib/systemd/system",
-                                                     "/usr/lib/systemd/system", "/lib/systemd/system"};
   std::map<std::string, std::string> paths;  // by name: a file masks those of its name that come later here
   const auto take = [&](std::string_view folder, const std::string& drop_ins) {
     const auto whole = fmt::format("{}/{}", folder, drop_ins);
@@ -53,19 +49,40 @@ std::vector<DropIn> other_drop_ins(system::Files& files, const std::string& unit
   const auto of_type = std::find_if(folders.begin(), folders.end(), [](const std::string& name) {
     return name.find('.') == name.rfind('.');
   });
-  for (const auto folder : kFolders)
+  for (const auto folder : kUnitLoadPath)
     std::for_each(folders.begin(), of_type, [&](const std::string& name) { take(folder, name); });
-  for (const auto folder : kFolders)
+  for (const auto folder : kUnitLoadPath)
     std::for_each(of_type, folders.end(), [&](const std::string& name) { take(folder, name); });
   std::vector<DropIn> out;
   for (auto& [name, path] : paths) out.push_back({std::move(path), name > ours});
   return out;
 }
 
+std::vector<UnitLine> unit_lines(std::string_view text) {
+  std::vector<UnitLine> out;
+  bool goes_on = false;
+  int number = 0;
+  for (auto line : base::split(text, '\n')) {
+    ++number;
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    const auto begin = line.find_first_not_of(" \t");
+    if (begin != std::string_view::npos && (line[begin] == '#' || line[begin] == ';')) continue;
+    if (!goes_on) out.push_back({{}, number});
+    auto& whole = out.back().text;
+    whole += line;
+    // A backslash that another one stands before is only itself.
+    const auto last = whole.find_last_not_of('\\');
+    const auto backslashes = whole.size() - (last == std::string::npos ? 0 : last + 1);
+    goes_on = backslashes % 2 == 1;
+    if (goes_on) whole.back() = ' ';
+  }
+  return out;
+}
+
 std::vector<std::string> assigned_values(std::string_view text, std::string_view key) {
   std::vector<std::string> out;
-  for (const auto raw : base::split(text, '\n')) {
-    const auto line = base::trim(raw);
+  for (const auto& whole : unit_lines(text)) {
+    const std::string_view line = whole.text;
     const auto equals = line.find('=');
     if (equals == std::string_view::npos || base::trim(line.substr(0, equals)) != key) continue;
     out.emplace_back(base::trim(line.substr(equals + 1)));

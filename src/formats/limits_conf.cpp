@@ -168,8 +168,8 @@ std::optional<GroupSource> group_directory(system::Files& files) {
 
 std::optional<LockLimit> parse_drop_in(std::string_view text) {
   std::optional<LockLimit> found;
-  for (const auto line : base::split(text, '\n')) {
-    const auto value = assigned_limit(line);
+  for (const auto& line : unit_lines(text)) {
+    const auto value = assigned_limit(line.text);
     if (!value) continue;
     found.reset();  // an empty value takes back what stands above, and "1M:2M" is none that we write
     const auto limit = LockLimit::parse(*value);
@@ -272,9 +272,7 @@ Result<std::vector<ForeignLimit>> foreign_drop_ins(system::Files& files, const s
   for (const auto& [path, after_ours] : other_drop_ins(files, unit, kDropInName)) {
     const auto text = files.read_linked(path);
     if (!text || !*text) continue;
-    int number = 0;
-    for (const auto line : base::split(**text, '\n')) {
-      ++number;
+    for (const auto& [line, number] : unit_lines(**text)) {
       if (!assigned_limit(line)) continue;
       out.push_back({path, number, std::string(base::trim(line)), after_ours});
     }

@@ -58,6 +58,7 @@ std::string mount_on(const std::vector<system::DiskUse>& uses, const std::map<st
     const std::string &source = at->second.source, &type = at->second.type;
     for (const auto& use : uses) {
       const bool mounted = use.sort == Sort::kMount && use.name == where;
+      // Nothing says where it is mounted, so it may be here.
       const bool in_btrfs = use.sort == Sort::kBtrfs && type == "btrfs";
       const bool in_pool =
           use.sort == Sort::kPool && type == "zfs" && use.name == source.substr(0, source.find('/'));

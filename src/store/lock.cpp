@@ -39,21 +39,39 @@ std::string holder_of(int fd) {
   return "another process";
 }
 
+/// Whether a lock's file was removed while it was waited for: a second process would make another one, and
+/// lock that.
+bool is_removed(int fd) {
+  struct stat status {};
+  return ::fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink == 0;
+}
+
+base::UniqueFd open_lock(const std::filesystem::path& path) {
+  std::error_code error;
+  const int how = std::filesystem::is_directory(path, error) ? O_RDONLY | O_DIRECTORY : O_RDWR | O_CREAT;
+  return base::UniqueFd(::open(path.c_str(), how | O_CLOEXEC | O_NOFOLLOW, 0600));
+}
+
 }  // namespace
 
 base::Result<std::shared_ptr<void>> take_lock(const std::filesystem::path& path,
                                               std::chrono::milliseconds deadline,
                                               const std::function<void(const std::string& holder)>& waiting,
                                               const std::function<bool()>& cancelled) {
-  std::error_code error;
-  const int how = std::filesystem::is_directory(path, error) ? O_RDONLY | O_DIRECTORY : O_RDWR | O_CREAT;
-  base::UniqueFd fd(::open(path.c_str(), how | O_CLOEXEC | O_NOFOLLOW, 0600));
+  auto fd = open_lock(path);
   if (!fd) return base::fail_errno(errno, "lock " + path.string());
   const auto end = std::chrono::steady_clock::now() + deadline;
   bool told = false;
-  while (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
-    if (errno == EINTR) continue;
-    if (errno != EWOULDBLOCK) return base::fail_errno(errno, "lock " + path.string());
+  for (;;) {
+    const bool taken = ::flock(fd.get(), LOCK_EX | LOCK_NB) == 0;
+    if (!taken && errno == EINTR) continue;
+    if (!taken && errno != EWOULDBLOCK) return base::fail_errno(errno, "lock " + path.string());
+    if (taken && !is_removed(fd.get())) break;
+    if (taken) {
+      fd = open_lock(path);
+      if (!fd) return base::fail_errno(errno, "lock " + path.string());
+      continue;
+    }
     if (std::chrono::steady_clock::now() >= end) {
       return base::fail(base::Code::kTimeout, fmt::format("{} still holds {}; nothing was changed",
                                                           holder_of(fd.get()), path.string()));

@@ -24,6 +24,10 @@ struct InetAddress {
   bool tentative = false;  ///< duplicate address detection is not over; the address does not work yet
   bool duplicate = false;  ///< another host has it (IFA_F_DADFAILED); it does not work
   bool permanent = true;   ///< IFA_F_PERMANENT; without it, a lease or what a router advertised
+  /// Of IPv4, with a peer in another network (`ip address add A peer B/24`): the prefix length is the peer's,
+  /// no route leads to the address's own network, and the address without a peer is another one beside it
+  /// (find_matching_ifa(), inet_ifa_match()).
+  bool peer_elsewhere = false;
 };
 
 /// A unicast route over one interface.

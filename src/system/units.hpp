@@ -59,6 +59,11 @@ class Units {
   /// and Unit::job says so. A job that fails is an error that names the unit and systemd's word.
   virtual base::Result<void> act(UnitAction action, const std::string& unit) = 0;
 
+  /// The condition of its unit file that kept a unit from its last start:
+  /// "ConditionPathExists=/dev/infiniband". To systemd that start is done (systemd.unit(5)). Empty when there
+  /// is none, or systemd does not know any more.
+  virtual std::string unmet_condition(const std::string& /*unit*/) { return {}; }
+
   /// Sends a signal to the main process of a service when that has a handler for it: one that has just been
   /// started gets five seconds to set it up, and kTimeout says that it has not.
   virtual base::Result<void> signal(const std::string& unit, int number) = 0;

@@ -347,10 +347,11 @@ void FakeKernel::add(std::string_view text) {
        "dcb",        "mlx4_ports",        "users",       "groups",      "sysctl",          "rdma_system",
        "rdma_cm",    "rdma_cm_folders",   "soft_types",  "resolved",    "network_manager", "duplicates",
        "networkd",   "mlx4_without_dpdp", "pci",         "nvme_target", "nvme_host",       "iscsi",
-       "births",     "packagekit",        "nfsd_hidden", "lio"},
+       "births",     "packagekit",        "nfsd_hidden", "lio",         "cuts_whole_names"},
       "host");
   machine.rename_up = from.value("rename_up", machine.rename_up);
   machine.slow_carrier = from.value("slow_carrier", machine.slow_carrier);
+  machine.cuts_whole_names = from.value("cuts_whole_names", machine.cuts_whole_names);
   describe_links(*this, from);
   for (const auto& device : from.value("devices", json::array())) describe_device(*this, device);
   describe_masters(*this, from);

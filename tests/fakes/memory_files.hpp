@@ -53,6 +53,8 @@ class MemoryFiles final : public system::Files {
   std::set<std::string> synced;
   /// Paths whose reading fails with EACCES.
   std::set<std::string> unreadable;
+  /// The errno of the next read of a path, and of no later one.
+  std::map<std::string, int> next_read{};
   /// Paths at which there is no regular file.
   std::set<std::string> links;
   /// When files were created, where that is known.

@@ -68,12 +68,13 @@ TEST(ExportNotes, NameSectionsWithoutCommands) {
       {"commands",
        "[[lio_target]]\nwwn = \"iqn.2026-01.org.example:scratch\"\nany_initiator = true\n"
        "addresses = [\"192.0.2.1\"]\n[[lio_target.lun]]\nnumber = 0\ndevice = \"/dev/disk/by-id/nvme-x\"\n",
-       {"2: [[lio_target]]: targetcli creates it, and its saveconfig keeps it"}},
+       {"2: [[lio_target]]: targetcli creates it; `export targetcli` writes the file that it restores"}},
       {"commands",
        "[[nvme_target]]\nnqn = \"nqn.2014-08.org.example:scratch\"\nany_host = true\n"
        "addresses = [\"192.0.2.1\"]\n[[nvme_target.namespace]]\nnsid = 1\ndevice = "
        "\"/dev/disk/by-id/nvme-x\"\n",
-       {"2: [[nvme_target]]: nvmetcli creates it, and nvmetcli save keeps it for nvmet.service"}},
+       {"2: [[nvme_target]]: nvmetcli creates it; `export nvmetcli` writes the file that nvmet.service "
+        "restores"}},
       {"commands",
        "[[opensm]]\nguid = \"00:02:c9:03:00:31:78:f2\"\n[[opensm.option]]\nkey = \"lmc\"\nvalue = 1\n",
        {"2: [[opensm]]: OpenSM has its ports in /etc/default/opensm (Debian) or /etc/sysconfig/opensm; then "
@@ -99,6 +100,11 @@ TEST(ExportNotes, NameSectionsThatATargetDoesNotKnow) {
        "[packages]\nnames = [\"perftest\"]\n",
        {"2: [packages]: the package manager installs them"}},
       {"nmstate", "[packages]\nnames = [\"perftest\"]\n", {"2: nmstate does not support [packages]"}},
+      {"targetcli",
+       "[packages]\nnames = [\"perftest\"]\n[[module]]\nname = \"ib_srpt\"\n[[module]]\nname = "
+       "\"ib_isert\"\n",
+       {"2: targetcli does not support [packages]", "4: targetcli does not support [[module]]"}},
+      {"nvmetcli", kExportedPort, {"2: nvmetcli does not support [[ipoib]]"}},
       // Once for all cables, of which there may be thousands.
       {"nmstate",
        "[[cable]]\nfrom = \"a/1\"\nto = \"b/1\"\n[[cable]]\nfrom = \"a/2\"\nto = \"b/2\"\n",
@@ -139,6 +145,12 @@ TEST(ExportedLines, StandInTheLanguageOfTheTarget) {
        "[ ! -e /sys/class/net/fab0.8002 ] || ip link delete dev fab0.8002"},
       {"commands", fab0 + "[[ipoib.pkey]]\npkey = 0x8002\nmode = \"connected\"\n",
        "\techo 0x8002 >/sys/class/net/$parent/create_child"},
+      {"commands",
+       "[[ipoib]]\nguid = \"00:02:c9:03:00:31:78:f2\"\nname = \"partition_ib0\"\n"
+       "[[ipoib.pkey]]\npkey = 0x8002\nname = \"fast\"\nmode = \"connected\"\n",
+       "\tfirst=partition_.8002\n"
+       "\t[ -e /sys/class/net/$first/parent ] || first=partition_ib0.8\n"
+       "\t[ $first = $dev ] || ip link set dev $first name $dev"},
       {"commands", fab0 + "[[ipoib.pkey]]\npkey = 0x8002\n",
        "\tip link add link $parent name $dev type ipoib pkey 0x8002"},
       {"commands", fab0, "\tip link set dev \"$dev\" name fab0"},

@@ -180,6 +180,8 @@ int import_from(const Context& context) {
     return refuse(context, {base::Code::kInvalid, "live reads the running system; --root does not apply", 0});
   const auto host = context.environment.host(request->paths.empty() ? context.root() : "/");
   foreign::Claims claims;
+  if (const auto machine = host->files.read("/etc/machine-id"); machine && *machine)
+    claims.machine_id = **machine;
   claims.name_template = context.arguments.imported.name_template;
   if (!claims.name_template.empty()) {
     if (const auto wrong = foreign::wrong_template(claims.name_template); !wrong.empty())

@@ -177,9 +177,9 @@ constexpr auto kCommands = std::to_array<CommandText>({
      "Reads files of other tools and prints one document on stdout; it changes nothing on the host. `host`, "
      "the default, reads every known place at once; `live` looks at the running interfaces. FORMAT reads "
      "one: udev, nm, ifcfg, networkd, netplan, wicked, ifupdown, nmstate, system-roles, cloud-init, cmdline, "
-     "scripts, openib, rdma-conf, mlx4-conf, modprobe, sysctl, limits, opensm, nvme, lio; files or folders "
-     "after "
-     "it are read instead of the usual ones. With --root, the usual places are below DIR; paths given as "
+     "scripts, openib, rdma-conf, mlx4-conf, modprobe, sysctl, limits, opensm, srp, nvme, lio; files or "
+     "folders after it are read instead of the usual ones. With --root, the usual places are below DIR; "
+     "paths given as "
      "arguments are not. A summary on stderr names everything that was understood, skipped, and not "
      "understood, with file and line. Exit status 0: all was understood; 5: some was not; 1: there is no "
      "document.",
@@ -187,10 +187,13 @@ constexpr auto kCommands = std::to_array<CommandText>({
      "ifcfg ./network-scripts\tfiles from elsewhere"},
     {"export", "FORMAT", "Write the document in the language of another tool.",
      "Prints the files that another tool would need, or writes them below the folder of --output: nm, "
-     "networkd, netplan, nmstate, ifcfg, udev, or commands, a commented shell script. Settings that the "
-     "target cannot express are noted in the files and on stderr. Exit status 0: all was expressed; 5: some "
-     "was not; 1: error.",
-     "export commands\ta script to read\nexport nm --output ./nm\tkeyfiles below a folder"},
+     "networkd, netplan, nmstate, ifcfg, udev, targetcli, nvmetcli, or commands, a commented shell script. "
+     "targetcli and nvmetcli are JSON with the targets of the document alone; serial numbers, sizes of files "
+     "and GIDs are those of this host, or of --root. Settings that the target cannot express are noted on "
+     "stderr and, where it has comments, in the files. Exit status 0: all was expressed; 5: some was not; 1: "
+     "error.",
+     "export commands\ta script to read\nexport nm --output ./nm\tkeyfiles below a folder\nexport targetcli "
+     "> saveconfig.json\tfor targetcli restoreconfig"},
     {"fleet", "validate --hosts HOSTS [FILE...] | report [--hosts HOSTS] [--by GROUPS] DIR",
      "Check the document for all hosts of a site, or summarize their reports.",
      "`fleet validate` reads the document, or the FILEs, as each of the HOSTS sees it, and then compares the "

@@ -86,8 +86,7 @@ class Script {
     if (interface.mode == IpoibMode::kConnected) {
       // Only an interface that was made so has a file `mode`, which is the safe way to change it.
       line(fmt::format("\techo {} >/sys/class/net/$parent/create_child", interface.pkey->text()));
-      if (interface.name != child_name(interface.parent, *interface.pkey))
-        line(fmt::format("\tip link set dev {} name $dev", child_name(interface.parent, *interface.pkey)));
+      call(interface);
     } else {
       line(fmt::format("\tip link add link $parent name $dev type ipoib pkey {}", interface.pkey->text()));
     }
@@ -96,6 +95,20 @@ class Script {
       line(fmt::format("[ ! -e /sys/class/net/$dev/mode ] || echo {} >/sys/class/net/$dev/mode",
                        model::text_of(*interface.mode)));
     settings(interface);
+  }
+
+  /// From the name that the kernel gives at first: of a long parent with 10 characters of its name, before
+  /// Linux 6.10 with all of it, cut to 15. Only an interface that was made so has a file `parent`.
+  void call(const Interface& interface) {
+    constexpr std::size_t kParentPart = 10;
+    const auto first = child_name(interface.parent, *interface.pkey);
+    if (interface.parent.size() <= kParentPart) {
+      if (interface.name != first) line(fmt::format("\tip link set dev {} name $dev", first));
+      return;
+    }
+    line(fmt::format("\tfirst={}", child_name(interface.parent.substr(0, kParentPart), *interface.pkey)));
+    line(fmt::format("\t[ -e /sys/class/net/$first/parent ] || first={}", first));
+    line("\t[ $first = $dev ] || ip link set dev $first name $dev");
   }
 
   void settings(const Interface& interface) {

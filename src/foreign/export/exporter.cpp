@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <set>
 
 #include "catalog/all.hpp"
 #include "config/check.hpp"
@@ -226,6 +228,25 @@ void render_device_rules(const std::vector<Section>& sections, Output& out) {
     out.files.push_back({"/etc/udev/rules.d/60-rdma-persistent-naming.rules", first_line("udev") + text});
 }
 
+/// Of a tool for one section the others are none of its business: each is noted once.
+Output export_section(const std::vector<Section>& document, const Target& target, const ExportHost& host) {
+  Output out;
+  std::vector<const Section*> own;
+  std::set<std::string, std::less<>> told;
+  for (const auto& section : document) {
+    if (section.path == target.section) {
+      own.push_back(&section);
+    } else if (told.insert(section.path).second) {
+      out.notes.push_back({{section.where.file, section.where.line},
+                           fmt::format("{} does not support {}", target.features.tool, label_of(section))});
+    }
+  }
+  target.render_section(own, host, out);
+  std::stable_sort(out.notes.begin(), out.notes.end(),
+                   [](const Remark& a, const Remark& b) { return a.where < b.where; });
+  return out;
+}
+
 void render_nothing(const std::vector<ImportedHost::InterfaceTree>& /*homes*/, Output& /*out*/) {}
 
 }  // namespace
@@ -269,6 +290,18 @@ const std::vector<Target>& targets() {
        render_nmstate},
       {"ifcfg", "ifcfg files of RHEL and Fedora", {.tool = "ifcfg", .needs_name = false}, render_ifcfg},
       {"udev", "udev rules: the names", {.tool = "udev", .interfaces = false}, render_nothing},
+      {"targetcli",
+       "saveconfig.json of targetcli: iSER and SRP targets",
+       {.tool = "targetcli", .interfaces = false},
+       nullptr,
+       "lio_target",
+       render_targetcli},
+      {"nvmetcli",
+       "config.json of nvmetcli: NVMe targets",
+       {.tool = "nvmetcli", .interfaces = false},
+       nullptr,
+       "nvme_target",
+       render_nvmetcli},
       {"commands",
        "a commented shell script",
        {.tool = "the script", .umcast = true, .child_names = true, .absent = true, .search_by_family = true},
@@ -290,7 +323,14 @@ std::string label_of(const Section& section) {
   return config::label_of(section.path, at == all.end() || at->repeated);
 }
 
-Output export_document(const std::vector<Section>& document, const Target& target) {
+bool is_private(const File& file) {
+  return file.path.ends_with(".nmconnection") || file.path.ends_with(".json");
+}
+
+bool takes_comments(const File& file) { return !file.path.ends_with(".json"); }
+
+Output export_document(const std::vector<Section>& document, const Target& target, const ExportHost& host) {
+  if (target.render_section != nullptr) return export_section(document, target, host);
   const auto sections = with_one_cable(document);
   Output out;
   const auto trees = reduce_to_features(interface_trees_of(sections), target.features, out.notes);

@@ -2,6 +2,10 @@
 // A document in the languages of other tools.
 #pragma once
 
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,25 +42,50 @@ std::vector<ImportedHost::InterfaceTree> reduce_to_features(std::vector<Imported
                                                             const FormatFeatures& features,
                                                             std::vector<Remark>& notes);
 
-/// A target of `export`.
+/// Values of the host for which files are made that its document does not have. Those that are not known stay
+/// as they are, and what lacks without them is noted.
+struct ExportHost {
+  bool debian = false;       ///< Debian or one like it, whose rtslib keeps its file in another folder
+  std::string machine_id{};  ///< text of /etc/machine-id
+  std::map<model::Guid, std::string> gid_prefixes{};  ///< "fe80000000000000" by the GUID of a port
+  /// The size of a file in bytes.
+  std::function<std::optional<std::uint64_t>(const std::string& path)> file_size{};
+};
+
+/// A target of `export`: of interfaces (`render`), of one section alone (`render_section`), or of all as a
+/// script (neither).
 struct Target {
   std::string_view name;
   std::string_view doc;
   FormatFeatures features;
   void (*render)(const std::vector<ImportedHost::InterfaceTree>& trees, Output& out) = nullptr;
+  std::string_view section = {};  ///< of render_section: "lio_target"
+  void (*render_section)(const std::vector<const model::Section*>& sections, const ExportHost& host,
+                         Output& out) = nullptr;
 };
 
 const std::vector<Target>& targets();
 const Target* find_target(std::string_view name);
 
 /// The sections of a valid document in the words of the target.
-Output export_document(const std::vector<model::Section>& sections, const Target& target);
+Output export_document(const std::vector<model::Section>& sections, const Target& target,
+                       const ExportHost& host = {});
+
+/// Whether the file belongs to root alone, as the tool that reads it insists on, or keeps it itself.
+bool is_private(const File& file);
+/// Whether its language has comments, which begin with '#'.
+bool takes_comments(const File& file);
 
 void render_nm(const std::vector<ImportedHost::InterfaceTree>& trees, Output& out);
 void render_networkd(const std::vector<ImportedHost::InterfaceTree>& trees, Output& out);
 void render_netplan(const std::vector<ImportedHost::InterfaceTree>& trees, Output& out);
 void render_nmstate(const std::vector<ImportedHost::InterfaceTree>& trees, Output& out);
 void render_ifcfg(const std::vector<ImportedHost::InterfaceTree>& trees, Output& out);
+
+/// [[lio_target]] as targetcli's saveconfig.json, [[nvme_target]] as nvmetcli's config.json.
+void render_targetcli(const std::vector<const model::Section*>& sections, const ExportHost& host,
+                      Output& out);
+void render_nvmetcli(const std::vector<const model::Section*>& sections, const ExportHost& host, Output& out);
 
 /// The runbook: commands that make the interfaces and the other sections as the document says.
 std::string render_commands(const std::vector<ImportedHost::InterfaceTree>& trees,

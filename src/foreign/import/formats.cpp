@@ -84,7 +84,6 @@ constexpr auto kRdmaConfFiles =
     std::to_array<Where>({{"/etc/rdma", "rdma.conf"},
                           {"/etc/rdma", "sriov-vfs"},
                           {"/etc/rdma", "ibacm_*.cfg"},
-                          {"/etc", "srp_daemon.conf"},
                           {"/etc", "fstab"},
                           {"/etc", "nfs.conf"},
                           {"/etc/nfs.conf.d", "*.conf", Masking::kNone},
@@ -93,6 +92,12 @@ constexpr auto kRdmaConfFiles =
                           {"/etc/iscsi/nodes/*/*", "*", Masking::kNone, Links::kLeftOut},
                           {"/var/lib/iscsi/nodes/*", "*", Masking::kNone, Links::kLeftOut},
                           {"/var/lib/iscsi/nodes/*/*", "*", Masking::kNone, Links::kLeftOut}});
+
+constexpr auto kSrpFiles =
+    std::to_array<Where>({{"/etc", "srp_daemon.conf"},
+                          {"/etc/default", "srptools"},
+                          {"/etc/systemd/system/srp_daemon.service.d", "*.conf", Masking::kNone},
+                          {"/etc/systemd/system/srp_daemon_port@*.service.d", "*.conf", Masking::kNone}});
 
 // That of MLNX_OFED is the same list, which its connectx_port_config writes.
 constexpr auto kMlx4ConfFiles =
@@ -204,7 +209,7 @@ constexpr auto kFormats = std::to_array<Format>({
      .interfaces = true},
     {.name = "openib", .doc = "openib.conf of OFED", .places = kOpenibFiles, .parse = parse_openib},
     {.name = "rdma-conf",
-     .doc = "rdma.conf of RHEL; srp_daemon, ibacm, virtual functions and storage over RDMA are named",
+     .doc = "rdma.conf of RHEL; ibacm, virtual functions and storage over RDMA are named",
      .places = kRdmaConfFiles,
      .parse = parse_rdma_conf,
      .by_name = true},
@@ -231,6 +236,10 @@ constexpr auto kFormats = std::to_array<Format>({
      .doc = "opensm.conf, its ports and partitions.conf",
      .places = kOpensmFiles,
      .parse = parse_opensm},
+    {.name = "srp",
+     .doc = "srp_daemon.conf: the SRP targets that the host logs in to",
+     .places = kSrpFiles,
+     .parse = parse_srp},
     {.name = "nvme",
      .doc = "discovery.conf and config.json of nvme-cli, config.json of nvmetcli: NVMe over RDMA",
      .places = kNvmeFiles,
@@ -282,7 +291,11 @@ constexpr auto kOtherNames = std::to_array<OtherName>({{"networkmanager", "nm"},
                                                        {"nvmet", "nvme"},
                                                        {"nvmetcli", "nvme"},
                                                        {"nvme-cli", "nvme"},
-                                                       {"targetcli", "lio"}});
+                                                       {"targetcli", "lio"},
+                                                       {"rtslib", "lio"},
+                                                       {"srp_daemon", "srp"},
+                                                       {"srp_daemon.conf", "srp"},
+                                                       {"srptools", "srp"}});
 
 }  // namespace
 

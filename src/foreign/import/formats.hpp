@@ -65,6 +65,7 @@ void parse_sysctl(std::span<const File> files, Claims& claims);
 void parse_cmdline(std::span<const File> files, Claims& claims);
 void parse_scripts(std::span<const File> files, Claims& claims);
 void parse_cloud_init(std::span<const File> files, Claims& claims);
+void parse_srp(std::span<const File> files, Claims& claims);
 void parse_nvme(std::span<const File> files, Claims& claims);
 void parse_lio(std::span<const File> files, Claims& claims);
 

@@ -96,13 +96,15 @@ class LiveImport {
 
   void inet(const Link& link, Interface& out) {
     Interface found = out;
-    std::string leased, lost;
+    std::string leased, lost, of_peers;
     const auto append = [](std::string& list, const std::string& text) {
       list += (list.empty() ? "" : ", ") + text;
     };
     for (const auto& address : addresses_) {
       if (address.index != link.index) continue;
-      if (address.permanent) {
+      if (address.peer_elsewhere) {
+        append(of_peers, address.prefix.text());
+      } else if (address.permanent) {
         found.inet(address.prefix.address.family).addresses.push_back(address.prefix);
       } else {
         append(leased, address.prefix.text());
@@ -122,6 +124,9 @@ class LiveImport {
                                "requests such addresses)",
                                leased, lost.empty() ? "" : " and " + lost));
     }
+    if (!of_peers.empty())
+      claims_.pass(out.where,
+                   fmt::format("left out: {} (with a peer, which the document cannot express)", of_peers));
     if (found.ipv4.empty() && found.ipv6.empty()) return;
     if (adopt_) {
       out = std::move(found);

@@ -18,9 +18,14 @@ constexpr std::string_view kSrpHead = "# Written by rdma-configd; changes here a
 
 bool is_rule_line(std::string_view line) { return !line.empty() && !line.starts_with('#'); }
 
+constexpr std::string_view kHexDigits = "0123456789abcdefABCDEF";
+constexpr std::size_t kGidDigits = 32;
+constexpr std::size_t kMostOptionDigits = 16;
+
 std::optional<model::SrpId> id_of(std::string_view value) {
+  if (value.find_first_not_of(kHexDigits) != std::string_view::npos) return std::nullopt;
   const auto id = model::SrpId::parse(value);
-  return id && value.find(':') == std::string_view::npos ? std::optional(*id) : std::nullopt;
+  return id ? std::optional(*id) : std::nullopt;
 }
 
 bool take_match(std::string_view key, std::string_view value, SrpRule& rule) {
@@ -28,8 +33,11 @@ bool take_match(std::string_view key, std::string_view value, SrpRule& rule) {
   if (key == "ioc_guid") return (rule.ioc_guid = id_of(value)).has_value();
   if (key == "service_id") return (rule.service_id = id_of(value)).has_value();
   if (key == "dgid") {
+    // Of fewer digits it would compare others than meant.
+    if (value.size() != kGidDigits || value.find_first_not_of(kHexDigits) != std::string_view::npos)
+      return false;
     const auto gid = model::PortGid::parse(value);
-    if (!gid || value.find(':') != std::string_view::npos) return false;
+    if (!gid) return false;
     rule.dgid = *gid;
     return true;
   }
@@ -62,10 +70,13 @@ std::optional<SrpRule> parse_srp_rule(std::string_view line) {
   if (line.empty() || std::string_view("aAdD").find(line.front()) == std::string_view::npos)
     return std::nullopt;
   rule.allow = line.front() == 'a' || line.front() == 'A';
-  const auto rest = base::trim(line.substr(1));
-  if (rest.empty()) return rule;
-  for (const auto raw : base::split(rest, ',')) {
-    const auto part = base::trim(raw);
+  // An option ends with a comma or a blank, and blanks may follow (copy_till_comma()).
+  auto rest = line.substr(1);
+  for (;;) {
+    rest.remove_prefix(std::min(rest.find_first_not_of(" \t"), rest.size()));
+    if (rest.empty()) return rule;
+    const auto part = rest.substr(0, rest.find_first_of(", \t"));
+    rest.remove_prefix(std::min(part.size() + 1, rest.size()));
     const auto equals = part.find('=');
     if (equals == std::string_view::npos) return std::nullopt;
     const auto key = part.substr(0, equals), value = part.substr(equals + 1);
@@ -73,12 +84,12 @@ std::optional<SrpRule> parse_srp_rule(std::string_view line) {
       if (!take_match(key, value, rule)) return std::nullopt;
       continue;
     }
-    if (!rule.allow || value.empty() || value.find_first_not_of("0123456789") != std::string_view::npos)
+    if (!rule.allow || value.empty() || value.size() > kMostOptionDigits ||
+        value.find_first_not_of("0123456789") != std::string_view::npos)
       return std::nullopt;
     if (!rule.options.empty()) rule.options += ",";
     rule.options += part;
   }
-  return rule;
 }
 
 std::vector<std::string> parse_srp_rules(std::string_view text) {

@@ -3,6 +3,7 @@
 // is_enabled_by_rules_file() and add_non_exist_target() of srp_daemon/srp_daemon.c in rdma-core.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -37,7 +38,12 @@ struct SrpRule {
 /// "a id_ext=200500a0b81146a1,ioc_guid=00a0b80200402bef,queue_size=128", "d"
 std::string render_srp_rule(const SrpRule& rule);
 
-/// Nothing for a line that srp_daemon would not read, either: it refuses the whole file then.
+/// Lines of a file have no more bytes, without the line feed: srp_daemon reads the rest as a line of its own.
+inline constexpr std::size_t kSrpLineBytes = 253;
+
+/// Nothing for a line that srp_daemon would not read, either: it refuses the whole file then. Nothing, too,
+/// for an identifier without digits, a GID with fewer than 32 and a P_Key of more than 16 bits, which compare
+/// in ways that nobody means.
 std::optional<SrpRule> parse_srp_rule(std::string_view line);
 
 /// The lines of a file but for comments and empty ones: srp_daemon takes each for a rule.

@@ -38,7 +38,7 @@ constexpr std::string_view kLifetime = "lifetime", kLimited = "limited";
 
 bool has_address(const std::vector<InetAddress>& all, int index, const IpPrefix& prefix) {
   return std::any_of(all.begin(), all.end(), [&](const InetAddress& address) {
-    return address.index == index && address.prefix == prefix;
+    return address.index == index && address.prefix == prefix && !address.peer_elsewhere;
   });
 }
 
@@ -78,7 +78,7 @@ class AddressKind final : public Kind,
     if (!all) return base::fail(all.error());
     for (const auto& address : *all) {
       const auto at = interfaces.find(address.index);
-      if (at == interfaces.end()) continue;
+      if (at == interfaces.end() || address.peer_elsewhere) continue;
       Observed observed;
       observed.key = {std::string(kAddressKind), fmt::format("{} {}", at->second.id, address.prefix.text())};
       observed.label = fmt::format("{} {}", at->second.name, address.prefix.text());
@@ -150,7 +150,8 @@ class AddressKind final : public Kind,
       const bool stays_limited = model::text_at(change.after, kLifetime) == kLimited;
       const bool limited =
           there && !stays_limited && std::none_of(now->begin(), now->end(), [&](const auto& held) {
-            return held.index == link->index && held.prefix == id->prefix && held.permanent;
+            return held.index == link->index && held.prefix == id->prefix && held.permanent &&
+                   !held.peer_elsewhere;
           });
       if (change.operation != Operation::kDelete && (!there || limited))
         additions.emplace_back(system::AddAddress{link->index, link->name, id->prefix});

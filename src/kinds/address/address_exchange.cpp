@@ -156,7 +156,8 @@ Result<std::vector<InetRequest>> routes_left_alone(const std::set<std::pair<int,
     if (is_four(prefix)) emptied.insert(index);
   }
   for (const auto& address : then) {
-    if (is_four(address.prefix) && !going.contains({address.index, address.prefix}))
+    if (is_four(address.prefix) &&
+        (address.peer_elsewhere || !going.contains({address.index, address.prefix})))
       emptied.erase(address.index);
   }
   std::vector<InetRequest> out;

@@ -42,16 +42,19 @@ bool in_one_network(const model::IpPrefix& a, const model::IpPrefix& b) {
 
 /// Keeps an interface from being without any IPv4 address while those that stay go with others and come
 /// back; nothing where one of them does not go, or none stays.
-std::optional<model::IpAddress> to_hold(int index, const std::vector<const model::IpPrefix*>& now,
+std::optional<model::IpAddress> to_hold(int index, const std::vector<const system::InetAddress*>& now,
                                         const std::set<std::pair<int, model::IpPrefix>>& going) {
   std::optional<model::IpAddress> out;
-  for (const auto* prefix : now) {
-    if (prefix->address.family != model::Family::kIpv4 || going.contains({index, *prefix})) continue;
+  for (const auto* address : now) {
+    const auto& prefix = address->prefix;
+    if (prefix.address.family != model::Family::kIpv4) continue;
+    if (address->peer_elsewhere) return std::nullopt;
+    if (going.contains({index, prefix})) continue;
     const bool along = std::any_of(going.begin(), going.end(), [&](const auto& other) {
-      return other.first == index && in_one_network(other.second, *prefix);
+      return other.first == index && in_one_network(other.second, prefix);
     });
     if (!along) return std::nullopt;
-    if (!out) out = prefix->address;
+    if (!out) out = prefix.address;
   }
   return out;
 }
@@ -102,14 +105,15 @@ std::vector<system::InetRequest> address_deletions(const std::set<std::pair<int,
                                                    const std::vector<system::InetAddress>& now,
                                                    const World& world) {
   std::vector<system::InetRequest> out;
-  std::map<int, std::vector<const model::IpPrefix*>> by_index;
-  for (const auto& address : now) by_index[address.index].push_back(&address.prefix);
+  std::map<int, std::vector<const system::InetAddress*>> by_index;
+  for (const auto& address : now) by_index[address.index].push_back(&address);
   for (const auto& [index, prefix] : going) {
     system::DeleteAddress request{index, world.link(index)->name, prefix, {}, {}};
     if (prefix.address.family == model::Family::kIpv4) {
       for (const auto* other : by_index[index]) {
-        if (in_one_network(*other, prefix) && !going.contains({index, *other}))
-          request.keep.push_back(*other);
+        if (!other->peer_elsewhere && in_one_network(other->prefix, prefix) &&
+            !going.contains({index, other->prefix}))
+          request.keep.push_back(other->prefix);
       }
       request.hold = to_hold(index, by_index[index], going);
     }

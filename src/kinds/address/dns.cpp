@@ -5,7 +5,10 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/text.hpp"
 #include "kinds/abilities.hpp"
@@ -26,6 +29,41 @@ namespace {
 constexpr std::string_view kDnsKind = "dns";
 constexpr auto kDnsCompetitors = std::to_array<std::string_view>(
     {"NetworkManager", "systemd-network", "wickedd-nanny", "connmand", "dhclient", "dhcpcd"});
+
+constexpr std::string_view kNsswitch = "/etc/nsswitch.conf";
+
+struct Nsswitch {
+  std::string path, text;
+};
+
+/// The second is the vendor's, which glibc of SUSE reads where /etc has none.
+Nsswitch read_nsswitch(system::Files& files) {
+  for (const auto path : {kNsswitch, std::string_view("/usr/etc/nsswitch.conf")}) {
+    const auto text = files.read_linked(std::string(path));
+    if (text && *text) return {std::string(path), **text};
+  }
+  return {};
+}
+
+/// The services of the line "hosts:", without the reactions between them ("[NOTFOUND=return]"); nothing
+/// without such a line.
+std::optional<std::vector<std::string_view>> host_services(std::string_view nsswitch) {
+  constexpr std::string_view kHosts = "hosts:";
+  for (const auto line : base::split(nsswitch, '\n')) {
+    auto rest = base::trim(line.substr(0, line.find('#')));
+    if (!rest.starts_with(kHosts)) continue;
+    rest.remove_prefix(kHosts.size());
+    std::vector<std::string_view> out;
+    bool reaction = false;
+    for (const auto word : base::words_of(rest)) {
+      reaction = reaction || word.starts_with('[');
+      if (!reaction) out.push_back(word);
+      reaction = reaction && !word.ends_with(']');
+    }
+    return out;
+  }
+  return std::nullopt;
+}
 
 template <class Texts>
 void put(model::Attributes& settings, const char* field, const Texts& texts) {
@@ -141,10 +179,22 @@ class DnsKind final : public Kind, public NeedsWatching, public HeldByPort {
 
  private:
   static void warn_of_bypass(const Desired& resource, system::Files& files, Diagnostics& diagnostics) {
-    const auto conf = files.read_linked("/etc/resolv.conf"), nss = files.read_linked("/etc/nsswitch.conf");
+    const auto nss = read_nsswitch(files);
+    if (asks_no_name_server(nss.text)) {
+      diagnostics.push_back(
+          {model::Severity::kWarning,
+           resource.where,
+           fmt::format("{} has programs ask no name server for hosts, so that systemd-resolved gets the name "
+                       "servers of this entry for nobody",
+                       nss.path),
+           fmt::format("add dns to the line hosts: of /etc/nsswitch.conf{}",
+                       nss.path == kNsswitch ? "" : ", a copy of that file"),
+           {}});
+      return;
+    }
+    const auto conf = files.read_linked("/etc/resolv.conf");
     if (!conf || !*conf) return;
-    const auto server =
-        server_beside_resolved(**conf, nss && *nss ? std::string_view(**nss) : std::string_view());
+    const auto server = server_beside_resolved(**conf, nss.text);
     if (server.empty()) return;
     diagnostics.push_back(
         {model::Severity::kWarning,
@@ -159,13 +209,21 @@ class DnsKind final : public Kind, public NeedsWatching, public HeldByPort {
 
 }  // namespace
 
+bool asks_no_name_server(std::string_view nsswitch) {
+  constexpr std::array<std::string_view, 7> kLocal{"files",    "compat",     "db",        "usrfiles",
+                                                   "altfiles", "myhostname", "mymachines"};
+  const auto services = host_services(nsswitch);
+  return services && std::all_of(services->begin(), services->end(), [&](std::string_view name) {
+           // The modules of nss-mdns ask other hosts, but only for names below .local.
+           return name.starts_with("mdns") || std::find(kLocal.begin(), kLocal.end(), name) != kLocal.end();
+         });
+}
+
 std::string server_beside_resolved(std::string_view resolv_conf, std::string_view nsswitch) {
   constexpr std::array<std::string_view, 2> kStubs{"127.0.0.53", "127.0.0.54"};
-  for (const auto line : base::split(nsswitch, '\n')) {
-    const auto words = base::words_of(line);
-    if (words.empty() || words.front() != "hosts:") continue;
-    const auto resolve = std::find(words.begin(), words.end(), "resolve");
-    if (resolve < std::find(words.begin(), words.end(), "dns")) return {};
+  if (const auto services = host_services(nsswitch)) {
+    const auto resolve = std::find(services->begin(), services->end(), "resolve");
+    if (resolve < std::find(services->begin(), services->end(), "dns")) return {};
   }
   std::string first;
   for (const auto line : base::split(resolv_conf, '\n')) {

@@ -26,6 +26,10 @@ struct InterfaceDns {
 /// "/etc/resolv.conf"; nss-resolve(8), resolv.conf(5).
 std::string server_beside_resolved(std::string_view resolv_conf, std::string_view nsswitch);
 
+/// Whether nsswitch.conf has programs look for hosts in files and the like only. False where it names a
+/// service that is not known here, or has no such line. Source: nsswitch.conf(5).
+bool asks_no_name_server(std::string_view nsswitch);
+
 /// Key: "GUID", "GUID/0x8002".
 const Kind& dns();
 

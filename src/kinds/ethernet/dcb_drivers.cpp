@@ -68,6 +68,8 @@ constexpr std::array<DcbDriver, 8> kDrivers{{
     // percent
     // where the others have 100; queue_pfc_cfg() refuses PFC before ETS was set; setdcbx(0) is taken, after
     // which nobody has DCBX and every set is refused. The firmware's values are set in NVRAM.
+    // bnxt_dcbnl_ieee_delapp() clears the mask of a DSCP in the adapter, whatever priority it has by then
+    // (bnxt_hwrm_queue_dscp2pri_cfg()).
     {.name = "bnxt_en",
      .source = "broadcom/bnxt/bnxt_dcb.c:248-297, 468-513, 557-590, 618-644, 731-755, 766-782",
      .dscp = DscpTrust::kHardware,
@@ -85,6 +87,7 @@ constexpr std::array<DcbDriver, 8> kDrivers{{
      .give_back = "no agent would run DCBX then; NVRAM enables the firmware's agent",
      .zero_shares = false,
      .idle_shares = false,
+     .remap_by_delete = true,
      .ets_before_pfc = true,
      .retrains = Retrains::kAtAny,
      .unlisted = "the priority that the firmware has for it"},

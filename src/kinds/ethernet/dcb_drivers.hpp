@@ -49,9 +49,10 @@ struct DcbDriver {
   bool contiguous = false;        ///< classes in use must be 0 to N
   bool identity_by_dscp = false;  ///< with DSCP entries priority N is class N, and the first one rewrites ETS
   bool priority_is_class = false;  ///< priorities of DSCPs must be below the number of classes
-  bool remap_by_delete = false;    ///< refuses another priority for a DSCP that has one
-  bool ets_before_pfc = false;     ///< refuses PFC until ETS was set once
-  bool closes = false;             ///< closes and opens the device for a set: its routes and addresses go
+  /// Refuses another priority for a DSCP that has one, or has none for it once any of its entries is deleted.
+  bool remap_by_delete = false;
+  bool ets_before_pfc = false;  ///< refuses PFC until ETS was set once
+  bool closes = false;          ///< closes and opens the device for a set: its routes and addresses go
   Retrains retrains = Retrains::kNever;  ///< the link goes down and comes back at a set
   bool reads_negotiated = false;         ///< what it reads back is what was negotiated, not what was set
   /// The driver accepts every set without effect; the remedy, {} is the interface. Empty: sets have effect.

@@ -114,13 +114,19 @@ Result<void> DcbWriter::reach_ets(const InterfaceDcb& wanted, EtsWrite when) {
 }
 
 /// Adds first, so that a DSCP is never without its priority; some drivers then remove its old entry by
-/// themselves, others refuse a DSCP that has one.
+/// themselves. Others refuse a DSCP that has one, or have no priority for it once any of its entries is
+/// deleted.
 Result<void> DcbWriter::reach_dscps(const DscpMap& wanted) {
   const auto current = *now_.dscp;
   if (wanted == current) return {};
   if (auto done = begin(); !done) return done;
-  for (const auto& [dscp, priority] : wanted.list) {
-    if (has(current, dscp, priority)) continue;
+  for (const auto& entry : wanted.list) {
+    const auto dscp = entry.first, priority = entry.second;
+    const bool loses_another = driver().remap_by_delete &&
+                               std::any_of(current.list.begin(), current.list.end(), [&](const auto& other) {
+                                 return other.first == dscp && other.second != priority;
+                               });
+    if (has(current, dscp, priority) && !loses_another) continue;
     for (const auto& [old, before] : current.list) {
       if (!driver().remap_by_delete || old != dscp) continue;
       if (auto done = remove(old, before); !done) return done;

@@ -296,11 +296,12 @@ class ServiceKind final : public Kind, public NeedsWatching {
   /// A [[service]] that is there for the unit decides itself.
   static void need_units(const Bound& bound, std::vector<Desired>& out) {
     for (const auto& needed : kNeededUnits) {
+      const bool given = std::any_of(out.begin(), out.end(), [&](const Desired& resource) {
+        return resource.key.kind == kServiceKind && resource.key.id == needed.unit;
+      });
+      if (given) continue;
       for (const auto* section : bound.of(needed.section)) {
-        const bool given = std::any_of(out.begin(), out.end(), [&](const Desired& resource) {
-          return resource.key.kind == kServiceKind && resource.key.id == needed.unit;
-        });
-        if (given || section->entries.empty()) continue;
+        if (section->entries.empty()) continue;
         auto& desired = out.emplace_back();
         desired.key = {std::string(kServiceKind), std::string(needed.unit)};
         desired.label = needed.unit;
@@ -310,6 +311,7 @@ class ServiceKind final : public Kind, public NeedsWatching {
         for (const auto* field : {"enabled", "running"}) desired.origins[field] = section->where;
         if (!needed.after.empty())
           desired.needs.push_back({std::string(needed.after), std::string(needed.after_id)});
+        break;
       }
     }
   }

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <map>
 #include <span>
 #include <string>
@@ -48,16 +47,15 @@ void warn_of_sockets(const std::vector<Desired>& desired, World& world, Diagnost
   for (const auto& service : services) names.push_back(service.first);
   const auto units = observe_units_by_name(names, world.host());
   if (!units) return;  // the services' own look says so
+  const auto entries = model::by_key(desired);
   for (const auto& service : services) {
     const auto& socket = service.first;
     const auto* resource = service.second;
     const auto at = units->find(socket);
     if (at == units->end() || !at->second.there()) continue;
-    const auto own = std::find_if(desired.begin(), desired.end(), [&](const Desired& other) {
-      return other.key.kind == "service" && other.key.id == socket;
-    });
+    const auto own = entries.find({"service", socket});
     const auto stays = [&](std::string_view setting, bool now) {
-      return now && is_off(*resource, setting) && (own == desired.end() || !is_off(*own, setting));
+      return now && is_off(*resource, setting) && (own == entries.end() || !is_off(*own->second, setting));
     };
     const bool listens = stays("running", at->second.active == "active");
     if (!listens && !stays("enabled", at->second.file == "enabled")) continue;
@@ -83,6 +81,11 @@ base::Result<void> start_service(const std::string& unit, system::Host& host) {
   if ((*now)->active == "failed")
     return base::fail(base::Code::kIo,
                       fmt::format("{0}: it ended right after its start; `journalctl -u {0}` says why", unit));
+  if (const auto condition = host.units.unmet_condition(unit); !condition.empty())
+    return base::fail(base::Code::kIo,
+                      fmt::format("{}: systemd skips its start, as {} of its unit file does not hold; leave "
+                                  "running out, or write running = false",
+                                  unit, condition));
   return base::fail(base::Code::kIo,
                     fmt::format("{0}: it is {1} after its start: it has ended, or a condition of its unit "
                                 "file is not met; `systemctl status {0}` says which",

@@ -28,7 +28,8 @@ void warn_of_sockets(const std::vector<model::Desired>& desired, World& world,
                      model::Diagnostics& diagnostics);
 
 /// Starts a unit. An error also where systemd says that it is done, and the unit is at rest: it has ended, or
-/// a condition of its unit file is not met, which does not count as a failure (systemd.unit(5)).
+/// a condition of its unit file is not met, which systemd does not count as a failure (systemd.unit(5)). Here
+/// it is one, and not pending: systemd does not try again once the condition holds.
 base::Result<void> start_service(const std::string& unit, system::Host& host);
 
 }  // namespace rdmacfg::kinds

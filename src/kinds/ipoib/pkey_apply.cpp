@@ -123,35 +123,54 @@ struct BySysfs {
   model::Pkey pkey;
   std::string wanted;
 
-  [[nodiscard]] std::string first_name() const { return kernel_name(parent->name, pkey); }
+  [[nodiscard]] std::vector<std::string> names_at_first() const { return first_names(parent->name, pkey); }
 };
 
+/// Of children that would get in each other's way with their first names, one.
+std::vector<BySysfs> take_round(std::vector<BySysfs>& todo) {
+  std::vector<BySysfs> round, later;
+  std::set<std::string> taken;
+  for (auto& child : todo) {
+    const auto names = child.names_at_first();
+    const bool meets =
+        std::any_of(names.begin(), names.end(), [&](const auto& name) { return taken.contains(name); });
+    if (!meets) taken.insert(names.begin(), names.end());
+    (meets ? later : round).push_back(std::move(child));
+  }
+  todo = std::move(later);
+  return round;
+}
+
+/// The child that the kernel has just made, by its first name; nullptr without one.
+const Link* made_by_sysfs(const BySysfs& child, const World& world) {
+  for (const auto& name : child.names_at_first()) {
+    const auto* link = called(world.children(child.parent->index, child.pkey), name);
+    if (link != nullptr) return link;
+  }
+  return nullptr;
+}
+
 /// Makes children by sysfs. The kernel gives them a name of its own first, cut to what fits, so that those of
-/// a port with a long name would get in each other's way: of those one is made at a time, and called
+/// ports with long names would get in each other's way: of those one is made at a time, and called
 /// otherwise at once. Where the wanted name is still taken it is a temporary one; settle() does the rest.
 Result<void> make_by_sysfs(std::vector<BySysfs> todo, system::Host& host) {
   while (!todo.empty()) {
-    std::map<std::string, BySysfs> round;
-    std::vector<BySysfs> later;
-    for (auto& child : todo) {
-      auto name = child.first_name();
-      if (!round.try_emplace(std::move(name), child).second) later.push_back(std::move(child));
-    }
-    todo = std::move(later);
+    const auto round = take_round(todo);
     bool renames = false;
-    for (const auto& [made, child] : round) {
+    for (const auto& child : round) {
       if (auto done = host.ipoib.create_child(child.parent->name, child.pkey); !done) return done;
-      renames = renames || made != child.wanted;
+      renames = renames || child.names_at_first() != std::vector{child.wanted};
     }
     if (!renames) continue;
     auto world = World::observe_links(host);
     if (!world) return base::fail(world.error());
     std::vector<LinkRequest> requests;
-    for (const auto& [made, child] : round) {
-      if (made == child.wanted) continue;
-      const auto* link = world->named(made);
-      if (link == nullptr || link->parent != child.parent->index)
-        return base::fail(Code::kNotFound, fmt::format("{}: the interface is not there", made));
+    for (const auto& child : round) {
+      const auto* link = made_by_sysfs(child, *world);
+      if (link == nullptr)
+        return base::fail(Code::kNotFound, fmt::format("{}: the interface of P_Key {} is not there",
+                                                       child.parent->name, child.pkey.text()));
+      if (link->name == child.wanted) continue;
       const bool free = world->named(child.wanted) == nullptr;
       requests.emplace_back(
           SetLink{.index = link->index, .name = free ? child.wanted : system::temporary_name(link->index)});

@@ -182,12 +182,19 @@ class Checker {
     const auto mode = model::from_attributes<PkeyLink>(desired.settings).mode;
     if (mode != model::IpoibMode::kConnected || (link != nullptr && !made_anew(desired, *link))) return;
     const auto port = ports_.find(parent.index);
-    const auto first = kernel_name(port == ports_.end() ? parent.name : port->second, id.pkey);
-    holder = first == wanted ? nullptr : world_.named(first);
+    for (const auto& first : first_names(port == ports_.end() ? parent.name : port->second, id.pkey)) {
+      if (first != wanted) check_first_name(first, link, at("mode"));
+    }
+  }
+
+  /// A connected interface cannot be made while another interface has the name that the kernel gives at
+  /// first.
+  void check_first_name(const std::string& first, const Link* link, const model::Location& where) {
+    const auto* holder = world_.named(first);
     if (holder == nullptr || holder == link || leaving_.contains(holder->index)) return;
     const bool altname = holder->name != first;  // those stay with a rename
     if (!altname && renamed_.contains(holder->index)) return;
-    error(at("mode"),
+    error(where,
           fmt::format(
               "{} mode: the kernel calls a new connected interface \"{}\" at first, and that is {} "
               "(index {})",

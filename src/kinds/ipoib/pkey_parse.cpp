@@ -107,8 +107,9 @@ Desired parse_one(const BoundPort& port, const Section& section, PkeyNames& name
                                                     : fmt::format("P_Key {} of {}", pkey.text(), port.label);
   if (has_name && desired.settings.contains("name")) {
     names.claim(desired.label, desired.origins.at("name"), kSection);
-    if (written.mode == model::IpoibMode::kConnected && !port.name.empty())
-      names.needs(kernel_name(port.name, pkey), desired.label, section.where);
+    if (written.mode == model::IpoibMode::kConnected && !port.name.empty()) {
+      for (const auto& first : first_names(port.name, pkey)) names.needs(first, desired.label, section.where);
+    }
   }
   check_mode_and_mtu(desired, kSection, diagnostics);
   if (written.state == State::kUp && of_port == State::kDown)

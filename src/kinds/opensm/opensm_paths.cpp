@@ -37,8 +37,7 @@ struct UnitText {
 };
 
 UnitText opensm_unit_text(system::Files& files) {
-  for (const auto* folder : {"/etc/systemd/system", "/run/systemd/system", "/usr/local/lib/systemd/system",
-                             "/usr/lib/systemd/system", "/lib/systemd/system"}) {
+  for (const auto folder : kUnitLoadPath) {
     auto path = fmt::format("{}/{}", folder, kOpensmTemplate);
     auto text = files.read_linked(path);
     if (text && *text) return {std::move(path), std::move(**text)};

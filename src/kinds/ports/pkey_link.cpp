@@ -55,8 +55,14 @@ const Link* child_of(const PkeyId& id, const World& world, std::string_view name
   return left.empty() ? nullptr : left.front();
 }
 
-std::string kernel_name(std::string_view parent, model::Pkey pkey) {
-  return fmt::format("{}.{:04x}", parent, pkey.full()).substr(0, model::kInterfaceNameMax);
+std::vector<std::string> first_names(std::string_view parent, model::Pkey pkey) {
+  // Linux 6.10, and stable releases from June 2024 on, cut the parent's part; earlier ones cut the whole
+  // name.
+  constexpr std::size_t kParentPart = 10;
+  std::vector<std::string> out{fmt::format("{}.{:04x}", parent.substr(0, kParentPart), pkey.full())};
+  if (parent.size() > kParentPart)
+    out.push_back(fmt::format("{}.{:04x}", parent, pkey.full()).substr(0, model::kInterfaceNameMax));
+  return out;
 }
 
 }  // namespace detail

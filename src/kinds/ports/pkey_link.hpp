@@ -84,8 +84,9 @@ const system::Link* called(const std::vector<const system::Link*>& links, std::s
 /// the clues of the world speak of (ours, the one named as wanted), else the first.
 const system::Link* child_of(const PkeyId& id, const World& world, std::string_view name = {});
 
-/// The kernel's name of a child that is made by sysfs: PARENT.%04x, cut to the maximum length.
-std::string kernel_name(std::string_view parent, model::Pkey pkey);
+/// The names that the kernel may give a child that is made by sysfs (ipoib_vlan_add()): PARENT.%04x as a
+/// whole, or of at most 10 characters of PARENT. One name where the two are the same.
+std::vector<std::string> first_names(std::string_view parent, model::Pkey pkey);
 
 }  // namespace detail
 

@@ -39,17 +39,18 @@ struct LinuxHost {
              .boot_id = linux_boot_id(),
              .offline = root != "/"} {}
 
+  BusLimits limits;  ///< of all that ask managers: a silent one is waited for once
   std::unique_ptr<Links> links = make_linux_links();
   std::unique_ptr<Inet> inet = make_linux_inet();
-  std::unique_ptr<Resolver> resolver = make_linux_resolver();
-  std::unique_ptr<NetworkManager> network_manager = make_linux_network_manager();
-  std::unique_ptr<Networkd> networkd = make_linux_networkd();
+  std::unique_ptr<Resolver> resolver = make_linux_resolver(limits);
+  std::unique_ptr<NetworkManager> network_manager = make_linux_network_manager(limits);
+  std::unique_ptr<Networkd> networkd = make_linux_networkd(limits);
   std::unique_ptr<Ipoib> ipoib = make_linux_ipoib();
   std::unique_ptr<Rdma> rdma = make_linux_rdma();
   std::unique_ptr<RdmaAdmin> rdma_admin = make_linux_rdma_admin();
-  std::unique_ptr<Udev> udev = make_linux_udev();
-  std::unique_ptr<Units> units = make_linux_units();
-  std::unique_ptr<Timers> timers = make_linux_timers();
+  std::unique_ptr<Udev> udev = make_linux_udev(limits);
+  std::unique_ptr<Units> units = make_linux_units(limits);
+  std::unique_ptr<Timers> timers = make_linux_timers(limits);
   std::unique_ptr<Modules> modules = make_linux_modules();
   std::unique_ptr<Initramfs> initramfs;
   std::unique_ptr<Dcb> dcb = make_linux_dcb();
@@ -63,7 +64,7 @@ struct LinuxHost {
   std::unique_ptr<NvmeHost> nvme_host = make_linux_nvme_host();
   std::unique_ptr<Iscsi> iscsi = make_linux_iscsi();
   std::unique_ptr<Lio> lio = make_linux_lio(*units, *modules);
-  std::unique_ptr<Packages> packages = make_linux_packages();
+  std::unique_ptr<Packages> packages = make_linux_packages(limits);
   std::unique_ptr<RdmaCm> rdma_cm = make_linux_rdma_cm(*units);
   std::unique_ptr<Files> files;
   Host host;

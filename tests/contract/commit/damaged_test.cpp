@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Records of ours that are damaged, truncated, empty, lost or of another version, at each way in: the host is
 // configured all the same, nothing that is not known as ours is removed, and the host is DEGRADED.
+#include <cerrno>
+
 #include "catalog/all.hpp"
 #include "contract/commit_host.hpp"
 #include "store/damage.hpp"
@@ -219,6 +221,29 @@ TEST(Damaged, KeysThatAreNotUnderstood) {
       (void)host.expire();
       EXPECT_FALSE(host.ledger().unconfirmed);
     }
+  }
+}
+
+/// The second look at a record, after one that failed, tells of them, too.
+TEST(Damaged, AReadThatFailsOnceHidesNoKeyOfANewerVersion) {
+  const std::string state = R"({"schema":1,"records":[{"kind":"of_tomorrow","id":"x","created":true}]})";
+  for (const auto& record : {kStatePaths.state, kStatePaths.journal}) {
+    SCOPED_TRACE(record);
+    Host host(two_ports());
+    ASSERT_TRUE(applied(host.commit(kFirst)));
+    auto& files = host.kernel().files;
+    files.content[record] =
+        record == kStatePaths.state
+            ? state
+            : fmt::format(
+                  R"({{"schema":1,"boot_id":"{}","changes":[{{"kind":"of_tomorrow","id":"x","label":"x","operation":"update","before":{{}},"after":{{}},"fields":["value"]}}]}})",
+                  host.kernel().host().boot_id);
+    files.next_read[record] = EIO;
+    const auto report = host.hold();
+    EXPECT_TRUE(applied(report)) << text_of(report);
+    EXPECT_TRUE(files.next_read.empty()) << "nobody has read it";
+    EXPECT_FALSE(why_degraded(host).empty());
+    EXPECT_TRUE(files.content.contains(record + ".damaged-1"));
   }
 }
 

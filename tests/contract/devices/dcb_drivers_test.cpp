@@ -233,6 +233,17 @@ TEST(DcbOfIce, AnotherPriorityForADscp) {
   EXPECT_THAT(kernel->dump(), HasSubstr("app 5 26 -> 4"));
 }
 
+// delapp() of bnxt takes the DSCP out of the adapter's table, also when another entry has come for it
+// meanwhile.
+TEST(DcbOfBnxt, AnotherPriorityForADscpIsInTheAdapter) {
+  const auto kernel = FakeKernel::parse(host_with(R"("driver": "bnxt_en")"));
+  ASSERT_EQ(apply_text(*kernel, std::string(kPfc) + "dscp = [\"26:3\"]\n").exit, Exit::kOk);
+  ASSERT_EQ(kernel->dcb.adapters.at("eth0").table.at(26), 3);
+  const auto report = apply_text(*kernel, std::string(kPfc) + "dscp = [\"26:4\"]\n");
+  EXPECT_EQ(report.exit, Exit::kOk) << text_of(report);
+  EXPECT_EQ(kernel->dcb.adapters.at("eth0").table.at(26), 4);
+}
+
 TEST(DcbOfIce, TheInterruptionNamesWhatGoesAndComesBack) {
   const auto kernel = FakeKernel::parse(host_with(R"("driver": "ice")"));
   const auto report = apply_text(*kernel, kLossless);

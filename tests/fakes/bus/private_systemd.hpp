@@ -22,6 +22,17 @@
 
 namespace rdmacfg::fakes::bus {
 
+/// A socket that lets clients connect.
+inline base::UniqueFd listen_at(const std::filesystem::path& path) {
+  base::UniqueFd out(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  EXPECT_LT(path.native().copy(address.sun_path, sizeof address.sun_path), sizeof address.sun_path);
+  EXPECT_EQ(::bind(out.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  EXPECT_EQ(::listen(out.get(), 16), 0);
+  return out;
+}
+
 /// Knows one unit, by its ActiveState.
 class PrivateSystemd {
  public:
@@ -38,16 +49,6 @@ class PrivateSystemd {
 
  private:
   static constexpr int kTick = 20;  ///< ms
-
-  static base::UniqueFd listen_at(const std::filesystem::path& path) {
-    base::UniqueFd out(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    sockaddr_un address{};
-    address.sun_family = AF_UNIX;
-    EXPECT_LT(path.native().copy(address.sun_path, sizeof address.sun_path), sizeof address.sun_path);
-    EXPECT_EQ(::bind(out.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
-    EXPECT_EQ(::listen(out.get(), 1), 0);
-    return out;
-  }
 
   void accept_all() {
     while (!ends_) {

@@ -115,6 +115,14 @@ int Systemd::get_property(sd_bus_message* call) {
     return sd_bus_reply_method_return(call, "v", "b", unit.stops_unneeded ? 1 : 0);
   if (name == "RemainAfterExit") return sd_bus_reply_method_return(call, "v", "b", unit.remains ? 1 : 0);
   if (name == "Type") return sd_bus_reply_method_return(call, "v", "s", unit.type.c_str());
+  if (name == "Conditions") {
+    Writer out(call);
+    out.open('v', "a(sbbsi)").open('a', "(sbbsi)");
+    for (const auto& condition : unit.conditions)
+      out.put("(sbbsi)", condition.name.c_str(), condition.is_choice ? 1 : 0, condition.negated ? 1 : 0,
+              condition.value.c_str(), condition.state);
+    return out.close().close().send();
+  }
   if (name == "MainPID") return sd_bus_reply_method_return(call, "v", "u", unit.pid);
   if (name == "Names") return sd_bus_reply_method_return(call, "v", "as", 1, raw);
   if (name == "DropInPaths") return sd_bus_reply_method_return(call, "v", "as", 0);

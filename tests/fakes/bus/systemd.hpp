@@ -14,6 +14,12 @@ namespace rdmacfg::fakes::bus {
 
 class Systemd {
  public:
+  struct Condition {
+    std::string name;
+    bool is_choice = false, negated = false;
+    std::string value;
+    int state = 0;  ///< at the last start: below 0, it did not hold
+  };
   struct Unit {
     std::string load = "loaded";
     std::string active = "inactive";
@@ -25,6 +31,7 @@ class Systemd {
     bool stops_unneeded = false;
     bool remains = false;
     bool installable = true;
+    std::vector<Condition> conditions{};
     std::set<std::string> missing{};     ///< properties that it does not have
     std::set<std::string> wrong_type{};  ///< properties that are 64-bit numbers
   };

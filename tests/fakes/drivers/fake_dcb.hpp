@@ -26,8 +26,11 @@ struct DcbAdapter {
   /// ice: the last request is in force, with its capabilities.
   bool refuses_in_bond = false;
   bool told = false, told_ets = false, told_pfc = false;
-  std::optional<std::vector<std::uint8_t>> trust{};       ///< the order at first, of a driver that has one
-  std::array<std::uint8_t, 64> table = firmware_table();  ///< mlx5: dscp2prio, also of what is not listed
+  std::optional<std::vector<std::uint8_t>> trust{};  ///< the order at first, of a driver that has one
+  /// mlx5, bnxt: dscp2prio, also of what is not listed.
+  std::array<std::uint8_t, 64> table = firmware_table();
+
+  static constexpr std::uint8_t kNoPriority = 255;
 
   static constexpr std::array<std::uint8_t, 64> firmware_table() {
     std::array<std::uint8_t, 64> out{};

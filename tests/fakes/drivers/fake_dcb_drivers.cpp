@@ -303,7 +303,11 @@ int FakeDcb::add(At& at, const DcbApp& app) {
     if (old != at.state.apps.end()) at.state.apps.erase(old);
     return put(at.state, app);
   }
-  return put(at.state, app);
+  const int err = put(at.state, app);
+  // bnxt_dcb.c bnxt_hwrm_queue_dscp2pri_cfg()
+  if (err == 0 && at.driver == "bnxt_en" && app.selector == kDcbSelectorDscp)
+    at.adapter.table.at(app.protocol) = app.priority;
+  return err;
 }
 
 int FakeDcb::remove(At& at, const DcbApp& app) {
@@ -311,7 +315,10 @@ int FakeDcb::remove(At& at, const DcbApp& app) {
   if (const int err = refused(at); err != 0) return err;
   if (const int err = take(at.state, app); err != 0) return at.driver == "hns3" ? EINVAL : err;
   if (at.driver == "mlx5_core") at.adapter.table.at(app.protocol) = 0;  // en_dcbnl.c:548
-  if (at.driver == "ice") {                                             // ice_dcb_nl.c:885-903
+  // bnxt_hwrm_queue_dscp2pri_cfg(): mask 0, whatever the entry's priority
+  if (at.driver == "bnxt_en" && app.selector == kDcbSelectorDscp)
+    at.adapter.table.at(app.protocol) = DcbAdapter::kNoPriority;
+  if (at.driver == "ice") {  // ice_dcb_nl.c:885-903
     if (!has_dscps(at.state)) {
       const auto bits = at.state.dcbx;
       const auto apps = at.state.apps;

@@ -20,8 +20,12 @@ using system::InetRoute;
 
 namespace {
 
+/// "addr4 192.0.2.1/24 peer 203.0.113.9": an address of its own, which the kernel takes for no other.
+constexpr std::string_view kPeer = " peer ";
+
 std::optional<IpPrefix> address_of(const std::string& item) {
   if (!item.starts_with("addr4 ") && !item.starts_with("addr6 ")) return std::nullopt;
+  if (item.find(kPeer) != std::string::npos) return std::nullopt;
   auto words = std::string_view(item).substr(6);
   auto prefix = IpPrefix::parse(words.substr(0, words.find(' ')));
   return prefix ? std::optional(*prefix) : std::nullopt;
@@ -84,11 +88,13 @@ Result<std::vector<InetAddress>> FakeInet::observe_addresses() {
   std::vector<InetAddress> out;
   for (const auto& link : machine_.links) {
     for (const auto& item : link.items) {
-      const auto prefix = address_of(item);
+      const auto peer = item.find(kPeer);
+      const auto prefix = address_of(item.substr(0, peer));
       if (!prefix || (prefix->address.family == Family::kIpv6 && prefix->address.link_local())) continue;
       const bool duplicate = duplicates.contains(prefix->address.text());
       const bool asks = duplicate || tentative.contains(prefix->address.text());
-      out.push_back({link.index, *prefix, asks, duplicate, !item.ends_with(" dynamic")});
+      out.push_back(
+          {link.index, *prefix, asks, duplicate, !item.ends_with(" dynamic"), peer != std::string::npos});
     }
   }
   return out;

@@ -102,7 +102,10 @@ class Machine {
   std::map<std::string, int> rdma_cm_folders{};  ///< → instance of the device
   std::set<std::string> soft_types = {"rxe"};    ///< that the kernel has drivers for
 
-  bool rename_up = false;      ///< kernels from 6.2 rename an interface that is up
+  bool rename_up = false;  ///< kernels from 6.2 rename an interface that is up
+  /// Kernels before 6.10 cut the whole first name of a child, later ones its parent's part
+  /// (ipoib_vlan_add()).
+  bool cuts_whole_names = false;
   bool slow_carrier = false;   ///< joining takes until settle()
   std::set<int> retraining{};  ///< interfaces that have carrier again once somebody has waited for it
 

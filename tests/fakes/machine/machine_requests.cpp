@@ -90,7 +90,10 @@ int Machine::create_sysfs(const std::string& name, std::uint16_t pkey) {
                        return l.parent == parent->index && l.maker == Maker::kSysfs && l.pkey == full;
                      });
   if (taken) return ENOTUNIQ;
-  const std::string child = fmt::format("{}.{:04x}", name, pkey).substr(0, model::kInterfaceNameMax);
+  // "%.10s.%04x", and "%s.%04x" into IFNAMSIZ bytes before.
+  const std::string child = cuts_whole_names
+                                ? fmt::format("{}.{:04x}", name, pkey).substr(0, model::kInterfaceNameMax)
+                                : fmt::format("{:.10}.{:04x}", name, pkey);
   if (in_use(child)) return EEXIST;
   add_child(*parent, child, full, Maker::kSysfs);
   return 0;

@@ -305,6 +305,7 @@ Result<void> FakeUnits::act(system::UnitAction action, const std::string& name) 
         unit->running = false;
         if (unit->masked || !unit->starts) return EIO;
         if (!unit->refuses.empty() && unit->refuses == memlock_of(unit->drop_ins)) return EIO;
+        if (!unit->condition.empty()) return 0;
         if (unit->needed) start(*unit);
         if (unit->needed && started) started(name);
         if (name.ends_with(kMountUnit) && !unit->fragment.empty()) mount(name, *unit);
@@ -322,6 +323,11 @@ Result<void> FakeUnits::act(system::UnitAction action, const std::string& name) 
     return 0;
   });
   return err == 0 ? Result<void>() : fail_errno(err, what);
+}
+
+std::string FakeUnits::unmet_condition(const std::string& name) {
+  const auto* unit = answers ? find(name) : nullptr;
+  return unit == nullptr ? std::string() : unit->condition;
 }
 
 Result<void> FakeUnits::signal(const std::string& name, int number) {

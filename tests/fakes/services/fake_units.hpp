@@ -38,6 +38,7 @@ struct FakeUnit {
   bool restarting = false;       ///< that is so now
   bool failed = false;           ///< its process has ended by itself, and that was all
   bool generated = false;        ///< made by a generator of systemd
+  std::string condition{};       ///< of its unit file, and does not hold: a start is done, and nothing runs
 };
 
 /// systemd: units that are declared in tests; "name@.service" stands for any instance. Drop-ins count from
@@ -64,6 +65,7 @@ class FakeUnits final : public system::Units {
   base::Result<std::optional<std::vector<system::Unit>>> observe_instances(const std::string& unit) override;
   base::Result<void> set_enabled(const std::string& unit, bool enabled) override;
   base::Result<void> act(system::UnitAction action, const std::string& unit) override;
+  std::string unmet_condition(const std::string& unit) override;
   base::Result<void> signal(const std::string& unit, int number) override;
   base::Result<void> kill(const std::string& unit) override;
   std::optional<model::LockLimit> observe_memlock(std::int64_t pid) override;

@@ -44,3 +44,6 @@ doc $'[[ipoib.pkey]]\npkey = 0x7fff' | conf; exits "the parent's own P_Key" 1 ap
 is "nothing changed" "$(picture)" "$was"
 doc $'[[ipoib.pkey]]\npkey = 2\nstate = "down"\n[[ipoib.pkey]]\npkey = 3\nstate = "absent"' | sed 's/name = "p"/name = "renamed"/' | conf
 exits "down and absent" 0 apply; is "down" "$(field renamed.8002 operstate)" DOWN; is "absent" "$(ls /sys/class/net | grep -c 8003)" 0
+# a long name of the port: the names that the kernel gives connected ones at first have a part of it
+doc $'[[ipoib.pkey]]\npkey = 4\nname = "fast"\nmode = "connected"\n[[ipoib.pkey]]\npkey = 5\nname = "slow"\nmode = "connected"' | sed 's/name = "p"/name = "partition_ib0"/' | conf
+exits "connected ones over a port with a long name" 0 apply; is "modes" "$(mode fast) $(mode slow)" "connected connected"

@@ -66,6 +66,26 @@ fi
 in_sync
 [ "$BOOT" = 1 ] && finish
 
+# All that hosts can tell, as nvmet shows it.
+tree() { (cd $T && grep -s . subsystems/*/attr_allow_any_host subsystems/*/namespaces/*/{device_path,device_uuid,enable} ports/*/addr_{trtype,adrfam,traddr,trsvcid}; find . -type l | sort); }
+SAVED=/root/export/etc/nvmet/config.json
+ctl export nvmetcli --output /root/export	# the other sections have no place in it
+is "export nvmetcli: the file is root's" "$(stat -c %a $SAVED)" 600
+is "on stdout it is the same" "$(ctl export nvmetcli 2>/dev/null)" "$(cat $SAVED)"
+exits "import nvme of it" 0 ctl import nvme $SAVED
+is "its namespace has the UUID" "$(jq -r '.subsystems[0].namespaces[0].device.uuid' $SAVED)" "$(head -1 /root/uuids)"
+if command -v nvmetcli; then
+	systemctl stop rdma-configd.service	# it would make again what nvmetcli clears
+	disconnect
+	tree >/root/ours
+	ok "nvmetcli restores it" nvmetcli restore $SAVED
+	is "the tree is the same" "$(tree)" "$(cat /root/ours)"
+	systemctl start rdma-configd.service
+	ok "the host is connected again" lab-wait 180 '[ "$(linked)" = 1 ] && [ "$(state)" = live ]'
+else
+	skip "nvmetcli restores what is exported: Debian has no nvmetcli"
+fi
+
 # A second subsystem on a second port of the address, and a port of others whose discovery service has nothing for this host.
 SECOND=nqn.2014-08.org.example:second THEIRS=nqn.2014-08.org.example:theirs
 services() { sed -n 's/^traddr=192.0.2.1,trsvcid=\([0-9]*\).*/\1/p' /sys/class/nvme/nvme*/address | sort | tr '\n' ' '; }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Targets of LIO: by iSER over Soft-RoCE and by SRP on an InfiniBand port, made beside those of others, held over a reboot, and what is left when they
-# are dropped.
+# Targets of LIO: by iSER over Soft-RoCE and by SRP on an InfiniBand port, made beside those of others, held over a reboot, the same as rtslib restores
+# them from what `export targetcli` writes, and what is left when they are dropped.
 # nightly
 # lab: --full --timeout 1500 --mem 3072
 # tree: full
@@ -42,6 +42,39 @@ is "the initiator's port has both identifiers" "$(ls $S/acls | tr '\n' ' ')" "0x
 is "its serial number stays" "$(tee -a /root/serials <"$(readlink -f $A/lun/lun_0/disk)/wwn/vpd_unit_serial")" "$(head -1 /root/serials)"
 in_sync
 [ "$BOOT" = 1 ] && finish
+
+# All that initiators can tell, with the names of backstores, but without the numbers of their adapters, which rtslib gives from 0 on.
+linked_to() { basename "$(readlink -f "$(find "$1" -maxdepth 1 -type l)")"; }	# FOLDER
+tree() {
+	local group at
+	for group in $T/iscsi/*/tpgt_1 $T/srpt/*/tpgt_1; do
+		echo "${group#$T/} enabled $(cat "$group/enable")"
+		(cd "$group/attrib" && grep -s . authentication cache_dynamic_acls demo_mode_write_protect generate_node_acls)
+		for at in "$group"/lun/lun_*; do echo "${at##*/} $(linked_to "$at")"; done
+		for at in "$group"/acls/*/lun_*; do echo "${at#"$group"/} $(linked_to "$at") write_protect $(cat "$at/write_protect")"; done
+		for at in "$group"/np/*; do [ ! -e "$at" ] || echo "${at##*/} iser $(cat "$at/iser")"; done
+	done
+	for at in $T/core/*_*/*/; do echo "$(basename "$at") $(cat "$at/udev_path") $(cat "$at/enable") $(cat "$at/wwn/vpd_unit_serial")"; done
+}
+# As targetctl and targetcli restoreconfig clear_existing=True do; prints each object that could not be restored.
+restores() { python3 -c 'import sys; from rtslib_fb import RTSRoot; sys.exit("\n".join(RTSRoot().restore_from_file(sys.argv[1])) or 0)' "$1"; }	# FILE
+SAVED=/root/export/etc/rtslib-fb-target/saveconfig.json
+exits "export targetcli" 5 ctl export targetcli --output /root/export
+is "nothing but the other section is left out" "$(grep -o 'not expressed: .*' <<<"$OUT")" "not expressed: targetcli does not support [[soft_rdma]]"
+is "its file is root's" "$(stat -c %a $SAVED)" 600
+is "on stdout it is the same" "$(ctl export targetcli 2>/dev/null)" "$(cat $SAVED)"
+exits "import lio of it" 0 ctl import lio $SAVED
+if python3 -c 'import rtslib_fb'; then
+	mkdir -p /etc/target /etc/rtslib-fb-target	# rtslib insists on its folder
+	systemctl stop rdma-configd.service	# it would make again what rtslib clears
+	tree >/root/ours
+	ok "rtslib restores it" restores $SAVED
+	is "the tree is the same" "$(tree)" "$(cat /root/ours)"
+	systemctl start rdma-configd.service
+	in_sync
+else
+	skip "rtslib restores what is exported: there is no rtslib"
+fi
 
 truncate -s 32M /srv/back/other.img
 sed -i 's/disk.img/other.img/' $CONF

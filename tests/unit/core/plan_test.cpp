@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/plan.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+
+#include "core/components.hpp"
 
 namespace rdmacfg::core {
 namespace {
@@ -70,6 +73,26 @@ TEST(Plan, WhatIsGoneIsADeviceOnlyWhereTheChangeDependsOnOne) {
   EXPECT_EQ(why_gone(update), "its device was removed meanwhile");
   EXPECT_EQ(why_gone(change({"nfs_mount", "/scratch"}, Operation::kUpdate)),
             "the object it is set on was removed meanwhile");
+}
+
+/// The kernel has one set of names for interfaces, and one for RDMA devices.
+TEST(Plan, WhoeverTakesTheNameOfAnInterfaceIsOnePartWithWhoeverGivesItUp) {
+  const auto renamed = [](Key key, Operation operation, const std::string& from, const std::string& to) {
+    auto out = change(std::move(key), operation);
+    if (!from.empty()) out.before["name"] = from;
+    if (!to.empty()) out.after["name"] = to;
+    return out;
+  };
+  const auto parts = components(order({renamed({"pkey", "a/0x8002"}, Operation::kDelete, "fab0", ""),
+                                       renamed({"link_name", "b"}, Operation::kUpdate, "ib0", "fab0"),
+                                       renamed({"pkey", "c/0x8002"}, Operation::kCreate, "", "ib0"),
+                                       renamed({"link_name", "d"}, Operation::kUpdate, "ib1", "fab1"),
+                                       renamed({"rdma_device", "e"}, Operation::kUpdate, "fab1", "mlx4_0")}));
+  std::vector<std::vector<std::string>> got;
+  for (const auto& part : parts) got.push_back(ids(part));
+  EXPECT_THAT(got, testing::UnorderedElementsAre(
+                       testing::ElementsAre("pkey a/0x8002", "link_name b", "pkey c/0x8002"),
+                       testing::ElementsAre("link_name d"), testing::ElementsAre("rdma_device e")));
 }
 
 TEST(Plan, AnEmptyOneHasNoBatches) { EXPECT_TRUE(batches(order({})).empty()); }

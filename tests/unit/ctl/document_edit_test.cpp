@@ -2,9 +2,11 @@
 // get and set: paths, and that nothing else of a text changes.
 #include "ctl/commands/document_edit.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -12,6 +14,7 @@
 #include <sstream>
 #include <utility>
 
+#include "base/unique_fd.hpp"
 #include "console.hpp"
 
 namespace rdmacfg::ctl {
@@ -255,6 +258,36 @@ TEST(GetAndSet, ChangeAFileAndCheckIt) {
                       HasSubstr("; add the entry with `rdma-configctl edit`"), Not(HasSubstr("section"))));
   }
   EXPECT_EQ(content(), after);
+}
+
+// Exit status 1 would say that the file is as it was.
+TEST(GetAndSet, AChangeThatCannotBeToldIsMadeAllTheSame) {
+  Console console;
+  const auto file = console.folder() / "a.toml";
+  std::ofstream(file) << kRename;
+  console.out.setstate(std::ios::badbit);
+  EXPECT_EQ(console.run({"set", "-f", file, "ipoib[mlx4_ib0].mtu", "4092"}), 0);
+  std::ifstream in(file);
+  std::ostringstream text;
+  text << in.rdbuf();
+  EXPECT_THAT(text.str(), HasSubstr("mtu = 4092\n"));
+  EXPECT_EQ(console.run({"set", "-f", file, "ipoib[mlx4_ib0].mtu", "99999"}), 1) << "nothing was changed";
+  EXPECT_EQ(console.run({"get", "-f", file, "ipoib[mlx4_ib0].mtu"}), 1) << "its output is all that it does";
+  EXPECT_THAT(console.err.str(), HasSubstr("the output could not be written"));
+}
+
+TEST(GetAndSet, OfStandardInputTheOutputIsTheDocument) {
+  Console console;
+  const auto file = console.folder() / "a.toml";
+  std::ofstream(file) << kRename;
+  const base::UniqueFd document(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+  const base::UniqueFd before(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3));
+  ASSERT_EQ(::dup2(document.get(), STDIN_FILENO), STDIN_FILENO);
+  console.out.setstate(std::ios::badbit);
+  const int status = console.run({"set", "-f", "-", "ipoib[mlx4_ib0].mtu", "4092"});
+  EXPECT_EQ(before ? ::dup2(before.get(), STDIN_FILENO) : ::close(STDIN_FILENO), 0);
+  EXPECT_EQ(status, 1) << "nobody has it";
+  EXPECT_THAT(console.err.str(), HasSubstr("the output could not be written"));
 }
 
 TEST(GetAndSet, AFileIsReplacedWithItsModeWhereItsLinkLeads) {

@@ -339,6 +339,26 @@ TEST(Export, WritesFilesAndSaysWhatIsMissing) {
   EXPECT_EQ(nlohmann::json::parse(console.out.str())["files"].size(), 3U);
 }
 
+/// Its text goes to `nvmetcli restore /dev/stdin`, and JSON has no comments.
+TEST(Export, OfTargetsIsTheFileItself) {
+  Console console;
+  console.document(
+      "version = 1\n[[nvme_target]]\nnqn = \"nqn.2014-08.org.example:a\"\nany_host = true\n"
+      "addresses = [\"192.0.2.1\"]\n[[nvme_target.namespace]]\nnsid = 1\ndevice = \"/dev/vg0/a\"\n");
+  EXPECT_EQ(console.run({"export", "nvmetcli"}), 0) << console.err.str();
+  const auto made = nlohmann::json::parse(console.out.str());
+  EXPECT_EQ(made["subsystems"][0]["nqn"], "nqn.2014-08.org.example:a");
+  const auto folder = console.folder() / "tree";
+  EXPECT_EQ(console.run({"export", "nvmetcli", "--output", folder.string()}), 0) << console.err.str();
+  EXPECT_EQ(std::filesystem::status(folder / "etc/nvmet/config.json").permissions(),
+            std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+  console.document("version = 1\n[[module]]\nname = \"nvmet_rdma\"\n");
+  EXPECT_EQ(console.run({"export", "nvmetcli"}), 5);
+  EXPECT_EQ(console.out.str(), "");
+  EXPECT_THAT(console.err.str(), AllOf(HasSubstr("nvmetcli does not support [[module]]"),
+                                       HasSubstr("the document has no [[nvme_target]]: no file is written")));
+}
+
 TEST(Export, Refuses) {
   Console console;
   console.document("version = 1\n[[ipoib]]\nguid = 3\n");
@@ -350,6 +370,10 @@ TEST(Export, Refuses) {
   EXPECT_THAT(console.err.str(), HasSubstr("did you mean netplan?"));
   EXPECT_EQ(console.run({"export", "NetworkManager"}), 1);
   EXPECT_THAT(console.err.str(), HasSubstr("did you mean nm?"));
+  EXPECT_EQ(console.run({"export", "LIO"}), 1);
+  EXPECT_THAT(console.err.str(), HasSubstr("did you mean targetcli?"));
+  EXPECT_EQ(console.run({"export", "nvmet"}), 1);
+  EXPECT_THAT(console.err.str(), HasSubstr("did you mean nvmetcli?"));
 }
 
 TEST(Foreign, EveryFormatIsInHelpCompletionsAndDocumentation) {

@@ -189,6 +189,7 @@ TEST(Habits, AnApplyThatCannotBeToldIsNamed) {
   Words console;
   console.document(kRename);
   console.out.setstate(std::ios::badbit);
+  EXPECT_EQ(console.run({"apply", "--dry-run"}), 1) << "its output is all that it does";
   EXPECT_EQ(console.run({"apply", "--yes"}), 0) << "judged by what it did";
   EXPECT_THAT(console.err.str(), HasSubstr("the output could not be written"));
 }

@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <filesystem>
+#include <memory>
+#include <string>
 #include <thread>
 
 #include "console.hpp"
@@ -80,6 +83,24 @@ TEST(TakeLock, WhoWaitsCanBeToldToGiveUp) {
   EXPECT_EQ(second.error().code, base::Code::kRefused);
   EXPECT_EQ(second.error().message, "it was cancelled");
   EXPECT_LT(std::chrono::steady_clock::now() - begin, 30s);
+}
+
+// As when a package is purged meanwhile: the file that is waited for is nobody's lock any more.
+TEST(TakeLock, AFileThatWasRemovedIsNoLock) {
+  Console console;
+  const auto path = console.folder() / "lock";
+  auto first = take_lock(path, 0ms, {});
+  ASSERT_TRUE(first);
+  base::Result<std::shared_ptr<void>> other = base::fail(base::Code::kTimeout, "");
+  const auto second = take_lock(path, 300ms, [&](const std::string&) {
+    std::filesystem::remove(path);
+    other = take_lock(path, 0ms, {});
+    first->reset();
+  });
+  ASSERT_TRUE(other);
+  EXPECT_FALSE(second) << "two hold the lock";
+  other->reset();
+  EXPECT_TRUE(take_lock(path, 0ms, {}));
 }
 
 TEST(TakeLock, FollowsNoLink) {

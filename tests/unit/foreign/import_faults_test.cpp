@@ -44,6 +44,7 @@ const std::map<std::string, std::string, std::less<>>& usual_files() {
       {"rdma-conf", "/etc/rdma/rdma.conf"},
       {"mlx4-conf", "/etc/rdma/mlx4.conf"},
       {"opensm", "/etc/opensm/opensm.conf"},
+      {"srp", "/etc/srp_daemon.conf"},
       {"nvme", "/etc/nvme/discovery.conf"},
       {"lio", "/etc/target/saveconfig.json"},
       {"cloud-init", "/etc/cloud/cloud.cfg.d/99-net.cfg"},

@@ -54,6 +54,9 @@ TEST(MemlockFile, TheLastLimitOfADropInCounts) {
   const std::string ours = render_drop_in({});
   EXPECT_EQ(parse_drop_in(ours + "LimitMEMLOCK = 64K\n"), model::LockLimit{64}) << "blanks around the sign";
   EXPECT_EQ(parse_drop_in(ours + "LimitMEMLOCK=\n"), std::nullopt) << "systemd's default again";
+  EXPECT_EQ(parse_drop_in(ours + "LimitMEMLOCK=\\\n64K\n"), model::LockLimit{64}) << "of two lines";
+  EXPECT_EQ(parse_drop_in(ours + "Environment=A=\\\nLimitMEMLOCK=64K\n"), model::LockLimit{})
+      << "a part of another";
   EXPECT_EQ(parse_drop_in(ours + "LimitMEMLOCK=1M:2M\n"), std::nullopt) << "soft and hard differ";
   EXPECT_EQ(parse_drop_in(ours + "#LimitMEMLOCK=1M\nLimitMEMLOCKS=1M\n"), model::LockLimit{});
 }

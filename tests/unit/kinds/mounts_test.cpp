@@ -85,6 +85,7 @@ TEST_F(RootServers, OfDisksBelowVolumesArraysAndPools) {
         Row{{kHeld}, volume, false},
         Row{{DiskUse{.text = "in a btrfs", .sort = DiskUse::Sort::kBtrfs}}, btrfs, true},
         Row{{DiskUse{.text = "in a btrfs", .sort = DiskUse::Sort::kBtrfs}}, volume, false},
+        Row{{kMountOfRoot}, btrfs, true}, Row{{kMountElsewhere}, btrfs, false},
         Row{{DiskUse{.text = "in rpool", .sort = DiskUse::Sort::kPool, .name = "rpool"}}, zfs, true},
         Row{{DiskUse{.text = "in tank", .sort = DiskUse::Sort::kPool, .name = "tank"}}, zfs, false}}) {
     kernel_->nvme_host.used["nqn.a"] = row.used;

@@ -21,6 +21,8 @@ TEST(Selector, TakesTheRdmaDriverThatSitsOnAnother) {
   EXPECT_TRUE(finds("hns_roce_hw_v2", "hns3"));
   EXPECT_TRUE(finds("qedr", "qede"));
   EXPECT_TRUE(finds("mlx5_ib", "mlx5_core"));
+  EXPECT_TRUE(finds("mana_ib", "mana"));
+  EXPECT_TRUE(finds("ionic_rdma", "ionic"));
   EXPECT_TRUE(finds("ice", "ice"));
   EXPECT_FALSE(finds("irdma", "mlx5_core"));
   EXPECT_FALSE(finds("ice", "i40e"));

@@ -113,6 +113,31 @@ TEST_F(IscsiSysfs, DisksAreInUseWhereNoMountOfThisHostTellsSo) {
   EXPECT_EQ(host->uses({"session2"}).value().at(1).sort, DiskUse::Sort::kBtrfs);
 }
 
+/// A mount names one device of a btrfs; the others are of the same file system, and of no other.
+TEST_F(IscsiSysfs, DisksOfABtrfsOfSeveralDevicesAreWhereThatIsMounted) {
+  add(2, "iscsi_iser");
+  add_disk(2, "sdb");
+  const auto uses = [&] {
+    return detail::uses_of({"sdb"}, tree.at("/sys"), tree.at("/proc"), tree.at("/run/udev/data"));
+  };
+  tree.put("/sys/fs/btrfs/11111111-2222-3333-4444-555555555555/devices/sda2/x", "");
+  tree.put("/sys/fs/btrfs/66666666-7777-8888-9999-000000000000/devices/dm-1/x", "");
+  tree.put("/sys/fs/btrfs/66666666-7777-8888-9999-000000000000/devices/sdb/x", "");
+  tree.put("/sys/class/block/dm-1/dev", "253:1\n");
+  tree.put("/run/udev/data/b253:1", "S:mapper/vg-data\n");
+  const std::string root = "22 1 0:31 /@ / rw - btrfs /dev/sda2 rw\n";
+  tree.put("/proc/1/mountinfo", root +
+                                    "40 22 0:32 /a /data rw - btrfs /dev/mapper/vg-data rw\n"
+                                    "41 22 0:32 /b /home rw - btrfs /dev/mapper/vg-data rw\n");
+  EXPECT_THAT(use_texts(uses()), ElementsAre("/dev/sdb is part of a btrfs that is mounted on /data",
+                                             "/dev/sdb is part of a btrfs that is mounted on /home"))
+      << "and not on /, which is another btrfs";
+  EXPECT_EQ(uses().front().sort, DiskUse::Sort::kMount);
+  EXPECT_EQ(uses().front().name, "/data");
+  tree.put("/proc/1/mountinfo", root);
+  EXPECT_THAT(use_texts(uses()), ElementsAre("/dev/sdb is part of a btrfs that is mounted"));
+}
+
 /// The kernel's targets hold a disk as no holder and no mount shows.
 TEST_F(IscsiSysfs, DisksThatTheHostOffersAreInUse) {
   add(2, "iscsi_iser");

@@ -18,9 +18,9 @@ using model::InetMethod;
 
 namespace {
 
-class State {
+class NmstateReader {
  public:
-  State(const File& file, Claims& claims) : file_(file), claims_(claims) {}
+  NmstateReader(const File& file, Claims& claims) : file_(file), claims_(claims) {}
 
   /// A state, or a policy around one: nmpolicy's, or a NodeNetworkConfigurationPolicy of kubernetes-nmstate.
   void parse(const YamlNode& root) {
@@ -323,7 +323,7 @@ class State {
 
 void parse_nmstate(std::span<const File> files, Claims& claims) {
   for (const auto& file : files) {
-    if (const auto tree = parse_yaml(file, claims)) State(file, claims).parse(*tree);
+    if (const auto tree = parse_yaml(file, claims)) NmstateReader(file, claims).parse(*tree);
   }
 }
 

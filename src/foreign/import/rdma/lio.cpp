@@ -16,10 +16,11 @@
 #include <variant>
 #include <vector>
 
-#include "base/text.hpp"
 #include "foreign/import/formats.hpp"
 #include "foreign/import/rdma/lio_defaults.hpp"
+#include "foreign/import/rdma/lio_names.hpp"
 #include "foreign/syntax/yaml.hpp"
+#include "kinds/storage/lio/lio_settings.hpp"
 #include "model/limits.hpp"
 #include "model/types/inet_types.hpp"
 #include "model/types/storage_types.hpp"
@@ -31,19 +32,7 @@ namespace {
 constexpr std::uint64_t kMostSavedLun = 65535, kMostDocumentLun = 255;
 /// rtslib writes each value on a line of its own: as many keys and values as a file's lines can have.
 constexpr std::size_t kSavedNodes = 2 * model::limits::kImportLines;
-constexpr std::size_t kSrpIdDigits = 32, kSrpGuidDigits = 16;
 constexpr std::string_view kSrpFabric = "srpt", kIscsiFabric = "iscsi";
-
-/// "ib.fe800000000000000002c903000e8acd" → its 32 digits; nothing for anything else.
-std::optional<std::string> srp_digits_of(std::string_view written) {
-  auto text = base::lower(base::trim(written));
-  for (const std::string_view front : {"ib.", "0x"}) {
-    if (text.starts_with(front)) text.erase(0, front.size());
-  }
-  if (text.size() != kSrpIdDigits || text.find_first_not_of("0123456789abcdef") != std::string::npos)
-    return std::nullopt;
-  return text;
-}
 
 /// The value of a switch without asking for the key.
 std::optional<bool> lio_switch_at(const YamlNode& node, std::string_view key) {
@@ -219,6 +208,8 @@ class SavedTargets {
     for (const auto& item : keys.list("node_acls")) take_initiator(item, group, luns, initiators);
     keys.finish("tpgs");
     if (!listens) return;
+    if (const auto port = model::Guid::parse(group.name); group.srp && port)
+      initiators = with_srp_guids(*port, initiators);
     auto& entry = claims_.entry("lio_target", {{"wwn", group.name}}, where);
     if (!listens->addresses.empty()) entry.values["addresses"] = listens->addresses;
     if (!group.srp && listens->port != model::kIscsiPort) entry.values["port"] = listens->port;
@@ -319,7 +310,10 @@ class SavedTargets {
     if (file && device)
       claims_.miss(where, fmt::format("{}: {}: a device as a file: the document has it as a block device",
                                       name, out.path));
-    if (const auto* serial = keys.take("wwn"))
+    // That of the document comes back by itself.
+    const auto* serial = keys.take("wwn");
+    if (serial != nullptr &&
+        (claims_.machine_id.empty() || serial->text != kinds::lio_serial_of(claims_.machine_id, out.path)))
       claims_.miss(serial->place(),
                    fmt::format("{}: serial number: cannot be expressed in the document; initiators see "
                                "another disk after the next boot",

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/text.hpp"
+#include "kinds/storage/nvme/nvme_target.hpp"
 
 namespace rdmacfg::foreign {
 
@@ -116,7 +117,7 @@ class NvmetTree {
       entry.values["hosts"] = std::move(hosts);
     }
     add_listeners(at->second, entry);
-    for (const auto& item : keys.list("namespaces")) add_namespace(item, entry);
+    for (const auto& item : keys.list("namespaces")) add_namespace(item, nqn, entry);
     keys.finish("subsystems");
   }
 
@@ -160,7 +161,7 @@ class NvmetTree {
     if (!number) claims_.miss(listeners.front().where, fmt::format("trsvcid: {} is not a port", service));
   }
 
-  void add_namespace(const YamlNode& node, Entry& entry) {
+  void add_namespace(const YamlNode& node, const std::string& nqn, Entry& entry) {
     YamlKeys keys(node, claims_);
     if (!keys.fits()) return;
     const auto nsid = keys.number("nsid", kMostNsid);
@@ -186,7 +187,8 @@ class NvmetTree {
     entry.children.push_back({node.place(), "nvme_target.namespace", {{"nsid", *nsid}, {"device", path}}});
     for (const auto& id : {uuid, nguid}) {
       const bool given = id.find_first_not_of("0-") != std::string::npos;
-      if (!given) continue;
+      // That of the document comes back by itself.
+      if (!given || id == kinds::nvme_namespace_uuid(nqn, *nsid)) continue;
       claims_.miss(node.place(),
                    fmt::format("namespace {}: {}: cannot be expressed in the document; hosts see another "
                                "identifier after the next boot",

@@ -7,7 +7,6 @@
 #include <set>
 #include <utility>
 
-#include "base/digest.hpp"
 #include "base/text.hpp"
 #include "kinds/storage/target_entry.hpp"
 #include "model/types/inet_types.hpp"
@@ -28,8 +27,6 @@ using system::LioTargetId;
 namespace {
 
 constexpr std::string_view kIscsi = "iscsi", kSrpt = "srpt";
-/// Backstores of ours are known by their names, which rtslib keeps when it saves and restores them.
-constexpr std::string_view kOurBackstores = "rdma-configd-";
 /// rtslib takes the first number that is free.
 constexpr int kOurHbas = 0xc000, kLastHba = 0xffff;
 
@@ -274,8 +271,7 @@ class LioTargetWriter {
     made.serial = std::move(*serial);
     while (next_ <= kLastHba && taken_.contains(next_)) ++next_;
     if (next_ > kLastHba) return fail(Code::kUnsupported, "LIO has no free number for a backstore");
-    made.id = fmt::format("{}_{}/{}{}", block ? "iblock" : "fileio", next_, kOurBackstores,
-                          base::uuid_of(made.path).substr(0, 8));
+    made.id = fmt::format("{}_{}/{}", block ? "iblock" : "fileio", next_, lio_backstore_name(made.path));
     if (auto done = lio_.make_backstore(made); !done) return fail(done.error());
     taken_.insert(next_);
     enabled_.emplace(disk, made.id);
@@ -283,8 +279,6 @@ class LioTargetWriter {
     return made.id;
   }
 
-  /// Initiators know disks by it: the same at each boot, and another one on each host, since disks with one
-  /// serial number are taken for paths to one disk.
   Result<std::string> serial_of(const std::string& path) {
     const auto machine = host_.files.read("/etc/machine-id");
     if (!machine) return fail(machine.error());
@@ -292,7 +286,7 @@ class LioTargetWriter {
     if (base::trim(text).empty())
       return fail(Code::kNotFound,
                   "/etc/machine-id is empty, but serial numbers of disks are derived from it");
-    return base::uuid_of(fmt::format("{} {}", base::trim(text), path));
+    return lio_serial_of(text, path);
   }
 
   static bool names(const Texts& guests, const std::string& initiator) {

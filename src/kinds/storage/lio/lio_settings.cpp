@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/digest.hpp"
 #include "base/text.hpp"
 #include "model/types/inet_types.hpp"
 
@@ -170,6 +171,28 @@ std::string path_of_lun(const std::string& text) {
     if (disk.starts_with(sort)) return std::string(disk.substr(sort.size()));
   }
   return {};
+}
+
+std::string lio_backstore_name(std::string_view path) {
+  constexpr std::size_t kTail = 8;
+  return std::string(kOurBackstores) + base::uuid_of(path).substr(0, kTail);
+}
+
+std::string lio_serial_of(std::string_view machine, std::string_view path) {
+  return base::uuid_of(fmt::format("{} {}", base::trim(machine), path));
+}
+
+std::vector<std::string> srp_port_ids(const model::Guid& target, std::string_view initiator) {
+  if (const auto guid = model::Guid::parse(initiator)) {
+    return {fmt::format("0x{:016x}{:016x}", 0, guid->number),
+            fmt::format("0x{:016x}{:016x}", target.number, guid->number)};
+  }
+  auto digits = base::lower(initiator);
+  // A capital X is none of the identifier's.
+  if (initiator.starts_with("0x")) digits.erase(0, 2);
+  if (digits.size() != kSrpPortIdDigits || digits.find_first_not_of("0123456789abcdef") != std::string::npos)
+    return {};
+  return {"0x" + digits};
 }
 
 }  // namespace rdmacfg::kinds

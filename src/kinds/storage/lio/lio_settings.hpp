@@ -2,6 +2,7 @@
 // Targets of LIO as settings.
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <optional>
 #include <string>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "kinds/storage/lio/lio_target.hpp"
+#include "model/types.hpp"
 #include "system/storage/lio.hpp"
 
 namespace rdmacfg::kinds {
@@ -55,5 +57,21 @@ std::vector<system::LioMapping> all_lio_luns(const std::vector<system::LioLun>& 
 
 /// Device or file of a disk, from "0 block /dev/x"; empty when it has none.
 std::string path_of_lun(const std::string& text);
+
+/// Backstores of ours are known by their names, which rtslib keeps when it saves and restores them.
+inline constexpr std::string_view kOurBackstores = "rdma-configd-";
+/// The name of ours for a device or file.
+std::string lio_backstore_name(std::string_view path);
+
+/// The serial number of a disk, by which initiators know it: the same at each boot, and another one on each
+/// host, since disks with one serial number are taken for paths to one disk.
+/// @param machine  /etc/machine-id; blanks around it do not count
+std::string lio_serial_of(std::string_view machine, std::string_view path);
+
+inline constexpr std::size_t kSrpPortIdDigits = 32;
+/// The port identifiers, "0x" and kSrpPortIdDigits digits, of an initiator of an SRP target: of the GUID of a
+/// port two, as ib_srp's own begins with zeros, and the one of srp_daemon -n, as its service has it, with the
+/// GUID of the target's port. Of an identifier itself that one; of another text none.
+std::vector<std::string> srp_port_ids(const model::Guid& target, std::string_view initiator);
 
 }  // namespace rdmacfg::kinds

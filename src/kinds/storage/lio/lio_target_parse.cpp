@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "kinds/entry.hpp"
+#include "kinds/storage/lio/lio_settings.hpp"
 #include "kinds/storage/lio/lio_target.hpp"
 #include "kinds/storage/target_entry.hpp"
 #include "model/types/inet_types.hpp"
@@ -23,7 +24,6 @@ using model::Severity;
 namespace {
 
 constexpr std::int64_t kLunMost = 255;
-constexpr std::size_t kPortIdDigits = 32;
 constexpr std::size_t kLunFileLongest = 255, kLunDeviceLongest = 511;  // LIO's
 
 using Texts = std::vector<std::string>;
@@ -82,23 +82,15 @@ class LioEntry {
     list.push_back(std::move(name->text));
   }
 
-  /// An initiator's port has two identifiers: ib_srp's own begins with zeros, and the one of srp_daemon -n,
-  /// as its service has it, with the GUID of the target's port.
   void add_srp(const model::Entry& entry, const std::string& text, Texts& list) {
-    if (const auto guid = model::Guid::parse(text)) {
-      list.push_back(fmt::format("0x{:016x}{:016x}", 0, guid->number));
-      list.push_back(fmt::format("0x{:016x}{:016x}", port_->number, guid->number));
-      return;
-    }
-    std::string digits = text.starts_with("0x") ? text.substr(2) : text;
-    for (auto& c : digits) c = c >= 'A' && c <= 'F' ? static_cast<char>(c - 'A' + 'a') : c;
-    if (digits.size() != kPortIdDigits || digits.find_first_not_of("0123456789abcdef") != std::string::npos) {
+    const auto ids = srp_port_ids(*port_, text);
+    if (ids.empty()) {
       return wrong(entry.where, "initiators",
                    fmt::format("\"{}\" is neither the GUID of a port nor a port identifier of {} digits",
-                               text, kPortIdDigits),
+                               text, kSrpPortIdDigits),
                    "the initiator's `ibstat` shows the GUID");
     }
-    list.push_back("0x" + digits);
+    list.insert(list.end(), ids.begin(), ids.end());
   }
 
   void portals() {

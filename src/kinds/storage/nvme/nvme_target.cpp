@@ -34,9 +34,6 @@ namespace {
 
 constexpr std::string_view kNvmeTargetKind = "nvme_target";
 constexpr auto kNvmeTargetCompetitors = std::to_array<std::string_view>({"nvmetcli"});
-/// Ports that we make have numbers from here on, by which they are known as ours; others, nvmetcli among
-/// them, begin at 1.
-constexpr int kOurPorts = 0xc000;
 constexpr int kLastPort = 0xffff;
 constexpr std::string_view kRdmaTransport = "rdma";
 
@@ -57,8 +54,7 @@ NvmeNamespace namespace_of(const std::string& nqn, const std::string& text) {
   if (space != std::string::npos) out.device = text.substr(space + 1);
   out.enabled = !out.device.ends_with(kDisabled);
   if (!out.enabled) out.device.erase(out.device.size() - kDisabled.size());
-  // The kernel would draw another one at each boot, and hosts know disks by it.
-  out.uuid = base::uuid_of(fmt::format("{} {}", nqn, out.nsid));
+  out.uuid = nvme_namespace_uuid(nqn, out.nsid);
   return out;
 }
 
@@ -194,7 +190,7 @@ class SubsystemWriter {
         if (auto done = target_.withdraw(port.id, nqn_); !done) return done;
         std::erase(port.subsystems, nqn_);
       }
-      if (!wants && port.id >= kOurPorts && port.subsystems.empty()) {
+      if (!wants && port.id >= kOurNvmePorts && port.subsystems.empty()) {
         if (auto done = target_.remove_port(port.id); !done) return done;
         gone.insert(port.id);
       }
@@ -219,7 +215,7 @@ class SubsystemWriter {
   Result<NvmePort> make_port(const std::string& listener, const std::vector<NvmePort>& there) {
     std::set<int> taken;
     for (const auto& port : there) taken.insert(port.id);
-    int id = kOurPorts;
+    int id = kOurNvmePorts;
     while (id <= kLastPort && taken.contains(id)) ++id;
     if (id > kLastPort) return base::fail(base::Code::kUnsupported, "nvmet: it has no free port number");
     const auto space = listener.find(' ');
@@ -335,6 +331,10 @@ class NvmeTargetKind final : public Kind {
 };
 
 }  // namespace
+
+std::string nvme_namespace_uuid(std::string_view nqn, std::int64_t nsid) {
+  return base::uuid_of(fmt::format("{} {}", nqn, nsid));
+}
 
 model::SectionSpec nvme_target_section() {
   model::SectionSpec space{

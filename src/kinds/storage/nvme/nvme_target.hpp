@@ -2,8 +2,10 @@
 // [[nvme_target]]: block devices that this host offers to others as NVMe over RDMA.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -51,6 +53,13 @@ struct NvmeTargetNamespace {
       model::field("device", &NvmeTargetNamespace::device, model::Role::kPolicy,
                    "A block device or a file: \"/dev/disk/by-id/…\". A name that stays over a reboot.")};
 };
+
+/// Ports that we make have numbers from here on, by which they are known as ours; others, nvmetcli among
+/// them, begin at 1.
+inline constexpr int kOurNvmePorts = 0xc000;
+
+/// The UUID of a namespace: the kernel would draw another one at each boot, and hosts know disks by it.
+std::string nvme_namespace_uuid(std::string_view nqn, std::int64_t nsid);
 
 model::SectionSpec nvme_target_section();
 

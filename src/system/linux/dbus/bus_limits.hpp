@@ -4,6 +4,9 @@
 
 #include <chrono>
 #include <filesystem>
+#include <memory>
+
+#include "system/linux/dbus/silence.hpp"
 
 namespace rdmacfg::system {
 
@@ -15,6 +18,9 @@ struct BusLimits {
   std::chrono::milliseconds bus{5'000};
   /// Of systemd at its own socket, where the bus does not answer.
   std::chrono::milliseconds direct{10'000};
+  /// Of all questions of one look at units: each has `call`, and a systemd that answers slowly gets no more
+  /// than this for all of them.
+  std::chrono::milliseconds look{60'000};
   /// Of a job of systemd, from the call to its end.
   std::chrono::milliseconds job{90'000};
   /// Of a job that waits for other jobs; then it is left to systemd: our own run may be what they wait for.
@@ -26,6 +32,8 @@ struct BusLimits {
   /// Its folder `system` says that systemd runs (sd_booted(3)), its socket `private` leads root to systemd
   /// itself.
   std::filesystem::path systemd = "/run/systemd";
+  /// Peers that have not answered; adapters with copies of these limits share it.
+  std::shared_ptr<Silences> silences = std::make_shared<Silences>();
 };
 
 }  // namespace rdmacfg::system

@@ -128,9 +128,12 @@ class DbusNetworkManager final : public NetworkManager {
     for (const auto& interface : interfaces) {
       const auto what = interface + ": asking NetworkManager whether it is ready";
       const auto path = device(interface, what);
+      // Of one that hangs each next question would take its whole deadline, too.
+      if (!path && path.error().code == Code::kTimeout) return;
       if (!path) continue;
       for (;;) {
         const auto value = detail::nm_property(bus_, *path, kDevice, "State", what);
+        if (!value && value.error().code == Code::kTimeout) return;
         const auto* state = value && *value ? std::get_if<std::uint32_t>(&**value) : nullptr;
         if (state == nullptr || *state != kUnavailable || std::chrono::steady_clock::now() >= end) break;
         std::this_thread::sleep_for(kPoll);

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -23,31 +24,65 @@ constexpr const char* kDbus = "org.freedesktop.DBus";
 
 BusMessage empty() { return {nullptr, sd_bus_message_unref}; }
 
-/// Whether systemd says that nothing of a unit runs. By its own socket, which leads only root there: it
-/// answers where the bus does not.
-bool is_stopped(const char* unit, const BusLimits& limits) {
-  sd_bus* opened = nullptr;
-  if (sd_bus_new(&opened) < 0) return false;
-  const std::unique_ptr<sd_bus, sd_bus* (*)(sd_bus*)> direct(opened, sd_bus_flush_close_unref);
-  const auto address = "unix:path=" + (limits.systemd / "private").native();
-  if (sd_bus_set_address(opened, address.c_str()) < 0 || sd_bus_start(opened) < 0) return false;
-  sd_bus_set_method_call_timeout(opened, microseconds_of(limits.direct));
-  if (await_ready(opened, limits.direct) < 0) return false;
+/// A connection to systemd's own socket and what is left of the time for all questions over it.
+class DirectQuestions {
+ public:
+  explicit DirectQuestions(const BusLimits& limits)
+      : silence_(limits.silences->systemd), end_(Clock::now() + silence_.patience(limits.direct)) {}
+
+  bool open(const std::string& address) {
+    sd_bus* opened = nullptr;
+    if (sd_bus_new(&opened) < 0) return false;
+    bus_.reset(opened);
+    if (sd_bus_set_address(opened, address.c_str()) < 0) return false;
+    // A full queue of connections is the silence of one that takes none: connect(2).
+    if (const int status = sd_bus_start(opened); status < 0)
+      return answered(status == -EAGAIN ? -ETIMEDOUT : status);
+    return answered(await_ready(opened, left()));
+  }
+  /// The connection for the next question.
+  sd_bus* next() {
+    sd_bus_set_method_call_timeout(bus_.get(), microseconds_of(std::max(left(), milliseconds(1))));
+    return bus_.get();
+  }
+  /// Notes whether a question had an answer. @return whether it was not an error
+  bool answered(int status) {
+    if (status == -ETIMEDOUT) silence_.note();
+    return status >= 0;
+  }
+
+ private:
+  using milliseconds = std::chrono::milliseconds;
+  [[nodiscard]] milliseconds left() const {
+    return std::chrono::duration_cast<milliseconds>(end_ - Clock::now());
+  }
+
+  Silence& silence_;
+  Clock::time_point end_;
+  std::unique_ptr<sd_bus, sd_bus* (*)(sd_bus*)> bus_{nullptr, sd_bus_flush_close_unref};
+};
+
+/// Whether nothing of a unit runs, as systemd says; nothing where it does not say. By its own socket, which
+/// leads only root there: it answers where the bus does not.
+std::optional<bool> is_stopped(const char* unit, const BusLimits& limits) {
+  DirectQuestions systemd(limits);
+  if (!systemd.open("unix:path=" + (limits.systemd / "private").native())) return std::nullopt;
   BusError error;
   sd_bus_message* raw = nullptr;
-  int status = sd_bus_call_method(opened, kSystemd, kSystemdPath, kSystemdManager, "GetUnit", &error.error,
-                                  &raw, "s", unit);
+  int status = sd_bus_call_method(systemd.next(), kSystemd, kSystemdPath, kSystemdManager, "GetUnit",
+                                  &error.error, &raw, "s", unit);
   auto reply = empty();
   reply.reset(raw);
-  if (status < 0) return error.is_systemds("NoSuchUnit");
+  if (!systemd.answered(status)) return error.is_systemds("NoSuchUnit") ? std::optional(true) : std::nullopt;
   const char* path = nullptr;
-  if (sd_bus_message_read(reply.get(), "o", &path) < 0) return false;
+  if (sd_bus_message_read(reply.get(), "o", &path) < 0) return std::nullopt;
   BusError no_state;
   char* text = nullptr;
-  status = sd_bus_get_property_string(opened, kSystemd, path, "org.freedesktop.systemd1.Unit", "ActiveState",
-                                      &no_state.error, &text);
+  status = sd_bus_get_property_string(systemd.next(), kSystemd, path, "org.freedesktop.systemd1.Unit",
+                                      "ActiveState", &no_state.error, &text);
   const std::unique_ptr<char, void (*)(void*)> state(text, &::free);
-  if (status < 0) return false;
+  if (!systemd.answered(status)) return std::nullopt;
+  limits.silences->systemd.end();
   const std::string_view active(text);
   return active == "inactive" || active == "failed";
 }
@@ -55,12 +90,11 @@ bool is_stopped(const char* unit, const BusLimits& limits) {
 }  // namespace
 
 std::chrono::milliseconds SystemBus::patience() const {
-  const auto all = std::min(limits_.bus, limits_.call);
-  return Clock::now() < silent_until_ ? std::min(all, kBriefly) : all;
+  return limits_.silences->bus.patience(std::min(limits_.bus, limits_.call));
 }
 
 void SystemBus::note(const base::Error& error) {
-  if (error.code == base::Code::kTimeout) silent_until_ = Clock::now() + kSilence;
+  if (error.code == base::Code::kTimeout) limits_.silences->bus.note();
 }
 
 Result<sd_bus*> SystemBus::bus() {
@@ -85,25 +119,32 @@ Result<sd_bus*> SystemBus::bus() {
 }
 
 Result<bool> SystemBus::has_owner(const char* name, const char* unit) {
-  if (Clock::now() < silent_until_ && is_stopped(unit, limits_)) return false;
-  auto there = ask_for_owner(name);
-  if (there || there.error().code != base::Code::kTimeout) return there;
-  if (is_stopped(unit, limits_)) return false;
-  return there;
+  const bool presumed = limits_.silences->bus.presumed();
+  if (presumed && is_stopped(unit, limits_) == true) return false;
+  const auto there = ask_for_owner(name);
+  if (!there) {
+    const bool silent = there.error().code == base::Code::kTimeout;
+    if (silent && !presumed && is_stopped(unit, limits_) == true) return false;
+    return fail(there.error());
+  }
+  if (there->has_value()) return there->value();
+  if (is_stopped(unit, limits_) == false)
+    return fail(base::Code::kDenied, "the system bus does not let this process in, and systemd says that " +
+                                         std::string(unit) + " runs, which cannot be asked");
+  return false;
 }
 
-Result<bool> SystemBus::ask_for_owner(const char* name) {
+Result<std::optional<bool>> SystemBus::ask_for_owner(const char* name) {
   doubtful_ = false;  // this asks the bus itself
   const auto opened = bus();
   if (!opened) {
     const int error = opened.error().sys_errno;
-    const bool nobody_there = error == ENOENT || error == ECONNREFUSED || error == ENOMEDIUM ||
-                              error == EACCES || error == EPERM || error == EINVAL;
-    if (!nobody_there) return fail(opened.error());
-    return false;
+    if (error == ENOENT || error == ECONNREFUSED || error == ENOMEDIUM) return std::optional(false);
+    if (error == EACCES || error == EPERM || error == EINVAL) return std::optional<bool>();
+    return fail(opened.error());
   }
   const auto what = std::string("asking the system bus for ") + name;
-  auto question = begin({kDbus, "/org/freedesktop/DBus", kDbus, "NameHasOwner"}, what);
+  auto question = new_call({kDbus, "/org/freedesktop/DBus", kDbus, "NameHasOwner"}, what);
   if (!question) return fail(question.error());
   int status = sd_bus_message_append(question->get(), "s", name);
   if (status < 0) return fail_errno(-status, what);
@@ -112,20 +153,24 @@ Result<bool> SystemBus::ask_for_owner(const char* name) {
     note(reply.error());
     return fail(reply.error());
   }
-  silent_until_ = {};
+  limits_.silences->bus.end();
   int there = 0;
   if (status = sd_bus_message_read(reply->get(), "b", &there); status < 0) return fail_errno(-status, what);
-  return there != 0;
+  return std::optional(there != 0);
 }
 
 Result<BusMessage> SystemBus::begin(const BusCall& call, const std::string& what) {
   // A bus that hangs must not cost the time of a call each time.
-  if (doubtful_) {
+  if (doubtful_ || limits_.silences->bus.presumed()) {
     if (const auto alive = ask_for_owner(kDbus); !alive) {
       doubtful_ = true;
       return fail(alive.error());
     }
   }
+  return new_call(call, what);
+}
+
+Result<BusMessage> SystemBus::new_call(const BusCall& call, const std::string& what) {
   const auto opened = bus();
   if (!opened) return fail(opened.error());
   sd_bus_message* raw = nullptr;

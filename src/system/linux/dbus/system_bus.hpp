@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -33,7 +34,8 @@ class SystemBus {
   /// Whether somebody has the name now; nobody is started by asking. False without a bus, too. Where a bus
   /// does not answer, systemd is asked for `unit`, the one that takes the name: at boot a bus may hang until
   /// there is the network that we set up. An error where that one runs, or systemd cannot be asked: then
-  /// nobody may take a manager for one that does not run.
+  /// nobody may take a manager for one that does not run. An error also where the bus does not let this
+  /// process in, and systemd says that the unit runs.
   base::Result<bool> has_owner(const char* name, const char* unit);
 
   /// Calls with arguments as of sd_bus_message_append(3). `what` is said in errors; `refusal`, where given,
@@ -58,13 +60,14 @@ class SystemBus {
                                 std::chrono::milliseconds deadline = std::chrono::milliseconds(0));
 
  private:
-  base::Result<bool> ask_for_owner(const char* name);
+  /// Nothing where the bus does not let this process in.
+  base::Result<std::optional<bool>> ask_for_owner(const char* name);
+  base::Result<BusMessage> new_call(const BusCall& call, const std::string& what);
   /// How long the bus itself is waited for: for a while, and briefly once it has not answered.
   [[nodiscard]] std::chrono::milliseconds patience() const;
   void note(const base::Error& error);
 
   BusLimits limits_;
-  std::chrono::steady_clock::time_point silent_until_{};  ///< a bus that did not answer is not asked first
   bool doubtful_ = false;  ///< the last call had no answer: nobody knows whether by the bus or behind it
   std::unique_ptr<sd_bus, sd_bus* (*)(sd_bus*)> bus_{nullptr, sd_bus_flush_close_unref};
 };

@@ -84,54 +84,108 @@ std::uint64_t microseconds_of(std::chrono::milliseconds duration) {
 }
 
 int await_ready(sd_bus* opened, std::chrono::milliseconds deadline) {
-  const auto end = Clock::now() + deadline;
-  int status = 0;
-  while (status >= 0 && sd_bus_is_ready(opened) == 0) {
-    status = sd_bus_process(opened, nullptr);
-    if (status != 0) continue;
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now());
-    status = left.count() <= 0 ? -ETIMEDOUT : sd_bus_wait(opened, microseconds_of(left));
-    if (status == -EINTR) status = 0;
+  const OpeningSteps steps{
+      [opened] { return sd_bus_is_ready(opened) != 0; },
+      [opened] { return sd_bus_process(opened, nullptr); },
+      [opened](std::chrono::microseconds at_most) {
+        return sd_bus_wait(opened, static_cast<std::uint64_t>(at_most.count()));
+      },
+      &Clock::now,
+  };
+  const int status = await_steps(steps, deadline);
+  if (status < 0) sd_bus_close(opened);
+  return status;
+}
+
+int await_steps(const OpeningSteps& steps, std::chrono::milliseconds deadline) {
+  const auto end = steps.now() + deadline;
+  while (!steps.is_ready()) {
+    const int status = steps.process();
+    if (status < 0) return status;
+    const auto left = std::chrono::duration_cast<std::chrono::microseconds>(end - steps.now());
+    if (left.count() <= 0) return steps.is_ready() ? 0 : -ETIMEDOUT;
+    if (status > 0) continue;
+    if (const int waited = steps.wait(left); waited < 0 && waited != -EINTR) return waited;
   }
-  if (status >= 0) return 0;
-  sd_bus_close(opened);
+  return 0;
+}
+
+namespace {
+
+/// Whether systemd answers at all. Every peer of D-Bus answers Ping(), and an error is an answer, too.
+bool answers_briefly(sd_bus* bus) {
+  sd_bus_message* raw = nullptr;
+  if (sd_bus_message_new_method_call(bus, &raw, kSystemd, "/", "org.freedesktop.DBus.Peer", "Ping") < 0)
+    return false;
+  const BusMessage ping(raw, sd_bus_message_unref);
+  return sd_bus_call(bus, ping.get(), microseconds_of(Silence::kBriefly), nullptr, nullptr) != -ETIMEDOUT;
+}
+
+}  // namespace
+
+int Systemd::noted(int status) {
+  if (status == -ETIMEDOUT) limits_.silences->systemd.note();
   return status;
 }
 
 Result<sd_bus*> Systemd::bus() {
-  if (bus_ && is_usable(bus_.get())) return bus_.get();
-  bus_.reset();
-  subscribed_ = false;
-  if (::access((limits_.systemd / "system").c_str(), F_OK) != 0) return nullptr;  // sd_booted(3)
-  sd_bus* opened = nullptr;
-  int status = -ENOENT;
-  if (::geteuid() == 0) {
-    if (status = sd_bus_new(&opened); status >= 0) {
-      Bus direct(opened, sd_bus_flush_close_unref);
-      status = sd_bus_set_address(opened, ("unix:path=" + (limits_.systemd / "private").native()).c_str());
-      if (status >= 0) status = sd_bus_start(opened);
-      if (status >= 0) status = await_ready(opened, Clock::now() < silent_until_ ? kBriefly : limits_.call);
-      if (status >= 0) bus_ = std::move(direct);
-    }
-    if (status == -ETIMEDOUT || status == -EAGAIN) {  // over the system bus it would answer no sooner
-      silent_until_ = Clock::now() + kSilence;
-      return fail_errno(-status, "reaching systemd");
-    }
+  if (!bus_ || !is_usable(bus_.get())) {
+    bus_.reset();
+    subscribed_ = false;
+    if (auto opened = open(); !opened) return fail(opened.error());
+    if (!bus_) return nullptr;
   }
-  if (!bus_) {
-    opened = nullptr;
-    status = sd_bus_open_system(&opened);
-    if (status < 0) {
-      if (status == -ENOENT || status == -ECONNREFUSED || status == -ENOMEDIUM) return nullptr;
-      return fail_errno(-status, "reaching systemd");
+  auto& silence = limits_.silences->systemd;
+  if (silence.presumed()) {
+    if (!answers_briefly(bus_.get())) {
+      silence.note();
+      return fail_errno(ETIMEDOUT, "reaching systemd");
     }
-    Bus ours(opened, sd_bus_flush_close_unref);
-    if (status = await_ready(opened, std::min(limits_.bus, limits_.call)); status < 0)
-      return fail_errno(-status, "reaching systemd");
-    bus_ = std::move(ours);
+    silence.end();
   }
   sd_bus_set_method_call_timeout(bus_.get(), microseconds_of(limits_.call));
   return bus_.get();
+}
+
+Result<void> Systemd::open() {
+  if (::access((limits_.systemd / "system").c_str(), F_OK) != 0) return {};  // sd_booted(3)
+  if (::geteuid() == 0) {
+    const int status = open_direct();
+    if (status == -ETIMEDOUT || status == -EAGAIN) {  // over the system bus it would answer no sooner
+      limits_.silences->systemd.note();
+      return fail_errno(-status, "reaching systemd");
+    }
+    if (bus_) return {};
+  }
+  return open_over_bus();
+}
+
+int Systemd::open_direct() {
+  sd_bus* opened = nullptr;
+  int status = sd_bus_new(&opened);
+  if (status < 0) return status;
+  Bus direct(opened, sd_bus_flush_close_unref);
+  status = sd_bus_set_address(opened, ("unix:path=" + (limits_.systemd / "private").native()).c_str());
+  if (status >= 0) status = sd_bus_start(opened);
+  if (status >= 0) status = await_ready(opened, limits_.silences->systemd.patience(limits_.call));
+  if (status >= 0) bus_ = std::move(direct);
+  return status;
+}
+
+Result<void> Systemd::open_over_bus() {
+  sd_bus* opened = nullptr;
+  int status = sd_bus_open_system(&opened);
+  if (status < 0) {
+    if (status == -ENOENT || status == -ECONNREFUSED || status == -ENOMEDIUM) return {};
+    return fail_errno(-status, "reaching systemd");
+  }
+  Bus ours(opened, sd_bus_flush_close_unref);
+  auto& silence = limits_.silences->bus;
+  status = await_ready(opened, silence.patience(std::min(limits_.bus, limits_.call)));
+  if (status == -ETIMEDOUT) silence.note();
+  if (status < 0) return fail_errno(-status, "reaching systemd");
+  bus_ = std::move(ours);
+  return {};
 }
 
 Result<std::optional<JobEnd>> Systemd::run_job(const char* method, const std::string& unit,
@@ -150,16 +204,16 @@ Result<std::optional<JobEnd>> Systemd::run_job(const char* method, const std::st
   if (!subscribed_) {
     // Without a subscriber systemd sends no signals.
     BusError error;
-    status = sd_bus_call_method(*opened, kSystemd, kSystemdPath, kSystemdManager, "Subscribe", &error.error,
-                                nullptr, nullptr);
+    status = noted(sd_bus_call_method(*opened, kSystemd, kSystemdPath, kSystemdManager, "Subscribe",
+                                      &error.error, nullptr, nullptr));
     if (status < 0 && error.says_nobody()) return std::optional<JobEnd>{};
     if (status < 0 && !error.is_systemds("AlreadySubscribed")) return fail(error.error_of(status, what));
     subscribed_ = true;
   }
   BusError error;
   sd_bus_message* raw_reply = nullptr;
-  status = sd_bus_call_method(*opened, kSystemd, kSystemdPath, kSystemdManager, method, &error.error,
-                              &raw_reply, "ss", unit.c_str(), "replace");
+  status = noted(sd_bus_call_method(*opened, kSystemd, kSystemdPath, kSystemdManager, method, &error.error,
+                                    &raw_reply, "ss", unit.c_str(), "replace"));
   const BusMessage reply(raw_reply, sd_bus_message_unref);
   if (status < 0 && error.says_nobody()) return std::optional<JobEnd>{};
   if (status < 0 && error.is_systemds("JobTypeNotApplicable")) return std::optional(JobEnd::kInvalid);
@@ -173,14 +227,15 @@ Result<std::optional<JobEnd>> Systemd::run_job(const char* method, const std::st
 
 namespace {
 
-/// Whether a job has not begun yet.
-bool is_waiting(sd_bus* bus, const std::string& path) {
+/// "waiting": the job has not begun yet. @return as sd_bus_get_property_string(3)
+int read_job_state(sd_bus* bus, const std::string& path, std::string& state) {
   BusError error;
   char* raw = nullptr;
   const int status = sd_bus_get_property_string(bus, kSystemd, path.c_str(), "org.freedesktop.systemd1.Job",
                                                 "State", &error.error, &raw);
-  const std::unique_ptr<char, void (*)(void*)> state(raw, &::free);
-  return status >= 0 && std::string_view(raw) == "waiting";
+  const std::unique_ptr<char, void (*)(void*)> text(raw, &::free);
+  if (status >= 0) state = raw;
+  return status;
 }
 
 }  // namespace
@@ -196,7 +251,11 @@ Result<std::optional<JobEnd>> Systemd::wait(sd_bus* bus, Job& job, const std::st
     const auto now = Clock::now();
     if (now >= end) return fail(Code::kTimeout, fmt::format("{}: timed out", what));
     if (status > 0) continue;
-    if (now >= begin + limits_.queued && is_waiting(bus, job.path)) return std::optional(JobEnd::kQueued);
+    if (now >= begin + limits_.queued) {
+      std::string state;
+      if (noted(read_job_state(bus, job.path, state)) == -ETIMEDOUT) return fail_errno(ETIMEDOUT, what);
+      if (state == "waiting") return std::optional(JobEnd::kQueued);
+    }
     const auto left =
         std::chrono::duration_cast<std::chrono::microseconds>(std::min<Clock::duration>(end - now, poll));
     if (const int waited = sd_bus_wait(bus, static_cast<std::uint64_t>(left.count()));

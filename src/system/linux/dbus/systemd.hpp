@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,6 +14,7 @@
 
 #include "base/error.hpp"
 #include "system/linux/dbus/bus_limits.hpp"
+#include "system/linux/dbus/silence.hpp"
 
 namespace rdmacfg::system::detail {
 
@@ -54,9 +56,16 @@ std::uint64_t microseconds_of(std::chrono::milliseconds duration);
 /// @return as sd_bus_process(3); -ETIMEDOUT when it took longer
 int await_ready(sd_bus* opened, std::chrono::milliseconds deadline);
 
-/// How long a peer that did not answer is presumed unresponsive: further calls get only a short timeout.
-constexpr std::chrono::seconds kSilence{60};
-constexpr std::chrono::milliseconds kBriefly{250};
+/// A connection that is being opened, for await_steps().
+struct OpeningSteps {
+  std::function<bool()> is_ready;
+  std::function<int()> process;                                ///< sd_bus_process(3)
+  std::function<int(std::chrono::microseconds at_most)> wait;  ///< sd_bus_wait(3)
+  Silence::Now now;
+};
+
+/// The loop of await_ready(). The deadline holds also for a peer that sends without end.
+int await_steps(const OpeningSteps& steps, std::chrono::milliseconds deadline);
 
 /// How a job ended.
 enum class JobEnd {
@@ -71,8 +80,14 @@ class Systemd {
  public:
   explicit Systemd(BusLimits limits = {}) : limits_(std::move(limits)) {}
 
-  /// The connection; nothing when no systemd answers.
+  /// The connection; nothing when no systemd answers. A systemd that left a call unanswered is asked for a
+  /// sign of life first, briefly: calls that follow a silence cost no deadline each.
   base::Result<sd_bus*> bus();
+
+  /// Notes whether a call over the connection had an answer. @return the status of the call
+  int noted(int status);
+
+  [[nodiscard]] const BusLimits& limits() const { return limits_; }
 
   /// Calls a method of the manager that returns a job, and waits for the end of that. nullopt: no systemd.
   /// @param method "StartUnit"
@@ -85,10 +100,14 @@ class Systemd {
  private:
   using Bus = std::unique_ptr<sd_bus, sd_bus* (*)(sd_bus*)>;
 
+  /// Opens the connection; `bus_` stays empty where no systemd can be reached.
+  base::Result<void> open();
+  int open_direct();
+  base::Result<void> open_over_bus();
+
   base::Result<std::optional<JobEnd>> wait(sd_bus* bus, struct Job& job, const std::string& what);
 
   BusLimits limits_;
-  std::chrono::steady_clock::time_point silent_until_{};  ///< systemd did not answer at its own socket
   bool subscribed_ = false;
   Bus bus_{nullptr, sd_bus_flush_close_unref};
 };

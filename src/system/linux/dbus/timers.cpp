@@ -35,7 +35,7 @@ class SystemdTimers final : public Timers {
     // A stopped timer of that name is there until systemd has collected it.
     for (int attempt = 0;; ++attempt) {
       BusError error;
-      const int status = start(*bus, name, delay, error);
+      const int status = systemd_.noted(start(*bus, name, delay, error));
       if (status >= 0) return {};
       if (attempt == kAttempts || !error.is_systemds("UnitExists")) return fail(error.error_of(status, what));
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
@@ -48,8 +48,9 @@ class SystemdTimers final : public Timers {
     if (!bus) return fail(bus.error());
     if (*bus == nullptr) return {};
     BusError error;
-    const int status = sd_bus_call_method(*bus, kSystemd, kSystemdPath, kSystemdManager, "StopUnit",
-                                          &error.error, nullptr, "ss", (name + ".timer").c_str(), "replace");
+    const int status =
+        systemd_.noted(sd_bus_call_method(*bus, kSystemd, kSystemdPath, kSystemdManager, "StopUnit",
+                                          &error.error, nullptr, "ss", (name + ".timer").c_str(), "replace"));
     if (status < 0 && !error.is_systemds("NoSuchUnit") && !error.says_nobody())
       return fail(error.error_of(status, what));
     return {};

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -37,8 +38,6 @@ using detail::kSystemd;
 using detail::kSystemdManager;
 using detail::kSystemdPath;
 
-using Clock = std::chrono::steady_clock;
-
 constexpr const char* kUnit = "org.freedesktop.systemd1.Unit";
 constexpr std::string_view kDropIns = "/etc/systemd/system";
 constexpr const char* kService = "org.freedesktop.systemd1.Service";
@@ -46,6 +45,40 @@ constexpr const char* kService = "org.freedesktop.systemd1.Service";
 base::Error no_systemd(const std::string& what) {
   return {Code::kUnsupported, what + ": no systemd answers", 0};
 }
+
+/// The questions of one look at units, with one budget of time. After a question without an answer no other
+/// is asked: silence is not "no", and each next one would wait as long.
+class UnitQuestions {
+ public:
+  UnitQuestions(detail::Systemd& systemd, sd_bus* bus)
+      : systemd_(systemd), bus_(bus), end_(now() + systemd.limits().look) {}
+
+  /// `question`: (bus) -> the status of a call. @return whether systemd answered, and not with an error
+  template <class Question>
+  bool ask(Question question) {
+    if (lost_ != 0) return false;
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end_ - now());
+    if (left.count() <= 0) {
+      lost_ = ETIMEDOUT;
+      return false;
+    }
+    sd_bus_set_method_call_timeout(bus_, detail::microseconds_of(std::min(systemd_.limits().call, left)));
+    const int status = systemd_.noted(question(bus_));
+    if (status == -ETIMEDOUT || status == -ECONNRESET || status == -ENOTCONN || status == -EPIPE)
+      lost_ = -status;
+    return status >= 0;
+  }
+  /// The errno of the question that had no answer; 0: all had one.
+  [[nodiscard]] int lost() const { return lost_; }
+
+ private:
+  [[nodiscard]] Silence::Clock::time_point now() const { return systemd_.limits().silences->systemd.now(); }
+
+  detail::Systemd& systemd_;
+  sd_bus* bus_;
+  Silence::Clock::time_point end_;
+  int lost_ = 0;
+};
 
 class SystemdUnits final : public Units {
  public:
@@ -70,13 +103,14 @@ class SystemdUnits final : public Units {
     if (status = sd_bus_message_append_strv(call.get(), list.data()); status < 0) {
       return fail_errno(-status, what);
     }
+    UnitQuestions questions(systemd_, *bus);
     BusError error;
     sd_bus_message* raw_reply = nullptr;
-    status = sd_bus_call(*bus, call.get(), 0, &error.error, &raw_reply);
+    status = systemd_.noted(sd_bus_call(*bus, call.get(), 0, &error.error, &raw_reply));
     const BusMessage reply(raw_reply, sd_bus_message_unref);
     if (status < 0 && error.says_nobody()) return std::optional<std::vector<Unit>>{};
     if (status < 0) return fail(error.error_of(status, what));
-    return read_units(*bus, reply.get(), names, what, complete);
+    return read_units(questions, reply.get(), names, what, complete);
   }
 
   Result<std::optional<std::vector<Unit>>> observe_instances(const std::string& unit) override {
@@ -84,15 +118,16 @@ class SystemdUnits final : public Units {
     auto bus = systemd_.bus();
     if (!bus) return fail(bus.error());
     if (*bus == nullptr) return std::optional<std::vector<Unit>>{};
+    UnitQuestions questions(systemd_, *bus);
     BusError error;
     sd_bus_message* raw_reply = nullptr;
-    const int status =
-        sd_bus_call_method(*bus, kSystemd, kSystemdPath, kSystemdManager, "ListUnitsByPatterns", &error.error,
-                           &raw_reply, "asas", 0, 1, pattern_of(unit).c_str());
+    const int status = systemd_.noted(sd_bus_call_method(*bus, kSystemd, kSystemdPath, kSystemdManager,
+                                                         "ListUnitsByPatterns", &error.error, &raw_reply,
+                                                         "asas", 0, 1, pattern_of(unit).c_str()));
     const BusMessage reply(raw_reply, sd_bus_message_unref);
     if (status < 0 && error.says_nobody()) return std::optional<std::vector<Unit>>{};
     if (status < 0) return fail(error.error_of(status, what));
-    auto units = read_units(*bus, reply.get(), {}, what, read_main_pid);
+    auto units = read_units(questions, reply.get(), {}, what, read_main_pid);
     if (units && *units) std::erase_if(**units, [](const Unit& instance) { return !runs(instance); });
     return units;
   }
@@ -104,11 +139,11 @@ class SystemdUnits final : public Units {
     if (*bus == nullptr) return fail(no_systemd(what));
     BusError error;
     sd_bus_message* raw_reply = nullptr;
-    const int status =
+    const int status = systemd_.noted(
         enabled ? sd_bus_call_method(*bus, kSystemd, kSystemdPath, kSystemdManager, "EnableUnitFiles",
                                      &error.error, &raw_reply, "asbb", 1, unit.c_str(), 0, 0)
                 : sd_bus_call_method(*bus, kSystemd, kSystemdPath, kSystemdManager, "DisableUnitFiles",
-                                     &error.error, &raw_reply, "asb", 1, unit.c_str(), 0);
+                                     &error.error, &raw_reply, "asb", 1, unit.c_str(), 0));
     const BusMessage reply(raw_reply, sd_bus_message_unref);
     if (status < 0) return fail(error.error_of(status, what));
     if (enabled) {
@@ -135,6 +170,20 @@ class SystemdUnits final : public Units {
     return {};
   }
 
+  std::string unmet_condition(const std::string& unit) override {
+    const auto bus = systemd_.bus();
+    if (!bus || *bus == nullptr) return {};
+    char* raw_path = nullptr;
+    if (sd_bus_path_encode("/org/freedesktop/systemd1/unit", unit.c_str(), &raw_path) < 0) return {};
+    const std::unique_ptr<char, void (*)(void*)> path(raw_path, &::free);
+    BusError ignored;
+    sd_bus_message* raw_reply = nullptr;
+    const int status = systemd_.noted(sd_bus_get_property(*bus, kSystemd, path.get(), kUnit, "Conditions",
+                                                          &ignored.error, &raw_reply, "a(sbbsi)"));
+    const BusMessage reply(raw_reply, sd_bus_message_unref);
+    return status < 0 ? std::string() : unmet_of(reply.get());
+  }
+
   Result<void> await_handler(const std::string& unit, int number) override {
     constexpr std::chrono::seconds kSetUp{5};
     const auto end = std::chrono::steady_clock::now() + kSetUp;
@@ -157,8 +206,9 @@ class SystemdUnits final : public Units {
     if (!bus) return fail(bus.error());
     if (*bus == nullptr) return fail(no_systemd(what));
     BusError error;
-    const int status = sd_bus_call_method(*bus, kSystemd, kSystemdPath, kSystemdManager, "KillUnit",
-                                          &error.error, nullptr, "ssi", unit.c_str(), "main", number);
+    const int status =
+        systemd_.noted(sd_bus_call_method(*bus, kSystemd, kSystemdPath, kSystemdManager, "KillUnit",
+                                          &error.error, nullptr, "ssi", unit.c_str(), "main", number));
     if (status < 0) return fail(error.error_of(status, what));
     return {};
   }
@@ -169,8 +219,9 @@ class SystemdUnits final : public Units {
     if (!bus) return fail(bus.error());
     if (*bus == nullptr) return fail(no_systemd(what));
     BusError error;
-    const int status = sd_bus_call_method(*bus, kSystemd, kSystemdPath, kSystemdManager, "KillUnit",
-                                          &error.error, nullptr, "ssi", unit.c_str(), "all", SIGKILL);
+    const int status =
+        systemd_.noted(sd_bus_call_method(*bus, kSystemd, kSystemdPath, kSystemdManager, "KillUnit",
+                                          &error.error, nullptr, "ssi", unit.c_str(), "all", SIGKILL));
     if (status < 0 && sd_bus_error_has_name(&error.error, "org.freedesktop.systemd1.NoSuchProcess") != 0)
       return {};
     if (status < 0) return fail(error.error_of(status, what));
@@ -198,13 +249,30 @@ class SystemdUnits final : public Units {
     if (!bus) return fail(bus.error());
     if (*bus == nullptr) return fail(no_systemd(what));
     BusError error;
-    const int status = sd_bus_call_method(*bus, kSystemd, kSystemdPath, kSystemdManager, "Reload",
-                                          &error.error, nullptr, nullptr);
+    const int status = systemd_.noted(sd_bus_call_method(*bus, kSystemd, kSystemdPath, kSystemdManager,
+                                                         "Reload", &error.error, nullptr, nullptr));
     if (status < 0) return fail(error.error_of(status, what));
     return {};
   }
 
  private:
+  /// Of conditions with "|" one has to hold, of the others each.
+  static std::string unmet_of(sd_bus_message* reply) {
+    std::string first_choice;
+    bool chosen = false;
+    if (sd_bus_message_enter_container(reply, 'a', "(sbbsi)") < 0) return {};
+    const char *name = nullptr, *value = nullptr;
+    int is_choice = 0, negated = 0, state = 0;  // below 0: does not hold; 0: was not looked at
+    while (sd_bus_message_read(reply, "(sbbsi)", &name, &is_choice, &negated, &value, &state) > 0) {
+      chosen = chosen || (is_choice != 0 && state > 0);
+      if (state >= 0) continue;
+      auto text = fmt::format("{}={}{}", name, negated != 0 ? "!" : "", value);
+      if (is_choice == 0) return text;
+      if (first_choice.empty()) first_choice = std::move(text);
+    }
+    return chosen ? std::string() : first_choice;
+  }
+
   static const char* method_of(UnitAction action) {
     switch (action) {
       case UnitAction::kStart:
@@ -233,7 +301,7 @@ class SystemdUnits final : public Units {
   }
 
   template <class Complete>
-  static Result<std::optional<std::vector<Unit>>> read_units(sd_bus* bus, sd_bus_message* reply,
+  static Result<std::optional<std::vector<Unit>>> read_units(UnitQuestions& questions, sd_bus_message* reply,
                                                              std::span<const std::string> names,
                                                              const std::string& what,
                                                              Complete complete_unit) {
@@ -261,10 +329,8 @@ class SystemdUnits final : public Units {
     const bool by_order = found.size() == names.size();
     for (std::size_t i = 0; i < found.size(); ++i) {
       const auto& asked = by_order ? names[i] : found[i].name;
-      const auto begun = Clock::now();
-      complete_unit(bus, paths[i], asked, found[i]);
-      // Silence is not "no".
-      if (is_late(bus, begun)) return fail_errno(ETIMEDOUT, what);
+      complete_unit(questions, paths[i], asked, found[i]);
+      if (questions.lost() != 0) return fail_errno(questions.lost(), what);
       found[i].name = asked;
     }
     return std::optional(std::move(found));
@@ -272,20 +338,23 @@ class SystemdUnits final : public Units {
 
   /// Whether a drop-in of the administrator's folder is one that systemd has not read. NeedDaemonReload does
   /// not say so of the first one: systemd remembers which folders there are until it reads all files again.
-  static bool has_unread_drop_in(sd_bus* bus, const std::string& path, std::set<std::string> names) {
+  static bool has_unread_drop_in(UnitQuestions& questions, const std::string& path,
+                                 std::set<std::string> names) {
     // systemd reads those of every name that the unit has.
-    if (const auto all = read_strings(bus, path, "Names")) names.insert(all->begin(), all->end());
+    if (const auto all = read_strings(questions, path, "Names")) names.insert(all->begin(), all->end());
     if (detail::unread_drop_ins(kDropIns, names, {}).empty()) return false;
-    const auto read = read_strings(bus, path, "DropInPaths");
+    const auto read = read_strings(questions, path, "DropInPaths");
     return read && !detail::unread_drop_ins(kDropIns, names, *read).empty();
   }
 
-  static std::optional<std::vector<std::string>> read_strings(sd_bus* bus, const std::string& path,
-                                                              const char* property) {
+  static std::optional<std::vector<std::string>> read_strings(UnitQuestions& questions,
+                                                              const std::string& path, const char* property) {
     BusError ignored;
     char** raw = nullptr;
-    if (sd_bus_get_property_strv(bus, kSystemd, path.c_str(), kUnit, property, &ignored.error, &raw) < 0)
-      return std::nullopt;
+    const bool told = questions.ask([&](sd_bus* bus) {
+      return sd_bus_get_property_strv(bus, kSystemd, path.c_str(), kUnit, property, &ignored.error, &raw);
+    });
+    if (!told) return std::nullopt;
     std::vector<std::string> out;
     for (char** at = raw; at != nullptr && *at != nullptr; ++at) {
       out.emplace_back(*at);
@@ -295,70 +364,61 @@ class SystemdUnits final : public Units {
     return out;
   }
 
-  /// Whether the calls since then took as long as one may: one of them had no answer.
-  static bool is_late(sd_bus* bus, Clock::time_point begun) {
-    std::uint64_t limit = 0;
-    return sd_bus_get_method_call_timeout(bus, &limit) >= 0 &&
-           Clock::now() - begun >= std::chrono::microseconds(limit);
+  /// A property of type 'b' or 'u'; `fallback` where it cannot be read.
+  template <class T>
+  static T read_plain(UnitQuestions& questions, const std::string& path, const char* interface,
+                      const char* property, char type, T fallback) {
+    BusError ignored;
+    T value{};
+    const bool told = questions.ask([&](sd_bus* bus) {
+      return sd_bus_get_property_trivial(bus, kSystemd, path.c_str(), interface, property, &ignored.error,
+                                         type, &value);
+    });
+    return told ? value : fallback;
+  }
+  static bool read_flag(UnitQuestions& questions, const std::string& path, const char* interface,
+                        const char* property, bool fallback = false) {
+    return read_plain<int>(questions, path, interface, property, 'b', fallback ? 1 : 0) != 0;
   }
 
   /// Properties that the list lacks. A property that cannot be read keeps its default. `asked`: the name that
   /// it was asked for by, which may be an alias.
-  static void complete(sd_bus* bus, const std::string& path, const std::string& asked, Unit& unit) {
+  static void complete(UnitQuestions& questions, const std::string& path, const std::string& asked,
+                       Unit& unit) {
     if (!unit.there()) return;
-    const auto begun = Clock::now();
     BusError no_file;
     sd_bus_message* raw_reply = nullptr;
     // The property UnitFileState is only as fresh as systemd's last look; this method looks.
-    if (sd_bus_call_method(bus, kSystemd, kSystemdPath, kSystemdManager, "GetUnitFileState", &no_file.error,
-                           &raw_reply, "s", unit.name.c_str()) >= 0) {
-      const BusMessage reply(raw_reply, sd_bus_message_unref);
-      const char* state = nullptr;
-      if (sd_bus_message_read(reply.get(), "s", &state) >= 0) unit.file = state;
-    }
-    if (is_late(bus, begun)) return;  // nor will the next ones
-    BusError ignored;
-    int reload = 0;
-    if (sd_bus_get_property_trivial(bus, kSystemd, path.c_str(), kUnit, "NeedDaemonReload", &ignored.error,
-                                    'b', &reload) >= 0) {
-      unit.needs_reload = reload != 0;
-    }
-    if (is_late(bus, begun)) return;
-    unit.needs_reload = unit.needs_reload || has_unread_drop_in(bus, path, {asked, unit.name});
-    BusError unneeded;
-    int stops = 0;
-    if (sd_bus_get_property_trivial(bus, kSystemd, path.c_str(), kUnit, "StopWhenUnneeded", &unneeded.error,
-                                    'b', &stops) >= 0) {
-      unit.stops_unneeded = stops != 0;
-    }
-    if (is_late(bus, begun)) return;
-    unit.ends_by_itself = ends_by_itself(bus, path, unit.id);
-    read_main_pid(bus, path, asked, unit);
+    const bool told = questions.ask([&](sd_bus* bus) {
+      return sd_bus_call_method(bus, kSystemd, kSystemdPath, kSystemdManager, "GetUnitFileState",
+                                &no_file.error, &raw_reply, "s", unit.name.c_str());
+    });
+    const BusMessage reply(raw_reply, sd_bus_message_unref);
+    const char* state = nullptr;
+    if (told && sd_bus_message_read(reply.get(), "s", &state) >= 0) unit.file = state;
+    unit.needs_reload = read_flag(questions, path, kUnit, "NeedDaemonReload") ||
+                        has_unread_drop_in(questions, path, {asked, unit.name});
+    unit.stops_unneeded = read_flag(questions, path, kUnit, "StopWhenUnneeded");
+    unit.ends_by_itself = ends_by_itself(questions, path, unit.id);
+    read_main_pid(questions, path, asked, unit);
   }
 
-  static bool ends_by_itself(sd_bus* bus, const std::string& path, const std::string& unit) {
+  static bool ends_by_itself(UnitQuestions& questions, const std::string& path, const std::string& unit) {
     if (!unit.ends_with(".service")) return false;
-    BusError no_type, no_rest;
+    BusError no_type;
     char* raw = nullptr;
-    if (sd_bus_get_property_string(bus, kSystemd, path.c_str(), kService, "Type", &no_type.error, &raw) < 0)
-      return false;
-    const std::string type(raw);
-    ::free(raw);
-    int remains = 0;
-    return type == "oneshot" &&
-           sd_bus_get_property_trivial(bus, kSystemd, path.c_str(), kService, "RemainAfterExit",
-                                       &no_rest.error, 'b', &remains) >= 0 &&
-           remains == 0;
+    const bool told = questions.ask([&](sd_bus* bus) {
+      return sd_bus_get_property_string(bus, kSystemd, path.c_str(), kService, "Type", &no_type.error, &raw);
+    });
+    const std::unique_ptr<char, void (*)(void*)> type(raw, &::free);
+    return told && std::string_view(raw) == "oneshot" &&
+           !read_flag(questions, path, kService, "RemainAfterExit", true);
   }
 
-  static void read_main_pid(sd_bus* bus, const std::string& path, const std::string& /*asked*/, Unit& unit) {
+  static void read_main_pid(UnitQuestions& questions, const std::string& path, const std::string& /*asked*/,
+                            Unit& unit) {
     if (!unit.name.ends_with(".service") || !runs(unit)) return;
-    BusError no_service;
-    std::uint32_t pid = 0;
-    if (sd_bus_get_property_trivial(bus, kSystemd, path.c_str(), kService, "MainPID", &no_service.error, 'u',
-                                    &pid) >= 0) {
-      unit.main_pid = pid;
-    }
+    unit.main_pid = read_plain<std::uint32_t>(questions, path, kService, "MainPID", 'u', 0);
   }
 
   detail::Systemd systemd_;

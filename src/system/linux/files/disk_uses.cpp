@@ -27,7 +27,7 @@ class DiskUses {
       : disks_(disks), sysfs_(sysfs), proc_(proc), udev_(udev), swaps_(lines_of(proc / "swaps", {})) {
     for (const auto& line : lines_of(proc / "1/mountinfo", proc / "self/mountinfo")) note_mount(line, "");
     note_namespaces();
-    note_btrfs();
+    note_btrfs();  // after all mounts
     note_loops();
     note_lio();
     note_nvmet();
@@ -177,7 +177,7 @@ class DiskUses {
   }
 
   /// A btrfs of several devices is mounted by the name of one of them, and its device number is none of
-  /// theirs.
+  /// theirs: its folder, named by its UUID, has all of them.
   void note_btrfs() {
     FirstError ignored;
     const auto all = SysfsDir::open(sysfs_ / "fs/btrfs", &ignored);
@@ -185,8 +185,39 @@ class DiskUses {
     for (const auto& id : all->list()) {
       const auto devices = all->sub(id + "/devices");
       if (!devices) continue;  // "features"
-      for (auto& device : devices->list()) btrfs_.insert(std::move(device));
+      std::set<std::string> names;
+      for (auto& device : devices->list()) {
+        names.insert("/dev/" + device);
+        if (const auto folder = SysfsDir::open(sysfs_ / "class/block" / device, &ignored))
+          names.merge(device_of(device, *folder).names);
+        btrfs_.emplace(std::move(device), id);
+      }
+      for (const auto& mount : mounts_) {
+        auto& points = btrfs_points_[id];
+        if (!names.contains(mount.source)) continue;
+        if (mount.process.empty() || points.empty()) points.push_back(mount);
+      }
     }
+  }
+
+  /// "/dev/sdb1 is mounted on / by process 7 in its mount namespace"
+  static DiskUse use_of(const std::string& what, const Mount& mount) {
+    const auto whose = mount.process.empty()
+                           ? std::string()
+                           : fmt::format(" by process {} in its mount namespace", mount.process);
+    return {fmt::format("{} is mounted on {}{}", what, mount.point, whose),
+            mount.process.empty() ? DiskUse::Sort::kMount : DiskUse::Sort::kOther, mount.point};
+  }
+
+  /// Where the file system is that a device is part of, of which another device was named at the mount.
+  void note_part_of_btrfs(const std::string& device, const std::string& id) {
+    const auto points = btrfs_points_.find(id);
+    if (points == btrfs_points_.end() || points->second.empty()) {
+      out_.push_back({device + " is part of a btrfs that is mounted", DiskUse::Sort::kBtrfs});
+      return;
+    }
+    for (const auto& mount : points->second)
+      out_.push_back(use_of(device + " is part of a btrfs that", mount));
   }
 
   /// No holder, and not alone: a loop device opens the other as it would a file.
@@ -201,12 +232,15 @@ class DiskUses {
   }
 
   /// A file system that is mounted anywhere, in another mount namespace, too.
-  [[nodiscard]] bool has_file_system(const std::string& name) const {
+  void note_file_system(const std::string& name, const std::string& device) {
     FirstError ignored;
+    if (const auto part = btrfs_.find(name); part != btrfs_.end())
+      return note_part_of_btrfs(device, part->second);
     for (const auto* driver : {"ext4", "xfs", "f2fs"}) {
-      if (SysfsDir::open(sysfs_ / "fs" / driver / name, &ignored)) return true;
+      if (!SysfsDir::open(sysfs_ / "fs" / driver / name, &ignored)) continue;
+      out_.push_back({device + " is mounted in another mount namespace"});
+      return;
     }
-    return btrfs_.contains(name);
   }
 
   void note(const std::string& disk) {
@@ -273,16 +307,9 @@ class DiskUses {
       if (!known_as.is(mount.source, mount.number)) continue;
       // Most namespaces have the host's mounts, too.
       if (!mount.process.empty() && out_.size() != known) break;
-      const auto where = mount.process.empty()
-                             ? std::string()
-                             : fmt::format(" by process {} in its mount namespace", mount.process);
-      out_.push_back({fmt::format("{} is mounted on {}{}", device, mount.point, where),
-                      mount.process.empty() ? DiskUse::Sort::kMount : DiskUse::Sort::kOther, mount.point});
+      out_.push_back(use_of(device, mount));
     }
-    if (out_.size() == known && has_file_system(name))
-      out_.push_back(btrfs_.contains(name)
-                         ? DiskUse{device + " is part of a btrfs that is mounted", DiskUse::Sort::kBtrfs}
-                         : DiskUse{device + " is mounted in another mount namespace"});
+    if (out_.size() == known) note_file_system(name, device);
     for (const auto& line : swaps_) {
       if (known_as.is(line.substr(0, line.find_first_of(" \t")), {}))
         out_.push_back({device + " is swap space", DiskUse::Sort::kSwap});
@@ -310,8 +337,9 @@ class DiskUses {
   std::vector<Offer> offers_;
   std::vector<std::string> swaps_;
   std::vector<DiskUse> out_;
-  std::set<std::string> btrfs_;                    ///< devices of all that are mounted
-  std::set<std::string> holders_;                  ///< those looked at
+  std::map<std::string, std::string> btrfs_;  ///< UUIDs of all that are mounted, by device: "sdb1"
+  std::map<std::string, std::vector<Mount>> btrfs_points_;  ///< mounts of each, by UUID
+  std::set<std::string> holders_;                           ///< those looked at
   std::multimap<std::string, std::string> loops_;  ///< by what is behind them: "/dev/sdb" → "loop0"
 };
 

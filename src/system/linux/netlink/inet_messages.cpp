@@ -201,12 +201,15 @@ std::optional<InetAddress> address_of_message(const nlmsghdr& header) {
   auto address = address_in(family.ifa_family, parsed->attributes, IFA_LOCAL);
   if (!address) address = address_in(family.ifa_family, parsed->attributes, IFA_ADDRESS);
   if (!address || (address->family == Family::kIpv6 && address->link_local())) return std::nullopt;
+  const IpPrefix prefix{*address, family.ifa_prefixlen};
+  const auto peer = address_in(family.ifa_family, parsed->attributes, IFA_ADDRESS);
   return InetAddress{.index = static_cast<int>(family.ifa_index),
-                     .prefix = {*address, family.ifa_prefixlen},
+                     .prefix = prefix,
                      // An optimistic one works while the kernel asks (RFC 4429).
                      .tentative = (flags & IFA_F_TENTATIVE) != 0 && (flags & IFA_F_OPTIMISTIC) == 0,
                      .duplicate = (flags & IFA_F_DADFAILED) != 0,
-                     .permanent = (flags & IFA_F_PERMANENT) != 0};
+                     .permanent = (flags & IFA_F_PERMANENT) != 0,
+                     .peer_elsewhere = address->family == Family::kIpv4 && peer && !prefix.contains(*peer)};
 }
 
 }  // namespace

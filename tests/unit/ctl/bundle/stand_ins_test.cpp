@@ -14,6 +14,7 @@
 #include "ctl/bundle/anonymiser.hpp"
 #include "ctl/bundle/pseudonyms.hpp"
 #include "ctl/bundle/shapes.hpp"
+#include "formats/drop_ins.hpp"
 
 namespace rdmacfg::ctl {
 namespace {
@@ -217,6 +218,11 @@ TEST(AnonymiserSpellings, TimesPlacesAndShortNumbersStay) {
   for (const char* text : {"12:34:56", "1:02:03", "0000:10:00.0", "0000:3b:00", "0x0", "0x15b3", "0x00000000",
                            "10", "4294967296", "\\n", "a \\", ":", "::1", "- -"})
     EXPECT_EQ(Anonymiser({}).text(text), text) << text;
+}
+
+// A report answers for a folder by its name.
+TEST(AnonymiserSpellings, FoldersOfUnitsStay) {
+  for (const auto folder : kinds::kUnitLoadPath) EXPECT_EQ(Anonymiser({}).text(std::string(folder)), folder);
 }
 
 TEST(AnonymiserSpellings, LengthsOfNetworksAreKept) {

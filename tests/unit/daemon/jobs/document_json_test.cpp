@@ -5,23 +5,16 @@
 #include <gmock/gmock.h>
 
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include "catalog/all.hpp"
 #include "model/limits.hpp"
+#include "unit/ctl/sources.hpp"
 
 namespace rdmacfg::daemon {
 namespace {
 
+using ctl::content;
 using ::testing::HasSubstr;
-
-std::string content(const std::filesystem::path& path) {
-  std::ifstream in(path);
-  std::ostringstream out;
-  out << in.rdbuf();
-  return out.str();
-}
 
 void expect_same(const model::Section& a, const model::Section& b) {
   EXPECT_EQ(a.path, b.path);

@@ -32,9 +32,15 @@ TEST(SrpRules, OtherSpellingsAreReadAsSrpDaemonDoes) {
   EXPECT_EQ(parse_srp_rule("D"), SrpRule{.allow = false});
   EXPECT_EQ(parse_srp_rule("a      ioc_guid=A, max_sect=1"),
             parse_srp_rule("A ioc_guid=000000000000000a,max_sect=1"));
-  for (const auto* line : {"", "x", "a ioc_guid", "a ioc_guid=", "a ioc_guid=0g",
-                           "a ioc_guid=11111111111111111", "a max_it_iu_size=1", "d queue_size=1",
-                           "a queue_size=", "a queue_size=0x1", "a dgid=fe80::1", "a pkey=10000", " a"})
+  // A comma or a blank ends an option, and blanks may follow.
+  for (const auto* line : {"aioc_guid=a,max_sect=1", "a ioc_guid=a max_sect=1", "a\tioc_guid=a,\t max_sect=1",
+                           "a ioc_guid=a,max_sect=1,", "a ioc_guid=a,max_sect=1 "})
+    EXPECT_EQ(parse_srp_rule(line), parse_srp_rule("a ioc_guid=a,max_sect=1")) << line;
+  for (const auto* line :
+       {"", "x", "a ioc_guid", "a ioc_guid=", "a ioc_guid=0g", "a ioc_guid=11111111111111111",
+        "a max_it_iu_size=1", "d queue_size=1", "a queue_size=", "a queue_size=0x1", "a dgid=fe80::1",
+        "a pkey=10000", " a", "a ioc_guid=0xa", "a ioc_guid=a ,max_sect=1", "a ioc_guid=a,,max_sect=1",
+        "a dgid=fe80000000000000", "a queue_size=00000000000000001", "d\r"})
     EXPECT_FALSE(parse_srp_rule(line)) << line;
 }
 

@@ -39,7 +39,9 @@ class PartDcb final : public system::Dcb {
     calls.emplace_back("add DSCP");
     return {};
   }
-  base::Result<void> delete_app(const std::string& /*interface*/, const system::DcbApp& /*app*/) override {
+  base::Result<void> delete_app(const std::string& /*interface*/, const system::DcbApp& app) override {
+    std::erase(state.apps, app);
+    calls.emplace_back("delete DSCP");
     return {};
   }
   base::Result<void> set_dcbx(const std::string& /*interface*/, std::uint8_t /*mode*/) override { return {}; }
@@ -75,6 +77,32 @@ TEST(DcbWithoutEffect, IsToldWithItsDriver) {
   EXPECT_THAT(pfc.error().message, testing::HasSubstr("accepts flow control without effect"));
   dcb.takes_pfc = true;
   EXPECT_TRUE(DcbWriter("eth0", dcb, nullptr).reach(part_wanted()));
+}
+
+/// bnxt has no priority for a DSCP once any of its entries is deleted (bnxt_dcbnl_ieee_delapp()), ice refuses
+/// a second one (ice_dcbnl_setapp()); elsewhere a DSCP keeps its priority until the new one is there.
+TEST(DcbDscp, GetsAnotherPriorityInTheOrderOfItsDriver) {
+  using testing::ElementsAre;
+  const system::DcbApp third{system::kDcbSelectorDscp, 26, 3}, fourth{system::kDcbSelectorDscp, 26, 4};
+  InterfaceDcb wanted;
+  wanted.dscp = model::DscpMap{{{26, 4}}};
+  for (const auto* driver : {"bnxt_en", "ice"}) {
+    PartDcb dcb(driver);
+    dcb.state.apps = {third};
+    EXPECT_TRUE(DcbWriter("eth0", dcb, nullptr).reach(wanted)) << driver;
+    EXPECT_THAT(dcb.calls, ElementsAre("delete DSCP", "add DSCP")) << driver;
+    EXPECT_THAT(dcb.state.apps, ElementsAre(fourth)) << driver;
+  }
+  PartDcb both("bnxt_en");
+  both.state.apps = {third, fourth};
+  EXPECT_TRUE(DcbWriter("eth0", both, nullptr).reach(wanted));
+  EXPECT_THAT(both.calls, ElementsAre("delete DSCP", "delete DSCP", "add DSCP"));
+  EXPECT_THAT(both.state.apps, ElementsAre(fourth));
+  PartDcb unknown("");
+  unknown.state.apps = {third};
+  EXPECT_TRUE(DcbWriter("eth0", unknown, nullptr).reach(wanted));
+  EXPECT_THAT(unknown.calls, ElementsAre("add DSCP", "delete DSCP"));
+  EXPECT_THAT(unknown.state.apps, ElementsAre(fourth));
 }
 
 InterfaceDcb trust_wanted() {

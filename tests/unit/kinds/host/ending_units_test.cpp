@@ -108,6 +108,20 @@ TEST_F(EndingUnits, AServiceThatSystemdPassesOverIsNotDone) {
   EXPECT_THAT(report.error->message, HasSubstr("a condition of its unit file is not met"));
 }
 
+// Exit 0 would say that it runs; "pending" that it will, but systemd does not try again.
+TEST_F(EndingUnits, AConditionThatDoesNotHoldIsNamedAndUndone) {
+  unit("iwpmd.service").condition = "ConditionPathExists=/dev/infiniband/rdma_cm";
+  const auto before = dump();
+  const auto report = apply(kEndingService + "enabled = true\n");
+  EXPECT_EQ(report.exit, model::Exit::kUndone);
+  ASSERT_TRUE(report.error);
+  EXPECT_THAT(report.error->message, HasSubstr("ConditionPathExists=/dev/infiniband/rdma_cm"));
+  EXPECT_THAT(report.error->message, HasSubstr("running = false"));
+  EXPECT_EQ(dump(), before);
+  unit("iwpmd.service").condition.clear();
+  EXPECT_EQ(apply(kEndingService).exit, model::Exit::kOk);
+}
+
 TEST_F(EndingUnits, AServiceThatSystemdStartsAgainAndAgainIsStoppedByUndoing) {
   const auto before = dump();
   unit("iwpmd.service").ends = [] { return true; };

@@ -46,6 +46,29 @@ TEST(LioTarget, TargetsOfSrpAreKnownByTheirPortWhateverTheirGroupIsCalled) {
   EXPECT_EQ(id_of({"srpt", "odd"}), "odd");
 }
 
+TEST(LioTarget, AnInitiatorOfSrpHasAnIdentifierOfIbSrpAndOneOfSrpDaemon) {
+  const model::Guid target{0x0002c903003178f2};
+  const std::vector<std::string> both{"0x00000000000000000002c90300317a02",
+                                      "0x0002c903003178f20002c90300317a02"};
+  EXPECT_EQ(srp_port_ids(target, "00:02:c9:03:00:31:7a:02"), both);
+  EXPECT_EQ(srp_port_ids(target, "0002:c903:0031:7a02"), both);
+  EXPECT_THAT(srp_port_ids(target, "0x0002C903003178F20002c90300317a02"), ElementsAre(both[1]));
+  EXPECT_THAT(srp_port_ids(target, both[0].substr(2)), ElementsAre(both[0]));
+  for (const auto* bad : {"", "x", "0x", "ib.00000000000000000002c90300317a02", "iqn.2026-01.org.example:a",
+                          "0x00000000000000000002c90300317a0g", "0x0000000000000000002c90300317a02"})
+    EXPECT_THAT(srp_port_ids(target, bad), IsEmpty()) << bad;
+}
+
+/// Initiators know disks by them, over upgrades too.
+TEST(LioTarget, NamesAndSerialNumbersOfDisksNeverChange) {
+  EXPECT_EQ(lio_backstore_name("/dev/disk/by-id/nvme-a"), "rdma-configd-c31afd49");
+  const auto serial = lio_serial_of("0123456789abcdef0123456789abcdef\n", "/dev/vg0/a");
+  EXPECT_EQ(serial, "6d7ba4b1-9656-528d-8477-9449064df8eb");
+  EXPECT_EQ(lio_serial_of("0123456789abcdef0123456789abcdef", "/dev/vg0/a"), serial);
+  EXPECT_NE(lio_serial_of("0123456789abcdef0123456789abcdef", "/dev/vg0/b"), serial);
+  EXPECT_NE(lio_serial_of("1123456789abcdef0123456789abcdef", "/dev/vg0/a"), serial);
+}
+
 TEST(LioTarget, WhatAnInitiatorSeesIsReadAsItIsWritten) {
   const LioGuest some{"iqn.x", std::vector<LioMapping>{{0, 0, false}, {5, 1, false}, {2, 2, true}}};
   EXPECT_EQ(some.text(), "iqn.x (LUNs 0, 5=1, 2 read-only)");

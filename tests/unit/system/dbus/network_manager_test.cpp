@@ -319,6 +319,24 @@ TEST_F(OnNetworkManager, WaitingUntilAProfileMayComeUp) {
   EXPECT_EQ(manager->peer().calls("Get"), 6U) << "it is ready at once";
 }
 
+TEST_F(OnNetworkManager, OneThatHangsIsWaitedForOnce) {
+  set([](auto& state) { state.devices = {"ib0", "ib1", "ib2"}; });
+  const std::array<std::string, 3> interfaces{"ib0", "ib1", "ib2"};
+  auto& peer = manager->peer();
+  for (const auto* member : {"GetDeviceByIpIface", "Get"}) {
+    SCOPED_TRACE(member);
+    peer.play(member, silence());
+    // On a loaded machine the bus itself may miss the first limits.
+    EXPECT_TRUE(unit::with_growing_limit(kShort, [&](milliseconds time) {
+      const auto before = peer.calls(member);
+      make_linux_network_manager(short_limits(time))->wait_for_ready(interfaces, std::chrono::hours(1));
+      EXPECT_LE(peer.calls(member), before + 1) << "each question takes its whole deadline";
+      return peer.calls(member) > before;
+    }));
+    peer.play(member, nullptr);
+  }
+}
+
 TEST_F(OnNetworkManager, Checkpoints) {
   set([](auto& state) { state.devices = {"ib0", "ib1"}; });
   const std::array<std::string, 3> interfaces{"ib0", "ib7", "ib1"};

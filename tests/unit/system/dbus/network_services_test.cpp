@@ -9,6 +9,7 @@
 #include <array>
 #include <cstdlib>
 #include <filesystem>
+#include <memory>
 #include <string_view>
 
 #include "bus_fixture.hpp"
@@ -94,6 +95,54 @@ TEST_F(OnNetworkd, SystemdIsAskedWhereTheBusDoesNotAnswer) {
         }
       }
     }
+  }
+}
+
+// A manager that cannot be asked is not taken for one that does not run.
+TEST_F(OnNetworkd, SystemdIsAskedWhereTheBusLetsNobodyIn) {
+  ::setenv("DBUS_SYSTEM_BUS_ADDRESS", "unix:", 1);  // EINVAL: no mode of a file keeps root out
+  ours = make_linux_networkd(limits());
+  const auto unknown = ours->observe({});
+  ASSERT_TRUE(unknown) << "as for users other than root, who cannot ask systemd, either";
+  EXPECT_FALSE(unknown->has_value());
+  for (const bool runs : {false, true}) {
+    std::filesystem::remove(folder.at("/run/systemd/private"));
+    const fakes::bus::PrivateSystemd systemd(folder.at("/run/systemd/private"), "systemd-networkd.service",
+                                             runs ? "active" : "inactive");
+    const auto links = ours->observe({});
+    ASSERT_EQ(links.has_value(), !runs);
+    if (runs) {
+      EXPECT_EQ(links.error().code, Code::kDenied);
+      EXPECT_THAT(links.error().message, HasSubstr("systemd-networkd.service runs"));
+    } else {
+      EXPECT_FALSE(links->has_value());
+    }
+  }
+}
+
+TEST_F(OnNetworkd, AHungBusAndAHungSystemdAreWaitedForOnce) {
+  if (::getenv("RDMACFG_TEST_BUS") != nullptr) GTEST_SKIP() << "of several processes";
+  const auto hung = fakes::bus::listen_at(folder.at("/run/systemd/private"));  // nobody answers there
+  auto some = short_limits();
+  some.direct = kShort;
+  const auto start = Silence::Clock::now();
+  some.silences = std::make_shared<Silences>([start] { return start; });
+  bus->freeze(true);
+  const auto first = make_linux_networkd(some)->observe({});
+  EXPECT_TRUE(some.silences->bus.presumed());
+  EXPECT_TRUE(some.silences->systemd.presumed());
+  // No test lives to see the end of one of these.
+  some.call = some.bus = some.direct = std::chrono::hours(24);
+  const auto again = make_linux_networkd(some)->observe({});
+  const auto other = make_linux_resolver(some)->observe_dns(33);
+  const auto request = make_linux_networkd(some)->reload();
+  const std::vector<std::string> names{"rdmacfg-test.service"};
+  const auto units = make_linux_units(some)->observe_units(names);
+  bus->freeze(false);
+  for (const auto& failure :
+       {error_of(first), error_of(again), error_of(other), error_of(request), error_of(units)}) {
+    ASSERT_TRUE(failure) << "nobody may take silence for an answer";
+    EXPECT_EQ(failure->code, Code::kTimeout) << failure->message;
   }
 }
 

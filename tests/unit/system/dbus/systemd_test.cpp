@@ -6,8 +6,10 @@
 #include <gmock/gmock.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 #include <future>
+#include <memory>
 #include <utility>
 
 #include "bus_fixture.hpp"
@@ -252,6 +254,20 @@ TEST_F(OnSystemd, AJobThatDoesNotEndTimesOut) {
   EXPECT_THAT(done.error().message, HasSubstr(kUnitA));
 }
 
+TEST_F(OnSystemd, ASystemdThatHangsDuringAJobIsWaitedForOnce) {
+  add(kUnitA);
+  end_jobs_with("");
+  auto& peer = systemd->peer();
+  peer.play("Get", silence());
+  EXPECT_TRUE(unit::with_growing_limit(kShort, [&](milliseconds time) {
+    auto some = short_limits(time);
+    some.job = std::chrono::hours(24);  // no test lives to see its end
+    const auto before = peer.calls("Get");
+    const auto done = make_linux_units(some)->act(UnitAction::kStart, kUnitA);
+    return !done && done.error().code == Code::kTimeout && peer.calls("Get") == before + 1;
+  }));
+}
+
 TEST_F(OnSystemd, TheEndOfAnotherJobIsNotItsEnd) {
   add(kUnitA);
   end_jobs_with("");
@@ -292,6 +308,37 @@ TEST_F(OnSystemd, OnlySystemdEndsAJob) {
   const auto result = done.get();
   ASSERT_FALSE(result) << "another client has said that it is done";
   EXPECT_THAT(result.error().message, HasSubstr("failed"));
+}
+
+// systemd.unit(5): each condition has to hold, and one of those with "|".
+TEST_F(OnSystemd, TheConditionThatDoesNotHoldIsNamed) {
+  struct Row {
+    std::vector<fakes::bus::Systemd::Condition> conditions;
+    const char* unmet;
+  };
+  for (const auto& row : {
+           Row{{}, ""},
+           Row{{{"ConditionPathExists", false, false, "/a", 1}}, ""},
+           Row{{{"ConditionPathExists", false, false, "/a", 0}}, ""},
+           Row{{{"ConditionPathExists", false, false, "/a", 1},
+                {"ConditionPathExists", false, true, "/b", -1}},
+               "ConditionPathExists=!/b"},
+           Row{{{"ConditionPathExists", true, false, "/a", -1}, {"ConditionHost", true, false, "x", 1}}, ""},
+           Row{{{"ConditionPathExists", true, false, "/a", -1}, {"ConditionHost", true, false, "x", -1}},
+               "ConditionPathExists=/a"},
+           Row{{{"ConditionPathExists", true, false, "/a", -1}, {"ConditionHost", false, false, "x", -1}},
+               "ConditionHost=x"},
+       }) {
+    fakes::bus::Systemd::Unit unit;
+    unit.conditions = row.conditions;
+    add(kUnitA, unit);
+    EXPECT_EQ(units->unmet_condition(kUnitA), row.unmet);
+  }
+  EXPECT_EQ(units->unmet_condition(kUnitB), "") << "there is none";
+  systemd->peer().play("Get", reply("v", "t", std::uint64_t{7}));
+  EXPECT_EQ(units->unmet_condition(kUnitA), "") << "of another type";
+  systemd.reset();
+  EXPECT_EQ(units->unmet_condition(kUnitA), "");
 }
 
 TEST_F(OnSystemd, EnablingReloads) {
@@ -380,6 +427,72 @@ TEST_F(OnSystemd, APropertyWithoutAnAnswerIsNotTakenForNothing) {
     const std::vector<std::string> names{kUnitA};
     return error_of(make_linux_units(some)->observe_units(names));
   });
+}
+
+TEST_F(OnSystemd, ASystemdThatFellSilentIsAskedForASignOfLifeFirst) {
+  add(kUnitA, running(1));
+  const std::vector<std::string> names{kUnitA};
+  auto& peer = systemd->peer();
+  for (const auto* member : {"ListUnitsByNames", "Ping"}) peer.play(member, silence());
+  const auto start = Silence::Clock::now();
+  const bool fell_silent = unit::with_growing_limit(kShort, [&](milliseconds time) {
+    auto some = short_limits(time);
+    some.silences = std::make_shared<Silences>([start] { return start; });
+    units = make_linux_units(some);
+    (void)units->observe_units(names);
+    return peer.calls("ListUnitsByNames") > 0 && some.silences->systemd.presumed();
+  });
+  ASSERT_TRUE(fell_silent);
+  const auto asked = peer.calls("ListUnitsByNames");
+  for (const auto& request : unit_requests()) {
+    SCOPED_TRACE(request.member);
+    const auto before = peer.calls(request.member), pings = peer.calls("Ping");
+    const auto done = request.make(*units);
+    ASSERT_FALSE(done);
+    EXPECT_EQ(done.error().code, Code::kTimeout);
+    EXPECT_EQ(peer.calls(request.member), before) << "this would take a whole deadline";
+    EXPECT_LE(peer.calls("Ping"), pings + 1);
+  }
+  EXPECT_EQ(peer.calls("ListUnitsByNames"), asked);
+  for (const auto* member : {"ListUnitsByNames", "Ping"}) peer.play(member, nullptr);
+  // The time for a sign of life is short, so a loaded machine may need another try.
+  EXPECT_TRUE(unit::wait_until([&] { return units->observe_units(names).has_value(); }));
+}
+
+// The limit of one call is none of several calls that each had an answer.
+TEST_F(OnSystemd, SlowAnswersHaveOneBudget) {
+  struct Row {
+    milliseconds look;
+    bool told;
+    std::size_t most;  ///< questions about properties
+  };
+  for (const auto& row : {Row{std::chrono::hours(1), true, 1000}, Row{std::chrono::seconds(25), false, 3}}) {
+    auto some = limits();
+    some.look = row.look;
+    std::atomic<int> passed{0};  // seconds
+    const auto start = Silence::Clock::now();
+    some.silences =
+        std::make_shared<Silences>([&passed, start] { return start + std::chrono::seconds(passed.load()); });
+    units = make_linux_units(some);
+    add(kUnitA, running(1));
+    auto& peer = systemd->peer();
+    peer.play("Get", [&passed](sd_bus_message* call) {
+      passed += 10;  // each within the 25 s of a call
+      return reply("v", "b", 0)(call);
+    });
+    const auto before = peer.calls("Get");
+    const std::vector<std::string> names{kUnitA};
+    const auto all = units->observe_units(names);
+    peer.play("Get", nullptr);
+    EXPECT_LE(peer.calls("Get") - before, row.most);
+    EXPECT_EQ(all.has_value(), row.told);
+    if (!all) {
+      EXPECT_EQ(all.error().code, Code::kTimeout);
+      continue;
+    }
+    ASSERT_TRUE(*all);
+    EXPECT_EQ((*all)->front().active, "active");
+  }
 }
 
 TEST_F(OnSystemd, AReplyAfterTheDeadlineIsNotTakenForTheNextOne) {

@@ -60,6 +60,32 @@ TEST(InetMessages, AddressesAndWhatIsSaidOfThem) {
   EXPECT_FALSE(parse_address(*kernel_address("127.0.0.1/8", 0, RT_SCOPE_HOST).header()));
 }
 
+/// Of `ip address add 192.0.2.1 peer PEER/LENGTH dev ib0` (inet_fill_ifaddr()): both, and the length of the
+/// peer's.
+TEST(InetMessages, APeerInAnotherNetworkMakesAnotherAddress) {
+  struct Row {
+    const char *local, *peer;
+    std::uint8_t length;
+    bool elsewhere;
+  };
+  for (const auto& row :
+       {Row{"192.0.2.1", "203.0.113.9", 24, true}, Row{"192.0.2.1", "192.0.2.9", 32, true},
+        Row{"192.0.2.1", "192.0.2.9", 24, false}, Row{"192.0.2.1", "192.0.2.1", 32, false}}) {
+    ifaddrmsg header{};
+    header.ifa_family = AF_INET;
+    header.ifa_prefixlen = row.length;
+    header.ifa_index = 7;
+    Message message(RTM_NEWADDR, 0, header, "");
+    const auto local = IpAddress::parse(row.local).value(), peer = IpAddress::parse(row.peer).value();
+    message.put(IFA_ADDRESS, bytes(peer));
+    message.put(IFA_LOCAL, bytes(local));
+    const auto read = parse_address(*message.header());
+    ASSERT_TRUE(read);
+    EXPECT_EQ(read->prefix.address, local);
+    EXPECT_EQ(read->peer_elsewhere, row.elsewhere) << row.peer << '/' << int{row.length};
+  }
+}
+
 /// A kernel that checks one address of interface 7, and has told `then`.
 struct EndOfCheck {
   const char* name;

@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: Apache-2.0
+// Targets as the tools of the kernel's targets save and restore them. Sources: rtslib-fb's restore() of
+// root.py and setup() of target.py, tcm.py and fabric.py; restore() of nvmetcli's nvmet/nvme.py.
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/text.hpp"
+#include "foreign/export/exporter.hpp"
+#include "kinds/storage/lio/lio_settings.hpp"
+#include "kinds/storage/lio/lio_target.hpp"
+#include "kinds/storage/nvme/nvme_target.hpp"
+#include "model/types/inet_types.hpp"
+#include "model/types/storage_types.hpp"
+
+namespace rdmacfg::foreign {
+
+using model::Section;
+
+namespace {
+
+constexpr std::string_view kLinkLocalPrefix = "fe80000000000000";
+constexpr std::int64_t kNvmeService = 4420;
+
+std::string json_quoted(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += c;
+    } else if (byte < 0x20) {
+      out += fmt::format("\\u{:04x}", byte);
+    } else {
+      out += c;
+    }
+  }
+  return out + '"';
+}
+
+/// Values that are JSON already, each on lines of its own, as json.dumps() of Python has it with indent=2.
+std::string json_block(const std::vector<std::string>& values, char open, char close) {
+  std::string out(1, open);
+  for (std::size_t at = 0; at < values.size(); ++at) {
+    out += at == 0 ? "\n  " : ",\n  ";
+    for (const char c : values[at]) {
+      out += c;
+      if (c == '\n') out += "  ";
+    }
+  }
+  if (!values.empty()) out += '\n';
+  return out + close;
+}
+
+std::string json_list(const std::vector<std::string>& values) { return json_block(values, '[', ']'); }
+
+/// With its keys in order, as both tools sort them.
+std::string json_object(const std::map<std::string, std::string>& members) {
+  std::vector<std::string> values;
+  for (const auto& [key, value] : members) values.push_back(fmt::format("{}: {}", json_quoted(key), value));
+  return json_block(values, '{', '}');
+}
+
+Place place_of_section(const Section& section) { return {section.where.file, section.where.line}; }
+
+/// Addresses in the form in which the kernel is told of them.
+std::vector<model::IpAddress> addresses_of(const std::optional<std::vector<std::string>>& written) {
+  std::vector<model::IpAddress> out;
+  for (const auto& text : written.value_or(std::vector<std::string>{})) {
+    if (const auto address = model::IpAddress::parse(text)) out.push_back(*address);
+  }
+  return out;
+}
+
+/// saveconfig.json of rtslib.
+class SavedLio {
+ public:
+  SavedLio(const ExportHost& host, Output& out) : host_(host), out_(out) {}
+
+  void add(const Section& section) {
+    const auto entry = model::from_attributes<kinds::LioTargetEntry>(section.attributes());
+    if (!entry.wwn) return;
+    section_ = &section;
+    name_ = entry.wwn->text;
+    const auto disks = luns();
+    std::vector<std::string> offered;
+    for (const auto& [number, object] : disks)
+      offered.push_back(
+          json_object({{"index", std::to_string(number)}, {"storage_object", json_quoted(object)}}));
+    std::map<std::string, std::string> group{{"enable", "true"},
+                                             {"luns", json_list(offered)},
+                                             {"node_acls", json_list(acls(entry, disks))},
+                                             {"portals", json_list(portals(entry))},
+                                             {"tag", "1"}};
+    // The kernel's own asks for CHAP.
+    const bool any = entry.any_initiator.value_or(false);
+    if (!entry.wwn->port && any) {
+      group["attributes"] = json_object({{"authentication", "0"},
+                                         {"cache_dynamic_acls", "1"},
+                                         {"demo_mode_write_protect", "0"},
+                                         {"generate_node_acls", "1"}});
+    } else if (!entry.wwn->port) {
+      group["attributes"] = json_object({{"authentication", "0"}, {"generate_node_acls", "0"}});
+    }
+    targets_.push_back(json_object({{"fabric", json_quoted(entry.wwn->port ? "srpt" : "iscsi")},
+                                    {"tpgs", json_list({json_object(group)})},
+                                    {"wwn", json_quoted(entry.wwn->port ? gid(*entry.wwn->port) : name_)}}));
+  }
+
+  [[nodiscard]] std::string text() const {
+    std::vector<std::string> objects;
+    for (const auto& [path, object] : objects_) objects.push_back(object);
+    return json_object({{"fabric_modules", json_list({})},
+                        {"storage_objects", json_list(objects)},
+                        {"targets", json_list(targets_)}}) +
+           "\n";
+  }
+
+ private:
+  using Disks = std::map<std::int64_t, std::string>;  ///< "/backstores/block/NAME" by number
+
+  void note(const std::string& what) {
+    out_.notes.push_back({place_of_section(*section_), fmt::format("{}: {}", name_, what)});
+  }
+
+  Disks luns() {
+    Disks out;
+    for (const auto& child : section_->children) {
+      if (child.path != "lio_target.lun") continue;
+      const auto lun = model::from_attributes<kinds::LioLunEntry>(child.attributes());
+      if (!lun.number || (!lun.device && !lun.file)) continue;
+      out.emplace(*lun.number,
+                  lun.device ? backstore("block", lun.device->text) : backstore("fileio", lun.file->text));
+    }
+    return out;
+  }
+
+  /// One for all LUNs with the device or file.
+  std::string backstore(std::string_view plugin, const std::string& path) {
+    const auto name = kinds::lio_backstore_name(path);
+    auto object = fmt::format("/backstores/{}/{}", plugin, name);
+    const auto [at, fresh] = objects_.try_emplace(object);
+    if (!fresh) return object;
+    std::map<std::string, std::string> members{{"dev", json_quoted(path)},
+                                               {"name", json_quoted(name)},
+                                               {"plugin", json_quoted(plugin)},
+                                               {"write_back", "false"}};
+    if (plugin == "block") {
+      members["readonly"] = "false";
+    } else if (const auto size = host_.file_size ? host_.file_size(path) : std::nullopt) {
+      members["size"] = std::to_string(*size);
+    } else {
+      note(fmt::format("the size of {}, which is not there; targetcli restores no file without one", path));
+    }
+    if (base::trim(host_.machine_id).empty()) {
+      note(fmt::format(
+          "the serial number of {}, which comes from /etc/machine-id of the host; targetcli draws one",
+          path));
+    } else {
+      members["wwn"] = json_quoted(kinds::lio_serial_of(host_.machine_id, path));
+    }
+    at->second = json_object(members);
+    return object;
+  }
+
+  /// rtslib knows SRP targets by the GID of their port.
+  std::string gid(const model::Guid& guid) {
+    const auto at = host_.gid_prefixes.find(guid);
+    if (at == host_.gid_prefixes.end())
+      note("the prefix of the port's GID, which is not on this host; fe80:: is assumed");
+    return fmt::format("ib.{}{:016x}", at == host_.gid_prefixes.end() ? kLinkLocalPrefix : at->second,
+                       guid.number);
+  }
+
+  static std::vector<std::string> acls(const kinds::LioTargetEntry& entry, const Disks& disks) {
+    std::vector<std::string> mapped, names, out;
+    for (const auto& [number, object] : disks) {
+      mapped.push_back(json_object({{"index", std::to_string(number)},
+                                    {"tpg_lun", std::to_string(number)},
+                                    {"write_protect", "false"}}));
+    }
+    for (const auto& written : entry.initiators.value_or(std::vector<std::string>{})) {
+      if (entry.wwn->port) {
+        for (const auto& id : kinds::srp_port_ids(*entry.wwn->port, written))
+          names.push_back("ib." + id.substr(2));
+      } else if (auto name = model::IscsiName::parse(written)) {
+        names.push_back(std::move(name->text));
+      }
+    }
+    std::set<std::string> seen;
+    for (const auto& name : names) {
+      if (seen.insert(name).second)
+        out.push_back(json_object({{"mapped_luns", json_list(mapped)}, {"node_wwn", json_quoted(name)}}));
+    }
+    return out;
+  }
+
+  static std::vector<std::string> portals(const kinds::LioTargetEntry& entry) {
+    std::vector<std::string> out;
+    const auto port = entry.port ? entry.port->number : model::kIscsiPort;
+    for (const auto& address : addresses_of(entry.addresses)) {
+      const auto text =
+          address.family == model::Family::kIpv6 ? fmt::format("[{}]", address.text()) : address.text();
+      out.push_back(
+          json_object({{"ip_address", json_quoted(text)}, {"iser", "true"}, {"port", std::to_string(port)}}));
+    }
+    return out;
+  }
+
+  const ExportHost& host_;
+  Output& out_;
+  const Section* section_ = nullptr;  ///< that is under way, and its name
+  std::string name_;
+  std::map<std::string, std::string> objects_;
+  std::vector<std::string> targets_;
+};
+
+/// config.json of nvmetcli.
+class SavedNvmet {
+ public:
+  void add(const Section& section) {
+    const auto entry = model::from_attributes<kinds::NvmeTargetSubsystem>(section.attributes());
+    if (!entry.nqn) return;
+    const auto& nqn = entry.nqn->text;
+    std::vector<std::string> allowed, spaces;
+    for (const auto& host : entry.hosts.value_or(std::vector<std::string>{})) {
+      hosts_.insert(host);
+      allowed.push_back(json_quoted(host));
+    }
+    for (const auto& [nsid, device] : devices_of(section)) {
+      spaces.push_back(json_object(
+          {{"device", json_object({{"path", json_quoted(device)},
+                                   {"uuid", json_quoted(kinds::nvme_namespace_uuid(nqn, nsid))}})},
+           {"enable", "1"},
+           {"nsid", std::to_string(nsid)}}));
+    }
+    const auto* any = entry.any_host.value_or(false) ? "1" : "0";
+    subsystems_.push_back(json_object({{"allowed_hosts", json_list(allowed)},
+                                       {"attr", json_object({{"allow_any_host", json_quoted(any)}})},
+                                       {"namespaces", json_list(spaces)},
+                                       {"nqn", json_quoted(nqn)}}));
+    const auto service = std::to_string(entry.port ? entry.port->number : kNvmeService);
+    for (const auto& address : addresses_of(entry.addresses)) {
+      const auto [at, fresh] = found_.try_emplace(address.text() + " " + service, ports_.size());
+      if (fresh) ports_.push_back({address, service, {}});
+      ports_[at->second].subsystems.push_back(json_quoted(nqn));
+    }
+  }
+
+  [[nodiscard]] std::string text() const {
+    std::vector<std::string> hosts, ports;
+    for (const auto& host : hosts_) hosts.push_back(json_object({{"nqn", json_quoted(host)}}));
+    for (std::size_t at = 0; at < ports_.size(); ++at)
+      ports.push_back(text_of(ports_[at], kinds::kOurNvmePorts + static_cast<std::int64_t>(at)));
+    return json_object({{"hosts", json_list(hosts)},
+                        {"ports", json_list(ports)},
+                        {"subsystems", json_list(subsystems_)}}) +
+           "\n";
+  }
+
+ private:
+  struct SavedPort {
+    model::IpAddress address;
+    std::string service;
+    std::vector<std::string> subsystems;
+  };
+
+  static std::map<std::int64_t, std::string> devices_of(const Section& section) {
+    std::map<std::int64_t, std::string> out;
+    for (const auto& child : section.children) {
+      if (child.path != "nvme_target.namespace") continue;
+      const auto space = model::from_attributes<kinds::NvmeTargetNamespace>(child.attributes());
+      if (space.nsid && space.device) out.emplace(*space.nsid, space.device->text);
+    }
+    return out;
+  }
+
+  static std::string text_of(const SavedPort& port, std::int64_t number) {
+    const auto* family = port.address.family == model::Family::kIpv6 ? "ipv6" : "ipv4";
+    return json_object({{"addr", json_object({{"adrfam", json_quoted(family)},
+                                              {"traddr", json_quoted(port.address.text())},
+                                              {"treq", json_quoted("not specified")},
+                                              {"trsvcid", json_quoted(port.service)},
+                                              {"trtype", json_quoted("rdma")}})},
+                        {"portid", std::to_string(number)},
+                        {"referrals", json_list({})},
+                        {"subsystems", json_list(port.subsystems)}});
+  }
+
+  std::set<std::string> hosts_;
+  std::vector<std::string> subsystems_;
+  std::vector<SavedPort> ports_;
+  std::map<std::string, std::size_t> found_;  ///< places in `ports_`, by "ADDRESS SERVICE"
+};
+
+}  // namespace
+
+void render_targetcli(const std::vector<const Section*>& sections, const ExportHost& host, Output& out) {
+  if (sections.empty()) return;
+  SavedLio saved(host, out);
+  for (const auto* section : sections) saved.add(*section);
+  const auto* folder = host.debian ? "/etc/rtslib-fb-target" : "/etc/target";
+  out.files.push_back({fmt::format("{}/saveconfig.json", folder), saved.text()});
+}
+
+void render_nvmetcli(const std::vector<const Section*>& sections, const ExportHost& /*host*/, Output& out) {
+  if (sections.empty()) return;
+  SavedNvmet saved;
+  for (const auto* section : sections) saved.add(*section);
+  out.files.push_back({"/etc/nvmet/config.json", saved.text()});
+}
+
+}  // namespace rdmacfg::foreign
