@@ -52,10 +52,6 @@ struct Source {
   bool every_host = false;  ///< tables are read whole, not only the lines that are for `host`
 };
 
-/// The remedy for a version that stands below a section, where nothing else need say that it is missing.
-inline constexpr std::string_view kVersionToTheTop =
-    "move it to the top of the file, before the first section";
-
 /// The name of a text that was read from standard input ("-").
 inline constexpr const char* kStandardInput = "<standard input>";
 
@@ -136,8 +132,14 @@ void name_host(model::Diagnostics& diagnostics, const Document& document);
 /// column. Errors beyond Limits::errors are counted by one last.
 void arrange(model::Diagnostics& diagnostics, const Document& document, const Limits& limits = {});
 
-/// Renders diagnostics for people: place, message, excerpt with a caret, hint, related places. Colour only
-/// when asked; nothing of the document can act on a terminal.
-std::string render_diagnostics(const Document& document, const model::Diagnostics& diagnostics, bool colour);
+enum class Colouring {
+  kNone,
+  kAnsi,  ///< escape sequences of a terminal
+};
+
+/// Renders diagnostics for people: place, message, excerpt with a caret, hint, related places. Nothing of the
+/// document can act on a terminal.
+std::string render_diagnostics(const Document& document, const model::Diagnostics& diagnostics,
+                               Colouring colouring = Colouring::kNone);
 
 }  // namespace rdmacfg::config

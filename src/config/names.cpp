@@ -176,6 +176,19 @@ Meant meant_key(std::string_view name, const Names& names) {
   return like_none(name, names.keys, names.sections);
 }
 
+/// `stray`: the error about the entry's only key, if there is one; it then says what is missing.
+void report_without_identity(const Node& table, const SectionSpec& spec, std::string_view label,
+                             const Reporter& report, model::Diagnostic* stray) {
+  if (stray != nullptr) {
+    stray->hint = fmt::format("no key identifies the entry: write {}", choices(spec));
+    return;
+  }
+  report
+      .wrong(place_of(table), fmt::format("{}: no identifying key", label),
+             fmt::format("add {}", choices(spec)))
+      .topic = model::Topic::kNoIdentity;
+}
+
 }  // namespace
 
 bool report_unknown(std::string_view name, const Node& node, const Place& place, const Grammar& grammar,
@@ -206,14 +219,16 @@ bool report_unknown(std::string_view name, const Node& node, const Place& place,
                                label_of(fmt::format("{}{}", within, path_of(place.path, name)), is_list))
                  : fmt::format("{}{}{}: unknown key", place.label, place.spec ? " " : "", name);
   auto meant = is_section ? meant_section(name, names) : meant_key(name, names);
-  if (!is_section && place.spec && name == "version") meant = {"", std::string(kVersionToTheTop)};
+  const bool misplaced = !is_section && place.spec && name == "version";
+  if (misplaced) meant = {"", "move it to the top of the file, before the first section"};
   const auto setting = place.spec ? setting_of(name, node, *place.spec) : std::string();
   if (!setting.empty())
     meant = {"", fmt::format("write key = \"{}\" and value = …, in an entry for each setting", setting)};
   const bool foreign = is_section && !is_list && !place.spec && !foreign_hint(name).empty();
   if (foreign) meant = {"", foreign_hint(name)};
-  report.wrong(is_section && node.origin == Node::Origin::kHeader ? node.at : node.key,
-               message + meant.question, meant.hint);
+  auto& wrong = report.wrong(is_section && node.origin == Node::Origin::kHeader ? node.at : node.key,
+                             message + meant.question, meant.hint);
+  if (misplaced && setting.empty()) wrong.topic = model::Topic::kMisplacedVersion;
   return meant.guessed;
 }
 
@@ -227,13 +242,7 @@ bool check_identity(const Node& table, const SectionSpec& spec, std::string_view
   for (const auto& set : spec.identities)
     std::copy_if(set.begin(), set.end(), std::inserter(there, there.end()), is_there);
   if (there.empty()) {
-    if (has_meant_identity(table, spec)) return false;
-    if (stray != nullptr) {
-      stray->hint = fmt::format("no key identifies the entry: write {}", choices(spec));
-      return false;
-    }
-    report.wrong(place_of(table), fmt::format("{}: no identifying key", label),
-                 fmt::format("add {}", choices(spec)));
+    if (!has_meant_identity(table, spec)) report_without_identity(table, spec, label, report, stray);
     return false;
   }
 

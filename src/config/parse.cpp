@@ -23,7 +23,8 @@ namespace rdmacfg::config {
 namespace {
 
 model::Diagnostic counted(std::size_t more) {
-  return {model::Severity::kError, {}, fmt::format("{} more errors are not shown", more), "", {}};
+  return {model::Severity::kError, {}, fmt::format("{} more errors are not shown", more), "", {},
+          model::Topic::kNotShown};
 }
 
 /// @return how many errors are too many, and left out
@@ -84,7 +85,8 @@ model::Diagnostic untrusted(const Text& text) {
           fmt::format("{}: {}, and could control what root does", text.name, text.written_by_others),
           "rdma-configd applies only files that root alone can write, parent directories included: chown "
           "root, chmod go-w",
-          {}};
+          {},
+          model::Topic::kUntrustedFile};
 }
 
 /// Reports mistakes in the lines of a file that could be read although others could not.
@@ -102,12 +104,8 @@ void report_readable(const Tree& tree, const Text& text, std::string_view host, 
 }  // namespace
 
 void require_trusted_files(Document& document) {
-  for (const auto& text : document.files) {
-    if (text.written_by_others.empty()) continue;
-    const auto warning = untrusted(text);
-    for (auto& diagnostic : document.diagnostics) {
-      if (diagnostic.message == warning.message) diagnostic.severity = model::Severity::kError;
-    }
+  for (auto& diagnostic : document.diagnostics) {
+    if (diagnostic.topic == model::Topic::kUntrustedFile) diagnostic.severity = model::Severity::kError;
   }
 }
 
@@ -133,9 +131,8 @@ void name_host(model::Diagnostics& diagnostics, const Document& document) {
 
 void arrange(model::Diagnostics& diagnostics, const Document& document, const Limits& limits) {
   if (document.not_shown > 0) {
-    std::erase_if(diagnostics, [count = counted(document.not_shown).message](const auto& diagnostic) {
-      return diagnostic.where.line == 0 && diagnostic.message == count;
-    });
+    std::erase_if(diagnostics,
+                  [](const auto& diagnostic) { return diagnostic.topic == model::Topic::kNotShown; });
   }
   const auto more = document.not_shown + sort_and_cut(diagnostics, document.files, limits);
   if (more > 0) diagnostics.push_back(counted(more));

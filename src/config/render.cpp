@@ -33,7 +33,7 @@ std::vector<std::string_view> characters_of(std::string_view text) {
 /// Colours as ls and gcc have them, or none.
 class Painter {
  public:
-  explicit Painter(bool colour) : colour_(colour) {}
+  explicit Painter(Colouring colouring) : colouring_(colouring) {}
   [[nodiscard]] std::string bold(std::string_view text) const { return paint("1", text); }
   [[nodiscard]] std::string red(std::string_view text) const { return paint("1;31", text); }
   [[nodiscard]] std::string yellow(std::string_view text) const { return paint("1;35", text); }
@@ -41,9 +41,9 @@ class Painter {
 
  private:
   [[nodiscard]] std::string paint(std::string_view code, std::string_view text) const {
-    return colour_ ? fmt::format("\x1b[{}m{}\x1b[0m", code, text) : std::string(text);
+    return colouring_ == Colouring::kAnsi ? fmt::format("\x1b[{}m{}\x1b[0m", code, text) : std::string(text);
   }
-  bool colour_;
+  Colouring colouring_;
 };
 
 using Characters = std::vector<std::string_view>;
@@ -126,8 +126,9 @@ std::string head(const model::Location& where, std::string_view word, std::strin
 
 }  // namespace
 
-std::string render_diagnostics(const Document& document, const model::Diagnostics& diagnostics, bool colour) {
-  const Painter paint(colour);
+std::string render_diagnostics(const Document& document, const model::Diagnostics& diagnostics,
+                               Colouring colouring) {
+  const Painter paint(colouring);
   Lines lines(document);
   std::string out;
   for (const auto& diagnostic : diagnostics) {

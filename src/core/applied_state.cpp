@@ -7,6 +7,8 @@
 #include <ctime>
 #include <utility>
 
+#include "store/damage.hpp"
+
 namespace rdmacfg::core {
 
 namespace {
@@ -56,7 +58,7 @@ AppliedState applied_state_of(const LedgerNow& now, const config::Document* docu
 
 std::vector<std::string> notes_of(const AppliedState& applied_state) {
   std::vector<std::string> out;
-  if (!applied_state.damage.empty()) out.push_back("DEGRADED: " + applied_state.damage);
+  if (!applied_state.damage.empty()) out.push_back(degraded_note(applied_state.damage));
   if (const auto& waiting = applied_state.unconfirmed) {
     out.push_back(applied_state.left.count() > 0
                       ? fmt::format("generation {} waits for confirmation for another {}: `rdma-configctl "

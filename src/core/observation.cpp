@@ -10,7 +10,6 @@
 #include "catalog/bind.hpp"
 #include "catalog/preset_words.hpp"
 #include "fabric/cables.hpp"
-#include "kinds/entry.hpp"
 
 namespace rdmacfg::core {
 
@@ -60,7 +59,8 @@ void check_observation(const config::Document& document, Observation& observatio
   for (const auto& section : document.sections) list_places(section, section.where, observation.entry_of);
   for (auto& diagnostic : observation.diagnostics) {
     if (!observation.entry_of.contains(diagnostic.where)) continue;
-    std::erase_if(diagnostic.related, [](const auto& other) { return other.note == kinds::kTakesDefault; });
+    std::erase_if(diagnostic.related,
+                  [](const auto& other) { return other.relation == model::Relation::kTakesDefault; });
   }
 }
 

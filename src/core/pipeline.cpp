@@ -326,7 +326,7 @@ Report diff(const config::Document& document, system::Host& host, const Options&
   auto report = make_plan(document, *observation, *state, options);
   if (!report) return failed(report.error());
   for (const auto& reason : degraded(host.files)) {
-    notes.push_back("DEGRADED: " + reason);
+    notes.push_back(degraded_note(reason));
     damage.insert(notes.back());
   }
   report->damage.insert(damage.begin(), damage.end());

@@ -36,13 +36,16 @@ enum class RemovalGuard {
 
 struct State;
 
+/// A run that is done in two, as devices came back meanwhile: which of them.
+enum class RunPart { kFirst, kSecond };
+
 /// The records around a run (ADR 0024). Without functions there is only the host, as with --root.
 struct Bracket {
   std::uint64_t transaction = 0;  ///< in the journal; 0: the run commits nothing, as a hold
   std::uint64_t committed = 0;    ///< the last transaction in the ledger
   /// Puts on disk what must be there before the journal and the first change. After an error nothing is
   /// changed. Called once more, with all changes, when the run is done in two.
-  std::function<base::Result<void>(const model::Plan& plan, const State& before, bool in_two_runs)> begin{};
+  std::function<base::Result<void>(const model::Plan& plan, const State& before, RunPart part)> begin{};
   /// The commit point: called once, when the host is as it is to be and the state is on disk. After an error
   /// the host and the state go back to what they were.
   std::function<base::Result<void>(const model::Report&)> commit{};

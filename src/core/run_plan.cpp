@@ -97,7 +97,8 @@ class Transaction {
       journal.before = earlier_->before;
     }
     if (options_.bracket.begin) {
-      auto done = options_.bracket.begin(journal.plan, journal.before, earlier_ != nullptr);
+      const auto part = earlier_ != nullptr ? RunPart::kSecond : RunPart::kFirst;
+      auto done = options_.bracket.begin(journal.plan, journal.before, part);
       if (!done) return done;
     }
     auto done = write_journal(host_.files, options_.paths.journal, journal);
@@ -154,8 +155,9 @@ class Transaction {
       const bool all = ended && *ended == kinds::Waited::kInVain;
       in_vain = in_vain || all;
       cut_short = cut_short || (all && is_short);
-      waits_.spend(std::chrono::ceil<std::chrono::milliseconds>(std::chrono::steady_clock::now() - start),
-                   all);
+      const auto time =
+          std::chrono::ceil<std::chrono::milliseconds>(std::chrono::steady_clock::now() - start);
+      all ? waits_.spend_in_vain(time) : waits_.spend(time);
     }
     // The last moment: a batch cannot be left half way, and waiting for carrier takes its time.
     if (is_cancelled(options_)) {

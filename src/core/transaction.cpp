@@ -79,10 +79,12 @@ std::optional<Change> inverse(const Change& change, const model::Observed* now) 
   return back;
 }
 
-/// `observation`: the host now; without one it is looked at. `last`: the last attempt, in which what cannot
-/// be undone must not keep the others of its batch from it.
+/// In the last one what cannot be undone must not keep the others of its batch from it.
+enum class UndoAttempt { kEarlier, kLast };
+
+/// `observation`: the host now; without one it is looked at.
 void undo_batch(std::span<const Change> batch, system::Host& host, const Observation* observation,
-                bool last) {
+                UndoAttempt which) {
   std::optional<Observation> own;
   if (observation == nullptr) {
     auto taken = observe_host(host, keys_of({}, {{batch.begin(), batch.end()}}));
@@ -102,7 +104,7 @@ void undo_batch(std::span<const Change> batch, system::Host& host, const Observa
     if (same.empty()) continue;
     // A failure here shows in the verification, which decides.
     const auto* kind = kinds::find(same.front().key.kind);
-    if (kind->apply(same, host) || !last || same.size() == 1) continue;
+    if (kind->apply(same, host) || which != UndoAttempt::kLast || same.size() == 1) continue;
     for (const auto& change : same) (void)kind->apply({&change, 1}, host);
   }
 }
@@ -224,8 +226,9 @@ std::vector<std::string> undo(const Plan& plan, system::Host& host, std::optiona
   for (int attempt = 0; attempt < kUndoAttempts; ++attempt) {
     const auto all = batches(plan);
     const auto* observation = attempt == 0 && before ? &*before : nullptr;
+    const auto which = attempt + 1 == kUndoAttempts ? UndoAttempt::kLast : UndoAttempt::kEarlier;
     for (auto batch = all.rbegin(); batch != all.rend(); ++batch)
-      undo_batch(*batch, host, observation, attempt + 1 == kUndoAttempts);
+      undo_batch(*batch, host, observation, which);
     rest = left_over(plan, host, after);
     for (const auto* kind : kinds::all_kinds()) {
       const auto* clears = kinds::ability<kinds::ClearsAway>(kind);

@@ -27,15 +27,22 @@ class WaitBudget {
     return !timed_out_ && (left_.carrier.count() == 0 || left_.carrier < all_ / 2);
   }
 
-  /// Deducts the `time` of a wait; a wait that timed out uses up the time for carrier.
-  void spend(std::chrono::milliseconds time, bool in_vain) {
-    constexpr std::chrono::milliseconds kNone{0};
-    timed_out_ = timed_out_ || (in_vain && !is_short());
-    left_.carrier = in_vain ? kNone : std::max(kNone, left_.carrier - time);
+  /// Deducts the `time` of a wait.
+  void spend(std::chrono::milliseconds time) {
+    left_.carrier = std::max(kNone, left_.carrier - time);
     left_.checks = std::max(kNone, left_.checks - time);
   }
 
+  /// The same of a wait that timed out, which uses up the time for carrier.
+  void spend_in_vain(std::chrono::milliseconds time) {
+    timed_out_ = timed_out_ || !is_short();
+    spend(time);
+    left_.carrier = kNone;
+  }
+
  private:
+  static constexpr std::chrono::milliseconds kNone{0};
+
   kinds::TimeLeft left_;
   std::chrono::milliseconds all_;
   bool timed_out_ = false;  ///< a wait that had enough time

@@ -33,16 +33,20 @@ std::string below(const std::string& root, std::string_view text) {
   return out;
 }
 
-/// The same of every text for people in an object.
-void put_below(const std::string& root, nlohmann::ordered_json& json, bool words) {
+enum class TextFor { kPeople, kPrograms };
+
+/// The same of every text for people in an object. `reader`: of `json`, where that is a text.
+void put_below(const std::string& root, nlohmann::ordered_json& json, TextFor reader) {
   constexpr std::array<std::string_view, 6> kWords{"message", "hint", "note", "notes", "reason", "warnings"};
-  if (json.is_string() && words) {
+  if (json.is_string() && reader == TextFor::kPeople) {
     json = below(root, json.get_ref<const std::string&>());
   } else if (json.is_array()) {
-    for (auto& element : json) put_below(root, element, words);
+    for (auto& element : json) put_below(root, element, reader);
   } else if (json.is_object()) {
-    for (auto& [key, value] : json.items())
-      put_below(root, value, std::find(kWords.begin(), kWords.end(), key) != kWords.end());
+    for (auto& [key, value] : json.items()) {
+      const bool words = std::find(kWords.begin(), kWords.end(), key) != kWords.end();
+      put_below(root, value, words ? TextFor::kPeople : TextFor::kPrograms);
+    }
   }
 }
 
@@ -127,11 +131,12 @@ void tell(const Context& context, const config::Document& document, const model:
     diagnostic.message = context.placed(diagnostic.message);
     diagnostic.hint = context.placed(diagnostic.hint);
   }
-  context.environment.err << config::render_diagnostics(document, shown, context.err.colour);
+  const auto colouring = context.err.colour ? config::Colouring::kAnsi : config::Colouring::kNone;
+  context.environment.err << config::render_diagnostics(document, shown, colouring);
 }
 
 void emit(const Context& context, nlohmann::ordered_json json) {
-  if (context.offline()) put_below(context.arguments.root, json, false);
+  if (context.offline()) put_below(context.arguments.root, json, TextFor::kPrograms);
   // Names of hardware need not be UTF-8, and a program is to get its object all the same.
   const auto text = json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
   context.environment.out << base::harmless_json(text) << '\n';

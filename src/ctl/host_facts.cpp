@@ -62,7 +62,7 @@ std::vector<DcbView> dcb_of(kinds::World& world, const std::vector<ResourceRepor
 std::vector<ModuleView> modules_of(kinds::World& world, const std::vector<ResourceReport>& resources) {
   auto& host = world.host();
   std::map<std::string, std::map<std::string, model::ModuleOption>> options;
-  const auto foreign = kinds::read_foreign_lines(host.files, false);
+  const auto foreign = kinds::read_foreign_lines(host.files, kinds::KernelOptions::kLeftOut);
   enum class Place { kBeforeOurs, kAfterOurs };
   const auto take = [&](Place place) {
     for (const auto& line : foreign) {

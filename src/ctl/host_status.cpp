@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "store/damage.hpp"
+
 namespace rdmacfg::ctl {
 
 namespace {
@@ -36,7 +38,7 @@ HostStatus host_status_of(const Context& context, system::Host& host,
     if (out.none) {
       out.report.notes.push_back(loaded.error().message);
       for (const auto& reason : core::degraded(host.files)) {  // else diff() says so
-        out.report.notes.push_back("DEGRADED: " + reason);
+        out.report.notes.push_back(core::degraded_note(reason));
         out.report.damage.insert(out.report.notes.back());
       }
     } else {

@@ -219,10 +219,11 @@ int run_on_report(const Context& context) {
 
 int run(int argc, const char* const* argv, Environment& environment) {
   const bool colourless = has_word(argc, argv, "--no-colour") || has_word(argc, argv, "--no-color");
-  Context context{environment,
-                  {},
-                  terminal_of(environment, environment.out_terminal, colourless),
-                  terminal_of(environment, environment.err_terminal, colourless)};
+  Context context{
+      environment,
+      {},
+      terminal_of(environment, {.is_terminal = environment.out_terminal, .no_colour = colourless}),
+      terminal_of(environment, {.is_terminal = environment.err_terminal, .no_colour = colourless})};
   const CleanStream out(environment.out, context.out.colour, CleanStream::Progress::kNone);
   const CleanStream err(
       environment.err, context.err.colour,

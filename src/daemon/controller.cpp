@@ -103,7 +103,7 @@ void Controller::start() {
   facts_.version = RDMACFG_VERSION;
   // Only then the configuration is not read.
   if (resumes_) refusal_.load();
-  apply_configuration("boot");
+  apply_configuration(Occasion::kBoot);
   // Files for certain hosts could not be told from those for others before.
   named_ = when_named(loop_, [this] {
     if (std::exchange(has_name_, true)) return;
@@ -122,7 +122,7 @@ void Controller::reload() {
                                                         .count()));
   reconciler_.woken(Wake::kApply, Loop::now());
   tries_ = 0;
-  apply_configuration("reload");
+  apply_configuration(Occasion::kReload);
 }
 
 void Controller::stop() {
@@ -187,7 +187,7 @@ void Controller::connect() {
     api_ = std::make_unique<Api>(loop_, jobs_);
     api_->ended = [this](const Job& job, const Outcome& outcome) {
       if (job.changes() && succeeded(outcome.report)) {  // what somebody wants now is done
-        again_.clear();
+        again_.reset();
         if (!job.by_itself && (job.verb == Job::Verb::kApply || job.verb == Job::Verb::kRollBack))
           refusal_.clear();
       }
@@ -234,23 +234,24 @@ void Controller::connect() {
   }
 }
 
-void Controller::apply_configuration(const std::string& reason, Attempt attempt) {
+void Controller::apply_configuration(Occasion occasion, Attempt attempt) {
+  const bool boot = occasion == Occasion::kBoot;
   running_ = true;
   if (attempt == Attempt::kFirst) applied_then_ = applied_mark(*files_, mark_path_);
   Job job;
   job.verb = Job::Verb::kApply;
   job.by_itself = true;
-  job.who = reason == "boot" ? "rdma-configd" : "reload";
-  job.what = reason;
+  job.who = boot ? "rdma-configd" : "reload";
+  job.what = boot ? "boot" : "reload";
   job.awaited = !ready_;
   if (attempt == Attempt::kAgain) job.applied_then = applied_then_;
-  job.resumes = reason == "boot" && resumes_;
-  if (reason == "boot") job.settled_at = settled_at_;
+  job.resumes = boot && resumes_;
+  if (boot) job.settled_at = settled_at_;
   reconciler_.began();
-  (void)jobs_.add(std::move(job), [this](const Job& ended_job, const Outcome& outcome) {
+  (void)jobs_.add(std::move(job), [this, occasion](const Job& ended_job, const Outcome& outcome) {
     const bool failed = ended_before_plan(outcome);
     tries_ = failed ? tries_ + 1 : 0;
-    again_ = failed ? ended_job.what : "";
+    again_ = failed ? std::optional(occasion) : std::nullopt;
     refusal_.judge(outcome);
     ended(ended_job, outcome);
   });
@@ -280,10 +281,10 @@ void Controller::hold() {
   next_.reset();
   // On a busy host both fall due in the same turn of the loop, in any order.
   if (const auto due = expiry_.due(); due && deadline_ && Loop::now() >= *due) expire();
-  if (!again_.empty() && (tries_ < kApplyTries || active_ == 0U)) {
+  if (again_ && (tries_ < kApplyTries || active_ == 0U)) {
     // Not behind a change that a client has asked for: when that is good, nothing is applied again. Its end
     // calls plan_next().
-    if (!jobs_.busy()) apply_configuration(again_, Attempt::kAgain);
+    if (!jobs_.busy()) apply_configuration(*again_, Attempt::kAgain);
     return;
   }
   running_ = true;
@@ -302,12 +303,13 @@ void Controller::ended(const Job& job, const Outcome& outcome) {
   if (stopping_ && outcome.cancelled) return;
   if (outcome.status.is_object()) active_ = outcome.status.value("active", std::uint64_t{0});
   const bool hold = job.verb == Job::Verb::kHold;
-  if (hold && active_ && *active_ != 0) again_.clear();
+  if (hold && active_ && *active_ != 0) again_.reset();
   const auto contended = reconciler_.contended();
   // With nothing active there was nothing to hold: the apply is still due, after a while.
-  const bool nothing_held = hold && active_ == 0U && !again_.empty();
+  const bool nothing_held = hold && active_ == 0U && again_;
   const auto stood = reconciler_.settled();
-  const auto fresh = reconciler_.ended(nothing_held ? not_applied() : outcome.report, Loop::now(), hold);
+  const auto run = hold ? Reconciler::Run::kHold : Reconciler::Run::kOther;
+  const auto fresh = reconciler_.ended(nothing_held ? not_applied() : outcome.report, Loop::now(), run);
   if (job.awaited && leaves_something(outcome.report)) reconciler_.woken(Wake::kDrift, Loop::now());
   audit_.looked(Loop::now());
   watch(outcome.report);
@@ -332,7 +334,7 @@ void Controller::ended(const Job& job, const Outcome& outcome) {
     log(LOG_INFO, Message::kStarted, "the hardware that is present is configured");
   }
   if (!stopping_) notify("READY=1");
-  if (!stopping_ && again_.empty()) {
+  if (!stopping_ && !again_) {
     if (auto done = marker_.set(); !done) log(LOG_WARNING, Message::kTrouble, done.error().message);
   }
   publish();

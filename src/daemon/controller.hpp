@@ -58,7 +58,9 @@ class Controller {
   void watch(const model::Report& report);
   /// kAgain: one that failed, which gives way to a newer apply of somebody else.
   enum class Attempt { kFirst, kAgain };
-  void apply_configuration(const std::string& reason, Attempt attempt = Attempt::kFirst);
+  /// Of a job that applies the configuration.
+  enum class Occasion { kBoot, kReload };
+  void apply_configuration(Occasion occasion, Attempt attempt = Attempt::kFirst);
   void plan_next();
   void hold();
   void ended(const Job& job, const Outcome& outcome);
@@ -102,11 +104,11 @@ class Controller {
   RepeatFilter repeat_filter_;
   Expectations expectations_;
   bool ready_ = false;
-  bool running_ = false;      ///< an apply or a hold of ours
-  bool expiring_ = false;     ///< an expiry of ours
-  std::string again_;         ///< what for the configuration must be applied again; empty: it has not
-  int tries_ = 0;             ///< of it, in vain
-  std::string applied_then_;  ///< what core::kAppliedMark said when the apply fell due
+  bool running_ = false;                 ///< an apply or a hold of ours
+  bool expiring_ = false;                ///< an expiry of ours
+  std::optional<Occasion> again_;        ///< the configuration must be applied again; nothing: it need not
+  int tries_ = 0;                        ///< of it, in vain
+  std::string applied_then_;             ///< what core::kAppliedMark said when the apply fell due
   std::optional<std::uint64_t> active_;  ///< generation; nothing: no worker has told yet
   /// The remembered state may be wrong: of these handles, or of any (at first: while no daemon ran nobody
   /// listened).

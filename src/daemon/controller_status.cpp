@@ -55,7 +55,9 @@ void Controller::take_status(const Job& job, const Outcome& outcome) {
   is_private_ = outcome.status.value("private", false);
   degraded_ = reasons.empty() ? std::string() : reasons.front();
   const auto audit = std::chrono::seconds(outcome.status.value("audit_s", std::int64_t{0}));
-  audit_.set(Audit::period(audit, !listener_.why_incomplete().empty()), Loop::now());
+  const auto events =
+      listener_.why_incomplete().empty() ? Audit::Events::kComplete : Audit::Events::kIncomplete;
+  audit_.set(Audit::period(audit, events), Loop::now());
   refusal_.active(active_);
   facts_.generation = *active_;
   facts_.degraded = !degraded_.empty();

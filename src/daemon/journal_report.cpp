@@ -62,10 +62,10 @@ std::string name_of(const model::Key& key, const std::string& label) {
   return said == kind || said.starts_with(kind + " ") ? label : key.kind + " " + label;
 }
 
-std::string done_by(const model::Change& change, bool again) {
+std::string done_by(const model::Change& change, Creation creation) {
   switch (change.operation) {
     case Operation::kCreate:
-      return (again ? "made again" : "made") + in_parentheses(change.after);
+      return (creation == Creation::kAgain ? "made again" : "made") + in_parentheses(change.after);
     case Operation::kDelete:
       return "removed" + in_parentheses(change.before);
     case Operation::kUpdate:
@@ -116,7 +116,7 @@ void report_change(const Job& job, const model::Change& change, const Suspect& s
   // A resource that was not as wanted before, such as a device that came, was broken by nobody.
   const bool repair = hold && blamed.has_value();
   const auto who = blamed.value_or("");
-  const auto what = done_by(change, blamed.has_value());
+  const auto what = done_by(change, blamed ? Creation::kAgain : Creation::kFirst);
   // Of an apply, who asked for it knows what to make of it.
   const bool in_full = hold || change.operation == Operation::kUpdate;
   const auto verb = repair ? "repaired:"

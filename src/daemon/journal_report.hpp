@@ -20,9 +20,13 @@ std::string spoken(const std::string& field);
 /// "ipoib ib0"; a label that says the kind itself ("memlock root", "DCB of eth0") stands alone.
 std::string name_of(const model::Key& key, const std::string& label);
 
+enum class Creation {
+  kFirst,
+  kAgain,  ///< the object had been there before
+};
+
 /// The result of carrying it out: "mtu 2044 → 65520", "made (mode datagram, mtu 2044)", "removed (hard 1)".
-/// `again`: it had been there before.
-std::string done_by(const model::Change& change, bool again = false);
+std::string done_by(const model::Change& change, Creation creation = Creation::kFirst);
 
 /// How the host differs where it is yet to be carried out: "mtu 65520 → 2044", "is gone (…)", "is there (…)".
 std::string drift_of(const model::Change& change);

@@ -157,7 +157,7 @@ void Reconciler::count_revert(const model::Change& change, const std::string& fi
   contended_[change.key][field] = {what, values};
 }
 
-std::vector<model::Key> Reconciler::ended(const model::Report& report, Time now, bool held) {
+std::vector<model::Key> Reconciler::ended(const model::Report& report, Time now, Run run) {
   running_ = false;
   if (failed_whole(report)) {
     // Due work still is: it was not tried.
@@ -178,7 +178,7 @@ std::vector<model::Key> Reconciler::ended(const model::Report& report, Time now,
   Statuses status;
   for (const auto& resource : report.resources) status.emplace(resource.key, resource.status);
   note_failures(report, status, waiting, now);
-  count_reverts(report, status, held, now);
+  count_reverts(report, status, run, now);
   return fresh;
 }
 
@@ -235,7 +235,8 @@ void Reconciler::note_failures(const model::Report& report, const Statuses& stat
   }
 }
 
-void Reconciler::count_reverts(const model::Report& report, const Statuses& status, bool held, Time now) {
+void Reconciler::count_reverts(const model::Report& report, const Statuses& status, Run run, Time now) {
+  const bool held = run == Run::kHold;
   for (const auto& change : report.plan.changes) {
     const auto at = status.find(change.key);
     const bool gone = at == status.end();

@@ -55,10 +55,13 @@ class Reconciler {
   /// The same of single settings; of resources that left_alone() does not name.
   [[nodiscard]] std::map<model::Key, model::LeftFields> fields_left_alone() const;
 
-  /// A run has ended. `held`: it held what had been applied before, so its changes are settings that somebody
-  /// else had changed back. @return what has drifted (model::Report::drifted) and was not known to have
-  /// before.
-  std::vector<model::Key> ended(const model::Report& report, Time now, bool held = true);
+  enum class Run {
+    kHold,  ///< of what had been applied before: its changes are settings that somebody else had changed back
+    kOther,
+  };
+
+  /// A run has ended. @return what has drifted (model::Report::drifted) and was not known to have before.
+  std::vector<model::Key> ended(const model::Report& report, Time now, Run run = Run::kHold);
 
   /// A requested run has ended. Resources that it has changed have not drifted, and drift from now on.
   void applied(const model::Report& report);
@@ -106,7 +109,7 @@ class Reconciler {
   /// @param waiting  resources that were left alone this time
   void note_failures(const model::Report& report, const Statuses& status,
                      const std::map<model::Key, std::string>& waiting, Time now);
-  void count_reverts(const model::Report& report, const Statuses& status, bool held, Time now);
+  void count_reverts(const model::Report& report, const Statuses& status, Run run, Time now);
   void count_revert(const model::Change& change, const std::string& field, Time now);
   /// The kernel object that somebody fights about; empty when it is on none, or not known.
   [[nodiscard]] std::string parent_object_of(const model::Key& key) const;

@@ -53,7 +53,10 @@ void shorten(std::vector<std::string>& texts) {
   if (more > 0) texts.push_back(fmt::format("{} more are not shown", more));
 }
 
-model::Change short_of(const model::Change& change, bool values) {
+/// How much of a resource or change a summary has.
+enum class Extent { kWithValues, kStatusOnly };
+
+model::Change short_of(const model::Change& change, Extent extent) {
   model::Change out;
   out.key = change.key;
   out.label = shorten(change.label);
@@ -63,7 +66,7 @@ model::Change short_of(const model::Change& change, bool values) {
   out.overruled = change.overruled;
   out.parent_object = change.parent_object;
   out.returned = change.returned;
-  if (!values) return out;
+  if (extent == Extent::kStatusOnly) return out;
   out.effect = change.effect;
   out.interrupts = change.interrupts;  // the journal names the services that are restarted
   shorten(out.interrupts);
@@ -77,12 +80,12 @@ model::Change short_of(const model::Change& change, bool values) {
   return out;
 }
 
-model::ResourceReport short_of(const model::ResourceReport& resource, bool values) {
+model::ResourceReport short_of(const model::ResourceReport& resource, Extent extent) {
   model::ResourceReport out;
   out.key = resource.key;
   out.label = shorten(resource.label);
   out.status = resource.status;
-  out.reason = values ? shorten(resource.reason) : resource.reason.substr(0, 160);
+  out.reason = extent == Extent::kWithValues ? shorten(resource.reason) : resource.reason.substr(0, 160);
   out.instance = resource.instance;
   for (const auto& attribute : resource.attributes) {
     if (std::find(kWatched.begin(), kWatched.end(), attribute.name) == kWatched.end()) continue;
@@ -116,12 +119,12 @@ model::Report frame_of(const model::Report& report) {
 }  // namespace
 
 Json summary_of(const model::Report& report) {
-  for (const bool values : {true, false}) {
+  for (const auto extent : {Extent::kWithValues, Extent::kStatusOnly}) {
     auto out = frame_of(report);
     out.resources.reserve(report.resources.size());
-    for (const auto& resource : report.resources) out.resources.push_back(short_of(resource, values));
-    for (const auto& change : report.plan.changes) out.plan.changes.push_back(short_of(change, values));
-    for (const auto& change : report.drifted) out.drifted.push_back(short_of(change, values));
+    for (const auto& resource : report.resources) out.resources.push_back(short_of(resource, extent));
+    for (const auto& change : report.plan.changes) out.plan.changes.push_back(short_of(change, extent));
+    for (const auto& change : report.drifted) out.drifted.push_back(short_of(change, extent));
     auto json = core::report_json(out);
     if (dump(json).size() <= limits::kSummaryBytes - kStatusBytes) return json;
   }
@@ -132,7 +135,7 @@ Json summary_of(const model::Report& report) {
   return core::report_json(out);
 }
 
-std::string bounded_report(const model::Report& report, bool changes) {
+std::string bounded_report(const model::Report& report, ReportOf subject) {
   auto text = dump(core::report_json(report));
   if (text.size() <= limits::kReportBytes) return text;
   const auto why = fmt::format("the report has {} bytes, more than the {} that are handed over", text.size(),
@@ -140,7 +143,7 @@ std::string bounded_report(const model::Report& report, bool changes) {
   text.clear();
   text.shrink_to_fit();
   model::Report out;
-  if (changes) {
+  if (subject == ReportOf::kChange) {
     out = frame_of(report);
     out.notes.push_back(why +
                         ": resources and changes are left out; `rdma-configctl show` on this host has them");

@@ -19,8 +19,14 @@ inline constexpr std::size_t kStatusBytes = std::size_t{128} * 1024;
 /// kStatusBytes, attributes and values go first, then changes and resources.
 nlohmann::ordered_json summary_of(const model::Report& report);
 
+/// What a report is of.
+enum class ReportOf {
+  kLook,
+  kChange,  ///< Job::changes()
+};
+
 /// The whole report, at most limits::kReportBytes long. Of a longer one: for a look an error that says so;
 /// for a change how it ended, without resources and changes, and a note.
-std::string bounded_report(const model::Report& report, bool changes);
+std::string bounded_report(const model::Report& report, ReportOf subject);
 
 }  // namespace rdmacfg::daemon

@@ -40,8 +40,8 @@ std::map<std::uint64_t, Neighbour> neighbours_of(const Node& node) {
 /// Which node each hangs below: breadth first, from the topmost row down.
 class Tree {
  public:
-  Tree(const Fabric& fabric, bool utf8, bool wide)
-      : index_(fabric), rows_(rows_of(fabric)), slow_(slow_ends(fabric)), utf8_(utf8), wide_(wide) {
+  Tree(const Fabric& fabric, const TreeLook& look)
+      : index_(fabric), rows_(rows_of(fabric)), slow_(slow_ends(fabric)), look_(look) {
     int top = 0;
     for (const auto& [guid, row] : rows_) top = std::max(top, row);
     for (const auto& node : fabric.nodes) {
@@ -107,7 +107,7 @@ class Tree {
     std::map<std::string, std::vector<std::string>> alike;
     std::vector<std::uint64_t> others;
     for (const auto child : children_[guid]) {
-      if (!wide_ && index_.node(child)->type == NodeType::kHost && !children_.contains(child)) {
+      if (!look_.wide && index_.node(child)->type == NodeType::kHost && !children_.contains(child)) {
         alike[fmt::format("  {}{}", link_text(child, guid), mates(child, guid))].push_back(
             index_.name(child));
       } else {
@@ -115,7 +115,7 @@ class Tree {
       }
     }
     std::size_t left = alike.size() + others.size();
-    const auto branch = [&] { return utf8_ ? (left > 1 ? "├─ " : "└─ ") : (left > 1 ? "|- " : "`- "); };
+    const auto branch = [&] { return look_.utf8 ? (left > 1 ? "├─ " : "└─ ") : (left > 1 ? "|- " : "`- "); };
     for (auto& [text, names] : alike) {
       const auto count = names.size();
       out_ += indent + branch() + fold_names(std::move(names)) + text +
@@ -125,7 +125,7 @@ class Tree {
     for (const auto child : others) {
       out_ +=
           indent + branch() + index_.name(child) + "  " + link_text(child, guid) + mates(child, guid) + '\n';
-      draw_children(child, indent + (left > 1 ? (utf8_ ? "│  " : "|  ") : "   "));
+      draw_children(child, indent + (left > 1 ? (look_.utf8 ? "│  " : "|  ") : "   "));
       --left;
     }
   }
@@ -133,7 +133,7 @@ class Tree {
   const Index index_;
   std::map<std::uint64_t, int> rows_;
   const std::set<End> slow_;
-  const bool utf8_, wide_;
+  const TreeLook look_;
   std::map<std::uint64_t, std::uint64_t> parents_;
   std::map<std::uint64_t, std::vector<std::uint64_t>> children_;
   std::deque<std::uint64_t> waiting_;
@@ -174,7 +174,7 @@ std::map<std::uint64_t, int> rows_of(const Fabric& fabric) {
   return rows;
 }
 
-std::string draw_tree(const Fabric& fabric, bool utf8, bool wide) { return Tree(fabric, utf8, wide).draw(); }
+std::string draw_tree(const Fabric& fabric, const TreeLook& look) { return Tree(fabric, look).draw(); }
 
 std::string draw_dot(const Fabric& fabric) {
   const Index index(fabric);

@@ -8,9 +8,13 @@
 
 namespace rdmacfg::fabric {
 
-/// A tree with the topmost switches as roots and each node once; hosts of a switch that are alike take one
-/// line unless `wide`. `utf8`: with box-drawing characters.
-std::string draw_tree(const Fabric& fabric, bool utf8, bool wide);
+struct TreeLook {
+  bool utf8 = false;  ///< box-drawing characters
+  bool wide = false;  ///< a line for each host; else hosts of a switch that are alike take one
+};
+
+/// A tree with the topmost switches as roots and each node once.
+std::string draw_tree(const Fabric& fabric, const TreeLook& look);
 
 /// The language of Graphviz. Links below their best are red.
 std::string draw_dot(const Fabric& fabric);

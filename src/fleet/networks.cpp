@@ -71,11 +71,12 @@ class Partitions {
 
   void check() {
     check_networks();
-    check_settings(true);
-    check_settings(false);
+    check_settings(Setting::kMtu);
+    check_settings(Setting::kMode);
   }
 
  private:
+  enum class Setting { kMtu, kMode };
   using Place = std::pair<std::uint32_t, Family>;  ///< interface and family
 
   [[nodiscard]] Lane lane_of(const Interface& interface) const {
@@ -200,8 +201,9 @@ class Partitions {
     });
   }
 
-  /// MTU or mode. P_Key interfaces are compared within their partition, ports within their network.
-  void check_settings(bool mtu) {
+  /// P_Key interfaces are compared within their partition, ports within their network.
+  void check_settings(Setting setting) {
+    const bool mtu = setting == Setting::kMtu;
     using Group = std::tuple<std::uint16_t, std::uint32_t, Networks>;
     std::map<Group, Shares<std::uint32_t>> groups;
     std::map<Group, std::map<std::pair<std::uint32_t, HostId>, SourcePosition>> spots;

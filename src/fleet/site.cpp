@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <string_view>
 
 #include "kinds/opensm/partition.hpp"
 #include "model/field.hpp"
@@ -21,6 +22,7 @@ std::uint32_t StringTable::id(std::string_view text) {
 
 namespace {
 
+constexpr std::string_view kPkeySection = "ipoib.pkey";
 constexpr std::int64_t kUsualGroupMtu = 2048;                  // of OpenSM, where a partition has none
 constexpr std::int64_t kPresetDscp = 26, kPresetPriority = 3;  // [[lossless]] without them
 
@@ -113,17 +115,17 @@ class Reader {
     const auto rail = rail_of(section);
     const auto guid = guid_at(section, "guid");
     if (guid) own(*guid, GuidOf::kPort, *section.find("guid"));
-    interface(section, rail, guid.value_or(model::Guid{}), kinds::kDefaultPartition, false);
+    interface(section, rail, guid.value_or(model::Guid{}), kinds::kDefaultPartition);
     for (const auto& child : section.children) {
       const auto state = text(child, "state");
-      if (child.path != "ipoib.pkey" || state == "absent" || state == "ignore") continue;
+      if (child.path != kPkeySection || state == "absent" || state == "ignore") continue;
       const auto pkey = model::Pkey::parse(text(child, "pkey"));
-      if (pkey) interface(child, rail, guid.value_or(model::Guid{}), pkey->partition(), true);
+      if (pkey) interface(child, rail, guid.value_or(model::Guid{}), pkey->partition());
     }
   }
 
-  void interface(const Section& section, std::uint32_t rail, model::Guid guid, std::uint16_t partition,
-                 bool child) {
+  void interface(const Section& section, std::uint32_t rail, model::Guid guid, std::uint16_t partition) {
+    const bool child = section.path == kPkeySection;
     const auto index = static_cast<std::uint32_t>(site_.interfaces.size());
     // A P_Key of a table is corrected there.
     const auto* pkey = child ? section.find("pkey") : nullptr;

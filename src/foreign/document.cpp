@@ -264,7 +264,7 @@ base::Result<std::string> prune(std::vector<Line> lines,
     }
     const auto header = header_of(lines[first].text);
     // The key that was left out before says why.
-    const bool told = message.ends_with(": no identifying key") && first + 1 < lines.size() &&
+    const bool told = wrong.topic == model::Topic::kNoIdentity && first + 1 < lines.size() &&
                       lines[first + 1].text.starts_with("# ");
     if (!told) claims.miss(lines[first].from, std::move(message));
     auto last = first + 1;

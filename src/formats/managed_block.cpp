@@ -71,12 +71,12 @@ base::Error error_of(const Damage& damage, std::string_view path) {
 }
 
 void report_damage(const std::optional<Damage>& damage, std::string_view path, std::string_view kind,
-                   std::span<const model::Desired> desired, bool ours, model::Diagnostics& diagnostics) {
+                   std::span<const model::Desired> desired, OurLines ours, model::Diagnostics& diagnostics) {
   if (!damage) return;
   const auto first = std::find_if(desired.begin(), desired.end(),
                                   [&](const model::Desired& resource) { return resource.key.kind == kind; });
   const bool wanted = first != desired.end();
-  if (!wanted && !ours) return;
+  if (!wanted && ours == OurLines::kNone) return;
   diagnostics.push_back({wanted ? model::Severity::kError : model::Severity::kWarning,
                          wanted ? first->where : model::Location{},
                          error_of(*damage, path).message,
@@ -85,10 +85,10 @@ void report_damage(const std::optional<Damage>& damage, std::string_view path, s
 }
 
 void hold_damaged(const std::optional<Damage>& damage, const std::string& path, std::string_view kind,
-                  bool ours, std::vector<model::Desired>& desired) {
+                  OurLines ours, std::vector<model::Desired>& desired) {
   const bool wanted = std::any_of(desired.begin(), desired.end(),
                                   [&](const model::Desired& resource) { return resource.key.kind == kind; });
-  if (!damage || !ours || wanted) return;
+  if (!damage || ours == OurLines::kNone || wanted) return;
   auto& held = desired.emplace_back();
   held.key = {std::string(kind), path};
   held.label = "our lines in " + path;

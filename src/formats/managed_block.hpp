@@ -62,14 +62,21 @@ base::Result<MarkedFile> read_marked(system::Files& files, const std::string& pa
 /// "/etc/opensm/partitions.conf:3: …"
 base::Error error_of(const Damage& damage, std::string_view path);
 
-/// An error where the document has entries of the kind; where it has none a warning, if some of `ours` are in
-/// the file: those stay until it is mended, and keep nothing else from being applied.
-void report_damage(const std::optional<Damage>& damage, std::string_view path, std::string_view kind,
-                   std::span<const model::Desired> desired, bool ours, model::Diagnostics& diagnostics);
+/// Whether some of our lines are in a file.
+enum class OurLines { kNone, kSome };
+template <class Lines>
+OurLines our_lines(const Lines& lines) {
+  return lines.empty() ? OurLines::kNone : OurLines::kSome;
+}
 
-/// Where some of `ours` are in such a file and the document has no entry of the kind: adds one that waits
+/// An error where the document has entries of the kind; where it has none a warning, if some of our lines are
+/// in the file: those stay until it is mended, and keep nothing else from being applied.
+void report_damage(const std::optional<Damage>& damage, std::string_view path, std::string_view kind,
+                   std::span<const model::Desired> desired, OurLines ours, model::Diagnostics& diagnostics);
+
+/// Where some of our lines are in such a file and the document has no entry of the kind: adds one that waits
 /// until the file is mended, as it is not known which of its lines are to go.
 void hold_damaged(const std::optional<Damage>& damage, const std::string& path, std::string_view kind,
-                  bool ours, std::vector<model::Desired>& desired);
+                  OurLines ours, std::vector<model::Desired>& desired);
 
 }  // namespace rdmacfg::kinds

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "system/host.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -248,7 +249,11 @@ std::string ForeignLine::place() const {
   return of_command_line() ? "the kernel command line" : fmt::format("{}:{}", file, line);
 }
 
-std::vector<ForeignLine> read_foreign_lines(system::Files& files, bool with_command_line) {
+std::vector<ForeignLine> read_foreign_lines(system::Host& host) {
+  return read_foreign_lines(host.files, host.offline ? KernelOptions::kLeftOut : KernelOptions::kRead);
+}
+
+std::vector<ForeignLine> read_foreign_lines(system::Files& files, KernelOptions kernel) {
   std::map<std::string, std::string> paths;  // by name: that is the order in which modprobe reads them
   for (const auto folder : kFolders) {
     const auto names = files.list(std::string(folder));
@@ -262,7 +267,7 @@ std::vector<ForeignLine> read_foreign_lines(system::Files& files, bool with_comm
     if (path == kModuleOptionsFile || path == kPfcOptionsFile || path == kNetnsOptionsFile) continue;
     if (const auto text = files.read_linked(path); text && *text) read_lines(path, name, **text, out);
   }
-  if (!with_command_line) return out;
+  if (kernel == KernelOptions::kLeftOut) return out;
   if (const auto text = files.read(std::string(kCommandLine)); text && *text) {
     auto settings = command_line_settings(**text, std::string(kCommandLine), 1);
     std::move(settings.begin(), settings.end(), std::back_inserter(out));

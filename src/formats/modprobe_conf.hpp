@@ -11,6 +11,10 @@
 #include "model/types/module_types.hpp"
 #include "system/files.hpp"
 
+namespace rdmacfg::system {
+struct Host;
+}  // namespace rdmacfg::system
+
 namespace rdmacfg::kinds {
 
 inline constexpr std::string_view kModuleOptionsFile = "/etc/modprobe.d/rdma-configd.conf";
@@ -51,9 +55,15 @@ struct ForeignLine {
   [[nodiscard]] std::string place() const;
 };
 
+/// Whether the kernel command line is read, too: below another root that is not its own.
+enum class KernelOptions { kLeftOut, kRead };
+
 /// The settings of files that are not ours, in the order in which modprobe reads them, and last those of the
-/// kernel command line: below another root that is not its own. Unreadable files are passed over.
-std::vector<ForeignLine> read_foreign_lines(system::Files& files, bool with_command_line);
+/// kernel command line. Unreadable files are passed over.
+std::vector<ForeignLine> read_foreign_lines(system::Files& files, KernelOptions kernel);
+
+/// The same, with the kernel command line of a running host.
+std::vector<ForeignLine> read_foreign_lines(system::Host& host);
 
 /// Settings of modules in the words of a kernel command line, for messages as of `file` and `line`.
 std::vector<ForeignLine> command_line_settings(std::string_view words, const std::string& file, int line);

@@ -20,9 +20,11 @@ namespace rdmacfg::kinds {
 /// owner, who makes it again with all of its settings.
 inline constexpr std::string_view kManagedBy = "managed_by";
 
-/// Note of a related place: the entry with the error, when its value comes from [defaults]. An entry with a
-/// value of its own gets no such note.
-inline constexpr std::string_view kTakesDefault = "for this entry";
+/// The entry with an error, when its value may come from [defaults]. For an entry with a value of its own
+/// this place is left out later.
+inline model::Diagnostic::Related takes_default(const model::Location& entry) {
+  return {entry, "for this entry", model::Relation::kTakesDefault};
+}
 
 /// The entry as a Desired: its settings and policies of the table `fields`, each with its origin. Identities
 /// are in the key; derived fields and facts are the kind's to add. `state` of "absent" and "ignore" become

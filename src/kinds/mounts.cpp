@@ -81,25 +81,25 @@ SystemPlaces observe_places(system::Files& files) {
   return out;
 }
 
-/// Which of the places is on the disks that have these uses, as system::Iscsi and system::NvmeHost say it,
-/// those on volumes and arrays of them included; empty: none.
-std::string place_on(const std::vector<std::string>& uses, const SystemPlaces& places) {
+/// Which of the places is on the disks that have these uses, those on volumes and arrays of them included;
+/// empty: none.
+std::string place_on(const std::vector<system::DiskUse>& uses, const SystemPlaces& places) {
+  using Sort = system::DiskUse::Sort;
   for (const auto& where : places.where) {
     const auto at = places.mounts.find(where);
     if (at == places.mounts.end()) continue;
     const std::string &source = at->second.source, &type = at->second.type;
     for (const auto& use : uses) {
-      if (use.ends_with(" is mounted on " + where)) return where;
-      // One of several devices; nothing says where it is mounted, so it may be here.
-      if (type == "btrfs" && use.ends_with(" is part of a btrfs that is mounted")) return where;
-      if (type == "zfs" &&
-          use.ends_with(" is part of " + source.substr(0, source.find('/')) + ", a pool of ZFS"))
-        return where;
+      const bool mounted = use.sort == Sort::kMount && use.name == where;
+      // Nothing says where it is mounted, so it may be here.
+      const bool in_btrfs = use.sort == Sort::kBtrfs && type == "btrfs";
+      const bool in_pool =
+          use.sort == Sort::kPool && type == "zfs" && use.name == source.substr(0, source.find('/'));
+      if (mounted || in_btrfs || in_pool) return where;
     }
   }
-  const bool swaps = places.swaps && std::any_of(uses.begin(), uses.end(), [](const std::string& use) {
-                       return use.ends_with(" is swap space");
-                     });
+  const bool swaps = places.swaps && std::any_of(uses.begin(), uses.end(),
+                                                 [](const auto& use) { return use.sort == Sort::kSwap; });
   return swaps ? "swap space" : "";
 }
 
@@ -118,8 +118,8 @@ void add_disk_servers(Port& port, const std::vector<DiskSession>& sessions, cons
     all.push_back(session.name);
     groups[session.group].push_back(session.name);
   }
-  const auto uses =
-      all.empty() ? Result<std::vector<std::string>>(std::vector<std::string>{}) : port.uses(all);
+  if (all.empty()) return;
+  const auto uses = port.uses(all);
   const auto where = uses ? place_on(*uses, places) : std::string();
   if (where.empty()) return;
   std::set<std::string> found;

@@ -11,10 +11,21 @@ namespace rdmacfg::model {
 
 enum class Severity { kError, kWarning };
 
-/// The subject of a diagnostic, for subjects that a check across hosts judges again.
+/// The subject of a diagnostic, for subjects that other code treats apart.
 enum class Topic {
   kOther,
-  kPkeyMembership,  ///< whether a subnet manager's document gives a P_Key to a port that uses it
+  kPkeyMembership,    ///< whether a subnet manager's document gives a P_Key to a port that uses it
+  kMisplacedVersion,  ///< version stands below a section
+  kNoIdentity,        ///< an entry without an identifying key
+  kUntrustedFile,     ///< others than root can write to a file of the document
+  kNotShown,          ///< counts the errors that are not shown
+};
+inline constexpr Topic kLastTopic = Topic::kNotShown;
+
+/// What a related place is to a diagnostic, for places that other code treats apart.
+enum class Relation {
+  kOther,
+  kTakesDefault,  ///< the entry with the error, when its value comes from [defaults]
 };
 
 /// Something wrong with the document, or with the document on this host.
@@ -22,6 +33,7 @@ struct Diagnostic {
   struct Related {
     Location where;
     std::string note;  ///< "first used here"
+    Relation relation = Relation::kOther;
   };
 
   Severity severity = Severity::kError;

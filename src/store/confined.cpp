@@ -41,8 +41,12 @@ class Writer {
   [[nodiscard]] Json diagnostic(const model::Diagnostic& written) const {
     Json related = Json::array();
     for (const auto& other : written.related) related.push_back({place(other.where), other.note});
-    return {written.severity == model::Severity::kError, place(written.where), written.message, written.hint,
-            std::move(related)};
+    return {written.severity == model::Severity::kError,
+            place(written.where),
+            written.message,
+            written.hint,
+            std::move(related),
+            static_cast<int>(written.topic)};
   }
 
  private:
@@ -87,6 +91,9 @@ class Reader {
     out.hint = json.at(3).get<std::string>();
     for (const auto& other : json.at(4))
       out.related.push_back({place(other.at(0)), other.at(1).get<std::string>()});
+    const auto topic = json.at(5).get<int>();
+    if (topic < 0 || topic > static_cast<int>(model::kLastTopic)) throw std::out_of_range("unknown topic");
+    out.topic = static_cast<model::Topic>(topic);
     return out;
   }
 

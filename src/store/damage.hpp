@@ -47,6 +47,9 @@ void tell_damage(system::Files& files, std::vector<std::string> reasons, model::
 /// Why the host is DEGRADED; empty when it is not.
 std::vector<std::string> degraded(system::Files& files);
 
+/// A reason as a note of a report, which is in Report::damage, too.
+inline std::string degraded_note(const std::string& reason) { return "DEGRADED: " + reason; }
+
 /// An administrator's apply has succeeded.
 base::Result<void> clear_degraded(system::Files& files);
 

@@ -49,7 +49,7 @@ void print(const char* what, int hosts, const Time& time, std::size_t findings) 
 
 /// Whether each mistake of the site is one finding, and nothing else is.
 bool validate(int hosts) {
-  auto site = fakes::fleet_site(hosts, true);
+  auto site = fakes::fleet_site(hosts, fakes::Mistakes::kForty);
   Time time;
   fleet::HostList list;
   const auto report = time.measure([&] {

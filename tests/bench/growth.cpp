@@ -85,7 +85,7 @@ Run run(const DocumentSample& sample, int n) {
   const auto checked = measured(costs, "validate", [&] { return core::validate(document); });
   const auto report = measured(costs, "diff", [&] { return core::diff(document, host); });
   const auto json = measured(costs, "report", [&] { return core::report_json(report).dump(); });
-  measured(costs, "render", [&] { return config::render_diagnostics(document, report.diagnostics, false); });
+  measured(costs, "render", [&] { return config::render_diagnostics(document, report.diagnostics); });
   out.remark = fmt::format("{} KB, {} changes, {} errors, report {} KB", text.size() / 1000,
                            report.plan.changes.size(), errors_of(report.diagnostics), json.size() / 1000);
   if (!report.diagnostics.empty()) out.remark += ": " + report.diagnostics.front().message;

@@ -7,14 +7,20 @@
 
 namespace rdmacfg::contract {
 
-/// Applies a document that has no errors by itself; `independent` as at boot and on events.
-inline Report apply_text(FakeKernel& kernel, const std::string& text, bool independent) {
+/// The parts of a plan that do not depend on each other.
+enum class Parts {
+  kTogether,      ///< all or nothing
+  kEachByItself,  ///< at boot and on events
+};
+
+/// Applies a document that has no errors by itself.
+inline Report apply_text(FakeKernel& kernel, const std::string& text, Parts parts = Parts::kTogether) {
   const auto document =
       config::parse_texts({{"config.toml", "version = 1\n" + text}}, "node1", kinds::grammar());
   EXPECT_FALSE(model::has_errors(document.diagnostics))
-      << config::render_diagnostics(document, document.diagnostics, false);
+      << config::render_diagnostics(document, document.diagnostics);
   core::Options options;
-  options.independent = independent;
+  options.independent = parts == Parts::kEachByItself;
   auto host = kernel.host();
   return core::apply(document, host, options);
 }

@@ -29,14 +29,12 @@ class Host {
     kernel_->faults.clear();
   }
 
-  Report commit(const std::string& text, std::optional<std::chrono::seconds> confirm = std::nullopt,
-                bool by_itself = false) {
-    return with([&](core::Context& context) {
-      return core::commit(
-          document_of(text, name),
-          {.who = "root", .what = "apply", .host_name = name, .by_itself = by_itself, .confirm = confirm},
-          context);
-    });
+  Report commit(const std::string& text, std::optional<std::chrono::seconds> confirm = std::nullopt) {
+    return commit_as(text, {.who = "root", .what = "apply", .host_name = name, .confirm = confirm});
+  }
+  /// As the daemon does at boot.
+  Report commit_by_itself(const std::string& text) {
+    return commit_as(text, {.who = "root", .what = "apply", .host_name = name, .by_itself = true});
   }
   Report confirm() {
     return with([&](core::Context& context) {
@@ -79,6 +77,11 @@ class Host {
   }
 
  private:
+  Report commit_as(const std::string& text, const core::Request& request) {
+    return with(
+        [&](core::Context& context) { return core::commit(document_of(text, name), request, context); });
+  }
+
   std::unique_ptr<FakeKernel> kernel_;
   std::int64_t now_ms_ = 1000;
 };

@@ -132,7 +132,7 @@ TEST_F(FakeKernelTest, DownDropsWhatTheKernelDropsAndParentsTakeChildrenAlong) {
   const auto before = kernel_.dump();
   const auto links = kernel_.observe_links().value();
   const auto carried = kernel_.observe_carried(links).value();
-  kernel_.set_up("ib0", false);
+  kernel_.set_down("ib0");
   EXPECT_FALSE(kernel_.link("ib0.8002").up);
   EXPECT_THAT(kernel_.link("ib0.8002").items, ElementsAre("addr4 192.0.2.1/24"));
   EXPECT_EQ(ask(system::SetLink{.index = index("ib0"), .name = "new"}), 0);
@@ -163,7 +163,7 @@ TEST_F(FakeKernelTest, CarrierFollowsPortSubnetManagerAndTable) {
   port.sm = false;
   kernel_.machine.settle();
   EXPECT_TRUE(kernel_.link("ib1").carrier) << "a dead subnet manager is noticed at the next join";
-  kernel_.set_up("ib1", false);
+  kernel_.set_down("ib1");
   kernel_.set_up("ib1");
   EXPECT_FALSE(kernel_.link("ib1").carrier);
 }

@@ -97,7 +97,7 @@ std::string adapter(const std::string& driver, const std::string& more) {
     "rules": ["iif eth0 lookup 7"], "dcb": { "eth0": { "driver": ")" +
          driver + "\"" + more + " } } }";
 }
-constexpr const char* kLossless = "version = 1\n[[lossless]]\ninterface = \"eth0\"\n";
+constexpr const char* kLosslessPort = "version = 1\n[[lossless]]\ninterface = \"eth0\"\n";
 std::string bonded_pair(const std::string& driver) {
   const auto adapter = "{ \"driver\": \"" + driver + "\" }";
   return R"({
@@ -563,27 +563,27 @@ std::vector<Scenario> dcb_scenarios() {
       {.name = "dcb_mlx5_bond",
        .host = bonded_pair("mlx5_core"),
        .documents = {text({"version = 1\n", kEth0, kClasses, "[[pfc]]\ninterface = \"eth1\"\n", kClasses})}},
-      {.name = "dcb_ice", .host = adapter("ice", ""), .documents = {kLossless}},
+      {.name = "dcb_ice", .host = adapter("ice", ""), .documents = {kLosslessPort}},
       {.name = "dcb_ice_remapped",
        .host = adapter("ice", ""),
-       .documents = {kLossless,
+       .documents = {kLosslessPort,
                      text({"version = 1\n", kEth0, "priorities = [4]\ndscp = [\"26:4\", \"48:6\"]\n"})}},
-      {.name = "dcb_ice_dropped", .host = adapter("ice", ""), .documents = {kLossless, "version = 1\n"}},
+      {.name = "dcb_ice_dropped", .host = adapter("ice", ""), .documents = {kLosslessPort, "version = 1\n"}},
       {.name = "dcb_bnxt",
        .host = adapter("bnxt_en", ", \"classes\": 3, \"pfc_capability\": 2"),
-       .documents = {kLossless}},
+       .documents = {kLosslessPort}},
       {.name = "dcb_hns3_bond",
        .host = bonded_pair("hns3"),
        .documents = {text({"version = 1\n", kEth0, kClasses, "[[pfc]]\ninterface = \"eth1\"\n", kClasses})}},
-      {.name = "dcb_mlx4", .host = adapter("mlx4_core", ""), .documents = {kLossless}},
+      {.name = "dcb_mlx4", .host = adapter("mlx4_core", ""), .documents = {kLosslessPort}},
       {.name = "dcb_mlx4_without_ets",
        .host = adapter("mlx4_core", ", \"without_ets\": true"),
-       .documents = {kLossless}},
-      {.name = "dcb_i40e", .host = adapter("i40e", ""), .documents = {kLossless, "version = 1\n"}},
+       .documents = {kLosslessPort}},
+      {.name = "dcb_i40e", .host = adapter("i40e", ""), .documents = {kLosslessPort, "version = 1\n"}},
       {.name = "dcb_ice_four_classes",
        .host = adapter("ice", ", \"classes\": 4"),
-       .documents = {text({"version = 1\n", kEth0, "dscp = [\"26:3\"]\n"}), kLossless}},
-      {.name = "dcb_hns3", .host = adapter("hns3", ", \"classes\": 4"), .documents = {kLossless}},
+       .documents = {text({"version = 1\n", kEth0, "dscp = [\"26:3\"]\n"}), kLosslessPort}},
+      {.name = "dcb_hns3", .host = adapter("hns3", ", \"classes\": 4"), .documents = {kLosslessPort}},
   };
 }
 

@@ -60,7 +60,7 @@ class Stage {
   static config::Document parse(const std::string& text) {
     auto document = config::parse_texts({{"config.toml", text}}, "node1", kinds::grammar());
     if (model::has_errors(document.diagnostics)) {
-      throw std::runtime_error(config::render_diagnostics(document, document.diagnostics, false));
+      throw std::runtime_error(config::render_diagnostics(document, document.diagnostics));
     }
     return document;
   }
@@ -78,9 +78,12 @@ inline std::string text_of(const Report& report) {
   return out;
 }
 
-/// The lines of two dumps that differ; empty when none do. `rules`: whether policy rules that are too many
-/// count.
-inline std::string difference(const std::string& now, const std::string& wanted, bool rules = true) {
+/// Policy rules that are too many.
+enum class MoreRules { kCount, kPassedOver };
+
+/// The lines of two dumps that differ; empty when none do.
+inline std::string difference(const std::string& now, const std::string& wanted,
+                              MoreRules rules = MoreRules::kCount) {
   const auto lines_of = [](const std::string& text) {
     std::vector<std::string> lines;
     std::string object;
@@ -97,7 +100,7 @@ inline std::string difference(const std::string& now, const std::string& wanted,
   std::set_difference(b.begin(), b.end(), a.begin(), a.end(), std::back_inserter(missing));
   std::string out;
   for (const auto& line : more) {
-    if (rules || !line.starts_with("rule ")) out += "\n  is:     " + line;
+    if (rules == MoreRules::kCount || !line.starts_with("rule ")) out += "\n  is:     " + line;
   }
   for (const auto& line : missing) out += "\n  wanted: " + line;
   return out;

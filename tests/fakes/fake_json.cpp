@@ -21,7 +21,7 @@ std::uint16_t key_of(const json& value) {
   return static_cast<std::uint16_t>(*number);
 }
 
-std::uint64_t guid_of(const json& value) {
+std::uint64_t guid_in(const json& value) {
   const auto guid = model::Guid::parse(value.get<std::string>());
   if (!guid) throw std::runtime_error(guid.error().message);
   return guid->number;
@@ -58,7 +58,7 @@ Port port_of(const json& from, int number) {
              "port");
   Port port;
   port.number = number;
-  port.guid = guid_of(from.at("guid"));
+  port.guid = guid_in(from.at("guid"));
   port.state = from.value("state", port.state);
   port.link_layer = from.value("link_layer", port.link_layer);
   port.mtu = from.value("mtu", port.mtu);
@@ -98,7 +98,7 @@ void describe_device(FakeKernel& kernel, const json& from) {
   device.soft = from.value("soft", "");
   for (const auto& port : from.at("ports"))
     device.ports.push_back(port_of(port, static_cast<int>(device.ports.size()) + 1));
-  device.node_guid = from.contains("node_guid") ? guid_of(from.at("node_guid"))
+  device.node_guid = from.contains("node_guid") ? guid_in(from.at("node_guid"))
                      : device.ports.empty()     ? 0
                                                 : device.ports.front().guid - 1;
   kernel.add_device(device);
@@ -220,11 +220,20 @@ void describe_lio(FakeKernel& kernel, const json& from) {
   }
 }
 
+std::map<std::string, std::vector<system::DiskUse>> uses_in(const json& from) {
+  std::map<std::string, std::vector<system::DiskUse>> out;
+  const json used = from.value("used", json::object());
+  for (const auto& [name, texts] : used.items()) {
+    for (const auto& text : texts) out[name].push_back({text.get<std::string>()});
+  }
+  return out;
+}
+
 void describe_nvme_host(FakeKernel& kernel, const json& from) {
   allow_keys(from, {"targets", "controllers", "used"}, "nvme_host");
   auto& host = kernel.nvme_host;
   host.targets = from.value("targets", host.targets);
-  host.used = from.value("used", host.used);
+  host.used = uses_in(from);
   const json controllers = from.value("controllers", json::object());
   for (const auto& [name, entry] : controllers.items()) {
     allow_keys(entry, {"subsystem", "transport", "address", "service", "state"}, "nvme_host controller");
@@ -239,7 +248,7 @@ void describe_iscsi(FakeKernel& kernel, const json& from) {
   auto& iscsi = kernel.iscsi;
   iscsi.targets = from.value("targets", iscsi.targets);
   iscsi.records = from.value("records", iscsi.records);
-  iscsi.used = from.value("used", iscsi.used);
+  iscsi.used = uses_in(from);
   iscsi.stuck = from.value("stuck", iscsi.stuck);
   const json sessions = from.value("sessions", json::object());
   for (const auto& [name, entry] : sessions.items()) {

@@ -58,8 +58,12 @@ Interface& FakeKernel::link(const std::string& name) {
   return *found;
 }
 
-void FakeKernel::set_up(const std::string& name, bool up) {
-  require(machine.set({.index = link(name).index, .up = up}), name + ": up");
+void FakeKernel::set_up(const std::string& name) {
+  require(machine.set({.index = link(name).index, .up = true}), name + ": up");
+}
+
+void FakeKernel::set_down(const std::string& name) {
+  require(machine.set({.index = link(name).index, .up = false}), name + ": down");
 }
 
 void FakeKernel::set_mode(const std::string& name, model::IpoibMode mode) {

@@ -13,18 +13,18 @@
 
 #include "fakes/drivers/fake_dcb.hpp"
 #include "fakes/drivers/fake_drivers.hpp"
-#include "fakes/fake_accounts.hpp"
-#include "fakes/fake_inet.hpp"
-#include "fakes/fake_managers.hpp"
-#include "fakes/fake_modules.hpp"
-#include "fakes/fake_networkd.hpp"
-#include "fakes/fake_settings.hpp"
 #include "fakes/fake_storage.hpp"
-#include "fakes/fake_timers.hpp"
-#include "fakes/fake_units.hpp"
 #include "fakes/faults.hpp"
-#include "fakes/machine.hpp"
+#include "fakes/machine/fake_inet.hpp"
+#include "fakes/machine/fake_modules.hpp"
+#include "fakes/machine/fake_settings.hpp"
+#include "fakes/machine/machine.hpp"
 #include "fakes/memory_files.hpp"
+#include "fakes/services/fake_accounts.hpp"
+#include "fakes/services/fake_managers.hpp"
+#include "fakes/services/fake_networkd.hpp"
+#include "fakes/services/fake_timers.hpp"
+#include "fakes/services/fake_units.hpp"
 #include "system/host.hpp"
 
 namespace rdmacfg::fakes {
@@ -118,8 +118,9 @@ class FakeKernel final : public system::Links,
   DeviceBuilder add_device(Device device);
   /// The interface of that name; throws when there is none.
   Interface& link(const std::string& name);
-  /// Brings an interface up or down, as `ip link set` does.
-  void set_up(const std::string& name, bool up = true);
+  /// Bring an interface up or down, as `ip link set` does.
+  void set_up(const std::string& name);
+  void set_down(const std::string& name);
   void set_mode(const std::string& name, model::IpoibMode mode);
   void set_mtu(const std::string& name, std::int64_t mtu);
   /// Makes a child as somebody else would. `name` empty: the kernel's choice.

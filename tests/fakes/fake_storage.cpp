@@ -258,13 +258,13 @@ std::string FakeNvmeHost::dump() const {
   return out;
 }
 
-Result<std::vector<std::string>> FakeNvmeHost::uses(const std::vector<std::string>& names) {
+Result<std::vector<system::DiskUse>> FakeNvmeHost::uses(const std::vector<std::string>& names) {
   ++looks;
   std::set<std::string> subsystems;
   for (const auto& controller : controllers) {
     if (holds(names, controller.name)) subsystems.insert(controller.subsystem);
   }
-  std::vector<std::string> out;
+  std::vector<system::DiskUse> out;
   for (const auto& subsystem : subsystems) {
     const bool stays = multipath.contains(subsystem) &&
                        std::any_of(controllers.begin(), controllers.end(), [&](const auto& controller) {
@@ -342,13 +342,13 @@ std::string FakeIscsi::dump() const {
   return out;
 }
 
-Result<std::vector<std::string>> FakeIscsi::uses(const std::vector<std::string>& names) {
+Result<std::vector<system::DiskUse>> FakeIscsi::uses(const std::vector<std::string>& names) {
   ++looks;
   std::set<std::string> going;
   for (const auto& session : sessions) {
     if (holds(names, session.name)) going.insert(session.target);
   }
-  std::vector<std::string> out;
+  std::vector<system::DiskUse> out;
   for (const auto& target : going) {
     const bool stays =
         multipath.contains(target) && std::any_of(sessions.begin(), sessions.end(), [&](const auto& session) {

@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "fakes/fake_units.hpp"
 #include "fakes/faults.hpp"
 #include "fakes/memory_files.hpp"
+#include "fakes/services/fake_units.hpp"
 #include "system/storage/iscsi.hpp"
 #include "system/storage/lio.hpp"
 #include "system/storage/nfsd.hpp"
@@ -94,7 +94,7 @@ class FakeNvmeHost final : public system::NvmeHost {
   /// controller. "ADDRESS PORT": those of one port.
   std::map<std::string, std::vector<std::string>> targets;
   std::vector<system::NvmeController> controllers;
-  std::map<std::string, std::vector<std::string>> used;  ///< uses() by subsystem
+  std::map<std::string, std::vector<system::DiskUse>> used;  ///< uses() by subsystem
   std::set<std::string> multipath;  ///< subsystems whose disks stay while a controller of theirs does
   int looks = 0;                    ///< how often it was observed, or asked for uses
 
@@ -105,7 +105,7 @@ class FakeNvmeHost final : public system::NvmeHost {
     ++looks;
     return controllers;
   }
-  base::Result<std::vector<std::string>> uses(const std::vector<std::string>& names) override;
+  base::Result<std::vector<system::DiskUse>> uses(const std::vector<std::string>& names) override;
   base::Result<void> disconnect(const std::string& name) override;
 
  private:
@@ -125,7 +125,7 @@ class FakeIscsi final : public system::Iscsi {
   std::set<std::string> targets;  ///< that answer: "iqn.2026-01.org.example:a 192.0.2.1:3260,1"
   std::set<std::string> records;  ///< of our interface
   std::vector<system::IscsiSession> sessions;
-  std::map<std::string, std::vector<std::string>> used;  ///< uses() by target
+  std::map<std::string, std::vector<system::DiskUse>> used;  ///< uses() by target
   std::set<std::string> multipath;  ///< targets whose disks stay while a session with them does
   bool stuck = false;               ///< nobody can be logged out
   std::string boot_id;              ///< of the kernel
@@ -138,7 +138,7 @@ class FakeIscsi final : public system::Iscsi {
     ++looks;
     return sessions;
   }
-  base::Result<std::vector<std::string>> uses(const std::vector<std::string>& names) override;
+  base::Result<std::vector<system::DiskUse>> uses(const std::vector<std::string>& names) override;
 
  private:
   void run_iscsiadm();

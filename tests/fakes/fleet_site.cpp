@@ -178,7 +178,8 @@ void spoil_documents(Nodes& nodes, Mistakes& out) {
 
 }  // namespace
 
-FleetSite fleet_site(int hosts, bool mistakes) {
+FleetSite fleet_site(int hosts, Mistakes which) {
+  const bool mistakes = which == Mistakes::kForty;
   FleetSite out;
   out.hosts = fmt::format("gpu[00001-{:05}],sm[1-2]", hosts);
   Nodes nodes(hosts);

@@ -18,8 +18,10 @@ struct FleetSite {
   std::vector<std::pair<std::string, std::string>> mistakes;
 };
 
-/// At least 200 hosts with 8 interfaces each, and two that run subnet managers. With `mistakes`, 40 of them.
-FleetSite fleet_site(int hosts, bool mistakes);
+enum class Mistakes { kNone, kForty };
+
+/// At least 200 hosts with 8 interfaces each, and two that run subnet managers.
+FleetSite fleet_site(int hosts, Mistakes mistakes);
 
 /// `show --json` and `diff --json` of a host of that site. With a `drift` from 0 to 4: as wanted but for an
 /// MTU, a P_Key interface that is missing, a service that does not run, old firmware, or a slow port.

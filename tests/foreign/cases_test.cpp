@@ -80,7 +80,7 @@ std::vector<fs::path> all_cases() {
 void run(const Case& example, std::string& document, std::string& report) {
   if (example.words.front() == "export") {
     const auto source = parsed(example.files.front().text);
-    ASSERT_EQ(render_diagnostics(source, core::validate(source).diagnostics, false), "");
+    ASSERT_EQ(render_diagnostics(source, core::validate(source).diagnostics), "");
     const auto made = export_document(source.sections, *find_target(example.words[1]));
     for (const auto& file : made.files) document += "--> " + file.path + "\n" + file.text;
     for (const auto& note : made.notes) report += note.where.text() + ": not expressed: " + note.text + "\n";

@@ -14,8 +14,7 @@ constexpr const char* kExportedPort = "[[ipoib]]\nguid = \"00:02:c9:03:00:31:78:
 
 Output exported(const std::string& target, const std::string& toml) {
   const auto source = parsed("version = 1\n" + toml);
-  EXPECT_TRUE(source.diagnostics.empty())
-      << config::render_diagnostics(source, source.diagnostics, false) << toml;
+  EXPECT_TRUE(source.diagnostics.empty()) << config::render_diagnostics(source, source.diagnostics) << toml;
   return export_document(source.sections, *find_target(target));
 }
 

@@ -151,7 +151,7 @@ TEST_P(RoundTrip, GivesTheSameDocument) {
     const auto text = bare(render_document(Generator(seed).household(), {}));
     const auto document = parsed(text);
     ASSERT_FALSE(model::has_errors(core::validate(document).diagnostics))
-        << text << render_diagnostics(document, core::validate(document).diagnostics, false);
+        << text << render_diagnostics(document, core::validate(document).diagnostics);
     const auto made = export_document(document.sections, target);
     std::vector<Remark> notes;
     const auto wanted =

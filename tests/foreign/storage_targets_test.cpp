@@ -111,7 +111,7 @@ TEST(StorageTargets, AreTheSameDocumentOnceTheyAreImportedAgain) {
     const auto source = parsed(text);
     ASSERT_FALSE(model::has_errors(core::validate(source).diagnostics))
         << row.name << '\n'
-        << render_diagnostics(source, core::validate(source).diagnostics, false);
+        << render_diagnostics(source, core::validate(source).diagnostics);
     const auto made = export_document(source.sections, *find_target(row.target), whole_host());
     EXPECT_THAT(made.notes, IsEmpty()) << row.name << ": " << made.notes.front().text;
     ASSERT_THAT(made.files, SizeIs(1)) << row.name;

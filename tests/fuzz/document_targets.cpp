@@ -103,7 +103,7 @@ void check(const std::vector<Text>& texts, const std::vector<model::SectionSpec>
     check_place(document, diagnostic.where);
     for (const auto& related : diagnostic.related) check_place(document, related.where);
   }
-  check_rendering(render_diagnostics(document, document.diagnostics, false));
+  check_rendering(render_diagnostics(document, document.diagnostics));
 }
 
 void run_config(std::string_view bytes) {
@@ -149,7 +149,7 @@ void run_document(std::string_view bytes) {
     require(json.size() <= kReportOfHost + kReportPerByte * bytes.size(),
             "a report is not much larger than its document");
     require(core::report_from(json).has_value(), "a report can be read from its JSON");
-    check_rendering(render_diagnostics(document, report.diagnostics, false));
+    check_rendering(render_diagnostics(document, report.diagnostics));
   }
   require(kernel->dump() == before, "diff changes nothing");
 }

@@ -35,7 +35,7 @@ void run_saved_fabric(std::string_view bytes) {
   require(again.has_value(), "a fabric that was read can be saved and read again");
   require(fabric::compare(*after, *again).empty(), "it is the same then");
   require(!fabric::draw_dot(*after).empty() && !fabric::draw_svg(*after).empty(), "a fabric can be drawn");
-  (void)fabric::draw_tree(*after, true, true);
+  (void)fabric::draw_tree(*after, {.utf8 = true, .wide = true});
 }
 
 void run_cables(std::string_view bytes) {

@@ -144,8 +144,8 @@ void run_mad(std::string_view bytes) {
 
 void run_uevents(std::string_view bytes) {
   const auto parts = parts_of(bytes);
-  require(!device_came(parts.front(), true), "what is announced once more has not come");
-  (void)device_came(parts.front(), false);
+  require(!device_came(parts.front(), Uevent::kSynthetic), "what is announced once more has not come");
+  (void)device_came(parts.front(), Uevent::kOfKernel);
 }
 
 /// A message with attributes nested in each other, as most are.

@@ -79,7 +79,7 @@ std::string run(const std::string& name, const std::string& text, fakes::FakeKer
   const auto diff = core::diff(document, host);
   EXPECT_EQ(kernel.dump(), before) << "diff changes nothing";
   if (!diff.diagnostics.empty()) {
-    out += "--- diagnostics\n" + config::render_diagnostics(document, diff.diagnostics, false);
+    out += "--- diagnostics\n" + config::render_diagnostics(document, diff.diagnostics);
   }
   out += fmt::format("--- diff: exit {}\n{}", static_cast<int>(diff.exit), text_of(diff.plan));
 

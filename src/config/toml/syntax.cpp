@@ -144,7 +144,7 @@ class Parser {
     cursor_.skip(close.size());
     const auto place = cursor_.span(start);
     Clash clash;
-    Node* opened = open_header(tree_.root, key, list, place, clash);
+    Node* opened = open_header(tree_.root, key, list ? Node::Sort::kList : Node::Sort::kTable, place, clash);
     if (!opened) return wrong(clash);
     section_ = opened;
     section_depth_ = key.size();

@@ -71,7 +71,8 @@ std::string text_of(std::span<const KeyPart> key) {
   return out;
 }
 
-Node* open_header(Node& root, const Key& key, bool list, const Span& header, Clash& clash) {
+Node* open_header(Node& root, const Key& key, Node::Sort sort, const Span& header, Clash& clash) {
+  const bool list = sort == Sort::kList;
   Node* table = &root;
   const std::span parts(key);
   for (std::size_t i = 0; i + 1 < key.size(); ++i) {

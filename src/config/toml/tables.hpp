@@ -26,9 +26,9 @@ struct Clash {
   Span first;
 };
 
-/// The table that [key] or, when `list`, [[key]] opens below `root`; null and `clash` when it may not be
-/// opened.
-Node* open_header(Node& root, const Key& key, bool list, const Span& header, Clash& clash);
+/// The table that [key] or, where `sort` is a list, [[key]] opens below `root`; null and `clash` when it may
+/// not be opened.
+Node* open_header(Node& root, const Key& key, Node::Sort sort, const Span& header, Clash& clash);
 
 /// Puts `value` below `table`; nothing, and the clash, when something is there already.
 std::optional<Clash> insert(Node& table, const Key& key, Node value);

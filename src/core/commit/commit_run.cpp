@@ -194,10 +194,10 @@ Report Run::fresh(const config::Document& document, const std::string& digest) {
   options.only = context_.options.only;
   const auto suspended =
       request_.by_itself && work.same ? this->suspended(document, options) : std::set<model::Key>();
-  options.bracket.begin = [&](const model::Plan& plan, const State& state, bool in_two_runs) -> Result<void> {
+  options.bracket.begin = [&](const model::Plan& plan, const State& state, RunPart part) -> Result<void> {
     if (auto done = keep_text(work); !done) return done;
     if (!request_.confirm) return {};
-    auto done = begin_unconfirmed(work.number, digest, plan, state, in_two_runs);
+    auto done = begin_unconfirmed(work.number, digest, plan, state, part);
     work.begun = true;
     return done;
   };
@@ -357,9 +357,9 @@ void Run::add(std::uint64_t number, const std::string& digest) {
 }
 
 Result<void> Run::begin_unconfirmed(std::uint64_t number, const std::string& digest, const model::Plan& plan,
-                                    const State& before, bool in_two_runs) {
+                                    const State& before, RunPart part) {
   const auto previous = ledger_.active;
-  const bool first = !in_two_runs;
+  const bool first = part == RunPart::kFirst;
   if (first) {
     std::erase(ledger_.refused, digest);
     if (!ledger_.is_active(digest)) add(number, digest);
@@ -374,7 +374,7 @@ Result<void> Run::begin_unconfirmed(std::uint64_t number, const std::string& dig
     ledger_.transaction = std::max(ledger_.transaction, committed_.transaction) + 1;
   }
   RollbackRecord record{
-      .boot_id = context_.host.boot_id, .plan = plan, .before = before, .in_two_runs = in_two_runs};
+      .boot_id = context_.host.boot_id, .plan = plan, .before = before, .in_two_runs = !first};
   record.ledger = ledger_;
   const auto from = ledger_.unconfirmed->previous;
   if (auto text = read_texts(files(), context_.paths, from); from != 0 && text)

@@ -127,7 +127,7 @@ class Run {
   /// Before the first change: all that it takes to go back, with the deadline, on disk, and a timer that
   /// outlives us.
   base::Result<void> begin_unconfirmed(std::uint64_t number, const std::string& digest,
-                                       const model::Plan& plan, const State& before, bool in_two_runs);
+                                       const model::Plan& plan, const State& before, RunPart part);
 
   /// @return whether the record is gone
   bool end_unconfirmed(model::Report& report);

@@ -183,7 +183,7 @@ void require_version(Document& document) {
   // A version below a section is there, and its error says where it belongs.
   document.whole = false;
   if (std::any_of(document.diagnostics.begin(), document.diagnostics.end(), [&](const auto& diagnostic) {
-        return diagnostic.where.file == main.name && diagnostic.hint == config::kVersionToTheTop;
+        return diagnostic.where.file == main.name && diagnostic.topic == model::Topic::kMisplacedVersion;
       }))
     return;
   const bool empty = base::trim(main.text).empty();

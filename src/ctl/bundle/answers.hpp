@@ -122,6 +122,21 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(NvmeController, name, subsystem,
                                                 state)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(IscsiSession, name, target, address, port, group, transport,
                                                 interface, state)
+NLOHMANN_JSON_SERIALIZE_ENUM(DiskUse::Sort, {{DiskUse::Sort::kOther, "other"},
+                                             {DiskUse::Sort::kMount, "mount"},
+                                             {DiskUse::Sort::kBtrfs, "btrfs"},
+                                             {DiskUse::Sort::kPool, "pool"},
+                                             {DiskUse::Sort::kSwap, "swap"}})
+inline void to_json(nlohmann::json& out, const DiskUse& use) {
+  out = {{"text", use.text}, {"sort", use.sort}, {"name", use.name}};
+}
+/// Older reports have the text alone.
+inline void from_json(const nlohmann::json& from, DiskUse& use) {
+  use = DiskUse{from.is_string() ? from.get<std::string>() : from.value("text", std::string())};
+  if (!from.is_object()) return;
+  use.sort = from.value("sort", DiskUse::Sort::kOther);
+  use.name = from.value("name", std::string());
+}
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(LioBackstore, id, path, serial, enabled)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(LioLun, number, backstore)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(LioMapping, number, lun, read_only)

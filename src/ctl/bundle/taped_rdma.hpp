@@ -108,7 +108,7 @@ class TapedNvmeHost final : public system::NvmeHost, Taped {
   Result<std::vector<system::NvmeController>> observe() override {
     return ask("nvme_host", "", [&] { return real_->nvme_host.observe(); });
   }
-  Result<std::vector<std::string>> uses(const std::vector<std::string>& names) override {
+  Result<std::vector<system::DiskUse>> uses(const std::vector<std::string>& names) override {
     return ask("nvme_host.uses", base::join(names, " "), [&] { return real_->nvme_host.uses(names); });
   }
   Result<void> disconnect(Name /*name*/) override { return refuse_to_change(); }
@@ -120,7 +120,7 @@ class TapedIscsi final : public system::Iscsi, Taped {
   Result<std::vector<system::IscsiSession>> observe() override {
     return ask("iscsi", "", [&] { return real_->iscsi.observe(); });
   }
-  Result<std::vector<std::string>> uses(const std::vector<std::string>& names) override {
+  Result<std::vector<system::DiskUse>> uses(const std::vector<std::string>& names) override {
     return ask("iscsi.uses", base::join(names, " "), [&] { return real_->iscsi.uses(names); });
   }
 };

@@ -278,7 +278,7 @@ void print_fabric(const Context& context, const FabricView& view, const std::set
     out << fabric_names(view, topics);
   } else if (arguments.fabric.tree) {
     std::string text;
-    const auto tree = fabric::draw_tree(view.fabric, context.out.utf8, arguments.wide);
+    const auto tree = fabric::draw_tree(view.fabric, {.utf8 = context.out.utf8, .wide = arguments.wide});
     for (const auto line : base::split(tree, '\n')) text += clean(line, context.out.utf8) + '\n';
     out << text.substr(0, text.size() - 1);
   } else {

@@ -136,7 +136,7 @@ void print(const Context& context, const Wanted& wanted, const HostView& host,
            const HostStatus& host_status) {
   const auto& report = host_status.report;
   const auto& look = context.out;
-  const bool fold = !context.arguments.wide;
+  const auto rows = context.arguments.wide ? Rows::kAll : Rows::kFolded;
   bool left_out = false;
   std::string text;
   if (context.arguments.show.differs) {
@@ -144,7 +144,7 @@ void print(const Context& context, const Wanted& wanted, const HostView& host,
     if (text.empty() && !report.error && host_status.document) context.say("everything matches the document");
   } else if (!wanted.topics.empty()) {
     for (const auto& topic : wanted.topics) {
-      const auto part = render_topic(topic, host, report.resources, look, &left_out, fold);
+      const auto part = render_topic(topic, host, report.resources, look, &left_out, rows);
       if (part.empty())
         context.say(topic == "counters" && has_counters(host) ? "all counters are 0; --wide shows them"
                                                               : fmt::format("no {} here", topic));
@@ -152,7 +152,7 @@ void print(const Context& context, const Wanted& wanted, const HostView& host,
       text += part;
     }
   } else {
-    text = wanted.names.empty() ? render_host(host, look, &left_out, fold) : render_details(host, look);
+    text = wanted.names.empty() ? render_host(host, look, &left_out, rows) : render_details(host, look);
     const auto conformity = render_conformity(report.resources, look);
     if (!text.empty() && !conformity.empty()) text += '\n';
     text += conformity;

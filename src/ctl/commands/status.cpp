@@ -11,6 +11,7 @@
 #include "ctl/render/blocks.hpp"
 #include "ctl/render/render_report.hpp"
 #include "ctl/render/render_table.hpp"
+#include "store/damage.hpp"
 #include "withdraw/withdraw.hpp"
 
 namespace rdmacfg::ctl {
@@ -266,9 +267,9 @@ int status(const Context& context) {
     if (is_open(resource.status)) view.open.push_back(&resource);
   }
   report.exit = judge(view);
-  if (view.host_status.applied_state) {
-    for (auto& note : core::notes_of(*view.host_status.applied_state))
-      report.notes.push_back(std::move(note));
+  if (const auto& state = view.host_status.applied_state) {
+    for (auto& note : core::notes_of(*state)) report.notes.push_back(std::move(note));
+    if (!state->damage.empty()) report.damage.insert(core::degraded_note(state->damage));
   }
   const int status = status_of(context, report);
   if (context.arguments.json) {
@@ -289,7 +290,7 @@ int status(const Context& context) {
   // Facts in the lines above are not repeated.
   const bool counts_down = view.host_status.applied_state && view.host_status.applied_state->unconfirmed;
   for (const auto& note : report.notes) {
-    if (!counts_down || note.starts_with("DEGRADED: ")) context.say(note);
+    if (!counts_down || report.damage.contains(note)) context.say(note);
   }
   return status;
 }

@@ -196,11 +196,11 @@ std::vector<Block> blocks_of(const Report& report) {
   for (const auto& change : report.plan.changes) {
     const auto& id = change.key.id;
     const bool alone = stands_alone(change.key);
-    const auto thing = alone ? change.key.text() : id;
-    auto& block = known[thing];
+    const auto object = alone ? change.key.text() : id;
+    auto& block = known[object];
     if (block == nullptr) {
       const auto parent = parent_of(id);
-      const auto [place, fresh] = family_of.try_emplace(parent.empty() ? thing : parent, families.size());
+      const auto [place, fresh] = family_of.try_emplace(parent.empty() ? object : parent, families.size());
       if (fresh) families.emplace_back();
       auto& family = families[place->second];
       block = &*family.emplace(parent.empty() ? family.begin() : family.end());
@@ -229,7 +229,7 @@ Tally tally_of(const std::vector<model::ResourceReport>& resources) {
     if (!fresh && rank(resource.status) > rank(at->second)) at->second = resource.status;
   }
   Tally tally;
-  for (const auto& [thing, status] : worst) {
+  for (const auto& [object, status] : worst) {
     switch (rank(status)) {
       case 6:
         ++tally.failed;

@@ -123,12 +123,12 @@ Table roce_table(const HostView& host) {
   return table;
 }
 
-/// Counters above 0; all with `every`.
-Table counters_table(const HostView& host, bool every) {
+/// Counters above 0; all where no rows are folded.
+Table counters_table(const HostView& host, Rows rows) {
   Table table{{{"PORT"}, {"COUNTER"}, {"VALUE"}, {"COUNTS", 1, true}}, {}};
   const auto add = [&](const std::string& name, const std::vector<CounterView>& counters) {
     for (const auto& counter : counters) {
-      if (counter.value == 0 && !every) continue;
+      if (counter.value == 0 && rows == Rows::kFolded) continue;
       const auto* meaning = fabric::counter_meaning(counter.name);
       const bool error =
           meaning != nullptr && meaning->sort == fabric::CounterSort::kError && counter.value != 0;
@@ -176,7 +176,7 @@ std::size_t alike(const std::vector<InterfaceView>& all, std::size_t first) {
   return count;
 }
 
-Table interfaces_table(const HostView& host, bool fold) {
+Table interfaces_table(const HostView& host, Rows rows) {
   Table table{{{"NAME"},
                {"P_KEY", 0, true},
                {"MODE"},
@@ -190,7 +190,7 @@ Table interfaces_table(const HostView& host, bool fold) {
   for (std::size_t i = 0; i < host.interfaces.size(); ++i) {
     const auto& view = host.interfaces[i];
     const auto& link = *view.link;
-    const auto many = fold ? alike(host.interfaces, i) : 1;
+    const auto many = rows == Rows::kFolded ? alike(host.interfaces, i) : 1;
     if (many >= kFolded) {
       std::vector<std::uint16_t> pkeys;
       std::size_t addresses = 0;
@@ -253,7 +253,7 @@ std::string remark(const model::ResourceReport& resource, const Terminal& termin
 
 }  // namespace
 
-std::string render_host(const HostView& host, const Terminal& terminal, bool* left_out, bool fold) {
+std::string render_host(const HostView& host, const Terminal& terminal, bool* left_out, Rows rows) {
   std::string out;
   if (!host.devices.empty()) {
     append(out, section("DEVICES", devices_table(host), terminal, left_out));
@@ -266,7 +266,7 @@ std::string render_host(const HostView& host, const Terminal& terminal, bool* le
     if (!soft.rows.empty()) append(out, section("SOFTWARE DEVICES", soft, terminal, left_out));
   }
   if (!host.interfaces.empty())
-    append(out, section("IPOIB INTERFACES", interfaces_table(host, fold), terminal, left_out));
+    append(out, section("IPOIB INTERFACES", interfaces_table(host, rows), terminal, left_out));
   append(out, render_facts(host.facts, terminal, left_out));
   return out;
 }
@@ -280,7 +280,7 @@ const std::vector<std::string>& show_topics() {
 
 std::string render_topic(const std::string& topic, const HostView& host,
                          const std::vector<model::ResourceReport>& resources, const Terminal& terminal,
-                         bool* left_out, bool fold) {
+                         bool* left_out, Rows rows) {
   const auto titled = [&](std::string_view title, const Table& table) {
     return table.rows.empty() ? std::string() : section(title, table, terminal, left_out);
   };
@@ -288,9 +288,9 @@ std::string render_topic(const std::string& topic, const HostView& host,
   if (topic == "ports") return titled("PORTS", ports_table(host));
   if (topic == "pkeys") return titled("P_KEY TABLES", pkeys_table(host));
   if (topic == "gids") return titled("GID TABLES", gids_table(host));
-  if (topic == "counters") return titled("COUNTERS", counters_table(host, !fold));
+  if (topic == "counters") return titled("COUNTERS", counters_table(host, rows));
   if (topic == "roce") return titled("ROCE DEFAULTS OF RDMA_CM", roce_table(host));
-  if (topic == "ipoib") return titled("IPOIB INTERFACES", interfaces_table(host, fold));
+  if (topic == "ipoib") return titled("IPOIB INTERFACES", interfaces_table(host, rows));
   if (topic == "resources") return render_conformity(resources, terminal);
   HostFacts facts;
   if (topic == "dcb") facts.dcb = host.facts.dcb;

@@ -134,7 +134,7 @@ int place_of(Status status) {
 
 }  // namespace
 
-std::string render_outcomes(const Report& report, const Terminal& terminal, bool deleted) {
+std::string render_outcomes(const Report& report, const Terminal& terminal, Deletions deletions) {
   Table table{{{"", 0, false}, {"", 0, false}, {"", 0, true}}, {}};
   std::set<std::tuple<std::string, Status, std::string>> said;
   std::vector<const model::ResourceReport*> resources;
@@ -146,7 +146,7 @@ std::string render_outcomes(const Report& report, const Terminal& terminal, bool
   std::stable_sort(resources.begin(), resources.end(),
                    [](const auto* a, const auto* b) { return place_of(a->status) < place_of(b->status); });
   // A deleted resource is not counted. An object goes as a whole, whatever number of kinds has a part in it.
-  for (const auto& block : deleted ? blocks_of(report) : std::vector<Block>()) {
+  for (const auto& block : deletions == Deletions::kDone ? blocks_of(report) : std::vector<Block>()) {
     if (block.operation == Operation::kDelete && said.emplace(block.title, Status::kDone, "deleted").second)
       table.rows.push_back(
           {{"done", style_of(Status::kDone)}, {block.title, Style::kPlain}, {"deleted", Style::kPlain}});
@@ -249,7 +249,8 @@ std::string render_applied(const Report& report, const Terminal& terminal, const
       break;
   }
   const bool good = report.exit == model::Exit::kOk || report.exit == model::Exit::kPartly;
-  return separated({render_outcomes(report, terminal, report.applied || (good && !report.error)), notes,
+  const auto deletions = report.applied || (good && !report.error) ? Deletions::kDone : Deletions::kPlanned;
+  return separated({render_outcomes(report, terminal, deletions), notes,
                     render_warnings(report, terminal, said), closing});
 }
 

@@ -26,9 +26,13 @@ std::string render_plan(const model::Report& report, const Terminal& terminal);
 std::string render_applied(const model::Report& report, const Terminal& terminal,
                            const model::Report& shown = {}, const std::string& taken_back = {});
 
+/// The deletions of a plan; those that are done count as outcomes.
+enum class Deletions { kPlanned, kDone };
+
 /// Rows of status, object and reason for every resource whose status is not plain in sync, foreign ones left
-/// out. `deleted`: the deletions of the plan have been carried out, and are among them.
-std::string render_outcomes(const model::Report& report, const Terminal& terminal, bool deleted = false);
+/// out.
+std::string render_outcomes(const model::Report& report, const Terminal& terminal,
+                            Deletions deletions = Deletions::kPlanned);
 
 /// One line of what an apply has left open and what is to be done about that; empty when it left nothing.
 /// `only`: of these resources.

@@ -99,12 +99,12 @@ std::string Terminal::paint(std::string_view text, Style style) const {
   return fmt::format("\033[{}m{}\033[0m", kCodes[static_cast<std::size_t>(style)], text);
 }
 
-Terminal terminal_of(const Environment& environment, bool is_terminal, bool no_colour) {
+Terminal terminal_of(const Environment& environment, const Stream& stream) {
   Terminal terminal;
   terminal.utf8 = utf8_locale(environment);
-  if (!is_terminal) return terminal;
+  if (!stream.is_terminal) return terminal;
   terminal.colour =
-      !no_colour && environment.variable("NO_COLOR").empty() && environment.variable("TERM") != "dumb";
+      !stream.no_colour && environment.variable("NO_COLOR").empty() && environment.variable("TERM") != "dumb";
   terminal.width = environment.columns > 0 ? environment.columns : kUsualWidth;
   if (const auto columns = base::parse_number(environment.variable("COLUMNS"));
       columns && *columns < 10'000) {

@@ -25,10 +25,15 @@ struct Terminal {
   [[nodiscard]] std::string paint(std::string_view text, Style style) const;
 };
 
+struct Stream {
+  bool is_terminal = false;
+  bool no_colour = false;  ///< --no-colour
+};
+
 /// The look of stdout or stderr: colour on a terminal that has it unless NO_COLOR (no-color.org) or
 /// `no_colour` says otherwise, UTF-8 by locale(7), the width by COLUMNS, else the terminal's, else 80; no
 /// width where it is not a terminal.
-Terminal terminal_of(const Environment& environment, bool is_terminal, bool no_colour);
+Terminal terminal_of(const Environment& environment, const Stream& stream);
 
 /// Text that cannot do anything to a terminal: control characters and invalid UTF-8 become '?'; in a
 /// plain locale everything that is not ASCII does. Names and descriptions come from hardware and from files

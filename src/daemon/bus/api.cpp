@@ -106,9 +106,10 @@ struct Api::Detail {
     if (what.looks && !api.callers_.came(sender) &&
         !(api.authority_->is_root(sender) && api.callers_.came(sender, kAny)))
       return refuse(reply, error("LimitsExceeded", "too many clients have requests under way"));
-    const bool interactive = asked.interactive;
+    const auto interaction =
+        asked.interactive ? Authority::Interaction::kAllowed : Authority::Interaction::kNone;
     api.authority_->check(
-        sender, what.action, interactive,
+        sender, what.action, interaction,
         [this, reply, what, asked = std::move(asked), then = std::move(then)](Authority::Answer answer,
                                                                               const Caller& caller) {
           std::uint32_t job = 0;

@@ -20,9 +20,13 @@ class Audit {
   /// The longest period while changes of some things are not heard of.
   static constexpr Time kIncomplete{60'000};
 
+  /// Whether events tell of all changes.
+  enum class Events { kComplete, kIncomplete };
+
   /// The period to set() for the one that the document has.
-  [[nodiscard]] static Time period(Time wanted, bool incomplete) {
-    return incomplete && (wanted.count() == 0 || wanted > kIncomplete) ? kIncomplete : wanted;
+  [[nodiscard]] static Time period(Time wanted, Events events) {
+    const bool late = wanted.count() == 0 || wanted > kIncomplete;
+    return events == Events::kIncomplete && late ? kIncomplete : wanted;
   }
 
   /// The period that the document has; 0: never. Another one than before begins now.

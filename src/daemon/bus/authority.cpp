@@ -26,7 +26,7 @@ Authority::Authority(system::dbus::Connection& connection, AuthorityDeadlines de
 
 Authority::~Authority() = default;
 
-void Authority::check(const std::string& sender, const std::string& action, bool interactive,
+void Authority::check(const std::string& sender, const std::string& action, Interaction interaction,
                       const Answered& answered, MayAnyway may_anyway) {
   using Credentials = std::map<std::string, sdbus::Variant>;
   Caller caller{.name = sender};
@@ -36,7 +36,7 @@ void Authority::check(const std::string& sender, const std::string& action, bool
     caller.uid = 0;
     return answered(Answer::kYes, caller);
   }
-  const auto told = [this, asking = caller, action, interactive, answered,
+  const auto told = [this, asking = caller, action, interaction, answered,
                      may_anyway = std::move(may_anyway)](const sdbus::Error* error,
                                                          const Credentials& credentials) {
     guarded("credentials", [&] {
@@ -51,7 +51,7 @@ void Authority::check(const std::string& sender, const std::string& action, bool
       asker.uid = uid->second.get<std::uint32_t>();
       if (asker.uid == 0 || (may_anyway && may_anyway(asker.uid))) return answered(Answer::kYes, asker);
       if (!questions_.try_acquire(asker.uid)) return answered(Answer::kBusy, asker);
-      ask_polkit(asker, action, interactive, answered);
+      ask_polkit(asker, action, interaction, answered);
     });
   };
   try {
@@ -75,11 +75,12 @@ bool Authority::is_root(const std::string& sender) {
   return false;
 }
 
-void Authority::ask_polkit(const Caller& caller, const std::string& action, bool interactive,
+void Authority::ask_polkit(const Caller& caller, const std::string& action, Interaction interaction,
                            const Answered& answered) {
   using Subject = sdbus::Struct<std::string, std::map<std::string, sdbus::Variant>>;
   using Verdict = sdbus::Struct<bool, bool, std::map<std::string, std::string>>;
   const Subject subject{"system-bus-name", {{"name", sdbus::Variant(caller.name)}}};
+  const bool interactive = interaction == Interaction::kAllowed;
   const auto told = [this, answered, caller](const sdbus::Error* error, const Verdict& verdict) {
     guarded("polkit's answer", [&] {
       questions_.release(caller.uid);

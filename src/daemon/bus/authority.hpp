@@ -44,19 +44,21 @@ class Authority {
 
   using Answered = std::function<void(Answer answer, const Caller& caller)>;
 
+  /// Whether the user may be asked for a password.
+  enum class Interaction { kNone, kAllowed };
+
   /// Asks without waiting; `answered` is called once, whatever fails. `sender` is a unique bus name; `action`
-  /// "org.rdmaconfigd1.apply"; `interactive`: the user may be asked for a password. A user for whom
-  /// `may_anyway` says so needs no permission.
+  /// "org.rdmaconfigd1.apply". A user for whom `may_anyway` says so needs no permission.
   using MayAnyway = std::function<bool(std::uint32_t uid)>;
-  void check(const std::string& sender, const std::string& action, bool interactive, const Answered& answered,
-             MayAnyway may_anyway = nullptr);
+  void check(const std::string& sender, const std::string& action, Interaction interaction,
+             const Answered& answered, MayAnyway may_anyway = nullptr);
 
   /// Whether this client is root. Waits for the bus itself, so it is for requests that would be refused
   /// otherwise: however many others ask, root is heard. A connection that is not root's is asked about once.
   [[nodiscard]] bool is_root(const std::string& sender);
 
  private:
-  void ask_polkit(const Caller& caller, const std::string& action, bool interactive,
+  void ask_polkit(const Caller& caller, const std::string& action, Interaction interaction,
                   const Answered& answered);
 
   AuthorityDeadlines deadlines_;

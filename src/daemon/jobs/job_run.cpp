@@ -64,8 +64,9 @@ Result<std::optional<config::Document>> document_of(const Job& job, const std::s
 }
 
 Report run(const Job& job, core::Context& context, const core::Request& request, JobFacts& facts) {
+  const auto slow = job.awaited ? SlowSteps::kByLaterJob : SlowSteps::kAfterwards;
   const auto hold = [&] {
-    return run_then_deferred([&] { return core::hold(request, context); }, job.awaited, request, context);
+    return run_then_deferred([&] { return core::hold(request, context); }, slow, request, context);
   };
   switch (job.verb) {
     case Job::Verb::kShow:
@@ -80,10 +81,10 @@ Report run(const Job& job, core::Context& context, const core::Request& request,
     case Job::Verb::kApply: {
       if (job.resumes) {
         (void)continues_hold(job.settled_at, job.settled, context);
-        if (auto report = resume(job.awaited, request, context)) return std::move(*report);
+        if (auto report = resume(slow, request, context)) return std::move(*report);
       }
       facts.document_judged = true;
-      if (auto report = yield_to_newer_apply(job.applied_then, job.awaited, request, context))
+      if (auto report = yield_to_newer_apply(job.applied_then, slow, request, context))
         return std::move(*report);
       auto document = document_of(job, request.host_name);
       facts.document_held = document.has_value();
@@ -100,8 +101,8 @@ Report run(const Job& job, core::Context& context, const core::Request& request,
       };
       if (applied && is_active() && continues_hold(job.settled_at, job.settled, context)) return hold();
       if (applied) {
-        auto report = run_then_deferred([&] { return core::commit(**document, request, context); },
-                                        job.awaited, request, context);
+        auto report = run_then_deferred([&] { return core::commit(**document, request, context); }, slow,
+                                        request, context);
         facts.document_held = is_active();
         return report;
       }
@@ -231,7 +232,7 @@ void keep_readings(const Job& job, const Report& report, system::Host& host,
   }
 }
 
-Json status_json(core::Context& context, const JobFacts& facts, bool history) {
+Json status_json(core::Context& context, const JobFacts& facts, Job::Verb verb) {
   const auto ledger = core::read_ledger(context.host.files, context.paths);
   if (!ledger) return nullptr;
   Json out{{"active", ledger->active},
@@ -255,7 +256,7 @@ Json status_json(core::Context& context, const JobFacts& facts, bool history) {
         {"deadline_ms", waiting->boot_id == context.host.boot_id ? waiting->deadline_ms : 0},
         {"deadline", waiting->deadline}};
   }
-  if (!history) return out;
+  if (verb != Job::Verb::kHistory) return out;
   Json list = Json::array();
   for (const auto& generation : ledger->generations) {
     list.push_back({{"number", generation.number},

@@ -42,7 +42,7 @@ bool refresh_hidden(core::Context& context, const std::set<std::string>& handles
 void keep_readings(const Job& job, const model::Report& report, system::Host& host,
                    std::vector<std::string>& notes);
 
-/// The main process's part of the ledger, with all generations for `history`; null where it cannot be read.
-nlohmann::ordered_json status_json(core::Context& context, const JobFacts& facts, bool history);
+/// The main process's part of the ledger, for kHistory with all generations; null where it cannot be read.
+nlohmann::ordered_json status_json(core::Context& context, const JobFacts& facts, Job::Verb verb);
 
 }  // namespace rdmacfg::daemon

@@ -116,10 +116,10 @@ Report run_bounded(const Job& job, core::Context& context, const core::Request& 
 
 /// Puts the whole report into the file for clients. Where that fails nothing is in it: the summary stands for
 /// a change's, and a look has failed. @return whether it is there
-bool hand_over(int whole, Report& report, bool changes) {
+bool hand_over(int whole, Report& report, ReportOf subject) {
   const auto write = [&]() -> Result<void> {
     try {
-      return write_all(whole, bounded_report(report, changes));
+      return write_all(whole, bounded_report(report, subject));
     } catch (const std::bad_alloc&) {
       return base::fail(Code::kIo, "handing over the report: out of memory");
     }
@@ -127,7 +127,7 @@ bool hand_over(int whole, Report& report, bool changes) {
   const auto done = write();
   if (done) return true;
   (void)!::ftruncate(whole, 0);
-  if (changes) {
+  if (subject == ReportOf::kChange) {
     report.notes.push_back(done.error().message + "; values are left out here");
   } else {
     report = failure_report(done.error());
@@ -272,14 +272,15 @@ int work(int in, int out, int whole) {
       job->changes() ? change_host(*job, context, facts, out, lock)
                      : ChangeOutcome{.report = run_bounded(*job, context, request_of(*job), facts)};
   complete_report(refusal, report);
-  const bool handed_over = whole >= 0 && !unbegun && hand_over(whole, report, job->changes());
+  const auto subject = job->changes() ? ReportOf::kChange : ReportOf::kLook;
+  const bool handed_over = whole >= 0 && !unbegun && hand_over(whole, report, subject);
   const bool summed_up = job->changes() || !handed_over;
   write_line(out, {{"exit", static_cast<int>(report.exit)},
                    {"cancelled", unbegun},
                    {"looked", refreshed},
                    {"handles_made", host->rdma_cm.folders_made()},
                    {"report", summed_up ? summary_of(report) : Json(nullptr)},
-                   {"status", status_json(context, facts, job->verb == Job::Verb::kHistory)}});
+                   {"status", status_json(context, facts, job->verb)}});
   return 0;
 }
 

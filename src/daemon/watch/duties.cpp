@@ -51,20 +51,20 @@ bool leaves_something(const Report& report) {
   });
 }
 
-Report run_then_deferred(const std::function<Report()>& run, bool awaited, const core::Request& request,
+Report run_then_deferred(const std::function<Report()>& run, SlowSteps slow, const core::Request& request,
                          core::Context& context) {
   context.options.awaited = true;
   auto report = run();
   context.options.awaited = false;
   const bool hopeless = report.exit == Exit::kError || !report.left_over.empty();
-  if (awaited || hopeless || !leaves_something(report)) return report;
+  if (slow == SlowSteps::kByLaterJob || hopeless || !leaves_something(report)) return report;
   return joined(std::move(report), core::hold(request, context));
 }
 
-std::optional<Report> resume(bool awaited, const core::Request& request, core::Context& context) {
+std::optional<Report> resume(SlowSteps slow, const core::Request& request, core::Context& context) {
   const auto ledger = core::read_ledger(context.host.files, context.paths);
   if (!ledger || ledger->active == 0) return std::nullopt;
-  auto report = run_then_deferred([&] { return core::hold(request, context); }, awaited, request, context);
+  auto report = run_then_deferred([&] { return core::hold(request, context); }, slow, request, context);
   report.notes.push_back(
       fmt::format("unclean shutdown of the daemon: still enforcing generation {}; the configuration is read "
                   "at the next reload",
@@ -99,10 +99,10 @@ std::string applied_mark(system::Files& files, const std::string& path) {
   return text && *text ? std::move(**text) : std::string();
 }
 
-std::optional<Report> yield_to_newer_apply(const std::optional<std::string>& then, bool awaited,
+std::optional<Report> yield_to_newer_apply(const std::optional<std::string>& then, SlowSteps slow,
                                            const core::Request& request, core::Context& context) {
   if (!then || applied_mark(context.host.files) == *then) return std::nullopt;
-  auto report = run_then_deferred([&] { return core::hold(request, context); }, awaited, request, context);
+  auto report = run_then_deferred([&] { return core::hold(request, context); }, slow, request, context);
   report.notes.emplace_back(
       "another apply preceded the scheduled one: its generation stays active; the configuration is read at "
       "the next reload");

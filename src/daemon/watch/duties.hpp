@@ -13,10 +13,15 @@
 
 namespace rdmacfg::daemon {
 
-/// Does `run` without what takes minutes (the initramfs), and that afterwards, by itself: when systemd has no
-/// time for it, as at boot, or when it fails, no name is taken back for it. `awaited`: others wait, so it is
-/// left to a later job.
-model::Report run_then_deferred(const std::function<model::Report()>& run, bool awaited,
+/// Steps that take minutes: the initramfs.
+enum class SlowSteps {
+  kAfterwards,  ///< when the rest is done
+  kByLaterJob,  ///< others wait for this job
+};
+
+/// Does `run` without slow steps, and those afterwards, by themselves: when systemd has no time for them, as
+/// at boot, or when they fail, no name is taken back for them.
+model::Report run_then_deferred(const std::function<model::Report()>& run, SlowSteps slow,
                                 const core::Request& request, core::Context& context);
 
 /// Whether a later job has something to do that this one has left.
@@ -24,7 +29,7 @@ bool leaves_something(const model::Report& report);
 
 /// After a crash of the daemon: the active generation is held, and the configuration is not read. Nothing
 /// without one: then the configuration is all there is.
-std::optional<model::Report> resume(bool awaited, const core::Request& request, core::Context& context);
+std::optional<model::Report> resume(SlowSteps slow, const core::Request& request, core::Context& context);
 
 /// The daemon's settings in the document of the active generation.
 kinds::DaemonPolicy policy_of(const core::Ledger& ledger, const std::string& host_name,
@@ -45,7 +50,7 @@ std::string applied_mark(system::Files& files, const std::string& path = core::k
 
 /// Instead of an apply that is tried again, when somebody has applied since it fell due: the generation that
 /// this made active is held. `then`: the mark when it fell due.
-std::optional<model::Report> yield_to_newer_apply(const std::optional<std::string>& then, bool awaited,
+std::optional<model::Report> yield_to_newer_apply(const std::optional<std::string>& then, SlowSteps slow,
                                                   const core::Request& request, core::Context& context);
 
 }  // namespace rdmacfg::daemon

@@ -83,8 +83,8 @@ void ShellBlocks::follow(std::string_view joint) {
 }
 
 /// How the command that was read ends.
-void ShellBlocks::note(Truth truth, bool test) {
-  tests_ = before_tests_ && test;
+void ShellBlocks::note(Truth truth, Command command) {
+  tests_ = before_tests_ && command == Command::kTest;
   if (joint_ == '&') {
     status_ = both(before_, truth);
   } else if (joint_ == '|' && before_ != Truth::kFails) {
@@ -162,7 +162,7 @@ bool ShellBlocks::closes_or_turns(std::string_view word, std::string_view& rest)
   } else if (word == "then" || word == "do") {
     if (!blocks_.empty()) blocks_.back().deciding = false;
   } else if (word == "else" || word == "elif") {
-    turn(word == "elif");
+    turn(word == "elif" ? Branch::kElif : Branch::kElse);
   } else {
     return false;
   }
@@ -170,8 +170,8 @@ bool ShellBlocks::closes_or_turns(std::string_view word, std::string_view& rest)
   return true;
 }
 
-/// The next branch of an `if`. @param decides  it has a condition of its own
-void ShellBlocks::turn(bool decides) {
+/// The next branch of an `if`.
+void ShellBlocks::turn(Branch branch) {
   if (blocks_.empty()) return;
   auto& block = blocks_.back();
   block.earlier = either(block.earlier, block.condition);
@@ -179,7 +179,7 @@ void ShellBlocks::turn(bool decides) {
   block.runs = opposite(block.earlier);
   block.why = block.runs == Truth::kHolds ? std::string() : block.usual;
   block.judged = false;
-  block.deciding = decides;
+  block.deciding = branch == Branch::kElif;
 }
 
 /// "name() {", "name () {" and "function name {"; the brace may stand in the next line.
@@ -359,7 +359,7 @@ ShellCommand ShellBlocks::next(const Part& part, int line) {
   function_.clear();
   auto truth = out.test ? judge(rest) : Truth::kHolds;
   if (negated_) truth = opposite(truth);
-  note(truth, out.test);
+  note(truth, out.test ? Command::kTest : Command::kOther);
   auto* inner = blocks_.empty() ? nullptr : &blocks_.back();
   if (inner != nullptr && inner->deciding) {
     out.decides = true;

@@ -45,7 +45,7 @@ class ShellBlocks {
   /// The commands in their order, as parts_of() has them. @param line  of the script, for reasons
   ShellCommand next(const Part& part, int line);
   /// The command before may fail: whatever && joins to it may not run.
-  void warn_of_implausible() { note(Truth::kUnknown, false); }
+  void warn_of_implausible() { note(Truth::kUnknown, Command::kOther); }
 
   /// Functions that the script calls in any case: their commands run.
   void set_called(Names names) { called_ = std::move(names); }
@@ -56,6 +56,8 @@ class ShellBlocks {
  private:
   /// Knowledge of a condition, for when the script matters.
   enum class Truth { kFails, kUnknown, kHolds };
+  enum class Command { kTest, kOther };
+  enum class Branch { kElse, kElif };
 
   struct Block {
     std::string_view end;   ///< "fi", "done", "esac", "}" or ")"
@@ -80,12 +82,12 @@ class ShellBlocks {
   static Truth either(Truth first, Truth second);
 
   void follow(std::string_view joint);
-  void note(Truth truth, bool test);
+  void note(Truth truth, Command command);
   void open(std::string_view end, std::string why);
   void close(std::string_view end);
   bool opens(std::string_view word, std::string_view& rest, int line);
   bool closes_or_turns(std::string_view word, std::string_view& rest);
-  void turn(bool decides);
+  void turn(Branch branch);
   bool is_function(std::string_view word, std::string_view& rest);
   bool is_pattern_of_case(std::string_view word, std::string_view& rest);
   void decide(Block& block, std::string_view joint, Truth truth);

@@ -27,13 +27,19 @@ namespace {
 /// Metric of the kernel's own route to the network of an address: IP6_RT_PRIO_ADDRCONF, 0 in IPv4.
 constexpr std::uint32_t kConnectedMetricOfIpv6 = 256;
 
+/// The metric of a route that is written without one.
+enum class UsualMetric {
+  kOurs,  ///< kRouteMetric, or it may be
+  kOfNetworkManager,
+};
+
 /// The rules of one family of one interface.
 class FamilyRules {
  public:
-  FamilyRules(const WantedFamily& family, const model::Section& parent, bool own_metric,
+  FamilyRules(const WantedFamily& family, const model::Section& parent, UsualMetric metric,
               Diagnostics& diagnostics)
       : family_(family),
-        own_metric_(own_metric),
+        own_metric_(metric == UsualMetric::kOurs),
         parent_(parent),
         label_(fmt::format("[{}.{}]", parent.path, key())),
         diagnostics_(diagnostics) {}
@@ -360,8 +366,10 @@ void check_addressing(const std::vector<Addressing>& all, Diagnostics& diagnosti
   for (const auto& addressing : all) {
     for (const auto* family : {&addressing.ipv4, &addressing.ipv6}) {
       if (family->section == nullptr) continue;
+      const auto metric =
+          only_network_manager(addressing) ? UsualMetric::kOfNetworkManager : UsualMetric::kOurs;
       if (seen.insert(family->section).second)
-        FamilyRules(*family, *addressing.section, !only_network_manager(addressing), diagnostics).check();
+        FamilyRules(*family, *addressing.section, metric, diagnostics).check();
       if (addressing.ignore || addressing.absent) continue;
       for (const auto& address : family->addresses) {
         if (address.address.family == family->family)

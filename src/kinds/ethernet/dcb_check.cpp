@@ -124,15 +124,21 @@ InterfaceDcb as_it_will_be(const Desired& desired, const Observed& observed, con
   return model::from_attributes<InterfaceDcb>(all);
 }
 
+/// The algorithms from before our first change of an interface.
+enum class FormerAlgorithms {
+  kNone,
+  kGoBack,  ///< as far as they fit: idle classes may have changed since
+};
+
 /// Completes what follows from the adapter.
 void derive(Desired& desired, const DcbDriver& driver, const InterfaceDcb& then,
-            const system::DcbState& state, bool gives_back) {
+            const system::DcbState& state, FormerAlgorithms former) {
   const auto wanted = model::from_attributes<InterfaceDcb>(desired.settings);
   const auto dscp = then.dscp.value_or(model::DscpMap{});
   const auto now = describe_dcb(state);
   InterfaceDcb derived;
-  // The former values go back as far as they fit: idle classes may have changed since.
-  const auto& asked = wanted.algorithms || !gives_back ? wanted.algorithms : then.algorithms;
+  const bool goes_back = !wanted.algorithms && former == FormerAlgorithms::kGoBack;
+  const auto& asked = goes_back ? then.algorithms : wanted.algorithms;
   // With the first DSCP ice makes each of its classes ETS, whatever they were when somebody looked.
   const auto unasked = has_identity(driver, then, now) ? std::vector<std::string>(model::kPriorities, "ets")
                                                        : now.algorithms.value_or(std::vector<std::string>{});
@@ -205,8 +211,9 @@ void check_driver(Desired& desired, const Observed& observed, const system::DcbS
   }
   const auto then = as_it_will_be(desired, observed, world);
   const auto& known_identity = world.known_identity(desired.key);
-  derive(desired, driver, then, state,
-         known_identity.instance == observed.instance && known_identity.before.contains("algorithms"));
+  const bool remembered =
+      known_identity.instance == observed.instance && known_identity.before.contains("algorithms");
+  derive(desired, driver, then, state, remembered ? FormerAlgorithms::kGoBack : FormerAlgorithms::kNone);
   const auto wanted = model::from_attributes<InterfaceDcb>(desired.settings);
   if (wanted.dscp) {
     if (const auto refused_dscp = why_not_dscp(driver, interface, state, *wanted.dscp))

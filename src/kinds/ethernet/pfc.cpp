@@ -104,7 +104,7 @@ class PfcKind final : public Kind {
     std::optional<std::vector<ForeignLine>> foreign;
     for (const auto& resource : desired) {
       if (resource.key.kind != kPfcKind) continue;
-      if (!foreign) foreign = read_foreign_lines(world.host().files, !world.offline());
+      if (!foreign) foreign = read_foreign_lines(world.host());
       const auto options = options_of(resource);
       const auto driver_at = resource.origins.at("driver");
       const auto at = resource.origins.contains("priorities") ? resource.origins.at("priorities") : driver_at;
@@ -135,7 +135,8 @@ class PfcKind final : public Kind {
       }
     }
     if (dropped) {
-      if (auto done = note_dropped_options(host, kPfcOptionsFile, lines->empty()); !done) return done;
+      const auto remains = lines->empty() ? OptionsFile::kGoes : OptionsFile::kStays;
+      if (auto done = note_dropped_options(host, kPfcOptionsFile, remains); !done) return done;
     }
     return write_option_lines(host.files, kPfcOptionsFile, *lines);
   }

@@ -203,7 +203,7 @@ void RoceEntries::add(std::size_t place, const Section& roce) {
     by_interface_[name].push_back(place);
     const auto* link = world_.named(name);
     if (link == nullptr) return;
-    for (const auto& its : ports_over(*link, world_)) by_port_[its.port].push_back(place);
+    for (const auto& above : ports_over(*link, world_)) by_port_[above.port].push_back(place);
     return;
   }
   const auto *name = roce.find("device"), *number = roce.find("port");

@@ -95,10 +95,11 @@ bool is_there(system::Files& files, std::string_view path) {
 
 bool can_rebuild(system::Host& host) { return host.initramfs.tool() && host.initramfs.has_image(); }
 
-Result<void> note_dropped_options(system::Host& host, std::string_view path, bool goes) {
+Result<void> note_dropped_options(system::Host& host, std::string_view path, OptionsFile file) {
   const auto stamp = read_stamp(host.files);
   if (!stamp) return base::fail(stamp.error());
-  if (!goes) return *stamp == kDroppedStamp ? write_stamp(host.files, {}) : Result<void>{};
+  if (file == OptionsFile::kStays)
+    return *stamp == kDroppedStamp ? write_stamp(host.files, {}) : Result<void>{};
   const auto digest = digest_now(host);
   if (!digest) return base::fail(digest.error());
   // Of an image that we made with this file the digest tells.

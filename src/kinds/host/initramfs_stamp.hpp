@@ -56,9 +56,12 @@ bool is_there(system::Files& files, std::string_view path);
 /// Whether there is an image, and a tool that makes one.
 bool can_rebuild(system::Host& host);
 
-/// Before a file of our options is written without what the document dropped: where it `goes`, an image that
+/// A file of our options: it goes with the last of them.
+enum class OptionsFile { kStays, kGoes };
+
+/// Before a file of our options is written without what the document dropped: where it goes, an image that
 /// somebody else made may go on holding it, which nothing else would tell. Where it stays or comes back that
 /// is taken back: it tells by itself.
-base::Result<void> note_dropped_options(system::Host& host, std::string_view path, bool goes);
+base::Result<void> note_dropped_options(system::Host& host, std::string_view path, OptionsFile file);
 
 }  // namespace rdmacfg::kinds

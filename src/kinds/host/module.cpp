@@ -164,7 +164,7 @@ class ModuleKind final : public Kind {
         at_next_boot = next_boot_settings(world.host());
         writes = tmpfiles_lines(world.host().files);
         foreign.emplace();
-        for (auto& line : read_foreign_lines(world.host().files, !world.offline())) {
+        for (auto& line : read_foreign_lines(world.host())) {
           auto& lines = (*foreign)[line.module];
           lines.push_back(std::move(line));
         }
@@ -242,7 +242,8 @@ class ModuleKind final : public Kind {
       }
     }
     if (dropped) {
-      if (auto done = note_dropped_options(host, kModuleOptionsFile, options->empty()); !done) return done;
+      const auto remains = options->empty() ? OptionsFile::kGoes : OptionsFile::kStays;
+      if (auto done = note_dropped_options(host, kModuleOptionsFile, remains); !done) return done;
     }
     if (auto done = write_option_lines(host.files, kModuleOptionsFile, *options); !done) return done;
     for (const auto& [path, names] : *lists) {

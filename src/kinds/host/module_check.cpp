@@ -55,7 +55,7 @@ std::string why_not_running(const std::string& module, const ModuleOptions& want
 
 std::string what_it_takes(const std::string& module, const ModuleOptions& wanted, system::Host& host) {
   std::map<std::string, ForeignLine> last;  // modprobe hands all of them on, and the kernel takes the last
-  for (auto& line : read_foreign_lines(host.files, !host.offline)) {
+  for (auto& line : read_foreign_lines(host)) {
     if (line.sort == ForeignLine::Sort::kOption && line.later && line.module == module)
       last.insert_or_assign(line.option.name, std::move(line));
   }

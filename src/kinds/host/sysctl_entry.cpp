@@ -332,8 +332,8 @@ std::string sysctl_label(const std::string& path) {
 
 bool same_sysctl_value(std::string_view value, std::string_view other) {
   if (value == other) return true;
-  const auto mine = base::split(value, ' '), its = base::split(other, ' ');
-  return std::equal(mine.begin(), mine.end(), its.begin(), its.end(),
+  const auto words = base::split(value, ' '), others = base::split(other, ' ');
+  return std::equal(words.begin(), words.end(), others.begin(), others.end(),
                     [](std::string_view a, std::string_view b) {
                       const auto number = number_of(a);
                       return number && number == number_of(b);

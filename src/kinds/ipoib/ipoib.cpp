@@ -233,7 +233,8 @@ class IpoibKind final : public Kind,
         if (auto done = host.links.execute(request); !done) return done;
       }
       if (change.carried.empty()) continue;
-      if (auto done = put_back(unpack(change.carried), link->index, wanted.state == State::kUp, host);
+      if (auto done = put_back(unpack(change.carried), link->index,
+                               wanted.state == State::kUp ? State::kUp : State::kDown, host);
           !done && !stops_ipv6(change))
         return done;
     }
@@ -255,7 +256,7 @@ class IpoibKind final : public Kind,
       const auto carried_states = unpack(change.carried);
       if (carried_states.empty()) continue;
       if (auto done = put_back(carried_states, carried_states.front().carried.index,
-                               wanted.state != State::kDown, host);
+                               wanted.state == State::kDown ? State::kDown : State::kUp, host);
           !done && !stops_ipv6(change))
         return done;
     }
@@ -305,8 +306,9 @@ class IpoibKind final : public Kind,
   /// The kernel takes children up and down with their parent. Back in the state in which the carried state
   /// was read, everything is put back as it was; newly up, children that were down stay down; newly down,
   /// they go along.
-  static Result<void> put_back(std::vector<CarriedState> carried_states, int parent, bool up,
+  static Result<void> put_back(std::vector<CarriedState> carried_states, int parent, State now,
                                system::Host& host) {
+    const bool up = now == State::kUp;
     for (auto& state : carried_states) {
       if (state.carried.index != parent) continue;
       if (!up && state.up) return {};

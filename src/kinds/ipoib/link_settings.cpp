@@ -105,7 +105,7 @@ void check_capability(Desired& desired, const model::Observed* observed, const L
                     who, only.called);
     if (policy == model::OnUnsupported::kFail) {
       diagnostics.push_back(at(desired, Severity::kError, "mode", message, std::string(only.hint)));
-      diagnostics.back().related.push_back({desired.where, std::string(kTakesDefault)});
+      diagnostics.back().related.push_back(takes_default(desired.where));
       return;
     }
     wanted.mode = IpoibMode::kDatagram;
@@ -140,7 +140,7 @@ void check_capability(Desired& desired, const model::Observed* observed, const L
                        goes_back ? "; it returns to that mode, since the document no longer sets mode" : ""),
            fmt::format("set mtu = {}{}", *max,
                        link.ipoib->connected_capable ? ", or mode = \"connected\" for up to 65520" : "")));
-    diagnostics.back().related.push_back({desired.where, std::string(kTakesDefault)});
+    diagnostics.back().related.push_back(takes_default(desired.where));
   }
 }
 

@@ -113,7 +113,7 @@ class NetworkdKind final : public Kind, public AwaitsKernel, public HeldByPort {
       const auto* link = interface_of(observed.key.id, world);
       if (link == nullptr || file.unmanaged == true) continue;
       const auto at = used.find(link->index);
-      const bool its = at != used.end() && at->second == networkd_file(observed.key.id);
+      const bool uses_file = at != used.end() && at->second == networkd_file(observed.key.id);
       const auto& inet = inet_states->of(link->index);
       const auto unusable = address_check(addresses_in(file), link->index, inet.addresses);
       NetworkdFile facts;
@@ -121,7 +121,7 @@ class NetworkdKind final : public Kind, public AwaitsKernel, public HeldByPort {
       facts.tentative = unusable.tentative;
       observed.facts = model::to_attributes(facts);
       auto missing = detail::missing_of(file, inet);
-      observed.settings["active"] = its && missing.empty();
+      observed.settings["active"] = uses_file && missing.empty();
       if (its && !missing.empty()) observed.settings["missing"] = std::move(missing);
     }
     return out;

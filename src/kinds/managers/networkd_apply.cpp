@@ -183,8 +183,8 @@ Result<bool> arrive(Wait& wait, const ConfigurationProgress& progress, int momen
   const auto* link = interface_of(step.change->key.id, progress.world);
   const auto at = progress.links.find(link->index);
   const auto now = at == progress.links.end() ? NetworkdLink{} : at->second;
-  const bool its = now.file == networkd_file(step.change->key.id);
-  if (its && missing_of(step.after, progress.inet_states.of(link->index)).empty()) return true;
+  const bool uses_file = now.file == networkd_file(step.change->key.id);
+  if (uses_file && missing_of(step.after, progress.inet_states.of(link->index)).empty()) return true;
   const bool at_work = is_in_transition(now.state) && moment < kBegun;
   if (!wait.again && !at_work && (!step.written || now.state == "failed" || moment >= kBegun)) {
     wait.again = true;

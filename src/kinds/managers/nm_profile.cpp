@@ -240,7 +240,7 @@ class NmProfileKind final : public Kind, public AwaitsKernel, public ClearsAway,
                                resource.origins["mode"],
                                fmt::format("{}: the adapter does not support connected mode", resource.label),
                                "use mode = \"datagram\"; on_unsupported has no effect with NetworkManager",
-                               {{resource.where, std::string(kTakesDefault)}}});
+                               {takes_default(resource.where)}});
       }
     }
     warn_of_foreign_profiles(desired, world, diagnostics);

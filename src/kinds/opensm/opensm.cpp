@@ -128,7 +128,7 @@ class OpensmKind final : public Kind, public NeedsWatching {
     const auto path = opensm_defaults_path(layout);
     const auto text = files.read(path);
     const auto defaults = parse_opensm_defaults(text ? text->value_or("") : std::string());
-    report_damage(defaults.damage, path, kOpensmKind, desired, !defaults.ports.empty(), diagnostics);
+    report_damage(defaults.damage, path, kOpensmKind, desired, our_lines(defaults.ports), diagnostics);
     LaunchFiles theirs;
     if (rhel) {
       const auto sysconfig = text ? text->value_or("") : std::string();

@@ -125,8 +125,8 @@ class OpensmOptionKind final : public Kind, public PutBackByOthers {
         if (resource.key.kind == kOpensmOptionKind && !OpensmOwner::of(resource.key.id).port)
           common.push_back(resource);
       }
-      report_damage(options->damage, path, kOpensmOptionKind, common, !options->ours.empty(), diagnostics);
-      hold_damaged(options->damage, path, kOpensmOptionKind, !options->ours.empty(), desired);
+      report_damage(options->damage, path, kOpensmOptionKind, common, our_lines(options->ours), diagnostics);
+      hold_damaged(options->damage, path, kOpensmOptionKind, our_lines(options->ours), desired);
       return;
     }
     for (auto& resource : desired) {

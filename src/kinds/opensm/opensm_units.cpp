@@ -85,12 +85,18 @@ bool named_by_others(const OpensmDefaults& defaults, Guid guid, OpensmLayout lay
          names_port(defaults.others, layout, guid);
 }
 
+/// What of others starts OpenSM on a port.
+struct Starters {
+  bool file = false;  ///< a file of its own
+  bool line = false;  ///< named_by_others()
+};
+
 /// Whether others' files or lines go on starting one that is to be enabled.
-bool left_to_others(const Change& change, bool by_file, bool by_line, const OpensmUnits& units) {
+bool left_to_others(const Change& change, const Starters& others, const OpensmUnits& units) {
   const std::span<const Change> only(&change, 1);
   if (carries(only, kWasListed)) return false;
   const bool enabled = is_enabled(units) || carries(only, kOpensmOfOthers);
-  return by_file || (by_line && enabled && !carries(only, kWasDisabled));
+  return others.file || (others.line && enabled && !carries(only, kWasDisabled));
 }
 
 /// Whether it is to run and did not count as running: one that runs all the same has lost its port.
@@ -128,8 +134,9 @@ Result<bool> set_defaults(std::span<const Change> changes, system::Host& host, O
     // Dropped entries have no lines of ours, whatever becomes of the port.
     if (wanted.enabled == false || (!wanted.enabled && change.origins.empty())) defaults.ports.erase(*guid);
     if (wanted.enabled != true) continue;
-    const bool by_file = wanted.own_conf != true && theirs->contains(*guid);
-    if (left_to_others(change, by_file, named_by_others(before, *guid, layout), units)) {
+    const Starters others{.file = wanted.own_conf != true && theirs->contains(*guid),
+                          .line = named_by_others(before, *guid, layout)};
+    if (left_to_others(change, others, units)) {
       others_start = true;
       continue;
     }

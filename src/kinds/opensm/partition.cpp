@@ -162,7 +162,7 @@ class PartitionKind final : public Kind {
     const auto file = read(world.host().files);
     if (!file) return;  // observe() has failed for it
     const auto& [there, path, installed] = *file;
-    report_damage(there.damage, path, kPartitionKind, desired, !there.rules.empty(), diagnostics);
+    report_damage(there.damage, path, kPartitionKind, desired, our_lines(there.rules), diagnostics);
     const Desired* first = nullptr;
     std::set<std::uint16_t> ours;
     ForeignRules foreign_rules(there, path);
@@ -182,7 +182,7 @@ class PartitionKind final : public Kind {
       check_rates(desired, kPartitionKind, world.host().files, diagnostics);
     }
     if (first == nullptr) {
-      hold_damaged(there.damage, path, kPartitionKind, !there.rules.empty(), desired);
+      hold_damaged(there.damage, path, kPartitionKind, our_lines(there.rules), desired);
       return;
     }
     for (const auto& resource : desired) {

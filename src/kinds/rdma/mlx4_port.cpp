@@ -213,7 +213,7 @@ class Mlx4PortKind final : public Kind {
              Diagnostics& diagnostics) const override {
     const auto file = Mlx4File::read(world.host().files);
     if (file)
-      report_damage(file->damage, kMlx4File, kMlx4PortKind, desired, !file->lines.empty(), diagnostics);
+      report_damage(file->damage, kMlx4File, kMlx4PortKind, desired, our_lines(file->lines), diagnostics);
     const auto foreign = foreign_lines(world.host().files);
     const auto now = model::by_key(observed);
     for (auto& resource : desired) {
@@ -241,7 +241,7 @@ class Mlx4PortKind final : public Kind {
       }
     }
     if (file)
-      hold_damaged(file->damage, std::string(kMlx4File), kMlx4PortKind, !file->lines.empty(), desired);
+      hold_damaged(file->damage, std::string(kMlx4File), kMlx4PortKind, our_lines(file->lines), desired);
   }
 
   Result<void> prepare(std::span<Change*> changes, World& world) const override {
@@ -275,7 +275,8 @@ class Mlx4PortKind final : public Kind {
     }
     if (file->damage && file->lines != before) return base::fail(error_of(*file->damage, kMlx4File));
     if (file->lines.size() < before.size() && has_rdma_in_image(host)) {
-      if (auto done = note_dropped_options(host, kMlx4File, file->lines.empty()); !done) return done;
+      const auto remains = file->lines.empty() ? OptionsFile::kGoes : OptionsFile::kStays;
+      if (auto done = note_dropped_options(host, kMlx4File, remains); !done) return done;
     }
     if (!file->damage) {
       if (auto done = file->write(host.files); !done) return done;

@@ -173,7 +173,8 @@ class RdmaSystemKind final : public Kind, public MustStay {
     for (const auto& change : changes) {
       const auto wanted = model::from_attributes<RdmaSystem>(change.after);
       if (!change.origins.contains("option")) {
-        if (auto done = note_dropped_options(host, kNetnsOptionsFile, !wanted.option); !done) return done;
+        const auto remains = wanted.option ? OptionsFile::kStays : OptionsFile::kGoes;
+        if (auto done = note_dropped_options(host, kNetnsOptionsFile, remains); !done) return done;
       }
       if (auto done = write_option(host.files, wanted.option); !done) return done;
       if (!wanted.netns || host.offline) continue;
@@ -212,7 +213,7 @@ class RdmaSystemKind final : public Kind, public MustStay {
     if (!mode) return;
     model::ModuleOptions wanted;
     wanted.list.push_back({std::string(kParameter), *mode == NetnsMode::kShared ? "1" : "0", true});
-    const auto lines = read_foreign_lines(world.host().files, !world.offline());
+    const auto lines = read_foreign_lines(world.host());
     warn_foreign_options("[rdma_system] netns", std::string(kModule), wanted, desired.origins.at("option"),
                          lines, diagnostics);
   }

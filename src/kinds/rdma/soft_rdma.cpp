@@ -267,7 +267,7 @@ class SoftRdmaKind final : public Kind {
     for (const auto& resource : desired) {
       const auto module = text_at(resource.settings, "module");
       if (resource.key.kind != kSoftRdmaKind || module.empty()) continue;
-      if (!lines) lines = read_foreign_lines(world.host().files, !world.offline());
+      if (!lines) lines = read_foreign_lines(world.host());
       // Somebody may have loaded it all the same.
       const bool there =
           device_of(resource.key.id, world) != nullptr || is_loaded(module, world.host().modules);

@@ -77,7 +77,7 @@ base::Result<std::string> why_disks_stay(const std::vector<std::string>& going,
     });
   }
   constexpr std::size_t kUsesNamed = 3;
-  return base::join_first(kUsesNamed, *found, ", ");
+  return base::join_first(kUsesNamed, system::use_texts(*found), ", ");
 }
 
 base::Result<void> require_unused(std::string_view label, const std::vector<std::string>& names,

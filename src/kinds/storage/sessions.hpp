@@ -16,7 +16,8 @@
 namespace rdmacfg::kinds {
 
 /// Users of the disks that go when all the named sessions (or controllers) do.
-using DiskUses = std::function<base::Result<std::vector<std::string>>(const std::vector<std::string>& names)>;
+using DiskUses =
+    std::function<base::Result<std::vector<system::DiskUse>>(const std::vector<std::string>& names)>;
 
 /// Names of sessions (or controllers) by the id of their resource, of resources that are to go.
 struct LeavingSessions {

@@ -120,14 +120,15 @@ class UdevEvents final : public EventSource {
       const char* told = udev_device_get_action(device);
       const std::string action(told == nullptr ? "" : told);
       const bool synthetic = udev_device_get_property_value(device, "SYNTH_UUID") != nullptr;
+      const auto uevent = synthetic ? detail::Uevent::kSynthetic : detail::Uevent::kOfKernel;
       // That of a device which has been told of, or will be.
       const char* subsystem = udev_device_get_subsystem(device);
       const std::string_view sort(subsystem == nullptr ? "" : subsystem);
       const bool more =
           sort == "infiniband_verbs" || sort == "infiniband_mad" || sort == "nvme" || sort == "iscsi_session";
-      events.push_back({detail::device_came(action, synthetic) && !more ? Event::Sort::kDevice
-                                                                        : Event::Sort::kDeviceChange,
-                        std::string(name == nullptr ? "" : name) + " " + action});
+      events.push_back(
+          {detail::device_came(action, uevent) && !more ? Event::Sort::kDevice : Event::Sort::kDeviceChange,
+           std::string(name == nullptr ? "" : name) + " " + action});
       udev_device_unref(device);
     }
     return events;

@@ -5,9 +5,15 @@
 
 namespace rdmacfg::system::detail {
 
-/// Whether a uevent tells of a device or module that came. `synthetic`: "udevadm trigger", which packages
-/// call, announces what has been there all the time. One that goes is drift like any other: somebody may
-/// delete what we make, again and again.
-inline bool device_came(std::string_view action, bool synthetic) { return action == "add" && !synthetic; }
+enum class Uevent {
+  kOfKernel,
+  kSynthetic,  ///< "udevadm trigger", which packages call, announces what has been there all the time
+};
+
+/// Whether a uevent tells of a device or module that came. One that goes is drift like any other: somebody
+/// may delete what we make, again and again.
+inline bool device_came(std::string_view action, Uevent sort) {
+  return action == "add" && sort == Uevent::kOfKernel;
+}
 
 }  // namespace rdmacfg::system::detail

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "system/storage/disk_use.hpp"
 
 namespace rdmacfg::system {
 
@@ -31,7 +32,7 @@ class Iscsi {
 
   /// Users of the disks that go when all these sessions do: "/dev/sdb1 is mounted on /scratch". Nothing of a
   /// multipath device that has another path.
-  virtual base::Result<std::vector<std::string>> uses(const std::vector<std::string>& names) = 0;
+  virtual base::Result<std::vector<DiskUse>> uses(const std::vector<std::string>& names) = 0;
 };
 
 }  // namespace rdmacfg::system

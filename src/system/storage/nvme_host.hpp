@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "system/storage/disk_use.hpp"
 
 namespace rdmacfg::system {
 
@@ -28,7 +29,7 @@ class NvmeHost {
 
   /// Users of the disks that go when all these controllers do: "/dev/nvme0n1p1 is mounted on /scratch".
   /// Nothing of disks that stay, as a controller that is not among them leads to the same subsystem.
-  virtual base::Result<std::vector<std::string>> uses(const std::vector<std::string>& names) = 0;
+  virtual base::Result<std::vector<DiskUse>> uses(const std::vector<std::string>& names) = 0;
 
   /// Disconnects the controller and waits until it is gone. Succeeds if it does not exist.
   virtual base::Result<void> disconnect(const std::string& name) = 0;

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "fakes/faults.hpp"
-#include "fakes/machine.hpp"
+#include "fakes/machine/machine.hpp"
 #include "system/dcb.hpp"
 
 namespace rdmacfg::fakes {

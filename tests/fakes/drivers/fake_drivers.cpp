@@ -74,7 +74,7 @@ Result<void> FakeMlx4Ports::set_type(const std::string& pci, int port, const std
       // mellanox/mlx4/main.c:1177 __set_port_type(), :307 mlx4_check_port_params()
       auto& kept = in_mind[pci];
       kept[port] = type;
-      for (const auto& [other, its] : kept) wanted.at(static_cast<std::size_t>(other) - 1) = its;
+      for (const auto& [other, kept_type] : kept) wanted.at(static_cast<std::size_t>(other) - 1) = kept_type;
       if (wanted.front() != wanted.back()) return EOPNOTSUPP;
       kept.clear();
     }

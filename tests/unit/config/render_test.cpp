@@ -11,15 +11,14 @@ using ::testing::Not;
 
 std::string rendered(std::string text) {
   const auto document = parse_one(std::move(text));
-  return render_diagnostics(document, document.diagnostics, false);
+  return render_diagnostics(document, document.diagnostics);
 }
 
 /// The excerpt of a place in `line`.
 std::string excerpt(const std::string& line, int column, int length) {
   Document document;
   document.files = {{"a", line}};
-  return render_diagnostics(document, {{model::Severity::kError, {"a", 1, column, length}, "m", "", {}}},
-                            false);
+  return render_diagnostics(document, {{model::Severity::kError, {"a", 1, column, length}, "m", "", {}}});
 }
 
 TEST(Render, PlaceMessageExcerptAndHint) {
@@ -43,12 +42,12 @@ TEST(Render, RelatedPlaces) {
 
 TEST(Render, WithoutAPlace) {
   model::Diagnostic diagnostic{model::Severity::kWarning, {}, "message", "", {}};
-  EXPECT_EQ(render_diagnostics({}, {diagnostic}, false), "warning: message\n");
+  EXPECT_EQ(render_diagnostics({}, {diagnostic}), "warning: message\n");
   diagnostic.where.file = "/etc/x";
-  EXPECT_EQ(render_diagnostics({}, {diagnostic}, false), "/etc/x: warning: message\n");
+  EXPECT_EQ(render_diagnostics({}, {diagnostic}), "/etc/x: warning: message\n");
   diagnostic.where.line = 7;
   diagnostic.where.column = 1;
-  EXPECT_EQ(render_diagnostics({}, {diagnostic}, false), "/etc/x:7:1: warning: message\n")
+  EXPECT_EQ(render_diagnostics({}, {diagnostic}), "/etc/x:7:1: warning: message\n")
       << "a file that is not at hand";
 }
 
@@ -83,7 +82,7 @@ TEST(Render, NothingActsOnTheTerminal) {
   document.files = {{evil, evil}};
   const model::Diagnostic diagnostic{
       model::Severity::kError, {evil, 1, 1, 3}, evil, evil, {{{evil, 1, 1, 1}, evil}}};
-  const auto text = render_diagnostics(document, {diagnostic}, false);
+  const auto text = render_diagnostics(document, {diagnostic});
   for (const auto* bad : {"\x1b", "\xc2\x9b", "\xe2\x80\xae", "\r", "\xff"})
     EXPECT_THAT(text, Not(HasSubstr(bad)));
   EXPECT_THAT(text, HasSubstr("    1 | \xef\xbf\xbd[2J"));
@@ -92,8 +91,8 @@ TEST(Render, NothingActsOnTheTerminal) {
 
 TEST(Render, ColourOnlyWhenAsked) {
   const auto document = parse_one("x = 1");
-  EXPECT_THAT(render_diagnostics(document, document.diagnostics, false), Not(HasSubstr("\x1b")));
-  EXPECT_THAT(render_diagnostics(document, document.diagnostics, true),
+  EXPECT_THAT(render_diagnostics(document, document.diagnostics), Not(HasSubstr("\x1b")));
+  EXPECT_THAT(render_diagnostics(document, document.diagnostics, Colouring::kAnsi),
               HasSubstr("\x1b[1;31merror:\x1b[0m x: unknown key"));
 }
 

@@ -16,7 +16,7 @@ class Delegation : public ::testing::Test {
   static config::Document document(const std::string& text) {
     auto parsed = config::parse_texts({{"config.toml", "version = 1\n" + text}}, "node1", kinds::grammar());
     EXPECT_FALSE(model::has_errors(parsed.diagnostics))
-        << config::render_diagnostics(parsed, parsed.diagnostics, false);
+        << config::render_diagnostics(parsed, parsed.diagnostics);
     return parsed;
   }
   /// The first refusal; empty when there is none.

@@ -20,7 +20,7 @@ config::Document parsed(const std::string& text, const std::string& name = "/etc
 std::vector<std::string> doubts(const std::string& text) {
   auto document = parsed("version = 1\n" + text);
   EXPECT_FALSE(model::has_errors(document.diagnostics))
-      << config::render_diagnostics(document, document.diagnostics, false);
+      << config::render_diagnostics(document, document.diagnostics);
   warn_of_implausible(document);
   std::vector<std::string> out;
   for (const auto& diagnostic : document.diagnostics) {

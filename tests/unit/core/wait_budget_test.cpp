@@ -34,13 +34,13 @@ TEST(WaitBudget, BeginsWithWhatIsAskedForAndTheTimeOfAddressChecks) {
 
 TEST(WaitBudget, IsSpentByEveryWait) {
   detail::WaitBudget budget{milliseconds(2000)};
-  budget.spend(milliseconds(500), false);
+  budget.spend(milliseconds(500));
   EXPECT_EQ(budget.left().carrier, milliseconds(1500));
   EXPECT_EQ(budget.left().checks, milliseconds(3500));
-  budget.spend(milliseconds(1400), true);
+  budget.spend_in_vain(milliseconds(1400));
   EXPECT_EQ(budget.left().carrier, milliseconds(0)) << "what has not come by then does not come by itself";
   EXPECT_EQ(budget.left().checks, milliseconds(2100));
-  budget.spend(milliseconds(9999), false);
+  budget.spend(milliseconds(9999));
   EXPECT_EQ(budget.left().checks, milliseconds(0));
 }
 
@@ -53,7 +53,7 @@ TEST(WaitBudget, IsShortWhereWaitsForWhatCameHaveSpentIt) {
                           Row{4000, 2500, false, true}, Row{4000, 4000, false, true},
                           Row{4000, 4000, true, false}, Row{0, 0, false, true}, Row{0, 0, true, true}}) {
     detail::WaitBudget budget{milliseconds(row.asked)};
-    budget.spend(milliseconds(row.spent), row.in_vain);
+    row.in_vain ? budget.spend_in_vain(milliseconds(row.spent)) : budget.spend(milliseconds(row.spent));
     EXPECT_EQ(budget.is_short(), row.is_short) << row.asked << " ms, of which " << row.spent;
   }
 }

@@ -91,7 +91,7 @@ void by_hand(fakes::FakeKernel& kernel, const std::string& part) {
   const auto rest = base::join(std::span(words).subspan(2), " ");
   auto& files = kernel.files.content;
   if (verb == "up" || verb == "down") {
-    kernel.set_up(object, verb == "up");
+    verb == "up" ? kernel.set_up(object) : kernel.set_down(object);
   } else if (verb == "mode") {
     kernel.set_mode(object, rest == "connected" ? model::IpoibMode::kConnected : model::IpoibMode::kDatagram);
   } else if (verb == "mtu") {

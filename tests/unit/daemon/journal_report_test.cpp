@@ -85,7 +85,7 @@ model::Change change_of(model::Operation operation) {
 TEST(Tell, WhatCameOrWentIsSaidWithWhatItHad) {
   using model::Operation;
   EXPECT_EQ(done_by(change_of(Operation::kDelete)), "removed (hard 1, soft unlimited)");
-  EXPECT_EQ(done_by(change_of(Operation::kCreate), true), "made again (hard 1, soft unlimited)");
+  EXPECT_EQ(done_by(change_of(Operation::kCreate), Creation::kAgain), "made again (hard 1, soft unlimited)");
   EXPECT_EQ(done_by(change_of(Operation::kCreate)), "made (hard 1, soft unlimited)");
   EXPECT_EQ(drift_of(change_of(Operation::kDelete)), "is there (hard 1, soft unlimited)");
   EXPECT_EQ(drift_of(change_of(Operation::kCreate)), "is gone (hard 1, soft unlimited)");

@@ -390,8 +390,8 @@ TEST(Reconciler, WhatFailedToBeMadeIsNotFoughtFor) {
 TEST(Reconciler, AnApplyIsNoRevert) {
   Reconciler reconciler;
   for (int i = 0; i < 10; ++i) {
-    reconciler.ended(existence(model::Operation::kCreate, ""), Time(1000), false);
-    reconciler.ended(report_of({{kIb1, Status::kDone, {"mtu"}}}), Time(1000), false);
+    reconciler.ended(existence(model::Operation::kCreate, ""), Time(1000), Reconciler::Run::kOther);
+    reconciler.ended(report_of({{kIb1, Status::kDone, {"mtu"}}}), Time(1000), Reconciler::Run::kOther);
   }
   EXPECT_THAT(reconciler.contended(), IsEmpty());
 }

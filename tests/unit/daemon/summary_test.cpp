@@ -98,16 +98,17 @@ TEST(Summary, TextsAreCutBeyondTheLimit) {
 }
 
 TEST(BoundedReport, UpToTheLimitItIsWhole) {
-  EXPECT_EQ(bounded_report(of_length(limits::kReportBytes), false).size(), limits::kReportBytes);
-  EXPECT_THAT(bounded_report(of_length(limits::kReportBytes), true), HasSubstr("ib0.0001"));
+  EXPECT_EQ(bounded_report(of_length(limits::kReportBytes), ReportOf::kLook).size(), limits::kReportBytes);
+  EXPECT_THAT(bounded_report(of_length(limits::kReportBytes), ReportOf::kChange), HasSubstr("ib0.0001"));
 }
 
 TEST(BoundedReport, BeyondALookSaysSoAndAChangeHowItEnded) {
-  const auto look = core::report_from(bounded_report(of_length(limits::kReportBytes + 1), false));
+  const auto look = core::report_from(bounded_report(of_length(limits::kReportBytes + 1), ReportOf::kLook));
   ASSERT_TRUE(look && look->error);
   EXPECT_THAT(look->error->message, HasSubstr(fmt::format("more than the {}", limits::kReportBytes)));
   EXPECT_EQ(look->exit, model::Exit::kError);
-  const auto change = core::report_from(bounded_report(of_length(limits::kReportBytes + 1), true));
+  const auto change =
+      core::report_from(bounded_report(of_length(limits::kReportBytes + 1), ReportOf::kChange));
   ASSERT_TRUE(change);
   EXPECT_EQ(change->exit, model::Exit::kUndone) << "what was done is told";
   EXPECT_TRUE(change->resources.empty());

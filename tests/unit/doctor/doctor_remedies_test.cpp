@@ -113,7 +113,7 @@ TEST(DoctorRemedies, OfThePortAndItsFabric) {
       {"an interface without carrier has the MTU that it had", "mtu_capped",
        [](FakeKernel& kernel) {
          kernel.set_mtu("ib0", 2044);
-         kernel.set_up("ib0", false);
+         kernel.set_down("ib0");
        },
        std::string(kPortOfRemedies) + "mtu = 4092\n", ""},
   });
@@ -147,7 +147,7 @@ TEST(DoctorRemedies, OfAddressesThatDoNotCome) {
       {"addresses that cannot be read are not missing", "no_address",
        [](FakeKernel& kernel) { kernel.inet.observe_error = EPERM; }, addressed, ""},
       {"without carrier nobody can be asked", "no_address",
-       [](FakeKernel& kernel) { kernel.set_up("ib0", false); }, addressed, ""},
+       [](FakeKernel& kernel) { kernel.set_down("ib0"); }, addressed, ""},
       {"an interface that is to be down needs none", "no_address", [](FakeKernel& /*kernel*/) {},
        addressed + "state = \"down\"\n", ""},
   });
@@ -158,7 +158,8 @@ TEST(DoctorRemedies, OfAnMtuAreWhereThePartitionIs) {
   const auto kernel = FakeKernel::parse(kDoctorHost);
   const auto document = std::string(kPortOfRemedies) + "mtu = 4092\n";
   first_port(*kernel).group_mtu = 2048;
-  for (const bool up : {false, true}) kernel->set_up("ib0", up);  // it learns the group's MTU as it joins
+  kernel->set_down("ib0");
+  kernel->set_up("ib0");  // it learns the group's MTU as it joins
   auto host = kernel->host();
   ASSERT_EQ(apply(remedied_document(document), host).exit, model::Exit::kPartly);
   struct Row {

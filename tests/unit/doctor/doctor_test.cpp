@@ -44,8 +44,8 @@ class Doctor : public testing::Test {
 
   /// The multicast group's MTU is learnt when an interface joins it.
   void rejoin(const std::string& name) {
-    kernel->set_up(name, false);
-    kernel->set_up(name, true);
+    kernel->set_down(name);
+    kernel->set_up(name);
   }
   void give(const std::string& name, const char* address) {
     auto host = kernel->host();

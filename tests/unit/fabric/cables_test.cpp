@@ -67,7 +67,7 @@ TEST(CableEntries, AreHeldAgainstOneAnother) {
     const auto document = checked_cables(row.text);
     if (row.wrong.empty()) {
       EXPECT_TRUE(document.diagnostics.empty())
-          << row.text << config::render_diagnostics(document, document.diagnostics, false);
+          << row.text << config::render_diagnostics(document, document.diagnostics);
       continue;
     }
     ASSERT_EQ(document.diagnostics.size(), 1U) << row.text;
@@ -88,8 +88,7 @@ TEST(CableEntries, OfALaterFileReplaceTheOtherEnd) {
                                        {.name = "b", .text = cable("leaf1/1", "node002/1")}},
                                       "", kGrammar);
   check_cable_entries(document.sections, document.diagnostics);
-  EXPECT_TRUE(document.diagnostics.empty())
-      << config::render_diagnostics(document, document.diagnostics, false);
+  EXPECT_TRUE(document.diagnostics.empty()) << config::render_diagnostics(document, document.diagnostics);
   const auto cables = cables_of(document.sections);
   ASSERT_EQ(cables.size(), 1U);
   EXPECT_EQ(cables.front().to, "node002/1");

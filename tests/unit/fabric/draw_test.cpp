@@ -20,7 +20,7 @@ std::size_t times(const std::string& text, std::string_view what) {
 }
 
 TEST(Tree, HangsHostsOnLeavesAndLeavesOnSpines) {
-  EXPECT_EQ(draw_tree(fakes::fat_tree(8), true, false),
+  EXPECT_EQ(draw_tree(fakes::fat_tree(8), {.utf8 = true}),
             "spine1\n"
             "├─ leaf1  4X QDR; also to spine2\n"
             "│  └─ node[001,005]  4X QDR  (2 hosts)\n"
@@ -31,7 +31,7 @@ TEST(Tree, HangsHostsOnLeavesAndLeavesOnSpines) {
             "└─ leaf4  4X QDR; also to spine2\n"
             "   └─ node[004,008]  4X QDR  (2 hosts)\n"
             "spine2; also to leaf[1-4]\n");
-  EXPECT_THAT(draw_tree(fakes::fat_tree(8), false, true),
+  EXPECT_THAT(draw_tree(fakes::fat_tree(8), {.wide = true}),
               HasSubstr("|  |- node001  4X QDR\n|  `- node005  4X QDR\n"));
 }
 
@@ -39,7 +39,7 @@ TEST(Tree, ShowsTheFaultyHostByItself) {
   auto fabric = fakes::fat_tree(12);
   fakes::port_of(fabric, "node005", 1)->active.widths = 0x01;
   fakes::port_of(fabric, "leaf1", 2)->active.widths = 0x01;
-  EXPECT_THAT(draw_tree(fabric, true, false), HasSubstr("├─ node005  1X QDR, below its best\n"));
+  EXPECT_THAT(draw_tree(fabric, {.utf8 = true}), HasSubstr("├─ node005  1X QDR, below its best\n"));
 }
 
 TEST(Tree, OfTwoHostsBackToBackHasNoSwitch) {
@@ -48,7 +48,7 @@ TEST(Tree, OfTwoHostsBackToBackHasNoSwitch) {
     fabric.nodes.push_back(
         fakes::fabric_node(NodeType::kHost, static_cast<std::uint64_t>(name[0]) * 16, name, 1));
   fakes::plug(fabric, "a", 1, "b", 1);
-  EXPECT_EQ(draw_tree(fabric, true, false), "a\n└─ b  4X QDR\n");
+  EXPECT_EQ(draw_tree(fabric, {.utf8 = true}), "a\n└─ b  4X QDR\n");
   EXPECT_THAT(draw_svg(fabric), HasSubstr("<line "));
 }
 
@@ -100,10 +100,10 @@ TEST(Drawings, OfWhateverAFabricIsComeToAnEnd) {
   fakes::port_of(fabric, "leaf1", 1)->peer = End{0x42, 1};
   fakes::port_of(fabric, "leaf2", 1)->peer = End{0x200002, 1};
   fakes::port_of(fabric, "leaf3", 1)->peer = End{0x100020, 77};
-  for (const auto& text : {draw_tree(fabric, true, false), draw_dot(fabric), draw_svg(fabric),
+  for (const auto& text : {draw_tree(fabric, {.utf8 = true}), draw_dot(fabric), draw_svg(fabric),
                            draw_svg(Fabric()), draw_dot(Fabric())})
     EXPECT_FALSE(text.empty());
-  EXPECT_EQ(draw_tree(Fabric(), true, false), "");
+  EXPECT_EQ(draw_tree(Fabric(), {.utf8 = true}), "");
 }
 
 }  // namespace

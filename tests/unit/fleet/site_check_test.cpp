@@ -47,14 +47,14 @@ SiteReport site_of(const std::string& hosts, const std::string& toml, std::vecto
 }
 
 TEST(SiteCheck, ASoundSiteIsSound) {
-  auto site = fakes::fleet_site(300, false);
+  auto site = fakes::fleet_site(300, fakes::Mistakes::kNone);
   const auto report = check_site(std::move(site.texts), parse_hosts({"--hosts", site.hosts}).names);
   EXPECT_EQ(text_of(report), "");
   EXPECT_EQ(report.hosts.size(), 302U);
 }
 
 TEST(SiteCheck, FortyMistakesAreFortyFindings) {
-  auto site = fakes::fleet_site(300, true);
+  auto site = fakes::fleet_site(300, fakes::Mistakes::kForty);
   ASSERT_EQ(site.mistakes.size(), 40U);
   auto list = parse_hosts({"--hosts", site.hosts});
   ASSERT_EQ(list.diagnostics.size(), 1U);

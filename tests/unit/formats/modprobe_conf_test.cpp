@@ -43,7 +43,7 @@ TEST(ModprobeFile, ForeignLinesInTheOrderOfModprobe) {
                    {"/etc/modprobe.d/rdma-configd.conf", "options m x=4\n"},
                    {"/etc/modprobe.d/rdma-configd-pfc.conf", "options m x=5\n"},
                    {"/etc/modprobe.d/rdma-configd-netns.conf", "options m x=6\n"}};
-  const auto lines = read_foreign_lines(files, true);
+  const auto lines = read_foreign_lines(files, KernelOptions::kRead);
   ASSERT_EQ(lines.size(), 4U);
   EXPECT_EQ(lines[0].sort, ForeignLine::Sort::kInstall);
   EXPECT_EQ(lines[0].line, 2);
@@ -61,13 +61,13 @@ TEST(ModprobeFile, TheKernelCommandLineIsReadLast) {
   fakes::Faults faults;
   fakes::MemoryFiles files(faults);
   files.content = {{"/etc/modprobe.d/z.conf", "options m x=1\n"}, {"/proc/cmdline", "ro m.x=2 quiet\n"}};
-  const auto lines = read_foreign_lines(files, true);
+  const auto lines = read_foreign_lines(files, KernelOptions::kRead);
   ASSERT_EQ(lines.size(), 2U);
   EXPECT_EQ(lines[0].place(), "/etc/modprobe.d/z.conf:1");
   EXPECT_EQ(lines[1].place(), "the kernel command line");
   EXPECT_TRUE(lines[1].later);
   EXPECT_EQ(lines[1].option.text(), "x=2");
-  EXPECT_EQ(read_foreign_lines(files, false).size(), 1U);
+  EXPECT_EQ(read_foreign_lines(files, KernelOptions::kLeftOut).size(), 1U);
 }
 
 // kmod_config_parse_kcmdline() of libkmod/libkmod-config.c; parse_args() and blacklisted() of the kernel.
@@ -94,7 +94,7 @@ TEST(ModprobeFile, TheKernelCommandLineIsReadAsKmodAndTheKernelDo) {
     fakes::MemoryFiles files(faults);
     files.content = {{"/proc/cmdline", std::string(text) + "\n"}};
     std::vector<std::string> now;
-    for (const auto& line : read_foreign_lines(files, true)) {
+    for (const auto& line : read_foreign_lines(files, KernelOptions::kRead)) {
       const bool blacklist = line.sort == ForeignLine::Sort::kBlacklist;
       now.push_back(line.module + " " + (blacklist ? "blacklisted" : line.option.text()));
     }

@@ -13,8 +13,13 @@
 namespace rdmacfg::kinds {
 namespace {
 
+using system::DiskUse;
 using testing::ElementsAre;
 using testing::IsEmpty;
+
+const DiskUse kMountOfRoot{.text = "mounted", .sort = DiskUse::Sort::kMount, .name = "/"};
+const DiskUse kMountElsewhere{.text = "mounted", .sort = DiskUse::Sort::kMount, .name = "/scratch"};
+const DiskUse kHeld{.text = "held"};
 
 class RootServers : public testing::Test {
  protected:
@@ -58,8 +63,8 @@ TEST_F(RootServers, OfNfsBelowAnOverlay) {
 TEST_F(RootServers, OfDisks) {
   kernel_->nvme_host.controllers = {{"nvme0", "nqn.a", "rdma", "192.0.2.9", "4420", "live"},
                                     {"nvme1", "nqn.b", "rdma", "192.0.2.10", "4420", "live"}};
-  kernel_->nvme_host.used["nqn.a"] = {"/dev/nvme0n1p1 is mounted on /"};
-  kernel_->nvme_host.used["nqn.b"] = {"/dev/nvme1n1 is mounted on /scratch"};
+  kernel_->nvme_host.used["nqn.a"] = {kMountOfRoot};
+  kernel_->nvme_host.used["nqn.b"] = {kMountElsewhere};
   const std::string root = "22 1 259:1 / / rw - ext4 /dev/nvme0n1p1 rw\n";
   EXPECT_THAT(servers(root), ElementsAre("/ 192.0.2.9"));
 }
@@ -88,7 +93,7 @@ TEST_F(RootServers, OfSwapSpace) {
 TEST_F(RootServers, OfDisksBelowVolumesArraysAndPools) {
   kernel_->nvme_host.controllers = {{"nvme0", "nqn.a", "rdma", "192.0.2.9", "4420", "live"}};
   struct Row {
-    std::vector<std::string> used;
+    std::vector<DiskUse> used;
     const char* root;
     bool found;
   };
@@ -96,17 +101,15 @@ TEST_F(RootServers, OfDisksBelowVolumesArraysAndPools) {
   const char* const btrfs = "22 1 0:31 / / rw - btrfs /dev/sda1 rw\n";
   const char* const zfs = "22 1 0:31 / / rw - zfs rpool/ROOT/debian rw\n";
   for (const auto& row :
-       {Row{{"dm-0 holds /dev/nvme0n1p1", "/dev/dm-0 is mounted on /"}, volume, true},
-        Row{{"dm-1 holds /dev/nvme0n1p1", "/dev/dm-1 is mounted on /scratch"}, volume, false},
-        Row{{"dm-1 holds /dev/nvme0n1p1"}, volume, false},
-        Row{{"/dev/nvme0n1 is part of a btrfs that is mounted"}, btrfs, true},
-        Row{{"/dev/nvme0n1 is part of a btrfs that is mounted"}, volume, false},
-        Row{{"/dev/nvme0n1 is part of a btrfs that is mounted on /"}, btrfs, true},
-        Row{{"/dev/nvme0n1 is part of a btrfs that is mounted on /data"}, btrfs, false},
-        Row{{"/dev/nvme0n1 is part of rpool, a pool of ZFS"}, zfs, true},
-        Row{{"/dev/nvme0n1 is part of tank, a pool of ZFS"}, zfs, false}}) {
+       {Row{{kHeld, kMountOfRoot}, volume, true}, Row{{kHeld, kMountElsewhere}, volume, false},
+        Row{{kHeld}, volume, false},
+        Row{{DiskUse{.text = "in a btrfs", .sort = DiskUse::Sort::kBtrfs}}, btrfs, true},
+        Row{{DiskUse{.text = "in a btrfs", .sort = DiskUse::Sort::kBtrfs}}, volume, false},
+        Row{{kMountOfRoot}, btrfs, true}, Row{{kMountElsewhere}, btrfs, false},
+        Row{{DiskUse{.text = "in rpool", .sort = DiskUse::Sort::kPool, .name = "rpool"}}, zfs, true},
+        Row{{DiskUse{.text = "in tank", .sort = DiskUse::Sort::kPool, .name = "tank"}}, zfs, false}}) {
     kernel_->nvme_host.used["nqn.a"] = row.used;
-    EXPECT_EQ(servers(row.root).size(), row.found ? 1U : 0U) << row.root << row.used.front();
+    EXPECT_EQ(servers(row.root).size(), row.found ? 1U : 0U) << row.root << row.used.front().text;
   }
 }
 

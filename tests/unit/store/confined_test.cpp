@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <string>
 #include <vector>
@@ -34,6 +35,18 @@ TEST(Confined, SaysWhyADocumentCannotBeParsed) {
               return base::Result<std::string>(compute());
             }),
             "");
+}
+
+TEST(Confined, KeepsTheTopicOfADiagnostic) {
+  const auto here = [](const std::function<std::string()>& compute) {
+    return base::Result<std::string>(compute());
+  };
+  const auto document =
+      parse_confined({{"config.toml", std::string("[[ipoib]]\nversion = 1\n")}}, "node1", here);
+  ASSERT_TRUE(document);
+  EXPECT_TRUE(std::any_of(
+      document->diagnostics.begin(), document->diagnostics.end(),
+      [](const auto& diagnostic) { return diagnostic.topic == model::Topic::kMisplacedVersion; }));
 }
 
 }  // namespace

@@ -185,11 +185,11 @@ TEST_F(LinkEventsTest, AnInterfaceThatNothingToldOf) {
 }
 
 TEST(DeviceEvents, OnlyOneThatComesIsNew) {
-  EXPECT_TRUE(detail::device_came("add", false));
-  EXPECT_FALSE(detail::device_came("add", true)) << "udevadm trigger";
-  EXPECT_FALSE(detail::device_came("remove", false));
-  EXPECT_FALSE(detail::device_came("move", false));
-  EXPECT_FALSE(detail::device_came("", false));
+  EXPECT_TRUE(detail::device_came("add", detail::Uevent::kOfKernel));
+  EXPECT_FALSE(detail::device_came("add", detail::Uevent::kSynthetic)) << "udevadm trigger";
+  EXPECT_FALSE(detail::device_came("remove", detail::Uevent::kOfKernel));
+  EXPECT_FALSE(detail::device_came("move", detail::Uevent::kOfKernel));
+  EXPECT_FALSE(detail::device_came("", detail::Uevent::kOfKernel));
 }
 
 }  // namespace

@@ -226,16 +226,18 @@ TEST(Decode, WidthsAndSpeedsAreInTheOrderOfWhatTheyCarry) {
   EXPECT_EQ(widths_of(0x1f), 0x1f);
   EXPECT_EQ(widths_of(0x02), 1U << static_cast<unsigned>(fabric::Width::k4x));
   EXPECT_EQ(widths_of(0x10), 1U << static_cast<unsigned>(fabric::Width::k2x));
-  EXPECT_EQ(fabric::speed_text(speeds_of(4, 0, false)), "QDR");
-  EXPECT_EQ(fabric::speed_text(speeds_of(4, 0, true)), "FDR10");
-  EXPECT_EQ(fabric::speed_text(speeds_of(7, 4, false)), "HDR");
-  EXPECT_EQ(fabric::speed_text(speeds_of(7, 8, false)), "NDR");
-  EXPECT_EQ(fabric::speed_text(speeds_of(7, 31, false)), "NDR");
-  EXPECT_EQ(fabric::speed_text(speeds_of(7, 30, false)), "QDR") << "extended speeds are disabled";
-  EXPECT_EQ(fabric::speed_text(speeds_of(7, 15, false, 1)), "XDR");
-  EXPECT_EQ(fabric::speed_text(speeds_of(7, 30, false, 1)), "XDR")
+  EXPECT_EQ(fabric::speed_text(speeds_of({.first = 4})), "QDR");
+  EXPECT_EQ(fabric::speed_text(speeds_of({.first = 4, .fdr10 = true})), "FDR10");
+  EXPECT_EQ(fabric::speed_text(speeds_of({.first = 7, .extended = 4})), "HDR");
+  EXPECT_EQ(fabric::speed_text(speeds_of({.first = 7, .extended = 8})), "NDR");
+  EXPECT_EQ(fabric::speed_text(speeds_of({.first = 7, .extended = 31})), "NDR");
+  EXPECT_EQ(fabric::speed_text(speeds_of({.first = 7, .extended = 30})), "QDR")
+      << "extended speeds are disabled";
+  EXPECT_EQ(fabric::speed_text(speeds_of({.first = 7, .extended = 15, .second = 1})), "XDR");
+  EXPECT_EQ(fabric::speed_text(speeds_of({.first = 7, .extended = 30, .second = 1})), "XDR")
       << "the second speeds have bits of their own";
-  EXPECT_EQ(fabric::speed_text(speeds_of(7, 15, false, 6)), "NDR") << "bits without a meaning yet";
+  EXPECT_EQ(fabric::speed_text(speeds_of({.first = 7, .extended = 15, .second = 6})), "NDR")
+      << "bits without a meaning yet";
   EXPECT_EQ(mtu_of(5), 4096);
   EXPECT_EQ(mtu_of(0), 0);
   EXPECT_EQ(mtu_of(6), 0);

@@ -83,8 +83,9 @@ TEST_F(IscsiSysfs, DisksAreInUseByMountsSwapAndHolders) {
   tree.put("/proc/swaps", "Filename\tType\n/dev/sdb1 partition 1 0 -2\n");
   tree.put("/sys/class/block/sdb/holders/md0/x", "");
   EXPECT_THAT(
-      host->uses({"session2"}).value(),
+      use_texts(host->uses({"session2"}).value()),
       ElementsAre("md0 holds /dev/sdb", "/dev/sdb1 is mounted on /scratch", "/dev/sdb1 is swap space"));
+  EXPECT_EQ(host->uses({"session2"}).value().back().sort, DiskUse::Sort::kSwap);
 }
 
 TEST_F(IscsiSysfs, DisksAreInUseWhereNoMountOfThisHostTellsSo) {
@@ -97,15 +98,19 @@ TEST_F(IscsiSysfs, DisksAreInUseWhereNoMountOfThisHostTellsSo) {
   tree.put("/sys/class/block/loop1/loop/backing_file", "/srv/image\n");
   EXPECT_THAT(host->uses({"session2"}).value(), IsEmpty());
   tree.put("/sys/fs/ext4/sdb1/x", "");
-  EXPECT_THAT(host->uses({"session2"}).value(),
+  EXPECT_THAT(use_texts(host->uses({"session2"}).value()),
               ElementsAre("/dev/sdb1 is mounted in another mount namespace"));
   tree.put("/proc/1/mountinfo", "40 25 8:33 / /scratch rw shared:1 - ext4 /dev/sdb1 rw\n");
-  EXPECT_THAT(host->uses({"session2"}).value(), ElementsAre("/dev/sdb1 is mounted on /scratch"));
+  EXPECT_THAT(use_texts(host->uses({"session2"}).value()), ElementsAre("/dev/sdb1 is mounted on /scratch"));
+  EXPECT_EQ(host->uses({"session2"}).value().front().sort, DiskUse::Sort::kMount);
+  EXPECT_EQ(host->uses({"session2"}).value().front().name, "/scratch");
   tree.put("/sys/fs/btrfs/11111111-2222-3333-4444-555555555555/devices/sdb/x", "");
   tree.put("/sys/class/block/loop0/loop/backing_file", "/dev/sdb\n");
-  EXPECT_THAT(host->uses({"session2"}).value(),
+  EXPECT_THAT(use_texts(host->uses({"session2"}).value()),
               ElementsAre("loop0 holds /dev/sdb", "/dev/sdb is part of a btrfs that is mounted",
                           "/dev/sdb1 is mounted on /scratch"));
+  EXPECT_EQ(host->uses({"session2"}).value().at(0).sort, DiskUse::Sort::kOther);
+  EXPECT_EQ(host->uses({"session2"}).value().at(1).sort, DiskUse::Sort::kBtrfs);
 }
 
 /// A mount names one device of a btrfs; the others are of the same file system, and of no other.
@@ -124,11 +129,13 @@ TEST_F(IscsiSysfs, DisksOfABtrfsOfSeveralDevicesAreWhereThatIsMounted) {
   tree.put("/proc/1/mountinfo", root +
                                     "40 22 0:32 /a /data rw - btrfs /dev/mapper/vg-data rw\n"
                                     "41 22 0:32 /b /home rw - btrfs /dev/mapper/vg-data rw\n");
-  EXPECT_THAT(uses(), ElementsAre("/dev/sdb is part of a btrfs that is mounted on /data",
-                                  "/dev/sdb is part of a btrfs that is mounted on /home"))
+  EXPECT_THAT(use_texts(uses()), ElementsAre("/dev/sdb is part of a btrfs that is mounted on /data",
+                                             "/dev/sdb is part of a btrfs that is mounted on /home"))
       << "and not on /, which is another btrfs";
+  EXPECT_EQ(uses().front().sort, DiskUse::Sort::kMount);
+  EXPECT_EQ(uses().front().name, "/data");
   tree.put("/proc/1/mountinfo", root);
-  EXPECT_THAT(uses(), ElementsAre("/dev/sdb is part of a btrfs that is mounted"));
+  EXPECT_THAT(use_texts(uses()), ElementsAre("/dev/sdb is part of a btrfs that is mounted"));
 }
 
 /// The kernel's targets hold a disk as no holder and no mount shows.
@@ -145,12 +152,12 @@ TEST_F(IscsiSysfs, DisksThatTheHostOffersAreInUse) {
   tree.put(store + "enable", "0\n");
   EXPECT_THAT(host->uses({"session2"}).value(), IsEmpty()) << "nothing is opened yet";
   tree.put(store + "enable", "1\n");
-  EXPECT_THAT(host->uses({"session2"}).value(),
+  EXPECT_THAT(use_texts(host->uses({"session2"}).value()),
               ElementsAre("LIO (iblock_0/scratch) offers /dev/sdb to other hosts"));
   tree.put(store + "info", "Status: ACTIVATED\n        iBlock device: sdc\n        Major: 8 Minor: 3  x\n");
   EXPECT_THAT(host->uses({"session2"}).value(), IsEmpty()) << "another disk";
   tree.put(store + "udev_path", "/dev/sdb\n");
-  EXPECT_THAT(host->uses({"session2"}).value(),
+  EXPECT_THAT(use_texts(host->uses({"session2"}).value()),
               ElementsAre("LIO (iblock_0/scratch) offers /dev/sdb to other hosts"));
   tree.put(store + "enable", "0\n");
   const std::string exported = "/sys/kernel/config/nvmet/subsystems/nqn.x:b/namespaces/1/";
@@ -158,7 +165,7 @@ TEST_F(IscsiSysfs, DisksThatTheHostOffersAreInUse) {
   tree.put(exported + "enable", "0\n");
   EXPECT_THAT(host->uses({"session2"}).value(), IsEmpty());
   tree.put(exported + "enable", "1\n");
-  EXPECT_THAT(host->uses({"session2"}).value(),
+  EXPECT_THAT(use_texts(host->uses({"session2"}).value()),
               ElementsAre("nvmet (nqn.x:b, namespace 1) offers /dev/sdb to other hosts"));
 }
 
@@ -174,14 +181,16 @@ TEST_F(IscsiSysfs, DisksAreKnownByTheLinksOfUdevAndTheLabelsOfPools) {
   tree.put(exported + "enable", "1\n");
   EXPECT_THAT(uses(), IsEmpty());
   tree.put("/run/udev/data/b8:32", "S:disk/by-id/wwn-1\nE:ID_FS_LABEL=arcstats\n");
-  EXPECT_THAT(uses(), ElementsAre("nvmet (nqn.x:b, namespace 1) offers /dev/sdb to other hosts"));
+  EXPECT_THAT(use_texts(uses()), ElementsAre("nvmet (nqn.x:b, namespace 1) offers /dev/sdb to other hosts"));
   tree.put(exported + "enable", "0\n");
   tree.put("/proc/spl/kstat/zfs/arcstats", "");
   tree.put("/proc/spl/kstat/zfs/tank/state", "ONLINE\n");
   tree.put("/run/udev/data/b8:33", "E:ID_FS_LABEL=tank\nE:ID_FS_TYPE=ext4\n");
   EXPECT_THAT(uses(), IsEmpty()) << "a file system of that label";
   tree.put("/run/udev/data/b8:33", "E:ID_FS_LABEL=tank\nE:ID_FS_TYPE=zfs_member\n");
-  EXPECT_THAT(uses(), ElementsAre("/dev/sdb1 is part of tank, a pool of ZFS"));
+  EXPECT_THAT(use_texts(uses()), ElementsAre("/dev/sdb1 is part of tank, a pool of ZFS"));
+  EXPECT_EQ(uses().front().sort, DiskUse::Sort::kPool);
+  EXPECT_EQ(uses().front().name, "tank");
   tree.put("/run/udev/data/b8:33", "E:ID_FS_LABEL=gone\nE:ID_FS_TYPE=zfs_member\n");
   EXPECT_THAT(uses(), IsEmpty()) << "it is not imported";
   tree.put("/run/udev/data/b8:33", "E:ID_FS_LABEL=arcstats\nE:ID_FS_TYPE=zfs_member\n");
@@ -199,7 +208,7 @@ TEST_F(IscsiSysfs, DisksAreInUseByMountsInOtherNamespaces) {
   tree.put("/proc/200/mountinfo", "40 25 8:16 / / rw - ext4 /dev/sda1 rw\n");
   EXPECT_THAT(host->uses({"session2"}).value(), IsEmpty());
   tree.put("/proc/200/mountinfo", "41 25 8:32 / /scratch rw - vfat /dev/sdb rw\n");
-  EXPECT_THAT(host->uses({"session2"}).value(),
+  EXPECT_THAT(use_texts(host->uses({"session2"}).value()),
               ElementsAre("/dev/sdb is mounted on /scratch by process 200 in its mount namespace"));
 }
 
@@ -218,7 +227,7 @@ TEST_F(IscsiSysfs, WhatIsOnVolumesAndArraysOfADiskUsesIt) {
   tree.put(
       "/proc/1/mountinfo",
       "40 25 253:0 / / rw - ext4 /dev/mapper/vg-root rw\n41 25 253:2 / /local rw - ext4 /dev/mapper/l rw\n");
-  EXPECT_THAT(host->uses({"session2"}).value(),
+  EXPECT_THAT(use_texts(host->uses({"session2"}).value()),
               ElementsAre("md0 holds /dev/sdb1", "dm-0 holds /dev/md0", "/dev/dm-0 is mounted on /",
                           "dm-1 holds /dev/md0"));
 }
@@ -231,13 +240,14 @@ TEST_F(IscsiSysfs, AMultipathDeviceWithAnotherPathHoldsNothing) {
     tree.put("/sys/class/block/" + disk + "/holders/dm-0/x", "");
     tree.put("/sys/class/block/dm-0/slaves/" + disk + "/x", "");
   }
-  EXPECT_THAT(host->uses({"session2"}).value(), ElementsAre("dm-0 holds /dev/sdb")) << "no multipath device";
+  EXPECT_THAT(use_texts(host->uses({"session2"}).value()), ElementsAre("dm-0 holds /dev/sdb"))
+      << "no multipath device";
   tree.put("/sys/class/block/dm-0/dm/uuid", "mpath-36001405\n");
   EXPECT_THAT(host->uses({"session2"}).value(), IsEmpty());
-  EXPECT_THAT(host->uses({"session2", "session3"}).value(),
+  EXPECT_THAT(use_texts(host->uses({"session2", "session3"}).value()),
               ElementsAre("dm-0 holds /dev/sdb", "dm-0 holds /dev/sdc"));
   tree.put("/sys/class/block/sdc/device/state", "transport-offline\n");
-  EXPECT_THAT(host->uses({"session2"}).value(), ElementsAre("dm-0 holds /dev/sdb"));
+  EXPECT_THAT(use_texts(host->uses({"session2"}).value()), ElementsAre("dm-0 holds /dev/sdb"));
 }
 
 }  // namespace

@@ -64,9 +64,13 @@ class NamedInterfaces {
  public:
   explicit NamedInterfaces(Claims& claims) : claims_(claims) {}
 
-  /// `persistent`: of a file that names IPoIB interfaces, such as 70-persistent-ipoib.rules. `skipped`: why
-  /// the rule may not be reached.
-  void rule(const UdevTerms& terms, const Place& where, bool persistent, std::string_view skipped) {
+  enum class RulesOf {
+    kIpoib,  ///< a file that names IPoIB interfaces, such as 70-persistent-ipoib.rules
+    kAny,
+  };
+
+  /// `skipped`: why the rule may not be reached.
+  void rule(const UdevTerms& terms, const Place& where, RulesOf file, std::string_view skipped) {
     const bool infiniband = matched_value(terms, "ATTR{type}") == "32";
     auto address = matched_value(terms, "ATTR{address}");
     if (address.empty()) address = matched_value(terms, "ATTRS{address}");
@@ -80,8 +84,7 @@ class NamedInterfaces {
         sets(terms, "ATTR{mtu}") && (claims_.knows(kernel) || claims_.knows(matched_value(terms, "NAME")));
     // Every action on interfaces of our names is ours too.
     const bool by_kernel = acts(terms) && is_for_us(kernel);
-    const bool ours =
-        guid || infiniband || ipoib || mtu || by_kernel || names_ours(terms, address, persistent);
+    const bool ours = guid || infiniband || ipoib || mtu || by_kernel || names_ours(terms, address, file);
     if (!ours || (!subsystem.empty() && subsystem != "net")) return;
     const auto condition = udev_condition(terms, UdevSubject::kInterface, claims_);
     if (!condition) return;
@@ -111,13 +114,13 @@ class NamedInterfaces {
   }
   /// Whether the rule gives a name to what may be an interface of ours: in a file for them, or a name as
   /// theirs are, unless the rule asks for another type or for an address that is not 20 bytes long.
-  [[nodiscard]] bool names_ours(const UdevTerms& terms, std::string_view address, bool persistent) const {
+  [[nodiscard]] bool names_ours(const UdevTerms& terms, std::string_view address, RulesOf file) const {
     const auto type = matched_value(terms, "ATTR{type}");
     constexpr std::size_t kLongestEthernet = 19;  // with a star before or behind it
     const bool other = (!type.empty() && type != "32") ||
                        (!address.empty() && address.size() <= kLongestEthernet && !is_all_stars(address));
     return !other && std::any_of(terms.begin(), terms.end(), [&](const UdevTerm& term) {
-      return term.key == "NAME" && term.adds() && (persistent || claims_.knows(term.value));
+      return term.key == "NAME" && term.adds() && (file == RulesOf::kIpoib || claims_.knows(term.value));
     });
   }
   static bool is_all_stars(std::string_view pattern) {
@@ -360,8 +363,9 @@ class RulesOfFile {
       parse_device(*rule.terms, where, of_devices_.reason(at), claims_);
     } else {
       const auto file = path_.substr(path_.rfind('/') + 1);
-      interfaces_.rule(*rule.terms, where, file.find("ipoib") != std::string_view::npos,
-                       of_interfaces_.reason(at));
+      const auto rules_of = file.find("ipoib") != std::string_view::npos ? NamedInterfaces::RulesOf::kIpoib
+                                                                         : NamedInterfaces::RulesOf::kAny;
+      interfaces_.rule(*rule.terms, where, rules_of, of_interfaces_.reason(at));
     }
   }
 

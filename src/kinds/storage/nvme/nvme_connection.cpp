@@ -165,7 +165,7 @@ class NvmeConnectionKind final : public Kind, public NeedsWatching, public MayBe
     auto& host = world.host();
     const auto conf = read_discovery_conf(host.files);
     if (!conf) return;  // observe() has failed for it
-    const bool ours = !conf->ours.empty();
+    const auto ours = our_lines(conf->ours);
     report_damage(conf->damage, kDiscoveryFile, kConnectionKind, desired, ours, diagnostics);
     hold_damaged(conf->damage, std::string(kDiscoveryFile), kConnectionKind, ours, desired);
     if (!wants_any(desired, kConnectionKind)) return;
@@ -241,13 +241,14 @@ class NvmeConnectionKind final : public Kind, public NeedsWatching, public MayBe
     // nvme-cli ends well although a connection was refused.
     const auto missing = missing_of_entry(desired, *controllers);
     if (missing.empty()) return verdict;
+    const auto named = model::from_attributes<NvmeConnection>(desired.policy).subsystems;
+    const bool names_none = !named || named->empty();
     words.missing = fmt::format(
         "no connection to {}; `nvme discover -t rdma -a {}` asks the target, `systemctl start {}` tries "
         "again{}",
         base::join_first(kMissingNamed, missing, ", "), desired.key.id, kConnectUnit,
-        missing.front().starts_with("port ")
-            ? "; for a port with a discovery service alone, name in subsystems what must be connected"
-            : "");
+        names_none ? "; for a port with a discovery service alone, name in subsystems what must be connected"
+                   : "");
     return judge_sessions({}, facts.job, words);
   }
 

@@ -178,7 +178,8 @@ class SrpInitiatorKind final : public Kind, public NeedsWatching {
       if (!other) return base::fail(other.error());
       if (host.offline) continue;
       const bool units = in_force ? *other : *changed;
-      if (auto done = tell({.units = units, .rules = *changed || *other}, srp_ran(changes), host); !done)
+      if (auto done = tell({.units = units, .rules = *changed || *other, .ran = srp_ran(changes)}, host);
+          !done)
         return done;
     }
     return {};
@@ -186,7 +187,8 @@ class SrpInitiatorKind final : public Kind, public NeedsWatching {
 
   /// A run that ended between the files and the restart leaves that to be done.
   Result<void> recover(std::span<const Change> changes, system::Host& host) const override {
-    return host.offline ? Result<void>{} : tell({.units = true, .rules = true}, srp_ran(changes), host);
+    return host.offline ? Result<void>{}
+                        : tell({.units = true, .rules = true, .ran = srp_ran(changes)}, host);
   }
 
   Verdict judge(const Desired& desired, const Observed* observed,
@@ -275,13 +277,15 @@ class SrpInitiatorKind final : public Kind, public NeedsWatching {
     return true;
   }
 
+  /// What was written, and for which daemon.
   struct Written {
     bool units = false, rules = false;
+    bool ran = false;  ///< the daemon, before the change
   };
 
   /// The daemons of the ports are bound to srp_daemon.service, and restarted with it. Logins are the
   /// kernel's, and stay.
-  static Result<void> tell(Written written, bool ran, system::Host& host) {
+  static Result<void> tell(Written written, system::Host& host) {
     const auto unit = observe_unit(kSrpUnit, host);
     if (!unit) return base::fail(unit.error());
     if (!*unit) return {};
@@ -290,7 +294,7 @@ class SrpInitiatorKind final : public Kind, public NeedsWatching {
     if (written.units || *stale) {
       if (auto done = host.units.reload_manager(); !done) return done;
     }
-    const bool up = (*unit)->active == "active" || (ran && (*unit)->active == "failed");
+    const bool up = (*unit)->active == "active" || (written.ran && (*unit)->active == "failed");
     if (!(written.units || written.rules || *stale) || !up) return {};
     if (auto done = host.units.act(system::UnitAction::kRestart, kSrpUnit); !done) return done;
     const auto now = observe_unit(kSrpUnit, host);

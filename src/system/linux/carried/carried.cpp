@@ -212,9 +212,9 @@ Result<std::vector<Carried>> LinuxLinks::observe_carried(std::span<const Link> l
     if (!read) return fail(read.error());
   }
   for (const auto family : kFamilies) {
-    for (const bool proxies : {false, true}) {
+    for (const auto table : {NeighbourTable::kNeighbours, NeighbourTable::kProxies}) {
       const auto read =
-          sweep(neighbour_dump_request(family, proxies), [&](const nlmsghdr& header, Found& found) {
+          sweep(neighbour_dump_request(family, table), [&](const nlmsghdr& header, Found& found) {
             const auto owner = by_index.find(neighbour_owner(header, family));
             if (owner != by_index.end())
               found.emplace_back(owner->second, item_text(ItemSort::kNeighbour, header));

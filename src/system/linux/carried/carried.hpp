@@ -34,8 +34,9 @@ std::optional<Item> parse_item(std::string_view text);
 Message address_dump_request(std::uint8_t family);
 Message route_dump_request(std::uint8_t family);
 Message rule_dump_request(std::uint8_t family);
-/// `proxies`: those instead of neighbours; the kernel has them in another table.
-Message neighbour_dump_request(std::uint8_t family, bool proxies);
+/// Tables of the kernel.
+enum class NeighbourTable { kNeighbours, kProxies };
+Message neighbour_dump_request(std::uint8_t family, NeighbourTable table);
 
 /// Where items are put back: interface `from`, then called `old_name`, is now interface `to` called `name`.
 struct Target {

@@ -17,10 +17,10 @@ constexpr unsigned kSettableNeighbourFlags = NTF_PROXY | NTF_ROUTER | NTF_EXT_LE
 
 }  // namespace
 
-Message neighbour_dump_request(std::uint8_t family, bool proxies) {
+Message neighbour_dump_request(std::uint8_t family, NeighbourTable table) {
   ndmsg header{};
   header.ndm_family = family;
-  if (proxies) header.ndm_flags = NTF_PROXY;
+  if (table == NeighbourTable::kProxies) header.ndm_flags = NTF_PROXY;
   return {RTM_GETNEIGH, NLM_F_REQUEST | NLM_F_DUMP, header, "reading the neighbours"};
 }
 

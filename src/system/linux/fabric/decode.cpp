@@ -87,14 +87,14 @@ SecondSpeeds second_speeds_in(std::span<const std::uint8_t> info, std::span<cons
   return {.active = all >> 5U & 0x3U, .supported = all >> 3U & 0x3U, .enabled = all & 0x7U};
 }
 
-std::uint16_t speeds_of(unsigned bits, unsigned extended, bool fdr10, unsigned second) {
+std::uint16_t speeds_of(const SpeedBits& bits) {
   // SDR, DDR and QDR come first in both orders, as FDR to NDR do behind FDR10.
   constexpr unsigned kExtendedDisabled = 30;  // of LinkSpeedExtEnabled
-  if (extended == kExtendedDisabled) extended = 0;
-  unsigned out = bits & 0x7U;
+  const unsigned extended = bits.extended == kExtendedDisabled ? 0 : bits.extended;
+  unsigned out = bits.first & 0x7U;
   out |= (extended & 0xfU) << static_cast<unsigned>(fabric::Speed::kFdr);
-  if (fdr10) out |= 1U << static_cast<unsigned>(fabric::Speed::kFdr10);
-  if ((second & 1U) != 0) out |= 1U << static_cast<unsigned>(fabric::Speed::kXdr);
+  if (bits.fdr10) out |= 1U << static_cast<unsigned>(fabric::Speed::kFdr10);
+  if ((bits.second & 1U) != 0) out |= 1U << static_cast<unsigned>(fabric::Speed::kXdr);
   return static_cast<std::uint16_t>(out);
 }
 

@@ -25,9 +25,14 @@ struct SecondSpeeds {
 /// none. Debian 12's libibmad has no names for them.
 SecondSpeeds second_speeds_in(std::span<const std::uint8_t> info, std::span<const std::uint8_t> able);
 
-/// The speeds of a port: LinkSpeed bits (SDR, DDR, QDR), LinkSpeedExt bits (FDR, EDR, HDR, NDR; 30:
-/// disabled), whether Mellanox' FDR10 is among them, and LinkSpeedExt2 bits (XDR).
-std::uint16_t speeds_of(unsigned bits, unsigned extended, bool fdr10, unsigned second = 0);
+/// The speeds of a port as its PortInfo has them.
+struct SpeedBits {
+  unsigned first = 0;     ///< LinkSpeed: SDR, DDR, QDR
+  unsigned extended = 0;  ///< LinkSpeedExt: FDR, EDR, HDR, NDR; 30: disabled
+  bool fdr10 = false;     ///< Mellanox' FDR10 is among them
+  unsigned second = 0;    ///< LinkSpeedExt2: XDR
+};
+std::uint16_t speeds_of(const SpeedBits& bits);
 
 /// Bytes of an MTU code (1: 256 to 5: 4096); 0 for another.
 int mtu_of(unsigned code);

@@ -213,15 +213,20 @@ fabric::Port Explorer::port_of(ibnd_node_t& node, ibnd_port_t& port) {
   const bool is_fdr10 = speed == kQdr && fdr10(IB_MLNX_EXT_PORT_LINK_SPEED_ACTIVE_F);
   if (out.state > fabric::kStateDown)
     out.active = {widths_of(field(info, IB_PORT_LINK_WIDTH_ACTIVE_F)),
-                  speeds_of(faster != 0 || second.active != 0 ? 0 : speed, faster, is_fdr10, second.active)};
-  out.enabled = {
-      widths_of(field(info, IB_PORT_LINK_WIDTH_ENABLED_F)),
-      speeds_of(field(info, IB_PORT_LINK_SPEED_ENABLED_F), extended(IB_PORT_LINK_SPEED_EXT_ENABLED_F),
-                fdr10(IB_MLNX_EXT_PORT_LINK_SPEED_ENABLED_F), second.enabled)};
-  out.supported = {
-      widths_of(field(info, IB_PORT_LINK_WIDTH_SUPPORTED_F)),
-      speeds_of(field(info, IB_PORT_LINK_SPEED_SUPPORTED_F), extended(IB_PORT_LINK_SPEED_EXT_SUPPORTED_F),
-                fdr10(IB_MLNX_EXT_PORT_LINK_SPEED_SUPPORTED_F), second.supported)};
+                  speeds_of({.first = faster != 0 || second.active != 0 ? 0 : speed,
+                             .extended = faster,
+                             .fdr10 = is_fdr10,
+                             .second = second.active})};
+  out.enabled = {widths_of(field(info, IB_PORT_LINK_WIDTH_ENABLED_F)),
+                 speeds_of({.first = field(info, IB_PORT_LINK_SPEED_ENABLED_F),
+                            .extended = extended(IB_PORT_LINK_SPEED_EXT_ENABLED_F),
+                            .fdr10 = fdr10(IB_MLNX_EXT_PORT_LINK_SPEED_ENABLED_F),
+                            .second = second.enabled})};
+  out.supported = {widths_of(field(info, IB_PORT_LINK_WIDTH_SUPPORTED_F)),
+                   speeds_of({.first = field(info, IB_PORT_LINK_SPEED_SUPPORTED_F),
+                              .extended = extended(IB_PORT_LINK_SPEED_EXT_SUPPORTED_F),
+                              .fdr10 = fdr10(IB_MLNX_EXT_PORT_LINK_SPEED_SUPPORTED_F),
+                              .second = second.supported})};
   if (port.remoteport != nullptr && port.remoteport->node != nullptr)
     out.peer = fabric::End{port.remoteport->node->guid, port.remoteport->portnum};
   return out;

@@ -33,7 +33,7 @@ class DiskUses {
     note_nvmet();
   }
 
-  std::vector<std::string> list_uses() {
+  std::vector<DiskUse> list_uses() {
     for (const auto& disk : disks_) note(disk);
     return std::move(out_);
   }
@@ -195,27 +195,29 @@ class DiskUses {
       for (const auto& mount : mounts_) {
         auto& points = btrfs_points_[id];
         if (!names.contains(mount.source)) continue;
-        if (mount.process.empty() || points.empty()) points.push_back(where_of(mount));
+        if (mount.process.empty() || points.empty()) points.push_back(mount);
       }
     }
   }
 
-  /// " is mounted on / by process 7 in its mount namespace"
-  static std::string where_of(const Mount& mount) {
+  /// "/dev/sdb1 is mounted on / by process 7 in its mount namespace"
+  static DiskUse use_of(const std::string& what, const Mount& mount) {
     const auto whose = mount.process.empty()
                            ? std::string()
                            : fmt::format(" by process {} in its mount namespace", mount.process);
-    return fmt::format(" is mounted on {}{}", mount.point, whose);
+    return {fmt::format("{} is mounted on {}{}", what, mount.point, whose),
+            mount.process.empty() ? DiskUse::Sort::kMount : DiskUse::Sort::kOther, mount.point};
   }
 
   /// Where the file system is that a device is part of, of which another device was named at the mount.
   void note_part_of_btrfs(const std::string& device, const std::string& id) {
     const auto points = btrfs_points_.find(id);
     if (points == btrfs_points_.end() || points->second.empty()) {
-      out_.push_back(device + " is part of a btrfs that is mounted");
+      out_.push_back({device + " is part of a btrfs that is mounted", DiskUse::Sort::kBtrfs});
       return;
     }
-    for (const auto& where : points->second) out_.push_back(device + " is part of a btrfs that" + where);
+    for (const auto& mount : points->second)
+      out_.push_back(use_of(device + " is part of a btrfs that", mount));
   }
 
   /// No holder, and not alone: a loop device opens the other as it would a file.
@@ -236,7 +238,7 @@ class DiskUses {
       return note_part_of_btrfs(device, part->second);
     for (const auto* driver : {"ext4", "xfs", "f2fs"}) {
       if (!SysfsDir::open(sysfs_ / "fs" / driver / name, &ignored)) continue;
-      out_.push_back(device + " is mounted in another mount namespace");
+      out_.push_back({device + " is mounted in another mount namespace"});
       return;
     }
   }
@@ -252,7 +254,7 @@ class DiskUses {
     // that see no disks pass over it.
     const auto device = "/dev/" + disk;
     const base::UniqueFd alone(::open(device.c_str(), O_RDONLY | O_EXCL | O_NONBLOCK | O_CLOEXEC));
-    if (!alone && errno == EBUSY) out_.push_back(device + " is in use");
+    if (!alone && errno == EBUSY) out_.push_back({device + " is in use"});
   }
 
   /// @return as note_device()
@@ -283,33 +285,34 @@ class DiskUses {
         if (has_other_path(holder)) {
           keeps_path = true;
         } else {
-          out_.push_back(fmt::format("{} holds {}", holder, device));
+          out_.push_back({fmt::format("{} holds {}", holder, device)});
           note_holder(holder);
         }
       }
     }
     for (const auto& [file, loop] : loops_) {
       if (!known_as.is(file, {})) continue;
-      out_.push_back(fmt::format("{} holds {}", loop, device));
+      out_.push_back({fmt::format("{} holds {}", loop, device)});
       note_holder(loop);
     }
     for (const auto& offer : offers_) {
       if (known_as.is(offer.path, offer.number))
-        out_.push_back(fmt::format("{} offers {} to other hosts", offer.by, device));
+        out_.push_back({fmt::format("{} offers {} to other hosts", offer.by, device)});
     }
     if (!known_as.pool.empty() && is_imported(known_as))
-      out_.push_back(fmt::format("{} is part of {}, a pool of ZFS", device, known_as.pool));
+      out_.push_back({fmt::format("{} is part of {}, a pool of ZFS", device, known_as.pool),
+                      DiskUse::Sort::kPool, known_as.pool});
     const auto known = out_.size();
     for (const auto& mount : mounts_) {
       if (!known_as.is(mount.source, mount.number)) continue;
       // Most namespaces have the host's mounts, too.
       if (!mount.process.empty() && out_.size() != known) break;
-      out_.push_back(device + where_of(mount));
+      out_.push_back(use_of(device, mount));
     }
     if (out_.size() == known) note_file_system(name, device);
     for (const auto& line : swaps_) {
       if (known_as.is(line.substr(0, line.find_first_of(" \t")), {}))
-        out_.push_back(device + " is swap space");
+        out_.push_back({device + " is swap space", DiskUse::Sort::kSwap});
     }
     return keeps_path;
   }
@@ -332,18 +335,19 @@ class DiskUses {
   const std::filesystem::path &sysfs_, &proc_, &udev_;
   std::vector<Mount> mounts_;  ///< the host's first
   std::vector<Offer> offers_;
-  std::vector<std::string> swaps_, out_;
+  std::vector<std::string> swaps_;
+  std::vector<DiskUse> out_;
   std::map<std::string, std::string> btrfs_;  ///< UUIDs of all that are mounted, by device: "sdb1"
-  std::map<std::string, std::vector<std::string>> btrfs_points_;  ///< by UUID, as where_of() says it
-  std::set<std::string> holders_;                                 ///< those looked at
+  std::map<std::string, std::vector<Mount>> btrfs_points_;  ///< mounts of each, by UUID
+  std::set<std::string> holders_;                           ///< those looked at
   std::multimap<std::string, std::string> loops_;  ///< by what is behind them: "/dev/sdb" → "loop0"
 };
 
 }  // namespace
 
-std::vector<std::string> uses_of(const std::set<std::string>& disks, const std::filesystem::path& sysfs,
-                                 const std::filesystem::path& proc, const std::filesystem::path& udev) {
-  return disks.empty() ? std::vector<std::string>{} : DiskUses(disks, sysfs, proc, udev).list_uses();
+std::vector<DiskUse> uses_of(const std::set<std::string>& disks, const std::filesystem::path& sysfs,
+                             const std::filesystem::path& proc, const std::filesystem::path& udev) {
+  return disks.empty() ? std::vector<DiskUse>{} : DiskUses(disks, sysfs, proc, udev).list_uses();
 }
 
 }  // namespace rdmacfg::system::detail

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "system/linux/files/sysfs_dir.hpp"
+#include "system/storage/disk_use.hpp"
 
 namespace rdmacfg::system::detail {
 
@@ -19,8 +20,8 @@ namespace rdmacfg::system::detail {
 /// /dev/sdb", and the users of what holds them: "/dev/md0 is mounted on /". A multipath device that keeps a
 /// disk which is not among them is none.
 /// @param udev  its database
-std::vector<std::string> uses_of(const std::set<std::string>& disks, const std::filesystem::path& sysfs,
-                                 const std::filesystem::path& proc,
-                                 const std::filesystem::path& udev = "/run/udev/data");
+std::vector<DiskUse> uses_of(const std::set<std::string>& disks, const std::filesystem::path& sysfs,
+                             const std::filesystem::path& proc,
+                             const std::filesystem::path& udev = "/run/udev/data");
 
 }  // namespace rdmacfg::system::detail

@@ -76,7 +76,7 @@ class SysfsIscsi final : public Iscsi {
     return first_error.unless_any(std::move(out));
   }
 
-  Result<std::vector<std::string>> uses(const std::vector<std::string>& names) override {
+  Result<std::vector<DiskUse>> uses(const std::vector<std::string>& names) override {
     detail::FirstError first_error;
     std::set<std::string> disks;
     for (const auto& name : names) {

@@ -40,29 +40,31 @@ TEST(Wrap, BreaksAtBlanks) {
   EXPECT_EQ(wrap("中文中", 3), (Lines{"中", "文", "中"}));
 }
 
+constexpr Stream kOfTerminal{.is_terminal = true};
+
 TEST(LookOf, ColourOnlyOnTerminals) {
   Console console;
-  EXPECT_FALSE(terminal_of(console.environment, false, false).colour);
-  EXPECT_TRUE(terminal_of(console.environment, true, false).colour);
-  EXPECT_FALSE(terminal_of(console.environment, true, true).colour);
+  EXPECT_FALSE(terminal_of(console.environment, {}).colour);
+  EXPECT_TRUE(terminal_of(console.environment, kOfTerminal).colour);
+  EXPECT_FALSE(terminal_of(console.environment, {.is_terminal = true, .no_colour = true}).colour);
   console.variables["TERM"] = "dumb";
-  EXPECT_FALSE(terminal_of(console.environment, true, false).colour);
+  EXPECT_FALSE(terminal_of(console.environment, kOfTerminal).colour);
   console.variables["TERM"] = "xterm";
   console.variables["NO_COLOR"] = "1";
-  EXPECT_FALSE(terminal_of(console.environment, true, false).colour);
+  EXPECT_FALSE(terminal_of(console.environment, kOfTerminal).colour);
 }
 
 TEST(LookOf, WidthAndCharacterSet) {
   Console console;
-  EXPECT_EQ(terminal_of(console.environment, false, false).width, 0);
-  EXPECT_EQ(terminal_of(console.environment, true, false).width, 80);
+  EXPECT_EQ(terminal_of(console.environment, {}).width, 0);
+  EXPECT_EQ(terminal_of(console.environment, kOfTerminal).width, 80);
   console.environment.columns = 132;
-  EXPECT_EQ(terminal_of(console.environment, true, false).width, 132);
+  EXPECT_EQ(terminal_of(console.environment, kOfTerminal).width, 132);
   console.variables["COLUMNS"] = "100";
-  EXPECT_EQ(terminal_of(console.environment, true, false).width, 100);
-  EXPECT_TRUE(terminal_of(console.environment, true, false).utf8);
+  EXPECT_EQ(terminal_of(console.environment, kOfTerminal).width, 100);
+  EXPECT_TRUE(terminal_of(console.environment, kOfTerminal).utf8);
   console.variables["LC_ALL"] = "C";
-  EXPECT_FALSE(terminal_of(console.environment, true, false).utf8);
+  EXPECT_FALSE(terminal_of(console.environment, kOfTerminal).utf8);
 }
 
 const Table kTable{{{"NAME"}, {"GUID", 1}, {"WHAT", 0, true}},

@@ -16,11 +16,11 @@ TEST(Audit, WithoutAPeriodNever) {
 }
 
 TEST(Audit, WhatIsNotHeardOfIsLookedAt) {
-  EXPECT_EQ(Audit::period(Time(0), false), Time(0));
-  EXPECT_EQ(Audit::period(Time(0), true), Audit::kIncomplete);
-  EXPECT_EQ(Audit::period(Time(3'600'000), true), Audit::kIncomplete);
-  EXPECT_EQ(Audit::period(Time(10'000), true), Time(10'000));
-  EXPECT_EQ(Audit::period(Time(3'600'000), false), Time(3'600'000));
+  EXPECT_EQ(Audit::period(Time(0), Audit::Events::kComplete), Time(0));
+  EXPECT_EQ(Audit::period(Time(0), Audit::Events::kIncomplete), Audit::kIncomplete);
+  EXPECT_EQ(Audit::period(Time(3'600'000), Audit::Events::kIncomplete), Audit::kIncomplete);
+  EXPECT_EQ(Audit::period(Time(10'000), Audit::Events::kIncomplete), Time(10'000));
+  EXPECT_EQ(Audit::period(Time(3'600'000), Audit::Events::kComplete), Time(3'600'000));
 }
 
 TEST(Audit, OnlyARunPutsItOff) {

@@ -36,6 +36,7 @@ fakes::bus::Answer verdict(bool yes) { return reply("(bba{ss})", yes ? 1 : 0, 0,
 class AuthorityTest : public ::testing::Test {
  protected:
   using Answer = Authority::Answer;
+  using Interaction = Authority::Interaction;
 
   void SetUp() override {
     if (!bus->there()) GTEST_SKIP() << "no dbus-daemon here";
@@ -67,10 +68,10 @@ class AuthorityTest : public ::testing::Test {
     authority.emplace(*ours, AuthorityDeadlines{.answer = deadline, .password = deadline});
   }
 
-  void ask(const std::string& sender, bool interactive = false,
+  void ask(const std::string& sender, Interaction interaction = Interaction::kNone,
            const Authority::MayAnyway& may_anyway = nullptr) {
     authority->check(
-        sender, "org.rdmaconfigd1.apply", interactive,
+        sender, "org.rdmaconfigd1.apply", interaction,
         [this](Answer answer, const Caller& caller) {
           answers.push_back(answer);
           last = caller;
@@ -150,8 +151,8 @@ TEST_F(AuthorityTest, AnyFailureToAskMeansNoAndTakesNoPlace) {
 TEST_F(AuthorityTest, APolkitThatHangsMeansNo) {
   ask_within(std::chrono::milliseconds(300));
   polkit->play(kChecks, silence());
-  for (const bool interactive : {false, true}) {
-    ask(name, interactive);
+  for (const auto interaction : {Interaction::kNone, Interaction::kAllowed}) {
+    ask(name, interaction);
     EXPECT_EQ(answer(answers.size() + 1), Answer::kNo);
   }
 }
@@ -212,7 +213,7 @@ TEST_F(AuthorityTest, ClientsThatNobodyKnows) {
 TEST_F(AuthorityTest, UsersWhoNeedNoPermission) {
   polkit->play(kChecks, verdict(false));
   std::uint32_t of = 0;
-  ask(name, false, [&](std::uint32_t uid) {
+  ask(name, Interaction::kNone, [&](std::uint32_t uid) {
     of = uid;
     return true;
   });

@@ -34,8 +34,7 @@ std::vector<model::Section> sections_of(const std::string& text) {
   for (const auto& spec : model::specs<RoceKeys>()) roce.fields.push_back(spec);
   grammar.push_back(std::move(roce));
   auto document = config::parse_texts({{"c.toml", "version = 1\n" + text}}, "node1", grammar);
-  EXPECT_TRUE(document.diagnostics.empty())
-      << config::render_diagnostics(document, document.diagnostics, false);
+  EXPECT_TRUE(document.diagnostics.empty()) << config::render_diagnostics(document, document.diagnostics);
   return expand_lossless(document.sections, World{});
 }
 

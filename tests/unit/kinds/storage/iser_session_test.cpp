@@ -62,18 +62,18 @@ TEST_F(IserSessions, ATargetThatIsAwayIsPendingAndAHoldTriesAgain) {
   EXPECT_EQ(run(kIserText).exit, Exit::kPartly);
   EXPECT_THAT(unit(), HasSubstr(kIserPortal));
   EXPECT_EQ(run(kIserText).exit, Exit::kPartly) << "nothing is undone for it";
-  const auto held = run(kIserText, true);
+  const auto held = hold(kIserText);
   ASSERT_TRUE(held.error);
   EXPECT_THAT(held.error->message, HasSubstr("iscsiadm has not logged in"));
   iscsi.targets = targets;
-  EXPECT_EQ(run(kIserText, true).exit, Exit::kOk);
+  EXPECT_EQ(hold(kIserText).exit, Exit::kOk);
   EXPECT_THAT(iscsi.sessions, SizeIs(1));
 }
 
 TEST_F(IserSessions, ASessionThatIsGoneIsMadeAgain) {
   ASSERT_EQ(run(kIserText).exit, Exit::kOk);
   iscsi.sessions.clear();
-  EXPECT_EQ(run(kIserText, true).exit, Exit::kOk);
+  EXPECT_EQ(hold(kIserText).exit, Exit::kOk);
   EXPECT_THAT(iscsi.sessions, SizeIs(1));
 }
 
@@ -125,7 +125,7 @@ TEST_F(IserSessions, AnotherSessionThatWorksIsNotTakenForALostOneOfOurs) {
 
 TEST_F(IserSessions, WhileADiskIsInUseItStaysLoggedIn) {
   ASSERT_EQ(run(kIserText).exit, Exit::kOk);
-  iscsi.used["iqn.2026-01.org.example:a"] = {"/dev/sdb is mounted on /scratch"};
+  iscsi.used["iqn.2026-01.org.example:a"] = {system::DiskUse{"/dev/sdb is mounted on /scratch"}};
   EXPECT_EQ(run(kNoSessions).exit, Exit::kPartly);
   EXPECT_THAT(iscsi.sessions, SizeIs(1));
   EXPECT_TRUE(has(kIserUnitFile));
@@ -139,7 +139,7 @@ TEST_F(IserSessions, BothPathsToADiskInUseStayWhenBothGo) {
                     "[[iser_session]]\ntarget = \"iqn.2026-01.org.example:a\"\naddress = \"192.0.2.2\"\n";
   iscsi.targets.insert("iqn.2026-01.org.example:a 192.0.2.2:3260,1");
   iscsi.multipath.insert("iqn.2026-01.org.example:a");
-  iscsi.used["iqn.2026-01.org.example:a"] = {"dm-0 holds /dev/sdb"};
+  iscsi.used["iqn.2026-01.org.example:a"] = {system::DiskUse{"dm-0 holds /dev/sdb"}};
   ASSERT_EQ(run(both).exit, Exit::kOk);
   ASSERT_THAT(iscsi.sessions, SizeIs(2));
   EXPECT_EQ(run(kNoSessions).exit, Exit::kPartly);
@@ -152,7 +152,7 @@ TEST_F(IserSessions, AnotherPortWaitsWhileADiskIsInUse) {
   iscsi.targets.insert("iqn.2026-01.org.example:a 192.0.2.1:860,1");
   const auto other = std::string(kIserText) + "port = 860\n";
   ASSERT_EQ(run(kIserText).exit, Exit::kOk);
-  iscsi.used["iqn.2026-01.org.example:a"] = {"/dev/sdb is mounted on /scratch"};
+  iscsi.used["iqn.2026-01.org.example:a"] = {system::DiskUse{"/dev/sdb is mounted on /scratch"}};
   EXPECT_EQ(run(other).exit, Exit::kPartly);
   ASSERT_THAT(iscsi.sessions, SizeIs(1)) << "the disk is not brought in twice";
   EXPECT_EQ(iscsi.sessions[0].port, 3260);

@@ -70,7 +70,7 @@ std::vector<int> looks_of(const ManyEntries& kind, int count) {
   std::vector<int> out;
   for (const auto& document : {text, text, std::string()}) {
     kind.looks(*kernel) = 0;
-    const auto report = apply_text(*kernel, document, false);
+    const auto report = apply_text(*kernel, document);
     EXPECT_TRUE(applied(report)) << text_of(report);
     EXPECT_EQ(report.plan.empty(), !out.empty() && out.size() != 2) << text_of(report);
     out.push_back(kind.looks(*kernel));

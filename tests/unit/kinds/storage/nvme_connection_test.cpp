@@ -131,7 +131,7 @@ TEST_F(NvmeConnections, APortThatIsTakenOffTheListIsDisconnectedAlone) {
 TEST_F(NvmeConnections, APortWhoseDiskIsInUseIsLeftLater) {
   kernel->nvme_host.targets["192.0.2.1 4421"] = {"nqn.x:b"};
   ASSERT_EQ(run(std::string(kTargetText) + "port = [4420, 4421]\n").exit, Exit::kOk);
-  kernel->nvme_host.used["nqn.x:b"] = {"/dev/nvme1n1 is mounted on /scratch"};
+  kernel->nvme_host.used["nqn.x:b"] = {system::DiskUse{"/dev/nvme1n1 is mounted on /scratch"}};
   const auto report = run(kTargetText);
   EXPECT_EQ(report.exit, Exit::kPartly);
   EXPECT_EQ(reason_of(report), "/dev/nvme1n1 is mounted on /scratch; port 4421 is left once nothing uses it");
@@ -169,20 +169,20 @@ TEST_F(NvmeConnections, ATargetThatIsAwayIsPendingAndAHoldTriesAgain) {
   EXPECT_THAT(kernel->files.content.at(std::string(kDiscoveryFile)), HasSubstr("--traddr=192.0.2.1"));
   EXPECT_EQ(run(kTargetText).exit, Exit::kPartly) << "nothing is undone for it";
 
-  const auto held = run(kTargetText, true);
+  const auto held = hold(kTargetText);
   EXPECT_EQ(held.exit, Exit::kUndone);
   ASSERT_TRUE(held.error);
   EXPECT_THAT(held.error->message, HasSubstr("nvme-cli made no connection"));
 
   kernel->nvme_host.targets = targets;
-  EXPECT_EQ(run(kTargetText, true).exit, Exit::kOk);
+  EXPECT_EQ(hold(kTargetText).exit, Exit::kOk);
   EXPECT_THAT(controllers, SizeIs(1));
 }
 
 TEST_F(NvmeConnections, AConnectionThatIsGoneIsMadeAgain) {
   ASSERT_EQ(run(kTargetText).exit, Exit::kOk);
   controllers.clear();
-  ASSERT_EQ(run(kTargetText, true).exit, Exit::kOk);
+  ASSERT_EQ(hold(kTargetText).exit, Exit::kOk);
   EXPECT_THAT(controllers, SizeIs(1));
 }
 
@@ -222,7 +222,7 @@ TEST_F(NvmeConnections, AfterABootTheyAreOurs) {
 
 TEST_F(NvmeConnections, WhileADiskIsInUseItStaysConnected) {
   ASSERT_EQ(run(kTargetText).exit, Exit::kOk);
-  kernel->nvme_host.used["nqn.x:a"] = {"/dev/nvme0n1 is mounted on /scratch"};
+  kernel->nvme_host.used["nqn.x:a"] = {system::DiskUse{"/dev/nvme0n1 is mounted on /scratch"}};
   const auto report = run(kNoTargets);
   EXPECT_EQ(report.exit, Exit::kPartly);
   EXPECT_THAT(controllers, SizeIs(1));
@@ -237,7 +237,7 @@ TEST_F(NvmeConnections, BothPathsToADiskInUseStayWhenBothGo) {
   const auto both = std::string(kTargetText) + "[[nvme_connection]]\naddress = \"192.0.2.2\"\n";
   kernel->nvme_host.targets["192.0.2.2"] = {"nqn.x:a"};
   kernel->nvme_host.multipath.insert("nqn.x:a");
-  kernel->nvme_host.used["nqn.x:a"] = {"/dev/nvme0n1 is mounted on /scratch"};
+  kernel->nvme_host.used["nqn.x:a"] = {system::DiskUse{"/dev/nvme0n1 is mounted on /scratch"}};
   ASSERT_EQ(run(both).exit, Exit::kOk);
   ASSERT_THAT(controllers, SizeIs(2));
   EXPECT_EQ(run(kNoTargets).exit, Exit::kPartly);

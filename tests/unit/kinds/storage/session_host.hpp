@@ -19,16 +19,25 @@ class SessionHost : public testing::Test {
  protected:
   explicit SessionHost(std::string_view machine) : kernel(fakes::FakeKernel::parse(machine)) {}
 
-  /// `holding`: as the daemon does, part by part.
-  model::Report run(const std::string& text, bool holding = false) {
+  model::Report run(const std::string& text) {
     auto host = kernel->host();
-    host.holding = holding;
+    return core::apply(document_of(text), host);
+  }
+  /// As the daemon does, part by part.
+  model::Report hold(const std::string& text) {
+    auto host = kernel->host();
+    host.holding = true;
     core::Options options;
-    options.independent = holding;
-    return core::apply(config::parse_texts({{"config.toml", text}}, "node1", grammar()), host, options);
+    options.independent = true;
+    return core::apply(document_of(text), host, options);
   }
 
   std::unique_ptr<fakes::FakeKernel> kernel;
+
+ private:
+  static config::Document document_of(const std::string& text) {
+    return config::parse_texts({{"config.toml", text}}, "node1", grammar());
+  }
 };
 
 }  // namespace rdmacfg::kinds
