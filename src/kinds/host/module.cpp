@@ -175,8 +175,9 @@ class ModuleKind final : public Kind {
         if (is_true(resource.settings, "loaded")) check_loadable(resource, lines->second, diagnostics);
       }
       if (const auto at = at_next_boot.find(name); at != at_next_boot.end())
-        warn_of_next_boot(name, options, is_true(resource.settings, "at_boot"), options_at, at->second,
-                          diagnostics);
+        warn_of_next_boot(name, options,
+                          is_true(resource.settings, "at_boot") ? AtBoot::kLoaded : AtBoot::kNotLoaded,
+                          options_at, at->second, diagnostics);
       warn_of_parameter_writes(name, options, options_at, writes, diagnostics);
       if (world.offline()) {
         resource.settings.erase("loaded");

@@ -69,9 +69,11 @@ void warn_foreign_options(const std::string& section, const std::string& module,
 /// not have, and of the same for several kernels the first.
 std::map<std::string, std::vector<ForeignLine>> next_boot_settings(system::Host& host);
 
-/// Warns where one of them keeps the module from being loaded, if `loads`, or sets one of its options
-/// otherwise.
-void warn_of_next_boot(const std::string& module, const model::ModuleOptions& wanted, bool loads,
+/// Whether the document has a module loaded at boot.
+enum class AtBoot { kLoaded, kNotLoaded };
+
+/// Warns where one of them keeps a module from being loaded at boot, or sets one of its options otherwise.
+void warn_of_next_boot(const std::string& module, const model::ModuleOptions& wanted, AtBoot at_boot,
                        const model::Location& where, std::span<const ForeignLine> settings,
                        model::Diagnostics& diagnostics);
 

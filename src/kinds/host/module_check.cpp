@@ -113,13 +113,13 @@ std::map<std::string, std::vector<ForeignLine>> next_boot_settings(system::Host&
   return out;
 }
 
-void warn_of_next_boot(const std::string& module, const ModuleOptions& wanted, bool loads,
+void warn_of_next_boot(const std::string& module, const ModuleOptions& wanted, AtBoot at_boot,
                        const model::Location& where, std::span<const ForeignLine> settings,
                        Diagnostics& diagnostics) {
   for (const auto& line : settings) {
     std::string what;
     if (line.sort == ForeignLine::Sort::kBlacklist) {
-      if (loads)
+      if (at_boot == AtBoot::kLoaded)
         what = fmt::format("[[module]] name: {} keeps {} from being loaded from the next boot on (blacklist)",
                            line.place(), module);
     } else {
