@@ -50,6 +50,11 @@ constexpr auto kSubcommandAliases = std::to_array<SubcommandAlias>({
 });
 
 base::Failure unknown_command(const std::string& word) {
+  if (word == "completion" || word == "completions")
+    return fail(Code::kInvalid,
+                fmt::format("unknown subcommand {}; the package has the completions of bash, zsh "
+                            "and fish: a new shell finds them",
+                            word));
   const auto alias = std::find_if(kSubcommandAliases.begin(), kSubcommandAliases.end(),
                                   [&](const SubcommandAlias& candidate) { return candidate.word == word; });
   if (alias != kSubcommandAliases.end())

@@ -46,6 +46,10 @@ TEST(Usage, MistakesEndInOneWithASuggestion) {
   fails({"-x", "show"}, "show has no option -x; see rdma-configctl show --help");
   fails({"status", "ib0"}, "status takes no more arguments; unexpected argument ib0");
   fails({"diff", "/nonexistent.toml"}, "/nonexistent.toml: No such file or directory");
+  fails({"completion"},
+        "unknown subcommand completion; the package has the completions of bash, zsh and fish: a new shell "
+        "finds "
+        "them");
   fails({"plan"}, "unknown subcommand plan; did you mean diff?");
   fails({"version"}, "unknown subcommand version; did you mean --version?");
   fails({"show", "-o", "yaml"}, "--format: \"yaml\" is not one of text, wide, name, json, dot, svg");
