@@ -16,11 +16,14 @@ namespace {
 
 /// Other tools' names of keys and sections, and ours: NetworkManager, nmstate, netplan,
 /// ifcfg files, systemd units, limits.d, nvme-cli, nvmetcli, targetcli, open-iscsi, fstab, modprobe.d.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 83> kElsewhere{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 86> kElsewhere{{
     {"transport", "mode"},
     {"transport_mode", "mode"},
     {"transport-mode", "mode"},
     {"connected_mode", "mode"},
+    {"manager", "backend"},
+    {"managed_by", "backend"},
+    {"renderer", "backend"},
     {"hwaddr", "guid"},
     {"mac", "guid"},
     {"mac_address", "guid"},
@@ -109,10 +112,12 @@ struct Rewrite {
 constexpr std::string_view kPrefixHint =
     "the prefix length is a part of each address, as in addresses = [\"192.0.2.1/24\"]";
 constexpr std::string_view kAutoHint = "write method = \"auto\"";
+constexpr std::string_view kConnectedHint = "write mode = \"connected\"";
+constexpr std::string_view kDatagramHint = "write mode = \"datagram\"";
 constexpr std::string_view kStateHint = "write state = \"up\" or \"down\"";
 constexpr std::string_view kDropInHint =
     "files are merged from conf.d/*.toml beside it, or with several --config";
-constexpr std::array<Rewrite, 15> kRewrites{{
+constexpr std::array<Rewrite, 18> kRewrites{{
     {"include", "version", kDropInHint},
     {"source", "version", kDropInHint},
     {"netmask", "gateway", kPrefixHint},
@@ -123,6 +128,9 @@ constexpr std::array<Rewrite, 15> kRewrites{{
     {"dhcp", "method", kAutoHint},
     {"dhcp4", "method", kAutoHint},
     {"dhcp6", "method", kAutoHint},
+    {"connected", "umcast", kConnectedHint},
+    {"datagram", "umcast", kDatagramHint},
+    {"cm", "umcast", kConnectedHint},
     {"autoconnect", "state", kStateHint},
     {"enabled", "state", kStateHint},
     {"onboot", "state", kStateHint},

@@ -55,7 +55,7 @@ bool is_mac_based(std::uint64_t id) { return (id >> 24 & 0xffff) == 0xfffe; }
 }  // namespace
 
 Pseudonyms::Pseudonyms(std::function<bool(std::string_view)> is_taken) : is_taken_(std::move(is_taken)) {
-  // What link-local addresses share their first byte with must not have a stand-in that is one.
+  // Addresses that share their first byte with link-local ones must not have a link-local stand-in.
   constexpr int kSecondByte = 16;
   for (int place = kSecondByte + 7; place >= kSecondByte; --place)
     zeros_.emplace(std::pair{31 - place, std::uint64_t{kLinkLocal4} << 16 >> (place + 1)}, std::uint64_t{0});

@@ -305,7 +305,7 @@ Result<Found> find_node(const Node& root, const std::vector<PathStep>& path) {
 
 namespace {
 
-/// What a path that begins with the name of an entry, or with a key, is to be: "write ipoib[mlx4_ib0].mtu".
+/// The remedy for a path that begins with the name of an entry, or with a key: "write ipoib[mlx4_ib0].mtu".
 std::string section_instead(const Node& root, const std::vector<PathStep>& path) {
   const auto& word = path.front().name;
   const auto whole = path_text(path, path.size());

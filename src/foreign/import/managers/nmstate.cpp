@@ -21,7 +21,7 @@ using model::InetMethod;
 
 namespace {
 
-/// What nmstate calls the P_Key of a port's own interface; it makes no P_Key interface of it.
+/// The P_Key that nmstate gives a port's own interface; no P_Key interface is made for it.
 constexpr std::uint64_t kPkeyOfPort = 0xffff;
 
 class State {
