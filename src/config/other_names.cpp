@@ -16,7 +16,7 @@ namespace {
 
 /// Other tools' names of keys and sections, and ours: NetworkManager, nmstate, netplan,
 /// ifcfg files, systemd units, limits.d, nvme-cli, nvmetcli, targetcli, open-iscsi, fstab, modprobe.d.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 86> kElsewhere{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 92> kElsewhere{{
     {"transport", "mode"},
     {"transport_mode", "mode"},
     {"transport-mode", "mode"},
@@ -80,6 +80,12 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 86> kElsewhe
     {"host_traddr", "host_address"},
     {"host-traddr", "host_address"},
     {"subsysnqn", "nqn"},
+    {"subsysnqn", "subsystems"},
+    {"nqn", "subsystems"},
+    {"types", "ports"},
+    {"port_type", "ports"},
+    {"what", "server"},
+    {"where", "path"},
     {"allowed_hosts", "hosts"},
     {"device_path", "device"},
     {"iqn", "wwn"},
