@@ -184,6 +184,17 @@ std::string rewritten(std::string_view name, const std::vector<std::string>& key
   return {};
 }
 
+std::string as_module_option(std::string_view name, const std::vector<std::string>& keys) {
+  constexpr std::array<std::string_view, 5> kModprobe{"blacklist", "alias", "install", "remove", "softdep"};
+  const auto has = [&](std::string_view key) {
+    return std::find(keys.begin(), keys.end(), key) != keys.end();
+  };
+  if (!has("options") || !has("load") ||
+      std::find(kModprobe.begin(), kModprobe.end(), name) != kModprobe.end())
+    return {};
+  return fmt::format("write a parameter of the module as options = [\"{}=…\"]", name);
+}
+
 std::string foreign_hint(std::string_view name) {
   for (const auto& section : kForeignSections) {
     if (section.name != name) continue;
