@@ -128,6 +128,11 @@ class Checker {
           std::string keys;
           for (const auto key : first_identity(spec))
             keys += fmt::format("{}{} = …", keys.empty() ? "" : ", ", key);
+          // A route is identified by nothing; its first keys say what it is.
+          constexpr std::size_t kFirst = 2;
+          for (std::size_t at = 0; first_identity(spec).empty() && at < std::min(kFirst, spec.fields.size());
+               ++at)
+            keys += fmt::format("{}{} = …", keys.empty() ? "" : ", ", spec.fields[at].name);
           report_.wrong(
               item.at, fmt::format("{}: is {}, must be a table like {{ key = value }}", label, sort_of(item)),
               keys.empty() ? "" : fmt::format("write {{ {} }}", keys));

@@ -16,7 +16,7 @@ namespace {
 
 /// Other tools' names of keys and sections, and ours: NetworkManager, nmstate, netplan,
 /// ifcfg files, systemd units, limits.d, nvme-cli, nvmetcli, targetcli, open-iscsi, fstab, modprobe.d.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 92> kElsewhere{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 94> kElsewhere{{
     {"transport", "mode"},
     {"transport_mode", "mode"},
     {"transport-mode", "mode"},
@@ -51,6 +51,8 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 92> kElsewhe
     {"gateway", "via"},
     {"nexthop", "via"},
     {"destination", "to"},
+    {"dest", "to"},
+    {"dst", "to"},
     {"dns-servers", "dns"},
     {"nameservers", "dns"},
     {"dns_servers", "dns"},

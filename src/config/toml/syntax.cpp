@@ -134,6 +134,10 @@ class Parser {
     std::string hint = "write one key per line, and put text with blanks in quotes";
     if (of_header) {
       hint = "a section's line ends after its last bracket";
+    } else if (cursor_.at("//") || cursor_.at("/*")) {
+      hint = "a comment begins with #";
+    } else if (cursor_.peek() == ',' && std::isdigit(static_cast<unsigned char>(cursor_.peek(1))) != 0) {
+      hint = "write a number without commas";
     } else if (cursor_.peek() == ',' || cursor_.peek() == ';') {
       cursor_.next();
       cursor_.skip_blanks();
