@@ -73,6 +73,24 @@ class Checker {
   }
 
  private:
+  /// Whether an entry is written as [ipoib.mlx4_ib0], with its name in the header: then that is all to say.
+  bool report_named_headers(const Node& node, const SectionSpec& spec, const std::string& path) const {
+    std::vector<std::string> parts;
+    for (const auto& child : spec.children) parts.emplace_back(child.name);
+    const bool named = std::all_of(node.members.begin(), node.members.end(), [&](const auto& member) {
+      return member.second.sort == Node::Sort::kTable && !find_spec(spec.fields, member.first) &&
+             !find_spec(spec.children, member.first) && !base::nearest(member.first, parts);
+    });
+    if (!named || node.members.empty()) return false;
+    for (const auto& [name, entry] : node.members) {
+      report_.wrong(
+          place_of(entry), fmt::format("[{}.{}]: the name of an entry is not part of its header", path, name),
+          find_spec(spec.fields, "name") ? fmt::format("write [[{}]], and name = \"{}\" below it", path, name)
+                                         : fmt::format("write [[{}]]", path));
+    }
+    return true;
+  }
+
   /// The tables that a section was written as; a wrong form is reported, and its content used as far as
   /// possible.
   std::vector<const Node*> tables(const Node& node, const SectionSpec& spec, const std::string& path) {
@@ -80,6 +98,7 @@ class Checker {
     std::vector<const Node*> out;
     if (node.sort == Node::Sort::kTable) {
       if (spec.repeated && node.origin == Node::Origin::kImplied) {
+        if (!report_.partial && report_named_headers(node, spec, path)) return out;
         if (!report_.partial)
           report_.wrong(node.at, fmt::format("[[{0}]] must come before its subsections", path),
                         fmt::format("write [[{}]] with its keys first", path));
@@ -109,6 +128,11 @@ class Checker {
           std::string keys;
           for (const auto key : first_identity(spec))
             keys += fmt::format("{}{} = …", keys.empty() ? "" : ", ", key);
+          // A route is identified by nothing; its first keys say what it is.
+          constexpr std::size_t kFirst = 2;
+          for (std::size_t at = 0; first_identity(spec).empty() && at < std::min(kFirst, spec.fields.size());
+               ++at)
+            keys += fmt::format("{}{} = …", keys.empty() ? "" : ", ", spec.fields[at].name);
           report_.wrong(
               item.at, fmt::format("{}: is {}, must be a table like {{ key = value }}", label, sort_of(item)),
               keys.empty() ? "" : fmt::format("write {{ {} }}", keys));

@@ -191,6 +191,23 @@ Result<std::vector<Text>> read_one(const std::filesystem::path& file, const Limi
   });
 }
 
+/// Files that somebody may take for the configuration, "config.tml" or "conf.d/10-ib.conf"; their names keep
+/// them from being read.
+std::string not_read_for_names(const Root& root, const std::filesystem::path& folder) {
+  constexpr std::size_t kSaid = 3;
+  const std::filesystem::path main(kMain);
+  std::vector<std::string> out;
+  const auto beside = list(root, main.parent_path().native());
+  for (const auto& name : beside ? *beside : std::vector<std::string>()) {
+    if (name != main.filename().native() && name != "conf.d")
+      out.push_back(root.shown((main.parent_path() / name).native()));
+  }
+  std::sort(out.begin(), out.end());
+  for (auto& path : misnamed_drop_ins(folder)) out.push_back(std::move(path));
+  return out.empty() ? std::string()
+                     : "; not read because of the name: " + base::join_first(kSaid, out, ", ");
+}
+
 Result<std::vector<Text>> read_documents(const Source& source, const Limits& limits) {
   if (!source.file.empty()) return read_one(source.file, limits);
   const auto root = Root::open(source.root);
@@ -237,8 +254,9 @@ Result<std::vector<Text>> read_documents(const Source& source, const Limits& lim
     return fail(
         Code::kNotFound,
         fmt::format("{}: there is no configuration; write \"version = 1\" and sections like [[ipoib]] "
-                    "into this file, or into {}/NAME.toml",
-                    root->shown(kMain), root->shown(kDropIns.back())));
+                    "into this file, or into {}/NAME.toml{}",
+                    root->shown(kMain), root->shown(kDropIns.back()),
+                    not_read_for_names(*root, source.root)));
   }
   return texts;
 }

@@ -224,6 +224,9 @@ bool report_unknown(std::string_view name, const Node& node, const Place& place,
   const auto setting = place.spec ? setting_of(name, node, *place.spec) : std::string();
   if (!setting.empty())
     meant = {"", fmt::format("write key = \"{}\" and value = …, in an entry for each setting", setting)};
+  if (!is_section && !meant.guessed && names.homes.empty()) {
+    if (auto option = as_module_option(name, names.keys); !option.empty()) meant.hint = std::move(option);
+  }
   const bool foreign = is_section && !is_list && !place.spec && !foreign_hint(name).empty();
   if (foreign) meant = {"", foreign_hint(name)};
   auto& wrong = report.wrong(is_section && node.origin == Node::Origin::kHeader ? node.at : node.key,

@@ -16,11 +16,14 @@ namespace {
 
 /// Other tools' names of keys and sections, and ours: NetworkManager, nmstate, netplan,
 /// ifcfg files, systemd units, limits.d, nvme-cli, nvmetcli, targetcli, open-iscsi, fstab, modprobe.d.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 83> kElsewhere{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 94> kElsewhere{{
     {"transport", "mode"},
     {"transport_mode", "mode"},
     {"transport-mode", "mode"},
     {"connected_mode", "mode"},
+    {"manager", "backend"},
+    {"managed_by", "backend"},
+    {"renderer", "backend"},
     {"hwaddr", "guid"},
     {"mac", "guid"},
     {"mac_address", "guid"},
@@ -48,6 +51,8 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 83> kElsewhe
     {"gateway", "via"},
     {"nexthop", "via"},
     {"destination", "to"},
+    {"dest", "to"},
+    {"dst", "to"},
     {"dns-servers", "dns"},
     {"nameservers", "dns"},
     {"dns_servers", "dns"},
@@ -77,6 +82,12 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 83> kElsewhe
     {"host_traddr", "host_address"},
     {"host-traddr", "host_address"},
     {"subsysnqn", "nqn"},
+    {"subsysnqn", "subsystems"},
+    {"nqn", "subsystems"},
+    {"types", "ports"},
+    {"port_type", "ports"},
+    {"what", "server"},
+    {"where", "path"},
     {"allowed_hosts", "hosts"},
     {"device_path", "device"},
     {"iqn", "wwn"},
@@ -109,10 +120,12 @@ struct Rewrite {
 constexpr std::string_view kPrefixHint =
     "the prefix length is a part of each address, as in addresses = [\"192.0.2.1/24\"]";
 constexpr std::string_view kAutoHint = "write method = \"auto\"";
+constexpr std::string_view kConnectedHint = "write mode = \"connected\"";
+constexpr std::string_view kDatagramHint = "write mode = \"datagram\"";
 constexpr std::string_view kStateHint = "write state = \"up\" or \"down\"";
 constexpr std::string_view kDropInHint =
     "files are merged from conf.d/*.toml beside it, or with several --config";
-constexpr std::array<Rewrite, 15> kRewrites{{
+constexpr std::array<Rewrite, 18> kRewrites{{
     {"include", "version", kDropInHint},
     {"source", "version", kDropInHint},
     {"netmask", "gateway", kPrefixHint},
@@ -123,6 +136,9 @@ constexpr std::array<Rewrite, 15> kRewrites{{
     {"dhcp", "method", kAutoHint},
     {"dhcp4", "method", kAutoHint},
     {"dhcp6", "method", kAutoHint},
+    {"connected", "umcast", kConnectedHint},
+    {"datagram", "umcast", kDatagramHint},
+    {"cm", "umcast", kConnectedHint},
     {"autoconnect", "state", kStateHint},
     {"enabled", "state", kStateHint},
     {"onboot", "state", kStateHint},
@@ -168,6 +184,17 @@ std::string rewritten(std::string_view name, const std::vector<std::string>& key
       return std::string(row.hint);
   }
   return {};
+}
+
+std::string as_module_option(std::string_view name, const std::vector<std::string>& keys) {
+  constexpr std::array<std::string_view, 5> kModprobe{"blacklist", "alias", "install", "remove", "softdep"};
+  const auto has = [&](std::string_view key) {
+    return std::find(keys.begin(), keys.end(), key) != keys.end();
+  };
+  if (!has("options") || !has("load") ||
+      std::find(kModprobe.begin(), kModprobe.end(), name) != kModprobe.end())
+    return {};
+  return fmt::format("write a parameter of the module as options = [\"{}=…\"]", name);
 }
 
 std::string foreign_hint(std::string_view name) {

@@ -19,6 +19,10 @@ std::optional<std::string> nearly_called_here(std::string_view name, const std::
 /// state; empty for other names.
 std::string rewritten(std::string_view name, const std::vector<std::string>& keys);
 
+/// The hint about a parameter of a module that is written as a key of [[module]], which has `keys`; empty for
+/// other sections, and for the words of modprobe.d(5).
+std::string as_module_option(std::string_view name, const std::vector<std::string>& keys);
+
 /// The hint about a section that another tool's files begin with; empty for other names.
 std::string foreign_hint(std::string_view name);
 

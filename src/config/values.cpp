@@ -228,6 +228,26 @@ std::optional<model::Value> unquoted(const std::string& text) {
   return meant;
 }
 
+/// The remedy for a number or a boolean in quotes, also with a unit that changes nothing; empty for other
+/// texts.
+std::string unquoted_hint(const std::string& text, const model::FieldSpec& field) {
+  const auto word = base::lower(base::trim(text));
+  if (word == "auto" || word == "default") {
+    return field.role == model::Role::kSetting
+               ? fmt::format("leave {} out, and it stays as it is on the host", field.name)
+               : std::string();
+  }
+  std::string plain = word == "yes" || word == "on" ? "true" : word == "no" || word == "off" ? "false" : word;
+  auto meant = unquoted(plain);
+  if (!meant) {
+    plain = word.substr(0, word.find_first_not_of("0123456789"));
+    const auto unit = base::trim(std::string_view(word).substr(plain.size()));
+    constexpr std::array<std::string_view, 5> kUnits{"b", "byte", "bytes", "s", "seconds"};
+    if (std::find(kUnits.begin(), kUnits.end(), unit) != kUnits.end()) meant = unquoted(plain);
+  }
+  return meant && field.parse(*meant) ? fmt::format("write {} = {}", field.name, plain) : std::string();
+}
+
 /// Whether any text is a value of a field, as its schema has it: a string, or one of several.
 bool takes_text(const model::FieldSpec& field) {
   return field.schema.empty() || field.schema.find(R"("string")") != std::string_view::npos ||
@@ -288,7 +308,10 @@ std::optional<model::Value> check_plain(const Node& node, const model::FieldSpec
   // "must be a priority: 0 to 7" about "3" leaves the reader to find that the quotes are what is wrong.
   if (std::holds_alternative<std::string>(written) && !takes_text(field) && message.starts_with("must be "))
     message.insert(0, "is a string, ");
-  report.wrong(node.at, complaint(label, field, std::move(message)));
+  const auto* text = std::get_if<std::string>(&written);
+  const bool in_quotes = text != nullptr && message.starts_with("is a string");
+  report.wrong(node.at, complaint(label, field, std::move(message)),
+               in_quotes ? unquoted_hint(*text, field) : std::string());
   return std::nullopt;
 }
 

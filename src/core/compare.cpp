@@ -108,6 +108,7 @@ class Comparer {
     if (desired.pending) {
       report.reason = *desired.pending;
       if (differing.empty()) report.status = Status::kPending;
+      report.waits = !differing.empty();
     }
     out_.resources.push_back(std::move(report));
   }

@@ -50,6 +50,11 @@ constexpr auto kSubcommandAliases = std::to_array<SubcommandAlias>({
 });
 
 base::Failure unknown_command(const std::string& word) {
+  if (word == "completion" || word == "completions")
+    return fail(Code::kInvalid,
+                fmt::format("unknown subcommand {}; the package has the completions of bash, zsh "
+                            "and fish: a new shell finds them",
+                            word));
   const auto alias = std::find_if(kSubcommandAliases.begin(), kSubcommandAliases.end(),
                                   [&](const SubcommandAlias& candidate) { return candidate.word == word; });
   if (alias != kSubcommandAliases.end())
@@ -94,6 +99,24 @@ base::Result<void> settle_words(Arguments& arguments) {
   return {};
 }
 
+/// Our name of an option that other tools call `name`, if the subcommand has it; else empty.
+std::string_view option_here(std::string_view name, const std::vector<std::string>& known) {
+  constexpr std::array<std::array<std::string_view, 2>, 10> kOptionAliases{{{"-n", "--dry-run"},
+                                                                            {"--check", "--dry-run"},
+                                                                            {"--noop", "--dry-run"},
+                                                                            {"--assume-yes", "--yes"},
+                                                                            {"--auto-approve", "--yes"},
+                                                                            {"-j", "--json"},
+                                                                            {"-c", "--config"},
+                                                                            {"--output", "--format"},
+                                                                            {"--debug", "--verbose"},
+                                                                            {"--target", "--only"}}};
+  for (const auto& [elsewhere, ours] : kOptionAliases) {
+    if (elsewhere == name && std::find(known.begin(), known.end(), ours) != known.end()) return ours;
+  }
+  return {};
+}
+
 base::Failure unknown(const std::string& word, const Parser& parser) {
   const auto* sub = parser.chosen();
   const bool option = word.starts_with("-");
@@ -125,6 +148,8 @@ base::Failure unknown(const std::string& word, const Parser& parser) {
     if (sub != nullptr && sub->get_name() == "fabric" && bare == name)
       return fail(Code::kInvalid, fmt::format("{}; write -o {}", message, style));
   }
+  if (const auto ours = option_here(bare, known); !ours.empty())
+    return fail(Code::kInvalid, fmt::format("{}; did you mean {}?", message, ours));
   // Any two letters are as near as any others.
   if (const auto near = letter ? std::nullopt : base::nearest(bare, known))
     return fail(Code::kInvalid, fmt::format("{}; did you mean {}?", message, *near));

@@ -167,11 +167,14 @@ Groups group_by_pattern(std::string_view pattern, const std::vector<std::string>
     return out;
   }
   const auto before = pattern.substr(0, at), after = pattern.substr(at + kGroup.size());
+  ByName spelled;  // case says nothing in the name of a host (RFC 4343), so it says nothing in a part of one
   for (std::size_t host = 0; host < hosts.size(); ++host) {
     const auto name = std::string_view(hosts[host]);
     out.of_host[host] = group_in(before, after, name);
     if (out.of_host[host].empty())
       out.of_host[host] = group_in(before, after, name.substr(0, name.find('.')));
+    const auto group = out.of_host[host];
+    out.of_host[host] = spelled.emplace(base::lower(group), group).first->second;
   }
   tell_without(hosts, "--by", out);
   return out;

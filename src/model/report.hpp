@@ -49,6 +49,7 @@ struct ResourceReport {
       instance{};        ///< the kernel object it is on, another one after a driver reload; empty: not known
   bool follows = false;  ///< pending only until the rest of this apply is done: the daemon looks again then
   bool there = true;     ///< it exists, however its settings are
+  bool waits = false;    ///< it differs, and a part of it waits for something, which the reason names
 };
 
 /// Settings of a resource that are left as they are, whatever the document says.

@@ -76,11 +76,17 @@ Json resource_json(const model::ResourceReport& resource) {
                           {"wanted", to_json(attribute.wanted)},
                           {"origin", attribute.origin ? location_json(*attribute.origin) : Json(nullptr)}});
   }
-  return {{"kind", resource.key.kind},     {"id", resource.key.id},
-          {"label", resource.label},       {"status", std::string(model::text_of(resource.status))},
-          {"reason", resource.reason},     {"warnings", resource.warnings},
-          {"instance", resource.instance}, {"there", resource.there},
-          {"follows", resource.follows},   {"attributes", std::move(attributes)}};
+  return {{"kind", resource.key.kind},
+          {"id", resource.key.id},
+          {"label", resource.label},
+          {"status", std::string(model::text_of(resource.status))},
+          {"reason", resource.reason},
+          {"warnings", resource.warnings},
+          {"instance", resource.instance},
+          {"there", resource.there},
+          {"follows", resource.follows},
+          {"waits", resource.waits},
+          {"attributes", std::move(attributes)}};
 }
 
 model::Status status_from(const std::string& text) {
@@ -100,6 +106,7 @@ model::ResourceReport resource_from(const Json& json) {
   resource.instance = json.value("instance", std::string());
   resource.there = json.value("there", true);
   resource.follows = json.value("follows", false);
+  resource.waits = json.value("waits", false);
   for (const auto& attribute : json.at("attributes")) {
     model::AttributeReport report{attribute.at("name").get<std::string>(), value_from(attribute.at("now")),
                                   value_from(attribute.at("wanted")), std::nullopt};

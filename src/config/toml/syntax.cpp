@@ -39,6 +39,13 @@ bool is_meant_as_header(std::string_view line) {
          (head.ends_with(']') || (head.starts_with('<') && head.ends_with('>')));
 }
 
+/// Whether a line is an item of a list as YAML has it: "- ib0".
+bool is_yaml_item(std::string_view line) {
+  if (!line.starts_with("- ") && !line.starts_with("-\t")) return false;
+  const auto rest = base::trim(line.substr(1, line.find_first_of("\r\n") - 1));
+  return !rest.empty() && rest.front() != '=' && rest.front() != '.';
+}
+
 /// Recursive descent over one text. A function that returns false has reported why and leaves the cursor
 /// there.
 class Parser {
@@ -57,10 +64,16 @@ class Parser {
     while (cursor_.skip_space(), !other_ && !cursor_.done() && tree_.errors.size() < limits_.errors) {
       open_ = 0;
       const auto line = body_.substr(cursor_.mark().offset);
+      if (is_yaml_item(line)) {
+        yaml_item();
+        cursor_.skip_to_line_end();
+        continue;
+      }
       const bool is_header = cursor_.peek() == '[';
       const bool good = is_header ? header() : pair(*section_, section_depth_);
       if (good) end_of_line(is_header);
       if (!good && is_meant_as_header(line)) leave_section();
+      was_good_ = good;
       // Inside of brackets nobody can tell what the next line belongs to.
       if (!good && open_ > 0) break;
       cursor_.skip_to_line_end();
@@ -97,6 +110,15 @@ class Parser {
                  "write version = 1, then sections such as [[ipoib]] with key = value lines; rdma-configctl "
                  "import converts the files of other tools");
   }
+  void yaml_item() {
+    if (!was_good_) return;  // the line before it has an error already, which its items belong to
+    was_good_ = false;
+    if (section_depth_ == 0) {
+      other_language("YAML");
+    } else {
+      wrong(here(), "expected a key, found '-'", "write a list in brackets: key = [\"a\", \"b\"]");
+    }
+  }
   bool too_deep(std::size_t depth) {
     if (depth <= static_cast<std::size_t>(limits_.nesting)) return false;
     open_ = 1;
@@ -112,6 +134,10 @@ class Parser {
     std::string hint = "write one key per line, and put text with blanks in quotes";
     if (of_header) {
       hint = "a section's line ends after its last bracket";
+    } else if (cursor_.at("//") || cursor_.at("/*")) {
+      hint = "a comment begins with #";
+    } else if (cursor_.peek() == ',' && std::isdigit(static_cast<unsigned char>(cursor_.peek(1))) != 0) {
+      hint = "write a number without commas";
     } else if (cursor_.peek() == ',' || cursor_.peek() == ';') {
       cursor_.next();
       cursor_.skip_blanks();
@@ -360,6 +386,7 @@ class Parser {
   const Node* parent_ = nullptr;      ///< the entry that section_ is part of, as long as no header follows
   std::string label_, parent_label_;  ///< "[[ipoib.pkey]]", "[[ipoib]]"
   bool other_ = false;                ///< not TOML
+  bool was_good_ = true;              ///< the last line that was read
   int open_ = 0;  ///< brackets and multi-line texts that are open where an error was found
 };
 

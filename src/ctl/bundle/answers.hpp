@@ -3,10 +3,12 @@
 // default-constructed value.
 #pragma once
 
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "base/error.hpp"
 #include "system/host.hpp"
@@ -95,7 +97,6 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(RdmaDevice, name, firmware, boar
                                                 node_description, node_guid, system_guid, driver, pci, soft,
                                                 instance, omni_path, leaving, ports)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(PortMtu, max, active)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(DeviceIds, vendor, part)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Gid, index, type, gid, netdev)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(InetAddress, index, prefix, tentative, duplicate, permanent,
                                                 peer_elsewhere)
@@ -148,5 +149,32 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(LioTarget, id, groups, enabled, 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(LioState, backstores, targets)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(ModuleInfo, builtin, parameters)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(PciCapabilities, bridge, max_read_request, redirects)
+
+/// Each limit is an object of its own, [{"max_qp": 392632}]: an array keeps their order, and as keys their
+/// names are not taken for names of the host.
+inline void to_json(nlohmann::json& out, const DeviceIds& value) {
+  auto limits = nlohmann::json::array();
+  for (const auto& [name, limit] : value.limits) {
+    auto entry = nlohmann::json::object();
+    entry[name] = limit;
+    limits.push_back(std::move(entry));
+  }
+  out = nlohmann::json::object();
+  out["vendor"] = value.vendor;
+  out["part"] = value.part;
+  out["limits"] = std::move(limits);
+}
+inline void from_json(const nlohmann::json& from, DeviceIds& value) {
+  value = {};
+  value.vendor = from.value("vendor", value.vendor);
+  value.part = from.value("part", value.part);
+  const auto limits = from.find("limits");
+  if (limits == from.end()) return;
+  for (const auto& entry : *limits) {
+    if (!entry.is_object()) throw std::invalid_argument("limits: an entry is not an object");
+    for (const auto& [name, limit] : entry.items())
+      value.limits.emplace_back(name, limit.get<std::uint64_t>());
+  }
+}
 
 }  // namespace rdmacfg::system

@@ -17,13 +17,14 @@ inline constexpr std::size_t kHostReportReadBytes = 16 * model::limits::kMiB;
 
 inline constexpr auto kTable = std::to_array<model::limits::Row>({
     {"kHostReportBytes", kHostReportBytes, "bytes",
-     "doctor --report: the largest answers are left out, and named", "one report; an e-mail takes it"},
+     "doctor --report: the largest answers are left out and named", "one report; small enough for e-mail"},
     {"kHostReportFileBytes", kHostReportFileBytes, "bytes",
-     "doctor --report: the rest of the file is left out", "one file of the host in a report; whole lines"},
+     "doctor --report: the rest of the file is left out",
+     "one file of the host in a report, cut after a whole line"},
     {"kHostReportPaths", kHostReportPaths, "paths", "doctor --report: the rest is left out",
-     "what a report lists of sysfs"},
+     "sysfs paths listed in a report"},
     {"kHostReportReadBytes", kHostReportReadBytes, "bytes", "--host FILE: error, exit 1",
-     "a report that somebody has sent; four times what doctor writes"},
+     "a report from somebody else; four times what doctor writes"},
 });
 
 }  // namespace rdmacfg::ctl::limits

@@ -17,7 +17,8 @@ constexpr std::uint64_t kMacMask = (std::uint64_t{1} << 48) - 1;
 constexpr std::uint64_t kFirstMac = 0x00005eff0001;
 constexpr std::uint64_t kFirstGuid = 0x00005eef10000001;
 constexpr std::uint64_t kLinkLocal = 0xfe80;
-constexpr std::size_t kNumberedTail = 4;  // digits that stay behind a word
+constexpr std::uint32_t kLinkLocal4 = 0xa9fe;  // 169.254, RFC 3927
+constexpr std::size_t kNumberedTail = 4;       // digits that stay behind a word
 
 /// 0: "xaa", 1: "xab", …, 676: "xbaa".
 std::string spelled(std::size_t number) {
@@ -53,7 +54,12 @@ bool is_mac_based(std::uint64_t id) { return (id >> 24 & 0xffff) == 0xfffe; }
 
 }  // namespace
 
-Pseudonyms::Pseudonyms(std::function<bool(std::string_view)> is_taken) : is_taken_(std::move(is_taken)) {}
+Pseudonyms::Pseudonyms(std::function<bool(std::string_view)> is_taken) : is_taken_(std::move(is_taken)) {
+  // Addresses that share their first byte with link-local ones must not have a link-local stand-in.
+  constexpr int kSecondByte = 16;
+  for (int place = kSecondByte + 7; place >= kSecondByte; --place)
+    zeros_.emplace(std::pair{31 - place, std::uint64_t{kLinkLocal4} << 16 >> (place + 1)}, std::uint64_t{0});
+}
 
 std::string Pseudonyms::word(std::string_view word) {
   const auto last = word.find_last_not_of("0123456789");
@@ -108,16 +114,21 @@ std::uint64_t Pseudonyms::bit(std::uint64_t before, int width, std::uint64_t bit
 }
 
 std::uint32_t Pseudonyms::ipv4(std::uint32_t address, int length) {
-  constexpr std::uint32_t kLoopback = 127, kFirstGroup = 224, kLinkLocal4 = 0xa9fe, kFirst = 10;
+  constexpr std::uint32_t kLoopback = 127, kFirstGroup = 224, kLinkLocalByte = kLinkLocal4 >> 8;
   const auto first = address >> 24;
   if (first == 0 || first == kLoopback || first >= kFirstGroup || address >> 16 == kLinkLocal4)
     return address;
+  // Link-local addresses stay, so the byte that they begin with stands for itself: 221 bytes are left for
+  // 221.
+  if (first == kLinkLocalByte) octets_.try_emplace(first, first);
   auto [at, is_new] = octets_.try_emplace(first, 0);
   if (is_new) {
-    // In order from 10; past 126 come those that are left.
-    auto next = kFirst + static_cast<std::uint32_t>(octets_.size()) - 1;
+    // In order from 10; past 223 come those below 10.
+    constexpr std::uint32_t kFirst = 10;
+    const auto others = octets_.size() - 1 - octets_.count(kLinkLocalByte);
+    auto next = kFirst + static_cast<std::uint32_t>(others);
     if (next >= kLoopback) next += 1;
-    if (next >= 169) next += 1;
+    if (next >= kLinkLocalByte) next += 1;
     if (next >= kFirstGroup) next -= kFirstGroup - 1;
     at->second = next;
   }
@@ -131,10 +142,17 @@ std::uint32_t Pseudonyms::ipv4(std::uint32_t address, int length) {
 
 std::uint64_t Pseudonyms::prefix(std::uint64_t prefix, int length) {
   constexpr std::uint64_t kUnique = 0xfd00;  // unique local addresses, RFC 4193
+  constexpr std::uint64_t kLinkLocals = 0x40, kFirstGroup = 0xff00;
   const auto top = prefix >> 48;
-  const bool is_group = top >> 8 == 0xff;
-  if (prefix == 0 || (top & 0xffc0) == kLinkLocal || is_group) return prefix;
-  const auto [at, is_new] = tops_.try_emplace(top, kUnique + tops_.size());
+  if (prefix == 0 || (top & 0xffc0) == kLinkLocal || top >= kFirstGroup) return prefix;
+  const auto [at, is_new] = tops_.try_emplace(top, 0);
+  if (is_new) {
+    // In order from fd00, without the ranges that stay; past feff come those below fd00.
+    auto next = kUnique + tops_.size() - 1;
+    if (next >= kLinkLocal) next += kLinkLocals;
+    if (next >= kFirstGroup) next -= kFirstGroup - 1;
+    at->second = next;
+  }
   std::uint64_t out = at->second;
   for (int place = 47; place >= 0; --place)
     out = out << 1 | bit(prefix >> (place + 1), 100 + 63 - place, prefix >> place & 1U);

@@ -40,7 +40,8 @@ class Pseudonyms {
 
   /// Addresses that share their first N bits have stand-ins that do; a network stays one (its host part is
   /// 0), and the last byte of an IPv4 address stays. `length`: of the prefix, where one is said. Loopback,
-  /// link-local and multicast ranges, netmasks and the unspecified address mean the same everywhere and stay;
+  /// link-local and multicast ranges, netmasks and the unspecified address mean the same everywhere and stay,
+  /// and so does the first byte of 169.0.0.0/8, which link-local addresses have too;
   /// an IPv6 address keeps a short interface part (::1).
   model::IpAddress address(const model::IpAddress& address, int length);
   /// The first 64 bits of an IPv6 address or GID: a subnet prefix.

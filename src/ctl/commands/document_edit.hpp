@@ -52,6 +52,8 @@ struct Missing {
 
   [[nodiscard]] std::string text() const { return instead.empty() ? what : what + "; " + instead; }
 };
+/// Whether a document may have a section, or key outside of all sections, of this name.
+bool is_section(std::string_view name);
 /// Why find_node() found no value.
 Missing describe_missing(const config::Node& root, const std::vector<PathStep>& path,
                          std::string_view in = "the document");

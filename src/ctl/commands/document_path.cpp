@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "base/text.hpp"
+#include "catalog/all.hpp"
 #include "ctl/commands/document_edit.hpp"
 #include "model/types.hpp"
 
@@ -205,6 +206,14 @@ std::vector<std::string> selectors_for(const Node& list) {
   return out;
 }
 
+bool is_section(std::string_view name) {
+  constexpr std::array<std::string_view, 4> kWithoutKind{"version", "defaults", "match", "host"};
+  const auto& grammar = kinds::grammar();
+  return std::find(kWithoutKind.begin(), kWithoutKind.end(), name) != kWithoutKind.end() ||
+         std::any_of(grammar.begin(), grammar.end(),
+                     [&](const model::SectionSpec& section) { return section.name == name; });
+}
+
 std::string path_text(const std::vector<PathStep>& path, std::size_t steps) {
   std::string out;
   for (std::size_t i = 0; i < steps; ++i) {
@@ -294,6 +303,38 @@ Result<Found> find_node(const Node& root, const std::vector<PathStep>& path) {
   return found;
 }
 
+namespace {
+
+/// The remedy for a path that begins with the name of an entry, or with a key: "write ipoib[mlx4_ib0].mtu".
+std::string section_instead(const Node& root, const std::vector<PathStep>& path) {
+  const auto& word = path.front().name;
+  const auto whole = path_text(path, path.size());
+  const auto rest = whole.substr(path_text(path, 1).size());
+  const auto is_called = [&](const Node& item, bool with_key) {
+    return is_selected(item, word) && (!with_key || path.size() == 1 || item.members.contains(path[1].name));
+  };
+  for (const bool with_key : {true, false}) {
+    for (const auto& [section, node] : root.members) {
+      if (is_list_of_tables(node) && std::any_of(node.items.begin(), node.items.end(),
+                                                 [&](const Node& item) { return is_called(item, with_key); }))
+        return fmt::format("write {}[{}]{}", section, word, rest);
+    }
+  }
+  for (const auto& [section, node] : root.members) {
+    if (node.sort == Node::Sort::kTable && node.members.contains(word))
+      return fmt::format("write {}.{}", section, whole);
+    if (!is_list_of_tables(node)) continue;
+    for (std::size_t i = 0; i < node.items.size(); ++i) {
+      if (!node.items[i].members.contains(word)) continue;
+      return node.items.size() == 1 ? fmt::format("write {}.{}", section, whole)
+                                    : fmt::format("write {}[{}].{}", section, selectors_for(node)[i], whole);
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
 Missing describe_missing(const Node& root, const std::vector<PathStep>& path, std::string_view in) {
   Missing absent{fmt::format("{} is not in {}", path_text(path, path.size()), in), {}};
   const Node *at = &root, *list = nullptr;  // list: the one of which `at` is the only entry
@@ -309,6 +350,14 @@ Missing describe_missing(const Node& root, const std::vector<PathStep>& path, st
       for (const auto& [key, node] : at->members) keys.push_back(key);
       if (const auto near = base::nearest(path[i].name, keys))
         absent.instead = fmt::format("did you mean {}?", *near);
+      if (i == 0 && !is_section(path.front().name)) {
+        if (auto instead = section_instead(root, path); !instead.empty()) absent.instead = std::move(instead);
+        if (absent.instead.empty())
+          absent.instead = fmt::format(
+              "there is no section {}; write SECTION.KEY or SECTION[SELECTOR].KEY, such "
+              "as ipoib[mlx4_ib0].mtu",
+              path.front().name);
+      }
       return absent;
     }
     const auto* node = &member->second;

@@ -315,6 +315,14 @@ bool lacks_entry(const config::Text& text, const std::vector<PathStep>& path) {
   return tree.errors.empty() && !tree.root.members.contains(path.front().name);
 }
 
+/// Why a path cannot be written: it begins with the name of an entry, say. Empty: it begins with a section.
+std::string why_no_section(const config::Text& text, const std::vector<PathStep>& path) {
+  if (is_section(path.front().name)) return {};
+  const auto tree = config::parse_tree(text, {});
+  if (!tree.errors.empty() || tree.root.members.contains(path.front().name)) return {};
+  return describe_missing(tree.root, path, text.name).text();
+}
+
 /// set(), under the document's lock.
 int set_value(const Context& context) {
   const auto& arguments = context.arguments;
@@ -335,6 +343,8 @@ int set_value(const Context& context) {
   const auto destination = destination_of(context, *texts, *path);
   if (!destination) return refuse(context, destination.error());
   auto& text = (*texts)[destination->file];
+  if (const auto why = why_no_section(text, *path); !why.empty())
+    return refuse(context, {Code::kNotFound, why, 0});
   if (!arguments.set.unset && lacks_entry(text, destination->path)) {
     return refuse(context, {Code::kNotFound,
                             fmt::format("{} is not in {}; add the entry with `rdma-configctl edit`",

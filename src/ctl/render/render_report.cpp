@@ -132,6 +132,12 @@ int place_of(Status status) {
   return static_cast<int>(std::find(kOrder.begin(), kOrder.end(), status) - kOrder.begin());
 }
 
+/// A resource may have a change and wait for something: a Soft-RoCE device without its interface, whose
+/// module is to be loaded at boot all the same.
+Status outcome_of(const model::ResourceReport& resource) {
+  return resource.status == Status::kDiffers && resource.waits ? Status::kPending : resource.status;
+}
+
 }  // namespace
 
 std::string render_outcomes(const Report& report, const Terminal& terminal, Deletions deletions) {
@@ -139,12 +145,14 @@ std::string render_outcomes(const Report& report, const Terminal& terminal, Dele
   std::set<std::tuple<std::string, Status, std::string>> said;
   std::vector<const model::ResourceReport*> resources;
   for (const auto& resource : report.resources) {
-    const bool plain = resource.status == Status::kInSync || resource.status == Status::kDiffers ||
-                       resource.status == Status::kForeign || resource.status == Status::kIgnored;
+    const auto outcome = outcome_of(resource);
+    const bool plain = outcome == Status::kInSync || outcome == Status::kDiffers ||
+                       outcome == Status::kForeign || outcome == Status::kIgnored;
     if (!plain) resources.push_back(&resource);
   }
-  std::stable_sort(resources.begin(), resources.end(),
-                   [](const auto* a, const auto* b) { return place_of(a->status) < place_of(b->status); });
+  std::stable_sort(resources.begin(), resources.end(), [](const auto* a, const auto* b) {
+    return place_of(outcome_of(*a)) < place_of(outcome_of(*b));
+  });
   // A deleted resource is not counted. An object goes as a whole, whatever number of kinds has a part in it.
   for (const auto& block : deletions == Deletions::kDone ? blocks_of(report) : std::vector<Block>()) {
     if (block.operation == Operation::kDelete && said.emplace(block.title, Status::kDone, "deleted").second)
@@ -154,8 +162,9 @@ std::string render_outcomes(const Report& report, const Terminal& terminal, Dele
   for (const auto* reported : resources) {
     const auto& resource = *reported;
     const auto label = resource.label.empty() ? resource.key.id : resource.label;
-    if (!said.emplace(label, resource.status, resource.reason).second) continue;
-    table.rows.push_back({{std::string(model::text_of(resource.status)), style_of(resource.status)},
+    const auto outcome = outcome_of(resource);
+    if (!said.emplace(label, outcome, resource.reason).second) continue;
+    table.rows.push_back({{std::string(model::text_of(outcome)), style_of(outcome)},
                           {label, Style::kPlain},
                           {resource.reason, Style::kPlain}});
   }

@@ -272,7 +272,7 @@ void check_dcb(std::vector<Desired>& desired, const std::vector<Observed>& obser
     if (resource.key.kind != kDcbKind || resource.pending) continue;
     const auto* link = world.named(resource.key.id);
     if (link == nullptr) {
-      resource.pending = fmt::format("no interface {} now", resource.key.id);
+      resource.pending = fmt::format("interface {} does not exist", resource.key.id);
       resource.settings.clear();
       continue;
     }

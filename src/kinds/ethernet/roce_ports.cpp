@@ -133,7 +133,7 @@ struct Binder {
     out.id = out.label = name;
     const auto* link = world.named(name);
     if (link == nullptr) {
-      out.pending = fmt::format("no interface {} now", name);
+      out.pending = fmt::format("interface {} does not exist", name);
       return {out};
     }
     std::vector<RocePort> all;

@@ -151,7 +151,21 @@ class Entry {
              "name at least one");
       return false;
     }
+    if (const auto* number = std::get_if<std::int64_t>(&entry.value); number != nullptr && row.most != 0) {
+      if (const auto why = why_out_of_range(*number, 1, row.most); !why.empty()) {
+        refuse(diagnostics_, entry.where, fmt::format("[[expect]] {}: {}", row.name, why),
+               row.unit.empty() ? std::string() : fmt::format("{} is in {}", row.name, row.unit));
+        return false;
+      }
+    }
     const auto& first = written.front();
+    const bool is_empty = std::any_of(written.begin(), written.end(),
+                                      [](const std::string& text) { return base::trim(text).empty(); });
+    if (is_empty && row.relation == ExpectRow::Relation::kOneOf && row.choices.empty()) {
+      refuse(diagnostics_, entry.where, fmt::format("[[expect]] {}: \"\" is not a version", row.name),
+             fmt::format("as the adapter reports its own: {} = \"28.39.1002\"", row.name));
+      return false;
+    }
     if (row.relation == ExpectRow::Relation::kNotBefore &&
         (first.empty() || first.front() == '.' ||
          first.find_first_not_of("0123456789.") != std::string::npos)) {

@@ -46,11 +46,26 @@ constexpr ExpectRow setting_row(std::string_view name, std::string_view path, st
   return {name, About::kSetting, Relation::kSame, "", path, source, &readings::setting};
 }
 
+constexpr ExpectRow up_to(std::int64_t most, ExpectRow row) {
+  row.most = most;
+  return row;
+}
+
+// More than these is a number in another unit, or a slip: no hardware has as much.
+constexpr std::int64_t kMostPorts = 8192;        // RDMA_MAX_PORTS, drivers/infiniband/core/core_priv.h
+constexpr std::int64_t kMostGigabits = 10'000;   // XDR with 12 lanes has 2,400
+constexpr std::int64_t kMostLanes = 12;          // InfiniBand architecture, LinkWidthActive
+constexpr std::int64_t kMostTransfers = 256;     // PCIe 7 has 128
+constexpr std::int64_t kMostPcieLanes = 32;      // PCI Express Base Specification, link width
+constexpr std::int64_t kMostReadRequest = 4096;  // the same, Max_Read_Request_Size
+
 constexpr auto kRows = std::to_array<ExpectRow>({
     // Of the host.
-    {"devices", About::kHost, Relation::kAtLeast, "", "/sys/class/infiniband", kSysfsIb, &readings::devices},
-    {"active_ports", About::kHost, Relation::kAtLeast, "",
-     "/sys/class/infiniband/{device}/ports/{port}/state", kSysfsIb, &readings::active_ports},
+    up_to(kMostPorts, {"devices", About::kHost, Relation::kAtLeast, "", "/sys/class/infiniband", kSysfsIb,
+                       &readings::devices}),
+    up_to(kMostPorts,
+          {"active_ports", About::kHost, Relation::kAtLeast, "",
+           "/sys/class/infiniband/{device}/ports/{port}/state", kSysfsIb, &readings::active_ports}),
     {"acs_redirect", About::kHost, Relation::kSame, "", "configuration space of all PCI bridges (ACSCtl)",
      kPciSpec, &readings::acs_redirect},
     {"gpu_memory", About::kHost, Relation::kOneOf, "",
@@ -62,19 +77,22 @@ constexpr auto kRows = std::to_array<ExpectRow>({
      &readings::firmware},
     {"firmware_min", About::kDevice, Relation::kNotBefore, "", "/sys/class/infiniband/{device}/fw_ver",
      kSysfsIb, &readings::firmware},
-    {"pcie_speed", About::kDevice, Relation::kAtLeast, "GT/s",
-     "/sys/bus/pci/devices/{pci}/current_link_speed", kSysfsPci, &readings::pcie_number},
-    {"pcie_width", About::kDevice, Relation::kAtLeast, "lanes",
-     "/sys/bus/pci/devices/{pci}/current_link_width", kSysfsPci, &readings::pcie_number},
-    {"max_read_request", About::kDevice, Relation::kAtLeast, "bytes",
-     "configuration space of the PCI device (DevCtl, MaxReadReq)", kPciSpec, &readings::max_read_request},
+    up_to(kMostTransfers,
+          {"pcie_speed", About::kDevice, Relation::kAtLeast, "GT/s",
+           "/sys/bus/pci/devices/{pci}/current_link_speed", kSysfsPci, &readings::pcie_number}),
+    up_to(kMostPcieLanes,
+          {"pcie_width", About::kDevice, Relation::kAtLeast, "lanes",
+           "/sys/bus/pci/devices/{pci}/current_link_width", kSysfsPci, &readings::pcie_number}),
+    up_to(kMostReadRequest, {"max_read_request", About::kDevice, Relation::kAtLeast, "bytes",
+                             "configuration space of the PCI device (DevCtl, MaxReadReq)", kPciSpec,
+                             &readings::max_read_request}),
     {"iommu", About::kDevice, Relation::kSame, "", "/sys/bus/pci/devices/{pci}/iommu_group/type",
      "Documentation/ABI/testing/sysfs-kernel-iommu_groups", &readings::iommu, "off passthrough translated"},
     // Of a port.
-    {"rate", About::kPort, Relation::kAtLeast, "Gb/s", "/sys/class/infiniband/{device}/ports/{port}/rate",
-     kSysfsIb, &readings::rate},
-    {"width", About::kPort, Relation::kAtLeast, "lanes", "/sys/class/infiniband/{device}/ports/{port}/rate",
-     kSysfsIb, &readings::width},
+    up_to(kMostGigabits, {"rate", About::kPort, Relation::kAtLeast, "Gb/s",
+                          "/sys/class/infiniband/{device}/ports/{port}/rate", kSysfsIb, &readings::rate}),
+    up_to(kMostLanes, {"width", About::kPort, Relation::kAtLeast, "lanes",
+                       "/sys/class/infiniband/{device}/ports/{port}/rate", kSysfsIb, &readings::width}),
     {"link_layer", About::kPort, Relation::kSame, "",
      "/sys/class/infiniband/{device}/ports/{port}/link_layer", kSysfsIb, &readings::link_layer,
      "InfiniBand Ethernet"},

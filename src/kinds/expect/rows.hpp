@@ -47,6 +47,7 @@ struct ExpectRow {
   Reading (*read)(const ExpectRow& row, const Subject& subject) = nullptr;
   std::string_view choices{};  ///< texts that can be expected, separated by blanks; empty: any
   std::int64_t largest = 0;    ///< of a counter: where it stops counting; 0: nowhere
+  std::int64_t most = 0;       ///< of a number of a key: that can be expected; 0: any
 };
 
 std::string_view text_of(ExpectRow::About about);

@@ -301,7 +301,7 @@ class SysctlKind final : public Kind, public NeedsWatching, public MustStay, pub
       desired.pending = fmt::format("{} is an alternative name of {}", interface, link->name);  // reported
     } else {
       desired.pending = interface.empty() ? "the running kernel does not have this setting"
-                                          : fmt::format("there is no interface {} now", interface);
+                                          : fmt::format("interface {} does not exist", interface);
       if (interface.empty()) {
         const auto near = similar(path, world.host().files);
         diagnostics.push_back(

@@ -176,7 +176,7 @@ std::vector<std::string> profiles_not_back(std::span<const Change> changes, syst
         parent_object_on(parent, *world) != change->parent_object)
       continue;
     out.push_back(
-        fmt::format("{} {}: NetworkManager's profile for it is no longer active (nmcli connection up {})",
+        fmt::format("{} {}: its NetworkManager profile is no longer active (nmcli connection up {})",
                     kPkeyKind, change->label, uuid));
   }
   return out;

@@ -284,6 +284,8 @@ void add_members(const Partition& wanted, PartitionRule& rule, Flags& flags) {
   rule.text += base::join(texts, ", ") + ";";
 }
 
+constexpr std::size_t kPartitionNameMost = 31;  // osm_prtn_t::name in osm_partition.h, with its NUL
+
 }  // namespace
 
 PartitionRule make_rule(const model::Section& section, const Partition& wanted,
@@ -295,6 +297,11 @@ PartitionRule make_rule(const model::Section& section, const Partition& wanted,
   if (name.find_first_of(" \t\n=,:;#") != std::string::npos) {
     flags.wrong("name", fmt::format("\"{}\" has a character that partitions.conf cannot hold", name),
                 "letters, digits, - and _");
+  }
+  if (name.size() > kPartitionNameMost) {
+    flags.wrong("name",
+                fmt::format("has {} characters, OpenSM takes at most {}", name.size(), kPartitionNameMost),
+                "OpenSM cuts a longer name, and a QoS policy does not find the partition by it");
   }
   if ((name == "Default") != is_default) {
     flags.wrong("name",

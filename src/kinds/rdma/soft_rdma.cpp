@@ -144,7 +144,7 @@ class SoftRdmaKind final : public Kind {
       desired.settings["module"] = module_of(model::text_of(type->value));
       desired.origins["module"] = type->where;
       if (!bound.world->offline() && bound.world->named(model::text_of(interface->value)) == nullptr) {
-        desired.pending = fmt::format("no interface {} now", model::text_of(interface->value));
+        desired.pending = fmt::format("interface {} does not exist", model::text_of(interface->value));
       }
       if (desired.pending || bound.world->offline()) desired.settings.erase("name");
       out.push_back(std::move(desired));

@@ -58,6 +58,15 @@ TEST_F(Files, NoneSaysWhatToWriteWhere) {
           "like [[ipoib]] into this file, or into /etc/rdma-configd/conf.d/NAME.toml"));
 }
 
+TEST_F(Files, NoneNamesThoseThatAreCalledOtherwise) {
+  write("etc/rdma-configd/config.tml", "m");
+  write("etc/rdma-configd/config.toml.bak", "m");
+  write("etc/rdma-configd/conf.d/10-ib.conf", "m");
+  EXPECT_THAT(read(), ElementsAre(testing::EndsWith(
+                          "/NAME.toml; not read because of the name: /etc/rdma-configd/config.tml, "
+                          "/etc/rdma-configd/config.toml.bak, /etc/rdma-configd/conf.d/10-ib.conf")));
+}
+
 TEST_F(Files, MainFileThenDropInsByNameOverAllFolders) {
   write(kMain, "m");
   write("usr/lib/rdma-configd/conf.d/50-b.toml", "lib");

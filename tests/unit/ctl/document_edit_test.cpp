@@ -213,6 +213,13 @@ TEST(GetAndSet, ReadAndWriteWhateverThePathIs) {
   EXPECT_EQ(got("version"), "1\n");
   EXPECT_EQ(got("sysctl[net.ipv4.neigh.default.gc_thresh3].value"), "8192\n");
   EXPECT_THAT(got("ipoib.mlx4_ib0.mtu"), HasSubstr("is not in the document; write ipoib[mlx4_ib0]"));
+  EXPECT_THAT(got("mlx4_ib0.mtu"), HasSubstr("is not in the document; write ipoib[mlx4_ib0].mtu\n"));
+  EXPECT_THAT(got("umcast"), HasSubstr("is not in the document; write ipoib.umcast\n"));
+  EXPECT_THAT(got("ib7.mtu"),
+              HasSubstr("there is no section ib7; write SECTION.KEY or SECTION[SELECTOR].KEY"));
+  EXPECT_THAT(got("roce.mode"), Not(HasSubstr("there is no section"))) << "there may be one";
+  EXPECT_EQ(console.run({"set", "-f", file, "mlx4_ib0.mtu", "2044"}), 1);
+  EXPECT_THAT(console.err.str(), HasSubstr("; write ipoib[mlx4_ib0].mtu\n"));
   EXPECT_THAT(got("ipoib[mlx4_ib1].mtu"),
               HasSubstr("there is no ipoib[mlx4_ib1] in the document; there is mlx4_ib0"));
   EXPECT_THAT(got("ipoib[mlx4_ib0].mtuu"), HasSubstr("did you mean mtu?"));

@@ -66,7 +66,7 @@ TEST_F(FirstUse, MistakesOfALosslessEntryAreSaidOfIt) {
 TEST_F(FirstUse, AnInterfaceThatIsMissingHidesNothingElse) {
   EXPECT_EQ(diff(kPort + "mode = \"connected\"\n[[pfc]]\ninterface = \"renamed\"\npriorities = [3]\n"), 2);
   EXPECT_THAT(host.out.str(),
-              AllOf(HasSubstr("no interface renamed now"), HasSubstr("datagram → connected")));
+              AllOf(HasSubstr("interface renamed does not exist"), HasSubstr("datagram → connected")));
 }
 
 TEST_F(FirstUse, AKernelSettingThatIsNotThereIsWarnedOf) {

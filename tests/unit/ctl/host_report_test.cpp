@@ -302,6 +302,17 @@ TEST_F(HostReports, TheReplayedHostIsJudgedAsTheRealOne) {
   EXPECT_EQ(console.kernel.dump(), kernel_before);
 }
 
+TEST_F(HostReports, TheLimitsOfADeviceAreInIt) {
+  console.kernel.device_limits = {{"max_qp", 392632}, {"max_cq", 65408}, {"atomic_cap", 1}};
+  (void)report();
+  Console other;
+  ASSERT_EQ(other.run({"show", "--json", "--host", path()}), 0) << other.err.str();
+  const auto shown = nlohmann::ordered_json::parse(other.out.str());
+  EXPECT_EQ(shown.at("devices").front().at("limits").dump(),
+            R"({"max_qp":392632,"max_cq":65408,"atomic_cap":1})")
+      << "by their names, in the order of ibv_query_device(3)";
+}
+
 TEST_F(HostReports, AnotherDocumentCanBeTriedOnIt) {
   (void)report();
   Console other;

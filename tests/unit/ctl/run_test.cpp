@@ -40,12 +40,20 @@ TEST(Usage, MistakesEndInOneWithASuggestion) {
   fails({"--wait=5", "apply"},
         "--wait is an option of apply; put it after that word: rdma-configctl apply --wait=5");
   fails({"--yes", "show"}, "show has no option --yes; see rdma-configctl show --help");
+  fails({"apply", "-n"}, "apply has no option -n; did you mean --dry-run?");
+  fails({"show", "-n"}, "show has no option -n; see rdma-configctl show --help");
+  fails({"show", "-j"}, "show has no option -j; did you mean --json?");
+  fails({"show", "--output=json"}, "show has no option --output=json; did you mean --format?");
   fails({"show", "-x"}, "show has no option -x; see rdma-configctl show --help");
   fails({"fabric", "--svg"}, "fabric has no option --svg; write -o svg");
   fails({"fabric", "--graphviz"}, "fabric has no option --graphviz; write -o dot");
   fails({"-x", "show"}, "show has no option -x; see rdma-configctl show --help");
   fails({"status", "ib0"}, "status takes no more arguments; unexpected argument ib0");
   fails({"diff", "/nonexistent.toml"}, "/nonexistent.toml: No such file or directory");
+  fails({"completion"},
+        "unknown subcommand completion; the package has the completions of bash, zsh and fish: a new shell "
+        "finds "
+        "them");
   fails({"plan"}, "unknown subcommand plan; did you mean diff?");
   fails({"version"}, "unknown subcommand version; did you mean --version?");
   fails({"show", "-o", "yaml"}, "--format: \"yaml\" is not one of text, wide, name, json, dot, svg");

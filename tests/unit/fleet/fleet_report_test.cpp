@@ -732,6 +732,8 @@ TEST(Groups, APatternNamesThePartOfTheName) {
   EXPECT_EQ(groups.diagnostics[0].message, "1 host is in no group: sm1");
   EXPECT_THAT(group_by_pattern("r*n{group}", {"r1n2n3"}).of_host, ElementsAre("3"));
   EXPECT_THAT(group_by_pattern("r{group}[1-2]n*", {"rx2n3", "rn1n1"}).of_host, ElementsAre("x", "n"));
+  EXPECT_THAT(group_by_pattern("{group}n*", {"R1n1", "r1n2", "R2n1"}).of_host, ElementsAre("R1", "R1", "R2"))
+      << "case says nothing in host names";
   EXPECT_THAT(group_by_pattern("racks", hosts).diagnostics[0].message, HasSubstr("needs {group} once"));
 }
 

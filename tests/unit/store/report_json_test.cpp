@@ -29,6 +29,7 @@ model::Report full_report() {
   resource.instance = "boot/7";
   resource.there = false;
   resource.follows = true;
+  resource.waits = true;
   resource.attributes = {{"mtu", std::int64_t{2044}, std::int64_t{4092}, model::Location{"a.toml", 3, 4, 5}},
                          {"mode", std::string("datagram"), std::monostate{}, std::nullopt},
                          {"umcast", false, true, std::nullopt},
@@ -166,6 +167,7 @@ BadFields bad_resources() {
                    {"/resources/0/instance", "7"},
                    {"/resources/0/there", "\"yes\""},
                    {"/resources/0/follows", "1"},
+                   {"/resources/0/waits", "1"},
                    {"/drifted", "1"},
                    {"/drifted/0/kind", ""}};
   for (const auto* field : {"kind", "id", "label", "status", "reason"}) {

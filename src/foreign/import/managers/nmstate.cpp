@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 
+#include "base/characters.hpp"
 #include "base/text.hpp"
 #include "foreign/import/formats.hpp"
 #include "foreign/inet.hpp"
@@ -17,6 +20,9 @@ using model::Family;
 using model::InetMethod;
 
 namespace {
+
+/// The P_Key that nmstate gives a port's own interface; no P_Key interface is made for it.
+constexpr std::uint64_t kPkeyOfPort = 0xffff;
 
 class NmstateReader {
  public:
@@ -124,12 +130,10 @@ class NmstateReader {
         keys.wrong(*address, guid.error().message);
       }
     }
-    if (const auto* inner = keys.mapping("infiniband")) infiniband(*inner, out);
-    // A P_Key interface may be meant by its name alone, as where it is to go.
-    if (const auto child = child_of_name(out.name); child && !out.pkey && out.parent.empty() && !out.guid) {
-      out.pkey = child->pkey;
-      out.parent = child->parent;
-    }
+    std::optional<std::uint64_t> pkey;
+    if (const auto* inner = keys.mapping("infiniband")) pkey = infiniband(*inner, out);
+    if (const auto* name = keys.take("name")) places_.emplace(name->text, found_.size());
+    if (pkey != kPkeyOfPort) settle_child(keys, out, pkey);
     keys.mark(out, "mtu", "mtu");
     keys.mark(out, "state", "state");
     keys.mark(out, "mode", "infiniband");
@@ -142,6 +146,26 @@ class NmstateReader {
                "accept-all-mac-addresses", "min-mtu", "max-mtu", "lldp", "wait-ip"});
     keys.finish(out.name);
     found_.push_back(std::move(out));
+  }
+
+  /// A P_Key interface may be meant by its name alone, as where it is to go, or by its name and P_Key.
+  /// NetworkManager, which nmstate configures, calls it BASE.PKEY as the P_Key is `written`, since 1.44
+  /// whatever name its profile has (nm_setting_infiniband_get_virtual_interface_name()).
+  void settle_child(YamlKeys& keys, Interface& out, std::optional<std::uint64_t> written) {
+    const auto child = child_of_name(out.name);
+    if (child && out.parent.empty() && (out.pkey || !out.guid)) {
+      if (!out.pkey) out.pkey = child->pkey;
+      out.parent = child->parent;
+    }
+    if (!written || !out.pkey || out.parent.empty() || out.name.empty()) return;
+    if (base::harmless(out.parent) != out.parent || base::harmless(out.name) != out.name) return;
+    const auto whole = fmt::format("{}.{:04x}", out.parent, *written);
+    const auto made = whole.substr(0, model::kInterfaceNameMax);
+    if (out.name != whole && out.name != made && out.name != child_name(out.parent, *out.pkey))
+      keys.wrong(*keys.take("name"),
+                 fmt::format("name: NetworkManager calls the interface {}; before 1.44 it refuses {}", made,
+                             out.name));
+    out.name = made;
   }
 
   /// An interface for something else; named where that stands over an interface of ours.
@@ -181,8 +205,10 @@ class NmstateReader {
     return nullptr;
   }
 
-  void infiniband(const YamlNode& node, Interface& out) {
+  /// Returns the P_Key as it is written.
+  std::optional<std::uint64_t> infiniband(const YamlNode& node, Interface& out) {
     YamlKeys keys(node, claims_);
+    std::optional<std::uint64_t> written;
     if (const auto* mode = keys.take("mode")) {
       const auto parsed = model::parse_ipoib_mode(mode->text);
       if (parsed) {
@@ -197,11 +223,17 @@ class NmstateReader {
       if (!pkey) {
         out.broken = true;
         keys.wrong(*key, pkey.error().message);
-      } else if (!out.parent.empty()) {
-        out.pkey = *pkey;  // without a parent it is that of the port itself, 0xffff
+      } else {
+        written = base::c_number(key->text);
+        out.pkey = *pkey;
       }
     }
+    if (written == kPkeyOfPort) {
+      out.pkey.reset();
+      out.parent.clear();
+    }
     keys.finish("infiniband");
+    return written;
   }
 
   void inet(const YamlNode& node, Interface& out, Family family) {
@@ -246,8 +278,6 @@ class NmstateReader {
     keys.pass({"running"});
     const auto& list = keys.list("config");
     keys.finish("routes");
-    std::map<std::string, std::size_t> places;  // in found_, by name
-    for (std::size_t at = 0; at < found_.size(); ++at) places.emplace(found_[at].name, at);
     for (const auto& item : list) {
       YamlKeys route(item, claims_);
       if (!route.fits()) continue;
@@ -257,8 +287,8 @@ class NmstateReader {
       const auto state = route.text("state");
       const auto wrong = wrong_type(route.text("route-type"));
       route.finish("routes");
-      const auto place = places.find(dev);
-      if (place == places.end() && (dev.empty() || !claims_.knows(dev))) {
+      const auto place = places_.find(dev);
+      if (place == places_.end() && (dev.empty() || !claims_.knows(dev))) {
         claims_.pass({file_.path, item.line}, "is not a route over an InfiniBand interface");
         continue;
       }
@@ -266,7 +296,7 @@ class NmstateReader {
         claims_.pass({file_.path, item.line}, "state: absent: the document lists only the routes to have");
         continue;
       }
-      if (place == places.end()) {
+      if (place == places_.end()) {
         claims_.miss({file_.path, item.line},
                      fmt::format("{} is not among the interfaces of this state", dev));
         continue;
@@ -316,7 +346,8 @@ class NmstateReader {
   const File& file_;
   Claims& claims_;
   std::vector<Interface> found_;
-  std::set<std::string> ours_;  ///< names of its InfiniBand interfaces
+  std::map<std::string, std::size_t> places_;  ///< in found_, by the name that the state has for an interface
+  std::set<std::string> ours_;                 ///< names of its InfiniBand interfaces
 };
 
 }  // namespace

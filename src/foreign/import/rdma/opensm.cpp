@@ -364,6 +364,26 @@ bool has_rules(const File& file) {
   return false;
 }
 
+/// A distribution's list of ports has assignments of the shell, PORTS="0x…", and opensm.conf a key and a
+/// value between blanks: a copy may have any name. `named`: the file is called as the list is.
+bool is_port_list(const File& file, bool named) {
+  bool has_options = false;
+  for (const auto raw : base::split(file.text, '\n')) {
+    const auto line = base::trim(raw.substr(0, raw.find('#')));
+    const auto first = line.substr(0, line.find_first_of(" \t"));
+    const auto equals = first.find('=');
+    const auto name = first.substr(0, equals);
+    if (first == "export") return true;
+    if (equals != std::string_view::npos && !name.empty() &&
+        name.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ_") == std::string_view::npos)
+      return true;
+    if (first != line &&
+        first.find_first_not_of("abcdefghijklmnopqrstuvwxyz_0123456789") == std::string_view::npos)
+      has_options = true;
+  }
+  return named && !has_options;
+}
+
 }  // namespace
 
 void parse_opensm(std::span<const File> files, Claims& claims) {
@@ -379,7 +399,7 @@ void parse_opensm(std::span<const File> files, Claims& claims) {
       parse_own_conf(file, conf->second, claims);
     } else if (name == "partitions.conf" || has_rules(file)) {
       parse_partitions(file, claims);
-    } else if (name == "opensm" || file.path.find("sysconfig") != std::string::npos) {
+    } else if (is_port_list(file, name == "opensm" || file.path.find("sysconfig") != std::string::npos)) {
       parse_ports(file, claims);
     } else {
       parse_conf(file, claims);

@@ -152,6 +152,37 @@ TEST(ReportPseudonyms, NetworksHaveStandInsThatAreNetworks) {
   EXPECT_EQ(seen.size(), 203U);
 }
 
+// With every first byte in use, too: those that stay included, and 169, of which only 169.254 stays.
+TEST(ReportPseudonyms, NoTwoNetworksOfTheWholeAddressSpaceShareOne) {
+  Pseudonyms pseudonyms(is_nothings_word);
+  std::set<model::IpAddress> seen;
+  constexpr unsigned kBytes = 256, kLastUnicast = 223;
+  for (unsigned first = kLastUnicast; first >= 1; --first) {
+    for (unsigned second = 0; second < kBytes; ++second) {
+      model::IpAddress address{model::Family::kIpv4, {}};
+      address.bytes = {static_cast<std::uint8_t>(first), static_cast<std::uint8_t>(second), 3, 4};
+      const auto other = pseudonyms.address(address, 32);
+      EXPECT_EQ(other.bytes[0] == 169 && other.bytes[1] == 254, first == 169 && second == 254)
+          << address.text() << " became " << other.text();
+      seen.insert(other);
+    }
+  }
+  EXPECT_EQ(seen.size(), std::size_t{kLastUnicast} * kBytes);
+}
+
+TEST(ReportPseudonyms, NoTwoSubnetPrefixesShareOne) {
+  Pseudonyms pseudonyms(is_nothings_word);
+  std::set<std::uint64_t> seen;
+  constexpr std::uint64_t kMany = 1000, kApart = 61;  // up to 0xee48: none of the ranges that stay
+  for (std::uint64_t i = 1; i <= kMany; ++i) {
+    const auto other = pseudonyms.prefix(i * kApart << 48 | 1);
+    EXPECT_NE(other >> 48 & 0xffc0, 0xfe80U) << "link-local";
+    EXPECT_NE(other >> 56, 0xffU) << "a multicast group";
+    seen.insert(other);
+  }
+  EXPECT_EQ(seen.size(), kMany);
+}
+
 TEST(ReportPseudonyms, WordsThatMeanSomethingAreNoStandIns) {
   std::vector<std::string> taken;
   Pseudonyms pseudonyms([&](std::string_view word) {

@@ -175,6 +175,21 @@ Nothing to do now: 1 resource matches the document, 1 pending, 1 limited.
 )");
 }
 
+// A software device without its interface has a module to load, and waits for the interface all the same.
+TEST(RenderDiff, SaysWhatHasToWaitBesideAChange) {
+  Report report;
+  report.plan.changes = {change_of("soft_rdma", "eth9/rxe", "rxe0"), change_of("opensm", "a", "opensm")};
+  for (auto& change : report.plan.changes) change.operation = Operation::kCreate;
+  report.resources = {
+      resource("soft_rdma", "eth9/rxe", "rxe0", Status::kDiffers, "interface eth9 does not exist"),
+      resource("opensm", "a", "opensm", Status::kDiffers, "no longer in the document")};
+  report.resources[0].waits = true;
+  report.exit = model::Exit::kDiffers;
+  const auto text = render_diff(report, kPlain, Origins::kHidden);
+  EXPECT_THAT(text, testing::HasSubstr("\npending  rxe0  interface eth9 does not exist\n"));
+  EXPECT_EQ(text.find("no longer in the document"), Text::npos) << "the plan says so: " << text;
+}
+
 TEST(RenderDiff, Nothing) {
   Report report;
   EXPECT_EQ(render_diff(report, kPlain, Origins::kHidden),
