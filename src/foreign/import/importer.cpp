@@ -14,6 +14,7 @@
 #include "config/guard.hpp"
 #include "config/other_tools.hpp"
 #include "foreign/keys.hpp"
+#include "formats/sysctl_conf.hpp"
 #include "model/limits.hpp"
 
 namespace rdmacfg::foreign {
@@ -178,6 +179,37 @@ class Collector {
   bool own_ = false;  ///< reading the format's own places
 };
 
+bool has_systemd_sysctl(system::Files& files) {
+  for (const std::string folder : {"/usr/lib/systemd", "/lib/systemd"}) {
+    const auto names = files.list(folder);
+    if (names && std::find(names->begin(), names->end(), "systemd-sysctl") != names->end()) return true;
+  }
+  return false;
+}
+
+/// systemd-sysctl reads sysctl.d alone, and /etc/sysctl.conf by a link there, in the place of its name:
+/// Debian 12, RHEL and SUSE have 99-sysctl.conf, Debian 13 has no more. sysctl(8), elsewhere, reads the file
+/// itself.
+void leave_out_sysctl_conf(std::vector<File>& own, system::Files& files, Claims& claims) {
+  const auto at =
+      std::find_if(own.begin(), own.end(), [](const File& file) { return file.path == "/etc/sysctl.conf"; });
+  if (at == own.end() || !has_systemd_sysctl(files)) return;
+  const bool linked = std::any_of(own.begin(), own.end(), [&](const File& file) {
+    return file.path != at->path && file.text == at->text;
+  });
+  if (linked) {
+    claims.understood.erase(at->path);
+  } else {
+    const auto of_vendor = files.read_linked("/usr/lib/sysctl.d/99-sysctl.conf");
+    if (of_vendor && *of_vendor && **of_vendor == at->text) return;
+    if (!kinds::parse_sysctls(at->text).empty())
+      claims.pass({at->path, 0},
+                  "systemd-sysctl does not read it, as no link in sysctl.d leads to it: it is not in force "
+                  "after a boot; to take its settings over, write import sysctl /etc/sysctl.conf");
+  }
+  own.erase(at);
+}
+
 /// Files that say nothing of whether a host has anything to import: RHEL has the first without any interface.
 bool is_on_every_host(std::string_view path) {
   return path == "/etc/sysconfig/network" || path == "/etc/fstab" || path == "/etc/nfs.conf" ||
@@ -260,6 +292,7 @@ std::size_t gather(const Request& request, system::Files& files, Claims& claims)
     std::vector<File> own, names;
     if (request.paths.empty()) {
       own = collector.at_places(format->places);
+      if (format->name == "sysctl") leave_out_sysctl_conf(own, files, claims);
       if (format->interfaces && !several) names = collector.at_places(udev.places);
     } else {
       std::vector<Where> places(format->places.begin(), format->places.end());
