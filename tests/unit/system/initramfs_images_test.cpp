@@ -197,6 +197,21 @@ TEST(LinuxInitramfs, OstreeMakesItsImages) {
   tree.put("run/ostree-booted", "");
   EXPECT_EQ(make_linux_initramfs(tree.path())->tool(), "rpm-ostree initramfs-etc");
   EXPECT_EQ(make_linux_initramfs(tree.path())->by_hand(), "ostree makes this system's images");
+  // With both, rpm-ostree can do it; bootc by itself takes the image from its container.
+  tree.put("usr/bin/bootc", "");
+  tree.put("usr/bin/rpm-ostree", "");
+  EXPECT_EQ(make_linux_initramfs(tree.path())->tool(), "rpm-ostree initramfs-etc");
+}
+
+TEST(LinuxInitramfs, AContainerBringsTheImageOfBootc) {
+  TempTree tree;
+  tree.put("usr/bin/dracut", "");
+  tree.put("usr/bin/bootc", "");
+  EXPECT_EQ(make_linux_initramfs(tree.path())->by_hand(), std::nullopt) << "bootc has not booted this system";
+  tree.put("run/ostree-booted", "");
+  EXPECT_EQ(make_linux_initramfs(tree.path())->tool(), "dracut -f in the Containerfile of its image");
+  EXPECT_EQ(make_linux_initramfs(tree.path())->by_hand(),
+            "this system's initramfs comes with its container image");
 }
 
 TEST(LinuxInitramfs, AnImageTreeIsStaleWhileItsNewestKernelsImageIsOlder) {
