@@ -27,6 +27,10 @@ void refuse_own_unit(const model::Section& section, const std::string& id, model
 void warn_of_sockets(const std::vector<model::Desired>& desired, World& world,
                      model::Diagnostics& diagnostics);
 
+/// Why there is no unit of this name, with how to get it: a package has it, or systemd makes none of its init
+/// script.
+std::string why_not_there(const std::string& name, system::Files& files);
+
 /// Starts a unit. An error also where systemd says that it is done, and the unit is at rest: it has ended, or
 /// a condition of its unit file is not met, which does not count as a failure (systemd.unit(5)).
 base::Result<void> start_service(const std::string& unit, system::Host& host);
