@@ -32,9 +32,10 @@ std::string digest_of(const Contents& contents) {
 
 namespace {
 
-/// Whether dracut makes the images. All tools are commands over it but initramfs-tools' update-initramfs, of
-/// which dracut's own has the name and not the text.
+/// Whether dracut makes the images. All tools are commands over it but mkinitcpio, and initramfs-tools'
+/// update-initramfs, of which dracut's own has the name and not the text.
 bool by_dracut(std::string_view tool, system::Files& files) {
+  if (tool.starts_with("mkinitcpio")) return false;
   if (!tool.starts_with("update-initramfs")) return true;
   const auto script = files.read("/usr/sbin/update-initramfs");
   return script && *script && (*script)->find("dracut") != std::string::npos;

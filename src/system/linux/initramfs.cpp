@@ -61,6 +61,8 @@ constexpr std::array<std::string_view, 2> kSdbootLoaders{"systemd-boot", "grub2-
 // rpm-ostree(1)).
 constexpr RebuildCommand kTransactional{"transactional-update initrd", {}};
 constexpr RebuildCommand kOstree{"rpm-ostree initramfs-etc", {}};
+// Arch's tool, whose images have modprobe.d by the hook modconf. No unit of ours runs it.
+constexpr RebuildCommand kMkinitcpio{"mkinitcpio -P", {}};
 // Without rpm-ostree, the image in /usr/lib/modules of the container is the one that boots.
 constexpr RebuildCommand kBootc{"dracut -f in the Containerfile of its image", {}};
 
@@ -111,6 +113,8 @@ class LinuxInitramfs final : public Initramfs {
     if (bootc_alone()) return "this system's initramfs comes with its container image";
     if (ostree()) return "ostree makes this system's images";
     if (boot_is_read_only()) return "/boot is mounted read-only";
+    if (const auto way = find(); way && way->command == kMkinitcpio.command)
+      return "mkinitcpio makes this system's images";
     return std::nullopt;
   }
 
@@ -189,7 +193,7 @@ class LinuxInitramfs final : public Initramfs {
       if (tool.running.unit == kDracut.unit && zipl_boots(root_)) return all ? kDracutAllZipl : kDracutZipl;
       return all ? tool.all : tool.running;
     }
-    return std::nullopt;
+    return there("/usr/bin/mkinitcpio") ? std::optional(kMkinitcpio) : std::nullopt;
   }
 
   std::filesystem::path root_, mounts_;

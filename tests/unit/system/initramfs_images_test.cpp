@@ -127,6 +127,18 @@ TEST(LinuxInitramfs, TheToolIsTheOneThatMadeTheImages) {
   EXPECT_EQ(make_linux_initramfs(TempTree().path())->tool(), std::nullopt);
 }
 
+TEST(LinuxInitramfs, MkinitcpioIsLeftToTheAdministrator) {
+  TempTree tree;
+  tree.put("usr/bin/mkinitcpio", "");
+  tree.put("boot/initramfs-linux.img", "");
+  EXPECT_TRUE(make_linux_initramfs(tree.path())->has_image());
+  EXPECT_EQ(make_linux_initramfs(tree.path())->tool(), "mkinitcpio -P");
+  EXPECT_EQ(make_linux_initramfs(tree.path())->by_hand(), "mkinitcpio makes this system's images");
+  tree.put("usr/bin/dracut", "");
+  EXPECT_EQ(make_linux_initramfs(tree.path())->tool(), "dracut -f --regenerate-all");
+  EXPECT_EQ(make_linux_initramfs(tree.path())->by_hand(), std::nullopt);
+}
+
 TEST(LinuxInitramfs, ZiplIsToldOfAnImageThatItLoadsByItsBlocks) {
   TempTree tree;
   tree.put("usr/bin/dracut", "");

@@ -31,6 +31,7 @@ TEST(InitramfsStamp, DracutMakesTheImagesAlsoUnderOtherCommands) {
   }
   EXPECT_TRUE(rdma_in_image_of("update-initramfs -u", module, "#!/bin/sh\\ndracut --force\\n"));
   EXPECT_FALSE(rdma_in_image_of("update-initramfs -u", module, "#!/bin/sh\\nmkinitramfs\\n"));
+  EXPECT_FALSE(rdma_in_image_of("mkinitcpio -P", module)) << "Arch's rdma-core has the module, too";
 }
 
 }  // namespace
