@@ -7,10 +7,10 @@
 # again by rdma-core's 60-rdma-persistent-naming.rules. They are given behind the root switch.
 
 # Only where rdma-configd has written something, and not in the image of a crash kernel, which has little memory for the queues
-# that options ask for (kdumpctl sets IN_KDUMP).
+# that options ask for (kdumpctl of RHEL and Fedora sets IN_KDUMP, mkdumprd of SUSE calls dracut --add kdump).
 check() {
 	local file
-	[[ -z ${IN_KDUMP-} ]] || return 255
+	[[ -z ${IN_KDUMP-} && " ${add_dracutmodules-} " != *" kdump "* ]] || return 255
 	for file in "${dracutsysrootdir-}"/etc/{udev/rules.d/70-rdma-configd-*.rules,modprobe.d/rdma-configd*.conf}; do
 		[[ -f $file ]] && return 0
 	done

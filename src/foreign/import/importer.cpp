@@ -14,6 +14,7 @@
 #include "config/guard.hpp"
 #include "config/other_tools.hpp"
 #include "foreign/keys.hpp"
+#include "formats/sysctl_conf.hpp"
 #include "model/limits.hpp"
 
 namespace rdmacfg::foreign {
@@ -178,6 +179,57 @@ class Collector {
   bool own_ = false;  ///< reading the format's own places
 };
 
+/// Whether systemd's folder of programs, or a folder in it, has this file: "systemd-sysctl".
+bool systemd_has(std::string_view name, std::string_view folder, system::Files& files) {
+  for (const auto root : {"/usr/lib/systemd", "/lib/systemd"}) {
+    const auto names = files.list(fmt::format("{}{}", root, folder));
+    if (names && std::find(names->begin(), names->end(), name) != names->end()) return true;
+  }
+  return false;
+}
+
+/// systemd-sysctl reads sysctl.d alone, and /etc/sysctl.conf by a link there, in the place of its name:
+/// Debian 12, RHEL and SUSE have 99-sysctl.conf, Debian 13 has no more. sysctl(8), elsewhere, reads the file
+/// itself.
+void leave_out_sysctl_conf(std::vector<File>& own, system::Files& files, Claims& claims) {
+  const auto at =
+      std::find_if(own.begin(), own.end(), [](const File& file) { return file.path == "/etc/sysctl.conf"; });
+  if (at == own.end() || !systemd_has("systemd-sysctl", "", files)) return;
+  const bool linked = std::any_of(own.begin(), own.end(), [&](const File& file) {
+    return file.path != at->path && file.text == at->text;
+  });
+  if (linked) {
+    claims.understood.erase(at->path);
+  } else {
+    const auto of_vendor = files.read_linked("/usr/lib/sysctl.d/99-sysctl.conf");
+    if (of_vendor && *of_vendor && **of_vendor == at->text) return;
+    if (!kinds::parse_sysctls(at->text).empty())
+      claims.pass({at->path, 0},
+                  "systemd-sysctl does not read it, as no link in sysctl.d leads to it: it is not in force "
+                  "after a boot; to take its settings over, write import sysctl /etc/sysctl.conf");
+  }
+  own.erase(at);
+}
+
+/// rc.local is run by a unit, which a generator makes of it; systemd 260 has neither any more.
+void leave_out_rc_local(std::vector<File>& own, system::Files& files, Claims& claims) {
+  constexpr std::string_view kUnit = "rc-local.service";
+  if (!systemd_has("systemd", "", files) || systemd_has(kUnit, "/system", files) ||
+      systemd_has("systemd-rc-local-generator", "/system-generators", files))
+    return;
+  const auto local = files.list("/etc/systemd/system");
+  if (!local || std::find(local->begin(), local->end(), kUnit) != local->end()) return;
+  std::erase_if(own, [&](const File& file) {
+    if (file.path != "/etc/rc.local" && file.path != "/etc/rc.d/rc.local") return false;
+    claims.pass(
+        {file.path, 0},
+        fmt::format("nothing runs it at boot: this systemd has no systemd-rc-local-generator, which is "
+                    "gone in release 260; to take its commands over, write import scripts {}",
+                    file.path));
+    return true;
+  });
+}
+
 /// Files that say nothing of whether a host has anything to import: RHEL has the first without any interface.
 bool is_on_every_host(std::string_view path) {
   return path == "/etc/sysconfig/network" || path == "/etc/fstab" || path == "/etc/nfs.conf" ||
@@ -260,6 +312,8 @@ std::size_t gather(const Request& request, system::Files& files, Claims& claims)
     std::vector<File> own, names;
     if (request.paths.empty()) {
       own = collector.at_places(format->places);
+      if (format->name == "sysctl") leave_out_sysctl_conf(own, files, claims);
+      if (format->name == "scripts") leave_out_rc_local(own, files, claims);
       if (format->interfaces && !several) names = collector.at_places(udev.places);
     } else {
       std::vector<Where> places(format->places.begin(), format->places.end());

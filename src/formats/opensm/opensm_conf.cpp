@@ -159,18 +159,10 @@ std::vector<std::string_view> words_of_ports(std::string_view value) {
   return base::words_of(value, " \t\r\n");
 }
 
-bool has_radix(std::string_view word) { return word.starts_with("0x") || word.starts_with("0X"); }
-
-/// The port that opensm takes for the word of its --guid: hexadecimal digits, with 0x or without (main.c).
-std::optional<model::Guid> port_of_word(std::string_view word) {
-  const auto number = base::parse_number((has_radix(word) ? "" : "0x") + std::string(word));
-  return number ? std::optional(model::Guid{*number}) : std::nullopt;
-}
-
-/// Whether a word of the list stands for the port. Debian's units are called after the words, and that of a
-/// word without 0x is not the one that we know.
+/// Whether a word of the list stands for the port. Debian's units are called after the words, and that of
+/// another spelling is not the one that we know.
 bool is_word_of(std::string_view word, OpensmLayout layout, model::Guid guid) {
-  return port_of_word(word) == guid && (layout == OpensmLayout::kRhel || has_radix(word));
+  return layout == OpensmLayout::kRhel ? port_of_word(word) == guid : word == opensm_guid(guid);
 }
 
 /// Ports that a text names one by one; neither ALL nor NONE is one.
@@ -184,6 +176,21 @@ std::vector<std::string> ports_in(std::string_view text, OpensmLayout layout) {
 }
 
 }  // namespace
+
+std::optional<model::Guid> port_of_word(std::string_view word) {
+  const bool radix = word.starts_with("0x") || word.starts_with("0X");
+  const auto number = base::parse_number((radix ? "" : "0x") + std::string(word));
+  return number ? std::optional(model::Guid{*number}) : std::nullopt;
+}
+
+std::vector<std::string> units_of_other_spellings(std::string_view text, model::Guid guid) {
+  std::vector<std::string> out;
+  for (const auto& word : ports_in(text, OpensmLayout::kDebian)) {
+    if (port_of_word(word) == guid && !is_word_of(word, OpensmLayout::kDebian, guid))
+      out.push_back(fmt::format("opensm@{}.service", word));
+  }
+  return out;
+}
 
 bool names_port(std::string_view text, OpensmLayout layout, model::Guid guid) {
   if (names_all(text, layout)) return true;

@@ -73,8 +73,17 @@ std::string opensm_defaults_path(OpensmLayout layout);
 OpensmDefaults parse_opensm_defaults(std::string_view text);
 std::string render_opensm_defaults(const OpensmDefaults& defaults, OpensmLayout layout);
 
-/// Whether opensm.service, where it is enabled, starts OpenSM on the port according to the whole file;
-/// Debian's "ALL" names every port. Of OpensmDefaults::in_files: a port of ours has its file.
+/// The port that `opensm --guid` takes a word of PORTS or GUIDS for: hexadecimal digits, with 0x or without
+/// (strtoull(3) with base 16).
+std::optional<model::Guid> port_of_word(std::string_view word);
+
+/// Debian's instances are called after the words of PORTS: those of words that spell the port's GUID in
+/// another way than opensm_unit() does, such as "opensm@0x2C903003178F2.service".
+std::vector<std::string> units_of_other_spellings(std::string_view text, model::Guid guid);
+
+/// Whether opensm.service, where it is enabled, starts OpenSM on the port according to the whole file; of
+/// Debian's words only opensm_guid() counts, and "ALL" names every port. Of OpensmDefaults::in_files: a port
+/// of ours has its file.
 bool names_port(std::string_view text, OpensmLayout layout, model::Guid guid);
 
 /// Whether opensm.service starts the files of opensm-launch, where there are any: RHEL's, where GUIDS is

@@ -33,8 +33,8 @@ std::string digest_of(const Contents& contents) {
 
 bool made_by_dracut(system::Host& host) {
   const auto tool = host.initramfs.tool();
-  if (!tool) return false;
-  // All tools are commands over dracut but initramfs-tools' update-initramfs, of which dracut's own has the
+  if (!tool || tool->starts_with("mkinitcpio")) return false;
+  // All others are commands over dracut but initramfs-tools' update-initramfs, of which dracut's own has the
   // name and not the text.
   if (!tool->starts_with("update-initramfs")) return true;
   const auto script = host.files.read("/usr/sbin/update-initramfs");

@@ -14,6 +14,7 @@
 #include "formats/modules_load.hpp"
 #include "kinds/entry.hpp"
 #include "kinds/host/initramfs_stamp.hpp"
+#include "kinds/host/package_table.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -196,7 +197,8 @@ class ModuleKind final : public Kind {
               fmt::format(
                   "[[module]] options: {} is built into this kernel, so modprobe.d has no effect on it",
                   name),
-              fmt::format("put {}.{} on the kernel command line", name, options.list[0].text()),
+              fmt::format("put {}.{} on the kernel command line{}", name, options.list[0].text(),
+                          way_to_kernel_arguments(distribution(world.host().files))),
               {}});
         }
       }

@@ -94,6 +94,12 @@ bool file_is_there(system::Files& files, const std::string& path) {
   return file && file->has_value();
 }
 
+/// Whether a program is there; programs may be too large to be read.
+bool has_program(system::Files& files, std::string_view name) {
+  const auto names = files.list("/usr/bin");
+  return names && std::find(names->begin(), names->end(), name) != names->end();
+}
+
 /// Whether zypper refuses to change the root and names transactional-update (NeedsWritableRoot::check() in
 /// zypper's conditions.cc). A tree without a table of mounts has the program alone to go by.
 bool is_transactional(system::Files& files) {
@@ -128,8 +134,11 @@ Distribution distribution(system::Files& files) {
   const auto ids = observe_distribution_ids(files);
   const auto is = [&](std::string_view word) { return ids.find(word) != std::string::npos; };
   if (is("suse")) return is_transactional(files) ? Distribution::kTransactional : Distribution::kSuse;
-  if (is("rhel") || is("fedora") || is("centos"))
-    return file_is_there(files, "/run/ostree-booted") ? Distribution::kOstree : Distribution::kRhel;
+  if (is("rhel") || is("fedora") || is("centos")) {
+    if (!file_is_there(files, "/run/ostree-booted")) return Distribution::kRhel;
+    return has_program(files, "bootc") && !has_program(files, "rpm-ostree") ? Distribution::kBootc
+                                                                            : Distribution::kOstree;
+  }
   if (is("debian") || is("ubuntu")) return Distribution::kDebian;
   return Distribution::kUnknown;
 }
@@ -140,23 +149,32 @@ bool is_installed(const Package& package, system::Packages& host) {
 }
 
 std::string_view name_on(const Package& package, Distribution distribution) {
-  const bool rhel = distribution == Distribution::kRhel || distribution == Distribution::kOstree;
+  const bool rhel = distribution == Distribution::kRhel || distribution == Distribution::kOstree ||
+                    distribution == Distribution::kBootc;
   const bool suse = distribution == Distribution::kSuse || distribution == Distribution::kTransactional;
   const auto other = rhel ? package.rhel : suse ? package.suse : package.debian;
   return other.empty() ? package.name : other;
 }
 
 std::string install_command(Distribution distribution, std::span<const Package* const> wanted) {
-  constexpr std::array<std::string_view, 6> kCommands{"",
+  constexpr std::array<std::string_view, 7> kCommands{"",
                                                       "apt install",
                                                       "dnf install",
                                                       "zypper install",
                                                       "rpm-ostree install",
-                                                      "transactional-update pkg install"};
+                                                      "transactional-update pkg install",
+                                                      "dnf install"};
   std::string out(kCommands.at(static_cast<std::size_t>(distribution)));
   if (out.empty()) return out;
   for (const auto* package : wanted) out.append(" ").append(name_on(*package, distribution));
+  if (distribution == Distribution::kBootc) out += " in the Containerfile of its image";
   return out;
+}
+
+std::string_view way_to_kernel_arguments(Distribution distribution) {
+  if (distribution == Distribution::kOstree) return " (rpm-ostree kargs --append)";
+  if (distribution == Distribution::kBootc) return " (in /usr/lib/bootc/kargs.d of its image)";
+  return {};
 }
 
 std::string how_to_get(const Package& package, system::Files& files) {

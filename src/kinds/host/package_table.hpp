@@ -16,8 +16,8 @@
 namespace rdmacfg::kinds {
 
 /// kOstree, kTransactional: of RHEL's and of SUSE's family, with a root that is another one after the next
-/// boot.
-enum class Distribution { kUnknown, kDebian, kRhel, kSuse, kOstree, kTransactional };
+/// boot. kBootc: of RHEL's family, with a root that only a new image of its container changes.
+enum class Distribution { kUnknown, kDebian, kRhel, kSuse, kOstree, kTransactional, kBootc };
 
 struct Package {
   std::string_view name;                ///< in documents: Debian's, unless `debian` has that
@@ -35,8 +35,8 @@ const Package* find_package(std::string_view name);
 /// The package with a systemd unit, by the beginning of its name; nullptr where it is not known.
 const Package* package_of_unit(std::string_view unit);
 
-/// os-release(5): ID and ID_LIKE; ostree(1) by what it leaves, transactional-update(8) where the root is a
-/// read-only btrfs, too.
+/// os-release(5): ID and ID_LIKE; ostree(1) by what it leaves, bootc(8) where there is no rpm-ostree beside
+/// it, transactional-update(8) where the root is a read-only btrfs, too.
 Distribution distribution(system::Files& files);
 
 /// Whether one of its files is there.
@@ -46,6 +46,10 @@ std::string_view name_on(const Package& package, Distribution distribution);
 
 /// "apt install opensm"; empty for an unknown distribution.
 std::string install_command(Distribution distribution, std::span<const Package* const> wanted);
+
+/// "", or " (rpm-ostree kargs --append)": the way to kernel arguments where files of the boot loader have
+/// none.
+std::string_view way_to_kernel_arguments(Distribution distribution);
 
 /// ": apt install opensm", or where the distribution is not known "; package opensm has it".
 std::string how_to_get(const Package& package, system::Files& files);

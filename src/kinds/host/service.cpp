@@ -14,7 +14,6 @@
 
 #include "kinds/abilities.hpp"
 #include "kinds/entry.hpp"
-#include "kinds/host/package_table.hpp"
 #include "kinds/host/service_check.hpp"
 #include "kinds/units.hpp"
 
@@ -214,12 +213,10 @@ class ServiceKind final : public Kind, public NeedsWatching {
         postpone(resource, units && *units ? "systemd has no such unit" : kNoSystemd);
       } else if (!at->second->there()) {
         const auto wanted = model::from_attributes<Service>(resource.settings);
-        const auto* package = package_of_unit(resource.key.id);
         if (!wanted.enabled.value_or(false) && !wanted.running.value_or(false)) {
           resource.settings.clear();  // what is not there neither starts nor runs
         } else {
-          postpone(resource, "there is no such unit" +
-                                 (package == nullptr ? "" : how_to_get(*package, world.host().files)));
+          postpone(resource, why_not_there(resource.key.id, world.host().files));
         }
       } else {
         check_unit(resource, *at->second, world.host().files, diagnostics);

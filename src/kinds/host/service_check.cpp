@@ -16,6 +16,7 @@
 #include "base/text.hpp"
 #include "formats/boot_command_line.hpp"
 #include "formats/drop_ins.hpp"
+#include "kinds/host/package_table.hpp"
 #include "kinds/units.hpp"
 
 namespace rdmacfg::kinds {
@@ -217,6 +218,37 @@ void refuse_own_unit(const model::Section& section, const std::string& id, Diagn
   if (enabled != nullptr && enabled->value == model::Value{false} && id == "rdma-configd.service")
     refuse(*enabled, "[[service]] enabled = false: the host would be left alone from its next start on",
            "remove the line; `rdma-configctl withdraw` hands the host over");
+}
+
+namespace {
+
+bool is_listed_in(std::string_view name, const std::string& folder, system::Files& files) {
+  const auto names = files.list(folder);
+  return names && std::find(names->begin(), names->end(), name) != names->end();
+}
+
+/// "/etc/init.d/openibd", of which systemd makes no unit: the generator is gone in release 260.
+std::string script_without_unit(std::string_view unit, system::Files& files) {
+  for (const std::string root : {"/usr/lib", "/lib"}) {
+    if (is_listed_in("systemd-sysv-generator", root + "/systemd/system-generators", files)) return {};
+  }
+  const auto name = unit.substr(0, unit.rfind('.'));
+  for (const std::string folder : {"/etc/init.d", "/etc/rc.d/init.d"}) {
+    if (is_listed_in(name, folder, files)) return fmt::format("{}/{}", folder, name);
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string why_not_there(const std::string& name, system::Files& files) {
+  if (const auto script = script_without_unit(name, files); !script.empty())
+    return fmt::format(
+        "there is no such unit, and systemd makes none here of the init script {} (from release 260 on it "
+        "makes none anywhere): write a unit that starts it",
+        script);
+  const auto* package = package_of_unit(name);
+  return "there is no such unit" + (package == nullptr ? "" : how_to_get(*package, files));
 }
 
 }  // namespace rdmacfg::kinds

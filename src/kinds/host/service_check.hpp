@@ -42,6 +42,10 @@ std::string remedy_of_mask(const system::Unit& unit, system::Files& files);
 void leave_indirect(model::Desired& desired, const system::Unit& unit, system::Files& files,
                     model::Diagnostics& diagnostics);
 
+/// Why there is no unit of this name, with how to get it: a package has it, or systemd makes none of its init
+/// script.
+std::string why_not_there(const std::string& name, system::Files& files);
+
 /// Starts a unit. An error also where systemd says that it is done, and the unit is at rest: it has ended, or
 /// a condition of its unit file is not met, which systemd does not count as a failure (systemd.unit(5)). Here
 /// it is one, and not pending: systemd does not try again once the condition holds.

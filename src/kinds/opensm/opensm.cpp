@@ -21,6 +21,7 @@
 #include "kinds/opensm/opensm_own.hpp"
 #include "kinds/opensm/opensm_running.hpp"
 #include "kinds/opensm/opensm_units.hpp"
+#include "kinds/units.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -363,6 +364,23 @@ class OpensmKind final : public Kind, public NeedsWatching {
                        *wanted);
   }
 
+  /// Debian: PORTS of others spells the GUID in another way, and a port takes no second subnet manager.
+  static std::string why_other_spelling(Guid guid, system::Host& host) {
+    const auto path = opensm_defaults_path(OpensmLayout::kDebian);
+    const auto text = host.files.read(path);
+    const auto others = parse_opensm_defaults(text ? text->value_or("") : std::string()).others;
+    const auto units = observe_units_by_name(units_of_other_spellings(others, guid), host);
+    if (!units) return {};
+    for (const auto& [name, unit] : *units) {
+      if (!is_up(unit)) continue;
+      return fmt::format(
+          "{0} runs on this port, since PORTS of {1} spells the GUID so: `systemctl stop {0}`, and write {2} "
+          "there",
+          name, path, opensm_guid(guid));
+    }
+    return {};
+  }
+
   static std::string why_not(const Desired& resource, const std::map<model::Key, Opensm>& now,
                              const std::set<int>& ours, const LaunchFiles& theirs, World& world) {
     auto& files = world.host().files;
@@ -385,6 +403,9 @@ class OpensmKind final : public Kind, public NeedsWatching {
     }
     const auto port = guid ? world.port(*guid) : std::nullopt;
     if (!port) return "no port has this GUID now";
+    if (layout == OpensmLayout::kDebian) {
+      if (auto why = why_other_spelling(*guid, world.host()); !why.empty()) return why;
+    }
     const int master = port->port->sm_lid.value_or(0);
     const bool other = master != 0 && port->port->state == "ACTIVE" &&
                        master != port->port->lid.value_or(0) && !ours.contains(master);

@@ -61,6 +61,10 @@ constexpr std::array<std::string_view, 2> kSdbootLoaders{"systemd-boot", "grub2-
 // rpm-ostree(1)).
 constexpr RebuildCommand kTransactional{"transactional-update initrd", {}};
 constexpr RebuildCommand kOstree{"rpm-ostree initramfs-etc", {}};
+// Arch's tool, whose images have modprobe.d by the hook modconf. No unit of ours runs it.
+constexpr RebuildCommand kMkinitcpio{"mkinitcpio -P", {}};
+// Without rpm-ostree, the image in /usr/lib/modules of the container is the one that boots.
+constexpr RebuildCommand kBootc{"dracut -f in the Containerfile of its image", {}};
 
 using detail::FileTime;
 
@@ -106,8 +110,11 @@ class LinuxInitramfs final : public Initramfs {
   }
 
   std::optional<std::string> by_hand() override {
+    if (bootc_alone()) return "this system's initramfs comes with its container image";
     if (ostree()) return "ostree makes this system's images";
     if (boot_is_read_only()) return "/boot is mounted read-only";
+    if (const auto way = find(); way && way->command == kMkinitcpio.command)
+      return "mkinitcpio makes this system's images";
     return std::nullopt;
   }
 
@@ -167,10 +174,16 @@ class LinuxInitramfs final : public Initramfs {
   /// Of a system that ostree has booted, ostree(1).
   [[nodiscard]] bool ostree() const { return there("/run/ostree-booted"); }
 
+  /// Such a system that has bootc(8) and no rpm-ostree, which would change what bootc has deployed.
+  [[nodiscard]] bool bootc_alone() const {
+    return ostree() && there("/usr/bin/bootc") && !there("/usr/bin/rpm-ostree");
+  }
+
   [[nodiscard]] bool boot_is_read_only() const { return detail::mounted_read_only(mounts_, "/boot"); }
 
   /// How it is done here; nothing without a tool.
   [[nodiscard]] std::optional<RebuildCommand> find() const {
+    if (bootc_alone()) return kBootc;
     if (ostree()) return kOstree;
     if (boot_is_read_only() && there("/usr/sbin/transactional-update")) return kTransactional;
     if (sdbootutil_boots(root_)) return kSdbootutil;
@@ -180,7 +193,7 @@ class LinuxInitramfs final : public Initramfs {
       if (tool.running.unit == kDracut.unit && zipl_boots(root_)) return all ? kDracutAllZipl : kDracutZipl;
       return all ? tool.all : tool.running;
     }
-    return std::nullopt;
+    return there("/usr/bin/mkinitcpio") ? std::optional(kMkinitcpio) : std::nullopt;
   }
 
   std::filesystem::path root_, mounts_;

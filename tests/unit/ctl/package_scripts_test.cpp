@@ -225,15 +225,19 @@ TEST_F(PackageScripts, InAnImageTheDocumentIsLookedAt) {
 }
 
 TEST_F(PackageScripts, DracutsModuleIsNotForTheImageOfACrashKernel) {
-  const auto check = [&](const std::string& kdump) {
-    return say("(env IN_KDUMP=" + kdump + " dracutsysrootdir=" + tree_.path().string() + " bash -c '. " +
+  // dracut has the modules of --add in that variable.
+  const auto check = [&](const std::string& kdump, const std::string& added = "") {
+    return say("(env IN_KDUMP=" + kdump + " add_dracutmodules='" + added +
+               "' dracutsysrootdir=" + tree_.path().string() + " bash -c '. " +
                (kSource / "packaging/dracut/90rdma-configd/module-setup.sh").string() +
                " && check' || echo exit $?)");
   };
   EXPECT_EQ(check(""), "exit 255\n") << "nothing was written";
   tree_.write("etc/modprobe.d/rdma-configd.conf", "options mlx4_core num_vfs=4\n");
   EXPECT_EQ(check(""), "");
-  EXPECT_EQ(check("1"), "exit 255\n");
+  EXPECT_EQ(check("1"), "exit 255\n") << "kdumpctl";
+  EXPECT_EQ(check("", " kdump "), "exit 255\n") << "mkdumprd of SUSE";
+  EXPECT_EQ(check("", " lvm dm kdump-notes "), "") << "another module";
 }
 
 TEST_F(PackageScripts, AChrootLeavesTheHostAlone) {

@@ -127,6 +127,18 @@ TEST(LinuxInitramfs, TheToolIsTheOneThatMadeTheImages) {
   EXPECT_EQ(make_linux_initramfs(TempTree().path())->tool(), std::nullopt);
 }
 
+TEST(LinuxInitramfs, MkinitcpioIsLeftToTheAdministrator) {
+  TempTree tree;
+  tree.put("usr/bin/mkinitcpio", "");
+  tree.put("boot/initramfs-linux.img", "");
+  EXPECT_TRUE(make_linux_initramfs(tree.path())->has_image());
+  EXPECT_EQ(make_linux_initramfs(tree.path())->tool(), "mkinitcpio -P");
+  EXPECT_EQ(make_linux_initramfs(tree.path())->by_hand(), "mkinitcpio makes this system's images");
+  tree.put("usr/bin/dracut", "");
+  EXPECT_EQ(make_linux_initramfs(tree.path())->tool(), "dracut -f --regenerate-all");
+  EXPECT_EQ(make_linux_initramfs(tree.path())->by_hand(), std::nullopt);
+}
+
 TEST(LinuxInitramfs, ZiplIsToldOfAnImageThatItLoadsByItsBlocks) {
   TempTree tree;
   tree.put("usr/bin/dracut", "");
@@ -197,6 +209,21 @@ TEST(LinuxInitramfs, OstreeMakesItsImages) {
   tree.put("run/ostree-booted", "");
   EXPECT_EQ(make_linux_initramfs(tree.path())->tool(), "rpm-ostree initramfs-etc");
   EXPECT_EQ(make_linux_initramfs(tree.path())->by_hand(), "ostree makes this system's images");
+  // With both, rpm-ostree can do it; bootc by itself takes the image from its container.
+  tree.put("usr/bin/bootc", "");
+  tree.put("usr/bin/rpm-ostree", "");
+  EXPECT_EQ(make_linux_initramfs(tree.path())->tool(), "rpm-ostree initramfs-etc");
+}
+
+TEST(LinuxInitramfs, AContainerBringsTheImageOfBootc) {
+  TempTree tree;
+  tree.put("usr/bin/dracut", "");
+  tree.put("usr/bin/bootc", "");
+  EXPECT_EQ(make_linux_initramfs(tree.path())->by_hand(), std::nullopt) << "bootc has not booted this system";
+  tree.put("run/ostree-booted", "");
+  EXPECT_EQ(make_linux_initramfs(tree.path())->tool(), "dracut -f in the Containerfile of its image");
+  EXPECT_EQ(make_linux_initramfs(tree.path())->by_hand(),
+            "this system's initramfs comes with its container image");
 }
 
 TEST(LinuxInitramfs, AnImageTreeIsStaleWhileItsNewestKernelsImageIsOlder) {

@@ -16,6 +16,7 @@
 #include "foreign/import/formats.hpp"
 #include "foreign/import/rdma/opensm_partitions.hpp"
 #include "foreign/keys.hpp"
+#include "formats/opensm/opensm_conf.hpp"
 #include "formats/opensm/opensm_options.hpp"
 
 namespace rdmacfg::foreign {
@@ -134,8 +135,8 @@ std::optional<model::Guid> port_of_instance(std::string_view path) {
   unit = unit.substr(unit.rfind('/') + 1);
   unit = unit.substr(0, unit.find(".service"));
   const auto at = unit.find('@');
-  const auto guid = opensm_guid(at == std::string_view::npos ? "" : unit.substr(at + 1));
-  return guid ? std::optional(*guid) : std::nullopt;
+  const auto guid = kinds::port_of_word(at == std::string_view::npos ? "" : unit.substr(at + 1));
+  return guid && guid->number != 0 ? guid : std::nullopt;
 }
 
 /// The files that drop-ins of instances have their subnet managers read in place of opensm.conf.
@@ -293,13 +294,16 @@ void parse_ports(const File& file, Claims& claims) {
     const auto item = keys.take(key);
     if (!item) continue;
     for (const auto word : words_of(item->value)) {
-      const auto guid = opensm_guid(word);
+      const auto guid = kinds::port_of_word(word);
       if (word == "NONE") continue;
-      if (!guid) {
+      if (!guid || guid->number == 0) {
         if (word == "ALL") {
           all_ports(keys, *item, priority, claims);
         } else {
-          keys.wrong(*item, guid.error().message);
+          keys.wrong(*item,
+                     fmt::format("\"{}\" is not a GUID for `opensm --guid`: hexadecimal digits, with 0x "
+                                 "or without",
+                                 word));
         }
         continue;
       }

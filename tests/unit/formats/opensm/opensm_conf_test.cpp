@@ -14,7 +14,7 @@ constexpr model::Guid kOpensmFileOne{0x0002c903003178f2};
 constexpr model::Guid kOpensmFileTwo{0x0002c903003178f4};
 
 TEST(OpensmFile, APortIsNamedByItsNumber) {
-  EXPECT_TRUE(names_port("PORTS=\"0x2C903003178F2\"\n", OpensmLayout::kDebian, kOpensmFileOne));
+  EXPECT_TRUE(names_port("PORTS=\"0x0002c903003178f2\"\n", OpensmLayout::kDebian, kOpensmFileOne));
   EXPECT_TRUE(names_port("PORTS=\"ALL\"\n", OpensmLayout::kDebian, kOpensmFileOne));
   EXPECT_FALSE(names_port("GUIDS=ALL\n", OpensmLayout::kRhel, kOpensmFileOne));
   EXPECT_FALSE(names_port("PORTS=0x0002c903003178f2\n", OpensmLayout::kRhel, kOpensmFileOne));
@@ -43,14 +43,32 @@ TEST(OpensmFile, SpellingsOfPortsThatOpensmTakes) {
   EXPECT_FALSE(names_port("GUIDS=10\n", OpensmLayout::kRhel, model::Guid{10}));
 }
 
-// Debian's units are called after the words: opensm@0002c903003178f2 is another one than ours.
+// Debian's units are called after the words: opensm@0002c903003178f2 is another one than ours, and systemd
+// tells large letters from small ones.
 TEST(OpensmFile, DebiansWordsOfOurPortsHaveTheNamesOfTheirUnits) {
-  const std::string before = "PORTS=0002c903003178f2 0002c903003178f4\n";
-  EXPECT_FALSE(names_port(before, OpensmLayout::kDebian, kOpensmFileOne));
-  auto defaults = parse_opensm_defaults(before);
-  defaults.ports[kOpensmFileOne];
-  EXPECT_EQ(shell_value(render_opensm_defaults(defaults, OpensmLayout::kDebian), "PORTS"),
-            "0002c903003178f4 0x0002c903003178f2");
+  for (const std::string word :
+       {"0002c903003178f2", "0x2c903003178f2", "0x0002C903003178F2", "0X0002c903003178f2"}) {
+    const auto before = "PORTS=\"" + word + " 0002c903003178f4\"\n";
+    EXPECT_FALSE(names_port(before, OpensmLayout::kDebian, kOpensmFileOne)) << word;
+    EXPECT_EQ(units_of_other_spellings(before, kOpensmFileOne),
+              std::vector<std::string>{"opensm@" + word + ".service"});
+    auto defaults = parse_opensm_defaults(before);
+    defaults.ports[kOpensmFileOne];
+    EXPECT_EQ(shell_value(render_opensm_defaults(defaults, OpensmLayout::kDebian), "PORTS"),
+              "0002c903003178f4 0x0002c903003178f2")
+        << word;
+  }
+  EXPECT_TRUE(units_of_other_spellings("PORTS=0x0002c903003178f2\n", kOpensmFileOne).empty());
+  EXPECT_TRUE(units_of_other_spellings("PORTS=ALL\n", kOpensmFileOne).empty());
+}
+
+// main.c: strtoull(optarg, NULL, 16).
+TEST(OpensmFile, DigitsOfAPortAreHexadecimal) {
+  EXPECT_EQ(port_of_word("12"), model::Guid{0x12});
+  EXPECT_EQ(port_of_word("012"), model::Guid{0x12});
+  EXPECT_EQ(port_of_word("0X2C903003178F2"), kOpensmFileOne);
+  for (const auto* word : {"", "0x", "ALL", "0002:c903:0031:78f2", "0x12345678123456789"})
+    EXPECT_EQ(port_of_word(word), std::nullopt) << word;
 }
 
 TEST(OpensmFile, WhatOthersWroteIsBackWhenTheLastPortGoes) {
@@ -69,11 +87,11 @@ TEST(OpensmFile, WhatOthersWroteIsBackWhenTheLastPortGoes) {
 }
 
 TEST(OpensmFile, PortsOfOthersStayInTheList) {
-  auto defaults = parse_opensm_defaults("PORTS=\"0x1 0x2c903003178f2\"\n");
+  auto defaults = parse_opensm_defaults("PORTS=\"0x1 0x0002c903003178f2\"\n");
   defaults.ports[kOpensmFileOne];
   defaults.ports[kOpensmFileTwo];
   const auto text = render_opensm_defaults(defaults, OpensmLayout::kDebian);
-  EXPECT_EQ(shell_value(text, "PORTS"), "0x1 0x2c903003178f2 0x0002c903003178f4");
+  EXPECT_EQ(shell_value(text, "PORTS"), "0x1 0x0002c903003178f2 0x0002c903003178f4");
 }
 
 TEST(OpensmFile, AllStaysWhereItStartsOpensmAtBoot) {

@@ -34,6 +34,7 @@ TEST(InitramfsStamp, DracutMakesTheImagesAlsoUnderOtherCommands) {
   }
   EXPECT_TRUE(rdma_in_image_of("update-initramfs -u", module, "#!/bin/sh\\ndracut --force\\n"));
   EXPECT_FALSE(rdma_in_image_of("update-initramfs -u", module, "#!/bin/sh\\nmkinitramfs\\n"));
+  EXPECT_FALSE(rdma_in_image_of("mkinitcpio -P", module)) << "Arch's rdma-core has the module, too";
 }
 
 /// dracut.conf(5); dracut.sh takes a file of /etc in place of the distribution's.

@@ -112,5 +112,22 @@ TEST(PackageTable, TheCommandIsTheOneThatTheRootTakes) {
   }
 }
 
+// Without rpm-ostree, bootc(8) has only its image to change.
+TEST(PackageTable, AHostOfBootcIsChangedByItsImage) {
+  fakes::FakeKernel kernel;
+  kernel.files.content["/etc/os-release"] = "ID=\"rhel\"\nID_LIKE=\"fedora\"\n";
+  kernel.files.content["/usr/bin/bootc"] = "";
+  auto host = kernel.host();
+  EXPECT_EQ(distribution(host.files), Distribution::kRhel) << "bootc is installed, and has booted nothing";
+  kernel.files.content["/run/ostree-booted"] = "";
+  EXPECT_EQ(how_to_get(*find_package("srptools"), host.files),
+            ": dnf install srp_daemon in the Containerfile of its image");
+  EXPECT_EQ(way_to_kernel_arguments(distribution(host.files)), " (in /usr/lib/bootc/kargs.d of its image)");
+  kernel.files.content["/usr/bin/rpm-ostree"] = "";
+  EXPECT_EQ(how_to_get(*find_package("srptools"), host.files), ": rpm-ostree install srp_daemon");
+  EXPECT_EQ(way_to_kernel_arguments(distribution(host.files)), " (rpm-ostree kargs --append)");
+  EXPECT_EQ(way_to_kernel_arguments(Distribution::kDebian), "");
+}
+
 }  // namespace
 }  // namespace rdmacfg::kinds
