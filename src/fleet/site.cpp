@@ -164,7 +164,7 @@ class Reader {
                               guid.value_or(model::Guid{})});
   }
 
-  /// What a rule says besides its members and its MTU, as one word to compare.
+  /// The values of a rule besides its members and its MTU, as one word to compare.
   static std::string how_of(const kinds::Partition& rule) {
     const auto word = [](const std::optional<std::int64_t>& value) {
       return value ? std::to_string(*value) : std::string("-");
