@@ -298,6 +298,20 @@ void take_group(const Place& where, std::string_view line, Entry& partition, Tak
   partition.children.push_back(std::move(group));
 }
 
+/// Of a member that is there again the last place counts, so that the others say nothing.
+void keep_last_places(Entry& partition) {
+  const auto at = partition.values.find("members");
+  auto* members = at == partition.values.end() ? nullptr : std::get_if<std::vector<std::string>>(&at->second);
+  if (members == nullptr) return;
+  std::set<std::string> seen;
+  std::vector<std::string> kept;
+  for (auto member = members->rbegin(); member != members->rend(); ++member) {
+    if (seen.insert(*member).second) kept.push_back(std::move(*member));
+  }
+  std::reverse(kept.begin(), kept.end());
+  *members = std::move(kept);
+}
+
 /// A name belongs to the first partition that has it: the document has one for each.
 void drop_shared_name(Parsed& rule, std::map<std::string, std::uint16_t>& names, Claims& claims) {
   if (rule.name.empty()) return;
@@ -361,6 +375,9 @@ void parse_partitions(const File& file, Claims& claims) {
     } else {
       claims.miss(parsed.where, parsed.wrong);
     }
+  }
+  for (auto& entry : claims.entries) {
+    if (entry.path == "partition") keep_last_places(entry);
   }
 }
 
