@@ -63,8 +63,8 @@ constexpr auto kAttributes = std::to_array<Attribute>({{"/config/rdma_cm/", "[[r
                                                        {"/mlx4_port", "[[mlx4_port]]"},
                                                        {"/add_target", "[[srp_rule]]"},
                                                        {"/config/target/srpt/", "[[lio_target]]"},
-                                                       {"/neigh/default/gc_thresh", "[[sysctl]]"},
-                                                       {"neigh.default.gc_thresh", "[[sysctl]]"}});
+                                                       {"/neigh/default/gc_", "[[sysctl]]"},
+                                                       {"neigh.default.gc_", "[[sysctl]]"}});
 
 /// Files of the kernel for RDMA that the document has no words for.
 struct Unsupported {
@@ -153,7 +153,8 @@ std::string_view section_of_service(const std::vector<std::string>& words) {
 /// Whether it is a setting of the kernel for an interface of ours: "net.ipv4.conf.ib0.arp_ignore".
 bool sets_kernel(std::string_view text, const Claims& claims) {
   for (const std::string_view parent :
-       {"/net/ipv4/conf/", "/net/ipv4/neigh/", "net.ipv4.conf.", "net.ipv4.neigh."}) {
+       {"/net/ipv4/conf/", "/net/ipv4/neigh/", "net.ipv4.conf.", "net.ipv4.neigh.", "/net/ipv6/conf/",
+        "/net/ipv6/neigh/", "net.ipv6.conf.", "net.ipv6.neigh."}) {
     const auto at = text.find(parent);
     if (at == std::string_view::npos) continue;
     const auto rest = text.substr(at + parent.size());
