@@ -285,7 +285,7 @@ class State {
     }
   }
 
-  /// Whether it has the default route, which may have a metric: then it is no gateway of ours.
+  /// Whether the family has the default route. With a metric that is a route, not the gateway.
   static bool has_default(const Inet& inet) {
     return inet.gateway || std::any_of(inet.routes.begin(), inet.routes.end(), [](const Route& route) {
              return (route.to.any || route.to.network.length == 0) && route.table == Route{}.table;
