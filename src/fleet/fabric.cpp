@@ -23,15 +23,39 @@ std::string pkey_text(std::uint16_t partition) { return fmt::format("{:#06x}", p
 /// OpenSM's own sm_priority (opensm.conf), which holds where the document gives none.
 constexpr std::int64_t kUsualPriority = 0;
 
+/// The ports from which hosts run subnet managers; 0: one that the document does not say.
+using ManagerPorts = std::map<HostId, std::set<std::uint64_t>>;
+
+ManagerPorts manager_ports(const Site& site) {
+  ManagerPorts out;
+  for (const auto& manager : site.managers) out[manager.host].insert(manager.port.number);
+  return out;
+}
+
+/// Whether the port may be SELF of this rule: OpenSM's own port, not each of its host
+/// (partition_add_port() in osm_prtn_config.c).
+bool may_be_self(const ManagerPorts& managers, const PartitionFact& rule, const Interface& interface) {
+  if (rule.host != interface.host) return false;
+  const auto ports = managers.find(rule.host);
+  return ports == managers.end() || interface.guid.number == 0 || ports->second.contains(0) ||
+         ports->second.contains(interface.guid.number);
+}
+
 /// The best that the subnet managers' rules for a partition give a port. Nothing where that hangs on a GUID
 /// that the document does not say.
 std::optional<Membership> membership_of(const std::vector<const PartitionFact*>& rules,
-                                        const Interface& interface) {
+                                        const Interface& interface, const ManagerPorts& managers) {
   auto best = Membership::kNone;
   bool names_ports = false;
   for (const auto* rule : rules) {
-    best = std::max(best, rule->of(interface.guid.number));
-    if (rule->host == interface.host) best = std::max(best, rule->self);
+    const bool self = may_be_self(managers, *rule, interface);
+    auto membership = rule->of(interface.guid.number);
+    if (self) membership = std::max(membership, rule->self);
+    // Of the default partition each port is a limited member before any rule, and OpenSM's a full one
+    // (prtn_make_default() in osm_prtn.c).
+    if (rule->number == kinds::kDefaultPartition && membership == Membership::kNone)
+      membership = self ? Membership::kFull : Membership::kLimited;
+    best = std::max(best, membership);
     names_ports = names_ports || !rule->ports.empty();
   }
   if (best != Membership::kFull && names_ports && interface.guid.number == 0) return std::nullopt;
@@ -40,11 +64,16 @@ std::optional<Membership> membership_of(const std::vector<const PartitionFact*>&
 
 /// Whether there is a full member whose port none of these hosts has: a server that the others are to reach.
 bool has_full_member_elsewhere(const std::vector<const PartitionFact*>& rules,
-                               const std::set<std::uint64_t>& ports) {
+                               const std::set<std::uint64_t>& ports, const ManagerPorts& managers) {
+  const auto is_elsewhere = [&](std::uint64_t port) { return !ports.contains(port); };
   return std::any_of(rules.begin(), rules.end(), [&](const PartitionFact* rule) {
+    const auto manager = managers.find(rule->host);
+    const bool full_by_default = rule->number == kinds::kDefaultPartition && rule->all == Membership::kNone &&
+                                 manager != managers.end();
     return rule->all == Membership::kFull ||
+           (full_by_default && std::any_of(manager->second.begin(), manager->second.end(), is_elsewhere)) ||
            std::any_of(rule->ports.begin(), rule->ports.end(), [&](const auto& port) {
-             return port.second == Membership::kFull && !ports.contains(port.first);
+             return port.second == Membership::kFull && is_elsewhere(port.first);
            });
   });
 }
@@ -160,6 +189,9 @@ void check_copies(const Site& site, const std::set<HostId>& managers, std::vecto
   const auto alike = [](const PartitionFact& a, const PartitionFact& b) {
     return std::tie(a.group_mtu, a.ports, a.all, a.self) == std::tie(b.group_mtu, b.ports, b.all, b.self);
   };
+  const auto same = [&](const PartitionFact& a, const PartitionFact& b) {
+    return alike(a, b) && a.how == b.how;
+  };
   std::map<std::uint16_t, std::map<HostId, const PartitionFact*>> partitions;
   for (const auto& partition : site.partitions) {
     if (managers.contains(partition.host)) partitions[partition.number].emplace(partition.host, &partition);
@@ -174,16 +206,20 @@ void check_copies(const Site& site, const std::set<HostId>& managers, std::vecto
       if (!facts.contains(host)) finding.hosts.push_back(host);
     }
     const bool missing = !finding.hosts.empty();
+    bool members = false;
     for (const auto& [host, fact] : facts) {
-      if (!missing && !alike(*fact, first)) finding.hosts.push_back(host);
-      if (missing || host == first.host || !alike(*fact, first))
+      if (!missing && !same(*fact, first)) finding.hosts.push_back(host);
+      members = members || !alike(*fact, first);
+      if (missing || host == first.host || !same(*fact, first))
         add_place(finding, site.location(fact->where), "of host " + site.hosts[host]);
     }
     if (finding.hosts.empty()) continue;
-    finding.message = missing ? fmt::format("partition {} is missing, which {} has", pkey_text(number),
-                                            site.hosts[first.host])
-                              : fmt::format("partition {} has other members or another MTU than on {}",
-                                            pkey_text(number), site.hosts[first.host]);
+    finding.message =
+        missing
+            ? fmt::format("partition {} is missing, which {} has", pkey_text(number), site.hosts[first.host])
+            : fmt::format("partition {} has {} than on {}", pkey_text(number),
+                          members ? "other members or another MTU" : "another service level or rate",
+                          site.hosts[first.host]);
     out.push_back(std::move(finding));
   }
 }
@@ -220,10 +256,43 @@ std::map<std::uint16_t, std::vector<const Interface*>> interfaces_without_group(
 /// The interfaces that use a partition, by what they are in it.
 struct PartitionUsers {
   std::vector<const Interface*> unknown, outside, limited;
-  std::size_t others = 0;  ///< full members, and those of whom it is not known
+  std::vector<const Interface*> by_other_rail;  ///< members, but not by the subnet managers of their rail
+  std::size_t others = 0;                       ///< full members, and those of whom it is not known
 };
 
-std::map<std::uint16_t, PartitionUsers> users_of(const Site& site, const Rules& rules) {
+/// The rules for a port's partition by the subnet managers of its own rail, where each manages a rail that
+/// is known and this has some. Each rail may be a fabric of its own.
+class RulesOfRails {
+ public:
+  explicit RulesOfRails(const Site& site) {
+    const SharedRails rails(site);
+    for (const auto& manager : site.managers) {
+      const auto rail = rails.rail_of(manager);
+      known_ = known_ && rail != 0;
+      hosts_[rail].insert(manager.host);
+    }
+    known_ = known_ && hosts_.size() > 1;
+  }
+
+  [[nodiscard]] std::optional<std::vector<const PartitionFact*>> of(
+      const std::vector<const PartitionFact*>& rules, std::uint32_t rail) const {
+    const auto hosts = known_ ? hosts_.find(rail) : hosts_.end();
+    if (hosts == hosts_.end()) return std::nullopt;
+    std::vector<const PartitionFact*> out;
+    for (const auto* rule : rules) {
+      if (hosts->second.contains(rule->host)) out.push_back(rule);
+    }
+    return out;
+  }
+
+ private:
+  std::map<std::uint32_t, std::set<HostId>> hosts_;  ///< of subnet managers, by rail
+  bool known_ = true;
+};
+
+std::map<std::uint16_t, PartitionUsers> users_of(const Site& site, const Rules& rules,
+                                                 const ManagerPorts& managers) {
+  const RulesOfRails rails(site);
   const auto addressed = addressed_interfaces(site);
   std::map<std::uint16_t, PartitionUsers> users;
   for (std::uint32_t at = 0; at < site.interfaces.size(); ++at) {
@@ -236,7 +305,11 @@ std::map<std::uint16_t, PartitionUsers> users_of(const Site& site, const Rules& 
       if (interface.child) list.unknown.push_back(&interface);
       continue;
     }
-    const auto membership = membership_of(known->second, interface);
+    const auto membership = membership_of(known->second, interface, managers);
+    const auto of_rail = rails.of(known->second, interface.rail);
+    const bool by_rail = !of_rail || (of_rail->empty() && !interface.child) ||
+                         membership_of(*of_rail, interface, managers) != Membership::kNone;
+    if (membership && *membership != Membership::kNone && !by_rail) list.by_other_rail.push_back(&interface);
     if (!membership || *membership == Membership::kFull) {
       ++list.others;
     } else {
@@ -255,10 +328,12 @@ void check_membership(const Site& site, std::vector<Finding>& out) {
   std::set<std::uint64_t> ports;
   for (const auto& interface : site.interfaces) ports.insert(interface.guid.number);
   check_groups(site, rules, out);
+  const auto managers = manager_ports(site);
   const auto tell = [&](const char* rule, std::string message, std::string hint,
                         const std::vector<const Interface*>& who,
-                        const std::vector<const PartitionFact*>& partitions) {
-    Finding finding{rule, model::Severity::kError, std::move(message), std::move(hint)};
+                        const std::vector<const PartitionFact*>& partitions,
+                        model::Severity severity = model::Severity::kError) {
+    Finding finding{rule, severity, std::move(message), std::move(hint)};
     for (const auto* interface : who) {
       finding.hosts.push_back(interface->host);
       if (finding.places.size() + 2 < kPlaces) add_place(finding, site.location(interface->where), "");
@@ -268,7 +343,7 @@ void check_membership(const Site& site, std::vector<Finding>& out) {
     tidy(finding.hosts);
     out.push_back(std::move(finding));
   };
-  for (const auto& [partition, list] : users_of(site, rules)) {
+  for (const auto& [partition, list] : users_of(site, rules, managers)) {
     const auto pkey = pkey_text(partition);
     const auto known = rules.find(partition);
     if (!list.unknown.empty())
@@ -277,7 +352,14 @@ void check_membership(const Site& site, std::vector<Finding>& out) {
     if (!list.outside.empty())
       tell("pkey-member", fmt::format("the port is not a member of partition {}", pkey),
            "add its GUID to members, or use the P_Key elsewhere", list.outside, known->second);
-    if (list.others == 0 && list.limited.size() > 1 && !has_full_member_elsewhere(known->second, ports))
+    if (!list.by_other_rail.empty())
+      tell("pkey-member",
+           fmt::format("only a subnet manager of another rail makes the port a member of partition {}", pkey),
+           "give it the partition on its own rail, too; where the rails are separate fabrics, the port has "
+           "no such P_Key, and within one fabric a change of the master takes it away",
+           list.by_other_rail, known->second, model::Severity::kWarning);
+    if (list.others == 0 && list.limited.size() > 1 &&
+        !has_full_member_elsewhere(known->second, ports, managers))
       tell("pkey-limited",
            fmt::format("all interfaces in partition {} are limited members: none of them reaches another",
                        pkey),

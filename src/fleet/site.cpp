@@ -166,6 +166,15 @@ class Reader {
                               guid.value_or(model::Guid{})});
   }
 
+  /// The values of a rule besides its members and its MTU, as one word to compare.
+  static std::string how_of(const kinds::Partition& rule) {
+    const auto word = [](const std::optional<std::int64_t>& value) {
+      return value ? std::to_string(*value) : std::string("-");
+    };
+    return fmt::format("{} {} {} {} {} {}", word(rule.sl), word(rule.rate), word(rule.q_key),
+                       word(rule.tclass), word(rule.flow_label), rule.indx0.value_or(false));
+  }
+
   void partition(const Section& section) {
     const auto wanted = model::from_attributes<kinds::Partition>(section.attributes());
     if (!wanted.pkey) return;
@@ -183,6 +192,7 @@ class Reader {
       const auto mtu = wanted.mtu.value_or(kUsualGroupMtu);
       out.group_mtu = static_cast<std::uint32_t>(mtu <= kLargestCode ? std::int64_t{128} << mtu : mtu);
     }
+    out.how = site_.words.id(how_of(wanted));
     for (const auto& member : rule.members) out.add(member, rule.defmember);
     site_.partitions.push_back(std::move(out));
   }

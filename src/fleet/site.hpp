@@ -90,6 +90,7 @@ struct PartitionFact {
   SourcePosition where;
   std::uint32_t group_mtu = 0;  ///< bytes, of its multicast groups; 0: it has none for IPoIB
   bool without_ipoib = false;   ///< it says ipoib = false
+  std::uint32_t how = 0;        ///< of StringTable: its service level, rate and other values
   enum class Membership : std::uint8_t { kNone, kLimited, kFull };
   std::map<std::uint64_t, Membership> ports;
   Membership all = Membership::kNone;   ///< of every host

@@ -14,103 +14,21 @@
 
 #include "base/text.hpp"
 #include "formats/opensm/qos_policy_text.hpp"
+#include "formats/opensm/qos_policy_words.hpp"
 
 namespace rdmacfg::kinds {
 
 namespace {
 
-enum class Form { kText, kName, kNames, kPortNames, kNumber, kNumbers, kPairs, kRanges, kPorts, kTypes };
-
-struct Block {
-  std::string_view name, parent;
-};
-
-constexpr std::array<Block, 12> kBlocks{{{"qos-ulps", ""},
-                                         {"port-groups", ""},
-                                         {"port-group", "port-groups"},
-                                         {"qos-setup", ""},
-                                         {"vlarb-tables", "qos-setup"},
-                                         {"vlarb-scope", "vlarb-tables"},
-                                         {"sl2vl-tables", "qos-setup"},
-                                         {"sl2vl-scope", "sl2vl-tables"},
-                                         {"qos-levels", ""},
-                                         {"qos-level", "qos-levels"},
-                                         {"qos-match-rules", ""},
-                                         {"qos-match-rule", "qos-match-rules"}}};
-
-struct Key {
-  std::string_view block, name;
-  Form form;
-  std::uint64_t least = 0, most = 0;  ///< of numbers
-};
-
-constexpr std::uint64_t kAny = ~0ULL;
 /// OSM_QOS_POLICY_MAX_LINE_LEN: OpenSM copies longer names and descriptions beyond the end of its buffer.
 constexpr std::size_t kPolicyTextMost = 10 * 1024 - 1;
 constexpr std::uint64_t kPolicyPortMost = 254;
-constexpr std::string_view kPolicyEnd = "end-";
 
-constexpr std::array<Key, 32> kKeys{{{"port-group", "name", Form::kName},
-                                     {"port-group", "use", Form::kText},
-                                     {"port-group", "port-guid", Form::kRanges, 0, kAny},
-                                     {"port-group", "port-name", Form::kPortNames},
-                                     {"port-group", "pkey", Form::kRanges, 0, 0xffff},
-                                     {"port-group", "partition", Form::kNames},
-                                     {"port-group", "node-type", Form::kTypes},
-                                     {"vlarb-scope", "group", Form::kNames},
-                                     {"vlarb-scope", "across", Form::kNames},
-                                     {"vlarb-scope", "vlarb-high", Form::kPairs},
-                                     {"vlarb-scope", "vlarb-low", Form::kPairs},
-                                     {"vlarb-scope", "vl-high-limit", Form::kNumber, 0, 255},
-                                     {"sl2vl-scope", "group", Form::kNames},
-                                     {"sl2vl-scope", "across", Form::kNames},
-                                     {"sl2vl-scope", "across-from", Form::kNames},
-                                     {"sl2vl-scope", "across-to", Form::kNames},
-                                     {"sl2vl-scope", "from", Form::kPorts, 0, 127},
-                                     {"sl2vl-scope", "to", Form::kPorts, 0, 127},
-                                     {"sl2vl-scope", "sl2vl-table", Form::kNumbers, 0, 15},
-                                     {"qos-level", "name", Form::kName},
-                                     {"qos-level", "use", Form::kText},
-                                     {"qos-level", "sl", Form::kNumber, 0, 15},
-                                     {"qos-level", "mtu-limit", Form::kNumber, 1, 5},
-                                     {"qos-level", "rate-limit", Form::kNumber, 2, 24},
-                                     {"qos-level", "packet-life", Form::kNumber, 0, 63},
-                                     {"qos-level", "path-bits", Form::kRanges, 0, 127},
-                                     {"qos-match-rule", "use", Form::kText},
-                                     {"qos-match-rule", "source", Form::kNames},
-                                     {"qos-match-rule", "destination", Form::kNames},
-                                     {"qos-match-rule", "qos-class", Form::kRanges, 0, 0xfff},
-                                     {"qos-match-rule", "service-id", Form::kRanges, 0, kAny},
-                                     {"qos-match-rule", "qos-level-name", Form::kName}}};
-constexpr Key kPkeyOfRule{"qos-match-rule", "pkey", Form::kRanges, 0, 0xffff};
-constexpr Key kPkeyOfLevel{"qos-level", "pkey", Form::kRanges, 0, 0xffff};
-
-/// Rules of qos-ulps: "ipoib, pkey 0x1 : 3". The word after the comma, with a range; empty: none.
-struct Protocol {
-  std::string_view name, selector;
-  std::uint64_t most = kAny;
-};
-constexpr std::array<Protocol, 15> kProtocols{{{"default", ""},
-                                               {"sdp", ""},
-                                               {"sdp", "port-num", 0xffff},
-                                               {"rds", ""},
-                                               {"rds", "port-num", 0xffff},
-                                               {"iser", ""},
-                                               {"iser", "port-num", 0xffff},
-                                               {"srp", "target-port-guid"},
-                                               {"ipoib", ""},
-                                               {"ipoib", "pkey", 0xffff},
-                                               {"any", "service-id"},
-                                               {"any", "pkey", 0xffff},
-                                               {"any", "target-port-guid"},
-                                               {"any", "source-port-guid"},
-                                               {"any", "source-target-port-guid"}}};
-
-const Key* key_of(std::string_view block, std::string_view name) {
-  for (const auto& key : kKeys) {
+const PolicyKey* key_of(std::string_view block, std::string_view name) {
+  for (const auto& key : kPolicyKeys) {
     if (key.block == block && key.name == name) return &key;
   }
-  for (const auto* key : {&kPkeyOfRule, &kPkeyOfLevel}) {
+  for (const auto* key : {&kPolicyPkeyOfRule, &kPolicyPkeyOfLevel}) {
     if (key->block == block && key->name == name) return key;
   }
   return nullptr;
@@ -119,7 +37,7 @@ const Key* key_of(std::string_view block, std::string_view name) {
 /// The lexer knows words of blocks also within other words.
 std::string wrong_name(std::string_view text) {
   const auto bare = outside_quotes(text);
-  for (const auto& block : kBlocks) {
+  for (const auto& block : kPolicyBlocks) {
     if (bare.find(block.name) != std::string::npos)
       return fmt::format("OpenSM reads {} in {} as a block; write the name in quotes", block.name, text);
   }
@@ -170,37 +88,40 @@ std::string wrong_type(std::string_view text) {
                : fmt::format("\"{}\" is not a type of nodes: CA, ROUTER, SWITCH, SELF, ALL", text);
 }
 
-std::string wrong_element(const Key& key, std::string_view text) {
+std::string wrong_element(const PolicyKey& key, std::string_view text) {
   switch (key.form) {
-    case Form::kNumber:
-    case Form::kNumbers:
+    case PolicyForm::kNumber:
+    case PolicyForm::kNumbers:
       return wrong_number(text, key.least, key.most);
-    case Form::kPairs:
+    case PolicyForm::kPairs:
       return wrong_pair(text);
-    case Form::kRanges:
+    case PolicyForm::kRanges:
       return wrong_range(text, key.least, key.most);
-    case Form::kPorts:
+    case PolicyForm::kPorts:
       return text == "*" ? std::string() : wrong_range(text, key.least, key.most);
-    case Form::kTypes:
+    case PolicyForm::kTypes:
       return wrong_type(text);
-    case Form::kName:
+    case PolicyForm::kName:
       // OpenSM leaves blanks out, in references to the name, too.
       if (outside_quotes(text).find(',') != std::string::npos) return fmt::format("\"{}\" has a comma", text);
       return wrong_name(text);
-    case Form::kNames:
+    case PolicyForm::kNames:
       return wrong_name(text);
-    case Form::kPortNames:
+    case PolicyForm::kPortNames:
       return wrong_port_name(text);
-    case Form::kText:
+    case PolicyForm::kText:
       return {};
   }
   return {};
 }
 
-bool is_policy_list(Form form) { return form != Form::kText && form != Form::kName && form != Form::kNumber; }
+bool is_policy_list(PolicyForm form) {
+  return form != PolicyForm::kText && form != PolicyForm::kName && form != PolicyForm::kNumber;
+}
 
-bool is_of_names(Form form) {
-  return form == Form::kText || form == Form::kName || form == Form::kNames || form == Form::kPortNames;
+bool is_of_names(PolicyForm form) {
+  return form == PolicyForm::kText || form == PolicyForm::kName || form == PolicyForm::kNames ||
+         form == PolicyForm::kPortNames;
 }
 
 class Policy {
@@ -211,12 +132,14 @@ class Policy {
     }
     std::string code;
     for (std::size_t at = 0; at < lines.size(); ++at) {
-      const auto part = base::trim(policy_code(lines[at]));
-      if (part.empty()) continue;
-      if (!code.empty() && (opens_block(part) || ends_block(part))) take_and_keep(code);
-      if (code.empty()) number_ = at + 1;
-      code += part;
-      if (!goes_on(code)) take_and_keep(code);
+      text_key_ = {};
+      for (const auto part : policy_statements(policy_code(lines[at]))) {
+        if (!code.empty() && (opens_block(part) || ends_block(part))) take_and_keep(code);
+        if (code.empty()) number_ = at + 1;
+        mind_text(part);
+        code += part;
+        if (!goes_on(code)) take_and_keep(code);
+      }
     }
     if (!code.empty()) take_and_keep(code);
     for (const auto& block : open_)
@@ -243,10 +166,10 @@ class Policy {
   }
   void wrong(std::string what, std::string hint = {}) { wrong_at(number_, std::move(what), std::move(hint)); }
 
-  static const Block* block_of(std::string_view name) {
-    const auto at =
-        std::find_if(kBlocks.begin(), kBlocks.end(), [&](const Block& block) { return block.name == name; });
-    return at == kBlocks.end() ? nullptr : &*at;
+  static const PolicyBlock* block_of(std::string_view name) {
+    const auto at = std::find_if(kPolicyBlocks.begin(), kPolicyBlocks.end(),
+                                 [&](const PolicyBlock& block) { return block.name == name; });
+    return at == kPolicyBlocks.end() ? nullptr : &*at;
   }
   static bool opens_block(std::string_view code) { return block_of(code) != nullptr; }
   static bool ends_block(std::string_view code) { return code.starts_with(kPolicyEnd); }
@@ -260,6 +183,20 @@ class Policy {
     if (!code.ends_with(',')) return false;
     const auto* known = key_of(inside(), base::trim(code.substr(0, code.find(':'))));
     return known != nullptr && is_policy_list(known->form);
+  }
+
+  /// Behind a name OpenSM's lexer reads numbers as text up to the end of the line (in_single_string).
+  void mind_text(std::string_view statement) {
+    if (opens_block(statement) || ends_block(statement)) return;
+    const auto name = base::trim(statement.substr(0, statement.find_first_of(":,")));
+    const auto* known = key_of(inside(), name);
+    const bool text = known != nullptr && is_of_names(known->form);
+    const bool number =
+        inside() == "qos-ulps" || (known != nullptr && !text && known->form != PolicyForm::kTypes);
+    if (number && !text_key_.empty())
+      wrong(fmt::format("OpenSM reads the numbers of {} as text behind {} in one line", name, text_key_),
+            "begin a new line for each");
+    if (text) text_key_ = name;
   }
 
   /// @param code  empty afterwards
@@ -310,14 +247,14 @@ class Policy {
     }
     const auto value = base::trim(code.substr(colon + 1));
     if (value.empty()) return wrong(fmt::format("{} has no value", name));
-    const bool once = known->form == Form::kName || known->form == Form::kNumber ||
-                      known->form == Form::kText || known->form == Form::kNumbers;
+    const bool once = known->form == PolicyForm::kName || known->form == PolicyForm::kNumber ||
+                      known->form == PolicyForm::kText || known->form == PolicyForm::kNumbers;
     if (!open_.back().keys.emplace(name).second && once)
       wrong(fmt::format("{} is there twice in this {}", name, inside()));
     elements(*known, value);
   }
 
-  void elements(const Key& known, std::string_view value) {
+  void elements(const PolicyKey& known, std::string_view value) {
     const auto list =
         is_policy_list(known.form) ? policy_elements(value) : std::vector<std::string_view>{value};
     for (const auto raw : list) {
@@ -326,21 +263,22 @@ class Policy {
         return wrong(
             fmt::format("{} has {} characters; OpenSM reads {}", known.name, text.size(), kPolicyTextMost));
       auto why = text.empty() ? std::string("an element is empty") : wrong_element(known, text);
-      if (known.form == Form::kPorts && text == "*" && list.size() > 1) why = "* stands alone";
+      if (known.form == PolicyForm::kPorts && text == "*" && list.size() > 1) why = "* stands alone";
       if (!why.empty()) return wrong(fmt::format("{}: {}", known.name, why));
       remember(known, text);
-      if (known.form == Form::kPortNames && outside_quotes(text).find_first_of(" \t") != std::string::npos) {
+      if (known.form == PolicyForm::kPortNames &&
+          outside_quotes(text).find_first_of(" \t") != std::string::npos) {
         out_.wrong.push_back(
             {number_,
              fmt::format("{}: OpenSM leaves the blanks of {} out, and finds no such node", known.name, text),
              "write the name in quotes", true});
       }
     }
-    if (known.form == Form::kNumbers && list.size() != 16)
+    if (known.form == PolicyForm::kNumbers && list.size() != 16)
       wrong(fmt::format("{} has {} values, must have 16: the VL of each SL", known.name, list.size()));
   }
 
-  void remember(const Key& known, std::string_view text) {
+  void remember(const PolicyKey& known, std::string_view text) {
     auto name = policy_name(text);
     if (known.block == "port-group" && known.name == "name") groups_.insert(base::lower(name));
     if (known.block == "qos-level" && known.name == "name") levels_.insert(base::lower(name));
@@ -363,7 +301,7 @@ class Policy {
     const auto rest =
         comma == std::string_view::npos ? std::string_view() : base::trim(head.substr(comma + 1));
     const auto selector = rest.substr(0, rest.find_first_of(" \t"));
-    for (const auto& known : kProtocols) {
+    for (const auto& known : kPolicyProtocols) {
       if (known.name != name || known.selector != selector) continue;
       if (selector.empty() && comma != std::string_view::npos) break;
       if (selector.empty()) return;
@@ -424,6 +362,7 @@ class Policy {
   std::vector<Open> open_;
   std::size_t number_ = 0;                 ///< of the line, of a list its first one
   std::size_t last_quote_ = 0;             ///< the last line with a quote
+  std::string_view text_key_;              ///< the key of names that the line has already
   std::set<std::string> groups_, levels_;  ///< in lower case: OpenSM compares without regard to case
   bool has_default_rule_ = false;          ///< of qos-ulps; a qos-match-rule cannot name that
   std::vector<Use> used_groups_, used_levels_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quotes in lines of OpenSM's qos-policy.conf. A quote without an end is a character like any other, as for
-// OpenSM where no quote follows in the file. Source: osm_qos_parser_l.l of OpenSM.
+// Statements and quotes in lines of OpenSM's qos-policy.conf. A quote without an end is a character like any
+// other, as for OpenSM where no quote follows in the file. Source: osm_qos_parser_l.l of OpenSM.
 #pragma once
 
 #include <string>
@@ -11,6 +11,10 @@ namespace rdmacfg::kinds {
 
 /// The line without its comment; a '#' in quotes begins none.
 std::string_view policy_code(std::string_view line);
+
+/// The statements of a line without its comment, of which OpenSM reads several, without the blanks around
+/// them: words of blocks, "key: value", rules of qos-ulps. A description (use:) ends with its line.
+std::vector<std::string_view> policy_statements(std::string_view code);
 
 /// The text with one '"' in place of each quoted part.
 std::string outside_quotes(std::string_view text);

@@ -503,6 +503,71 @@ TEST(SiteCheck, AStandbyNeedsThePartitionsOfItsMaster) {
   EXPECT_THAT(site(full, "", 9), Not(HasSubstr("sm-partition"))) << "a fabric of its own";
 }
 
+/// Hosts a[1-3] with two rails and a subnet manager of each, in a1 and a2, with these partitions.
+std::string rails_site(const std::string& first, const std::string& second, int rail_of_second = 9) {
+  const auto file = [](const std::string& host, int rail, const std::string& partitions) {
+    return config::Text{
+        "/s/" + host + ".toml",
+        fmt::format("[match]\nhost = [\"{0}\"]\n[[opensm]]\nguid = \"00:02:c9:03:00:31:7{1}:0{2}\"\n"
+                    "priority = {2}\n[[partition]]\npkey = 0x7fff\nmembers = [\"ALL=full\"]\n{3}",
+                    host, rail, host.substr(1), partitions)};
+  };
+  return text_of(site_of("a[1-3]",
+                         "[[ipoib]]\nguid = \"00:02:c9:03:00:31:78:0{host.number}\"\nname = \"rail0\"\n"
+                         "[[ipoib]]\nguid = \"00:02:c9:03:00:31:79:0{host.number}\"\nname = \"rail1\"\n"
+                         "[[ipoib.pkey]]\npkey = 0x8002\n",
+                         {file("a1", 8, first), file("a2", rail_of_second, second)}));
+}
+
+TEST(SiteCheck, AMembershipIsThatOfTheManagersOfTheRail) {
+  const std::string all = "[[partition]]\npkey = 0x8002\nmembers = [\"ALL=full\"]\n";
+  const auto other = HasSubstr(
+      "pkey-member a[1-3]: only a subnet manager of another rail makes the port a member of "
+      "partition 0x8002\n");
+  EXPECT_EQ(rails_site(all, all), "");
+  EXPECT_EQ(rails_site("", all), "") << "nobody uses it on rail0";
+  EXPECT_THAT(rails_site(all, ""), other);
+  // The other manager names ports, but not those of its rail.
+  EXPECT_THAT(rails_site(all, "[[partition]]\npkey = 0x8002\nmembers = [\"00:02:c9:03:00:31:78:01=full\"]\n"),
+              other);
+  // Of two managers of one rail the standby has to have the same partitions, and rail1 has none.
+  EXPECT_THAT(rails_site(all, all, 8), Not(HasSubstr("another rail")));
+}
+
+TEST(SiteCheck, OnlyThePortOfTheSubnetManagerIsItself) {
+  const std::string self = "[[partition]]\npkey = 0x8002\nmembers = [\"SELF=full\"]\n";
+  EXPECT_THAT(rails_site(self, self),
+              HasSubstr("pkey-member a[1,3]: the port is not a member of partition 0x8002\n"))
+      << "a1 manages rail0 alone";
+}
+
+TEST(SiteCheck, EachPortIsAMemberOfTheDefaultPartition) {
+  const auto site = [](const std::string& members) {
+    return text_of(site_of("a[1-2]",
+                           "[host.address]\nst = { network = \"10.3.0.0/16\" }\n[[ipoib]]\nguid = "
+                           "\"00:02:c9:03:00:31:78:0{host.number}\"\nname = \"rail0\"\nipv4 = { addresses = "
+                           "[\"{host.st}\"] }\n",
+                           {{"/s/sm.toml",
+                             "[match]\nhost = [\"a1\"]\n[[opensm]]\nguid = \"00:02:c9:03:00:31:78:01\"\n"
+                             "[[partition]]\npkey = 0x7fff\nmembers = [" +
+                                 members + "]\n"}}));
+  };
+  // a2 is a limited member before any rule, and reaches the subnet manager's port.
+  EXPECT_THAT(site("\"00:02:c9:03:00:31:78:01=full\""), Not(HasSubstr("pkey-")));
+  EXPECT_THAT(site("\"00:02:c9:03:00:31:78:02=limited\""), Not(HasSubstr("pkey-")));
+  EXPECT_THAT(site("\"ALL=limited\""), HasSubstr("pkey-limited a[1,2]: "));
+}
+
+TEST(SiteCheck, AStandbyNeedsTheServiceLevelsOfItsMaster) {
+  const std::string all = "[[partition]]\npkey = 0x8002\nmembers = [\"ALL=full\"]\n";
+  const auto other =
+      HasSubstr("sm-partition a2: partition 0x8002 has another service level or rate than on a1\n");
+  EXPECT_THAT(rails_site(all + "sl = 2\n", all + "sl = 2\n", 8), Not(HasSubstr("sm-partition")));
+  EXPECT_THAT(rails_site(all, all + "sl = 2\n", 8), other);
+  EXPECT_THAT(rails_site(all, all + "rate = 7\n", 8), other);
+  EXPECT_THAT(rails_site(all, all + "name = \"other\"\n", 8), Not(HasSubstr("sm-partition")));
+}
+
 TEST(SiteCheck, TheValueOfALosslessEntryHasItsOwnPlace) {
   const auto report = site_of("a[1-3]",
                               "[host]\ntable = \"t.csv\"\n[[lossless]]\ninterface = \"ens1\"\npriority = "

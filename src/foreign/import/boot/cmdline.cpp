@@ -348,7 +348,7 @@ class ShellVariables {
     if (adds) key.remove_suffix(1);
     key = base::trim(key);
     if (key.starts_with("export ")) key = base::trim(key.substr(7));
-    if (!is_command_line(key)) return;
+    if (!is_command_line(key)) return tell_initramfs(key, text.substr(equals + 1), where);
     std::vector<PlacedWord> words;
     for (auto& word : kernel_words(shell_text(base::trim(text.substr(equals + 1))))) {
       if (word == fmt::format("${}", key) || word == fmt::format("${{{}}}", key)) {
@@ -373,6 +373,20 @@ class ShellVariables {
   }
 
  private:
+  /// Modules that dracut.conf(5) puts into the initramfs, or loads there.
+  void tell_initramfs(std::string_view key, std::string_view value, const Place& where) {
+    constexpr auto kKeys = std::to_array<std::string_view>(
+        {"drivers", "add_drivers", "force_drivers", "omit_drivers", "add_dracutmodules", "omit_dracutmodules",
+         "dracutmodules", "force_add_dracutmodules"});
+    if (std::find(kKeys.begin(), kKeys.end(), key) == kKeys.end()) return;
+    for (const auto& word : kernel_words(shell_text(base::trim(value)))) {
+      const bool ours = key.ends_with("drivers") ? is_rdma_module(word) : word == "rdma" || word == "nvmf";
+      if (!ours) continue;
+      claims_.pass(where, fmt::format("{}: {} stays in force in the initramfs; keep this line", key, word));
+      return;
+    }
+  }
+
   Claims& claims_;
   std::map<std::string, std::vector<PlacedWord>> values_;
 };

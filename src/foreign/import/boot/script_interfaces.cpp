@@ -35,7 +35,10 @@ std::string set_interface(const std::vector<std::string>& words, const Claims& c
         return word.starts_with("--set") ||
                (word.size() == 2 && word[0] == '-' && kSetting.find(word[1]) != std::string_view::npos);
       });
-  const bool sets = tunes || command == "ifconfig" || command == "dhclient" || command == "dhcpcd" ||
+  // "ifconfig ib0" shows it, wherever the answer goes.
+  const bool configures =
+      command == "ifconfig" && words.size() > 2 && words[2].find('>') == std::string::npos;
+  const bool sets = tunes || configures || command == "dhclient" || command == "dhcpcd" ||
                     command == "udhcpc" || command == "ifenslave" ||
                     ((command == "ip" || command == "tc" || command == "route") &&
                      (has("set") || has("add") || has("replace") || has("change") || has("append")));

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "foreign/import/boot/script_modules.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <span>
 #include <utility>
 
+#include "base/text.hpp"
+#include "foreign/import/boot/script_sections.hpp"
 #include "foreign/import/formats.hpp"
+#include "foreign/syntax/shell_line.hpp"
 
 namespace rdmacfg::foreign {
 
@@ -44,6 +49,52 @@ ModprobeCall modprobe_call_of(const std::vector<std::string>& words) {
     out.why = "write [[module]], with its options";
   }
   return out;
+}
+
+ModprobeCall modprobe_calls_in(std::string_view command, const std::string& own) {
+  ModprobeCall out;
+  for (const auto& part : parts_of(command)) {
+    const auto words = shell_words(part.text, own);
+    if (words.empty() || words.front() != "modprobe") continue;
+    auto call = modprobe_call_of(words);
+    if (call.modules.empty()) continue;
+    if (!call.why.empty()) {
+      if (out.why.empty()) out.why = fmt::format("{}: {}", part.text, call.why);
+      continue;
+    }
+    for (auto& module : call.modules) out.modules.push_back(std::move(module));
+  }
+  return out;
+}
+
+bool is_module_variable(std::string_view word, const ModuleVariables& variables) {
+  return variables.contains(variable_of(word));
+}
+
+void note_modules(std::string_view line, ModuleVariables& variables) {
+  constexpr std::string_view kAround = "\"'();";
+  const auto bare = [&](std::string_view word) {
+    const auto from = word.find_first_not_of(kAround);
+    if (from == std::string_view::npos) return std::string_view();
+    return word.substr(from, word.find_last_not_of(kAround) - from + 1);
+  };
+  const auto has = [&](std::string_view word) {
+    return is_module_of_rdma(bare(word)) || is_module_variable(bare(word), variables);
+  };
+  const auto words = words_of(line);
+  if (words.size() > 3 && words[0] == "for" && words[2] == "in") {
+    if (std::any_of(words.begin() + 3, words.end(), has)) variables.emplace(words[1]);
+    return;
+  }
+  // "KERN_MODS=\"${KERN_MODS} ib_srp\"", where the value goes on to the end of the line.
+  for (std::size_t at = 0; at < words.size(); ++at) {
+    const auto equals = words[at].find('=');
+    if (equals == std::string_view::npos || !is_variable_name(words[at].substr(0, equals))) continue;
+    const bool any = has(words[at].substr(equals + 1)) ||
+                     std::any_of(words.begin() + static_cast<std::ptrdiff_t>(at) + 1, words.end(), has);
+    if (any) variables.emplace(words[at].substr(0, equals));
+    return;
+  }
 }
 
 }  // namespace rdmacfg::foreign

@@ -2,6 +2,8 @@
 // Commands of scripts that load modules: modprobe(8) and insmod(8) of kmod.
 #pragma once
 
+#include <functional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,5 +21,18 @@ struct ModprobeCall {
 
 /// @param words  of the command, as shell_words() has them
 ModprobeCall modprobe_call_of(const std::vector<std::string>& words);
+
+/// All of them in a command whose parts the shell joins; `why` with the part that it is about.
+/// @param own  in place of $IFACE
+ModprobeCall modprobe_calls_in(std::string_view command, const std::string& own);
+
+/// Variables of a script whose value has names of RDMA modules.
+using ModuleVariables = std::set<std::string, std::less<>>;
+
+/// Adds NAME of "NAME=\"$NAME ib_srp\"", and of "for NAME in $LIST" where that is such a variable.
+void note_modules(std::string_view line, ModuleVariables& variables);
+
+/// Whether a word is such a variable: "$i", "${i}".
+bool is_module_variable(std::string_view word, const ModuleVariables& variables);
 
 }  // namespace rdmacfg::foreign

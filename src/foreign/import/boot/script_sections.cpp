@@ -63,8 +63,8 @@ constexpr auto kAttributes = std::to_array<Attribute>({{"/config/rdma_cm/", "[[r
                                                        {"/mlx4_port", "[[mlx4_port]]"},
                                                        {"/add_target", "[[srp_rule]]"},
                                                        {"/config/target/srpt/", "[[lio_target]]"},
-                                                       {"/neigh/default/gc_thresh", "[[sysctl]]"},
-                                                       {"neigh.default.gc_thresh", "[[sysctl]]"}});
+                                                       {"/neigh/default/gc_", "[[sysctl]]"},
+                                                       {"neigh.default.gc_", "[[sysctl]]"}});
 
 /// Files of the kernel for RDMA that the document has no words for.
 struct Unsupported {
@@ -81,7 +81,7 @@ constexpr auto kUnsupported = std::to_array<Unsupported>({
 /// Tools for RDMA whose settings the document has no words for.
 struct KeptTool {
   std::string_view command;
-  std::string_view word;  ///< without which it sets nothing
+  std::string_view word;  ///< without which it sets nothing; empty: it always does
   std::string_view subject;
 };
 constexpr auto kKeptTools = std::to_array<KeptTool>({
@@ -93,6 +93,10 @@ constexpr auto kKeptTools = std::to_array<KeptTool>({
     {"mlnx_tune", "--profile", "tuning profiles"},
     {"devlink", "set", "settings of devlink(8)"},
     {"devlink", "add", "functions that devlink(8) adds"},
+    {"mlnx_affinity", "start", "interrupt affinities"},
+    {"set_irq_affinity.sh", "", "interrupt affinities"},
+    {"set_irq_affinity_bynode.sh", "", "interrupt affinities"},
+    {"set_irq_affinity_cpulist.sh", "", "interrupt affinities"},
     {"smc_pnet", "-a", "PNET tables of SMC"},
     {"smc_pnet", "--add", "PNET tables of SMC"},
     {"smcr", "add", "user-defined identifiers of SMC"},
@@ -117,15 +121,20 @@ constexpr auto kServices = std::to_array<Service>({{"opensm", "[[opensm]]"},
                                                    {"ibacm", "[[service]]"}});
 
 /// The section in place of "systemctl enable --now opensm", "service opensmd start", "/etc/init.d/srpd
-/// start".
+/// start", "chkconfig opensmd on".
 std::string_view section_of_service(const std::vector<std::string>& words) {
   std::vector<std::string_view> plain;
   for (const auto& word : words) {
+    if (word.starts_with('>')) break;
     if (!word.starts_with('-')) plain.emplace_back(word);
   }
   if (plain.size() < 2) return {};
   if (plain[0] == "service" && plain.size() > 2) {
     plain = {"systemctl", plain[2], plain[1]};
+  } else if ((plain[0] == "update-rc.d" || plain[0] == "chkconfig") && plain.size() > 2) {
+    // "update-rc.d opensm defaults", "chkconfig --level 2345 opensmd on"
+    const bool on = plain.back() == "on" || plain.back() == "defaults";
+    plain = {"systemctl", on ? "enable" : plain.back(), plain[plain.size() - 2]};
   } else if (plain[0] != "systemctl") {
     plain = {"systemctl", plain[1], plain[0]};
   }
@@ -144,7 +153,8 @@ std::string_view section_of_service(const std::vector<std::string>& words) {
 /// Whether it is a setting of the kernel for an interface of ours: "net.ipv4.conf.ib0.arp_ignore".
 bool sets_kernel(std::string_view text, const Claims& claims) {
   for (const std::string_view parent :
-       {"/net/ipv4/conf/", "/net/ipv4/neigh/", "net.ipv4.conf.", "net.ipv4.neigh."}) {
+       {"/net/ipv4/conf/", "/net/ipv4/neigh/", "net.ipv4.conf.", "net.ipv4.neigh.", "/net/ipv6/conf/",
+        "/net/ipv6/neigh/", "net.ipv6.conf.", "net.ipv6.neigh."}) {
     const auto at = text.find(parent);
     if (at == std::string_view::npos) continue;
     const auto rest = text.substr(at + parent.size());
@@ -223,6 +233,8 @@ std::string_view section_of_command(const std::vector<std::string>& words, std::
   };
   // `mlnx_qos -i INTERFACE` alone shows what is set.
   if (has("show") || (words.front() == "mlnx_qos" && words.size() <= 3)) return {};
+  // "$rdma_rename mlx5_0 NAME_FIXED rail0"
+  if (words.front().ends_with("rdma_rename") && words.size() > 2) return "[[rdma_device]]";
   for (const auto& tool : kTools) {
     const bool second = tool.second.empty() || (words.size() > 1 && words[1] == tool.second);
     if (words.front() == tool.command && second && !is_for_others(tool.command, text))
@@ -247,7 +259,10 @@ bool writes_profile(const std::vector<std::string>& words, std::string_view text
 
 /// Whether a text has a name of IPoIB interfaces or a pattern of such: "ib0", "ib*", "ibp12s0", `grep ib`.
 bool has_ipoib_name(std::string_view text) {
-  if (text.find("ibdev2netdev") != std::string_view::npos) return true;  // lists interfaces of RDMA devices
+  // These list interfaces of RDMA devices.
+  for (const std::string_view lists : {"ibdev2netdev", "type ipoib"}) {
+    if (text.find(lists) != std::string_view::npos) return true;
+  }
   for (auto at = text.find("ib"); at != std::string_view::npos; at = text.find("ib", at + 1)) {
     const char before = at == 0 ? ' ' : text[at - 1], behind = at + 2 < text.size() ? text[at + 2] : ' ';
     const bool begins =
@@ -323,7 +338,8 @@ std::string script_advice(const std::vector<std::string>& words, std::string_vie
                      text.find("_guid ") != std::string_view::npos;
   if (of_vf) return "the document does not support virtual functions of RDMA devices; keep this command";
   for (const auto& [command, word, subject] : kKeptTools) {
-    if (words.front() == command && std::find(words.begin(), words.end(), word) != words.end())
+    if (words.front() == command &&
+        (word.empty() || std::find(words.begin(), words.end(), word) != words.end()))
       return fmt::format("the document does not support {}; keep this command", subject);
   }
   if (!writes(words)) return {};
@@ -352,7 +368,10 @@ bool touches_ipoib(std::string_view text) {
       text.find("/sys/class/net/") != std::string_view::npos &&
       (text.find("/mode") != std::string_view::npos || text.find("_child") != std::string_view::npos ||
        text.find("/umcast") != std::string_view::npos);
-  return attribute || text.find("type ipoib") != std::string_view::npos;
+  const bool shows = text.find(" show ") != std::string_view::npos ||
+                     text.find(" list ") != std::string_view::npos ||
+                     text.find(" ls ") != std::string_view::npos;
+  return attribute || (!shows && text.find("type ipoib") != std::string_view::npos);
 }
 
 bool writes_mode(const std::vector<std::string>& words) {

@@ -51,9 +51,13 @@ class ImportedScript {
     end_ = Ending::kOpen;
     text_end_.clear();
     variables_.clear();
+    modules_.clear();
     // Twice: a hook may keep its interface before it names one of ours.
     for (int again = 0; again < 2; ++again) {
-      for (const auto& line : lines) note_variables(line.text, variables_);
+      for (const auto& line : lines) {
+        note_variables(line.text, variables_);
+        note_modules(line.text, modules_);
+      }
     }
   }
 
@@ -291,6 +295,12 @@ class ImportedScript {
     if (words.empty()) return false;
     if (words.front() == "sleep" || words.front() == "true" || words.front() == ":") return true;
     if (words.size() < 2) return false;
+    const bool of_modules =
+        words.front() == "modprobe" || words.front() == "rmmod" || words.front() == "insmod";
+    if (of_modules && std::any_of(words.begin() + 1, words.end(), [&](const std::string& word) {
+          return is_module_variable(word, modules_);
+        }))
+      return miss("the modules are known only when the script runs");
     if (words.front() == "rmmod" || words.front() == "insmod") {
       const bool loads = words.front() == "insmod";
       if (std::none_of(words.begin() + 1, words.end(), is_module_of_rdma)) return false;
@@ -363,6 +373,7 @@ class ImportedScript {
   ShellBlocks blocks_;
   Ending end_ = Ending::kOpen;
   InterfaceVariables variables_;
+  ModuleVariables modules_;
   /// A route whose gateway no interface reaches that the scripts before it have given an address.
   struct Waiting {
     std::string text, condition;

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "foreign/import/boot/script_modules.hpp"
 #include "foreign/import/formats.hpp"
 #include "foreign/import/managers/ifupdown_hooks.hpp"
 #include "foreign/import/managers/ifupdown_sources.hpp"
@@ -75,7 +76,10 @@ class Interfaces {
       if (!ipoib_.contains(stanza.name)) {
         pass_over(stanza);
         for (auto& hook : stanza.hooks) {
-          if (!is_of_ipoib(hook)) continue;
+          if (!is_of_ipoib(hook)) {
+            tell_modules(stanza.name, hook);
+            continue;
+          }
           claims_.took(hook.where);
           hooks.push_back(std::move(hook));
         }
@@ -96,7 +100,9 @@ class Interfaces {
     }
     // The commands run when the interface is there, and may speak of other interfaces.
     for (const auto& hook : hooks) {
-      const auto why = take_hook(hook, found);
+      const auto of_module = take_modules(hook);
+      auto why = take_hook(hook, found);
+      if (why.empty()) why = of_module;
       if (why.empty()) continue;
       --claims_.understood[hook.where.file];
       claims_.miss(hook.where, fmt::format("{}: {}", hook.key, why));
@@ -115,6 +121,21 @@ class Interfaces {
   }
 
  private:
+  /// The modules of RDMA that a command loads. @return why one cannot become [[module]]; empty: none
+  std::string take_modules(const Hook& hook) {
+    const auto calls = modprobe_calls_in(hook.command, hook.own);
+    for (const auto& module : calls.modules)
+      claims_.entry("module", {{"name", loaded_for(module)}}, hook.where);
+    return calls.why;
+  }
+
+  /// Those of another interface's stanza that comes up at boot.
+  void tell_modules(const std::string& stanza, const Hook& hook) {
+    if (!started_.contains(stanza)) return;
+    if (const auto why = take_modules(hook); !why.empty())
+      claims_.miss(hook.where, fmt::format("{}: {}", hook.key, why));
+  }
+
   void statement(const File& file, int line, const std::vector<std::string_view>& words,
                  std::string_view whole, bool& inside) {
     const Place where{file.path, line};

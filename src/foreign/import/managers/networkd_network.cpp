@@ -167,8 +167,11 @@ void Network::network(Interface& out) {
   if (!flag && word != "ipv4" && word != "ipv6")
     report_network(keys, *dhcp, fmt::format("{} is not understood", word));
   if (flag == true || word == "ipv4") out.ipv4.method = InetMethod::kAuto;
-  if (flag == true || word == "ipv6" || keys.flag("IPv6AcceptRA") == true)
-    out.ipv6.method = InetMethod::kAuto;
+  // Without router advertisements DHCPv6 begins only where WithoutRA= says so (systemd.network(5)).
+  const auto advertised = keys.flag("IPv6AcceptRA");
+  const auto without = base::lower(unit_.section("DHCPv6").peek("WithoutRA"));
+  const bool begins = advertised != false || (!without.empty() && without != "no");
+  if (((flag == true || word == "ipv6") && begins) || advertised == true) out.ipv6.method = InetMethod::kAuto;
   keys.pass({"IPv6AcceptRA"});
   if (const auto local = keys.take("LinkLocalAddressing")) {
     const auto value = base::lower(local->value);

@@ -315,6 +315,13 @@ class NmstateReader {
     }
   }
 
+  /// Whether the family has the default route. With a metric that is a route, not the gateway.
+  static bool has_default(const Inet& inet) {
+    return inet.gateway || std::any_of(inet.routes.begin(), inet.routes.end(), [](const Route& route) {
+             return (route.to.any || route.to.network.length == 0) && route.table == Route{}.table;
+           });
+  }
+
   /// Name servers are the host's there: they go to the first interface that has a gateway of the family.
   void servers(const YamlNode& node) {
     YamlKeys keys(node, claims_);
@@ -328,7 +335,8 @@ class NmstateReader {
     inner.finish("dns-resolver");
     Interface* owner = nullptr;
     for (auto& interface : found_) {
-      if (owner == nullptr && (interface.ipv4.gateway || interface.ipv6.gateway)) owner = &interface;
+      if (owner == nullptr && (has_default(interface.ipv4) || has_default(interface.ipv6)))
+        owner = &interface;
     }
     if (owner == nullptr) {
       claims_.pass(

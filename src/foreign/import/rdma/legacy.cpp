@@ -95,7 +95,9 @@ void take_acts(Keys& keys) {
   // A switch that is off starts nothing, whatever it is for.
   for (const auto& key : keys.left()) {
     const bool off = yes_or_no(keys.peek(key)) == false;
-    if (off && (key.ends_with("_LOAD") || key.ends_with("_ENABLE"))) keys.pass({key});
+    const bool is_switch = key.ends_with("_LOAD") || key.ends_with("_ENABLE") || key == "CX3_ETH_ONLY" ||
+                           key == "SET_IPOIB_CHANNELS";
+    if (off && is_switch) keys.pass({key});
   }
 }
 

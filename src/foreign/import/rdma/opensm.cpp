@@ -15,6 +15,7 @@
 #include "base/text.hpp"
 #include "foreign/import/formats.hpp"
 #include "foreign/import/rdma/opensm_partitions.hpp"
+#include "foreign/import/rdma/opensm_sorts.hpp"
 #include "foreign/keys.hpp"
 #include "formats/opensm/opensm_conf.hpp"
 #include "formats/opensm/opensm_options.hpp"
@@ -208,8 +209,27 @@ bool take_port(std::span<const std::string_view> words, const Place& here, Opens
   return true;
 }
 
+/// The file of a line "partition_config_file FILE", unless that is one of the usual places; empty: none.
+std::string_view other_partitions(const std::vector<std::string_view>& words) {
+  const bool elsewhere = words.size() == 2 && words.front() == "partition_config_file" &&
+                         !words[1].ends_with("/opensm/partitions.conf") &&
+                         words[1] != "/etc/rdma/partitions.conf" && words[1] != "(null)";
+  return elsewhere ? words[1] : std::string_view();
+}
+
+/// The file of partitions that an opensm.conf names in place of the usual ones; empty: none.
+std::string_view other_partitions(const File& file) {
+  std::string_view out;
+  for (const auto raw : base::split(file.text, '\n')) {
+    const auto path = other_partitions(words_of(raw.substr(0, raw.find('#'))));
+    if (!path.empty()) out = path;
+  }
+  return out;
+}
+
 /// opensm.conf: "key value" lines. Ports and priorities; the other settings stay in that file.
-void parse_conf(const File& file, Claims& claims) {
+/// @param reads_partitions  whether the file of partitions that it names is read by itself
+void parse_conf(const File& file, bool reads_partitions, Claims& claims) {
   int number = 0, others = 0;
   OpensmConf conf;
   for (const auto raw : base::split(file.text, '\n')) {
@@ -217,14 +237,10 @@ void parse_conf(const File& file, Claims& claims) {
     const auto words = words_of(raw.substr(0, raw.find('#')));
     const Place here{file.path, number};
     if (words.empty() || take_port(words, here, conf, claims)) continue;
-    // Its usual places are read by themselves.
-    const bool elsewhere = words.front() == "partition_config_file" && words.size() == 2 &&
-                           !words[1].ends_with("/opensm/partitions.conf") &&
-                           words[1] != "/etc/rdma/partitions.conf" && words[1] != "(null)";
-    if (elsewhere)
+    if (const auto path = other_partitions(words); !path.empty() && !reads_partitions)
       claims.miss(here, fmt::format("partition_config_file {}: is not read, so its partitions are not in the "
                                     "document; name it after opensm",
-                                    words[1]));
+                                    path));
     ++others;
   }
   if (others > 0) claims.pass({file.path, 0}, fmt::format("{} other settings stay in that file", others));
@@ -360,53 +376,63 @@ void parse_instance(const File& file, Claims& claims) {
                    child.where, claims);
 }
 
-/// Rules of partitions under another name: they end with semicolons, and nothing else of OpenSM's does.
-bool has_rules(const File& file) {
-  for (const auto raw : base::split(file.text, '\n')) {
-    if (raw.substr(0, raw.find('#')).find(';') != std::string_view::npos) return true;
-  }
-  return false;
+enum class OpensmSort { kInstance, kOwnConf, kPartitions, kPorts, kConf };
+
+OpensmSort sort_of_opensm(const File& file, bool own) {
+  if (unit_of(file.path).ends_with(".service")) return OpensmSort::kInstance;
+  if (own) return OpensmSort::kOwnConf;
+  const auto name = opensm_name(file);
+  if (name == "partitions.conf" || has_rules(file)) return OpensmSort::kPartitions;
+  const auto named = name == "opensm" || file.path.find("sysconfig") != std::string::npos ? NamedAs::kPortList
+                                                                                          : NamedAs::kOther;
+  return is_port_list(file, named) ? OpensmSort::kPorts : OpensmSort::kConf;
 }
 
-/// A distribution's list of ports has assignments of the shell, PORTS="0x…", and opensm.conf a key and a
-/// value between blanks: a copy may have any name. `named`: the file is called as the list is.
-bool is_port_list(const File& file, bool named) {
-  bool has_options = false;
-  for (const auto raw : base::split(file.text, '\n')) {
-    const auto line = base::trim(raw.substr(0, raw.find('#')));
-    const auto first = line.substr(0, line.find_first_of(" \t"));
-    const auto equals = first.find('=');
-    const auto name = first.substr(0, equals);
-    if (first == "export") return true;
-    if (equals != std::string_view::npos && !name.empty() &&
-        name.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ_") == std::string_view::npos)
-      return true;
-    if (first != line &&
-        first.find_first_not_of("abcdefghijklmnopqrstuvwxyz_0123456789") == std::string_view::npos)
-      has_options = true;
+/// The file of partitions that the only opensm.conf names in place of the usual ones; empty: none.
+std::string_view partitions_of_all(std::span<const File> files,
+                                   const std::map<std::string, model::Guid>& confs) {
+  std::string_view out;
+  int count = 0;
+  for (const auto& file : files) {
+    if (sort_of_opensm(file, confs.contains(file.path)) != OpensmSort::kConf) continue;
+    out = other_partitions(file);
+    ++count;
   }
-  return named && !has_options;
+  return count == 1 ? out : std::string_view();
 }
 
 }  // namespace
 
 void parse_opensm(std::span<const File> files, Claims& claims) {
   const auto confs = confs_of_instances(files);
+  const auto other = partitions_of_all(files, confs);
+  const bool reads_other = std::any_of(files.begin(), files.end(), [&](const File& file) {
+    return !other.empty() && file.path.ends_with(other);
+  });
   std::set<std::string> read;
   for (const auto& file : files) {
-    const auto name = opensm_name(file);
     const auto conf = confs.find(file.path);
     read.insert(file.path);
-    if (unit_of(file.path).ends_with(".service")) {
-      parse_instance(file, claims);
-    } else if (conf != confs.end()) {
-      parse_own_conf(file, conf->second, claims);
-    } else if (name == "partitions.conf" || has_rules(file)) {
-      parse_partitions(file, claims);
-    } else if (is_port_list(file, name == "opensm" || file.path.find("sysconfig") != std::string::npos)) {
-      parse_ports(file, claims);
-    } else {
-      parse_conf(file, claims);
+    switch (sort_of_opensm(file, conf != confs.end())) {
+      case OpensmSort::kInstance:
+        parse_instance(file, claims);
+        break;
+      case OpensmSort::kOwnConf:
+        parse_own_conf(file, conf->second, claims);
+        break;
+      case OpensmSort::kPartitions:
+        if (other.empty() || file.path.ends_with(other)) {
+          parse_partitions(file, claims);
+        } else {
+          claims.pass({file.path, 0}, fmt::format("OpenSM reads {} instead", other));
+        }
+        break;
+      case OpensmSort::kPorts:
+        parse_ports(file, claims);
+        break;
+      case OpensmSort::kConf:
+        parse_conf(file, reads_other, claims);
+        break;
     }
   }
   for (const auto& [path, port] : confs) {

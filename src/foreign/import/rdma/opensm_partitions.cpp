@@ -194,10 +194,45 @@ Parsed parse_rule(const Rule& rule, const File& file, const NamedPartitions& nam
   return out;
 }
 
+/// Members and groups of a partition, as far as its rules were read.
+struct Taken {
+  std::map<std::string, std::size_t> members;  ///< and the last place of each
+  /// The last place of each membership ("full"), of all members and of those that stand for many ports.
+  std::map<std::string, std::size_t, std::less<>> last, last_of_many;
+  std::map<std::string, Place> groups;  ///< by MGID
+};
+
+/// Whether a member still has its effect: none behind it has given its ports another membership, which OpenSM
+/// would take instead (osm_prtn_add_port() in osm_prtn.c).
+bool stands(const std::string& member, const Taken& known) {
+  const auto at = known.members.find(member);
+  if (at == known.members.end()) return false;
+  const auto membership = name_and_value(member).second;
+  const auto& later = member.starts_with("ALL") ? known.last : known.last_of_many;
+  return std::none_of(later.begin(), later.end(), [&](const auto& other) {
+    return other.first != membership && other.second > at->second;
+  });
+}
+
+/// OpenSM gives a partition the service level of its last rule, 0 where that says none, and the groups that
+/// of the rule which makes them (partition_create() in osm_prtn_config.c).
+void merge_level(Entry& entry, const Entry& more, Claims& claims) {
+  const auto level_of = [](const Entry& partition) {
+    const auto at = partition.values.find("sl");
+    return at == partition.values.end() ? std::string("0") : model::text_of(at->second);
+  };
+  const auto earlier = level_of(entry), later = level_of(more);
+  if (earlier == later) return;
+  entry.values.erase("sl");
+  if (const auto at = more.values.find("sl"); at != more.values.end()) entry.values["sl"] = at->second;
+  claims.miss(more.where,
+              fmt::format("sl: {} from this rule on, {} in an earlier rule for this P_Key, which its groups "
+                          "keep",
+                          later, earlier));
+}
+
 /// A further rule for a P_Key adds to the first (OpenSM, osm_prtn_config.c); of two values the first counts.
-/// @param known  the members of the entry
-void merge(Entry& entry, const Entry& more, std::vector<std::string> members, std::set<std::string>& known,
-           Claims& claims) {
+void merge(Entry& entry, const Entry& more, std::vector<std::string> members, Taken& known, Claims& claims) {
   const auto defmember_of = [](const Entry& partition) {
     const auto& value = model::value_of(partition.values, "defmember");
     return value == model::Value{} ? std::string("limited") : model::text_of(value);
@@ -208,12 +243,13 @@ void merge(Entry& entry, const Entry& more, std::vector<std::string> members, st
     entry.values["ipoib"] = false;  // until a rule has the flag
   } else {
     for (const auto& [key, value] : more.values) {
-      if (key == "name" || key == "defmember") continue;
+      if (key == "name" || key == "defmember" || key == "sl") continue;
       const auto [at, added] = entry.values.try_emplace(key, value);
       if (!added && at->second != value)
         claims.miss(more.where, fmt::format("{}={}: {} in an earlier rule for this P_Key", key,
                                             model::text_of(value), model::text_of(at->second)));
     }
+    merge_level(entry, more, claims);
     if (defmember_of(more) != defmember_of(entry)) {
       for (auto& member : members) {
         if (member.find('=') == std::string::npos) member += "=" + defmember_of(more);
@@ -223,15 +259,15 @@ void merge(Entry& entry, const Entry& more, std::vector<std::string> members, st
   if (fresh) entry.values["members"] = std::vector<std::string>{};
   auto& all = std::get<std::vector<std::string>>(entry.values.at("members"));
   for (auto& member : members) {
-    if (known.insert(member).second) all.push_back(std::move(member));
+    if (stands(member, known)) continue;
+    const auto place = all.size() + 1;
+    const std::string membership(name_and_value(member).second);
+    known.members.insert_or_assign(member, place);
+    known.last.insert_or_assign(membership, place);
+    if (member.starts_with("ALL")) known.last_of_many.insert_or_assign(membership, place);
+    all.push_back(std::move(member));
   }
 }
-
-/// Members and groups of a partition, as far as its rules were read.
-struct Taken {
-  std::set<std::string> members;
-  std::map<std::string, Place> groups;  ///< by MGID
-};
 
 /// A multicast group: "mgid=GID" and flags, which it has from its partition where it has none of its own.
 void take_group(const Place& where, std::string_view line, Entry& partition, Taken& known, std::size_t& count,
@@ -262,6 +298,20 @@ void take_group(const Place& where, std::string_view line, Entry& partition, Tak
   partition.children.push_back(std::move(group));
 }
 
+/// Of a member that is there again the last place counts, so that the others say nothing.
+void keep_last_places(Entry& partition) {
+  const auto at = partition.values.find("members");
+  auto* members = at == partition.values.end() ? nullptr : std::get_if<std::vector<std::string>>(&at->second);
+  if (members == nullptr) return;
+  std::set<std::string> seen;
+  std::vector<std::string> kept;
+  for (auto member = members->rbegin(); member != members->rend(); ++member) {
+    if (seen.insert(*member).second) kept.push_back(std::move(*member));
+  }
+  std::reverse(kept.begin(), kept.end());
+  *members = std::move(kept);
+}
+
 /// A name belongs to the first partition that has it: the document has one for each.
 void drop_shared_name(Parsed& rule, std::map<std::string, std::uint16_t>& names, Claims& claims) {
   if (rule.name.empty()) return;
@@ -285,7 +335,7 @@ void take_rule(Parsed& rule, Taken& known, std::size_t& groups, Claims& claims) 
   }
   auto& entry =
       claims.entry("partition", {{"pkey", fmt::format("0x{:04x}", rule.pkey->partition())}}, rule.where);
-  merge(entry, more, std::move(rule.members), known.members, claims);
+  merge(entry, more, std::move(rule.members), known, claims);
   if (ipoib) entry.values.erase("ipoib");
   for (const auto& [where, line] : rule.groups) take_group(where, line, entry, known, groups, claims);
 }
@@ -325,6 +375,9 @@ void parse_partitions(const File& file, Claims& claims) {
     } else {
       claims.miss(parsed.where, parsed.wrong);
     }
+  }
+  for (auto& entry : claims.entries) {
+    if (entry.path == "partition") keep_last_places(entry);
   }
 }
 
