@@ -109,9 +109,9 @@ std::string manager_document(const std::string& host, const std::string& name_of
          partition("0x8007", "\"ALL=full\"") + "ipoib = false\n";
 }
 
-using Mistakes = std::vector<std::pair<std::string, std::string>>;
+using Planted = std::vector<std::pair<std::string, std::string>>;
 
-void spoil_identities(Nodes& nodes, Mistakes& out) {
+void spoil_identities(Nodes& nodes, Planted& out) {
   for (int i = 0; i < 3; ++i) {
     nodes.at(10 + i, "a2") = nodes.at(20 + i, "a2");
     out.emplace_back("address", fmt::format("gpu[{:05},{:05}]", 10 + i, 20 + i));
@@ -120,7 +120,7 @@ void spoil_identities(Nodes& nodes, Mistakes& out) {
   }
 }
 
-void spoil_networks(Nodes& nodes, Mistakes& out) {
+void spoil_networks(Nodes& nodes, Planted& out) {
   for (int i = 0; i < 3; ++i) {
     nodes.at(50 + i, "pmtu") = std::to_string(1500 + i);
     out.emplace_back("partition-mtu", host_name(50 + i));
@@ -138,7 +138,7 @@ void spoil_networks(Nodes& nodes, Mistakes& out) {
   out.emplace_back("partition-subnet", host_name(83));
 }
 
-void spoil_fabric(Nodes& nodes, Mistakes& out) {
+void spoil_fabric(Nodes& nodes, Planted& out) {
   nodes.at(90, "pk") = "0x8009";
   nodes.at(91, "pk") = "0x8009";
   out.emplace_back("pkey-unknown", "gpu[00090,00091]");
@@ -167,7 +167,7 @@ void spoil_fabric(Nodes& nodes, Mistakes& out) {
   out.emplace_back("pfc-dscp", host_name(104));
 }
 
-void spoil_documents(Nodes& nodes, Mistakes& out) {
+void spoil_documents(Nodes& nodes, Planted& out) {
   nodes.at(110, "mtu") = "99999";
   nodes.at(111, "a1") = "10.2.0.300/16";
   nodes.at(112, "a3") = "";

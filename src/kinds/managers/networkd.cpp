@@ -122,7 +122,7 @@ class NetworkdKind final : public Kind, public AwaitsKernel, public HeldByPort {
       observed.facts = model::to_attributes(facts);
       auto missing = detail::missing_of(file, inet);
       observed.settings["active"] = uses_file && missing.empty();
-      if (its && !missing.empty()) observed.settings["missing"] = std::move(missing);
+      if (uses_file && !missing.empty()) observed.settings["missing"] = std::move(missing);
     }
     return out;
   }

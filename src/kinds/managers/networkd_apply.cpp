@@ -191,13 +191,13 @@ Result<bool> arrive(Wait& wait, const ConfigurationProgress& progress, int momen
     if (auto done = host.networkd.reconfigure(link->index); !done) return base::fail(done.error());
     return false;
   }
-  const bool waits = its && !link->carrier;
-  const bool other = !its && !now.file.empty() && moment >= 2 * kBegun;
+  const bool waits = uses_file && !link->carrier;
+  const bool other = !uses_file && !now.file.empty() && moment >= 2 * kBegun;
   const bool enough = other || moment >= (waits ? kBegun : kMoments);
   if (!enough) return false;
   // Without carrier some of it cannot be there, and comes with it.
   if (waits) return true;
-  if (!its && !now.file.empty())
+  if (!uses_file && !now.file.empty())
     return base::fail(base::Code::kRefused,
                       fmt::format("{}: systemd-networkd uses {} for it, which sorts before ours; take the "
                                   "interface out of its [Match]",

@@ -90,7 +90,7 @@ TEST(Damaged, AnApplyWorks) {
         const auto wanted = host->dump();
         host->kernel().files.content[record] = text;
         host->kernel().set_mtu("ib0", 2044);
-        const auto report = host->commit(kSecond, std::nullopt, by_itself);
+        const auto report = by_itself ? host->commit_by_itself(kSecond) : host->commit(kSecond);
         EXPECT_TRUE(applied(report)) << text_of(report);
         EXPECT_EQ(difference(host->dump(), wanted), "");
       }

@@ -73,8 +73,9 @@ TEST_F(RootServers, OfDisks) {
 TEST_F(RootServers, OfSwapSpace) {
   kernel_->nvme_host.controllers = {{"nvme0", "nqn.a", "rdma", "192.0.2.9", "4420", "live"},
                                     {"nvme1", "nqn.b", "rdma", "192.0.2.10", "4420", "live"}};
-  kernel_->nvme_host.used["nqn.a"] = {"/dev/nvme0n1 is swap space"};
-  kernel_->nvme_host.used["nqn.b"] = {"/dev/nvme1n1 is mounted on /scratch"};
+  kernel_->nvme_host.used["nqn.a"] = {
+      DiskUse{.text = "/dev/nvme0n1 is swap space", .sort = DiskUse::Sort::kSwap}};
+  kernel_->nvme_host.used["nqn.b"] = {kMountElsewhere};
   const std::string local = "22 1 8:1 / / rw - ext4 /dev/sda1 rw\n";
   const std::string scratch = local + "23 22 259:1 / /scratch rw - ext4 /dev/nvme1n1 rw\n";
   const std::string heading = "Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority\n";
