@@ -178,12 +178,12 @@ _rdma_configctl() {
 	PORT) words="$(_rdma_configctl_ports)";;
 	INTERFACE) words="$(_rdma_configctl_interfaces)";;
 	FORMAT)
-		if [ "$command" = export ]; then words="nm networkd netplan nmstate ifcfg udev commands"
+		if [ "$command" = export ]; then words="nm networkd netplan nmstate ifcfg udev targetcli nvmetcli commands"
 		elif [[ " ${COMP_WORDS[*]:1:COMP_CWORD-1} " =~ \ import\ +[a-z] ]]; then
 			compopt -o filenames 2>/dev/null
 			mapfile -t COMPREPLY < <(compgen -f -- "$typed")
 			return
-		else words="host live udev nm ifcfg networkd netplan wicked ifupdown nmstate system-roles cloud-init cmdline scripts openib rdma-conf mlx4-conf modprobe sysctl limits opensm nvme lio"
+		else words="host live udev nm ifcfg networkd netplan wicked ifupdown nmstate system-roles cloud-init cmdline scripts openib rdma-conf mlx4-conf modprobe sysctl limits opensm srp nvme lio"
 		fi;;
 	*GUID) words="$(_rdma_configctl_guids)";;
 	N) [ "$command" = rollback ] && words="$(_rdma_configctl_generations)";;

@@ -265,9 +265,14 @@ struct Anonymiser::Scan {
     const bool is_zero = digits.find_first_not_of('0') == std::string_view::npos;
     constexpr std::size_t kShort = 6;  // P_Keys, vendors, flags; an IPv4 address has 8
     if (marked && (is_zero || digits.size() <= kShort)) return take(whole.size(), whole);
-    if (const auto other = bytes_text(pseudonyms, digits))
-      return take(whole.size(), (marked ? "0x" : "") + *other);
-    return marked && take(whole.size(), "0x" + pseudonyms.number(digits));
+    const auto mark = std::string(whole.substr(0, marked ? 2 : 0));
+    if (const auto other = bytes_text(pseudonyms, digits)) return take(whole.size(), mark + *other);
+    constexpr std::size_t kMac = 12, kGuid = 16;
+    if (marked && digits.size() > kMac && digits.size() < kGuid) {  // a GUID without its leading zeros
+      const auto guid = fmt::format("{:x}", pseudonyms.eui64(hex_number(digits)));
+      return take(whole.size(), mark + in_case_of(digits, guid));
+    }
+    return marked && take(whole.size(), mark + pseudonyms.number(digits));
   }
 
   /// A name that is this host's own, whatever it is made of.

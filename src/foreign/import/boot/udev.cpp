@@ -372,7 +372,8 @@ class RulesOfFile {
   /// Tools of RDMA that a rule runs, whatever it is for.
   void tell_tools(const UdevTerms& terms, const Place& where) {
     for (const auto& term : terms) {
-      if (!term.adds() || !term.key.starts_with("RUN")) continue;
+      const bool told = !rename_words(term).empty();  // by parse_device()
+      if (!term.adds() || !term.key.starts_with("RUN") || told) continue;
       if (const auto advice = script_advice(term.value, claims_); !advice.empty())
         claims_.miss(where, fmt::format("{}: {}: {}", term.key, without_secrets(term.value), advice));
     }

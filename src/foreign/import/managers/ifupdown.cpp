@@ -123,6 +123,7 @@ class Interfaces {
  private:
   /// The modules of RDMA that a command loads. @return why one cannot become [[module]]; empty: none
   std::string take_modules(const Hook& hook) {
+    if (hook.key.ends_with("down")) return {};  // at the next boot they are loaded again
     const auto calls = modprobe_calls_in(hook.command, hook.own);
     for (const auto& module : calls.modules)
       claims_.entry("module", {{"name", loaded_for(module)}}, hook.where);

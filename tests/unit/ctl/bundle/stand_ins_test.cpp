@@ -219,9 +219,9 @@ std::string outline(std::string_view text) {
 
 TEST(AnonymiserSpellings, ValuesKeepTheirSpelling) {
   for (const char* text :
-       {"52:54:00:12:34:56", "52-54-00-12-34-56", "525400123456", "0x0002c903003178f2", "0002C903003178F2",
-        "0002:C903:0031:78F2", "00-02-c9-03-00-31-78-f2", "6f9619ff-8b86-d011-b42d-00c04fc964ff",
-        "80:00:02:08:fe:80:00:00:00:00:00:00:00:02:c9:03:00:31:78:f2",
+       {"52:54:00:12:34:56", "52-54-00-12-34-56", "525400123456", "0x0002c903003178f2", "0X0002C903003178F2",
+        "0002C903003178F2", "0002:C903:0031:78F2", "00-02-c9-03-00-31-78-f2",
+        "6f9619ff-8b86-d011-b42d-00c04fc964ff", "80:00:02:08:fe:80:00:00:00:00:00:00:00:02:c9:03:00:31:78:f2",
         "80000208fe800000000000000002c903003178f2", "fd000000000000000002c903003178f2"}) {
     Anonymiser anonymiser({});
     const auto other = anonymiser.text(text);
@@ -229,6 +229,15 @@ TEST(AnonymiserSpellings, ValuesKeepTheirSpelling) {
     EXPECT_EQ(outline(other), outline(text)) << other;
     EXPECT_EQ(anonymiser.text(std::string("(") + text + ")"), "(" + other + ")") << "the same one each time";
   }
+}
+
+// PORTS of OpenSM's services take a GUID as any number.
+TEST(AnonymiserSpellings, AGuidWithoutItsLeadingZerosHasTheSameStandIn) {
+  Anonymiser anonymiser({});
+  const auto whole = anonymiser.text("0x0002c903003178f2");
+  EXPECT_EQ(anonymiser.text("0x2c903003178f2"), "0x" + whole.substr(whole.find_first_not_of("0x")));
+  EXPECT_EQ(anonymiser.text("opensm@0X2C903003178F2"),
+            "opensm@0X" + anonymiser.text("0002C903003178F2").substr(whole.find_first_not_of("0x") - 2));
 }
 
 TEST(AnonymiserSpellings, WhatIsNoAddressIsStillNobodys) {
