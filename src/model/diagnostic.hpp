@@ -22,7 +22,7 @@ enum class Topic {
 };
 inline constexpr Topic kLastTopic = Topic::kNotShown;
 
-/// What a related place is to a diagnostic, for places that other code treats apart.
+/// The role of a related place, for places that other code treats apart.
 enum class Relation {
   kOther,
   kTakesDefault,  ///< the entry with the error, when its value comes from [defaults]

@@ -5,7 +5,7 @@
 
 namespace rdmacfg::system::detail {
 
-/// Who sent a uevent (lib/kobject_uevent.c).
+/// The sender of a uevent (lib/kobject_uevent.c).
 enum class Uevent {
   kOfKernel,
   kSynthetic,  ///< "udevadm trigger", which packages call, announces what has been there all the time
