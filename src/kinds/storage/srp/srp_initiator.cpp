@@ -277,7 +277,7 @@ class SrpInitiatorKind final : public Kind, public NeedsWatching {
     return true;
   }
 
-  /// What was written, and for which daemon.
+  /// Which files were written, and whether the daemon that reads them ran.
   struct Written {
     bool units = false, rules = false;
     bool ran = false;  ///< the daemon, before the change
