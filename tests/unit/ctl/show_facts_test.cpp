@@ -17,7 +17,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-constexpr const char* kDocument = R"(version = 1
+constexpr const char* kShownDocument = R"(version = 1
 [[lossless]]
 interface = "eth1"
 dscp = 24
@@ -45,7 +45,7 @@ class ShowFacts : public testing::Test {
                  "/etc/modprobe.d/rdma.conf": "options mlx4_en pfctx=4\noptions ib_srp cmd_sg_entries=255\noptions ext4 x=1\n",
                  "/etc/security/limits.d/10-hpc.conf": "# all\n* soft memlock 65536\n* hard nofile 1\n" }
     })");
-    console.document(kDocument);
+    console.document(kShownDocument);
   }
 
   Json json(std::vector<std::string> words) {

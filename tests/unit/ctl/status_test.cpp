@@ -19,9 +19,9 @@ using testing::IsEmpty;
 using testing::Not;
 using testing::StartsWith;
 
-class FakeService : public Service {
+class StatusService : public Service {
  public:
-  FakeService(DaemonStatus status, model::Report report)
+  StatusService(DaemonStatus status, model::Report report)
       : status_(std::move(status)), report_(std::move(report)) {}
   base::Result<model::Report> apply(const Apply& /*wanted*/, const Call& /*call*/) override {
     return report_;
@@ -55,7 +55,7 @@ struct Host : Console {
     daemon.state = "idle";
     environment.service = [this]() -> std::unique_ptr<Service> {
       if (!runs) return nullptr;
-      return std::make_unique<FakeService>(daemon, report);
+      return std::make_unique<StatusService>(daemon, report);
     };
   }
   int apply(const std::string& text) {

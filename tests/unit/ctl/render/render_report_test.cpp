@@ -23,7 +23,7 @@ using model::ResourceReport;
 using model::Status;
 using Text = std::string;
 
-const Terminal kPlain{.utf8 = true};
+const Terminal kPlainTerminal{.utf8 = true};
 
 Change change_of(const Text& kind, const Text& id, const Text& label) {
   Change change;
@@ -107,7 +107,7 @@ Report three_changes() {
 }
 
 TEST(RenderDiff, OneBlockPerObject) {
-  EXPECT_EQ(render_diff(three_changes(), kPlain, Origins::kHidden),
+  EXPECT_EQ(render_diff(three_changes(), kPlainTerminal, Origins::kHidden),
             R"(  ~ mlx4_ib0  (port 00:02:c9:03:00:31:78:f2, now ib0)
       name  ib0      → mlx4_ib0
       mode  datagram → connected
@@ -128,7 +128,7 @@ TEST(RenderDiff, TellsInterruptionsThatComeLaterFromThoseOfTheApply) {
   report.plan.changes = {rename()};
   report.plan.changes[0].interrupts = {"traffic stops"};
   report.plan.changes[0].interrupts_later = {"link down at the next start"};
-  EXPECT_THAT(render_diff(report, kPlain, Origins::kHidden),
+  EXPECT_THAT(render_diff(report, kPlainTerminal, Origins::kHidden),
               testing::HasSubstr("      interrupts: traffic stops\n"
                                  "      interrupts later: link down at the next start\n"));
 }
@@ -152,7 +152,7 @@ TEST(RenderDiff, NamesFilesInFullWhereTwoAreCalledAlike) {
   auto report = three_changes();
   report.plan.changes = {mode()};
   report.plan.changes[0].origins["mtu"].file = "/run/rdma-configd/config.toml";
-  const auto text = render_diff(report, kPlain, Origins::kShown);
+  const auto text = render_diff(report, kPlainTerminal, Origins::kShown);
   EXPECT_NE(text.find("connected  /etc/rdma-configd/config.toml:6\n"), Text::npos) << text;
 }
 
@@ -165,7 +165,7 @@ TEST(RenderDiff, SaysWhatHasToWait) {
                       resource("ipoib", "c", "ib2", Status::kForeign)};
   report.resources[3].warnings = {"limited member"};
   report.exit = model::Exit::kPartly;
-  EXPECT_EQ(render_diff(report, kPlain, Origins::kHidden),
+  EXPECT_EQ(render_diff(report, kPlainTerminal, Origins::kHidden),
             R"(limited  ib0.8002  not in the port's table
 pending  ib1       no such port
 
@@ -185,17 +185,17 @@ TEST(RenderDiff, SaysWhatHasToWaitBesideAChange) {
       resource("opensm", "a", "opensm", Status::kDiffers, "no longer in the document")};
   report.resources[0].waits = true;
   report.exit = model::Exit::kDiffers;
-  const auto text = render_diff(report, kPlain, Origins::kHidden);
+  const auto text = render_diff(report, kPlainTerminal, Origins::kHidden);
   EXPECT_THAT(text, testing::HasSubstr("\npending  rxe0  interface eth9 does not exist\n"));
   EXPECT_EQ(text.find("no longer in the document"), Text::npos) << "the plan says so: " << text;
 }
 
 TEST(RenderDiff, Nothing) {
   Report report;
-  EXPECT_EQ(render_diff(report, kPlain, Origins::kHidden),
+  EXPECT_EQ(render_diff(report, kPlainTerminal, Origins::kHidden),
             "Nothing to do: the document configures nothing on this host.\n");
   report.resources = {resource("ipoib", "a", ""), resource("link_name", "a", ""), resource("ipoib", "b", "")};
-  EXPECT_EQ(render_diff(report, kPlain, Origins::kHidden),
+  EXPECT_EQ(render_diff(report, kPlainTerminal, Origins::kHidden),
             "Nothing to do: 2 resources match the document.\n");
 }
 
@@ -221,7 +221,7 @@ TEST(RenderApplied, Endings) {
   for (auto& resource : report.resources) resource.status = Status::kDone;
   report.resources.erase(report.resources.begin());
   report.exit = model::Exit::kOk;
-  EXPECT_EQ(render_applied(report, kPlain),
+  EXPECT_EQ(render_applied(report, kPlainTerminal),
             R"(done  ib0.8003       deleted
 done  ib0
 done  mlx4_ib0.8002
@@ -230,11 +230,11 @@ Done: 1 created, 1 changed, 1 deleted; 2 resources match the document.
 )");
   report.exit = model::Exit::kUndone;
   report.resources.clear();
-  EXPECT_EQ(render_applied(report, kPlain),
+  EXPECT_EQ(render_applied(report, kPlainTerminal),
             "The apply failed and was undone: the host is as it was before.\n");
   report.exit = model::Exit::kUndoIncomplete;
   report.left_over = {"ib0: mode is connected, was datagram"};
-  EXPECT_EQ(render_applied(report, kPlain),
+  EXPECT_EQ(render_applied(report, kPlainTerminal),
             R"(The apply failed, and undoing it is incomplete. Left over:
   - ib0: mode is connected, was datagram
 Check `rdma-configctl show`, repair that, then apply again.
@@ -245,8 +245,9 @@ TEST(RenderApplied, DoesNotRepeatWarnings) {
   Report report;
   report.resources = {resource("ipoib", "a", "ib0")};
   report.resources[0].warnings = {"careful"};
-  EXPECT_EQ(render_applied(report, kPlain, report), "Nothing to do: 1 resource matches the document.\n");
-  EXPECT_NE(render_applied(report, kPlain).find("warning: ib0: careful"), Text::npos);
+  EXPECT_EQ(render_applied(report, kPlainTerminal, report),
+            "Nothing to do: 1 resource matches the document.\n");
+  EXPECT_NE(render_applied(report, kPlainTerminal).find("warning: ib0: careful"), Text::npos);
 }
 
 TEST(TallyOf, TheWorstOfAnObjectCounts) {
