@@ -2,6 +2,10 @@
 #include "formats/nm_unmanaged.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/text.hpp"
@@ -44,8 +48,9 @@ void add_nm_devices(std::string_view value, const NmLeavesAlone& place, std::vec
 
 /// A section [device…] as far as it is about managing.
 struct NmDeviceSection {
-  std::vector<NmDevice> devices;
-  NmLeavesAlone unmanaged;  ///< line 0: it does not say managed=0
+  std::string name;  ///< "device-ib"
+  std::vector<NmDevice> devices{};
+  std::optional<NmLeavesAlone> managed{};  ///< the line managed=0; of another value line 0
 };
 
 /// The lists of all files, in the order in which they are read.
@@ -62,7 +67,7 @@ class NmLists {
       const auto line = base::trim(raw);
       if (line.starts_with('[') && line.ends_with(']')) {
         section = line.substr(1, line.size() - 2);
-        if (section.starts_with("device")) sections.emplace_back();
+        if (section.starts_with("device")) open_device_section(section);
       }
       const auto equals = line.find('=');
       if (line.starts_with('#') || line.starts_with('[') || equals == std::string_view::npos) continue;
@@ -71,6 +76,14 @@ class NmLists {
   }
 
  private:
+  /// Of sections with one name the last line for a key counts, in several files, too (GKeyFile).
+  void open_device_section(std::string_view name) {
+    const auto there = std::find_if(sections.begin(), sections.end(),
+                                    [&](const NmDeviceSection& section) { return section.name == name; });
+    open_ = static_cast<std::size_t>(there - sections.begin());
+    if (there == sections.end()) sections.push_back({.name = std::string(name)});
+  }
+
   void take(std::string_view section, std::string_view key, std::string_view value,
             const NmLeavesAlone& place) {
     const bool adds = key.ends_with('+'), removes = key.ends_with('-');
@@ -86,12 +99,16 @@ class NmLists {
           std::erase_if(unmanaged, [&](const NmDevice& other) { return other.spec == device.spec; });
       }
     } else if (section.starts_with("device") && key == "match-device") {
-      add_nm_devices(value, place, sections.back().devices);
+      sections[open_].devices.clear();
+      add_nm_devices(value, place, sections[open_].devices);
     } else if (section.starts_with("device") && key == "managed") {
       const auto word = base::lower(value);
-      if (word == "0" || word == "no" || word == "false" || word == "off") sections.back().unmanaged = place;
+      const bool no = word == "0" || word == "no" || word == "false" || word == "off";
+      sections[open_].managed = no ? place : NmLeavesAlone{};
     }
   }
+
+  std::size_t open_ = 0;  ///< the section of devices that is read
 };
 
 bool is_nm_spec_of(std::string_view spec, model::Guid guid, const std::string& interface) {
@@ -168,11 +185,20 @@ std::optional<NmLeavesAlone> nm_leaves_alone(system::Files& files, model::Guid g
     if (const auto text = files.read_linked(path); text && *text) lists.read(path, **text);
   }
   if (const auto* device = find_nm_device(lists.unmanaged, guid, interface)) return device->place;
-  for (const auto& section : lists.sections) {
+  const auto says = [&](const NmDeviceSection& section) {
     const bool meant = section.devices.empty() || find_nm_device(section.devices, guid, interface) != nullptr;
-    if (section.unmanaged.line != 0 && meant) return section.unmanaged;
+    return meant ? section.managed : std::nullopt;
+  };
+  constexpr std::string_view kPlain = "device";  // counts after those with a name of their own
+  std::optional<NmLeavesAlone> found;
+  for (const auto& section : lists.sections) {
+    const auto said = section.name == kPlain ? std::nullopt : says(section);
+    if (said && (!found || said->line == 0)) found = said;
   }
-  return std::nullopt;
+  for (const auto& section : lists.sections) {
+    if (section.name == kPlain && !found) found = says(section);
+  }
+  return found && found->line != 0 ? found : std::nullopt;
 }
 
 std::string render_nm_unmanaged(const BackendRules& rules) {

@@ -4,6 +4,7 @@
 // osm_prtn.c of OpenSM.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -11,6 +12,10 @@
 #include "formats/managed_block.hpp"
 
 namespace rdmacfg::kinds {
+
+/// Bytes of a partition's name, of which OpenSM cuts the rest: osm_prtn_t::name in osm_partition.h, without
+/// its NUL.
+inline constexpr std::size_t kPartitionNameMost = 31;
 
 /// Members that the OpenSM of NVIDIA's manuals takes: the ports of virtual functions.
 inline constexpr std::string_view kNvidiaMembers = "ALL_VCAS";

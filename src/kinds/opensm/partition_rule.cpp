@@ -284,8 +284,6 @@ void add_members(const Partition& wanted, PartitionRule& rule, Flags& flags) {
   rule.text += base::join(texts, ", ") + ";";
 }
 
-constexpr std::size_t kPartitionNameMost = 31;  // osm_prtn_t::name in osm_partition.h, with its NUL
-
 }  // namespace
 
 PartitionRule make_rule(const model::Section& section, const Partition& wanted,

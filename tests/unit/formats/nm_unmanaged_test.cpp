@@ -104,7 +104,11 @@ TEST(NmUnmanaged, ListsOfOthersThatNameAPort) {
         Row{"[keyfile]\nunmanaged-devices=except:type:infiniband\n", 0},
         Row{"[device]\nmatch-device=type:infiniband\nmanaged=0\n", 3},
         Row{"[device-eth]\nmatch-device=type:ethernet\nmanaged=0\n", 0},
-        Row{"[device]\nmatch-device=type:infiniband\nmanaged=1\n", 0}}) {
+        Row{"[device]\nmatch-device=type:infiniband\nmanaged=1\n", 0},
+        Row{"[device]\nmanaged=0\n[device]\nmanaged=1\n", 0},
+        Row{"[device]\nmatch-device=type:ethernet\n[device]\nmanaged=0\n", 0},
+        Row{"[device]\nmanaged=1\n[device-ib]\nmanaged=0\n", 4},
+        Row{"[device]\nmanaged=0\n[device-ib]\nmatch-device=type:infiniband\nmanaged=1\n", 0}}) {
     EXPECT_EQ(place_of({{site, row.text}}), row.line == 0 ? "" : site + ":" + std::to_string(row.line))
         << row.text;
   }

@@ -5,12 +5,16 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <map>
 #include <set>
 #include <span>
+#include <string>
+#include <utility>
 
 #include "base/text.hpp"
 #include "foreign/keys.hpp"
+#include "formats/opensm/partition_syntax.hpp"
 #include "kinds/opensm/partition_rule.hpp"
 
 namespace rdmacfg::foreign {
@@ -312,6 +316,14 @@ void keep_last_places(Entry& partition) {
   *members = std::move(kept);
 }
 
+/// OpenSM keeps so much of a name, and the document takes no more. No character is cut in two.
+void cut_name(std::string& name) {
+  auto end = kinds::kPartitionNameMost;
+  if (name.size() <= end) return;
+  while (end > 0 && (static_cast<unsigned char>(name[end]) & 0xc0U) == 0x80U) --end;
+  name.resize(end);
+}
+
 /// A name belongs to the first partition that has it: the document has one for each.
 void drop_shared_name(Parsed& rule, std::map<std::string, std::uint16_t>& names, Claims& claims) {
   if (rule.name.empty()) return;
@@ -358,8 +370,11 @@ void parse_partitions(const File& file, Claims& claims) {
     if (rule.text.empty()) continue;
     const auto& parsed = all.emplace_back(parse_rule(rule, file, named));
     if (!parsed.pkey) continue;
-    if (defined.insert(parsed.pkey->partition()).second && !parsed.name.empty())
-      named.try_emplace(parsed.name, *parsed.pkey);
+    // osm_prtn_find_by_name() compares what was kept with all of the name that it looks for.
+    auto kept = parsed.name;
+    cut_name(kept);
+    if (defined.insert(parsed.pkey->partition()).second && !kept.empty())
+      named.try_emplace(std::move(kept), *parsed.pkey);
     if (!parsed.wrong.empty()) broken.insert(parsed.pkey->partition());
   }
   std::map<std::uint16_t, Taken> known;  // by partition
@@ -370,6 +385,7 @@ void parse_partitions(const File& file, Claims& claims) {
       parsed.wrong = fmt::format("another rule for {} was not understood; this one is left out, too",
                                  parsed.pkey->text());
     if (parsed.wrong.empty()) {
+      cut_name(parsed.name);
       if (!known.contains(parsed.pkey->partition())) drop_shared_name(parsed, names, claims);
       take_rule(parsed, known[parsed.pkey->partition()], groups, claims);
     } else {
