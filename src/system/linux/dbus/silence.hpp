@@ -29,8 +29,11 @@ class Silence {
   [[nodiscard]] std::chrono::milliseconds patience(std::chrono::milliseconds whole) const {
     return presumed() ? std::min(whole, kBriefly) : whole;
   }
-  /// It did not answer.
-  void note() { until_ = (now_() + kLasts).time_since_epoch().count(); }
+  /// It did not answer. A brief wait in vain makes the silence no longer: one that is slow, and not silent,
+  /// gets its whole time again when kLasts is over, however often it is asked.
+  void note() {
+    if (!presumed()) until_ = (now_() + kLasts).time_since_epoch().count();
+  }
   /// It answered.
   void end() { until_ = Clock::duration::min().count(); }
 
