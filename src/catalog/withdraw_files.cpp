@@ -58,14 +58,16 @@ void set_up(std::string& out, std::string_view name, const PkeyLink& link) {
 
 /// Made by sysfs, so that the mode can be written; a child that is there already is left as it was made. The
 /// kernel gives a name of its own first, with 10 characters of the port's at most; before Linux 6.10 all of
-/// the name was cut to 15, which may be the port's. Only a child that was made so has a file `parent`.
+/// the name was cut to 15, which may be the port's. A child that was made so has its port's name in `parent`:
+/// ports with long names may give the same first name.
 void make_child(std::string& out, const model::Pkey& pkey, std::string_view name) {
   out += fmt::format(
       "if [ ! -e \"/sys/class/net/{0}\" ]; then\n"
       "\techo {1} >\"/sys/class/net/$port/create_child\"\n"
       "\tfirst=$(printf %.10s \"$port\").{2:04x}\n"
-      "\t[ -e \"/sys/class/net/$first/parent\" ] || first=$(printf %.15s \"$port.{2:04x}\")\n"
-      "\t[ \"$first\" = \"{0}\" ] || [ ! -e \"/sys/class/net/$first/parent\" ] ||\n"
+      "\tgrep -Fsqx -e \"$port\" \"/sys/class/net/$first/parent\" || first=$(printf %.15s "
+      "\"$port.{2:04x}\")\n"
+      "\t[ \"$first\" = \"{0}\" ] || ! grep -Fsqx -e \"$port\" \"/sys/class/net/$first/parent\" ||\n"
       "\t\tip link set dev \"$first\" name \"{0}\"\n"
       "fi\n",
       name, pkey.text(), pkey.full());

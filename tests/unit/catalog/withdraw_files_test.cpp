@@ -107,8 +107,8 @@ ip -6 route replace default dev "$port" metric 150 table 254
 if [ ! -e "/sys/class/net/mlx4_ib0.8002" ]; then
 	echo 0x8002 >"/sys/class/net/$port/create_child"
 	first=$(printf %.10s "$port").8002
-	[ -e "/sys/class/net/$first/parent" ] || first=$(printf %.15s "$port.8002")
-	[ "$first" = "mlx4_ib0.8002" ] || [ ! -e "/sys/class/net/$first/parent" ] ||
+	grep -Fsqx -e "$port" "/sys/class/net/$first/parent" || first=$(printf %.15s "$port.8002")
+	[ "$first" = "mlx4_ib0.8002" ] || ! grep -Fsqx -e "$port" "/sys/class/net/$first/parent" ||
 		ip link set dev "$first" name "mlx4_ib0.8002"
 fi
 ip link set dev "mlx4_ib0.8002" mtu 2044
