@@ -140,6 +140,7 @@ class MemlockKind final : public Kind {
     std::optional<Result<std::map<std::string, std::vector<ForeignLimit>>>> others;  // once they are needed
     std::optional<std::map<std::string, ForeignLimit>> exempted;
     std::optional<std::vector<MemlockLine>> lines_of_all;
+    std::map<std::string, bool> empty_groups;  // those that were asked about
     for (auto& resource : desired) {
       if (resource.key.kind != kMemlockKind) continue;
       if (!lines_of_all) {
@@ -166,7 +167,7 @@ class MemlockKind final : public Kind {
                                "pam_limits sets none then, whatever other lines say: remove that line",
                                {}});
       }
-      warn_of_closer_lines(resource, domain, *lines_of_all, world.host(), diagnostics);
+      warn_of_closer_lines(resource, domain, *lines_of_all, world.host(), empty_groups, diagnostics);
       if (!others) others = foreign_limits(world.host().files);
       if (!*others) continue;
       const auto lines = (*others)->find(domain.text);
@@ -260,7 +261,7 @@ class MemlockKind final : public Kind {
   /// Lower limits of others for some of the same users.
   static void warn_of_closer_lines(const Desired& resource, const LimitDomain& domain,
                                    const std::vector<MemlockLine>& lines, system::Host& host,
-                                   Diagnostics& diagnostics) {
+                                   std::map<std::string, bool>& empty_groups, Diagnostics& diagnostics) {
     constexpr std::size_t kShown = 3;
     const auto wanted = model::from_attributes<Memlock>(resource.settings).limit;
     if (!wanted) return;
@@ -275,7 +276,11 @@ class MemlockKind final : public Kind {
           line.domain.starts_with('%') || line.domain == "root")
         continue;
       const auto group = LimitDomain{line.domain}.group();
-      if (!group.empty() && is_empty_group(host, group)) continue;
+      if (!group.empty()) {
+        const auto [known, is_new] = empty_groups.try_emplace(group, false);
+        if (is_new) known->second = is_empty_group(host, group);
+        if (known->second) continue;
+      }
       places.push_back(fmt::format("{}:{} ({})", line.file, line.line, line.domain));
     }
     if (places.empty()) return;
