@@ -65,7 +65,7 @@ class UnitQuestions {
     const auto call = systemd_.limits().call;
     sd_bus_set_method_call_timeout(bus_, detail::microseconds_of(std::min(call, left)));
     const int status = question(bus_);
-    // What is left of a budget that slow answers have spent is no time to tell silence by.
+    // Slow answers may leave a budget too small to tell silence by.
     if (left >= call) (void)systemd_.noted(status);
     if (status == -ETIMEDOUT || status == -ECONNRESET || status == -ENOTCONN || status == -EPIPE)
       lost_ = -status;

@@ -495,7 +495,7 @@ TEST_F(OnSystemd, SlowAnswersHaveOneBudget) {
   }
 }
 
-// One that answers slowly is not asked for a sign of life, which it would give as slowly.
+// A slow systemd is not asked for a sign of life, which would come as slowly.
 TEST_F(OnSystemd, TheRestOfABudgetTellsOfNoSilence) {
   auto some = limits();
   some.call = some.look = std::chrono::seconds(25);
