@@ -80,10 +80,11 @@ Contents contents_after(const std::vector<Desired>& desired, const std::vector<O
   return out;
 }
 
-/// dracut copies /etc/modprobe.d and /etc/udev/rules.d into images for this host only.
+/// dracut itself copies /etc/modprobe.d and /etc/udev/rules.d into images for this host only; our module of
+/// dracut, where it is installed, puts our files into all of them.
 void warn_of_generic_image(const model::Location& where, const Contents& contents, system::Host& host,
                            Diagnostics& diagnostics) {
-  if (contents.empty() || !made_by_dracut(host)) return;
+  if (contents.empty() || !made_by_dracut(host) || has_dracut_module(host.files, "rdma-configd")) return;
   const auto conf = read_dracut_conf(host.files);
   if (!conf.generic) return;
   std::string lacking;

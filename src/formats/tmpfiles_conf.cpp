@@ -2,6 +2,7 @@
 #include "formats/tmpfiles_conf.hpp"
 
 #include <fmt/format.h>
+#include <fnmatch.h>
 
 #include <algorithm>
 #include <array>
@@ -35,6 +36,11 @@ std::string next_tmpfiles_word(std::string_view& line) {
   }
   line.remove_prefix(at);
   return out;
+}
+
+/// As glob(3) finds files: no pattern stands for "/", nor for "." at the beginning of a name.
+bool fits_tmpfiles_path(const std::string& pattern, std::string_view path) {
+  return ::fnmatch(pattern.c_str(), std::string(path).c_str(), FNM_PATHNAME | FNM_PERIOD) == 0;
 }
 
 /// Nothing: of a line that leaves alone what is there.
@@ -76,11 +82,11 @@ std::optional<TmpfilesLine> parse_tmpfiles_line(std::string_view line) {
 }  // namespace
 
 bool TmpfilesLine::concerns(std::string_view other) const {
-  if (act == Act::kReplace ? other == path : base::matches_glob(path, other)) return true;
+  if (act == Act::kReplace ? other == path : fits_tmpfiles_path(path, other)) return true;
   if (!below) return false;
   for (auto slash = other.rfind('/'); slash != std::string_view::npos && slash != 0;
        slash = other.rfind('/', slash - 1)) {
-    if (base::matches_glob(path, other.substr(0, slash))) return true;
+    if (fits_tmpfiles_path(path, other.substr(0, slash))) return true;
   }
   return false;
 }

@@ -41,13 +41,17 @@ bool made_by_dracut(system::Host& host) {
   return script && *script && (*script)->find("dracut") != std::string::npos;
 }
 
+bool has_dracut_module(system::Files& files, std::string_view module) {
+  const auto folders = files.list("/usr/lib/dracut/modules.d");
+  const bool there = folders && std::any_of(folders->begin(), folders->end(), [&](const std::string& name) {
+                       return name.size() == module.size() + 2 && name.ends_with(module) &&
+                              name.find_first_not_of("0123456789") == 2;
+                     });
+  return there && !read_dracut_conf(files).omitted_modules.contains(module);
+}
+
 bool has_rdma_in_image(system::Host& host) {
-  const auto modules = host.files.list("/usr/lib/dracut/modules.d");
-  const bool there =
-      modules && std::any_of(modules->begin(), modules->end(), [](const std::string& name) {
-        return name.size() == 6 && name.ends_with("rdma") && name.find_first_not_of("0123456789") == 2;
-      });
-  return there && made_by_dracut(host) && !read_dracut_conf(host.files).omitted_modules.contains("rdma");
+  return has_dracut_module(host.files, "rdma") && made_by_dracut(host);
 }
 
 Result<Contents> contents_now(system::Host& host) {

@@ -23,6 +23,9 @@ inline constexpr std::array<std::string_view, 5> kInitramfsFiles{kModuleOptionsF
 /// Whether dracut makes the images, under whatever command.
 bool made_by_dracut(system::Host& host);
 
+/// Whether dracut has a module of this name ("50rdma" is "rdma"), and its configuration does not omit it.
+bool has_dracut_module(system::Files& files, std::string_view module);
+
 /// Whether images hold rdma-core's module for dracut, which dracut adds by itself ("05rdma", "50rdma") unless
 /// its configuration omits the module. Such an image loads ib_ipoib, so that interfaces get their names from
 /// the rules in it, and takes the port types of ConnectX-3 from its copy of kMlx4File. Elsewhere neither

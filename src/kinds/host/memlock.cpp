@@ -47,6 +47,30 @@ Result<bool> has_group(system::Host& host, const std::string& group) {
   return false;
 }
 
+/// Whether a limit for a group is for nobody: packages bring limits for a group of their own (PipeWire does),
+/// which many hosts do not have, or have without members. False where a directory may know better.
+bool is_empty_group(system::Host& host, const std::string& group) {
+  if (group.find(':') != std::string::npos) return false;  // a range of numbers
+  const auto there = has_group(host, group);
+  if (there && !*there) return true;
+  const auto groups = host.files.read("/etc/group"), users = host.files.read("/etc/passwd");
+  if (!groups || !*groups || !users || !*users) return false;
+  for (const auto line : base::split(**groups, '\n')) {
+    const auto fields = base::split(line, ':');
+    if (fields.size() < 4 || fields[0] != group) continue;
+    // People have a primary group above 999, or "users"; below are those that packages add.
+    const auto number = base::parse_number(fields[2]);
+    if (!number || *number <= 100 || *number > 999 || !base::trim(fields[3]).empty()) return false;
+    const auto accounts = base::split(**users, '\n');
+    return std::none_of(accounts.begin(), accounts.end(), [&](std::string_view account) {
+      const auto words = base::split(account, ':');
+      const auto user = words.size() > 3 ? base::parse_number(words[2]) : std::nullopt;
+      return user && *user > 999 && words[3] == fields[2];
+    });
+  }
+  return false;
+}
+
 constexpr std::array kMemlockFiles{OwnedFile{.path = kLimitsFile, .what = "Memory that logins may lock."},
                                    OwnedFile{.path = kSysusersFile,
                                              .what = "Groups of [[memlock]], for systemd-sysusers.",
@@ -116,6 +140,7 @@ class MemlockKind final : public Kind {
     std::optional<Result<std::map<std::string, std::vector<ForeignLimit>>>> others;  // once they are needed
     std::optional<std::map<std::string, ForeignLimit>> exempted;
     std::optional<std::vector<MemlockLine>> lines_of_all;
+    std::map<std::string, bool> empty_groups;  // those that were asked about
     for (auto& resource : desired) {
       if (resource.key.kind != kMemlockKind) continue;
       if (!lines_of_all) {
@@ -142,7 +167,7 @@ class MemlockKind final : public Kind {
                                "pam_limits sets none then, whatever other lines say: remove that line",
                                {}});
       }
-      warn_of_closer_lines(resource, domain, *lines_of_all, diagnostics);
+      warn_of_closer_lines(resource, domain, *lines_of_all, world.host(), empty_groups, diagnostics);
       if (!others) others = foreign_limits(world.host().files);
       if (!*others) continue;
       const auto lines = (*others)->find(domain.text);
@@ -235,7 +260,8 @@ class MemlockKind final : public Kind {
 
   /// Lower limits of others for some of the same users.
   static void warn_of_closer_lines(const Desired& resource, const LimitDomain& domain,
-                                   const std::vector<MemlockLine>& lines, Diagnostics& diagnostics) {
+                                   const std::vector<MemlockLine>& lines, system::Host& host,
+                                   std::map<std::string, bool>& empty_groups, Diagnostics& diagnostics) {
     constexpr std::size_t kShown = 3;
     const auto wanted = model::from_attributes<Memlock>(resource.settings).limit;
     if (!wanted) return;
@@ -249,6 +275,12 @@ class MemlockKind final : public Kind {
       if (!lower || !counts || line.file == kLimitsFile || line.domain == domain.text ||
           line.domain.starts_with('%') || line.domain == "root")
         continue;
+      const auto group = LimitDomain{line.domain}.group();
+      if (!group.empty()) {
+        const auto [known, is_new] = empty_groups.try_emplace(group, false);
+        if (is_new) known->second = is_empty_group(host, group);
+        if (known->second) continue;
+      }
       places.push_back(fmt::format("{}:{} ({})", line.file, line.line, line.domain));
     }
     if (places.empty()) return;

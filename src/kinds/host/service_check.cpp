@@ -49,14 +49,12 @@ std::map<std::string, const Desired*> by_socket(const std::vector<Desired>& desi
 /// The units that `systemctl enable` of this unit enables in its place: its file has no rules of its own
 /// beside Also=, so that it stays "indirect" (unit_file_lookup_state() in install.c). Nothing for others.
 std::optional<std::vector<std::string>> enabled_instead(const system::Unit& unit, system::Files& files) {
-  constexpr std::array<std::string_view, 5> kUnitFolders{"/etc/systemd/system", "/run/systemd/system",
-                                                         "/usr/local/lib/systemd/system",
-                                                         "/usr/lib/systemd/system", "/lib/systemd/system"};
   constexpr std::array<std::string_view, 4> kRules{"Alias", "WantedBy", "RequiredBy", "UpheldBy"};
   if (unit.file != "indirect") return std::nullopt;
   const auto at = unit.name.find('@');
-  const auto file = at == std::string::npos ? unit.name : unit.name.substr(0, at + 1) + ".service";
-  for (const auto folder : kUnitFolders) {
+  const auto type = unit.name.substr(std::min(unit.name.rfind('.'), unit.name.size()));
+  const auto file = at == std::string::npos ? unit.name : unit.name.substr(0, at + 1) + type;
+  for (const auto folder : kUnitLoadPath) {
     const auto text = files.read_linked(fmt::format("{}/{}", folder, file));
     if (!text || !*text) continue;
     const bool own = std::any_of(kRules.begin(), kRules.end(), [&](std::string_view rule) {

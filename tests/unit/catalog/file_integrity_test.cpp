@@ -140,6 +140,7 @@ TEST(FileIntegrity, LinesOfTmpfilesThatChangeOurFilesAreNamed) {
             "/etc/tmpfiles.d/site.conf:1 writes /etc/sysctl.d/zz-rdma-configd.conf at boot"},
         Row{"r! /etc/sysctl.d/zz-*.conf",
             "/etc/tmpfiles.d/site.conf:1 removes /etc/sysctl.d/zz-*.conf at boot"},
+        Row{"r! /etc/*.conf", ""},  // glob(3) finds nothing in folders below
         Row{"R /etc/sysctl.d",
             "/etc/tmpfiles.d/site.conf:1 removes /etc/sysctl.d/zz-rdma-configd.conf at boot"},
         Row{"f /etc/sysctl.d/zz-rdma-configd.conf", ""}, Row{"C /etc/sysctl.d/zz-rdma-configd.conf", ""},

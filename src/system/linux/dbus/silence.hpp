@@ -29,8 +29,11 @@ class Silence {
   [[nodiscard]] std::chrono::milliseconds patience(std::chrono::milliseconds whole) const {
     return presumed() ? std::min(whole, kBriefly) : whole;
   }
-  /// It did not answer.
-  void note() { until_ = (now_() + kLasts).time_since_epoch().count(); }
+  /// It did not answer. A brief wait in vain does not extend the silence: a slow peer gets its whole time
+  /// again after kLasts, however often it is asked.
+  void note() {
+    if (!presumed()) until_ = (now_() + kLasts).time_since_epoch().count();
+  }
   /// It answered.
   void end() { until_ = Clock::duration::min().count(); }
 

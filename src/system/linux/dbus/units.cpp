@@ -62,8 +62,11 @@ class UnitQuestions {
       lost_ = ETIMEDOUT;
       return false;
     }
-    sd_bus_set_method_call_timeout(bus_, detail::microseconds_of(std::min(systemd_.limits().call, left)));
-    const int status = systemd_.noted(question(bus_));
+    const auto call = systemd_.limits().call;
+    sd_bus_set_method_call_timeout(bus_, detail::microseconds_of(std::min(call, left)));
+    const int status = question(bus_);
+    // Slow answers may leave a budget too small to tell silence by.
+    if (left >= call) (void)systemd_.noted(status);
     if (status == -ETIMEDOUT || status == -ECONNRESET || status == -ENOTCONN || status == -EPIPE)
       lost_ = -status;
     return status >= 0;

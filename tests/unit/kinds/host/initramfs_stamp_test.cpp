@@ -62,11 +62,13 @@ TEST(InitramfsStamp, DracutMayOmitItsModuleForRdma) {
 /// module-setup.sh of dracut's base and udev-rules: /etc/modprobe.d and /etc/udev/rules.d with hostonly
 /// alone.
 TEST(InitramfsStamp, AGenericImageOfDracutLacksOurOptions) {
-  const auto said = [](const std::string& tool, const std::string& conf) {
+  const auto said = [](const std::string& tool, const std::string& conf, const std::string& module = {}) {
     auto kernel = fakes::FakeKernel::parse(fmt::format(
         R"({{"initramfs": {{"tool": "{}"}}, "modules": {{"mlx4_en": {{"parameters": {{"pfctx": "0"}}}}}}}})",
         tool));
     kernel->files.content["/etc/dracut.conf.d/site.conf"] = conf;
+    if (!module.empty())
+      kernel->files.content["/usr/lib/dracut/modules.d/" + module + "/module-setup.sh"] = "#!/bin/bash\n";
     auto host = kernel->host();
     const auto report = core::diff(
         config::parse_texts(
@@ -84,6 +86,10 @@ TEST(InitramfsStamp, AGenericImageOfDracutLacksOurOptions) {
   EXPECT_EQ(said("dracut -f", "hostonly=yes\n"), "");
   EXPECT_EQ(said("dracut -f", "hostonly=no\ninstall_items+=\" /etc/modprobe.d/rdma-configd.conf \"\n"), "");
   EXPECT_EQ(said("update-initramfs -u", "hostonly=no\n"), "") << "initramfs-tools";
+  EXPECT_EQ(said("dracut -f", "hostonly=no\n", "90rdma-configd"), "")
+      << "our module puts them into all images";
+  EXPECT_NE(said("dracut -f", "hostonly=no\nomit_dracutmodules+=\" rdma-configd \"\n", "90rdma-configd"), "");
+  EXPECT_NE(said("dracut -f", "hostonly=no\n", "50rdma"), "") << "the one of rdma-core";
 }
 
 }  // namespace

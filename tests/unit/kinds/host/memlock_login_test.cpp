@@ -15,8 +15,13 @@ namespace {
 using testing::HasSubstr;
 
 /// The messages about a limit of 1 GiB for a domain, with these lines in a file of limits.d.
-std::string said_of_limits(const std::string& domain, const std::string& file, const std::string& lines) {
-  auto kernel = fakes::FakeKernel::parse(R"({"groups": ["rdma", "hpc"], "users": ["root", "alice"]})");
+std::string said_of_limits(const std::string& domain, const std::string& file, const std::string& lines,
+                           const std::string& groups = {}) {
+  auto kernel = fakes::FakeKernel::parse(R"({"groups": ["rdma", "hpc", "pipewire"],
+                                             "users": ["root", "alice"]})");
+  kernel->files.content["/etc/passwd"] =
+      "alice:x:1000:991::/home/alice:/bin/sh\npipewire:x:990:990::/:/sbin/nologin\n";
+  if (!groups.empty()) kernel->files.content["/etc/group"] = groups;
   kernel->files.content["/etc/security/limits.d/" + file] = lines;
   auto host = kernel->host();
   const auto report = core::diff(
@@ -59,6 +64,26 @@ TEST(MemlockLogin, CloserLinesWithALowerLimitAreNamed) {
     } else {
       EXPECT_EQ(said, "") << row.line;
     }
+  }
+}
+
+/// 25-pw-rlimits.conf, which comes with PipeWire, limits a group that is not there, or has no members.
+TEST(MemlockLogin, ALimitForAGroupWithoutMembersIsNotNamed) {
+  struct Row {
+    const char* line;
+    const char* groups;  ///< of /etc/group
+    bool told;
+  };
+  for (const auto& row : {Row{"@pipewire - memlock 64", "pipewire:x:990:\n", false},
+                          Row{"@pipewire - memlock 64", "pipewire:x:990:alice\n", true},
+                          Row{"@pipewire - memlock 64", "pipewire:x:991:\n", true},  // alice's primary one
+                          Row{"@pipewire - memlock 64", "pipewire:x:2000:\n", true},
+                          Row{"@pipewire - memlock 64", "root:x:0:\n", true},  // of a directory
+                          Row{"@absent - memlock 64", "root:x:0:\n", false},
+                          Row{"@1000:2000 - memlock 64", "root:x:0:\n", true}}) {
+    const auto said = said_of_limits("*", "25-pw-rlimits.conf", row.line + std::string("\n"), row.groups);
+    EXPECT_EQ(said.find("a lower limit holds") != std::string::npos, row.told)
+        << row.line << ' ' << row.groups;
   }
 }
 

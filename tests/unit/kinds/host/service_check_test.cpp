@@ -85,6 +85,12 @@ TEST(ServiceCheck, AUnitThatOnlyNamesOthersIsNeitherEnabledNorDisabled) {
             "")
       << "indirect for another's link: enabling it makes its own";
   EXPECT_EQ(said_of(units, entry + "true\n"), "") << "no file of the unit can be read";
+  EXPECT_THAT(said_of(R"("sync@a.timer": {"indirect": true})",
+                      "[[service]]\nname = \"sync@a.timer\"\nenabled = true\n",
+                      {{"/usr/lib/systemd/system/sync@.service", "[Install]\nWantedBy=multi-user.target\n"},
+                       {"/usr/lib/systemd/system/sync@.timer", "[Install]\nAlso=other.timer\n"}}),
+              testing::HasSubstr("sync@a.timer itself can be neither enabled nor disabled"))
+      << "the template is of the instance's type";
 }
 
 TEST(ServiceCheck, ATransientUnitIsNotEnabled) {

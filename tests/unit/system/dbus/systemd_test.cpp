@@ -495,6 +495,29 @@ TEST_F(OnSystemd, SlowAnswersHaveOneBudget) {
   }
 }
 
+// A slow systemd is not asked for a sign of life, which would come as slowly.
+TEST_F(OnSystemd, TheRestOfABudgetTellsOfNoSilence) {
+  auto some = limits();
+  some.call = some.look = std::chrono::seconds(25);
+  std::atomic<int> passed{0};  // milliseconds
+  const auto start = Silence::Clock::now();
+  some.silences =
+      std::make_shared<Silences>([&passed, start] { return start + milliseconds(passed.load()); });
+  units = make_linux_units(some);
+  add(kUnitA, running(1));
+  auto& peer = systemd->peer();
+  peer.play("Get", [&passed](sd_bus_message* call) {
+    // The first answer leaves little for the next one.
+    return passed.exchange(24'950) == 0 ? reply("v", "b", 0)(call) : silence()(call);
+  });
+  const std::vector<std::string> names{kUnitA};
+  const auto all = units->observe_units(names);
+  peer.play("Get", nullptr);
+  ASSERT_FALSE(all);
+  EXPECT_EQ(all.error().code, Code::kTimeout);
+  EXPECT_FALSE(some.silences->systemd.presumed());
+}
+
 TEST_F(OnSystemd, AReplyAfterTheDeadlineIsNotTakenForTheNextOne) {
   units = make_linux_units(short_limits());
   add(kUnitA, running(1));
