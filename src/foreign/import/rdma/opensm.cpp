@@ -243,7 +243,9 @@ void parse_conf(const File& file, bool reads_partitions, Claims& claims) {
                                     path));
     ++others;
   }
-  if (others > 0) claims.pass({file.path, 0}, fmt::format("{} other settings stay in that file", others));
+  if (others > 0)
+    claims.pass({file.path, 0}, fmt::format("{} other {} in that file", others,
+                                            others == 1 ? "setting stays" : "settings stay"));
   if (!conf.guid) {
     // opensm --create-config writes guid 0x0 and sm_priority 0, which are the defaults.
     if (conf.priority.value_or(0) != 0) {
