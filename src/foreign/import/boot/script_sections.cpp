@@ -125,7 +125,7 @@ constexpr auto kServices = std::to_array<Service>({{"opensm", "[[opensm]]"},
 std::string_view section_of_service(const std::vector<std::string>& words) {
   std::vector<std::string_view> plain;
   for (const auto& word : words) {
-    if (word.find('>') != std::string::npos) break;  // "2>/dev/null"
+    if (word.starts_with('>')) break;
     if (!word.starts_with('-')) plain.emplace_back(word);
   }
   if (plain.size() < 2) return {};
