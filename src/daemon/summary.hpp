@@ -19,7 +19,7 @@ inline constexpr std::size_t kStatusBytes = std::size_t{128} * 1024;
 /// kStatusBytes, attributes and values go first, then changes and resources.
 nlohmann::ordered_json summary_of(const model::Report& report);
 
-/// What a report is of.
+/// The subject of a report.
 enum class ReportOf {
   kLook,
   kChange,  ///< Job::changes()

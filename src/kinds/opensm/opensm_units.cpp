@@ -85,7 +85,7 @@ bool named_by_others(const OpensmDefaults& defaults, Guid guid, OpensmLayout lay
          names_port(defaults.others, layout, guid);
 }
 
-/// What of others starts OpenSM on a port.
+/// Files and lines of others that start OpenSM on a port.
 struct Starters {
   bool file = false;  ///< a file of its own
   bool line = false;  ///< named_by_others()

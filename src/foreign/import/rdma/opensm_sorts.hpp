@@ -9,7 +9,7 @@ namespace rdmacfg::foreign {
 /// Rules of partitions: they end with semicolons, and nothing else of OpenSM's does.
 bool has_rules(const File& file);
 
-/// What a file's name says of it.
+/// The sort that a file's name suggests.
 enum class NamedAs { kPortList, kOther };
 
 /// A distribution's list of ports has assignments of the shell, PORTS="0x…", and opensm.conf a key and a

@@ -277,7 +277,7 @@ class SrpInitiatorKind final : public Kind, public NeedsWatching {
     return true;
   }
 
-  /// What was written, and for which daemon.
+  /// The files that were written, and the state of the daemon that reads them.
   struct Written {
     bool units = false, rules = false;
     bool ran = false;  ///< the daemon, before the change
