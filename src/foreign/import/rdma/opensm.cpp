@@ -409,7 +409,7 @@ void parse_opensm(std::span<const File> files, Claims& claims) {
   const auto confs = confs_of_instances(files);
   const auto other = partitions_of_all(files, confs);
   const bool reads_other = std::any_of(files.begin(), files.end(), [&](const File& file) {
-    return !other.empty() && file.path.ends_with(other);
+    return !other.empty() && is_copy_of(file, other);
   });
   std::set<std::string> read;
   for (const auto& file : files) {
@@ -423,7 +423,7 @@ void parse_opensm(std::span<const File> files, Claims& claims) {
         parse_own_conf(file, conf->second, claims);
         break;
       case OpensmSort::kPartitions:
-        if (other.empty() || file.path.ends_with(other)) {
+        if (other.empty() || is_copy_of(file, other)) {
           parse_partitions(file, claims);
         } else {
           claims.pass({file.path, 0}, fmt::format("OpenSM reads {} instead", other));
