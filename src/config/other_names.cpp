@@ -120,8 +120,7 @@ struct Rewrite {
 constexpr std::string_view kPrefixHint =
     "the prefix length is a part of each address, as in addresses = [\"192.0.2.1/24\"]";
 constexpr std::string_view kAutoHint = "write method = \"auto\"";
-constexpr std::string_view kConnectedHint = "write mode = \"connected\"";
-constexpr std::string_view kDatagramHint = "write mode = \"datagram\"";
+constexpr std::string_view kModeHint = "write mode = \"connected\" or \"datagram\"";
 constexpr std::string_view kStateHint = "write state = \"up\" or \"down\"";
 constexpr std::string_view kDropInHint =
     "files are merged from conf.d/*.toml beside it, or with several --config";
@@ -136,9 +135,9 @@ constexpr std::array<Rewrite, 18> kRewrites{{
     {"dhcp", "method", kAutoHint},
     {"dhcp4", "method", kAutoHint},
     {"dhcp6", "method", kAutoHint},
-    {"connected", "umcast", kConnectedHint},
-    {"datagram", "umcast", kDatagramHint},
-    {"cm", "umcast", kConnectedHint},
+    {"connected", "umcast", kModeHint},
+    {"datagram", "umcast", kModeHint},
+    {"cm", "umcast", kModeHint},
     {"autoconnect", "state", kStateHint},
     {"enabled", "state", kStateHint},
     {"onboot", "state", kStateHint},
@@ -187,12 +186,13 @@ std::string rewritten(std::string_view name, const std::vector<std::string>& key
 }
 
 std::string as_module_option(std::string_view name, const std::vector<std::string>& keys) {
-  constexpr std::array<std::string_view, 5> kModprobe{"blacklist", "alias", "install", "remove", "softdep"};
+  // Words of modprobe.d(5), and those that other tools have for a module as a whole.
+  constexpr std::array<std::string_view, 8> kOthers{"blacklist", "alias",   "install", "remove",
+                                                    "softdep",   "enabled", "enable",  "state"};
   const auto has = [&](std::string_view key) {
     return std::find(keys.begin(), keys.end(), key) != keys.end();
   };
-  if (!has("options") || !has("load") ||
-      std::find(kModprobe.begin(), kModprobe.end(), name) != kModprobe.end())
+  if (!has("options") || !has("load") || std::find(kOthers.begin(), kOthers.end(), name) != kOthers.end())
     return {};
   return fmt::format("write a parameter of the module as options = [\"{}=…\"]", name);
 }

@@ -20,7 +20,7 @@ std::optional<std::string> nearly_called_here(std::string_view name, const std::
 std::string rewritten(std::string_view name, const std::vector<std::string>& keys);
 
 /// The hint about a parameter of a module that is written as a key of [[module]], which has `keys`; empty for
-/// other sections, and for the words of modprobe.d(5).
+/// other sections, for the words of modprobe.d(5), and for those of other tools ("enabled").
 std::string as_module_option(std::string_view name, const std::vector<std::string>& keys);
 
 /// The hint about a section that another tool's files begin with; empty for other names.

@@ -214,12 +214,12 @@ void check_copies(const Site& site, const std::set<HostId>& managers, std::vecto
         add_place(finding, site.location(fact->where), "of host " + site.hosts[host]);
     }
     if (finding.hosts.empty()) continue;
-    finding.message =
-        missing
-            ? fmt::format("partition {} is missing, which {} has", pkey_text(number), site.hosts[first.host])
-            : fmt::format("partition {} has {} than on {}", pkey_text(number),
-                          members ? "other members or another MTU" : "another service level or rate",
-                          site.hosts[first.host]);
+    finding.message = missing ? fmt::format("partition {} is missing, which {} has", pkey_text(number),
+                                            site.hosts[first.host])
+                              : fmt::format("partition {} has {} than on {}", pkey_text(number),
+                                            members ? "other members or another MTU"
+                                                    : "another sl, rate, q_key, tclass, flow_label or indx0",
+                                            site.hosts[first.host]);
     out.push_back(std::move(finding));
   }
 }

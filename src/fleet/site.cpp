@@ -166,13 +166,13 @@ class Reader {
                               guid.value_or(model::Guid{})});
   }
 
-  /// The values of a rule besides its members and its MTU, as one word to compare.
+  /// The values of a rule besides its members and its MTU, as one word to compare; those that it leaves out
+  /// are OpenSM's own (osm_prtn_config.c).
   static std::string how_of(const kinds::Partition& rule) {
-    const auto word = [](const std::optional<std::int64_t>& value) {
-      return value ? std::to_string(*value) : std::string("-");
-    };
-    return fmt::format("{} {} {} {} {} {}", word(rule.sl), word(rule.rate), word(rule.q_key),
-                       word(rule.tclass), word(rule.flow_label), rule.indx0.value_or(false));
+    constexpr std::int64_t kUsualRate = 3, kUsualQkey = 0x0b1b;  // 10 Gb/s; that of IPoIB
+    return fmt::format("{} {} {} {} {} {}", rule.sl.value_or(0), rule.rate.value_or(kUsualRate),
+                       rule.q_key.value_or(kUsualQkey), rule.tclass.value_or(0), rule.flow_label.value_or(0),
+                       rule.indx0.value_or(false));
   }
 
   void partition(const Section& section) {

@@ -126,5 +126,25 @@ TEST_F(Places, RulesOfPartitionsMayHaveAnyName) {
   EXPECT_THAT(made.document, HasSubstr("pkey = 0x0010"));
 }
 
+TEST_F(Places, ACopyOfTheFileOfPartitionsThatTheOptionsNameIsRead) {
+  tree.put("/srv/opensm.conf", "partition_config_file /etc/opensm/site.conf\n");
+  tree.put("/srv/site.conf", "storage=0x10, ipoib : ALL=full ;\n");
+  tree.put("/srv/old.conf", "storage=0x11, ipoib : ALL=full ;\n");
+  const auto made = import_all(*files, "opensm", {}, {"/srv/opensm.conf", "/srv/site.conf", "/srv/old.conf"});
+  EXPECT_THAT(made.document, AllOf(HasSubstr("pkey = 0x0010"), testing::Not(HasSubstr("pkey = 0x0011"))));
+  EXPECT_THAT(made.claims.missed, testing::Not(Contains(Field(&Remark::text, HasSubstr("is not read")))));
+  EXPECT_THAT(made.claims.passed,
+              Contains(Field(&Remark::text, "OpenSM reads /etc/opensm/site.conf instead")));
+}
+
+TEST_F(Places, AMaskedLinkToSysctlConfIsNone) {
+  tree.put("/usr/lib/systemd/systemd-sysctl", "");
+  tree.put("/etc/sysctl.conf", "net.ipv4.conf.all.arp_ignore = 1\n");
+  tree.link("/usr/lib/sysctl.d/99-sysctl.conf", "../../../etc/sysctl.conf");
+  EXPECT_THAT(import_all(*files, "sysctl").document, HasSubstr("arp_ignore = 1"));
+  tree.link("/etc/sysctl.d/99-sysctl.conf", "/dev/null");
+  EXPECT_THAT(import_all(*files, "sysctl").document, testing::Not(HasSubstr("arp_ignore")));
+}
+
 }  // namespace
 }  // namespace rdmacfg::foreign

@@ -30,6 +30,8 @@ constexpr std::string_view kVocabulary =
     "hostname hosts nsswitch passwd group osrelease version os release cmdline igmp tcp self "
     "persistent ipoib device naming setup link unmanaged backend pfc netns memlock keep off "
     "control attached transient generator early late "
+    // DiskUse::Sort, as answers.hpp writes it.
+    "other mount btrfs pool swap "
     // Interfaces, devices, drivers, modules.
     "ib eth bond bonding team br bridge lo dummy veth vlan vxlan macvlan ipvlan docker virbr tun tap wg "
     "wireguard mlx4_ mlx5_ mlx4_ib mlx5_ib mlx4_core mlx5_core mlx4_en mlx5_sf mlx5 mlx4 hfi1 hfi1_ qib qib_ "

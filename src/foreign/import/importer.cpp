@@ -188,27 +188,41 @@ bool systemd_has(std::string_view name, std::string_view folder, system::Files& 
   return false;
 }
 
+/// Whether the link of SUSE's package leads to the file: one of that name in another folder takes its place.
+bool is_linked_by_vendor(const File& conf, const std::vector<File>& own, std::string_view link,
+                         system::Files& files) {
+  const bool replaced = std::any_of(own.begin(), own.end(), [&](const File& file) {
+    return file.path.ends_with(fmt::format("/{}", link));
+  });
+  if (replaced || files.masks(fmt::format("/etc/sysctl.d/{}", link))) return false;
+  const auto text = files.read_linked(fmt::format("/usr/lib/sysctl.d/{}", link));
+  return text && *text && **text == conf.text;
+}
+
 /// systemd-sysctl reads sysctl.d alone, and /etc/sysctl.conf by a link there, in the place of its name:
 /// Debian 12, RHEL and SUSE have 99-sysctl.conf, Debian 13 has no more. sysctl(8), elsewhere, reads the file
 /// itself.
-void leave_out_sysctl_conf(std::vector<File>& own, system::Files& files, Claims& claims) {
+void place_sysctl_conf(std::vector<File>& own, system::Files& files, Claims& claims) {
+  constexpr std::string_view kLink = "99-sysctl.conf";
   const auto at =
       std::find_if(own.begin(), own.end(), [](const File& file) { return file.path == "/etc/sysctl.conf"; });
   if (at == own.end() || !systemd_has("systemd-sysctl", "", files)) return;
-  const bool linked = std::any_of(own.begin(), own.end(), [&](const File& file) {
-    return file.path != at->path && file.text == at->text;
-  });
-  if (linked) {
-    claims.understood.erase(at->path);
-  } else {
-    const auto of_vendor = files.read_linked("/usr/lib/sysctl.d/99-sysctl.conf");
-    if (of_vendor && *of_vendor && **of_vendor == at->text) return;
-    if (!kinds::parse_sysctls(at->text).empty())
-      claims.pass({at->path, 0},
-                  "systemd-sysctl does not read it, as no link in sysctl.d leads to it: it is not in force "
-                  "after a boot; to take its settings over, write import sysctl /etc/sysctl.conf");
-  }
+  const auto conf = std::move(*at);
   own.erase(at);
+  const bool linked =
+      std::any_of(own.begin(), own.end(), [&](const File& file) { return file.text == conf.text; });
+  if (linked) {
+    claims.understood.erase(conf.path);
+  } else if (is_linked_by_vendor(conf, own, kLink, files)) {
+    const auto next = std::find_if(own.begin(), own.end(), [&](const File& file) {
+      return std::string_view(file.path).substr(file.path.rfind('/') + 1) > kLink;
+    });
+    own.insert(next, conf);
+  } else if (!kinds::parse_sysctls(conf.text).empty()) {
+    claims.pass({conf.path, 0},
+                "systemd-sysctl does not read it, as no link in sysctl.d leads to it: it is not in force "
+                "after a boot; to take its settings over, write import sysctl /etc/sysctl.conf");
+  }
 }
 
 /// rc.local is run by a unit, which a generator makes of it; systemd 260 has neither any more.
@@ -312,7 +326,7 @@ std::size_t gather(const Request& request, system::Files& files, Claims& claims)
     std::vector<File> own, names;
     if (request.paths.empty()) {
       own = collector.at_places(format->places);
-      if (format->name == "sysctl") leave_out_sysctl_conf(own, files, claims);
+      if (format->name == "sysctl") place_sysctl_conf(own, files, claims);
       if (format->name == "scripts") leave_out_rc_local(own, files, claims);
       if (format->interfaces && !several) names = collector.at_places(udev.places);
     } else {

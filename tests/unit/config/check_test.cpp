@@ -2,6 +2,7 @@
 // Files against the grammar: values, keys, sections.
 #include <gmock/gmock.h>
 
+#include "config/other_names.hpp"
 #include "sample_document.hpp"
 
 namespace rdmacfg::config {
@@ -196,6 +197,15 @@ TEST(Check, WarningsAreNotCountedAsErrors) {
   ASSERT_EQ(all.size(), 3U);
   EXPECT_EQ(all[1].where.line, 1);
   EXPECT_EQ(all[2].message, "2 more errors are not shown");
+}
+
+TEST(Check, AWordForAModuleAsAWholeIsNotItsParameter) {
+  const std::vector<std::string> keys{"name", "load", "options"};
+  EXPECT_EQ(as_module_option("send_queue_size", keys),
+            "write a parameter of the module as options = [\"send_queue_size=…\"]");
+  for (const auto* word : {"blacklist", "softdep", "enabled", "enable", "state"})
+    EXPECT_EQ(as_module_option(word, keys), "") << word;
+  EXPECT_EQ(as_module_option("send_queue_size", {"name", "options"}), "") << "another section";
 }
 
 TEST(Check, EverythingAtOnceInTheOrderOfTheText) {

@@ -560,11 +560,16 @@ TEST(SiteCheck, EachPortIsAMemberOfTheDefaultPartition) {
 
 TEST(SiteCheck, AStandbyNeedsTheServiceLevelsOfItsMaster) {
   const std::string all = "[[partition]]\npkey = 0x8002\nmembers = [\"ALL=full\"]\n";
-  const auto other =
-      HasSubstr("sm-partition a2: partition 0x8002 has another service level or rate than on a1\n");
+  const auto other = HasSubstr(
+      "sm-partition a2: partition 0x8002 has another sl, rate, q_key, tclass, flow_label or indx0 than on "
+      "a1\n");
   EXPECT_THAT(rails_site(all + "sl = 2\n", all + "sl = 2\n", 8), Not(HasSubstr("sm-partition")));
   EXPECT_THAT(rails_site(all, all + "sl = 2\n", 8), other);
   EXPECT_THAT(rails_site(all, all + "rate = 7\n", 8), other);
+  EXPECT_THAT(rails_site(all, all + "q_key = 0x0b1c\n", 8), other);
+  // These are OpenSM's own.
+  const std::string usual = "sl = 0\nrate = 3\nq_key = 0x0b1b\ntclass = 0\nflow_label = 0\nindx0 = false\n";
+  EXPECT_THAT(rails_site(all, all + usual, 8), Not(HasSubstr("sm-partition")));
   EXPECT_THAT(rails_site(all, all + "name = \"other\"\n", 8), Not(HasSubstr("sm-partition")));
 }
 

@@ -131,10 +131,12 @@ std::string_view section_of_service(const std::vector<std::string>& words) {
   if (plain.size() < 2) return {};
   if (plain[0] == "service" && plain.size() > 2) {
     plain = {"systemctl", plain[2], plain[1]};
-  } else if ((plain[0] == "update-rc.d" || plain[0] == "chkconfig") && plain.size() > 2) {
-    // "update-rc.d opensm defaults", "chkconfig --level 2345 opensmd on"
-    const bool on = plain.back() == "on" || plain.back() == "defaults";
-    plain = {"systemctl", on ? "enable" : plain.back(), plain[plain.size() - 2]};
+  } else if (plain[0] == "update-rc.d" && plain.size() > 2) {
+    // "update-rc.d opensm defaults 20 80"
+    plain = {"systemctl", plain[2] == "defaults" ? "enable" : plain[2], plain[1]};
+  } else if (plain[0] == "chkconfig" && plain.size() > 2) {
+    // "chkconfig --level 2345 opensmd on"
+    plain = {"systemctl", plain.back() == "on" ? "enable" : plain.back(), plain[plain.size() - 2]};
   } else if (plain[0] != "systemctl") {
     plain = {"systemctl", plain[1], plain[0]};
   }

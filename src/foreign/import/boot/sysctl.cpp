@@ -54,12 +54,13 @@ class Reader {
     const auto number = base::parse_number(value);
     if (of_interface && number) {
       auto& entry = claims_.entry("sysctl", {{"interface", parts[3]}}, where);
-      set(entry, parts[4], static_cast<std::int64_t>(*number), where);
+      set(entry, parts[4], static_cast<std::int64_t>(*number), where, dotted(parts));
       return;
     }
     auto& entry = claims_.entry("sysctl", {{"key", dotted(parts)}}, where);
     set(entry, "value",
-        number ? model::Value(static_cast<std::int64_t>(*number)) : model::Value(std::string(value)), where);
+        number ? model::Value(static_cast<std::int64_t>(*number)) : model::Value(std::string(value)), where,
+        dotted(parts));
   }
 
   void finish() {
@@ -87,15 +88,20 @@ class Reader {
     return base::join(parts, ".");
   }
 
-  /// The last line counts, as it does for the kernel.
-  void set(Entry& entry, const std::string& key, const model::Value& value, const Place& where) {
+  /// The last line counts, as it does for the kernel. @param setting  its whole key, dotted
+  void set(Entry& entry, const std::string& key, const model::Value& value, const Place& where,
+           const std::string& setting) {
+    const auto earlier = places_.find(setting);
     if (const auto at = entry.values.find(key); at != entry.values.end() && at->second != value)
-      claims_.pass(entry.where, fmt::format("{}: {} sets it again", key, where.text()));
+      claims_.pass(earlier == places_.end() ? entry.where : earlier->second,
+                   fmt::format("{}: {} sets it again", key, where.text()));
+    places_.insert_or_assign(setting, where);
     entry.values[key] = value;
     entry.where = where;
   }
 
   Claims& claims_;
+  std::map<std::string, Place> places_;  ///< of the last line for a setting
   std::map<std::string, int> others_;
 };
 

@@ -132,9 +132,12 @@ class Interfaces {
 
   /// Those of another interface's stanza that comes up at boot.
   void tell_modules(const std::string& stanza, const Hook& hook) {
-    if (!started_.contains(stanza)) return;
-    if (const auto why = take_modules(hook); !why.empty())
+    if (!started_.contains(stanza) || hook.key.ends_with("down")) return;
+    if (const auto why = take_modules(hook); !why.empty()) {
       claims_.miss(hook.where, fmt::format("{}: {}", hook.key, why));
+    } else if (!modprobe_calls_in(hook.command, hook.own).modules.empty()) {
+      claims_.took(hook.where);
+    }
   }
 
   void statement(const File& file, int line, const std::vector<std::string_view>& words,

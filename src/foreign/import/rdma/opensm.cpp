@@ -243,7 +243,9 @@ void parse_conf(const File& file, bool reads_partitions, Claims& claims) {
                                     path));
     ++others;
   }
-  if (others > 0) claims.pass({file.path, 0}, fmt::format("{} other settings stay in that file", others));
+  if (others > 0)
+    claims.pass({file.path, 0}, fmt::format("{} other {} in that file", others,
+                                            others == 1 ? "setting stays" : "settings stay"));
   if (!conf.guid) {
     // opensm --create-config writes guid 0x0 and sm_priority 0, which are the defaults.
     if (conf.priority.value_or(0) != 0) {
@@ -407,7 +409,7 @@ void parse_opensm(std::span<const File> files, Claims& claims) {
   const auto confs = confs_of_instances(files);
   const auto other = partitions_of_all(files, confs);
   const bool reads_other = std::any_of(files.begin(), files.end(), [&](const File& file) {
-    return !other.empty() && file.path.ends_with(other);
+    return !other.empty() && is_copy_of(file, other);
   });
   std::set<std::string> read;
   for (const auto& file : files) {
@@ -421,7 +423,7 @@ void parse_opensm(std::span<const File> files, Claims& claims) {
         parse_own_conf(file, conf->second, claims);
         break;
       case OpensmSort::kPartitions:
-        if (other.empty() || file.path.ends_with(other)) {
+        if (other.empty() || is_copy_of(file, other)) {
           parse_partitions(file, claims);
         } else {
           claims.pass({file.path, 0}, fmt::format("OpenSM reads {} instead", other));

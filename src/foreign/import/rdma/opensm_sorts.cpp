@@ -32,4 +32,11 @@ bool is_port_list(const File& file, NamedAs named) {
   return named == NamedAs::kPortList && !has_options;
 }
 
+bool is_copy_of(const File& file, std::string_view path) {
+  if (file.path.ends_with(path)) return true;
+  const auto base = [](std::string_view of) { return of.substr(of.rfind('/') + 1); };
+  const bool usual = file.path == "/etc/opensm/partitions.conf" || file.path == "/etc/rdma/partitions.conf";
+  return !usual && base(file.path) == base(path);
+}
+
 }  // namespace rdmacfg::foreign

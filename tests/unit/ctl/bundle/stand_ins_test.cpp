@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 #include <string_view>
@@ -12,9 +13,11 @@
 
 #include "base/text.hpp"
 #include "ctl/bundle/anonymiser.hpp"
+#include "ctl/bundle/answers.hpp"
 #include "ctl/bundle/pseudonyms.hpp"
 #include "ctl/bundle/shapes.hpp"
 #include "formats/drop_ins.hpp"
+#include "system/storage/disk_use.hpp"
 
 namespace rdmacfg::ctl {
 namespace {
@@ -263,6 +266,25 @@ TEST(AnonymiserSpellings, TimesPlacesAndShortNumbersStay) {
 // A report answers for a folder by its name.
 TEST(AnonymiserSpellings, FoldersOfUnitsStay) {
   for (const auto folder : kinds::kUnitLoadPath) EXPECT_EQ(Anonymiser({}).text(std::string(folder)), folder);
+}
+
+// A report is read again: another word would be another use, and the way to a host's own disks would be free.
+TEST(AnonymiserSpellings, SortsOfUsesOfDisksStay) {
+  using Sort = system::DiskUse::Sort;
+  for (const auto sort : {Sort::kOther, Sort::kMount, Sort::kBtrfs, Sort::kPool, Sort::kSwap}) {
+    const auto written = nlohmann::json(sort).get<std::string>();
+    EXPECT_EQ(Anonymiser({}).text(written), written);
+  }
+}
+
+// Older reports have the texts of uses alone, and newer ones may have sorts that are not known here.
+TEST(ReportAnswers, UsesOfDisksAreReadFromReportsOfOtherReleases) {
+  const auto use = nlohmann::json("/dev/sdb1 is mounted on /scratch").get<system::DiskUse>();
+  EXPECT_EQ(use, system::DiskUse{"/dev/sdb1 is mounted on /scratch"});
+  const system::DiskUse swap{"/dev/sdb2 is swap space", system::DiskUse::Sort::kSwap};
+  EXPECT_EQ(nlohmann::json(swap).get<system::DiskUse>(), swap);
+  const nlohmann::json unknown{{"text", "in use"}, {"sort", "tape"}};
+  EXPECT_EQ(unknown.get<system::DiskUse>(), system::DiskUse{"in use"});
 }
 
 TEST(AnonymiserSpellings, LengthsOfNetworksAreKept) {
