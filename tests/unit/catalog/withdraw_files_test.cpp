@@ -91,7 +91,7 @@ TEST(HandOver, AScriptForEachPort) {
   EXPECT_EQ(files[0].what, "mode and MTU, P_Key interfaces, addresses and routes of mlx4_ib0");
   EXPECT_TRUE(was_left(files[0].content));
   const auto& text = files[0].content;
-  EXPECT_EQ(text.substr(text.find("port=$1")), R"(port=$1
+  EXPECT_EQ(text.substr(text.find("port=$1")), R"sh(port=$1
 i=0
 until [ -e "/sys/class/net/$port/create_child" ] || [ $i = 50 ]; do
 	i=$((i+1))
@@ -116,7 +116,7 @@ fi
 ip link set dev "mlx4_ib0.8002" mtu 2044
 ip link set dev "mlx4_ib0.8002" up
 ip address replace 2001:db8::1/64 dev "mlx4_ib0.8002"
-)");
+)sh");
   EXPECT_EQ(files[1].path, "/etc/udev/rules.d/90-rdma-admin-setup.rules");
   EXPECT_THAT(files[1].content, AllOf(HasSubstr("ATTR{address}==\"?*00:02:c9:03:00:31:78:f2\""),
                                       HasSubstr("RUN+=\"/bin/sh " + files[0].path + " $name\"")));

@@ -177,7 +177,7 @@ TEST_F(Completion, OfZshOffersWhatTheHostHas) {
   EXPECT_THAT(after("verify --mad 00:02:c9:03:00:31:78:f"),
               ElementsAre("00:02:c9:03:00:31:78:f2", "00:02:c9:03:00:31:78:f3"));
   EXPECT_THAT(after("verify --from=mlx5"), ElementsAre("mlx5_0/1"));
-  EXPECT_THAT(after("export n"), UnorderedElementsAre("nm", "networkd", "netplan", "nmstate"));
+  EXPECT_THAT(after("export n"), UnorderedElementsAre("nm", "networkd", "netplan", "nmstate", "nvmetcli"));
   EXPECT_THAT(after("import li"), UnorderedElementsAre("live", "limits", "lio"));
   EXPECT_THAT(after("import ifcfg "), Contains("shell")) << "a file";
   EXPECT_THAT(after("validate --config "), Not(Contains("shell"))) << "only documents and folders";
