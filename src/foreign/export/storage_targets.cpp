@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <string>
@@ -24,49 +25,16 @@
 namespace rdmacfg::foreign {
 
 using model::Section;
+using nlohmann::json;
 
 namespace {
 
 constexpr std::string_view kLinkLocalPrefix = "fe80000000000000";
 constexpr std::int64_t kNvmeService = 4420;
 
-std::string json_quoted(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (byte < 0x20) {
-      out += fmt::format("\\u{:04x}", byte);
-    } else {
-      out += c;
-    }
-  }
-  return out + '"';
-}
-
-/// Values that are JSON already, each on lines of its own, as json.dumps() of Python has it with indent=2.
-std::string json_block(const std::vector<std::string>& values, char open, char close) {
-  std::string out(1, open);
-  for (std::size_t at = 0; at < values.size(); ++at) {
-    out += at == 0 ? "\n  " : ",\n  ";
-    for (const char c : values[at]) {
-      out += c;
-      if (c == '\n') out += "  ";
-    }
-  }
-  if (!values.empty()) out += '\n';
-  return out + close;
-}
-
-std::string json_list(const std::vector<std::string>& values) { return json_block(values, '[', ']'); }
-
-/// With its keys in order, as both tools sort them.
-std::string json_object(const std::map<std::string, std::string>& members) {
-  std::vector<std::string> values;
-  for (const auto& [key, value] : members) values.push_back(fmt::format("{}: {}", json_quoted(key), value));
-  return json_block(values, '{', '}');
+/// In the form that both tools write: keys in order, two blanks for each level.
+std::string text_of(const json& saved) {
+  return saved.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
 Place place_of_section(const Section& section) { return {section.where.file, section.where.line}; }
@@ -91,37 +59,33 @@ class SavedLio {
     section_ = &section;
     name_ = entry.wwn->text;
     const auto disks = luns();
-    std::vector<std::string> offered;
+    auto offered = json::array();
     for (const auto& [number, object] : disks)
-      offered.push_back(
-          json_object({{"index", std::to_string(number)}, {"storage_object", json_quoted(object)}}));
-    std::map<std::string, std::string> group{{"enable", "true"},
-                                             {"luns", json_list(offered)},
-                                             {"node_acls", json_list(acls(entry, disks))},
-                                             {"portals", json_list(portals(entry))},
-                                             {"tag", "1"}};
+      offered.push_back({{"index", number}, {"storage_object", object}});
+    json group{{"enable", true},
+               {"luns", offered},
+               {"node_acls", acls(entry, disks)},
+               {"portals", portals(entry)},
+               {"tag", 1}};
     // The kernel's own asks for CHAP.
     const bool any = entry.any_initiator.value_or(false);
     if (!entry.wwn->port && any) {
-      group["attributes"] = json_object({{"authentication", "0"},
-                                         {"cache_dynamic_acls", "1"},
-                                         {"demo_mode_write_protect", "0"},
-                                         {"generate_node_acls", "1"}});
+      group["attributes"] = {{"authentication", 0},
+                             {"cache_dynamic_acls", 1},
+                             {"demo_mode_write_protect", 0},
+                             {"generate_node_acls", 1}};
     } else if (!entry.wwn->port) {
-      group["attributes"] = json_object({{"authentication", "0"}, {"generate_node_acls", "0"}});
+      group["attributes"] = {{"authentication", 0}, {"generate_node_acls", 0}};
     }
-    targets_.push_back(json_object({{"fabric", json_quoted(entry.wwn->port ? "srpt" : "iscsi")},
-                                    {"tpgs", json_list({json_object(group)})},
-                                    {"wwn", json_quoted(entry.wwn->port ? gid(*entry.wwn->port) : name_)}}));
+    targets_.push_back({{"fabric", entry.wwn->port ? "srpt" : "iscsi"},
+                        {"tpgs", json::array({group})},
+                        {"wwn", entry.wwn->port ? gid(*entry.wwn->port) : name_}});
   }
 
   [[nodiscard]] std::string text() const {
-    std::vector<std::string> objects;
+    auto objects = json::array();
     for (const auto& [path, object] : objects_) objects.push_back(object);
-    return json_object({{"fabric_modules", json_list({})},
-                        {"storage_objects", json_list(objects)},
-                        {"targets", json_list(targets_)}}) +
-           "\n";
+    return text_of({{"fabric_modules", json::array()}, {"storage_objects", objects}, {"targets", targets_}});
   }
 
  private:
@@ -149,14 +113,12 @@ class SavedLio {
     auto object = fmt::format("/backstores/{}/{}", plugin, name);
     const auto [at, fresh] = objects_.try_emplace(object);
     if (!fresh) return object;
-    std::map<std::string, std::string> members{{"dev", json_quoted(path)},
-                                               {"name", json_quoted(name)},
-                                               {"plugin", json_quoted(plugin)},
-                                               {"write_back", "false"}};
+    auto& members = at->second;
+    members = {{"dev", path}, {"name", name}, {"plugin", plugin}, {"write_back", false}};
     if (plugin == "block") {
-      members["readonly"] = "false";
+      members["readonly"] = false;
     } else if (const auto size = host_.file_size ? host_.file_size(path) : std::nullopt) {
-      members["size"] = std::to_string(*size);
+      members["size"] = *size;
     } else {
       note(fmt::format("the size of {}, which is not there; targetcli restores no file without one", path));
     }
@@ -165,9 +127,8 @@ class SavedLio {
           "the serial number of {}, which comes from /etc/machine-id of the host; targetcli draws one",
           path));
     } else {
-      members["wwn"] = json_quoted(kinds::lio_serial_of(host_.machine_id, path));
+      members["wwn"] = kinds::lio_serial_of(host_.machine_id, path);
     }
-    at->second = json_object(members);
     return object;
   }
 
@@ -180,13 +141,11 @@ class SavedLio {
                        guid.number);
   }
 
-  static std::vector<std::string> acls(const kinds::LioTargetEntry& entry, const Disks& disks) {
-    std::vector<std::string> mapped, names, out;
-    for (const auto& [number, object] : disks) {
-      mapped.push_back(json_object({{"index", std::to_string(number)},
-                                    {"tpg_lun", std::to_string(number)},
-                                    {"write_protect", "false"}}));
-    }
+  static json acls(const kinds::LioTargetEntry& entry, const Disks& disks) {
+    auto mapped = json::array(), out = json::array();
+    for (const auto& [number, object] : disks)
+      mapped.push_back({{"index", number}, {"tpg_lun", number}, {"write_protect", false}});
+    std::vector<std::string> names;
     for (const auto& written : entry.initiators.value_or(std::vector<std::string>{})) {
       if (entry.wwn->port) {
         for (const auto& id : kinds::srp_port_ids(*entry.wwn->port, written))
@@ -197,20 +156,18 @@ class SavedLio {
     }
     std::set<std::string> seen;
     for (const auto& name : names) {
-      if (seen.insert(name).second)
-        out.push_back(json_object({{"mapped_luns", json_list(mapped)}, {"node_wwn", json_quoted(name)}}));
+      if (seen.insert(name).second) out.push_back({{"mapped_luns", mapped}, {"node_wwn", name}});
     }
     return out;
   }
 
-  static std::vector<std::string> portals(const kinds::LioTargetEntry& entry) {
-    std::vector<std::string> out;
+  static json portals(const kinds::LioTargetEntry& entry) {
+    auto out = json::array();
     const auto port = entry.port ? entry.port->number : model::kIscsiPort;
     for (const auto& address : addresses_of(entry.addresses)) {
       const auto text =
           address.family == model::Family::kIpv6 ? fmt::format("[{}]", address.text()) : address.text();
-      out.push_back(
-          json_object({{"ip_address", json_quoted(text)}, {"iser", "true"}, {"port", std::to_string(port)}}));
+      out.push_back({{"ip_address", text}, {"iser", true}, {"port", port}});
     }
     return out;
   }
@@ -219,8 +176,8 @@ class SavedLio {
   Output& out_;
   const Section* section_ = nullptr;  ///< that is under way, and its name
   std::string name_;
-  std::map<std::string, std::string> objects_;
-  std::vector<std::string> targets_;
+  std::map<std::string, json> objects_;
+  json targets_ = json::array();
 };
 
 /// config.json of nvmetcli.
@@ -230,47 +187,42 @@ class SavedNvmet {
     const auto entry = model::from_attributes<kinds::NvmeTargetSubsystem>(section.attributes());
     if (!entry.nqn) return;
     const auto& nqn = entry.nqn->text;
-    std::vector<std::string> allowed, spaces;
+    auto allowed = json::array(), spaces = json::array();
     for (const auto& host : entry.hosts.value_or(std::vector<std::string>{})) {
       hosts_.insert(host);
-      allowed.push_back(json_quoted(host));
+      allowed.push_back(host);
     }
     for (const auto& [nsid, device] : devices_of(section)) {
-      spaces.push_back(json_object(
-          {{"device", json_object({{"path", json_quoted(device)},
-                                   {"uuid", json_quoted(kinds::nvme_namespace_uuid(nqn, nsid))}})},
-           {"enable", "1"},
-           {"nsid", std::to_string(nsid)}}));
+      spaces.push_back({{"device", {{"path", device}, {"uuid", kinds::nvme_namespace_uuid(nqn, nsid)}}},
+                        {"enable", 1},
+                        {"nsid", nsid}});
     }
     const auto* any = entry.any_host.value_or(false) ? "1" : "0";
-    subsystems_.push_back(json_object({{"allowed_hosts", json_list(allowed)},
-                                       {"attr", json_object({{"allow_any_host", json_quoted(any)}})},
-                                       {"namespaces", json_list(spaces)},
-                                       {"nqn", json_quoted(nqn)}}));
+    subsystems_.push_back({{"allowed_hosts", allowed},
+                           {"attr", {{"allow_any_host", any}}},
+                           {"namespaces", spaces},
+                           {"nqn", nqn}});
     const auto service = std::to_string(entry.port ? entry.port->number : kNvmeService);
     for (const auto& address : addresses_of(entry.addresses)) {
       const auto [at, fresh] = found_.try_emplace(address.text() + " " + service, ports_.size());
-      if (fresh) ports_.push_back({address, service, {}});
-      ports_[at->second].subsystems.push_back(json_quoted(nqn));
+      if (fresh) ports_.push_back({address, service});
+      ports_[at->second].subsystems.push_back(nqn);
     }
   }
 
   [[nodiscard]] std::string text() const {
-    std::vector<std::string> hosts, ports;
-    for (const auto& host : hosts_) hosts.push_back(json_object({{"nqn", json_quoted(host)}}));
+    auto hosts = json::array(), ports = json::array();
+    for (const auto& host : hosts_) hosts.push_back({{"nqn", host}});
     for (std::size_t at = 0; at < ports_.size(); ++at)
-      ports.push_back(text_of(ports_[at], kinds::kOurNvmePorts + static_cast<std::int64_t>(at)));
-    return json_object({{"hosts", json_list(hosts)},
-                        {"ports", json_list(ports)},
-                        {"subsystems", json_list(subsystems_)}}) +
-           "\n";
+      ports.push_back(port_of(ports_[at], kinds::kOurNvmePorts + static_cast<std::int64_t>(at)));
+    return text_of({{"hosts", hosts}, {"ports", ports}, {"subsystems", subsystems_}});
   }
 
  private:
   struct SavedPort {
     model::IpAddress address;
     std::string service;
-    std::vector<std::string> subsystems;
+    json subsystems = json::array();
   };
 
   static std::map<std::int64_t, std::string> devices_of(const Section& section) {
@@ -283,20 +235,21 @@ class SavedNvmet {
     return out;
   }
 
-  static std::string text_of(const SavedPort& port, std::int64_t number) {
+  static json port_of(const SavedPort& port, std::int64_t number) {
     const auto* family = port.address.family == model::Family::kIpv6 ? "ipv6" : "ipv4";
-    return json_object({{"addr", json_object({{"adrfam", json_quoted(family)},
-                                              {"traddr", json_quoted(port.address.text())},
-                                              {"treq", json_quoted("not specified")},
-                                              {"trsvcid", json_quoted(port.service)},
-                                              {"trtype", json_quoted("rdma")}})},
-                        {"portid", std::to_string(number)},
-                        {"referrals", json_list({})},
-                        {"subsystems", json_list(port.subsystems)}});
+    return {{"addr",
+             {{"adrfam", family},
+              {"traddr", port.address.text()},
+              {"treq", "not specified"},
+              {"trsvcid", port.service},
+              {"trtype", "rdma"}}},
+            {"portid", number},
+            {"referrals", json::array()},
+            {"subsystems", port.subsystems}};
   }
 
   std::set<std::string> hosts_;
-  std::vector<std::string> subsystems_;
+  json subsystems_ = json::array();
   std::vector<SavedPort> ports_;
   std::map<std::string, std::size_t> found_;  ///< places in `ports_`, by "ADDRESS SERVICE"
 };
