@@ -96,10 +96,9 @@ void warn_of_generic_image(const model::Location& where, const Contents& content
   diagnostics.push_back(
       {model::Severity::kWarning,
        where,
-       fmt::format(
-           "[[initramfs]]: {}:{} has dracut make images without our files (hostonly=no), so drivers that an "
-           "image loads get neither our options nor our names",
-           conf.generic->file, conf.generic->line),
+       fmt::format("[[initramfs]]: {}:{} makes dracut leave our files out of images (hostonly=no): drivers "
+                   "that an image loads get neither our options nor our names",
+                   conf.generic->file, conf.generic->line),
        fmt::format("write install_items+=\"{} \" to /etc/dracut.conf.d/rdma.conf, or hostonly=\"yes\"",
                    lacking),
        {}});

@@ -355,8 +355,8 @@ void check_membership(const Site& site, std::vector<Finding>& out) {
     if (!list.by_other_rail.empty())
       tell("pkey-member",
            fmt::format("only a subnet manager of another rail makes the port a member of partition {}", pkey),
-           "give it the partition on its own rail, too; where the rails are separate fabrics, the port has "
-           "no such P_Key, and within one fabric a change of the master takes it away",
+           "list it on its own rail's subnet manager, too: on separate fabrics the port lacks the P_Key, and "
+           "within one fabric a change of the master removes it",
            list.by_other_rail, known->second, model::Severity::kWarning);
     if (list.others == 0 && list.limited.size() > 1 &&
         !has_full_member_elsewhere(known->second, ports, managers))

@@ -120,11 +120,12 @@ class SavedLio {
     } else if (const auto size = host_.file_size ? host_.file_size(path) : std::nullopt) {
       members["size"] = *size;
     } else {
-      note(fmt::format("the size of {}, which is not there; targetcli restores no file without one", path));
+      note(fmt::format("the size of {}, which does not exist; targetcli cannot restore a file without it",
+                       path));
     }
     if (base::trim(host_.machine_id).empty()) {
       note(fmt::format(
-          "the serial number of {}, which comes from /etc/machine-id of the host; targetcli draws one",
+          "the serial number of {}, which comes from /etc/machine-id of the host; targetcli generates one",
           path));
     } else {
       members["wwn"] = kinds::lio_serial_of(host_.machine_id, path);

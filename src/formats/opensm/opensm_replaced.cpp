@@ -105,7 +105,7 @@ void replace_timeout(const EffectiveOptions& options, std::vector<ReplacedOption
   if (given >= least) return;
   out.push_back(
       {"long_transaction_timeout",
-       fmt::format("OpenSM takes {} in place of {}, which is less than transaction_timeout", least, given),
+       fmt::format("OpenSM uses {} instead of {}, which is less than transaction_timeout", least, given),
        fmt::format("write {} or more, or a lower transaction_timeout", least)});
 }
 
@@ -118,13 +118,13 @@ void replace_lease(const EffectiveOptions& options, std::vector<ReplacedOption>&
   if (sweep == 0 && lease > 1) {
     out.push_back(
         {"sweep_interval",
-         fmt::format("OpenSM takes {} in place of 0, as protected M_Keys have a lease of {} seconds",
-                     lease - 1, lease),
+         fmt::format("OpenSM uses {} instead of 0, as protected M_Keys have a lease of {} seconds", lease - 1,
+                     lease),
          "write m_key_lease_period = 0 for leases without an end, or a sweep_interval below the lease"});
   } else if (sweep >= lease) {
     out.push_back(
         {"m_key_lease_period",
-         fmt::format("OpenSM takes {} in place of {}, as sweep_interval is {}", sweep + 1, lease, sweep),
+         fmt::format("OpenSM uses {} instead of {}, as sweep_interval is {}", sweep + 1, lease, sweep),
          "write a longer lease than sweep_interval"});
   }
 }
@@ -133,7 +133,7 @@ void replace_rate(const EffectiveOptions& options, std::vector<ReplacedOption>& 
   const auto rate = options.number("max_rate_enum", kSaRateMaxEnum);
   if (options.text("use_original_extended_sa_rates_only") != "TRUE" || rate <= kRate300) return;
   out.push_back({"max_rate_enum",
-                 fmt::format("OpenSM takes {} in place of {}, as use_original_extended_sa_rates_only is TRUE",
+                 fmt::format("OpenSM uses {} instead of {}, as use_original_extended_sa_rates_only is TRUE",
                              kRate300, rate),
                  "leave use_original_extended_sa_rates_only out, which max_rate_enum replaces"});
 }
@@ -141,9 +141,10 @@ void replace_rate(const EffectiveOptions& options, std::vector<ReplacedOption>& 
 void replace_enforcement(const EffectiveOptions& options, std::vector<ReplacedOption>& out) {
   const auto enforce = options.text("part_enforce");
   if (options.text("no_partition_enforcement") != "TRUE" || enforce.empty() || enforce == "off") return;
-  out.push_back({"part_enforce",
-                 fmt::format("OpenSM takes off in place of {}, as no_partition_enforcement is TRUE", enforce),
-                 "leave no_partition_enforcement out"});
+  out.push_back(
+      {"part_enforce",
+       fmt::format("OpenSM sets it to off instead of {}, as no_partition_enforcement is TRUE", enforce),
+       "leave no_partition_enforcement out"});
 }
 
 }  // namespace

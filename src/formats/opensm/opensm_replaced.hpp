@@ -24,7 +24,7 @@ std::optional<WrongValue> wrong_congestion_text(std::string_view option, std::st
 /// A value that OpenSM replaces because of another option.
 struct ReplacedOption {
   std::string_view option;
-  std::string what;  ///< "OpenSM takes 200 in place of 100, as it is less than transaction_timeout"
+  std::string what;  ///< "OpenSM uses 200 instead of 100, as it is less than transaction_timeout"
   std::string hint;
 };
 /// `options`: those that are set, by their names; OpenSM has its defaults for others.

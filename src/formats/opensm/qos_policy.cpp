@@ -194,8 +194,8 @@ class Policy {
     const bool number =
         inside() == "qos-ulps" || (known != nullptr && !text && known->form != PolicyForm::kTypes);
     if (number && !text_key_.empty())
-      wrong(fmt::format("OpenSM reads the numbers of {} as text behind {} in one line", name, text_key_),
-            "begin a new line for each");
+      wrong(fmt::format("after {} on one line, OpenSM reads the numbers of {} as text", text_key_, name),
+            "put each on a line of its own");
     if (text) text_key_ = name;
   }
 

@@ -123,9 +123,9 @@ void warn_of_unmanaged(const std::vector<Desired>& desired, World& world, Diagno
     diagnostics.push_back(
         {model::Severity::kWarning,
          resource.where,
-         fmt::format("{}:{} has NetworkManager leave this port alone", found->file, found->line),
-         "take it out of that list (except:type:infiniband): NetworkManager does not activate "
-         "its profile at boot",
+         fmt::format("{}:{} makes NetworkManager ignore this port", found->file, found->line),
+         "exclude the port there (except:type:infiniband), or NetworkManager does not activate its "
+         "profile at boot",
          {}});
   }
 }

@@ -184,8 +184,8 @@ class DnsKind final : public Kind, public NeedsWatching, public HeldByPort {
       diagnostics.push_back(
           {model::Severity::kWarning,
            resource.where,
-           fmt::format("{} has programs ask no name server for hosts, so that systemd-resolved gets the name "
-                       "servers of this entry for nobody",
+           fmt::format("{} makes programs ask no name server for hosts, so nothing uses the name servers "
+                       "of this entry",
                        nss.path),
            fmt::format("add dns to the line hosts: of /etc/nsswitch.conf{}",
                        nss.path == kNsswitch ? "" : ", a copy of that file"),

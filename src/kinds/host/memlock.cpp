@@ -284,14 +284,14 @@ class MemlockKind final : public Kind {
       places.push_back(fmt::format("{}:{} ({})", line.file, line.line, line.domain));
     }
     if (places.empty()) return;
-    diagnostics.push_back(
-        {Severity::kWarning,
-         resource.where,
-         fmt::format("[[memlock]] {}: a lower limit holds for some of these users: {}", domain.text,
-                     base::join_first(kShown, places, ", ")),
-         "pam_limits takes a user's line before those of groups, and these before \"*\"; of groups "
-         "the last line",
-         {}});
+    diagnostics.push_back({Severity::kWarning,
+                           resource.where,
+                           fmt::format("[[memlock]] {}: a lower limit holds for some of these users: {}",
+                                       domain.text, base::join_first(kShown, places, ", ")),
+                           "in pam_limits, a user's line overrides those of groups, and these override "
+                           "\"*\"; among groups, the last "
+                           "line counts",
+                           {}});
   }
 
   /// Whether undoing takes the group's declaration back, whether the group could be made or not.

@@ -120,8 +120,7 @@ void warn_of_next_boot(const std::string& module, const ModuleOptions& wanted, A
     std::string what;
     if (line.sort == ForeignLine::Sort::kBlacklist) {
       if (at_boot == AtBoot::kLoaded)
-        what = fmt::format("[[module]] name: {} keeps {} from being loaded from the next boot on (blacklist)",
-                           line.place(), module);
+        what = fmt::format("[[module]] name: {} blacklists {} from the next boot on", line.place(), module);
     } else {
       const bool differs = std::any_of(wanted.list.begin(), wanted.list.end(), [&](const auto& option) {
         return option.name == line.option.name && !same_value(option, line.option.value) &&

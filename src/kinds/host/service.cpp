@@ -391,7 +391,7 @@ class ServiceKind final : public Kind, public NeedsWatching {
     }
     leave_indirect(desired, unit, files, diagnostics);
     if (wanted.enabled == true && unit.file == "transient") {
-      refuse("enabled", fmt::format("{} is gone with the next boot (a transient unit)", unit.name),
+      refuse("enabled", fmt::format("{} is a transient unit, which the next boot removes", unit.name),
              "leave enabled out, or write a unit file for it");
     }
     if (wanted.running == true && unit.ends_by_itself) {

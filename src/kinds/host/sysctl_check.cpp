@@ -48,15 +48,16 @@ void OtherSysctlSetters::warn(const model::Desired& resource, model::Diagnostics
   const auto path = "/proc/sys/" + resource.key.id;
   for (const auto& line : writes_) {
     if (!line.concerns(path) || same_sysctl_value(line.argument, ours)) continue;
-    tell(
-        fmt::format("{}:{} writes {} to {} at boot", line.file, line.line, line.argument, path),
-        "systemd-tmpfiles and systemd-sysctl run in no order, and the later one wins: remove the line there");
+    tell(fmt::format("{}:{} writes {} to {} at boot", line.file, line.line, line.argument, path),
+         "systemd-tmpfiles and systemd-sysctl run in no fixed order, and the later one wins: remove the line "
+         "there");
   }
   if (!tuned_.active || tuned_.reapplies) return;  // else ours comes after the profile
   const auto at = tuned_.settings.find(resource.key.id);
   const auto value = at == tuned_.settings.end() ? std::nullopt : tuned_value(at->second.value, ours);
   if (!value || same_sysctl_value(*value, ours)) return;
-  tell(fmt::format("{}:{} has tuned set {} to {}", at->second.file, at->second.line, resource.key.id, *value),
+  tell(fmt::format("{}:{} makes tuned set {} to {}", at->second.file, at->second.line, resource.key.id,
+                   *value),
        "tuned sets it after systemd-sysctl, and reapply_sysctl is off: remove the line from the profile, or "
        "write "
        "reapply_sysctl = 1 in /etc/tuned/tuned-main.conf");

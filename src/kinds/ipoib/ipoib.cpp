@@ -53,7 +53,7 @@ void warn_of_link_file(const Desired& resource, const Link* link, World& world, 
   const auto place = resource.origins.find("mtu");
   diagnostics.push_back({Severity::kWarning,
                          place == resource.origins.end() ? resource.where : place->second,
-                         fmt::format("[[ipoib]] mtu: {}:{} has udev set {} whenever {} appears", file->file,
+                         fmt::format("[[ipoib]] mtu: {}:{} makes udev set {} whenever {} appears", file->file,
                                      file->line, file->bytes, resource.label),
                          "remove MTUBytes= there",
                          {}});

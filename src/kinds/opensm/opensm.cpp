@@ -374,8 +374,8 @@ class OpensmKind final : public Kind, public NeedsWatching {
     for (const auto& [name, unit] : *units) {
       if (!is_up(unit)) continue;
       return fmt::format(
-          "{0} runs on this port, since PORTS of {1} spells the GUID so: `systemctl stop {0}`, and write {2} "
-          "there",
+          "{0} runs on this port, because PORTS in {1} spells the GUID that way: `systemctl stop {0}`, and "
+          "write {2} there",
           name, path, opensm_guid(guid));
     }
     return {};

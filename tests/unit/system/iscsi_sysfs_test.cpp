@@ -188,7 +188,7 @@ TEST_F(IscsiSysfs, DisksAreKnownByTheLinksOfUdevAndTheLabelsOfPools) {
   tree.put("/run/udev/data/b8:33", "E:ID_FS_LABEL=tank\nE:ID_FS_TYPE=ext4\n");
   EXPECT_THAT(uses(), IsEmpty()) << "a file system of that label";
   tree.put("/run/udev/data/b8:33", "E:ID_FS_LABEL=tank\nE:ID_FS_TYPE=zfs_member\n");
-  EXPECT_THAT(use_texts(uses()), ElementsAre("/dev/sdb1 is part of tank, a pool of ZFS"));
+  EXPECT_THAT(use_texts(uses()), ElementsAre("/dev/sdb1 is part of tank, a ZFS pool"));
   EXPECT_EQ(uses().front().sort, DiskUse::Sort::kPool);
   EXPECT_EQ(uses().front().name, "tank");
   tree.put("/run/udev/data/b8:33", "E:ID_FS_LABEL=gone\nE:ID_FS_TYPE=zfs_member\n");

@@ -59,7 +59,7 @@ class SrpFiles {
         claims_.pass({file->path, 0}, *instead_);
       } else if (!source_.empty()) {
         claims_.miss({file->path, 0},
-                     fmt::format("srp_daemon reads one file, and {} is imported; left out", source_));
+                     fmt::format("left out, as srp_daemon reads one file: {} is imported", source_));
       } else {
         source_ = file->path;
         take_rules(*file);
@@ -85,8 +85,8 @@ class SrpFiles {
       if (line.size() > kinds::kSrpLineBytes) {
         refused = true;
         claims_.miss(where,
-                     fmt::format("has more than {} bytes, of which srp_daemon reads the rest as a line "
-                                 "of its own; no rule is imported until it is corrected",
+                     fmt::format("is longer than {} bytes, and srp_daemon reads the rest as another line; "
+                                 "no rule is imported until it is corrected",
                                  kinds::kSrpLineBytes));
       } else if (!line.empty() && line.front() != '#') {
         if (const auto rule = kinds::parse_srp_rule(line)) {
@@ -183,7 +183,8 @@ class SrpFiles {
         } else if (item.key == "BindReadOnlyPaths" || item.key == "BindPaths") {
           bound(item, where);
         } else {
-          claims_.pass(where, fmt::format("{}: of the service, not of its rules; keep this file", item.key));
+          claims_.pass(where,
+                       fmt::format("{}: concerns the service, not its rules; keep this file", item.key));
         }
       }
     }

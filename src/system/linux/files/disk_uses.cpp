@@ -300,7 +300,7 @@ class DiskUses {
         out_.push_back({fmt::format("{} offers {} to other hosts", offer.by, device)});
     }
     if (!known_as.pool.empty() && is_imported(known_as))
-      out_.push_back({fmt::format("{} is part of {}, a pool of ZFS", device, known_as.pool),
+      out_.push_back({fmt::format("{} is part of {}, a ZFS pool", device, known_as.pool),
                       DiskUse::Sort::kPool, known_as.pool});
     const auto known = out_.size();
     for (const auto& mount : mounts_) {

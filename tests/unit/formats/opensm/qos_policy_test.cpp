@@ -55,7 +55,7 @@ TEST(QosPolicy, TakesSeveralStatementsOfALine) {
 
 TEST(QosPolicy, ReadsNoNumbersBehindAName) {
   const std::vector<std::pair<std::string, std::string>> cases{
-      {"name: Fast sl: 3", "5 OpenSM reads the numbers of sl as text behind name in one line\n"},
+      {"name: Fast sl: 3", "5 after name on one line, OpenSM reads the numbers of sl as text\n"},
       {"sl: 3 name: Fast", ""},
       {"name: Fast use: sl: 3\nsl: 3", ""}};
   for (const auto& [text, mistakes] : cases) {

@@ -85,7 +85,7 @@ std::string said_of_interface(const std::map<std::string, std::string>& files) {
 TEST(LinkFile, AnotherMtuIsNamed) {
   const std::string path = "/etc/systemd/network/10-ib.link", match = "[Match]\nOriginalName=ib*\n[Link]\n";
   const auto said = said_of_interface({{path, match + "MTUBytes=2044\n"}});
-  EXPECT_NE(said.find("[[ipoib]] mtu: " + path + ":4 has udev set 2044 whenever "), std::string::npos)
+  EXPECT_NE(said.find("[[ipoib]] mtu: " + path + ":4 makes udev set 2044 whenever "), std::string::npos)
       << said;
   EXPECT_EQ(said_of_interface({{path, match + "MTUBytes=65520\n"}}), "");
 }

@@ -80,9 +80,8 @@ TEST(InitramfsStamp, AGenericImageOfDracutLacksOurOptions) {
     return out;
   };
   EXPECT_EQ(said("dracut -f", "hostonly=\"no\"\n"),
-            "[[initramfs]]: /etc/dracut.conf.d/site.conf:1 has dracut make images without our files "
-            "(hostonly=no), so "
-            "drivers that an image loads get neither our options nor our names\n");
+            "[[initramfs]]: /etc/dracut.conf.d/site.conf:1 makes dracut leave our files out of images "
+            "(hostonly=no): drivers that an image loads get neither our options nor our names\n");
   EXPECT_EQ(said("dracut -f", "hostonly=yes\n"), "");
   EXPECT_EQ(said("dracut -f", "hostonly=no\ninstall_items+=\" /etc/modprobe.d/rdma-configd.conf \"\n"), "");
   EXPECT_EQ(said("update-initramfs -u", "hostonly=no\n"), "") << "initramfs-tools";

@@ -38,8 +38,7 @@ TEST(ModuleCheck, TheNextCommandLineWinsOverOurOptions) {
   const std::string sets =
       "[[module]] options: /etc/default/grub:1 sets pfctx of mlx4_en from the next boot on: \"pfctx=4\"\n";
   const std::string refuses =
-      "[[module]] name: /etc/default/grub:1 keeps mlx4_en from being loaded from the next boot on "
-      "(blacklist)\n";
+      "[[module]] name: /etc/default/grub:1 blacklists mlx4_en from the next boot on\n";
   EXPECT_EQ(said_with({{kGrub, "GRUB_CMDLINE_LINUX=\"mlx4_en.pfctx=4\"\n"}}), sets);
   EXPECT_EQ(said_with({{kGrub, "GRUB_CMDLINE_LINUX=\"mlx4_en.pfctx=0x8 mlx4_core.debug_level=1\"\n"}}), "");
   EXPECT_EQ(said_with({{kGrub, "GRUB_CMDLINE_LINUX=\"modprobe.blacklist=mlx4_en,mlx5_ib\"\n"}}), refuses);

@@ -96,7 +96,7 @@ TEST(ServiceCheck, AUnitThatOnlyNamesOthersIsNeitherEnabledNorDisabled) {
 TEST(ServiceCheck, ATransientUnitIsNotEnabled) {
   const std::string entry = "[[service]]\nname = \"run-1\"\nenabled = true\n";
   EXPECT_EQ(said_of(R"("run-1.service": {"transient": true, "running": true})", entry),
-            "[[service]] enabled: run-1.service is gone with the next boot (a transient unit)\n");
+            "[[service]] enabled: run-1.service is a transient unit, which the next boot removes\n");
 }
 
 /// systemd-debug-generator(8): the unit is masked in /run before any enabled link counts.

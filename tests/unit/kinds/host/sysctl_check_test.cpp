@@ -70,7 +70,8 @@ Texts with_tuned(const std::string& profile, const std::string& main) {
 /// _instance_apply_static() of plugin_sysctl.py: the profile's values first, then those of sysctl.d.
 TEST(SysctlCheck, TunedWinsWhereItDoesNotReapply) {
   const std::string profile = "[main]\nsummary=x\n[sysctl]\nnet.core.rmem_max=8192\n";
-  const std::string told = "/etc/tuned/profiles/site/tuned.conf:4 has tuned set net/core/rmem_max to 8192\n";
+  const std::string told =
+      "/etc/tuned/profiles/site/tuned.conf:4 makes tuned set net/core/rmem_max to 8192\n";
   EXPECT_EQ(said_about(with_tuned(profile, "reapply_sysctl = 0\n")), told);
   EXPECT_EQ(said_about(with_tuned(profile, "daemon = 1\nreapply_sysctl = 1\n")), "");
   EXPECT_EQ(said_about(with_tuned(profile, "")), "") << "the default";
@@ -88,7 +89,7 @@ TEST(SysctlCheck, TunedOnlyRaisesOrLowers) {
   const auto said = [](const std::string& value) {
     return said_about(with_tuned("[sysctl]\nnet.core.rmem_max=" + value + "\n", "reapply_sysctl=false\n"));
   };
-  const std::string told = "/etc/tuned/profiles/site/tuned.conf:2 has tuned set net/core/rmem_max to ";
+  const std::string told = "/etc/tuned/profiles/site/tuned.conf:2 makes tuned set net/core/rmem_max to ";
   EXPECT_EQ(said(">8192"), told + "8192\n");
   EXPECT_EQ(said(">1024"), "");
   EXPECT_EQ(said("<1024"), told + "1024\n");
@@ -101,9 +102,10 @@ TEST(SysctlCheck, AnIncludedProfileComesFirst) {
                           "reapply_sysctl=0\n");
   texts["/usr/lib/tuned/base/tuned.conf"] = "[main]\ninclude=site\n[sysctl]\nnet.core.rmem_max=8192\n";
   EXPECT_EQ(said_about(texts),
-            "/etc/tuned/profiles/site/tuned.conf:5 has tuned set net/core/rmem_max to 16384\n");
+            "/etc/tuned/profiles/site/tuned.conf:5 makes tuned set net/core/rmem_max to 16384\n");
   texts["/etc/tuned/profiles/site/tuned.conf"] = "[main]\ninclude=base\n";
-  EXPECT_EQ(said_about(texts), "/usr/lib/tuned/base/tuned.conf:4 has tuned set net/core/rmem_max to 8192\n");
+  EXPECT_EQ(said_about(texts),
+            "/usr/lib/tuned/base/tuned.conf:4 makes tuned set net/core/rmem_max to 8192\n");
 }
 
 TEST(SysctlCheck, TunedReadsSysctlConfAfterOurs) {
