@@ -21,7 +21,7 @@ constexpr const char* kUnresolvedHost = R"({
   "links": [{ "name": "eth0", "up": true }]
 })";
 
-const std::string kFirst = "[[ipoib]]\ndevice = \"mlx4_0\"\nport = 1\n";
+const std::string kUnresolvedFirst = "[[ipoib]]\ndevice = \"mlx4_0\"\nport = 1\n";
 const std::string kMatch = "[[ipoib]]\nmatch = { device = \"mlx4_*\", port = 1 }\n";
 const std::string kUnresolvedSettings =
     "name = \"fab0\"\nmode = \"connected\"\nmtu = 65520\nbackend = \"direct\"\n"
@@ -79,7 +79,7 @@ class Unresolved : public testing::Test {
 };
 
 TEST_F(Unresolved, ADeviceThatUdevHasRenamed) {
-  expect_left_alone(kFirst + kUnresolvedSettings + kChild + kUnresolvedSysctl);
+  expect_left_alone(kUnresolvedFirst + kUnresolvedSettings + kChild + kUnresolvedSysctl);
 }
 
 TEST_F(Unresolved, AMatchOfNamesThatMatchesNothing) {
@@ -87,7 +87,7 @@ TEST_F(Unresolved, AMatchOfNamesThatMatchesNothing) {
 }
 
 TEST_F(Unresolved, ADeviceThatTheSameDocumentRenames) {
-  const auto document = kFirst + kUnresolvedSettings + kChild;
+  const auto document = kUnresolvedFirst + kUnresolvedSettings + kChild;
   ASSERT_TRUE(applied(apply(document)));
   const auto report = apply(document + "[[rdma_device]]\npci = \"0000:10:00.0\"\nname = \"hca_a\"\n");
   EXPECT_EQ(report.exit, Exit::kPartly) << text_of(report);
@@ -99,12 +99,12 @@ TEST_F(Unresolved, ADeviceThatTheSameDocumentRenames) {
 
 /// The record of a waiting entry is not forgotten.
 TEST_F(Unresolved, WhatIsDroppedMeanwhileGoesOnceThatIsCertain) {
-  ASSERT_TRUE(applied(apply(kFirst + kUnresolvedSettings + kChild)));
+  ASSERT_TRUE(applied(apply(kUnresolvedFirst + kUnresolvedSettings + kChild)));
   ASSERT_EQ(kernel_->machine.rename_device("mlx4_0", "ibp16s0"), 0);
-  ASSERT_TRUE(applied(apply(kFirst)));
+  ASSERT_TRUE(applied(apply(kUnresolvedFirst)));
   EXPECT_TRUE(kernel_->link("fab0").connected);
   ASSERT_EQ(kernel_->machine.rename_device("ibp16s0", "mlx4_0"), 0);
-  const auto report = apply(kFirst);
+  const auto report = apply(kUnresolvedFirst);
   EXPECT_EQ(report.exit, Exit::kOk) << text_of(report);
   EXPECT_FALSE(kernel_->link("fab0").connected);
   EXPECT_EQ(dump().find("fab0.8002"), std::string::npos);
@@ -148,9 +148,9 @@ TEST_F(Unresolved, WhatItCannotMeanGoes) {
 /// The name of a P_Key interface that is held is not free.
 TEST_F(Unresolved, TheNameOfWhatIsHeldIsTaken) {
   const std::string child = "[[ipoib.pkey]]\npkey = 0x8002\nname = \"storage\"\n";
-  ASSERT_TRUE(applied(apply(kFirst + child)));
+  ASSERT_TRUE(applied(apply(kUnresolvedFirst + child)));
   ASSERT_EQ(kernel_->machine.rename_device("mlx4_0", "ibp16s0"), 0);
-  const auto report = apply(kFirst + kUnresolvedSecond + child);
+  const auto report = apply(kUnresolvedFirst + kUnresolvedSecond + child);
   EXPECT_EQ(report.exit, Exit::kError) << text_of(report);
   EXPECT_NE(text_of(report).find("is already the name of another interface"), std::string::npos)
       << text_of(report);
