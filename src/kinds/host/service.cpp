@@ -32,7 +32,7 @@ namespace {
 
 constexpr std::string_view kServiceKind = "service";
 // There is one systemd, and what we set of its units outlives a reboot.
-constexpr std::string_view kInstance = "unit";
+constexpr std::string_view kUnitKey = "unit";
 /// In Change::carried: undoing stops a unit that ends after each start, too, which does not count as running.
 constexpr std::string_view kAtRest = "it was at rest";
 
@@ -179,7 +179,7 @@ class ServiceKind final : public Kind, public NeedsWatching {
       Observed observed;
       observed.key = {std::string(kServiceKind), unit.name};
       observed.label = unit.name;
-      observed.instance = kInstance;
+      observed.instance = kUnitKey;
       Service service;
       service.enabled = starts_at_boot(unit, world.host().files);
       service.running = is_up(unit);

@@ -36,7 +36,7 @@ using model::Severity;
 namespace {
 
 constexpr std::string_view kOpensmKind = "opensm";
-constexpr std::string_view kInstance = "unit";
+constexpr std::string_view kInstanceKey = "unit";
 /// One that others' lines start; the state has it of those that the document found like that.
 constexpr std::string_view kInstanceOfOthers = "unit that others start";
 constexpr std::int64_t kPriorityMost = 15;
@@ -228,11 +228,11 @@ class OpensmKind final : public Kind, public NeedsWatching {
   /// or in their hands now. An instance that others started to begin with stays theirs, also while it is
   /// disabled, until nobody names it.
   static std::string instance(const OpensmNow& now, const std::string& known) {
-    if (known.empty()) return std::string(now.by_others ? kInstanceOfOthers : kInstance);
+    if (known.empty()) return std::string(now.by_others ? kInstanceOfOthers : kInstanceKey);
     if (now.settings.priority) return known;
-    if (known == kInstance && now.by_others) return std::string(kInstanceOfOthers);
+    if (known == kInstanceKey && now.by_others) return std::string(kInstanceOfOthers);
     const bool nobodys = !now.named && now.settings.running == false;
-    return known == kInstanceOfOthers && nobodys ? std::string(kInstance) : known;
+    return known == kInstanceOfOthers && nobodys ? std::string(kInstanceKey) : known;
   }
 
   /// A dropped entry waits until the file is mended, as it was: it is not given back in part, and not
