@@ -157,7 +157,7 @@ TEST(Layers, TheMapNamesEachFolderOfAnArea) {
 
 TEST(Layers, FoldersAreSmall) {
   const std::map<std::string, int> most{
-      {"src", 32}, {"tests/unit", 32}, {"tests/contract", 32}, {"tests/fakes", 32}};
+      {"src", 32}, {"tests/unit", 32}, {"tests/contract", 32}, {"tests/fakes", 32}, {"tests/lab/suite", 32}};
   for (const auto& [top, limit] : most) {
     std::map<std::string, int> files;
     for (const auto& entry : fs::recursive_directory_iterator(fs::path(SOURCE_ROOT) / top)) {
