@@ -210,7 +210,7 @@ class NmstateReader {
     YamlKeys keys(node, claims_);
     std::optional<std::uint64_t> written;
     if (const auto* mode = keys.take("mode")) {
-      const auto parsed = model::parse_ipoib_mode(mode->text);
+      const auto parsed = model::parse_named_mode(mode->text);
       if (parsed) {
         out.mode = *parsed;
       } else {

@@ -137,7 +137,7 @@ class Connections {
 
   static void mode_and_pkey(YamlKeys& keys, Interface& out, const char* mode_key, const char* pkey_key) {
     if (const auto* mode = keys.take(mode_key)) {
-      const auto parsed = model::parse_ipoib_mode(mode->text);
+      const auto parsed = model::parse_named_mode(mode->text);
       if (parsed) {
         out.mode = *parsed;
       } else {
