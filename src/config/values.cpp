@@ -258,7 +258,7 @@ std::optional<model::Value> check_filled(const Node& node, const model::FieldSpe
   auto value = check_plain(*filled, field, label, report);
   for (auto at = before; at < report.diagnostics.size(); ++at) {
     auto& wrong = report.diagnostics[at];
-    wrong.message += fmt::format(" (host {})", report.values->host());
+    append_host(wrong, report.values->host());
     wrong.related.insert(wrong.related.end(), used.begin(), used.end());
   }
   return value;

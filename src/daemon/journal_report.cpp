@@ -35,7 +35,7 @@ std::string updated(const model::Change& change, const model::Attributes& from, 
   std::string out;
   for (const auto& field : change.fields) {
     out +=
-        fmt::format("{}{} {} → {}", out.empty() ? "" : ", ", spoken(field),
+        fmt::format("{}{} {} → {}", out.empty() ? "" : ", ", spoken(change.key, field),
                     model::text_of(model::value_of(from, field)), model::text_of(model::value_of(to, field)));
   }
   return out;
@@ -50,9 +50,13 @@ std::string interrupted_services(const model::Change& change) {
 
 }  // namespace
 
-std::string spoken(const std::string& field) {
-  constexpr std::string_view kLive = "live_";
-  return field.starts_with(kLive) ? field.substr(kLive.size()) : field;
+std::string spoken(const model::Key& key, const std::string& field) {
+  const auto* kind = kinds::find(key.kind);
+  if (kind == nullptr) return field;
+  for (const auto& spec : kind->fields()) {
+    if (spec.name == field && !spec.spoken.empty()) return std::string(spec.spoken);
+  }
+  return field;
 }
 
 std::string name_of(const model::Key& key, const std::string& label) {

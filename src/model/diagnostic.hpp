@@ -2,6 +2,7 @@
 // Diagnostics: a place in the document, the mistake, and the remedy.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,8 @@ struct Diagnostic {
   std::string hint;     ///< what to do; may be empty
   std::vector<Related> related;
   Topic topic = Topic::kOther;
+  std::size_t host_bytes =
+      0;  ///< at the end of the message, of " (host NAME)": values of that host are in it
 };
 
 using Diagnostics = std::vector<Diagnostic>;

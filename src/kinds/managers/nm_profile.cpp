@@ -325,7 +325,8 @@ class NmProfileKind final : public Kind, public AwaitsKernel, public ClearsAway,
     const auto* link = interface_of(desired.key.id, world);
     std::vector<std::string> waiting;  // for carrier
     for (const auto& field : differing) {
-      if (field == "active" || field == "missing" || field.starts_with("live_")) waiting.push_back(field);
+      const bool live = field == "live_mode" || field == "live_mtu";
+      if (live || field == "active" || field == "missing") waiting.push_back(field);
     }
     if (link == nullptr) return {};
     if (waiting.empty()) {

@@ -32,6 +32,13 @@ std::string told(Job::Verb verb, const std::string& who) {
   return ::testing::internal::GetCapturedStderr();
 }
 
+TEST(Tell, FieldsAreSpokenOfByTheNameInTheirTable) {
+  EXPECT_EQ(spoken({"nm_profile", "x"}, "live_mtu"), "mtu");
+  EXPECT_EQ(spoken({"nm_profile", "x"}, "mtu"), "mtu");
+  EXPECT_EQ(spoken({"ipoib", "x"}, "live_mtu"), "live_mtu") << "a field of another kind";
+  EXPECT_EQ(spoken({"no_such_kind", "x"}, "live_mtu"), "live_mtu");
+}
+
 TEST(Tell, ARepairNamesTheSuspectIfThereIsOne) {
   if (::access("/run/systemd/journal/socket", W_OK) == 0) GTEST_SKIP() << "it would go to the journal";
   EXPECT_EQ(told(Job::Verb::kHold, "NetworkManager"),
