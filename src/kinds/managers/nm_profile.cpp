@@ -13,6 +13,7 @@
 #include "kinds/abilities.hpp"
 #include "kinds/address/backend.hpp"
 #include "kinds/address/direct_backend.hpp"
+#include "kinds/address/port_backends.hpp"
 #include "kinds/address/profiles/foreign_profiles.hpp"
 #include "kinds/entry.hpp"
 #include "kinds/ipoib/link_settings.hpp"
