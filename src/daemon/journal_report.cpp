@@ -11,6 +11,7 @@
 #include "base/text.hpp"
 #include "catalog/all.hpp"
 #include "daemon/journal.hpp"
+#include "store/damage.hpp"
 
 namespace rdmacfg::daemon {
 
@@ -167,14 +168,14 @@ void report_to_journal(const Job& job, const model::Report& report, const Suspec
     return filter != nullptr && job.verb == Job::Verb::kHold && !filter->fresh(text);
   };
   for (const auto& note : report.notes) {
-    if (known(note)) continue;
-    const bool back = report.rollbacks.contains(note);
-    const bool damaged = report.damage.contains(note);
+    if (known(note.text)) continue;
+    const bool back = note.sort == model::Note::Sort::kRollback;
+    const bool damaged = note.sort == model::Note::Sort::kDamage;
     log(back || damaged ? LOG_WARNING : LOG_INFO,
         back      ? Message::kRolledBack
         : damaged ? Message::kTrouble
                   : Message::kNoted,
-        damaged ? "DEGRADED: " + note : note);
+        damaged ? core::degraded_note(note.text) : note.text);
   }
   for (const auto& diagnostic : report.diagnostics) {
     const auto text = diagnostic.where.text() + ": " + diagnostic.message;

@@ -148,10 +148,9 @@ TEST(Tell, AFightIsToldWhenItBeginsAndNotAtEachHold) {
 TEST(Tell, DamageIsKnownByItsValueNotByItsWords) {
   if (::access("/run/systemd/journal/socket", W_OK) == 0) GTEST_SKIP() << "it would go to the journal";
   model::Report report;
-  report.notes = {"generation 4 is rolled back at 12:00 unless you confirm", "state.json is empty",
-                  "its copy is used"};
-  report.damage = {"state.json is empty"};
-  report.rollbacks = {};
+  report.notes = {model::Note("generation 4 is rolled back at 12:00 unless you confirm"),
+                  model::Note("state.json is empty", model::Note::Sort::kDamage),
+                  model::Note("its copy is used")};
   ::testing::internal::CaptureStderr();
   report_to_journal(Job{}, report, [](const model::Key&) { return std::nullopt; });
   EXPECT_EQ(::testing::internal::GetCapturedStderr(),
