@@ -93,6 +93,7 @@ model::ResourceReport short_of(const model::ResourceReport& resource, Extent ext
   out.status = resource.status;
   out.reason = extent == Extent::kWithValues ? shorten(resource.reason) : resource.reason.substr(0, 160);
   out.instance = resource.instance;
+  out.there = resource.there;
   for (const auto& attribute : resource.attributes) {
     if (std::find(kWatched.begin(), kWatched.end(), attribute.name) == kWatched.end()) continue;
     auto& kept = out.attributes.emplace_back(attribute);

@@ -28,6 +28,7 @@ std::size_t bytes_of(const nlohmann::ordered_json& json) { return json.dump().si
 TEST(Summary, HasWhatTheMainProcessGoesBy) {
   model::Report report;
   report.resources.push_back(resource(1, 10));
+  report.resources[0].there = false;
   model::Change change;
   change.key = report.resources[0].key;
   change.fields = {"mtu"};
@@ -47,6 +48,7 @@ TEST(Summary, HasWhatTheMainProcessGoesBy) {
   EXPECT_EQ(read->exit, model::Exit::kPartly);
   EXPECT_EQ(read->resources.at(0).key, change.key);
   EXPECT_EQ(read->resources.at(0).status, model::Status::kFailed);
+  EXPECT_FALSE(read->resources.at(0).there);
   ASSERT_EQ(read->resources.at(0).attributes.size(), 1U);
   EXPECT_EQ(read->plan.changes.at(0).fields, change.fields);
   EXPECT_EQ(model::text_of(model::value_of(read->plan.changes.at(0).before, "mtu")), "2044");
