@@ -43,8 +43,7 @@ struct Diagnostic {
   std::string hint;     ///< what to do; may be empty
   std::vector<Related> related;
   Topic topic = Topic::kOther;
-  std::size_t host_bytes =
-      0;  ///< at the end of the message, of " (host NAME)": values of that host are in it
+  std::size_t host_bytes = 0;  ///< of " (host NAME)" at the end of the message, which has that host's values
 };
 
 using Diagnostics = std::vector<Diagnostic>;

@@ -17,11 +17,9 @@ struct Note {
   };
 
   Note() = default;
-  Note(std::string words,
-       Sort about = Sort::kOther)  // NOLINT(google-explicit-constructor): most are texts alone
-      : text(std::move(words)), sort(about) {}
-  Note(const char* words, Sort about = Sort::kOther)  // NOLINT(google-explicit-constructor)
-      : text(words), sort(about) {}
+  // Most notes are texts alone.
+  Note(std::string words, Sort about = Sort::kOther) : text(std::move(words)), sort(about) {}
+  Note(const char* words, Sort about = Sort::kOther) : text(words), sort(about) {}
   bool operator==(const Note&) const = default;
 
   std::string text;  ///< "found an interrupted apply; converging to the current document"
