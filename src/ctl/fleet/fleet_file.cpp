@@ -24,8 +24,6 @@ namespace rdmacfg::ctl {
 
 namespace {
 
-constexpr std::string_view kStandardInput = "<standard input>";
-
 base::Failure too_large(std::size_t most) {
   return base::fail(base::Code::kInvalid, fmt::format("has more than the {} bytes that are allowed", most));
 }
@@ -183,7 +181,7 @@ bool has_folder(std::string_view word) {
 base::Result<config::Text> read_fleet_file(const Context& context, const std::string& path,
                                            std::size_t most) {
   auto text = read_fleet_text(context, path, most);
-  if (!text) return base::fail(text.error().in(path == "-" ? kStandardInput : std::string_view(path)));
+  if (!text) return base::fail(text.error().in(path == "-" ? config::kStandardInput : path));
   return text;
 }
 
@@ -191,7 +189,7 @@ base::Result<config::Text> read_fleet_text(const Context& context, const std::st
                                            std::size_t most) {
   config::Text out{path, {}};
   if (path == "-") {
-    out.name = kStandardInput;
+    out.name = config::kStandardInput;
     out.text.resize(most + 1);
     context.environment.in.read(out.text.data(), static_cast<std::streamsize>(out.text.size()));
     out.text.resize(static_cast<std::size_t>(context.environment.in.gcount()));
