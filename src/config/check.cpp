@@ -213,7 +213,8 @@ class Checker {
       if (find_spec(spec.children, name)) {
         children.members.emplace(name, node);
       } else if (!field || !spec.defaults) {
-        report_unknown(name, node, {&spec, path, label}, grammar_, report_);
+        const Place here{.spec = &spec, .path = path, .label = label, .in_defaults = true};
+        report_unknown(name, node, here, grammar_, report_);
       } else if (!is_written(*field)) {
         report_not_written(name, node, label);
       } else if (field->role == model::Role::kIdentity || names_one) {

@@ -71,6 +71,7 @@ struct Place {
   const model::SectionSpec* spec = nullptr;
   std::string path;
   std::string label;
+  bool in_defaults = false;  ///< in the section of [defaults] for it
 };
 
 /// Reports a key or section that `place` does not have, with what was probably meant.

@@ -125,6 +125,8 @@ base::Result<void> add_host_data(std::vector<Text>& texts, const Source& source,
 /// Whether one of the files of a document is private.
 bool is_private(const Document& document);
 
+/// Names the host at the end of a message, for values that are the host's own.
+void append_host(model::Diagnostic& diagnostic, std::string_view host);
 /// Names the host, and the values that it has there, in diagnostics about texts that mention the host.
 void name_host(model::Diagnostics& diagnostics, const Document& document);
 

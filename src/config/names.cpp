@@ -213,7 +213,7 @@ bool report_unknown(std::string_view name, const Node& node, const Place& place,
     find_homes(name, grammar, "", place.path, names.homes);
   }
 
-  const std::string_view within = place.label.starts_with("[defaults.") ? "defaults." : "";
+  const std::string_view within = place.in_defaults ? "defaults." : "";
   const auto message =
       is_section ? fmt::format("{}: unknown section",
                                label_of(fmt::format("{}{}", within, path_of(place.path, name)), is_list))

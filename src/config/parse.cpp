@@ -114,16 +114,21 @@ bool is_private(const Document& document) {
                      [](const auto& text) { return text.is_private; });
 }
 
+void append_host(model::Diagnostic& diagnostic, std::string_view host) {
+  const auto name = fmt::format(" (host {})", host);
+  diagnostic.message += name;
+  diagnostic.host_bytes = name.size();
+}
+
 void name_host(model::Diagnostics& diagnostics, const Document& document) {
   if (document.filled.empty()) return;
-  const auto name = fmt::format(" (host {})", document.host);
   std::set<model::Location> sections;
   for (const auto& section : document.sections) list_filled(section, document, sections);
   for (auto& diagnostic : diagnostics) {
     const auto at = document.filled.find(diagnostic.where);
     if (at == document.filled.end() && !sections.contains(diagnostic.where)) continue;
-    if (diagnostic.message.ends_with(name)) continue;
-    diagnostic.message += name;
+    if (diagnostic.host_bytes > 0) continue;
+    append_host(diagnostic, document.host);
     if (at != document.filled.end())
       diagnostic.related.insert(diagnostic.related.end(), at->second.begin(), at->second.end());
   }

@@ -119,24 +119,15 @@ std::string pattern_error(std::string_view pattern) {
   return backward_range(pattern);
 }
 
-/// The fault of `value` as the value of key `label`.
-std::string complaint(std::string_view label, const model::FieldSpec& field, std::string message) {
-  if (message.starts_with(fmt::format("{} is ", field.name))) message.erase(0, field.name.size() + 1);
+/// The fault of a value of key `label`.
+std::string complaint(std::string_view label, const model::FieldSpec& field, std::string_view message) {
   return fmt::format("{} {}: {}", label, field.name, message);
 }
 
-/// "a list of strings", "an MTU in bytes"; as it is where it is a choice, a number of things, or a unit.
-std::string with_article(std::string_view type) {
-  constexpr std::array<std::string_view, 3> kUnits{"seconds", "percent", "KiB"};
-  const auto word = type.substr(0, type.find_first_of(" ,"));
-  const bool unit = std::find(kUnits.begin(), kUnits.end(), word) != kUnits.end();
-  const auto capital = [&](std::size_t at) { return at < word.size() && word[at] >= 'A' && word[at] <= 'Z'; };
-  const bool small = !word.empty() && word[0] >= 'a' && word[0] <= 'z';
-  if ((!small && !capital(0)) || unit) return std::string(type);
-  // An abbreviation is spelled out: "an MTU".
-  const bool spelled = capital(0) && capital(1);
-  const std::string_view vowels = spelled ? "AEFHILMNORSX" : "aeioAEIO";
-  return fmt::format("{} {}", vowels.find(word[0]) == std::string_view::npos ? "a" : "an", type);
+/// The same of a value of a sort that the key does not take.
+std::string complaint_of_sort(std::string_view label, const model::FieldSpec& field, const Node& node,
+                              std::string_view message) {
+  return complaint(label, field, fmt::format("is {}, {}", sort_of(node), message));
 }
 
 /// The fault of one of the `size` elements of a list by itself; nothing when it is right, or wrong only
@@ -153,17 +144,14 @@ std::optional<std::string> element_error(const std::string& element, std::size_t
   return many.error().message;
 }
 
-/// Whether a list may be a value of a field, as its schema has it.
-bool takes_lists(const model::FieldSpec& field) {
-  return field.schema.empty() || field.schema.find("array") != std::string_view::npos;
-}
-
 /// A list of texts; in a list of numbers they count as their text, so that `priorities = [3]` needs no
 /// quotes.
 std::optional<model::Value> list_value(const Node& node, std::string_view label,
                                        const model::FieldSpec& field, const Reporter& report) {
-  if (const auto none = field.parse(std::vector<std::string>()); !none && !takes_lists(field)) {
-    if (!is_substitute(node)) report.wrong(node.at, complaint(label, field, none.error().message));
+  const model::Value empty = std::vector<std::string>();
+  if (const auto none = field.parse(empty); !none && !model::takes(field, empty)) {
+    if (!is_substitute(node))
+      report.wrong(node.at, complaint_of_sort(label, field, node, none.error().message));
     return std::nullopt;
   }
   const bool numbers = field.schema.find("integer") != std::string_view::npos;
@@ -189,7 +177,7 @@ std::optional<model::Value> list_value(const Node& node, std::string_view label,
   std::vector<std::optional<std::string>> errors;
   errors.reserve(list.size());
   for (const auto& element : list) errors.push_back(element_error(element, list.size(), field));
-  const auto none = field.parse(std::vector<std::string>());
+  const auto none = field.parse(empty);
   const bool no_list = !value && !none && none.error().message == value.error().message;
   const bool sound = std::none_of(errors.begin(), errors.end(), [](const auto& e) { return e.has_value(); });
   // The same of each of several is the list's length, or that there is a list at all.
@@ -248,12 +236,6 @@ std::string unquoted_hint(const std::string& text, const model::FieldSpec& field
   return meant && field.parse(*meant) ? fmt::format("write {} = {}", field.name, plain) : std::string();
 }
 
-/// Whether any text is a value of a field, as its schema has it: a string, or one of several.
-bool takes_text(const model::FieldSpec& field) {
-  return field.schema.empty() || field.schema.find(R"("string")") != std::string_view::npos ||
-         field.schema.find(R"("enum":[")") != std::string_view::npos;
-}
-
 std::optional<model::Value> check_plain(const Node& node, const model::FieldSpec& field,
                                         std::string_view label, const Reporter& report);
 
@@ -269,13 +251,14 @@ std::optional<model::Value> check_filled(const Node& node, const model::FieldSpe
     const auto as_text = field.parse(filled->scalar);
     auto meant = as_text ? std::nullopt : unquoted(*text);
     // Of a field that takes no text at all, the number is what is wrong.
-    if (meant && (field.parse(*meant) || !takes_text(field))) filled->scalar = std::move(*meant);
+    if (meant && (field.parse(*meant) || !model::takes(field, filled->scalar)))
+      filled->scalar = std::move(*meant);
   }
   const auto before = report.diagnostics.size();
   auto value = check_plain(*filled, field, label, report);
   for (auto at = before; at < report.diagnostics.size(); ++at) {
     auto& wrong = report.diagnostics[at];
-    wrong.message += fmt::format(" (host {})", report.values->host());
+    append_host(wrong, report.values->host());
     wrong.related.insert(wrong.related.end(), used.begin(), used.end());
   }
   return value;
@@ -296,22 +279,14 @@ std::optional<model::Value> check_plain(const Node& node, const model::FieldSpec
   auto value = field.parse(written);
   if (value) return std::move(*value);
   if (node.faulty) return std::nullopt;  // not to be reported twice
-  std::string message = value.error().message;
-  // A value that Value cannot carry reached the field as nothing; its complaint is right but for that word.
-  constexpr std::string_view kIsNothing = "is nothing";
-  if (std::holds_alternative<std::monostate>(written)) {
-    message =
-        fmt::format("is {}{}", sort_of(node),
-                    message.starts_with(kIsNothing) ? message.substr(kIsNothing.size())
-                                                    : fmt::format(", must be {}", with_article(field.type)));
+  const auto& message = value.error().message;
+  if (model::takes(field, written)) {
+    report.wrong(node.at, complaint(label, field, message));
+    return std::nullopt;
   }
-  // "must be a priority: 0 to 7" about "3" leaves the reader to find that the quotes are what is wrong.
-  if (std::holds_alternative<std::string>(written) && !takes_text(field) && message.starts_with("must be "))
-    message.insert(0, "is a string, ");
   const auto* text = std::get_if<std::string>(&written);
-  const bool in_quotes = text != nullptr && message.starts_with("is a string");
-  report.wrong(node.at, complaint(label, field, std::move(message)),
-               in_quotes ? unquoted_hint(*text, field) : std::string());
+  report.wrong(node.at, complaint_of_sort(label, field, node, message),
+               text == nullptr ? std::string() : unquoted_hint(*text, field));
   return std::nullopt;
 }
 

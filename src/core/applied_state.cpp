@@ -56,9 +56,10 @@ AppliedState applied_state_of(const LedgerNow& now, const config::Document* docu
   return out;
 }
 
-std::vector<std::string> notes_of(const AppliedState& applied_state) {
-  std::vector<std::string> out;
-  if (!applied_state.damage.empty()) out.push_back(degraded_note(applied_state.damage));
+std::vector<model::Note> notes_of(const AppliedState& applied_state) {
+  std::vector<model::Note> out;
+  if (!applied_state.damage.empty())
+    out.emplace_back(degraded_note(applied_state.damage), model::Note::Sort::kDamage);
   if (const auto& waiting = applied_state.unconfirmed) {
     out.push_back(applied_state.left.count() > 0
                       ? fmt::format("generation {} waits for confirmation for another {}: `rdma-configctl "

@@ -43,7 +43,7 @@ AppliedState applied_state_of(const LedgerNow& now, const config::Document* docu
                               const std::string& boot_id, const Clock& clock);
 
 /// Its messages for an administrator, a sentence each; empty when the document is the one that is held.
-std::vector<std::string> notes_of(const AppliedState& applied_state);
+std::vector<model::Note> notes_of(const AppliedState& applied_state);
 
 /// "42 s", "4 min 59 s", "1 h 3 min".
 std::string spoken(std::chrono::milliseconds time);

@@ -180,7 +180,6 @@ Result<PlannedRun> plan_run(const config::Document& document, Observation& obser
   if (!planned) return base::fail(planned.error());
   out.report = std::move(*planned);
   out.report.notes.insert(out.report.notes.begin(), start.notes.begin(), start.notes.end());
-  out.report.damage = start.damage;
   return out;
 }
 
@@ -306,12 +305,11 @@ Report diff(const config::Document& document, system::Host& host, const Options&
   if (model::has_errors(document.diagnostics))
     return validate(document);  // and certainly not taken for one that drops everything
   auto state = load_state(host.files, options.paths.state);
-  std::vector<std::string> notes;
-  std::set<std::string> damage;
+  using Sort = model::Note::Sort;
+  std::vector<model::Note> notes;
   const bool kept_from_us = !state && state.error().code == base::Code::kDenied;
   if (!state && is_damage(state.error())) {
-    notes.push_back(state.error().message + "; the next apply sets it aside");
-    damage.insert(notes.back());
+    notes.emplace_back(state.error().message + "; the next apply sets it aside", Sort::kDamage);
     state = State();
   } else if (kept_from_us) {
     notes.emplace_back(
@@ -325,11 +323,7 @@ Report diff(const config::Document& document, system::Host& host, const Options&
   if (!observation) return failed(observation.error());
   auto report = make_plan(document, *observation, *state, options);
   if (!report) return failed(report.error());
-  for (const auto& reason : degraded(host.files)) {
-    notes.push_back(degraded_note(reason));
-    damage.insert(notes.back());
-  }
-  report->damage.insert(damage.begin(), damage.end());
+  for (const auto& reason : degraded(host.files)) notes.emplace_back(degraded_note(reason), Sort::kDamage);
   report->notes.insert(report->notes.begin(), notes.begin(), notes.end());
   if (model::has_errors(report->diagnostics)) {
     report->exit = Exit::kError;

@@ -112,8 +112,7 @@ Result<RunStart> start_run(system::Host& host, const Options& options, const Ear
   RunStart out{.state = std::move(records->state),
                .on_disk = std::move(records->on_disk),
                .recovered = records->interrupted,
-               .notes = std::move(records->damage)};
-  out.damage.insert(out.notes.begin(), out.notes.end());
+               .notes = model::notes_about(model::Note::Sort::kDamage, std::move(records->damage))};
   if (records->journal) {
     auto done = recover(host, *records->journal, options, out);
     if (!done) return base::fail(done.error().in("finishing an interrupted apply"));

@@ -21,8 +21,7 @@ struct RunStart {
   State on_disk;                     ///< what state.json says
   bool recovered = false;            ///< after an interrupted run
   bool incomplete = false;           ///< something that it took down could not be put back: a note says what
-  std::vector<std::string> notes{};  ///< for the report
-  std::set<std::string> damage{};    ///< those that tell of damaged records
+  std::vector<model::Note> notes{};  ///< for the report
 };
 
 /// Loads the records and finishes what an interrupted run began. With `earlier`, the run of the same apply

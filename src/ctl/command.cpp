@@ -180,7 +180,7 @@ model::Report placed(const Context& context, model::Report report) {
     resource.reason = context.placed(resource.reason);
     for (auto& warning : resource.warnings) warning = context.placed(warning);
   }
-  for (auto& note : report.notes) note = context.placed(note);
+  for (auto& note : report.notes) note.text = context.placed(note.text);
   return report;
 }
 

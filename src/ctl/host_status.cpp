@@ -38,8 +38,7 @@ HostStatus host_status_of(const Context& context, system::Host& host,
     if (out.none) {
       out.report.notes.push_back(loaded.error().message);
       for (const auto& reason : core::degraded(host.files)) {  // else diff() says so
-        out.report.notes.push_back(core::degraded_note(reason));
-        out.report.damage.insert(out.report.notes.back());
+        out.report.notes.emplace_back(core::degraded_note(reason), model::Note::Sort::kDamage);
       }
     } else {
       out.report.error = loaded.error();

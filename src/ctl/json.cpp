@@ -346,7 +346,7 @@ Json to_json(const model::Report& report, const std::string& command, int status
   out["summary"] = summary_json(report);
   out["resources"] = list_json(report.resources, resource_json);
   out["changes"] = list_json(report.plan.changes, change_json);
-  out["notes"] = report.notes;
+  out["notes"] = model::note_texts(report.notes);
   out["left_over"] = report.left_over;
   return out;
 }
@@ -362,7 +362,7 @@ Json to_json(const HostView& host, const model::Report& report, int status) {
   out["modules"] = list_json(host.facts.modules, module_json);
   out["services"] = list_json(host.facts.services, service_json);
   out["resources"] = list_json(report.resources, resource_json);
-  out["notes"] = report.notes;
+  out["notes"] = model::note_texts(report.notes);
   return out;
 }
 

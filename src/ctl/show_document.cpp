@@ -92,7 +92,7 @@ int show_document(const Context& context) {
   }
   tell(context, *document, report.diagnostics);
   if (report.exit != model::Exit::kError) context.environment.out << text;
-  for (const auto& note : report.notes) context.say(note);
+  for (const auto& note : report.notes) context.say(note.text);
   return status;
 }
 

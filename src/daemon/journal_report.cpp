@@ -11,6 +11,7 @@
 #include "base/text.hpp"
 #include "catalog/all.hpp"
 #include "daemon/journal.hpp"
+#include "store/damage.hpp"
 
 namespace rdmacfg::daemon {
 
@@ -35,7 +36,7 @@ std::string updated(const model::Change& change, const model::Attributes& from, 
   std::string out;
   for (const auto& field : change.fields) {
     out +=
-        fmt::format("{}{} {} → {}", out.empty() ? "" : ", ", spoken(field),
+        fmt::format("{}{} {} → {}", out.empty() ? "" : ", ", spoken(change.key, field),
                     model::text_of(model::value_of(from, field)), model::text_of(model::value_of(to, field)));
   }
   return out;
@@ -50,9 +51,13 @@ std::string interrupted_services(const model::Change& change) {
 
 }  // namespace
 
-std::string spoken(const std::string& field) {
-  constexpr std::string_view kLive = "live_";
-  return field.starts_with(kLive) ? field.substr(kLive.size()) : field;
+std::string spoken(const model::Key& key, const std::string& field) {
+  const auto* kind = kinds::find(key.kind);
+  if (kind == nullptr) return field;
+  for (const auto& spec : kind->fields()) {
+    if (spec.name == field && !spec.spoken.empty()) return std::string(spec.spoken);
+  }
+  return field;
 }
 
 std::string name_of(const model::Key& key, const std::string& label) {
@@ -163,14 +168,14 @@ void report_to_journal(const Job& job, const model::Report& report, const Suspec
     return filter != nullptr && job.verb == Job::Verb::kHold && !filter->fresh(text);
   };
   for (const auto& note : report.notes) {
-    if (known(note)) continue;
-    const bool back = report.rollbacks.contains(note);
-    const bool damaged = report.damage.contains(note);
+    if (known(note.text)) continue;
+    const bool back = note.sort == model::Note::Sort::kRollback;
+    const bool damaged = note.sort == model::Note::Sort::kDamage;
     log(back || damaged ? LOG_WARNING : LOG_INFO,
         back      ? Message::kRolledBack
         : damaged ? Message::kTrouble
                   : Message::kNoted,
-        damaged ? "DEGRADED: " + note : note);
+        damaged ? core::degraded_note(note.text) : note.text);
   }
   for (const auto& diagnostic : report.diagnostics) {
     const auto text = diagnostic.where.text() + ": " + diagnostic.message;

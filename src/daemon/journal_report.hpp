@@ -14,8 +14,9 @@
 
 namespace rdmacfg::daemon {
 
-/// A field's name in sentences: a manager's interface's live value ("live_mtu") is its "mtu".
-std::string spoken(const std::string& field);
+/// A field's name in sentences (FieldSpec::spoken); of a field or kind that this program does not know, the
+/// name.
+std::string spoken(const model::Key& key, const std::string& field);
 
 /// "ipoib ib0"; a label that says the kind itself ("memlock root", "DCB of eth0") stands alone.
 std::string name_of(const model::Key& key, const std::string& label);

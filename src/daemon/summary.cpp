@@ -46,11 +46,17 @@ void shorten(model::Value& value) {
   }
 }
 
-void shorten(std::vector<std::string>& texts) {
-  const auto more = texts.size() > kTexts ? texts.size() - kTexts : 0;
-  if (more > 0) texts.resize(kTexts);
-  for (auto& text : texts) text = shorten(std::move(text));
-  if (more > 0) texts.push_back(fmt::format("{} more are not shown", more));
+void cut(std::string& text) { text = shorten(std::move(text)); }
+
+void cut(model::Note& note) { cut(note.text); }
+
+/// Of texts or notes.
+template <class Item>
+void shorten(std::vector<Item>& list) {
+  const auto more = list.size() > kTexts ? list.size() - kTexts : 0;
+  if (more > 0) list.resize(kTexts);
+  for (auto& item : list) cut(item);
+  if (more > 0) list.push_back(fmt::format("{} more are not shown", more));
 }
 
 /// How much of a resource or change a summary has.
@@ -87,6 +93,7 @@ model::ResourceReport short_of(const model::ResourceReport& resource, Extent ext
   out.status = resource.status;
   out.reason = extent == Extent::kWithValues ? shorten(resource.reason) : resource.reason.substr(0, 160);
   out.instance = resource.instance;
+  out.there = resource.there;
   for (const auto& attribute : resource.attributes) {
     if (std::find(kWatched.begin(), kWatched.end(), attribute.name) == kWatched.end()) continue;
     auto& kept = out.attributes.emplace_back(attribute);
@@ -105,8 +112,6 @@ model::Report frame_of(const model::Report& report) {
   if (out.error) out.error->message = shorten(std::move(out.error->message));
   out.notes = report.notes;
   shorten(out.notes);
-  for (const auto& note : report.damage) out.damage.insert(shorten(note));
-  for (const auto& note : report.rollbacks) out.rollbacks.insert(shorten(note));
   out.left_over = report.left_over;
   shorten(out.left_over);
   for (const auto& diagnostic : report.diagnostics) {

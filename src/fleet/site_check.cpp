@@ -33,9 +33,8 @@ class DiagnosticGroups {
   explicit DiagnosticGroups(const std::vector<std::string>& hosts) : hosts_(hosts) {}
 
   void add(HostId host, const model::Diagnostic& diagnostic) {
-    const auto own = fmt::format(" (host {})", hosts_[host]);
     std::string_view message = diagnostic.message;
-    if (message.ends_with(own)) message.remove_suffix(own.size());
+    message.remove_suffix(diagnostic.host_bytes);
     const auto key = fmt::format("{}\n{}\n{}", diagnostic.where.text(),
                                  diagnostic.severity == Severity::kError, shape_of(message, hosts_[host]));
     const auto [at, fresh] = by_shape_.try_emplace(key, found_.size());

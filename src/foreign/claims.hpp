@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/error.hpp"
 #include "base/text.hpp"
 #include "model/limits.hpp"
 #include "model/section.hpp"
@@ -89,6 +90,7 @@ struct Interface {
 struct Remark {
   Place where;
   std::string text;
+  bool names_file = false;  ///< the text itself does, as errors of reading do
   bool operator==(const Remark&) const = default;
 };
 
@@ -132,6 +134,10 @@ struct Claims {
 
   void took(const Place& where) { ++understood[where.file]; }
   void miss(Place where, std::string text) { missed.push_back({std::move(where), std::move(text)}); }
+  /// A file or folder that cannot be read; the error names it.
+  void miss_file(const std::string& path, const base::Error& error) {
+    missed.push_back({{path, 0}, error.message, true});
+  }
   void pass(Place where, std::string text) { passed.push_back({std::move(where), std::move(text)}); }
 
   /// The entry with this path and these identities; made when there is none. Of more than kMostEntries the

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kinds/units.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -34,14 +36,24 @@ Result<UnitsByName> observe_units_by_name(std::span<const std::string> names, sy
   return out;
 }
 
+std::string UnitState::text() const { return sub.empty() ? active : fmt::format("{} ({})", active, sub); }
+
+UnitState UnitState::parse(const std::string& text) {
+  const auto open = text.find(" (");
+  if (open == std::string::npos) return {text};
+  return {text.substr(0, open), text.substr(open + 2, text.size() - open - 3)};
+}
+
+bool UnitState::restarts() const { return active == "activating" && sub.starts_with("auto-restart"); }
+
 bool waits_for_restart(const system::Unit& unit) {
-  return unit.active == "activating" && unit.sub.starts_with("auto-restart") && unit.job.empty();
+  return UnitState{unit.active, unit.sub}.restarts() && unit.job.empty();
 }
 
 bool is_up(const system::Unit& unit) {
   if (unit.job == "start" || unit.job == "restart") return true;
   if (unit.job == "stop") return false;
-  if (unit.active == "activating") return !unit.sub.starts_with("auto-restart");
+  if (unit.active == "activating") return !UnitState{unit.active, unit.sub}.restarts();
   return unit.active == "active" || unit.active == "reloading";
 }
 

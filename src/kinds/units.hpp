@@ -27,6 +27,18 @@ using UnitsByName = std::map<std::string, system::Unit>;
 /// Units by the names that they were asked for; empty when no systemd answers.
 base::Result<UnitsByName> observe_units_by_name(std::span<const std::string> names, system::Host& host);
 
+/// The state of a unit as facts have it.
+struct UnitState {
+  std::string active;
+  std::string sub{};  ///< empty of a masked unit, whose state is "masked" alone
+
+  /// "activating (auto-restart)"
+  [[nodiscard]] std::string text() const;
+  static UnitState parse(const std::string& text);
+  /// It has exited, and systemd is about to start it again.
+  [[nodiscard]] bool restarts() const;
+};
+
 /// Whether it runs, or is about to. A service that has ended and waits for systemd to start it again
 /// (Restart=) neither runs nor is at rest.
 bool is_up(const system::Unit& unit);

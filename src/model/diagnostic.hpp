@@ -2,6 +2,7 @@
 // Diagnostics: a place in the document, the mistake, and the remedy.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,7 @@ struct Diagnostic {
   std::string hint;     ///< what to do; may be empty
   std::vector<Related> related;
   Topic topic = Topic::kOther;
+  std::size_t host_bytes = 0;  ///< of " (host NAME)" at the end of the message, which has that host's values
 };
 
 using Diagnostics = std::vector<Diagnostic>;

@@ -25,15 +25,10 @@ std::string_view text_of(Effect effect) {
 
 namespace {
 
-std::string_view sort_of(const Value& value) {
-  constexpr std::string_view kSorts[] = {"nothing", "a boolean", "an integer", "a string", "a list"};
-  return kSorts[value.index()];
-}
-
 template <class T>
 Result<T> get(const Value& written, std::string_view wanted) {
   if (const auto* value = std::get_if<T>(&written)) return *value;
-  return fail(Code::kInvalid, fmt::format("is {}, must be {}", sort_of(written), wanted));
+  return fail(Code::kInvalid, fmt::format("must be {}", wanted));
 }
 
 Result<std::string> get_text(const Value& written, std::string_view wanted) {
@@ -160,7 +155,7 @@ Value Codec<RoceMode>::value(const RoceMode& parsed) { return std::string(text_o
 Result<Dscp> Codec<Dscp>::parse(const Value& written) {
   if (const auto* text = std::get_if<std::string>(&written)) {
     if (const auto number = dscp_of_class(*text))
-      return fail(Code::kInvalid, fmt::format("is a string, must be an integer: {} is {}", *text, *number));
+      return fail(Code::kInvalid, fmt::format("must be an integer: {} is {}", *text, *number));
   }
   return get<std::int64_t>(written, "an integer like 26").and_then(Dscp::make);
 }
@@ -170,5 +165,19 @@ Result<Tos> Codec<Tos>::parse(const Value& written) {
   return get<std::int64_t>(written, "an integer like 106").and_then(Tos::make);
 }
 Value Codec<Tos>::value(const Tos& parsed) { return parsed.number; }
+
+bool takes(const FieldSpec& field, const Value& written) {
+  const auto has = [&](std::string_view part) { return field.schema.find(part) != std::string_view::npos; };
+  if (std::holds_alternative<std::monostate>(written)) return false;
+  if (field.schema.empty()) return true;
+  if (std::holds_alternative<bool>(written)) return has(R"("boolean")");
+  if (std::holds_alternative<std::string>(written)) return has(R"("string")") || has(R"("enum":[")");
+  if (std::holds_alternative<std::vector<std::string>>(written)) return has(R"("array")");
+  const auto words = field.schema.find(R"("enum":[)");
+  const auto first = words == std::string_view::npos ? words : words + std::string_view(R"("enum":[)").size();
+  const bool numbers =
+      first < field.schema.size() && field.schema[first] >= '0' && field.schema[first] <= '9';
+  return has(R"("integer")") || numbers;
+}
 
 }  // namespace rdmacfg::model

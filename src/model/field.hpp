@@ -41,11 +41,17 @@ struct FieldSpec {
   std::string_view fallback;  ///< what holds when the key is not there, for people
   Effect effect = Effect::kNow;
   std::string_view schema;  ///< JSON Schema of the spellings accepted
-  /// From a value as written to the canonical one; its error is a sentence for the administrator.
+  /// From a value as written to the canonical one; its error continues the name of the key: "must be …", also
+  /// of a value of a sort that the field does not take.
   base::Result<Value> (*parse)(const Value& written) = nullptr;
   std::string_view unit{};   ///< of its numbers, for people who read them without the key's doc: "KiB"
   bool is_template = false;  ///< the kind fills in {…} of its text, which values of a host cannot have then
+  std::string_view spoken{};  ///< in sentences, where the name alone says less: "mtu" of "live_mtu"
 };
+
+/// Whether values of the sort of `written` (string, integer, …) may be values of a field, or of an element of
+/// it, as its schema says; never of the sort that Value cannot carry.
+bool takes(const FieldSpec& field, const Value& written);
 
 template <class T>
 base::Result<Value> canonical(const Value& written) {

@@ -44,14 +44,13 @@ std::string_view text_of(Status status) {
 }
 
 void put_notes_before(Report& report, const Report& earlier) {
-  std::vector<std::string> notes;
+  std::vector<Note> notes;
   for (const auto& note : earlier.notes) {
-    if (std::find(report.notes.begin(), report.notes.end(), note) == report.notes.end())
-      notes.push_back(note);
+    const bool again = std::any_of(report.notes.begin(), report.notes.end(),
+                                   [&](const Note& later) { return later.text == note.text; });
+    if (!again) notes.push_back(note);
   }
   report.notes.insert(report.notes.begin(), notes.begin(), notes.end());
-  report.damage.insert(earlier.damage.begin(), earlier.damage.end());
-  report.rollbacks.insert(earlier.rollbacks.begin(), earlier.rollbacks.end());
 }
 
 bool has_status(const Report& report, Status status) {

@@ -11,6 +11,7 @@
 
 #include "model/change.hpp"
 #include "model/diagnostic.hpp"
+#include "model/note.hpp"
 
 namespace rdmacfg::model {
 
@@ -75,17 +76,15 @@ struct Report {
   std::vector<ResourceReport> resources;  ///< in the order of kinds and keys
   Plan plan;                              ///< what was, or would be, carried out
   std::vector<Change> drifted;            ///< what drift = "report" leaves as somebody else has made it
-  std::vector<std::string> notes;         ///< of the run as a whole: "an interrupted apply was finished"
+  std::vector<Note> notes;                ///< of the run as a whole: "an interrupted apply was finished"
   /// With Exit::kUndoIncomplete: the document is applied, and what is left over is beside it.
   bool applied = false;
-  std::set<std::string> damage;        ///< those of the notes that tell of damaged records of ours
-  std::set<std::string> rollbacks;     ///< those of the notes that tell of a rollback
   std::optional<base::Error> error;    ///< why an apply failed
   std::vector<std::string> left_over;  ///< what undoing could not restore
   Exit exit = Exit::kOk;
 };
 
-/// Has the notes of `earlier` come before those of `report`, each once, with what is known of them.
+/// Has the notes of `earlier` come before those of `report`, each once.
 void put_notes_before(Report& report, const Report& earlier);
 
 /// Whether a resource has this status.

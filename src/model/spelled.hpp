@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fields that take fewer spellings than their type does, or have a unit.
+// Fields that take fewer spellings than their type does, have a unit, or another name in sentences.
 #pragma once
 
 #include <string_view>
@@ -21,6 +21,13 @@ constexpr Field<S, T> spelled(Field<S, T> field, std::string_view schema, std::s
 template <class S, class T>
 constexpr Field<S, T> read_by(Field<S, T> field, base::Result<Value> (*parse)(const Value& written)) {
   field.spec.parse = parse;
+  return field;
+}
+
+/// The field with another name in sentences.
+template <class S, class T>
+constexpr Field<S, T> spoken_as(Field<S, T> field, std::string_view name) {
+  field.spec.spoken = name;
   return field;
 }
 

@@ -39,13 +39,13 @@ constexpr Words<OnUnsupported, 2> kPolicies{
     {{OnUnsupported::kFail, "fail"}, {OnUnsupported::kDatagram, "datagram"}}};
 
 template <class E, std::size_t N>
-Result<E> parse_word(const Words<E, N>& words, std::string_view text, std::string_view what) {
+Result<E> parse_word(const Words<E, N>& words, std::string_view text) {
   std::vector<std::string> known;
   for (const auto& [value, word] : words) {
     if (word == text) return value;
     known.emplace_back(word);
   }
-  std::string message = fmt::format("{} is \"{}\", must be one of {}", what, text, base::join(known, ", "));
+  std::string message = fmt::format("is \"{}\", must be one of {}", text, base::join(known, ", "));
   if (const auto near = base::nearest(text, known)) message += fmt::format("; did you mean \"{}\"?", *near);
   return fail(Code::kInvalid, message);
 }
@@ -170,23 +170,26 @@ std::string Pkey::text() const {
   return {'0', 'x', digit_of(bits >> 12U), digit_of(bits >> 8U), digit_of(bits >> 4U), digit_of(bits)};
 }
 
-Result<IpoibMode> parse_ipoib_mode(std::string_view text) { return parse_word(kModes, text, "mode"); }
+Result<IpoibMode> parse_ipoib_mode(std::string_view text) { return parse_word(kModes, text); }
+Result<IpoibMode> parse_named_mode(std::string_view text) {
+  auto mode = parse_ipoib_mode(text);
+  if (!mode) return fail(mode.error().code, "mode " + mode.error().message);
+  return mode;
+}
 std::string_view text_of(IpoibMode mode) { return word_of(kModes, mode); }
 
-Result<State> parse_state(std::string_view text) { return parse_word(kStates, text, "state"); }
+Result<State> parse_state(std::string_view text) { return parse_word(kStates, text); }
 Result<State> parse_device_state(std::string_view text) {
   if (text == word_of(kStates, State::kDown)) return State::kDown;
-  return parse_word(kDeviceStates, text, "state");
+  return parse_word(kDeviceStates, text);
 }
 Result<State> parse_port_state(std::string_view text) {
   if (text == word_of(kStates, State::kAbsent)) return State::kAbsent;
-  return parse_word(kPortStates, text, "state");
+  return parse_word(kPortStates, text);
 }
 std::string_view text_of(State state) { return word_of(kStates, state); }
 
-Result<OnUnsupported> parse_on_unsupported(std::string_view text) {
-  return parse_word(kPolicies, text, "on_unsupported");
-}
+Result<OnUnsupported> parse_on_unsupported(std::string_view text) { return parse_word(kPolicies, text); }
 std::string_view text_of(OnUnsupported policy) { return word_of(kPolicies, policy); }
 
 Result<std::string> parse_interface_name(std::string_view text) {

@@ -89,9 +89,8 @@ std::vector<std::string> degrade(system::Files& files, std::vector<std::string> 
 }
 
 void tell_damage(system::Files& files, std::vector<std::string> reasons, model::Report& report) {
-  reasons = degrade(files, std::move(reasons));
-  report.notes.insert(report.notes.end(), reasons.begin(), reasons.end());
-  report.damage.insert(reasons.begin(), reasons.end());
+  const auto notes = model::notes_about(model::Note::Sort::kDamage, degrade(files, std::move(reasons)));
+  report.notes.insert(report.notes.end(), notes.begin(), notes.end());
 }
 
 Result<void> clear_degraded(system::Files& files) { return replace_by_nothing(files, kDegradedFile); }

@@ -3,7 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cstdint>
+#include <set>
+#include <utility>
 #include <variant>
 
 #include "store/json_file.hpp"
@@ -16,6 +19,12 @@ using Json = nlohmann::ordered_json;
 namespace {
 
 constexpr const char* kReportSchema = "rdma-configd.report/1";
+
+/// Sorts of notes that other code treats apart, and the list of their texts in the report.
+constexpr std::array<std::pair<model::Note::Sort, const char*>, 3> kNoteSorts{
+    {{model::Note::Sort::kDamage, "damage"},
+     {model::Note::Sort::kRollback, "rollbacks"},
+     {model::Note::Sort::kDeadline, "deadlines"}}};
 
 model::Location location_from(const Json& json) {
   model::Location where;
@@ -131,14 +140,35 @@ Json report_json(const model::Report& report) {
               {"diagnostics", std::move(diagnostics)},
               {"resources", std::move(resources)},
               {"changes", plan_json(report.plan)},
-              {"notes", report.notes},
+              {"notes", model::note_texts(report.notes)},
               {"left_over", report.left_over}};
-  if (!report.damage.empty()) out["damage"] = report.damage;
-  if (!report.rollbacks.empty()) out["rollbacks"] = report.rollbacks;
+  for (const auto& [sort, name] : kNoteSorts) {
+    std::set<std::string> texts;
+    for (const auto& note : report.notes) {
+      if (note.sort == sort) texts.insert(note.text);
+    }
+    if (!texts.empty()) out[name] = std::move(texts);
+  }
   // Steps of the daemon itself: clients see none.
   if (!report.drifted.empty()) out["drifted"] = plan_json({report.drifted});
   return out;
 }
+
+namespace {
+
+std::vector<model::Note> notes_from(const Json& json) {
+  auto notes =
+      model::notes_about(model::Note::Sort::kOther, json.at("notes").get<std::vector<std::string>>());
+  for (const auto& [sort, name] : kNoteSorts) {
+    const auto texts = json.value(name, std::set<std::string>());
+    for (auto& note : notes) {
+      if (texts.contains(note.text)) note.sort = sort;
+    }
+  }
+  return notes;
+}
+
+}  // namespace
 
 base::Result<model::Report> report_from(const std::string& text) {
   try {
@@ -157,9 +187,7 @@ base::Result<model::Report> report_from(const std::string& text) {
     for (const auto& resource : json.at("resources")) report.resources.push_back(resource_from(resource));
     report.plan = plan_from(json.at("changes"));
     if (json.contains("drifted")) report.drifted = plan_from(json.at("drifted")).changes;
-    report.notes = json.at("notes").get<std::vector<std::string>>();
-    report.damage = json.value("damage", std::set<std::string>());
-    report.rollbacks = json.value("rollbacks", std::set<std::string>());
+    report.notes = notes_from(json);
     report.left_over = json.at("left_over").get<std::vector<std::string>>();
     return report;
   } catch (const Json::exception& error) {

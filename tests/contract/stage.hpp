@@ -73,7 +73,7 @@ inline std::string text_of(const Report& report) {
   std::string out = fmt::format("exit {}", static_cast<int>(report.exit));
   if (report.error) out += "; error: " + report.error->message;
   for (const auto& left : report.left_over) out += "; left over: " + left;
-  for (const auto& note : report.notes) out += "; note: " + note;
+  for (const auto& note : report.notes) out += "; note: " + note.text;
   for (const auto& d : report.diagnostics) out += "; diagnostic: " + d.message;
   return out;
 }

@@ -86,7 +86,7 @@ std::string run(const std::string& name, const std::string& text, fakes::FakeKer
   const auto apply = core::apply(document, host);
   out += fmt::format("--- apply: exit {}\n", static_cast<int>(apply.exit));
   if (apply.error) out += fmt::format("error: {}\n", apply.error->message);
-  for (const auto& note : apply.notes) out += fmt::format("note: {}\n", note);
+  for (const auto& note : apply.notes) out += fmt::format("note: {}\n", note.text);
   for (const auto& left : apply.left_over) out += fmt::format("left over: {}\n", left);
   out += text_of(apply.resources);
 

@@ -53,7 +53,7 @@ Report commit(const config::Document& document, const Request& request, Context&
   }
   Run run(request, context);
   if (auto done = run.load(); !done) return error_report(done.error());
-  std::vector<std::string> notes;
+  std::vector<model::Note> notes;
   if (const auto why = run.rollback_reason(); !why.empty()) {
     auto back = run.roll_back_unconfirmed(why);
     // One that still waits could not be recorded as rolled back: holding its generation would make it again.
@@ -115,6 +115,13 @@ Report look(const Request& request, Context& context) {
   auto texts = read_texts(context.host.files, context.paths, ledger->active);
   if (!texts) return error_report(texts.error());
   return diff(parsed(std::move(*texts), request), context.host, context.options);
+}
+
+std::string deadline_text(const Unconfirmed& waiting, std::string_view when) {
+  const auto what =
+      waiting.again() ? std::string("this change") : fmt::format("generation {}", waiting.generation);
+  return fmt::format("{} is rolled back at {} unless you run `rdma-configctl confirm` before then", what,
+                     when);
 }
 
 Report confirm(const Request& request, Context& context) {

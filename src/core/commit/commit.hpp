@@ -8,6 +8,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "config/document.hpp"
 #include "core/pipeline.hpp"
@@ -59,6 +60,9 @@ model::Report hold(const Request& request, Context& context);
 
 /// How the host stands to the active generation; changes nothing.
 model::Report look(const Request& request, Context& context);
+
+/// The text of a note of the sort kDeadline; `when` is the deadline as its readers have it.
+std::string deadline_text(const Unconfirmed& waiting, std::string_view when);
 
 /// The active generation stays. Fails when there is nothing to confirm, or when it is too late; but not after
 /// an apply that asked for it and changed nothing, nor when it is confirmed already.

@@ -39,10 +39,9 @@ Report Run::held(std::uint64_t number) {
       const auto again = save_texts(files(), context_.paths.texts, number, mended, copy->of_others);
       if (!again) reason += "; it could not be rewritten: " + again.error().message;
     }
-    const auto reasons = degrade(files(), {reason});
-    const auto told = reasons.begin() + (copy ? 0 : 1);  // without a copy the first is the error
-    notes_.insert(notes_.end(), told, reasons.end());
-    damage_.insert(told, reasons.end());
+    auto reasons = degrade(files(), {reason});
+    if (!copy) reasons.erase(reasons.begin());  // the first is the error then
+    note_damage(std::move(reasons));
     if (!copy) return error_report({texts.error().code, reason, 0});
     texts = std::move(copy);
   }
@@ -60,9 +59,7 @@ std::set<model::Key> Run::suspended(const config::Document& document, Options& o
   std::set<model::Key> keys;
   const auto taken = load_rollback_record(files(), context_.paths.suspended);
   if (!taken && is_damage(taken.error())) {
-    const auto reasons = degrade(files(), {put_aside(files(), context_.paths.suspended, taken.error())});
-    notes_.insert(notes_.end(), reasons.begin(), reasons.end());
-    damage_.insert(reasons.begin(), reasons.end());
+    note_damage(degrade(files(), {put_aside(files(), context_.paths.suspended, taken.error())}));
   }
   if (!taken || !*taken) return keys;
   if ((*taken)->boot_id != context_.host.boot_id) {
@@ -145,8 +142,7 @@ Report Run::roll_back_unconfirmed(const std::string& why) {
   auto told = waiting.again() ? fmt::format("the changes of reapplying generation {} were rolled back: {}",
                                             waiting.generation, why)
                               : fmt::format("generation {} was rolled back: {}", waiting.generation, why);
-  report.rollbacks.insert(told);
-  report.notes.insert(report.notes.begin(), std::move(told));
+  report.notes.insert(report.notes.begin(), model::Note(std::move(told), model::Note::Sort::kRollback));
   // After a reboot the kernel's state is new; files still are as the unconfirmed generation had them.
   if (!exact) {
     auto again = waiting.previous != 0 ? held(waiting.previous) : nothing();

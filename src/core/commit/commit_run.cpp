@@ -78,9 +78,7 @@ Result<void> Run::load() {
   } else {
     rollback_record_ = std::move(*rollback_record);
   }
-  reasons = degrade(files(), std::move(reasons));
-  notes_.insert(notes_.end(), reasons.begin(), reasons.end());
-  damage_.insert(reasons.begin(), reasons.end());
+  note_damage(degrade(files(), std::move(reasons)));
   // Of an apply that is over: its last step was not done.
   if (rollback_record_ && !waits())
     tell_undone("the record of a finished apply could not be removed",
@@ -89,9 +87,13 @@ Result<void> Run::load() {
   return {};
 }
 
+void Run::note_damage(std::vector<std::string> reasons) {
+  const auto notes = model::notes_about(model::Note::Sort::kDamage, std::move(reasons));
+  notes_.insert(notes_.end(), notes.begin(), notes.end());
+}
+
 Report Run::ended(Report report) const {
   report.notes.insert(report.notes.begin(), notes_.begin(), notes_.end());
-  report.damage.insert(damage_.begin(), damage_.end());
   return report;
 }
 
@@ -181,10 +183,7 @@ void Run::drop(const Application& work, Report& report) {
 Report Run::awaiting(Report report) {
   if (is_overdue()) return too_late(std::move(report));
   const auto& waiting = *ledger_.unconfirmed;
-  const auto what =
-      waiting.again() ? std::string("this change") : fmt::format("generation {}", waiting.generation);
-  report.notes.push_back(fmt::format(
-      "{} is rolled back at {} unless you run `rdma-configctl confirm` before then", what, waiting.deadline));
+  report.notes.emplace_back(deadline_text(waiting, waiting.deadline), model::Note::Sort::kDeadline);
   return report;
 }
 

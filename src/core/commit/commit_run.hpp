@@ -92,6 +92,9 @@ class Run {
 
   [[nodiscard]] std::uint64_t next_number() const;
 
+  /// Notes about damaged records.
+  void note_damage(std::vector<std::string> reasons);
+
   /// A write that a later run does again, or nothing depends on: where it failed, a note says so.
   void tell_undone(std::string_view failure, const base::Result<void>& done);
 
@@ -152,8 +155,7 @@ class Run {
   bool rollback_record_damaged_ = false;
   bool lost_ = false;       ///< the ledger is damaged, and so is its copy
   bool ambiguous_ = false;  ///< it is not certain which ledger is on disk
-  std::vector<std::string> notes_;
-  std::set<std::string> damage_;  ///< those of the notes that tell of damaged records
+  std::vector<model::Note> notes_;
 };
 
 }  // namespace rdmacfg::core::detail

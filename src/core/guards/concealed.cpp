@@ -170,18 +170,13 @@ void find_hidden(const std::vector<ResourceReport>& resources, const Report& bef
 /// Messages of kinds quote values.
 void replace_texts(Report& report, const Hidden& hidden) {
   if (report.error) hidden.replace_in(report.error->message);
-  for (auto* texts : {&report.notes, &report.left_over}) {
-    for (auto& text : *texts) hidden.replace_in(text);
-    texts->erase(std::unique(texts->begin(), texts->end()), texts->end());
-  }
-  for (auto* texts : {&report.damage, &report.rollbacks}) {
-    std::set<std::string> out;
-    for (auto text : *texts) {
-      hidden.replace_in(text);
-      out.insert(std::move(text));
-    }
-    *texts = std::move(out);
-  }
+  const auto erase_repeated = [](auto& list) {
+    list.erase(std::unique(list.begin(), list.end()), list.end());
+  };
+  for (auto& note : report.notes) hidden.replace_in(note.text);
+  erase_repeated(report.notes);
+  for (auto& text : report.left_over) hidden.replace_in(text);
+  erase_repeated(report.left_over);
 }
 
 /// The statuses are those of the change, all else is what can be seen now.

@@ -192,18 +192,13 @@ void note_next_boot(const Context& context, system::Host& host, Report& report) 
 void speak_of_deadline(system::Host& host, bool asked, Report& report) {
   const auto ledger = core::read_ledger(host.files, core::GenerationPaths());
   if (!ledger || !ledger->unconfirmed) return;
-  const auto& deadline = ledger->unconfirmed->deadline;
-  const auto local = core::local_time(deadline, std::chrono::system_clock::now());
+  const auto is_deadline = [](const model::Note& note) { return note.sort == model::Note::Sort::kDeadline; };
+  if (asked) std::erase_if(report.notes, is_deadline);
+  const auto& waiting = *ledger->unconfirmed;
+  const auto local = core::local_time(waiting.deadline, std::chrono::system_clock::now());
   for (auto& note : report.notes) {
-    const auto at = note.find(deadline);
-    if (at == std::string::npos) continue;
-    if (asked) {
-      note.clear();
-    } else {
-      note.replace(at, deadline.size(), local);
-    }
+    if (is_deadline(note)) note.text = core::deadline_text(waiting, local);
   }
-  std::erase(report.notes, "");
 }
 
 bool can_ask(const Context& context) {

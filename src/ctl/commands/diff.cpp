@@ -34,7 +34,7 @@ int show_diff(const Context& context, const config::Document& document, const mo
     const bool explain = context.arguments.explain || context.arguments.verbose;
     context.environment.out << render_diff(report, context.out, explain ? Origins::kShown : Origins::kHidden);
   }
-  for (const auto& note : report.notes) context.say(note);
+  for (const auto& note : report.notes) context.say(note.text);
   return status;
 }
 

@@ -87,7 +87,7 @@ int roll_back_expired(const Context& context, system::Host& host) {
   const auto report = change_here(context, host, nullptr, [&](core::Context& core) {
     return core::expire(request_of(context, "rollback --expired"), core);
   });
-  const bool overdue = report && !report->rollbacks.empty();
+  const bool overdue = report && model::has_note(report->notes, model::Note::Sort::kRollback);
   return finish(context, report, {}, overdue ? kTakenBack : "Nothing to do: no apply is overdue.\n");
 }
 

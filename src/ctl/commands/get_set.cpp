@@ -245,6 +245,11 @@ void split_at_equals(std::vector<std::string>& words) {
   }
 }
 
+/// Whether the values of a field are lists in the first place, as its schema says.
+bool is_of_lists(const model::FieldSpec& field) {
+  return field.schema.starts_with(R"({"type":"array")") || field.schema.starts_with(R"({"type":["array")");
+}
+
 }  // namespace
 
 std::string as_toml_for(const std::vector<PathStep>& path, const std::string& written) {
@@ -266,10 +271,10 @@ std::string as_toml_for(const std::vector<PathStep>& path, const std::string& wr
   const auto number = base::parse_number(written);
   const auto scalar = number ? model::Value(static_cast<std::int64_t>(*number)) : model::Value(written);
   // A list of texts takes a single one, too, but none with a comma is meant.
-  const bool texts = field->type == "list of strings" && items.size() > 1;
+  const bool texts = field->type == model::Codec<std::vector<std::string>>::kType && items.size() > 1;
   if (!texts && (field->parse(scalar) || field->parse(model::Value(written)))) return plain;
   // In a list, the error about a wrong item names the item.
-  const bool takes_list = field->type.starts_with("list of ") && plain.starts_with('"');
+  const bool takes_list = is_of_lists(*field) && plain.starts_with('"');
   if (!takes_list && !field->parse(items)) return plain;
   for (auto& item : items) item = as_toml(item);
   return fmt::format("[{}]", base::join(items, ", "));

@@ -128,9 +128,7 @@ base::Error nothing_read(const foreign::Claims& claims, const foreign::Request& 
   const auto format = request.formats.size() == 1 ? request.formats.front()->name : std::string_view();
   std::vector<std::string> why;
   for (const auto& line : claims.missed) {
-    // An error of reading names the file itself.
-    const bool named = line.text.starts_with(line.where.file + ": ");
-    why.push_back(named ? line.text : line.where.text() + ": " + line.text);
+    why.push_back(line.names_file ? line.text : line.where.text() + ": " + line.text);
   }
   if (why.empty()) {
     why.emplace_back(format.empty() ? "name a format and its files, as in import nm FILE"

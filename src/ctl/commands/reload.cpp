@@ -75,7 +75,7 @@ int reload(const Context& context) {
   if (report->error) context.say_error(report->error->message);
   const bool well = report->exit == Exit::kOk || report->exit == Exit::kPartly;
   if (!well && !report->error)
-    for (const auto& note : report->notes) context.say_error(note);
+    for (const auto& note : report->notes) context.say_error(note.text);
   if (well || report->exit == Exit::kUndone) {
     if (!context.arguments.quiet) context.environment.out << render_applied(*report, context.out);
     context.say_open(*report);

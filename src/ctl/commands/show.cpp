@@ -168,7 +168,7 @@ void print(const Context& context, const Wanted& wanted, const HostView& host,
   }
   if (left_out)
     context.say("some columns are hidden (terminal too narrow); --wide, `show NAME` and --json show all");
-  for (const auto& note : report.notes) context.say(note);
+  for (const auto& note : report.notes) context.say(note.text);
 }
 
 }  // namespace

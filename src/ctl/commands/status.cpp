@@ -40,7 +40,7 @@ struct StatusView {
   }
   /// Records of ours were damaged: somebody has to look at the disk, and then apply.
   [[nodiscard]] bool degraded() const {
-    return !host_status.report.damage.empty() ||
+    return model::has_note(host_status.report.notes, model::Note::Sort::kDamage) ||
            (host_status.applied_state && !host_status.applied_state->damage.empty());
   }
   [[nodiscard]] bool daemon_missing() const {
@@ -111,7 +111,7 @@ Json json_of(const StatusView& view, int status) {
   }
   out["resources"] = std::move(resources);
   out["contended"] = std::move(contended);
-  out["notes"] = host_status.report.notes;
+  out["notes"] = model::note_texts(host_status.report.notes);
   return out;
 }
 
@@ -269,7 +269,6 @@ int status(const Context& context) {
   report.exit = judge(view);
   if (const auto& state = view.host_status.applied_state) {
     for (auto& note : core::notes_of(*state)) report.notes.push_back(std::move(note));
-    if (!state->damage.empty()) report.damage.insert(core::degraded_note(state->damage));
   }
   const int status = status_of(context, report);
   if (context.arguments.json) {
@@ -290,7 +289,7 @@ int status(const Context& context) {
   // Facts in the lines above are not repeated.
   const bool counts_down = view.host_status.applied_state && view.host_status.applied_state->unconfirmed;
   for (const auto& note : report.notes) {
-    if (!counts_down || report.damage.contains(note)) context.say(note);
+    if (!counts_down || note.sort == model::Note::Sort::kDamage) context.say(note.text);
   }
   return status;
 }

@@ -49,7 +49,7 @@ int validate(const Context& context) {
     return status;
   }
   tell(context, *document, report.diagnostics);
-  for (const auto& note : report.notes) context.say(note);
+  for (const auto& note : report.notes) context.say(note.text);
   if (report.error) context.say_error(report.error->message);
   if (report.exit == model::Exit::kError || context.arguments.quiet) return status;
   const auto entries = entries_of(*document);

@@ -29,7 +29,7 @@ int finish(const Context& context, const Report& report) {
   }
   if (report.error) context.say_error(report.error->message);
   if (context.arguments.quiet && status == 0) return status;
-  for (const auto& note : report.notes) context.environment.out << clean(note, context.out.utf8) << '\n';
+  for (const auto& note : report.notes) context.environment.out << clean(note.text, context.out.utf8) << '\n';
   return status;
 }
 

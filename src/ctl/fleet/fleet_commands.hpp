@@ -22,6 +22,9 @@ bool has_folder(std::string_view word);
 /// Reads a regular file of at most `most` bytes; never blocks. "-" is standard input.
 base::Result<config::Text> read_fleet_file(const Context& context, const std::string& path,
                                            std::size_t most = model::limits::kFleetFileBytes);
+/// The same for a caller that says which file it is: the error does not name it.
+base::Result<config::Text> read_fleet_text(const Context& context, const std::string& path,
+                                           std::size_t most = model::limits::kFleetFileBytes);
 
 /// The text of --hosts: a word that is a file here, has a /, ends as names of files do or is "-" is read; any
 /// other is the list itself. Of a CSV table of values, the hosts of its lines; a table without a column host

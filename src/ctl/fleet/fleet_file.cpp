@@ -9,6 +9,9 @@
 #include <cerrno>
 #include <filesystem>
 #include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -21,9 +24,12 @@ namespace rdmacfg::ctl {
 
 namespace {
 
-base::Failure too_large(const std::string& path, std::size_t most) {
-  return base::fail(base::Code::kInvalid,
-                    fmt::format("{}: has more than the {} bytes that are allowed", path, most));
+base::Failure too_large(std::size_t most) {
+  return base::fail(base::Code::kInvalid, fmt::format("has more than the {} bytes that are allowed", most));
+}
+
+base::Failure failed_call(int err) {
+  return base::fail({base::code_of_errno(err), std::generic_category().message(err), err});
 }
 
 /// Whether a word looks like the name of a file. No domain of the first level is called like these.
@@ -174,29 +180,36 @@ bool has_folder(std::string_view word) {
 
 base::Result<config::Text> read_fleet_file(const Context& context, const std::string& path,
                                            std::size_t most) {
+  auto text = read_fleet_text(context, path, most);
+  if (!text) return base::fail(text.error().in(path == "-" ? config::kStandardInput : path));
+  return text;
+}
+
+base::Result<config::Text> read_fleet_text(const Context& context, const std::string& path,
+                                           std::size_t most) {
   config::Text out{path, {}};
   if (path == "-") {
-    out.name = "<standard input>";
+    out.name = config::kStandardInput;
     out.text.resize(most + 1);
     context.environment.in.read(out.text.data(), static_cast<std::streamsize>(out.text.size()));
     out.text.resize(static_cast<std::size_t>(context.environment.in.gcount()));
-    if (out.text.size() > most) return too_large(out.name, most);
+    if (out.text.size() > most) return too_large(most);
     return out;
   }
   const base::UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-  if (!fd) return base::fail_errno(errno, path);
+  if (!fd) return failed_call(errno);
   struct stat status {};
-  if (::fstat(fd.get(), &status) != 0) return base::fail_errno(errno, path);
-  if (!S_ISREG(status.st_mode)) return base::fail(base::Code::kInvalid, path + ": is not a regular file");
-  if (static_cast<std::size_t>(status.st_size) > most) return too_large(path, most);
+  if (::fstat(fd.get(), &status) != 0) return failed_call(errno);
+  if (!S_ISREG(status.st_mode)) return base::fail(base::Code::kInvalid, "is not a regular file");
+  if (static_cast<std::size_t>(status.st_size) > most) return too_large(most);
   out.text.resize(static_cast<std::size_t>(status.st_size) + 1);  // one more shows whether it grew
   std::size_t size = 0;
   for (;;) {
     const auto got = ::read(fd.get(), out.text.data() + size, out.text.size() - size);
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return base::fail_errno(errno, path);
+    if (got < 0) return failed_call(errno);
     size += static_cast<std::size_t>(got);
-    if (size > most) return too_large(path, most);
+    if (size > most) return too_large(most);
     if (got == 0) break;
     if (size == out.text.size()) out.text.resize(2 * size);
   }

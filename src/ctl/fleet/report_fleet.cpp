@@ -122,12 +122,6 @@ void print_fleet(const Context& context, const FleetView& view) {
   context.environment.out << render_table(table, context.out);
 }
 
-/// The message of an error about a file whose name stands before it already.
-std::string without_path(const std::string& path, const base::Error& error) {
-  const auto begin = path + ": ";
-  return error.message.starts_with(begin) ? error.message.substr(begin.size()) : error.message;
-}
-
 /// The groups of --by.
 base::Result<fleet::Groups> groups_of(const Context& context, const std::vector<std::string>& hosts,
                                       std::vector<config::Text>& shown) {
@@ -188,10 +182,9 @@ void read_answers(const Context& context, const FleetFolder& folder, fleet::Host
                                    ? "no output from this host"
                                    : "no output from this host, but there is output from " + other->second);
     for (const auto& path : files) {
-      const auto text = read_fleet_file(context, path);
+      const auto text = read_fleet_text(context, path);
       if (!text) {
-        diagnostics.push_back(
-            {model::Severity::kError, {path, 0, 1, 1}, without_path(path, text.error()), "", {}});
+        diagnostics.push_back({model::Severity::kError, {path, 0, 1, 1}, text.error().message, "", {}});
       } else if (base::trim(text->text).empty()) {
         answers.add_silent(host, "the output of the host is empty");
       } else if (auto wrong = answers.add(host, *text)) {
@@ -206,10 +199,9 @@ void read_answers(const Context& context, const FleetFolder& folder, fleet::Host
 void read_fabrics(const Context& context, const FleetFolder& folder, fleet::HostAnswers& answers,
                   model::Diagnostics& diagnostics) {
   for (const auto& path : folder.fabrics) {
-    const auto text = read_fleet_file(context, path, fabric::limits::kFabricFileBytes);
+    const auto text = read_fleet_text(context, path, fabric::limits::kFabricFileBytes);
     if (!text) {
-      diagnostics.push_back(
-          {model::Severity::kError, {path, 0, 1, 1}, without_path(path, text.error()), "", {}});
+      diagnostics.push_back({model::Severity::kError, {path, 0, 1, 1}, text.error().message, "", {}});
     } else if (auto wrong = answers.add_fabric(*text)) {
       diagnostics.push_back(std::move(*wrong));
     }

@@ -184,7 +184,8 @@ std::string summarize_open(const Report& report, const std::set<model::Key>* onl
     if (std::find(open.begin(), open.end(), text) == open.end()) open.push_back(std::move(text));
   }
   // An interrupted run is finished, but for what only its notes name.
-  if (open.empty()) return report.exit == model::Exit::kPartly ? base::join(report.notes, "; ") : "";
+  if (open.empty())
+    return report.exit == model::Exit::kPartly ? base::join(model::note_texts(report.notes), "; ") : "";
   return fmt::format(
       "{}; apply again once that has changed (rdma-configd does so by itself); `rdma-configctl status` says "
       "what "
@@ -221,7 +222,8 @@ std::string render_applied(const Report& report, const Terminal& terminal, const
   std::set<std::string> said;
   render_warnings(shown, terminal, said);
   std::string notes;
-  for (const auto& note : report.notes) notes += hanging_paragraph("note", Style::kDim, note, terminal, 0);
+  for (const auto& note : report.notes)
+    notes += hanging_paragraph("note", Style::kDim, note.text, terminal, 0);
   const auto tally = tally_of(report.resources);
   std::string closing;
   switch (report.exit) {

@@ -68,7 +68,7 @@ std::string why_refused(const model::Report& report, DocumentValues values) {
   }
   if (is_private) return kPrivate;
   if (report.error) return report.error->message;
-  return report.notes.empty() ? "another generation is active" : report.notes.front();
+  return report.notes.empty() ? "another generation is active" : report.notes.front().text;
 }
 
 model::Report not_applied() {

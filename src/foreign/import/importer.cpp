@@ -124,7 +124,7 @@ class Collector {
     if (!names) {
       // One tool's folder is another one's file: /etc/sysconfig/network.
       const bool reported = unreadable == Unreadable::kReported && names.error().sys_errno != ENOTDIR;
-      if (reported) claims_.miss({folder, 0}, names.error().message);
+      if (reported) claims_.miss_file(folder, names.error());
       return {};
     }
     std::erase_if(*names, [&](const std::string& name) {
@@ -152,7 +152,7 @@ class Collector {
     // The tools follow a symbolic link to its content; of paths that are given nobody has said so.
     auto text = own_ ? files_.read_linked(path) : files_.read(path);
     if (!text) {
-      claims_.miss({path, 0}, text.error().message);
+      claims_.miss_file(path, text.error());
       return;
     }
     if (!*text) {

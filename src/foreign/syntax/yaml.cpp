@@ -351,6 +351,24 @@ void YamlKeys::finish(std::string_view inside) {
   }
 }
 
+std::optional<model::Guid> YamlKeys::guid(std::string_view key) {
+  const auto* node = take(key);
+  if (node == nullptr) return std::nullopt;
+  const auto parsed = guid_of_address(node->text);
+  if (parsed) return *parsed;
+  wrong(*node, parsed.error().message);
+  return std::nullopt;
+}
+
+std::optional<model::IpoibMode> YamlKeys::mode(std::string_view key) {
+  const auto* node = take(key);
+  if (node == nullptr) return std::nullopt;
+  const auto parsed = model::parse_named_mode(node->text);
+  if (parsed) return *parsed;
+  wrong(*node, parsed.error().message);
+  return std::nullopt;
+}
+
 void YamlKeys::wrong(const YamlNode& node, std::string_view why) {
   // Several values of one list may be wrong, which counted as one line.
   if (auto& lines = claims_.understood[std::string(node.file)]; lines > 0) --lines;

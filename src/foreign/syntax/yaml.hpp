@@ -73,6 +73,9 @@ class YamlKeys {
   std::string text(std::string_view key);
   std::optional<bool> flag(std::string_view key);
   std::optional<std::int64_t> number(std::string_view key, std::uint64_t most);
+  /// The GUID in a hardware address.
+  std::optional<model::Guid> guid(std::string_view key);
+  std::optional<model::IpoibMode> mode(std::string_view key);
   void pass(std::initializer_list<std::string_view> keys);
   /// As those of Keys.
   void usual(std::string_view key, std::string_view value);

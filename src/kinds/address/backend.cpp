@@ -5,10 +5,14 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <optional>
 #include <set>
+#include <string>
 
 #include "base/text.hpp"
 #include "formats/nm_unmanaged.hpp"
+#include "kinds/address/port_backends.hpp"
 #include "kinds/address/profiles/foreign_profiles.hpp"
 #include "kinds/address/profiles/nm_release.hpp"
 #include "kinds/entry.hpp"
@@ -30,13 +34,6 @@ constexpr std::string_view kBackendKind = "backend";
 constexpr std::string_view kIncomplete = "incomplete";  // a file beside the rules is not as they need it
 constexpr std::string_view kBackendBefore =
     "backend ";  // in Change::carried, before what the rules said then
-
-std::optional<Backend> written(const BoundPort& port) {
-  const auto* entry = port.section->find("backend");
-  if (entry == nullptr) return std::nullopt;
-  const auto backend = model::Codec<Backend>::parse(entry->value);
-  return backend ? std::optional(*backend) : std::nullopt;
-}
 
 /// The interfaces that `rules` hand over, of which those of `ports` have changed.
 NmRelease handed_over_by(const BackendRules& rules, const std::set<Guid>& ports,
@@ -377,40 +374,6 @@ class BackendKind final : public Kind, public HeldByPort {
 };
 
 }  // namespace
-
-Backends::Backends(const Bound& bound) {
-  std::vector<const BoundPort*> automatic;
-  for (const auto& port : bound.ports) {
-    const auto wanted = written(port).value_or(Backend::kAuto);
-    if (wanted != Backend::kAuto) {
-      decided_.emplace(port.id, wanted);
-    } else if (!has_backend(*port.section)) {
-      decided_.emplace(port.id, Backend::kDirect);
-    } else {
-      automatic.push_back(&port);
-    }
-  }
-  if (automatic.empty()) return;
-  const auto manager = bound.world == nullptr ? Backend::kAuto : bound.world->manager();
-  BackendRules pinned;
-  // One that cannot be read fails where it is observed.
-  if (manager != Backend::kAuto) {
-    if (auto rules = read_backend_rules(bound.world->host().files)) pinned = std::move(*rules);
-  }
-  for (const auto* port : automatic) {
-    const auto at = port->guid ? pinned.find(*port->guid) : pinned.end();
-    decided_.emplace(port->id, at == pinned.end() ? manager : at->second);
-    if (bound.world == nullptr || at != pinned.end()) continue;
-    error_ = bound.world->manager_error();
-    if (error_) guessed_.insert(port->id);
-  }
-}
-
-const base::Error* Backends::why_unknown(const BoundPort& port) const {
-  return guessed_.contains(port.id) ? &*error_ : nullptr;
-}
-
-Backend Backends::of(const BoundPort& port) const { return decided_.at(port.id); }
 
 Result<void> tell_backends(system::Host& host) {
   if (auto done = host.udev.reload_rules(); !done) return done;

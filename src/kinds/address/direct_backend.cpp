@@ -7,6 +7,7 @@
 #include <set>
 
 #include "kinds/address/backend.hpp"
+#include "kinds/address/port_backends.hpp"
 
 namespace rdmacfg::kinds {
 

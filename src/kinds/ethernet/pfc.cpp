@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <vector>
 
 #include "base/text.hpp"
 #include "kinds/entry.hpp"
@@ -214,13 +215,13 @@ model::SectionSpec pfc_section() {
                                  "Priority flow control: of a driver by module options, or of an interface "
                                  "by data center bridging (DCB).",
                              .identities = {{"driver"}, {"interface"}}};
-  for (const auto table : {model::specs<PfcDriver>(), model::specs<InterfaceDcb>()}) {
-    for (const auto& spec : table) {
-      const bool there = std::any_of(section.fields.begin(), section.fields.end(),
-                                     [&](const auto& other) { return other.name == spec.name; });
-      const bool written = spec.role != model::Role::kFact && spec.role != model::Role::kDerived;
-      if (written && !there) section.fields.push_back(spec);
-    }
+  add_written(section.fields, model::specs<PfcDriver>());
+  std::vector<model::FieldSpec> of_interface;
+  add_written(of_interface, model::specs<InterfaceDcb>());
+  for (const auto& spec : of_interface) {
+    const bool there = std::any_of(section.fields.begin(), section.fields.end(),
+                                   [&](const auto& other) { return other.name == spec.name; });
+    if (!there) section.fields.push_back(spec);
   }
   return section;
 }

@@ -351,9 +351,7 @@ model::SectionSpec module_section() {
   model::SectionSpec section{.name = kModuleKind,
                              .doc = "A kernel module, loaded now and at boot, with options.",
                              .identities = {{"name"}}};
-  for (const auto& spec : model::specs<KernelModule>()) {
-    if (spec.role != model::Role::kFact && spec.role != model::Role::kDerived) section.fields.push_back(spec);
-  }
+  add_written(section.fields, model::specs<KernelModule>());
   return section;
 }
 

@@ -185,7 +185,7 @@ class ServiceKind final : public Kind, public NeedsWatching {
       service.running = is_up(unit);
       observed.settings = model::to_attributes(service);
       Service facts;
-      facts.active = unit.load == "masked" ? "masked" : fmt::format("{} ({})", unit.active, unit.sub);
+      facts.active = unit.load == "masked" ? "masked" : UnitState{unit.active, unit.sub}.text();
       if (!unit.job.empty()) facts.job = unit.job;
       observed.facts = model::to_attributes(facts);
       out.push_back(std::move(observed));
@@ -265,22 +265,22 @@ class ServiceKind final : public Kind, public NeedsWatching {
     if (observed == nullptr) return verdict;
     const auto facts = model::from_attributes<Service>(observed->facts);
     const auto wanted = model::from_attributes<Service>(desired.settings);
+    const auto state = UnitState::parse(facts.active.value_or(""));
     if (wanted.running == true && facts.job) {
       verdict.sort = Verdict::Sort::kPending;
       verdict.reason = fmt::format("systemd has its {} job in the queue, behind other jobs", *facts.job);
-    } else if (wanted.running == true && facts.active &&
-               facts.active->starts_with("activating (auto-restart")) {
+    } else if (wanted.running == true && state.restarts()) {
       verdict.warnings.push_back("it exits after each start, and systemd restarts it: journalctl -u " +
                                  desired.key.id);
-    } else if (wanted.running == true && facts.active && facts.active->starts_with("activating")) {
+    } else if (wanted.running == true && state.active == "activating") {
       verdict.sort = Verdict::Sort::kPending;
       verdict.reason = "it is starting";
     }
-    if (wanted.running == false && facts.active && facts.active->starts_with("activating (auto-restart")) {
+    if (wanted.running == false && state.restarts()) {
       verdict.sort = Verdict::Sort::kPending;
       verdict.reason = "it has exited, and systemd is about to restart it: systemctl stop " + desired.key.id;
     }
-    if (facts.active && facts.active->starts_with("failed")) {
+    if (state.active == "failed") {
       verdict.warnings.push_back("systemd reports it as failed: journalctl -u " + desired.key.id);
     }
     return verdict;

@@ -14,6 +14,7 @@
 #include "kinds/abilities.hpp"
 #include "kinds/address/backend.hpp"
 #include "kinds/address/network_match.hpp"
+#include "kinds/address/port_backends.hpp"
 #include "kinds/address/profiles/nm_keyfile.hpp"
 #include "kinds/carried_state.hpp"
 #include "kinds/competitors.hpp"

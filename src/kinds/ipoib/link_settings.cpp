@@ -276,7 +276,7 @@ bool stops_ipv6(const model::Change& change) {
 }
 
 void watch_transport(const model::ResourceReport& resource, IpoibLink link, system::Settings& out) {
-  if (resource.label.find('/') != std::string::npos) return;  // no interface (yet)
+  if (!resource.there) return;  // no interface (yet), so that the label is the port's
   const auto folder = "/sys/class/net/" + resource.label;
   if (link == IpoibLink::kPort) out.files.insert(folder + "/mode");
   for (const auto& attribute : resource.attributes) {

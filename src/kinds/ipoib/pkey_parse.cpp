@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "kinds/address/backend.hpp"
+#include "kinds/address/port_backends.hpp"
 #include "kinds/ipoib/link_settings.hpp"
 #include "kinds/ipoib/pkey.hpp"
 #include "kinds/ipoib/pkey_names.hpp"

@@ -10,6 +10,7 @@
 #include "kinds/address/backend.hpp"
 #include "kinds/address/direct_backend.hpp"
 #include "kinds/address/duplicate_check.hpp"
+#include "kinds/address/port_backends.hpp"
 #include "kinds/entry.hpp"
 #include "kinds/ipoib/link_settings.hpp"
 #include "kinds/ports/held_by_port.hpp"

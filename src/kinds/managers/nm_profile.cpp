@@ -13,6 +13,7 @@
 #include "kinds/abilities.hpp"
 #include "kinds/address/backend.hpp"
 #include "kinds/address/direct_backend.hpp"
+#include "kinds/address/port_backends.hpp"
 #include "kinds/address/profiles/foreign_profiles.hpp"
 #include "kinds/entry.hpp"
 #include "kinds/ipoib/link_settings.hpp"
@@ -325,7 +326,8 @@ class NmProfileKind final : public Kind, public AwaitsKernel, public ClearsAway,
     const auto* link = interface_of(desired.key.id, world);
     std::vector<std::string> waiting;  // for carrier
     for (const auto& field : differing) {
-      if (field == "active" || field == "missing" || field.starts_with("live_")) waiting.push_back(field);
+      const bool live = field == "live_mode" || field == "live_mtu";
+      if (live || field == "active" || field == "missing") waiting.push_back(field);
     }
     if (link == nullptr) return {};
     if (waiting.empty()) {

@@ -400,9 +400,7 @@ class Mlx4PortKind final : public Kind {
 model::SectionSpec mlx4_port_section() {
   model::SectionSpec section{
       .name = kMlx4PortKind, .doc = "Port types of a ConnectX-3 adapter.", .identities = {{"pci"}}};
-  for (const auto& spec : model::specs<Mlx4PortTypes>()) {
-    if (spec.role != model::Role::kFact && spec.role != model::Role::kDerived) section.fields.push_back(spec);
-  }
+  add_written(section.fields, model::specs<Mlx4PortTypes>());
   return section;
 }
 

@@ -41,11 +41,16 @@ std::string why_sessions_held(const base::Result<LeavingSessions>& leaving, cons
   return why && !why->empty() ? fmt::format("{}; {}", *why, remedy) : std::string();
 }
 
+std::string_view state_of_session(std::string_view session) {
+  return session.substr(session.rfind(' ') + 1);  // npos + 1 is 0
+}
+
 Verdict judge_sessions(const std::vector<std::string>& sessions, const std::optional<std::string>& job,
                        const SessionWords& words) {
   Verdict verdict;
-  const auto down = std::find_if(sessions.begin(), sessions.end(),
-                                 [&](const std::string& session) { return !session.ends_with(words.live); });
+  const auto down = std::find_if(sessions.begin(), sessions.end(), [&](const auto& session) {
+    return state_of_session(session) != words.live;
+  });
   if (!sessions.empty() && down == sessions.end()) return verdict;
   verdict.sort = Verdict::Sort::kPending;
   verdict.fields = {std::string(words.field)};

@@ -40,11 +40,14 @@ std::string why_sessions_held(const base::Result<LeavingSessions>& leaving, cons
 /// The verdict of a kind on sessions that should exist.
 struct SessionWords {
   std::string_view field;  ///< that wants them: "connected"
-  std::string_view live;   ///< how the text of a session that is up ends: " live"
+  std::string_view live;   ///< the state of a session that is up
   std::string_view unit;   ///< makes them
   std::string_view retry;  ///< somebody tries to reach the target again
   std::string missing;     ///< there is none
 };
+
+/// The state in the text of a session (or controller), its last word: "nvme0 nqn.a live".
+std::string_view state_of_session(std::string_view session);
 
 /// For Kind::judge(): pending, unless there are `sessions`, and all are up: of several disks, those of one
 /// that is down are missing. `job`: of the unit, as far as there is one.

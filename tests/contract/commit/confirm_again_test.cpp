@@ -249,12 +249,12 @@ TEST(NothingToConfirm, IsSaidAndConfirmAgrees) {
   for (const auto& text : {std::string(kFirst), std::string(kFirst) + "# another one\n"}) {
     const auto report = host.commit(text, kWithin);
     EXPECT_EQ(report.exit, Exit::kOk);
-    EXPECT_THAT(report.notes, Contains(kNothing));
+    EXPECT_THAT(report.notes, Contains(model::Note(kNothing)));
     EXPECT_FALSE(host.ledger().unconfirmed);
     for (int i = 0; i < 2; ++i) {
       const auto confirmed = host.confirm();
       EXPECT_EQ(confirmed.exit, Exit::kOk) << text_of(confirmed);
-      EXPECT_THAT(confirmed.notes, Contains(kNothing));
+      EXPECT_THAT(confirmed.notes, Contains(model::Note(kNothing)));
     }
   }
   EXPECT_EQ(host.ledger().active, 2U);

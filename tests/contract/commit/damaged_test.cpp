@@ -54,8 +54,7 @@ TEST(Damaged, TheDaemonHoldsTheHostAllTheSame) {
       const auto looked = host->with([](core::Context& context) {
         return core::look({.who = "", .what = "show", .host_name = "node1"}, context);
       });
-      EXPECT_TRUE(std::any_of(looked.notes.begin(), looked.notes.end(),
-                              [](const auto& note) { return note.starts_with("DEGRADED: "); }));
+      EXPECT_TRUE(model::has_note(looked.notes, model::Note::Sort::kDamage));
       const auto apply = host->commit(kSecond);
       EXPECT_TRUE(applied(apply)) << text_of(apply);
       EXPECT_TRUE(why_degraded(*host).empty()) << "an administrator's apply has succeeded";
@@ -176,8 +175,8 @@ TEST(Damaged, ADiskThatTakesNoReasonIsSaid) {
   const auto report = host->hold();
   EXPECT_TRUE(applied(report)) << text_of(report);
   EXPECT_TRUE(why_degraded(*host).empty());
-  EXPECT_TRUE(std::any_of(report.damage.begin(), report.damage.end(), [](const auto& damage) {
-    return damage.find("degraded.json") != std::string::npos;
+  EXPECT_TRUE(std::any_of(report.notes.begin(), report.notes.end(), [](const auto& note) {
+    return note.sort == model::Note::Sort::kDamage && note.text.find("degraded.json") != std::string::npos;
   })) << text_of(report);
 }
 

@@ -109,6 +109,8 @@ TEST(Check, WrongValuesAreSaidAtTheValue) {
               ElementsAre("a:3:1: [[ipoib]] mtu: is a table, must be an integer like 2044"));
   EXPECT_THAT(messages(ipoib("mtu = [2044]\n")),
               ElementsAre("a:3:7: [[ipoib]] mtu: is a list, must be an integer like 2044"));
+  EXPECT_THAT(messages(ipoib("mtu = true\n")),
+              ElementsAre("a:3:7: [[ipoib]] mtu: is a boolean, must be an integer like 2044"));
   EXPECT_THAT(
       messages(ipoib("addresses = [\n 'a',\n 1.5, true,\n]\n")),
       ElementsAre("a:5:2: [[ipoib]] addresses: an element is a floating-point number, must be a string in "

@@ -90,7 +90,7 @@ class RecordHost {
 std::vector<std::string> told_by(const model::Report& report) {
   std::vector<std::string> out;
   if (report.error) out.push_back("error: " + report.error->message);
-  for (const auto& note : report.notes) out.push_back("note: " + note);
+  for (const auto& note : report.notes) out.push_back("note: " + note.text);
   for (const auto& left : report.left_over) out.push_back("left: " + left);
   return out;
 }

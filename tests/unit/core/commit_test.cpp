@@ -78,7 +78,7 @@ TEST_F(CommitAnswers, WhatWaitsIsNotGoneOver) {
   EXPECT_EQ(why(rolls_back(9, asked())), "an apply waits for confirmation: confirm it or roll it back first");
   auto event = asked();
   event.by_itself = true;
-  EXPECT_THAT(commits(1024, event).notes,
+  EXPECT_THAT(model::note_texts(commits(1024, event).notes),
               Contains("generation 2 waits for confirmation and stays active until then"));
 }
 
@@ -93,7 +93,7 @@ TEST_F(CommitAnswers, ALateConfirmationTakesBackAndTheDocumentIsRefusedByItself)
   EXPECT_NE(late.exit, model::Exit::kOk);
   auto event = asked();
   event.by_itself = true;
-  EXPECT_THAT(commits(512, event).notes,
+  EXPECT_THAT(model::note_texts(commits(512, event).notes),
               Contains("the document was rolled back before and is not applied by itself until it changes; "
                        "generation 1 stays active instead"));
 }

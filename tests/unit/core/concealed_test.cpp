@@ -97,8 +97,9 @@ TEST_F(Concealed, TheTextsOfAnApplyTellNoMoreThanALook) {
         base::Error{base::Code::kRefused, std::string("the kernel has ") + kSecret + " still", EINVAL};
     out.left_over = {"sysctl " + setting + ": value is 1, was 2", "sysctl " + setting + ": value is 3, was 4",
                      other};
-    out.notes = {"generation 1 was rolled back: " + setting + " is 5", "generation 1 is active again"};
-    out.rollbacks = {out.notes.front()};
+    out.notes = {
+        model::Note("generation 1 was rolled back: " + setting + " is 5", model::Note::Sort::kRollback),
+        model::Note("generation 1 is active again")};
     return out;
   });
   ASSERT_TRUE(report.error);
@@ -107,8 +108,8 @@ TEST_F(Concealed, TheTextsOfAnApplyTellNoMoreThanALook) {
   const auto hidden = HasSubstr(setting + ": this message is hidden");
   EXPECT_THAT(report.error->message, hidden);
   EXPECT_THAT(report.left_over, ElementsAre(hidden, other)) << "said once";
-  EXPECT_THAT(report.notes, ElementsAre(hidden, "generation 1 is active again"));
-  EXPECT_THAT(report.rollbacks, ElementsAre(report.notes.front()));
+  EXPECT_THAT(model::note_texts(report.notes), ElementsAre(hidden, "generation 1 is active again"));
+  EXPECT_EQ(report.notes.front().sort, model::Note::Sort::kRollback);
   EXPECT_THAT(report_json(report).dump(), Not(HasSubstr(kSecret)));
 }
 

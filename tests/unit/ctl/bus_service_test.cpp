@@ -97,7 +97,7 @@ TEST_F(BusService, HasTheReportOfTheJob) {
   FakeDaemon daemon(FakeDaemon::Plays::kWell);
   const auto report = confirm();
   ASSERT_TRUE(report) << report.error().message;
-  EXPECT_THAT(report->notes, testing::ElementsAre("as it was"));
+  EXPECT_THAT(model::note_texts(report->notes), testing::ElementsAre("as it was"));
   EXPECT_TRUE(daemon.interactive) << "who typed a password for the job may type one for its result";
 }
 
@@ -106,7 +106,7 @@ TEST_F(BusService, TheReportIsAskedOfTheDaemonThatDidTheJobAndOfNoOther) {
   const auto report = confirm();
   ASSERT_TRUE(report) << report.error().message;
   EXPECT_FALSE(report->error) << "by its name another one would be started";
-  EXPECT_THAT(report->notes, testing::ElementsAre("as it was"));
+  EXPECT_THAT(model::note_texts(report->notes), testing::ElementsAre("as it was"));
 }
 
 TEST_F(BusService, AJobWhoseDaemonDiedIsNotOneThatChangedNothing) {
@@ -165,7 +165,7 @@ TEST_F(BusService, OnlyTheDaemonAndTheBusAreBelieved) {
   liar.join();
   ASSERT_TRUE(report) << report.error().message;
   EXPECT_FALSE(report->error);
-  EXPECT_THAT(report->notes, testing::ElementsAre("as it was"));
+  EXPECT_THAT(model::note_texts(report->notes), testing::ElementsAre("as it was"));
   EXPECT_EQ(stranger.calls("Result"), 0U);
 }
 

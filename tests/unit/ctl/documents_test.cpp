@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The documentation's examples hold: `validate` accepts every document without a warning, every command line
 // is one of rdma-configctl's, and messages are as the program says them. The commands' output is compared
-// in the lab (tests/lab/suite/91-docs.sh).
+// in the lab (tests/lab/suite/runbooks/91-docs.sh).
 #include <gtest/gtest.h>
 
 #include <array>
@@ -113,7 +113,7 @@ TEST(RunbookDocuments, HaveEveryStepOfTheirRunbookAndAScenarioThatJudgesIt) {
   EXPECT_GT(functions.size(), 20U);
   for (const auto& [book, letter] : kRunbooks) {
     const auto name = std::string(book);
-    const auto script = content(kSource / "tests/lab/suite" / ("98-book-" + name + ".sh"));
+    const auto script = content(kSource / "tests/lab/suite/runbooks" / ("98-book-" + name + ".sh"));
     auto judged = steps_said(script);
     for (const auto& function : matches(script, "\\b(judge_[a-z_]+)")) {
       ASSERT_TRUE(functions.contains(function)) << name << ": " << function;

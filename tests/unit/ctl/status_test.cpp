@@ -325,12 +325,12 @@ TEST(AppliedState, SaysWhatIsHeldInstead) {
   const auto clock = core::system_clock();
   auto applied_state = core::applied_state_of(ledger, &document, "boot", clock);
   EXPECT_FALSE(applied_state.refused) << "nobody has refused it";
-  EXPECT_THAT(core::notes_of(applied_state).at(0), HasSubstr("not the one that was applied last"));
+  EXPECT_THAT(core::notes_of(applied_state).at(0).text, HasSubstr("not the one that was applied last"));
   ledger.refused = {core::digest_of(document)};
   applied_state = core::applied_state_of(ledger, &document, "boot", clock);
   EXPECT_TRUE(applied_state.refused);
   EXPECT_THAT(
-      core::notes_of(applied_state).at(0),
+      core::notes_of(applied_state).at(0).text,
       AllOf(HasSubstr("was rolled back (it was not confirmed in time)"), HasSubstr("enforces generation 1")));
   ledger.active = 2;
   EXPECT_THAT(core::notes_of(core::applied_state_of(ledger, &document, "boot", clock)), IsEmpty());

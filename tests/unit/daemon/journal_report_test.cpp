@@ -32,6 +32,13 @@ std::string told(Job::Verb verb, const std::string& who) {
   return ::testing::internal::GetCapturedStderr();
 }
 
+TEST(Tell, FieldsAreSpokenOfByTheNameInTheirTable) {
+  EXPECT_EQ(spoken({"nm_profile", "x"}, "live_mtu"), "mtu");
+  EXPECT_EQ(spoken({"nm_profile", "x"}, "mtu"), "mtu");
+  EXPECT_EQ(spoken({"ipoib", "x"}, "live_mtu"), "live_mtu") << "a field of another kind";
+  EXPECT_EQ(spoken({"no_such_kind", "x"}, "live_mtu"), "live_mtu");
+}
+
 TEST(Tell, ARepairNamesTheSuspectIfThereIsOne) {
   if (::access("/run/systemd/journal/socket", W_OK) == 0) GTEST_SKIP() << "it would go to the journal";
   EXPECT_EQ(told(Job::Verb::kHold, "NetworkManager"),
@@ -141,10 +148,9 @@ TEST(Tell, AFightIsToldWhenItBeginsAndNotAtEachHold) {
 TEST(Tell, DamageIsKnownByItsValueNotByItsWords) {
   if (::access("/run/systemd/journal/socket", W_OK) == 0) GTEST_SKIP() << "it would go to the journal";
   model::Report report;
-  report.notes = {"generation 4 is rolled back at 12:00 unless you confirm", "state.json is empty",
-                  "its copy is used"};
-  report.damage = {"state.json is empty"};
-  report.rollbacks = {};
+  report.notes = {model::Note("generation 4 is rolled back at 12:00 unless you confirm"),
+                  model::Note("state.json is empty", model::Note::Sort::kDamage),
+                  model::Note("its copy is used")};
   ::testing::internal::CaptureStderr();
   report_to_journal(Job{}, report, [](const model::Key&) { return std::nullopt; });
   EXPECT_EQ(::testing::internal::GetCapturedStderr(),

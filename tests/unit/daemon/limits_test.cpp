@@ -45,6 +45,13 @@ const std::vector<Source> kSources{{"src/model/limits.hpp", kTable},
                                    {"src/fabric/limits.hpp", fabric::limits::kTable},
                                    {"src/ctl/bundle/limits.hpp", ctl::limits::kTable}};
 
+TEST(Limits, OneIsSingular) {
+  for (const auto& source : kSources) {
+    for (const auto& row : source.rows)
+      EXPECT_FALSE(row.value == 1 && row.unit.ends_with('s')) << row.name << ": 1 " << row.unit;
+  }
+}
+
 TEST(Limits, EveryTableIsKnownHere) {
   std::set<std::string> found, known;
   for (const auto& source : kSources) known.insert(source.header);

@@ -28,6 +28,7 @@ std::size_t bytes_of(const nlohmann::ordered_json& json) { return json.dump().si
 TEST(Summary, HasWhatTheMainProcessGoesBy) {
   model::Report report;
   report.resources.push_back(resource(1, 10));
+  report.resources[0].there = false;
   model::Change change;
   change.key = report.resources[0].key;
   change.fields = {"mtu"};
@@ -37,9 +38,8 @@ TEST(Summary, HasWhatTheMainProcessGoesBy) {
   change.effect = model::Effect::kDriverReload;
   change.interrupts = {"opensm.service is restarted"};
   report.plan.changes.push_back(change);
-  report.notes = {"a note", std::string(10'000, 'n')};
-  report.damage = {report.notes[1]};
-  report.rollbacks = {"a note"};
+  report.notes = {model::Note("a note", model::Note::Sort::kRollback),
+                  model::Note(std::string(10'000, 'n'), model::Note::Sort::kDamage)};
   report.exit = model::Exit::kPartly;
   const auto json = summary_of(report);
   EXPECT_LT(bytes_of(json), 4000U);
@@ -48,15 +48,16 @@ TEST(Summary, HasWhatTheMainProcessGoesBy) {
   EXPECT_EQ(read->exit, model::Exit::kPartly);
   EXPECT_EQ(read->resources.at(0).key, change.key);
   EXPECT_EQ(read->resources.at(0).status, model::Status::kFailed);
+  EXPECT_FALSE(read->resources.at(0).there);
   ASSERT_EQ(read->resources.at(0).attributes.size(), 1U);
   EXPECT_EQ(read->plan.changes.at(0).fields, change.fields);
   EXPECT_EQ(model::text_of(model::value_of(read->plan.changes.at(0).before, "mtu")), "2044");
   EXPECT_EQ(read->plan.changes.at(0).interrupts, change.interrupts) << "the journal names what is restarted";
   EXPECT_EQ(read->plan.changes.at(0).effect, change.effect);
   ASSERT_EQ(read->notes.size(), 2U);
-  EXPECT_EQ(read->notes[0], "a note");
-  EXPECT_EQ(read->damage, std::set<std::string>{read->notes[1]}) << "cut in the same way";
-  EXPECT_EQ(read->rollbacks, std::set<std::string>{"a note"});
+  EXPECT_EQ(read->notes[0], report.notes[0]);
+  EXPECT_LT(read->notes[1].text.size(), 10'000U);
+  EXPECT_EQ(read->notes[1].sort, model::Note::Sort::kDamage) << "although it is cut";
 }
 
 TEST(Summary, IsBoundedHoweverLongTheReportIs) {
@@ -81,7 +82,7 @@ model::Report of_length(std::size_t bytes) {
   report.resources.push_back(resource(1, 1));
   report.notes.emplace_back();
   const auto frame = core::report_json(report).dump().size();
-  report.notes.back().resize(bytes - frame, 'x');
+  report.notes.back().text.resize(bytes - frame, 'x');
   return report;
 }
 
@@ -92,9 +93,9 @@ TEST(Summary, TextsAreCutBeyondTheLimit) {
   const auto read = core::report_from(summary_of(report).dump());
   ASSERT_TRUE(read);
   ASSERT_EQ(read->notes.size(), 3U);
-  EXPECT_EQ(read->notes[0], report.notes[0]);
-  EXPECT_EQ(read->notes[1], report.notes[0] + "…");
-  EXPECT_EQ(read->notes[2], std::string(limits::kSummaryText - 1, 'x') + "…") << "no half a character";
+  EXPECT_EQ(read->notes[0].text, report.notes[0].text);
+  EXPECT_EQ(read->notes[1].text, report.notes[0].text + "…");
+  EXPECT_EQ(read->notes[2].text, std::string(limits::kSummaryText - 1, 'x') + "…") << "no half a character";
 }
 
 TEST(BoundedReport, UpToTheLimitItIsWhole) {
@@ -112,7 +113,7 @@ TEST(BoundedReport, BeyondALookSaysSoAndAChangeHowItEnded) {
   ASSERT_TRUE(change);
   EXPECT_EQ(change->exit, model::Exit::kUndone) << "what was done is told";
   EXPECT_TRUE(change->resources.empty());
-  EXPECT_THAT(change->notes.back(), HasSubstr("are left out"));
+  EXPECT_THAT(change->notes.back().text, HasSubstr("are left out"));
 }
 
 }  // namespace

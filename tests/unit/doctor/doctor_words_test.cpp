@@ -188,7 +188,7 @@ TEST(DoctorWords, OfTheAppliedState) {
     DoctorContext context{*world};
     context.applied_state = &row.state;
     EXPECT_THAT(sentences(examine(context)), testing::Contains(row.doctor));
-    EXPECT_EQ(notes_of(row.state), std::vector<std::string>{row.note});
+    EXPECT_EQ(model::note_texts(notes_of(row.state)), std::vector<std::string>{row.note});
   }
 }
 
@@ -197,11 +197,11 @@ TEST(DoctorWords, OfADamagedLedger) {
                     [](std::chrono::milliseconds /*ahead*/) { return std::string("later"); }};
   LedgerNow now;
   now.damage = base::Error{base::Code::kInvalid, "/var/lib/rdma-configd/generations.json: damaged", 0};
-  EXPECT_EQ(notes_of(applied_state_of(now, nullptr, "boot", clock)),
+  EXPECT_EQ(model::note_texts(notes_of(applied_state_of(now, nullptr, "boot", clock))),
             std::vector<std::string>{"DEGRADED: /var/lib/rdma-configd/generations.json: damaged; its copy is "
                                      "used until the next apply repairs it"});
   now.lost = true;
-  EXPECT_EQ(notes_of(applied_state_of(now, nullptr, "boot", clock)),
+  EXPECT_EQ(model::note_texts(notes_of(applied_state_of(now, nullptr, "boot", clock))),
             std::vector<std::string>{"DEGRADED: /var/lib/rdma-configd/generations.json: damaged; which "
                                      "generation is active is not known"});
 }

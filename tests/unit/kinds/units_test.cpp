@@ -38,5 +38,17 @@ TEST(Units, AQueuedJobSaysWhetherAUnitIsUp) {
   }
 }
 
+TEST(UnitStates, AreReadAsTheyAreWritten) {
+  for (const auto& state :
+       {UnitState{"activating", "auto-restart"}, UnitState{"failed", "failed"}, UnitState{"masked"}}) {
+    const auto read = UnitState::parse(state.text());
+    EXPECT_EQ(read.active, state.active);
+    EXPECT_EQ(read.sub, state.sub);
+  }
+  EXPECT_EQ((UnitState{"activating", "auto-restart"}.text()), "activating (auto-restart)");
+  EXPECT_TRUE((UnitState{"activating", "auto-restart-queued"}.restarts()));
+  EXPECT_FALSE((UnitState{"activating", "start"}.restarts()));
+}
+
 }  // namespace
 }  // namespace rdmacfg::kinds

@@ -6,6 +6,7 @@
 
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "model/field.hpp"
 #include "model/types/port_types.hpp"
@@ -135,6 +136,12 @@ TEST(Words, SuggestTheNearest) {
   EXPECT_EQ(*parse_on_unsupported("datagram"), OnUnsupported::kDatagram);
 }
 
+TEST(Words, ContinueTheNameOfAKeyUnlessTheyNameTheMode) {
+  EXPECT_EQ(parse_ipoib_mode("fast").error().message, "is \"fast\", must be one of datagram, connected");
+  EXPECT_EQ(parse_named_mode("fast").error().message, "mode is \"fast\", must be one of datagram, connected");
+  EXPECT_EQ(*parse_named_mode("connected"), IpoibMode::kConnected);
+}
+
 // A state that a kind cannot have is not offered, but read, so that a rule of the kind explains it.
 TEST(Words, OfferTheStatesOfTheirKind) {
   const auto port = parse_port_state("gone"), device = parse_device_state("gone");
@@ -163,9 +170,37 @@ TEST(Dscp, KnowsTheNamesOfClasses) {
     EXPECT_FALSE(dscp_of_class(name)) << name;
 }
 
+TEST(FieldSpecs, KnowTheSortsOfValuesThatTheyTake) {
+  struct Row {
+    FieldSpec field;
+    std::string sorts;
+  };
+  const auto of = [](std::string_view schema) {
+    FieldSpec field;
+    field.schema = schema;
+    return field;
+  };
+  const std::vector<std::pair<std::string, Value>> values{{"b", true},
+                                                          {"i", std::int64_t{1}},
+                                                          {"s", std::string("1")},
+                                                          {"l", std::vector<std::string>()},
+                                                          {"-", std::monostate()}};
+  const std::vector<Row> rows{{of(Codec<bool>::kSchema), "b"},
+                              {of(Codec<Mtu>::kSchema), "i"},
+                              {of(Codec<Pkey>::kSchema), "is"},
+                              {of(Codec<IpoibMode>::kSchema), "s"},
+                              {of(Codec<std::vector<std::string>>::kSchema), "sl"},
+                              {of(R"({"enum":[1,2,256]})"), "i"},
+                              {of(""), "bisl"}};
+  for (const auto& row : rows) {
+    std::string taken;
+    for (const auto& [name, value] : values) taken += takes(row.field, value) ? name : "";
+    EXPECT_EQ(taken, row.sorts) << row.field.schema;
+  }
+}
+
 TEST(Codec, SaysWhatSortOfValueIsWanted) {
-  EXPECT_EQ(Codec<Mtu>::parse(Value{std::string("2044")}).error().message,
-            "is a string, must be an integer like 2044");
+  EXPECT_EQ(Codec<Mtu>::parse(Value{std::string("2044")}).error().message, "must be an integer like 2044");
   EXPECT_FALSE(Codec<Mtu>::parse(Value{std::int64_t{67}}));
   EXPECT_FALSE(Codec<Mtu>::parse(Value{std::int64_t{65521}}));
   EXPECT_TRUE(Codec<Mtu>::parse(Value{std::int64_t{65520}}));

@@ -60,9 +60,9 @@ model::Report full_report() {
     }
   }
   report.drifted = {report.plan.changes.front()};
-  report.notes = {"a note", "damaged", "rolled back"};
-  report.damage = {"damaged"};
-  report.rollbacks = {"rolled back"};
+  using Sort = model::Note::Sort;
+  report.notes = {model::Note("a note"), model::Note("damaged", Sort::kDamage),
+                  model::Note("rolled back", Sort::kRollback), model::Note("until noon", Sort::kDeadline)};
   report.left_over = {"ib0: mtu"};
   return report;
 }
@@ -73,6 +73,7 @@ TEST(Reports, AreReadAsTheyWereWritten) {
   const auto read = report_from(text);
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_EQ(report_json(*read).dump(), text);
+  EXPECT_EQ(read->notes, full_report().notes) << "with their sorts";
   const auto& changes = read->plan.changes;
   ASSERT_EQ(changes.size(), 9U);
   EXPECT_EQ(changes.at(0).effect, model::Effect::kNow);
@@ -179,7 +180,8 @@ BadFields bad_resources() {
 
 BadFields bad_report() {
   BadFields fields = joined(bad_changes(), joined(bad_result(), bad_resources()));
-  for (const auto* list : {"/notes", "/left_over", "/damage", "/rollbacks", "/resources/0/warnings"})
+  for (const auto* list :
+       {"/notes", "/left_over", "/damage", "/rollbacks", "/deadlines", "/resources/0/warnings"})
     fields = joined(std::move(fields), bad_texts(list));
   for (const auto* list : {"/notes", "/left_over", "/resources/0/warnings"}) fields.push_back({list, ""});
   return fields;

@@ -212,7 +212,7 @@ class NamedInterfaces {
     if (value.ends_with("\\n")) value.resize(value.size() - 2);
     const auto number = base::parse_number(value);
     if (term.key == "ATTR{mode}") {
-      const auto mode = model::parse_ipoib_mode(value);
+      const auto mode = model::parse_named_mode(value);
       if (!mode) return fmt::format("ATTR{{mode}}: {}", mode.error().message);
       interface.mode = *mode;
     } else if (term.key == "ATTR{umcast}") {

@@ -86,7 +86,7 @@ class HookParser {
     if (echo.file == "mode") {
       auto* interface = of(echo.interface);
       if (interface == nullptr) return unknown(echo.interface);
-      const auto mode = model::parse_ipoib_mode(echo.value);
+      const auto mode = model::parse_named_mode(echo.value);
       return mode ? put(interface->mode, *mode, *interface, "mode") : mode.error().message;
     }
     if (echo.file == "umcast" || echo.file == "mtu") {
@@ -107,7 +107,7 @@ class HookParser {
     if (!why.empty()) return why;
     auto& interface = found_.find(add.name)->second;
     if (!add.mode.empty()) {
-      const auto mode = model::parse_ipoib_mode(add.mode);
+      const auto mode = model::parse_named_mode(add.mode);
       if (!mode) return mode.error().message;
       why = put(interface.mode, *mode, interface, "mode");
     }

@@ -45,7 +45,7 @@ Interface common_of(const Section& section) {
   const auto written = section.attributes();
   out.name = model::text_at(written, "name");
   out.names = !out.name.empty();
-  if (const auto mode = model::parse_ipoib_mode(model::text_at(written, "mode"))) out.mode = *mode;
+  if (const auto mode = model::parse_named_mode(model::text_at(written, "mode"))) out.mode = *mode;
   if (const auto* mtu = std::get_if<std::int64_t>(&model::value_of(written, "mtu"))) out.mtu = *mtu;
   if (const auto* umcast = std::get_if<bool>(&model::value_of(written, "umcast"))) out.umcast = *umcast;
   if (const auto state = model::parse_state(model::text_at(written, "state"))) out.state = *state;

@@ -37,7 +37,7 @@ class Device {
       out_.names = true;
     }
     if (const auto mode = keys_.text("infiniband-mode"); !mode.empty()) {
-      const auto parsed = model::parse_ipoib_mode(mode);
+      const auto parsed = model::parse_named_mode(mode);
       if (parsed) {
         out_.mode = *parsed;
       } else {

@@ -53,7 +53,7 @@ void ipoib_section(const Unit& unit, Interface& out) {
     }
   }
   if (const auto mode = keys.take("Mode")) {
-    const auto parsed = model::parse_ipoib_mode(mode->value);
+    const auto parsed = model::parse_named_mode(mode->value);
     if (parsed) {
       out.mode = *parsed;
     } else {

@@ -224,7 +224,7 @@ class Keyfile {
     Keys keys(file_.path, items("infiniband"), claims_);
     // nm-setting-infiniband.c, verify()
     const auto word = keys.peek("transport-mode");
-    if (const auto mode = model::parse_ipoib_mode(word)) {
+    if (const auto mode = model::parse_named_mode(word)) {
       keys.pass({"transport-mode"});
       out_.mode = *mode;
     } else {

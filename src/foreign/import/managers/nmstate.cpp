@@ -122,14 +122,7 @@ class NmstateReader {
     if (!state.empty() && state != "up" && !out.state)
       keys.wrong(*keys.take("state"), fmt::format("state: {} is not up, down, absent or ignore", state));
     out.mtu = keys.number("mtu", model::kMtuConnectedMax);
-    if (const auto* address = keys.take("mac-address")) {
-      const auto guid = guid_of_address(address->text);
-      if (guid) {
-        out.guid = *guid;
-      } else {
-        keys.wrong(*address, guid.error().message);
-      }
-    }
+    if (const auto guid = keys.guid("mac-address")) out.guid = *guid;
     std::optional<std::uint64_t> pkey;
     if (const auto* inner = keys.mapping("infiniband")) pkey = infiniband(*inner, out);
     if (const auto* name = keys.take("name")) places_.emplace(name->text, found_.size());
@@ -209,14 +202,7 @@ class NmstateReader {
   std::optional<std::uint64_t> infiniband(const YamlNode& node, Interface& out) {
     YamlKeys keys(node, claims_);
     std::optional<std::uint64_t> written;
-    if (const auto* mode = keys.take("mode")) {
-      const auto parsed = model::parse_ipoib_mode(mode->text);
-      if (parsed) {
-        out.mode = *parsed;
-      } else {
-        keys.wrong(*mode, parsed.error().message);
-      }
-    }
+    if (const auto mode = keys.mode("mode")) out.mode = *mode;
     out.parent = keys.text("base-iface");
     if (const auto* key = keys.take("pkey")) {
       const auto pkey = pkey_of(key->text);

@@ -110,14 +110,7 @@ class Connections {
   void link(YamlKeys& keys, Interface& out) {
     out.mtu = keys.number("mtu", model::kMtuConnectedMax);
     keys.mark(out, "mtu", "mtu");
-    if (const auto* address = keys.take("mac")) {
-      const auto guid = guid_of_address(address->text);
-      if (guid) {
-        out.guid = *guid;
-      } else {
-        keys.wrong(*address, guid.error().message);
-      }
-    }
+    if (const auto guid = keys.guid("mac")) out.guid = *guid;
     if (keys.flag("autoconnect") == false || keys.text("state") == "down") out.state = model::State::kDown;
     const auto parent = keys.text("parent");
     if (const auto at = interfaces_.find(parent); at != interfaces_.end()) out.parent = at->second;
@@ -136,14 +129,7 @@ class Connections {
   }
 
   static void mode_and_pkey(YamlKeys& keys, Interface& out, const char* mode_key, const char* pkey_key) {
-    if (const auto* mode = keys.take(mode_key)) {
-      const auto parsed = model::parse_ipoib_mode(mode->text);
-      if (parsed) {
-        out.mode = *parsed;
-      } else {
-        keys.wrong(*mode, parsed.error().message);
-      }
-    }
+    if (const auto mode = keys.mode(mode_key)) out.mode = *mode;
     keys.mark(out, "mode", mode_key);
     const auto* key = keys.take(pkey_key);
     if (key == nullptr || key->text == "-1") return;

@@ -107,7 +107,7 @@ Verdict judge(const Keys& keys, const std::string& name, const Claims& claims) {
 
 void read_link(Keys& keys, Interface& out) {
   if (const auto mode = keys.take("IPOIB_MODE")) {
-    const auto parsed = model::parse_ipoib_mode(base::lower(mode->value));
+    const auto parsed = model::parse_named_mode(base::lower(mode->value));
     if (parsed) {
       out.mode = *parsed;
     } else {

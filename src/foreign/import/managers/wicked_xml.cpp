@@ -110,7 +110,7 @@ class WickedXml {
 
   void read_mode(YamlKeys& keys) {
     if (const auto* mode = keys.take("mode")) {
-      const auto parsed = model::parse_ipoib_mode(base::lower(mode->text));
+      const auto parsed = model::parse_named_mode(base::lower(mode->text));
       if (parsed) {
         out_.mode = *parsed;
       } else {

@@ -14,6 +14,7 @@
 #include "base/error.hpp"
 #include "kinds/address/request.hpp"
 #include "model/field.hpp"
+#include "model/spelled.hpp"
 #include "system/files.hpp"
 
 namespace rdmacfg::kinds {
@@ -62,10 +63,12 @@ struct NmProfile {
                    "Lines that others removed (-), and that make it the profile of this interface.", "-"),
       model::field("active", &NmProfile::active, model::Role::kSetting,
                    "Whether the profile is up and in effect, while NetworkManager runs.", "-"),
-      model::field("live_mode", &NmProfile::live_mode, model::Role::kDerived,
-                   "Mode of the interface that the profile is up on.", "-"),
-      model::field("live_mtu", &NmProfile::live_mtu, model::Role::kDerived,
-                   "MTU of that interface, where the profile has one.", "-"),
+      model::spoken_as(model::field("live_mode", &NmProfile::live_mode, model::Role::kDerived,
+                                    "Mode of the interface that the profile is up on.", "-"),
+                       "mode"),
+      model::spoken_as(model::field("live_mtu", &NmProfile::live_mtu, model::Role::kDerived,
+                                    "MTU of that interface, where the profile has one.", "-"),
+                       "mtu"),
       model::field("missing", &NmProfile::missing, model::Role::kDerived,
                    "Addresses of the profile that the interface lacks.", "-"),
       model::field("duplicate", &NmProfile::duplicate, model::Role::kFact,

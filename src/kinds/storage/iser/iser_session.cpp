@@ -216,7 +216,7 @@ class IserSessionKind final : public Kind, public NeedsWatching, public MayBeMea
     return judge_sessions(
         sessions, facts.job,
         {.field = "logged_in",
-         .live = " LOGGED_IN",
+         .live = "LOGGED_IN",
          .unit = kIserUnit,
          .retry = "iscsid tries to reach the target again",
          .missing =

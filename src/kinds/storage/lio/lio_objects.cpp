@@ -262,16 +262,16 @@ class LioTargetWriter {
   Result<std::string> backstore_of(const std::string& disk) {
     if (disk == kNoLioDisk) return std::string();
     if (const auto at = enabled_.find(disk); at != enabled_.end()) return at->second;
-    const bool block = disk.starts_with("block ");
-    if (!block && !disk.starts_with("file "))
-      return fail(Code::kNotFound, fmt::format("{}: there is no backstore {}", id_, disk));
-    LioBackstore made{.id = {}, .path = disk.substr(disk.find(' ') + 1), .serial = {}, .enabled = true};
+    const auto named = LioDisk::parse(disk);
+    if (!named) return fail(Code::kNotFound, fmt::format("{}: there is no backstore {}", id_, disk));
+    LioBackstore made{.id = {}, .path = named->path, .serial = {}, .enabled = true};
     auto serial = serial_of(made.path);
     if (!serial) return fail(serial.error());
     made.serial = std::move(*serial);
     while (next_ <= kLastHba && taken_.contains(next_)) ++next_;
     if (next_ > kLastHba) return fail(Code::kUnsupported, "LIO has no free number for a backstore");
-    made.id = fmt::format("{}_{}/{}", block ? "iblock" : "fileio", next_, lio_backstore_name(made.path));
+    made.id = fmt::format("{}_{}/{}", named->sort == LioDisk::Sort::kBlock ? "iblock" : "fileio", next_,
+                          lio_backstore_name(made.path));
     if (auto done = lio_.make_backstore(made); !done) return fail(done.error());
     taken_.insert(next_);
     enabled_.emplace(disk, made.id);

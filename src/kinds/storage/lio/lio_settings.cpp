@@ -29,6 +29,8 @@ constexpr std::string_view kTcpOnly = " (TCP only)";
 
 using LioTexts = std::vector<std::string>;
 
+constexpr std::string_view kBlockWord = "block", kFileWord = "file";
+
 int lio_number_in(std::string_view text) { return static_cast<int>(base::parse_number(text).value_or(0)); }
 
 std::string lio_plugin_of(const std::string& id) {
@@ -43,10 +45,22 @@ std::string text_of_acl(const LioAcl& acl, const LioTarget& target) {
 
 }  // namespace
 
+std::string LioDisk::text() const {
+  return fmt::format("{} {}", sort == Sort::kBlock ? kBlockWord : kFileWord, path);
+}
+
+std::optional<LioDisk> LioDisk::parse(std::string_view text) {
+  const auto word = text.substr(0, text.find(' '));
+  if (word.size() == text.size() || (word != kBlockWord && word != kFileWord)) return std::nullopt;
+  return LioDisk{word == kBlockWord ? Sort::kBlock : Sort::kFile, std::string(text.substr(word.size() + 1))};
+}
+
 std::string lio_disk_of(const LioBackstore& backstore) {
   const auto plugin = lio_plugin_of(backstore.id);
-  if (plugin == "iblock" && !backstore.path.empty()) return "block " + backstore.path;
-  if (plugin == "fileio" && !backstore.path.empty()) return "file " + backstore.path;
+  if (plugin == "iblock" && !backstore.path.empty())
+    return LioDisk{LioDisk::Sort::kBlock, backstore.path}.text();
+  if (plugin == "fileio" && !backstore.path.empty())
+    return LioDisk{LioDisk::Sort::kFile, backstore.path}.text();
   return plugin + " " + backstore.id.substr(backstore.id.find('/') + 1);
 }
 

@@ -36,6 +36,18 @@ const system::LioTarget* find_lio_target(const system::LioState& state, const st
 /// All targets by their ids, as find_lio_target() finds them.
 std::map<std::string, const system::LioTarget*> lio_targets_of(const system::LioState& state);
 
+/// A disk that the document can name, as a setting has it.
+struct LioDisk {
+  enum class Sort { kBlock, kFile };
+  Sort sort = Sort::kBlock;
+  std::string path;
+
+  /// "block /dev/x", "file /srv/x"
+  [[nodiscard]] std::string text() const;
+  /// Nothing of another disk, such as "ramdisk NAME".
+  static std::optional<LioDisk> parse(std::string_view text);
+};
+
 /// Backstores by their ids: "block /dev/x", "file /srv/x", "ramdisk NAME".
 using LioDisks = std::map<std::string, std::string>;
 std::string lio_disk_of(const system::LioBackstore& backstore);

@@ -164,7 +164,8 @@ class LioEntry {
         if (disk == file) warn_of_hidden(*disk, path);
         const auto [at, fresh] = places.try_emplace(path, disk->where);
         if (!fresh) warn_of_second(*disk, disk == file ? "lun.file" : "lun.device", path, at->second);
-        disks.emplace(lun, fmt::format("{} {}", disk == file ? "file" : "block", path));
+        using Sort = LioDisk::Sort;
+        disks.emplace(lun, LioDisk{disk == file ? Sort::kFile : Sort::kBlock, path}.text());
       }
     }
     set_derived(desired_, "luns", value_of_numbered(disks), section_.where);

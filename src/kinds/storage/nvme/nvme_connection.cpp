@@ -230,7 +230,7 @@ class NvmeConnectionKind final : public Kind, public NeedsWatching, public MayBe
     const auto facts = model::from_attributes<NvmeConnection>(observed->facts);
     SessionWords words{
         .field = "connected",
-        .live = " live",
+        .live = "live",
         .unit = kConnectUnit,
         .retry = "the kernel tries to reach it again",
         .missing = fmt::format("nothing is connected there; `nvme discover -t rdma -a {}` asks the target",

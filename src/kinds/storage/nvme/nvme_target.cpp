@@ -102,6 +102,11 @@ std::string carried_namespace(const NvmeNamespace& space) {
   return fmt::format("{} {}", space.uuid, text_of_namespace(space));
 }
 
+std::pair<std::string, std::string> uuid_and_text(const std::string& carried) {
+  const auto blank = std::min(carried.find(' '), carried.size());
+  return {carried.substr(0, blank), carried.substr(std::min(blank + 1, carried.size()))};
+}
+
 /// Brings one subsystem to the settings of a change, whatever it is like. The ports in `state`, which other
 /// subsystems may share, are kept up to date.
 class SubsystemWriter {
@@ -174,7 +179,8 @@ class SubsystemWriter {
       auto space = namespace_of(nqn_, text);
       if (kept.contains(space.nsid)) continue;
       for (const auto& then : carried_) {
-        if (then.ends_with(" " + text)) space.uuid = then.substr(0, then.find(' '));
+        const auto [uuid, is] = uuid_and_text(then);
+        if (is == text) space.uuid = uuid;
       }
       if (auto done = target_.make_namespace(nqn_, space); !done) return done;
     }

@@ -140,8 +140,8 @@ TEST(HardwarePage, ATestThatIsNotThereIsNoticed) {
 TEST(HardwarePage, EachDriverOfTheProgramIsThereWithItsCasesAndItsPersonality) {
   const auto page = content(kSource / "docs/HARDWARE.md");
   const auto lab = content(kSource / "docs/LAB.md");
-  const auto scenario = content(kSource / "tests/lab/suite/38-drivers.sh");
-  const auto documents = content(kSource / "tests/lab/suite/64-documents-by-driver.sh");
+  const auto scenario = content(kSource / "tests/lab/suite/ethernet/38-drivers.sh");
+  const auto documents = content(kSource / "tests/lab/suite/ethernet/64-documents-by-driver.sh");
   std::string module;
   for (const auto& entry : std::filesystem::directory_iterator(kSource / "tests/lab/module"))
     module += content(entry.path());

@@ -56,7 +56,7 @@ TEST(SummarizeOpen, NamesWhatIsLeftOpen) {
   EXPECT_NE(summarize_open(report).find("d is unmet and 1 more; apply again"), std::string::npos);
   report.resources.clear();
   report.notes = {"an interrupted apply was finished"};
-  EXPECT_EQ(summarize_open(report), report.notes.front());
+  EXPECT_EQ(summarize_open(report), report.notes.front().text);
   report.exit = model::Exit::kOk;
   EXPECT_EQ(summarize_open(report), "");
 }

@@ -438,7 +438,7 @@ std::string report_for_line_of(std::size_t bytes) {
   report.notes.emplace_back();
   const auto frame = std::string_view(R"({"exit":0,"report":,"status":{"active":7}})").size() +
                      core::report_json(report).dump().size();
-  report.notes.back().assign(bytes - frame, 'x');
+  report.notes.back().text.assign(bytes - frame, 'x');
   return core::report_json(report).dump();
 }
 

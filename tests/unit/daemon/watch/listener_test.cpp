@@ -86,6 +86,8 @@ TEST(Listener, SettingsOfResourcesThatSomethingIsWantedOf) {
       report("service", "iwpmd.service", "iwpmd.service", Status::kInSync),
       report("service", "srpd.service", "srpd.service", Status::kIgnored),
       report("opensm", "00:02:c9:03:00:31:78:f2", "opensm", Status::kInSync)};
+  resources.push_back(report("ipoib", "00:02:c9:03:00:31:78:f4", "mlx4_1/1", Status::kPending));
+  resources.back().there = false;
   resources[3].attributes = {{"mode", std::string("connected"), {}, {}}, {"umcast", true, true, {}}};
   const auto settings = settings_of(resources);
   EXPECT_EQ(settings.files, (std::set<std::string>{

@@ -204,7 +204,7 @@ TEST_F(EndingUnits, ASubnetManagerThatStaysDownAfterAKilledRunIsReported) {
   unit(kEndingUnit).ends = [] { return true; };
   const auto report = apply("version = 1\n" + kRefusedOption);
   EXPECT_EQ(report.exit, model::Exit::kPartly);
-  EXPECT_THAT(report.notes, Contains(HasSubstr("exited after its restart")));
+  EXPECT_THAT(model::note_texts(report.notes), Contains(HasSubstr("exited after its restart")));
 }
 
 /// RHEL's service is restarted for partitions.

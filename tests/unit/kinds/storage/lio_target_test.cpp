@@ -14,6 +14,7 @@
 #include "core/pipeline.hpp"
 #include "fakes/fake_kernel.hpp"
 #include "kinds/storage/lio/lio_objects.hpp"
+#include "kinds/storage/lio/lio_settings.hpp"
 
 namespace rdmacfg::kinds {
 namespace {
@@ -156,6 +157,16 @@ TEST(LioTarget, ABackstoreOfOursThatAnotherFabricUsesStays) {
   EXPECT_EQ(run("version = 1\n"), model::Exit::kOk);
   EXPECT_THAT(kernel->lio.targets, IsEmpty());
   EXPECT_THAT(kernel->lio.backstores, SizeIs(1));
+}
+
+TEST(LioDisks, AreNamedByTheirSortAndPath) {
+  for (const auto* text : {"block /dev/x y", "file /srv/x"}) {
+    const auto disk = LioDisk::parse(text);
+    ASSERT_TRUE(disk) << text;
+    EXPECT_EQ(disk->text(), text);
+  }
+  for (const auto* text : {"ramdisk a", "none", "blocks /dev/x", ""})
+    EXPECT_FALSE(LioDisk::parse(text)) << text;
 }
 
 }  // namespace

@@ -61,7 +61,7 @@ judge_counters
 if grep -q 'name = "smc"' $CONF; then
 	step 40; ok "the module is loaded" test -d /sys/module/smc; is "its setting" "$(sysctl -n net.smc.wmem)" 262144
 else
-	not_here 40 "this kernel has no SMC; tests/lab/suite/98-book-suse.sh has RDS"
+	not_here 40 "this kernel has no SMC; tests/lab/suite/runbooks/98-book-suse.sh has RDS"
 fi
 book_end R
 holds
