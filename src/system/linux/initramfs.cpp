@@ -7,7 +7,10 @@
 #include <array>
 #include <chrono>
 #include <ctime>
+#include <filesystem>
 #include <fstream>
+#include <string>
+#include <system_error>
 #include <utility>
 
 #include "system/linux/dbus/systemd.hpp"
@@ -63,7 +66,7 @@ constexpr RebuildCommand kTransactional{"transactional-update initrd", {}};
 constexpr RebuildCommand kOstree{"rpm-ostree initramfs-etc", {}};
 // Arch's tool, whose images have modprobe.d by the hook modconf. No unit of ours runs it.
 constexpr RebuildCommand kMkinitcpio{"mkinitcpio -P", {}};
-// Without rpm-ostree, the image in /usr/lib/modules of the container is the one that boots.
+// The image in /usr/lib/modules of the container is the one that boots.
 constexpr RebuildCommand kBootc{"dracut -f in the Containerfile of its image", {}};
 
 using detail::FileTime;
@@ -79,6 +82,25 @@ bool sdbootutil_boots(const std::filesystem::path& root) {
     std::erase_if(line, [](char c) { return c == '"' || c == '\'' || c == ' ' || c == '\t'; });
     return std::find(kSdbootLoaders.begin(), kSdbootLoaders.end(), line.substr(kType.size())) !=
            kSdbootLoaders.end();
+  }
+  return false;
+}
+
+/// Whether ostree has deployed a container image: bootc(8) refuses to upgrade one that rpm-ostree has
+/// changed.
+bool deploys_containers(const std::filesystem::path& root) {
+  std::error_code error;
+  for (std::filesystem::directory_iterator at(root / "sysroot/ostree/deploy", error), end;
+       !error && at != end; at.increment(error)) {
+    std::error_code inner;
+    for (std::filesystem::directory_iterator file(at->path() / "deploy", inner); !inner && file != end;
+         file.increment(inner)) {
+      if (file->path().extension() != ".origin") continue;
+      std::ifstream origin(file->path());
+      for (std::string line; std::getline(origin, line);) {
+        if (line.starts_with("container-image-reference=")) return true;
+      }
+    }
   }
   return false;
 }
@@ -110,7 +132,7 @@ class LinuxInitramfs final : public Initramfs {
   }
 
   std::optional<std::string> by_hand() override {
-    if (bootc_alone()) return "this system's initramfs comes with its container image";
+    if (by_container()) return "this system's initramfs comes with its container image";
     if (ostree()) return "ostree makes this system's images";
     if (boot_is_read_only()) return "/boot is mounted read-only";
     if (const auto way = find(); way && way->command == kMkinitcpio.command)
@@ -174,16 +196,17 @@ class LinuxInitramfs final : public Initramfs {
   /// Of a system that ostree has booted, ostree(1).
   [[nodiscard]] bool ostree() const { return there("/run/ostree-booted"); }
 
-  /// Such a system that has bootc(8) and no rpm-ostree, which would change what bootc has deployed.
-  [[nodiscard]] bool bootc_alone() const {
-    return ostree() && there("/usr/bin/bootc") && !there("/usr/bin/rpm-ostree");
+  /// Such a system that bootc(8) upgrades: it has no rpm-ostree, or has deployed a container image.
+  [[nodiscard]] bool by_container() const {
+    return ostree() && there("/usr/bin/bootc") &&
+           (!there("/usr/bin/rpm-ostree") || deploys_containers(root_));
   }
 
   [[nodiscard]] bool boot_is_read_only() const { return detail::mounted_read_only(mounts_, "/boot"); }
 
   /// How it is done here; nothing without a tool.
   [[nodiscard]] std::optional<RebuildCommand> find() const {
-    if (bootc_alone()) return kBootc;
+    if (by_container()) return kBootc;
     if (ostree()) return kOstree;
     if (boot_is_read_only() && there("/usr/sbin/transactional-update")) return kTransactional;
     if (sdbootutil_boots(root_)) return kSdbootutil;

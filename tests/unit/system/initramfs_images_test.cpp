@@ -209,10 +209,16 @@ TEST(LinuxInitramfs, OstreeMakesItsImages) {
   tree.put("run/ostree-booted", "");
   EXPECT_EQ(make_linux_initramfs(tree.path())->tool(), "rpm-ostree initramfs-etc");
   EXPECT_EQ(make_linux_initramfs(tree.path())->by_hand(), "ostree makes this system's images");
-  // With both, rpm-ostree can do it; bootc by itself takes the image from its container.
+  // With both, it depends on what is deployed: a container image that rpm-ostree has changed is one that
+  // bootc refuses to upgrade.
   tree.put("usr/bin/bootc", "");
   tree.put("usr/bin/rpm-ostree", "");
   EXPECT_EQ(make_linux_initramfs(tree.path())->tool(), "rpm-ostree initramfs-etc");
+  const std::string origin = "sysroot/ostree/deploy/default/deploy/0b1c.0.origin";
+  tree.put(origin, "[origin]\nrefspec=fedora:fedora/43/x86_64/silverblue\n");
+  EXPECT_EQ(make_linux_initramfs(tree.path())->tool(), "rpm-ostree initramfs-etc");
+  tree.put(origin, "[origin]\ncontainer-image-reference=ostree-unverified-registry:quay.io/site/node:9\n");
+  EXPECT_EQ(make_linux_initramfs(tree.path())->tool(), "dracut -f in the Containerfile of its image");
 }
 
 TEST(LinuxInitramfs, AContainerBringsTheImageOfBootc) {
