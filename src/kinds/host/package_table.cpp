@@ -277,9 +277,12 @@ std::string package_of_modules(system::Files& files, std::string_view release) {
     // "6.1.0-18-cloud-amd64": the other kernel of the release has the drivers that this one leaves out.
     name = fmt::format("linux-image-{}", release.substr(cloud + kCloud.size()));
   } else if (here == Distribution::kRhel || here == Distribution::kOstree || here == Distribution::kBootc) {
-    // "5.14.0-570.12.1.el9_6.x86_64+rt" is of the packages kernel-rt-….
+    // "5.14.0-570.12.1.el9_6.x86_64+rt" is of the packages kernel-rt-…, "6.12.0-100.28.2.el10uek.x86_64" of
+    // Oracle's kernel-uek-….
     const auto plus = release.find('+');
-    const auto flavour = plus == std::string_view::npos ? std::string_view() : release.substr(plus + 1);
+    const auto flavour = release.find("uek.") != std::string_view::npos ? std::string_view("uek")
+                         : plus == std::string_view::npos               ? std::string_view()
+                                                                        : release.substr(plus + 1);
     name = fmt::format("kernel{}{}-modules-extra-{}", flavour.empty() ? "" : "-", flavour,
                        release.substr(0, plus));
   }

@@ -170,6 +170,9 @@ TEST(PackageTable, ModulesThatAKernelLacksAreInAnotherPackage) {
       Row{"ID=rhel\nID_LIKE=fedora\n", "5.14.0-570.12.1.el9_6.aarch64+64k",
           "kernel-64k-modules-extra-5.14.0-570.12.1.el9_6.aarch64 may have it: dnf install "
           "kernel-64k-modules-extra-5.14.0-570.12.1.el9_6.aarch64"},
+      Row{"ID=ol\nID_LIKE=fedora\n", "6.12.0-100.28.2.el10uek.x86_64",
+          "kernel-uek-modules-extra-6.12.0-100.28.2.el10uek.x86_64 may have it: dnf install "
+          "kernel-uek-modules-extra-6.12.0-100.28.2.el10uek.x86_64"},
       Row{"ID=fedora\n", "6.17.1-300.fc43.x86_64",
           "kernel-modules-extra-6.17.1-300.fc43.x86_64 may have it: rpm-ostree install "
           "kernel-modules-extra-6.17.1-300.fc43.x86_64",
