@@ -258,6 +258,27 @@ void leave_out_scripts_not_run(std::vector<File>& own, system::Files& files, Cla
   });
 }
 
+/// rdma.conf is read by rdma.service of RHEL 7 and SLES 12; an upgrade to later releases can leave the file.
+void leave_out_rdma_conf(std::vector<File>& own, system::Files& files, Claims& claims) {
+  constexpr std::string_view kUnit = "rdma.service";
+  if (!systemd_has("systemd", "", files) || systemd_has(kUnit, "/system", files)) return;
+  for (const auto* folder : {"/etc/systemd/system", "/etc/init.d"}) {
+    const auto names = files.list(folder);
+    if (!names) return;
+    for (const auto& name : *names) {
+      if (name == kUnit || name == "rdma") return;
+    }
+  }
+  std::erase_if(own, [&](const File& file) {
+    if (file.path != "/etc/rdma/rdma.conf") return false;
+    claims.pass(
+        {file.path, 0},
+        "nothing reads it: this host has no rdma.service; to take its modules over, write import rdma-conf "
+        "/etc/rdma/rdma.conf");
+    return true;
+  });
+}
+
 /// Files that say nothing of whether a host has anything to import: RHEL has the first without any interface.
 bool is_on_every_host(std::string_view path) {
   return path == "/etc/sysconfig/network" || path == "/etc/fstab" || path == "/etc/nfs.conf" ||
@@ -341,6 +362,7 @@ std::size_t gather(const Request& request, system::Files& files, Claims& claims)
     if (request.paths.empty()) {
       own = collector.at_places(format->places);
       if (format->name == "sysctl") place_sysctl_conf(own, files, claims);
+      if (format->name == "rdma-conf") leave_out_rdma_conf(own, files, claims);
       if (format->name == "scripts") leave_out_scripts_not_run(own, files, claims);
       if (format->interfaces && !several) names = collector.at_places(udev.places);
     } else {
