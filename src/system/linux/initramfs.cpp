@@ -12,6 +12,7 @@
 #include <string>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "system/linux/dbus/systemd.hpp"
 #include "system/linux/initramfs_images.hpp"
@@ -69,6 +70,10 @@ constexpr RebuildCommand kMkinitcpio{"mkinitcpio -P", {}};
 // The image in /usr/lib/modules of the container is the one that boots.
 constexpr RebuildCommand kBootc{"dracut -f in the Containerfile of its image", {}};
 
+// kernel-install(8) makes a unified kernel image again where its layout is uki; one of a package, such as
+// kernel-uki-virt, has its own initrd. dracut alone would make a second image that nothing boots.
+constexpr RebuildCommand kUnifiedKernel{"kernel-install add-all", {}};
+
 using detail::FileTime;
 
 /// Whether openSUSE's tool for such boot loaders made what this system boots.
@@ -105,6 +110,30 @@ bool deploys_containers(const std::filesystem::path& root) {
   return false;
 }
 
+/// Whether dracut itself makes unified kernel images: uefi=yes, of the last line that has it
+/// (dracut.conf(5)).
+bool dracut_makes_unified(const std::filesystem::path& root) {
+  std::vector<std::filesystem::path> files;
+  for (const auto* folder : {"usr/lib/dracut/dracut.conf.d", "etc/dracut.conf.d"}) {
+    std::error_code error;
+    for (std::filesystem::directory_iterator at(root / folder, error), end; !error && at != end;
+         at.increment(error))
+      if (at->path().extension() == ".conf") files.push_back(at->path());
+  }
+  std::sort(files.begin(), files.end(),
+            [](const auto& left, const auto& right) { return left.filename() < right.filename(); });
+  files.insert(files.begin(), root / "etc/dracut.conf");
+  bool out = false;
+  for (const auto& path : files) {
+    std::ifstream file(path);
+    for (std::string line; std::getline(file, line);) {
+      std::erase_if(line, [](char c) { return c == '"' || c == '\'' || c == ' ' || c == '\t' || c == '\r'; });
+      if (line.starts_with("uefi=")) out = line == "uefi=yes" || line.starts_with("uefi=yes#");
+    }
+  }
+  return out;
+}
+
 /// Whether zipl boots the images themselves. With /boot/zipl it boots a grub (SUSE, dracut's 91zipl), which
 /// finds them in the file system; Debian's update-initramfs calls it by a hook.
 bool zipl_boots(const std::filesystem::path& root) {
@@ -135,8 +164,10 @@ class LinuxInitramfs final : public Initramfs {
     if (by_container()) return "this system's initramfs comes with its container image";
     if (ostree()) return "ostree makes this system's images";
     if (boot_is_read_only()) return "/boot is mounted read-only";
-    if (const auto way = find(); way && way->command == kMkinitcpio.command)
-      return "mkinitcpio makes this system's images";
+    const auto way = find();
+    if (way && way->command == kMkinitcpio.command) return "mkinitcpio makes this system's images";
+    if (way && way->command == kUnifiedKernel.command)
+      return "this system boots a unified kernel image, and one of a package stays as it is";
     return std::nullopt;
   }
 
@@ -144,7 +175,9 @@ class LinuxInitramfs final : public Initramfs {
 
   bool newer_than(std::span<const std::string> paths) override {
     std::optional<FileTime> image;
+    const bool unified = boots_unified();
     for (const auto& [path, stamp] : detail::boot_images(detail::observe_images(root_), running())) {
+      if (unified && path.extension() != ".efi") continue;
       if (!image || stamp.modified > *image) image = stamp.modified;
     }
     if (!image) return false;
@@ -202,6 +235,11 @@ class LinuxInitramfs final : public Initramfs {
            (!there("/usr/bin/rpm-ostree") || deploys_containers(root_));
   }
 
+  /// By the variable that systemd-stub(7) sets.
+  [[nodiscard]] bool boots_unified() const {
+    return there("/sys/firmware/efi/efivars/StubInfo-4a67b082-0a4c-41cf-b6c7-440b29bb8c4f");
+  }
+
   [[nodiscard]] bool boot_is_read_only() const { return detail::mounted_read_only(mounts_, "/boot"); }
 
   /// How it is done here; nothing without a tool.
@@ -212,8 +250,10 @@ class LinuxInitramfs final : public Initramfs {
     if (sdbootutil_boots(root_)) return kSdbootutil;
     for (const auto& tool : kTools) {
       if (!there(tool.path)) continue;
+      const bool dracut = tool.running.unit == kDracut.unit;
+      if (dracut && boots_unified() && !dracut_makes_unified(root_)) return kUnifiedKernel;
       const bool all = !running() || detail::of_several_kernels(detail::observe_images(root_));
-      if (tool.running.unit == kDracut.unit && zipl_boots(root_)) return all ? kDracutAllZipl : kDracutZipl;
+      if (dracut && zipl_boots(root_)) return all ? kDracutAllZipl : kDracutZipl;
       return all ? tool.all : tool.running;
     }
     return there("/usr/bin/mkinitcpio") ? std::optional(kMkinitcpio) : std::nullopt;

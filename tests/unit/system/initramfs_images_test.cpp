@@ -232,6 +232,45 @@ TEST(LinuxInitramfs, AContainerBringsTheImageOfBootc) {
             "this system's initramfs comes with its container image");
 }
 
+// systemd-stub(7); Fedora's kernel-uki-virt, Unified Kernel Support Phase 1.
+TEST(LinuxInitramfs, AUnifiedKernelImageIsLeftToTheAdministrator) {
+  TempTree tree;
+  tree.put("usr/bin/dracut", "");
+  tree.put("boot/initramfs-6.17.1-300.fc43.x86_64.img", "");
+  tree.put("boot/efi/EFI/Linux/6.17.1-300.fc43.x86_64.efi", "");
+  EXPECT_EQ(make_linux_initramfs(tree.path())->by_hand(), std::nullopt) << "it is there, and not booted";
+  tree.put("sys/firmware/efi/efivars/StubInfo-4a67b082-0a4c-41cf-b6c7-440b29bb8c4f", "");
+  EXPECT_EQ(make_linux_initramfs(tree.path())->tool(), "kernel-install add-all");
+  EXPECT_EQ(make_linux_initramfs(tree.path())->by_hand(),
+            "this system boots a unified kernel image, and one of a package stays as it is");
+  const auto refused = make_linux_initramfs(tree.path())->rebuild();
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, base::Code::kUnsupported);
+  tree.put("etc/dracut.conf.d/10-uki.conf", "uefi=\"yes\"\n");
+  EXPECT_EQ(make_linux_initramfs(tree.path())->tool(), "dracut -f --regenerate-all") << "dracut makes it";
+  tree.put("etc/dracut.conf.d/20-site.conf", "# uefi=yes\nuefi=no\n");
+  EXPECT_EQ(make_linux_initramfs(tree.path())->tool(), "kernel-install add-all");
+}
+
+TEST(LinuxInitramfs, AnotherImageSaysNothingOfAUnifiedOne) {
+  TempTree tree;
+  tree.put("usr/bin/dracut", "");
+  tree.put("sys/firmware/efi/efivars/StubInfo-4a67b082-0a4c-41cf-b6c7-440b29bb8c4f", "");
+  tree.put("etc/modprobe.d/rdma-configd.conf", "options mlx4_core x=1\n");
+  const std::vector<std::string> paths{"/etc/modprobe.d/rdma-configd.conf"};
+  const auto made = [&](const std::string& file, std::time_t when) {
+    tree.put(file, "image");
+    const std::array<timespec, 2> times{{{when, 0}, {when, 0}}};
+    ASSERT_EQ(::utimensat(AT_FDCWD, tree.at(file).c_str(), times.data(), 0), 0);
+  };
+  const auto soon = std::time(nullptr) + 3600;
+  made("boot/efi/EFI/Linux/6.17.1-300.fc43.x86_64.efi", 1000);
+  made("boot/initramfs-6.17.1-300.fc43.x86_64.img", soon);
+  EXPECT_FALSE(make_linux_initramfs(tree.path())->newer_than(paths));
+  made("boot/efi/EFI/Linux/6.17.1-300.fc43.x86_64.efi", soon);
+  EXPECT_TRUE(make_linux_initramfs(tree.path())->newer_than(paths));
+}
+
 TEST(LinuxInitramfs, AnImageTreeIsStaleWhileItsNewestKernelsImageIsOlder) {
   TempTree tree;
   tree.put("usr/sbin/update-initramfs", "");
