@@ -109,6 +109,16 @@ constexpr std::array kInitramfsRecords{
               .what = "Digest of our files that the initramfs was made with.",
               .extent = OwnedFile::Extent::kRecord}};
 
+/// The command, with the names of our files where the tool takes only files that it is told.
+std::string command_for(system::Host& host, const std::string& tool) {
+  std::string command = tool;
+  if (!tool.starts_with("rpm-ostree")) return command;
+  for (const auto path : kInitramfsFiles) {
+    if (is_there(host.files, path)) command += fmt::format(" --track={}", path);
+  }
+  return command;
+}
+
 class InitramfsKind final : public Kind, public ClearsAway {
  public:
   InitramfsKind()
@@ -309,16 +319,6 @@ class InitramfsKind final : public Kind, public ClearsAway {
            !host.initramfs.by_hand();
   }
 
-  /// The command, with the names of our files where the tool takes only files that it is told.
-  static std::string command_for(system::Host& host, const std::string& tool) {
-    std::string command = tool;
-    if (!tool.starts_with("rpm-ostree")) return command;
-    for (const auto path : kInitramfsFiles) {
-      if (is_there(host.files, path)) command += fmt::format(" --track={}", path);
-    }
-    return command;
-  }
-
   static std::string files_before(const Change& change) {
     for (const auto& text : change.carried) {
       if (text.starts_with(kFilesBefore)) return text.substr(kFilesBefore.size());
@@ -332,12 +332,12 @@ class InitramfsKind final : public Kind, public ClearsAway {
 std::optional<std::string> stale_initramfs(World& world) {
   auto& host = world.host();
   if (world.offline() || !host.initramfs.has_image()) return std::nullopt;
-  auto tool = host.initramfs.tool();
+  const auto tool = host.initramfs.tool();
   const auto observed = initramfs().observe(world);
   if (!tool || !observed || observed->empty()) return std::nullopt;
   const auto image = image_of(observed->front().settings);
   if ((image != kStale && image != kUnfinishedStamp) || newer(host)) return std::nullopt;
-  return tool;
+  return command_for(host, *tool);
 }
 
 model::SectionSpec initramfs_section() {

@@ -116,11 +116,14 @@ void damaged_records(const DoctorContext& context, std::vector<Finding>& out) {
 void stale_initramfs(const DoctorContext& context, std::vector<Finding>& out) {
   const auto command = kinds::stale_initramfs(context.world);
   if (!command) return;
+  const auto by_hand = context.world.host().initramfs.by_hand();
   out.push_back(
       {"stale_initramfs", Finding::Weight::kRisk, "initramfs",
        "it was built before our module options or naming rules last changed: drivers loaded from it at boot "
        "get the old ones",
-       fmt::format("run {}, or rdma-configctl apply with [initramfs] policy = \"rebuild\"", *command)});
+       by_hand
+           ? fmt::format("run {} ({})", *command, *by_hand)
+           : fmt::format("run {}, or rdma-configctl apply with [initramfs] policy = \"rebuild\"", *command)});
 }
 
 void pinned_rdma_cm(const DoctorContext& context, std::vector<Finding>& out) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Other programs and files that set what the document sets. Sources: openibd's openib.conf, cloud-init's
-// "Network configuration" (network: {config: disabled}), nm-settings-keyfile(5).
+// "Network configuration" (network: {config: disabled}), nm-settings-keyfile(5), Azure's Linux agent
+// (rdma.py) and images for HPC (install_azure_persistent_rdma_naming.sh), dhcpcd.conf(5).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -35,9 +36,24 @@ void rival(std::vector<Finding>& out, std::string object, std::string what, std:
   out.push_back({"rivals", Finding::Weight::kRisk, std::move(object), std::move(what), std::move(fix)});
 }
 
+/// Whether a unit runs now or at the next boot.
+bool takes_part(const system::Unit& unit) {
+  return unit.there() && (unit.active == "active" || unit.file == "enabled");
+}
+
+/// Whether the document has an entry in a section that says something for `key`, a value or a table.
+bool document_sets(const DoctorContext& context, std::string_view section, std::string_view key) {
+  if (context.document == nullptr) return false;
+  const auto& sections = context.document->sections;
+  const auto table = fmt::format("{}.{}", section, key);
+  return std::any_of(sections.begin(), sections.end(), [&](const auto& entry) {
+    return entry.path == section && (entry.find(key) != nullptr || entry.child(table) != nullptr);
+  });
+}
+
 void rival_services(const DoctorContext& context, std::vector<Finding>& out) {
   for (const auto& unit : units(context, {"lldpad.service", "openibd.service"})) {
-    if (!unit.there() || (unit.active != "active" && unit.file != "enabled")) continue;
+    if (!takes_part(unit)) continue;
     if (unit.name == "lldpad.service") {
       rival(out, unit.name,
             "it negotiates DCB by itself, and overwrites PFC, ETS and DSCP settings made here",
@@ -47,6 +63,52 @@ void rival_services(const DoctorContext& context, std::vector<Finding>& out) {
             "NVIDIA's driver package sets mode and MTU of IPoIB interfaces and reloads drivers by itself",
             "disable it, or set SET_IPOIB_CM=no and leave IPOIB_MTU out in /etc/infiniband/openib.conf");
     }
+  }
+}
+
+/// An agent of Azure's images that sets addresses, and their service that names RDMA devices.
+void rival_agents(const DoctorContext& context, std::vector<Finding>& out) {
+  if (document_sets(context, "rdma_device", "name")) {
+    for (const auto& unit : units(context, {"azure_persistent_rdma_naming.service"})) {
+      if (!takes_part(unit)) continue;
+      rival(out, unit.name,
+            "it renames RDMA devices to mlx5_ib0, mlx5_ib1, … and mlx5_an0, …, in the order of their PCI "
+            "addresses",
+            "disable it and the service that starts it again (systemctl disable --now "
+            "azure_persistent_rdma_naming.service azure_persistent_rdma_naming_monitor.service)");
+    }
+  }
+  constexpr std::string_view kAgentFile = "/etc/waagent.conf";
+  if (!document_sets(context, "ipoib", "ipv4")) return;
+  const auto text = read(context, std::string(kAgentFile));
+  if (!text || kinds::assigned(*text, "OS.EnableRDMA") != "y") return;
+  for (const auto& unit : units(context, {"waagent.service", "walinuxagent.service"})) {
+    if (!takes_part(unit) || (!unit.id.empty() && unit.id != unit.name)) continue;
+    rival(out, std::string(kAgentFile),
+          "OS.EnableRDMA=y has Azure's agent add an address of its own, with a prefix of /16, to IPoIB "
+          "interfaces whose "
+          "names begin with ib",
+          fmt::format(
+              "write OS.EnableRDMA=n there and restart {}, or leave these addresses to it and out of the "
+              "document",
+              unit.name));
+    return;
+  }
+}
+
+/// dhcpcd as a service requests addresses on all interfaces, unless its file selects some.
+void rival_dhcpcd(const DoctorContext& context, std::vector<Finding>& out) {
+  if (!document_sets(context, "ipoib", "ipv4") && !document_sets(context, "ipoib", "ipv6")) return;
+  for (const auto& unit : units(context, {"dhcpcd.service"})) {
+    if (!takes_part(unit)) continue;
+    const auto text = read(context, "/etc/dhcpcd.conf");
+    if (text && (says(*text, "denyinterfaces") || says(*text, "allowinterfaces"))) continue;
+    rival(out, unit.name,
+          "it requests addresses for every interface, and gives one of 169.254.0.0/16 to those without an "
+          "answer",
+          "write denyinterfaces with the document's IPoIB interfaces (such as ib*) to /etc/dhcpcd.conf, and "
+          "restart "
+          "it");
   }
 }
 
@@ -88,7 +150,7 @@ void rival_restorers(const DoctorContext& context, std::vector<Finding>& out) {
     const auto unsaved = unsaved_targets(context, restorer, *saved);
     if (unsaved.empty()) continue;
     for (const auto& unit : units(context, {std::string(restorer.unit)})) {
-      if (!unit.there() || (unit.active != "active" && unit.file != "enabled")) continue;
+      if (!takes_part(unit)) continue;
       if (!unit.id.empty() && unit.id != unit.name) continue;  // an alias of the one before
       rival(out, unit.name,
             fmt::format("when it starts, it removes the targets that {} lacks ({}): connected hosts lose "
@@ -129,8 +191,23 @@ bool cloud_init_keeps_off(const DoctorContext& context) {
   });
 }
 
+/// Which lines of rules count: those without an address are for whichever port fits, or for none.
+enum class Nameless { kForAnyPort, kForNone };
+
+/// Whether a line of rules gives a name: not one that compares it, nor one about ENV{ID_NET_NAME}.
+bool gives_name(std::string_view line) {
+  constexpr std::string_view kName = "NAME";
+  for (auto at = line.find(kName); at != std::string_view::npos; at = line.find(kName, at + 1)) {
+    auto rest = base::trim(line.substr(at + kName.size()));
+    if (rest.starts_with(':')) rest.remove_prefix(1);
+    if (rest.starts_with('=') && !rest.starts_with("==")) return true;
+  }
+  return false;
+}
+
 /// The names that rules give to ports which the document names too: "mlx4_ib0 (00:02:c9:…)".
-std::vector<std::string> names_twice(const DoctorContext& context, const std::string& text) {
+std::vector<std::string> names_twice(const DoctorContext& context, const std::string& text,
+                                     Nameless nameless) {
   std::vector<std::string> out;
   if (context.document == nullptr) return out;
   for (const auto& section : context.document->sections) {
@@ -141,8 +218,8 @@ std::vector<std::string> names_twice(const DoctorContext& context, const std::st
     if (name.empty() || !guid) continue;
     for (const auto line : base::split(text, '\n')) {
       const auto bare = base::trim(line);
-      if (bare.starts_with('#') || bare.find("NAME") == std::string_view::npos) continue;
-      const bool any = bare.find("address}") == std::string_view::npos;  // for whichever port fits
+      if (bare.starts_with('#') || !gives_name(bare)) continue;
+      const bool any = nameless == Nameless::kForAnyPort && bare.find("address}") == std::string_view::npos;
       if (any || base::lower(bare).find(guid->text()) != std::string::npos) {
         out.push_back(fmt::format("{} ({})", name, guid->text()));
         break;
@@ -160,6 +237,7 @@ void rival_files(const DoctorContext& context, std::vector<Finding>& out) {
             "set SET_IPOIB_CM=no and remove IPOIB_MTU");
     }
   }
+  constexpr std::string_view kOurRules = "70-rdma-configd-ipoib.rules";
   // If several folders have a file of the same name, udev reads only the first, even if it is empty.
   std::set<std::string> seen;
   for (const std::string folder :
@@ -168,15 +246,30 @@ void rival_files(const DoctorContext& context, std::vector<Finding>& out) {
     if (!names) continue;
     for (const auto& name : *names) {
       if (!seen.insert(name).second) continue;
-      if (name != "82-net-setup-link.rules" && name != "83-mlnx-sf-name.rules" &&
-          name != "70-persistent-ipoib.rules")
-        continue;
+      const bool known = name == "82-net-setup-link.rules" || name == "83-mlnx-sf-name.rules" ||
+                         name == "70-persistent-ipoib.rules";
+      // Such as those that netplan makes for set-name: 99-netplan-ID.rules.
+      const bool later = name.ends_with(".rules") && name > kOurRules &&
+                         folder != "/usr/lib/udev/rules.d";  // no vendor does
+      if (!known && !later) continue;
       const auto file = fmt::format("{}/{}", folder, name);
       const auto text = read(context, file);
       if (!text || !says(*text, "NAME")) continue;
+      if (!known) {
+        if (const auto twice = names_twice(context, *text, Nameless::kForNone); !twice.empty())
+          rival(out, file,
+                "udev reads its rules after ours, and they name ports that the document names too: their "
+                "names win",
+                file.find("/99-netplan-") == std::string::npos
+                    ? fmt::format("remove the lines for {}", base::join(twice, ", "))
+                    : fmt::format(
+                          "remove set-name for {} from the YAML files in /etc/netplan and run netplan apply",
+                          base::join(twice, ", ")));
+        continue;
+      }
       if (name == "70-persistent-ipoib.rules") {
         // For a port that the document does not name its rule is the only one: without it, it is renamed.
-        if (const auto twice = names_twice(context, *text); !twice.empty())
+        if (const auto twice = names_twice(context, *text, Nameless::kForAnyPort); !twice.empty())
           rival(out, file, "its rules name ports that the document names too; udev takes the last name given",
                 fmt::format("remove the lines for {}", base::join(twice, ", ")));
         continue;
@@ -240,6 +333,8 @@ void rival_profiles(const DoctorContext& context, std::vector<Finding>& out) {
 
 void rivals(const DoctorContext& context, std::vector<Finding>& out) {
   rival_services(context, out);
+  rival_agents(context, out);
+  rival_dhcpcd(context, out);
   rival_restorers(context, out);
   rival_files(context, out);
   rival_profiles(context, out);

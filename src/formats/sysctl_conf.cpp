@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <functional>
 #include <set>
@@ -73,7 +74,17 @@ Result<void> write_sysctl_file(system::Files& files, const Sysctls& sysctls) {
   return sysctls.empty() ? files.remove(path) : files.write(path, render_sysctls(sysctls));
 }
 
-Result<std::vector<ForeignSysctl>> foreign_sysctls(system::Files& files, const std::string& path) {
+SysctlConf observe_sysctl_conf(system::Files& files) {
+  for (const auto* folder : {"/usr/lib/systemd", "/lib/systemd"}) {
+    const auto names = files.list(folder);
+    if (names && std::find(names->begin(), names->end(), "systemd-sysctl") != names->end())
+      return SysctlConf::kUnread;
+  }
+  return SysctlConf::kRead;
+}
+
+Result<std::vector<ForeignSysctl>> foreign_sysctls(system::Files& files, const std::string& path,
+                                                   SysctlConf conf) {
   constexpr std::array<std::string_view, 5> kSysctlFolders{
       "/etc/sysctl.d", "/run/sysctl.d", "/usr/local/lib/sysctl.d", "/usr/lib/sysctl.d", "/lib/sysctl.d"};
   const auto own_name = kSysctlFile.substr(kSysctlFile.rfind('/') + 1);
@@ -97,8 +108,7 @@ Result<std::vector<ForeignSysctl>> foreign_sysctls(system::Files& files, const s
       look(fmt::format("{}/{}", folder, name), name > own_name ? Order::kAfterOurs : Order::kBeforeOurs);
     }
   }
-  // Debian has it as 99-sysctl.conf too, by a link; procps reads it last.
-  look("/etc/sysctl.conf", Order::kBeforeOurs);
+  if (conf == SysctlConf::kRead) look("/etc/sysctl.conf", Order::kBeforeOurs);
   return out;
 }
 

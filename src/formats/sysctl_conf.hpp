@@ -32,8 +32,16 @@ struct ForeignSysctl {
   bool excludes = false;  ///< "-path" without a value: systemd-sysctl does not set it at all
 };
 
+/// Whether something reads /etc/sysctl.conf under this very name.
+enum class SysctlConf { kRead, kUnread };
+
+/// systemd-sysctl reads sysctl.d alone, where some distributions have a link to the file (99-sysctl.conf);
+/// Debian 13 and Arch have none. Without systemd-sysctl it is sysctl(8) that reads the file.
+SysctlConf observe_sysctl_conf(system::Files& files);
+
 /// Lines of other files that set exactly this path, or exclude what we set; patterns yield to lines that name
 /// a setting.
-base::Result<std::vector<ForeignSysctl>> foreign_sysctls(system::Files& files, const std::string& path);
+base::Result<std::vector<ForeignSysctl>> foreign_sysctls(system::Files& files, const std::string& path,
+                                                         SysctlConf conf = SysctlConf::kRead);
 
 }  // namespace rdmacfg::kinds

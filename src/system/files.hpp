@@ -80,6 +80,9 @@ class Files {
 
   /// Whether another user than root owns it, or others may read or write it; false where it is not known.
   virtual bool open_to_others(const std::string& /*path*/) { return false; }
+
+  /// Whether it is there and nobody may execute it, symbolic links followed; false where it is not known.
+  virtual bool not_executable(const std::string& /*path*/) { return false; }
 };
 
 /// Of an error of read(): it is there, and no regular file, or longer than what is read.

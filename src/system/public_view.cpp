@@ -44,6 +44,7 @@ class PublicFiles final : public Files {
   bool masks(const std::string& path) override { return files_.masks(path); }
   std::optional<std::uint64_t> born(const std::string& path) override { return files_.born(path); }
   bool open_to_others(const std::string& path) override { return files_.open_to_others(path); }
+  bool not_executable(const std::string& path) override { return files_.not_executable(path); }
 
  private:
   [[nodiscard]] bool kept_back(const std::string& path) const {

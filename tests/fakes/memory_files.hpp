@@ -40,6 +40,9 @@ class MemoryFiles final : public system::Files {
     return at == births.end() ? std::nullopt : std::optional(at->second);
   }
   bool open_to_others(const std::string& path) override { return exposed.contains(path); }
+  bool not_executable(const std::string& path) override {
+    return content.contains(path) && plain.contains(path);
+  }
 
   /// The content itself, without counting and faults.
   std::map<std::string, std::string> content;
@@ -61,6 +64,8 @@ class MemoryFiles final : public system::Files {
   std::map<std::string, std::uint64_t> births;
   /// Paths of files that others than root may read.
   std::set<std::string> exposed;
+  /// Paths of files that nobody may execute.
+  std::set<std::string> plain;
 
  private:
   Faults& faults_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Unusual contents of the tools' places, in a real file system.
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 
 #include "stage.hpp"
 #include "system/linux/linux_host.hpp"
@@ -144,6 +145,40 @@ TEST_F(Places, AMaskedLinkToSysctlConfIsNone) {
   EXPECT_THAT(import_all(*files, "sysctl").document, HasSubstr("arp_ignore = 1"));
   tree.link("/etc/sysctl.d/99-sysctl.conf", "/dev/null");
   EXPECT_THAT(import_all(*files, "sysctl").document, testing::Not(HasSubstr("arp_ignore")));
+}
+
+// RHEL has one that only its administrator makes executable; /etc/rc.local is a link to it.
+TEST_F(Places, AnRcLocalThatIsNotExecutableIsLeftOut) {
+  tree.put("/usr/lib/systemd/systemd", "");
+  tree.put("/usr/lib/systemd/system/rc-local.service", "");
+  tree.put("/etc/rc.d/rc.local", "#!/bin/sh\nip link set ib0 mtu 2044\n");
+  tree.link("/etc/rc.local", "rc.d/rc.local");
+  const auto script = tree.at("/etc/rc.d/rc.local");
+  ASSERT_EQ(::chmod(script.c_str(), S_IRUSR | S_IWUSR), 0);
+  Claims claims;
+  EXPECT_EQ(gather({{find_format("scripts")}, {}}, *files, claims), 0U);
+  EXPECT_THAT(claims.passed,
+              Contains(Field(&Remark::text, HasSubstr("nothing runs it as it is not executable"))));
+  Claims named;
+  EXPECT_EQ(gather({{find_format("scripts")}, {"/etc/rc.d/rc.local"}}, *files, named), 1U)
+      << "as it was asked for";
+  ASSERT_EQ(::chmod(script.c_str(), S_IRWXU), 0);
+  Claims executable;
+  EXPECT_GE(gather({{find_format("scripts")}, {}}, *files, executable), 1U);
+  EXPECT_THAT(executable.passed, testing::Not(Contains(Field(&Remark::text, HasSubstr("not executable")))));
+}
+
+TEST_F(Places, ADispatcherThatIsNotExecutableIsLeftOut) {
+  tree.put("/usr/lib/systemd/systemd", "");
+  const std::string script = "/etc/NetworkManager/dispatcher.d/50-ib";
+  tree.put(script, "#!/bin/sh\nip link set ib0 mtu 2044\n");
+  ASSERT_EQ(::chmod(tree.at(script).c_str(), S_IRUSR | S_IWUSR), 0);
+  Claims claims;
+  EXPECT_EQ(gather({{find_format("scripts")}, {}}, *files, claims), 0U);
+  EXPECT_THAT(claims.passed, Contains(Field(&Remark::where, Place{script, 0})));
+  ASSERT_EQ(::chmod(tree.at(script).c_str(), S_IRWXU), 0);
+  Claims executable;
+  EXPECT_EQ(gather({{find_format("scripts")}, {}}, *files, executable), 1U);
 }
 
 }  // namespace

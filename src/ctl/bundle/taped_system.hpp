@@ -41,6 +41,9 @@ class TapedFiles final : public system::Files, Taped {
   bool open_to_others(Name path) override {
     return ask("file.open_to_others", path, [&] { return real_->files.open_to_others(path); });
   }
+  bool not_executable(Name path) override {
+    return ask("file.not_executable", path, [&] { return real_->files.not_executable(path); });
+  }
   Result<void> write(Name /*path*/, std::string_view /*content*/) override { return refuse_to_change(); }
   Result<void> write_private(Name /*path*/, std::string_view /*content*/) override {
     return refuse_to_change();

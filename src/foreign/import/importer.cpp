@@ -225,21 +225,56 @@ void place_sysctl_conf(std::vector<File>& own, system::Files& files, Claims& cla
   }
 }
 
-/// rc.local is run by a unit, which a generator makes of it; systemd 260 has neither any more.
-void leave_out_rc_local(std::vector<File>& own, system::Files& files, Claims& claims) {
+/// Whether this systemd has neither a unit of rc.local nor the generator that makes one, as since release
+/// 260.
+bool has_no_unit_of_rc_local(system::Files& files) {
   constexpr std::string_view kUnit = "rc-local.service";
   if (!systemd_has("systemd", "", files) || systemd_has(kUnit, "/system", files) ||
       systemd_has("systemd-rc-local-generator", "/system-generators", files))
-    return;
+    return false;
   const auto local = files.list("/etc/systemd/system");
-  if (!local || std::find(local->begin(), local->end(), kUnit) != local->end()) return;
+  return local && std::find(local->begin(), local->end(), kUnit) == local->end();
+}
+
+/// Scripts are run if they are executable: rc.local (ConditionFileIsExecutable= of its unit; RHEL has one
+/// that is not), dispatchers of NetworkManager and networkd, and those that run-parts(8) runs. In a tree
+/// without systemd modes say nothing: it may be a copy.
+void leave_out_scripts_not_run(std::vector<File>& own, system::Files& files, Claims& claims) {
+  if (!systemd_has("systemd", "", files)) return;
+  const bool unitless = has_no_unit_of_rc_local(files);
   std::erase_if(own, [&](const File& file) {
-    if (file.path != "/etc/rc.local" && file.path != "/etc/rc.d/rc.local") return false;
+    const bool rc_local = file.path == "/etc/rc.local" || file.path == "/etc/rc.d/rc.local";
+    std::string_view why;
+    if (rc_local && unitless) {
+      why = "at boot: this systemd has no systemd-rc-local-generator, which is gone in release 260";
+    } else if (!file.path.ends_with(".service") && files.not_executable(file.path)) {
+      why = "as it is not executable";
+    }
+    if (why.empty()) return false;
+    claims.pass({file.path, 0}, fmt::format("nothing runs it {}; to take its commands over, write import "
+                                            "scripts {}",
+                                            why, file.path));
+    return true;
+  });
+}
+
+/// rdma.conf is read by rdma.service of RHEL 7 and SLES 12; an upgrade to later releases can leave the file.
+void leave_out_rdma_conf(std::vector<File>& own, system::Files& files, Claims& claims) {
+  constexpr std::string_view kUnit = "rdma.service";
+  if (!systemd_has("systemd", "", files) || systemd_has(kUnit, "/system", files)) return;
+  for (const auto* folder : {"/etc/systemd/system", "/etc/init.d"}) {
+    const auto names = files.list(folder);
+    if (!names) return;
+    for (const auto& name : *names) {
+      if (name == kUnit || name == "rdma") return;
+    }
+  }
+  std::erase_if(own, [&](const File& file) {
+    if (file.path != "/etc/rdma/rdma.conf") return false;
     claims.pass(
         {file.path, 0},
-        fmt::format("nothing runs it at boot: this systemd has no systemd-rc-local-generator, which is "
-                    "gone in release 260; to take its commands over, write import scripts {}",
-                    file.path));
+        "nothing reads it: this host has no rdma.service; to take its modules over, write import rdma-conf "
+        "/etc/rdma/rdma.conf");
     return true;
   });
 }
@@ -327,7 +362,8 @@ std::size_t gather(const Request& request, system::Files& files, Claims& claims)
     if (request.paths.empty()) {
       own = collector.at_places(format->places);
       if (format->name == "sysctl") place_sysctl_conf(own, files, claims);
-      if (format->name == "scripts") leave_out_rc_local(own, files, claims);
+      if (format->name == "rdma-conf") leave_out_rdma_conf(own, files, claims);
+      if (format->name == "scripts") leave_out_scripts_not_run(own, files, claims);
       if (format->interfaces && !several) names = collector.at_places(udev.places);
     } else {
       std::vector<Where> places(format->places.begin(), format->places.end());

@@ -14,6 +14,8 @@
 #include "formats/boot_command_line.hpp"
 #include "formats/modprobe_conf.hpp"
 #include "kinds/host/module.hpp"
+#include "kinds/host/package_table.hpp"
+#include "kinds/kernel_release.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -28,6 +30,12 @@ std::string hint_near(std::string_view word, const std::vector<std::string>& kno
                       std::string_view otherwise) {
   const auto near = base::nearest(word, known);
   return near ? fmt::format("did you mean \"{}\"?", *near) : std::string(otherwise);
+}
+
+/// The hint about a module that the running kernel lacks.
+std::string hint_of_no_module(World& world) {
+  auto told = package_of_modules(world.host().files, kernel_release(world));
+  return told.empty() ? "is the package with it installed for this kernel?" : told;
 }
 
 std::string remedy_of_option(const ForeignLine& line) {
@@ -170,7 +178,7 @@ bool check_known(const std::string& section, const std::string& module, const Mo
         Diagnostic{Severity::kError,
                    name_at,
                    fmt::format("{} name: the running kernel has no module {}", section, module),
-                   hint_near(module, modules.known(), "is the package with it installed for this kernel?"),
+                   hint_near(module, modules.known(), hint_of_no_module(world)),
                    {}});
     return false;
   }

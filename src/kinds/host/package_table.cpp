@@ -23,53 +23,109 @@ constexpr std::array kPackageTable{
             "libibverbs",
             "libibverbs",
             {"/etc/libibverbs.d/mlx5.driver"},
-            "user-space drivers of RDMA adapters"},
+            "user-space drivers of RDMA adapters",
+            {},
+            "rdma-core"},
     Package{"ibverbs-utils",
             "libibverbs-utils",
             "libibverbs-utils",
             {"/usr/bin/ibv_devinfo"},
-            "ibv_devinfo, ibv_rc_pingpong"},
+            "ibv_devinfo, ibv_rc_pingpong",
+            {},
+            "rdma-core"},
     Package{"rdmacm-utils",
             "librdmacm-utils",
             "librdmacm-utils",
             {"/usr/bin/rping"},
-            "rping, ucmatose and other tests of connections"},
-    Package{
-        "infiniband-diags", "", "", {"/usr/sbin/ibstat", "/usr/bin/ibstat"}, "ibstat, iblinkinfo, perfquery"},
-    Package{"perftest", "", "", {"/usr/bin/ib_write_bw"}, "ib_write_bw, ib_send_lat"},
-    Package{"opensm", "", "", {"/usr/sbin/opensm", "/usr/bin/opensm"}, "subnet manager"},
-    Package{"srptools", "srp_daemon", "srp_daemon", {"/usr/sbin/srp_daemon"}, "SRP initiator"},
-    Package{"ibacm", "", "", {"/usr/sbin/ibacm"}, "address resolution for large fabrics"},
+            "rping, ucmatose and other tests of connections",
+            {},
+            "rdma-core"},
+    Package{"infiniband-diags",
+            "",
+            "",
+            {"/usr/sbin/ibstat", "/usr/bin/ibstat"},
+            "ibstat, iblinkinfo, perfquery",
+            {},
+            "rdma-core"},
+    Package{"perftest", "", "", {"/usr/bin/ib_write_bw"}, "ib_write_bw, ib_send_lat", {}, kOnlyInAur},
+    Package{"opensm", "", "", {"/usr/sbin/opensm", "/usr/bin/opensm"}, "subnet manager", {}, kOnlyInAur},
+    Package{"srptools",
+            "srp_daemon",
+            "srp_daemon",
+            {"/usr/sbin/srp_daemon", "/usr/bin/srp_daemon"},
+            "SRP initiator",
+            {},
+            "rdma-core"},
+    Package{"ibacm",
+            "",
+            "",
+            {"/usr/sbin/ibacm", "/usr/bin/ibacm"},
+            "address resolution for large fabrics",
+            {},
+            "rdma-core"},
     Package{"nvme-cli", "", "", {"/usr/sbin/nvme", "/usr/bin/nvme"}, "NVMe over Fabrics, initiator"},
     Package{"nvmetcli",
             "",
             "",
             {"/usr/sbin/nvmetcli", "/usr/bin/nvmetcli"},
-            "NVMe over Fabrics, target (not in Debian 12)"},
+            "NVMe over Fabrics, target (not in Debian 12)",
+            {},
+            kOnlyInAur},
     Package{"targetcli-fb",
             "targetcli",
             "python3-targetcli-fb",
             {"/usr/bin/targetcli", "/usr/sbin/targetcli"},
-            "SRP and iSER targets (LIO)"},
+            "SRP and iSER targets (LIO)",
+            {},
+            kOnlyInAur},
     Package{"nfs-kernel-server",
             "nfs-utils",
             "nfs-kernel-server",
-            {"/usr/sbin/rpc.nfsd", "/sbin/rpc.nfsd"},
-            "NFS server"},
-    Package{
-        "nfs-common", "nfs-utils", "nfs-client", {"/usr/sbin/mount.nfs", "/sbin/mount.nfs"}, "NFS mounts"},
+            {"/usr/sbin/rpc.nfsd", "/sbin/rpc.nfsd", "/usr/bin/rpc.nfsd"},
+            "NFS server",
+            {},
+            "nfs-utils"},
+    Package{"nfs-common",
+            "nfs-utils",
+            "nfs-client",
+            {"/usr/sbin/mount.nfs", "/sbin/mount.nfs", "/usr/bin/mount.nfs"},
+            "NFS mounts",
+            {},
+            "nfs-utils"},
     Package{"open-iscsi",
             "iscsi-initiator-utils",
             "open-iscsi",
-            {"/usr/sbin/iscsiadm", "/sbin/iscsiadm"},
+            {"/usr/sbin/iscsiadm", "/sbin/iscsiadm", "/usr/bin/iscsiadm"},
             "iSER initiator"},
-    Package{"lldpad", "", "open-lldp", {"/usr/sbin/lldpad"}, "LLDP and DCBX"},
-    Package{"mstflint", "", "", {"/usr/bin/mstflint"}, "firmware of NVIDIA's adapters"},
-    Package{"ethtool", "", "", {"/usr/sbin/ethtool", "/sbin/ethtool"}, "settings of Ethernet adapters"},
+    Package{"lldpad", "", "open-lldp", {"/usr/sbin/lldpad"}, "LLDP and DCBX", {}, kOnlyInAur},
+    Package{"mstflint", "", "", {"/usr/bin/mstflint"}, "firmware of NVIDIA's adapters", {}, kOnlyInAur},
+    Package{"ethtool",
+            "",
+            "",
+            {"/usr/sbin/ethtool", "/sbin/ethtool", "/usr/bin/ethtool"},
+            "settings of Ethernet adapters"},
     Package{"iproute2", "iproute", "iproute2", {"/usr/sbin/ip", "/sbin/ip", "/usr/bin/ip"}, "ip, rdma, dcb"},
-    Package{"iwpmd", "", "", {"/usr/sbin/iwpmd"}, "port mapper of iWARP", "rdma-core"},
-    Package{"rdma-ndd", "rdma-core", "", {"/usr/sbin/rdma-ndd"}, "node descriptions", "rdma-core"},
-    Package{"smc-tools", "", "", {"/usr/bin/smc_pnet"}, "smcr, smc_pnet, smc_run (not in Debian)"},
+    Package{"iwpmd",
+            "",
+            "",
+            {"/usr/sbin/iwpmd", "/usr/bin/iwpmd"},
+            "port mapper of iWARP",
+            "rdma-core",
+            "rdma-core"},
+    Package{"rdma-ndd",
+            "rdma-core",
+            "",
+            {"/usr/sbin/rdma-ndd", "/usr/bin/rdma-ndd"},
+            "node descriptions",
+            "rdma-core",
+            "rdma-core"},
+    Package{"smc-tools",
+            "",
+            "",
+            {"/usr/bin/smc_pnet"},
+            "smcr, smc_pnet, smc_run (not in Debian)",
+            {},
+            kOnlyInAur},
 };
 
 constexpr std::array<std::pair<std::string_view, std::string_view>, 14> kUnitsOf{{
@@ -98,6 +154,23 @@ bool file_is_there(system::Files& files, const std::string& path) {
 bool has_program(system::Files& files, std::string_view name) {
   const auto names = files.list("/usr/bin");
   return names && std::find(names->begin(), names->end(), name) != names->end();
+}
+
+/// Whether ostree has deployed a container image. With rpm-ostree beside it, bootc(8) refuses to upgrade what
+/// that has changed (upgrade(): "Deployment contains local rpm-ostree modifications").
+bool deploys_containers(system::Files& files) {
+  constexpr std::string_view kStateRoots = "/sysroot/ostree/deploy";
+  const auto roots = files.list(std::string(kStateRoots));
+  for (const auto& root : roots ? *roots : std::vector<std::string>()) {
+    const auto folder = fmt::format("{}/{}/deploy", kStateRoots, root);
+    const auto names = files.list(folder);
+    for (const auto& name : names ? *names : std::vector<std::string>()) {
+      if (!name.ends_with(".origin")) continue;
+      const auto text = files.read(fmt::format("{}/{}", folder, name));
+      if (text && *text && (*text)->find("\ncontainer-image-reference=") != std::string::npos) return true;
+    }
+  }
+  return false;
 }
 
 /// Whether zypper refuses to change the root and names transactional-update (NeedsWritableRoot::check() in
@@ -136,10 +209,12 @@ Distribution distribution(system::Files& files) {
   if (is("suse")) return is_transactional(files) ? Distribution::kTransactional : Distribution::kSuse;
   if (is("rhel") || is("fedora") || is("centos")) {
     if (!file_is_there(files, "/run/ostree-booted")) return Distribution::kRhel;
-    return has_program(files, "bootc") && !has_program(files, "rpm-ostree") ? Distribution::kBootc
-                                                                            : Distribution::kOstree;
+    if (!has_program(files, "bootc")) return Distribution::kOstree;
+    return !has_program(files, "rpm-ostree") || deploys_containers(files) ? Distribution::kBootc
+                                                                          : Distribution::kOstree;
   }
   if (is("debian") || is("ubuntu")) return Distribution::kDebian;
+  if (is("arch")) return Distribution::kArch;
   return Distribution::kUnknown;
 }
 
@@ -152,18 +227,24 @@ std::string_view name_on(const Package& package, Distribution distribution) {
   const bool rhel = distribution == Distribution::kRhel || distribution == Distribution::kOstree ||
                     distribution == Distribution::kBootc;
   const bool suse = distribution == Distribution::kSuse || distribution == Distribution::kTransactional;
-  const auto other = rhel ? package.rhel : suse ? package.suse : package.debian;
-  return other.empty() ? package.name : other;
+  const bool arch = distribution == Distribution::kArch;
+  const auto other = rhel ? package.rhel : suse ? package.suse : arch ? package.arch : package.debian;
+  return other.empty() || other == kOnlyInAur ? package.name : other;
 }
 
 std::string install_command(Distribution distribution, std::span<const Package* const> wanted) {
-  constexpr std::array<std::string_view, 7> kCommands{"",
+  constexpr std::array<std::string_view, 8> kCommands{"",
                                                       "apt install",
                                                       "dnf install",
                                                       "zypper install",
                                                       "rpm-ostree install",
                                                       "transactional-update pkg install",
-                                                      "dnf install"};
+                                                      "dnf install",
+                                                      "pacman -S"};
+  const auto is_elsewhere = [&](const Package* package) {
+    return distribution == Distribution::kArch && package->arch == kOnlyInAur;
+  };
+  if (std::any_of(wanted.begin(), wanted.end(), is_elsewhere)) return {};
   std::string out(kCommands.at(static_cast<std::size_t>(distribution)));
   if (out.empty()) return out;
   for (const auto* package : wanted) out.append(" ").append(name_on(*package, distribution));
@@ -182,6 +263,33 @@ std::string how_to_get(const Package& package, system::Files& files) {
   const auto command = install_command(distribution(files), wanted);
   return command.empty() ? fmt::format("; package {} has it", name_on(package, Distribution::kUnknown))
                          : ": " + command;
+}
+
+std::string package_of_modules(system::Files& files, std::string_view release) {
+  constexpr std::string_view kCloud = "-cloud-";
+  if (release.empty()) return {};
+  const auto here = distribution(files);
+  std::string name;
+  if (here == Distribution::kDebian && observe_distribution_ids(files).starts_with("ubuntu")) {
+    name = fmt::format("linux-modules-extra-{}", release);
+  } else if (const auto cloud = release.find(kCloud);
+             here == Distribution::kDebian && cloud != std::string_view::npos) {
+    // "6.1.0-18-cloud-amd64": the other kernel of the release has the drivers that this one leaves out.
+    name = fmt::format("linux-image-{}", release.substr(cloud + kCloud.size()));
+  } else if (here == Distribution::kRhel || here == Distribution::kOstree || here == Distribution::kBootc) {
+    // "5.14.0-570.12.1.el9_6.x86_64+rt" is of the packages kernel-rt-…, "6.12.0-100.28.2.el10uek.x86_64" of
+    // Oracle's kernel-uek-….
+    const auto plus = release.find('+');
+    const auto flavour = release.find("uek.") != std::string_view::npos ? std::string_view("uek")
+                         : plus == std::string_view::npos               ? std::string_view()
+                                                                        : release.substr(plus + 1);
+    name = fmt::format("kernel{}{}-modules-extra-{}", flavour.empty() ? "" : "-", flavour,
+                       release.substr(0, plus));
+  }
+  if (name.empty()) return {};
+  const Package package{name, {}, {}, {}, {}, {}, {}};
+  const std::array<const Package*, 1> wanted{&package};
+  return fmt::format("{} may have it: {}", name, install_command(here, wanted));
 }
 
 std::string without_program(std::string_view program, std::string_view package, system::Files& files) {

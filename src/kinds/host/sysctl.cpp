@@ -142,7 +142,7 @@ class SysctlKind final : public Kind, public NeedsWatching, public MustStay, pub
         resource.settings.erase("value");
         if (!world.offline()) explain_missing(resource, world, diagnostics);
       }
-      const auto others = foreign_sysctls(world.host().files, resource.key.id);
+      const auto others = foreign_sysctls(world.host().files, resource.key.id, setters->sysctl_conf());
       if (!others) continue;
       for (const auto& other : *others) {
         if (other.excludes) {

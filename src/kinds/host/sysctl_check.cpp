@@ -29,7 +29,8 @@ std::optional<std::string> tuned_value(const std::string& written, const std::st
 
 }  // namespace
 
-OtherSysctlSetters::OtherSysctlSetters(system::Files& files) : tuned_(read_tuned_sysctls(files)) {
+OtherSysctlSetters::OtherSysctlSetters(system::Files& files)
+    : tuned_(read_tuned_sysctls(files)), conf_(observe_sysctl_conf(files)) {
   for (auto& line : tmpfiles_lines(files)) {
     if (line.act == TmpfilesLine::Act::kWrite && line.path.starts_with("/proc/"))
       writes_.push_back(std::move(line));
@@ -38,6 +39,10 @@ OtherSysctlSetters::OtherSysctlSetters(system::Files& files) : tuned_(read_tuned
 
 bool OtherSysctlSetters::tuned_reads_last(std::string_view file) const {
   return tuned_.active && tuned_.reapplies && file == "/etc/sysctl.conf";
+}
+
+SysctlConf OtherSysctlSetters::sysctl_conf() const {
+  return tuned_.active && tuned_.reapplies ? SysctlConf::kRead : conf_;
 }
 
 void OtherSysctlSetters::warn(const model::Desired& resource, model::Diagnostics& diagnostics) const {

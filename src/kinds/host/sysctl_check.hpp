@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "formats/sysctl_conf.hpp"
 #include "formats/tmpfiles_conf.hpp"
 #include "formats/tuned_conf.hpp"
 #include "model/diagnostic.hpp"
@@ -24,8 +25,12 @@ class OtherSysctlSetters {
   /// Whether a file of sysctl.d that systemd-sysctl reads before ours is read after ours by tuned.
   [[nodiscard]] bool tuned_reads_last(std::string_view file) const;
 
+  /// Whether systemd-sysctl, sysctl(8) or tuned reads /etc/sysctl.conf itself.
+  [[nodiscard]] SysctlConf sysctl_conf() const;
+
  private:
   TunedSysctls tuned_;
+  SysctlConf conf_;  ///< without tuned
   std::vector<TmpfilesLine> writes_;
 };
 

@@ -5,13 +5,18 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "kinds/address/backend.hpp"
 #include "kinds/address/direct_backend.hpp"
 #include "kinds/address/duplicate_check.hpp"
 #include "kinds/address/port_backends.hpp"
 #include "kinds/entry.hpp"
+#include "kinds/host/sysctl_entry.hpp"
 #include "kinds/ipoib/link_settings.hpp"
 #include "kinds/ports/held_by_port.hpp"
 
@@ -39,6 +44,52 @@ void check_networkd_method(const WantedFamily& family, Diagnostics& diagnostics)
                    family.section->path),
        "write addresses, or method = \"auto\" or \"disabled\"",
        {}});
+}
+
+/// The names that interfaces have from now on, by their ids; those that the document does not name are
+/// missing.
+std::map<std::string, std::string> names_to_come(const std::vector<Desired>& desired) {
+  std::map<std::string, std::string> out;
+  for (const auto& resource : desired) {
+    if (resource.ignore) continue;
+    auto name = resource.key.kind == "link_name" ? model::text_at(resource.settings, "rule")
+                : resource.key.kind == "pkey"    ? resource.label
+                                                 : std::string();
+    if (!name.empty()) out.insert_or_assign(resource.key.id, std::move(name));
+  }
+  return out;
+}
+
+/// systemd-networkd writes 0 to accept_ra of each interface with IPv6 that it configures, and handles router
+/// advertisements itself (link_set_ipv6_accept_ra() of networkd-sysctl.c).
+void warn_of_accept_ra(const std::vector<Desired>& desired, World& world, Diagnostics& diagnostics) {
+  std::map<std::string, const Desired*> entries;  // of [[sysctl]], by interface
+  for (const auto& resource : desired) {
+    if (resource.key.kind != kSysctlKind || resource.ignore || !resource.key.id.ends_with("/accept_ra"))
+      continue;
+    const auto value = model::text_at(resource.settings, "file");
+    const auto interface = sysctl_interface(resource.key.id);
+    if (!interface.empty() && !value.empty() && !same_sysctl_value(value, "0"))
+      entries.emplace(interface, &resource);
+  }
+  if (entries.empty()) return;
+  const auto names = names_to_come(desired);
+  for (const auto& resource : desired) {
+    if (resource.key.kind != kNetworkdKind || resource.ignore) continue;
+    if (model::value_of(resource.settings, "link_local") != model::Value{true}) continue;
+    const auto coming = names.find(resource.key.id);
+    const auto* link = interface_of(resource.key.id, world);
+    const auto name = coming != names.end() ? coming->second : link != nullptr ? link->name : std::string();
+    const auto entry = entries.find(name);
+    if (entry == entries.end()) continue;
+    diagnostics.push_back(
+        {Severity::kWarning,
+         entry->second->where,
+         fmt::format("systemd-networkd sets accept_ra of {} to 0 whenever it configures the interface", name),
+         "it handles router advertisements itself: leave accept_ra out; ipv6 = { method = \"auto\" } has it "
+         "take them",
+         {}});
+  }
 }
 
 constexpr std::array kNetworkdFiles{
@@ -129,7 +180,8 @@ class NetworkdKind final : public Kind, public AwaitsKernel, public HeldByPort {
   }
 
   void check(std::vector<Desired>& desired, const std::vector<Observed>& observed, World& world,
-             Diagnostics& /*diagnostics*/) const override {
+             Diagnostics& diagnostics) const override {
+    warn_of_accept_ra(desired, world, diagnostics);
     leave_to_networkd(desired, observed, world);
     std::optional<bool> runs;
     std::set<std::string> there, in_part;

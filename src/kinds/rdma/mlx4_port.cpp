@@ -219,6 +219,7 @@ class Mlx4PortKind final : public Kind {
     for (auto& resource : desired) {
       if (resource.key.kind != kMlx4PortKind) continue;
       warn_foreign(resource, foreign, diagnostics);
+      warn_of_ofed(resource, world.host().files, diagnostics);
       const auto at = now.find(resource.key);
       if (at == now.end() || !at->second->settings.contains("ports")) {
         resource.settings.erase("ports");
@@ -342,6 +343,26 @@ class Mlx4PortKind final : public Kind {
           fmt::format("[[mlx4_port]] ports: {}:{} has a line for {} too", kMlx4File, number, desired.key.id),
           "remove it there; our line follows it",
           {}});
+    }
+  }
+
+  /// MLNX_OFED's openibd sets the types of its own file (connectx_port_config).
+  static void warn_of_ofed(const Desired& desired, system::Files& files, Diagnostics& diagnostics) {
+    constexpr std::string_view kOfedFile = "/etc/infiniband/connectx.conf";
+    const auto wanted = model::from_attributes<Mlx4PortTypes>(desired.settings).ports;
+    const auto text = files.read_linked(std::string(kOfedFile));
+    if (!wanted || !text || !*text) return;
+    int number = 0;
+    for (const auto line : base::split(**text, '\n')) {
+      ++number;
+      const auto found = Mlx4File::parse_line(line);
+      if (!found || found->first != desired.key.id || found->second == *wanted) continue;
+      diagnostics.push_back(Diagnostic{Severity::kWarning,
+                                       desired.origins.at("ports"),
+                                       fmt::format("[[mlx4_port]] ports: {}:{} has openibd set {}", kOfedFile,
+                                                   number, base::join(found->second.list, ", ")),
+                                       "openibd does so at each start: write the same types there",
+                                       {}});
     }
   }
 

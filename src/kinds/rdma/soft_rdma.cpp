@@ -11,6 +11,8 @@
 #include "base/text.hpp"
 #include "formats/modprobe_conf.hpp"
 #include "kinds/entry.hpp"
+#include "kinds/host/package_table.hpp"
+#include "kinds/kernel_release.hpp"
 #include "kinds/ports/device_names.hpp"
 #include "kinds/rdma/device_rename.hpp"
 
@@ -294,13 +296,15 @@ class SoftRdmaKind final : public Kind {
     if (world.offline() || !modules.has_tree() || device_of(desired.key.id, world) != nullptr) return;
     const auto info = modules.info(module);
     if (!info || *info) return;  // unreadable: making the device will tell
+    const auto package = package_of_modules(world.host().files, kernel_release(world));
     diagnostics.push_back(
         Diagnostic{Severity::kError,
                    desired.origins.at("module"),
                    fmt::format("[[soft_rdma]] type: the running kernel has no module {} for {} devices",
                                module, place_of(desired.key.id).type),
-                   "is the package with this kernel's modules installed whole (linux-modules-extra, "
-                   "kernel-modules-extra)?",
+                   package.empty() ? "is the package with this kernel's modules installed whole "
+                                     "(linux-modules-extra, kernel-modules-extra)?"
+                                   : package,
                    {}});
   }
 

@@ -7,8 +7,12 @@
 #include <array>
 #include <chrono>
 #include <ctime>
+#include <filesystem>
 #include <fstream>
+#include <string>
+#include <system_error>
 #include <utility>
+#include <vector>
 
 #include "system/linux/dbus/systemd.hpp"
 #include "system/linux/initramfs_images.hpp"
@@ -63,8 +67,12 @@ constexpr RebuildCommand kTransactional{"transactional-update initrd", {}};
 constexpr RebuildCommand kOstree{"rpm-ostree initramfs-etc", {}};
 // Arch's tool, whose images have modprobe.d by the hook modconf. No unit of ours runs it.
 constexpr RebuildCommand kMkinitcpio{"mkinitcpio -P", {}};
-// Without rpm-ostree, the image in /usr/lib/modules of the container is the one that boots.
+// The image in /usr/lib/modules of the container is the one that boots.
 constexpr RebuildCommand kBootc{"dracut -f in the Containerfile of its image", {}};
+
+// kernel-install(8) makes a unified kernel image again where its layout is uki; one of a package, such as
+// kernel-uki-virt, has its own initrd. dracut alone would make a second image that nothing boots.
+constexpr RebuildCommand kUnifiedKernel{"kernel-install add-all", {}};
 
 using detail::FileTime;
 
@@ -81,6 +89,49 @@ bool sdbootutil_boots(const std::filesystem::path& root) {
            kSdbootLoaders.end();
   }
   return false;
+}
+
+/// Whether ostree has deployed a container image: bootc(8) refuses to upgrade one that rpm-ostree has
+/// changed.
+bool deploys_containers(const std::filesystem::path& root) {
+  std::error_code error;
+  for (std::filesystem::directory_iterator at(root / "sysroot/ostree/deploy", error), end;
+       !error && at != end; at.increment(error)) {
+    std::error_code inner;
+    for (std::filesystem::directory_iterator file(at->path() / "deploy", inner); !inner && file != end;
+         file.increment(inner)) {
+      if (file->path().extension() != ".origin") continue;
+      std::ifstream origin(file->path());
+      for (std::string line; std::getline(origin, line);) {
+        if (line.starts_with("container-image-reference=")) return true;
+      }
+    }
+  }
+  return false;
+}
+
+/// Whether dracut itself makes unified kernel images: uefi=yes, of the last line that has it
+/// (dracut.conf(5)).
+bool dracut_makes_unified(const std::filesystem::path& root) {
+  std::vector<std::filesystem::path> files;
+  for (const auto* folder : {"usr/lib/dracut/dracut.conf.d", "etc/dracut.conf.d"}) {
+    std::error_code error;
+    for (std::filesystem::directory_iterator at(root / folder, error), end; !error && at != end;
+         at.increment(error))
+      if (at->path().extension() == ".conf") files.push_back(at->path());
+  }
+  std::sort(files.begin(), files.end(),
+            [](const auto& left, const auto& right) { return left.filename() < right.filename(); });
+  files.insert(files.begin(), root / "etc/dracut.conf");
+  bool out = false;
+  for (const auto& path : files) {
+    std::ifstream file(path);
+    for (std::string line; std::getline(file, line);) {
+      std::erase_if(line, [](char c) { return c == '"' || c == '\'' || c == ' ' || c == '\t' || c == '\r'; });
+      if (line.starts_with("uefi=")) out = line == "uefi=yes" || line.starts_with("uefi=yes#");
+    }
+  }
+  return out;
 }
 
 /// Whether zipl boots the images themselves. With /boot/zipl it boots a grub (SUSE, dracut's 91zipl), which
@@ -110,11 +161,13 @@ class LinuxInitramfs final : public Initramfs {
   }
 
   std::optional<std::string> by_hand() override {
-    if (bootc_alone()) return "this system's initramfs comes with its container image";
+    if (by_container()) return "this system's initramfs comes with its container image";
     if (ostree()) return "ostree makes this system's images";
     if (boot_is_read_only()) return "/boot is mounted read-only";
-    if (const auto way = find(); way && way->command == kMkinitcpio.command)
-      return "mkinitcpio makes this system's images";
+    const auto way = find();
+    if (way && way->command == kMkinitcpio.command) return "mkinitcpio makes this system's images";
+    if (way && way->command == kUnifiedKernel.command)
+      return "this system boots a unified kernel image, and one of a package stays as it is";
     return std::nullopt;
   }
 
@@ -122,7 +175,9 @@ class LinuxInitramfs final : public Initramfs {
 
   bool newer_than(std::span<const std::string> paths) override {
     std::optional<FileTime> image;
+    const bool unified = boots_unified();
     for (const auto& [path, stamp] : detail::boot_images(detail::observe_images(root_), running())) {
+      if (unified && path.extension() != ".efi") continue;
       if (!image || stamp.modified > *image) image = stamp.modified;
     }
     if (!image) return false;
@@ -174,23 +229,31 @@ class LinuxInitramfs final : public Initramfs {
   /// Of a system that ostree has booted, ostree(1).
   [[nodiscard]] bool ostree() const { return there("/run/ostree-booted"); }
 
-  /// Such a system that has bootc(8) and no rpm-ostree, which would change what bootc has deployed.
-  [[nodiscard]] bool bootc_alone() const {
-    return ostree() && there("/usr/bin/bootc") && !there("/usr/bin/rpm-ostree");
+  /// Such a system that bootc(8) upgrades: it has no rpm-ostree, or has deployed a container image.
+  [[nodiscard]] bool by_container() const {
+    return ostree() && there("/usr/bin/bootc") &&
+           (!there("/usr/bin/rpm-ostree") || deploys_containers(root_));
+  }
+
+  /// By the variable that systemd-stub(7) sets.
+  [[nodiscard]] bool boots_unified() const {
+    return there("/sys/firmware/efi/efivars/StubInfo-4a67b082-0a4c-41cf-b6c7-440b29bb8c4f");
   }
 
   [[nodiscard]] bool boot_is_read_only() const { return detail::mounted_read_only(mounts_, "/boot"); }
 
   /// How it is done here; nothing without a tool.
   [[nodiscard]] std::optional<RebuildCommand> find() const {
-    if (bootc_alone()) return kBootc;
+    if (by_container()) return kBootc;
     if (ostree()) return kOstree;
     if (boot_is_read_only() && there("/usr/sbin/transactional-update")) return kTransactional;
     if (sdbootutil_boots(root_)) return kSdbootutil;
     for (const auto& tool : kTools) {
       if (!there(tool.path)) continue;
+      const bool dracut = tool.running.unit == kDracut.unit;
+      if (dracut && boots_unified() && !dracut_makes_unified(root_)) return kUnifiedKernel;
       const bool all = !running() || detail::of_several_kernels(detail::observe_images(root_));
-      if (tool.running.unit == kDracut.unit && zipl_boots(root_)) return all ? kDracutAllZipl : kDracutZipl;
+      if (dracut && zipl_boots(root_)) return all ? kDracutAllZipl : kDracutZipl;
       return all ? tool.all : tool.running;
     }
     return there("/usr/bin/mkinitcpio") ? std::optional(kMkinitcpio) : std::nullopt;

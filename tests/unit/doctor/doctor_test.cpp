@@ -117,6 +117,13 @@ TEST_F(Doctor, StaleInitramfs) {
   kernel->files.content["/etc/modprobe.d/rdma-configd-pfc.conf"] = "options mlx4_en pfctx=8 pfcrx=8\n";
   EXPECT_EQ(found(), Names{"stale_initramfs initramfs"});
   EXPECT_NE(findings.front().fix.find("update-initramfs -u"), std::string::npos);
+  EXPECT_NE(findings.front().fix.find("[initramfs] policy"), std::string::npos);
+  kernel->initramfs.reason = "this system's initramfs comes with its container image";
+  EXPECT_EQ(found(), Names{"stale_initramfs initramfs"});
+  EXPECT_EQ(findings.front().fix,
+            "run update-initramfs -u (this system's initramfs comes with its container image)")
+      << "an apply rebuilds nothing there";
+  kernel->initramfs.reason.clear();
   kernel->initramfs.newer = true;  // made by hand since
   EXPECT_EQ(found(), Names{});
   kernel->initramfs.newer = false;
@@ -352,6 +359,68 @@ TEST_F(Doctor, RivalNamingRules) {
 }
 
 // udev(7): of files of one name that in /etc counts, then those in /run, /usr/local/lib and /usr/lib.
+// netplan's write_rules_file(): set-name of an interface that is matched by its address.
+TEST_F(Doctor, RulesReadAfterOursThatNameAPortOfTheDocument) {
+  auto& files = kernel->files.content;
+  const std::string rule = R"(SUBSYSTEM=="net", ATTR{address}=="80:00:02:08:fe:80:00:00:00:00:00:00:)"
+                           R"(00:02:c9:03:00:31:78:f2", NAME="ib9")";
+  const std::string netplan = "/run/udev/rules.d/99-netplan-ib9.rules",
+                    site = "/etc/udev/rules.d/75-site.rules";
+  const std::string port = "version = 1\n[[ipoib]]\nguid = \"0002:c903:0031:78f2\"\n",
+                    named = port + "name = \"fab0\"\n";
+  files["/usr/lib/udev/rules.d/80-net-setup-link.rules"] =
+      "NAME==\"\", ENV{ID_NET_NAME}!=\"\", NAME=\"$env{ID_NET_NAME}\"\n";
+  files["/etc/udev/rules.d/60-site.rules"] = rule;
+  EXPECT_EQ(found(named), Names{}) << "ours are read later, and the last one names only what has no name";
+  files[netplan] = rule;
+  files[site] = rule;
+  EXPECT_EQ(found(named), (Names{"rivals " + site, "rivals " + netplan}));
+  EXPECT_NE(findings.front().fix.find("remove the lines for fab0"), std::string::npos)
+      << findings.front().fix;
+  EXPECT_NE(findings.back().fix.find("/etc/netplan"), std::string::npos) << findings.back().fix;
+  EXPECT_EQ(found(port), Names{}) << "the document gives no name";
+  files.erase(netplan);
+  files[site] = "# " + rule;
+  EXPECT_EQ(found(named), Names{});
+}
+
+TEST_F(Doctor, RivalAgentsOfAzure) {
+  kernel->units.add("azure_persistent_rdma_naming.service", {.enabled = true});
+  kernel->units.add("walinuxagent.service", {.running = true});
+  const std::string agent = "/etc/waagent.conf";
+  kernel->files.content[agent] = "# OS.EnableRDMA=n\nOS.EnableRDMA=y\n";
+  EXPECT_EQ(found("version = 1\n"), Names{}) << "the document sets neither";
+  const std::string device =
+      "version = 1\n[[rdma_device]]\nnode_guid = \"0002:c903:0031:78f1\"\nname = \"rail0\"\n";
+  const auto contains = [&](const std::string& document, const std::string& object) {
+    const auto names = found(document);
+    return std::find(names.begin(), names.end(), "rivals " + object) != names.end();
+  };
+  EXPECT_TRUE(contains(device, "azure_persistent_rdma_naming.service"));
+  EXPECT_FALSE(contains(device, agent));
+  const std::string address =
+      "version = 1\n[[ipoib]]\nguid = \"0002:c903:0031:78f2\"\nipv4 = { addresses = [\"192.0.2.1/24\"] }\n";
+  EXPECT_TRUE(contains(address, agent));
+  EXPECT_FALSE(contains(address, "azure_persistent_rdma_naming.service"));
+  kernel->files.content[agent] = "OS.EnableRDMA=n\n";
+  EXPECT_FALSE(contains(address, agent));
+}
+
+TEST_F(Doctor, DhcpcdOnAllInterfacesIsARival) {
+  kernel->units.add("dhcpcd.service", {.running = true});
+  const std::string document =
+      "version = 1\n[[ipoib]]\nguid = \"0002:c903:0031:78f2\"\nipv4 = { addresses = [\"192.0.2.1/24\"] }\n";
+  const auto is_rival = [&] {
+    const auto names = found(document);
+    return std::find(names.begin(), names.end(), "rivals dhcpcd.service") != names.end();
+  };
+  EXPECT_TRUE(is_rival());
+  kernel->files.content["/etc/dhcpcd.conf"] = "hostname\n# denyinterfaces ib*\n";
+  EXPECT_TRUE(is_rival());
+  kernel->files.content["/etc/dhcpcd.conf"] = "hostname\ndenyinterfaces ib*\n";
+  EXPECT_FALSE(is_rival());
+}
+
 TEST_F(Doctor, RivalNamingRulesAreThoseThatUdevReads) {
   auto& files = kernel->files.content;
   const std::string name = "/83-mlnx-sf-name.rules", rule = "SUBSYSTEM==\"net\", NAME=\"$env{NAME}\"\n";

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
 #include "fakes/memory_files.hpp"
 #include "model/types/host_types.hpp"
 
@@ -65,6 +68,25 @@ TEST(SysctlFile, OtherFilesThatSetTheSameAreFound) {
   EXPECT_FALSE(found->at(0).wins);
   EXPECT_EQ(found->at(1).value, "2");
   EXPECT_TRUE(found->at(1).wins);
+}
+
+/// systemd-sysctl(8) reads sysctl.d alone: Debian 13 has no link there any more, RHEL has 99-sysctl.conf.
+TEST(SysctlFile, TheOldFileCountsWhereSomethingReadsIt) {
+  fakes::Faults faults;
+  fakes::MemoryFiles files(faults);
+  const std::string line = "net.core.rmem_max = 1\n";
+  files.content["/etc/sysctl.conf"] = line;
+  const auto named = [&] {
+    std::vector<std::string> out;
+    const auto found = foreign_sysctls(files, "net/core/rmem_max", observe_sysctl_conf(files));
+    for (const auto& each : *found) out.push_back(each.file);
+    return out;
+  };
+  EXPECT_EQ(named(), std::vector<std::string>{"/etc/sysctl.conf"}) << "sysctl(8) reads it";
+  files.content["/usr/lib/systemd/systemd-sysctl"] = "";
+  EXPECT_EQ(named(), std::vector<std::string>{});
+  files.content["/etc/sysctl.d/99-sysctl.conf"] = line;
+  EXPECT_EQ(named(), std::vector<std::string>{"/etc/sysctl.d/99-sysctl.conf"}) << "and not a second time";
 }
 
 }  // namespace

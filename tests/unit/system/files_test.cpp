@@ -470,6 +470,19 @@ TEST_F(FilesTest, SaysWhatOthersMayRead) {
   EXPECT_FALSE(files->open_to_others("/none"));
 }
 
+TEST_F(FilesTest, SaysWhatNobodyMayExecute) {
+  namespace fs = std::filesystem;
+  tree.put("/etc/rc.d/rc.local", "x");
+  tree.link("/etc/rc.local", "rc.d/rc.local");
+  const auto mode = [&](fs::perms perms) { fs::permissions(tree.at("/etc/rc.d/rc.local"), perms); };
+  mode(fs::perms::owner_read);
+  EXPECT_TRUE(files->not_executable("/etc/rc.d/rc.local"));
+  EXPECT_TRUE(files->not_executable("/etc/rc.local")) << "by the file that the link leads to";
+  mode(fs::perms::owner_read | fs::perms::group_exec);
+  EXPECT_FALSE(files->not_executable("/etc/rc.local"));
+  EXPECT_FALSE(files->not_executable("/none"));
+}
+
 TEST_F(FilesTest, HiddenIsWhatOthersCannotReachOnTheResolvedWay) {
   namespace fs = std::filesystem;
   tree.put("/srv/secret/sub/file", "x");

@@ -209,10 +209,16 @@ TEST(LinuxInitramfs, OstreeMakesItsImages) {
   tree.put("run/ostree-booted", "");
   EXPECT_EQ(make_linux_initramfs(tree.path())->tool(), "rpm-ostree initramfs-etc");
   EXPECT_EQ(make_linux_initramfs(tree.path())->by_hand(), "ostree makes this system's images");
-  // With both, rpm-ostree can do it; bootc by itself takes the image from its container.
+  // With both, it depends on what is deployed: a container image that rpm-ostree has changed is one that
+  // bootc refuses to upgrade.
   tree.put("usr/bin/bootc", "");
   tree.put("usr/bin/rpm-ostree", "");
   EXPECT_EQ(make_linux_initramfs(tree.path())->tool(), "rpm-ostree initramfs-etc");
+  const std::string origin = "sysroot/ostree/deploy/default/deploy/0b1c.0.origin";
+  tree.put(origin, "[origin]\nrefspec=fedora:fedora/43/x86_64/silverblue\n");
+  EXPECT_EQ(make_linux_initramfs(tree.path())->tool(), "rpm-ostree initramfs-etc");
+  tree.put(origin, "[origin]\ncontainer-image-reference=ostree-unverified-registry:quay.io/site/node:9\n");
+  EXPECT_EQ(make_linux_initramfs(tree.path())->tool(), "dracut -f in the Containerfile of its image");
 }
 
 TEST(LinuxInitramfs, AContainerBringsTheImageOfBootc) {
@@ -224,6 +230,45 @@ TEST(LinuxInitramfs, AContainerBringsTheImageOfBootc) {
   EXPECT_EQ(make_linux_initramfs(tree.path())->tool(), "dracut -f in the Containerfile of its image");
   EXPECT_EQ(make_linux_initramfs(tree.path())->by_hand(),
             "this system's initramfs comes with its container image");
+}
+
+// systemd-stub(7); Fedora's kernel-uki-virt, Unified Kernel Support Phase 1.
+TEST(LinuxInitramfs, AUnifiedKernelImageIsLeftToTheAdministrator) {
+  TempTree tree;
+  tree.put("usr/bin/dracut", "");
+  tree.put("boot/initramfs-6.17.1-300.fc43.x86_64.img", "");
+  tree.put("boot/efi/EFI/Linux/6.17.1-300.fc43.x86_64.efi", "");
+  EXPECT_EQ(make_linux_initramfs(tree.path())->by_hand(), std::nullopt) << "it is there, and not booted";
+  tree.put("sys/firmware/efi/efivars/StubInfo-4a67b082-0a4c-41cf-b6c7-440b29bb8c4f", "");
+  EXPECT_EQ(make_linux_initramfs(tree.path())->tool(), "kernel-install add-all");
+  EXPECT_EQ(make_linux_initramfs(tree.path())->by_hand(),
+            "this system boots a unified kernel image, and one of a package stays as it is");
+  const auto refused = make_linux_initramfs(tree.path())->rebuild();
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, base::Code::kUnsupported);
+  tree.put("etc/dracut.conf.d/10-uki.conf", "uefi=\"yes\"\n");
+  EXPECT_EQ(make_linux_initramfs(tree.path())->tool(), "dracut -f --regenerate-all") << "dracut makes it";
+  tree.put("etc/dracut.conf.d/20-site.conf", "# uefi=yes\nuefi=no\n");
+  EXPECT_EQ(make_linux_initramfs(tree.path())->tool(), "kernel-install add-all");
+}
+
+TEST(LinuxInitramfs, AnotherImageSaysNothingOfAUnifiedOne) {
+  TempTree tree;
+  tree.put("usr/bin/dracut", "");
+  tree.put("sys/firmware/efi/efivars/StubInfo-4a67b082-0a4c-41cf-b6c7-440b29bb8c4f", "");
+  tree.put("etc/modprobe.d/rdma-configd.conf", "options mlx4_core x=1\n");
+  const std::vector<std::string> paths{"/etc/modprobe.d/rdma-configd.conf"};
+  const auto made = [&](const std::string& file, std::time_t when) {
+    tree.put(file, "image");
+    const std::array<timespec, 2> times{{{when, 0}, {when, 0}}};
+    ASSERT_EQ(::utimensat(AT_FDCWD, tree.at(file).c_str(), times.data(), 0), 0);
+  };
+  const auto soon = std::time(nullptr) + 3600;
+  made("boot/efi/EFI/Linux/6.17.1-300.fc43.x86_64.efi", 1000);
+  made("boot/initramfs-6.17.1-300.fc43.x86_64.img", soon);
+  EXPECT_FALSE(make_linux_initramfs(tree.path())->newer_than(paths));
+  made("boot/efi/EFI/Linux/6.17.1-300.fc43.x86_64.efi", soon);
+  EXPECT_TRUE(make_linux_initramfs(tree.path())->newer_than(paths));
 }
 
 TEST(LinuxInitramfs, AnImageTreeIsStaleWhileItsNewestKernelsImageIsOlder) {

@@ -136,6 +136,7 @@ void Network::parse(Interface& out) {
                       "LinkLocalAddressing: the document gives an interface with IPv6 addresses a link-local "
                       "one, too");
   }
+  if (listens_to_routers(out)) out.ipv6.method = InetMethod::kAuto;
   offers(out);
   ipoib_section(unit_, out);
   unit_.refuse_others(
@@ -232,6 +233,17 @@ void Network::sections(Interface& out) {
     }
     keys.finish();
   }
+}
+
+bool Network::listens_to_routers(const Interface& out) const {
+  if (out.ipv6.method || out.ipv6.addresses.empty()) return false;
+  const auto keys = unit_.section("Network");
+  const auto local = base::lower(keys.peek("LinkLocalAddressing")),
+             forward = base::lower(keys.peek("IPForward"));
+  const bool forwards = yes_or_no(forward) == true || forward == "ipv6" || forward == "kernel" ||
+                        yes_or_no(base::lower(keys.peek("IPv6Forwarding"))) == true;
+  return keys.peek("IPv6AcceptRA").empty() && !forwards &&
+         (local.empty() || local == "ipv6" || yes_or_no(local) == true);
 }
 
 void Network::offers(const Interface& out) const {

@@ -64,15 +64,7 @@ class LinuxFiles final : public Files {
   }
 
   Result<std::optional<std::string>> read_linked(const std::string& path) override {
-    std::filesystem::path at(path);
-    for (int links = 0; links < kLinksMost; ++links) {
-      const auto place = find(at.native(), For::kReading);
-      if (!place) break;  // as read() says it
-      const auto target = detail::link_of(*place);
-      if (target.empty()) break;
-      at = at.parent_path() / target;
-    }
-    return read(at.native());
+    return read(behind_links(path).native());
   }
 
   Result<void> write(const std::string& path, std::string_view content) override {
@@ -274,8 +266,29 @@ class LinuxFiles final : public Files {
     return status.st_uid != 0 || (status.st_mode & (S_IRWXG | S_IRWXO)) != 0;
   }
 
+  bool not_executable(const std::string& path) override {
+    const auto place = find(behind_links(path).native(), For::kReading);
+    struct stat status {};
+    if (!place || ::fstatat(place->folder.get(), place->name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0)
+      return false;
+    return (status.st_mode & (S_IXUSR | S_IXGRP | S_IXOTH)) == 0;
+  }
+
  private:
   enum class For { kReading, kWriting, kRemoving };
+
+  /// The path that a symbolic link leads to, and a link there, and so on.
+  [[nodiscard]] std::filesystem::path behind_links(const std::string& path) const {
+    std::filesystem::path at(path);
+    for (int links = 0; links < kLinksMost; ++links) {
+      const auto place = find(at.native(), For::kReading);
+      if (!place) break;  // as read() says it
+      const auto target = detail::link_of(*place);
+      if (target.empty()) break;
+      at = at.parent_path() / target;
+    }
+    return at;
+  }
 
   [[nodiscard]] Result<FilePlace> find(const std::string& path, For what) const {
     const std::filesystem::path whole(path);

@@ -101,6 +101,8 @@ TEST(PackageTable, TheCommandIsTheOneThatTheRootTakes) {
           "30 1 0:25 /@/.snapshots/1/snapshot / rw,relatime shared:1 - btrfs /dev/vda3 rw,space_cache=v2\n"},
       Row{kTumbleweed, kProgram, ": zypper install srp_daemon",
           "30 1 8:2 / / ro,relatime shared:1 - ext4 /dev/vda3 ro\n"},
+      Row{"ID=arch\n", "", ": pacman -S rdma-core"},
+      Row{"ID=manjaro\nID_LIKE=arch\n", "", ": pacman -S rdma-core"},
       Row{"ID=nixos\n", "", "; package srptools has it"}};
   for (const auto& row : kRows) {
     fakes::FakeKernel kernel;
@@ -126,7 +128,64 @@ TEST(PackageTable, AHostOfBootcIsChangedByItsImage) {
   kernel.files.content["/usr/bin/rpm-ostree"] = "";
   EXPECT_EQ(how_to_get(*find_package("srptools"), host.files), ": rpm-ostree install srp_daemon");
   EXPECT_EQ(way_to_kernel_arguments(distribution(host.files)), " (rpm-ostree kargs --append)");
+  // bootc refuses to upgrade a container image that rpm-ostree has changed.
+  auto& origin = kernel.files.content["/sysroot/ostree/deploy/default/deploy/0b1c.0.origin"];
+  origin = "[origin]\nrefspec=fedora:fedora/43/x86_64/silverblue\n";
+  EXPECT_EQ(how_to_get(*find_package("srptools"), host.files), ": rpm-ostree install srp_daemon");
+  origin = "[origin]\ncontainer-image-reference=ostree-unverified-registry:quay.io/site/node:9\n";
+  EXPECT_EQ(how_to_get(*find_package("srptools"), host.files),
+            ": dnf install srp_daemon in the Containerfile of its image");
+  kernel.files.content.erase("/usr/bin/bootc");
+  EXPECT_EQ(how_to_get(*find_package("srptools"), host.files), ": rpm-ostree install srp_daemon");
   EXPECT_EQ(way_to_kernel_arguments(Distribution::kDebian), "");
+}
+
+TEST(PackageTable, ArchHasSomeOfThemOnlyInItsUsersRepository) {
+  fakes::FakeKernel kernel;
+  kernel.files.content["/etc/os-release"] = "ID=arch\n";
+  auto host = kernel.host();
+  EXPECT_EQ(how_to_get(*find_package("opensm"), host.files), "; package opensm has it");
+  EXPECT_EQ(how_to_get(*find_package("nvme-cli"), host.files), ": pacman -S nvme-cli");
+  const std::array<const Package*, 2> both{find_package("nvme-cli"), find_package("opensm")};
+  EXPECT_EQ(install_command(Distribution::kArch, both), "");
+}
+
+// The files lists of Ubuntu's linux-modules-extra, of RHEL's kernel.spec (kernel-modules-extra), and of
+// Debian's cloud kernels.
+TEST(PackageTable, ModulesThatAKernelLacksAreInAnotherPackage) {
+  struct Row {
+    std::string_view os_release, release, told, mark = {};
+  };
+  constexpr std::array kRows{
+      Row{"ID=ubuntu\nID_LIKE=debian\n", "6.8.0-41-generic",
+          "linux-modules-extra-6.8.0-41-generic may have it: apt install "
+          "linux-modules-extra-6.8.0-41-generic"},
+      Row{"ID=debian\n", "6.1.0-18-cloud-amd64",
+          "linux-image-amd64 may have it: apt install linux-image-amd64"},
+      Row{"ID=debian\n", "6.1.0-18-amd64", ""},
+      Row{"ID=linuxmint\nID_LIKE=\"ubuntu debian\"\n", "6.8.0-41-generic", ""},
+      Row{"ID=rocky\nID_LIKE=\"rhel centos fedora\"\n", "5.14.0-570.12.1.el9_6.x86_64",
+          "kernel-modules-extra-5.14.0-570.12.1.el9_6.x86_64 may have it: dnf install "
+          "kernel-modules-extra-5.14.0-570.12.1.el9_6.x86_64"},
+      Row{"ID=rhel\nID_LIKE=fedora\n", "5.14.0-570.12.1.el9_6.aarch64+64k",
+          "kernel-64k-modules-extra-5.14.0-570.12.1.el9_6.aarch64 may have it: dnf install "
+          "kernel-64k-modules-extra-5.14.0-570.12.1.el9_6.aarch64"},
+      Row{"ID=ol\nID_LIKE=fedora\n", "6.12.0-100.28.2.el10uek.x86_64",
+          "kernel-uek-modules-extra-6.12.0-100.28.2.el10uek.x86_64 may have it: dnf install "
+          "kernel-uek-modules-extra-6.12.0-100.28.2.el10uek.x86_64"},
+      Row{"ID=fedora\n", "6.17.1-300.fc43.x86_64",
+          "kernel-modules-extra-6.17.1-300.fc43.x86_64 may have it: rpm-ostree install "
+          "kernel-modules-extra-6.17.1-300.fc43.x86_64",
+          "/run/ostree-booted"},
+      Row{"ID=fedora\n", "", ""},
+      Row{"ID=nixos\n", "6.12.1", ""}};
+  for (const auto& row : kRows) {
+    fakes::FakeKernel kernel;
+    kernel.files.content["/etc/os-release"] = row.os_release;
+    if (!row.mark.empty()) kernel.files.content[std::string(row.mark)] = "";
+    auto host = kernel.host();
+    EXPECT_EQ(package_of_modules(host.files, row.release), row.told) << row.os_release << row.release;
+  }
 }
 
 }  // namespace

@@ -108,6 +108,20 @@ TEST(SysctlCheck, AnIncludedProfileComesFirst) {
             "/usr/lib/tuned/base/tuned.conf:4 makes tuned set net/core/rmem_max to 8192\n");
 }
 
+TEST(SysctlCheck, SysctlConfIsReadByTunedWhereSystemdLeavesItOut) {
+  const auto conf = [](Texts texts) {
+    fakes::Faults faults;
+    fakes::MemoryFiles files(faults);
+    texts["/usr/lib/systemd/systemd-sysctl"] = "";
+    files.content = texts;
+    return OtherSysctlSetters(files).sysctl_conf();
+  };
+  const std::string profile = "[sysctl]\nvm.swappiness=10\n";
+  EXPECT_EQ(conf({}), SysctlConf::kUnread);
+  EXPECT_EQ(conf(with_tuned(profile, "")), SysctlConf::kRead);
+  EXPECT_EQ(conf(with_tuned(profile, "reapply_sysctl=0\n")), SysctlConf::kUnread);
+}
+
 TEST(SysctlCheck, TunedReadsSysctlConfAfterOurs) {
   const auto reads_last = [](const Texts& texts) {
     fakes::Faults faults;
