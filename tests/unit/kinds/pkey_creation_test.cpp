@@ -21,7 +21,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 
 constexpr const char* kLongPort = R"({"devices": [{"name": "mlx4_0", "pci": "0000:10:00.0", "ports": [
-  {"guid": "00:02:c9:03:00:31:78:f2", "pkeys": ["0xffff"],
+  {"guid": "00:02:c9:03:00:31:78:f2", "pkeys": ["0xffff", "0x8002"],
    "interface": {"name": "partition_ib0", "up": true, "children": []}}]}], "cuts_whole_names": true})";
 
 /// How often the host's interfaces are listed to make so many.
@@ -57,6 +57,7 @@ TEST(PkeyCreation, OnlyTheFirstNameOfTheRunningKernelHasToBeFree) {
     const auto report = core::diff(
         config::parse_texts({{"config.toml",
                               "version = 1\n[[ipoib]]\nguid = \"00:02:c9:03:00:31:78:f2\"\n"
+                              "name = \"partition_ib0\"\n"
                               "[[ipoib.pkey]]\npkey = 2\nname = \"fast\"\nmode = \"connected\"\n"}},
                             "node1", grammar()),
         host);
