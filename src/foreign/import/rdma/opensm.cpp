@@ -237,11 +237,13 @@ void parse_conf(const File& file, bool reads_partitions, Claims& claims) {
     const auto words = words_of(raw.substr(0, raw.find('#')));
     const Place here{file.path, number};
     if (words.empty() || take_port(words, here, conf, claims)) continue;
-    if (const auto path = other_partitions(words); !path.empty() && !reads_partitions)
+    if (const auto path = other_partitions(words); !path.empty() && !reads_partitions) {
       claims.miss(here, fmt::format("partition_config_file {}: is not read, so its partitions are not in the "
                                     "document; name it after opensm",
                                     path));
-    ++others;
+    } else {
+      ++others;
+    }
   }
   if (others > 0)
     claims.pass({file.path, 0}, fmt::format("{} other {} in that file", others,
