@@ -41,7 +41,7 @@ struct Access {
   std::optional<std::pair<uid_t, gid_t>> owner{};
 };
 
-/// What a file gets that is simply created.
+/// That of a file that is simply created.
 Access usual_access() {
   const mode_t mask = ::umask(0);
   ::umask(mask);
@@ -135,8 +135,7 @@ base::Result<void> put_or_write(const fs::path& path, std::string_view text, std
     // On a full disk the text that was there stays.
     if (S_ISREG(status.st_mode) && ::access(place.c_str(), W_OK) == 0) {
       auto done = put_in_place(
-          place, text,
-          {mode.value_or(status.st_mode & kAccess), std::pair(status.st_uid, status.st_gid)});
+          place, text, {mode.value_or(status.st_mode & kAccess), std::pair(status.st_uid, status.st_gid)});
       if (done || !is_refused(done.error())) return done;
       if (mode && ::chmod(place.c_str(), *mode) != 0) return base::fail_errno(errno, place.string());
     }

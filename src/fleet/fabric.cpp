@@ -295,8 +295,9 @@ void check_groups(const Site& site, const Rules& rules, std::vector<Finding>& ou
   for (auto& [key, large] : found) {
     auto& [finding, lanes] = large;
     // Reported already, as a difference.
-    if (std::none_of(lanes.begin(), lanes.end(),
-                     [&, mtu = std::get<1>(key)](const LaneKey& lane) { return shares.at(lane).most() == mtu; }))
+    if (std::none_of(lanes.begin(), lanes.end(), [&, mtu = std::get<1>(key)](const LaneKey& lane) {
+          return shares.at(lane).most() == mtu;
+        }))
       continue;
     for (const auto* rule : rules.at(std::get<0>(key)))
       add_place(finding, site.location(rule->where), "the partition");

@@ -99,7 +99,7 @@ std::string loader_setting(system::Files& files, const std::string& path, std::s
   return out;
 }
 
-/// What boot loaders were told to boot: a pattern for the name of an entry; empty where none was given.
+/// The boot loader's default: a pattern for the name of an entry; empty where none is set.
 std::string default_loader_entry(system::Files& files, const std::map<std::string, Mounted>& mounts) {
   // RHEL links the file of GRUB's variables to the EFI partition.
   const bool looks = !waits_for_access("/boot/efi", mounts);

@@ -42,7 +42,8 @@ std::string holder_of(int fd) {
 /// Whether the path leads to another file than the one that is open, or to none: it was removed, renamed or
 /// replaced while it was waited for, and a second process would lock what is there now.
 bool is_replaced(int fd, const std::filesystem::path& path) {
-  struct stat held {}, there {};
+  struct stat held {
+  }, there{};
   if (::fstat(fd, &held) != 0) return false;
   // A folder that has gone comes back from nobody.
   if (::lstat(path.c_str(), &there) != 0) return errno == ENOENT && !S_ISDIR(held.st_mode);

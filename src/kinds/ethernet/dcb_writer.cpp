@@ -133,9 +133,9 @@ Result<void> DcbWriter::reach_dscps(const DscpMap& wanted) {
   std::set<std::uint8_t> cleared;
   for (const auto& [dscp, priority] : wanted.list) {
     const auto before = priorities_of(current, dscp);
-    const bool anew = driver().remap_by_delete && before != priorities_of(wanted, dscp);
-    if (!anew && before.contains(priority)) continue;
-    if (anew && cleared.insert(dscp).second) {
+    const bool replaced = driver().remap_by_delete && before != priorities_of(wanted, dscp);
+    if (!replaced && before.contains(priority)) continue;
+    if (replaced && cleared.insert(dscp).second) {
       for (const auto old : before) {
         if (auto done = remove(dscp, old); !done) return done;
       }

@@ -196,8 +196,7 @@ Result<void> make_alone(const BySysfs& child, system::Host& host) {
     const auto holder = host.links.index_of(child.wanted);
     if (!holder) return base::fail(holder.error());
     return execute(
-        host,
-        {SetLink{.index = **made, .name = *holder ? system::temporary_name(**made) : child.wanted}});
+        host, {SetLink{.index = **made, .name = *holder ? system::temporary_name(**made) : child.wanted}});
   }
   return base::fail(no_child(child));
 }

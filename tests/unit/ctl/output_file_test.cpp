@@ -58,7 +58,7 @@ mode_t mode_in(const fs::path& path) {
   return status.st_mode & 07777U;
 }
 
-/// What has happened to the names of a folder.
+/// Events of a folder, by name.
 std::map<std::string, std::uint32_t> events_in(int inotify) {
   std::map<std::string, std::uint32_t> out;
   std::array<char, 8192> buffer{};
@@ -91,7 +91,8 @@ TEST(OutputFile, APrivateOneIsNeverOpenToOthers) {
   std::ofstream(folder.path() / "old") << "x";
   fs::permissions(folder.path() / "old", fs::perms(0644));
   const base::UniqueFd inotify(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
-  ASSERT_GE(::inotify_add_watch(inotify.get(), folder.path().c_str(), IN_CREATE | IN_MOVED_TO | IN_MODIFY), 0);
+  ASSERT_GE(::inotify_add_watch(inotify.get(), folder.path().c_str(), IN_CREATE | IN_MOVED_TO | IN_MODIFY),
+            0);
   for (const auto* name : {"new", "old"}) {
     ASSERT_TRUE(write_private_output(folder.path() / name, "secret"));
     EXPECT_EQ(mode_in(folder.path() / name), 0600U);

@@ -536,7 +536,7 @@ TEST(SiteCheck, AMembershipIsThatOfTheManagersOfTheRail) {
   EXPECT_THAT(rails_site(all, all, 8), Not(HasSubstr("another rail")));
 }
 
-// What the subnet manager of another rail gives is of no use in a fabric of its own.
+// The subnet manager of another rail cannot help where each rail is a fabric of its own.
 TEST(SiteCheck, LimitedMembersAndMtusAreThoseOfTheRail) {
   const std::string pkey = "[[partition]]\npkey = 0x8002\n", all = pkey + "members = [\"ALL=full\"]\n",
                     limited = pkey + "members = [\"ALL=limited\"]\n";

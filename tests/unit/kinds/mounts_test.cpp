@@ -85,8 +85,9 @@ TEST_F(RootServers, OfSwapSpace) {
   kernel_->files.content["/proc/swaps"] = heading + "/scratch/swap  file\t1048572\t0\t-2\n";
   EXPECT_THAT(servers(scratch), ElementsAre("/scratch 192.0.2.10"));
   kernel_->files.content["/proc/swaps"] = heading + "/my\\040scratch/swap  file\t1048572\t0\t-2\n";
-  kernel_->nvme_host.used["nqn.b"] = {DiskUse{
-      .text = "/dev/nvme1n1 is mounted on /my scratch", .sort = DiskUse::Sort::kMount, .name = "/my scratch"}};
+  kernel_->nvme_host.used["nqn.b"] = {DiskUse{.text = "/dev/nvme1n1 is mounted on /my scratch",
+                                              .sort = DiskUse::Sort::kMount,
+                                              .name = "/my scratch"}};
   EXPECT_THAT(servers(local + "23 22 259:1 / /my\\040scratch rw - ext4 /dev/nvme1n1 rw\n"),
               ElementsAre("/my scratch 192.0.2.10"));
   kernel_->files.content["/proc/swaps"] = heading + "/scratch/swap  file\t1048572\t0\t-2\n";

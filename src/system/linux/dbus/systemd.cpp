@@ -116,8 +116,7 @@ namespace {
 /// end of the connection is none. @return 0, or a negative errno
 int ask_for_life(sd_bus* bus) {
   sd_bus_message* raw = nullptr;
-  int status =
-      sd_bus_message_new_method_call(bus, &raw, kSystemd, "/", "org.freedesktop.DBus.Peer", "Ping");
+  int status = sd_bus_message_new_method_call(bus, &raw, kSystemd, "/", "org.freedesktop.DBus.Peer", "Ping");
   if (status < 0) return status;
   const BusMessage ping(raw, sd_bus_message_unref);
   status = sd_bus_call(bus, ping.get(), microseconds_of(Silence::kBriefly), nullptr, nullptr);

@@ -77,8 +77,8 @@ class DiskUses {
     const auto words = base::split(line, ' ');
     const auto dash = std::find(words.begin(), words.end(), "-");
     if (words.size() < 5 || words.end() - dash < 3) return;
-    mounts_.push_back({std::string(words[2]), base::unescape_octal(dash[2]), base::unescape_octal(words[4]),
-                       process});
+    mounts_.push_back(
+        {std::string(words[2]), base::unescape_octal(dash[2]), base::unescape_octal(words[4]), process});
   }
 
   /// Of each mount namespace that this process may look into the mounts as one process there has them.

@@ -278,11 +278,10 @@ TEST(AnonymiserSpellings, SortsOfUsesOfDisksStay) {
   }
 }
 
-// Older reports have the texts of uses alone, which do not tell whether a host needs the disk itself: the answer
-// is named as one that cannot be read. Newer ones may have sorts that are not known here.
+// Older reports have the texts of uses alone, which do not tell whether a host needs the disk itself: the
+// answer is named as one that cannot be read. Newer ones may have sorts that are not known here.
 TEST(ReportAnswers, UsesOfDisksAreReadFromReportsOfOtherReleases) {
-  Tape tape(nlohmann::json::parse(
-      R"({"nvme_host.uses": {"nvme1": ["/dev/nvme1n1 is mounted on /"]}})"));
+  Tape tape(nlohmann::json::parse(R"({"nvme_host.uses": {"nvme1": ["/dev/nvme1n1 is mounted on /"]}})"));
   using Uses = base::Result<std::vector<system::DiskUse>>;
   const auto uses = tape.ask("nvme_host.uses", "nvme1", [] { return Uses(); });
   ASSERT_TRUE(uses);

@@ -337,7 +337,7 @@ TEST_F(OnNetworkManager, OneThatHangsIsWaitedForOnce) {
   }
 }
 
-// The bus answers: without a memory of the manager each request would wait for it anew.
+// The bus answers: without a memory of the manager each request would wait for its whole deadline.
 TEST_F(OnNetworkManager, OneThatFellSilentIsAskedForASignOfLifeFirst) {
   prepare_nm(*manager);
   auto& peer = manager->peer();
