@@ -81,7 +81,10 @@ std::optional<LoaderEntry> read_loader_entry(system::Files& files, const std::st
 std::string_view loader_entry_id(std::string_view path) {
   path.remove_prefix(path.rfind('/') + 1);
   path.remove_suffix(kLoaderEntryEnd.size());
-  return path.substr(0, path.rfind('+'));
+  const auto plus = path.rfind('+');
+  const bool counted = plus != std::string_view::npos &&
+                       path.find_first_not_of("0123456789-", plus + 1) == std::string_view::npos;
+  return counted ? path.substr(0, plus) : path;
 }
 
 /// The value of the last line "key=value" or "key value"; empty without one.

@@ -75,10 +75,10 @@ std::map<std::string, std::uint32_t> events_in(int inotify) {
 
 TEST(OutputFile, TheDiskHasTheNameToo) {
   const unit::TempFolder folder;
-  for (const auto write : {&write_output, &write_private_output, &replace_output}) {
+  for (const auto put : {&write_output, &write_private_output, &replace_output}) {
     for (const auto* text : {"new\n", "replaced\n"}) {
       const int before = synced_folders();
-      ASSERT_TRUE(write(folder.path() / "file", text));
+      ASSERT_TRUE(put(folder.path() / "file", text));
       EXPECT_EQ(text_in(folder.path() / "file"), text);
       EXPECT_GT(synced_folders(), before);
     }
