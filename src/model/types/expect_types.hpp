@@ -17,8 +17,8 @@ struct Amount {
   auto operator<=>(const Amount&) const = default;
 };
 
-/// An amount of something of which no hardware has more than `kMost`: so says the message about a value that
-/// is no amount. Larger ones are parsed, so that theirs can say the unit.
+/// An amount of something of which no hardware has more than `kMost`, which the message about a wrong value
+/// says. Larger ones are parsed, so that theirs can say the unit.
 template <std::int64_t kMost>
 struct AmountUpTo {
   std::int64_t number = 0;
