@@ -11,6 +11,23 @@
 
 namespace rdmacfg::base {
 
+std::string unescape_octal(std::string_view text) {
+  constexpr std::string_view kOctal = "01234567";
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto digits = text.substr(i + 1, 3);
+    if (text[i] != '\\' || digits.size() != 3 || digits.find_first_not_of(kOctal) != std::string_view::npos) {
+      out += text[i];
+      continue;
+    }
+    int code = 0;
+    for (const char digit : digits) code = code * 8 + (digit - '0');
+    out += static_cast<char>(code);
+    i += 3;
+  }
+  return out;
+}
+
 std::string_view trim(std::string_view text) {
   constexpr std::string_view kBlank = " \t\r\n\f\v";
   const auto first = text.find_first_not_of(kBlank);

@@ -26,6 +26,9 @@ std::string join(std::span<const std::string> parts, std::string_view separator)
 /// The first of them, and the number of the others: "a, b and 3 more".
 std::string join_first(std::size_t most, std::span<const std::string> parts, std::string_view separator);
 std::string lower(std::string_view text);
+/// With the bytes that the kernel writes as "\040" in its tables of mounts and swap space (seq_escape()), and
+/// fstab(5) likewise; any other backslash stays.
+std::string unescape_octal(std::string_view text);
 
 /// An unsigned number, whole text: decimal, or hexadecimal with 0x. Nothing on a sign, blank, overflow or
 /// rest.

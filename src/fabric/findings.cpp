@@ -2,7 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <map>
 #include <set>
+#include <utility>
 
 #include "fabric/compare.hpp"
 
@@ -27,9 +30,11 @@ void find_slow_links(const Fabric& fabric, const Index& index, std::vector<Findi
   }
 }
 
+constexpr int kLmcMost = 7;  ///< 3 bits: PortInfo, LMC
+
 void find_duplicates(const Fabric& fabric, const Index& index, std::vector<Finding>& out) {
   std::map<std::uint64_t, End> guids;
-  std::map<int, End> lids;
+  std::map<int, std::pair<int, End>> lids;  // the first ones, with the last one of each port
   for (const auto& node : fabric.nodes) {
     for (const auto& port : node.ports) {
       if (!is_end_port(node, port)) continue;
@@ -39,10 +44,18 @@ void find_duplicates(const Fabric& fabric, const Index& index, std::vector<Findi
             {"duplicate_guid", index.name(here),
              fmt::format("has the same port GUID {} as {}; the subnet manager cannot tell them apart",
                          model::Guid{port.guid}.text(), index.name(at->second))});
-      if (const auto [at, added] = lids.emplace(port.lid, here); !added && port.lid != 0)
+      if (port.lid == 0) continue;
+      // With an LMC the port has 2^LMC LIDs, of which the lowest is told.
+      const int last = port.lid + (1 << std::clamp(port.lmc, 0, kLmcMost)) - 1;
+      const auto behind = lids.upper_bound(last);
+      const auto other = behind == lids.begin() ? lids.end() : std::prev(behind);
+      if (other == lids.end() || other->second.first < port.lid) {
+        lids.emplace(port.lid, std::pair(last, here));
+      } else {
         out.push_back({"duplicate_lid", index.name(here),
-                       fmt::format("has the same LID {} as {}; packets reach only one of them", port.lid,
-                                   index.name(at->second))});
+                       fmt::format("has the same LID {} as {}; packets reach only one of them",
+                                   std::max(port.lid, other->first), index.name(other->second.second))});
+      }
     }
   }
 }

@@ -86,55 +86,6 @@ Rules rules_of(const Site& site) {
   return out;
 }
 
-/// Interfaces whose MTU the multicast groups of their partition cannot carry: the kernel limits them to it.
-void check_groups(const Site& site, const Rules& rules, std::vector<Finding>& out) {
-  constexpr std::uint64_t kHeader = 4;             // of IPoIB in each datagram (RFC 4391)
-  constexpr std::uint64_t kMostOfDatagram = 4092;  // a larger one is that of connected mode
-  // As check_partitions() compares them: ports of one rail, P_Key interfaces of the whole partition.
-  using LaneKey = std::pair<std::uint16_t, std::uint32_t>;
-  const auto without_rails = partitions_without_rails(site);
-  std::map<LaneKey, Shares<std::uint64_t>> shares;
-  struct TooLarge {
-    Finding finding;
-    std::set<LaneKey> lanes;
-  };
-  std::map<std::pair<std::uint16_t, std::uint64_t>, TooLarge> found;
-  for (const auto& interface : site.interfaces) {
-    const auto known = rules.find(interface.partition);
-    const auto mtu = base::parse_number(site.words.text(interface.mtu.value));
-    if (known == rules.end() || !mtu || site.words.text(interface.mode.value) == "connected") continue;
-    if (interface.mode.value == 0 && *mtu > kMostOfDatagram) continue;
-    const LaneKey lane{interface.partition,
-                       interface.child || without_rails.contains(interface.partition) ? 0 : interface.rail};
-    shares[lane].add(*mtu, interface.host);
-    std::uint64_t group = 0;
-    for (const auto* rule : known->second) group = std::max<std::uint64_t>(group, rule->group_mtu);
-    if (group == 0 || *mtu + kHeader <= group) continue;
-    auto& [finding, lanes] = found[{interface.partition, *mtu}];
-    lanes.insert(lane);
-    if (finding.rule.empty())
-      finding = {
-          "partition-mtu", model::Severity::kError,
-          fmt::format("partition {} has MTU {}, but its multicast groups carry {}",
-                      pkey_text(interface.partition), *mtu, group - kHeader),
-          fmt::format("give its [[partition]] mtu = 4096, or the interface mtu = {}", group - kHeader)};
-    finding.hosts.push_back(interface.host);
-    if (finding.places.size() + 1 < kPlaces)
-      add_place(finding, site.location(interface.mtu.where), "of host " + site.hosts[interface.host]);
-  }
-  for (auto& [key, large] : found) {
-    auto& [finding, lanes] = large;
-    // Reported already, as a difference.
-    if (std::none_of(lanes.begin(), lanes.end(),
-                     [&, mtu = key.second](const LaneKey& lane) { return shares.at(lane).most() == mtu; }))
-      continue;
-    for (const auto* rule : rules.at(key.first))
-      add_place(finding, site.location(rule->where), "the partition");
-    tidy(finding.hosts);
-    out.push_back(std::move(finding));
-  }
-}
-
 /// The rails of ports, as far as several hosts have them: others tell nothing.
 class SharedRails {
  public:
@@ -255,9 +206,15 @@ std::map<std::uint16_t, std::vector<const Interface*>> interfaces_without_group(
 
 /// The interfaces that use a partition, by what they are in it.
 struct PartitionUsers {
-  std::vector<const Interface*> unknown, outside, limited;
+  /// Of one rail, where each has subnet managers of its own; else of all.
+  struct Members {
+    std::vector<const Interface*> limited;
+    std::size_t others = 0;  ///< full members, and those of whom it is not known
+    std::vector<const PartitionFact*> rules;
+  };
+  std::vector<const Interface*> unknown, outside;
   std::vector<const Interface*> by_other_rail;  ///< members, but not by the subnet managers of their rail
-  std::size_t others = 0;                       ///< full members, and those of whom it is not known
+  std::map<std::uint32_t, Members> members;
 };
 
 /// The rules for a port's partition by the subnet managers of its own rail, where each manages a rail that
@@ -285,10 +242,69 @@ class RulesOfRails {
     return out;
   }
 
+  /// Those of the port's own rail, where there are some; else all.
+  [[nodiscard]] std::vector<const PartitionFact*> own(const std::vector<const PartitionFact*>& rules,
+                                                      std::uint32_t rail) const {
+    auto out = of(rules, rail);
+    return out && !out->empty() ? std::move(*out) : rules;
+  }
+
  private:
   std::map<std::uint32_t, std::set<HostId>> hosts_;  ///< of subnet managers, by rail
   bool known_ = true;
 };
+
+/// Interfaces whose MTU the multicast groups of their partition cannot carry: the kernel limits them to it.
+void check_groups(const Site& site, const Rules& rules, std::vector<Finding>& out) {
+  constexpr std::uint64_t kHeader = 4;             // of IPoIB in each datagram (RFC 4391)
+  constexpr std::uint64_t kMostOfDatagram = 4092;  // a larger one is that of connected mode
+  // As check_partitions() compares them: ports of one rail, P_Key interfaces of the whole partition.
+  using LaneKey = std::pair<std::uint16_t, std::uint32_t>;
+  const auto without_rails = partitions_without_rails(site);
+  std::map<LaneKey, Shares<std::uint64_t>> shares;
+  struct TooLarge {
+    Finding finding;
+    std::set<LaneKey> lanes;
+  };
+  const RulesOfRails rails(site);
+  std::map<std::tuple<std::uint16_t, std::uint64_t, std::uint64_t>, TooLarge> found;  // by MTUs of both
+  for (const auto& interface : site.interfaces) {
+    const auto known = rules.find(interface.partition);
+    const auto mtu = base::parse_number(site.words.text(interface.mtu.value));
+    if (known == rules.end() || !mtu || site.words.text(interface.mode.value) == "connected") continue;
+    if (interface.mode.value == 0 && *mtu > kMostOfDatagram) continue;
+    const LaneKey lane{interface.partition,
+                       interface.child || without_rails.contains(interface.partition) ? 0 : interface.rail};
+    shares[lane].add(*mtu, interface.host);
+    std::uint64_t group = 0;
+    for (const auto* rule : rails.own(known->second, interface.rail))
+      group = std::max<std::uint64_t>(group, rule->group_mtu);
+    if (group == 0 || *mtu + kHeader <= group) continue;
+    auto& [finding, lanes] = found[{interface.partition, *mtu, group}];
+    lanes.insert(lane);
+    if (finding.rule.empty())
+      finding = {
+          "partition-mtu", model::Severity::kError,
+          fmt::format("partition {} has MTU {}, but its multicast groups carry {}",
+                      pkey_text(interface.partition), *mtu, group - kHeader),
+          fmt::format("give its [[partition]] mtu = 4096, or the interface mtu = {}", group - kHeader)};
+    finding.hosts.push_back(interface.host);
+    if (finding.places.size() + 1 < kPlaces)
+      add_place(finding, site.location(interface.mtu.where), "of host " + site.hosts[interface.host]);
+  }
+  for (auto& [key, large] : found) {
+    auto& [finding, lanes] = large;
+    // Reported already, as a difference.
+    if (std::none_of(lanes.begin(), lanes.end(), [&, mtu = std::get<1>(key)](const LaneKey& lane) {
+          return shares.at(lane).most() == mtu;
+        }))
+      continue;
+    for (const auto* rule : rules.at(std::get<0>(key)))
+      add_place(finding, site.location(rule->where), "the partition");
+    tidy(finding.hosts);
+    out.push_back(std::move(finding));
+  }
+}
 
 std::map<std::uint16_t, PartitionUsers> users_of(const Site& site, const Rules& rules,
                                                  const ManagerPorts& managers) {
@@ -309,11 +325,16 @@ std::map<std::uint16_t, PartitionUsers> users_of(const Site& site, const Rules& 
     const auto of_rail = rails.of(known->second, interface.rail);
     const bool by_rail = !of_rail || (of_rail->empty() && !interface.child) ||
                          membership_of(*of_rail, interface, managers) != Membership::kNone;
+    if (membership == Membership::kNone) list.outside.push_back(&interface);
     if (membership && *membership != Membership::kNone && !by_rail) list.by_other_rail.push_back(&interface);
-    if (!membership || *membership == Membership::kFull) {
-      ++list.others;
+    if (membership == Membership::kNone || !by_rail) continue;
+    const bool own = of_rail && !of_rail->empty();
+    auto& members = list.members[own ? interface.rail : 0];
+    members.rules = own ? *of_rail : known->second;
+    if (membership_of(members.rules, interface, managers) == Membership::kLimited) {
+      members.limited.push_back(&interface);
     } else {
-      (*membership == Membership::kNone ? list.outside : list.limited).push_back(&interface);
+      ++members.others;
     }
   }
   return users;
@@ -358,13 +379,16 @@ void check_membership(const Site& site, std::vector<Finding>& out) {
            "list it on its own rail's subnet manager, too: on separate fabrics the port lacks the P_Key, and "
            "within one fabric a change of the master removes it",
            list.by_other_rail, known->second, model::Severity::kWarning);
-    if (list.others == 0 && list.limited.size() > 1 &&
-        !has_full_member_elsewhere(known->second, ports, managers))
+    for (const auto& [rail, members] : list.members) {
+      if (members.others != 0 || members.limited.size() < 2 ||
+          has_full_member_elsewhere(members.rules, ports, managers))
+        continue;
       tell("pkey-limited",
            fmt::format("all interfaces in partition {} are limited members: none of them reaches another",
                        pkey),
-           "make one of them full: members = [\"GUID=full\"], or defmember = \"full\"", list.limited,
-           known->second);
+           "make one of them full: members = [\"GUID=full\"], or defmember = \"full\"", members.limited,
+           members.rules);
+    }
   }
   for (const auto& [partition, list] : interfaces_without_group(site, rules))
     tell("pkey-ipoib", fmt::format("partition {} has ipoib = false", pkey_text(partition)),

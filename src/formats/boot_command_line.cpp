@@ -6,12 +6,15 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstring>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "base/text.hpp"
 #include "formats/shell_value.hpp"
+#include "formats/storage/mount_table.hpp"
 #include "model/types/host_types.hpp"
 
 namespace rdmacfg::kinds {
@@ -19,6 +22,7 @@ namespace rdmacfg::kinds {
 namespace {
 
 constexpr std::size_t kLoaderEntriesMost = 64;
+constexpr std::string_view kLoaderEntryEnd = ".conf";
 
 std::vector<std::string> files_ending_in(system::Files& files, const std::string& folder,
                                          std::string_view end) {
@@ -53,24 +57,90 @@ void add_grub_lines(system::Files& files, std::vector<BootCommandLine>& out) {
   for (auto& [variable, lines] : by_variable) std::move(lines.begin(), lines.end(), std::back_inserter(out));
 }
 
-/// Entries have one key a line, and "options" may come more than once.
-void add_loader_entries(system::Files& files, std::vector<BootCommandLine>& out) {
-  constexpr std::string_view kOptions = "options";
-  auto paths = files_ending_in(files, "/boot/loader/entries", ".conf");
+/// An entry of the boot loader specification. It has one key a line, and "options" may come more than once.
+struct LoaderEntry {
+  std::string path, text, version, options;
+};
+
+std::optional<LoaderEntry> read_loader_entry(system::Files& files, const std::string& path) {
+  auto text = files.read_linked(path);
+  if (!text || !*text) return std::nullopt;
+  LoaderEntry out{path, std::move(**text), {}, {}};
+  for (const auto raw : base::split(out.text, '\n')) {
+    const auto line = base::trim(raw);
+    const auto blank = line.find_first_of(" \t");
+    if (blank == std::string_view::npos) continue;
+    const auto key = line.substr(0, blank), value = base::trim(line.substr(blank));
+    if (key == "options") out.options.append(value).append(" ");
+    if (key == "version") out.version = value;
+  }
+  return out;
+}
+
+/// By which boot loaders name an entry: its file without ".conf" and counted tries ("+3-1").
+std::string_view loader_entry_id(std::string_view path) {
+  path.remove_prefix(path.rfind('/') + 1);
+  path.remove_suffix(kLoaderEntryEnd.size());
+  const auto plus = path.rfind('+');
+  const bool counted = plus != std::string_view::npos &&
+                       path.find_first_not_of("0123456789-", plus + 1) == std::string_view::npos;
+  return counted ? path.substr(0, plus) : path;
+}
+
+/// The value of the last line "key=value" or "key value"; empty without one.
+std::string loader_setting(system::Files& files, const std::string& path, std::string_view key) {
+  const auto text = files.read_linked(path);
+  std::string out;
+  if (!text || !*text) return out;
+  for (const auto raw : base::split(**text, '\n')) {
+    const auto line = base::trim(raw);
+    if (!line.starts_with(key) || line.size() == key.size()) continue;
+    const auto rest = line.substr(key.size());
+    if (std::string_view("= \t").find(rest.front()) != std::string_view::npos)
+      out = base::trim(rest.substr(1));
+  }
+  return out;
+}
+
+/// The boot loader's default: a pattern for the name of an entry; empty where none is set.
+std::string default_loader_entry(system::Files& files, const std::map<std::string, Mounted>& mounts) {
+  // RHEL links the file of GRUB's variables to the EFI partition.
+  const bool looks = !waits_for_access("/boot/efi", mounts);
+  for (const auto* path : {"/boot/grub2/grubenv", "/boot/grub/grubenv"}) {
+    for (const auto* key : {"next_entry", "saved_entry"}) {
+      if (auto value = looks ? loader_setting(files, path, key) : std::string(); !value.empty()) return value;
+    }
+  }
+  auto value = loader_setting(files, "/boot/loader/loader.conf", "default");
+  if (value.ends_with(kLoaderEntryEnd)) value.resize(value.size() - kLoaderEntryEnd.size());
+  return value.starts_with('@') ? std::string() : value;
+}
+
+/// Of several kernels only the entry that the next boot takes unless somebody chooses another: the default of
+/// the boot loader, else the newest.
+void add_loader_entry(system::Files& files, std::vector<BootCommandLine>& out) {
+  constexpr const char* kFolder = "/boot/loader/entries";
+  const auto mounts = observe_mounts(files);
+  if (waits_for_access(kFolder, mounts)) return;
+  auto paths = files_ending_in(files, kFolder, kLoaderEntryEnd);
+  const auto wanted = default_loader_entry(files, mounts);
+  const auto is_wanted = [&wanted](const std::string& path) {
+    return !wanted.empty() && base::matches_glob(wanted, loader_entry_id(path));
+  };
+  if (std::any_of(paths.begin(), paths.end(), is_wanted))
+    std::erase_if(paths, [&](const std::string& path) { return !is_wanted(path); });
   if (paths.size() > kLoaderEntriesMost)
     paths.erase(paths.begin(), paths.end() - static_cast<std::ptrdiff_t>(kLoaderEntriesMost));
+  std::optional<LoaderEntry> newest;
   for (const auto& path : paths) {
-    const auto text = files.read_linked(path);
-    if (!text || !*text) continue;
-    std::string words;
-    for (const auto raw : base::split(**text, '\n')) {
-      const auto line = base::trim(raw);
-      const bool options = line.starts_with(kOptions) && line.size() > kOptions.size() &&
-                           (line[kOptions.size()] == ' ' || line[kOptions.size()] == '\t');
-      if (options) words.append(base::trim(line.substr(kOptions.size()))).append(" ");
-    }
-    if (!words.empty()) out.push_back({path, **text, std::move(words)});
+    auto entry = read_loader_entry(files, path);
+    if (!entry) continue;
+    const int later = newest ? ::strverscmp(entry->version.c_str(), newest->version.c_str()) : 1;
+    if (later > 0 || (later == 0 && ::strverscmp(path.c_str(), newest->path.c_str()) > 0))
+      newest = std::move(entry);
   }
+  if (newest && !newest->options.empty())
+    out.push_back({std::move(newest->path), std::move(newest->text), std::move(newest->options)});
 }
 
 std::vector<std::string> units_behind(std::string_view key, std::string_view command_line) {
@@ -101,7 +171,7 @@ std::vector<BootCommandLine> boot_command_lines(system::Files& files) {
   add_grub_lines(files, out);
   const std::string path = "/etc/kernel/cmdline";
   if (const auto text = files.read_linked(path); text && *text) out.push_back({path, **text, **text});
-  add_loader_entries(files, out);
+  add_loader_entry(files, out);
   return out;
 }
 

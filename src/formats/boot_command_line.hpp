@@ -12,8 +12,8 @@
 
 namespace rdmacfg::kinds {
 
-/// A command line that the next boot may have. That of an entry for one kernel need not be taken, and GRUB's
-/// defaults count when its configuration is made again.
+/// A command line that the next boot may have. Somebody may choose another entry than the default one, and
+/// GRUB's defaults count when its configuration is made again.
 struct BootCommandLine {
   std::string file;
   std::string text;   ///< of the file
@@ -23,7 +23,7 @@ struct BootCommandLine {
   [[nodiscard]] int line_of(std::string_view word) const;
 };
 
-/// Unreadable files are passed over.
+/// Unreadable files are passed over, and a /boot that is mounted only when it is accessed.
 std::vector<BootCommandLine> boot_command_lines(system::Files& files);
 
 /// The units that a command line masks (systemd.mask=), or starts beside those of the default target

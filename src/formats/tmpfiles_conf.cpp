@@ -9,7 +9,10 @@
 #include <cstddef>
 #include <map>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/text.hpp"
 
@@ -38,19 +41,98 @@ std::string next_tmpfiles_word(std::string_view& line) {
   return out;
 }
 
+/// The places of "{", of "}", and the choices between them.
+struct BraceGroup {
+  std::size_t open = 0, close = 0;
+  std::vector<std::string> choices;
+};
+
+/// The first "{a,b}" of a pattern; "{}" stands for itself, as in glob(3).
+std::optional<BraceGroup> first_brace_group(const std::string& pattern) {
+  for (auto open = pattern.find('{'); open != std::string::npos; open = pattern.find('{', open + 1)) {
+    BraceGroup out{open, 0, {std::string()}};
+    int depth = 1;
+    for (auto at = open + 1; at < pattern.size(); ++at) {
+      const char c = pattern[at];
+      if (c == '{') ++depth;
+      if (c == '}' && --depth == 0) {
+        out.close = at;
+        break;
+      }
+      if (c == ',' && depth == 1) {
+        out.choices.emplace_back();
+      } else {
+        out.choices.back() += c;
+      }
+    }
+    if (out.close > open + 1) return out;
+  }
+  return std::nullopt;
+}
+
+/// The patterns that one with braces stands for (GLOB_BRACE); of very many only some, or none.
+std::vector<std::string> without_braces(const std::string& pattern) {
+  constexpr std::size_t kMost = 256;
+  std::vector<std::string> out, left{pattern};
+  while (!left.empty() && out.size() < kMost && left.size() < kMost) {
+    auto next = std::move(left.back());
+    left.pop_back();
+    const auto group = first_brace_group(next);
+    if (!group) {
+      out.push_back(std::move(next));
+      continue;
+    }
+    for (const auto& choice : group->choices)
+      left.push_back(next.substr(0, group->open) + choice + next.substr(group->close + 1));
+  }
+  return out;
+}
+
 /// As glob(3) finds files: no pattern stands for "/", nor for "." at the beginning of a name.
 bool fits_tmpfiles_path(const std::string& pattern, std::string_view path) {
-  return ::fnmatch(pattern.c_str(), std::string(path).c_str(), FNM_PATHNAME | FNM_PERIOD) == 0;
+  const auto patterns = without_braces(pattern);
+  return std::any_of(patterns.begin(), patterns.end(), [&](const std::string& plain) {
+    return ::fnmatch(plain.c_str(), std::string(path).c_str(), FNM_PATHNAME | FNM_PERIOD) == 0;
+  });
+}
+
+/// With the specifiers that are the same on every host replaced; others stay.
+std::string with_specifiers(std::string_view text) {
+  constexpr std::array<std::pair<char, std::string_view>, 12> kSame{{{'%', "%"},
+                                                                     {'t', "/run"},
+                                                                     {'S', "/var/lib"},
+                                                                     {'C', "/var/cache"},
+                                                                     {'L', "/var/log"},
+                                                                     {'T', "/tmp"},
+                                                                     {'V', "/var/tmp"},
+                                                                     {'h', "/root"},
+                                                                     {'u', "root"},
+                                                                     {'g', "root"},
+                                                                     {'U', "0"},
+                                                                     {'G', "0"}}};
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char next = text[i] == '%' && i + 1 < text.size() ? text[i + 1] : '\0';
+    const auto* const at =
+        std::find_if(kSame.begin(), kSame.end(), [&](const auto& entry) { return entry.first == next; });
+    if (at == kSame.end()) {
+      out += text[i];
+    } else {
+      out += at->second;
+      ++i;
+    }
+  }
+  return out;
 }
 
 /// Nothing: of a line that leaves alone what is there.
 std::optional<TmpfilesLine> parse_tmpfiles_line(std::string_view line) {
   const auto type = next_tmpfiles_word(line);
   TmpfilesLine out;
-  out.path = next_tmpfiles_word(line);
+  out.path = with_specifiers(next_tmpfiles_word(line));
   // Mode, user, group, age.
   for (int i = 0; i < 4; ++i) (void)next_tmpfiles_word(line);
-  out.argument = base::trim(line);
+  out.argument = with_specifiers(base::trim(line));
   if (type.empty() || !out.path.starts_with('/')) return std::nullopt;
   const bool plus = type.find('+') != std::string::npos;
   switch (type.front()) {

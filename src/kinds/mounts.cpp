@@ -66,9 +66,10 @@ void add_swaps(system::Files& files, SystemPlaces& places) {
       places.swaps = true;
       continue;
     }
+    const auto file = base::unescape_octal(words[0]);
     std::string_view nearest;
     for (const auto& [path, mounted] : places.mounts) {
-      if (path.size() > nearest.size() && (path == "/" || is_below(words[0], path))) nearest = path;
+      if (path.size() > nearest.size() && (path == "/" || is_below(file, path))) nearest = path;
     }
     const bool known = std::find(places.where.begin(), places.where.end(), nearest) != places.where.end();
     if (!nearest.empty() && !known) places.where.emplace_back(nearest);
@@ -136,36 +137,17 @@ void add_disk_servers(Port& port, const std::vector<DiskSession>& sessions, cons
 
 }  // namespace
 
-std::map<std::string, Mounted> observe_mounts(system::Files& files) {
-  for (const auto* path : {"/proc/1/mountinfo", "/proc/self/mountinfo"}) {
-    const auto text = files.read(path);
-    if (text && *text) return parse_mountinfo(**text);
-  }
-  return {};
-}
-
 std::string memory_below(const std::string& path, const std::map<std::string, Mounted>& mounts) {
-  const auto mount_of = [&](const std::string& at) -> const Mounted* {
-    const Mounted* nearest = nullptr;
-    std::size_t length = 0;
-    for (const auto& [where, mounted] : mounts) {
-      if (where != "/" && !is_below(at, where)) continue;
-      if (nearest != nullptr && where.size() < length) continue;
-      nearest = &mounted;
-      length = where.size();
-    }
-    return nearest;
-  };
   const auto in_memory = [](const Mounted* mounted) {
     return mounted != nullptr &&
            (mounted->type == "tmpfs" || mounted->type == "ramfs" || mounted->type == "rootfs");
   };
-  const auto* mounted = mount_of(path);
+  const auto* mounted = mount_of(path, mounts);
   if (in_memory(mounted)) return mounted->type;
   if (mounted == nullptr || mounted->type != "overlay") return {};
   const auto changes = mounted->options.find("upperdir");
   if (changes == mounted->options.end()) return {};
-  const auto* below = mount_of(changes->second);
+  const auto* below = mount_of(changes->second, mounts);
   return in_memory(below) ? "an overlay in " + below->type : std::string();
 }
 

@@ -17,10 +17,6 @@
 
 namespace rdmacfg::kinds {
 
-/// Mounts by their paths, as the host's first process has them: a service may see less. A caller who may not
-/// read those sees its own.
-std::map<std::string, Mounted> observe_mounts(system::Files& files);
-
 /// The file system in memory that holds an absolute path, so that the next boot loses what is written there:
 /// "tmpfs", or an overlay whose changes are in memory. Empty where it is on a disk, or not known.
 std::string memory_below(const std::string& path, const std::map<std::string, Mounted>& mounts);

@@ -39,11 +39,15 @@ std::string holder_of(int fd) {
   return "another process";
 }
 
-/// Whether a lock's file was removed while it was waited for: a second process would make another one, and
-/// lock that.
-bool is_removed(int fd) {
-  struct stat status {};
-  return ::fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink == 0;
+/// Whether the path leads to another file than the one that is open, or to none: it was removed, renamed or
+/// replaced while it was waited for, and a second process would lock what is there now.
+bool is_replaced(int fd, const std::filesystem::path& path) {
+  struct stat held {
+  }, there{};
+  if (::fstat(fd, &held) != 0) return false;
+  // A folder that has gone comes back from nobody.
+  if (::lstat(path.c_str(), &there) != 0) return errno == ENOENT && !S_ISDIR(held.st_mode);
+  return held.st_dev != there.st_dev || held.st_ino != there.st_ino;
 }
 
 base::UniqueFd open_lock(const std::filesystem::path& path) {
@@ -66,7 +70,7 @@ base::Result<std::shared_ptr<void>> take_lock(const std::filesystem::path& path,
     const bool taken = ::flock(fd.get(), LOCK_EX | LOCK_NB) == 0;
     if (!taken && errno == EINTR) continue;
     if (!taken && errno != EWOULDBLOCK) return base::fail_errno(errno, "lock " + path.string());
-    if (taken && !is_removed(fd.get())) break;
+    if (taken && !is_replaced(fd.get(), path)) break;
     if (taken) {
       fd = open_lock(path);
       if (!fd) return base::fail_errno(errno, "lock " + path.string());

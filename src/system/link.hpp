@@ -124,6 +124,10 @@ class Links {
   /// interrupted.
   virtual base::Result<std::vector<Link>> observe_links() = 0;
 
+  /// The index of the interface that has a name or an alternative name of at most 15 characters; nothing
+  /// without one. Costs the same however many interfaces there are.
+  virtual base::Result<std::optional<int>> index_of(const std::string& name) = 0;
+
   /// Carries out requests in order, many to a message. After the first refusal later ones may or may not have
   /// been carried out; the error names the object and the request. Success is the kernel's word, not the
   /// fact.

@@ -149,6 +149,8 @@ class FakeKernel final : public system::Links,
 
   // system::Links
   base::Result<std::vector<system::Link>> observe_links() override;
+  base::Result<std::optional<int>> index_of(const std::string& name) override;
+  std::size_t link_dumps = 0;  ///< calls of observe_links()
   base::Result<void> execute(std::span<const system::LinkRequest> requests) override;
   base::Result<std::vector<system::Carried>> observe_carried(std::span<const system::Link> links) override;
   std::vector<std::string> lacking(const system::Carried& then, const system::Carried& now) override;

@@ -87,10 +87,21 @@ struct Asked {
 }  // namespace
 
 Result<std::vector<system::Link>> FakeKernel::observe_links() {
+  ++link_dumps;
   if (observe_error != 0) return fail_errno(observe_error, "RTM_GETLINK");
   std::vector<system::Link> links;
   for (const auto& link : machine.links) links.push_back(link_of(link));
   return links;
+}
+
+Result<std::optional<int>> FakeKernel::index_of(const std::string& name) {
+  if (observe_error != 0) return fail_errno(observe_error, "SIOCGIFINDEX");
+  for (const auto& link : machine.links) {
+    const auto& names = link.altnames;
+    if (link.name == name || std::find(names.begin(), names.end(), name) != names.end())
+      return std::optional(link.index);
+  }
+  return std::optional<int>();
 }
 
 Result<void> FakeKernel::execute(std::span<const system::LinkRequest> requests) {

@@ -131,10 +131,10 @@ NLOHMANN_JSON_SERIALIZE_ENUM(DiskUse::Sort, {{DiskUse::Sort::kOther, "other"},
 inline void to_json(nlohmann::json& out, const DiskUse& use) {
   out = {{"text", use.text}, {"sort", use.sort}, {"name", use.name}};
 }
-/// Older reports have the text alone.
+/// Older reports have the text alone, which does not tell a host's own disks from others: such an answer
+/// cannot be read, and is named (Tape::damaged()).
 inline void from_json(const nlohmann::json& from, DiskUse& use) {
-  use = DiskUse{from.is_string() ? from.get<std::string>() : from.value("text", std::string())};
-  if (!from.is_object()) return;
+  use = DiskUse{from.at("text").get<std::string>()};
   use.sort = from.value("sort", DiskUse::Sort::kOther);
   use.name = from.value("name", std::string());
 }

@@ -14,6 +14,13 @@ class TapedLinks final : public system::Links, Taped {
   Result<std::vector<system::Link>> observe_links() override {
     return ask("links", "", [&] { return real_->links.observe_links(); });
   }
+  Result<std::optional<int>> index_of(Name name) override {
+    const auto links = observe_links();
+    if (!links) return base::fail(links.error());
+    const auto at =
+        std::find_if(links->begin(), links->end(), [&](const auto& link) { return link.name == name; });
+    return at == links->end() ? std::nullopt : std::optional(at->index);
+  }
   Result<std::vector<system::Carried>> observe_carried(std::span<const system::Link> links) override {
     std::vector<system::Carried> out;
     for (const auto& link : links) out.push_back({.index = link.index, .name = link.name, .items = {}});

@@ -67,9 +67,9 @@ base::Result<void> write_tree(const fs::path& folder, const std::vector<foreign:
     fs::create_directories(path.parent_path(), error);
     if (error)
       return base::fail(base::Code::kIo, fmt::format("{}: {}", path.parent_path().string(), error.message()));
-    if (auto done = write_output(path, file.text); !done) return done;
-    if (foreign::is_private(file))
-      fs::permissions(path, fs::perms::owner_read | fs::perms::owner_write, error);
+    auto done =
+        foreign::is_private(file) ? write_private_output(path, file.text) : write_output(path, file.text);
+    if (!done) return done;
     if (file.path.empty())
       fs::permissions(path, fs::perms::owner_all | fs::perms::group_read | fs::perms::others_read, error);
     if (error) return base::fail(base::Code::kIo, fmt::format("{}: {}", path.string(), error.message()));

@@ -48,6 +48,9 @@ std::vector<model::IpAddress> addresses_of(const std::optional<std::vector<std::
   return out;
 }
 
+/// Of names that old releases of rtslib generated; later ones restore another (Target.setup() in target.py).
+constexpr std::string_view kOldNaa = "naa.6";
+
 /// saveconfig.json of rtslib.
 class SavedLio {
  public:
@@ -58,6 +61,8 @@ class SavedLio {
     if (!entry.wwn) return;
     section_ = &section;
     name_ = entry.wwn->text;
+    if (name_.starts_with(kOldNaa))
+      note(fmt::format("its name, of which targetcli makes naa.5{}", name_.substr(kOldNaa.size())));
     const auto disks = luns();
     auto offered = json::array();
     for (const auto& [number, object] : disks)

@@ -39,7 +39,7 @@ std::optional<WrongValue> wrong_cct(std::string_view option, std::string_view va
   if (list && value == "(null)") return std::nullopt;
   const auto entries = list ? base::split(value, ',') : std::vector<std::string_view>{value};
   for (const auto entry : entries) {
-    if (list && base::trim(entry).empty()) continue;  // strtok_r() passes over it
+    if (list && entry.empty()) continue;  // strtok_r() passes over it, and not over blanks
     if (!is_cct_entry(base::trim(entry)))
       return WrongValue{fmt::format("\"{}\" is not a shift and its multiplier", base::trim(entry)),
                         list ? "SHIFT:MULTIPLIER, with a comma between two; OpenSM would ignore the line"
@@ -153,7 +153,11 @@ std::optional<WrongValue> replaced_opensm_number(std::string_view option, std::u
   for (const auto& taken : kTakenNumbers) {
     if (taken.option != option || (number >= taken.least && number <= taken.most) || number == taken.any)
       continue;
-    return WrongValue{fmt::format("OpenSM does not take {} for {}", number, option), std::string(taken.hint)};
+    // OpenSM has no other value of its own for this one.
+    return WrongValue{taken.any == taken.most ? fmt::format("{} is out of range; must be from {} to {}",
+                                                            number, taken.least, taken.most)
+                                              : fmt::format("OpenSM does not take {} for {}", number, option),
+                      std::string(taken.hint)};
   }
   return std::nullopt;
 }

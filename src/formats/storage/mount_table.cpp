@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <utility>
 
 #include "base/text.hpp"
@@ -12,24 +13,6 @@
 namespace rdmacfg::kinds {
 
 namespace {
-
-/// "\040" and the like, as the kernel and fstab have blanks.
-std::string unescaped(std::string_view text) {
-  constexpr std::string_view kOctal = "01234567";
-  std::string out;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto digits = text.substr(i + 1, 3);
-    if (text[i] != '\\' || digits.size() != 3 || digits.find_first_not_of(kOctal) != std::string_view::npos) {
-      out += text[i];
-      continue;
-    }
-    int code = 0;
-    for (const char digit : digits) code = code * 8 + (digit - '0');
-    out += static_cast<char>(code);
-    i += 3;
-  }
-  return out;
-}
 
 std::pair<std::string, std::string> halves_of(std::string_view option) {
   const auto equals = option.find('=');
@@ -52,14 +35,41 @@ std::map<std::string, Mounted> parse_mountinfo(std::string_view text) {
     std::size_t dash = kOptional;
     while (dash < words.size() && words[dash] != "-") ++dash;
     if (dash + 3 >= words.size()) continue;
-    Mounted mounted{.source = unescaped(words[dash + 2]), .type = std::string(words[dash + 1])};
-    for (const auto option : base::split(words[dash + 3], ',')) mounted.options.insert(halves_of(option));
+    Mounted mounted{.source = base::unescape_octal(words[dash + 2]), .type = std::string(words[dash + 1])};
+    for (const auto option : base::split(words[dash + 3], ','))
+      mounted.options.insert(halves_of(base::unescape_octal(option)));
     const auto of_mount = base::split(words[kOfMount], ',');
     mounted.read_only =
         mounted.options.contains("ro") || std::find(of_mount.begin(), of_mount.end(), "ro") != of_mount.end();
-    out.insert_or_assign(unescaped(words[kPath]), std::move(mounted));
+    out.insert_or_assign(base::unescape_octal(words[kPath]), std::move(mounted));
   }
   return out;
+}
+
+std::map<std::string, Mounted> observe_mounts(system::Files& files) {
+  for (const auto* path : {"/proc/1/mountinfo", "/proc/self/mountinfo"}) {
+    const auto text = files.read(path);
+    if (text && *text) return parse_mountinfo(**text);
+  }
+  return {};
+}
+
+const Mounted* mount_of(std::string_view path, const std::map<std::string, Mounted>& mounts) {
+  const Mounted* nearest = nullptr;
+  std::size_t length = 0;
+  for (const auto& [where, mounted] : mounts) {
+    const bool below = path.starts_with(where) && (path.size() == where.size() || path[where.size()] == '/');
+    if (where != "/" && !below) continue;
+    if (nearest != nullptr && where.size() < length) continue;
+    nearest = &mounted;
+    length = where.size();
+  }
+  return nearest;
+}
+
+bool waits_for_access(std::string_view path, const std::map<std::string, Mounted>& mounts) {
+  const auto* mounted = mount_of(path, mounts);
+  return mounted != nullptr && mounted->type == "autofs";
 }
 
 std::string text_of_nfs(const Mounted& mounted) {
@@ -96,7 +106,7 @@ std::map<std::string, int> parse_fstab(std::string_view text) {
     ++number;
     const auto words = base::words_of(line);
     if (words.size() < 3 || words[0].starts_with('#')) continue;
-    auto where = unescaped(words[1]);
+    auto where = base::unescape_octal(words[1]);
     while (where.size() > 1 && where.ends_with('/')) where.pop_back();
     out.try_emplace(std::move(where), number);
   }

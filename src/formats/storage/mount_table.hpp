@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "system/files.hpp"
+
 namespace rdmacfg::kinds {
 
 /// A file system where it is mounted.
@@ -22,6 +24,16 @@ struct Mounted {
 
 /// By path; of several mounts over each other, the last.
 std::map<std::string, Mounted> parse_mountinfo(std::string_view text);
+
+/// Mounts by their paths, as the host's first process has them: a service may see less. A caller who may not
+/// read those sees its own.
+std::map<std::string, Mounted> observe_mounts(system::Files& files);
+
+/// The mount that an absolute path is on; nullptr when it is not known.
+const Mounted* mount_of(std::string_view path, const std::map<std::string, Mounted>& mounts);
+
+/// Whether looking at the path would have systemd or autofs mount something there (systemd.automount(5)).
+bool waits_for_access(std::string_view path, const std::map<std::string, Mounted>& mounts);
 
 /// "192.0.2.1:/scratch rdma 20049": the source of an NFS mount, its transport and port.
 std::string text_of_nfs(const Mounted& mounted);

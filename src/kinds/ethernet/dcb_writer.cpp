@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdint>
+#include <set>
 #include <vector>
 
 #include "kinds/ethernet/dcb_classes.hpp"
@@ -24,6 +25,15 @@ constexpr std::chrono::seconds kRetraining{30};  // 100 Gb/s and faster with aut
 
 bool has(const DscpMap& map, std::uint8_t dscp, std::uint8_t priority) {
   return std::find(map.list.begin(), map.list.end(), std::pair(dscp, priority)) != map.list.end();
+}
+
+/// The kernel may hold a DSCP with several priorities, and a rollback puts them back.
+std::set<std::uint8_t> priorities_of(const DscpMap& map, std::uint8_t dscp) {
+  std::set<std::uint8_t> out;
+  for (const auto& [number, priority] : map.list) {
+    if (number == dscp) out.insert(priority);
+  }
+  return out;
 }
 
 }  // namespace
@@ -120,16 +130,15 @@ Result<void> DcbWriter::reach_dscps(const DscpMap& wanted) {
   const auto current = *now_.dscp;
   if (wanted == current) return {};
   if (auto done = begin(); !done) return done;
-  for (const auto& entry : wanted.list) {
-    const auto dscp = entry.first, priority = entry.second;
-    const bool loses_another = driver().remap_by_delete &&
-                               std::any_of(current.list.begin(), current.list.end(), [&](const auto& other) {
-                                 return other.first == dscp && other.second != priority;
-                               });
-    if (has(current, dscp, priority) && !loses_another) continue;
-    for (const auto& [old, before] : current.list) {
-      if (!driver().remap_by_delete || old != dscp) continue;
-      if (auto done = remove(old, before); !done) return done;
+  std::set<std::uint8_t> cleared;
+  for (const auto& [dscp, priority] : wanted.list) {
+    const auto before = priorities_of(current, dscp);
+    const bool replaced = driver().remap_by_delete && before != priorities_of(wanted, dscp);
+    if (!replaced && before.contains(priority)) continue;
+    if (replaced && cleared.insert(dscp).second) {
+      for (const auto old : before) {
+        if (auto done = remove(dscp, old); !done) return done;
+      }
     }
     if (auto done = add(dscp, priority); !done) return done;
   }

@@ -21,17 +21,17 @@ inline constexpr std::string_view kExpectKind = "expect";
 /// compared with nothing, since nothing is to be changed.
 struct Expect {
   std::optional<std::string> name;
-  std::optional<model::Amount> devices;
-  std::optional<model::Amount> active_ports;
-  std::optional<model::Amount> rate;
-  std::optional<model::Amount> width;
+  std::optional<model::AmountUpTo<8192>> devices;
+  std::optional<model::AmountUpTo<8192>> active_ports;
+  std::optional<model::AmountUpTo<10000>> rate;
+  std::optional<model::AmountUpTo<12>> width;
   std::optional<std::string> link_layer;
   std::optional<bool> subnet_manager;
   std::optional<std::vector<std::string>> firmware;
   std::optional<std::string> firmware_min;
-  std::optional<model::Amount> pcie_speed;
-  std::optional<model::Amount> pcie_width;
-  std::optional<model::Amount> max_read_request;
+  std::optional<model::AmountUpTo<256>> pcie_speed;
+  std::optional<model::AmountUpTo<32>> pcie_width;
+  std::optional<model::AmountUpTo<4096>> max_read_request;
   std::optional<std::string> iommu;
   std::optional<bool> acs_redirect;
   std::optional<std::vector<std::string>> gpu_memory;

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/text.hpp"
+#include "formats/storage/mount_table.hpp"
 #include "kinds/expect/versions.hpp"
 
 namespace rdmacfg::kinds::readings {
@@ -72,7 +73,10 @@ bool is_loaded(const std::vector<std::string>& modules, std::string_view name) {
 
 /// Whether the running kernel was built with an option; nothing when that is not known.
 std::optional<bool> has_option(std::string_view option, const std::string& release, World& world) {
-  const auto text = world.host().files.read_linked("/boot/config-" + release);
+  auto& files = world.host().files;
+  const auto path = "/boot/config-" + release;
+  if (waits_for_access(path, observe_mounts(files))) return std::nullopt;
+  const auto text = files.read_linked(path);
   if (!text || !*text) return std::nullopt;
   return (*text)->find(fmt::format("\n{}=y\n", option)) != std::string::npos;
 }

@@ -150,32 +150,64 @@ const Link* made_by_sysfs(const BySysfs& child, const World& world) {
   return nullptr;
 }
 
+base::Error no_child(const BySysfs& child) {
+  return {Code::kNotFound,
+          fmt::format("{}: the interface of P_Key {} is not there", child.parent->name, child.pkey.text()),
+          0};
+}
+
+/// Makes children that do not get in each other's way.
+Result<void> make_together(const std::vector<BySysfs>& round, system::Host& host) {
+  bool renames = false;
+  for (const auto& child : round) {
+    if (auto done = host.ipoib.create_child(child.parent->name, child.pkey); !done) return done;
+    renames = renames || child.names_at_first() != std::vector{child.wanted};
+  }
+  if (!renames) return {};
+  auto world = World::observe_links(host);
+  if (!world) return base::fail(world.error());
+  std::vector<LinkRequest> requests;
+  for (const auto& child : round) {
+    const auto* link = made_by_sysfs(child, *world);
+    if (link == nullptr) return base::fail(no_child(child));
+    if (link->name == child.wanted) continue;
+    const bool free = world->named(child.wanted) == nullptr;
+    requests.emplace_back(
+        SetLink{.index = link->index, .name = free ? child.wanted : system::temporary_name(link->index)});
+  }
+  return execute(host, requests);
+}
+
+/// Makes one child, and calls it otherwise at once. A thousand of them list the host's interfaces no oftener
+/// than one does.
+Result<void> make_alone(const BySysfs& child, system::Host& host) {
+  std::vector<std::string> names;  // that are free, so that who has one afterwards is the new one
+  for (auto& name : child.names_at_first()) {
+    const auto holder = host.links.index_of(name);
+    if (!holder) return base::fail(holder.error());
+    if (!*holder) names.push_back(std::move(name));
+  }
+  if (auto done = host.ipoib.create_child(child.parent->name, child.pkey); !done) return done;
+  for (const auto& name : names) {
+    const auto made = host.links.index_of(name);
+    if (!made) return base::fail(made.error());
+    if (!*made) continue;
+    if (name == child.wanted) return {};
+    const auto holder = host.links.index_of(child.wanted);
+    if (!holder) return base::fail(holder.error());
+    return execute(
+        host, {SetLink{.index = **made, .name = *holder ? system::temporary_name(**made) : child.wanted}});
+  }
+  return base::fail(no_child(child));
+}
+
 /// Makes children by sysfs. The kernel gives them a name of its own first, cut to what fits, so that those of
-/// ports with long names would get in each other's way: of those one is made at a time, and called
-/// otherwise at once. Where the wanted name is still taken it is a temporary one; settle() does the rest.
+/// ports with long names would get in each other's way: of those one is made at a time. Where the wanted name
+/// is still taken it is a temporary one; settle() does the rest.
 Result<void> make_by_sysfs(std::vector<BySysfs> todo, system::Host& host) {
-  while (!todo.empty()) {
-    const auto round = take_round(todo);
-    bool renames = false;
-    for (const auto& child : round) {
-      if (auto done = host.ipoib.create_child(child.parent->name, child.pkey); !done) return done;
-      renames = renames || child.names_at_first() != std::vector{child.wanted};
-    }
-    if (!renames) continue;
-    auto world = World::observe_links(host);
-    if (!world) return base::fail(world.error());
-    std::vector<LinkRequest> requests;
-    for (const auto& child : round) {
-      const auto* link = made_by_sysfs(child, *world);
-      if (link == nullptr)
-        return base::fail(Code::kNotFound, fmt::format("{}: the interface of P_Key {} is not there",
-                                                       child.parent->name, child.pkey.text()));
-      if (link->name == child.wanted) continue;
-      const bool free = world->named(child.wanted) == nullptr;
-      requests.emplace_back(
-          SetLink{.index = link->index, .name = free ? child.wanted : system::temporary_name(link->index)});
-    }
-    if (auto done = execute(host, requests); !done) return done;
+  if (auto done = make_together(take_round(todo), host); !done) return done;
+  for (const auto& child : todo) {
+    if (auto done = make_alone(child, host); !done) return done;
   }
   return {};
 }

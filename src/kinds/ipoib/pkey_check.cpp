@@ -182,7 +182,8 @@ class Checker {
     const auto mode = model::from_attributes<PkeyLink>(desired.settings).mode;
     if (mode != model::IpoibMode::kConnected || (link != nullptr && !made_anew(desired, *link))) return;
     const auto port = ports_.find(parent.index);
-    for (const auto& first : first_names(port == ports_.end() ? parent.name : port->second, id.pkey)) {
+    const auto& over = port == ports_.end() ? parent.name : port->second;
+    for (const auto& first : first_names(over, id.pkey, world_)) {
       if (first != wanted) check_first_name(first, link, at("mode"));
     }
   }

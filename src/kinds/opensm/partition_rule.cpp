@@ -142,6 +142,15 @@ class Flags {
     rule_.right = false;
   }
 
+  void warn(std::string_view key, std::string_view what, std::string hint) {
+    const auto* entry = section_.find(key);
+    diagnostics_.push_back({model::Severity::kWarning,
+                            entry == nullptr ? section_.where : entry->where,
+                            fmt::format("[[{}]] {}: {}", called_, key, what),
+                            std::move(hint),
+                            {}});
+  }
+
   void number(std::string_view key, const std::optional<std::int64_t>& value, std::int64_t least,
               std::int64_t most, std::string_view flag = {}, std::string hint = {}) {
     if (!value) return;
@@ -297,9 +306,8 @@ PartitionRule make_rule(const model::Section& section, const Partition& wanted,
                 "letters, digits, - and _");
   }
   if (name.size() > kPartitionNameMost) {
-    flags.wrong("name",
-                fmt::format("has {} characters, OpenSM takes at most {}", name.size(), kPartitionNameMost),
-                "OpenSM cuts a longer name, and a QoS policy does not find the partition by it");
+    flags.warn("name", fmt::format("has {} bytes, of which OpenSM keeps {}", name.size(), kPartitionNameMost),
+               "a QoS policy that names the partition does not find it by the whole name");
   }
   if ((name == "Default") != is_default) {
     flags.wrong("name",

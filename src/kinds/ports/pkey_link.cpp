@@ -4,6 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <optional>
+
+#include "kinds/kernel_release.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -62,6 +66,17 @@ std::vector<std::string> first_names(std::string_view parent, model::Pkey pkey) 
   std::vector<std::string> out{fmt::format("{}.{:04x}", parent.substr(0, kParentPart), pkey.full())};
   if (parent.size() > kParentPart)
     out.push_back(fmt::format("{}.{:04x}", parent, pkey.full()).substr(0, model::kInterfaceNameMax));
+  return out;
+}
+
+std::vector<std::string> first_names(std::string_view parent, model::Pkey pkey, const World& world) {
+  constexpr std::uint64_t kCutsParent = 610;
+  const bool known = world.once("kernel cuts the parent's part of first names", [&] {
+    const auto number = world.offline() ? std::nullopt : release_number(kernel_release(world));
+    return number && *number >= kCutsParent;
+  });
+  auto out = first_names(parent, pkey);
+  if (known) out.resize(1);
   return out;
 }
 

@@ -88,6 +88,10 @@ const system::Link* child_of(const PkeyId& id, const World& world, std::string_v
 /// whole, or of at most 10 characters of PARENT. One name where the two are the same.
 std::vector<std::string> first_names(std::string_view parent, model::Pkey pkey);
 
+/// Those that the running kernel may give: from Linux 6.10 on the one with 10 characters of PARENT alone.
+/// Earlier releases do not tell by their numbers whether they have that change.
+std::vector<std::string> first_names(std::string_view parent, model::Pkey pkey, const World& world);
+
 }  // namespace detail
 
 }  // namespace rdmacfg::kinds

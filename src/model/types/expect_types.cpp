@@ -19,6 +19,7 @@ using base::Result;
 namespace {
 
 constexpr std::int64_t kLargestAmount = 1'000'000'000'000'000;
+constexpr std::string_view kLargestText = "10^15";
 constexpr std::int64_t kShortestWindow = 60, kLongestWindow = 30LL * 24 * 3600;
 
 std::optional<std::int64_t> within(const Value& written, std::int64_t least) {
@@ -52,22 +53,28 @@ std::optional<std::int64_t> seconds_of(const Value& written) {
   return static_cast<std::int64_t>(*number) * unit;
 }
 
-std::string range_error(const Value& written, int least) {
-  return fmt::format("must be an integer from {} to 10^15{}", least,
+std::string range_error(const Value& written, int least, std::string_view most) {
+  return fmt::format("must be an integer from {} to {}{}", least, most,
                      std::holds_alternative<std::string>(written) ? ", without quotes or a unit" : "");
 }
 
 }  // namespace
 
+Result<std::int64_t> parse_amount(const Value& written, std::string_view most) {
+  if (const auto number = within(written, 1)) return *number;
+  return fail(Code::kInvalid, range_error(written, 1, most));
+}
+
 Result<Amount> Codec<Amount>::parse(const Value& written) {
-  if (const auto number = within(written, 1)) return Amount{*number};
-  return fail(Code::kInvalid, range_error(written, 1));
+  const auto number = parse_amount(written, kLargestText);
+  if (!number) return fail(number.error());
+  return Amount{*number};
 }
 Value Codec<Amount>::value(const Amount& parsed) { return parsed.number; }
 
 Result<Most> Codec<Most>::parse(const Value& written) {
   if (const auto number = within(written, 0)) return Most{*number};
-  return fail(Code::kInvalid, range_error(written, 0));
+  return fail(Code::kInvalid, range_error(written, 0, kLargestText));
 }
 Value Codec<Most>::value(const Most& parsed) { return parsed.number; }
 

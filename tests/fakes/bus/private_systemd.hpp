@@ -12,6 +12,7 @@
 #include <atomic>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -36,8 +37,13 @@ inline base::UniqueFd listen_at(const std::filesystem::path& path) {
 /// Knows one unit, by its ActiveState.
 class PrivateSystemd {
  public:
-  PrivateSystemd(const std::filesystem::path& socket, std::string unit, std::string state)
-      : unit_(std::move(unit)), state_(std::move(state)), listening_(listen_at(socket)) {
+  /// Where `told` is given, it is called with each answer about a unit, and states are never told.
+  PrivateSystemd(const std::filesystem::path& socket, std::string unit, std::string state,
+                 std::function<void()> told = {})
+      : unit_(std::move(unit)),
+        state_(std::move(state)),
+        told_(std::move(told)),
+        listening_(listen_at(socket)) {
     thread_ = std::thread([this] { accept_all(); });
   }
   PrivateSystemd(const PrivateSystemd&) = delete;
@@ -81,11 +87,13 @@ class PrivateSystemd {
     if (sd_bus_message_is_method_call(call, "org.freedesktop.systemd1.Manager", "GetUnit") > 0) {
       const char* name = nullptr;
       if (const int status = sd_bus_message_read(call, "s", &name); status < 0) return status;
+      if (self.told_) self.told_();
       if (self.unit_ == name) return sd_bus_reply_method_return(call, "o", "/unit");
       return sd_bus_reply_method_errorf(call, "org.freedesktop.systemd1.NoSuchUnit", "Unit %s not loaded.",
                                         name);
     }
     if (sd_bus_message_is_method_call(call, "org.freedesktop.DBus.Properties", "Get") <= 0) return 0;
+    if (self.told_) return 1;  // it waits for ever
     const char *interface = nullptr, *property = nullptr;
     if (const int status = sd_bus_message_read(call, "ss", &interface, &property); status < 0) return status;
     return std::string_view(property) == "ActiveState"
@@ -94,6 +102,7 @@ class PrivateSystemd {
   }
 
   const std::string unit_, state_;
+  const std::function<void()> told_;
   const base::UniqueFd listening_;
   std::atomic<bool> ends_{false};
   std::thread thread_;

@@ -359,6 +359,23 @@ TEST(Export, OfTargetsIsTheFileItself) {
                                        HasSubstr("the document has no [[nvme_target]]: no file is written")));
 }
 
+/// setup() of rtslib's target.py
+TEST(Export, OfANameThatTargetcliReplacesIsNotWhole) {
+  Console console;
+  const auto document = [](const std::string& name) {
+    return "version = 1\n[[lio_target]]\nwwn = \"" + name +
+           "\"\nany_initiator = true\naddresses = [\"192.0.2.1\"]\n[[lio_target.lun]]\nnumber = 0\n"
+           "device = \"/dev/vg0/a\"\n";
+  };
+  console.document(document("naa.6001405b2c9e0a11"));
+  EXPECT_EQ(console.run({"export", "targetcli"}), 5);
+  EXPECT_THAT(console.err.str(),
+              HasSubstr("naa.6001405b2c9e0a11: its name, of which targetcli makes naa.5001405b2c9e0a11"));
+  console.document(document("naa.5001405b2c9e0a11"));
+  (void)console.run({"export", "targetcli"});
+  EXPECT_THAT(console.err.str(), Not(HasSubstr("its name")));
+}
+
 TEST(Export, Refuses) {
   Console console;
   console.document("version = 1\n[[ipoib]]\nguid = 3\n");

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <string>
 #include <thread>
@@ -101,6 +102,29 @@ TEST(TakeLock, AFileThatWasRemovedIsNoLock) {
   EXPECT_FALSE(second) << "two hold the lock";
   other->reset();
   EXPECT_TRUE(take_lock(path, 0ms, {}));
+}
+
+TEST(TakeLock, AFileThatWasReplacedIsNoLock) {
+  Console console;
+  const auto path = console.folder() / "lock";
+  const auto away = console.folder() / "away";
+  for (const bool replaced : {false, true}) {
+    SCOPED_TRACE(replaced);
+    auto first = take_lock(path, 0ms, {});
+    ASSERT_TRUE(first);
+    base::Result<std::shared_ptr<void>> other = base::fail(base::Code::kTimeout, "");
+    const auto second = take_lock(path, 300ms, [&](const std::string&) {
+      std::filesystem::rename(path, away);
+      if (replaced) {
+        std::ofstream(console.folder() / "new").close();
+        std::filesystem::rename(console.folder() / "new", path);
+      }
+      other = take_lock(path, 0ms, {});
+      first->reset();
+    });
+    ASSERT_TRUE(other);
+    EXPECT_FALSE(second) << "two hold the lock";
+  }
 }
 
 TEST(TakeLock, FollowsNoLink) {

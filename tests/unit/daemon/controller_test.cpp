@@ -414,7 +414,7 @@ TEST_F(ControllerTest, AfterABootTheConfigurationIsRead) {
   EXPECT_EQ(run(), 0);
   EXPECT_THAT(asked().front(), HasSubstr(R"("resumes":false)"));
   EXPECT_EQ(during, "another boot\n") << "a crash before it was read is none";
-  EXPECT_EQ(then, system::linux_boot_id() + "\n");
+  EXPECT_THAT(then, ::testing::StartsWith(system::linux_boot_id() + "\n"));
 }
 
 TEST_F(ControllerTest, WhatBootLeavesIsDoneOnceItIsReady) {

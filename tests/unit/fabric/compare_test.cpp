@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include <utility>
+
 #include "config/document.hpp"
 #include "fabric/cables.hpp"
 #include "fakes/fabrics.hpp"
@@ -50,6 +52,24 @@ TEST(Findings, NameDuplicatesAndManagers) {
   EXPECT_NE(findings_of(fabric).front().check, "manager") << "that of node001 did not answer";
   fakes::port_of(fabric, "node001", 1)->may_manage = false;
   EXPECT_THAT(findings_of(fabric).front().what, HasSubstr("has no master subnet manager"));
+}
+
+// PortInfo, LMC: the port has 2^LMC LIDs from its own on.
+TEST(Findings, DuplicateLidsAreThoseOfTheLmcToo) {
+  auto fabric = fakes::fat_tree(4);
+  auto* first = fakes::port_of(fabric, "node002", 1);
+  auto* second = fakes::port_of(fabric, "node003", 1);
+  first->lid = 0x103;
+  second->lid = 0x100;
+  EXPECT_THAT(checks_of(fabric), IsEmpty());
+  second->lmc = 2;
+  EXPECT_THAT(checks_of(fabric), ElementsAre("duplicate_lid node003/1"));
+  EXPECT_THAT(findings_of(fabric).front().what, HasSubstr("the same LID 259 as node002/1"));
+  std::swap(first->lmc, second->lmc);
+  std::swap(first->lid, second->lid);
+  EXPECT_THAT(checks_of(fabric), ElementsAre("duplicate_lid node003/1")) << "in the other order";
+  second->lid = 0x104;
+  EXPECT_THAT(checks_of(fabric), IsEmpty());
 }
 
 TEST(Findings, NameASubnetManagerThatShouldBeMaster) {

@@ -504,7 +504,8 @@ TEST(SiteCheck, AStandbyNeedsThePartitionsOfItsMaster) {
 }
 
 /// Hosts a[1-3] with two rails and a subnet manager of each, in a1 and a2, with these partitions.
-std::string rails_site(const std::string& first, const std::string& second, int rail_of_second = 9) {
+std::string rails_site(const std::string& first, const std::string& second, int rail_of_second = 9,
+                       const std::string& child = {}) {
   const auto file = [](const std::string& host, int rail, const std::string& partitions) {
     return config::Text{
         "/s/" + host + ".toml",
@@ -515,7 +516,8 @@ std::string rails_site(const std::string& first, const std::string& second, int 
   return text_of(site_of("a[1-3]",
                          "[[ipoib]]\nguid = \"00:02:c9:03:00:31:78:0{host.number}\"\nname = \"rail0\"\n"
                          "[[ipoib]]\nguid = \"00:02:c9:03:00:31:79:0{host.number}\"\nname = \"rail1\"\n"
-                         "[[ipoib.pkey]]\npkey = 0x8002\n",
+                         "[[ipoib.pkey]]\npkey = 0x8002\n" +
+                             child,
                          {file("a1", 8, first), file("a2", rail_of_second, second)}));
 }
 
@@ -532,6 +534,19 @@ TEST(SiteCheck, AMembershipIsThatOfTheManagersOfTheRail) {
               other);
   // Of two managers of one rail the standby has to have the same partitions, and rail1 has none.
   EXPECT_THAT(rails_site(all, all, 8), Not(HasSubstr("another rail")));
+}
+
+// The subnet manager of another rail cannot help where each rail is a fabric of its own.
+TEST(SiteCheck, LimitedMembersAndMtusAreThoseOfTheRail) {
+  const std::string pkey = "[[partition]]\npkey = 0x8002\n", all = pkey + "members = [\"ALL=full\"]\n",
+                    limited = pkey + "members = [\"ALL=limited\"]\n";
+  EXPECT_THAT(rails_site(all, limited), HasSubstr("pkey-limited a[1-3]: "));
+  EXPECT_THAT(rails_site(limited, all), Not(HasSubstr("pkey-limited"))) << "nobody uses it on rail0";
+  const std::string large = "mtu = 4096\n", child = "mtu = 4092\n";
+  EXPECT_THAT(rails_site(all + large, all, 9, child),
+              HasSubstr("partition-mtu a[1-3]: partition 0x8002 has MTU 4092, but its multicast groups carry "
+                        "2044\n"));
+  EXPECT_THAT(rails_site(all, all + large, 9, child), Not(HasSubstr("partition-mtu")));
 }
 
 TEST(SiteCheck, OnlyThePortOfTheSubnetManagerIsItself) {

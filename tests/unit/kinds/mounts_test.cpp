@@ -84,6 +84,13 @@ TEST_F(RootServers, OfSwapSpace) {
   EXPECT_THAT(servers(local), ElementsAre("swap space 192.0.2.9"));
   kernel_->files.content["/proc/swaps"] = heading + "/scratch/swap  file\t1048572\t0\t-2\n";
   EXPECT_THAT(servers(scratch), ElementsAre("/scratch 192.0.2.10"));
+  kernel_->files.content["/proc/swaps"] = heading + "/my\\040scratch/swap  file\t1048572\t0\t-2\n";
+  kernel_->nvme_host.used["nqn.b"] = {DiskUse{.text = "/dev/nvme1n1 is mounted on /my scratch",
+                                              .sort = DiskUse::Sort::kMount,
+                                              .name = "/my scratch"}};
+  EXPECT_THAT(servers(local + "23 22 259:1 / /my\\040scratch rw - ext4 /dev/nvme1n1 rw\n"),
+              ElementsAre("/my scratch 192.0.2.10"));
+  kernel_->files.content["/proc/swaps"] = heading + "/scratch/swap  file\t1048572\t0\t-2\n";
   kernel_->nvme_host.used["nqn.b"].clear();
   EXPECT_THAT(servers(local + "23 22 0:21 / /scratch rw - nfs4 srv:/a rw,addr=192.0.2.9\n"),
               ElementsAre("/scratch 192.0.2.9"));

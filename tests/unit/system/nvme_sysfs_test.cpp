@@ -63,6 +63,18 @@ TEST_F(NvmeSysfs, DisksAreInUseByMountsSwapAndHolders) {
                           "/dev/nvme1n1p1 is mounted on /scratch", "/dev/nvme1n1p1 is swap space"));
 }
 
+// seq_escape() of the kernel.
+TEST_F(NvmeSysfs, BlanksInTheNamesOfPlacesAreEscaped) {
+  add("nvme1", "traddr=192.0.2.1,trsvcid=4420");
+  tree.put("/sys/class/nvme/nvme1/nvme1n1/size", "1\n");
+  tree.put("/sys/class/block/nvme1n1/dev", "259:0\n");
+  tree.put("/proc/1/mountinfo", "40 25 259:0 / /my\\040data rw shared:1 - ext4 /dev/nvme1n1 rw\n");
+  const auto uses = host->uses({"nvme1"}).value();
+  ASSERT_EQ(uses.size(), 1U);
+  EXPECT_EQ(uses.front().text, "/dev/nvme1n1 is mounted on /my data");
+  EXPECT_EQ(uses.front().name, "/my data");
+}
+
 TEST_F(NvmeSysfs, DisksThatAnotherControllerLeadsToStay) {
   for (const auto* name : {"nvme1", "nvme2"}) {
     add(name, "traddr=192.0.2.1,trsvcid=4420");

@@ -316,7 +316,7 @@ void keep_last_places(Entry& partition) {
   *members = std::move(kept);
 }
 
-/// OpenSM keeps so much of a name, and the document takes no more. No character is cut in two.
+/// OpenSM keeps so much of a name. No character is cut in two.
 void cut_name(std::string& name) {
   auto end = kinds::kPartitionNameMost;
   if (name.size() <= end) return;

@@ -103,8 +103,9 @@ class SrpFiles {
     if (refused) return;
     // A comment there does no harm.
     if (!file.text.ends_with('\n') && !rules.empty() && rules.back().line == number)
-      claims_.pass({file.path, number},
-                   "ends without a line feed: srp_daemon misreads the last rule, or refuses the file");
+      claims_.miss({file.path, number},
+                   "ends without a line feed, so that srp_daemon misreads the rule, or refuses the file; the "
+                   "document has it as it is written");
     add_rules(file, rules);
   }
 

@@ -21,6 +21,8 @@ struct BusLimits {
   /// Of all questions of one look at units: each has `call`, and a systemd that answers slowly gets no more
   /// than this for all of them.
   std::chrono::milliseconds look{60'000};
+  /// Of a call that has systemd read unit files, which runs all generators: as long as systemctl(1) waits.
+  std::chrono::milliseconds reload{180'000};
   /// Of a job of systemd, from the call to its end.
   std::chrono::milliseconds job{90'000};
   /// Of a job that waits for other jobs; then it is left to systemd: our own run may be what they wait for.

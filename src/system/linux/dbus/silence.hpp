@@ -7,6 +7,9 @@
 #include <atomic>
 #include <chrono>
 #include <functional>
+#include <map>
+#include <mutex>
+#include <string>
 #include <utility>
 
 namespace rdmacfg::system {
@@ -43,11 +46,24 @@ class Silence {
 };
 
 /// The peers that several adapters ask.
-struct Silences {
-  explicit Silences(const Silence::Now& clock = &Silence::Clock::now) : bus(clock), systemd(clock) {}
+class Silences {
+ public:
+  explicit Silences(Silence::Now clock = &Silence::Clock::now)
+      : bus(clock), systemd(clock), clock_(std::move(clock)) {}
 
   Silence bus;      ///< the system bus
   Silence systemd;  ///< at its own socket or behind the bus
+
+  /// Of who has a name on a bus that answers. The reference stays good.
+  Silence& behind(const std::string& name) {
+    const std::lock_guard hold(mutex_);
+    return behind_.try_emplace(name, clock_).first->second;
+  }
+
+ private:
+  Silence::Now clock_;
+  std::mutex mutex_;
+  std::map<std::string, Silence> behind_;
 };
 
 }  // namespace rdmacfg::system

@@ -28,7 +28,10 @@ BusMessage empty() { return {nullptr, sd_bus_message_unref}; }
 class DirectQuestions {
  public:
   explicit DirectQuestions(const BusLimits& limits)
-      : silence_(limits.silences->systemd), end_(Clock::now() + silence_.patience(limits.direct)) {}
+      : silence_(limits.silences->systemd),
+        whole_(silence_.patience(limits.direct)),
+        end_(silence_.now() + whole_),
+        had_(whole_) {}
 
   bool open(const std::string& address) {
     sd_bus* opened = nullptr;
@@ -42,23 +45,27 @@ class DirectQuestions {
   }
   /// The connection for the next question.
   sd_bus* next() {
-    sd_bus_set_method_call_timeout(bus_.get(), microseconds_of(std::max(left(), milliseconds(1))));
+    had_ = std::max(left(), milliseconds(1));
+    sd_bus_set_method_call_timeout(bus_.get(), microseconds_of(had_));
     return bus_.get();
   }
   /// Notes whether a question had an answer. @return whether it was not an error
   bool answered(int status) {
-    if (status == -ETIMEDOUT) silence_.note();
+    // Slow answers may leave a question too little time to tell silence by.
+    if (status == -ETIMEDOUT && had_ >= whole_ / 2) silence_.note();
     return status >= 0;
   }
 
  private:
   using milliseconds = std::chrono::milliseconds;
   [[nodiscard]] milliseconds left() const {
-    return std::chrono::duration_cast<milliseconds>(end_ - Clock::now());
+    return std::chrono::duration_cast<milliseconds>(end_ - silence_.now());
   }
 
   Silence& silence_;
+  milliseconds whole_;
   Clock::time_point end_;
+  milliseconds had_;  ///< time of the question before
   std::unique_ptr<sd_bus, sd_bus* (*)(sd_bus*)> bus_{nullptr, sd_bus_flush_close_unref};
 };
 
@@ -167,7 +174,33 @@ Result<BusMessage> SystemBus::begin(const BusCall& call, const std::string& what
       return fail(alive.error());
     }
   }
+  auto& silence = limits_.silences->behind(call.destination);
+  if (silence.presumed()) {
+    if (const auto alive = ask_for_life(call.destination); !alive) {
+      silence.note();
+      return fail(alive.error().in(what));
+    }
+    silence.end();
+  }
   return new_call(call, what);
+}
+
+Result<void> SystemBus::ask_for_life(const std::string& name) {
+  // GDBus answers Ping() in a thread of its own, also while NetworkManager itself hangs.
+  const bool networkmanager = name == "org.freedesktop.NetworkManager";
+  const BusCall ping{name.c_str(), "/", "org.freedesktop.DBus.Peer", "Ping"};
+  const BusCall get{name.c_str(), "/org/freedesktop/NetworkManager", "org.freedesktop.DBus.Properties",
+                    "Get"};
+  const auto what = "reaching " + name;
+  auto question = new_call(networkmanager ? get : ping, what);
+  if (!question) return fail(question.error());
+  if (networkmanager) {
+    const int status = sd_bus_message_append(question->get(), "ss", name.c_str(), "Version");
+    if (status < 0) return fail_errno(-status, what);
+  }
+  const auto reply = send(question->get(), what, nullptr, Silence::kBriefly);
+  if (reply || reply.error().code != base::Code::kTimeout) return {};  // an error is an answer
+  return fail(reply.error());
 }
 
 Result<BusMessage> SystemBus::new_call(const BusCall& call, const std::string& what) {
@@ -189,6 +222,12 @@ Result<BusMessage> SystemBus::send(sd_bus_message* message, const std::string& w
   const int status =
       sd_bus_call(sd_bus_message_get_bus(message), message, microseconds_of(deadline), &error.error, &raw);
   doubtful_ = status == -ETIMEDOUT;
+  // Of one that has left, the bus itself says that there is no reply.
+  const char* const asked = sd_bus_message_get_destination(message);
+  if (doubtful_ && deadline.count() == 0 && asked != nullptr &&
+      !error.is("org.freedesktop.DBus.Error.NoReply")) {
+    limits_.silences->behind(asked).note();
+  }
   auto reply = empty();
   reply.reset(raw);
   if (status >= 0) return reply;

@@ -62,6 +62,9 @@ class SystemBus {
  private:
   /// Nothing where the bus does not let this process in.
   base::Result<std::optional<bool>> ask_for_owner(const char* name);
+  /// Whether a manager that left a call unanswered answers again, briefly: calls that follow cost no deadline
+  /// each, whoever makes them.
+  base::Result<void> ask_for_life(const std::string& name);
   base::Result<BusMessage> new_call(const BusCall& call, const std::string& what);
   /// How long the bus itself is waited for: for a while, and briefly once it has not answered.
   [[nodiscard]] std::chrono::milliseconds patience() const;

@@ -112,13 +112,16 @@ int await_steps(const OpeningSteps& steps, std::chrono::milliseconds deadline) {
 
 namespace {
 
-/// Whether systemd answers at all. Every peer of D-Bus answers Ping(), and an error is an answer, too.
-bool answers_briefly(sd_bus* bus) {
+/// Whether systemd answers at all. Every peer of D-Bus answers Ping(), and an error is an answer, too; the
+/// end of the connection is none. @return 0, or a negative errno
+int ask_for_life(sd_bus* bus) {
   sd_bus_message* raw = nullptr;
-  if (sd_bus_message_new_method_call(bus, &raw, kSystemd, "/", "org.freedesktop.DBus.Peer", "Ping") < 0)
-    return false;
+  int status = sd_bus_message_new_method_call(bus, &raw, kSystemd, "/", "org.freedesktop.DBus.Peer", "Ping");
+  if (status < 0) return status;
   const BusMessage ping(raw, sd_bus_message_unref);
-  return sd_bus_call(bus, ping.get(), microseconds_of(Silence::kBriefly), nullptr, nullptr) != -ETIMEDOUT;
+  status = sd_bus_call(bus, ping.get(), microseconds_of(Silence::kBriefly), nullptr, nullptr);
+  if (status == -ETIMEDOUT) return status;
+  return sd_bus_is_open(bus) > 0 ? 0 : -ECONNRESET;
 }
 
 }  // namespace
@@ -137,14 +140,21 @@ Result<sd_bus*> Systemd::bus() {
   }
   auto& silence = limits_.silences->systemd;
   if (silence.presumed()) {
-    if (!answers_briefly(bus_.get())) {
+    if (const int status = ask_for_life(bus_.get()); status < 0) {
       silence.note();
-      return fail_errno(ETIMEDOUT, "reaching systemd");
+      return fail_errno(-status, "reaching systemd");
     }
     silence.end();
   }
   sd_bus_set_method_call_timeout(bus_.get(), microseconds_of(limits_.call));
   return bus_.get();
+}
+
+Result<sd_bus*> Systemd::bus_for_reload() {
+  auto opened = bus();
+  if (opened && *opened != nullptr)
+    sd_bus_set_method_call_timeout(*opened, microseconds_of(std::max(limits_.call, limits_.reload)));
+  return opened;
 }
 
 Result<void> Systemd::open() {

@@ -137,16 +137,16 @@ class SystemdUnits final : public Units {
 
   Result<void> set_enabled(const std::string& unit, bool enabled) override {
     const std::string what = fmt::format("{}: {}", unit, enabled ? "enable" : "disable");
-    auto bus = systemd_.bus();
+    auto bus = systemd_.bus_for_reload();
     if (!bus) return fail(bus.error());
     if (*bus == nullptr) return fail(no_systemd(what));
     BusError error;
     sd_bus_message* raw_reply = nullptr;
-    const int status = systemd_.noted(
+    const int status =
         enabled ? sd_bus_call_method(*bus, kSystemd, kSystemdPath, kSystemdManager, "EnableUnitFiles",
                                      &error.error, &raw_reply, "asbb", 1, unit.c_str(), 0, 0)
                 : sd_bus_call_method(*bus, kSystemd, kSystemdPath, kSystemdManager, "DisableUnitFiles",
-                                     &error.error, &raw_reply, "asb", 1, unit.c_str(), 0));
+                                     &error.error, &raw_reply, "asb", 1, unit.c_str(), 0);
     const BusMessage reply(raw_reply, sd_bus_message_unref);
     if (status < 0) return fail(error.error_of(status, what));
     if (enabled) {
@@ -248,12 +248,12 @@ class SystemdUnits final : public Units {
 
   Result<void> reload_manager() override {
     const std::string what = "having systemd read its unit files again";
-    auto bus = systemd_.bus();
+    auto bus = systemd_.bus_for_reload();
     if (!bus) return fail(bus.error());
     if (*bus == nullptr) return fail(no_systemd(what));
     BusError error;
-    const int status = systemd_.noted(sd_bus_call_method(*bus, kSystemd, kSystemdPath, kSystemdManager,
-                                                         "Reload", &error.error, nullptr, nullptr));
+    const int status = sd_bus_call_method(*bus, kSystemd, kSystemdPath, kSystemdManager, "Reload",
+                                          &error.error, nullptr, nullptr);
     if (status < 0) return fail(error.error_of(status, what));
     return {};
   }

@@ -77,7 +77,8 @@ class DiskUses {
     const auto words = base::split(line, ' ');
     const auto dash = std::find(words.begin(), words.end(), "-");
     if (words.size() < 5 || words.end() - dash < 3) return;
-    mounts_.push_back({std::string(words[2]), std::string(dash[2]), std::string(words[4]), process});
+    mounts_.push_back(
+        {std::string(words[2]), base::unescape_octal(dash[2]), base::unescape_octal(words[4]), process});
   }
 
   /// Of each mount namespace that this process may look into the mounts as one process there has them.
@@ -311,7 +312,7 @@ class DiskUses {
     }
     if (out_.size() == known) note_file_system(name, device);
     for (const auto& line : swaps_) {
-      if (known_as.is(line.substr(0, line.find_first_of(" \t")), {}))
+      if (known_as.is(base::unescape_octal(line.substr(0, line.find_first_of(" \t"))), {}))
         out_.push_back({device + " is swap space", DiskUse::Sort::kSwap});
     }
     return keeps_path;

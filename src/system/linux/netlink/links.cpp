@@ -2,12 +2,18 @@
 #include "system/linux/netlink/links.hpp"
 
 #include <fmt/format.h>
+#include <linux/if.h>
 #include <linux/rtnetlink.h>
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <thread>
 #include <tuple>
 
+#include "base/unique_fd.hpp"
 #include "system/linux/linux_host.hpp"
 #include "system/linux/netlink/link_dump.hpp"
 #include "system/linux/netlink/link_requests.hpp"
@@ -47,6 +53,18 @@ Result<NetlinkSocket*> LinuxLinks::socket() {
     socket_.emplace(std::move(*opened));
   }
   return &*socket_;
+}
+
+/// netdevice(7)
+Result<std::optional<int>> LinuxLinks::index_of(const std::string& name) {
+  ifreq request{};
+  if (name.size() >= sizeof request.ifr_name) return std::optional<int>();
+  name.copy(request.ifr_name, sizeof request.ifr_name - 1);
+  const base::UniqueFd any(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  if (!any) return base::fail_errno(errno, name + ": asking for its index");
+  if (::ioctl(any.get(), SIOCGIFINDEX, &request) == 0) return std::optional(request.ifr_ifindex);
+  if (errno == ENODEV) return std::optional<int>();
+  return base::fail_errno(errno, name + ": asking for its index");
 }
 
 Result<std::vector<Link>> LinuxLinks::observe_links() {

@@ -16,6 +16,7 @@ namespace rdmacfg::system::detail {
 class LinuxLinks final : public Links {
  public:
   base::Result<std::vector<Link>> observe_links() override;
+  base::Result<std::optional<int>> index_of(const std::string& name) override;
   base::Result<void> execute(std::span<const LinkRequest> requests) override;
   base::Result<std::vector<Carried>> observe_carried(std::span<const Link> links) override;
   std::vector<std::string> lacking(const Carried& then, const Carried& now) override;

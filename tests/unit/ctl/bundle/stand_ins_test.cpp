@@ -16,6 +16,7 @@
 #include "ctl/bundle/answers.hpp"
 #include "ctl/bundle/pseudonyms.hpp"
 #include "ctl/bundle/shapes.hpp"
+#include "ctl/bundle/tape.hpp"
 #include "formats/drop_ins.hpp"
 #include "system/storage/disk_use.hpp"
 
@@ -277,10 +278,15 @@ TEST(AnonymiserSpellings, SortsOfUsesOfDisksStay) {
   }
 }
 
-// Older reports have the texts of uses alone, and newer ones may have sorts that are not known here.
+// Older reports have the texts of uses alone, which do not tell whether a host needs the disk itself: the
+// answer is named as one that cannot be read. Newer ones may have sorts that are not known here.
 TEST(ReportAnswers, UsesOfDisksAreReadFromReportsOfOtherReleases) {
-  const auto use = nlohmann::json("/dev/sdb1 is mounted on /scratch").get<system::DiskUse>();
-  EXPECT_EQ(use, system::DiskUse{"/dev/sdb1 is mounted on /scratch"});
+  Tape tape(nlohmann::json::parse(R"({"nvme_host.uses": {"nvme1": ["/dev/nvme1n1 is mounted on /"]}})"));
+  using Uses = base::Result<std::vector<system::DiskUse>>;
+  const auto uses = tape.ask("nvme_host.uses", "nvme1", [] { return Uses(); });
+  ASSERT_TRUE(uses);
+  EXPECT_TRUE(uses->empty());
+  EXPECT_THAT(tape.damaged(), testing::ElementsAre("nvme_host.uses nvme1"));
   const system::DiskUse swap{"/dev/sdb2 is swap space", system::DiskUse::Sort::kSwap};
   EXPECT_EQ(nlohmann::json(swap).get<system::DiskUse>(), swap);
   const nlohmann::json unknown{{"text", "in use"}, {"sort", "tape"}};

@@ -27,6 +27,7 @@ TEST(OpensmReplaced, NumbersForWhichOpensmHasADefault) {
     for (const auto value : row.wrong)
       EXPECT_TRUE(wrong_opensm_value(row.option, value)) << row.option << ' ' << value;
   }
+  EXPECT_EQ(wrong_opensm_value("max_op_vls", "16")->what, "16 is out of range; must be from 1 to 15");
   EXPECT_EQ(wrong_opensm_value("perfmgr_sweep_time_s", "0")->hint, "OpenSM would use 180");
 }
 
@@ -39,7 +40,9 @@ TEST(OpensmReplaced, CongestionControlHasItsForms) {
   };
   const std::string mask(64, 'f');
   for (const auto& row :
-       {Row{"cc_cct", {"0:0", "0:1,1:2, 0x2:7", "0:1,,2:1", "(null)"}, {"-1,ftree", "1", "0:1,2", "a:b"}},
+       {Row{"cc_cct",
+            {"0:0", "0:1,1:2, 0x2:7", "0:1,,2:1", "(null)"},
+            {"-1,ftree", "1", "0:1,2", "a:b", "0:1, ,2:1"}},
         Row{"cc_sw_cong_setting_credit_starvation_return_delay", {"0:0", "3:7"}, {"3", "(null)", "3:7,1:2"}},
         Row{"cc_sw_cong_setting_victim_mask", {"0x1", "FF", mask}, {"", "0x", "ports", mask + "0"}},
         Row{"cc_ca_cong_setting_ccti_timer",

@@ -77,6 +77,26 @@ TEST(Mountinfo, EscapedBytes) {
   }
 }
 
+TEST(Mountinfo, EscapedBytesOfOptions) {
+  const auto mounts =
+      parse_mountinfo("36 35 0:30 / / rw - overlay o rw,lowerdir=/my\\040data,upperdir=/a\\040b");
+  EXPECT_EQ(mounts.at("/").options.at("lowerdir"), "/my data");
+  EXPECT_EQ(mounts.at("/").options.at("upperdir"), "/a b");
+}
+
+// systemd.automount(5): the first access mounts, and the file system covers the trigger.
+TEST(Mountinfo, APathThatAnAccessWouldMount) {
+  const std::string root = "22 1 8:1 / / rw - ext4 /dev/sda1 rw\n";
+  const std::string trigger = "30 22 0:33 / /boot rw - autofs systemd-1 rw,fd=35,direct\n";
+  const std::string mounted = "31 30 8:2 / /boot rw - vfat /dev/sda2 rw\n";
+  EXPECT_FALSE(waits_for_access("/boot/loader", parse_mountinfo(root)));
+  EXPECT_TRUE(waits_for_access("/boot/loader", parse_mountinfo(root + trigger)));
+  EXPECT_TRUE(waits_for_access("/boot", parse_mountinfo(root + trigger)));
+  EXPECT_FALSE(waits_for_access("/bootleg", parse_mountinfo(root + trigger)));
+  EXPECT_FALSE(waits_for_access("/boot/loader", parse_mountinfo(root + trigger + mounted)));
+  EXPECT_FALSE(waits_for_access("/boot/loader", {})) << "nothing is known";
+}
+
 TEST(Fstab, LinesAreByPath) {
   const auto* text =
       "# comment\nUUID=1 / ext4 defaults 0 1\n\na:/b\t/my\\040data/ nfs4 ro 0 0\n#x /off nfs\nbad /y\n";

@@ -98,6 +98,13 @@ TEST(DcbDscp, GetsAnotherPriorityInTheOrderOfItsDriver) {
   EXPECT_TRUE(DcbWriter("eth0", both, nullptr).reach(wanted));
   EXPECT_THAT(both.calls, ElementsAre("delete DSCP", "delete DSCP", "add DSCP"));
   EXPECT_THAT(both.state.apps, ElementsAre(fourth));
+  PartDcb back("bnxt_en");  // a rollback to a DSCP that somebody had given two priorities
+  back.state.apps = {fourth};
+  InterfaceDcb two;
+  two.dscp = model::DscpMap{{{26, 3}, {26, 4}}};
+  EXPECT_TRUE(DcbWriter("eth0", back, nullptr).reach(two));
+  EXPECT_THAT(back.calls, ElementsAre("delete DSCP", "add DSCP", "add DSCP"));
+  EXPECT_THAT(back.state.apps, ElementsAre(third, fourth));
   PartDcb unknown("");
   unknown.state.apps = {third};
   EXPECT_TRUE(DcbWriter("eth0", unknown, nullptr).reach(wanted));

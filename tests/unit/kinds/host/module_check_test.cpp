@@ -46,11 +46,42 @@ TEST(ModuleCheck, TheNextCommandLineWinsOverOurOptions) {
       << "nothing of ours loads the module";
 }
 
-TEST(ModuleCheck, TheSameWordsOfSeveralKernelsAreNamedOnce) {
-  const std::string entry = "title Linux\noptions root=/dev/sda1 mlx4_en.pfctx=4\n";
-  EXPECT_EQ(said_with({{"/boot/loader/entries/a.conf", entry}, {"/boot/loader/entries/b.conf", entry}}),
-            "[[module]] options: /boot/loader/entries/a.conf:2 sets pfctx of mlx4_en from the next boot on: "
-            "\"pfctx=4\"\n");
+// Entries of kernels that are no longer booted have the words of their time.
+TEST(ModuleCheck, OfSeveralKernelsTheEntryOfTheNextBootCounts) {
+  const std::string folder = "/boot/loader/entries/";
+  const auto entry = [](const std::string& version, const std::string& words) {
+    return "title Linux\nversion " + version + "\noptions root=/dev/sda1 " + words + "\n";
+  };
+  const std::string sets = "mlx4_en.pfctx=4";
+  const auto told = [&](const std::string& name) {
+    return "[[module]] options: " + folder + name +
+           ":3 sets pfctx of mlx4_en from the next boot on: \"pfctx=4\"\n";
+  };
+  const std::string older = "x-6.9.0.conf", newer = "x-6.10.0.conf", rescue = "x-0-rescue.conf";
+  std::map<std::string, std::string> files{{folder + older, entry("6.9.0", sets)},
+                                           {folder + newer, entry("6.10.0", "quiet")},
+                                           {folder + rescue, entry("0-rescue-x", sets)}};
+  EXPECT_EQ(said_with(files), "");
+  files["/boot/grub2/grubenv"] = "# GRUB Environment Block\nsaved_entry=x-6.9.0\n####";
+  EXPECT_EQ(said_with(files), told(older));
+  files["/boot/grub2/grubenv"] = "saved_entry=x-5.0.0\n";
+  EXPECT_EQ(said_with(files), "") << "there is no such entry";
+  files["/boot/loader/loader.conf"] = "timeout 3\ndefault x-6.9*\n";
+  files.erase("/boot/grub2/grubenv");
+  EXPECT_EQ(said_with(files), told(older));
+  files["/boot/loader/loader.conf"] = "default @saved\n";
+  EXPECT_EQ(said_with(files), "");
+  files[folder + newer] = entry("6.10.0", sets);
+  EXPECT_EQ(said_with(files), told(newer));
+}
+
+TEST(ModuleCheck, NothingIsMountedToLookAtEntries) {
+  std::map<std::string, std::string> files{
+      {"/boot/loader/entries/a.conf", "options mlx4_en.pfctx=4\n"},
+      {"/proc/1/mountinfo", "30 22 0:33 / /boot rw - autofs systemd-1 rw,direct\n"}};
+  EXPECT_EQ(said_with(files), "");
+  files["/proc/1/mountinfo"] += "31 30 8:2 / /boot rw - vfat /dev/sda2 rw\n";
+  EXPECT_NE(said_with(files), "");
 }
 
 /// tmpfiles.d(5): "w" writes to a file that is there, as that of a parameter of a loaded module.

@@ -38,7 +38,7 @@ class BusFixture : public ::testing::Test {
   static constexpr std::chrono::milliseconds kShort{300};
   [[nodiscard]] BusLimits short_limits(std::chrono::milliseconds time = kShort) const {
     auto out = limits();
-    out.call = out.job = out.down = out.install = time;
+    out.call = out.reload = out.job = out.down = out.install = time;
     out.queued = std::chrono::milliseconds(50);
     return out;
   }

@@ -337,6 +337,37 @@ TEST_F(OnNetworkManager, OneThatHangsIsWaitedForOnce) {
   }
 }
 
+// The bus answers: without a memory of the manager each request would wait for its whole deadline.
+TEST_F(OnNetworkManager, OneThatFellSilentIsAskedForASignOfLifeFirst) {
+  prepare_nm(*manager);
+  auto& peer = manager->peer();
+  for (const auto* member : {"GetManagedObjects", "Get"}) peer.play(member, silence());
+  const auto start = Silence::Clock::now();
+  BusLimits some;
+  ASSERT_TRUE(unit::with_growing_limit(kShort, [&](milliseconds time) {
+    some = short_limits(time);
+    some.silences = std::make_shared<Silences>([start] { return start; });
+    (void)make_linux_network_manager(some)->observe();
+    return some.silences->behind("org.freedesktop.NetworkManager").presumed();
+  }));
+  some.call = some.down = std::chrono::hours(24);  // no test lives to see the end of it
+  for (const auto& request : nm_requests()) {
+    SCOPED_TRACE(request.member);
+    const auto before = peer.calls(request.member);
+    const auto done = request.make(*make_linux_network_manager(some));
+    ASSERT_FALSE(done);
+    EXPECT_EQ(done.error().code, Code::kTimeout) << done.error().message;
+    if (std::string(request.member) != "Get") {
+      EXPECT_EQ(peer.calls(request.member), before);
+    }
+  }
+  for (const auto* member : {"GetManagedObjects", "Get"}) peer.play(member, nullptr);
+  // The time for a sign of life is short, so a loaded machine may need another try.
+  const auto again = make_linux_network_manager(some);
+  EXPECT_TRUE(unit::wait_until([&] { return again->observe().has_value(); }));
+  EXPECT_FALSE(some.silences->behind("org.freedesktop.NetworkManager").presumed());
+}
+
 TEST_F(OnNetworkManager, Checkpoints) {
   set([](auto& state) { state.devices = {"ib0", "ib1"}; });
   const std::array<std::string, 3> interfaces{"ib0", "ib7", "ib1"};

@@ -7,6 +7,8 @@
 #include <sys/socket.h>
 
 #include <array>
+#include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
@@ -144,6 +146,27 @@ TEST_F(OnNetworkd, AHungBusAndAHungSystemdAreWaitedForOnce) {
     ASSERT_TRUE(failure) << "nobody may take silence for an answer";
     EXPECT_EQ(failure->code, Code::kTimeout) << failure->message;
   }
+}
+
+// The time is that of all questions together.
+TEST_F(OnNetworkd, TheRestOfTheTimeForSystemdTellsOfNoSilence) {
+  if (::getenv("RDMACFG_TEST_BUS") != nullptr) GTEST_SKIP() << "of several processes";
+  std::atomic<int> passed{0};  // milliseconds
+  auto some = short_limits();
+  some.direct = std::chrono::hours(1);
+  const auto start = Silence::Clock::now();
+  some.silences =
+      std::make_shared<Silences>([&passed, start] { return start + milliseconds(passed.load()); });
+  // The first answer leaves little for the next one.
+  const fakes::bus::PrivateSystemd systemd(folder.at("/run/systemd/private"), "systemd-networkd.service",
+                                           "active", [&passed] { passed = 60 * 60 * 1000 - 50; });
+  bus->freeze(true);
+  const auto links = make_linux_networkd(some)->observe({});
+  bus->freeze(false);
+  ASSERT_FALSE(links);
+  EXPECT_EQ(links.error().code, Code::kTimeout);
+  EXPECT_NE(passed.load(), 0) << "systemd was not asked";
+  EXPECT_FALSE(some.silences->systemd.presumed());
 }
 
 TEST_F(OnNetworkd, Requests) {

@@ -36,6 +36,16 @@ TEST(Silence, AfterOneAnswersAreWaitedForBriefly) {
   EXPECT_EQ(silence.patience(kWhole), kWhole) << "it has answered";
 }
 
+TEST(Silence, EachNameBehindTheBusHasItsOwn) {
+  Silences silences([] { return Silence::Clock::time_point(seconds(1000)); });
+  auto& first = silences.behind("org.freedesktop.NetworkManager");
+  first.note();
+  EXPECT_FALSE(silences.behind("org.freedesktop.resolve1").presumed());
+  EXPECT_TRUE(silences.behind("org.freedesktop.NetworkManager").presumed());
+  EXPECT_EQ(&silences.behind("org.freedesktop.NetworkManager"), &first);
+  EXPECT_FALSE(silences.bus.presumed());
+}
+
 // Time passes only with the steps, by one millisecond each.
 struct Steps {
   Silence::Clock::time_point now{};

@@ -10,6 +10,7 @@
 #include <csignal>
 #include <future>
 #include <memory>
+#include <thread>
 #include <utility>
 
 #include "bus_fixture.hpp"
@@ -457,6 +458,58 @@ TEST_F(OnSystemd, ASystemdThatFellSilentIsAskedForASignOfLifeFirst) {
   for (const auto* member : {"ListUnitsByNames", "Ping"}) peer.play(member, nullptr);
   // The time for a sign of life is short, so a loaded machine may need another try.
   EXPECT_TRUE(unit::wait_until([&] { return units->observe_units(names).has_value(); }));
+}
+
+// A big host reads its unit files for minutes, and answers again.
+TEST_F(OnSystemd, ReadingUnitFilesSlowlyIsNoSilence) {
+  add(kUnitA, running(1));
+  auto& peer = systemd->peer();
+  for (const auto& request : unit_requests()) {
+    const std::string member = request.member;
+    if (member != "Reload" && member != "EnableUnitFiles" && member != "DisableUnitFiles") continue;
+    SCOPED_TRACE(member);
+    peer.play(member, silence());
+    BusLimits some;
+    EXPECT_TRUE(unit::with_growing_limit(kShort, [&](milliseconds time) {
+      some = short_limits(time);
+      const auto before = peer.calls(member);
+      (void)request.make(*make_linux_units(some));
+      return peer.calls(member) > before;
+    }));
+    EXPECT_FALSE(some.silences->systemd.presumed());
+    peer.play(member, nullptr);
+  }
+}
+
+TEST_F(OnSystemd, ReadingUnitFilesHasATimeOfItsOwn) {
+  add(kUnitA, running(1));
+  // Connecting has the short time, too.
+  EXPECT_TRUE(unit::with_growing_limit(kShort, [&](milliseconds time) {
+    auto some = short_limits(time);
+    some.reload = unit::kPatience;
+    systemd->peer().play("Reload", [time](sd_bus_message* call) {
+      std::this_thread::sleep_for(2 * time);
+      return reply("")(call);
+    });
+    return make_linux_units(some)->reload_manager().has_value();
+  }));
+}
+
+// An end of the connection says nothing of whether systemd answers.
+TEST_F(OnSystemd, ABusThatGoesIsNoSignOfLife) {
+  add(kUnitA, running(1));
+  auto some = limits();
+  const auto start = Silence::Clock::now();
+  some.silences = std::make_shared<Silences>([start] { return start; });
+  some.silences->systemd.note();
+  systemd->peer().play("Ping", [this](sd_bus_message* /*call*/) {
+    bus->stop();
+    return 1;
+  });
+  const std::vector<std::string> names{kUnitA};
+  (void)make_linux_units(some)->observe_units(names);
+  EXPECT_TRUE(some.silences->systemd.presumed());
+  systemd.reset();
 }
 
 // The limit of one call is none of several calls that each had an answer.

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctl/output_file.hpp"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <sys/file.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/unique_fd.hpp"
+#include "unit/temp_folder.hpp"
+
+namespace rdmacfg::ctl {
+
+/// How many folders the disk was asked to take.
+std::atomic<int>& synced_folders() {
+  static std::atomic<int> count{0};
+  return count;
+}
+
+}  // namespace rdmacfg::ctl
+
+/// In the place of the library's.
+extern "C" int fsync(int fd) {
+  struct stat status {};
+  if (::fstat(fd, &status) == 0 && S_ISDIR(status.st_mode)) ++rdmacfg::ctl::synced_folders();
+  return static_cast<int>(::syscall(SYS_fsync, fd));
+}
+
+namespace rdmacfg::ctl {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::UnorderedElementsAre;
+
+std::string text_in(const fs::path& path) {
+  std::ifstream in(path);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+mode_t mode_in(const fs::path& path) {
+  struct stat status {};
+  EXPECT_EQ(::stat(path.c_str(), &status), 0) << path;
+  return status.st_mode & 07777U;
+}
+
+/// Events of a folder, by name.
+std::map<std::string, std::uint32_t> events_in(int inotify) {
+  std::map<std::string, std::uint32_t> out;
+  std::array<char, 8192> buffer{};
+  for (ssize_t size = 0; (size = ::read(inotify, buffer.data(), buffer.size())) > 0;) {
+    for (std::size_t at = 0; at < static_cast<std::size_t>(size);) {
+      inotify_event event{};
+      std::memcpy(&event, buffer.data() + at, sizeof event);
+      if (event.len != 0) out[buffer.data() + at + sizeof event] |= event.mask;
+      at += sizeof event + event.len;
+    }
+  }
+  return out;
+}
+
+TEST(OutputFile, TheDiskHasTheNameToo) {
+  const unit::TempFolder folder;
+  for (const auto put : {&write_output, &write_private_output, &replace_output}) {
+    for (const auto* text : {"new\n", "replaced\n"}) {
+      const int before = synced_folders();
+      ASSERT_TRUE(put(folder.path() / "file", text));
+      EXPECT_EQ(text_in(folder.path() / "file"), text);
+      EXPECT_GT(synced_folders(), before);
+    }
+    fs::remove(folder.path() / "file");
+  }
+}
+
+TEST(OutputFile, APrivateOneIsNeverOpenToOthers) {
+  const unit::TempFolder folder;
+  std::ofstream(folder.path() / "old") << "x";
+  fs::permissions(folder.path() / "old", fs::perms(0644));
+  const base::UniqueFd inotify(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
+  ASSERT_GE(::inotify_add_watch(inotify.get(), folder.path().c_str(), IN_CREATE | IN_MOVED_TO | IN_MODIFY),
+            0);
+  for (const auto* name : {"new", "old"}) {
+    ASSERT_TRUE(write_private_output(folder.path() / name, "secret"));
+    EXPECT_EQ(mode_in(folder.path() / name), 0600U);
+  }
+  const auto events = events_in(inotify.get());
+  for (const auto* name : {"new", "old"})
+    EXPECT_EQ(events.at(name), static_cast<std::uint32_t>(IN_MOVED_TO)) << "it came with its mode";
+}
+
+TEST(OutputFile, ModesAreThoseOfTheUserOrOfTheFile) {
+  const unit::TempFolder folder;
+  const auto path = folder.path() / "file";
+  const mode_t before = ::umask(027);
+  const auto made = write_output(path, "x");
+  ::umask(before);
+  ASSERT_TRUE(made);
+  EXPECT_EQ(mode_in(path), 0640U);
+  fs::permissions(path, fs::perms(0604));
+  ASSERT_TRUE(write_output(path, "y"));
+  EXPECT_EQ(mode_in(path), 0604U);
+}
+
+TEST(OutputFile, WhatAKilledRunLeftIsRemoved) {
+  const unit::TempFolder folder;
+  const auto left = folder.path() / ".rdma-configd-aaaaaa", held = folder.path() / ".rdma-configd-bbbbbb";
+  for (const auto& path : {left, held, folder.path() / ".other"}) std::ofstream(path) << "x";
+  const base::UniqueFd living(::open(held.c_str(), O_RDONLY | O_CLOEXEC));
+  ASSERT_EQ(::flock(living.get(), LOCK_EX), 0);
+  ASSERT_TRUE(write_output(folder.path() / "file", "x"));
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(folder.path()))
+    names.push_back(entry.path().filename().string());
+  EXPECT_THAT(names, UnorderedElementsAre(".other", ".rdma-configd-bbbbbb", "file"));
+}
+
+TEST(OutputFile, ALinkToNothingMakesWhatItLeadsTo) {
+  const unit::TempFolder folder;
+  fs::create_symlink("there", folder.path() / "link");
+  ASSERT_TRUE(write_output(folder.path() / "link", "x"));
+  EXPECT_TRUE(fs::is_symlink(folder.path() / "link"));
+  EXPECT_EQ(text_in(folder.path() / "there"), "x");
+}
+
+}  // namespace
+}  // namespace rdmacfg::ctl
