@@ -182,7 +182,7 @@ Result<void> save_backup(system::Files& files, const GenerationPaths& paths, con
   if (ledger.active != 0) {
     auto text = read_texts(files, paths, ledger.active);
     if (!text) {
-      // What cannot be read just now may be damaged later: the copy that is there stays one of it.
+      // The text is unreadable just now, and may be damaged later: the existing copy of it stays.
       auto earlier = load_backup(files, paths.backup);
       if (earlier && *earlier && (*earlier)->text && (*earlier)->ledger.active == ledger.active)
         text = std::move(*(*earlier)->text);

@@ -71,9 +71,9 @@ std::string tell_no_line(const HostTable& table, const std::string& host,
   return {};
 }
 
-/// What is wrong with a filled-in text that the document itself could not have, as message and hint. The
-/// parser has checked the document, but neither the fields of tables nor the name of the host, nor how much
-/// they come to together.
+/// The fault of a filled-in text that would be an error in the document itself, as message and hint. The
+/// parser has checked the document, but neither the fields of tables nor the name of the host, nor their
+/// length together.
 std::optional<std::pair<std::string, std::string>> wrong_when_filled(const std::string& text,
                                                                      const Limits& limits) {
   if (text.size() > limits.string_bytes)

@@ -113,7 +113,7 @@ class Reply {
 /// the bus lets through become gigabytes.
 namespace arguments {
 
-/// Of a list or dictionary; whoever answers the call may allow fewer.
+/// Of a list or dictionary; a method may allow fewer.
 inline constexpr std::size_t kMostEntries = model::limits::kDocumentFiles;
 
 /// Throws org.rdmaconfigd1.Error.LimitsExceeded.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Common to both releases of sdbus-c++: what is too large to be taken from a message.
+// Common to both releases of sdbus-c++: arguments that are too large to be taken from a message.
 #include <fmt/format.h>
 
 #include "system/linux/dbus/dbus.hpp"

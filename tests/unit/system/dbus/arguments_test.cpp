@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a client sends is taken from its message within bounds, before anybody knows who it is.
+// The arguments of a call are taken from its message within bounds, before its sender is known.
 #include <atomic>
 #include <chrono>
 #include <cstddef>
