@@ -101,10 +101,6 @@ TEST_F(Delegation, RoadsToRootAreClosed) {
            "[[service]]\nname = 'srp_daemon'\nrunning = true\n",
            "[[service]]\nname = 'srp_daemon_port@mlx4_0:1.service'\nrunning = true\n",
            "[[service]]\nname = 'srpd'\nenabled = true\n",
-           "[[service]]\nname = 'rdma-load-modules@..-..-..-tmp-x'\nrunning = true\n",
-           "[[service]]\nname = 'rdma-load-modules@..-..-..-tmp-x.service'\nrunning = true\n",
-           "[[service]]\nname = 'rdma-load-modules@\\x2e\\x2e-x.service'\nrunning = true\n",
-           "[[memlock]]\ndomain = '*'\nlimit = 'unlimited'\nunits = ['rdma-load-modules@..-x']\n",
            "[packages]\nnames = ['perftest']\ninstall = true\n",
            "[[expect]]\nname = 'a'\ndevices = 1\n",
            "[[service]]\nname = 'sshd.socket'\nenabled = false\n",
@@ -127,6 +123,17 @@ TEST_F(Delegation, RoadsToRootAreClosed) {
        }) {
     EXPECT_THAT(refusal(text), HasSubstr("only root may set this")) << text;
     EXPECT_THAT(refusal(text), HasSubstr("config.toml:")) << text;
+  }
+}
+
+TEST_F(Delegation, AnInstanceOfATemplateNamesNoFile) {
+  for (const auto* text : {
+           "[[service]]\nname = 'rdma-load-modules@..-..-..-tmp-x'\nrunning = true\n",
+           "[[service]]\nname = 'rdma-load-modules@..-..-..-tmp-x.service'\nrunning = true\n",
+           "[[service]]\nname = 'rdma-load-modules@\\x2e\\x2e-x.service'\nrunning = true\n",
+           "[[memlock]]\ndomain = '*'\nlimit = 'unlimited'\nunits = ['rdma-load-modules@..-x']\n",
+       }) {
+    EXPECT_THAT(refusal(text), HasSubstr("only root may set this")) << text;
   }
 }
 
