@@ -22,6 +22,9 @@ namespace {
 constexpr std::array<std::string_view, 3> kRecordFolders{"/run/rdma-configd", "/var/lib/rdma-configd",
                                                          "/var/lib/rdma-configd/generations"};
 
+/// Of the document, which set, edit and `apply --install` write.
+constexpr std::array<std::string_view, 2> kDocumentFolders{"/etc/rdma-configd", "/etc/rdma-configd/conf.d"};
+
 bool is_pattern(std::string_view path) { return path.find('*') != std::string_view::npos; }
 
 std::string_view folder_of(std::string_view path) { return path.substr(0, path.rfind('/')); }
@@ -162,7 +165,9 @@ void sync_managed_folders(system::Files& files) {
 }
 
 void clear_temporaries(system::Files& files) {
-  for (const auto& folder : managed_folders(files)) {
+  auto folders = managed_folders(files);
+  folders.insert(folders.end(), kDocumentFolders.begin(), kDocumentFolders.end());
+  for (const auto& folder : folders) {
     const auto names = files.list(folder);
     if (!names) continue;  // nothing that is ours can be in it
     for (const auto& name : *names) {

@@ -46,7 +46,7 @@ std::vector<std::string> managed_folders(system::Files& files);
 /// that is there already.
 void sync_managed_folders(system::Files& files);
 
-/// Removes what a run that was killed while it wrote a file has left beside it.
+/// Removes what a run that was killed while it wrote a file has left beside it, also beside the document.
 void clear_temporaries(system::Files& files);
 
 /// For the documents and the package, as `rdma-configctl reference` prints them: rows of a table in Markdown,

@@ -18,6 +18,7 @@
 #include <thread>
 
 #include "base/standard_files.hpp"
+#include "ctl/pager.hpp"
 #include "ctl/run.hpp"
 #include "store/confined.hpp"
 #include "store/lock.hpp"
@@ -100,14 +101,12 @@ base::Result<int> edit(const std::filesystem::path& file) {
   return run_on_terminal(editor, {file.string()}, -1);
 }
 
-/// As git has it: $PAGER, less with -FRX, which leaves again where the text fits.
+/// As git has it: less with -FRX, which leaves again where the text fits.
 bool page(const std::string& text) {
-  std::string pager;
-  for (const char* name : {"RDMA_CONFIGCTL_PAGER", "PAGER"}) {
-    if (pager.empty()) pager = variable(name);
-  }
-  if (pager.empty()) pager = ::access("/usr/bin/less", X_OK) == 0 ? "less" : "";
-  if (pager.empty() || pager == "cat") return false;
+  const bool less = ::access("/usr/bin/less", X_OK) == 0;
+  const auto pager = ctl::pager_of(variable, less ? ctl::LessOnHost::kInstalled : ctl::LessOnHost::kMissing);
+  if (pager.command.empty() || pager.command == "cat") return false;
+  if (pager.confined) ::setenv("LESSSECURE", "1", 1);
   ::setenv("LESS", "FRX", 0);
   ::setenv("LV", "-c", 0);
   int ends[2];
@@ -121,7 +120,7 @@ bool page(const std::string& text) {
     }
     ::close(end);
   });
-  const auto status = run_on_terminal(pager, {}, ends[0]);
+  const auto status = run_on_terminal(pager.command, {}, ends[0]);
   writer.join();
   constexpr int kNotFound = 127;  // sh(1)
   return status && *status != kNotFound;

@@ -180,7 +180,13 @@ std::vector<std::string> narrow(system::Files& files, const GenerationPaths& pat
 Result<void> save_backup(system::Files& files, const GenerationPaths& paths, const Ledger& ledger) {
   Json json{{"schema", kLedgerSchema}, {"ledger", ledger_json(ledger)}};
   if (ledger.active != 0) {
-    const auto text = read_texts(files, paths, ledger.active);
+    auto text = read_texts(files, paths, ledger.active);
+    if (!text) {
+      // The text is unreadable just now, and may be damaged later: the existing copy of it stays.
+      auto earlier = load_backup(files, paths.backup);
+      if (earlier && *earlier && (*earlier)->text && (*earlier)->ledger.active == ledger.active)
+        text = std::move(*(*earlier)->text);
+    }
     if (text && size_of(*text) <= kCopiedMost)
       json["text"] = remembered_json(text->files, text->host, text->of_others);
   }

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -47,7 +48,12 @@ base::Result<std::optional<T>> load_json(system::Files& files, const std::string
   if (!*text) return std::optional<T>{};
   try {
     const auto json = parse_record(**text);
-    if (const auto found = json.at("schema").get<int>(); found != schema) {
+    // Neither cut to an int nor taken from a boolean, as get<int>() does.
+    const auto& written = json.at("schema");
+    if (!written.is_number_integer())
+      throw nlohmann::ordered_json::other_error::create(501, "the schema is not a number",
+                                                        static_cast<const nlohmann::ordered_json*>(nullptr));
+    if (const auto found = written.get<std::int64_t>(); found != schema) {
       return base::fail(base::Code::kInvalid,
                         fmt::format("{}: schema {}, this program reads {}; it was written by another version "
                                     "of rdma-configd",

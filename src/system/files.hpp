@@ -49,7 +49,7 @@ class Files {
   virtual void keep_private(bool /*is_private*/) {}
 
   /// Whether it is there and not everybody may read it, by its mode and those of the folders on the way to
-  /// it, symbolic links followed.
+  /// it, symbolic links followed. Also where its mode cannot be known, other than of a missing file.
   virtual bool hidden(const std::string& /*path*/) { return false; }
 
   /// Gives the entry `from`, of whatever type, the name `to` in the same folder, replacing a file of that

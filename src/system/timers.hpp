@@ -14,7 +14,7 @@ class Timers {
   virtual ~Timers() = default;
 
   /// Starts `name`.service once after `delay`, in place of a timer of that name that is armed already.
-  /// Fails when there is not a service manager.
+  /// Fails when there is not a service manager, or when its `name`.service is missing or masked.
   virtual base::Result<void> arm(const std::string& name, std::chrono::milliseconds delay) = 0;
 
   /// No error when it is not armed.

@@ -83,6 +83,7 @@ class HostData {
   /// One for each file that was added, in that order.
   [[nodiscard]] const std::vector<HostSection>& sections() const { return sections_; }
   [[nodiscard]] const std::optional<HostsFile>& hosts_file() const { return hosts_file_; }
+  [[nodiscard]] const Limits& limits() const { return limits_; }
 
  private:
   void parse_section(const Node& section, const Reporter& report, HostSection& out);

@@ -5,8 +5,12 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <set>
+#include <string>
+#include <utility>
 
+#include "base/characters.hpp"
 #include "base/text.hpp"
 
 namespace rdmacfg::config {
@@ -67,6 +71,21 @@ std::string tell_no_line(const HostTable& table, const std::string& host,
   return {};
 }
 
+/// The fault of a filled-in text that would be an error in the document itself, as message and hint. The
+/// parser has checked the document, but neither the fields of tables nor the name of the host, nor their
+/// length together.
+std::optional<std::pair<std::string, std::string>> wrong_when_filled(const std::string& text,
+                                                                     const Limits& limits) {
+  if (text.size() > limits.string_bytes)
+    return std::pair(fmt::format("the filled-in text has {} bytes, more than the {} that are allowed",
+                                 text.size(), limits.string_bytes),
+                     std::string("use shorter values, or fewer in one text"));
+  const auto control = base::first_control(text);
+  if (!control) return std::nullopt;
+  return std::pair(fmt::format("the filled-in text contains the character U+{:04X}", *control),
+                   std::string("remove it: tabs are the only control characters allowed in a value"));
+}
+
 }  // namespace
 
 bool mentions_host(std::string_view text) {
@@ -107,6 +126,8 @@ std::optional<Node> HostValues::fill(const Node& node, std::string_view label, c
     if (!text || !mentions_host(*text)) return;
     Used from;
     auto filled = expand(*text, field.is_template ? Purpose::kTemplate : Purpose::kValue, from);
+    if (auto wrong = filled ? wrong_when_filled(*filled, data_.limits()) : std::nullopt)
+      filled = tl::make_unexpected(Missing{std::move(wrong->first), std::move(wrong->second), from});
     for (auto& place : from) used.push_back({std::move(place), item});
     if (filled) {
       *text = std::move(*filled);

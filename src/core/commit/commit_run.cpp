@@ -45,6 +45,10 @@ bool is_as_private(const AppliedDocument& kept, const config::Document& document
 }  // namespace
 
 Result<void> Run::load() {
+  // A waiting apply and a journal are of this boot or of an earlier one; taken for the wrong one, the former
+  // would be rolled back or kept too long, and what the latter took down would not be put back.
+  if (context_.host.boot_id.empty())
+    return base::fail(base::Code::kIo, "/proc/sys/kernel/random/boot_id cannot be read; nothing was changed");
   std::vector<std::string> reasons;
   // Without the folder a generation's text is absent, which a run can live with.
   const auto texts = files().list(context_.paths.texts);

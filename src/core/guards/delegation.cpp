@@ -135,6 +135,19 @@ std::string with_suffix(const std::string& unit) {
   return unit.find('.') == std::string::npos ? unit + ".service" : unit;
 }
 
+/// A unit of kUnits. The instance of a template is a plain word, since rdma-load-modules@.service makes a
+/// path of it (%I): its instance "..-..-..-tmp-x" reads /tmp/x.conf, and loads the modules listed there.
+bool is_unit_of_rdma(const std::string& unit) {
+  if (!among(kUnits, unit)) return false;
+  const auto at = unit.find('@');
+  if (at == std::string::npos) return true;
+  auto instance = std::string_view(unit).substr(at + 1);
+  if (constexpr std::string_view kSuffix = ".service"; instance.ends_with(kSuffix))
+    instance.remove_suffix(kSuffix.size());
+  constexpr std::string_view kWord = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+  return !instance.empty() && instance.find_first_not_of(kWord) == std::string_view::npos;
+}
+
 /// "[[sysctl]]" or "[daemon]", as the section is written.
 std::string header_of(std::string_view path) {
   bool repeated = true;
@@ -186,7 +199,7 @@ Rule memlock_rule(std::string_view key, const model::Value& value, system::Host&
   if (key != "units") return std::nullopt;
   for (const auto& unit : list_of(value)) {
     const auto name = with_suffix(unit);
-    if (!among(kUnits, name) && !among(kJobUnits, name))
+    if (!is_unit_of_rdma(name) && !among(kJobUnits, name))
       return fmt::format("{} is not a service of RDMA or of jobs", name);
   }
   return std::nullopt;
@@ -214,7 +227,7 @@ Rule rule_against(const Section& section, std::string_view key, const model::Val
     return "a subnet manager with its own options or files no longer reads root's opensm.conf";
   if (path == "service") {
     const auto name = with_suffix(text_of(section, "name"));
-    if (among(kUnits, name)) return std::nullopt;
+    if (is_unit_of_rdma(name)) return std::nullopt;
     return fmt::format("{} is not a service of RDMA", name);
   }
   return header_of(path) + " affects the host as a whole";

@@ -10,10 +10,12 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
 
+#include "base/text.hpp"
 #include "system/linux/dbus/systemd.hpp"
 #include "system/linux/initramfs_images.hpp"
 #include "system/linux/linux_host.hpp"
@@ -80,13 +82,15 @@ using detail::FileTime;
 bool sdbootutil_boots(const std::filesystem::path& root) {
   std::error_code error;
   if (!std::filesystem::exists(root / "usr/bin/sdbootutil", error)) return false;
-  std::ifstream file(root / "etc/sysconfig/bootloader");
+  // A link leads below the root, too, and a FIFO is not waited for.
+  const auto text = make_linux_files(root)->read_linked("/etc/sysconfig/bootloader");
+  if (!text || !*text) return false;
   constexpr std::string_view kType = "LOADER_TYPE=";
-  for (std::string line; std::getline(file, line);) {
+  for (const auto line : base::split(**text, '\n')) {
     if (!line.starts_with(kType)) continue;
-    std::erase_if(line, [](char c) { return c == '"' || c == '\'' || c == ' ' || c == '\t'; });
-    return std::find(kSdbootLoaders.begin(), kSdbootLoaders.end(), line.substr(kType.size())) !=
-           kSdbootLoaders.end();
+    std::string type(line.substr(kType.size()));
+    std::erase_if(type, [](char c) { return c == '"' || c == '\'' || c == ' ' || c == '\t'; });
+    return std::find(kSdbootLoaders.begin(), kSdbootLoaders.end(), type) != kSdbootLoaders.end();
   }
   return false;
 }

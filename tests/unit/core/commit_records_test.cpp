@@ -391,6 +391,31 @@ TEST(CommitRecords, AReloadDoesNotRepeatWhatARollbackCouldNotRecord) {
   EXPECT_THAT(settings_of(host), HasSubstr("net/core/somaxconn = 99\n")) << "left alone until the next apply";
 }
 
+TEST(CommitRecords, ATextThatCouldNotBeReadOnceKeepsItsCopy) {
+  RecordHost host;
+  one_applied(host);
+  const auto text = kRecordFolder + "generations/1.json";
+  host.kernel.files.unreadable.insert(text);
+  EXPECT_EQ(host.holds().exit, model::Exit::kError);
+  host.kernel.files.unreadable.clear();
+  host.kernel.files.content[text] = "{";
+  const auto report = host.holds();
+  EXPECT_EQ(report.exit, model::Exit::kOk);
+  EXPECT_THAT(told_by(report), Contains(HasSubstr("its copy is used")));
+}
+
+TEST(CommitRecords, WithoutTheBootIdNothingWaitingIsRolledBack) {
+  RecordHost host;
+  one_waiting(host);
+  const auto boot = std::exchange(host.kernel.boot_id, "");
+  const auto report = host.holds();
+  EXPECT_EQ(report.exit, model::Exit::kError);
+  EXPECT_THAT(told_by(report), Contains(HasSubstr("boot_id cannot be read; nothing was changed")));
+  EXPECT_THAT(settings_of(host), HasSubstr("net/core/somaxconn = 512\n")) << "not taken for a reboot";
+  host.kernel.boot_id = boot;
+  EXPECT_EQ(host.confirms().exit, model::Exit::kOk);
+}
+
 TEST(CommitRecords, ALateConfirmationNamesTheRecordThatCouldNotBeWritten) {
   RecordHost host;
   one_overdue(host);

@@ -40,6 +40,8 @@ TEST_F(Delegation, WhatANetworkAdministratorDoesIsAllowed) {
            "[[module]]\nname = 'ib_ipoib'\noptions = ['send_queue_size=512']\n",
            "[[module]]\nname = 'mlx4_core'\noptions = ['port_type_array=1,2', 'num_vfs=0000:10:00.0-4']\n",
            "[[service]]\nname = 'rdma-ndd'\nenabled = true\n",
+           "[[service]]\nname = 'rdma-load-modules@infiniband'\nrunning = true\n",
+           "[[service]]\nname = 'opensm@0x0002c903003178f2.service'\nrunning = true\n",
            "[[opensm_option]]\nkey = 'max_wire_smps'\nvalue = 16\n",
            "[[opensm_option]]\nkey = 'routing_engine'\nvalue = 'ftree,updn'\n",
            "[[memlock]]\ndomain = '@rdma'\nlimit = 'unlimited'\nunits = ['slurmd.service']\n",
@@ -121,6 +123,17 @@ TEST_F(Delegation, RoadsToRootAreClosed) {
        }) {
     EXPECT_THAT(refusal(text), HasSubstr("only root may set this")) << text;
     EXPECT_THAT(refusal(text), HasSubstr("config.toml:")) << text;
+  }
+}
+
+TEST_F(Delegation, AnInstanceOfATemplateNamesNoFile) {
+  for (const auto* text : {
+           "[[service]]\nname = 'rdma-load-modules@..-..-..-tmp-x'\nrunning = true\n",
+           "[[service]]\nname = 'rdma-load-modules@..-..-..-tmp-x.service'\nrunning = true\n",
+           "[[service]]\nname = 'rdma-load-modules@\\x2e\\x2e-x.service'\nrunning = true\n",
+           "[[memlock]]\ndomain = '*'\nlimit = 'unlimited'\nunits = ['rdma-load-modules@..-x']\n",
+       }) {
+    EXPECT_THAT(refusal(text), HasSubstr("only root may set this")) << text;
   }
 }
 

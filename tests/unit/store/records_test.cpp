@@ -89,6 +89,9 @@ BadFields bad_schema() {
       {"/schema", "[1]"},
       {"/schema", "1.0", "damaged (a number is not whole)"},
       {"/schema", "184467440737095516151", "damaged (a number is not whole)"},
+      {"/schema", "true", "damaged (the schema is not a number)"},
+      {"/schema", "4294967297",
+       "schema 4294967297, this program reads 1; it was written by another version of rdma-configd"},
       {"/schema", "0", "schema 0, this program reads 1; it was written by another version of rdma-configd"},
       {"/schema", "2", "schema 2, this program reads 1; it was written by another version of rdma-configd"}};
 }

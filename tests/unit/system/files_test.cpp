@@ -511,6 +511,7 @@ TEST_F(FilesTest, HiddenIsWhatOthersCannotReachOnTheResolvedWay) {
   for (const auto& path : through) EXPECT_TRUE(files->hidden(path)) << path;
   for (const auto* path : {"/etc/loop", "/etc/none", "/none/file", "/srv/open/file/below", "/"})
     EXPECT_FALSE(files->hidden(path)) << path;
+  EXPECT_TRUE(files->hidden("/etc/" + std::string(300, 'x'))) << "nobody knows its mode";
 }
 
 TEST_F(FilesTest, SaysWhichModesItWouldNotHaveWritten) {

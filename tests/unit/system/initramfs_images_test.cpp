@@ -7,6 +7,7 @@
 
 #include <array>
 #include <ctime>
+#include <filesystem>
 #include <set>
 #include <string>
 #include <vector>
@@ -173,6 +174,20 @@ TEST(LinuxInitramfs, OpenSusesBootLoadersTakeTheirImagesFromTheirOwnTool) {
     EXPECT_EQ(make_linux_initramfs(tree.path())->tool(), "sdbootutil mkinitrd") << line;
     EXPECT_EQ(make_linux_initramfs(tree.path())->by_hand(), std::nullopt);
   }
+}
+
+TEST(LinuxInitramfs, TheBootLoaderOfAnImageIsReadBelowItsRoot) {
+  TempTree tree;
+  tree.put("usr/bin/dracut", "");
+  tree.put("usr/bin/sdbootutil", "");
+  tree.put("usr/etc/bootloader", "LOADER_TYPE=systemd-boot\n");
+  tree.put("etc/sysconfig/other", "");
+  tree.link("etc/sysconfig/bootloader", "/usr/etc/bootloader");
+  EXPECT_EQ(make_linux_initramfs(tree.path())->tool(), "sdbootutil mkinitrd");
+  tree.put("secret", "LOADER_TYPE=systemd-boot\n");
+  std::filesystem::remove(tree.at("etc/sysconfig/bootloader"));
+  tree.link("etc/sysconfig/bootloader", tree.at("secret"));
+  EXPECT_EQ(make_linux_initramfs(tree.path())->tool(), "dracut -f --regenerate-all") << "not of the host";
 }
 
 TEST(LinuxInitramfs, AReadOnlyBootIsLeftToTheAdministrator) {

@@ -11,6 +11,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <thread>
@@ -18,6 +19,8 @@
 #include <type_traits>
 #include <utility>
 #include <vector>
+
+#include "model/limits.hpp"
 
 namespace rdmacfg::system::dbus {
 
@@ -105,6 +108,59 @@ class Reply {
   sdbus::MethodCall call_;
 };
 
+/// Taking the arguments of a call from its message, before anybody knows who has sent it. An entry of a list
+/// takes many times its length in memory, a Variant a message of its own: without bounds the 32 MiB that
+/// the bus lets through become gigabytes.
+namespace arguments {
+
+/// Of a list or dictionary; a method may allow fewer.
+inline constexpr std::size_t kMostEntries = model::limits::kDocumentFiles;
+
+/// Throws org.rdmaconfigd1.Error.LimitsExceeded.
+[[noreturn]] void refuse_entries();
+/// Throws it unless the Variant that comes next has a single value, such as a string.
+void refuse_containers(const sdbus::Message& message);
+/// The type in the Variant that comes next.
+std::string type_in_variant(const sdbus::Message& message);
+
+template <class T>
+void take(sdbus::Message& message, T& argument) {
+  (void)(message >> argument);
+}
+
+template <class Element>
+void take(sdbus::Message& message, std::vector<Element>& list) {
+  if (!message.enterContainer(signature<Element>().c_str())) return;
+  for (;;) {
+    Element element;
+    if (!(message >> element)) break;
+    if (list.size() == kMostEntries) refuse_entries();
+    list.push_back(std::move(element));
+  }
+  message.clearFlags();
+  message.exitContainer();
+}
+
+template <class Value>
+void take(sdbus::Message& message, std::map<std::string, Value>& dictionary) {
+  const auto entry = signature<std::string>() + signature<Value>();
+  if (!message.enterContainer(("{" + entry + "}").c_str())) return;
+  for (std::size_t taken = 0; message.enterDictEntry(entry.c_str()); ++taken) {
+    if (taken == kMostEntries) refuse_entries();
+    std::string key;
+    Value value;
+    (void)(message >> key);
+    if constexpr (std::is_same_v<Value, sdbus::Variant>) refuse_containers(message);
+    (void)(message >> value);
+    dictionary.emplace(std::move(key), std::move(value));
+    message.exitDictEntry();
+  }
+  message.clearFlags();
+  message.exitContainer();
+}
+
+}  // namespace arguments
+
 using Names = std::vector<std::string>;
 
 struct Method {
@@ -133,7 +189,7 @@ class Object {
   ~Object();
 
   /// `called`: (const Reply<Results...>& reply, const Arguments&...). An sdbus::Error that it throws is the
-  /// answer.
+  /// answer. It is not called where a list has more than arguments::kMostEntries entries.
   template <class Called>
   Object& method(const std::string& name, const Names& in, const Names& out, Called called) {
     methods_.push_back(describe(name, in, out, std::function(std::move(called))));
@@ -173,9 +229,9 @@ class Object {
             signatures<Results...>(),
             out,
             [called = std::move(called)](sdbus::MethodCall call) {
-              std::tuple<std::decay_t<Arguments>...> arguments;
-              std::apply([&call](auto&... each) { (void)(call >> ... >> each); }, arguments);
-              std::apply([&](const auto&... each) { called(Reply<Results...>(call), each...); }, arguments);
+              std::tuple<std::decay_t<Arguments>...> taken;
+              std::apply([&call](auto&... each) { (arguments::take(call, each), ...); }, taken);
+              std::apply([&](const auto&... each) { called(Reply<Results...>(call), each...); }, taken);
             }};
   }
   sdbus::Signal new_signal(const std::string& name);

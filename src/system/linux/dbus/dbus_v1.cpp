@@ -18,6 +18,12 @@ sdbus::Error make_error(const std::string& name, const std::string& message) { r
 std::string sender_of(const sdbus::Message& message) { return message.getSender(); }
 std::string path_of(const sdbus::Message& message) { return message.getPath(); }
 
+std::string arguments::type_in_variant(const sdbus::Message& message) {
+  std::string type, contents;
+  message.peekType(type, contents);
+  return contents;
+}
+
 Connection::Connection() : connection_(open_system_bus()) {}
 Connection::~Connection() { stop_thread(); }
 

@@ -2,8 +2,12 @@
 // Transient timers. Source: org.freedesktop.systemd1(5), StartTransientUnit.
 #include "system/timers.hpp"
 
+#include <fmt/format.h>
+
 #include <chrono>
 #include <ctime>
+#include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 
@@ -32,6 +36,7 @@ class SystemdTimers final : public Timers {
     auto bus = systemd_.bus();  // only now: disarming may have opened another connection
     if (!bus) return fail(bus.error());
     if (*bus == nullptr) return fail(base::Code::kUnsupported, what + ": no systemd answers");
+    if (auto there = check_service(*bus, name + ".service"); !there) return there;
     // A stopped timer of that name is there until systemd has collected it.
     for (int attempt = 0;; ++attempt) {
       BusError error;
@@ -58,6 +63,33 @@ class SystemdTimers final : public Timers {
 
  private:
   static constexpr int kAttempts = 50;
+
+  /// An error where the service of a timer cannot start: systemd arms the timer all the same, and it fires in
+  /// vain. Without an answer nothing is known against it.
+  Result<void> check_service(sd_bus* bus, const std::string& service) {
+    sd_bus_message* raw = nullptr;
+    BusError error;
+    const int status =
+        systemd_.noted(sd_bus_call_method(bus, kSystemd, kSystemdPath, kSystemdManager, "ListUnitsByNames",
+                                          &error.error, &raw, "as", 1, service.c_str()));
+    const BusMessage reply(raw, sd_bus_message_unref);
+    const char *id = nullptr, *description = nullptr, *load = nullptr;
+    if (status < 0 || sd_bus_message_enter_container(reply.get(), SD_BUS_TYPE_ARRAY, "(ssssssouso)") <= 0 ||
+        sd_bus_message_enter_container(reply.get(), SD_BUS_TYPE_STRUCT, "ssssssouso") <= 0 ||
+        sd_bus_message_read(reply.get(), "sss", &id, &description, &load) <= 0)
+      return {};
+    const std::string_view state(load);
+    if (state == "masked")
+      return fail(base::Code::kRefused,
+                  fmt::format("{0} is masked, so systemd cannot start it: `systemctl unmask {0}`", service));
+    if (state == "not-found")
+      return fail(base::Code::kNotFound,
+                  "systemd has no " + service + ": install it with rdma-configd's units");
+    if (state == "bad-setting" || state == "error")
+      return fail(base::Code::kRefused,
+                  fmt::format("systemd cannot load {0}: `systemctl status {0}`", service));
+    return {};
+  }
 
   static int start(sd_bus* bus, const std::string& name, std::chrono::milliseconds delay, BusError& error) {
     sd_bus_message* raw = nullptr;

@@ -98,11 +98,13 @@ class LinuxFiles final : public Files {
       const auto next = folder / name;
       const auto shown = dirs_.shown(next.native());
       struct stat status {};
-      if (::lstat(shown.c_str(), &status) != 0) return false;
+      // The mode of anything else that cannot be looked at is unknown, so it counts as hidden.
+      if (::lstat(shown.c_str(), &status) != 0) return errno != ENOENT && errno != ENOTDIR;
       if (S_ISLNK(status.st_mode)) {
         std::error_code error;
         const auto target = std::filesystem::read_symlink(shown, error);
-        if (error || ++links > kLinksInAll) return false;
+        if (error) return true;
+        if (++links > kLinksInAll) return false;  // nor does the kernel follow them
         if (target.is_absolute()) folder = "/";
         go(target);
         continue;

@@ -12,6 +12,8 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/text.hpp"
 #include "catalog/all.hpp"
@@ -21,6 +23,7 @@
 namespace rdmacfg::config {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -135,6 +138,36 @@ TEST(HostValues, ATableGivesValuesOfAnySort) {
   EXPECT_THAT(
       complaints_of(read(toml, "gpu3", {table})),
       ElementsAre(HasSubstr("/c/n.csv: has no line for this host"), HasSubstr("mtu"), HasSubstr("umcast")));
+}
+
+TEST(HostValues, ControlCharactersOfATableDoNotReachTheDocument) {
+  const auto complaints = [](const std::string& field) {
+    return complaints_of(
+        read("[host]\ntable = \"n.csv\"\n[[sysctl]]\nkey = \"net.ipv4.tcp_rmem\"\nvalue = \"{host.a}\"\n",
+             "gpu1", {{"/c/n.csv", "host,a\ngpu1," + field + "\n"}}));
+  };
+  EXPECT_THAT(complaints("4096 8192 8192"), IsEmpty());
+  const std::vector<std::pair<std::string, std::string>> characters{
+      {"\xc2\x85", "U+0085"}, {"\xc2\x9b", "U+009B"}, {"\xe2\x80\xa8", "U+2028"}, {"\xe2\x80\xae", "U+202E"}};
+  for (const auto& [character, code] : characters) {
+    EXPECT_THAT(complaints("4096" + character + "8192"),
+                ElementsAre(AllOf(HasSubstr("value: the filled-in text contains the character "),
+                                  HasSubstr(code), HasSubstr("/c/n.csv:2:6"))));
+  }
+}
+
+TEST(HostValues, FilledInTextsHaveTheLimitOfStrings) {
+  Limits limits;
+  limits.string_bytes = 16;
+  const auto complaints = [&](const std::string& first) {
+    return complaints_of(read(
+        "[host]\ntable = \"n.csv\"\n" + std::string(kPort) + "ipv4 = { search = [\"{host.a}{host.b}\"] }\n",
+        "gpu1", {{"/c/n.csv", "host,a,b\ngpu1," + first + ",bbbbbbbb\n"}}, limits));
+  };
+  EXPECT_THAT(complaints("aaaaaaaa"), IsEmpty());
+  EXPECT_THAT(complaints("aaaaaaaaa"),
+              ElementsAre(HasSubstr("search: the filled-in text has 17 bytes, more than the 16 that are "
+                                    "allowed")));
 }
 
 /// Inventories have full names, and many hosts call themselves by the short one.

@@ -30,6 +30,7 @@ using ::testing::UnorderedElementsAre;
 
 constexpr const char* kUnitA = "rdmacfg-test-a.service";
 constexpr const char* kUnitB = "rdmacfg-test-b.service";
+constexpr const char* kTimed = "rdmacfg-test.service";  ///< started by a timer
 constexpr const char* kDeniedByBus = "org.freedesktop.DBus.Error.AccessDenied";
 
 class OnSystemd : public BusFixture {
@@ -654,6 +655,7 @@ TEST_F(OnSystemd, ABusThatGoesInTheMiddleOfAJob) {
 }
 
 TEST_F(OnSystemd, Timers) {
+  add(kTimed);
   const auto timers = make_linux_timers(limits());
   const auto armed = [&] {
     return systemd->peer().locked([&] { return systemd->units.contains("rdmacfg-test.timer"); });
@@ -668,6 +670,7 @@ TEST_F(OnSystemd, Timers) {
 }
 
 TEST_F(OnSystemd, ATimerThatIsNotCollectedYetIsWaitedFor) {
+  add(kTimed);
   const auto timers = make_linux_timers(limits());
   int refused = 0;
   systemd->peer().play("StartTransientUnit", [&](sd_bus_message* call) {
@@ -678,7 +681,27 @@ TEST_F(OnSystemd, ATimerThatIsNotCollectedYetIsWaitedFor) {
   EXPECT_EQ(systemd->peer().calls("StartTransientUnit"), 4U);
 }
 
+TEST_F(OnSystemd, ATimerWhoseServiceCannotStartIsNotArmed) {
+  const auto timers = make_linux_timers(limits());
+  const auto refusal = [&] {
+    const auto done = timers->arm("rdmacfg-test", milliseconds(5000));
+    return done ? std::string() : done.error().message;
+  };
+  EXPECT_THAT(refusal(), HasSubstr("systemd has no rdmacfg-test.service"));
+  fakes::bus::Systemd::Unit unit;
+  for (const std::string load : {"masked", "bad-setting"}) {
+    unit.load = load;
+    add(kTimed, unit);
+    EXPECT_THAT(refusal(), HasSubstr("rdmacfg-test.service")) << load;
+  }
+  EXPECT_EQ(systemd->peer().calls("StartTransientUnit"), 0U);
+  add(kTimed);
+  systemd->peer().play("ListUnitsByNames", error(kDeniedByBus, "not for you"));
+  EXPECT_EQ(refusal(), "") << "nothing is known against it";
+}
+
 TEST_F(OnSystemd, TimersThatFail) {
+  add(kTimed);
   const auto timers = make_linux_timers(limits());
   systemd->peer().play("StartTransientUnit", error(kDeniedByBus, "not for you"));
   const auto done = timers->arm("rdmacfg-test", milliseconds(5000));
