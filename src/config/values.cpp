@@ -9,6 +9,7 @@
 #include "base/text.hpp"
 #include "config/check.hpp"
 #include "config/hosts/host_values.hpp"
+#include "config/other_values.hpp"
 
 namespace rdmacfg::config {
 
@@ -310,8 +311,9 @@ std::optional<model::Value> check_plain(const Node& node, const model::FieldSpec
     message.insert(0, "is a string, ");
   const auto* text = std::get_if<std::string>(&written);
   const bool in_quotes = text != nullptr && message.starts_with("is a string");
-  report.wrong(node.at, complaint(label, field, std::move(message)),
-               in_quotes ? unquoted_hint(*text, field) : std::string());
+  auto hint = in_quotes ? unquoted_hint(*text, field) : std::string();
+  if (hint.empty()) hint = value_hint(written, field);
+  report.wrong(node.at, complaint(label, field, std::move(message)), std::move(hint));
   return std::nullopt;
 }
 
