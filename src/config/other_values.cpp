@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <variant>
 
@@ -20,19 +21,25 @@ struct OtherValue {
   std::string_view key, elsewhere, here;
 };
 constexpr auto kOtherValues = std::to_array<OtherValue>({
-    {"mode", "cm", "connected"},   {"mode", "rc", "connected"},    {"mode", "ud", "datagram"},
-    {"mode", "dg", "datagram"},    {"mode", "dgram", "datagram"},  {"state", "on", "up"},
-    {"state", "yes", "up"},        {"state", "true", "up"},        {"state", "enable", "up"},
-    {"state", "enabled", "up"},    {"state", "present", "up"},     {"state", "off", "down"},
-    {"state", "no", "down"},       {"state", "false", "down"},     {"state", "disable", "down"},
-    {"state", "disabled", "down"}, {"state", "removed", "absent"}, {"state", "deleted", "absent"},
-    {"mtu", "2k", "2044"},         {"mtu", "4k", "4092"},          {"mtu", "64k", "65520"},
-    {"table", "main", "254"},      {"table", "default", "253"},
+    {"mode", "cm", "connected"},    {"mode", "rc", "connected"},   {"mode", "ud", "datagram"},
+    {"mode", "dg", "datagram"},     {"mode", "dgram", "datagram"}, {"mode", "rocev1", "v1"},
+    {"mode", "roce v1", "v1"},      {"mode", "ib/roce v1", "v1"},  {"mode", "1", "v1"},
+    {"mode", "rocev2", "v2"},       {"mode", "roce v2", "v2"},     {"mode", "2", "v2"},
+    {"state", "on", "up"},          {"state", "yes", "up"},        {"state", "true", "up"},
+    {"state", "enable", "up"},      {"state", "enabled", "up"},    {"state", "present", "up"},
+    {"state", "off", "down"},       {"state", "no", "down"},       {"state", "false", "down"},
+    {"state", "disable", "down"},   {"state", "disabled", "down"}, {"state", "removed", "absent"},
+    {"state", "deleted", "absent"}, {"mtu", "2k", "2044"},         {"mtu", "4k", "4092"},
+    {"mtu", "64k", "65520"},        {"table", "main", "254"},      {"table", "default", "253"},
+    {"width", "1x", "1"},           {"width", "2x", "2"},          {"width", "4x", "4"},
+    {"width", "8x", "8"},           {"width", "12x", "12"},        {"type", "roce", "rxe"},
+    {"type", "soft-roce", "rxe"},   {"type", "iwarp", "siw"},      {"netns", "private", "exclusive"},
 });
 
 /// The value in a word, in lower case; empty for values that are never hinted at.
 std::string word_in(const model::Value& written) {
   if (const auto* text = std::get_if<std::string>(&written)) return base::lower(base::trim(*text));
+  if (const auto* number = std::get_if<std::int64_t>(&written)) return std::to_string(*number);
   const auto* choice = std::get_if<bool>(&written);
   return choice == nullptr ? "" : *choice ? "true" : "false";
 }

@@ -245,6 +245,15 @@ std::string unquoted_hint(const std::string& text, const model::FieldSpec& field
     const auto unit = base::trim(std::string_view(word).substr(plain.size()));
     constexpr std::array<std::string_view, 5> kUnits{"b", "byte", "bytes", "s", "seconds"};
     if (std::find(kUnits.begin(), kUnits.end(), unit) != kUnits.end()) meant = unquoted(plain);
+    const auto length = field.type == "seconds" && (unit == "m" || unit == "min") ? 60U
+                        : field.type == "seconds" && unit == "h"                  ? 3600U
+                                                                                  : 0U;
+    const auto number = base::parse_number(plain);
+    constexpr std::uint64_t kMost = 1'000'000;
+    if (length > 0 && number && *number <= kMost) {
+      plain = std::to_string(*number * length);
+      meant = unquoted(plain);
+    }
   }
   return meant && field.parse(*meant) ? fmt::format("write {} = {}", field.name, plain) : std::string();
 }
