@@ -74,7 +74,7 @@ class Checker {
   }
 
  private:
-  /// What the last part of [ipoib.pkey.0x8002] was meant as: the key that identifies the entry, or its name.
+  /// The key behind the last part of [ipoib.pkey.0x8002]: one that identifies the entry, or its name.
   static std::string key_in_header(const SectionSpec& spec, const std::string& name) {
     const auto number = base::parse_number(name);
     for (const auto& set : spec.identities) {

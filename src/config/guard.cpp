@@ -30,7 +30,7 @@ constexpr auto kBinaryFiles = std::to_array<BinaryFile>({
     {"\xfe\xff", "the file is UTF-16", "save it as UTF-8"},
 });
 
-/// `wrong`, the fault of a character; of a file that is no text at all, which sort of file it is.
+/// `wrong`, the fault of a character; where the whole file is not text, that fault instead.
 model::Diagnostic fault_of(std::string_view bytes, model::Diagnostic wrong) {
   const auto file = std::find_if(kBinaryFiles.begin(), kBinaryFiles.end(),
                                  [&](const BinaryFile& binary) { return bytes.starts_with(binary.begin); });
