@@ -9,6 +9,7 @@
 #include <span>
 
 #include "base/text.hpp"
+#include "foreign/import/boot/script_modules.hpp"
 #include "foreign/import/boot/script_sections.hpp"
 #include "foreign/import/boot/udev_terms.hpp"
 #include "foreign/import/formats.hpp"
@@ -165,7 +166,7 @@ class NamedInterfaces {
       return why.empty();
     }
     const bool runs = term.key.starts_with("RUN");
-    if (runs && !script_advice(term.value, claims_).empty()) return false;  // is told of every rule
+    if (runs && !advice_on(term.value).empty()) return false;  // is told of every rule
     if (term.key.starts_with("ATTR{") || term.key.starts_with("SYSCTL{") || runs)
       claims_.miss(where, fmt::format("{}: is not understood", term.key));
     constexpr auto kOurs = kinds::kBackendRules.substr(kinds::kBackendRules.rfind('/'));
@@ -369,19 +370,25 @@ class RulesOfFile {
     }
   }
 
+  [[nodiscard]] std::string advice_on(const std::string& command) const {
+    const auto call = modprobe_calls_in(command, "");
+    if (call.modules.empty()) return script_advice(command, claims_);
+    return call.why.empty() ? "write [[module]]" : call.why;
+  }
+
   /// Tools of RDMA that a rule runs, whatever it is for.
   void tell_tools(const UdevTerms& terms, const Place& where) {
     for (const auto& term : terms) {
       const bool told = !rename_words(term).empty();  // by parse_device()
       if (!term.adds() || !term.key.starts_with("RUN") || told) continue;
-      if (const auto advice = script_advice(term.value, claims_); !advice.empty())
+      if (const auto advice = advice_on(term.value); !advice.empty())
         claims_.miss(where, fmt::format("{}: {}: {}", term.key, without_secrets(term.value), advice));
     }
   }
 
   /// Owners and modes of /dev/infiniband, which stay in force as long as the file does.
   void tell_owners(const UdevTerms& terms, const Place& where) {
-    constexpr auto kDevices = std::to_array<std::string_view>({"uverbs", "umad", "issm", "rdma_cm"});
+    constexpr auto kDevices = std::to_array<std::string_view>({"uverbs", "umad", "issm", "rdma_cm", "hfi1"});
     const auto kernel = matched_value(terms, "KERNEL"), subsystem = matched_value(terms, "SUBSYSTEM");
     const bool ours = subsystem == "infiniband_verbs" || subsystem == "infiniband_mad" ||
                       std::any_of(kDevices.begin(), kDevices.end(),
