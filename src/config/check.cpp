@@ -100,7 +100,7 @@ class Checker {
     for (const auto& [name, entry] : node.members) {
       report_.wrong(place_of(entry),
                     fmt::format("[{}.{}]: the name of an entry is not part of its header", path, name),
-                    "write " + label_of(path, true) + key_in_header(spec, name));
+                    fmt::format("write [[{}]]{}", path, key_in_header(spec, name)));
     }
     return true;
   }
