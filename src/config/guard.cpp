@@ -17,15 +17,11 @@ struct BinaryFile {
 };
 constexpr auto kBinaryFiles = std::to_array<BinaryFile>({
     {"\x1f\x8b", "the file is compressed with gzip", "decompress it first"},
-    {"\xfd"
-     "7zXZ",
-     "the file is compressed with xz", "decompress it first"},
+    {"\xfd\x37zXZ", "the file is compressed with xz", "decompress it first"},
     {"\x28\xb5\x2f\xfd", "the file is compressed with zstd", "decompress it first"},
     {"BZh", "the file is compressed with bzip2", "decompress it first"},
     {"PK\x03\x04", "the file is a ZIP archive", "extract it first"},
-    {"\x7f"
-     "ELF",
-     "the file is a program", "give the file of the document"},
+    {"\x7f\x45LF", "the file is a program", "give the file of the document"},
     {"\xff\xfe", "the file is UTF-16", "save it as UTF-8"},
     {"\xfe\xff", "the file is UTF-16", "save it as UTF-8"},
 });

@@ -15,8 +15,7 @@ namespace rdmacfg::config {
 
 namespace {
 
-/// A value that people bring, and ours: of the verbs, ifcfg files, nmstate, data sheets, iproute2's
-/// rt_tables.
+/// A value that people bring, and ours: of the verbs, cma_roce_mode, nmstate, data sheets, rt_tables.
 struct OtherValue {
   std::string_view key, elsewhere, here;
 };

@@ -228,7 +228,7 @@ class Parser {
       cursor_.next();
     }
   }
-  /// A letter such as the Cyrillic а, which looks like another one, in the middle of a name.
+  /// A letter such as U+0430, which looks like that of ASCII, in the middle of a name.
   bool not_ascii() {
     const auto rest = body_.substr(cursor_.mark().offset);
     const auto character = rest.substr(0, utf8_length(rest));
