@@ -243,7 +243,7 @@ std::string unquoted_hint(const std::string& text, const model::FieldSpec& field
   if (!meant) {
     plain = word.substr(0, word.find_first_not_of("0123456789"));
     const auto unit = base::trim(std::string_view(word).substr(plain.size()));
-    constexpr std::array<std::string_view, 5> kUnits{"b", "byte", "bytes", "s", "seconds"};
+    constexpr std::array<std::string_view, 6> kUnits{"b", "byte", "bytes", "s", "seconds", "%"};
     if (std::find(kUnits.begin(), kUnits.end(), unit) != kUnits.end()) meant = unquoted(plain);
     const auto length = field.type == "seconds" && (unit == "m" || unit == "min") ? 60U
                         : field.type == "seconds" && unit == "h"                  ? 3600U
