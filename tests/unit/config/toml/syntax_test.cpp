@@ -57,6 +57,18 @@ TEST(Syntax, Documents) {
   EXPECT_EQ(parsed("1234 = 1\n\"\" = 2"), "{=2, 1234=1}");
 }
 
+TEST(Syntax, NamesPatchesAndMergeConflicts) {
+  EXPECT_EQ(parsed("--- a/config.toml\n+++ b/config.toml\n@@ -1 +1 @@\n"),
+            "1:1 this is a patch, not a document of rdma-configd");
+  EXPECT_EQ(parsed("diff --git a/x b/x\n"), "1:1 this is a patch, not a document of rdma-configd");
+  EXPECT_EQ(parsed("---\na: 1\n"), "1:1 this is YAML, but the configuration is written in TOML");
+  EXPECT_EQ(parsed("a = 1\n<<<<<<< HEAD\nb = 1\n=======\nc = 1\n>>>>>>> theirs\nd = 1\n"),
+            "2:1 a merge conflict is unresolved");
+  EXPECT_EQ(parsed("<<<<<<< HEAD\n=======\n>>>>>>> x\n<<<<<<< HEAD\n=======\n>>>>>>> x\n"),
+            "1:1 a merge conflict is unresolved\n4:1 a merge conflict is unresolved");
+  EXPECT_EQ(parsed("=======\n"), "1:1 there is no key before =");
+}
+
 TEST(Syntax, ErrorsOfOneLine) {
   EXPECT_EQ(parsed("mtu 2044"), "1:5 expected = after mtu, found '2'");
   EXPECT_EQ(parsed("mtu"), "1:4 expected = after mtu, found the end of the file");
@@ -66,6 +78,8 @@ TEST(Syntax, ErrorsOfOneLine) {
   EXPECT_EQ(parsed("é = 1"), "1:1 expected a key, found 'é'");
   EXPECT_EQ(parsed("a\u00a0= 1"), "1:2 expected = after a, found the invisible character U+00A0");
   EXPECT_EQ(parsed("\u200ba = 1"), "1:1 expected a key, found the invisible character U+200B");
+  EXPECT_EQ(parsed("n\u0430me = 1"), "1:2 '\u0430' (U+0430) is not an ASCII letter");
+  EXPECT_EQ(parsed("[ip\u043eib]"), "1:4 '\u043e' (U+043E) is not an ASCII letter");
   EXPECT_EQ(parsed("a. = 1"), "1:4 there is no key before =");
   EXPECT_EQ(parsed("a = 1 b = 2"), "1:7 unexpected 'b' at the end of the line");
   EXPECT_EQ(parsed("é = 1\na = 'x"),
