@@ -141,7 +141,7 @@ void two_subnet_managers(const DoctorContext& context, std::vector<Finding>& out
                      "which programs cannot tell apart",
                      *port.port->sm_lid, name_of(at->second), *at->second.port->sm_lid,
                      port.port->gid_prefix),
-         "give each fabric a subnet_prefix of its own ([[opensm.option]], or its opensm.conf); in one "
+         "give each fabric its own subnet_prefix ([[opensm.option]], or its opensm.conf); in one "
          "fabric, let all but one be "
          "standby (sminfo shows who is master)"});
   });

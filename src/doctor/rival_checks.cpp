@@ -40,7 +40,7 @@ void rival_services(const DoctorContext& context, std::vector<Finding>& out) {
     if (!unit.there() || (unit.active != "active" && unit.file != "enabled")) continue;
     if (unit.name == "lldpad.service") {
       rival(out, unit.name,
-            "it negotiates DCB by itself, and overwrites PFC, ETS and DSCP settings made here",
+            "it negotiates DCB on its own and overwrites PFC, ETS and DSCP settings made here",
             "disable it (systemctl disable --now lldpad), or leave DCB to it and out of the document");
     } else {
       rival(out, unit.name,

@@ -138,7 +138,7 @@ void find_managers(const Fabric& fabric, std::vector<Finding>& out) {
   if (masters == 0 && all_answered)
     out.push_back(
         {"manager", "the subnet",
-         "has no master subnet manager: ports get no LIDs and partitions; start one, such as OpenSM"});
+         "has no master subnet manager: ports get no LIDs or partitions; start one, such as OpenSM"});
   if (masters > 1)
     out.push_back({"manager", "the subnet",
                    fmt::format("has {} master subnet managers; they take ports from one another", masters)});

@@ -160,7 +160,7 @@ inline constexpr auto kTable = std::to_array<Row>({
     {"kLeavingClients", kLeavingClients, "clients", "bus: LimitsExceeded",
      "clients whose looks are running or queued"},
     {"kQuestions", kQuestions, "questions", "bus: LimitsExceeded",
-     "callers whose authorisation is being checked"},
+     "callers whose authorization is being checked"},
     {"kQuestionsOfUser", kQuestionsOfUser, "questions", "bus: LimitsExceeded", "the same, for one user"},
     {"kOthersKnown", kOthersKnown, "connections", "the daemon asks the bus about them again",
      "connections known not to be root's; a bus has at most 2,048 (dbus-daemon(1), "

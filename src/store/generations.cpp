@@ -132,7 +132,7 @@ Result<AppliedDocument> load_texts(system::Files& files, const std::string& fold
   auto loaded = load_json<AppliedDocument>(files, path, kLedgerSchema, remembered_from);
   if (!loaded) return base::fail(loaded.error());
   if (!*loaded) {
-    return base::fail(base::Code::kNotFound, fmt::format("{}: generation {} is not there", path, number));
+    return base::fail(base::Code::kNotFound, fmt::format("{}: generation {} does not exist", path, number));
   }
   return std::move(**loaded);
 }

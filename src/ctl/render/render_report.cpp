@@ -186,9 +186,8 @@ std::string summarize_open(const Report& report, const std::set<model::Key>* onl
   // An interrupted run is finished, but for what only its notes name.
   if (open.empty()) return report.exit == model::Exit::kPartly ? base::join(report.notes, "; ") : "";
   return fmt::format(
-      "{}; apply again once that has changed (rdma-configd does so by itself); `rdma-configctl status` says "
-      "what "
-      "remains",
+      "{}; apply again once that has changed (rdma-configd does so automatically); `rdma-configctl status` "
+      "shows what remains",
       base::join_first(kSaid, open, "; "));
 }
 

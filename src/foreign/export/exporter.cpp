@@ -179,7 +179,7 @@ void note_policies(const Section& section, std::vector<Remark>& notes) {
       continue;
     if (const auto* flag = std::get_if<bool>(&entry->value); flag != nullptr && !*flag) continue;
     notes.push_back(
-        {{entry->where.file, entry->where.line}, fmt::format("{}: concerns rdma-configd alone", key)});
+        {{entry->where.file, entry->where.line}, fmt::format("{}: concerns only rdma-configd", key)});
   }
 }
 

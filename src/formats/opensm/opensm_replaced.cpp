@@ -153,7 +153,8 @@ std::optional<WrongValue> replaced_opensm_number(std::string_view option, std::u
   for (const auto& taken : kTakenNumbers) {
     if (taken.option != option || (number >= taken.least && number <= taken.most) || number == taken.any)
       continue;
-    return WrongValue{fmt::format("OpenSM does not take {} for {}", number, option), std::string(taken.hint)};
+    return WrongValue{fmt::format("OpenSM does not accept {} for {}", number, option),
+                      std::string(taken.hint)};
   }
   return std::nullopt;
 }

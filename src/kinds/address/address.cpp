@@ -136,7 +136,8 @@ class AddressKind final : public Kind,
       const auto* link = id ? interface_of(id->interface, *world) : nullptr;
       if (link == nullptr && change.operation == Operation::kDelete) continue;  // it went with its interface
       if (link == nullptr)
-        return base::fail(base::Code::kNotFound, fmt::format("{}: the interface is not there", change.label));
+        return base::fail(base::Code::kNotFound,
+                          fmt::format("{}: the interface does not exist", change.label));
       const bool there = has_address(*now, link->index, id->prefix);
       if (change.operation == Operation::kDelete && there) {
         going.emplace(link->index, id->prefix);

@@ -143,7 +143,8 @@ class DnsKind final : public Kind, public NeedsWatching, public HeldByPort {
       const auto* link = interface_of(change.key.id, *world);
       if (link == nullptr && change.operation == model::Operation::kDelete) continue;
       if (link == nullptr)
-        return base::fail(base::Code::kNotFound, fmt::format("{}: the interface is not there", change.label));
+        return base::fail(base::Code::kNotFound,
+                          fmt::format("{}: the interface does not exist", change.label));
       const auto wanted = model::from_attributes<InterfaceDns>(change.after);
       const auto now = host.resolver.observe_dns(link->index);
       if (!now) return base::fail(now.error());

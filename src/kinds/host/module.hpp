@@ -29,8 +29,8 @@ struct KernelModule {
   std::optional<model::ModuleOptions> running;
 
   static constexpr auto kFields = std::tuple{
-      model::field("name", &KernelModule::name, model::Role::kIdentity, "Name of the module, as \"mlx4_en\".",
-                   "-"),
+      model::field("name", &KernelModule::name, model::Role::kIdentity,
+                   "Name of the module, such as \"mlx4_en\".", "-"),
       model::field("load", &KernelModule::load, model::Role::kPolicy,
                    "Whether it is loaded now and at every boot; false only gives it its options.", "true"),
       model::field(

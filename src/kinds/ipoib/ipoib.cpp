@@ -223,7 +223,7 @@ class IpoibKind final : public Kind,
       const auto* link = link_of(change.key, *world);
       if (link == nullptr) {
         return base::fail(base::Error{base::Code::kNotFound,
-                                      fmt::format("{}: the interface is not there", change.label), 0});
+                                      fmt::format("{}: the interface does not exist", change.label), 0});
       }
       const auto wanted = model::from_attributes<Ipoib>(change.after);
       auto rest = reach(*link, change.after, host);

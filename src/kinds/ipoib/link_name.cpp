@@ -94,7 +94,7 @@ class LinkNameKind final : public Kind, public HeldByPort {
         desired.settings["rule"] = port.name;
         if (port.link != nullptr) desired.settings["name"] = port.name;
       } else if (!port.pending) {
-        desired.pending = port.wrong.value_or("the name depends on a port that is not there");
+        desired.pending = port.wrong.value_or("the name depends on a port that is absent");
       }
       out.push_back(std::move(desired));
     }

@@ -164,7 +164,7 @@ Result<std::optional<ConfigurationProgress>> observe_progress(const std::vector<
     const auto* link = interface_of(wait.step->change->key.id, *world);
     if (link == nullptr)
       return base::fail(base::Code::kNotFound,
-                        fmt::format("{}: the interface is not there", wait.step->change->label));
+                        fmt::format("{}: the interface does not exist", wait.step->change->label));
     indexes.push_back(link->index);
   }
   auto inet_states = observe_inet_states(host);

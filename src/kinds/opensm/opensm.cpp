@@ -388,7 +388,7 @@ class OpensmKind final : public Kind, public NeedsWatching {
     if (layout == OpensmLayout::kNone) {
       const auto folder = observe_opensm_folder(files);
       if (!folder || !*folder) return without_opensm(files) + beside_ofed(files);
-      return "neither opensm@.service nor /etc/sysconfig/opensm is there: no known way to start OpenSM";
+      return "neither opensm@.service nor /etc/sysconfig/opensm exists: no known way to start OpenSM";
     }
     const auto at = now.find(resource.key);
     if (at == now.end()) {
@@ -426,11 +426,11 @@ model::SectionSpec opensm_section() {
   auto option = opensm_option_section(), file = opensm_file_section();
   option.name = "option";
   option.doc =
-      "An option of this subnet manager alone. One with options or files of its own reads a file of its own "
+      "An option of this subnet manager only. One with options or files of its own reads a file of its own "
       "in "
       "place of opensm.conf, with those of [[opensm_option]] and [[opensm_file]], too.";
   file.name = "file";
-  file.doc = "The content of a file of OpenSM's for this subnet manager alone.";
+  file.doc = "The content of a file of OpenSM's for this subnet manager only.";
   section.children = {std::move(option), std::move(file)};
   return section;
 }

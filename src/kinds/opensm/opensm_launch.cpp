@@ -124,7 +124,7 @@ void give_own_confs(std::vector<Desired>& desired, const std::string& sysconfig,
          first->where,
          fmt::format(
              "[[opensm]]: GUIDS of {} names port {}, whose subnet manager would no longer start: with "
-             "options of an entry, opensm-launch starts files alone",
+             "options of an entry, opensm-launch starts only files",
              kOpensmSysconfigFile, guid.text()),
          "write an [[opensm]] entry with options for that port, or remove the port from GUIDS",
          {}});

@@ -291,7 +291,7 @@ Result<RouteTarget> RouteTarget::parse(std::string_view text) {
   }
   if (prefix->network() != *prefix) {
     return fail(Code::kInvalid,
-                fmt::format("\"{}\" has bits behind its prefix: write {}", text, prefix->network().text()));
+                fmt::format("\"{}\" has host bits set: write {}", text, prefix->network().text()));
   }
   return RouteTarget{*prefix, false};
 }

@@ -263,9 +263,9 @@ TEST(ByTheDaemon, NobodyNeedsToBeRoot) {
   EXPECT_EQ(console.run({"confirm"}), 0);
   EXPECT_THAT(log->calls, testing::ElementsAre("apply", "confirm"));
   EXPECT_THAT(log->who, IsEmpty()) << "the daemon knows who asks";
-  log->refusal = "rdma-configd: org.rdmaconfigd1.apply is not authorised";
+  log->refusal = "rdma-configd: org.rdmaconfigd1.apply is not authorized";
   EXPECT_EQ(console.run({"apply", "--yes"}), 1);
-  EXPECT_THAT(console.err.str(), HasSubstr("not authorised"));
+  EXPECT_THAT(console.err.str(), HasSubstr("not authorized"));
 }
 
 TEST(ByTheDaemon, SudoIsNamed) {

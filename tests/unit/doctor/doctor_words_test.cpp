@@ -238,8 +238,7 @@ TEST(DoctorWords, OfResources) {
           "stop "
           "it or remove the setting from the document, then `rdma-configctl apply`",
           "ib0: 2 devices are expected, and there is 1 | rdma-configd only checks it: repair the host, or "
-          "expect "
-          "something else",
+          "change the expectation",
           "ib0: pkey: EBUSY | remove the cause, then `rdma-configctl apply`",
           "ib0: link_name waits: no such port | it is applied when that condition is met; otherwise remove "
           "the "

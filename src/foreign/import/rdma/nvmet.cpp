@@ -129,7 +129,7 @@ class NvmetTree {
     if (!attributes.text("serial").empty())
       claims_.miss(
           attr->place(),
-          "serial: cannot be expressed in the document; the kernel draws a serial number at each start");
+          "serial: cannot be expressed in the document; the kernel generates a serial number at each start");
     // The kernel has these by itself.
     attributes.pass({"version", "firmware", "ieee_oui"});
     tell_unusual(attributes, "model", {"Linux"});

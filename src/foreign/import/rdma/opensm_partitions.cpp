@@ -293,7 +293,7 @@ void take_group(const Place& where, std::string_view line, Entry& partition, Tak
     const auto [name, value] = name_and_value(flag);
     const auto why = take_common_flag(name, value, group);
     if (!why) {
-      claims.miss(where, fmt::format("{}: OpenSM ignores it behind a group", base::trim(flag)));
+      claims.miss(where, fmt::format("{}: OpenSM ignores it after a group", base::trim(flag)));
     } else if (!why->empty()) {
       claims.miss(where, *why);
     }

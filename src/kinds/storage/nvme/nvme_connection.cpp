@@ -247,8 +247,9 @@ class NvmeConnectionKind final : public Kind, public NeedsWatching, public MayBe
         "no connection to {}; `nvme discover -t rdma -a {}` asks the target, `systemctl start {}` tries "
         "again{}",
         base::join_first(kMissingNamed, missing, ", "), desired.key.id, kConnectUnit,
-        names_none ? "; for a port with a discovery service alone, name in subsystems what must be connected"
-                   : "");
+        names_none
+            ? "; for a port that only has a discovery service, list the required subsystems in subsystems"
+            : "");
     return judge_sessions({}, facts.job, words);
   }
 

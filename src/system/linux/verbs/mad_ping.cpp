@@ -106,7 +106,7 @@ class Sender {
     if (sender.port_ < 0) {
       auto error = base::errno_error(-sender.port_, what);
       // libibumad has EIO for everything that keeps it from opening one.
-      error.message = what + ": this takes root and the module ib_umad (modprobe ib_umad)";
+      error.message = what + ": this requires root and the module ib_umad (modprobe ib_umad)";
       return fail(std::move(error));
     }
     sender.agent_ = library.register_agent(sender.port_, management_class, class_version, 0, nullptr);

@@ -70,9 +70,9 @@ TEST(OpensmLaunch, OptionsOfOneNeedFilesForAll) {
                   "starts subnet managers either from GUIDS or from files"));
   EXPECT_THAT(
       launch_errors({launch_entry(kLaunchTwo, true)}, sysconfig, {}),
-      ElementsAre("[[opensm]]: GUIDS of /etc/sysconfig/opensm names port 00:02:c9:03:00:31:78:f2, whose "
-                  "subnet manager would no longer start: with options of an entry, opensm-launch starts "
-                  "files alone"));
+      ElementsAre(
+          "[[opensm]]: GUIDS of /etc/sysconfig/opensm names port 00:02:c9:03:00:31:78:f2, whose "
+          "subnet manager would no longer start: with options of an entry, opensm-launch starts only files"));
 }
 
 TEST(OpensmLaunch, FilesOfOthersMayStandBesideButNotOnThePort) {
