@@ -43,7 +43,7 @@ Result<void> BondMembers::disturb(const system::Link& link) {
     if (!without->empty())
       return base::fail(
           base::Code::kBusy,
-          fmt::format("{} is left as it is: {} of the same bond has no carrier {} s after its flow "
+          fmt::format("{} is left unchanged: {} of the same bond has no carrier {} s after its flow "
                       "control was set",
                       link.name, names, kRetraining.count()));
   }

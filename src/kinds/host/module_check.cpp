@@ -166,12 +166,12 @@ bool check_known(const std::string& section, const std::string& module, const Mo
   const auto info = modules.info(module);
   if (!info) return true;  // unreadable: loading will tell
   if (!*info) {
-    diagnostics.push_back(
-        Diagnostic{Severity::kError,
-                   name_at,
-                   fmt::format("{} name: the running kernel has no module {}", section, module),
-                   hint_near(module, modules.known(), "is the package with it installed for this kernel?"),
-                   {}});
+    diagnostics.push_back(Diagnostic{
+        Severity::kError,
+        name_at,
+        fmt::format("{} name: the running kernel has no module {}", section, module),
+        hint_near(module, modules.known(), "is the package that contains it installed for this kernel?"),
+        {}});
     return false;
   }
   if ((*info)->builtin && (*info)->parameters.empty()) return true;

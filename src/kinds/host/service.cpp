@@ -267,7 +267,7 @@ class ServiceKind final : public Kind, public NeedsWatching {
     const auto wanted = model::from_attributes<Service>(desired.settings);
     if (wanted.running == true && facts.job) {
       verdict.sort = Verdict::Sort::kPending;
-      verdict.reason = fmt::format("systemd has its {} job in the queue, behind other jobs", *facts.job);
+      verdict.reason = fmt::format("systemd has queued its {} job behind other jobs", *facts.job);
     } else if (wanted.running == true && facts.active &&
                facts.active->starts_with("activating (auto-restart")) {
       verdict.warnings.push_back("it exits after each start, and systemd restarts it: journalctl -u " +

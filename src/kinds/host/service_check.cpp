@@ -214,7 +214,7 @@ void refuse_own_unit(const model::Section& section, const std::string& id, Diagn
            "leave running out; systemctl starts and stops it");
   const auto* enabled = section.find("enabled");
   if (enabled != nullptr && enabled->value == model::Value{false} && id == "rdma-configd.service")
-    refuse(*enabled, "[[service]] enabled = false: the host would be left alone from its next start on",
+    refuse(*enabled, "[[service]] enabled = false: the host would no longer be managed after its next boot",
            "remove the line; `rdma-configctl withdraw` hands the host over");
 }
 

@@ -188,8 +188,8 @@ class IpoibKind final : public Kind,
       if (goes_down) {
         change->interrupts.emplace_back(
             world.children(link->index).empty()
-                ? "link down; its IPv6 addresses and routes go"
-                : "link and its P_Key interfaces down; their IPv6 addresses and routes go");
+                ? "link down; its IPv6 addresses and routes are removed"
+                : "link and its P_Key interfaces down; their IPv6 addresses and routes are removed");
       }
       if (loses_ipv6) {
         change->interrupts.push_back(

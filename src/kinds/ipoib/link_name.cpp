@@ -136,9 +136,9 @@ class LinkNameKind final : public Kind, public HeldByPort {
       if (link->up && !renames_running_links(world)) {
         change->interrupts.emplace_back(
             world.children(link->index).empty()
-                ? "link down for a moment (kernels before 6.2); addresses, routes and rules are put back"
+                ? "link down for a moment (kernels before 6.2); addresses, routes and rules are restored"
                 : "link and its P_Key interfaces down for a moment (kernels before 6.2); addresses, routes "
-                  "and rules are put back");
+                  "and rules are restored");
       }
     }
     if (links.empty()) return {};

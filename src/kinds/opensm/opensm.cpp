@@ -172,7 +172,7 @@ class OpensmKind final : public Kind, public NeedsWatching {
       if (now.running == false && wanted.running == true && guid && port_is_lost(*guid, world)) {
         change->returned = world.port(*guid)->device->instance;
         change->interrupts.push_back(change->label +
-                                     " is restarted: its port was removed and added again after it started");
+                                     " is restarted: its port was removed and re-added after it started");
       } else if (now.running == false && wanted.running == true) {
         change->carried.emplace_back(kOpensmAtRest);
       } else if (now.running == true && wanted.running == false) {
@@ -191,8 +191,7 @@ class OpensmKind final : public Kind, public NeedsWatching {
     Verdict verdict;
     if (observed != nullptr && model::value_of(observed->facts, "lost_port") == model::Value{true}) {
       verdict.warnings.emplace_back(
-          "its port was removed and added again after it started, so it manages nothing until it is "
-          "restarted");
+          "its port was removed and re-added after it started, so it manages nothing until it is restarted");
     }
     return verdict;
   }
@@ -333,7 +332,7 @@ class OpensmKind final : public Kind, public NeedsWatching {
     return fmt::format(
         "opensm.service starts a subnet manager for each of {}, and would ignore these files as soon as "
         "GUIDS of "
-        "{} names a port: give this entry an [[opensm.option]], which has it started by such a file, too, or "
+        "{} names a port: give this entry an [[opensm.option]], which makes such a file start it, too, or "
         "remove the files",
         base::join(*instances, ", "), path);
   }
@@ -346,8 +345,8 @@ class OpensmKind final : public Kind, public NeedsWatching {
       const auto text = files.read_linked(path);
       return text && text->has_value();
     });
-    return there ? "; opensmd of MLNX_OFED or DOCA, which is here, is not managed: write [[service]] name = "
-                   "\"opensmd\" to have it started"
+    return there ? "; opensmd of MLNX_OFED or DOCA, which is installed, is not managed: write [[service]] "
+                   "name = \"opensmd\" to start it"
                  : "";
   }
 

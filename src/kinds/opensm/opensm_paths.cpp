@@ -95,7 +95,7 @@ class WrittenPaths {
     // No error, as at boot the folder may come later.
     postpone(
         resource,
-        fmt::format("the folder {} does not exist, and OpenSM ends when it cannot open its log", missing));
+        fmt::format("the folder {} does not exist, and OpenSM exits when it cannot open its log", missing));
   }
 
   void check_dumps(const std::string& path) {

@@ -89,7 +89,7 @@ class ForeignRules {
                              resource.where,
                              fmt::format("{}:{} already has a partition called {}, which is {:#06x}", path_,
                                          foreign->line, name, foreign->partition),
-                             "write another name; a QoS policy finds partitions by their names",
+                             "write another name; a QoS policy finds partitions by name",
                              {}});
     }
     for (const auto* foreign : by_number_[pkey.partition()]) {
@@ -132,7 +132,7 @@ class PartitionKind final : public Kind {
             Severity::kError,
             section->where,
             fmt::format("[[partition]] name: two partitions would have the name {}", first->first),
-            "a QoS policy finds partitions by their names, and would take one of them",
+            "a QoS policy finds partitions by name, and would use one of them",
             {}});
         d.related.push_back({first->second, "the first"});
       }

@@ -294,7 +294,7 @@ PartitionRule make_rule(const model::Section& section, const Partition& wanted,
   const bool is_default = wanted.pkey->partition() == kDefaultPartition;
   auto name = wanted.name.value_or(is_default ? "Default" : fmt::format("p{:04x}", wanted.pkey->full()));
   if (name.find_first_of(" \t\n=,:;#") != std::string::npos) {
-    flags.wrong("name", fmt::format("\"{}\" has a character that partitions.conf cannot hold", name),
+    flags.wrong("name", fmt::format("\"{}\" has a character that is not allowed in partitions.conf", name),
                 "letters, digits, - and _");
   }
   if (name.size() > kPartitionNameMost) {

@@ -71,8 +71,7 @@ struct NmProfile {
       model::field("duplicate", &NmProfile::duplicate, model::Role::kFact,
                    "Addresses of the profile that another host has.", "-"),
       model::field("tentative", &NmProfile::tentative, model::Role::kFact,
-                   "Addresses of the profile of which the kernel still asks whether another host has them.",
-                   "-")};
+                   "Addresses of the profile that the kernel is still checking for duplicates.", "-")};
 };
 
 /// "GUID" or "GUID/0x8002" → the profile's UUID (version 5) and file.

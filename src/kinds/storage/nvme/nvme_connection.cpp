@@ -48,13 +48,13 @@ constexpr std::array kConnectionFiles{
               .marks = &kOpensmMarks},
     OwnedFile{
         .path = kAutoconnectDropIn,
-        .what = "Has nvme-cli connect at boot once the interfaces are configured.",
+        .what = "Makes nvme-cli connect at boot, once the interfaces are configured.",
         .rendered =
             [](std::string_view text) { return text.empty() ? std::string() : render_autoconnect_drop_in(); },
         .after_write = OwnedFile::AfterWrite::kReloadUnits},
     OwnedFile{
         .path = kNvmeBootDropIn,
-        .what = "Has the interfaces waited for at boot, before NVMe targets are connected.",
+        .what = "Delays the connection of NVMe targets at boot until the interfaces are configured.",
         .rendered =
             [](std::string_view text) { return text.empty() ? std::string() : render_nvme_boot_drop_in(); },
         .after_write = OwnedFile::AfterWrite::kReloadUnits},
@@ -206,8 +206,8 @@ class NvmeConnectionKind final : public Kind, public NeedsWatching, public MayBe
       if (names->empty()) continue;
       const auto which = base::join(*names, ", ");
       change->interrupts.push_back(
-          goes ? fmt::format("{} is disconnected ({}); its disks go", change->label, which)
-               : fmt::format("{} is disconnected at port {} ({}); disks without another path go",
+          goes ? fmt::format("{} is disconnected ({}); its disks disappear", change->label, which)
+               : fmt::format("{} is disconnected at port {} ({}); disks without another path disappear",
                              change->label, listed(ports), which));
     }
     return {};

@@ -60,7 +60,7 @@ class TargetEntry {
       }
     }
     if (any != nullptr && any->value == model::Value{true} && !list.empty()) {
-      wrong(any->where, "any_host", "the kernel takes either names or any host",
+      wrong(any->where, "any_host", "the kernel accepts either names or any host",
             "leave hosts out, or any_host");
     }
     desired_.settings["hosts"] = value_of_set(std::move(list));

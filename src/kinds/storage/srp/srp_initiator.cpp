@@ -52,7 +52,7 @@ constexpr std::array kSrpFiles{
               .rendered = rendered_srp_rules},
     OwnedFile{
         .path = kSrpDropIn,
-        .what = "Has srp_daemon read our rules in place of its own file.",
+        .what = "Makes srp_daemon read our rules in place of its own file.",
         .rendered = [](std::string_view text) { return text.empty() ? std::string() : render_srp_drop_in(); },
         .after_write = OwnedFile::AfterWrite::kReloadUnits}};
 

@@ -67,7 +67,7 @@ class SrpEntries {
 
   void others(const Location& where, bool allowed) {
     warn_unreachable(where, "[srp_initiator] others",
-                     "leave it out, or say in that rule which targets it is for");
+                     "leave it out, or restrict that rule to certain targets");
     lines.emplace_back(allowed ? "a" : "d");
     all_ = where;
   }

@@ -247,7 +247,7 @@ class SystemdUnits final : public Units {
   }
 
   Result<void> reload_manager() override {
-    const std::string what = "having systemd read its unit files again";
+    const std::string what = "asking systemd to reload its unit files";
     auto bus = systemd_.bus();
     if (!bus) return fail(bus.error());
     if (*bus == nullptr) return fail(no_systemd(what));

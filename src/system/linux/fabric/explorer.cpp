@@ -92,11 +92,10 @@ class Explorer {
 
 std::optional<base::Error> Explorer::find_port() {
   if (!libraries_.usable)
-    return base::Error{
-        Code::kUnsupported,
-        "libibnetdisc and libibmad are needed to look at the fabric; install infiniband-diags, which "
-        "brings them",
-        0};
+    return base::Error{Code::kUnsupported,
+                       "exploring the fabric requires libibnetdisc and libibmad; install infiniband-diags, "
+                       "which provides them",
+                       0};
   if (libraries_.init() < 0) return base::Error{Code::kIo, "libibumad could not be set up", 0};
   auto local = find_local_port(libraries_, request_.port);
   if (!local) return local.error();
