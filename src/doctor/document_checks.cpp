@@ -161,7 +161,7 @@ void port_down(const DoctorContext& context, std::vector<Finding>& out) {
       if (!wanted) continue;
       const bool disabled = port.physical_state == "Disabled";
       out.push_back({"port_down", Finding::Weight::kProblem, name,
-                     fmt::format("the document configures this port, but it has no link{}",
+                     fmt::format("the document configures this port, but the port has no link{}",
                                  port.physical_state.empty()
                                      ? std::string()
                                      : fmt::format(" (physical state {})", port.physical_state)),

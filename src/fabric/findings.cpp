@@ -92,7 +92,7 @@ void find_lonely_partitions(const Fabric& fabric, const Index& index, std::vecto
     } else if (members.full.empty()) {
       out.push_back(
           {"partition", name,
-           "has limited members only, which do not reach one another; at least one must be a full member"});
+           "has limited members only, which cannot reach each other; at least one must be a full member"});
     }
   }
 }

@@ -361,7 +361,7 @@ void check_membership(const Site& site, std::vector<Finding>& out) {
     if (list.others == 0 && list.limited.size() > 1 &&
         !has_full_member_elsewhere(known->second, ports, managers))
       tell("pkey-limited",
-           fmt::format("all interfaces in partition {} are limited members: none of them reaches another",
+           fmt::format("all interfaces in partition {} are limited members: none of them can reach another",
                        pkey),
            "make one of them full: members = [\"GUID=full\"], or defmember = \"full\"", list.limited,
            known->second);

@@ -231,7 +231,7 @@ class MemlockUnitKind final : public Kind, public ClearsAway, public NeedsWatchi
       const auto then = process_limit(change.key.id, host);
       if (then && *then) continue;
       out.push_back(fmt::format("{}: it was running, and could not be restarted{}", change.key.id,
-                                done ? ": it ended at once" : " (" + done.error().message + ")"));
+                                done ? ": it exited at once" : " (" + done.error().message + ")"));
     }
     return out;
   }

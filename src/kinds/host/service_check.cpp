@@ -174,8 +174,9 @@ base::Result<void> start_service(const std::string& unit, system::Host& host) {
   if (!now) return base::fail(now.error());
   if (!*now || is_up(**now) || waits_for_restart(**now)) return {};
   if ((*now)->active == "failed")
-    return base::fail(base::Code::kIo,
-                      fmt::format("{0}: it ended right after its start; `journalctl -u {0}` says why", unit));
+    return base::fail(
+        base::Code::kIo,
+        fmt::format("{0}: it exited right after its start; `journalctl -u {0}` shows why", unit));
   if (const auto condition = host.units.unmet_condition(unit); !condition.empty())
     return base::fail(base::Code::kIo,
                       fmt::format("{}: systemd skips its start, as {} of its unit file does not hold; leave "

@@ -330,9 +330,8 @@ class OpensmKind final : public Kind, public NeedsWatching {
     const auto instances = observe_opensm_instances(files);
     if (!text || !instances || instances->empty() || !takes_first_port(text->value_or(""), layout)) return {};
     return fmt::format(
-        "opensm.service starts a subnet manager for each of {}, and would ignore these files as soon as "
-        "GUIDS of "
-        "{} names a port: give this entry an [[opensm.option]], which makes such a file start it, too, or "
+        "opensm.service starts a subnet manager for each of {}, and ignores these files once GUIDS of {} "
+        "names a port: give this entry an [[opensm.option]], which makes such a file start it, too, or "
         "remove the files",
         base::join(*instances, ", "), path);
   }
@@ -425,11 +424,11 @@ model::SectionSpec opensm_section() {
   auto option = opensm_option_section(), file = opensm_file_section();
   option.name = "option";
   option.doc =
-      "An option of this subnet manager only. One with options or files of its own reads a file of its own "
-      "in "
-      "place of opensm.conf, with those of [[opensm_option]] and [[opensm_file]], too.";
+      "An option of this subnet manager only. A subnet manager with its own options or files reads a "
+      "separate file in place of opensm.conf, which also contains those of [[opensm_option]] and "
+      "[[opensm_file]].";
   file.name = "file";
-  file.doc = "The content of a file of OpenSM's for this subnet manager only.";
+  file.doc = "The content of an OpenSM file for this subnet manager only.";
   section.children = {std::move(option), std::move(file)};
   return section;
 }

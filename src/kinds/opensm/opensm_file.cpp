@@ -262,7 +262,7 @@ class OpensmFileKind final : public Kind {
       diagnostics.push_back(
           {Severity::kError,
            option->where,
-           fmt::format("[[{}]] option: {} names no file of OpenSM's", section.path, owner.option),
+           fmt::format("[[{}]] option: {} does not name an OpenSM file", section.path, owner.option),
            elsewhere(owner.option, port, known),
            {}});
       return;

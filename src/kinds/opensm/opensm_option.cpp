@@ -400,8 +400,8 @@ std::string opensm_options_path(const std::string& folder) { return folder + "/o
 model::SectionSpec opensm_option_section() {
   model::SectionSpec section{.name = kOpensmOptionKind,
                              .doc =
-                                 "An option of opensm.conf; those that are not given stay as they are. A "
-                                 "subnet manager that runs is restarted when one changes.",
+                                 "An option of opensm.conf; other options are left unchanged. A change "
+                                 "restarts running subnet managers.",
                              .identities = {{"key"}}};
   add_written(section.fields, model::specs<OpensmOption>());
   return section;

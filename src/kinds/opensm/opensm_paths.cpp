@@ -163,13 +163,14 @@ void warn_of_other_conf(std::span<const Desired> desired, system::Files& files, 
     last.path = std::move(other.path);
   }
   if (commands.empty() || !names_other_conf(commands.back())) return;
-  diagnostics.push_back({Severity::kWarning,
-                         first->where,
-                         fmt::format("[[opensm_option]]: {} has OpenSM read another file of options, so that "
-                                     "these entries have no effect",
-                                     last.path),
-                         "remove -F or --config from its ExecStart=",
-                         {}});
+  diagnostics.push_back(
+      {Severity::kWarning,
+       first->where,
+       fmt::format(
+           "[[opensm_option]]: {} makes OpenSM read another file of options, so these entries have no effect",
+           last.path),
+       "remove -F or --config from its ExecStart=",
+       {}});
 }
 
 }  // namespace rdmacfg::kinds

@@ -196,8 +196,8 @@ class PartitionKind final : public Kind {
     diagnostics.push_back(
         {Severity::kWarning,
          first->where,
-         fmt::format("{} will have no rule for the default partition 0x7fff: without one OpenSM "
-                     "makes every host a limited member, and hosts do not reach each other",
+         fmt::format("{} will have no rule for the default partition 0x7fff: without it OpenSM makes every "
+                     "host a limited member, and hosts cannot reach each other",
                      path),
          "add [[partition]] pkey = 0x7fff, members = [\"ALL=full\"]",
          {}});
@@ -300,8 +300,8 @@ class PartitionKind final : public Kind {
     if (!other || other->value == path || other->value == "(null)") return;
     diagnostics.push_back({Severity::kWarning,
                            where,
-                           fmt::format("{}:{} has OpenSM read {}, so that it does not see [[partition]]",
-                                       conf, other->line, other->value),
+                           fmt::format("{}:{} makes OpenSM read {}, so that it ignores [[partition]]", conf,
+                                       other->line, other->value),
                            fmt::format("remove that line; [[partition]] is written to {}", path),
                            {}});
   }

@@ -196,7 +196,7 @@ std::vector<RecordFault> written_records_of_a_run() {
        {{"arm rdma-configd-rollback", EIO}, {"unconfirmed.json: remove", EROFS}},
        waits_512,
        {"note: some changes could not be recorded: " + kUnconfirmedFile + ": remove: " + kReadOnly,
-        "left: " + kUnconfirmedFile + ": it could not be removed; the next run rolls that apply back again"}},
+        "left: " + kUnconfirmedFile + ": it could not be removed; the next run rolls back that apply again"}},
   };
 }
 

@@ -83,7 +83,7 @@ TEST(DoctorRemedies, OfThePortAndItsFabric) {
          first_port(kernel).state = "ARMED";
          kernel.units.add("opensm@0x0002c903003178f2.service", {.running = true});
        },
-       "", "mlx4_0/1", "waits in state ARMED: the subnet manager does not reach it",
+       "", "mlx4_0/1", "stays in state ARMED: the subnet manager does not reach it",
        "systemctl restart opensm@0x0002c903003178f2.service"},
       {"one that is stopped is none", "no_subnet_manager",
        [](FakeKernel& kernel) {

@@ -304,7 +304,7 @@ SiteReport partition_site(const std::string& members) {
 
 TEST(SiteCheck, LimitedMembersNeedAFullOneThatTheyReach) {
   const auto limited = HasSubstr(
-      "pkey-limited a[1,2]: all interfaces in partition 0x8002 are limited members: none of them reaches "
+      "pkey-limited a[1,2]: all interfaces in partition 0x8002 are limited members: none of them can reach "
       "another\n");
   EXPECT_THAT(text_of(partition_site("\"ALL=limited\"")), limited);
   EXPECT_EQ(text_of(partition_site("\"ALL=limited\", \"SELF=full\"")), "");

@@ -214,7 +214,7 @@ class Ifcfg {
       if (numbered && numbered != inet.gateway)
         claims_.miss(keys_.place(*gateway),
                      fmt::format("GATEWAY: takes precedence, and {} of a GATEWAY with a number is left out; "
-                                 "write that as a route with a metric",
+                                 "write it as a route with a metric",
                                  numbered->text()));
     }
     keys_.mark(out_, "ipv4.method", "BOOTPROTO");

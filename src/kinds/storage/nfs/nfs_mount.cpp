@@ -314,7 +314,7 @@ class NfsMountKind final : public Kind, public NeedsWatching {
                              {}});
     };
     if (const auto line = fstab.find(resource.key.id); line != fstab.end()) {
-      refuse(fmt::format("/etc/fstab:{} mounts there, too", line->second), "take the line out of /etc/fstab");
+      refuse(fmt::format("/etc/fstab:{} mounts there, too", line->second), "remove the line from /etc/fstab");
       return;
     }
     const auto name = mount_unit_name(resource.key.id);

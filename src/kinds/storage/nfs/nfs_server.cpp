@@ -246,12 +246,11 @@ class NfsServerKind final : public Kind, public NeedsWatching {
 }  // namespace
 
 model::SectionSpec nfs_server_section() {
-  model::SectionSpec section{
-      .name = kNfsServerKind,
-      .repeated = false,
-      .doc =
-          "The kernel's NFS server over RDMA. Packages and exports are the administrator's: "
-          "exports(5)."};
+  model::SectionSpec section{.name = kNfsServerKind,
+                             .repeated = false,
+                             .doc =
+                                 "The kernel's NFS server over RDMA. Packages and exports remain the "
+                                 "administrator's task: exports(5)."};
   add_written(section.fields, model::specs<NfsServer>());
   return section;
 }

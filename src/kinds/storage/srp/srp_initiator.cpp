@@ -255,7 +255,7 @@ class SrpInitiatorKind final : public Kind, public NeedsWatching {
       diagnostics.push_back(
           {Severity::kWarning,
            resource.where,
-           fmt::format("{} has srp_daemon read other rules than those of the document", other.path),
+           fmt::format("{} makes srp_daemon read rules other than those of the document", other.path),
            elsewhere ? "remove -f from its ExecStart=" : "remove the line that resets BindReadOnlyPaths=",
            {}});
     }
