@@ -142,8 +142,7 @@ void two_subnet_managers(const DoctorContext& context, std::vector<Finding>& out
                      *port.port->sm_lid, name_of(at->second), *at->second.port->sm_lid,
                      port.port->gid_prefix),
          "give each fabric its own subnet_prefix ([[opensm.option]], or its opensm.conf); in one "
-         "fabric, let all but one be "
-         "standby (sminfo shows who is master)"});
+         "fabric, make all but one standby (sminfo shows the master)"});
   });
 }
 
@@ -184,7 +183,7 @@ void mtu_capped(const DoctorContext& context, std::vector<Finding>& out) {
                      fmt::format("{}: the multicast group of partition {} allows no more", sentence,
                                  link.ipoib->pkey.text()),
                      own_partition(context, link.ipoib->pkey)
-                         ? "the document has the [[partition]] itself: give it mtu = 4096 (and every port of "
+                         ? "the document defines the [[partition]]: give it mtu = 4096 (and every port of "
                            "the partition a link MTU of 4096), or lower the MTU"
                          : "give the partition a larger MTU at the subnet manager (mtu=5 is 4096 in "
                            "partitions.conf), or lower the MTU",
@@ -222,7 +221,7 @@ void connected_multicast(const DoctorContext& context, std::vector<Finding>& out
     out.push_back(
         {"connected_multicast", Finding::Weight::kRisk, link.name,
          fmt::format("programs have joined {} multicast group(s) on it, in connected mode with an MTU of {}: "
-                     "multicast still goes as datagrams, and larger packets are dropped",
+                     "multicast is still sent as datagrams, and larger packets are dropped",
                      at->second, link.mtu),
          "use datagram mode for these programs, or have them send packets of at most the group's MTU"});
   });

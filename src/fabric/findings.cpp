@@ -55,11 +55,10 @@ void find_one_way_links(const Fabric& fabric, const Index& index, std::vector<Fi
       if (!port.peer) continue;
       const auto* peer = index.port(*port.peer);
       if (peer == nullptr || peer->peer == here) continue;
-      out.push_back(
-          {"duplicate_guid", index.name(here),
-           fmt::format("leads to {}, which leads elsewhere: two nodes with one GUID, or a cable that was "
-                       "moved just now",
-                       index.name(*port.peer))});
+      out.push_back({"duplicate_guid", index.name(here),
+                     fmt::format("leads to {}, which leads elsewhere: two nodes with the same GUID, or a "
+                                 "cable that was moved just now",
+                                 index.name(*port.peer))});
     }
   }
 }

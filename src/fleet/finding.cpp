@@ -13,10 +13,10 @@ const std::vector<Rule>& rules() {
   static const std::vector<Rule> kRules{
       {"no-file", "no file of the document is for the host"},
       {"unknown-host", "a table has a line for a host that is not in the list"},
-      {"host-name", "two hosts have one name without their domains, or a host is listed by address"},
-      {"address", "interfaces of two hosts have one IP address"},
-      {"guid", "two hosts have one port or node GUID"},
-      {"partition-name", "two partitions have one name, or one partition has two"},
+      {"host-name", "two hosts have the same name without their domains, or a host is listed by address"},
+      {"address", "interfaces of two hosts have the same IP address"},
+      {"guid", "two hosts have the same port or node GUID"},
+      {"partition-name", "two partitions have the same name, or one partition has two names"},
       {"partition-mtu",
        "interfaces of one partition and network have different MTUs, or a larger one than its multicast "
        "groups"},

@@ -89,8 +89,8 @@ TEST_F(Places, AFileWhoseNameSaysNothingIsNamed) {
     for (const auto* name : {"saved", usual}) {
       Claims claims;
       const auto count = gather({{found}, {std::string("/srv/") + name}}, *files, claims);
-      const auto told = Contains(
-          Field(&Remark::text, HasSubstr(std::string("its name is none that ") + format + " reads (")));
+      const auto told =
+          Contains(Field(&Remark::text, HasSubstr(std::string(format) + " reads only files named ")));
       if (name == usual) {
         EXPECT_THAT(claims.missed, testing::Not(told)) << format << ' ' << usual;
         continue;

@@ -221,7 +221,7 @@ void place_sysctl_conf(std::vector<File>& own, system::Files& files, Claims& cla
   } else if (!kinds::parse_sysctls(conf.text).empty()) {
     claims.pass({conf.path, 0},
                 "systemd-sysctl does not read it, as no link in sysctl.d leads to it: it is not in force "
-                "after a boot; to take its settings over, write import sysctl /etc/sysctl.conf");
+                "after a boot; to take over its settings, write import sysctl /etc/sysctl.conf");
   }
 }
 
@@ -238,7 +238,7 @@ void leave_out_rc_local(std::vector<File>& own, system::Files& files, Claims& cl
     claims.pass(
         {file.path, 0},
         fmt::format("nothing runs it at boot: this systemd has no systemd-rc-local-generator, which is "
-                    "gone in release 260; to take its commands over, write import scripts {}",
+                    "gone in release 260; to take over its commands, write import scripts {}",
                     file.path));
     return true;
   });
@@ -289,7 +289,7 @@ std::string why_in_vain(const File& file, const Format& format, bool passed) {
   if (!other.empty() && !are_alike(format.name, other))
     return fmt::format("looks like a file of another tool: write import {} {}", other, file.path);
   if (passed || !format.by_name) return {};
-  return fmt::format("its name is none that {} reads ({}): give a copy such a name", format.name,
+  return fmt::format("{} reads only files named {}: give a copy such a name", format.name,
                      base::join(names, ", "));
 }
 

@@ -196,7 +196,7 @@ class Policy {
         inside() == "qos-ulps" || (known != nullptr && !text && known->form != PolicyForm::kTypes);
     if (number && !text_key_.empty())
       wrong(fmt::format("after {} on one line, OpenSM reads the numbers of {} as text", text_key_, name),
-            "put each on a line of its own");
+            "put each on a separate line");
     if (text) text_key_ = name;
   }
 

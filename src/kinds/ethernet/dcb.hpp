@@ -42,7 +42,7 @@ struct InterfaceDcb {
                    "Percent of the bandwidth for each traffic class, such as [50, 50]; together 100."),
       model::field("strict", &InterfaceDcb::strict, model::Role::kPolicy,
                    "Traffic classes with strict priority; the others share the bandwidth (ETS).",
-                   "none, where bandwidth is written; else left as it is"),
+                   "none if bandwidth is written; else left unchanged"),
       model::field("algorithms", &InterfaceDcb::algorithms, model::Role::kDerived,
                    "How each traffic class is served: strict, ets, shaper or vendor; idle where no priority "
                    "maps to it and it has no share. Follows from strict and bandwidth."),

@@ -37,7 +37,7 @@ struct KernelModule {
           "options", &KernelModule::options, model::Role::kSetting,
           "Its parameters, each \"name=value\" (modprobe.d). A loaded module takes most of them only "
           "when it is reloaded.",
-          "left as it is", model::Effect::kDriverReload),
+          "left unchanged", model::Effect::kDriverReload),
       model::field("at_boot", &KernelModule::at_boot, model::Role::kDerived,
                    "Whether our list of modules to load names it (modules-load.d, or /etc/rdma/modules)."),
       model::field("loaded", &KernelModule::loaded, model::Role::kDerived, "Whether it is loaded."),

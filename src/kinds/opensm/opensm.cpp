@@ -261,7 +261,7 @@ class OpensmKind final : public Kind, public NeedsWatching {
            resource.origins.at("enabled"),  // that of guid
            fmt::format("[[opensm]] guid: {}/{} is an Omni-Path port, which OpenSM cannot manage",
                        port->device->name, port->port->number),
-           "Omni-Path has a fabric manager of its own: [[service]] name = \"opafm.service\"",
+           "Omni-Path has its own fabric manager: [[service]] name = \"opafm.service\"",
            {}});
     }
   }

@@ -272,7 +272,7 @@ class OpensmFileKind final : public Kind {
           Severity::kError,
           option->where,
           fmt::format("[[{}]] option: [[{}]] sets {}, too", section.path, at->second->path, owner.option),
-          "this entry writes a file of its own and sets the option to it; remove the other",
+          "this entry writes a separate file and sets the option to it; remove the other",
           {}});
       d.related.push_back({at->second->where, "the option"});
     }

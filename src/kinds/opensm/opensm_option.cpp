@@ -297,8 +297,9 @@ class OpensmOptionKind final : public Kind, public PutBackByOthers {
     std::vector<std::string> names;
     names.reserve(common.theirs.size());
     for (const auto& [option, value] : common.theirs) names.push_back(option);
-    return fmt::format("[[opensm]]: with options of its own it does not read {}, where others have set {}",
-                       opensm_options_path(folder), base::join_first(kShown, names, ", "));
+    return fmt::format(
+        "[[opensm]]: with its own options it does not read {}, where other programs have set {}",
+        opensm_options_path(folder), base::join_first(kShown, names, ", "));
   }
 
   /// Whether opensm.conf was changed.

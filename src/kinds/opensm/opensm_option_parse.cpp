@@ -164,7 +164,7 @@ void parse_option_entries(const Bound& bound, std::vector<Desired>& out, Diagnos
       diagnostics.push_back(
           {Severity::kError,
            opensm->where,
-           fmt::format("[[opensm]]: options of its own are possible for {} subnet managers, with {} each",
+           fmt::format("[[opensm]]: at most {} subnet managers can have their own options, with {} each",
                        model::limits::kOpensmConfs, model::limits::kOpensmConfOptions),
            "leave [[opensm.option]] and [[opensm.file]] out",
            {}});

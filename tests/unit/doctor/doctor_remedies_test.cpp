@@ -169,10 +169,9 @@ TEST(DoctorRemedies, OfAnMtuAreWhereThePartitionIs) {
   for (const auto& [partition, fix] : std::vector<Row>{
            {"", "at the subnet manager (mtu=5 is 4096 in partitions.conf)"},
            {"[[partition]]\npkey = 0x8002\n", "at the subnet manager (mtu=5 is 4096 in partitions.conf)"},
-           {"[[partition]]\npkey = 0x7fff\n",
-            "the document has the [[partition]] itself: give it mtu = 4096"},
+           {"[[partition]]\npkey = 0x7fff\n", "the document defines the [[partition]]: give it mtu = 4096"},
            {"[[partition]]\npkey = 0xffff\n",
-            "the document has the [[partition]] itself: give it mtu = 4096"}}) {
+            "the document defines the [[partition]]: give it mtu = 4096"}}) {
     const auto findings = found_by("mtu_capped", *kernel, document + partition);
     ASSERT_EQ(findings.size(), 1U) << partition;
     EXPECT_THAT(findings.front().fix, HasSubstr(fix)) << partition;

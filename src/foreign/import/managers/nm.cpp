@@ -413,7 +413,7 @@ void parse_nm(std::span<const File> files, Claims& claims) {
       claims.miss(
           {file.path, 0},
           "was not in force: NetworkManager ignores keyfiles that another user than root owns or others "
-          "may read (chmod 600); it is in the document all the same");
+          "may read (chmod 600); it is in the document nevertheless");
   }
 }
 

@@ -236,7 +236,7 @@ bool find_connections(const YamlNode& node, Claims& claims) {
     } else if (member.key == "network_state") {
       found = true;
       claims.miss(member.value.place(),
-                  "network_state: is in nmstate's language: import it with nmstate from a file of its own");
+                  "network_state: is in nmstate's language: import it with nmstate from a separate file");
     } else {
       found = find_connections(member.value, claims) || found;
     }

@@ -55,7 +55,7 @@ struct NmProfile {
       model::field("mode", &NmProfile::mode, model::Role::kSetting, "Transport mode.", "-"),
       model::field("mtu", &NmProfile::mtu, model::Role::kSetting, "MTU in bytes.", "-"),
       model::field("autoconnect", &NmProfile::autoconnect, model::Role::kSetting,
-                   "Whether NetworkManager activates the profile by itself.", "-"),
+                   "Whether NetworkManager activates the profile automatically.", "-"),
       model::field("ipv4", &NmProfile::ipv4, model::Role::kSetting, "Section [ipv4].", "-"),
       model::field("ipv6", &NmProfile::ipv6, model::Role::kSetting, "Section [ipv6].", "-"),
       model::field("edited", &NmProfile::edited, model::Role::kSetting,

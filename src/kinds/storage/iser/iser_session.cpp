@@ -256,7 +256,8 @@ class IserSessionKind final : public Kind, public NeedsWatching, public MayBeMea
       if (!leads_to(session, portal)) continue;
       if (session.interface != kIserInterface) {
         return fmt::format(
-            "another program's {} is logged in there (transport {}, interface {}); once its disks are free, "
+            "{} of another program is logged in there (transport {}, interface {}); once its disks are "
+            "free, "
             "`iscsiadm -m session -r {} -u` logs it out",
             session.name, session.transport, session.interface,
             session.name.substr(std::string_view("session").size()));

@@ -130,7 +130,7 @@ class LioEntry {
     diagnostics_.push_back({Severity::kWarning,
                             disk.where,
                             fmt::format("[[lio_target]] {}: {} has two logical unit numbers", key, path),
-                            "initiators without multipath treat them as two disks: leave one out",
+                            "initiators without multipath treat them as two disks: remove one",
                             {{first, "first used here"}}});
   }
 

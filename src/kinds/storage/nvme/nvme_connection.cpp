@@ -178,7 +178,7 @@ class NvmeConnectionKind final : public Kind, public NeedsWatching, public MayBe
             {Severity::kWarning,
              resource.where,
              fmt::format("{}:{}: leads to {}, too", kDiscoveryFile, at->second, resource.key.id),
-             "leave one of them out; connections stay as long as the other is there",
+             "remove one of them; connections stay as long as the other exists",
              {}});
       }
       if (world.offline()) resource.settings.erase("connected");
@@ -275,15 +275,14 @@ class NvmeConnectionKind final : public Kind, public NeedsWatching, public MayBe
     if (!text || !*text) return;
     for (const auto& resource : desired) {
       if (resource.key.kind != kConnectionKind || resource.absent || resource.ignore) continue;
-      diagnostics.push_back(
-          {Severity::kWarning,
-           resource.where,
-           fmt::format("{} is there: nvme-cli 3 reads it in place of {}, and does not see changes of "
-                       "[[nvme_connection]]",
-                       kNvmeFabricsFile, kDiscoveryFile),
-           fmt::format("remove it and {}.converted: nvme-cli makes it again from {}", kDiscoveryFile,
-                       kDiscoveryFile),
-           {}});
+      diagnostics.push_back({Severity::kWarning,
+                             resource.where,
+                             fmt::format("{} exists: nvme-cli 3 reads it in place of {}, and does not see "
+                                         "changes of [[nvme_connection]]",
+                                         kNvmeFabricsFile, kDiscoveryFile),
+                             fmt::format("remove it and {}.converted: nvme-cli makes it again from {}",
+                                         kDiscoveryFile, kDiscoveryFile),
+                             {}});
       return;
     }
   }

@@ -123,7 +123,7 @@ class TargetEntry {
     diagnostics_.push_back({Severity::kWarning,
                             device.where,
                             fmt::format("[[nvme_target]] namespace.device: {} is in two namespaces", path),
-                            "hosts treat them as two disks and destroy the data: leave one out",
+                            "hosts treat them as two disks and destroy the data: remove one",
                             {{first, "first used here"}}});
   }
 

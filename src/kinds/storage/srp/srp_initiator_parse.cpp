@@ -52,7 +52,7 @@ class SrpEntries {
     rule.dgid = entry.dgid;
     rule.options = options_of(section, rule.allow);
     warn_unreachable(section.where, fmt::format("[[srp_rule]] {}", *entry.name),
-                     "write it before that rule, or leave one of them out");
+                     "write it before that rule, or remove one of them");
     if (entry.pkey) {
       // srp_daemon compares all 16 bits with the entry of its port's table, which has the membership.
       for (const std::uint16_t pkey : {entry.pkey->full(), entry.pkey->partition()}) {

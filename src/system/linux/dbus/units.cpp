@@ -168,7 +168,8 @@ class SystemdUnits final : public Units {
     if (!end) return fail(end.error());
     if (!*end) return fail(no_systemd(what));
     if (**end == JobEnd::kInvalid) {
-      return fail(Code::kUnsupported, fmt::format("{}: it cannot {} as it is now", unit, text_of(action)));
+      return fail(Code::kUnsupported,
+                  fmt::format("{}: it cannot {} in its present state", unit, text_of(action)));
     }
     return {};
   }
@@ -197,7 +198,7 @@ class SystemdUnits final : public Units {
       if (pid <= 0 || detail::catches(pid, number))
         return {};  // without a process systemd says what is wrong
       if (std::chrono::steady_clock::now() >= end)
-        return fail(Code::kTimeout, fmt::format("process {} does not take it, and would be ended", pid));
+        return fail(Code::kTimeout, fmt::format("process {} does not handle it, and would be killed", pid));
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
     }
   }
