@@ -253,7 +253,8 @@ void render_nothing(const std::vector<ImportedHost::InterfaceTree>& /*homes*/, O
 
 std::string first_line(std::string_view target) {
   return fmt::format(
-      "# Made by rdma-configctl export {}; names and other files it relies on are made with it.\n", target);
+      "# Written by rdma-configctl export {}; names and other files that it needs are written with it.\n",
+      target);
 }
 
 std::vector<ImportedHost::InterfaceTree> reduce_to_features(std::vector<ImportedHost::InterfaceTree> trees,

@@ -102,7 +102,7 @@ class WrittenPaths {
     const auto missing = first_missing(files_, path);
     if (missing.empty()) return;
     warn(fmt::format("the folder {} does not exist, and OpenSM writes no dumps", missing),
-         "make the folder, or leave dump_files_dir out: OpenSM's own is /var/log");
+         "create the folder, or leave dump_files_dir out: OpenSM's default is /var/log");
   }
 
   system::Files& files_;

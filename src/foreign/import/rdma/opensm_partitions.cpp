@@ -382,7 +382,7 @@ void parse_partitions(const File& file, Claims& claims) {
   std::size_t groups = 0;
   for (auto& parsed : all) {
     if (parsed.wrong.empty() && broken.contains(parsed.pkey->partition()))
-      parsed.wrong = fmt::format("another rule for {} was not understood; this one is left out, too",
+      parsed.wrong = fmt::format("another rule for {} was not understood; this rule is left out, too",
                                  parsed.pkey->text());
     if (parsed.wrong.empty()) {
       cut_name(parsed.name);

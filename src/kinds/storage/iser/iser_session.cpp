@@ -218,7 +218,7 @@ class IserSessionKind final : public Kind, public NeedsWatching, public MayBeMea
         {.field = "logged_in",
          .live = " LOGGED_IN",
          .unit = kIserUnit,
-         .retry = "iscsid tries to reach the target again",
+         .retry = "iscsid is trying to reconnect to the target",
          .missing =
              fmt::format("no session exists; `journalctl -u {}` has the output of iscsiadm", kIserUnit)});
   }

@@ -232,8 +232,8 @@ class NvmeConnectionKind final : public Kind, public NeedsWatching, public MayBe
         .field = "connected",
         .live = " live",
         .unit = kConnectUnit,
-        .retry = "the kernel tries to reach it again",
-        .missing = fmt::format("nothing is connected there; `nvme discover -t rdma -a {}` asks the target",
+        .retry = "the kernel is trying to reconnect",
+        .missing = fmt::format("nothing is connected there; `nvme discover -t rdma -a {}` queries the target",
                                desired.key.id)};
     auto verdict = judge_sessions(facts.controllers.value_or(std::vector<std::string>{}), facts.job, words);
     const auto& controllers = nvme_controllers_in(world);
@@ -244,8 +244,8 @@ class NvmeConnectionKind final : public Kind, public NeedsWatching, public MayBe
     const auto named = model::from_attributes<NvmeConnection>(desired.policy).subsystems;
     const bool names_none = !named || named->empty();
     words.missing = fmt::format(
-        "no connection to {}; `nvme discover -t rdma -a {}` asks the target, `systemctl start {}` tries "
-        "again{}",
+        "no connection to {}; `nvme discover -t rdma -a {}` queries the target, `systemctl start {}` "
+        "retries{}",
         base::join_first(kMissingNamed, missing, ", "), desired.key.id, kConnectUnit,
         names_none
             ? "; for a port that only has a discovery service, list the required subsystems in subsystems"

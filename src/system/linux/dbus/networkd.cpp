@@ -44,7 +44,7 @@ class DbusNetworkd final : public Networkd {
     if (!*there) return std::optional<std::vector<NetworkdLink>>{};
     std::vector<NetworkdLink> out;
     for (const int index : indexes) {
-      const auto what = fmt::format("asking systemd-networkd about interface {}", index);
+      const auto what = fmt::format("querying systemd-networkd about interface {}", index);
       std::string refusal;
       const auto reply =
           bus_.call({kNetworkd, kNetworkdPath, kNetworkdManager, "DescribeLink"}, what, &refusal, "i", index);

@@ -61,7 +61,7 @@ class ResolvedResolver final : public Resolver {
   explicit ResolvedResolver(const BusLimits& limits) : bus_(limits) {}
 
   Result<std::optional<LinkDns>> observe_dns(int index) override {
-    const auto what = fmt::format("asking systemd-resolved about interface {}", index);
+    const auto what = fmt::format("querying systemd-resolved about interface {}", index);
     const auto there = bus_.has_owner(kResolved, "systemd-resolved.service");
     if (!there) return fail(there.error());
     if (!*there) return std::optional<LinkDns>{};

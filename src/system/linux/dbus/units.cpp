@@ -88,7 +88,7 @@ class SystemdUnits final : public Units {
   explicit SystemdUnits(BusLimits limits) : systemd_(std::move(limits)) {}
 
   Result<std::optional<std::vector<Unit>>> observe_units(std::span<const std::string> names) override {
-    const std::string what = "asking systemd about its units";
+    const std::string what = "querying the units of systemd";
     auto bus = systemd_.bus();
     if (!bus) return fail(bus.error());
     if (*bus == nullptr) return std::optional<std::vector<Unit>>{};
@@ -117,7 +117,7 @@ class SystemdUnits final : public Units {
   }
 
   Result<std::optional<std::vector<Unit>>> observe_instances(const std::string& unit) override {
-    const auto what = fmt::format("asking systemd about instances of {}", unit);
+    const auto what = fmt::format("querying systemd about instances of {}", unit);
     auto bus = systemd_.bus();
     if (!bus) return fail(bus.error());
     if (*bus == nullptr) return std::optional<std::vector<Unit>>{};

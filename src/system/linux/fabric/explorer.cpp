@@ -153,7 +153,7 @@ std::optional<base::Error> Explorer::discover() {
 std::optional<base::Error> Explorer::send_nodes() {
   for (auto* node = fabric_->nodes; node != nullptr; node = node->next) {
     if (nodes_.size() == kFabricNodes) {
-      send_(MissingFrame{fmt::format("the nodes beyond the first {}", kFabricNodes)});
+      send_(MissingFrame{fmt::format("the nodes after the first {}", kFabricNodes)});
       break;
     }
     if (node->numports < 0 || node->ports == nullptr) continue;
@@ -369,7 +369,7 @@ fabric::Manager Explorer::manager_of(const ibnd_port_t& port, Smp& answer) {
 }
 
 void Explorer::send_managers() {
-  send_(ProgressFrame{0, 0, "asking the subnet managers"});
+  send_(ProgressFrame{0, 0, "querying the subnet managers"});
   std::size_t silent = 0;
   each_end_port([&](ibnd_node_t& node, ibnd_port_t& port) {
     if ((field(port.info, IB_PORT_CAPMASK_F) & kIsSm) == 0) return;
@@ -384,7 +384,7 @@ void Explorer::send_managers() {
 
 void Explorer::send_groups() {
   if (local_.sm_lid == 0 || local_.state != fabric::kStateActive) return;
-  send_(ProgressFrame{0, 0, "asking the subnet administrator for the multicast groups"});
+  send_(ProgressFrame{0, 0, "querying the subnet administrator for the multicast groups"});
   auto groups = read_groups(libraries_, *services_, local_);
   if (groups) {
     send_(GroupsFrame{std::move(*groups)});
