@@ -37,7 +37,7 @@ TEST_F(Places, LinksAreFollowedAsTheToolsDo) {
   EXPECT_THAT(made.document, HasSubstr("name = \"ib_ipoib\""));
   EXPECT_THAT(made.claims.missed,
               testing::ElementsAre(AllOf(Field(&Remark::where, Place{"/etc/modules-load.d/none.conf", 0}),
-                                         Field(&Remark::text, "is not there"))));
+                                         Field(&Remark::text, "does not exist"))));
 }
 
 TEST_F(Places, LinksToServicesOfPackagesAreNotRead) {

@@ -156,7 +156,7 @@ class Collector {
       return;
     }
     if (!*text) {
-      claims_.miss({path, 0}, "is not there");
+      claims_.miss({path, 0}, "does not exist");
       return;
     }
     if (const auto wrong = config::check_text({path, **text}, config::Limits{})) {

@@ -191,7 +191,7 @@ TEST_F(Import, OfNothingLeavesTheOutputAsItIs) {
   const auto output = (console_.folder() / "made.toml").string();
   std::ofstream(output) << "version = 1\n";
   EXPECT_EQ(import({"netplan", "/no/such.yaml", "--output", output}), 1);
-  EXPECT_THAT(console_.err.str(), HasSubstr("/no/such.yaml: is not there"));
+  EXPECT_THAT(console_.err.str(), HasSubstr("/no/such.yaml: does not exist"));
   EXPECT_EQ(import({"netplan", "/no/such.yaml", "--pending-ok", "--output", output}), 1);
   write("/etc/netplan/large.yaml", std::string(std::size_t{2} << 20U, 'x'));
   EXPECT_EQ(import({"netplan", "--output", output}), 1);

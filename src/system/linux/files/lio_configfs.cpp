@@ -377,7 +377,8 @@ class ConfigfsLio final : public Lio {
     if (asked && folder && folder->text("enable") == "1") return {};
     return fail(base::Error{
         done.error().code,
-        fmt::format("{}: it is not there, or this host uses it; `journalctl -u '{}'` says which", what, unit),
+        fmt::format("{}: it does not exist, or this host uses it; `journalctl -u '{}'` says which", what,
+                    unit),
         error});
   }
 
