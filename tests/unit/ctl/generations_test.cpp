@@ -149,7 +149,7 @@ TEST(Generations, MistakesAreSaid) {
   fails({"history", "--root", "/tmp"}, "cannot be combined with --root");
   fails({"apply", "--yes", "--confirm", "5", "--root", "/tmp"}, "--confirm cannot be combined with --root");
   console.environment.privileged = false;
-  fails({"confirm"}, "takes root");
+  fails({"confirm"}, "requires root");
   fails({"rollback", "--yes"}, "");
 }
 

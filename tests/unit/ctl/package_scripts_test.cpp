@@ -190,7 +190,7 @@ TEST_F(PackageScripts, RemovalNamesWhatIsInUse) {
   interface("eth0", "198.51.100.1/24", "1");
   const auto said = debian("prerm", "remove");
   EXPECT_THAT(said, HasSubstr("  mlx4_ib0.8002 192.0.2.1/24\n"));
-  EXPECT_THAT(said, HasSubstr("port types nothing sets after the next boot"));
+  EXPECT_THAT(said, HasSubstr("nothing sets the port types of their adapter after the next boot"));
   EXPECT_THAT(said, HasSubstr("  ens1d1 192.0.3.1/24\n"));
   EXPECT_THAT(said, Not(HasSubstr("eth0")));
   const auto erased = rpm("preun", "0");

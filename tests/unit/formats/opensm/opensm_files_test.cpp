@@ -62,7 +62,7 @@ TEST(OpensmSideFiles, EveryMistakeIsNamedWithItsLine) {
   EXPECT_THAT(mistakes_of(checked_side_file("port_search_ordering_file", {"0x1 1 1"})),
               HasSubstr("1 port 1 is listed twice"));
   EXPECT_THAT(mistakes_of(checked_side_file("node_name_map_name", {"0x1 leaf"})),
-              HasSubstr("needs a name in quotes"));
+              HasSubstr("must be followed by a quoted name"));
   const std::string long_line = "0x1 \"" + std::string(300, 'x') + "\"";
   EXPECT_THAT(mistakes_of(checked_side_file("node_name_map_name", {long_line})),
               HasSubstr("OpenSM reads 250"));
