@@ -278,7 +278,7 @@ bool check_identity(const Node& table, const SectionSpec& spec, std::string_view
                fmt::format("{} {}: conflicts with {}, which already identifies the entry", label, extra,
                            set_text(whole)),
                fmt::format("keep one: {}", choices(spec)))
-        .related.push_back({location_of(report.text, key_of(whole.front())), "said here"});
+        .related.push_back({location_of(report.text, key_of(whole.front())), "set here"});
     return true;
   }
   if (has_meant_identity(table, spec)) return true;

@@ -110,7 +110,7 @@ std::string pattern_error(std::string_view pattern) {
   if (pattern.empty()) return "is empty";
   if (pattern.size() > kLongest) return "is too long for a host name";
   if (const auto bare = base::trim(pattern); bare.size() < pattern.size())
-    return fmt::format("has blanks around it: write \"{}\"", bare);
+    return fmt::format("has leading or trailing blanks: write \"{}\"", bare);
   const auto open = pattern.rfind('[');
   if (open != std::string_view::npos && pattern.find(']', open) == std::string_view::npos)
     return "has a [ without ]";

@@ -144,7 +144,7 @@ base::Failure unknown(const std::string& word, const Parser& parser) {
   }
   const auto bare = word.substr(0, word.find('='));
   if (bare == "--color" || bare == "--colour") {
-    return fail(Code::kInvalid, message + "; terminals alone get colour, and --no-colour switches that off");
+    return fail(Code::kInvalid, message + "; only terminals get colour; --no-colour disables it");
   }
   const bool letter = option && !word.starts_with("--");
   if (sub != nullptr && std::find(known.begin(), known.end(), bare) != known.end()) {

@@ -144,7 +144,7 @@ class Parser {
     const auto what = found();
     std::string hint = "write one key per line, and put text with blanks in quotes";
     if (of_header) {
-      hint = "a section's line ends after its last bracket";
+      hint = "nothing may follow the closing bracket of a section";
     } else if (cursor_.at("//") || cursor_.at("/*")) {
       hint = "a comment begins with #";
     } else if (cursor_.peek() == ',' && std::isdigit(static_cast<unsigned char>(cursor_.peek(1))) != 0) {

@@ -156,7 +156,7 @@ std::optional<WrongValue> replaced_opensm_number(std::string_view option, std::u
     // OpenSM has no other value of its own for this one.
     return WrongValue{taken.any == taken.most ? fmt::format("{} is out of range; must be from {} to {}",
                                                             number, taken.least, taken.most)
-                                              : fmt::format("OpenSM does not take {} for {}", number, option),
+                                              : fmt::format("OpenSM does not accept {} for {}", number, option),
                       std::string(taken.hint)};
   }
   return std::nullopt;

@@ -147,8 +147,8 @@ class Resolver {
     }
     if (ruled && as_written != nullptr) {
       wrong(out, where,
-            fmt::format("[[rdma_device]] device: {} is there, but {} is the name of the device at {}, which "
-                        "is absent; the name is ambiguous",
+            fmt::format("[[rdma_device]] device: {} exists, but {} is the name of the device at {}, which is "
+                        "absent; the name is ambiguous",
                         former, out.name, rule->first),
             "use pci or node_guid, which stay the same");
       return;

@@ -272,7 +272,7 @@ TEST(Apply, RefusesBeforeItBegins) {
   EXPECT_THAT(console.out.str(), HasSubstr("add --yes"));
   console.environment.privileged = false;
   EXPECT_EQ(console.run({"apply", "--yes"}), 1);
-  EXPECT_THAT(console.err.str(), HasSubstr("takes root"));
+  EXPECT_THAT(console.err.str(), HasSubstr("requires root"));
   EXPECT_EQ(console.run({"apply", "--dry-run"}), 2);
   console.environment.privileged = true;
   console.lock_error = base::Error{base::Code::kTimeout, "process 17 is still applying", 0};

@@ -340,7 +340,7 @@ std::string script_advice(const std::vector<std::string>& words, std::string_vie
   if (const auto section = section_of_command(words, text, claims); !section.empty())
     return fmt::format("write {}", section);
   if (writes_profile(words, text, claims))
-    return "NetworkManager keeps the profile in a file of its own, which `import nm` reads";
+    return "NetworkManager keeps the profile in a separate file, which `import nm` reads";
   if (const auto subject = set_by_words(words); !subject.empty())
     return fmt::format("the document does not support {}; keep this command", subject);
   const bool of_vf = words.front() == "ip" && text.find(" vf ") != std::string_view::npos &&

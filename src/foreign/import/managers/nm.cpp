@@ -410,10 +410,9 @@ void parse_nm(std::span<const File> files, Claims& claims) {
     const bool in_place =
         file.path.starts_with("/etc/NetworkManager/") || file.path.starts_with("/run/NetworkManager/");
     if (file.open_to_others && in_place && claims.interfaces.size() > before)
-      claims.miss(
-          {file.path, 0},
-          "was not in force: NetworkManager ignores keyfiles that another user than root owns or others "
-          "may read (chmod 600); it is in the document all the same");
+      claims.miss({file.path, 0},
+                  "was not in force: NetworkManager ignores keyfiles that are not owned by root or that "
+                  "others may read (chmod 600); it is in the document nevertheless");
   }
 }
 
