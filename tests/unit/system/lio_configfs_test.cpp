@@ -3,15 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
-#include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <memory>
-#include <optional>
-#include <span>
 #include <string>
-#include <vector>
 
+#include "starting_units.hpp"
 #include "system/linux/linux_host.hpp"
 #include "temp_tree.hpp"
 
@@ -152,33 +148,8 @@ TEST_F(LioConfigfs, AFileThatIsMissingIsNotMade) {
   EXPECT_FALSE(std::filesystem::exists(tree.at("/sys/kernel/config/target/core/fileio_1")));
 }
 
-/// systemd that starts what it is asked for.
-class StartingUnits final : public Units {
- public:
-  std::vector<std::string> started;
-  std::function<void()> effect = [] {};
-
-  base::Result<std::optional<std::vector<Unit>>> observe_units(
-      std::span<const std::string> /*names*/) override {
-    return std::optional<std::vector<Unit>>();
-  }
-  base::Result<std::optional<std::vector<Unit>>> observe_instances(const std::string& /*unit*/) override {
-    return std::optional<std::vector<Unit>>();
-  }
-  base::Result<void> set_enabled(const std::string& /*unit*/, bool /*enabled*/) override { return {}; }
-  base::Result<void> act(UnitAction /*action*/, const std::string& unit) override {
-    started.push_back(unit);
-    effect();
-    return {};
-  }
-  base::Result<void> signal(const std::string& /*unit*/, int /*number*/) override { return {}; }
-  base::Result<void> kill(const std::string& /*unit*/) override { return {}; }
-  std::optional<model::LockLimit> observe_memlock(std::int64_t /*pid*/) override { return std::nullopt; }
-  base::Result<void> reload_manager() override { return {}; }
-};
-
-/// Changes of a target and its disks. Unlike configfs, the folder has no attributes but those that a test puts
-/// there, and a folder that has some stays.
+/// Changes of a target and its disks. Unlike configfs, the folder has no attributes but those that a test
+/// puts there, and a folder that has some stays.
 class LioChanges : public LioConfigfs {
  protected:
   static constexpr const char* kCore = "/sys/kernel/config/target/core/";

@@ -51,8 +51,7 @@ TEST_F(RefusedCommand, OfAnImageWhatOnlyARunningSystemHas) {
   refuses({"wait-online", "--root", root},
           "wait-online cannot be combined with --root: an image has no interfaces");
   refuses({"fabric", "--root", root}, "fabric uses a port of the running system; --root does not apply");
-  refuses({"confirm", "--root", root},
-          "confirm cannot be combined with --root: an image has no generations");
+  refuses({"confirm", "--root", root}, "confirm cannot be combined with --root: an image has no generations");
   refuses({"rollback", "--yes", "--root", root},
           "rollback cannot be combined with --root: an image has no generations");
   refuses({"import", "live", "--root", root}, "live reads the running system; --root does not apply");
@@ -66,7 +65,8 @@ TEST_F(RefusedCommand, WordsThatACommandDoesNotTake) {
   refuses({"history", "show", "x"}, "history takes `show N`, with the number of a generation, or nothing");
   refuses({"history", "show", "7"}, "there is no generation 7; see `rdma-configctl history`");
   refuses({"import", "live", "/etc/fstab"}, "live takes no paths; name the format of /etc/fstab");
-  refuses({"import", "nm", "-"}, "import does not read standard input; save the text in a file whose name nm");
+  refuses({"import", "nm", "-"},
+          "import does not read standard input; save the text in a file whose name nm");
   refuses({"import", "nm", "--adopt"}, "--adopt is valid only with import live");
   refuses({"import", "live", "--name-template", "{nothing}"}, "--name-template: ");
   refuses({"reload", "-f", "x.toml"}, "reload reads /etc/rdma-configd and no other file: ");
@@ -112,7 +112,8 @@ struct WillingService : Service {
 TEST_F(RefusedCommand, WhatTakesRootEvenWithTheDaemon) {
   console.environment.service = [] { return std::make_unique<WillingService>(); };
   console.environment.privileged = false;
-  refuses({"monitor"}, "only root may follow the daemon, as only root may read its journal: run it with sudo");
+  refuses({"monitor"},
+          "only root may follow the daemon, as only root may read its journal: run it with sudo");
   console.document(kRename);
   refuses({"apply", "--yes", "--install"}, "--install writes /etc/rdma-configd: run it with sudo");
 }
@@ -146,8 +147,10 @@ TEST_F(RefusedCommand, TheEditorIsNotOpenedInVain) {
   refuses({"edit", "--root", console.folder().string()},
           "edit cannot be combined with --root: edit the file there itself");
   refuses({"edit", "-f", "a.toml"}, "edit takes the file without -f: rdma-configctl edit FILE");
-  refuses({"edit", "/etc/passwd"}, "/etc/passwd is not a file of the document: /etc/rdma-configd/config.toml");
-  refuses({"edit", "/etc/rdma-configd/conf.d/10-a.txt"}, "/etc/rdma-configd/conf.d/10-a.txt is not a file of");
+  refuses({"edit", "/etc/passwd"},
+          "/etc/passwd is not a file of the document: /etc/rdma-configd/config.toml");
+  refuses({"edit", "/etc/rdma-configd/conf.d/10-a.txt"},
+          "/etc/rdma-configd/conf.d/10-a.txt is not a file of");
   console.environment.privileged = false;
   refuses({"edit"}, "edit writes below /etc, which takes root: run it with sudo");
   EXPECT_FALSE(opened);
