@@ -175,7 +175,7 @@ TEST(EditedFile, IsWrittenOnlyWhereItsTextIsAnother) {
   const std::string path = "/etc/rdma-configd/config.toml";
   console.environment.document = std::vector<config::Text>{{path, "version = 1\n"}};
   console.environment.edit = [](const std::filesystem::path&) -> base::Result<int> { return 0; };
-  // What is offered for a file that is not there yet is a text to write.
+  // The beginning of a document that is offered for a missing file is a text to write.
   EXPECT_EQ(console.run({"edit", "--yes"}), 0) << console.err.str();
   EXPECT_EQ(console.kernel.files.content.at(path), "version = 1\n");
   EXPECT_EQ(console.run({"edit", "--yes"}), 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What status, history, get and set say of the less usual states of a host.
+// The output of status, history, get and set in the less usual states of a host.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -19,7 +19,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-/// What a fabric answers, and what it was asked.
+/// The answers of a fabric, and the questions that came.
 struct AnswersOfAFabric {
   base::Result<system::PingTimes> times = system::PingTimes{};
   base::Result<int> lid = 18;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// withdraw where something goes wrong meanwhile: what it says, and how the host is left.
+// withdraw where something goes wrong meanwhile: its message, and the state of the host afterwards.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
