@@ -25,6 +25,7 @@ class RefusedCommand : public testing::Test {
   /// Not the document of the host that the test runs on.
   RefusedCommand() {
     console.environment.document.emplace();
+    console.variables["NO_COLOR"] = "1";
     before_ = console.kernel.dump();
   }
   ~RefusedCommand() override { EXPECT_EQ(console.kernel.dump(), before_) << "the host was changed"; }

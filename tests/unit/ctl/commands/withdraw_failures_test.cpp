@@ -40,6 +40,7 @@ class FailingWithdrawal : public testing::Test {
 
 TEST_F(FailingWithdrawal, NothingIsWithdrawnThatWasNotShown) {
   console.terminal();
+  console.variables["NO_COLOR"] = "1";
   console.answer("yes\n");
   console.environment.lock = [&](const auto& /*root*/, const auto&) -> base::Result<std::shared_ptr<void>> {
     files().erase(kOurRules);  // somebody else, while the question stood there
