@@ -131,6 +131,30 @@ TEST(Syntax, ASectionThatIsNoGoodTakesItsKeysAlong) {
   EXPECT_EQ(parsed("x = 1\n]\nx = 2"), "2:1 expected a key, found ']'\n3:1 x is set twice");
 }
 
+/// The remedy of the first error.
+std::string first_hint(std::string text) {
+  const Text file{"", std::move(text)};
+  const auto tree = parse_tree(file, {});
+  return tree.errors.empty() ? "no error" : tree.errors.front().hint;
+}
+
+TEST(Syntax, ClashesOfSectionsSayWhatToWrite) {
+  EXPECT_EQ(parsed("[a.b]\n[[a]]"), "2:1 [[a]] cannot follow a section below a");
+  EXPECT_EQ(first_hint("[a.b]\n[[a]]"), "subsections follow their entry: put [[a]] first");
+  EXPECT_EQ(parsed("a = 1\n[a]"), "2:1 a is already an integer and cannot be a section too");
+  EXPECT_EQ(first_hint("[a]\na = 1\n[a.a]"), "a has no a below it; for another entry write [[a]]");
+  EXPECT_EQ(first_hint("[a]\n[[a]]"), "if there are several, write [[a]] in both places");
+  EXPECT_EQ(first_hint("[[a]]\n[a]"), "write [[a]] for another entry");
+  EXPECT_EQ(first_hint("[a]\n[a]"), "write its keys in one place");
+  EXPECT_EQ(first_hint("['a b']\n[['a b']]"), "if there are several, write [[\"a b\"]] in both places");
+}
+
+TEST(Syntax, AListOfYamlIsToldFromOneOfToml) {
+  EXPECT_EQ(parsed("- ib0\n"), "1:1 this is YAML, but the configuration is written in TOML");
+  EXPECT_EQ(parsed("[a]\nb = 1\n- c\n"), "3:1 expected a key, found '-'");
+  EXPECT_EQ(first_hint("[a]\nb = 1\n- c\n"), "write a list in brackets: key = [\"a\", \"b\"]");
+}
+
 TEST(Syntax, KnowsWhereThingsAre) {
   const Text good{"", "x = 1\n\te.b = ['ü', { c.dd = \"\"\"1\n2\"\"\" }]\n[[ s . t ]]\n"};
   const auto tree = parse_tree(good, {});
