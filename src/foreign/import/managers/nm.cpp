@@ -61,9 +61,9 @@ class Keyfile {
     if (type != "infiniband") return pass_over(connection, uppers);
     out_.where = {file_.path, 0};
     out_.broken = !text_.refused.empty();
-    for (const auto& [where, why] : text_.refused)
-      claims_.miss(where, fmt::format("{}; NetworkManager refuses the profile", why));
-    for (const auto& [where, why] : text_.ignored) claims_.pass(where, why);
+    for (const auto& remark : text_.refused)
+      claims_.miss(remark.where, fmt::format("{}; NetworkManager refuses the profile", remark.text));
+    for (const auto& remark : text_.ignored) claims_.pass(remark.where, remark.text);
     refuse_blanks();
     for (auto& group : text_.groups) {
       if (group.name == "ipv4" || group.name == "ipv6") drop_spaced_addresses(group);
