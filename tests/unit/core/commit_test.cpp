@@ -93,9 +93,10 @@ TEST_F(CommitAnswers, ALateConfirmationTakesBackAndTheDocumentIsRefusedByItself)
   EXPECT_NE(late.exit, model::Exit::kOk);
   auto event = asked();
   event.by_itself = true;
-  EXPECT_THAT(model::note_texts(commits(512, event).notes),
-              Contains("the document was rolled back before and is not applied automatically until it changes; "
-                       "generation 1 stays active instead"));
+  EXPECT_THAT(
+      model::note_texts(commits(512, event).notes),
+      Contains("the document was rolled back before and is not applied automatically until it changes; "
+               "generation 1 stays active instead"));
 }
 
 TEST_F(CommitAnswers, WithoutAnApplyThereIsNothingToConfirm) {
