@@ -131,6 +131,17 @@ TEST_F(Doctor, StaleInitramfs) {
   EXPECT_EQ(found(), Names{});
 }
 
+TEST_F(Doctor, AnInitramfsThatNobodySees) {
+  kernel->initramfs.command = "update-initramfs -u";
+  kernel->initramfs.awaits = "/boot";
+  EXPECT_EQ(found(), Names{}) << "there is nothing of ours to be in it";
+  kernel->files.content["/etc/modprobe.d/rdma-configd-pfc.conf"] = "options mlx4_en pfctx=8 pfcrx=8\n";
+  EXPECT_EQ(found(), Names{"stale_initramfs initramfs"});
+  EXPECT_EQ(findings.front().weight, Finding::Weight::kNote);
+  EXPECT_NE(findings.front().what.find("/boot is an automount that nothing has mounted"), std::string::npos);
+  EXPECT_NE(findings.front().fix.find("ls /boot"), std::string::npos);
+}
+
 TEST_F(Doctor, ZeroGuid) {
   kernel->machine.device("rocep17s0")->node_guid = 0;
   EXPECT_EQ(found(), Names{"zero_guid rocep17s0"});
