@@ -230,7 +230,11 @@ std::vector<std::string> names_twice(const DoctorContext& context, const std::st
 }
 
 void rival_files(const DoctorContext& context, std::vector<Finding>& out) {
-  if (const auto text = read(context, "/etc/infiniband/openib.conf")) {
+  // Nothing else reads its file, which stays when the package is removed.
+  const auto openibd = units(context, {"openibd.service"});
+  const bool installed =
+      std::any_of(openibd.begin(), openibd.end(), [](const auto& unit) { return unit.there(); });
+  if (const auto text = read(context, "/etc/infiniband/openib.conf"); text && installed) {
     const auto connected = kinds::assigned(*text, "SET_IPOIB_CM");
     if (connected == "yes" || connected == "auto" || !kinds::assigned(*text, "IPOIB_MTU").empty()) {
       rival(out, "/etc/infiniband/openib.conf", "it sets mode or MTU of IPoIB interfaces when openibd starts",

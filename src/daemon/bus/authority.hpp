@@ -53,9 +53,9 @@ class Authority {
   void check(const std::string& sender, const std::string& action, Interaction interaction,
              const Answered& answered, MayAnyway may_anyway = nullptr);
 
-  /// Who a client is, asked of the bus without waiting, for the journal's line of a request that was refused
-  /// already. `named` is called once: while too many such questions wait, or without an answer, with nobody's
-  /// user id.
+  /// Asks the bus for the user of a client, without waiting, for the journal's line of a request that was
+  /// refused already. `named` is called once: while too many such questions wait, or without an answer, with
+  /// nobody's user id.
   using Named = std::function<void(const Caller& caller)>;
   void identify(const std::string& sender, const Named& named);
 

@@ -336,7 +336,15 @@ TEST_F(Doctor, RivalsThatRestoreTargets) {
   }
 }
 
+TEST_F(Doctor, OpenibConfOfARemovedPackageIsNoRival) {
+  kernel->files.content["/etc/infiniband/openib.conf"] = "SET_IPOIB_CM=yes\n";
+  EXPECT_EQ(found(), Names{});
+  kernel->units.add("openibd.service", {.enabled = false});
+  EXPECT_EQ(found(), Names{"rivals /etc/infiniband/openib.conf"});
+}
+
 TEST_F(Doctor, RivalFiles) {
+  kernel->units.add("openibd.service", {.enabled = false});
   auto& files = kernel->files.content;
   files["/etc/infiniband/openib.conf"] = "# SET_IPOIB_CM=yes\nSET_IPOIB_CM=no\n";
   files["/etc/udev/rules.d/82-net-setup-link.rules"] = "# NAME\n";
@@ -464,6 +472,7 @@ TEST_F(Doctor, CloudInitThatKeepsOffIsNoRival) {
 }
 
 TEST_F(Doctor, OpenibConfThatSetsNothingIsNoRival) {
+  kernel->units.add("openibd.service", {.enabled = false});
   auto& text = kernel->files.content["/etc/infiniband/openib.conf"];
   const Names rival{"rivals /etc/infiniband/openib.conf"};
   for (const auto* quiet : {"SET_IPOIB_CM=\"no\"\nIPOIB_MTU=\"\"\n", "IPOIB_MTU=\n", "IPOIB_MTU=''  # none\n",
