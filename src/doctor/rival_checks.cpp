@@ -229,7 +229,7 @@ std::vector<std::string> names_twice(const DoctorContext& context, const std::st
   return out;
 }
 
-void rival_files(const DoctorContext& context, std::vector<Finding>& out) {
+void rival_openib_conf(const DoctorContext& context, std::vector<Finding>& out) {
   // Nothing else reads its file, which stays when the package is removed.
   const auto openibd = units(context, {"openibd.service"});
   const bool installed =
@@ -241,6 +241,10 @@ void rival_files(const DoctorContext& context, std::vector<Finding>& out) {
             "set SET_IPOIB_CM=no and remove IPOIB_MTU");
     }
   }
+}
+
+void rival_files(const DoctorContext& context, std::vector<Finding>& out) {
+  rival_openib_conf(context, out);
   constexpr std::string_view kOurRules = "70-rdma-configd-ipoib.rules";
   // If several folders have a file of the same name, udev reads only the first, even if it is empty.
   std::set<std::string> seen;
