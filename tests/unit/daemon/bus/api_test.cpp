@@ -363,6 +363,32 @@ TEST_F(ApiTest, WhatIsTooLargeIsRefusedAtOnce) {
   EXPECT_EQ(refused, 3);
 }
 
+TEST_F(ApiTest, DocumentsAreTakenUpToTheLimits) {
+  using model::limits::kDocumentBytes, model::limits::kDocumentFiles;
+  // Names count, too.
+  const auto of = [](std::size_t files, std::size_t bytes) {
+    Documents out;
+    for (std::size_t i = 0; i < files; ++i) out.push_back({"f", ""});
+    std::get<1>(out.front()) = std::string(bytes - files, '#');
+    return out;
+  };
+  play("");
+  controller.start();
+  when(is_on_the_bus, [&] {
+    call("Diff", of(1, kDocumentBytes), Options{});
+    call("Diff", of(kDocumentFiles, kDocumentFiles), Options{});
+    when([this] { return done + failed + refused == 2; },
+         [&] {
+           EXPECT_EQ(refused, 0);
+           call("Diff", of(1, kDocumentBytes + 1), Options{});
+           call("Diff", of(kDocumentFiles + 1, kDocumentFiles + 1), Options{});
+           when([this] { return done + failed + refused == 4; }, [this] { controller.stop(); });
+         });
+  });
+  EXPECT_EQ(run(), 0);
+  EXPECT_EQ(refused, 2);
+}
+
 TEST_F(ApiTest, WhatIsRefusedAtOnceHasItsLineInTheJournal) {
   if (::access("/run/systemd/journal/socket", F_OK) == 0) GTEST_SKIP() << "there is a journal, which gets it";
   play("");
