@@ -201,9 +201,7 @@ class LinuxInitramfs final : public Initramfs {
 
   bool has_image() override { return !images().empty() || unseen(); }
 
-  std::optional<std::string> unseen() override {
-    return newest_image() ? std::nullopt : detail::unmounted_image_folder(mounts_);
-  }
+  std::optional<std::string> unseen() override { return unmounted(); }
 
   bool newer_than(std::span<const std::string> paths) override {
     const auto image = newest_image();
@@ -263,6 +261,11 @@ class LinuxInitramfs final : public Initramfs {
     return image;
   }
 
+  /// The folder where the images may be, while none of the kernel that runs is seen elsewhere.
+  [[nodiscard]] std::optional<std::string> unmounted() const {
+    return newest_image() ? std::nullopt : detail::unmounted_image_folder(mounts_);
+  }
+
   [[nodiscard]] bool there(std::string_view path) const { return system_.there(path); }
 
   /// Of a system that ostree has booted, ostree(1).
@@ -292,8 +295,7 @@ class LinuxInitramfs final : public Initramfs {
       const bool dracut = tool.running.unit == kDracut.unit;
       if (dracut && boots_unified() && !system_.dracut_makes_unified()) return kUnifiedKernel;
       // Images that nobody sees may be of another kernel.
-      const bool all =
-          !running() || detail::unmounted_image_folder(mounts_) || detail::of_several_kernels(images());
+      const bool all = !running() || unmounted() || detail::of_several_kernels(images());
       if (dracut && system_.zipl_boots()) return all ? kDracutAllZipl : kDracutZipl;
       return all ? tool.all : tool.running;
     }

@@ -368,7 +368,7 @@ TEST_F(ApiTest, DocumentsAreTakenUpToTheLimits) {
   // Names count, too.
   const auto of = [](std::size_t files, std::size_t bytes) {
     Documents out;
-    for (std::size_t i = 0; i < files; ++i) out.push_back({"f", ""});
+    for (std::size_t i = 0; i < files; ++i) out.emplace_back("f", "");
     std::get<1>(out.front()) = std::string(bytes - files, '#');
     return out;
   };
