@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,13 +16,17 @@
 #include "ctl/render/terminal.hpp"
 #include "kinds/kind.hpp"
 #include "kinds/mounts.hpp"
+#include "system/linux/dbus/bus_limits.hpp"
 
 namespace rdmacfg::ctl {
 
 namespace {
 
 constexpr std::chrono::milliseconds kTick{1000};
-constexpr int kTicksToUndo = 60;  ///< after the deadline; services that hang take up to 25 s each
+/// After the deadline: an undo may have systemd read its unit files, and services that hang take up to 25 s
+/// each.
+constexpr auto kUndo = system::BusLimits::kReload + std::chrono::seconds(60);
+constexpr auto kTicksToUndo = kUndo / kTick;
 
 kinds::Traits traits_of(const model::Change& change) {
   const auto* kind = kinds::find(change.key.kind);
@@ -176,7 +181,8 @@ int await_end(const Context& context, system::Host& host, PendingConfirmation pe
   using State = PendingConfirmation::State;
   if (pending.state == State::kOverdue) {
     context.say("not confirmed in time: the changes are being undone");
-    for (int ticks = 0; ticks < kTicksToUndo && pending.state == State::kOverdue; ++ticks) {
+    for (std::chrono::milliseconds::rep ticks = 0; ticks < kTicksToUndo && pending.state == State::kOverdue;
+         ++ticks) {
       context.environment.sleep(kTick);
       pending.look(host);
     }

@@ -84,6 +84,18 @@ struct Api::Detail {
     }
   }
 
+  /// Refuses before anybody has asked who calls; the journal has its line once the bus has named the client.
+  template <class... T>
+  void refuse_at_once(const Reply<T...>& reply, const char* method, const char* action,
+                      const sdbus::Error& why) {
+    const auto sender = reply.sender();
+    refuse(reply, why);
+    api.authority_->identify(
+        sender, [this, method, action, verdict = "refused: " + why.getMessage()](const Caller& caller) {
+          tell_request(api.lines_, caller, method, action, verdict, 0);
+        });
+  }
+
   /// A call while it is being decided on. `method`: for the journal.
   struct Asked {
     const char* method = "";
@@ -101,11 +113,12 @@ struct Api::Detail {
     try {
       asked = ApiOptions::read(options, what.known);
     } catch (const sdbus::Error& why) {
-      return refuse(reply, why);
+      return refuse_at_once(reply, what.method, what.action, why);
     }
     if (what.looks && !api.callers_.came(sender) &&
         !(api.authority_->is_root(sender) && api.callers_.came(sender, kAny)))
-      return refuse(reply, error("LimitsExceeded", "too many clients have requests under way"));
+      return refuse_at_once(reply, what.method, what.action,
+                            error("LimitsExceeded", "too many clients have requests under way"));
     const auto interaction =
         asked.interactive ? Authority::Interaction::kAllowed : Authority::Interaction::kNone;
     api.authority_->check(
@@ -162,7 +175,8 @@ struct Api::Detail {
   /// A job that only looks: the reply is its report.
   void look(const Text& reply, const char* method, Job::Verb verb, const Documents& documents,
             const Options& options) {
-    if (too_large(documents)) return refuse(reply, error("LimitsExceeded", too_large_text()));
+    if (too_large(documents))
+      return refuse_at_once(reply, method, kRead, error("LimitsExceeded", too_large_text()));
     const auto then = [this, reply, verb, texts = texts_of(documents)](const Caller& caller,
                                                                        const ApiOptions& asked) {
       Job job;
@@ -192,7 +206,8 @@ struct Api::Detail {
   /// A job that changes the host: the reply is its number, its end a signal.
   void change(const Number& reply, const char* method, Job wanted, const Options& options,
               const std::set<std::string>& known, std::size_t bytes_ok = 1) {
-    if (bytes_ok == 0) return refuse(reply, error("LimitsExceeded", too_large_text()));
+    if (bytes_ok == 0)
+      return refuse_at_once(reply, method, kApply, error("LimitsExceeded", too_large_text()));
     const auto then = [this, reply, wanted = std::move(wanted)](const Caller& caller,
                                                                 const ApiOptions& asked) {
       Job job = wanted;

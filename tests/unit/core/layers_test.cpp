@@ -191,6 +191,37 @@ TEST(Layers, NoSentenceIsSearchedFor) {
   EXPECT_EQ(found, others) << "a file that searches for no sentence any more";
 }
 
+/// A stream follows links out of --root, waits for a FIFO and reads files of any size: files of the host are
+/// read by system::Files. The files here read /proc, the kernel's own tree of modules, or what a command was
+/// told to.
+TEST(Layers, FilesOfTheHostAreNotReadByStreams) {
+  const std::set<std::string> others{"src/ctl/bundle/host_report.cpp",
+                                     "src/ctl/commands/edit.cpp",
+                                     "src/ctl/commands/fabric.cpp",
+                                     "src/ctl/main.cpp",
+                                     "src/daemon/bus/requests.cpp",
+                                     "src/daemon/watch/suspects.cpp",
+                                     "src/store/lock.cpp",
+                                     "src/system/linux/dbus/units.cpp",
+                                     "src/system/linux/files/disk_uses.cpp",
+                                     "src/system/linux/modules.cpp",
+                                     "src/system/linux/netlink/dcb.cpp",
+                                     "src/system/linux/process.cpp",
+                                     "src/system/linux/verbs/verbs_open.cpp"};
+  std::set<std::string> found;
+  for (const auto& entry : fs::recursive_directory_iterator(fs::path(SOURCE_ROOT) / "src")) {
+    if (!entry.is_regular_file()) continue;
+    std::ifstream in(entry.path());
+    for (std::string line; std::getline(in, line);) {
+      if (line.find("ifstream") == std::string::npos) continue;
+      const auto path = fs::relative(entry.path(), SOURCE_ROOT).string();
+      found.insert(path);
+      EXPECT_TRUE(others.contains(path)) << path << ": " << line;
+    }
+  }
+  EXPECT_EQ(found, others) << "a file that has no stream any more";
+}
+
 /// A file of more than about 400 lines is split by subject.
 TEST(Layers, FilesAreShort) {
   constexpr int kMost = 450;
