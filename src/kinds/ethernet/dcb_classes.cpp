@@ -126,10 +126,8 @@ std::string classifier_of(const DcbDriver& driver, const DscpMap& dscp, std::opt
 std::string switch_port_of(const DcbDriver& driver, const model::Priorities& lossless, const DscpMap& dscp,
                            std::optional<std::uint8_t> dcbx, const std::optional<TrustOrder>& trust) {
   if (lossless.mask == 0) return "no PFC";
-  std::vector<std::string> priorities, pairs;
-  for (unsigned i = 0; i < model::kPriorities; ++i) {
-    if (lossless.has(i)) priorities.push_back(std::to_string(i));
-  }
+  const auto priorities = model::numbers_in(lossless.mask);
+  std::vector<std::string> pairs;
   for (const auto& [number, priority] : dscp.list) {
     if (lossless.has(priority)) pairs.push_back(fmt::format("{} is priority {}", number, priority));
   }
