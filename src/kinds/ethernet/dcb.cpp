@@ -87,7 +87,7 @@ class DcbKind final : public Kind, public AwaitsKernel, public ClearsAway {
   DcbKind()
       : Kind({.name = kDcbKind,
               .fields = model::specs<InterfaceDcb>(),
-              .traits = {.listed_when_foreign = false, .on_any_interface = true},
+              .traits = {.listed_when_foreign = false, .on_any_interface = true, .id_is_interface = true},
               .lost_after_withdraw = "flow control, bandwidths and trust of Ethernet ports (dcb, mlnx_qos)",
               .competitors = kDcbCompetitors,
               .section = kSection}) {}
