@@ -63,8 +63,8 @@ void describe(const DcbState& state, InterfaceDcb& settings, InterfaceDcb& facts
   }
   settings.dscp = dscps_of(state);
   settings.trust = trust_of(state);
-  settings.classified_by =
-      classifier_of(dcb_driver(state.driver), *settings.dscp, state.dcbx, settings.trust);
+  settings.classified_by = std::string(
+      text_of(classifier_of(dcb_driver(state.driver), *settings.dscp, state.dcbx, settings.trust)));
   if (state.dcbx) settings.dcbx = (*state.dcbx & system::kDcbxHost) != 0 ? Dcbx::kHost : Dcbx::kFirmware;
 }
 

@@ -158,7 +158,7 @@ void derive(Desired& desired, const DcbDriver& driver, const InterfaceDcb& then,
     follow("traffic_classes", {"dscp"});
   }
   if (wanted.dscp || wanted.trust) {
-    derived.classified_by = classifier_of(driver, dscp, bits, then.trust);
+    derived.classified_by = std::string(text_of(classifier_of(driver, dscp, bits, then.trust)));
     follow("classified_by", {"dscp", "trust"});
   }
   if (then.priorities && state.pfc && (wanted.priorities || wanted.dscp || wanted.trust)) {
