@@ -54,7 +54,7 @@ const Link* matching_link(const CarriedState& then, const std::vector<Link>& now
   return by([&](const Link& link) { return link.name == then.carried.name; });
 }
 
-/// What an interface has lost.
+/// The losses of an interface.
 struct Missing {
   bool up = false;  ///< it is down, and was up
   std::vector<std::string> items{};

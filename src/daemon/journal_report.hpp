@@ -18,8 +18,8 @@ namespace rdmacfg::daemon {
 /// name.
 std::string spoken(const model::Key& key, const std::string& field);
 
-/// What another program changes when it changes a field back: the field as spoken() has it, or what the field
-/// lists the missing ones of.
+/// The object of "another program has changed … back": the field as spoken() has it, or the whole of which
+/// its value lists the missing ones.
 std::string contended_name(const model::Key& key, const std::string& field);
 
 /// "ipoib ib0"; a label that says the kind itself ("memlock root", "DCB of eth0") stands alone.

@@ -46,7 +46,7 @@ TEST(PresetWords, AnEntryMadeByAPresetIsCalledAsTheUserWroteIt) {
   EXPECT_EQ(about({.section = "module", .key = "options"}), "[[module]] options: x is wrong");
 }
 
-/// What a message says does not matter: a name may look like a key.
+/// The words of a message do not matter: a name may look like a key.
 TEST(PresetWords, OnlyTheSubjectDecides) {
   EXPECT_EQ(named_after_presets({Severity::kError, kPresetAt, "[[pfc]] dscp: x is wrong", "", {}}),
             "[[pfc]] dscp: x is wrong");

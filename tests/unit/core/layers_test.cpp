@@ -191,7 +191,8 @@ TEST(Layers, NoSentenceIsSearchedFor) {
   EXPECT_EQ(found, others) << "a file that searches for no sentence any more";
 }
 
-/// What is called so is for people, also where it is one word. Braces and the like in it are no words.
+/// Variables with these names hold text for people, perhaps a single word. Braces and brackets may be
+/// searched for.
 TEST(Layers, NoTextForPeopleIsCompared) {
   const std::regex compared(
       R"re(\b(what|label|reason|message|hint|note|why|verdict|advice|warning)(\(\))?(\.text\(\))?(( == | != )(std::string_view\()?"[^"]|\.(find|starts_with|ends_with|contains|compare)\((std::string_view\()?"[A-Za-z]))re");
