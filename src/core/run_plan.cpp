@@ -52,7 +52,7 @@ void finish_report(Report& report, Observation& now, const State& state, const P
       resource.status = Status::kDone;
     } else if (changed && resource.status == Status::kDiffers) {
       resource.status = Status::kPending;
-      resource.reason = "it was changed again meanwhile";
+      resource.reason = "it was changed again during the apply";
       for (auto& change : report.plan.changes) {
         if (change.key == resource.key) change.overruled = change.fields;
       }
@@ -106,7 +106,7 @@ class Transaction {
     // Where there is an earlier run, its journal is still needed; of this one nothing is left.
     const auto gone = earlier_ == nullptr ? host_.files.remove(options_.paths.journal) : base::Result<void>();
     auto error = done.error().in("writing the journal");
-    if (!gone) error.message += "; its beginning could not be removed: " + gone.error().message;
+    if (!gone) error.message += "; its first part could not be removed: " + gone.error().message;
     return base::fail(std::move(error));
   }
 

@@ -40,7 +40,7 @@ Result<StoredRecords> load_records(system::Host& host, const Options& options) {
   const auto unknown = [](const std::string& path, const std::vector<std::string>& keys) {
     return base::Error{
         base::Code::kInvalid,
-        fmt::format("{}: of another version of rdma-configd, {} left out: {}", path,
+        fmt::format("{}: written by another version of rdma-configd, {} left out: {}", path,
                     keys.size() == 1 ? "one record is" : "records are",
                     base::join(std::span(keys).first(std::min<std::size_t>(keys.size(), 3)), ", ")),
         0};

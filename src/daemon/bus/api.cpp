@@ -121,9 +121,9 @@ struct Api::Detail {
           };
           if (answer == Authority::Answer::kNo) {
             verdict = {Sort::kDenied};
-            refuse(reply, error("AccessDenied", fmt::format("{} is not authorised", what.action)));
+            refuse(reply, error("AccessDenied", fmt::format("{} is not authorized", what.action)));
           } else if (answer == Authority::Answer::kBusy) {
-            say_no("LimitsExceeded", "too many requests are waiting to be authorised");
+            say_no("LimitsExceeded", "too many requests are waiting for authorization");
           } else if (what.looks && api.callers_.is_gone(caller.name)) {
             verdict = {Sort::kDropped, "the client has disconnected"};
           } else {

@@ -212,12 +212,12 @@ class RoceKind final : public Kind,
         continue;
       if (!port) {
         return base::fail(
-            base::Error{base::Code::kNotFound, fmt::format("{}: the port is not there", change.label), 0});
+            base::Error{base::Code::kNotFound, fmt::format("{}: the port does not exist", change.label), 0});
       }
       by_device[port->device].push_back(&change);
     }
     if (by_device.empty()) return {};
-    if (was_unloaded(host)) return base::fail(base::Code::kNotFound, "rdma_cm was unloaded meanwhile");
+    if (was_unloaded(host)) return base::fail(base::Code::kNotFound, "rdma_cm was unloaded during the apply");
     if (auto done = host.rdma_cm.start(); !done) return done;
     auto records = read_roce_records(host.files);
     if (!records) return base::fail(records.error());
@@ -363,7 +363,7 @@ class RoceKind final : public Kind,
     } else if (mode != nullptr && model::text_of(mode->value) == model::text_of(model::RoceMode::kV1)) {
       diagnostics.push_back(model::diagnose(
           Severity::kError, mode->where, key_of_roce("mode"),
-          fmt::format("{} is Soft-RoCE, which has RoCE v2 alone", port.label), "write mode = \"v2\""));
+          fmt::format("{} is Soft-RoCE, which supports only RoCE v2", port.label), "write mode = \"v2\""));
     }
   }
 

@@ -47,8 +47,7 @@ void parse_device(const UdevTerms& terms, const Place& where, std::string_view s
   if (fixed == words.end() || fixed + 1 == words.end()) {
     // Names by policy; that of rdma-core's own rule holds without it.
     const auto policy = words.size() < 3 ? std::string_view() : words[2];
-    if (policy == "NAME_FALLBACK")
-      return claims.pass(where, "NAME_FALLBACK is what rdma-core does by itself");
+    if (policy == "NAME_FALLBACK") return claims.pass(where, "NAME_FALLBACK is rdma-core's default");
     if (fixed != words.end()) return claims.miss(where, "NAME_FIXED: no name follows");
     return claims.miss(where,
                        fmt::format("{}: the document does not support naming policies; name each device",
