@@ -16,6 +16,7 @@
 #include "ctl/render/terminal.hpp"
 #include "kinds/kind.hpp"
 #include "kinds/mounts.hpp"
+#include "kinds/ports/link_of_change.hpp"
 #include "system/linux/dbus/bus_limits.hpp"
 
 namespace rdmacfg::ctl {
@@ -45,15 +46,6 @@ std::optional<model::IpAddress> session_address(const Context& context) {
   return parsed ? std::optional(*parsed) : std::nullopt;
 }
 
-/// Whether a change is about an interface, or about the one that it runs over.
-bool concerns(const model::Change& change, const system::Link& link) {
-  if (change.label == link.name || change.label.ends_with(" " + link.name)) return true;
-  if (!link.ipoib) return false;
-  const auto guid = link.ipoib->guid.text();
-  const auto own = link.ipoib->child ? guid + "/" + link.ipoib->pkey.text() : guid;
-  return change.key.id == guid || change.key.id == own;
-}
-
 bool stops(const model::Change& change) {
   return !change.interrupts.empty() || change.operation == model::Operation::kDelete;
 }
@@ -80,7 +72,7 @@ std::string root_interrupted(system::Host& host, const model::Report& plan) {
   std::vector<std::string> names;
   for (const auto& link : *links) {
     const bool hit = std::any_of(plan.plan.changes.begin(), plan.plan.changes.end(), [&](const auto& change) {
-      return interrupts(change) && concerns(change, link);
+      return interrupts(change) && kinds::is_about_link(change, traits_of(change), link, *links);
     });
     if (hit && indexes->contains(link.index)) names.push_back(link.name);
   }
@@ -123,8 +115,9 @@ void warn_of_session(const Context& context, system::Host& host, const model::Re
                                  [&](const auto& candidate) { return candidate.index == at->index; });
   if (link == links->end()) return;
   const auto hit = [&](const auto& how) {
-    return std::any_of(plan.plan.changes.begin(), plan.plan.changes.end(),
-                       [&](const auto& change) { return how(change) && concerns(change, *link); });
+    return std::any_of(plan.plan.changes.begin(), plan.plan.changes.end(), [&](const auto& change) {
+      return how(change) && kinds::is_about_link(change, traits_of(change), *link, *links);
+    });
   };
   std::string what;
   if (hit(stops)) {

@@ -126,23 +126,25 @@ struct Api::Detail {
         [this, reply, what, asked = std::move(asked), then = std::move(then)](Authority::Answer answer,
                                                                               const Caller& caller) {
           std::uint32_t job = 0;
-          std::string verdict = "allowed";
+          using Sort = RequestVerdict::Sort;
+          RequestVerdict verdict;
           const auto say_no = [&](const char* name, const std::string& why) {
-            verdict = (std::string(name) == "AccessDenied" ? "denied" : "refused: " + why);
+            verdict = {Sort::kRefused, why};
             refuse(reply, error(name, why));
           };
           if (answer == Authority::Answer::kNo) {
-            say_no("AccessDenied", fmt::format("{} is not authorized", what.action));
+            verdict = {Sort::kDenied};
+            refuse(reply, error("AccessDenied", fmt::format("{} is not authorized", what.action)));
           } else if (answer == Authority::Answer::kBusy) {
             say_no("LimitsExceeded", "too many requests are waiting for authorization");
           } else if (what.looks && api.callers_.is_gone(caller.name)) {
-            verdict = "dropped: the client has disconnected";
+            verdict = {Sort::kDropped, "the client has disconnected"};
           } else {
             try {
               asked.check();
               job = then(caller, asked);
             } catch (const sdbus::Error& why) {
-              verdict = "refused: " + why.getMessage();
+              verdict = {Sort::kRefused, why.getMessage()};
               refuse(reply, why);
             } catch (const std::exception& why) {
               // The client is answered, and its call counted as over, whatever happens.
