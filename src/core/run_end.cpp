@@ -23,11 +23,10 @@ Result<void> remove_journals(system::Host& host, const Options& options) {
 }
 
 /// After `why` has kept a hold from writing state.json: the state is recorded in the runtime directory.
-Result<void> hold_state(system::Host& host, const Options& options, const State& on_disk, const State& state,
+Result<void> hold_state(system::Host& host, const Options& options, const State& state,
                         const base::Error& why, model::Report& report) {
-  auto done = save_held_record(
-      host.files, options.paths,
-      {.journal = {.boot_id = host.boot_id, .plan = {}, .before = state}, .over = true, .on_disk = on_disk});
+  Journal over{.boot_id = host.boot_id, .plan = {}, .before = state};
+  auto done = save_held_record(host.files, options.paths, {.journal = std::move(over), .over = true});
   if (!done) return done;
   (void)host.files.remove(options.paths.journal);  // one that stays does not count beside that record
   tell_damage(host.files,
@@ -48,7 +47,7 @@ std::optional<base::Error> settle(system::Host& host, const Options& options, co
   if (!(state == on_disk)) {
     done = save_state(host.files, options.paths.state, state);
     if (!done && options.bracket.holds && !host.offline)
-      held = hold_state(host, options, on_disk, state, done.error(), report).has_value();
+      held = hold_state(host, options, state, done.error(), report).has_value();
     if (held) done = Result<void>();
     if (!done) done = base::fail(done.error().in("the changes could not be recorded"));
   }

@@ -154,7 +154,7 @@ void bring_back(system::Host& host, const Options& options, const StoredRecords&
 /// Whether holds have a record in the runtime directory that /var could not take.
 bool has_held_record(system::Host& host, const Options& options) {
   if (host.offline) return false;
-  const auto there = host.files.read(options.paths.held);
+  const auto there = load_held_record(host.files, options.paths, host.boot_id);
   return !there || there->has_value();
 }
 
@@ -197,10 +197,7 @@ Result<void> begin_run(const RunInput& input, const model::Plan& plan, const Sta
     const auto part = earlier != nullptr ? RunPart::kSecond : RunPart::kFirst;
     if (auto done = options.bracket.begin(journal.plan, journal.before, part); !done) return done;
   }
-  const auto hold_in_run = [&] {
-    return save_held_record(files, options.paths,
-                            {.journal = journal, .over = false, .on_disk = input.on_disk});
-  };
+  const auto hold_in_run = [&] { return save_held_record(files, options.paths, {.journal = journal}); };
   // While that record is there, it is the one to go by.
   auto done = held ? hold_in_run() : write_journal(files, options.paths.journal, journal);
   if (done) return {};

@@ -2,6 +2,7 @@
 #include "store/held_record.hpp"
 
 #include <utility>
+#include <vector>
 
 #include "store/json_file.hpp"
 #include "store/value_json.hpp"
@@ -14,6 +15,14 @@ using Json = nlohmann::ordered_json;
 namespace {
 
 constexpr int kHeldSchema = 1;
+
+/// Of one that is damaged, or not understood as a whole, nothing, as a run that sets it aside.
+Result<State> read_whole_state(system::Files& files, const Paths& paths) {
+  std::vector<std::string> dropped;
+  auto state = load_state(files, paths.state, &dropped);
+  if (state && !dropped.empty()) return State();
+  return state;
+}
 
 }  // namespace
 
@@ -32,7 +41,8 @@ Result<std::optional<HeldRecord>> load_held_record(system::Files& files, const P
   return loaded;
 }
 
-Result<void> save_held_record(system::Files& files, const Paths& paths, const HeldRecord& record) {
+Result<void> save_held_record(system::Files& files, const Paths& paths, HeldRecord record) {
+  record.on_disk = read_whole_state(files, paths).value_or(State());
   const Json json{{"schema", kHeldSchema},
                   {"boot_id", record.journal.boot_id},
                   {"over", record.over},

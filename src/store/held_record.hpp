@@ -22,7 +22,8 @@ struct HeldRecord {
 /// Nothing when there is none, or one of another boot; a damaged one is an error (is_damage()).
 base::Result<std::optional<HeldRecord>> load_held_record(system::Files& files, const Paths& paths,
                                                          const std::string& boot_id);
-base::Result<void> save_held_record(system::Files& files, const Paths& paths, const HeldRecord& record);
+/// `on_disk` is read: what a run believes of it may be wrong after a write that failed.
+base::Result<void> save_held_record(system::Files& files, const Paths& paths, HeldRecord record);
 
 /// What is remembered: the held record's state as long as it is not stale, else state.json. As load_state()
 /// for those who only look.
