@@ -2,7 +2,13 @@
 // A hold on a /var that is full, read-only or broken (ADR 0056): the host is configured, what was made for
 // that is known as ours until the next boot, and recorded as soon as /var can be written. An apply is
 // refused.
+#include <algorithm>
 #include <cerrno>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
 
 #include "contract/commit_host.hpp"
 #include "store/damage.hpp"
@@ -25,12 +31,12 @@ std::unique_ptr<Host> booted() {
   return host;
 }
 
-struct WayIn {
+struct HoldCase {
   std::string name;
   std::function<Report(Host&)> run;
 };
 
-std::vector<WayIn> ways_in() {
+std::vector<HoldCase> hold_cases() {
   return {{"start", [](Host& host) { return host.commit_by_itself(kWithChild); }},
           {"hold", [](Host& host) { return host.hold(); }}};
 }
@@ -79,13 +85,13 @@ void all_is_ours(Host& host) {
 TEST(FullVar, AHostIsConfiguredAtBoot) {
   const auto wanted = configured();
   for (const int err : {ENOSPC, EDQUOT, EROFS, EIO}) {
-    for (const auto& way : ways_in()) {
-      SCOPED_TRACE(fmt::format("{}: errno {}", way.name, err));
+    for (const auto& hold_case : hold_cases()) {
+      SCOPED_TRACE(fmt::format("{}: errno {}", hold_case.name, err));
       auto host = booted();
       const auto before = in_var(*host);
       host->kernel().faults.refuse(kVar, err);
       for (int time = 0; time < 2; ++time) {
-        const auto report = way.run(*host);
+        const auto report = hold_case.run(*host);
         EXPECT_TRUE(applied(report)) << text_of(report);
         EXPECT_EQ(difference(host->dump(), wanted), "");
         EXPECT_TRUE(model::has_note(report.notes, model::Note::Sort::kDamage)) << text_of(report);
@@ -135,11 +141,11 @@ TEST(FullVar, AnApplyIsRefused) {
 TEST(FullVar, NothingIsWrittenWhereNothingIsToBeChanged) {
   auto host = std::make_unique<Host>(two_ports());
   EXPECT_TRUE(applied(host->commit(kWithChild)));
-  for (const auto& way : ways_in()) {
+  for (const auto& hold_case : hold_cases()) {
     host->kernel().faults.clear();
     host->kernel().faults.refuse(kVar, ENOSPC);
-    EXPECT_TRUE(applied(way.run(*host)));
-    EXPECT_EQ(host->kernel().faults.calls(), 0U) << way.name;
+    EXPECT_TRUE(applied(hold_case.run(*host)));
+    EXPECT_EQ(host->kernel().faults.calls(), 0U) << hold_case.name;
   }
 }
 
@@ -211,7 +217,7 @@ TEST(FullVar, AJournalThatStaysInVarDoesNotCountBesideTheRecord) {
   host->kernel().faults.refuse("journal.json: remove", EROFS);
   EXPECT_TRUE(applied(host->hold()));
   ASSERT_TRUE(host->kernel().files.content.contains(kRecords.journal)) << "it is over, and stays";
-  ASSERT_TRUE(host->kernel().delete_link("ib0.8002"));
+  host->kernel().machine.links.remove_if([](const auto& link) { return link.parent != 0; });
   host->kernel().faults.clear();
   host->kernel().faults.refuse(kVar, EROFS);
   const auto report = host->hold();
