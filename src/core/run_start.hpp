@@ -28,8 +28,8 @@ struct RunStart {
 /// that this one follows, nothing is read. Fails when a record cannot be read or set aside.
 base::Result<RunStart> start_run(system::Host& host, const Options& options, const EarlierRun* earlier);
 
-/// Puts on disk what must be there before the first change: the bracket's records, then the journal. After an
-/// error nothing is changed. `state`: what is remembered before the plan.
+/// Writes the bracket's records, then the journal, before the first change. After an error nothing is
+/// changed. `state`: the records before the plan.
 base::Result<void> begin_run(const RunInput& input, const model::Plan& plan, const State& state);
 
 }  // namespace rdmacfg::core::detail

@@ -22,11 +22,11 @@ struct HeldRecord {
 /// Nothing when there is none, or one of another boot; a damaged one is an error (is_damage()).
 base::Result<std::optional<HeldRecord>> load_held_record(system::Files& files, const Paths& paths,
                                                          const std::string& boot_id);
-/// `on_disk` is read: what a run believes of it may be wrong after a write that failed.
+/// Reads `on_disk` itself: a run may be mistaken about it after a write that failed.
 base::Result<void> save_held_record(system::Files& files, const Paths& paths, HeldRecord record);
 
-/// What is remembered: the held record's state as long as it is not stale, else state.json. As load_state()
-/// for those who only look.
+/// The state that counts: the held record's unless that is stale, else state.json. As load_state(), for those
+/// who only look.
 base::Result<State> load_known_state(system::Files& files, const Paths& paths, const std::string& boot_id);
 
 /// The journal of a run that has not come to its end, in the runtime directory or in /var.

@@ -319,7 +319,7 @@ class Run {
     // The records of what it made are completed from its plan.
     if (open && g.host == to) ours = to;
     if (!held) return;
-    // What holds have recorded goes to /var, once that can be written.
+    // The record of holds goes to /var, once that can be written.
     bool done = write_state(ours);
     if (done) done = open ? put(g.journal, Log{Is::kGood, 0, to, g.boot}) : drop(g.journal);
     if (done) (void)put_in_run(g.held, Held{});
@@ -750,6 +750,11 @@ Aim aim_of(Operation operation, int old_active) {
   return out;
 }
 
+Sticky choose_disk() {
+  static constexpr std::array kDisks{Sticky::kNone, Sticky::kFull, Sticky::kReadOnly};
+  return kDisks[static_cast<std::size_t>(choose(static_cast<int>(kDisks.size())))];
+}
+
 void execute(Operation operation) {
   g_trace = kNames[operation];
   faultless();
@@ -758,10 +763,8 @@ void execute(Operation operation) {
   g_touched = false;
   const auto old_host = g.host;
   const int old_active = active_now();
-  static constexpr std::array kDisks{Sticky::kNone, Sticky::kFull, Sticky::kReadOnly};
   const bool boot = is_boot(operation);
-  const auto disk =
-      boot ? kDisks[static_cast<std::size_t>(choose(static_cast<int>(kDisks.size())))] : Sticky::kNone;
+  const auto disk = boot ? choose_disk() : Sticky::kNone;
   g_sticky = disk;
   const bool io = disk == Sticky::kNone && choose(2) == 1;
   g_budget = {.io = io, .stop = !io};
@@ -803,7 +806,7 @@ void execute(Operation operation) {
   // An apply --confirm that was stopped after it had changed the host is nothing that a start may apply.
   const bool stopped = aim.unconfirmed && aim.host == 2 && !ended && touched && !g_record_damaged;
   const bool refused = stopped || ((then.ledger.refused >> 2U) & 1U) != 0 || then.ledger.waiting == 2;
-  g_sticky = boot ? kDisks[static_cast<std::size_t>(choose(static_cast<int>(kDisks.size())))] : Sticky::kNone;
+  g_sticky = boot ? choose_disk() : Sticky::kNone;
   const bool second_ended = attempt(next, exit);
   if (boot && second_ended && next == kHold) require(5, exit == kOk && g.host == active_now());
   // Another document was asked for; a start applies what is in /etc unless that was rolled back, or one

@@ -67,7 +67,7 @@ std::map<std::string, std::string> in_var(Host& host) {
   return out;
 }
 
-/// The daemon goes on with a /var that can be written. What was made is known as ours: it goes with its
+/// The daemon goes on with a /var that can be written. The P_Key interface is known as ours: it goes with its
 /// section.
 void all_is_ours(Host& host) {
   host.kernel().faults.clear();

@@ -14,8 +14,7 @@ X
 lab-load ib:mlx4_0:2 guid_base=0x0002c903003178f1
 applies "the first apply"
 records=/var/lib/rdma-configd held=/run/rdma-configd/held.json
-made() { test -e /sys/class/net/mlx4_ib0.8002 && ip -4 addr show dev mlx4_ib0 2>/dev/null | grep -q 192.0.2.1/24; }
-export -f made
+made='test -e /sys/class/net/mlx4_ib0.8002 && ip -4 addr show dev mlx4_ib0 2>/dev/null | grep -q 192.0.2.1/24'
 systemctl stop rdma-configd
 cp -a $records /tmp/records; mount -t tmpfs -o size=512k,mode=755 none $records; cp -a /tmp/records/. $records
 for how in full read-only; do
@@ -25,14 +24,14 @@ for how in full read-only; do
 	if [ $how = full ]; then dd if=/dev/zero of=$records/filler bs=4k 2>/dev/null; else mount -o remount,ro $records; fi
 	lab-load ib:mlx4_0:2 guid_base=0x0002c903003178f1
 	systemctl restart rdma-configd
-	ok "$how: the host is configured" lab-wait 90 made
+	ok "$how: the host is configured" lab-wait 90 "$made"
 	ok "$how: the record is in /run" lab-wait 60 "test -s $held"
 	exits "$how: the status" 2 ctl status; has "$how: it says where" "$OUT" "recorded only in $held"
 	systemctl restart rdma-configd
 	ok "$how: it is kept over a restart of the daemon" test -s $held
 	sed 's/192.0.2.1/192.0.2.9/' $CONF >/tmp/other; cp $CONF /tmp/whole; cp /tmp/other $CONF
 	exits "$how: an apply" 1 apply
-	ok "$how: the host stays" made
+	ok "$how: the host stays" sh -c "$made"
 	cp /tmp/whole $CONF
 	if [ $how = full ]; then rm $records/filler; else mount -o remount,rw $records; fi
 	systemctl restart rdma-configd
