@@ -750,6 +750,19 @@ Aim aim_of(Operation operation, int old_active) {
   return out;
 }
 
+void choose_damage() {
+  const int which = choose(kDamages);
+  g_record_damaged = which == 5;
+  damage(which);
+  g_trace += kDamageNames[static_cast<std::size_t>(which)];
+}
+
+/// The state is of what the host is, and in /var.
+bool is_remembered() {
+  return g.state.is == Is::kGood && g.state.records == g.host && g.state.boot == g.boot &&
+         g.held.is == Is::kAbsent;
+}
+
 Sticky choose_disk() {
   static constexpr std::array kDisks{Sticky::kNone, Sticky::kFull, Sticky::kReadOnly};
   return kDisks[static_cast<std::size_t>(choose(static_cast<int>(kDisks.size())))];
@@ -791,12 +804,7 @@ void execute(Operation operation) {
   }
   // Nobody may have heard of its end: one of the two.
   g_budget = {};
-  if (!io && !boot) {
-    const int which = choose(kDamages);
-    g_record_damaged = which == 5;
-    damage(which);
-    g_trace += kDamageNames[static_cast<std::size_t>(which)];
-  }
+  if (!io && !boot) choose_damage();
   static constexpr std::array kNext{kHold, kExpiry, kStart, kApply};
   const auto next = kNext[static_cast<std::size_t>(choose(static_cast<int>(kNext.size())))];
   g_trace += std::string("; then ") + kNames[next];
@@ -816,8 +824,7 @@ void execute(Operation operation) {
     if (!second_ended) promise.active.insert(2);
   }
   end(promise);
-  const bool remembered = g.state.is == Is::kGood && g.state.records == g.host && g.state.boot == g.boot;
-  if (boot) require(6, remembered && g.held.is == Is::kAbsent);
+  if (boot) require(6, is_remembered());
 }
 
 }  // namespace

@@ -39,7 +39,7 @@ for how in full read-only; do
 	applies "$how: an apply once there is space"
 	hasnt "$how: not DEGRADED any more" "$(ctl status 2>&1)" DEGRADED
 done
-# What was made without a record in /var is known as ours.
+# An interface that was made without a record in /var is known as ours.
 sed -i '/pkey/d' $CONF
 applies "an apply without the P_Key interface"
 ok "it is gone" test ! -e /sys/class/net/mlx4_ib0.8002
