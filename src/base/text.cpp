@@ -121,6 +121,16 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 std::optional<std::string> nearest(std::string_view word, std::span<const std::string> candidates) {
   if (word.empty() || word.size() > kLongest) return std::nullopt;
+  // "qkey" is q_key, whatever else is a letter away.
+  const auto letters = [](std::string_view text) {
+    auto out = lower(text);
+    std::erase_if(out, [](char c) { return c == '_' || c == '-'; });
+    return out;
+  };
+  const auto meant = letters(word);
+  for (const auto& candidate : candidates) {
+    if (!meant.empty() && candidate.size() <= kLongest && letters(candidate) == meant) return candidate;
+  }
   std::optional<std::string> best;
   std::size_t best_distance = std::max<std::size_t>(1, word.size() / 3) + 1;
   const std::string wanted = lower(word);

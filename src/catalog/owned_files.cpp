@@ -198,7 +198,7 @@ std::string owned_files_as_man() {
   for (const auto* file : owned_files()) {
     if (!in_etc(*file)) continue;
     const std::string_view block = file->extent == OwnedFile::Extent::kBlock
-                                       ? "\nA block between two marks is ours; the rest is left alone."
+                                       ? "\nThe block between two markers is ours; the rest is left alone."
                                        : "";
     out += fmt::format(".TP\n.I {}\n{}{}\n", escaped_for_man(file->path), escaped_for_man(file->what), block);
   }
@@ -217,7 +217,7 @@ std::string owned_files_as_shell() {
     return file.extent == OwnedFile::Extent::kWhole && !is_pattern(file.path);
   });
   out += list("block_files", [](const OwnedFile& file) { return file.extent == OwnedFile::Extent::kBlock; });
-  out += "# Where a write that was killed leaves its file.\nfolders='\n";
+  out += "# Folders in which a killed write can leave a temporary file.\nfolders='\n";
   for (const auto folder : folder_patterns()) {
     if (folder.starts_with("/etc/") && !is_pattern(folder)) out += fmt::format("{}\n", folder);
   }

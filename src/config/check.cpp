@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 
 #include "base/text.hpp"
 #include "config/merge.hpp"
@@ -73,6 +74,20 @@ class Checker {
   }
 
  private:
+  /// The key behind the last part of [ipoib.pkey.0x8002]: one that identifies the entry, or its name.
+  static std::string key_in_header(const SectionSpec& spec, const std::string& name) {
+    const auto number = base::parse_number(name);
+    for (const auto& set : spec.identities) {
+      const auto* field = set.size() == 1 ? find_spec(spec.fields, set.front()) : nullptr;
+      if (field == nullptr || field->parse == nullptr) continue;
+      if (number && field->parse(model::Value(static_cast<std::int64_t>(*number))))
+        return fmt::format(", and {} = {} below it", field->name, name);
+      if (field->parse(model::Value(name)))
+        return fmt::format(", and {} = \"{}\" below it", field->name, name);
+    }
+    return find_spec(spec.fields, "name") ? fmt::format(", and name = \"{}\" below it", name) : std::string();
+  }
+
   /// Whether an entry is written as [ipoib.mlx4_ib0], with its name in the header: then that is all to say.
   bool report_named_headers(const Node& node, const SectionSpec& spec, const std::string& path) const {
     std::vector<std::string> parts;
@@ -83,10 +98,9 @@ class Checker {
     });
     if (!named || node.members.empty()) return false;
     for (const auto& [name, entry] : node.members) {
-      report_.wrong(
-          place_of(entry), fmt::format("[{}.{}]: the name of an entry is not part of its header", path, name),
-          find_spec(spec.fields, "name") ? fmt::format("write [[{}]], and name = \"{}\" below it", path, name)
-                                         : fmt::format("write [[{}]]", path));
+      report_.wrong(place_of(entry),
+                    fmt::format("[{}.{}]: the name of an entry is not part of its header", path, name),
+                    fmt::format("write [[{}]]{}", path, key_in_header(spec, name)));
     }
     return true;
   }

@@ -164,7 +164,7 @@ Result<std::optional<Text>> read_drop_in(const Root& root, std::string_view fold
   if (target == "/dev/null") return std::nullopt;
   const UniqueFd fd = root.file(path, O_RDONLY);
   if (!fd && errno == ENOENT && !target.empty()) {
-    return fail(Code::kIo, fmt::format("{}: links to {}, which is not there", root.shown(path), target));
+    return fail(Code::kIo, fmt::format("{}: links to {}, which does not exist", root.shown(path), target));
   }
   if (!fd) return base::fail_errno(errno, root.shown(path));
   auto text = read_open(fd.get(), root.shown(path), limit);

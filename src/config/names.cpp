@@ -278,14 +278,14 @@ bool check_identity(const Node& table, const SectionSpec& spec, std::string_view
                fmt::format("{} {}: conflicts with {}, which already identifies the entry", label, extra,
                            set_text(whole)),
                fmt::format("keep one: {}", choices(spec)))
-        .related.push_back({location_of(report.text, key_of(whole.front())), "said here"});
+        .related.push_back({location_of(report.text, key_of(whole.front())), "set here"});
     return true;
   }
   if (has_meant_identity(table, spec)) return true;
   const auto given = *std::find_if(partial.begin(), partial.end(), is_there);
   // "mlx4_0/1" has the port in it, and the error about the value says how to write both.
   const auto* text = std::get_if<std::string>(&table.members.find(given)->second.scalar);
-  if (text != nullptr && given == "device" && text->find('/') != std::string::npos) return true;
+  if (text != nullptr && given == "device" && text->find_first_of("/:") != std::string::npos) return true;
   report.wrong(key_of(given), fmt::format("{} {}: needs {} beside it", label, given, set_text(lacking)),
                fmt::format("write {}", choices(spec)));
   return true;

@@ -16,7 +16,7 @@ namespace {
 
 /// Other tools' names of keys and sections, and ours: NetworkManager, nmstate, netplan,
 /// ifcfg files, systemd units, limits.d, nvme-cli, nvmetcli, targetcli, open-iscsi, fstab, modprobe.d.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 94> kElsewhere{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 100> kElsewhere{{
     {"transport", "mode"},
     {"transport_mode", "mode"},
     {"transport-mode", "mode"},
@@ -111,6 +111,12 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 94> kElsewhe
     {"ulimit", "memlock"},
     {"dcb", "pfc"},
     {"infiniband", "ipoib"},
+    {"interface", "ipoib"},
+    {"interfaces", "ipoib"},
+    {"port", "ipoib"},
+    {"ports", "ipoib"},
+    {"link", "ipoib"},
+    {"ib", "ipoib"},
 }};
 
 /// A name of other tools whose value is written differently here, where there is the key `beside`.

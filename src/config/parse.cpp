@@ -83,7 +83,7 @@ model::Diagnostic untrusted(const Text& text) {
   return {model::Severity::kWarning,
           {},
           fmt::format("{}: {}, and could control what root does", text.name, text.written_by_others),
-          "rdma-configd applies only files that root alone can write, parent directories included: chown "
+          "rdma-configd applies only files that only root can write, parent directories included: chown "
           "root, chmod go-w",
           {},
           model::Topic::kUntrustedFile};

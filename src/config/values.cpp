@@ -9,6 +9,7 @@
 #include "base/text.hpp"
 #include "config/check.hpp"
 #include "config/hosts/host_values.hpp"
+#include "config/other_values.hpp"
 
 namespace rdmacfg::config {
 
@@ -109,7 +110,7 @@ std::string pattern_error(std::string_view pattern) {
   if (pattern.empty()) return "is empty";
   if (pattern.size() > kLongest) return "is too long for a host name";
   if (const auto bare = base::trim(pattern); bare.size() < pattern.size())
-    return fmt::format("has blanks around it: write \"{}\"", bare);
+    return fmt::format("has leading or trailing blanks: write \"{}\"", bare);
   const auto open = pattern.rfind('[');
   if (open != std::string_view::npos && pattern.find(']', open) == std::string_view::npos)
     return "has a [ without ]";
@@ -230,8 +231,17 @@ std::string unquoted_hint(const std::string& text, const model::FieldSpec& field
   if (!meant) {
     plain = word.substr(0, word.find_first_not_of("0123456789"));
     const auto unit = base::trim(std::string_view(word).substr(plain.size()));
-    constexpr std::array<std::string_view, 5> kUnits{"b", "byte", "bytes", "s", "seconds"};
+    constexpr std::array<std::string_view, 6> kUnits{"b", "byte", "bytes", "s", "seconds", "%"};
     if (std::find(kUnits.begin(), kUnits.end(), unit) != kUnits.end()) meant = unquoted(plain);
+    const auto length = field.type == "seconds" && (unit == "m" || unit == "min") ? 60U
+                        : field.type == "seconds" && unit == "h"                  ? 3600U
+                                                                                  : 0U;
+    const auto number = base::parse_number(plain);
+    constexpr std::uint64_t kMost = 1'000'000;
+    if (length > 0 && number && *number <= kMost) {
+      plain = std::to_string(*number * length);
+      meant = unquoted(plain);
+    }
   }
   return meant && field.parse(*meant) ? fmt::format("write {} = {}", field.name, plain) : std::string();
 }
@@ -281,12 +291,13 @@ std::optional<model::Value> check_plain(const Node& node, const model::FieldSpec
   if (node.faulty) return std::nullopt;  // not to be reported twice
   const auto& message = value.error().message;
   if (model::takes(field, written)) {
-    report.wrong(node.at, complaint(label, field, message));
+    report.wrong(node.at, complaint(label, field, message), value_hint(written, field));
     return std::nullopt;
   }
   const auto* text = std::get_if<std::string>(&written);
-  report.wrong(node.at, complaint_of_sort(label, field, node, message),
-               text == nullptr ? std::string() : unquoted_hint(*text, field));
+  auto hint = text == nullptr ? std::string() : unquoted_hint(*text, field);
+  if (hint.empty()) hint = value_hint(written, field);
+  report.wrong(node.at, complaint_of_sort(label, field, node, message), std::move(hint));
   return std::nullopt;
 }
 

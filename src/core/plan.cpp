@@ -115,13 +115,13 @@ std::optional<std::string> lost_parent_object(const Change& change, const kinds:
   if (change.parent_object.empty()) return std::nullopt;
   const auto now = kinds::find(change.key.kind)->parent_object(change, world);
   if (now == change.parent_object && now != kinds::kLeaving) return std::nullopt;
-  return now.empty() || now == kinds::kLeaving ? "its device was removed meanwhile"
-                                               : "its device was removed and came back meanwhile";
+  return now.empty() || now == kinds::kLeaving ? "its device was removed during the apply"
+                                               : "its device was removed and re-added during the apply";
 }
 
 std::string why_gone(const Change& change) {
-  return change.parent_object.empty() ? "the object it is set on was removed meanwhile"
-                                      : "its device was removed meanwhile";
+  return change.parent_object.empty() ? "its parent object was removed during the apply"
+                                      : "its device was removed during the apply";
 }
 
 }  // namespace rdmacfg::core

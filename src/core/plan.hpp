@@ -33,11 +33,11 @@ std::string digest_of(const model::Plan& plan);
 std::string too_long(const model::Plan& plan);
 
 /// Why a change can hold no longer, if so: the kernel object that it was planned on has gone ("its device was
-/// removed meanwhile"), also when another one has taken its place.
+/// removed during the apply"), also when another one has taken its place.
 std::optional<std::string> lost_parent_object(const model::Change& change, const kinds::World& world);
 
 /// Why a change cannot hold whose settings are all gone while its kernel object is as it was planned on: "its
-/// device was removed meanwhile". Mounts, connections and files depend on no device.
+/// device was removed during the apply". Mounts, connections and files depend on no device.
 std::string why_gone(const model::Change& change);
 
 }  // namespace rdmacfg::core

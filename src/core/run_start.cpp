@@ -65,7 +65,7 @@ Result<StoredRecords> load_records(system::Host& host, const Options& options) {
   const auto unknown = [](const std::string& path, const std::vector<std::string>& keys) {
     return base::Error{
         base::Code::kInvalid,
-        fmt::format("{}: of another version of rdma-configd, {} left out: {}", path,
+        fmt::format("{}: written by another version of rdma-configd, {} left out: {}", path,
                     keys.size() == 1 ? "one record is" : "records are",
                     base::join(std::span(keys).first(std::min<std::size_t>(keys.size(), 3)), ", ")),
         0};
@@ -209,7 +209,7 @@ Result<void> begin_run(const RunInput& input, const model::Plan& plan, const Sta
   }
   // Where there is an earlier run, its journal is still needed; of this one nothing is left.
   const auto gone = earlier == nullptr ? files.remove(options.paths.journal) : Result<void>();
-  if (!gone) error.message += "; its beginning could not be removed: " + gone.error().message;
+  if (!gone) error.message += "; its first part could not be removed: " + gone.error().message;
   return base::fail(std::move(error));
 }
 

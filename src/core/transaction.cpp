@@ -142,7 +142,7 @@ std::vector<std::string> left_over(const Plan& plan, system::Host& host, std::op
     const auto* now = observation->find(change.key);
     if (change.operation == Operation::kCreate) {
       if (now != nullptr)
-        out.push_back(fmt::format("{} {}: could not be removed again", change.key.kind, change.label));
+        out.push_back(fmt::format("{} {}: could not be removed", change.key.kind, change.label));
       continue;
     }
     if (now == nullptr) {

@@ -17,7 +17,7 @@
 namespace rdmacfg::core {
 
 /// Why a resource is pending whose device went while the plan was carried out.
-inline constexpr std::string_view kDeviceRemoved = "its device was removed meanwhile";
+inline constexpr std::string_view kDeviceRemoved = "its device was removed during the apply";
 
 /// How carrying out a plan went.
 struct Outcome {

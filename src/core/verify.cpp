@@ -160,7 +160,7 @@ void verify_untouched(model::Change& change, const Observation& before, const Ob
   if (observed == nullptr && stays != nullptr && stays->has_to_stay(*then, now.world) &&
       kind->reachable(change.key, now.world))
     result.failures.push_back(
-        fmt::format("{}: it has disappeared, although nothing was to change it", change.label));
+        fmt::format("{}: it disappeared, although the plan did not touch it", change.label));
   if (observed == nullptr || then->instance != observed->instance) return;
   if (kind->traits().waits_for_confirmation) return;  // follows what others did
   for (const auto& field : change.fields) {

@@ -180,8 +180,8 @@ class BusService : public Service {
       }
       if (!told(nullptr)) return {};
       if (gone)
-        return base::fail(Code::kNotFound, bus_is_lost() ? "the connection to the system bus is lost"
-                                                         : "rdma-configd has ended");
+        return base::fail(Code::kNotFound,
+                          bus_is_lost() ? "the connection to the system bus is lost" : "rdma-configd exited");
       wait.lock();
     }
   }
@@ -299,12 +299,12 @@ class BusService : public Service {
     Report report;
     report.exit = exit >= 0 && exit <= static_cast<int>(model::Exit::kPartly) ? static_cast<model::Exit>(exit)
                                                                               : model::Exit::kUndoIncomplete;
-    report.error = base::Error{
-        Code::kRefused,
-        fmt::format("rdma-configd has ended the job with exit status {}, without details ({}): see "
-                    "`rdma-configctl show`",
-                    exit, why),
-        0};
+    report.error =
+        base::Error{Code::kRefused,
+                    fmt::format("rdma-configd ended the job with exit status {}, without details ({}): see "
+                                "`rdma-configctl show`",
+                                exit, why),
+                    0};
     return report;
   }
 

@@ -38,21 +38,22 @@ std::optional<base::Error> obstacle(const Context& context, const Service* servi
       (arguments.json || !environment.in_terminal || !environment.err_terminal)) {
     return base::Error{
         Code::kInvalid,
-        arguments.json ? fmt::format("{} --json cannot ask: add --yes{}", arguments.command,
-                                     arguments.command == "apply" ? " to apply, or --dry-run to look" : "")
-                       : fmt::format("there is no terminal to ask on: add --yes{}",
-                                     arguments.command == "apply" ? " to apply, or --dry-run to look" : ""),
+        arguments.json
+            ? fmt::format("{} --json cannot ask: add --yes{}", arguments.command,
+                          arguments.command == "apply" ? " to apply, or --dry-run to preview" : "")
+            : fmt::format("no terminal to prompt on: add --yes{}",
+                          arguments.command == "apply" ? " to apply, or --dry-run to preview" : ""),
         0};
   }
   if (!context.offline() && !environment.privileged && service == nullptr) {
     return base::Error{
         Code::kDenied,
-        fmt::format("{} changes network interfaces and files below /etc, which takes root: run it "
-                    "with sudo{}",
-                    arguments.command,
-                    arguments.command == "apply"      ? " (diff and --dry-run do not)"
-                    : arguments.command == "withdraw" ? " (--dry-run does not)"
-                                                      : ""),
+        fmt::format(
+            "{} changes network interfaces and files below /etc, which requires root: run it with sudo{}",
+            arguments.command,
+            arguments.command == "apply"      ? " (diff and --dry-run do not)"
+            : arguments.command == "withdraw" ? " (--dry-run does not)"
+                                              : ""),
         0};
   }
   return std::nullopt;

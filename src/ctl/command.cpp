@@ -106,7 +106,7 @@ base::Result<config::Document> load(const Context& context) {
 
 base::Result<std::vector<config::Text>> load_texts(const Context& context, ValueTables tables) {
   if (const auto& document = context.environment.document; document && context.arguments.config.empty()) {
-    if (document->empty()) return base::fail(base::Code::kNotFound, "the host has no document of its own");
+    if (document->empty()) return base::fail(base::Code::kNotFound, "the host has no document");
     return *document;
   }
   config::Source source;

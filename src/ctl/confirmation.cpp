@@ -81,9 +81,8 @@ std::string root_interrupted(system::Host& host, const model::Report& plan) {
   }
   if (names.empty()) return {};
   return fmt::format(
-      "this host reaches its own file systems ({} of {}) over {}, which is interrupted: programs stop "
-      "meanwhile, and "
-      "so may the one that brings the link back",
+      "this host reaches its own file systems ({} of {}) over {}, which is interrupted: programs block until "
+      "it is back, possibly including the one that restores it",
       servers.front().where, servers.front().peer.text(), base::join(names, ", "));
 }
 
@@ -132,7 +131,7 @@ void warn_of_session(const Context& context, system::Host& host, const model::Re
   }
   const auto advice =
       context.arguments.confirm
-          ? std::string("if you are cut off, the changes are undone when the time to confirm is over")
+          ? std::string("if you are cut off, the changes are undone when the confirmation deadline passes")
           : std::string("with --confirm 5m the changes are undone if you are cut off");
   context.environment.err << hanging_paragraph(
       "warning", Style::kBad,

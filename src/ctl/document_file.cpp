@@ -104,7 +104,7 @@ Result<void> write_document(const Context& context, const std::string& name, std
                                                  why, kDropInFolder));
   }
   if (!context.environment.privileged)
-    return base::fail(Code::kDenied, fmt::format("{}: writing it takes root: run it with sudo", name));
+    return base::fail(Code::kDenied, fmt::format("{}: writing it requires root: run it with sudo", name));
   return context.environment.host(context.root())->files.write(path, text);
 }
 

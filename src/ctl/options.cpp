@@ -117,6 +117,16 @@ std::string_view option_here(std::string_view name, const std::vector<std::strin
   return {};
 }
 
+/// The command for a drawing of the fabric in place of "--output=map.svg", "--output"; empty for a style
+/// ("--output=json").
+std::string drawing_command(std::string_view option) {
+  const auto file = option.substr(std::min(option.find('='), option.size() - 1) + 1);
+  const bool dot = file.ends_with(".dot") || file.ends_with(".gv");
+  if (!file.empty() && !dot && !file.ends_with(".svg")) return {};
+  return fmt::format("rdma-configctl fabric -o {} > {}", dot ? "dot" : "svg",
+                     file.empty() ? "FILE.svg" : file);
+}
+
 base::Failure unknown(const std::string& word, const Parser& parser) {
   const auto* sub = parser.chosen();
   const bool option = word.starts_with("-");
@@ -134,7 +144,7 @@ base::Failure unknown(const std::string& word, const Parser& parser) {
   }
   const auto bare = word.substr(0, word.find('='));
   if (bare == "--color" || bare == "--colour") {
-    return fail(Code::kInvalid, message + "; terminals alone get colour, and --no-colour switches that off");
+    return fail(Code::kInvalid, message + "; only terminals get colour; --no-colour disables it");
   }
   const bool letter = option && !word.starts_with("--");
   if (sub != nullptr && std::find(known.begin(), known.end(), bare) != known.end()) {
@@ -148,6 +158,9 @@ base::Failure unknown(const std::string& word, const Parser& parser) {
     if (sub != nullptr && sub->get_name() == "fabric" && bare == name)
       return fail(Code::kInvalid, fmt::format("{}; write -o {}", message, style));
   }
+  const bool drawing = sub != nullptr && sub->get_name() == "fabric" && bare == "--output";
+  if (const auto command = drawing ? drawing_command(word) : std::string(); !command.empty())
+    return fail(Code::kInvalid, fmt::format("{}; drawings go to stdout: {}", message, command));
   if (const auto ours = option_here(bare, known); !ours.empty())
     return fail(Code::kInvalid, fmt::format("{}; did you mean {}?", message, ours));
   // Any two letters are as near as any others.

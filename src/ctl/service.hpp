@@ -67,12 +67,12 @@ class Service {
     return base::fail(base::Code::kUnsupported, "rdma-configd cannot reload");
   }
   virtual base::Result<DaemonStatus> status() {
-    return base::fail(base::Code::kUnsupported, "rdma-configd does not tell");
+    return base::fail(base::Code::kUnsupported, "rdma-configd does not offer this");
   }
   /// Tells of events until `told` says false (it is asked once a second, too, without an event), or the
   /// daemon ends: then kNotFound.
   virtual base::Result<void> follow(const std::function<bool(const DaemonEvent* event)>& /*told*/) {
-    return base::fail(base::Code::kUnsupported, "rdma-configd does not tell");
+    return base::fail(base::Code::kUnsupported, "rdma-configd does not offer this");
   }
 };
 

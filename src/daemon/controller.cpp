@@ -331,7 +331,7 @@ void Controller::ended(const Job& job, const Outcome& outcome) {
   }
   if (!ready_) {
     ready_ = true;
-    log(LOG_INFO, Message::kStarted, "the hardware that is present is configured");
+    log(LOG_INFO, Message::kStarted, "the present hardware is configured");
   }
   if (!stopping_) notify("READY=1");
   if (!stopping_ && !again_) {

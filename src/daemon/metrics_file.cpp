@@ -30,7 +30,7 @@ std::string MetricsFile::keep(const std::string& folder, const metrics::Facts& f
   if (path_ == path && written_ == text) return {};
   std::error_code error;
   if (!std::filesystem::is_directory(folder, error)) {
-    return fmt::format("metrics: there is no folder {}; create it, or install node_exporter", folder);
+    return fmt::format("metrics: folder {} does not exist; create it, or install node_exporter", folder);
   }
   if (path_ != path) {
     if (auto done = files_.write(note_, path + "\n"); !done) return "metrics: " + done.error().message;

@@ -135,16 +135,15 @@ Json summary_of(const model::Report& report) {
   }
   auto out = frame_of(report);
   out.notes.emplace_back(
-      "there are too many resources to track each of them: failures are not retried "
-      "again before the next event");
+      "too many resources to track individually: failures are not retried before the next event");
   return core::report_json(out);
 }
 
 std::string bounded_report(const model::Report& report, ReportOf subject) {
   auto text = dump(core::report_json(report));
   if (text.size() <= limits::kReportBytes) return text;
-  const auto why = fmt::format("the report has {} bytes, more than the {} that are handed over", text.size(),
-                               limits::kReportBytes);
+  const auto why = fmt::format("the report has {} bytes, more than the {} that can be transferred",
+                               text.size(), limits::kReportBytes);
   text.clear();
   text.shrink_to_fit();
   model::Report out;

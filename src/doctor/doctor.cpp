@@ -85,7 +85,7 @@ const std::vector<Check>& checks() {
       {"stale_initramfs", "an initramfs without our module options and naming rules",
        detail::stale_initramfs},
       {"rivals", "other programs and files that set the same things", detail::rivals},
-      {"firewall", "a firewall that keeps peers from software RDMA devices", detail::firewall},
+      {"firewall", "a firewall that blocks peers of software RDMA devices", detail::firewall},
       {"contended", "settings that another program keeps changing back", detail::contended},
       {"unmet", "expectations that are not met", detail::unmet},
       {"not_as_wanted", "all other differences from the document", detail::not_as_wanted},

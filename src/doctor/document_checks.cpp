@@ -44,7 +44,7 @@ std::string differences(const ResourceReport& resource) {
   auto& parts = written.empty() ? derived : written;
   // Of several lines, such as the content of a file, nothing can be read in a sentence.
   std::erase_if(parts, [](const auto& part) { return part.find('\n') != std::string::npos; });
-  if (!resource.there) return "it is not there";
+  if (!resource.there) return "it does not exist";
   return base::join(parts, "; ");
 }
 
@@ -161,7 +161,7 @@ void port_down(const DoctorContext& context, std::vector<Finding>& out) {
       if (!wanted) continue;
       const bool disabled = port.physical_state == "Disabled";
       out.push_back({"port_down", Finding::Weight::kProblem, name,
-                     fmt::format("the document configures this port, but it has no link{}",
+                     fmt::format("the document configures this port, but the port has no link{}",
                                  port.physical_state.empty()
                                      ? std::string()
                                      : fmt::format(" (physical state {})", port.physical_state)),
@@ -177,7 +177,7 @@ void unmet(const DoctorContext& context, std::vector<Finding>& out) {
   for (const auto& resource : context.report->resources) {
     if (resource.status != Status::kUnmet) continue;
     out.push_back({"unmet", Finding::Weight::kProblem, resource.label, resource.reason,
-                   "rdma-configd only checks it: repair the host, or expect something else", resource.key});
+                   "rdma-configd only checks it: repair the host, or change the expectation", resource.key});
   }
 }
 

@@ -79,8 +79,8 @@ void no_subnet_manager(const DoctorContext& context, std::vector<Finding>& out) 
     const auto own = units(context, {kinds::opensm_unit(port.port->guid)});
     if (!own.empty() && own.front().active == "active") {
       out.push_back({"no_subnet_manager", Finding::Weight::kProblem, name_of(port),
-                     fmt::format("{} runs, but the port waits in state {}: the subnet manager does not reach "
-                                 "it, as happens when its device was removed and added again",
+                     fmt::format("{} runs, but the port stays in state {}: the subnet manager does not reach "
+                                 "it, as happens when its device was removed and re-added",
                                  own.front().name, port.port->state),
                      fmt::format("systemctl restart {}; if that does not help, see `journalctl -u {}`",
                                  own.front().name, own.front().name)});
@@ -88,7 +88,7 @@ void no_subnet_manager(const DoctorContext& context, std::vector<Finding>& out) 
     }
     out.push_back(
         {"no_subnet_manager", Finding::Weight::kProblem, name_of(port),
-         fmt::format("the link is up, but the port waits in state {}: no subnet manager has configured it, "
+         fmt::format("the link is up, but the port stays in state {}: no subnet manager has configured it, "
                      "so it has no LID and IPoIB has no carrier",
                      port.port->state),
          port.device->omni_path
@@ -124,7 +124,7 @@ void not_master(const DoctorContext& context, std::vector<Finding>& out) {
                      "the fabric uses its partitions, routes and QoS, not those of this host",
                      wanted.priority ? std::to_string(*wanted.priority) : "0", master),
          "`rdma-configctl fabric` shows the priorities (equal ones: the lower GUID is master); raise "
-         "priority of [[opensm]], or write beside_other = true to have it stand by",
+         "priority of [[opensm]], or write beside_other = true to make it a standby",
          model::Key{"opensm", wanted.guid->text()}});
   }
 }
@@ -139,12 +139,11 @@ void two_subnet_managers(const DoctorContext& context, std::vector<Finding>& out
         {"two_subnet_managers", Finding::Weight::kProblem, name_of(port),
          fmt::format("its subnet manager has LID {}, that of {} has LID {}, and both ports have the subnet "
                      "prefix {}: either two masters run, or these are two fabrics with the same prefix, "
-                     "which programs cannot tell apart",
+                     "which programs cannot distinguish",
                      *port.port->sm_lid, name_of(at->second), *at->second.port->sm_lid,
                      port.port->gid_prefix),
-         "give each fabric a subnet_prefix of its own ([[opensm.option]], or its opensm.conf); in one "
-         "fabric, let all but one be "
-         "standby (sminfo shows who is master)"});
+         "give each fabric its own subnet_prefix ([[opensm.option]], or its opensm.conf); in one "
+         "fabric, make all but one standby (sminfo shows the master)"});
   });
 }
 
@@ -185,7 +184,7 @@ void mtu_capped(const DoctorContext& context, std::vector<Finding>& out) {
                      fmt::format("{}: the multicast group of partition {} allows no more", sentence,
                                  link.ipoib->pkey.text()),
                      own_partition(context, link.ipoib->pkey)
-                         ? "the document has the [[partition]] itself: give it mtu = 4096 (and every port of "
+                         ? "the document defines the [[partition]]: give it mtu = 4096 (and every port of "
                            "the partition a link MTU of 4096), or lower the MTU"
                          : "give the partition a larger MTU at the subnet manager (mtu=5 is 4096 in "
                            "partitions.conf), or lower the MTU",
@@ -194,7 +193,7 @@ void mtu_capped(const DoctorContext& context, std::vector<Finding>& out) {
                                                   : link.ipoib->guid.text()}});
     } else if (context.report == nullptr) {  // else not_as_wanted() says it
       out.push_back({"mtu_capped", Finding::Weight::kProblem, link.name,
-                     state ? sentence + ": the document is not applied, or it was changed since"
+                     state ? sentence + ": the document is not applied, or the MTU was changed since"
                            : sentence + " (only root can see the reason)",
                      "rdma-configctl apply, which reports a limit of the fabric"});
     }
@@ -223,7 +222,7 @@ void connected_multicast(const DoctorContext& context, std::vector<Finding>& out
     out.push_back(
         {"connected_multicast", Finding::Weight::kRisk, link.name,
          fmt::format("programs have joined {} multicast group(s) on it, in connected mode with an MTU of {}: "
-                     "multicast still goes as datagrams, and larger packets are dropped",
+                     "multicast is still sent as datagrams, and larger packets are dropped",
                      at->second, link.mtu),
          "use datagram mode for these programs, or have them send packets of at most the group's MTU"});
   });

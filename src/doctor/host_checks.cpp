@@ -121,8 +121,8 @@ void stale_initramfs(const DoctorContext& context, std::vector<Finding>& out) {
   const auto by_hand = context.world.host().initramfs.by_hand();
   out.push_back(
       {"stale_initramfs", Finding::Weight::kRisk, "initramfs",
-       "it was built before our module options or naming rules last changed: drivers loaded from it at boot "
-       "get the old ones",
+       "it was built before the last change of our module options or naming rules: drivers loaded from it at "
+       "boot get the old ones",
        by_hand
            ? fmt::format("run {} ({})", *command, *by_hand)
            : fmt::format("run {}, or rdma-configctl apply with [initramfs] policy = \"rebuild\"", *command)});
@@ -138,8 +138,8 @@ void pinned_rdma_cm(const DoctorContext& context, std::vector<Finding>& out) {
     out.push_back(
         {"pinned_rdma_cm", Finding::Weight::kRisk, "/sys/kernel/config/rdma_cm/" + folder,
          there ? "while this folder exists, rdma_cm cannot be unloaded and drivers cannot be restarted"
-               : "this folder is stale, as its device was removed or renamed, and keeps rdma_cm from being "
-                 "unloaded",
+               : "this folder is stale, as its device was removed or renamed, and prevents rdma_cm from "
+                 "being unloaded",
          "rmdir it; values set through it stay"});
   }
 }

@@ -56,11 +56,11 @@ void rival_services(const DoctorContext& context, std::vector<Finding>& out) {
     if (!takes_part(unit)) continue;
     if (unit.name == "lldpad.service") {
       rival(out, unit.name,
-            "it negotiates DCB by itself, and overwrites PFC, ETS and DSCP settings made here",
+            "it negotiates DCB on its own and overwrites PFC, ETS and DSCP settings made here",
             "disable it (systemctl disable --now lldpad), or leave DCB to it and out of the document");
     } else {
       rival(out, unit.name,
-            "NVIDIA's driver package sets mode and MTU of IPoIB interfaces and reloads drivers by itself",
+            "NVIDIA's driver package sets mode and MTU of IPoIB interfaces and reloads drivers on its own",
             "disable it, or set SET_IPOIB_CM=no and leave IPOIB_MTU out in /etc/infiniband/openib.conf");
     }
   }
@@ -270,11 +270,11 @@ void rival_files(const DoctorContext& context, std::vector<Finding>& out) {
       if (name == "70-persistent-ipoib.rules") {
         // For a port that the document does not name its rule is the only one: without it, it is renamed.
         if (const auto twice = names_twice(context, *text, Nameless::kForAnyPort); !twice.empty())
-          rival(out, file, "its rules name ports that the document names too; udev takes the last name given",
+          rival(out, file, "its rules name ports that the document names too; udev uses the last name given",
                 fmt::format("remove the lines for {}", base::join(twice, ", ")));
         continue;
       }
-      rival(out, file, "its rules name network interfaces too; udev takes the last name given",
+      rival(out, file, "its rules name network interfaces too; udev uses the last name given",
             "remove the lines for ports that the document names");
     }
   }

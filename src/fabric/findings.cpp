@@ -68,11 +68,10 @@ void find_one_way_links(const Fabric& fabric, const Index& index, std::vector<Fi
       if (!port.peer) continue;
       const auto* peer = index.port(*port.peer);
       if (peer == nullptr || peer->peer == here) continue;
-      out.push_back(
-          {"duplicate_guid", index.name(here),
-           fmt::format("leads to {}, which leads elsewhere: two nodes with one GUID, or a cable that was "
-                       "moved just now",
-                       index.name(*port.peer))});
+      out.push_back({"duplicate_guid", index.name(here),
+                     fmt::format("leads to {}, which leads elsewhere: two nodes with the same GUID, or a "
+                                 "cable that was moved just now",
+                                 index.name(*port.peer))});
     }
   }
 }
@@ -105,7 +104,7 @@ void find_lonely_partitions(const Fabric& fabric, const Index& index, std::vecto
     } else if (members.full.empty()) {
       out.push_back(
           {"partition", name,
-           "has limited members only, which do not reach one another; at least one must be a full member"});
+           "has limited members only, which cannot reach each other; at least one must be a full member"});
     }
   }
 }
@@ -151,7 +150,7 @@ void find_managers(const Fabric& fabric, std::vector<Finding>& out) {
   if (masters == 0 && all_answered)
     out.push_back(
         {"manager", "the subnet",
-         "has no master subnet manager: ports get no LIDs and partitions; start one, such as OpenSM"});
+         "has no master subnet manager: ports get no LIDs or partitions; start one, such as OpenSM"});
   if (masters > 1)
     out.push_back({"manager", "the subnet",
                    fmt::format("has {} master subnet managers; they take ports from one another", masters)});

@@ -79,8 +79,8 @@ void check_addresses(const Site& site, std::vector<Finding>& out) {
     }
     i = end;
   }
-  tell_duplicates(site, "address", "address", "addresses", "give each interface an address of its own",
-                  by_line, out);
+  tell_duplicates(site, "address", "address", "addresses", "give each interface a separate address", by_line,
+                  out);
 }
 
 void check_guids(const Site& site, std::vector<Finding>& out) {

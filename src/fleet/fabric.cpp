@@ -368,7 +368,7 @@ void check_membership(const Site& site, std::vector<Finding>& out) {
     const auto pkey = pkey_text(partition);
     const auto known = rules.find(partition);
     if (!list.unknown.empty())
-      tell("pkey-unknown", fmt::format("no [[partition]] gives P_Key {}", pkey),
+      tell("pkey-unknown", fmt::format("no [[partition]] defines P_Key {}", pkey),
            "add it to the document of the subnet manager", list.unknown, {});
     if (!list.outside.empty())
       tell("pkey-member", fmt::format("the port is not a member of partition {}", pkey),
@@ -384,7 +384,7 @@ void check_membership(const Site& site, std::vector<Finding>& out) {
           has_full_member_elsewhere(members.rules, ports, managers))
         continue;
       tell("pkey-limited",
-           fmt::format("all interfaces in partition {} are limited members: none of them reaches another",
+           fmt::format("all interfaces in partition {} are limited members: none of them can reach another",
                        pkey),
            "make one of them full: members = [\"GUID=full\"], or defmember = \"full\"", members.limited,
            members.rules);

@@ -11,6 +11,7 @@
 #include "base/characters.hpp"
 #include "base/text.hpp"
 #include "config/guard.hpp"
+#include "fleet/inventory.hpp"
 
 namespace rdmacfg::fleet {
 
@@ -341,6 +342,7 @@ HostList parse_hosts(const config::Text& text, std::size_t most) {
   config::Limits limits;
   limits.file_bytes = model::limits::kFleetFileBytes;
   if (auto wrong = config::check_text(text, limits)) return {{}, {std::move(*wrong)}, false};
+  if (auto other = recognize_inventory(text)) return {{}, {std::move(*other)}, false};
   return ListParser(text, most).parse();
 }
 

@@ -67,7 +67,7 @@ bool drop_routes_of_vrf(Interface& interface, const Interface& said = {});
 
 /// Of an interface in a VRF, where it is written, and of the routes that drop_routes_of_vrf() took.
 inline constexpr std::string_view kVrf =
-    "the interface belongs to a VRF, which the document does not describe; keep the VRF's own configuration";
+    "the interface belongs to a VRF, which the document does not describe; keep the configuration of the VRF";
 inline constexpr std::string_view kVrfRoutes =
     "the routes are in the table of the VRF, and are left out; write them with that table";
 

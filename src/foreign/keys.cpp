@@ -38,7 +38,7 @@ base::Result<std::string> unquote(std::string_view text) {
         out += c;
       }
     } else if (c == '\\') {
-      if (++at == text.size()) return fail(Code::kUnsupported, "the line goes on in the next one");
+      if (++at == text.size()) return fail(Code::kUnsupported, "the line continues on the next line");
       const bool special = text[at] == '"' || text[at] == '\\' || text[at] == '$' || text[at] == '`';
       if (quote == '"' && !special) out += '\\';
       out += text[at];

@@ -71,7 +71,7 @@ struct Field {
 
 template <class S, class T>
 constexpr Field<S, T> field(std::string_view name, std::optional<T> S::*member, Role role,
-                            std::string_view doc, std::string_view fallback = "left as it is",
+                            std::string_view doc, std::string_view fallback = "left unchanged",
                             Effect effect = Effect::kNow) {
   return {FieldSpec{name, Codec<T>::kType, role, doc, fallback, effect, Codec<T>::kSchema, &canonical<T>,
                     std::string_view(), std::is_same_v<T, NameTemplate>},

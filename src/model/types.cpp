@@ -211,7 +211,7 @@ Result<std::string> parse_interface_name(std::string_view text) {
   if (text == "." || text == ".." || text == "all" || text == "default")
     return bad("the kernel reserves this name");
   if (std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c) != 0; })) {
-    return bad("a name of digits alone would be read as an interface index");
+    return bad("a name of digits only would be read as an interface index");
   }
   return std::string(text);
 }
@@ -223,8 +223,8 @@ Result<RdmaName> RdmaName::parse(std::string_view text) {
   if (text.empty()) return refuse("it is empty");
   if (text.size() > kRdmaNameMax) return refuse(fmt::format("it is longer than {} characters", kRdmaNameMax));
   if (text.front() == '.' || text.front() == '-') return refuse("it starts with a dot or a dash");
-  // As `show` and others name a port: "mlx5_0/1".
-  const auto slash = text.find('/');
+  // As `show` and others name a port: "mlx5_0/1", "mlx5_0:1".
+  const auto slash = text.find_first_of("/:");
   const auto port =
       slash == std::string_view::npos ? std::nullopt : base::parse_number(text.substr(slash + 1));
   if (port && *port > 0 && slash > 0) {

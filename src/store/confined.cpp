@@ -136,7 +136,7 @@ base::Result<config::Document> document_from(std::string_view text, std::vector<
   } catch (const Json::exception&) {
   } catch (const std::out_of_range&) {
   }
-  return base::fail(base::Code::kInvalid, "the result of the sandbox cannot be understood");
+  return base::fail(base::Code::kInvalid, "the result of the sandbox is invalid");
 }
 
 base::Result<config::Document> parse_confined(std::vector<config::Text> texts, const std::string& host_name,

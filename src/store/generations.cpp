@@ -132,7 +132,7 @@ Result<AppliedDocument> load_texts(system::Files& files, const std::string& fold
   auto loaded = load_json<AppliedDocument>(files, path, kLedgerSchema, remembered_from);
   if (!loaded) return base::fail(loaded.error());
   if (!*loaded) {
-    return base::fail(base::Code::kNotFound, fmt::format("{}: generation {} is not there", path, number));
+    return base::fail(base::Code::kNotFound, fmt::format("{}: generation {} does not exist", path, number));
   }
   return std::move(**loaded);
 }
@@ -171,7 +171,7 @@ std::vector<std::string> narrow(system::Files& files, const GenerationPaths& pat
     if (text && !*text) continue;
     const auto done = text ? files.write_private(path, **text) : Result<void>(base::fail(text.error()));
     if (!done)
-      open.push_back(fmt::format("{}: everybody can read it, and its mode could not be changed: {}", path,
+      open.push_back(fmt::format("{}: is world-readable, and its mode could not be changed: {}", path,
                                  done.error().message));
   }
   return open;
@@ -209,7 +209,7 @@ config::Document parse_again(AppliedDocument remembered, std::string_view host) 
         {model::Severity::kError,
          {file, 0, 0, 0},
          document.error().message,
-         "it was sent by another user than root, so it is parsed without privileges only",
+         "it was sent by a user other than root, so it is parsed only without privileges",
          {}});
     none.whole = false;
     none.host = remembered.host;
@@ -224,8 +224,8 @@ std::vector<std::string> remove_texts(system::Files& files, const GenerationPath
   std::vector<std::string> left;
   for (const auto number : numbers) {
     if (const auto done = files.remove(path_of(paths.texts, number)); !done)
-      left.push_back(fmt::format("the text of generation {}, which is forgotten, could not be removed: {}",
-                                 number, done.error().message));
+      left.push_back(fmt::format("the text of the discarded generation {} could not be removed: {}", number,
+                                 done.error().message));
   }
   return left;
 }

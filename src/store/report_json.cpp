@@ -174,7 +174,7 @@ base::Result<model::Report> report_from(const std::string& text) {
   try {
     const auto json = parse_record(text);
     if (json.at("schema") != kReportSchema) {
-      return base::fail(base::Code::kInvalid, "the report has another schema than this program reads");
+      return base::fail(base::Code::kInvalid, "the report has a schema that this program does not read");
     }
     model::Report report;
     report.exit = enumerator_from(json.at("exit"), model::Exit::kPartly);
@@ -191,7 +191,7 @@ base::Result<model::Report> report_from(const std::string& text) {
     report.left_over = json.at("left_over").get<std::vector<std::string>>();
     return report;
   } catch (const Json::exception& error) {
-    return base::fail(base::Code::kInvalid, fmt::format("the report cannot be understood: {}", error.what()));
+    return base::fail(base::Code::kInvalid, fmt::format("the report is invalid: {}", error.what()));
   }
 }
 

@@ -45,7 +45,7 @@ Result<void> FakeKernel::rename_device(const std::string& device, const std::str
 
 Result<void> FakeKernel::new_link(const std::string& name, const std::string& type,
                                   const std::string& interface) {
-  const auto what = fmt::format("{}: make it as {} over {}", name, type, interface);
+  const auto what = fmt::format("{}: create it as {} over {}", name, type, interface);
   return result_of(faults.call(what, [&] { return machine.new_soft(name, type, interface); }), what);
 }
 

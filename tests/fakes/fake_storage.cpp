@@ -181,7 +181,7 @@ Result<void> FakeNvmeTarget::remove_namespace(const std::string& nqn, int nsid) 
 }
 
 Result<void> FakeNvmeTarget::make_port(const NvmePort& port) {
-  return call(fmt::format("make the NVMe port {} {}", port.address, port.service), [&] {
+  return call(fmt::format("create the NVMe port {} {}", port.address, port.service), [&] {
     if (!ports.try_emplace(port.id, port).second) return EEXIST;
     ports[port.id].subsystems.clear();
     return 0;

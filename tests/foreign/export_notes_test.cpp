@@ -79,7 +79,7 @@ TEST(ExportNotes, NameSectionsWithoutCommands) {
        "[[opensm]]\nguid = \"00:02:c9:03:00:31:78:f2\"\n[[opensm.option]]\nkey = \"lmc\"\nvalue = 1\n",
        {"2: [[opensm]]: OpenSM has its ports in /etc/default/opensm (Debian) or /etc/sysconfig/opensm; then "
         "systemctl start opensm",
-        "2: [[opensm]]: options and files of its own: an opensm.conf that --config names in a drop-in of "
+        "2: [[opensm]]: its own options and files: an opensm.conf that --config names in a drop-in of "
         "opensm@GUID.service"}},
       {"commands",
        "[[opensm_file]]\noption = \"root_guid_file\"\nguids = [\"0x200000\"]\n",

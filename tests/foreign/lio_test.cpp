@@ -65,7 +65,7 @@ TEST(ImportLio, OpensNothingFurther) {
             false},
            {"the document gives each initiator all LUNs, writable and with their own numbers",
             saved_target(kOpenGroup, "", "", R"(, "write_protect": 2)"), false},
-           {"any initiator may read it, and none may write, which the document cannot express",
+           {"any initiator may read it but not write to it, which the document cannot express",
             saved_target(R"("attributes": {"authentication": 0, "generate_node_acls": 1})"), true},
            {"initiators may only read it, which the document cannot express",
             saved_target(R"("attributes": {"authentication": 0, "prod_mode_write_protect": 1})"), true},

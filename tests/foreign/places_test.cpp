@@ -38,7 +38,7 @@ TEST_F(Places, LinksAreFollowedAsTheToolsDo) {
   EXPECT_THAT(made.document, HasSubstr("name = \"ib_ipoib\""));
   EXPECT_THAT(made.claims.missed,
               testing::ElementsAre(AllOf(Field(&Remark::where, Place{"/etc/modules-load.d/none.conf", 0}),
-                                         Field(&Remark::text, "is not there"))));
+                                         Field(&Remark::text, "does not exist"))));
 }
 
 TEST_F(Places, LinksToServicesOfPackagesAreNotRead) {
@@ -90,8 +90,8 @@ TEST_F(Places, AFileWhoseNameSaysNothingIsNamed) {
     for (const auto* name : {"saved", usual}) {
       Claims claims;
       const auto count = gather({{found}, {std::string("/srv/") + name}}, *files, claims);
-      const auto told = Contains(
-          Field(&Remark::text, HasSubstr(std::string("its name is none that ") + format + " reads (")));
+      const auto told =
+          Contains(Field(&Remark::text, HasSubstr(std::string(format) + " reads only files named ")));
       if (name == usual) {
         EXPECT_THAT(claims.missed, testing::Not(told)) << format << ' ' << usual;
         continue;

@@ -219,7 +219,7 @@ void parse_host_values(const Node& node, const Reporter& report, HostSection& ou
     if (host.find_first_of("{}") != std::string::npos) {
       report.wrong(
           values.key, fmt::format("{}: contains braces, which are not allowed in a host name", label),
-          "write the name of a host, or a pattern as gpu[001-512]; placeholders are not filled in here");
+          "write the name of a host, or a pattern as gpu[001-512]; placeholders are not expanded here");
       continue;
     }
     auto given = parse_values(host, values, label, report);

@@ -111,7 +111,8 @@ std::optional<Fault> check_header(const std::vector<TableCell>& cells, const Lim
 std::optional<model::Diagnostic> check_table(const Text& text, Limits limits) {
   limits.file_bytes = limits.table_bytes;
   auto wrong = check_text(text, limits);
-  if (wrong && wrong->where.line == 0) wrong->hint = "remove hosts or columns that no document uses";
+  if (wrong && text.text.size() > limits.file_bytes)
+    wrong->hint = "remove hosts or columns that no document uses";
   return wrong;
 }
 

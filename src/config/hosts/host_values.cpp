@@ -176,9 +176,10 @@ tl::expected<std::string, HostValues::Missing> HostValues::expand(std::string_vi
       return tl::make_unexpected(std::move(value.error()));
     }
     if (purpose == Purpose::kTemplate && value->text.find('{') != std::string::npos) {
-      Missing again{fmt::format("{}: \"{}\" has a placeholder, and values of a host are not filled in again",
-                                whole, value->text),
-                    "write the placeholder in the document, beside that of the value"};
+      Missing again{
+          fmt::format("{}: \"{}\" contains a placeholder, and placeholders in host values are not expanded",
+                      whole, value->text),
+          "write the placeholder in the document, next to that of the value"};
       if (value->where) again.related.push_back({*value->where, "given here"});
       return tl::make_unexpected(std::move(again));
     }

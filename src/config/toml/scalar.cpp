@@ -21,10 +21,10 @@ ScalarError escape_error(std::string_view token) {
   for (auto at = token.find('\\'); at != std::string_view::npos; at = token.find('\\', at + 2)) {
     const auto after = token.substr(at + 1, utf8_length(token.substr(at + 1)));
     if (std::string_view("btnfr\"\\uU \t\r\n").find(after) != std::string_view::npos) continue;
-    return {fmt::format("\\{} is not an escape of a double-quoted string", after),
+    return {fmt::format("\\{} is not an escape sequence of a double-quoted string", after),
             "write \\\\ for a backslash, or use single quotes"};
   }
-  return {"the string has an invalid escape", "\\u takes 4 and \\U takes 8 hexadecimal digits"};
+  return {"the string contains an invalid escape sequence", "\\u takes 4 and \\U takes 8 hexadecimal digits"};
 }
 
 /// A word without the typographic quotes around it.
@@ -62,7 +62,7 @@ Integer integer_of(std::string_view word) {
 ScalarError too_large(std::string_view word) {
   constexpr std::size_t kGuid = 18;  // "0x" and 16 digits
   const bool guid = word.starts_with("0x") && word.size() == kGuid;
-  return {fmt::format("{} is too large a number", word),
+  return {fmt::format("{} is too large", word),
           guid ? fmt::format("put an identifier in quotes: \"{}\"", word) : std::string()};
 }
 

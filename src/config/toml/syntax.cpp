@@ -8,6 +8,7 @@
 #include "base/text.hpp"
 #include "config/guard.hpp"
 #include "config/toml/cursor.hpp"
+#include "config/toml/other_text.hpp"
 #include "config/toml/scalar.hpp"
 #include "config/toml/tables.hpp"
 #include "config/toml/tree.hpp"
@@ -25,25 +26,12 @@ bool is_invisible(std::uint32_t code) {
          code == 0x202f || (code >= 0x205f && code <= 0x2064) || code == 0x3000 || code == 0xfeff;
 }
 
-/// Whether a text begins with an object of JSON, or with a list of objects.
-bool is_json(std::string_view text) {
-  const auto first = text.find_first_not_of(" \t\r\n", text.starts_with('[') ? 1 : 0);
-  return first != std::string_view::npos && text[first] == '{';
-}
-
 /// Whether a line that is not TOML was meant to begin a section: "ipoib]]", "<ipoib>".
 bool is_meant_as_header(std::string_view line) {
   const auto head = base::trim(line.substr(0, line.find_first_of("\r\n#")));
   constexpr std::size_t kLongerThanBrackets = 2;
   return head.size() > kLongerThanBrackets && head.find_first_of("=\"'") == std::string_view::npos &&
          (head.ends_with(']') || (head.starts_with('<') && head.ends_with('>')));
-}
-
-/// Whether a line is an item of a list as YAML has it: "- ib0".
-bool is_yaml_item(std::string_view line) {
-  if (!line.starts_with("- ") && !line.starts_with("-\t")) return false;
-  const auto rest = base::trim(line.substr(1, line.find_first_of("\r\n") - 1));
-  return !rest.empty() && rest.front() != '=' && rest.front() != '.';
 }
 
 /// Recursive descent over one text. A function that returns false has reported why and leaves the cursor
@@ -58,12 +46,23 @@ class Parser {
 
   Tree run() && {
     cursor_.skip_space();
-    if (cursor_.at("---")) other_language("YAML");
-    if (is_json(body_.substr(cursor_.mark().offset))) other_language("JSON");
-    if (cursor_.peek() == '<') other_language("XML");
+    const auto first = body_.substr(cursor_.mark().offset);
+    if (is_patch(first)) {
+      other_file("this is a patch, not a document of rdma-configd", "apply it with patch(1) to the document");
+    } else if (cursor_.at("---")) {
+      other_language("YAML");
+    } else if (is_json(first)) {
+      other_language("JSON");
+    } else if (cursor_.peek() == '<' && !is_conflict_mark(first)) {
+      other_language("XML");
+    }
     while (cursor_.skip_space(), !other_ && !cursor_.done() && tree_.errors.size() < limits_.errors) {
       open_ = 0;
       const auto line = body_.substr(cursor_.mark().offset);
+      if (is_conflict_mark(line) && conflict_mark()) {
+        cursor_.skip_to_line_end();
+        continue;
+      }
       if (is_yaml_item(line)) {
         yaml_item();
         cursor_.skip_to_line_end();
@@ -104,11 +103,23 @@ class Parser {
     return fmt::format("'{}'", character);
   }
   /// The file is not TOML at all: one error says so, and the rest would be noise.
-  bool other_language(std::string_view language) {
+  bool other_file(std::string message, std::string hint) {
     other_ = true;
-    return wrong(here(), fmt::format("this is {}, but the configuration is written in TOML", language),
-                 "write version = 1, then sections such as [[ipoib]] with key = value lines; rdma-configctl "
-                 "import converts the files of other tools");
+    return wrong(here(), std::move(message), std::move(hint));
+  }
+  bool other_language(std::string_view language) {
+    return other_file(fmt::format("this is {}, but the configuration is written in TOML", language),
+                      "write version = 1, then sections such as [[ipoib]] with key = value lines; "
+                      "rdma-configctl import converts the files of other tools");
+  }
+  /// @return whether the line belongs to a conflict: one without the first mark is as any other.
+  bool conflict_mark() {
+    const bool begins = cursor_.peek() == '<', belongs = begins || in_conflict_;
+    if (begins)
+      wrong(here(), "a merge conflict is unresolved",
+            "keep one side, and remove the lines that begin with <<<<<<<, ======= and >>>>>>>");
+    in_conflict_ = belongs && cursor_.peek() != '>';
+    return belongs;
   }
   void yaml_item() {
     if (!was_good_) return;  // the line before it has an error already, which its items belong to
@@ -133,7 +144,7 @@ class Parser {
     const auto what = found();
     std::string hint = "write one key per line, and put text with blanks in quotes";
     if (of_header) {
-      hint = "a section's line ends after its last bracket";
+      hint = "nothing may follow the closing bracket of a section";
     } else if (cursor_.at("//") || cursor_.at("/*")) {
       hint = "a comment begins with #";
     } else if (cursor_.peek() == ',' && std::isdigit(static_cast<unsigned char>(cursor_.peek(1))) != 0) {
@@ -207,6 +218,7 @@ class Parser {
         while (is_bare(cursor_.peek())) cursor_.next();
         part.name = cursor_.since(start);
         if (part.name.empty()) return no_key();
+        if (static_cast<unsigned char>(cursor_.peek()) > 0x7f && !not_ascii()) return false;
       }
       part.at = cursor_.span(start);
       key.push_back(std::move(part));
@@ -215,6 +227,16 @@ class Parser {
       if (cursor_.peek() != '.') return true;
       cursor_.next();
     }
+  }
+  /// A letter such as U+0430, which looks like that of ASCII, in the middle of a name.
+  bool not_ascii() {
+    const auto rest = body_.substr(cursor_.mark().offset);
+    const auto character = rest.substr(0, utf8_length(rest));
+    const auto code = base::code_point(character);
+    if (is_invisible(code)) return true;  // what comes next says so
+    return wrong(here(), fmt::format("'{}' (U+{:04X}) is not an ASCII letter", character, code),
+                 "names of keys and sections are ASCII; retype the name, since other alphabets have letters "
+                 "that look the same");
   }
   bool no_key() {
     if (cursor_.peek() == '=') return wrong(here(), "there is no key before =");
@@ -386,6 +408,7 @@ class Parser {
   const Node* parent_ = nullptr;      ///< the entry that section_ is part of, as long as no header follows
   std::string label_, parent_label_;  ///< "[[ipoib.pkey]]", "[[ipoib]]"
   bool other_ = false;                ///< not TOML
+  bool in_conflict_ = false;          ///< behind a mark of an unresolved merge
   bool was_good_ = true;              ///< the last line that was read
   int open_ = 0;  ///< brackets and multi-line texts that are open where an error was found
 };

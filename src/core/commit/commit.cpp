@@ -83,9 +83,9 @@ Report commit(const config::Document& document, const Request& request, Context&
   } else if (request.by_itself && run.ledger().refuses(digest)) {
     const auto active = run.ledger().active;
     notes.push_back(
-        active == 0 ? "the document was rolled back before and is not applied by itself until it changes"
-                    : fmt::format("the document was rolled back before and is not applied by itself until it "
-                                  "changes; generation {} stays active instead",
+        active == 0 ? "the document was rolled back before and is not applied automatically until it changes"
+                    : fmt::format("the document was rolled back before and is not applied automatically "
+                                  "until it changes; generation {} stays active instead",
                                   active));
     if (active != 0) report = run.held(active);
   } else {
@@ -139,7 +139,7 @@ Report confirm(const Request& request, Context& context) {
     auto report = run.roll_back_unconfirmed(why);
     if (report.error) report.notes.push_back(report.error->message);
     report.error =
-        late ? base::Error{Code::kTimeout, "too late: the time to confirm is over", 0}
+        late ? base::Error{Code::kTimeout, "too late: the confirmation deadline has passed", 0}
              : base::Error{Code::kBusy, "the unconfirmed apply was interrupted and is being rolled back", 0};
     if (report.exit == Exit::kOk || report.exit == Exit::kPartly) report.exit = Exit::kError;
     return run.finished(std::move(report));
@@ -173,7 +173,7 @@ Result<std::uint64_t> rollback_target(const Ledger& ledger, std::uint64_t number
                       fmt::format("there is no generation {}; see `rdma-configctl history`", target));
   }
   if (target == ledger.active) {
-    return base::fail(Code::kInvalid, fmt::format("generation {} is the active one already", target));
+    return base::fail(Code::kInvalid, fmt::format("generation {} is already active", target));
   }
   return target;
 }

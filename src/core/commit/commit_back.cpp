@@ -167,8 +167,8 @@ bool Run::undone(RollbackRecord rollback_record, Report& report) {
       report.left_over.empty() && !another && !rollback_record.in_two_runs && !rollback_record.partial;
   if (observation) {
     auto state = std::move(rollback_record.before);
-    // Settings of a device that was removed meanwhile went with it; objects made of the same name on the one
-    // that came after is not undone, and known by its own record.
+    // Settings of a device that was removed during the apply went with it; objects made of the same name on
+    // the one that came after is not undone, and known by its own record.
     model::Plan taken;
     std::set<model::Key> in_plan, in_taken;
     for (const auto& change : plan.changes) {

@@ -184,7 +184,7 @@ void Run::drop(const Application& work, Report& report) {
   if (work.begun && !ambiguous_ && !end_unconfirmed(report)) {
     report.exit = Exit::kUndoIncomplete;
     report.left_over.push_back(
-        fmt::format("{}: it could not be removed; the next run rolls that apply back again",
+        fmt::format("{}: it could not be removed; the next run rolls back that apply again",
                     context_.paths.rollback_record));
   }
   tell_ambiguous(report);
@@ -241,7 +241,7 @@ Report Run::too_late(Report applied) {
   if (!succeeded(report)) return report;
   report.error = base::Error{
       base::Code::kTimeout,
-      fmt::format("the apply took longer than the {} s allowed for its confirmation; it was rolled back",
+      fmt::format("the apply took longer than the {} s allowed for its confirmation, and was rolled back",
                   request_.confirm->count()),
       0};
   report.exit = Exit::kUndone;

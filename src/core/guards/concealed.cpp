@@ -213,7 +213,7 @@ void replace_diagnostics(Report& report, const config::Document* wanted, const R
   if (errors > 0) {
     report.diagnostics.push_back({model::Severity::kError,
                                   {},
-                                  "the document does not fit what only root may read of this host",
+                                  "the document conflicts with host state that only root may read",
                                   "root sees more with `rdma-configctl diff`",
                                   {}});
   }

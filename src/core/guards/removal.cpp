@@ -79,8 +79,8 @@ model::Diagnostic removal_warning(const config::Document& document, const Report
   return {model::Severity::kWarning,
           {},
           fmt::format("this would remove {}; {} refuse it", impact.what,
-                      impact.lifeline ? "`apply --yes`, `reload` and the start of the host"
-                                      : "`reload` and the start of the host"),
+                      impact.lifeline ? "`apply --yes`, `reload` and the apply at boot"
+                                      : "`reload` and the apply at boot"),
           kHowToAllow,
           {}};
 }

@@ -127,11 +127,10 @@ void Parser::add_common() {
                  "is read from there, too.")
       ->type_name("DIR")
       ->check(not_empty);
-  app.add_option(
-         "--host", arguments.host,
-         "With the NAME of a host, the document as it is there: validate, show --document, and diff with "
-         "--root. With a FILE (a word with a / or ending in .json), the host of a report (doctor "
-         "--report) instead of this one: show, diff, doctor, validate. It cannot be changed.")
+  app.add_option("--host", arguments.host,
+                 "NAME: the document as that host reads it (validate, show --document, diff with --root). "
+                 "FILE (contains a / or ends in .json): the host of a report (doctor --report) instead of "
+                 "this one, read-only (show, diff, doctor, validate).")
       ->type_name("NAME|FILE")
       ->check(not_empty);
   app.add_flag("--json", arguments.json, "Print one JSON object on stdout, even for an error.");
@@ -178,7 +177,7 @@ void Parser::add_looks() {
       ->transform(seconds_between(1, 86400));
   auto& metrics = *app.get_subcommand("metrics");
   metrics.add_flag("--features", arguments.metrics.features,
-                   "In short, as a feature file for Kubernetes' Node Feature Discovery.");
+                   "Print a summary as a feature file for Kubernetes' Node Feature Discovery.");
   metrics.add_option("--output", arguments.output, "Replace FILE instead of writing to stdout.")
       ->type_name("FILE")
       ->check(not_empty);
@@ -292,7 +291,7 @@ void Parser::add_fleet(CLI::App& fleet) {
       .add_option(
           "--hosts", arguments.fleet.hosts,
           "The hosts, as in 'gpu[001-512],login1', or a file with such items, one or more a line; - is "
-          "standard input. With report only their output is read, and those without any are reported.")
+          "standard input. With report, only their output is read, and hosts without output are reported.")
       ->type_name("HOSTS|FILE")
       ->check(not_empty);
   fleet
@@ -313,15 +312,17 @@ void Parser::add_fleet(CLI::App& fleet) {
 }
 
 void Parser::add_fabric(CLI::App& fabric) {
-  words(fabric, "TOPIC",
-        "One part: hosts, switches, links, managers, partitions, groups, counters, targets or findings.");
+  words(
+      fabric, "TOPIC",
+      "Show one part: hosts, switches, links, managers, partitions, groups, counters, targets or findings.");
   fabric
       .add_option("--from", arguments.fabric.from,
-                  "The port to look through (mlx4_0/1); default: the first active one.")
+                  "The local port to use (mlx4_0/1); default: the first active one.")
       ->type_name("PORT")
       ->check(not_empty);
-  fabric.add_flag("--tree", arguments.fabric.tree, "As a tree, from the topmost switches down to the hosts.");
-  fabric.add_option("--route", arguments.fabric.route, "Also the way that packets to this port GUID take.")
+  fabric.add_flag("--tree", arguments.fabric.tree,
+                  "Show a tree, from the topmost switches down to the hosts.");
+  fabric.add_option("--route", arguments.fabric.route, "Also show the route of packets to this port GUID.")
       ->type_name("GUID")
       ->check(not_empty);
   fabric

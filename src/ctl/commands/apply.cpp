@@ -180,7 +180,7 @@ void note_next_boot(const Context& context, system::Host& host, Report& report) 
     const auto memory = kinds::memory_below(folder, mounts);
     if (memory.empty()) continue;
     report.notes.push_back(
-        fmt::format("{} is in memory ({}): a reboot forgets what was written there; `rdma-configctl apply "
+        fmt::format("{} is in memory ({}): its files are lost at a reboot; `rdma-configctl apply "
                     "--root DIR` prepares "
                     "the image that the host boots",
                     folder, memory));
@@ -322,7 +322,7 @@ base::Result<std::optional<config::Document>> held(const Context& context, syste
   auto document = core::parse_again(std::move(*texts), host_name(context));
   if (model::has_errors(document.diagnostics))
     return base::fail(base::Code::kInvalid,
-                      fmt::format("--only: generation {}, which is active, is of another version of "
+                      fmt::format("--only: the active generation {} was written by another version of "
                                   "rdma-configd; apply the whole document once",
                                   ledger->active));
   return document;

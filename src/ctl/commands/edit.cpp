@@ -94,7 +94,7 @@ std::optional<base::Error> misplaced_edit(const Context& context) {
     return base::Error{Code::kInvalid,
                        "edit needs a terminal; `rdma-configctl set` changes single values without one", 0};
   if (!context.environment.privileged)
-    return base::Error{Code::kDenied, "edit writes below /etc, which takes root: run it with sudo", 0};
+    return base::Error{Code::kDenied, "edit writes below /etc, which requires root: run it with sudo", 0};
   return std::nullopt;
 }
 
@@ -159,8 +159,8 @@ int edit(const Context& context) {
     if (!ended) return draft.refused(context, ended.error());
     if (*ended != 0) {
       return draft.refused(
-          context, {Code::kRefused,
-                    fmt::format("the editor ended with exit status {}; nothing was changed", *ended), 0});
+          context,
+          {Code::kRefused, fmt::format("the editor exited with status {}; nothing was changed", *ended), 0});
     }
     draft.edited = true;
     auto written = read_back(folder.file());

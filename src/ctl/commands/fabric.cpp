@@ -43,6 +43,10 @@ Result<std::set<std::string>> fabric_topics(const Context& context) {
   std::vector<std::string> known(kFabricTopics.begin(), kFabricTopics.end());
   for (const auto& word : context.arguments.words) {
     if (std::find(known.begin(), known.end(), word) == known.end()) {
+      if (word.ends_with(".svg"))
+        return fail(Code::kInvalid, fmt::format("fabric has no topic {0}; a drawing goes to stdout: "
+                                                "rdma-configctl fabric -o svg > {0}",
+                                                word));
       const auto near = base::nearest(word, known);
       return fail(Code::kInvalid, fmt::format("fabric has no topic {}; {}", word,
                                               near ? fmt::format("did you mean {}?", *near)

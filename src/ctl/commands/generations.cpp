@@ -94,7 +94,7 @@ int roll_back_expired(const Context& context, system::Host& host) {
 base::Error unreadable_plan(std::uint64_t generation) {
   return {Code::kDenied,
           fmt::format("only root may read generation {}, so its plan cannot be shown: add --yes to go back "
-                      "without looking",
+                      "without a preview",
                       generation),
           0};
 }

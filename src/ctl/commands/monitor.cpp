@@ -26,7 +26,7 @@ Style style_for(int priority) {
 int monitor(const Context& context) {
   if (context.offline())
     return refuse(context,
-                  {Code::kInvalid, "monitor cannot be combined with --root: in an image no daemon runs", 0});
+                  {Code::kInvalid, "monitor cannot be combined with --root: no daemon runs in an image", 0});
   if (!context.environment.privileged)
     return refuse(
         context, {Code::kDenied,

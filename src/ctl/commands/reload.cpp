@@ -30,7 +30,7 @@ int by_signal(const Context& context, std::uint64_t pid) {
 int reload(const Context& context) {
   if (context.offline()) {
     return refuse(context,
-                  {Code::kInvalid, "reload cannot be combined with --root: in an image no daemon runs", 0});
+                  {Code::kInvalid, "reload cannot be combined with --root: no daemon runs in an image", 0});
   }
   if (!context.own_document()) {
     return refuse(context,

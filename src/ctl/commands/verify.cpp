@@ -129,7 +129,7 @@ int verify(const Context& context) {
   if (context.offline())
     return refuse(context, {Code::kInvalid, "verify tests the running system; --root does not apply", 0});
   if (!arguments.verify.interface.empty() && arguments.verify.to.empty())
-    return refuse(context, {Code::kInvalid, "--ipoib needs the address to be pinged: --to ADDRESS", 0});
+    return refuse(context, {Code::kInvalid, "--ipoib needs an address to ping: --to ADDRESS", 0});
   const auto test = context.environment.function_test();
   if (arguments.verify.server) return serve(context, *test);
   const auto outcome = run(context, *test);

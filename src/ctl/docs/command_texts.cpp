@@ -18,11 +18,11 @@ constexpr auto kCommands = std::to_array<CommandText>({
      "--wide shows all), roce, ipoib, dcb, limits, modules, services, lossless or resources. When a port has "
      "many P_Key interfaces, they fold into one line; --wide shows each. It changes nothing and does not "
      "need root; values that cannot be read are \"unknown\".",
-     "show\tthe whole host\nshow ports\tthe ports alone\nshow ipoib 'ib*' --wide\tinterfaces by pattern, "
+     "show\tthe whole host\nshow ports\tthe ports only\nshow ipoib 'ib*' --wide\tinterfaces by pattern, "
      "with every column\nshow mlx5_0/1\tone port in detail\nshow counters mlx5_0\terrors and traffic that "
      "its ports have counted\nshow --differs\tonly the differences from the document\nshow --document\tthe "
      "document that applies to this host, with its drop-ins merged"},
-    {"status", "", "Show on one screen whether everything is as it should be; exit status for monitoring.",
+    {"status", "", "Show the state of the host on one screen, with an exit status for monitoring.",
      "Shows whether the daemon runs, which generation is active, who applied it and when, what is waiting "
      "for confirmation and how long it still has, what is pending, limited, unmet, contended or different, "
      "and what the daemon has repaired. It changes nothing and does not need root. Exit status 0: everything "
@@ -158,7 +158,7 @@ constexpr auto kCommands = std::to_array<CommandText>({
      "Explores the fabric behind a port of this host: hosts and switches, links and those below the best "
      "rate that both ends support, subnet managers, P_Key tables, multicast groups, with the topic counters "
      "the errors that each port has counted, with the topic targets the SRP targets that ports offer (as "
-     "`ibsrpdm -c` prints them), and with --route the way to a port. Hosts that are alike share a line; "
+     "`ibsrpdm -c` prints them), and with --route the route to a port. Hosts that are alike share a line; "
      "--wide shows each. A TOPIC shows one part. --format dot and --format svg draw it. The whole fabric is "
      "compared with the cables of the host's document, entries such as [[cable]] from = \"leaf1/7\", to = "
      "\"node007/1\", and optionally width and speed; --cables and --config name another file with such "
@@ -170,9 +170,9 @@ constexpr auto kCommands = std::to_array<CommandText>({
      "fabric\tthe whole fabric\nfabric --tree\tswitches and the nodes behind them\nfabric partitions "
      "groups\tonly these\nfabric counters\tports that have counted errors\nfabric targets\tSRP targets, "
      "logged in or not\nfabric --clear-counters leaf1/7\tset its error counters to 0\nfabric --json > "
-     "good.json\tsave it\nfabric --compare good.json\twhat differs from then\nfabric --cables "
-     "plan.toml\tcompare it with cables of another file\nfabric --route 00:02:c9:03:00:31:78:f2\tthe way to "
-     "a port\nfabric -o svg > fabric.svg\ta drawing"},
+     "good.json\tsave it\nfabric --compare good.json\tdifferences from the saved fabric\nfabric --cables "
+     "plan.toml\tcompare it with cables of another file\nfabric --route 00:02:c9:03:00:31:78:f2\tthe route "
+     "to a port\nfabric -o svg > fabric.svg\ta drawing"},
     {"import", "[FORMAT [PATH...]]", "Make one document from other tools' files, or from the running host.",
      "Reads files of other tools and prints one document on stdout; it changes nothing on the host. `host`, "
      "the default, reads every known place at once; `live` looks at the running interfaces. FORMAT reads "
@@ -224,7 +224,7 @@ constexpr std::string_view kTour =
     "\"00:02:c9:03:00:31:78:f2\"\n      name = \"mlx4_ib0\"\n      mode = \"connected\"\n      mtu  = "
     "65520\n  rdma-configctl validate             check the document\n  rdma-configctl diff                 "
     "see the changes\n  sudo rdma-configctl apply           make them\n  rdma-configctl status               "
-    "check that the host is still as wanted\n";
+    "check that the host still matches\n";
 
 }  // namespace
 

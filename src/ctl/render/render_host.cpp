@@ -235,7 +235,7 @@ std::string differences(const model::ResourceReport& resource, const Terminal& t
     parts.push_back(fmt::format("{} {} {} {}", attribute.name, value_text(attribute.now, unit),
                                 terminal.arrow(), value_text(attribute.wanted, unit)));
   }
-  if (!resource.there) return "is not there";
+  if (!resource.there) return "does not exist";
   return base::join(written.empty() ? derived : written, ", ");
 }
 

@@ -187,9 +187,8 @@ std::string summarize_open(const Report& report, const std::set<model::Key>* onl
   if (open.empty())
     return report.exit == model::Exit::kPartly ? base::join(model::note_texts(report.notes), "; ") : "";
   return fmt::format(
-      "{}; apply again once that has changed (rdma-configd does so by itself); `rdma-configctl status` says "
-      "what "
-      "remains",
+      "{}; apply again once that has changed (rdma-configd does so automatically); `rdma-configctl status` "
+      "shows what remains",
       base::join_first(kSaid, open, "; "));
 }
 

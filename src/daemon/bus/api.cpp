@@ -119,9 +119,9 @@ struct Api::Detail {
             refuse(reply, error(name, why));
           };
           if (answer == Authority::Answer::kNo) {
-            say_no("AccessDenied", fmt::format("{} is not authorised", what.action));
+            say_no("AccessDenied", fmt::format("{} is not authorized", what.action));
           } else if (answer == Authority::Answer::kBusy) {
-            say_no("LimitsExceeded", "too many requests are waiting to be authorised");
+            say_no("LimitsExceeded", "too many requests are waiting for authorization");
           } else if (what.looks && api.callers_.is_gone(caller.name)) {
             verdict = "dropped: the client has disconnected";
           } else {

@@ -81,11 +81,11 @@ bool Jobs::cancel(std::uint32_t id) {
   const auto waits = std::find_if(waiting_.begin(), waiting_.end(),
                                   [&](const auto& waiting) { return waiting.first.id == id; });
   if (waits != waiting_.end()) {
-    auto [job, done] = std::move(*waits);
+    const auto given_up = std::move(*waits);
     waiting_.erase(waits);
     const auto outcome = cancelled();
-    if (job.changes()) remember(job, outcome.whole);
-    guarded("the end of a job", [&job = job, &done = done, &outcome] { done(job, outcome); });
+    if (given_up.first.changes()) remember(given_up.first, outcome.whole);
+    guarded("the end of a job", [&given_up, &outcome] { given_up.second(given_up.first, outcome); });
     return true;
   }
   for (auto& running : running_) {

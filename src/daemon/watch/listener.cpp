@@ -18,8 +18,8 @@
 namespace rdmacfg::daemon {
 
 const std::string& ledger_path() {
-  static const std::string kPath = core::GenerationPaths{}.ledger;
-  return kPath;
+  static const std::string kLedger = core::GenerationPaths{}.ledger;
+  return kLedger;
 }
 
 bool says_applied(const std::string& path) { return path == ledger_path() || path == core::kAppliedMark; }

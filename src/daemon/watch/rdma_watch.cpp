@@ -22,8 +22,7 @@ bool RdmaWatch::want(bool wanted) {
     refused_ = opened.error().code == base::Code::kUnsupported;
     if (!std::exchange(said_, true)) {
       log(LOG_DEBUG, Message::kNoted,
-          "net devices that are attached to RDMA ports are seen by udev and rtnetlink only: " +
-              opened.error().message);
+          "only udev and rtnetlink report net devices of RDMA ports: " + opened.error().message);
     }
     return false;
   }

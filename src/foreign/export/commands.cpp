@@ -24,9 +24,9 @@ namespace {
 constexpr std::array kFamilies{Family::kIpv4, Family::kIpv6};
 
 constexpr std::string_view kHead = R"sh(#!/bin/sh
-# The document as commands, made by rdma-configctl export commands. Run it as root. Running it again
-# does no harm. But for the files that it writes nothing of this outlives a reboot or a reload of the driver, and
-# nothing is taken back when a command fails: rdma-configctl apply does that.
+# The document as commands, written by rdma-configctl export commands. Run it as root. Running it again
+# does no harm. Except for the files that it writes, nothing survives a reboot or a driver reload, and
+# a failed command is not rolled back: rdma-configctl apply does both.
 set -eu
 
 # The interface of the port with that GUID: the last 8 bytes of its address. P_Key interfaces have no device.
@@ -66,8 +66,8 @@ class Script {
 
   void rename(const Interface& port) {
     line(
-        "# The name: at every boot by the rule, now by hand. It can only be changed while the interface is "
-        "down.");
+        "# The rule sets the name at every boot; these commands set it now. The interface must be down for "
+        "that.");
     line(fmt::format("if [ \"$dev\" != {} ]; then", port.name));
     line("\tip link set dev \"$dev\" down");
     line(fmt::format("\tip link set dev \"$dev\" name {}", port.name));

@@ -96,7 +96,7 @@ class SectionWriter {
         at == kManualSections.end() ? std::string_view("there are no commands for it") : at->what));
     if (path == "opensm" && !section_.children.empty()) {
       note(
-          fmt::format("{}: options and files of its own: an opensm.conf that --config names in a drop-in of "
+          fmt::format("{}: its own options and files: an opensm.conf that --config names in a drop-in of "
                       "opensm@GUID.service",
                       label_of(section_)));
     }
@@ -127,7 +127,7 @@ class SectionWriter {
       line(fmt::format("echo {} >/etc/modprobe.d/{}.conf",
                        word(fmt::format("options {} {}", name, fmt::join(options, " "))), name));
     if (!options.empty())
-      line("# A module that is loaded takes options only when it is reloaded; see also the initramfs.");
+      line("# A loaded module reads options only when it is reloaded; see also the initramfs.");
     if (!is_on("load")) return;
     line(fmt::format("echo {0} >/etc/modules-load.d/{0}.conf", name));
     line(fmt::format("modprobe {}", name));
@@ -207,7 +207,7 @@ class SectionWriter {
       for (const auto& priority : priorities) mask |= 1U << base::parse_number(priority).value_or(0);
       line(fmt::format("echo 'options {0} pfctx={1:#04x} pfcrx={1:#04x}' >/etc/modprobe.d/{0}-pfc.conf",
                        driver, mask));
-      line("# The driver takes them when it is reloaded; rebuild the initramfs, too.");
+      line("# The driver reads them when it is reloaded; rebuild the initramfs, too.");
       return;
     }
     std::string words = "all:off";

@@ -179,7 +179,7 @@ void note_policies(const Section& section, std::vector<Remark>& notes) {
       continue;
     if (const auto* flag = std::get_if<bool>(&entry->value); flag != nullptr && !*flag) continue;
     notes.push_back(
-        {{entry->where.file, entry->where.line}, fmt::format("{}: concerns rdma-configd alone", key)});
+        {{entry->where.file, entry->where.line}, fmt::format("{}: concerns only rdma-configd", key)});
   }
 }
 
@@ -253,7 +253,8 @@ void render_nothing(const std::vector<ImportedHost::InterfaceTree>& /*homes*/, O
 
 std::string first_line(std::string_view target) {
   return fmt::format(
-      "# Made by rdma-configctl export {}; names and other files it relies on are made with it.\n", target);
+      "# Written by rdma-configctl export {}; names and other files that it needs are written with it.\n",
+      target);
 }
 
 std::vector<ImportedHost::InterfaceTree> reduce_to_features(std::vector<ImportedHost::InterfaceTree> trees,

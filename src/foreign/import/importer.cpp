@@ -156,7 +156,7 @@ class Collector {
       return;
     }
     if (!*text) {
-      claims_.miss({path, 0}, "is not there");
+      claims_.miss({path, 0}, "does not exist");
       return;
     }
     if (const auto wrong = config::check_text({path, **text}, config::Limits{})) {
@@ -221,7 +221,7 @@ void place_sysctl_conf(std::vector<File>& own, system::Files& files, Claims& cla
   } else if (!kinds::parse_sysctls(conf.text).empty()) {
     claims.pass({conf.path, 0},
                 "systemd-sysctl does not read it, as no link in sysctl.d leads to it: it is not in force "
-                "after a boot; to take its settings over, write import sysctl /etc/sysctl.conf");
+                "after a boot; to take over its settings, write import sysctl /etc/sysctl.conf");
   }
 }
 
@@ -273,7 +273,7 @@ void leave_out_rdma_conf(std::vector<File>& own, system::Files& files, Claims& c
     if (file.path != "/etc/rdma/rdma.conf") return false;
     claims.pass(
         {file.path, 0},
-        "nothing reads it: this host has no rdma.service; to take its modules over, write import rdma-conf "
+        "nothing reads it: this host has no rdma.service; to take over its modules, write import rdma-conf "
         "/etc/rdma/rdma.conf");
     return true;
   });
@@ -324,7 +324,7 @@ std::string why_in_vain(const File& file, const Format& format, bool passed) {
   if (!other.empty() && !are_alike(format.name, other))
     return fmt::format("looks like a file of another tool: write import {} {}", other, file.path);
   if (passed || !format.by_name) return {};
-  return fmt::format("its name is none that {} reads ({}): give a copy such a name", format.name,
+  return fmt::format("{} reads only files named {}: give a copy such a name", format.name,
                      base::join(names, ", "));
 }
 

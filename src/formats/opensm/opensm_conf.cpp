@@ -386,7 +386,8 @@ Partitions parse_partitions(std::string_view text) {
   const auto unfinished = [&] {
     if (!rule.empty() && !out.damage) {
       out.damage = Damage{
-          first, "the rule that begins here has no \";\" at its end: OpenSM reads what follows as part of it",
+          first,
+          "the rule that begins here has no \";\" at its end: OpenSM reads the following lines as part of it",
           "end that rule with \";\""};
     }
     rule.clear();

@@ -144,16 +144,16 @@ class Lines {
       const auto name = base::trim(code.substr(all.front().size()));
       const bool quoted = name.size() > 2 && name.front() == '"' && name.find('"', 1) == name.size() - 1;
       if (!quoted)
-        wrong(fmt::format("{} needs a name in quotes behind it", first), "0x0002c903000c1234 \"leaf 1\"");
+        wrong(fmt::format("{} must be followed by a quoted name", first), "0x0002c903000c1234 \"leaf 1\"");
       return fmt::format("{} {}", first, name);
     }
     if (file_.option == "port_search_ordering_file") {
-      if (all.size() < 2) wrong(fmt::format("{} needs ports behind it", first));
+      if (all.size() < 2) wrong(fmt::format("{} must be followed by ports", first));
       std::set<std::uint64_t> known;
       for (std::size_t i = 1; i < all.size(); ++i) {
         number(all[i], "a port", 1, kPortMost);
         const auto port = base::c_number(all[i]);
-        if (port && !known.insert(*port).second) wrong(fmt::format("port {} is there twice", all[i]));
+        if (port && !known.insert(*port).second) wrong(fmt::format("port {} is listed twice", all[i]));
       }
     } else {
       const std::size_t count = file_.option == "hop_weights_file" ? 3 : 2;
@@ -215,7 +215,7 @@ class Lines {
     const auto key = all.front();
     const auto count = [&](std::size_t wanted, std::string_view what) {
       if (all.size() == wanted + 1) return true;
-      wrong(fmt::format("{} has {} word{} behind it, must have {}: {}", key, all.size() - 1,
+      wrong(fmt::format("{} is followed by {} word{}, must have {}: {}", key, all.size() - 1,
                         all.size() == 2 ? "" : "s", wanted, what));
       return false;
     };
@@ -287,7 +287,7 @@ CheckedLines check_guids(std::span<const std::string> lines) {
     if (!guid) {
       out.wrong.push_back({out.lines.size() + 1, guid.error().message, ""});
     } else if (!known.insert(*guid).second) {
-      out.wrong.push_back({out.lines.size() + 1, fmt::format("{} is there twice", *guid), ""});
+      out.wrong.push_back({out.lines.size() + 1, fmt::format("{} is listed twice", *guid), ""});
     }
     out.lines.push_back(guid ? *guid : line);
   }

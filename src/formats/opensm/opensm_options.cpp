@@ -410,7 +410,7 @@ std::optional<WrongValue> wrong_opensm_value(std::string_view name, std::string_
   const auto most = limit == kOpensmLimits.end() ? *type : limit->most;
   const auto number = base::c_number(read);
   const bool cut = limit != kOpensmLimits.end() && limit->cut && number && *number <= *type;
-  const std::string hint = cut ? "OpenSM would send its lowest bits alone" : "OpenSM would use another value";
+  const std::string hint = cut ? "OpenSM would send only its lowest bits" : "OpenSM would use another value";
   if (!number || *number > most)
     return WrongValue{fmt::format("{} is not a number from 0 to {}", read, most), hint};
   if (auto replaced = replaced_opensm_number(name, *number)) return replaced;

@@ -154,10 +154,11 @@ std::optional<WrongValue> replaced_opensm_number(std::string_view option, std::u
     if (taken.option != option || (number >= taken.least && number <= taken.most) || number == taken.any)
       continue;
     // OpenSM has no other value of its own for this one.
-    return WrongValue{taken.any == taken.most ? fmt::format("{} is out of range; must be from {} to {}",
-                                                            number, taken.least, taken.most)
-                                              : fmt::format("OpenSM does not take {} for {}", number, option),
-                      std::string(taken.hint)};
+    return WrongValue{
+        taken.any == taken.most
+            ? fmt::format("{} is out of range; must be from {} to {}", number, taken.least, taken.most)
+            : fmt::format("OpenSM does not accept {} for {}", number, option),
+        std::string(taken.hint)};
   }
   return std::nullopt;
 }

@@ -53,7 +53,7 @@ std::string wrong_port_name(std::string_view text) {
                      (name[slash + 1] == 'P' || name[slash + 1] == 'p');
   const auto port = named ? base::c_number(std::string_view(name).substr(slash + 2)) : std::nullopt;
   if (port && *port >= 1 && *port <= kPolicyPortMost) return {};
-  return fmt::format("{} is not a node's description with its port, as \"node1 HCA-1/P1\"", text);
+  return fmt::format("{} is not a node's description with its port, such as \"node1 HCA-1/P1\"", text);
 }
 
 /// strtoull() with base 0 reads the numbers.
@@ -76,7 +76,8 @@ std::string wrong_range(std::string_view text, std::uint64_t least, std::uint64_
 
 std::string wrong_pair(std::string_view text) {
   const auto colon = text.find(':');
-  if (colon == std::string_view::npos) return fmt::format("\"{}\" is not a VL and its weight, as 0:64", text);
+  if (colon == std::string_view::npos)
+    return fmt::format("\"{}\" is not a VL and its weight, such as 0:64", text);
   if (auto why = wrong_number(base::trim(text.substr(0, colon)), 0, 14); !why.empty()) return why;
   return wrong_number(base::trim(text.substr(colon + 1)), 0, 255);
 }
@@ -195,7 +196,7 @@ class Policy {
         inside() == "qos-ulps" || (known != nullptr && !text && known->form != PolicyForm::kTypes);
     if (number && !text_key_.empty())
       wrong(fmt::format("after {} on one line, OpenSM reads the numbers of {} as text", text_key_, name),
-            "put each on a line of its own");
+            "put each on a separate line");
     if (text) text_key_ = name;
   }
 
@@ -209,7 +210,7 @@ class Policy {
 
   void take(std::string_view code) {
     if (std::count(code.begin(), code.end(), '"') % 2 != 0 && number_ < last_quote_)
-      return wrong("a quote has no end in this line; OpenSM reads on to the next quote");
+      return wrong("the quote is not closed on this line; OpenSM reads on to the next quote");
     const bool is_end =
         !open_.empty() && ends_block(code) && code.substr(kPolicyEnd.size()) == open_.back().name;
     if (!open_.empty() && !is_end) open_.back().is_empty = false;
@@ -250,7 +251,7 @@ class Policy {
     const bool once = known->form == PolicyForm::kName || known->form == PolicyForm::kNumber ||
                       known->form == PolicyForm::kText || known->form == PolicyForm::kNumbers;
     if (!open_.back().keys.emplace(name).second && once)
-      wrong(fmt::format("{} is there twice in this {}", name, inside()));
+      wrong(fmt::format("{} is repeated in this {}", name, inside()));
     elements(*known, value);
   }
 
@@ -351,11 +352,11 @@ class Policy {
     }
     for (const auto& level : used_levels_) {
       if (!levels_.contains(base::lower(level.name)))
-        wrong_at(level.line, fmt::format("no qos-level is called {}", level.name));
+        wrong_at(level.line, fmt::format("no qos-level is named {}", level.name));
     }
     for (const auto& group : used_groups_) {
       if (!groups_.contains(base::lower(group.name)))
-        wrong_at(group.line, fmt::format("no port-group is called {}", group.name));
+        wrong_at(group.line, fmt::format("no port-group is named {}", group.name));
     }
   }
 

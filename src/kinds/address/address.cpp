@@ -136,7 +136,8 @@ class AddressKind final : public Kind,
       const auto* link = id ? interface_of(id->interface, *world) : nullptr;
       if (link == nullptr && change.operation == Operation::kDelete) continue;  // it went with its interface
       if (link == nullptr)
-        return base::fail(base::Code::kNotFound, fmt::format("{}: the interface is not there", change.label));
+        return base::fail(base::Code::kNotFound,
+                          fmt::format("{}: the interface does not exist", change.label));
       const bool there = has_address(*now, link->index, id->prefix);
       if (change.operation == Operation::kDelete && there) {
         going.emplace(link->index, id->prefix);
@@ -229,7 +230,7 @@ class AddressKind final : public Kind,
     if (state != "duplicate") return {};
     return {Verdict::Sort::kLimited,
             "another host has this address (duplicate address detection), so it is unusable here; the kernel "
-            "repeats the check only for an address that is added: once that host has released it, delete it "
+            "repeats the check only for an address that is added: after that host has released it, delete it "
             "here (ip -6 address del) and apply",
             {},
             {}};
@@ -279,7 +280,7 @@ class AddressKind final : public Kind,
       const auto name = link == nullptr ? id->interface : link->name;
       postpone(resource,
                fmt::format("{0} has this address as {1}, and not from rdma-configd; an interface has an IPv6 "
-                           "address with one length only: ip -6 address del {1} dev {0}",
+                           "address with only one prefix length: ip -6 address del {1} dev {0}",
                            name, at->second.text()));
     }
   }

@@ -157,7 +157,7 @@ constexpr std::array kBackendFiles{
               .what = "Keeps systemd-networkd off ports that it does not configure.",
               .after_write = OwnedFile::AfterWrite::kTellBackends},
     OwnedFile{.path = kKeepOffNetworkManager,
-              .what = "Has a running NetworkManager let go of ports that it does not configure.",
+              .what = "Makes a running NetworkManager release ports that it does not configure.",
               .after_write = OwnedFile::AfterWrite::kTellBackends}};
 
 class BackendKind final : public Kind, public HeldByPort {
@@ -188,8 +188,8 @@ class BackendKind final : public Kind, public HeldByPort {
         diagnostics.push_back(
             {model::Severity::kError,
              desired.where,
-             fmt::format("which program configures this port cannot be decided: {}", error->message),
-             "apply again when systemd answers, or give the port a `backend`",
+             fmt::format("cannot determine which program configures this port: {}", error->message),
+             "apply again when systemd answers, or set `backend` for the port",
              {}});
       out.push_back(std::move(desired));
     }
@@ -333,21 +333,20 @@ class BackendKind final : public Kind, public HeldByPort {
       const auto guid = Guid::parse(change->key.id);
       if (!guid || !is_first_release(*change) || !outlook->held.contains(*guid)) continue;
       if (!outlook->deferred.empty()) {
-        change->interrupts_later.push_back(fmt::format(
-            "NetworkManager keeps it for now, as {}; it lets go, and the link goes down, at its next "
-            "start or when somebody has it read its configuration (nmcli general reload)",
-            outlook->deferred));
+        change->interrupts_later.push_back(
+            fmt::format("NetworkManager keeps it for now, as {}; it releases the port, which takes the link "
+                        "down, at its next start or when it reloads its configuration (nmcli general reload)",
+                        outlook->deferred));
         continue;
       }
       if (const auto at = outlook->idle.find(*guid); at != outlook->idle.end())
-        change->interrupts.push_back(
-            fmt::format("NetworkManager lets {} go: link down for a moment, and everything on it "
-                        "is put back",
-                        base::join(at->second, ", ")));
+        change->interrupts.push_back(fmt::format(
+            "NetworkManager releases {}: link down for a moment, and its configuration is restored",
+            base::join(at->second, ", ")));
       if (const auto at = outlook->configured.find(*guid); at != outlook->configured.end())
         change->interrupts.push_back(
-            fmt::format("NetworkManager lets {} go: unless another program configured it, "
-                        "link down for a moment, and everything on it is put back",
+            fmt::format("NetworkManager releases {}: unless another program configured it, link down for a "
+                        "moment, and its configuration is restored",
                         base::join(at->second, ", ")));
     }
   }

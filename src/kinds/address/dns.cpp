@@ -132,7 +132,8 @@ class DnsKind final : public Kind, public NeedsWatching, public HeldByPort {
       if (*answers) continue;
       // It may be that it only starts later: at boot it does.
       resource.settings.clear();
-      resource.pending = "no systemd-resolved answers; backend direct has no other way to set name servers";
+      resource.pending =
+          "systemd-resolved does not answer; backend direct has no other way to set name servers";
     }
   }
 
@@ -143,7 +144,8 @@ class DnsKind final : public Kind, public NeedsWatching, public HeldByPort {
       const auto* link = interface_of(change.key.id, *world);
       if (link == nullptr && change.operation == model::Operation::kDelete) continue;
       if (link == nullptr)
-        return base::fail(base::Code::kNotFound, fmt::format("{}: the interface is not there", change.label));
+        return base::fail(base::Code::kNotFound,
+                          fmt::format("{}: the interface does not exist", change.label));
       const auto wanted = model::from_attributes<InterfaceDns>(change.after);
       const auto now = host.resolver.observe_dns(link->index);
       if (!now) return base::fail(now.error());
@@ -181,29 +183,27 @@ class DnsKind final : public Kind, public NeedsWatching, public HeldByPort {
   static void warn_of_bypass(const Desired& resource, system::Files& files, Diagnostics& diagnostics) {
     const auto nss = read_nsswitch(files);
     if (asks_no_name_server(nss.text)) {
-      diagnostics.push_back(
-          {model::Severity::kWarning,
-           resource.where,
-           fmt::format("{} makes programs ask no name server for hosts, so nothing uses the name servers "
-                       "of this entry",
-                       nss.path),
-           fmt::format("add dns to the line hosts: of /etc/nsswitch.conf{}",
-                       nss.path == kNsswitch ? "" : ", a copy of that file"),
-           {}});
+      diagnostics.push_back({model::Severity::kWarning,
+                             resource.where,
+                             fmt::format("{} makes programs query no name server for host names, so nothing "
+                                         "uses the name servers of this entry",
+                                         nss.path),
+                             fmt::format("add dns to the line hosts: of /etc/nsswitch.conf{}",
+                                         nss.path == kNsswitch ? "" : ", a copy of that file"),
+                             {}});
       return;
     }
     const auto conf = files.read_linked("/etc/resolv.conf");
     if (!conf || !*conf) return;
     const auto server = server_beside_resolved(**conf, nss.text);
     if (server.empty()) return;
-    diagnostics.push_back(
-        {model::Severity::kWarning,
-         resource.where,
-         fmt::format("/etc/resolv.conf has programs ask {}, and not systemd-resolved, which gets the name "
-                     "servers of this entry",
-                     server),
-         "ln -sf ../run/systemd/resolve/stub-resolv.conf /etc/resolv.conf",
-         {}});
+    diagnostics.push_back({model::Severity::kWarning,
+                           resource.where,
+                           fmt::format("/etc/resolv.conf makes programs query {} instead of "
+                                       "systemd-resolved, which has the name servers of this entry",
+                                       server),
+                           "ln -sf ../run/systemd/resolve/stub-resolv.conf /etc/resolv.conf",
+                           {}});
   }
 };
 

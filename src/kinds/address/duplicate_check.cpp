@@ -47,18 +47,16 @@ Verdict verdict_of(const AddressCheck& check, bool carrier) {
     verdict.sort = Verdict::Sort::kLimited;
     verdict.reason = fmt::format(
         "another host has {} (duplicate address detection), so it is unusable here; the kernel repeats the "
-        "check only for an address that is added: once that host has released it, delete it here (ip -6 "
-        "address "
-        "del) and apply",
+        "check only for an address that is added: after that host has released it, delete it here (ip -6 "
+        "address del) and apply",
         base::join(*check.duplicate, ", "));
   } else if (check.tentative) {
     verdict.sort = Verdict::Sort::kPending;
     verdict.reason = fmt::format(
         "{} is not usable yet: {}", base::join(*check.tentative, ", "),
-        carrier ? "the kernel is still asking whether another host has it (duplicate address "
-                  "detection)"
-                : "without carrier the kernel does not ask whether another host has it (duplicate "
-                  "address detection)");
+        carrier ? "the kernel is still checking whether another host has it (duplicate address detection)"
+                : "without carrier the kernel cannot check whether another host has it (duplicate address "
+                  "detection)");
   }
   return verdict;
 }

@@ -86,7 +86,7 @@ class FamilyRules {
   void contradiction(std::string_view key, const Location& where, std::string_view method) {
     auto& d = error(where, fmt::format("{} {}: it contradicts method = \"{}\"", label_, key, method),
                     "leave it out, or use method = \"manual\"");
-    d.related.push_back({family_.place("method"), "said here"});
+    d.related.push_back({family_.place("method"), "set here"});
   }
 
   void check_address(const IpPrefix& prefix) {
@@ -112,7 +112,7 @@ class FamilyRules {
     }
     if (address.family == Family::kIpv6 && address.link_local()) {
       wrong("addresses", fmt::format("{} is a link-local address", address.text()),
-            "every IPv6 interface gets one by itself; leave it out");
+            "every IPv6 interface gets one automatically; leave it out");
       return;
     }
     if (prefix.length == 0) {
@@ -271,7 +271,7 @@ class FamilyRules {
         error(route.where, fmt::format("{} routes: {} is multicast", label_, route.to.text()), "");
       if (const auto* address = made_by_kernel(route)) {
         error(route.where,
-              fmt::format("{} routes: the kernel makes the route to {} with metric {} by itself, for {}",
+              fmt::format("{} routes: the kernel adds the route to {} with metric {} automatically, for {}",
                           label_, route.to.text(), *route.metric, address->text()),
               "leave it out, or give it another metric");
         continue;

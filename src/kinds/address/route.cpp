@@ -231,7 +231,8 @@ class RouteKind final : public Kind, public MustStay, public PutBackByOthers, pu
       const auto* link = id ? interface_of(id->interface, *world) : nullptr;
       if (link == nullptr && change.operation == Operation::kDelete) continue;  // it went with its interface
       if (link == nullptr)
-        return base::fail(base::Code::kNotFound, fmt::format("{}: the interface is not there", change.label));
+        return base::fail(base::Code::kNotFound,
+                          fmt::format("{}: the interface does not exist", change.label));
       id->route.index = link->index;
       id->route.via = next_hop(change.after);
       bool there = false;

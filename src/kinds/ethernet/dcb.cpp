@@ -243,8 +243,8 @@ class DcbKind final : public Kind, public AwaitsKernel, public ClearsAway {
     const auto wanted = model::from_attributes<InterfaceDcb>(desired.settings);
     if (driver.dscp == DscpTrust::kSoftware && wanted.priorities && wanted.priorities->mask != 0) {
       verdict.warnings.push_back(
-          fmt::format("{} classifies by VLAN priority ({}): only traffic in a VLAN is lossless, whose "
-                      "egress-qos-map maps to priority {}; the switch port must trust 802.1p",
+          fmt::format("{} classifies by VLAN priority ({}): only traffic in a VLAN whose egress-qos-map maps "
+                      "to priority {} is lossless; the switch port must trust 802.1p",
                       interface, driver.name,
                       model::text_of(model::Codec<model::Priorities>::value(*wanted.priorities))));
     }

@@ -35,25 +35,26 @@ struct InterfaceDcb {
       model::field("interface", &InterfaceDcb::interface, model::Role::kIdentity,
                    "Ethernet interface, by its name after all renames.", "-"),
       model::field("priorities", &InterfaceDcb::priorities, model::Role::kSetting,
-                   "Priorities that are lossless, as [3]; [] switches PFC off."),
+                   "Priorities that are lossless, such as [3]; [] switches PFC off."),
       model::field("traffic_classes", &InterfaceDcb::traffic_classes, model::Role::kSetting,
-                   "Traffic class of each priority 0 to 7, as [0, 0, 0, 1, 0, 0, 0, 0]."),
+                   "Traffic class of each priority 0 to 7, such as [0, 0, 0, 1, 0, 0, 0, 0]."),
       model::field("bandwidth", &InterfaceDcb::bandwidth, model::Role::kSetting,
-                   "Percent of the bandwidth for each traffic class, as [50, 50]; together 100."),
+                   "Percent of the bandwidth for each traffic class, such as [50, 50]; together 100."),
       model::field("strict", &InterfaceDcb::strict, model::Role::kPolicy,
                    "Traffic classes with strict priority; the others share the bandwidth (ETS).",
-                   "none, where bandwidth is written; else left as it is"),
+                   "none if bandwidth is written; else left unchanged"),
       model::field("algorithms", &InterfaceDcb::algorithms, model::Role::kDerived,
                    "How each traffic class is served: strict, ets, shaper or vendor; idle where no priority "
                    "maps to it and it has no share. Follows from strict and bandwidth."),
+      model::field("dscp", &InterfaceDcb::dscp, model::Role::kSetting,
+                   "Priority of each DSCP, such as [\"26:3\", \"48:6\"]; others that the interface has are "
+                   "removed. Which "
+                   "priority those have depends on the driver (docs/HARDWARE.md)."),
       model::field(
-          "dscp", &InterfaceDcb::dscp, model::Role::kSetting,
-          "Priority of each DSCP, as [\"26:3\", \"48:6\"]; others that the interface has are removed. Which "
-          "priority those have depends on the driver (docs/HARDWARE.md)."),
-      model::field("trust", &InterfaceDcb::trust, model::Role::kSetting,
-                   "Selectors that the adapter trusts, in order of precedence, as [\"dscp\", \"pcp\"]; [] "
-                   "trusts none. "
-                   "Needs Linux 6.2 and a driver that supports it (docs/HARDWARE.md)."),
+          "trust", &InterfaceDcb::trust, model::Role::kSetting,
+          "Selectors that the adapter trusts, in order of precedence, such as [\"dscp\", \"pcp\"]; [] "
+          "trusts none. "
+          "Needs Linux 6.2 and a driver that supports it (docs/HARDWARE.md)."),
       model::field(
           "dcbx", &InterfaceDcb::dcbx, model::Role::kSetting,
           "Side that negotiates with the switch: \"host\", which leaves the settings as written here, or the "

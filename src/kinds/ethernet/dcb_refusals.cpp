@@ -105,7 +105,7 @@ std::optional<DcbRefusal> why_not_bonded(const DcbDriver& driver, const std::str
   if (number && *number < static_cast<std::uint64_t>(driver.refuses_in_bond_from)) return std::nullopt;
   return DcbRefusal{
       "", fmt::format("{} refuses every setting of {} while it is in {}", called(driver), interface, bond),
-      fmt::format("take it out of {} for the apply: ip link set dev {} nomaster", bond, interface)};
+      fmt::format("remove it from {} during the apply: ip link set dev {} nomaster", bond, interface)};
 }
 
 MissingTrust why_no_trust(const DcbDriver& driver, const std::string& interface, const DcbState& state,

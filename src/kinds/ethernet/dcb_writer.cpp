@@ -53,7 +53,7 @@ Result<void> BondMembers::disturb(const system::Link& link) {
     if (!without->empty())
       return base::fail(
           base::Code::kBusy,
-          fmt::format("{} is left as it is: {} of the same bond has no carrier {} s after its flow "
+          fmt::format("{} is left unchanged: {} of the same bond has no carrier {} s after its flow "
                       "control was set",
                       link.name, names, kRetraining.count()));
   }
@@ -204,8 +204,8 @@ Result<void> DcbWriter::without_effect(std::string_view setting) const {
   if (!driver().name.empty()) return {};
   return base::fail(
       base::Code::kUnsupported,
-      fmt::format("{}: its driver{} accepts {} without effect; set it at the switch port, whose settings the "
-                  "adapter's firmware takes by DCBX, and leave it out here",
+      fmt::format("{}: its driver{} accepts {} without effect; set it at the switch port, from which the "
+                  "adapter's firmware takes the settings by DCBX, and leave it out here",
                   interface_, state_.driver.empty() ? "" : fmt::format(" ({})", state_.driver), setting));
 }
 

@@ -251,8 +251,7 @@ class Linter {
             fmt::format("[[pfc]] traffic_classes: priority {} shares traffic class {} with the lossless "
                         "priority {}: a pause frame of one stops the other",
                         other, traffic_class, priority),
-            "give lossless priorities a traffic class of their own",
-            {{place(pfc, "priorities"), "priorities"}});
+            "give lossless priorities a separate traffic class", {{place(pfc, "priorities"), "priorities"}});
         break;
       }
     }

@@ -26,7 +26,7 @@ struct Lossless {
                    "Ethernet interface, by its name after all renames; of a bond, every port of it.", "-"),
       model::field(
           "priority", &Lossless::priority, model::Role::kPolicy,
-          "The priority that is lossless, in a traffic class of its own with half of the bandwidth, as far "
+          "The priority that is lossless, in a separate traffic class with half of the bandwidth, as far "
           "as the adapter has classes (docs/HARDWARE.md).",
           "3"),
       model::field("dscp", &Lossless::dscp, model::Role::kPolicy,

@@ -22,7 +22,7 @@ struct PfcDriver {
       model::field("driver", &PfcDriver::driver, model::Role::kIdentity,
                    "Driver that takes PFC as module options, for all of its interfaces: \"mlx4_en\".", "-"),
       model::field("priorities", &PfcDriver::priorities, model::Role::kSetting,
-                   "Priorities that are lossless, as [3]; [] switches PFC off.", "left as it is",
+                   "Priorities that are lossless, such as [3]; [] switches PFC off.", "left unchanged",
                    model::Effect::kDriverReload),
       model::field("running", &PfcDriver::running, model::Role::kFact, "Value of the loaded driver.", "-")};
 };

@@ -219,12 +219,12 @@ class RoceKind final : public Kind,
         continue;
       if (!port) {
         return base::fail(
-            base::Error{base::Code::kNotFound, fmt::format("{}: the port is not there", change.label), 0});
+            base::Error{base::Code::kNotFound, fmt::format("{}: the port does not exist", change.label), 0});
       }
       by_device[port->device].push_back(&change);
     }
     if (by_device.empty()) return {};
-    if (was_unloaded(host)) return base::fail(base::Code::kNotFound, "rdma_cm was unloaded meanwhile");
+    if (was_unloaded(host)) return base::fail(base::Code::kNotFound, "rdma_cm was unloaded during the apply");
     if (auto done = host.rdma_cm.start(); !done) return done;
     auto records = read_roce_records(host.files);
     if (!records) return base::fail(records.error());
@@ -373,7 +373,7 @@ class RoceKind final : public Kind,
       diagnostics.push_back(
           Diagnostic{Severity::kError,
                      mode->where,
-                     fmt::format("[[roce]] mode: {} is Soft-RoCE, which has RoCE v2 alone", port.label),
+                     fmt::format("[[roce]] mode: {} is Soft-RoCE, which supports only RoCE v2", port.label),
                      "write mode = \"v2\"",
                      {}});
     }

@@ -149,7 +149,7 @@ struct Binder {
                         below->name));
     } else if (link->kind == "bridge") {
       out.pending =
-          fmt::format("{} is a bridge without an RDMA device of its own; use the names of its ports", name);
+          fmt::format("{} is a bridge without its own RDMA device; use the names of its ports", name);
     } else {
       out.pending = fmt::format("{} has no RDMA device now (is its RDMA driver loaded?)", name);
     }

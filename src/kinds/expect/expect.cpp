@@ -113,7 +113,7 @@ class Entry {
       diagnostics_.push_back({model::Severity::kWarning,
                               section_.where,
                               fmt::format("[[expect]] {}: nothing is expected", name_),
-                              "write what is expected, as rate = 100",
+                              "write an expectation, such as rate = 100",
                               {}});
       return;
     }
@@ -163,7 +163,7 @@ class Entry {
                                       [](const std::string& text) { return base::trim(text).empty(); });
     if (is_empty && row.relation == ExpectRow::Relation::kOneOf && row.choices.empty()) {
       refuse(diagnostics_, entry.where, fmt::format("[[expect]] {}: \"\" is not a version", row.name),
-             fmt::format("as the adapter reports its own: {} = \"28.39.1002\"", row.name));
+             fmt::format("write it as the adapter reports it: {} = \"28.39.1002\"", row.name));
       return false;
     }
     if (row.relation == ExpectRow::Relation::kNotBefore &&

@@ -29,15 +29,15 @@ struct KernelModule {
   std::optional<model::ModuleOptions> running;
 
   static constexpr auto kFields = std::tuple{
-      model::field("name", &KernelModule::name, model::Role::kIdentity, "Name of the module, as \"mlx4_en\".",
-                   "-"),
+      model::field("name", &KernelModule::name, model::Role::kIdentity,
+                   "Name of the module, such as \"mlx4_en\".", "-"),
       model::field("load", &KernelModule::load, model::Role::kPolicy,
                    "Whether it is loaded now and at every boot; false only gives it its options.", "true"),
       model::field(
           "options", &KernelModule::options, model::Role::kSetting,
           "Its parameters, each \"name=value\" (modprobe.d). A loaded module takes most of them only "
           "when it is reloaded.",
-          "left as it is", model::Effect::kDriverReload),
+          "left unchanged", model::Effect::kDriverReload),
       model::field("at_boot", &KernelModule::at_boot, model::Role::kDerived,
                    "Whether our list of modules to load names it (modules-load.d, or /etc/rdma/modules)."),
       model::field("loaded", &KernelModule::loaded, model::Role::kDerived, "Whether it is loaded."),

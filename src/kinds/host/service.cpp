@@ -144,12 +144,11 @@ class ServiceKind final : public Kind, public NeedsWatching {
       if (unit == nullptr) continue;  // reported already, by the grammar
       const auto id = model::text_of(unit->value);
       if (id.find("@.") != std::string::npos) {
-        diagnostics.push_back(
-            {Severity::kError,
-             unit->where,
-             fmt::format("[[service]] name: {} is a template, which has no state of its own", id),
-             "write an instance of it, such as srp_daemon_port@mlx4_0:1.service",
-             {}});
+        diagnostics.push_back({Severity::kError,
+                               unit->where,
+                               fmt::format("[[service]] name: {} is a template, which has no state", id),
+                               "write an instance of it, such as srp_daemon_port@mlx4_0:1.service",
+                               {}});
         continue;  // and systemd fails whoever asks for one
       }
       refuse_against_opensm(managers, *section, id, diagnostics);
@@ -268,7 +267,7 @@ class ServiceKind final : public Kind, public NeedsWatching {
     const auto state = UnitState::parse(facts.active.value_or(""));
     if (wanted.running == true && facts.job) {
       verdict.sort = Verdict::Sort::kPending;
-      verdict.reason = fmt::format("systemd has its {} job in the queue, behind other jobs", *facts.job);
+      verdict.reason = fmt::format("systemd has queued its {} job behind other jobs", *facts.job);
     } else if (wanted.running == true && state.restarts()) {
       verdict.warnings.push_back("it exits after each start, and systemd restarts it: journalctl -u " +
                                  desired.key.id);
@@ -395,7 +394,7 @@ class ServiceKind final : public Kind, public NeedsWatching {
              "leave enabled out, or write a unit file for it");
     }
     if (wanted.running == true && unit.ends_by_itself) {
-      refuse("running", unit.name + " ends by itself (Type=oneshot)", "leave running out");
+      refuse("running", unit.name + " exits on its own (Type=oneshot)", "leave running out");
     }
   }
 

@@ -25,8 +25,7 @@ struct Service {
                    "Whether it starts at boot (systemctl enable)."),
       model::field("running", &Service::running, model::Role::kSetting, "Whether it runs now."),
       model::field("active", &Service::active, model::Role::kFact, "The unit's state in systemd.", "-"),
-      model::field("job", &Service::job, model::Role::kFact, "Job that systemd has in its queue for it.",
-                   "-")};
+      model::field("job", &Service::job, model::Role::kFact, "Job that systemd has queued for it.", "-")};
 };
 
 model::SectionSpec service_section();

@@ -174,8 +174,9 @@ base::Result<void> start_service(const std::string& unit, system::Host& host) {
   if (!now) return base::fail(now.error());
   if (!*now || is_up(**now) || waits_for_restart(**now)) return {};
   if ((*now)->active == "failed")
-    return base::fail(base::Code::kIo,
-                      fmt::format("{0}: it ended right after its start; `journalctl -u {0}` says why", unit));
+    return base::fail(
+        base::Code::kIo,
+        fmt::format("{0}: it exited right after its start; `journalctl -u {0}` shows why", unit));
   if (const auto condition = host.units.unmet_condition(unit); !condition.empty())
     return base::fail(base::Code::kIo,
                       fmt::format("{}: systemd skips its start, as {} of its unit file does not hold; leave "
@@ -214,7 +215,7 @@ void refuse_own_unit(const model::Section& section, const std::string& id, Diagn
            "leave running out; systemctl starts and stops it");
   const auto* enabled = section.find("enabled");
   if (enabled != nullptr && enabled->value == model::Value{false} && id == "rdma-configd.service")
-    refuse(*enabled, "[[service]] enabled = false: the host would be left alone from its next start on",
+    refuse(*enabled, "[[service]] enabled = false: the host would no longer be managed after its next boot",
            "remove the line; `rdma-configctl withdraw` hands the host over");
 }
 

@@ -350,7 +350,7 @@ class SysctlKind final : public Kind, public NeedsWatching, public MustStay, pub
 model::SectionSpec sysctl_section() {
   model::SectionSpec section{
       .name = "sysctl",
-      .doc = "Kernel settings that large fabrics and several rails need, of an interface or by name.",
+      .doc = "Kernel settings for large fabrics and several rails, by interface or by name.",
       .identities = {{"interface"}, {"key"}}};
   add_written(section.fields, model::specs<SysctlEntry>());
   return section;

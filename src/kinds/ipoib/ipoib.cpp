@@ -189,8 +189,8 @@ class IpoibKind final : public Kind,
       if (goes_down) {
         change->interrupts.emplace_back(
             world.children(link->index).empty()
-                ? "link down; its IPv6 addresses and routes go"
-                : "link and its P_Key interfaces down; their IPv6 addresses and routes go");
+                ? "link down; its IPv6 addresses and routes are removed"
+                : "link and its P_Key interfaces down; their IPv6 addresses and routes are removed");
       }
       if (loses_ipv6) {
         change->interrupts.push_back(
@@ -224,7 +224,7 @@ class IpoibKind final : public Kind,
       const auto* link = link_of(change.key, *world);
       if (link == nullptr) {
         return base::fail(base::Error{base::Code::kNotFound,
-                                      fmt::format("{}: the interface is not there", change.label), 0});
+                                      fmt::format("{}: the interface does not exist", change.label), 0});
       }
       const auto wanted = model::from_attributes<Ipoib>(change.after);
       auto rest = reach(*link, change.after, host);

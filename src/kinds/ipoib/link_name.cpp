@@ -94,7 +94,7 @@ class LinkNameKind final : public Kind, public HeldByPort {
         desired.settings["rule"] = port.name;
         if (port.link != nullptr) desired.settings["name"] = port.name;
       } else if (!port.pending) {
-        desired.pending = port.wrong.value_or("the name depends on a port that is not there");
+        desired.pending = port.wrong.value_or("the name depends on a port that is absent");
       }
       out.push_back(std::move(desired));
     }
@@ -136,9 +136,9 @@ class LinkNameKind final : public Kind, public HeldByPort {
       if (link->up && !renames_running_links(world)) {
         change->interrupts.emplace_back(
             world.children(link->index).empty()
-                ? "link down for a moment (kernels before 6.2); addresses, routes and rules are put back"
+                ? "link down for a moment (kernels before 6.2); addresses, routes and rules are restored"
                 : "link and its P_Key interfaces down for a moment (kernels before 6.2); addresses, routes "
-                  "and rules are put back");
+                  "and rules are restored");
       }
     }
     if (links.empty()) return {};

@@ -200,7 +200,7 @@ std::string why_no_carrier(const Link& link, const std::optional<PortRef>& port,
     if (const auto* parent = world.link(link.parent); parent != nullptr && !parent->up) return {};
   }
   if (world.cut_short)
-    return "no carrier: the interface had not joined its multicast group when the time to wait was over";
+    return "no carrier: the interface did not join its multicast group within the wait time";
   return "no carrier: the subnet manager has not let the interface join its multicast group";
 }
 

@@ -286,7 +286,7 @@ class PkeyKind final : public Kind,
       if (!world.host().ipoib.has_mode_file(link.name)) {
         change.interrupts.emplace_back(
             "deleted and re-created, since the kernel cannot change the mode of this one "
-            "safely; addresses and routes are put back, its own kernel settings (sysctl) are not");
+            "safely; addresses and routes are restored, its own kernel settings (sysctl) are not");
         carries = true;
       } else if (link.up) {
         change.interrupts.emplace_back("traffic stalls for a moment while paths are set up again");
@@ -294,11 +294,11 @@ class PkeyKind final : public Kind,
     }
     if (wanted.name && wanted.name->text != link.name && link.up && !renames_running_links(world)) {
       change.interrupts.emplace_back(
-          "link down for a moment (kernels before 6.2); addresses, routes and rules are put back");
+          "link down for a moment (kernels before 6.2); addresses, routes and rules are restored");
     }
     if (wanted.name && wanted.name->text != link.name) carries = true;
     if (link.up && wanted.state == State::kDown) {
-      change.interrupts.emplace_back("link down; its IPv6 addresses and routes go");
+      change.interrupts.emplace_back("link down; its IPv6 addresses and routes are removed");
       carries = true;
     }
     if (wanted.mtu && wanted.mtu->bytes < model::kMtuIpv6Min && link.mtu >= model::kMtuIpv6Min) {

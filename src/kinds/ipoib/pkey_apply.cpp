@@ -52,7 +52,7 @@ Result<const Link*> parent_of(const Child& child, const World& world) {
   const auto* parent = world.parent(child.id.guid);
   if (parent == nullptr) {
     return base::fail(Code::kNotFound,
-                      fmt::format("{}: its parent interface is not there", child.change->label));
+                      fmt::format("{}: its parent interface does not exist", child.change->label));
   }
   return parent;
 }
@@ -72,7 +72,8 @@ Result<void> settle(const std::vector<Child>& children, system::Host& host) {
   for (const auto& child : children) {
     const auto* link = present(child, *world);
     if (link == nullptr)
-      return base::fail(Code::kNotFound, fmt::format("{}: the interface is not there", child.change->label));
+      return base::fail(Code::kNotFound,
+                        fmt::format("{}: the interface does not exist", child.change->label));
     if (child.wanted.name && child.wanted.name->text != link->name)
       names[link->index] = child.wanted.name->text;
   }
@@ -84,7 +85,8 @@ Result<void> settle(const std::vector<Child>& children, system::Host& host) {
   for (const auto& child : children) {
     const auto* link = present(child, *world);
     if (link == nullptr)
-      return base::fail(Code::kNotFound, fmt::format("{}: the interface is not there", child.change->label));
+      return base::fail(Code::kNotFound,
+                        fmt::format("{}: the interface does not exist", child.change->label));
     auto rest = reach(*link, child.change->after, host);
     if (!rest) return base::fail(rest.error());
     if (*rest) requests.emplace_back(**rest);

@@ -106,7 +106,7 @@ class Checker {
     error(mode == desired.origins.end() ? desired.where : mode->second,
           fmt::format("{}: {} must be deleted and re-created for this, and is in {}", kChildSection,
                       link.name, master->name),
-          fmt::format("take it out first: ip link set {} nomaster", link.name));
+          fmt::format("remove it from there first: ip link set {} nomaster", link.name));
   }
 
   /// Of two interfaces of one partition only one can be meant; with the other one there the entry would not
@@ -175,7 +175,7 @@ class Checker {
         error(at("name"),
               fmt::format("{}: \"{}\" is already the name of another interface (index {})", kChildSection,
                           wanted, holder->index),
-              "give this entry a name = \"…\" of its own, or remove that interface first");
+              "give this entry another name = \"…\", or remove that interface first");
         return;
       }
     }

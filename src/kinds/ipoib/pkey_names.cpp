@@ -15,7 +15,7 @@ void PkeyNames::claim(const std::string& name, const model::Location& where, std
       Diagnostic{Severity::kError,
                  where,
                  fmt::format("{} name: \"{}\" is the name of another entry too", section, name),
-                 "every interface needs a name of its own",
+                 "every interface needs a different name",
                  {}});
   d.related.push_back({first->second.where, "first used here"});
 }

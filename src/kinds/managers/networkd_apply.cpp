@@ -164,7 +164,7 @@ Result<std::optional<ConfigurationProgress>> observe_progress(const std::vector<
     const auto* link = interface_of(wait.step->change->key.id, *world);
     if (link == nullptr)
       return base::fail(base::Code::kNotFound,
-                        fmt::format("{}: the interface is not there", wait.step->change->label));
+                        fmt::format("{}: the interface does not exist", wait.step->change->label));
     indexes.push_back(link->index);
   }
   auto inet_states = observe_inet_states(host);
@@ -198,10 +198,9 @@ Result<bool> arrive(Wait& wait, const ConfigurationProgress& progress, int momen
   // Without carrier some of it cannot be there, and comes with it.
   if (waits) return true;
   if (!uses_file && !now.file.empty())
-    return base::fail(base::Code::kRefused,
-                      fmt::format("{}: systemd-networkd uses {} for it, which sorts before ours; take the "
-                                  "interface out of its [Match]",
-                                  link->name, now.file));
+    return base::fail(base::Code::kRefused, fmt::format("{}: systemd-networkd uses {} for it, which sorts "
+                                                        "before ours; remove the interface from its [Match]",
+                                                        link->name, now.file));
   return base::fail(base::Code::kTimeout,
                     fmt::format("{}: systemd-networkd has not applied {} in time (it is {}; journalctl "
                                 "-u systemd-networkd says why)",

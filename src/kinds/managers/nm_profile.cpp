@@ -258,7 +258,7 @@ class NmProfileKind final : public Kind, public AwaitsKernel, public ClearsAway,
                                             ? "the interface goes down and loses its addresses"
                                             : "the interface is deleted, with its addresses and connections");
       } else if (change->operation == Operation::kCreate && link->up) {
-        change->interrupts.emplace_back("NetworkManager takes the interface over: link down for a moment");
+        change->interrupts.emplace_back("NetworkManager takes over the interface: link down for a moment");
       } else if (change->differs_in("parent") && change->key.id.find('/') != std::string::npos) {
         change->interrupts.emplace_back(
             "the interface is re-created under its port's new name, without its connections");

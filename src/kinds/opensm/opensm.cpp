@@ -172,7 +172,7 @@ class OpensmKind final : public Kind, public NeedsWatching {
       if (now.running == false && wanted.running == true && guid && port_is_lost(*guid, world)) {
         change->returned = world.port(*guid)->device->instance;
         change->interrupts.push_back(change->label +
-                                     " is restarted: its port was removed and added again after it started");
+                                     " is restarted: its port was removed and re-added after it started");
       } else if (now.running == false && wanted.running == true) {
         change->carried.emplace_back(kOpensmAtRest);
       } else if (now.running == true && wanted.running == false) {
@@ -191,8 +191,7 @@ class OpensmKind final : public Kind, public NeedsWatching {
     Verdict verdict;
     if (observed != nullptr && model::value_of(observed->facts, "lost_port") == model::Value{true}) {
       verdict.warnings.emplace_back(
-          "its port was removed and added again after it started, so it manages nothing until it is "
-          "restarted");
+          "its port was removed and re-added after it started, so it manages nothing until it is restarted");
     }
     return verdict;
   }
@@ -262,7 +261,7 @@ class OpensmKind final : public Kind, public NeedsWatching {
            resource.origins.at("enabled"),  // that of guid
            fmt::format("[[opensm]] guid: {}/{} is an Omni-Path port, which OpenSM cannot manage",
                        port->device->name, port->port->number),
-           "Omni-Path has a fabric manager of its own: [[service]] name = \"opafm.service\"",
+           "Omni-Path has its own fabric manager: [[service]] name = \"opafm.service\"",
            {}});
     }
   }
@@ -331,9 +330,8 @@ class OpensmKind final : public Kind, public NeedsWatching {
     const auto instances = observe_opensm_instances(files);
     if (!text || !instances || instances->empty() || !takes_first_port(text->value_or(""), layout)) return {};
     return fmt::format(
-        "opensm.service starts a subnet manager for each of {}, and would ignore these files as soon as "
-        "GUIDS of "
-        "{} names a port: give this entry an [[opensm.option]], which has it started by such a file, too, or "
+        "opensm.service starts a subnet manager for each of {}, and ignores these files once GUIDS of {} "
+        "names a port: give this entry an [[opensm.option]], which makes such a file start it, too, or "
         "remove the files",
         base::join(*instances, ", "), path);
   }
@@ -346,8 +344,8 @@ class OpensmKind final : public Kind, public NeedsWatching {
       const auto text = files.read_linked(path);
       return text && text->has_value();
     });
-    return there ? "; opensmd of MLNX_OFED or DOCA, which is here, is not managed: write [[service]] name = "
-                   "\"opensmd\" to have it started"
+    return there ? "; opensmd of MLNX_OFED or DOCA, which is installed, is not managed: write [[service]] "
+                   "name = \"opensmd\" to start it"
                  : "";
   }
 
@@ -388,7 +386,7 @@ class OpensmKind final : public Kind, public NeedsWatching {
     if (layout == OpensmLayout::kNone) {
       const auto folder = observe_opensm_folder(files);
       if (!folder || !*folder) return without_opensm(files) + beside_ofed(files);
-      return "neither opensm@.service nor /etc/sysconfig/opensm is there: no known way to start OpenSM";
+      return "neither opensm@.service nor /etc/sysconfig/opensm exists: no known way to start OpenSM";
     }
     const auto at = now.find(resource.key);
     if (at == now.end()) {
@@ -426,11 +424,11 @@ model::SectionSpec opensm_section() {
   auto option = opensm_option_section(), file = opensm_file_section();
   option.name = "option";
   option.doc =
-      "An option of this subnet manager alone. One with options or files of its own reads a file of its own "
-      "in "
-      "place of opensm.conf, with those of [[opensm_option]] and [[opensm_file]], too.";
+      "An option of this subnet manager only. A subnet manager with its own options or files reads a "
+      "separate file in place of opensm.conf, which also contains those of [[opensm_option]] and "
+      "[[opensm_file]].";
   file.name = "file";
-  file.doc = "The content of a file of OpenSM's for this subnet manager alone.";
+  file.doc = "The content of an OpenSM file for this subnet manager only.";
   section.children = {std::move(option), std::move(file)};
   return section;
 }

@@ -34,10 +34,9 @@ struct Opensm {
                    "Whether opensm.service starts it at boot (PORTS of /etc/default/opensm, GUIDS of "
                    "/etc/sysconfig/opensm)."),
       model::field("running", &Opensm::running, model::Role::kDerived, "Whether it runs now."),
-      model::field(
-          "own_conf", &Opensm::own_conf, model::Role::kDerived,
-          "Whether opensm-launch starts it by a file of its own, opensm.conf.GUID, in place of GUIDS "
-          "(RHEL, SUSE)."),
+      model::field("own_conf", &Opensm::own_conf, model::Role::kDerived,
+                   "Whether opensm-launch starts it by a separate file, opensm.conf.GUID, in place of GUIDS "
+                   "(RHEL, SUSE)."),
       model::field("beside_other", &Opensm::beside_other, model::Role::kPolicy,
                    "Whether it is started although a subnet manager on another host is master.", "false"),
       model::field("lost_port", &Opensm::lost_port, model::Role::kFact,

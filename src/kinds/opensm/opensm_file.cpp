@@ -262,7 +262,7 @@ class OpensmFileKind final : public Kind {
       diagnostics.push_back(
           {Severity::kError,
            option->where,
-           fmt::format("[[{}]] option: {} names no file of OpenSM's", section.path, owner.option),
+           fmt::format("[[{}]] option: {} does not name an OpenSM file", section.path, owner.option),
            elsewhere(owner.option, port, known),
            {}});
       return;
@@ -272,7 +272,7 @@ class OpensmFileKind final : public Kind {
           Severity::kError,
           option->where,
           fmt::format("[[{}]] option: [[{}]] sets {}, too", section.path, at->second->path, owner.option),
-          "this entry writes a file of its own and sets the option to it; remove the other",
+          "this entry writes a separate file and sets the option to it; remove the other",
           {}});
       d.related.push_back({at->second->where, "the option"});
     }

@@ -41,8 +41,8 @@ void name_first_port(std::span<Change*> changes, const World& world) {
   }
   if (names == nullptr || others.empty()) return;
   names->interrupts.emplace_back(
-      "OpenSM no longer runs on its current port, the first one, unless an [[opensm]] entry names it: GUIDS "
-      "of /etc/sysconfig/opensm was empty");
+      "OpenSM no longer runs on its current port, the first one, unless an [[opensm]] entry names that port: "
+      "GUIDS of /etc/sysconfig/opensm was empty");
 }
 
 void name_prefixes(std::span<Change*> changes, const std::string& text, const LaunchFiles& theirs,

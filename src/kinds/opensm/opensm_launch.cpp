@@ -48,7 +48,7 @@ void keep_launch_files(const std::map<Guid, Desired*>& entries, const LaunchFile
     diagnostics.push_back(
         {Severity::kError,
          entry->where,
-         fmt::format("[[opensm]]: without options of its own this entry would be named in GUIDS of {}, and "
+         fmt::format("[[opensm]]: without its own options this entry would be listed in GUIDS of {}, and "
                      "opensm.service would ignore {}, which starts another subnet manager",
                      kOpensmSysconfigFile, theirs.begin()->second.path),
          "keep an [[opensm.option]] in the entry, or remove that file",
@@ -111,7 +111,7 @@ void give_own_confs(std::vector<Desired>& desired, const std::string& sysconfig,
     auto& d = diagnostics.emplace_back(model::Diagnostic{
         Severity::kError,
         entry->where,
-        "[[opensm]]: this entry has no options of its own and another entry has: opensm-launch starts subnet "
+        "[[opensm]]: this entry has no options, but another entry has: opensm-launch starts subnet "
         "managers either from GUIDS or from files",
         "give each [[opensm]] entry an [[opensm.option]], such as subnet_prefix, or none",
         {}});
@@ -124,7 +124,7 @@ void give_own_confs(std::vector<Desired>& desired, const std::string& sysconfig,
          first->where,
          fmt::format(
              "[[opensm]]: GUIDS of {} names port {}, whose subnet manager would no longer start: with "
-             "options of an entry, opensm-launch starts files alone",
+             "options of an entry, opensm-launch starts only files",
              kOpensmSysconfigFile, guid.text()),
          "write an [[opensm]] entry with options for that port, or remove the port from GUIDS",
          {}});

@@ -297,8 +297,9 @@ class OpensmOptionKind final : public Kind, public PutBackByOthers {
     std::vector<std::string> names;
     names.reserve(common.theirs.size());
     for (const auto& [option, value] : common.theirs) names.push_back(option);
-    return fmt::format("[[opensm]]: with options of its own it does not read {}, where others have set {}",
-                       opensm_options_path(folder), base::join_first(kShown, names, ", "));
+    return fmt::format(
+        "[[opensm]]: with its own options it does not read {}, where other programs have set {}",
+        opensm_options_path(folder), base::join_first(kShown, names, ", "));
   }
 
   /// Whether opensm.conf was changed.
@@ -400,8 +401,8 @@ std::string opensm_options_path(const std::string& folder) { return folder + "/o
 model::SectionSpec opensm_option_section() {
   model::SectionSpec section{.name = kOpensmOptionKind,
                              .doc =
-                                 "An option of opensm.conf; those that are not given stay as they are. A "
-                                 "subnet manager that runs is restarted when one changes.",
+                                 "An option of opensm.conf; other options are left unchanged. A change "
+                                 "restarts running subnet managers.",
                              .identities = {{"key"}}};
   add_written(section.fields, model::specs<OpensmOption>());
   return section;

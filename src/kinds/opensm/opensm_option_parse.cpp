@@ -42,7 +42,7 @@ void check_option_value(const std::string& key, const std::string& value, const 
                         const Wrong& wrong) {
   if (value.empty()) return;  // reported already, by the grammar
   if (value.find_first_of("\n\r#") != std::string::npos) {
-    wrong(where, "value: a line of opensm.conf cannot hold it", "no line break and no #");
+    wrong(where, "value: cannot be written on a line of opensm.conf", "no line break and no #");
   } else if (key.size() + value.size() > kLineMost) {
     wrong(where, "value: it is too long for a line that OpenSM reads",
           fmt::format("at most {} characters with the key", kLineMost));
@@ -164,7 +164,7 @@ void parse_option_entries(const Bound& bound, std::vector<Desired>& out, Diagnos
       diagnostics.push_back(
           {Severity::kError,
            opensm->where,
-           fmt::format("[[opensm]]: options of its own are possible for {} subnet managers, with {} each",
+           fmt::format("[[opensm]]: at most {} subnet managers can have their own options, with {} each",
                        model::limits::kOpensmConfs, model::limits::kOpensmConfOptions),
            "leave [[opensm.option]] and [[opensm.file]] out",
            {}});

@@ -30,7 +30,7 @@ struct OpensmOwner {
 };
 
 /// Of an option or a file of one port's own, where no unit of that port can be started.
-inline constexpr const char* kNoWayToStart = "opensm@.service is not there: no known way to start OpenSM";
+inline constexpr const char* kNoWayToStart = "opensm@.service does not exist: no known way to start OpenSM";
 
 /// Why a file of ours cannot be written: another's is there, or the path cannot be read. Empty: it can.
 std::string why_not_writable(system::Files& files, const std::string& path);

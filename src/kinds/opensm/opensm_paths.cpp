@@ -95,14 +95,14 @@ class WrittenPaths {
     // No error, as at boot the folder may come later.
     postpone(
         resource,
-        fmt::format("the folder {} does not exist, and OpenSM ends when it cannot open its log", missing));
+        fmt::format("the folder {} does not exist, and OpenSM exits when it cannot open its log", missing));
   }
 
   void check_dumps(const std::string& path) {
     const auto missing = first_missing(files_, path);
     if (missing.empty()) return;
     warn(fmt::format("the folder {} does not exist, and OpenSM writes no dumps", missing),
-         "make the folder, or leave dump_files_dir out: OpenSM's own is /var/log");
+         "create the folder, or leave dump_files_dir out: OpenSM's default is /var/log");
   }
 
   system::Files& files_;
@@ -163,13 +163,14 @@ void warn_of_other_conf(std::span<const Desired> desired, system::Files& files, 
     last.path = std::move(other.path);
   }
   if (commands.empty() || !names_other_conf(commands.back())) return;
-  diagnostics.push_back({Severity::kWarning,
-                         first->where,
-                         fmt::format("[[opensm_option]]: {} has OpenSM read another file of options, so that "
-                                     "these entries have no effect",
-                                     last.path),
-                         "remove -F or --config from its ExecStart=",
-                         {}});
+  diagnostics.push_back(
+      {Severity::kWarning,
+       first->where,
+       fmt::format(
+           "[[opensm_option]]: {} makes OpenSM read another file of options, so these entries have no effect",
+           last.path),
+       "remove -F or --config from its ExecStart=",
+       {}});
 }
 
 }  // namespace rdmacfg::kinds

@@ -89,7 +89,7 @@ class ForeignRules {
                              resource.where,
                              fmt::format("{}:{} already has a partition called {}, which is {:#06x}", path_,
                                          foreign->line, name, foreign->partition),
-                             "write another name; a QoS policy finds partitions by their names",
+                             "write another name; a QoS policy finds partitions by name",
                              {}});
     }
     for (const auto* foreign : by_number_[pkey.partition()]) {
@@ -132,7 +132,7 @@ class PartitionKind final : public Kind {
             Severity::kError,
             section->where,
             fmt::format("[[partition]] name: two partitions would have the name {}", first->first),
-            "a QoS policy finds partitions by their names, and would take one of them",
+            "a QoS policy finds partitions by name, and would use one of them",
             {}});
         d.related.push_back({first->second, "the first"});
       }
@@ -196,8 +196,8 @@ class PartitionKind final : public Kind {
     diagnostics.push_back(
         {Severity::kWarning,
          first->where,
-         fmt::format("{} will have no rule for the default partition 0x7fff: without one OpenSM "
-                     "makes every host a limited member, and hosts do not reach each other",
+         fmt::format("{} will have no rule for the default partition 0x7fff: without it OpenSM makes every "
+                     "host a limited member, and hosts cannot reach each other",
                      path),
          "add [[partition]] pkey = 0x7fff, members = [\"ALL=full\"]",
          {}});
@@ -300,8 +300,8 @@ class PartitionKind final : public Kind {
     if (!other || other->value == path || other->value == "(null)") return;
     diagnostics.push_back({Severity::kWarning,
                            where,
-                           fmt::format("{}:{} has OpenSM read {}, so that it does not see [[partition]]",
-                                       conf, other->line, other->value),
+                           fmt::format("{}:{} makes OpenSM read {}, so that it ignores [[partition]]", conf,
+                                       other->line, other->value),
                            fmt::format("remove that line; [[partition]] is written to {}", path),
                            {}});
   }

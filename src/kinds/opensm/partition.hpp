@@ -122,7 +122,7 @@ struct PartitionGroup {
                      R"({"type":"integer","minimum":0,"maximum":15})"),
       model::field(
           "scope", &PartitionGroup::scope, model::Role::kPolicy,
-          "Scope, 1 to 14, or several like [2, 5], each with a group of its own; a group of IP has 2.",
+          "Scope, 1 to 14, or several such as [2, 5], each with a separate group; a group of IP has 2.",
           "that of mgid"),
       model::spelled(model::field("q_key", &PartitionGroup::q_key, model::Role::kPolicy, "Q_Key.",
                                   "the partition's; else 0x0b1b for IP, 0 for others"),

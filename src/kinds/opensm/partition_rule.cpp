@@ -219,9 +219,10 @@ void check_ip_group(const PartitionGroup& group, const Partition& partition, std
                 "without a broadcast group OpenSM makes none of IP; leave ipoib out there");
   }
   if (scopes.mask != kLinkLocal) {
-    flags.wrong(group.scope || !partition.scope ? "scope" : "mgid",
-                fmt::format("{} is a group of IP, which OpenSM makes with scope 2 alone", group.mgid->text()),
-                "leave scope out here and in the partition, and write ff12");
+    flags.wrong(
+        group.scope || !partition.scope ? "scope" : "mgid",
+        fmt::format("{} is a group of IP, which OpenSM creates only with scope 2", group.mgid->text()),
+        "leave scope out here and in the partition, and write ff12");
   }
   const auto rate = partition.rate.value_or(kRate);
   const bool is_code = group.rate && *group.rate >= kRateLeast && *group.rate <= kRateMost;  // else reported
@@ -283,7 +284,7 @@ void add_members(const Partition& wanted, PartitionRule& rule, Flags& flags) {
     const auto membership = membership_in(*member, rule.defmember);
     const auto [same, fresh] = memberships.try_emplace(member->who, membership);
     if (!fresh && same->second != membership)
-      flags.wrong("members", fmt::format("{} is there twice, with another membership", member->who),
+      flags.wrong("members", fmt::format("{} is listed twice, with different memberships", member->who),
                   "keep one of the two");
     texts.push_back(member->text());
     rule.members.push_back(std::move(*member));
@@ -302,7 +303,7 @@ PartitionRule make_rule(const model::Section& section, const Partition& wanted,
   const bool is_default = wanted.pkey->partition() == kDefaultPartition;
   auto name = wanted.name.value_or(is_default ? "Default" : fmt::format("p{:04x}", wanted.pkey->full()));
   if (name.find_first_of(" \t\n=,:;#") != std::string::npos) {
-    flags.wrong("name", fmt::format("\"{}\" has a character that partitions.conf cannot hold", name),
+    flags.wrong("name", fmt::format("\"{}\" has a character that is not allowed in partitions.conf", name),
                 "letters, digits, - and _");
   }
   if (name.size() > kPartitionNameMost) {

@@ -44,7 +44,7 @@ void warn_of_members(const model::Section& section, const PartitionRule& rule, D
                          where,
                          rule.members.empty() ? "[[partition]] members: no host is a member"
                                               : "[[partition]] members: every host is a limited member, "
-                                                "and limited members do not reach each other",
+                                                "and limited members cannot reach each other",
                          "\"ALL=full\", or full for those that all others are to reach",
                          {}});
 }

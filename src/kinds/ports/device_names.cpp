@@ -147,8 +147,8 @@ class Resolver {
     }
     if (ruled && as_written != nullptr) {
       wrong(out, where,
-            fmt::format("[[rdma_device]] device: {} is there, but {} is the name of the device at {}, which "
-                        "is absent; the name is ambiguous",
+            fmt::format("[[rdma_device]] device: {} exists, but {} is the name of the device at {}, which is "
+                        "absent; the name is ambiguous",
                         former, out.name, rule->first),
             "use pci or node_guid, which stay the same");
       return;
@@ -272,13 +272,14 @@ std::string DeviceNames::missing(std::string_view name) const {
     // The kernel's own names are the driver's: "mlx5_0" is some device of mlx5_core.
     if (stem != name && device.driver.starts_with(stem)) likely.push_back(name_of(device));
   }
-  if (known.empty()) return fmt::format("no device {}: there is no RDMA device at all", name);
+  if (known.empty()) return fmt::format("device {} does not exist: this host has no RDMA device", name);
   if (!likely.empty()) {
-    return fmt::format("no device {} now; udev may have renamed it: of that driver there {} {}", name,
+    return fmt::format("device {} does not exist; udev may have renamed it: of that driver there {} {}", name,
                        likely.size() == 1 ? "is" : "are", base::join(likely, ", "));
   }
-  return fmt::format("no device {} now; there are {} (udev may have renamed it: see `rdma-configctl show`)",
-                     name, base::join(known, ", "));
+  return fmt::format(
+      "device {} does not exist; there {} {} (udev may have renamed it: see `rdma-configctl show`)", name,
+      known.size() == 1 ? "is" : "are", base::join(known, ", "));
 }
 
 std::string describe(const RdmaDevice& device) {

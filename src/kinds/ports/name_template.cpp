@@ -92,6 +92,9 @@ Result<std::optional<std::string>> expand(const model::NameTemplate& pattern,
     rest = rest.substr(close + 1);
     if (std::find(kPlaceholders.begin(), kPlaceholders.end(), placeholder) == kPlaceholders.end()) {
       const std::vector<std::string> known(kPlaceholders.begin(), kPlaceholders.end());
+      if (placeholder.starts_with("host"))
+        return fail(Code::kInvalid,
+                    fmt::format("unknown placeholder {{{}}}; the name of the host is {{host}}", placeholder));
       const auto near = base::nearest(placeholder, known);
       return fail(Code::kInvalid, fmt::format("unknown placeholder {{{}}}; {}", placeholder,
                                               near ? fmt::format("did you mean {{{}}}?", *near)

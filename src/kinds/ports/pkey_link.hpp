@@ -39,7 +39,7 @@ struct PkeyLink {
                    "PARENT.%04x of the P_Key with the membership bit: mlx4_ib0.8002"),
       model::field("mode", &PkeyLink::mode, model::Role::kSetting,
                    "Transport mode: datagram or connected, independent of the parent's.",
-                   "left as it is; new ones are datagram"),
+                   "left unchanged; new ones are datagram"),
       model::field("mtu", &PkeyLink::mtu, model::Role::kSetting,
                    "MTU in bytes: at most the IB link MTU minus 4 in datagram mode (2044, 4092), 65520 in "
                    "connected mode."),

@@ -22,6 +22,7 @@ constexpr std::array kUppers{
     Upper{"hns_roce_hw_v2", "hns3"}, Upper{"hns", "hns3"},          Upper{"qedr", "qede"},
     Upper{"mlx5_ib", "mlx5_core"},   Upper{"mlx4_ib", "mlx4_core"}, Upper{"iw_cxgb4", "cxgb4"},
     Upper{"ocrdma", "be2net"},       Upper{"mana_ib", "mana"},      Upper{"ionic_rdma", "ionic"},
+    Upper{"usnic_verbs", "enic"},
 };
 
 bool is_driver(const std::string& pattern, const std::string& driver) {

@@ -37,14 +37,15 @@ struct PortMatch {
   std::optional<model::PortNumber> port;
 
   static constexpr auto kFields = std::tuple{
-      model::field("driver", &PortMatch::driver, model::Role::kIdentity,
-                   "Kernel driver, as \"mlx5_core\", or the RDMA driver on it, as \"irdma\"; that of a "
-                   "sub-function is \"mlx5_core.sf\".",
-                   "any"),
-      model::field("device", &PortMatch::device, model::Role::kIdentity, "RDMA device name, as \"mlx5_*\".",
-                   "any"),
+      model::field(
+          "driver", &PortMatch::driver, model::Role::kIdentity,
+          "Kernel driver, such as \"mlx5_core\", or the RDMA driver on it, such as \"irdma\"; that of a "
+          "sub-function is \"mlx5_core.sf\".",
+          "any"),
+      model::field("device", &PortMatch::device, model::Role::kIdentity,
+                   "RDMA device name, such as \"mlx5_*\".", "any"),
       model::field("pci", &PortMatch::pci, model::Role::kIdentity,
-                   "PCI address, as \"0000:1?:00.0\" or \"1?:00.0\".", "any"),
+                   "PCI address, such as \"0000:1?:00.0\" or \"1?:00.0\".", "any"),
       model::field("link_layer", &PortMatch::link_layer, model::Role::kIdentity,
                    "Link layer; RoCE and iWARP ports have \"Ethernet\".", "any"),
       model::field("port", &PortMatch::port, model::Role::kIdentity, "Port number.", "any")};

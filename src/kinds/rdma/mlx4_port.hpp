@@ -19,7 +19,7 @@ struct Mlx4PortTypes {
 
   static constexpr auto kFields = std::tuple{
       model::field("pci", &Mlx4PortTypes::pci, model::Role::kIdentity,
-                   "PCI address of the adapter, as \"0000:10:00.0\".", "-"),
+                   "PCI address of the adapter, such as \"0000:10:00.0\".", "-"),
       model::field(
           "ports", &Mlx4PortTypes::ports, model::Role::kSetting,
           "Type of port 1 and port 2: ib, eth or auto. An Ethernet port 1 needs an Ethernet port 2."),

@@ -75,14 +75,13 @@ void warn_of_srp_daemon(const Bound& bound, const model::Entry& netns, Diagnosti
   for (const auto* path : {"srp_initiator", "srp_rule"}) {
     const auto sections = bound.of(path);
     if (sections.empty()) continue;
-    diagnostics.push_back(
-        {model::Severity::kWarning,
-         netns.where,
-         "[rdma_system] netns: srp_daemon reaches no device in exclusive mode, as its service has a network "
-         "namespace of its own",
-         "write netns = \"shared\", or PrivateNetwork=no in a drop-in: systemctl edit "
-         "srp_daemon_port@.service",
-         {{sections.front()->where, "the SRP initiator"}}});
+    diagnostics.push_back({model::Severity::kWarning,
+                           netns.where,
+                           "[rdma_system] netns: srp_daemon reaches no device in exclusive mode, as its "
+                           "service has a private network namespace",
+                           "write netns = \"shared\", or PrivateNetwork=no in a drop-in: systemctl edit "
+                           "srp_daemon_port@.service",
+                           {{sections.front()->where, "the SRP initiator"}}});
     return;
   }
 }

@@ -55,8 +55,7 @@ Verdict judge_sessions(const std::vector<std::string>& sessions, const std::opti
   verdict.sort = Verdict::Sort::kPending;
   verdict.fields = {std::string(words.field)};
   if (job) {
-    verdict.reason =
-        fmt::format("systemd has the {} job of {} in its queue, behind other jobs", *job, words.unit);
+    verdict.reason = fmt::format("systemd has queued the {} job of {} behind other jobs", *job, words.unit);
   } else if (!sessions.empty()) {
     verdict.reason = fmt::format("{}: {}", *down, words.retry);
   } else {

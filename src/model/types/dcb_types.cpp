@@ -123,7 +123,8 @@ Result<DscpMap> Codec<DscpMap>::parse(const Value& written) {
   for (const auto& text : *list) {
     const auto colon = text.find(':');
     if (colon == std::string::npos)
-      return fail(Code::kInvalid, fmt::format("\"{}\" must be a DSCP and its priority, as \"26:3\"", text));
+      return fail(Code::kInvalid,
+                  fmt::format("\"{}\" must be a DSCP and its priority, such as \"26:3\"", text));
     const auto written_dscp = std::string_view(text).substr(0, colon);
     if (const auto number = dscp_of_class(written_dscp))
       return fail(Code::kInvalid,

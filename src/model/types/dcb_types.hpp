@@ -84,7 +84,7 @@ RDMACFG_CODEC(
 RDMACFG_CODEC(DscpMap, "list of \"DSCP:priority\"",
               R"({"type":"array","items":{"type":"string","pattern":"^[0-9]+:[0-7]$"}})");
 RDMACFG_CODEC(
-    TrustOrder, "list of selectors, as \"dscp\" and \"pcp\"",
+    TrustOrder, "list of selectors, such as \"dscp\" and \"pcp\"",
     R"({"type":"array","items":{"enum":["ethtype","stream-port","dgram-port","port","dscp","pcp"]}})");
 RDMACFG_CODEC(Dcbx, "\"host\" or \"firmware\"", R"({"enum":["host","firmware"]})");
 RDMACFG_CODEC(Priority, "priority 0 to 7", R"({"type":"integer","minimum":0,"maximum":7})");

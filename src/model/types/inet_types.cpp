@@ -149,7 +149,7 @@ std::string address_error(std::string_view text, std::string_view length = {}) {
   if (const auto bare = text.substr(0, text.find('%')); bare.size() < text.size() && plain_address(bare))
     return fmt::format("\"{}\" has a zone: write {}{} alone", text, bare, length);
   if (const auto bare = base::trim(text); bare.size() < text.size() && plain_address(bare))
-    return fmt::format("\"{}\" has blanks around it: write {}{}", text, bare, length);
+    return fmt::format("\"{}\" has leading or trailing blanks: write {}{}", text, bare, length);
   const auto bracket = text.starts_with('[') ? text.find(']') : std::string_view::npos;
   const auto bare =
       bracket == std::string_view::npos ? text.substr(0, text.find(':')) : text.substr(1, bracket - 1);
@@ -195,7 +195,7 @@ std::string decorated_prefix(std::string_view text) {
                        *mask);
   }
   if (const auto bare = base::trim(text); bare.size() < text.size() && good(bare))
-    return fmt::format("\"{}\" has blanks around it: write {}", text, bare);
+    return fmt::format("\"{}\" has leading or trailing blanks: write {}", text, bare);
   if (const auto slash = text.find('/'); slash != std::string_view::npos) {
     const auto joined =
         fmt::format("{}/{}", base::trim(text.substr(0, slash)), base::trim(text.substr(slash + 1)));
@@ -291,7 +291,7 @@ Result<RouteTarget> RouteTarget::parse(std::string_view text) {
   }
   if (prefix->network() != *prefix) {
     return fail(Code::kInvalid,
-                fmt::format("\"{}\" has bits behind its prefix: write {}", text, prefix->network().text()));
+                fmt::format("\"{}\" has host bits set: write {}", text, prefix->network().text()));
   }
   return RouteTarget{*prefix, false};
 }

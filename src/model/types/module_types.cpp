@@ -107,10 +107,11 @@ Result<ModuleOptions> Codec<ModuleOptions>::parse(const Value& written) {
   if (!list) return fail(list.error());
   for (const auto& text : *list) {
     if (base::trim(text).starts_with("options "))
-      return fail(Code::kInvalid,
-                  fmt::format("\"{}\" is a line of modprobe.d: write the part behind the module, "
-                              "such as \"num_vfs=4\"",
-                              text));
+      return fail(
+          Code::kInvalid,
+          fmt::format(
+              "\"{}\" is a line of modprobe.d: write the part after the module name, such as \"num_vfs=4\"",
+              text));
   }
   ModuleOptions out;
   std::set<std::string> seen;

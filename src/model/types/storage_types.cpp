@@ -60,7 +60,7 @@ Result<ServicePorts> Codec<ServicePorts>::parse(const Value& written) {
     const auto port = Codec<ServicePort>::parse(Value{static_cast<std::int64_t>(*number)});
     if (!port) return fail(port.error());
     if (std::find(out.numbers.begin(), out.numbers.end(), port->number) != out.numbers.end())
-      return fail(Code::kInvalid, fmt::format("port {} is there twice", port->number));
+      return fail(Code::kInvalid, fmt::format("port {} is listed twice", port->number));
     out.numbers.push_back(port->number);
   }
   return out;

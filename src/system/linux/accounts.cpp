@@ -78,7 +78,7 @@ class LinuxAccounts final : public Accounts {
   base::Result<void> make_declared(const std::string& sysusers_file) override {
     // The daemon may not give files to the group of /etc/gshadow, so a unit of ours does this; for
     // rdma-configctl, too.
-    const std::string what = "making the groups of " + sysusers_file;
+    const std::string what = "creating the groups of " + sysusers_file;
     if (sysusers_file == kSysusersFile) {
       const auto ended = systemd_.run_job("StartUnit", kSysusersUnit, what);
       if (!ended && ended.error().code != base::Code::kNotFound) return base::fail(ended.error());

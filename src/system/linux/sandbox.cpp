@@ -121,7 +121,7 @@ Result<std::string> read_answer(int fd, const SandboxLimits& limits) {
                         fmt::format("took longer than the {} s that are allowed", limits.time.count()));
     const auto count = ::read(fd, chunk.data(), chunk.size());
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return base::fail_errno(errno, "reading the sandbox's answer");
+    if (count < 0) return base::fail_errno(errno, "reading the sandbox's result");
     if (count == 0) return answer;
     if (answer.size() + static_cast<std::size_t>(count) > limits.answer_bytes)
       return base::fail(Code::kRefused,
@@ -134,7 +134,7 @@ Result<std::string> read_answer(int fd, const SandboxLimits& limits) {
 
 Result<std::string> run_confined(const std::function<std::string()>& compute, const SandboxLimits& limits) {
   std::array<int, 2> pipe{-1, -1};
-  if (::pipe2(pipe.data(), O_CLOEXEC) != 0) return base::fail_errno(errno, "making a pipe for the sandbox");
+  if (::pipe2(pipe.data(), O_CLOEXEC) != 0) return base::fail_errno(errno, "creating a pipe for the sandbox");
   const base::UniqueFd in(pipe[0]);
   base::UniqueFd out(pipe[1]);
   const auto parent = ::getpid();

@@ -26,7 +26,7 @@ class SystemdUdev final : public Udev {
 
   base::Result<void> reload_rules() override {
     const auto end =
-        systemd_.run_job("ReloadUnit", "systemd-udevd.service", "having systemd-udevd read its rules again");
+        systemd_.run_job("ReloadUnit", "systemd-udevd.service", "asking systemd-udevd to reload its rules");
     // One that is not active, or cannot be told, looks at its folders by itself.
     if (!end && end.error().code != base::Code::kNotFound) return base::fail(end.error());
     return {};

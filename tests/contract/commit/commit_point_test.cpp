@@ -231,7 +231,7 @@ TEST(Committed, ATextOfAForgottenGenerationThatStaysIsNamed) {
   host.kernel().faults.refuse("/generations/1.json: remove", EROFS);
   const auto report = host.commit(kSecond);
   EXPECT_TRUE(applied(report)) << text_of(report);
-  EXPECT_NE(text_of(report).find("note: the text of generation 1, which is forgotten, could not be removed: "
+  EXPECT_NE(text_of(report).find("note: the text of the discarded generation 1 could not be removed: "
                                  "/var/lib/rdma-configd/generations/1.json: remove: Read-only file system"),
             std::string::npos)
       << text_of(report);

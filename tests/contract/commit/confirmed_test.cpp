@@ -253,7 +253,7 @@ TEST(Generations, AnApplyThatOutlastsItsTimeIsTakenBackAtOnce) {
   ASSERT_TRUE(late.error);
   EXPECT_EQ(late.error->code, base::Code::kTimeout);
   EXPECT_EQ(late.error->message,
-            "the apply took longer than the 60 s allowed for its confirmation; it was rolled back");
+            "the apply took longer than the 60 s allowed for its confirmation, and was rolled back");
   EXPECT_FALSE(model::has_note(late.notes, model::Note::Sort::kDeadline));
   EXPECT_EQ(difference(host.dump(), first), "");
   EXPECT_FALSE(host.ledger().unconfirmed);

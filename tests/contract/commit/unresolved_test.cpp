@@ -117,7 +117,7 @@ TEST_F(Unresolved, AnEntryThatIsRemovedWhileAnotherWaits) {
   ASSERT_TRUE(applied(apply(kUnresolvedSecond + "mtu = 2044\n" + kChild)));
   auto report = apply(waiting);
   expect_held(report, "pkey 00:02:c9:03:00:31:78:f3/0x8002",
-              "[[ipoib]] mlx4_7/2 may mean its port (no device");
+              "[[ipoib]] mlx4_7/2 may mean its port (device mlx4_7 does not exist");
   EXPECT_EQ(kernel_->link("ib1").mtu, 2044);
   report = apply("");
   EXPECT_EQ(report.exit, Exit::kOk) << text_of(report);

@@ -376,7 +376,7 @@ TEST(DcbOfABond, AnotherPortIsLeftAloneWhileOneDoesNotComeBack) {
   const auto report = apply_text(*kernel, kLosslessBond);
   EXPECT_FALSE(applied(report));
   ASSERT_TRUE(report.error);
-  EXPECT_THAT(report.error->message, HasSubstr("eth1 is left as it is: eth0"));
+  EXPECT_THAT(report.error->message, HasSubstr("eth1 is left unchanged: eth0"));
   EXPECT_EQ(kernel->dcb.interfaces.at("eth1").pfc, 0);
   EXPECT_TRUE(kernel->link("eth1").carrier);
 }

@@ -295,7 +295,8 @@ TEST_F(NmRelease, ThePlanSaysThatTheLinkGoesDown) {
     const char* said;
   };
   for (const auto& [was, now, said] :
-       {Row{"", "", "NetworkManager lets ib0 go: link down for a moment, and everything on it is put back\n"},
+       {Row{"", "",
+            "NetworkManager releases ib0: link down for a moment, and its configuration is restored\n"},
         Row{R"("up": true)", R"("up": false)", ""}, Row{R"("network_manager": {"fails": []}, )", "", ""},
         Row{R"(, "files": {"/etc/NetworkManager/conf.d/site.conf": "[main]\n"})", "", ""}}) {
     SCOPED_TRACE(was);

@@ -63,6 +63,7 @@ TEST(Text, Nearest) {
   EXPECT_EQ(nearest("MTU", known), "mtu");
   EXPECT_EQ(nearest("mut", known), "mtu");
   EXPECT_EQ(nearest("on_unsuported", known), "on_unsupported");
+  EXPECT_EQ(nearest("qkey", std::vector<std::string>{"pkey", "q_key"}), "q_key");
   EXPECT_FALSE(nearest("colour", known));
   EXPECT_FALSE(nearest("", known));
   EXPECT_FALSE(nearest(std::string(65, 'm'), known));

@@ -161,10 +161,11 @@ TEST_F(Files, AbsoluteLinksStayBelowTheRoot) {
 
 TEST_F(Files, LinksToNothing) {
   link("etc/rdma-configd/conf.d/a.toml", "/srv/gone.toml");
-  EXPECT_THAT(read(),
-              ElementsAre("! /etc/rdma-configd/conf.d/a.toml: links to /srv/gone.toml, which is not there"));
+  EXPECT_THAT(
+      read(),
+      ElementsAre("! /etc/rdma-configd/conf.d/a.toml: links to /srv/gone.toml, which does not exist"));
   link(kMain, "nowhere");
-  EXPECT_THAT(read(), ElementsAre("! /etc/rdma-configd/config.toml: links to nowhere, which is not there"));
+  EXPECT_THAT(read(), ElementsAre("! /etc/rdma-configd/config.toml: links to nowhere, which does not exist"));
 }
 
 TEST_F(Files, WhatIsNoFile) {

@@ -47,6 +47,21 @@ TEST(Guard, RecognizesUtf16WithoutAMark) {
   EXPECT_EQ(check_text({"a", "ver\0"s}, {})->hint, "remove it");
 }
 
+TEST(Guard, NamesFilesThatAreNotText) {
+  const auto found = [](std::string bytes) {
+    const auto diagnostic = check_text({"a", std::move(bytes)}, {});
+    return diagnostic ? diagnostic->where.text() + ": " + diagnostic->message + "; " + diagnostic->hint : "";
+  };
+  EXPECT_EQ(found("\x1f\x8b\x08\0"s), "a: the file is compressed with gzip; decompress it first");
+  EXPECT_EQ(found("\x28\xb5\x2f\xfd\x04"s), "a: the file is compressed with zstd; decompress it first");
+  EXPECT_EQ(found("BZh91AY&SY\xf1"s), "a: the file is compressed with bzip2; decompress it first");
+  EXPECT_EQ(found("PK\x03\x04"s), "a: the file is a ZIP archive; extract it first");
+  EXPECT_EQ(found("\x7f\x45LF\x02"s), "a: the file is a program; give the file of the document");
+  EXPECT_EQ(found("\xff\xfev\0e\0"s), "a: the file is UTF-16; save it as UTF-8");
+  // A text may begin so.
+  EXPECT_EQ(found("BZh = 1\n"), "");
+}
+
 TEST(Guard, RefusesTooMuch) {
   Limits limits;
   limits.file_bytes = 4;

@@ -196,7 +196,7 @@ std::vector<RecordFault> written_records_of_a_run() {
        {{"arm rdma-configd-rollback", EIO}, {"unconfirmed.json: remove", EROFS}},
        waits_512,
        {"note: some changes could not be recorded: " + kUnconfirmedFile + ": remove: " + kReadOnly,
-        "left: " + kUnconfirmedFile + ": it could not be removed; the next run rolls that apply back again"}},
+        "left: " + kUnconfirmedFile + ": it could not be removed; the next run rolls back that apply again"}},
   };
 }
 
@@ -279,7 +279,7 @@ std::vector<RecordFault> damaged_records() {
        without_text,
        {{"/generations/2.json: write", ENOSPC}, {"degraded.json: write", ENOSPC}},
        holds,
-       {"note: " + text + ": generation 2 is not there; its copy is used; it could not be rewritten: " +
+       {"note: " + text + ": generation 2 does not exist; its copy is used; it could not be rewritten: " +
             text + ": write: " + kFull,
         "note: this could not be recorded for the next run: " + kRecordFolder +
             "degraded.json: write: " + kFull}},

@@ -59,7 +59,7 @@ TEST_F(CommitAnswers, ARollbackSaysWhyThereIsNone) {
   EXPECT_EQ(why(rolls_back(0, asked())),
             "there is no earlier generation to go back to; see `rdma-configctl history`");
   EXPECT_EQ(why(rolls_back(9, asked())), "there is no generation 9; see `rdma-configctl history`");
-  EXPECT_EQ(why(rolls_back(1, asked())), "generation 1 is the active one already");
+  EXPECT_EQ(why(rolls_back(1, asked())), "generation 1 is already active");
   auto later = asked();
   later.from = 7;
   EXPECT_EQ(
@@ -89,13 +89,14 @@ TEST_F(CommitAnswers, ALateConfirmationTakesBackAndTheDocumentIsRefusedByItself)
   ASSERT_EQ(commits(512, waiting).exit, model::Exit::kOk);
   now_ms_ += 3'600'000;
   const auto late = with_context([&](Context& context) { return confirm(asked(), context); });
-  EXPECT_EQ(why(late), "too late: the time to confirm is over");
+  EXPECT_EQ(why(late), "too late: the confirmation deadline has passed");
   EXPECT_NE(late.exit, model::Exit::kOk);
   auto event = asked();
   event.by_itself = true;
-  EXPECT_THAT(model::note_texts(commits(512, event).notes),
-              Contains("the document was rolled back before and is not applied by itself until it changes; "
-                       "generation 1 stays active instead"));
+  EXPECT_THAT(
+      model::note_texts(commits(512, event).notes),
+      Contains("the document was rolled back before and is not applied automatically until it changes; "
+               "generation 1 stays active instead"));
 }
 
 TEST_F(CommitAnswers, WithoutAnApplyThereIsNothingToConfirm) {

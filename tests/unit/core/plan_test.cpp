@@ -70,9 +70,9 @@ TEST(Plan, BatchesAreOfOneKindAndOperationAndNeedNoneOfThemselves) {
 TEST(Plan, WhatIsGoneIsADeviceOnlyWhereTheChangeDependsOnOne) {
   auto update = change({"pkey", "x"}, Operation::kUpdate);
   update.parent_object = "boot/7";
-  EXPECT_EQ(why_gone(update), "its device was removed meanwhile");
+  EXPECT_EQ(why_gone(update), "its device was removed during the apply");
   EXPECT_EQ(why_gone(change({"nfs_mount", "/scratch"}, Operation::kUpdate)),
-            "the object it is set on was removed meanwhile");
+            "its parent object was removed during the apply");
 }
 
 /// The kernel has one set of names for interfaces, and one for RDMA devices.

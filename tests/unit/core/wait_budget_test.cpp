@@ -112,7 +112,7 @@ TEST_F(WaitsOfARun, SayWhetherThereWasTimeToWait) {
     const char* said;
     const char* not_said;
   };
-  constexpr const char *kRefused = "has not let the interface join", *kOver = "the time to wait was over";
+  constexpr const char *kRefused = "has not let the interface join", *kOver = "within the wait time";
   for (const auto& [wait, said, not_said] : {Row{4000, kRefused, kOver}, Row{0, kOver, kRefused}}) {
     kernel_ = fresh();
     Options options;

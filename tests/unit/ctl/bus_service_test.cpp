@@ -36,7 +36,7 @@ class FakeDaemon {
     object_.method("Confirm", {}, {}, [this, plays, exit](const Reply<std::uint32_t>& reply, const Options&) {
       caller = reply.sender();
       if (plays == Plays::kDenies)
-        return reply.fail(make_error("org.rdmaconfigd1.Error.AccessDenied", "not authorised"));
+        return reply.fail(make_error("org.rdmaconfigd1.Error.AccessDenied", "not authorized"));
       if (plays == Plays::kDiesBeforeItAnswers)
         return reply.fail(make_error("org.freedesktop.DBus.Error.NoReply", "it has gone"));
       reply.send(kJob);
@@ -52,7 +52,7 @@ class FakeDaemon {
           const auto at = options.find("interactive");
           interactive = at != options.end() && at->second.get<bool>();
           if (plays == Plays::kTellsNothing || job != kJob)
-            throw make_error("org.rdmaconfigd1.Error.AccessDenied", "not authorised");
+            throw make_error("org.rdmaconfigd1.Error.AccessDenied", "not authorized");
           model::Report report;
           report.notes.emplace_back("as it was");
           reply.send(core::report_json(report).dump());
@@ -187,7 +187,7 @@ TEST_F(BusService, WithoutAReportTheExitStatusIsTheJobs) {
     ASSERT_TRUE(report) << report.error().message;
     EXPECT_EQ(report->exit, exit);
     ASSERT_TRUE(report->error);
-    EXPECT_THAT(report->error->message, HasSubstr("not authorised"));
+    EXPECT_THAT(report->error->message, HasSubstr("not authorized"));
   }
 }
 

@@ -132,12 +132,11 @@ TEST_F(Import, MakesNoDocumentOfAFileWhoseNameSaysNothing) {
   const auto file = (root_ / "srv/fab0.txt").string();
   const auto output = (console_.folder() / "made.toml").string();
   EXPECT_EQ(import({"ifcfg", file, "--output", output}), 1);
-  EXPECT_THAT(console_.err.str(),
-              HasSubstr(file + ": its name is none that ifcfg reads (ifcfg-*, route-*, "));
+  EXPECT_THAT(console_.err.str(), HasSubstr(file + ": ifcfg reads only files named ifcfg-*, route-*, "));
   EXPECT_FALSE(std::filesystem::exists(output));
   EXPECT_EQ(import({"ifcfg", file, (root_ / "srv/ifcfg-fab0").string()}), 5);
   EXPECT_THAT(console_.out.str(), HasSubstr(kGuid1));
-  EXPECT_THAT(console_.err.str(), HasSubstr(file + ": not understood: its name is none that ifcfg reads"));
+  EXPECT_THAT(console_.err.str(), HasSubstr(file + ": not understood: ifcfg reads only files named"));
 }
 
 TEST_F(Import, SaysWhatAHostHasThatCannotBeImported) {
@@ -192,7 +191,7 @@ TEST_F(Import, OfNothingLeavesTheOutputAsItIs) {
   const auto output = (console_.folder() / "made.toml").string();
   std::ofstream(output) << "version = 1\n";
   EXPECT_EQ(import({"netplan", "/no/such.yaml", "--output", output}), 1);
-  EXPECT_THAT(console_.err.str(), HasSubstr("/no/such.yaml: is not there"));
+  EXPECT_THAT(console_.err.str(), HasSubstr("/no/such.yaml: does not exist"));
   EXPECT_EQ(import({"netplan", "/no/such.yaml", "--pending-ok", "--output", output}), 1);
   write("/etc/netplan/large.yaml", std::string(std::size_t{2} << 20U, 'x'));
   EXPECT_EQ(import({"netplan", "--output", output}), 1);

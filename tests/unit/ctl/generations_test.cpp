@@ -149,7 +149,7 @@ TEST(Generations, MistakesAreSaid) {
   fails({"history", "--root", "/tmp"}, "cannot be combined with --root");
   fails({"apply", "--yes", "--confirm", "5", "--root", "/tmp"}, "--confirm cannot be combined with --root");
   console.environment.privileged = false;
-  fails({"confirm"}, "takes root");
+  fails({"confirm"}, "requires root");
   fails({"rollback", "--yes"}, "");
 }
 
@@ -263,9 +263,9 @@ TEST(ByTheDaemon, NobodyNeedsToBeRoot) {
   EXPECT_EQ(console.run({"confirm"}), 0);
   EXPECT_THAT(log->calls, testing::ElementsAre("apply", "confirm"));
   EXPECT_THAT(log->who, IsEmpty()) << "the daemon knows who asks";
-  log->refusal = "rdma-configd: org.rdmaconfigd1.apply is not authorised";
+  log->refusal = "rdma-configd: org.rdmaconfigd1.apply is not authorized";
   EXPECT_EQ(console.run({"apply", "--yes"}), 1);
-  EXPECT_THAT(console.err.str(), HasSubstr("not authorised"));
+  EXPECT_THAT(console.err.str(), HasSubstr("not authorized"));
 }
 
 TEST(ByTheDaemon, SudoIsNamed) {

@@ -134,9 +134,9 @@ TEST(Habits, ValuesOfOptionsThatTakeNoneOrOthers) {
       {{"show", "--document", "-o", "name"},
        "--format name cannot be combined with --document, which looks at no resources"},
       {{"show", "--color=never"},
-       "show has no option --color=never; terminals alone get colour, and --no-colour switches that off"},
+       "show has no option --color=never; only terminals get colour; --no-colour disables it"},
       {{"diff", "--colour"},
-       "diff has no option --colour; terminals alone get colour, and --no-colour switches that off"},
+       "diff has no option --colour; only terminals get colour; --no-colour disables it"},
       {{"apply", "--wait", "nan"}, "--wait: \"nan\" is not a number of seconds from 0 to 3600"},
   };
   for (const auto& [words, message] : all) {

@@ -191,7 +191,7 @@ TEST_F(PackageScripts, RemovalNamesWhatIsInUse) {
   interface("eth0", "198.51.100.1/24", "1");
   const auto said = debian("prerm", "remove");
   EXPECT_THAT(said, HasSubstr("  mlx4_ib0.8002 192.0.2.1/24\n"));
-  EXPECT_THAT(said, HasSubstr("port types nothing sets after the next boot"));
+  EXPECT_THAT(said, HasSubstr("nothing sets the port types of their adapter after the next boot"));
   EXPECT_THAT(said, HasSubstr("  ens1d1 192.0.3.1/24\n"));
   EXPECT_THAT(said, Not(HasSubstr("eth0")));
   const auto erased = rpm("preun", "0");
@@ -219,7 +219,7 @@ TEST_F(PackageScripts, InAnImageTheDocumentIsLookedAt) {
   EXPECT_EQ(debian("prerm", "remove"), "") << "it asks for nothing";
   tree_.write("etc/rdma-configd/config.toml", "version = 1\n[[ipoib]]\nguid = \"00:02:c9:03:00:31:78:f2\"\n");
   for (const auto& said : {debian("prerm", "remove"), rpm("preun", "0")}) {
-    EXPECT_THAT(said, HasSubstr("nothing makes"));
+    EXPECT_THAT(said, HasSubstr("nothing sets up"));
     EXPECT_THAT(said, HasSubstr("rdma-configctl withdraw"));
     EXPECT_THAT(said, Not(HasSubstr("ib0"))) << "that is the host's";
   }
@@ -243,9 +243,9 @@ TEST_F(PackageScripts, DracutsModuleIsNotForTheImageOfACrashKernel) {
 
 TEST_F(PackageScripts, AChrootLeavesTheHostAlone) {
   tree_.write("var/lib/rdma-configd/unconfirmed.json", "{}\n");
-  EXPECT_THAT(debian("prerm", "remove"), HasSubstr("it is confirmed with this"));
+  EXPECT_THAT(debian("prerm", "remove"), HasSubstr("the removal confirms it"));
   EXPECT_THAT(called(), HasSubstr("rdma-configctl confirm --local"));
-  EXPECT_THAT(rpm("preun", "0"), HasSubstr("it is confirmed with this"));
+  EXPECT_THAT(rpm("preun", "0"), HasSubstr("the removal confirms it"));
   fs::remove(at("called"));
   chroot();
   EXPECT_THAT(debian("prerm", "remove"), HasSubstr("could not be confirmed"));

@@ -47,6 +47,12 @@ TEST(Usage, MistakesEndInOneWithASuggestion) {
   fails({"show", "-x"}, "show has no option -x; see rdma-configctl show --help");
   fails({"fabric", "--svg"}, "fabric has no option --svg; write -o svg");
   fails({"fabric", "--graphviz"}, "fabric has no option --graphviz; write -o dot");
+  fails({"fabric", "--output", "map.svg"},
+        "fabric has no option --output; drawings go to stdout: rdma-configctl fabric -o svg > FILE.svg");
+  fails(
+      {"fabric", "--output=map.dot"},
+      "fabric has no option --output=map.dot; drawings go to stdout: rdma-configctl fabric -o dot > map.dot");
+  fails({"fabric", "--output=json"}, "fabric has no option --output=json; did you mean --format?");
   fails({"-x", "show"}, "show has no option -x; see rdma-configctl show --help");
   fails({"status", "ib0"}, "status takes no more arguments; unexpected argument ib0");
   fails({"diff", "/nonexistent.toml"}, "/nonexistent.toml: No such file or directory");
@@ -266,7 +272,7 @@ TEST(Apply, RefusesBeforeItBegins) {
   EXPECT_THAT(console.out.str(), HasSubstr("add --yes"));
   console.environment.privileged = false;
   EXPECT_EQ(console.run({"apply", "--yes"}), 1);
-  EXPECT_THAT(console.err.str(), HasSubstr("takes root"));
+  EXPECT_THAT(console.err.str(), HasSubstr("requires root"));
   EXPECT_EQ(console.run({"apply", "--dry-run"}), 2);
   console.environment.privileged = true;
   console.lock_error = base::Error{base::Code::kTimeout, "process 17 is still applying", 0};

@@ -36,7 +36,7 @@ class StatusService : public Service {
   base::Result<void> follow(const std::function<bool(const DaemonEvent* event)>& told) override {
     const DaemonEvent event{5, "repaired", "repaired: ipoib ib0: mtu 2044 → 65520"};
     (void)told(&event);
-    return base::fail(base::Code::kNotFound, "rdma-configd has ended");
+    return base::fail(base::Code::kNotFound, "rdma-configd exited");
   }
 
  private:
@@ -267,7 +267,7 @@ TEST(Monitor, PrintsALineForEachEvent) {
   Host host;
   EXPECT_EQ(host.run({"monitor"}), 1) << "the daemon has ended";
   EXPECT_THAT(host.out.str(), HasSubstr("repaired: ipoib ib0: mtu 2044 → 65520\n"));
-  EXPECT_THAT(host.err.str(), HasSubstr("rdma-configd has ended"));
+  EXPECT_THAT(host.err.str(), HasSubstr("rdma-configd exited"));
   EXPECT_EQ(host.run({"monitor", "--json"}), 1);
   EXPECT_EQ(nlohmann::json::parse(host.out.str())["event"], "repaired");
   host.runs = false;

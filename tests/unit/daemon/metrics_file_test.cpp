@@ -69,7 +69,7 @@ TEST_F(MetricsFileTest, IsRemovedByTheNextDaemon) {
 
 TEST_F(MetricsFileTest, ItsFolderIsNotCreated) {
   auto metrics = file();
-  EXPECT_THAT(metrics.keep(folder("/c"), facts), HasSubstr("there is no folder"));
+  EXPECT_THAT(metrics.keep(folder("/c"), facts), HasSubstr("does not exist"));
   EXPECT_FALSE(exists("/c"));
   std::filesystem::create_directory(tree.at("/c"));
   EXPECT_EQ(metrics.keep(folder("/c"), facts), "") << "it is tried again";

@@ -83,7 +83,7 @@ TEST(DoctorRemedies, OfThePortAndItsFabric) {
          first_port(kernel).state = "ARMED";
          kernel.units.add("opensm@0x0002c903003178f2.service", {.running = true});
        },
-       "", "mlx4_0/1", "waits in state ARMED: the subnet manager does not reach it",
+       "", "mlx4_0/1", "stays in state ARMED: the subnet manager does not reach it",
        "systemctl restart opensm@0x0002c903003178f2.service"},
       {"one that is stopped is none", "no_subnet_manager",
        [](FakeKernel& kernel) {
@@ -169,10 +169,9 @@ TEST(DoctorRemedies, OfAnMtuAreWhereThePartitionIs) {
   for (const auto& [partition, fix] : std::vector<Row>{
            {"", "at the subnet manager (mtu=5 is 4096 in partitions.conf)"},
            {"[[partition]]\npkey = 0x8002\n", "at the subnet manager (mtu=5 is 4096 in partitions.conf)"},
-           {"[[partition]]\npkey = 0x7fff\n",
-            "the document has the [[partition]] itself: give it mtu = 4096"},
+           {"[[partition]]\npkey = 0x7fff\n", "the document defines the [[partition]]: give it mtu = 4096"},
            {"[[partition]]\npkey = 0xffff\n",
-            "the document has the [[partition]] itself: give it mtu = 4096"}}) {
+            "the document defines the [[partition]]: give it mtu = 4096"}}) {
     const auto findings = found_by("mtu_capped", *kernel, document + partition);
     ASSERT_EQ(findings.size(), 1U) << partition;
     EXPECT_THAT(findings.front().fix, HasSubstr(fix)) << partition;

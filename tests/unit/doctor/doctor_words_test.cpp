@@ -41,7 +41,7 @@ std::vector<HostFinding> findings_of_the_fabric() {
   using fakes::FakeKernel;
   return {
       {[](FakeKernel& kernel) { ib_port(kernel).state = "INIT"; }, "",
-       "mlx4_0/1: the link is up, but the port waits in state INIT: no subnet manager has configured it, so "
+       "mlx4_0/1: the link is up, but the port stays in state INIT: no subnet manager has configured it, so "
        "it "
        "has no LID and IPoIB has no carrier | start a subnet manager on this subnet (opensm on one host, or "
        "the "
@@ -52,8 +52,7 @@ std::vector<HostFinding> findings_of_the_fabric() {
        "partition 0x8002 at the subnet manager (partitions.conf), or remove the interface"},
       {[](FakeKernel& kernel) { kernel.set_mtu("ib0", 2044); }, std::string(kDoctorPort) + "mtu = 4092\n",
        "ib0: the document sets an MTU of 4092, but the interface has 2044: the document is not applied, or "
-       "it "
-       "was changed since | rdma-configctl apply, which reports a limit of the fabric"},
+       "the MTU was changed since | rdma-configctl apply, which reports a limit of the fabric"},
       {[](FakeKernel& kernel) { kernel.link("ib0").capable = false; },
        std::string(kDoctorPort) + "mode = \"connected\"\n",
        "ib0: the document sets connected mode, which this adapter's driver does not support (enhanced "
@@ -88,8 +87,8 @@ std::vector<HostFinding> findings_of_the_fabric() {
          kernel.files.content["/etc/modprobe.d/rdma-configd-pfc.conf"] = "options mlx4_en pfctx=8 pfcrx=8\n";
        },
        "",
-       "initramfs: it was built before our module options or naming rules last changed: drivers loaded from "
-       "it at boot get the old ones | run update-initramfs -u, or rdma-configctl apply with "
+       "initramfs: it was built before the last change of our module options or naming rules: drivers loaded "
+       "from it at boot get the old ones | run update-initramfs -u, or rdma-configctl apply with "
        "[initramfs] policy = \"rebuild\""},
   };
 }
@@ -238,8 +237,7 @@ TEST(DoctorWords, OfResources) {
           "stop "
           "it or remove the setting from the document, then `rdma-configctl apply`",
           "ib0: 2 devices are expected, and there is 1 | rdma-configd only checks it: repair the host, or "
-          "expect "
-          "something else",
+          "change the expectation",
           "ib0: pkey: EBUSY | remove the cause, then `rdma-configctl apply`",
           "ib0: link_name waits: no such port | it is applied when that condition is met; otherwise remove "
           "the "

@@ -106,5 +106,36 @@ TEST(Partitions, AreThoseOfThePorts) {
   EXPECT_EQ(all[1].limited.size(), 1U);
 }
 
+TEST(Words, AreThereForEveryNumber) {
+  EXPECT_EQ(state_text(-1), "unknown");
+  EXPECT_EQ(state_text(4), "active");
+  EXPECT_EQ(state_text(5), "unknown");
+  EXPECT_EQ(physical_text(-1), "unknown");
+  EXPECT_EQ(physical_text(5), "link up");
+  EXPECT_EQ(physical_text(8), "unknown");
+  EXPECT_EQ(rate_text(0), "-");
+  EXPECT_EQ(rate_text(25), "2.5 Gbit/s");
+  EXPECT_EQ(rate_text(560), "56 Gbit/s");
+  EXPECT_EQ(text_of(Abilities{}), "");
+  EXPECT_EQ(text_of(Abilities{fakes::kOnly4x, 0}), "4X -");
+}
+
+TEST(Index, SaysWhyAPortIsNotThere) {
+  auto fabric = fakes::fat_tree(4);
+  fakes::node_called(fabric, "node003")->description = "node003 mlx5_0";
+  const Index index(fabric);
+  const auto why_not = [&](std::string_view text) {
+    std::string why;
+    return index.called_port(text, why) ? std::string("it is") : why;
+  };
+  EXPECT_EQ(why_not("node001/1"), "it is");
+  EXPECT_EQ(why_not("nobody/1"), "is not in the fabric");
+  EXPECT_EQ(why_not("node003/1"), "is not in the fabric; did you mean \"node003 mlx5_0\"?");
+  for (const auto* text : {"node001/0", "node001/255", "node001/x", "node001"}) {
+    EXPECT_NE(why_not(text), "it is") << text;
+    EXPECT_NE(why_not(text), "") << text;
+  }
+}
+
 }  // namespace
 }  // namespace rdmacfg::fabric

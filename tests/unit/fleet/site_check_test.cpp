@@ -304,7 +304,7 @@ SiteReport partition_site(const std::string& members) {
 
 TEST(SiteCheck, LimitedMembersNeedAFullOneThatTheyReach) {
   const auto limited = HasSubstr(
-      "pkey-limited a[1,2]: all interfaces in partition 0x8002 are limited members: none of them reaches "
+      "pkey-limited a[1,2]: all interfaces in partition 0x8002 are limited members: none of them can reach "
       "another\n");
   EXPECT_THAT(text_of(partition_site("\"ALL=limited\"")), limited);
   EXPECT_EQ(text_of(partition_site("\"ALL=limited\", \"SELF=full\"")), "");
@@ -433,7 +433,7 @@ TEST(SiteCheck, APriorityAndAPkeyHaveThePlacesOfTheirValues) {
               {{"/s/t.csv", "host,prio,pkey\na1,3,0x8004\na2,3,0x8004\n"}});
   EXPECT_THAT(text_of(report), HasSubstr("2 subnet managers have the highest priority 3\n"
                                          "  /s/t.csv:2:4 of host a1\n  /s/t.csv:3:4 of host a2\n"));
-  EXPECT_THAT(text_of(report), HasSubstr("no [[partition]] gives P_Key 0x8004\n  /s/t.csv:2:6 \n"));
+  EXPECT_THAT(text_of(report), HasSubstr("no [[partition]] defines P_Key 0x8004\n  /s/t.csv:2:6 \n"));
 }
 
 /// The check of the subnet manager's own document knows its own partitions alone.
@@ -448,7 +448,7 @@ TEST(SiteCheck, APkeyOfASubnetManagersHostIsSaidOnce) {
                                     host, host.substr(1), partition)};
   };
   const auto unlisted = text_of(site_of("a[1-3]", site, {manager("a1", "")}));
-  EXPECT_THAT(unlisted, HasSubstr("pkey-unknown a[1-3]: no [[partition]] gives P_Key 0x8004\n"));
+  EXPECT_THAT(unlisted, HasSubstr("pkey-unknown a[1-3]: no [[partition]] defines P_Key 0x8004\n"));
   EXPECT_THAT(unlisted, Not(HasSubstr("document a1: [[ipoib.pkey]] pkey:")));
   const std::string listed = "[[partition]]\npkey = 0x8004\nmembers = [\"00:02:c9:03:00:31:78:02=full\"]\n";
   const auto outside = text_of(site_of("a[1-3]", site, {manager("a1", listed)}));

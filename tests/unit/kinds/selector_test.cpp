@@ -22,6 +22,7 @@ TEST(Selector, TakesTheRdmaDriverThatSitsOnAnother) {
   EXPECT_TRUE(finds("qedr", "qede"));
   EXPECT_TRUE(finds("mlx5_ib", "mlx5_core"));
   EXPECT_TRUE(finds("mana_ib", "mana"));
+  EXPECT_TRUE(finds("usnic_verbs", "enic"));
   EXPECT_TRUE(finds("ionic_rdma", "ionic"));
   EXPECT_TRUE(finds("ice", "ice"));
   EXPECT_FALSE(finds("irdma", "mlx5_core"));

@@ -30,7 +30,7 @@ TEST(Confined, SaysWhyADocumentCannotBeParsed) {
             }),
             "parsing the document: clone: Operation not permitted");
   for (const auto* answer : {"", "{", "{}", "[]", "{\"sections\": 1}"})
-    EXPECT_EQ(confined_error(says(answer)), "the result of the sandbox cannot be understood") << answer;
+    EXPECT_EQ(confined_error(says(answer)), "the result of the sandbox is invalid") << answer;
   EXPECT_EQ(confined_error([](const std::function<std::string()>& compute) {
               return base::Result<std::string>(compute());
             }),

@@ -194,7 +194,7 @@ TEST(Reports, WithAWrongFieldAreRefused) {
     const auto read = report_from(with_field(valid, bad));
     ASSERT_FALSE(read) << bad.at << " = " << bad.value;
     EXPECT_EQ(read.error().code, base::Code::kInvalid);
-    EXPECT_THAT(read.error().message, HasSubstr("the report cannot be understood: ")) << bad.at;
+    EXPECT_THAT(read.error().message, HasSubstr("the report is invalid: ")) << bad.at;
   }
 }
 
@@ -203,7 +203,7 @@ TEST(Reports, OfAnotherSchemaAreRefused) {
   for (const auto* other : {"\"rdma-configd.report/2\"", "\"\"", "1", "null"}) {
     const auto read = report_from(with_field(valid, {"/schema", other}));
     ASSERT_FALSE(read) << other;
-    EXPECT_EQ(read.error().message, "the report has another schema than this program reads");
+    EXPECT_EQ(read.error().message, "the report has a schema that this program does not read");
   }
   for (const auto* text : {"", "{", "[]", "1", "{}", "\xff"}) EXPECT_FALSE(report_from(text)) << text;
 }

@@ -78,7 +78,7 @@ TEST_F(ConfigfsOfRdmaCm, FoldersAreMadeOnceAndCounted) {
   const auto too_early = rdma_cm->make_folder("mlx5_0");
   ASSERT_FALSE(too_early);
   EXPECT_EQ(too_early.error().sys_errno, ENOENT);
-  EXPECT_THAT(too_early.error().message, HasSubstr("mlx5_0: make its folder"));
+  EXPECT_THAT(too_early.error().message, HasSubstr("mlx5_0: create its folder"));
   std::filesystem::create_directories(tree.at(kFolder));
   EXPECT_EQ(rdma_cm->make_folder("mlx5_0").value(), true);
   EXPECT_EQ(rdma_cm->make_folder("mlx5_0").value(), false) << "somebody has made it";

@@ -12,7 +12,7 @@ class ModuleDocFragment(object):
     DOCUMENTATION = r"""
 options:
   executable:
-    description: The program, by its path or by a name that is looked up in PATH.
+    description: Path of the program, or a name to look up in PATH.
     type: path
     default: rdma-configctl
   root:
@@ -20,7 +20,7 @@ options:
       - Work on the files of an image below this directory, without looking at devices.
     type: path
   timeout:
-    description: End the program after so many seconds and fail.
+    description: Kill the program after this number of seconds, and fail.
     type: int
     default: 300
 requirements:

@@ -21,7 +21,7 @@ options:
   tables:
     description:
       - Texts of the CSV tables that I(content) names, by their file names without a folder.
-      - They are kept beside the document, and only together with it.
+      - They are kept in the folder of the document, and only if the document is kept.
     type: dict
     default: {}
   src:
@@ -36,13 +36,13 @@ options:
     type: bool
   confirm:
     description:
-      - Seconds after which the host is rolled back unless M(rdma_configd.host.confirm) is called before.
+      - Seconds after which the host is rolled back unless M(rdma_configd.host.confirm) is called first.
       - Call it over a new connection, which proves that the host can still be reached.
-      - C(0) is final at once.
+      - With C(0) the changes are final at once.
     type: int
     default: 0
   only:
-    description: Apply only these entries and those that they need (a section, a name, a pattern).
+    description: Apply only these entries and their dependencies (a section, a name, a pattern).
     type: list
     elements: str
     default: []
@@ -59,7 +59,7 @@ attributes:
     description: Compares and changes nothing.
     support: full
   diff_mode:
-    description: Gives the changes of the host, and those of the installed files.
+    description: Returns the changes of the host, and those of the installed files.
     support: full
 extends_documentation_fragment:
   - rdma_configd.host.configctl
@@ -111,7 +111,7 @@ limited:
   type: list
   elements: dict
 unmet:
-  description: Expectations of the document that the host does not meet (kind, id, label, reason). Nothing repairs them.
+  description: Expectations of the document that the host does not meet (kind, id, label, reason). They are not repaired.
   returned: success
   type: list
   elements: dict
@@ -128,12 +128,12 @@ installed:
   returned: success
   type: bool
 notes:
-  description: Sentences about the run as a whole.
+  description: Messages about the run as a whole.
   returned: on success, and where the apply failed
   type: list
   elements: str
 left_over:
-  description: Settings that undoing could not restore.
+  description: Settings that the rollback could not restore.
   returned: on success, and where the apply failed
   type: list
   elements: str

@@ -19,7 +19,7 @@ options:
     type: int
 attributes:
   check_mode:
-    description: Tells whether something is waiting for a confirmation.
+    description: Reports whether an apply waits for confirmation.
     support: full
   diff_mode:
     description: There is nothing to show.
@@ -45,11 +45,11 @@ generation:
   returned: on success, and where another generation is active
   type: int
 seconds_left:
-  description: Seconds that the window still had; null where nothing waited.
+  description: Seconds left until the deadline; null if no apply waited.
   returned: success
   type: int
 notes:
-  description: Sentences of the program.
+  description: Messages of the program.
   returned: success
   type: list
   elements: str

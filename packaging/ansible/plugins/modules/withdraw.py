@@ -15,10 +15,10 @@ description:
 version_added: 0.1.0
 attributes:
   check_mode:
-    description: Tells what would be handed over.
+    description: Reports what would be handed over.
     support: full
   diff_mode:
-    description: Gives the files by their names before and after.
+    description: Returns the names of the files before and after.
     support: full
 extends_documentation_fragment:
   - rdma_configd.host.configctl
@@ -37,22 +37,22 @@ EXAMPLES = r"""
 
 RETURN = r"""
 kept:
-  description: Files that go on, by their names before (from) and after (to).
+  description: Files that are kept, with their names before (from) and after (to).
   returned: success
   type: list
   elements: dict
 setup:
-  description: Files that do at boot what rdma-configd did.
+  description: Files that replace rdma-configd at boot.
   returned: success
   type: list
   elements: dict
 lost:
-  description: Settings that nothing makes after the next boot.
+  description: Settings that are lost at the next boot.
   returned: success
   type: list
   elements: str
 notes:
-  description: Steps that are left to do.
+  description: Remaining manual steps.
   returned: success
   type: list
   elements: str

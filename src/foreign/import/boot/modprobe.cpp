@@ -61,7 +61,7 @@ class Options {
     }
     if (words.size() < 2) return;
     const auto module = underscored(words[1]);
-    if (!is_rdma_module(module)) return;
+    if (!is_rdma_module(module)) return by_another(where, words);
     if (words.front() != "options") {
       claims_.miss(where, fmt::format("{} {}: cannot be expressed in the document; leave it in its file",
                                       words.front(), module));
@@ -127,6 +127,18 @@ class Options {
   }
 
  private:
+  /// Commands for another module, or for a name, by which modprobe loads one of RDMA.
+  void by_another(const Place& where, const std::vector<std::string_view>& words) {
+    const auto command = words.front();
+    if (command != "alias" && command != "softdep" && command != "install") return;
+    const auto at = std::find_if(words.begin() + 2, words.end(),
+                                 [](std::string_view word) { return is_rdma_module(word); });
+    if (at == words.end()) return;
+    const auto loaded = at->substr(0, at->find_first_of(";&|)"));  // of a shell's command
+    claims_.pass(where,
+                 fmt::format("{} {}: loads {}; keep this line", command, words[1], underscored(loaded)));
+  }
+
   void pfc(const Place& where, const std::string& name, std::string_view value) {
     const auto mask = base::c_number(value);
     if (!mask || *mask > 0xff) {
@@ -181,10 +193,11 @@ bool takes_options(const File& file) { return file.path.ends_with("/initramfs-to
 bool is_rdma_module(std::string_view name) {
   const auto module = underscored(name);
   for (const auto* prefix :
-       {"mlx4_",   "mlx5_",     "ib_",        "rdma_",    "iw_",         "hfi1",       "qib",      "qedr",
-        "bnxt_re", "irdma",     "i40iw",      "ocrdma",   "usnic_verbs", "vmw_pvrdma", "hns_roce", "erdma",
-        "efa",     "siw",       "rpcrdma",    "xprtrdma", "svcrdma",     "rds",        "mana_ib",  "opa_vnic",
-        "mthca",   "nvme_rdma", "nvmet_rdma", "rdmavt",   "rtrs_",       "rnbd_"}) {
+       {"mlx4_",    "mlx5_",   "ib_",        "rdma_",  "iw_",       "hfi1",        "qib",
+        "qedr",     "bnxt_re", "irdma",      "i40iw",  "ocrdma",    "usnic_verbs", "vmw_pvrdma",
+        "hns_roce", "erdma",   "efa",        "siw",    "rpcrdma",   "xprtrdma",    "svcrdma",
+        "rds",      "mana_ib", "opa_vnic",   "mthca",  "nvme_rdma", "nvmet_rdma",  "rdmavt",
+        "rtrs_",    "rnbd_",   "ionic_rdma", "bng_re", "9pnet_rdma"}) {
     if (module.starts_with(prefix)) return true;
   }
   return module == "smc" || module == "smc_diag";

@@ -39,7 +39,8 @@ std::string set_interface(const std::vector<std::string>& words, const Claims& c
   const bool configures =
       command == "ifconfig" && words.size() > 2 && words[2].find('>') == std::string::npos;
   const bool sets = tunes || configures || command == "dhclient" || command == "dhcpcd" ||
-                    command == "udhcpc" || command == "ifenslave" ||
+                    command == "udhcpc" || command == "ifenslave" || (command == "arp" && has("-s")) ||
+                    (command == "brctl" && has("addif")) || (command == "ovs-vsctl" && has("add-port")) ||
                     ((command == "ip" || command == "tc" || command == "route") &&
                      (has("set") || has("add") || has("replace") || has("change") || has("append")));
   if (!sets) return {};

@@ -29,6 +29,9 @@ constexpr auto kTools = std::to_array<Tool>({
     {"dcb", "", "[[lossless]] or [[pfc]]"},
     {"dcbtool", "", "[[lossless]] or [[pfc]]"},
     {"lldptool", "", "[[lossless]] or [[pfc]]"},
+    {"bnxtqos", "", "[[lossless]] or [[pfc]]"},
+    {"niccli", "", "[[lossless]] or [[pfc]]"},
+    {"bnxt_setupcc.sh", "", "[[lossless]] or [[pfc]]"},
     {"connectx_port_config", "", "[[mlx4_port]]"},
     {"rpc.nfsd", "", "[nfs_server]"},
     {"nfsdctl", "", "[nfs_server]"},
@@ -93,6 +96,7 @@ constexpr auto kKeptTools = std::to_array<KeptTool>({
     {"mlnx_tune", "--profile", "tuning profiles"},
     {"devlink", "set", "settings of devlink(8)"},
     {"devlink", "add", "functions that devlink(8) adds"},
+    {"ethtool", "fw-lldp-agent", "LLDP agents of firmware"},
     {"mlnx_affinity", "start", "interrupt affinities"},
     {"set_irq_affinity.sh", "", "interrupt affinities"},
     {"set_irq_affinity_bynode.sh", "", "interrupt affinities"},
@@ -175,12 +179,15 @@ bool sets_kernel(std::string_view text, const Claims& claims) {
   return false;
 }
 
-/// Whether a tool with many uses is called for something else than RDMA, such as NVMe over TCP.
+/// Whether a tool with many uses is called for something else than RDMA, such as NVMe over TCP, or only
+/// shows.
 bool is_for_others(std::string_view tool, std::string_view text) {
   const auto has = [&](std::string_view word) { return text.find(word) != std::string_view::npos; };
   if (tool == "nvme" || tool.starts_with("mount") || tool == "rpc.nfsd" || tool == "nfsdctl")
     return !has("rdma");
   if (tool == "iscsiadm") return !has("iser");
+  if (tool == "bnxtqos") return has(" get_");
+  if (tool == "niccli") return !has(" qos ");
   return tool == "targetcli" && !has("iser") && !has("srpt");
 }
 
@@ -333,7 +340,7 @@ std::string script_advice(const std::vector<std::string>& words, std::string_vie
   if (const auto section = section_of_command(words, text, claims); !section.empty())
     return fmt::format("write {}", section);
   if (writes_profile(words, text, claims))
-    return "NetworkManager keeps the profile in a file of its own, which `import nm` reads";
+    return "NetworkManager keeps the profile in a separate file, which `import nm` reads";
   if (const auto subject = set_by_words(words); !subject.empty())
     return fmt::format("the document does not support {}; keep this command", subject);
   const bool of_vf = words.front() == "ip" && text.find(" vf ") != std::string_view::npos &&

@@ -9,6 +9,7 @@
 #include <span>
 
 #include "base/text.hpp"
+#include "foreign/import/boot/script_modules.hpp"
 #include "foreign/import/boot/script_sections.hpp"
 #include "foreign/import/boot/udev_terms.hpp"
 #include "foreign/import/formats.hpp"
@@ -34,6 +35,13 @@ constexpr std::array<std::string_view, 3> kDeviceKeys{"ATTR{node_guid}", "ATTRS{
 constexpr std::string_view kUpperCase =
     "has digits in upper case; sysfs has lower case, so udev has never applied it";
 constexpr std::string_view kNameless = "does not name the port by the GUID at the end of its address";
+
+/// Words about a command of RDMA that a rule runs; empty for others.
+std::string advice_on(std::string_view command, const Claims& claims) {
+  const auto call = modprobe_calls_in(command, "");
+  if (call.modules.empty()) return script_advice(command, claims);
+  return call.why.empty() ? "write [[module]]" : call.why;
+}
 
 /// The GOTOs before a rule, of which the one that goes farthest counts.
 class Jumps {
@@ -165,7 +173,7 @@ class NamedInterfaces {
       return why.empty();
     }
     const bool runs = term.key.starts_with("RUN");
-    if (runs && !script_advice(term.value, claims_).empty()) return false;  // is told of every rule
+    if (runs && !advice_on(term.value, claims_).empty()) return false;  // is told of every rule
     if (term.key.starts_with("ATTR{") || term.key.starts_with("SYSCTL{") || runs)
       claims_.miss(where, fmt::format("{}: is not understood", term.key));
     constexpr auto kOurs = kinds::kBackendRules.substr(kinds::kBackendRules.rfind('/'));
@@ -267,8 +275,7 @@ void parse_device(const UdevTerms& terms, const Place& where, std::string_view s
   if (fixed == words.end() || fixed + 1 == words.end()) {
     // Names by policy; that of rdma-core's own rule holds without it.
     const auto policy = words.size() < 3 ? std::string_view() : words[2];
-    if (policy == "NAME_FALLBACK")
-      return claims.pass(where, "NAME_FALLBACK is what rdma-core does by itself");
+    if (policy == "NAME_FALLBACK") return claims.pass(where, "NAME_FALLBACK is rdma-core's default");
     if (fixed != words.end()) return claims.miss(where, "NAME_FIXED: no name follows");
     return claims.miss(where,
                        fmt::format("{}: the document does not support naming policies; name each device",
@@ -374,14 +381,14 @@ class RulesOfFile {
     for (const auto& term : terms) {
       const bool told = !rename_words(term).empty();  // by parse_device()
       if (!term.adds() || !term.key.starts_with("RUN") || told) continue;
-      if (const auto advice = script_advice(term.value, claims_); !advice.empty())
+      if (const auto advice = advice_on(term.value, claims_); !advice.empty())
         claims_.miss(where, fmt::format("{}: {}: {}", term.key, without_secrets(term.value), advice));
     }
   }
 
   /// Owners and modes of /dev/infiniband, which stay in force as long as the file does.
   void tell_owners(const UdevTerms& terms, const Place& where) {
-    constexpr auto kDevices = std::to_array<std::string_view>({"uverbs", "umad", "issm", "rdma_cm"});
+    constexpr auto kDevices = std::to_array<std::string_view>({"uverbs", "umad", "issm", "rdma_cm", "hfi1"});
     const auto kernel = matched_value(terms, "KERNEL"), subsystem = matched_value(terms, "SUBSYSTEM");
     const bool ours = subsystem == "infiniband_verbs" || subsystem == "infiniband_mad" ||
                       std::any_of(kDevices.begin(), kDevices.end(),
@@ -390,10 +397,9 @@ class RulesOfFile {
       return term.sets() && (term.key == "MODE" || term.key == "GROUP" || term.key == "OWNER");
     });
     if (!ours || sets == terms.end()) return;
-    claims_.pass(where,
-                 fmt::format("{}: the document does not set owners and modes of device files; keep this "
-                             "file",
-                             sets->key));
+    claims_.pass(where, sets->key +
+                            ": the document does not set owners and modes of device files; keep "
+                            "this file");
   }
 
   std::string_view path_;

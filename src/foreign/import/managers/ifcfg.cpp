@@ -213,8 +213,8 @@ class Ifcfg {
       report(*gateway, set_gateway(inet, Family::kIpv4, gateway->value));
       if (numbered && numbered != inet.gateway)
         claims_.miss(keys_.place(*gateway),
-                     fmt::format("GATEWAY: counts, and {} of a GATEWAY with a number is "
-                                 "left out; write that as a route with a metric",
+                     fmt::format("GATEWAY: takes precedence, and {} of a GATEWAY with a number is left out; "
+                                 "write it as a route with a metric",
                                  numbered->text()));
     }
     keys_.mark(out_, "ipv4.method", "BOOTPROTO");

@@ -42,7 +42,7 @@ void Sources::add(const Place& where, const std::vector<std::string_view>& words
                         return whole ? file.path.starts_with(folder) : base::matches_glob(pattern, file.path);
                       });
     if (read) {
-      claims.pass(where, fmt::format("{}: is read by itself", words[at]));
+      claims.pass(where, fmt::format("{}: is read separately", words[at]));
     } else {
       claims.miss(where, fmt::format("{}: is not read; name it after ifupdown", words[at]));
     }

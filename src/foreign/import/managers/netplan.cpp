@@ -249,6 +249,23 @@ void parse_others(std::string_view sort, const YamlNode& node, const NetplanIds&
   if (!any) claims.pass(node.place(), fmt::format("{} are not for InfiniBand", sort));
 }
 
+/// Profiles of NetworkManager that netplan only stores, and gives back as keyfiles.
+void parse_profiles(const YamlNode& node, Claims& claims) {
+  for (const auto& member : node.members) {
+    const Place where{std::string(member.where.file), member.where.line};
+    const auto* manager = member.value.find("networkmanager");
+    const auto* stored = manager == nullptr ? nullptr : manager->find("passthrough");
+    const auto* type = stored == nullptr ? nullptr : stored->find("connection.type");
+    if (type == nullptr || type->text != "infiniband") {
+      claims.pass(where, fmt::format("{} is not for InfiniBand", member.key));
+      continue;
+    }
+    claims.miss(where, fmt::format("{}: netplan turns it into a keyfile, which `import nm "
+                                   "/run/NetworkManager/system-connections` reads",
+                                   member.key));
+  }
+}
+
 }  // namespace
 
 void parse_netplan(std::span<const File> files, Claims& claims) {
@@ -291,6 +308,7 @@ void parse_netplan_network(const YamlNode& network, Claims& claims) {
        {"bonds", "bridges", "vlans", "wifis", "modems", "tunnels", "vrfs", "dummy-devices"}) {
     if (const auto* node = keys.take(other)) parse_others(other, *node, ours, claims);
   }
+  if (const auto* profiles = keys.take("nm-devices")) parse_profiles(*profiles, claims);
   keys.finish("network");
 }
 

@@ -118,6 +118,7 @@ void Network::parse(Interface& out) {
   const auto state = activation(link);
   const bool unmanaged = link.flag("Unmanaged") == true;
   link.pass({"RequiredForOnline", "RequiredFamilyForOnline"});
+  link.usual("ARP", "yes");
   link.finish();
   if (unmanaged)
     return unit_.claims.pass({unit_.file.path, 0}, "Unmanaged=yes: networkd leaves the interface alone");
@@ -161,7 +162,8 @@ void Network::network(Interface& out) {
   auto keys = unit_.section("Network");
   keys.pass(
       {"IPoIB", "VRF", "Description", "ConfigureWithoutCarrier", "KeepConfiguration", "LLDP", "EmitLLDP"});
-  for (const auto* key : {"IPv6PrivacyExtensions", "IPForward"}) keys.usual(key, "no");
+  for (const auto* key : {"IPv6PrivacyExtensions", "IPForward", "DefaultRouteOnDevice"})
+    keys.usual(key, "no");
   const auto dhcp = keys.take("DHCP");
   const auto word = dhcp ? base::lower(dhcp->value) : "no";
   const auto flag = yes_or_no(word);

@@ -61,9 +61,9 @@ class Keyfile {
     if (type != "infiniband") return pass_over(connection, uppers);
     out_.where = {file_.path, 0};
     out_.broken = !text_.refused.empty();
-    for (const auto& [where, why] : text_.refused)
-      claims_.miss(where, fmt::format("{}; NetworkManager refuses the profile", why));
-    for (const auto& [where, why] : text_.ignored) claims_.pass(where, why);
+    for (const auto& remark : text_.refused)
+      claims_.miss(remark.where, fmt::format("{}; NetworkManager refuses the profile", remark.text));
+    for (const auto& remark : text_.ignored) claims_.pass(remark.where, remark.text);
     refuse_blanks();
     for (auto& group : text_.groups) {
       if (group.name == "ipv4" || group.name == "ipv6") drop_spaced_addresses(group);
@@ -410,10 +410,9 @@ void parse_nm(std::span<const File> files, Claims& claims) {
     const bool in_place =
         file.path.starts_with("/etc/NetworkManager/") || file.path.starts_with("/run/NetworkManager/");
     if (file.open_to_others && in_place && claims.interfaces.size() > before)
-      claims.miss(
-          {file.path, 0},
-          "was not in force: NetworkManager ignores keyfiles that another user than root owns or others "
-          "may read (chmod 600); it is in the document all the same");
+      claims.miss({file.path, 0},
+                  "was not in force: NetworkManager ignores keyfiles that are not owned by root or that "
+                  "others may read (chmod 600); it is in the document nevertheless");
   }
 }
 

@@ -69,8 +69,9 @@ class Connections {
     out.name = keys.text("interface_name");
     if (out.name.empty()) out.name = who;
     if (keys.text("persistent_state") == "absent")
-      return claims_.pass(node.place(),
-                          fmt::format("{}: persistent_state: absent: the document lists what is to be", who));
+      return claims_.pass(
+          node.place(),
+          fmt::format("{}: persistent_state: absent: the document lists only desired objects", who));
     link(keys, out);
     if (const auto* ip = keys.mapping("ip")) {
       inet(*ip, out);
@@ -221,7 +222,7 @@ bool find_connections(const YamlNode& node, Claims& claims) {
     } else if (member.key == "network_state") {
       found = true;
       claims.miss(member.value.place(),
-                  "network_state: is in nmstate's language: import it with nmstate from a file of its own");
+                  "network_state: is in nmstate's language: import it with nmstate from a separate file");
     } else {
       found = find_connections(member.value, claims) || found;
     }

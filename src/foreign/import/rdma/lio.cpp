@@ -180,7 +180,7 @@ class SavedTargets {
     };
     if (is_set("authentication", "1")) return "requires CHAP, which the document cannot express";
     if (is_set("generate_node_acls", "0") && is_set("demo_mode_write_protect", "1"))
-      return "any initiator may read it, and none may write, which the document cannot express";
+      return "any initiator may read it but not write to it, which the document cannot express";
     if (is_set("prod_mode_write_protect", "0"))
       return "initiators may only read it, which the document cannot express";
     return {};
@@ -308,16 +308,16 @@ class SavedTargets {
     out.key = file && !device ? "file" : "device";
     const auto where = out.node->place();
     if (file && device)
-      claims_.miss(where, fmt::format("{}: {}: a device as a file: the document has it as a block device",
-                                      name, out.path));
+      claims_.miss(
+          where, fmt::format("{}: {}: a device as a file: the document describes it as a block device", name,
+                             out.path));
     // That of the document comes back by itself.
     const auto* serial = keys.take("wwn");
     if (serial != nullptr &&
         (claims_.machine_id.empty() || serial->text != kinds::lio_serial_of(claims_.machine_id, out.path)))
-      claims_.miss(serial->place(),
-                   fmt::format("{}: serial number: cannot be expressed in the document; initiators see "
-                               "another disk after the next boot",
-                               name));
+      claims_.miss(serial->place(), fmt::format("{}: serial number: cannot be expressed in the document; "
+                                                "initiators see a different disk after the next boot",
+                                                name));
     if (file && !device && keys.take("size") != nullptr)
       claims_.pass(where, fmt::format("{}: size: the document takes that of the file", name));
     const bool write_back = keys.flag("write_back").value_or(false);

@@ -116,8 +116,8 @@ class NvmeTargets {
       if (!word.starts_with('-')) continue;  // argconfig_parse() takes no notice of such
       const auto* option = option_of(word);
       if (option == nullptr)
-        return claims_.miss(
-            where, fmt::format("{}: nvme-cli does not know this option, and passes over the line", word));
+        return claims_.miss(where,
+                            fmt::format("{}: nvme-cli does not know this option, and skips the line", word));
       if (option->key.empty()) others.emplace_back(word.substr(0, word.starts_with("--") ? word.npos : 2));
       const bool attached = !word.starts_with("--") && word.size() > 2;
       if (!option->valued) continue;

@@ -129,7 +129,7 @@ class NvmetTree {
     if (!attributes.text("serial").empty())
       claims_.miss(
           attr->place(),
-          "serial: cannot be expressed in the document; the kernel draws a serial number at each start");
+          "serial: cannot be expressed in the document; the kernel generates a serial number at each start");
     // The kernel has these by itself.
     attributes.pass({"version", "firmware", "ieee_oui"});
     tell_unusual(attributes, "model", {"Linux"});
@@ -189,10 +189,9 @@ class NvmetTree {
       const bool given = id.find_first_not_of("0-") != std::string::npos;
       // That of the document comes back by itself.
       if (!given || id == kinds::nvme_namespace_uuid(nqn, *nsid)) continue;
-      claims_.miss(node.place(),
-                   fmt::format("namespace {}: {}: cannot be expressed in the document; hosts see another "
-                               "identifier after the next boot",
-                               *nsid, id));
+      claims_.miss(node.place(), fmt::format("namespace {}: {}: cannot be expressed in the document; hosts "
+                                             "see a different identifier after the next boot",
+                                             *nsid, id));
     }
   }
 

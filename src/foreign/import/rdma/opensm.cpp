@@ -148,7 +148,7 @@ void parse_conf(const File& file, bool reads_partitions, Claims& claims) {
     // opensm --create-config writes guid 0x0 and sm_priority 0, which are the defaults.
     if (conf.priority.value_or(0) != 0) {
       --claims.understood[file.path];
-      claims.miss(conf.priority_at, "a priority without guid: its port is not known");
+      claims.miss(conf.priority_at, "a priority without guid: its port is unknown");
     }
     return;
   }
@@ -187,7 +187,8 @@ void all_ports(Keys& keys, const Item& item, std::optional<std::int64_t> priorit
   std::set<model::Guid> guids;
   for (const auto& [name, guid] : claims.known) guids.insert(guid);
   if (guids.empty())
-    return claims.pass(keys.place(item), "ALL: only the host knows its ports; write [[opensm]] for each");
+    return claims.pass(keys.place(item),
+                       "ALL: only the host knows its ports; write an [[opensm]] entry for each");
   for (const auto& guid : guids) {
     auto& entry = claims.entry("opensm", {{"guid", guid.text()}}, keys.place(item));
     if (priority) entry.values["priority"] = *priority;

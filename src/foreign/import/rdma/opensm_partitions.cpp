@@ -293,7 +293,7 @@ void take_group(const Place& where, std::string_view line, Entry& partition, Tak
     const auto [name, value] = name_and_value(flag);
     const auto why = take_common_flag(name, value, group);
     if (!why) {
-      claims.miss(where, fmt::format("{}: OpenSM ignores it behind a group", base::trim(flag)));
+      claims.miss(where, fmt::format("{}: OpenSM ignores it after a group", base::trim(flag)));
     } else if (!why->empty()) {
       claims.miss(where, *why);
     }
@@ -382,7 +382,7 @@ void parse_partitions(const File& file, Claims& claims) {
   std::size_t groups = 0;
   for (auto& parsed : all) {
     if (parsed.wrong.empty() && broken.contains(parsed.pkey->partition()))
-      parsed.wrong = fmt::format("another rule for {} was not understood; this one is left out, too",
+      parsed.wrong = fmt::format("another rule for {} was not understood; this rule is left out, too",
                                  parsed.pkey->text());
     if (parsed.wrong.empty()) {
       cut_name(parsed.name);

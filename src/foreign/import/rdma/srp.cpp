@@ -59,7 +59,7 @@ class SrpFiles {
         claims_.pass({file->path, 0}, *instead_);
       } else if (!source_.empty()) {
         claims_.miss({file->path, 0},
-                     fmt::format("left out, as srp_daemon reads one file: {} is imported", source_));
+                     fmt::format("left out, as srp_daemon reads only one file: {} is imported", source_));
       } else {
         source_ = file->path;
         take_rules(*file);

@@ -204,7 +204,7 @@ ForeignProfile foreign_profile(const ForeignFile& file) {
 
 std::string how_to_keep_off(const ForeignProfile& profile) {
   if (profile.file.find("/system-connections/netplan-") != std::string::npos)  // written at each boot
-    return "take the interface out of the YAML files in /etc/netplan and run netplan apply";
+    return "remove the interface from the YAML files in /etc/netplan and run netplan apply";
   const auto id = shell_word(profile.id);
   return fmt::format("nmcli connection delete {0}, or nmcli connection modify {0} autoconnect no", id);
 }
@@ -253,9 +253,8 @@ std::optional<ForeignProfile> profile_that_makes(const system::Link& child, Worl
 
 std::string how_to_stop(const ForeignProfile& profile, std::string_view interface) {
   return fmt::format(
-      "NetworkManager makes {0} for its profile \"{1}\" ({2}), whenever it starts: {3} (rdma-configctl "
-      "import "
-      "nm shows what is in it); then ip link del {0} if it is still there",
+      "NetworkManager creates {0} for its profile \"{1}\" ({2}) at each start: {3} (rdma-configctl import nm "
+      "shows its settings); then ip link del {0} if it still exists",
       interface, profile.id, profile.file, how_to_keep_off(profile));
 }
 
@@ -285,7 +284,7 @@ void warn_of_foreign_profiles(const std::vector<Desired>& desired, World& world,
            makes_a_second(profile.text) ? ways +
                                               ": at its start NetworkManager creates an interface with "
                                               "another name for it, so the partition has two"
-                                        : ways + ": NetworkManager may activate that one instead");
+                                        : ways + ": NetworkManager may activate that profile instead");
     }
   }
 }
@@ -381,14 +380,14 @@ std::vector<ForeignFile> files_that_count(const PlaceOfOthers& place, World& wor
 /// The remedy for a file that configures an interface too. Generated files have another source.
 std::string remedy_for(const std::string& file) {
   if (file.find("/network/10-netplan-") != std::string::npos) {
-    return "take the interface out of the YAML files in /etc/netplan and run netplan apply: systemd-networkd "
-           "takes that file and not ours, and netplan writes it again at each boot";
+    return "remove the interface from the YAML files in /etc/netplan and run netplan apply: systemd-networkd "
+           "uses that file instead of ours, and netplan writes it again at each boot";
   }
   if (file.find("cloud-init") != std::string::npos) {
-    return "take the interface out of that file, and write network: {config: disabled} to "
+    return "remove the interface from that file, and write network: {config: disabled} to "
            "/etc/cloud/cloud.cfg.d/99-disable-network-config.cfg: cloud-init writes the file again";
   }
-  return "take the interface out of that file: one of the two should configure it";
+  return "remove the interface from that file: only one program should configure it";
 }
 
 }  // namespace

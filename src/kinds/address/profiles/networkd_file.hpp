@@ -45,7 +45,7 @@ struct NetworkdFile {
       model::field("link_local", &NetworkdFile::link_local, model::Role::kSetting,
                    "Whether there is an IPv6 link-local address.", "-"),
       model::field("unmanaged", &NetworkdFile::unmanaged, model::Role::kSetting,
-                   "Left alone by systemd-networkd, as the interface is to be down.", "-"),
+                   "Whether systemd-networkd ignores the interface because it is to be down.", "-"),
       model::field("edited", &NetworkdFile::edited, model::Role::kSetting,
                    "Lines that others added to the file (+) or removed from it (-).", "-"),
       model::field("active", &NetworkdFile::active, model::Role::kSetting,
@@ -56,8 +56,7 @@ struct NetworkdFile {
       model::field("duplicate", &NetworkdFile::duplicate, model::Role::kFact,
                    "Addresses of the file that another host has.", "-"),
       model::field("tentative", &NetworkdFile::tentative, model::Role::kFact,
-                   "Addresses of the file of which the kernel still asks whether another host has them.",
-                   "-")};
+                   "Addresses of the file that the kernel is still checking for duplicates.", "-")};
 };
 
 /// "GUID" or "GUID/0x8002" → the file.

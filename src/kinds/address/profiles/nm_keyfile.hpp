@@ -56,7 +56,7 @@ struct NmProfile {
       model::field("mode", &NmProfile::mode, model::Role::kSetting, "Transport mode.", "-"),
       model::field("mtu", &NmProfile::mtu, model::Role::kSetting, "MTU in bytes.", "-"),
       model::field("autoconnect", &NmProfile::autoconnect, model::Role::kSetting,
-                   "Whether NetworkManager activates the profile by itself.", "-"),
+                   "Whether NetworkManager activates the profile automatically.", "-"),
       model::field("ipv4", &NmProfile::ipv4, model::Role::kSetting, "Section [ipv4].", "-"),
       model::field("ipv6", &NmProfile::ipv6, model::Role::kSetting, "Section [ipv6].", "-"),
       model::field("edited", &NmProfile::edited, model::Role::kSetting,
@@ -74,8 +74,7 @@ struct NmProfile {
       model::field("duplicate", &NmProfile::duplicate, model::Role::kFact,
                    "Addresses of the profile that another host has.", "-"),
       model::field("tentative", &NmProfile::tentative, model::Role::kFact,
-                   "Addresses of the profile of which the kernel still asks whether another host has them.",
-                   "-")};
+                   "Addresses of the profile that the kernel is still checking for duplicates.", "-")};
 };
 
 /// "GUID" or "GUID/0x8002" → the profile's UUID (version 5) and file.

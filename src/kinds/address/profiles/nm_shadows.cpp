@@ -54,7 +54,8 @@ void warn_of_shadows(const std::vector<model::Desired>& desired, World& world,
     diagnostics.push_back(
         {model::Severity::kWarning,
          resource.where,
-         fmt::format("{} has the UUID of this profile, and NetworkManager takes it instead", at->second),
+         fmt::format("{} has the UUID of this profile, and NetworkManager uses that file instead",
+                     at->second),
          "remove that file, and run nmcli connection reload",
          {}});
   }

@@ -34,12 +34,12 @@ constexpr std::array kIserFiles{
     // A pattern, so that hosts without such entries may have a file of others, or a mask, of that name.
     OwnedFile{
         .path = "/etc/systemd/system/iser-session*.service",
-        .what = "Has open-iscsi log in to iSER targets; other programs' files may have such names, too.",
+        .what = "Makes open-iscsi log in to iSER targets; other programs' files may have such names, too.",
         .after_write = OwnedFile::AfterWrite::kReloadUnits,
         .ours = is_our_iser_unit},
     OwnedFile{
         .path = kIserBootDropIn,
-        .what = "Has the host log in to iSER targets at boot, once the interfaces are configured.",
+        .what = "Makes the host log in to iSER targets at boot, once the interfaces are configured.",
         .rendered =
             [](std::string_view text) { return text.empty() ? std::string() : render_iser_boot_drop_in(); },
         .after_write = OwnedFile::AfterWrite::kReloadUnits}};
@@ -185,8 +185,8 @@ class IserSessionKind final : public Kind, public NeedsWatching, public MayBeMea
       if (change->operation != model::Operation::kDelete || !portal) continue;
       const auto names = our_sessions(*sessions, *portal);
       if (!names.empty())
-        change->interrupts.push_back(
-            fmt::format("{} is logged out ({}); its disks go", change->label, base::join(names, ", ")));
+        change->interrupts.push_back(fmt::format("{} is logged out ({}); its disks disappear", change->label,
+                                                 base::join(names, ", ")));
       if (record_has_secret(*portal, world.host().files))
         change->interrupts.push_back(
             fmt::format("the record of {} is deleted with its CHAP secret, which a rollback restores only "
@@ -218,7 +218,7 @@ class IserSessionKind final : public Kind, public NeedsWatching, public MayBeMea
         {.field = "logged_in",
          .live = "LOGGED_IN",
          .unit = kIserUnit,
-         .retry = "iscsid tries to reach the target again",
+         .retry = "iscsid is trying to reconnect to the target",
          .missing =
              fmt::format("no session exists; `journalctl -u {}` has the output of iscsiadm", kIserUnit)});
   }
@@ -256,7 +256,8 @@ class IserSessionKind final : public Kind, public NeedsWatching, public MayBeMea
       if (!leads_to(session, portal)) continue;
       if (session.interface != kIserInterface) {
         return fmt::format(
-            "another program's {} is logged in there (transport {}, interface {}); once its disks are free, "
+            "{} of another program is logged in there (transport {}, interface {}); once its disks are "
+            "free, "
             "`iscsiadm -m session -r {} -u` logs it out",
             session.name, session.transport, session.interface,
             session.name.substr(std::string_view("session").size()));

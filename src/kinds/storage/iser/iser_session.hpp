@@ -42,8 +42,7 @@ struct IserSession {
                        "discovery`, before the name.",
                        "1"),
           R"({"type":"integer","minimum":0,"maximum":65535})"),
-      model::field("unit", &IserSession::unit, model::Role::kDerived,
-                   "The unit that logs in, as it is to be."),
+      model::field("unit", &IserSession::unit, model::Role::kDerived, "The unit that logs in."),
       model::field("at_boot", &IserSession::at_boot, model::Role::kDerived,
                    "Whether the unit is started at boot, once the interfaces are configured."),
       model::field("logged_in", &IserSession::logged_in, model::Role::kDerived,
@@ -51,8 +50,8 @@ struct IserSession {
       model::field("sessions", &IserSession::sessions, model::Role::kFact,
                    "Sessions with this portal, with their transports, interfaces of open-iscsi and states.",
                    "-"),
-      model::field("job", &IserSession::job, model::Role::kFact,
-                   "Job that systemd has in its queue for the unit.", "-")};
+      model::field("job", &IserSession::job, model::Role::kFact, "Job that systemd has queued for the unit.",
+                   "-")};
 };
 
 model::SectionSpec iser_session_section();

@@ -39,7 +39,7 @@ std::string loss_of_lun(const std::string& text, const std::string& target, cons
       std::find_if(then.begin(), then.end(), [&](const auto& lun) { return lun.starts_with(number); });
   if (next == then.end()) return fmt::format("initiators lose LUN {} of {}", text, target);
   return fmt::format(
-      "LUN {} of {} becomes {}: initiators that have the LUN open would write to the other disk; close it "
+      "LUN {} of {} becomes {}: initiators that have the LUN open would write to the wrong disk; close it "
       "there first",
       text, target, next->substr(number.size()));
 }

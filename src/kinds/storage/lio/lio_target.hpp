@@ -38,7 +38,7 @@ struct LioTargetEntry {
           "GUIDs of their ports, or their port identifiers of 32 digits.",
           "none"),
       model::field("any_initiator", &LioTargetEntry::any_initiator, model::Role::kSetting,
-                   "Whether every initiator may log in, read and write. Not of SRP.", "false"),
+                   "Whether every initiator may log in, read and write. Not for SRP.", "false"),
       model::field("addresses", &LioTargetEntry::addresses, model::Role::kPolicy,
                    "iSER: addresses of this host on which it is offered: [\"192.0.2.1\"]."),
       model::field("port", &LioTargetEntry::port, model::Role::kPolicy, "iSER: port at these addresses.",
@@ -50,7 +50,7 @@ struct LioTargetEntry {
       model::field("enabled", &LioTargetEntry::enabled, model::Role::kDerived,
                    "Whether initiators may log in at all."),
       model::field("logged_in", &LioTargetEntry::logged_in, model::Role::kFact,
-                   "Initiators that are logged in, of iSER.")};
+                   "iSER initiators that are logged in.")};
 };
 
 /// A disk of a target.
@@ -65,7 +65,7 @@ struct LioLunEntry {
       model::field("device", &LioLunEntry::device, model::Role::kPolicy,
                    "A block device: \"/dev/disk/by-id/…\". A name that stays over a reboot."),
       model::field("file", &LioLunEntry::file, model::Role::kPolicy,
-                   "A file in place of a device; it is there, and as large as the disk.")};
+                   "A file in place of a device; it must exist, and its size is that of the disk.")};
 };
 
 model::SectionSpec lio_target_section();

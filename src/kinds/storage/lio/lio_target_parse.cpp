@@ -130,7 +130,7 @@ class LioEntry {
     diagnostics_.push_back({Severity::kWarning,
                             disk.where,
                             fmt::format("[[lio_target]] {}: {} has two logical unit numbers", key, path),
-                            "initiators without multipath treat them as two disks: leave one out",
+                            "initiators without multipath treat them as two disks: remove one",
                             {{first, "first used here"}}});
   }
 
@@ -157,7 +157,7 @@ class LioEntry {
         const auto longest = disk == file ? kLunFileLongest : kLunDeviceLongest;
         if (path.find(',') != std::string::npos || path.size() > longest) {
           wrong(disk->where, disk == file ? "lun.file" : "lun.device",
-                fmt::format("LIO takes a path of {} bytes at most, without commas", longest),
+                fmt::format("LIO accepts a path of at most {} bytes, without commas", longest),
                 "give another path to it, such as a symbolic link");
           continue;
         }

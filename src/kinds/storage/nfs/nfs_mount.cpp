@@ -238,7 +238,7 @@ class NfsMountKind final : public Kind, public NeedsWatching {
     const auto wanted = model::from_attributes<NfsMount>(desired.settings);
     if (job && wanted.mounted) {
       verdict.sort = Verdict::Sort::kPending;
-      verdict.reason = fmt::format("systemd has its {} job in the queue, behind other jobs", *job);
+      verdict.reason = fmt::format("systemd has queued its {} job behind other jobs", *job);
       return verdict;
     }
     if (!others || !wanted.mounted) return verdict;
@@ -314,7 +314,7 @@ class NfsMountKind final : public Kind, public NeedsWatching {
                              {}});
     };
     if (const auto line = fstab.find(resource.key.id); line != fstab.end()) {
-      refuse(fmt::format("/etc/fstab:{} mounts there, too", line->second), "take the line out of /etc/fstab");
+      refuse(fmt::format("/etc/fstab:{} mounts there, too", line->second), "remove the line from /etc/fstab");
       return;
     }
     const auto name = mount_unit_name(resource.key.id);

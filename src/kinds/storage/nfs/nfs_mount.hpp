@@ -30,7 +30,7 @@ struct NfsMount {
 
   static constexpr auto kFields = std::tuple{
       model::field("path", &NfsMount::path, model::Role::kIdentity,
-                   "Folder that it is mounted on: \"/scratch\"; it is made where it is missing.", "-"),
+                   "Mount point: \"/scratch\"; created if missing.", "-"),
       model::field(
           "server", &NfsMount::server, model::Role::kSetting,
           "The NFS server on the RDMA network, by its address, or by a name that has an IPv4 address.",
@@ -46,15 +46,14 @@ struct NfsMount {
           "none"),
       model::field("mount", &NfsMount::mount, model::Role::kPolicy,
                    "Whether it is mounted, now and at boot; false writes only the unit.", "true"),
-      model::field("unit", &NfsMount::unit, model::Role::kDerived, "The mount unit, as it is to be.", "-"),
+      model::field("unit", &NfsMount::unit, model::Role::kDerived, "The mount unit.", "-"),
       model::field("loaded", &NfsMount::loaded, model::Role::kDerived, "Whether systemd has read the unit."),
       model::field("at_boot", &NfsMount::at_boot, model::Role::kDerived, "Whether it is mounted at boot."),
       model::field("mounted", &NfsMount::mounted, model::Role::kDerived,
                    "The source that is mounted there now, its transport and port."),
       model::field("still", &NfsMount::still, model::Role::kFact,
                    "Options that the mount has, and that are not those of the unit.", "-"),
-      model::field("job", &NfsMount::job, model::Role::kFact, "Job that systemd has in its queue for it.",
-                   "-")};
+      model::field("job", &NfsMount::job, model::Role::kFact, "Job that systemd has queued for it.", "-")};
 };
 
 model::SectionSpec nfs_mount_section();

@@ -106,7 +106,7 @@ class EntryCheck {
         wrong(where, "options", fmt::format("{} does not belong in this list", option), std::string(place));
     }
     if (key.starts_with("x-")) {
-      wrong(where, "options", fmt::format("{} is for fstab alone", option),
+      wrong(where, "options", fmt::format("{} is valid only in fstab", option),
             "set it in a drop-in of the unit: systemctl edit " +
                 mount_unit_name(model::text_of(section_.find("path")->value)));
     }
@@ -128,7 +128,8 @@ class EntryCheck {
             "1 to 16");
     }
     if (key == "xprtsec" && value != "none") {
-      wrong(where, "options", fmt::format("xprtsec: {}: the kernel has TLS for NFS over TCP alone", value),
+      wrong(where, "options",
+            fmt::format("xprtsec: {}: the kernel supports TLS only for NFS over TCP", value),
             "leave it out; sec=krb5p encrypts over RDMA, too");
     }
   }

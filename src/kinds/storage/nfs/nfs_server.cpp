@@ -109,10 +109,9 @@ class NfsServerKind final : public Kind, public NeedsWatching {
       const auto wanted = model::from_attributes<NfsServer>(resource.settings).rdma_port;
       if (!runs && unit && *unit && (*unit)->active == "active" && wanted &&
           wanted->number != port_in_file(world.host().files)) {
-        postpone(resource,
-                 kNfsServerUnit +
-                     " runs, and what it listens on cannot be seen from here (the service has a /proc of "
-                     "its own): `rdma-configctl apply --local` as root does it");
+        postpone(resource, kNfsServerUnit +
+                               " is running, but its listeners are not visible here (the service has a "
+                               "private /proc): run `rdma-configctl apply --local` as root");
       }
       if (!runs && unit && *unit && !(*unit)->there()) {
         postpone(resource, without_program(kNfsServerUnit, "nfs-kernel-server", world.host().files));
@@ -247,12 +246,11 @@ class NfsServerKind final : public Kind, public NeedsWatching {
 }  // namespace
 
 model::SectionSpec nfs_server_section() {
-  model::SectionSpec section{
-      .name = kNfsServerKind,
-      .repeated = false,
-      .doc =
-          "The kernel's NFS server over RDMA. Packages and exports are the administrator's: "
-          "exports(5)."};
+  model::SectionSpec section{.name = kNfsServerKind,
+                             .repeated = false,
+                             .doc =
+                                 "The kernel's NFS server over RDMA. Packages and exports remain the "
+                                 "administrator's task: exports(5)."};
   add_written(section.fields, model::specs<NfsServer>());
   return section;
 }

@@ -48,13 +48,13 @@ constexpr std::array kConnectionFiles{
               .marks = &kOpensmMarks},
     OwnedFile{
         .path = kAutoconnectDropIn,
-        .what = "Has nvme-cli connect at boot once the interfaces are configured.",
+        .what = "Makes nvme-cli connect at boot, once the interfaces are configured.",
         .rendered =
             [](std::string_view text) { return text.empty() ? std::string() : render_autoconnect_drop_in(); },
         .after_write = OwnedFile::AfterWrite::kReloadUnits},
     OwnedFile{
         .path = kNvmeBootDropIn,
-        .what = "Has the interfaces waited for at boot, before NVMe targets are connected.",
+        .what = "Delays the connection of NVMe targets at boot until the interfaces are configured.",
         .rendered =
             [](std::string_view text) { return text.empty() ? std::string() : render_nvme_boot_drop_in(); },
         .after_write = OwnedFile::AfterWrite::kReloadUnits},
@@ -178,7 +178,7 @@ class NvmeConnectionKind final : public Kind, public NeedsWatching, public MayBe
             {Severity::kWarning,
              resource.where,
              fmt::format("{}:{}: leads to {}, too", kDiscoveryFile, at->second, resource.key.id),
-             "leave one of them out; connections stay as long as the other is there",
+             "remove one of them; connections stay as long as the other exists",
              {}});
       }
       if (world.offline()) resource.settings.erase("connected");
@@ -206,8 +206,8 @@ class NvmeConnectionKind final : public Kind, public NeedsWatching, public MayBe
       if (names->empty()) continue;
       const auto which = base::join(*names, ", ");
       change->interrupts.push_back(
-          goes ? fmt::format("{} is disconnected ({}); its disks go", change->label, which)
-               : fmt::format("{} is disconnected at port {} ({}); disks without another path go",
+          goes ? fmt::format("{} is disconnected ({}); its disks disappear", change->label, which)
+               : fmt::format("{} is disconnected at port {} ({}); disks without another path disappear",
                              change->label, listed(ports), which));
     }
     return {};
@@ -232,8 +232,8 @@ class NvmeConnectionKind final : public Kind, public NeedsWatching, public MayBe
         .field = "connected",
         .live = "live",
         .unit = kConnectUnit,
-        .retry = "the kernel tries to reach it again",
-        .missing = fmt::format("nothing is connected there; `nvme discover -t rdma -a {}` asks the target",
+        .retry = "the kernel is trying to reconnect",
+        .missing = fmt::format("nothing is connected there; `nvme discover -t rdma -a {}` queries the target",
                                desired.key.id)};
     auto verdict = judge_sessions(facts.controllers.value_or(std::vector<std::string>{}), facts.job, words);
     const auto& controllers = nvme_controllers_in(world);
@@ -244,11 +244,12 @@ class NvmeConnectionKind final : public Kind, public NeedsWatching, public MayBe
     const auto named = model::from_attributes<NvmeConnection>(desired.policy).subsystems;
     const bool names_none = !named || named->empty();
     words.missing = fmt::format(
-        "no connection to {}; `nvme discover -t rdma -a {}` asks the target, `systemctl start {}` tries "
-        "again{}",
+        "no connection to {}; `nvme discover -t rdma -a {}` queries the target, `systemctl start {}` "
+        "retries{}",
         base::join_first(kMissingNamed, missing, ", "), desired.key.id, kConnectUnit,
-        names_none ? "; for a port with a discovery service alone, name in subsystems what must be connected"
-                   : "");
+        names_none
+            ? "; for a port that only has a discovery service, list the required subsystems in subsystems"
+            : "");
     return judge_sessions({}, facts.job, words);
   }
 
@@ -274,15 +275,14 @@ class NvmeConnectionKind final : public Kind, public NeedsWatching, public MayBe
     if (!text || !*text) return;
     for (const auto& resource : desired) {
       if (resource.key.kind != kConnectionKind || resource.absent || resource.ignore) continue;
-      diagnostics.push_back(
-          {Severity::kWarning,
-           resource.where,
-           fmt::format("{} is there: nvme-cli 3 reads it in place of {}, and does not see changes of "
-                       "[[nvme_connection]]",
-                       kNvmeFabricsFile, kDiscoveryFile),
-           fmt::format("remove it and {}.converted: nvme-cli makes it again from {}", kDiscoveryFile,
-                       kDiscoveryFile),
-           {}});
+      diagnostics.push_back({Severity::kWarning,
+                             resource.where,
+                             fmt::format("{} exists: nvme-cli 3 reads it in place of {}, and does not see "
+                                         "changes of [[nvme_connection]]",
+                                         kNvmeFabricsFile, kDiscoveryFile),
+                             fmt::format("remove it and {}.converted: nvme-cli makes it again from {}",
+                                         kDiscoveryFile, kDiscoveryFile),
+                             {}});
       return;
     }
   }

@@ -67,7 +67,7 @@ struct NvmeConnection {
       model::field("controllers", &NvmeConnection::controllers, model::Role::kFact,
                    "Controllers at this address, with their subsystems and states.", "-"),
       model::field("job", &NvmeConnection::job, model::Role::kFact,
-                   "Job that systemd has in its queue for nvmf-autoconnect.service.", "-")};
+                   "Job that systemd has queued for nvmf-autoconnect.service.", "-")};
 };
 
 model::SectionSpec nvme_connection_section();

@@ -25,21 +25,21 @@ struct NvmeTargetSubsystem {
   std::optional<std::vector<std::string>> listeners;
   std::optional<std::vector<std::string>> namespaces;
 
-  static constexpr auto kFields = std::tuple{
-      model::field("nqn", &NvmeTargetSubsystem::nqn, model::Role::kIdentity,
-                   "Name of the subsystem: \"nqn.2014-08.org.example:scratch\".", "-"),
-      model::field("hosts", &NvmeTargetSubsystem::hosts, model::Role::kSetting,
-                   "NQNs of the hosts that may connect, as /etc/nvme/hostnqn has them there.", "none"),
-      model::field("any_host", &NvmeTargetSubsystem::any_host, model::Role::kSetting,
-                   "Whether every host may connect, whatever its NQN.", "false"),
-      model::field("addresses", &NvmeTargetSubsystem::addresses, model::Role::kPolicy,
-                   "Addresses of this host on which it is offered: [\"192.0.2.1\"]."),
-      model::field("port", &NvmeTargetSubsystem::port, model::Role::kPolicy, "Port at these addresses.",
-                   "4420"),
-      model::field("listeners", &NvmeTargetSubsystem::listeners, model::Role::kDerived,
-                   "Addresses and ports on which it is offered."),
-      model::field("namespaces", &NvmeTargetSubsystem::namespaces, model::Role::kDerived,
-                   "Its namespaces: number and device.")};
+  static constexpr auto kFields =
+      std::tuple{model::field("nqn", &NvmeTargetSubsystem::nqn, model::Role::kIdentity,
+                              "Name of the subsystem: \"nqn.2014-08.org.example:scratch\".", "-"),
+                 model::field("hosts", &NvmeTargetSubsystem::hosts, model::Role::kSetting,
+                              "NQNs of the hosts that may connect, from their /etc/nvme/hostnqn.", "none"),
+                 model::field("any_host", &NvmeTargetSubsystem::any_host, model::Role::kSetting,
+                              "Whether every host may connect, whatever its NQN.", "false"),
+                 model::field("addresses", &NvmeTargetSubsystem::addresses, model::Role::kPolicy,
+                              "Addresses of this host on which it is offered: [\"192.0.2.1\"]."),
+                 model::field("port", &NvmeTargetSubsystem::port, model::Role::kPolicy,
+                              "Port at these addresses.", "4420"),
+                 model::field("listeners", &NvmeTargetSubsystem::listeners, model::Role::kDerived,
+                              "Addresses and ports on which it is offered."),
+                 model::field("namespaces", &NvmeTargetSubsystem::namespaces, model::Role::kDerived,
+                              "Its namespaces: number and device.")};
 };
 
 /// A block device of a subsystem.

@@ -60,7 +60,7 @@ class TargetEntry {
       }
     }
     if (any != nullptr && any->value == model::Value{true} && !list.empty()) {
-      wrong(any->where, "any_host", "the kernel takes either names or any host",
+      wrong(any->where, "any_host", "the kernel accepts either names or any host",
             "leave hosts out, or any_host");
     }
     desired_.settings["hosts"] = value_of_set(std::move(list));
@@ -123,7 +123,7 @@ class TargetEntry {
     diagnostics_.push_back({Severity::kWarning,
                             device.where,
                             fmt::format("[[nvme_target]] namespace.device: {} is in two namespaces", path),
-                            "hosts treat them as two disks and destroy the data: leave one out",
+                            "hosts treat them as two disks and destroy the data: remove one",
                             {{first, "first used here"}}});
   }
 

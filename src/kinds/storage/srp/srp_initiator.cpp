@@ -52,7 +52,7 @@ constexpr std::array kSrpFiles{
               .rendered = rendered_srp_rules},
     OwnedFile{
         .path = kSrpDropIn,
-        .what = "Has srp_daemon read our rules in place of its own file.",
+        .what = "Makes srp_daemon read our rules in place of /etc/srp_daemon.conf.",
         .rendered = [](std::string_view text) { return text.empty() ? std::string() : render_srp_drop_in(); },
         .after_write = OwnedFile::AfterWrite::kReloadUnits}};
 
@@ -229,8 +229,7 @@ class SrpInitiatorKind final : public Kind, public NeedsWatching {
     diagnostics.push_back(
         {Severity::kWarning,
          resource.where,
-         fmt::format("{}:{}: srp_daemon does not read this rule while the document has rules "
-                     "of its own",
+         fmt::format("{}:{}: srp_daemon does not read this rule while the document has its own rules",
                      kSrpDaemonFile, line),
          "write it as [[srp_rule]], in the order that it is to have",
          {}});
@@ -255,7 +254,7 @@ class SrpInitiatorKind final : public Kind, public NeedsWatching {
       diagnostics.push_back(
           {Severity::kWarning,
            resource.where,
-           fmt::format("{} has srp_daemon read other rules than those of the document", other.path),
+           fmt::format("{} makes srp_daemon read rules other than those of the document", other.path),
            elsewhere ? "remove -f from its ExecStart=" : "remove the line that resets BindReadOnlyPaths=",
            {}});
     }

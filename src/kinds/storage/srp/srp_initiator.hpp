@@ -29,7 +29,7 @@ struct SrpInitiator {
                    "The rules as srp_daemon reads them, in their order."),
       model::field(
           "in_force", &SrpInitiator::in_force, model::Role::kDerived,
-          "Whether srp_daemon reads them in place of /etc/srp_daemon.conf, by a drop-in of its units."),
+          "Whether srp_daemon reads them in place of /etc/srp_daemon.conf, through a drop-in of its units."),
       model::field("logged_in", &SrpInitiator::logged_in, model::Role::kFact,
                    "Targets that the host is logged in to, as `ibsrpdm -c` spells them, with the port that "
                    "leads there.")};
@@ -71,13 +71,14 @@ struct SrpRuleEntry {
       model::spelled(model::field("max_sect", &SrpRuleEntry::max_sect, model::Role::kPolicy,
                                   "Maximum size of a transfer, in sectors of 512 bytes.", "ib_srp's"),
                      kPositive),
-      model::spelled(model::field("cmd_sg_entries", &SrpRuleEntry::cmd_sg_entries, model::Role::kPolicy,
-                                  "Buffers that a command describes in itself, 1 to 255.", "12 (ib_srp's)"),
-                     R"({"type":"integer","minimum":1,"maximum":255})"),
+      model::spelled(
+          model::field("cmd_sg_entries", &SrpRuleEntry::cmd_sg_entries, model::Role::kPolicy,
+                       "Number of buffers that the command itself describes, 1 to 255.", "12 (ib_srp's)"),
+          R"({"type":"integer","minimum":1,"maximum":255})"),
       model::field("allow_ext_sg", &SrpRuleEntry::allow_ext_sg, model::Role::kPolicy,
-                   "Whether a command may describe more of them in a table of its own.", "false (ib_srp's)"),
+                   "Whether a command may describe more buffers in a separate table.", "false (ib_srp's)"),
       model::spelled(model::field("sg_tablesize", &SrpRuleEntry::sg_tablesize, model::Role::kPolicy,
-                                  "Buffers of a command at most, 1 to 2048.", "12 (ib_srp's)"),
+                                  "Maximum number of buffers per command, 1 to 2048.", "12 (ib_srp's)"),
                      R"({"type":"integer","minimum":1,"maximum":2048})"),
       model::spelled(model::field("comp_vector", &SrpRuleEntry::comp_vector, model::Role::kPolicy,
                                   "Completion vector of the adapter, from 0 on.", "spread by ib_srp"),
@@ -86,7 +87,7 @@ struct SrpRuleEntry {
                                   "Channels of a login.", "ib_srp's"),
                      kPositive),
       model::spelled(model::field("tl_retry_count", &SrpRuleEntry::tl_retry_count, model::Role::kPolicy,
-                                  "How often the adapter sends again, 2 to 7.", "2 (srp_daemon's)"),
+                                  "Number of retransmissions by the adapter, 2 to 7.", "2 (srp_daemon's)"),
                      R"({"type":"integer","minimum":2,"maximum":7})")};
 };
 

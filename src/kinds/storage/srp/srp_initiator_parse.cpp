@@ -52,7 +52,7 @@ class SrpEntries {
     rule.dgid = entry.dgid;
     rule.options = options_of(section, rule.allow);
     warn_unreachable(section.where, fmt::format("[[srp_rule]] {}", *entry.name),
-                     "write it before that rule, or leave one of them out");
+                     "write it before that rule, or remove one of them");
     if (entry.pkey) {
       // srp_daemon compares all 16 bits with the entry of its port's table, which has the membership.
       for (const std::uint16_t pkey : {entry.pkey->full(), entry.pkey->partition()}) {
@@ -67,7 +67,7 @@ class SrpEntries {
 
   void others(const Location& where, bool allowed) {
     warn_unreachable(where, "[srp_initiator] others",
-                     "leave it out, or say in that rule which targets it is for");
+                     "leave it out, or restrict that rule to certain targets");
     lines.emplace_back(allowed ? "a" : "d");
     all_ = where;
   }

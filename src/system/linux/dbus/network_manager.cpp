@@ -64,15 +64,16 @@ class DbusNetworkManager final : public NetworkManager {
 
   Result<void> reread() override {
     std::string refusal;
-    const auto reply = bus_.call({kNm, kNmPath, kNm, "Reload"},
-                                 "having NetworkManager read its configuration", &refusal, "u", kReloadConf);
+    const auto reply =
+        bus_.call({kNm, kNmPath, kNm, "Reload"}, "asking NetworkManager to reload its configuration",
+                  &refusal, "u", kReloadConf);
     // One before 1.22 reads the files at its next start.
     if (reply || refusal == kUnknownMethod) return {};
     return fail(reply.error());
   }
 
   Result<void> load(std::span<const std::string> files) override {
-    const std::string what = "having NetworkManager read its profiles";
+    const std::string what = "asking NetworkManager to reload its profiles";
     auto call = bus_.begin({kNm, kSettingsPath, kSettings, "LoadConnections"}, what);
     if (!call) return fail(call.error());
     std::vector<std::string> copies(files.begin(), files.end());
@@ -206,7 +207,7 @@ class DbusNetworkManager final : public NetworkManager {
 
   Result<std::string> create_checkpoint(std::span<const std::string> interfaces,
                                         std::chrono::seconds timeout) override {
-    const std::string what = "making a checkpoint of NetworkManager";
+    const std::string what = "creating a NetworkManager checkpoint";
     std::vector<std::string> paths;
     for (const auto& interface : interfaces) {
       std::string refusal;
@@ -236,7 +237,7 @@ class DbusNetworkManager final : public NetworkManager {
 
   Result<void> extend_checkpoint(const std::string& checkpoint, std::chrono::seconds timeout) override {
     if (checkpoint.empty()) return {};
-    const std::string what = "giving the checkpoint of NetworkManager more time";
+    const std::string what = "extending the NetworkManager checkpoint";
     std::string refusal;
     const auto reply = bus_.call({kNm, kNmPath, kNm, "CheckpointAdjustRollbackTimeout"}, what, &refusal, "ou",
                                  checkpoint.c_str(), static_cast<std::uint32_t>(timeout.count()));
@@ -246,7 +247,7 @@ class DbusNetworkManager final : public NetworkManager {
 
   Result<void> destroy_checkpoint(const std::string& checkpoint) override {
     if (checkpoint.empty()) return {};
-    return simple({kNm, kNmPath, kNm, "CheckpointDestroy"}, "removing the checkpoint of NetworkManager", "o",
+    return simple({kNm, kNmPath, kNm, "CheckpointDestroy"}, "removing the NetworkManager checkpoint", "o",
                   checkpoint.c_str());
   }
 
@@ -323,7 +324,7 @@ class DbusNetworkManager final : public NetworkManager {
         return fail(Code::kRefused,
                     fmt::format("{}: it went down again (journalctl -u NetworkManager says why)", what));
       if (std::chrono::steady_clock::now() >= end)
-        return fail(Code::kTimeout, fmt::format("{}: profile {} is not up in time", what, uuid));
+        return fail(Code::kTimeout, fmt::format("{}: profile {} did not come up in time", what, uuid));
       std::this_thread::sleep_for(kPoll);
     }
   }

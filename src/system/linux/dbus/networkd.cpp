@@ -44,7 +44,7 @@ class DbusNetworkd final : public Networkd {
     if (!*there) return std::optional<std::vector<NetworkdLink>>{};
     std::vector<NetworkdLink> out;
     for (const int index : indexes) {
-      const auto what = fmt::format("asking systemd-networkd about interface {}", index);
+      const auto what = fmt::format("querying systemd-networkd about interface {}", index);
       std::string refusal;
       const auto reply =
           bus_.call({kNetworkd, kNetworkdPath, kNetworkdManager, "DescribeLink"}, what, &refusal, "i", index);
@@ -61,12 +61,12 @@ class DbusNetworkd final : public Networkd {
   Result<void> reload() override {
     return bus_
         .call({kNetworkd, kNetworkdPath, kNetworkdManager, "Reload"},
-              "having systemd-networkd read its files", nullptr, nullptr)
+              "asking systemd-networkd to reload its files", nullptr, nullptr)
         .map([](const BusMessage&) {});
   }
 
   Result<void> reconfigure(int index) override {
-    const auto what = fmt::format("having systemd-networkd configure interface {} again", index);
+    const auto what = fmt::format("asking systemd-networkd to reconfigure interface {}", index);
     return bus_
         .call({kNetworkd, kNetworkdPath, kNetworkdManager, "ReconfigureLink"}, what, nullptr, "i", index)
         .map([](const BusMessage&) {});

@@ -61,7 +61,7 @@ class ResolvedResolver final : public Resolver {
   explicit ResolvedResolver(const BusLimits& limits) : bus_(limits) {}
 
   Result<std::optional<LinkDns>> observe_dns(int index) override {
-    const auto what = fmt::format("asking systemd-resolved about interface {}", index);
+    const auto what = fmt::format("querying systemd-resolved about interface {}", index);
     const auto there = bus_.has_owner(kResolved, "systemd-resolved.service");
     if (!there) return fail(there.error());
     if (!*there) return std::optional<LinkDns>{};
@@ -87,7 +87,7 @@ class ResolvedResolver final : public Resolver {
   }
 
   Result<void> set_dns(int index, const LinkDns& dns) override {
-    const auto what = fmt::format("giving systemd-resolved the name servers of interface {}", index);
+    const auto what = fmt::format("passing the name servers of interface {} to systemd-resolved", index);
     if (dns.servers.empty() && dns.search.empty()) {
       return bus_.call({kResolved, kResolvedPath, kResolvedManager, "RevertLink"}, what, nullptr, "i", index)
           .map([](const BusMessage&) {});

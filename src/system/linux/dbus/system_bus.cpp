@@ -136,8 +136,8 @@ Result<bool> SystemBus::has_owner(const char* name, const char* unit) {
   }
   if (there->has_value()) return there->value();
   if (is_stopped(unit, limits_) == false)
-    return fail(base::Code::kDenied, "the system bus does not let this process in, so " + std::string(unit) +
-                                         ", which systemd says runs, cannot be asked");
+    return fail(base::Code::kDenied, "the system bus refuses this process, so " + std::string(unit) +
+                                         ", which is running according to systemd, cannot be asked");
   return false;
 }
 

@@ -88,7 +88,7 @@ class SystemdUnits final : public Units {
   explicit SystemdUnits(BusLimits limits) : systemd_(std::move(limits)) {}
 
   Result<std::optional<std::vector<Unit>>> observe_units(std::span<const std::string> names) override {
-    const std::string what = "asking systemd about its units";
+    const std::string what = "querying the units of systemd";
     auto bus = systemd_.bus();
     if (!bus) return fail(bus.error());
     if (*bus == nullptr) return std::optional<std::vector<Unit>>{};
@@ -117,7 +117,7 @@ class SystemdUnits final : public Units {
   }
 
   Result<std::optional<std::vector<Unit>>> observe_instances(const std::string& unit) override {
-    const auto what = fmt::format("asking systemd about instances of {}", unit);
+    const auto what = fmt::format("querying systemd about instances of {}", unit);
     auto bus = systemd_.bus();
     if (!bus) return fail(bus.error());
     if (*bus == nullptr) return std::optional<std::vector<Unit>>{};
@@ -168,7 +168,8 @@ class SystemdUnits final : public Units {
     if (!end) return fail(end.error());
     if (!*end) return fail(no_systemd(what));
     if (**end == JobEnd::kInvalid) {
-      return fail(Code::kUnsupported, fmt::format("{}: it cannot {} as it is now", unit, text_of(action)));
+      return fail(Code::kUnsupported,
+                  fmt::format("{}: it cannot {} in its present state", unit, text_of(action)));
     }
     return {};
   }
@@ -197,7 +198,7 @@ class SystemdUnits final : public Units {
       if (pid <= 0 || detail::catches(pid, number))
         return {};  // without a process systemd says what is wrong
       if (std::chrono::steady_clock::now() >= end)
-        return fail(Code::kTimeout, fmt::format("process {} does not take it, and would be ended", pid));
+        return fail(Code::kTimeout, fmt::format("process {} does not handle it, and would be killed", pid));
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
     }
   }
@@ -247,7 +248,7 @@ class SystemdUnits final : public Units {
   }
 
   Result<void> reload_manager() override {
-    const std::string what = "having systemd read its unit files again";
+    const std::string what = "asking systemd to reload its unit files";
     auto bus = systemd_.bus_for_reload();
     if (!bus) return fail(bus.error());
     if (*bus == nullptr) return fail(no_systemd(what));

@@ -92,11 +92,10 @@ class Explorer {
 
 std::optional<base::Error> Explorer::find_port() {
   if (!libraries_.usable)
-    return base::Error{
-        Code::kUnsupported,
-        "libibnetdisc and libibmad are needed to look at the fabric; install infiniband-diags, which "
-        "brings them",
-        0};
+    return base::Error{Code::kUnsupported,
+                       "exploring the fabric requires libibnetdisc and libibmad; install infiniband-diags, "
+                       "which provides them",
+                       0};
   if (libraries_.init() < 0) return base::Error{Code::kIo, "libibumad could not be set up", 0};
   auto local = find_local_port(libraries_, request_.port);
   if (!local) return local.error();
@@ -154,7 +153,7 @@ std::optional<base::Error> Explorer::discover() {
 std::optional<base::Error> Explorer::send_nodes() {
   for (auto* node = fabric_->nodes; node != nullptr; node = node->next) {
     if (nodes_.size() == kFabricNodes) {
-      send_(MissingFrame{fmt::format("the nodes beyond the first {}", kFabricNodes)});
+      send_(MissingFrame{fmt::format("the nodes after the first {}", kFabricNodes)});
       break;
     }
     if (node->numports < 0 || node->ports == nullptr) continue;
@@ -370,7 +369,7 @@ fabric::Manager Explorer::manager_of(const ibnd_port_t& port, Smp& answer) {
 }
 
 void Explorer::send_managers() {
-  send_(ProgressFrame{0, 0, "asking the subnet managers"});
+  send_(ProgressFrame{0, 0, "querying the subnet managers"});
   std::size_t silent = 0;
   each_end_port([&](ibnd_node_t& node, ibnd_port_t& port) {
     if ((field(port.info, IB_PORT_CAPMASK_F) & kIsSm) == 0) return;
@@ -385,7 +384,7 @@ void Explorer::send_managers() {
 
 void Explorer::send_groups() {
   if (local_.sm_lid == 0 || local_.state != fabric::kStateActive) return;
-  send_(ProgressFrame{0, 0, "asking the subnet administrator for the multicast groups"});
+  send_(ProgressFrame{0, 0, "querying the subnet administrator for the multicast groups"});
   auto groups = read_groups(libraries_, *services_, local_);
   if (groups) {
     send_(GroupsFrame{std::move(*groups)});

@@ -212,7 +212,7 @@ class LinuxFabricReader : public FabricReader {
  private:
   /// Has `explore` run in a child, and hands its frames to `assembly`. @return why no more come
   static base::Error run(const detail::Explore& explore, const FabricRequest& request, Assembly& assembly) {
-    constexpr std::string_view kWhat = "looking at the fabric";
+    constexpr std::string_view kWhat = "exploring the fabric";
     std::array<int, 2> ends{};
     if (::pipe2(ends.data(), O_CLOEXEC) != 0) return base::errno_error(errno, kWhat);
     base::UniqueFd in(ends[0]), out(ends[1]);

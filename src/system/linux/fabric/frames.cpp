@@ -217,7 +217,7 @@ template <class Archive>
 void fields(Archive&, EndFrame&) {}
 
 base::Failure broken() {
-  return base::fail(base::Code::kIo, "looking at the fabric: its process sent invalid data");
+  return base::fail(base::Code::kIo, "exploring the fabric: its process sent invalid data");
 }
 
 /// A frame of sort number `sort`, read from `body`.

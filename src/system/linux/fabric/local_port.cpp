@@ -111,7 +111,7 @@ base::Result<LocalPort> find_local_port(const FabricLibraries& libraries, const 
     if (fits && port.physical == kLinkUp && better) best = &port;
     if (wanted == port.name() && port.physical != kLinkUp)
       return fail(Code::kNotFound,
-                  fmt::format("{}: the port has no link to look through; see its cable and the other end",
+                  fmt::format("{}: the port has no link; check its cable and the port at the other end",
                               condition(port)));
   }
   if (best != nullptr) return with_twin(*best, ports);

@@ -97,9 +97,9 @@ class ConfigfsLio final : public Lio {
     const bool file = wanted.id.starts_with(kFileio);
     // The kernel splits `control` there, and would offer what the first part names.
     if (wanted.path.find_first_of(",\n") != std::string::npos)
-      return fail(Code::kInvalid, what + ": LIO takes no path with a comma");
+      return fail(Code::kInvalid, what + ": LIO accepts no path with a comma");
     if (wanted.path.size() > (file ? kLioFileLongest : kLioDeviceLongest))
-      return fail(Code::kInvalid, what + ": the path is longer than LIO takes");
+      return fail(Code::kInvalid, what + ": the path is longer than LIO accepts");
     std::string control = "udev_path=" + wanted.path;
     if (file) {
       struct stat status {};
@@ -377,7 +377,8 @@ class ConfigfsLio final : public Lio {
     if (asked && folder && folder->text("enable") == "1") return {};
     return fail(base::Error{
         done.error().code,
-        fmt::format("{}: it is not there, or this host uses it; `journalctl -u '{}'` says which", what, unit),
+        fmt::format("{}: it does not exist, or this host uses it; `journalctl -u '{}'` says which", what,
+                    unit),
         error});
   }
 

@@ -61,7 +61,7 @@ class ProcNfsd final : public Nfsd {
     if (::write(file.get(), line.data(), line.size()) >= 0) return {};
     if (errno == EPROTONOSUPPORT) {
       return base::fail(base::Code::kUnsupported,
-                        what + ": this kernel has no module rpcrdma, by which nfsd serves RDMA");
+                        what + ": this kernel has no module rpcrdma, which nfsd needs to serve RDMA");
     }
     return fail_errno(errno, what);
   }

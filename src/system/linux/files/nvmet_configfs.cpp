@@ -104,7 +104,7 @@ class ConfigfsNvmeTarget final : public NvmeTarget {
   }
 
   Result<void> make_port(const NvmePort& port) override {
-    const auto what = fmt::format("make the NVMe port {} {}", port.address, port.service);
+    const auto what = fmt::format("create the NVMe port {} {}", port.address, port.service);
     const auto at = folder_ / "ports" / std::to_string(port.id);
     if (::mkdir(at.c_str(), kNvmetPortMode) != 0) return fail_errno(errno, what);
     for (const auto& [file, value] : {std::pair{"addr_trtype", port.transport},

@@ -89,7 +89,7 @@ class ConfigfsRdmaCm final : public RdmaCm {
   }
 
   Result<bool> make_folder(const std::string& device) override {
-    const auto what = fmt::format("{}: make its folder in {}", device, folder_.string());
+    const auto what = fmt::format("{}: create its folder in {}", device, folder_.string());
     if (!usable(device)) return fail(Code::kInvalid, what + ": not a valid device name");
     if (::mkdir((folder_ / device).c_str(), kGroupMode) != 0)
       return errno == EEXIST ? Result<bool>(false) : fail_errno(errno, what);

@@ -86,8 +86,8 @@ Result<UniqueFd> RootedDir::open_inside(int root, const std::string& below) cons
   names.pop_back();
   const auto leads_out = [&] {
     return base::fail(base::Code::kIo,
-                      fmt::format("{}: a symbolic link on the way leads out of {}, where nothing is written; "
-                                  "make it a folder, or mount the other one there",
+                      fmt::format("{}: a symbolic link in its path leads out of {}, where nothing is "
+                                  "written; replace it with a folder, or bind-mount its target there",
                                   shown("/" + below), shown("/" + top)));
   };
   std::vector<UniqueFd> way;

@@ -210,7 +210,7 @@ Result<void> NetlinkSocket::exchange_batch(std::span<const Message> batch, std::
     });
     if (!got) return fail(got.error().in(batch.front().what()));
     if (*got == Got::kOverrun) {
-      return fail(Code::kBusy, fmt::format("{}: the kernel's answers were lost", batch.front().what()));
+      return fail(Code::kBusy, fmt::format("{}: answers of the kernel were lost", batch.front().what()));
     }
   }
   return {};

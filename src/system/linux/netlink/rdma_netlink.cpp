@@ -60,7 +60,7 @@ class RdmaNetlink final : public RdmaAdmin {
   Result<void> new_link(const std::string& name, const std::string& type,
                         const std::string& interface) override {
     auto message = request(RDMA_NLDEV_CMD_NEWLINK, kChangeRdma,
-                           fmt::format("{}: make it as {} over {}", name, type, interface));
+                           fmt::format("{}: create it as {} over {}", name, type, interface));
     message.put(RDMA_NLDEV_ATTR_DEV_NAME, name);
     message.put(RDMA_NLDEV_ATTR_LINK_TYPE, type);
     message.put(RDMA_NLDEV_ATTR_NDEV_NAME, interface);

@@ -106,7 +106,7 @@ class Sender {
     if (sender.port_ < 0) {
       auto error = base::errno_error(-sender.port_, what);
       // libibumad has EIO for everything that keeps it from opening one.
-      error.message = what + ": this takes root and the module ib_umad (modprobe ib_umad)";
+      error.message = what + ": this requires root and the module ib_umad (modprobe ib_umad)";
       return fail(std::move(error));
     }
     sender.agent_ = library.register_agent(sender.port_, management_class, class_version, 0, nullptr);
@@ -220,7 +220,7 @@ Result<int> lid_of_guid(const std::string& device, int port, model::Guid guid,
   const auto answer = sender->ask(query, static_cast<int>(sm_lid), 1, timeout, what);
   if (!answer) return fail(answer.error());
   const auto lid = lid_in(*answer);
-  if (!lid) return fail(Code::kNotFound, what + ": it knows no such port in this subnet");
+  if (!lid) return fail(Code::kNotFound, what + ": it does not know this port in its subnet");
   return *lid;
 }
 

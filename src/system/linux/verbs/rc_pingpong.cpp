@@ -77,7 +77,7 @@ Result<Addresses> resolve(const std::string& address, int port, Side side, const
   const auto service = std::to_string(port);
   const char* node = address.empty() ? nullptr : address.c_str();
   if (library.getaddrinfo(const_cast<char*>(node), const_cast<char*>(service.c_str()), &hints, &found) != 0)
-    return fail_errno(errno, what + ": no RDMA device leads there");
+    return fail_errno(errno, what + ": no RDMA device has a route there");
   return Addresses(found, library.freeaddrinfo);
 }
 
@@ -220,7 +220,7 @@ Result<PingTimes> pingpong(const std::string& address, int port, int count,
   auto connected = parameters();
   if (library.connect(endpoint.get(), &connected) != 0) {
     auto error = base::errno_error(errno, what);
-    if (errno == ECONNREFUSED) error.message += " (does `rdma-configctl verify --server` run there?)";
+    if (errno == ECONNREFUSED) error.message += " (is `rdma-configctl verify --server` running there?)";
     return fail(std::move(error));
   }
   PingTimes times;

@@ -20,12 +20,12 @@ declare -A METHOD=([Show]='a{sv} 0' [History]='a{sv} 0' [Validate]='a(ss)a{sv} 1
 READ="Show History Validate Diff Result" WRITE="Apply Confirm Rollback Reload Cancel"
 denied() {	# SITUATION CALLER METHOD...: each is denied, and a document that cannot be read is not looked at
 	local what=$1 who=$2 m bad='' out; shift 2
-	for m; do out=$($who "$m" ${METHOD[$m]}); [[ $out = *"not authorised"* ]] || bad+="$m: $out; "; done
+	for m; do out=$($who "$m" ${METHOD[$m]}); [[ $out = *"not authorized"* ]] || bad+="$m: $out; "; done
 	is "$what" "$bad" ""
 }
 allowed() {
 	local what=$1 who=$2 m bad='' out; shift 2
-	for m; do out=$($who "$m" ${METHOD[$m]}); case $out in *authorised*|*"did not receive"*|*imed*out*) bad+="$m: $out; ";; esac; done
+	for m; do out=$($who "$m" ${METHOD[$m]}); case $out in *authorized*|*"did not receive"*|*imed*out*) bad+="$m: $out; ";; esac; done
 	is "$what" "$bad" ""
 }
 generation() { busctl get-property $BUS Generation; }
@@ -57,7 +57,7 @@ pkill -STOP polkitd
 hanging=(); for m in $READ $WRITE; do nobody $m ${METHOD[$m]} >/tmp/hanging.$m & hanging+=($!); done
 allowed "a polkit that hangs stops nobody else" call $READ $WRITE
 wait "${hanging[@]}"	# of one user only so many wait at a time; one more is refused at once
-is "and means no" "$(grep -L -e "not authorised" -e "too many requests are waiting" /tmp/hanging.* | xargs -r tail -n 2)" ""; has "some by the deadline" "$(cat /tmp/hanging.*)" "not authorised"
+is "and means no" "$(grep -L -e "not authorized" -e "too many requests are waiting" /tmp/hanging.* | xargs -r tail -n 2)" ""; has "some by the deadline" "$(cat /tmp/hanging.*)" "not authorized"
 for i in 1 2 3 4 5 6; do LIMIT=1 nobody Show 'a{sv}' 0 >/dev/null & done; wait
 ok "senders that went away leave it well" busctl get-property $BUS State
 pkill -CONT polkitd

@@ -35,7 +35,7 @@ else
 		printf '[[ipoib]]\nguid = "00:02:c9:03:00:a0:b0:01"\nname = "%s"\nmode = "%s"\nmtu = %s\n[[ipoib]]\nguid = "00:02:c9:03:00:a0:b0:02"\nname = "%s"\n[[ipoib.pkey]]\npkey = 0x800%d\n' \
 			"${names[RANDOM % 2]}" "${modes[RANDOM % 2]}" "${mtus[RANDOM % 3]}" "${names[1]}x" $((RANDOM % 8 + 1)) | conf
 		# A guest that needs longer than that for it takes it back at once, and says so.
-		apply --confirm 4 >/tmp/out 2>&1 || grep -q 'allowed for its confirmation; it was rolled back' /tmp/out || { bad=$((bad + 1)); echo "time $i"; tail -5 /tmp/out; }
+		apply --confirm 4 >/tmp/out 2>&1 || grep -q 'allowed for its confirmation, and was rolled back' /tmp/out || { bad=$((bad + 1)); echo "time $i"; tail -5 /tmp/out; }
 		[ $((i % 3)) != 0 ] || systemctl kill -s KILL rdma-configd
 		late $i
 		joined; now=$(picture); [ "$now" = "$was" ] || { bad=$((bad + 1)); echo "time $i:"; diff <(echo "$was") <(echo "$now"); }

@@ -88,7 +88,7 @@ exits "refused on an InfiniBand port" 1 bash -c "sed -i 's/mlx4_0/ibp0s17/' $CON
 has "it says why" "$OUT" "runs InfiniBand now"
 sed -i 's/ibp0s17/mlx5_storage/; s/v2/v1/' $CONF
 exits "a mode without a GID is refused" 1 apply
-has "it names what is offered" "$OUT" "has RoCE v2 alone"
+has "it names what is offered" "$OUT" "supports only RoCE v2"
 cp $CONF /tmp/full; printf 'version = 1\n' >$CONF
 exits "dropped" 0 apply
 hasnt "what we made goes" "$(rdma_names)" rxe_lab

@@ -14,7 +14,7 @@ for i in $(seq $times); do
 	apply >/tmp/out 2>&1; rc=$?; wait $!
 	case $rc in
 	0) whole=$((whole + 1));;
-	5) part=$((part + 1)); grep -q "no port has this GUID now\|removed meanwhile" /tmp/out && gone=$((gone + 1));;
+	5) part=$((part + 1)); grep -q "no port has this GUID now\|removed during the apply" /tmp/out && gone=$((gone + 1));;
 	*) bad=$((bad + 1)); echo "time $i: exit $rc"; tail -5 /tmp/out;;
 	esac
 	udevadm settle

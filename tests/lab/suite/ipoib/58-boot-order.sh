@@ -49,7 +49,7 @@ else
 	ok "the address is on the interface" lab-wait 60 'ip -4 -o addr show dev fab0 | grep -qF 192.0.2.1/24'
 	lab-wait 30 "journalctl -b -u NetworkManager -o cat --no-pager | grep -q \"starting connection 'foreign'\""
 	has "the daemon has given the name, no rule" "$(journalctl -b -u rdma-configd -o cat --no-pager)" "fab0"
-	configured=$(when rdma-configd "the hardware that is present is configured") acted=$(when NetworkManager "Activation: starting connection 'foreign'")
+	configured=$(when rdma-configd "the present hardware is configured") acted=$(when NetworkManager "Activation: starting connection 'foreign'")
 	ok "configured ($configured µs) before it is activated ($acted µs)" test "${configured:-0}" -gt 0 -a "${configured:-0}" -lt "${acted:-0}"
 	ready=$(stamp rdma-configd ActiveEnterTimestampMonotonic) started=$(stamp NetworkManager ExecMainStartTimestampMonotonic)
 	ok "ready ($ready µs) before NetworkManager is started ($started µs)" test "${ready:-0}" -gt 0 -a "${ready:-0}" -le "${started:-0}"

@@ -15,7 +15,7 @@ blocks() { awk '/^```/ { wanted = !inside && $0 == "```"; inside = !inside; next
 # Each paragraph of the first text is part of the second one, however lines are broken; lines in parentheses stand for something.
 words() { xargs -d '\n' echo | tr -s ' ' | sed 's/^ //; s/ $//'; }
 # Linux before 6.2 takes an interface down to rename it, which the documents' examples leave out.
-older=; kernel_from 6.2 || older='link down for a moment (kernels before 6.2); addresses, routes and rules are put back; '
+older=; kernel_from 6.2 || older='link down for a moment (kernels before 6.2); addresses, routes and rules are restored; '
 shown_in() {
 	local want have; have=$(words <<<"$2"); have=${have//"$older"/}
 	while IFS= read -r -d '' want; do

@@ -260,8 +260,8 @@ TEST(HostValues, APlaceholderInAValueOfATemplateIsAnError) {
   };
   EXPECT_THAT(
       complaints_of(of("{host.a}")),
-      ElementsAre(::testing::AllOf(HasSubstr("[[ipoib]] name: {host.a}: \"ib{port}\" has a placeholder, "
-                                             "and values of a host are not filled in again | write"),
+      ElementsAre(::testing::AllOf(HasSubstr("[[ipoib]] name: {host.a}: \"ib{port}\" contains a placeholder, "
+                                             "and placeholders in host values are not expanded | write"),
                                    HasSubstr("/c/config.toml:3:5: given here"))));
   const auto document = of("{host.b}{port}");
   EXPECT_THAT(complaints_of(document), IsEmpty());
@@ -490,7 +490,7 @@ TEST(HostValues, AFileThatOthersWriteIsAWarningWithTheReason) {
   EXPECT_EQ(diagnostic.message,
             "/c/config.toml: every user can write to it, and could control what root does");
   EXPECT_EQ(diagnostic.hint,
-            "rdma-configd applies only files that root alone can write, parent directories included: chown "
+            "rdma-configd applies only files that only root can write, parent directories included: chown "
             "root, chmod go-w");
 }
 

@@ -57,6 +57,18 @@ TEST(Syntax, Documents) {
   EXPECT_EQ(parsed("1234 = 1\n\"\" = 2"), "{=2, 1234=1}");
 }
 
+TEST(Syntax, NamesPatchesAndMergeConflicts) {
+  EXPECT_EQ(parsed("--- a/config.toml\n+++ b/config.toml\n@@ -1 +1 @@\n"),
+            "1:1 this is a patch, not a document of rdma-configd");
+  EXPECT_EQ(parsed("diff --git a/x b/x\n"), "1:1 this is a patch, not a document of rdma-configd");
+  EXPECT_EQ(parsed("---\na: 1\n"), "1:1 this is YAML, but the configuration is written in TOML");
+  EXPECT_EQ(parsed("a = 1\n<<<<<<< HEAD\nb = 1\n=======\nc = 1\n>>>>>>> theirs\nd = 1\n"),
+            "2:1 a merge conflict is unresolved");
+  EXPECT_EQ(parsed("<<<<<<< HEAD\n=======\n>>>>>>> x\n<<<<<<< HEAD\n=======\n>>>>>>> x\n"),
+            "1:1 a merge conflict is unresolved\n4:1 a merge conflict is unresolved");
+  EXPECT_EQ(parsed("=======\n"), "1:1 there is no key before =");
+}
+
 TEST(Syntax, ErrorsOfOneLine) {
   EXPECT_EQ(parsed("mtu 2044"), "1:5 expected = after mtu, found '2'");
   EXPECT_EQ(parsed("mtu"), "1:4 expected = after mtu, found the end of the file");
@@ -66,6 +78,8 @@ TEST(Syntax, ErrorsOfOneLine) {
   EXPECT_EQ(parsed("é = 1"), "1:1 expected a key, found 'é'");
   EXPECT_EQ(parsed("a\u00a0= 1"), "1:2 expected = after a, found the invisible character U+00A0");
   EXPECT_EQ(parsed("\u200ba = 1"), "1:1 expected a key, found the invisible character U+200B");
+  EXPECT_EQ(parsed("n\u0430me = 1"), "1:2 '\u0430' (U+0430) is not an ASCII letter");
+  EXPECT_EQ(parsed("[ip\u043eib]"), "1:4 '\u043e' (U+043E) is not an ASCII letter");
   EXPECT_EQ(parsed("a. = 1"), "1:4 there is no key before =");
   EXPECT_EQ(parsed("a = 1 b = 2"), "1:7 unexpected 'b' at the end of the line");
   EXPECT_EQ(parsed("é = 1\na = 'x"),
@@ -115,6 +129,30 @@ TEST(Syntax, ASectionThatIsNoGoodTakesItsKeysAlong) {
   EXPECT_EQ(parsed("x = 1\na]]\nx = 2"), "2:2 expected = after a, found ']'");
   EXPECT_EQ(parsed("x = 1\n<a>\nx = 2"), "2:1 expected a key, found '<'");
   EXPECT_EQ(parsed("x = 1\n]\nx = 2"), "2:1 expected a key, found ']'\n3:1 x is set twice");
+}
+
+/// The remedy of the first error.
+std::string first_hint(std::string text) {
+  const Text file{"", std::move(text)};
+  const auto tree = parse_tree(file, {});
+  return tree.errors.empty() ? "no error" : tree.errors.front().hint;
+}
+
+TEST(Syntax, ClashesOfSectionsSayWhatToWrite) {
+  EXPECT_EQ(parsed("[a.b]\n[[a]]"), "2:1 [[a]] cannot follow a section below a");
+  EXPECT_EQ(first_hint("[a.b]\n[[a]]"), "subsections follow their entry: put [[a]] first");
+  EXPECT_EQ(parsed("a = 1\n[a]"), "2:1 a is already an integer and cannot be a section too");
+  EXPECT_EQ(first_hint("[a]\na = 1\n[a.a]"), "a has no a below it; for another entry write [[a]]");
+  EXPECT_EQ(first_hint("[a]\n[[a]]"), "if there are several, write [[a]] in both places");
+  EXPECT_EQ(first_hint("[[a]]\n[a]"), "write [[a]] for another entry");
+  EXPECT_EQ(first_hint("[a]\n[a]"), "write its keys in one place");
+  EXPECT_EQ(first_hint("['a b']\n[['a b']]"), "if there are several, write [[\"a b\"]] in both places");
+}
+
+TEST(Syntax, AListOfYamlIsToldFromOneOfToml) {
+  EXPECT_EQ(parsed("- ib0\n"), "1:1 this is YAML, but the configuration is written in TOML");
+  EXPECT_EQ(parsed("[a]\nb = 1\n- c\n"), "3:1 expected a key, found '-'");
+  EXPECT_EQ(first_hint("[a]\nb = 1\n- c\n"), "write a list in brackets: key = [\"a\", \"b\"]");
 }
 
 TEST(Syntax, KnowsWhereThingsAre) {

@@ -22,7 +22,7 @@ TEST(Callers, LooksOfAClientThatLeavesAreKnown) {
   EXPECT_EQ(callers.size(), 0U);
 }
 
-TEST(Callers, OneThatLeavesWhileItIsAuthorisedGetsNoLook) {
+TEST(Callers, OneThatLeavesWhileItIsAuthorizedGetsNoLook) {
   Callers callers;
   ASSERT_TRUE(callers.came(":1.5"));
   EXPECT_FALSE(callers.is_gone(":1.5"));

@@ -60,9 +60,9 @@ TEST(OpensmSideFiles, EveryMistakeIsNamedWithItsLine) {
   EXPECT_THAT(mistakes_of(checked_side_file("torus_config", {"torus 3 3 3", "x_dateline 3"})),
               HasSubstr("2 x_dateline 3: must be from -2 to 2"));
   EXPECT_THAT(mistakes_of(checked_side_file("port_search_ordering_file", {"0x1 1 1"})),
-              HasSubstr("1 port 1 is there twice"));
+              HasSubstr("1 port 1 is listed twice"));
   EXPECT_THAT(mistakes_of(checked_side_file("node_name_map_name", {"0x1 leaf"})),
-              HasSubstr("needs a name in quotes"));
+              HasSubstr("must be followed by a quoted name"));
   const std::string long_line = "0x1 \"" + std::string(300, 'x') + "\"";
   EXPECT_THAT(mistakes_of(checked_side_file("node_name_map_name", {long_line})),
               HasSubstr("OpenSM reads 250"));
@@ -92,8 +92,8 @@ const std::vector<SideFileMistakes> kSideFileMistakes{
     {"hop_weights_file", {"0x1 1 0"}, "1 \"0\" is not a weight from 1 to 255\n"},
     {"hop_weights_file", {"0x1 1 256"}, "1 \"256\" is not a weight from 1 to 255\n"},
     {"hop_weights_file", {"# none", "", "0x1 1 -1"}, "3 \"-1\" is not a weight from 1 to 255\n"},
-    {"port_search_ordering_file", {"0x1"}, "1 0x0000000000000001 needs ports behind it\n"},
-    {"port_search_ordering_file", {"0x1 8 010"}, "1 port 010 is there twice\n"},
+    {"port_search_ordering_file", {"0x1"}, "1 0x0000000000000001 must be followed by ports\n"},
+    {"port_search_ordering_file", {"0x1 8 010"}, "1 port 010 is listed twice\n"},
     {"hop_weights_file", {"0x1 010 08"}, "1 \"08\" is not a weight from 1 to 255\n"},
     {"torus_config", {"torus 010 3 3", "x_dateline 8"}, "2 x_dateline 8: must be from -7 to 7\n"},
     {"port_search_ordering_file", {"0x1 x"}, "1 \"x\" is not a port from 1 to 254\n"},
@@ -101,9 +101,9 @@ const std::vector<SideFileMistakes> kSideFileMistakes{
      {"0x1 2 3"},
      "1 the line has 3 words, must have 2: \"GUID PORT\" of switch ports that balancing leaves out\n"},
     {"port_prof_ignore_file", {"0x1 0"}, "1 \"0\" is not a port from 1 to 254\n"},
-    {"node_name_map_name", {"0x1 \"\""}, "1 0x0000000000000001 needs a name in quotes behind it\n"},
-    {"node_name_map_name", {"0x1 \"a"}, "1 0x0000000000000001 needs a name in quotes behind it\n"},
-    {"node_name_map_name", {"0x1 \"a\"b\""}, "1 0x0000000000000001 needs a name in quotes behind it\n"},
+    {"node_name_map_name", {"0x1 \"\""}, "1 0x0000000000000001 must be followed by a quoted name\n"},
+    {"node_name_map_name", {"0x1 \"a"}, "1 0x0000000000000001 must be followed by a quoted name\n"},
+    {"node_name_map_name", {"0x1 \"a\"b\""}, "1 0x0000000000000001 must be followed by a quoted name\n"},
     {"prefix_routes_file",
      {"*"},
      "1 the line has 1 word, must have 2: \"PREFIX GUID\" of subnets behind routers, * for any\n"},
@@ -123,7 +123,7 @@ const std::vector<SideFileMistakes> kSideFileMistakes{
     {"torus_config", {}, "0 there is no line \"torus X Y Z\" or \"mesh X Y Z\"\n"},
     {"torus_config",
      {"torus 3 3"},
-     "1 torus has 2 words behind it, must have 3: the number of switches in each dimension\n"},
+     "1 torus is followed by 2 words, must have 3: the number of switches in each dimension\n"},
     {"torus_config", {"torus 0 3 3"}, "1 \"0\" is not a number of switches from 1 to 1024\n"},
     {"torus_config", {"mesh 3 1025 3"}, "1 \"1025\" is not a number of switches from 1 to 1024\n"},
     {"torus_config", {kTorusSize, "mesh 3 3 3"}, "2 mesh is a second size of the fabric\n"},
@@ -132,19 +132,19 @@ const std::vector<SideFileMistakes> kSideFileMistakes{
      "1 xp_link precedes the line \"torus X Y Z\" or \"mesh X Y Z\"\n"},
     {"torus_config",
      {kTorusSize, "xp_link 0x1 0x2 0x3"},
-     "2 xp_link has 3 words behind it, must have 2: node GUIDs of two switches\n"},
+     "2 xp_link is followed by 3 words, must have 2: node GUIDs of two switches\n"},
     {"torus_config",
      {kTorusSize, "x_dateline"},
-     "2 x_dateline has 0 words behind it, must have 1: a position\n"},
+     "2 x_dateline is followed by 0 words, must have 1: a position\n"},
     {"torus_config", {kTorusSize, "y_dateline one"}, "2 y_dateline one: must be from -2 to 2\n"},
     {"torus_config", {kTorusSize, "z_dateline -3"}, "2 z_dateline -3: must be from -2 to 2\n"},
     {"torus_config",
      {kTorusSize, "next_seed 1 2"},
-     "2 next_seed has 2 words behind it, must have 0: nothing\n"},
+     "2 next_seed is followed by 2 words, must have 0: nothing\n"},
     {"torus_config", {kTorusSize, "portgroup_max_ports 0"}, "2 \"0\" is not a number from 1 to 65535\n"},
     {"torus_config",
      {kTorusSize, "max_changes"},
-     "2 max_changes has 0 words behind it, must have 1: a number\n"},
+     "2 max_changes is followed by 0 words, must have 1: a number\n"},
     {"torus_config", {kTorusSize, "port_order 255"}, "2 \"255\" is not a port from 0 to 254\n"},
     {"torus_config", {kTorusSize, "colour red"}, "2 \"colour\" is not a keyword of torus-2QoS.conf\n"},
     {"torus_config", {kTorusSize, "wp_link 0x1 0x2"}, "2 \"wp_link\" is not a keyword of torus-2QoS.conf\n"},
@@ -198,7 +198,7 @@ const std::vector<std::pair<std::vector<std::string>, std::string>> kPolicyMista
     {{"port-groups", "end-", "end-port-groups"}, "5 end- ends a block that is not open here\n"},
     {{"port-groups"}, "4 port-groups has no end\n"},
     {policy_group("colour: red"), "7 port-group has no key \"colour\"\n"},
-    {policy_group("name: B"), "7 name is there twice in this port-group\n"},
+    {policy_group("name: B"), "7 name is repeated in this port-group\n"},
     {policy_group("use:"), "7 use has no value\n"},
     {policy_group("port-guid 5"), "7 \"port-guid 5\" begins no block and has no colon\n"},
     {policy_group("port-guid: x"), "7 port-guid: \"x\" is not a number\n"},
@@ -208,7 +208,7 @@ const std::vector<std::pair<std::vector<std::string>, std::string>> kPolicyMista
     {policy_group("pkey: 0x10000"), "7 pkey: 0x10000 is out of range; must be from 0 to 65535\n"},
     {policy_group("node-type: CA, hub"),
      "7 node-type: \"hub\" is not a type of nodes: CA, ROUTER, SWITCH, SELF, ALL\n"},
-    {policy_level("sl: 2"), "8 sl is there twice in this qos-level\n"},
+    {policy_level("sl: 2"), "8 sl is repeated in this qos-level\n"},
     {policy_level("mtu-limit: 6"), "8 mtu-limit: 6 is out of range; must be from 1 to 5\n"},
     {policy_level("rate-limit: 1"), "8 rate-limit: 1 is out of range; must be from 2 to 24\n"},
     {policy_level("packet-life: 64"), "8 packet-life: 64 is out of range; must be from 0 to 63\n"},
@@ -222,7 +222,7 @@ const std::vector<std::pair<std::vector<std::string>, std::string>> kPolicyMista
     {{"qos-levels", "qos-level", "name: L", "sl: 16", "end-qos-level", "end-qos-levels"},
      "7 sl: 16 is out of range; must be from 0 to 15\n"},
     {policy_arbitration("group: A", "vlarb-low: x"),
-     "8 vlarb-low: \"x\" is not a VL and its weight, as 0:64\n"},
+     "8 vlarb-low: \"x\" is not a VL and its weight, such as 0:64\n"},
     {policy_arbitration("group: A", "vlarb-low: 15:1"),
      "8 vlarb-low: 15 is out of range; must be from 0 to 14\n"},
     {policy_arbitration("group: A", "vlarb-high: 0:256"),
@@ -254,21 +254,21 @@ const std::vector<std::pair<std::vector<std::string>, std::string>> kPolicyMista
     {policy_group("port-name: vs1 HCA-1/P1"),
      "7 port-name: OpenSM leaves the blanks of vs1 HCA-1/P1 out, and finds no such node\n"},
     {policy_group("port-name: node1"),
-     "7 port-name: node1 is not a node's description with its port, as \"node1 HCA-1/P1\"\n"},
+     "7 port-name: node1 is not a node's description with its port, such as \"node1 HCA-1/P1\"\n"},
     {policy_group("port-name: node1/1"),
-     "7 port-name: node1/1 is not a node's description with its port, as \"node1 HCA-1/P1\"\n"},
+     "7 port-name: node1/1 is not a node's description with its port, such as \"node1 HCA-1/P1\"\n"},
     {policy_group("port-name: node1/P"),
-     "7 port-name: node1/P is not a node's description with its port, as \"node1 HCA-1/P1\"\n"},
+     "7 port-name: node1/P is not a node's description with its port, such as \"node1 HCA-1/P1\"\n"},
     {policy_group("port-name: node1/P0"),
-     "7 port-name: node1/P0 is not a node's description with its port, as \"node1 HCA-1/P1\"\n"},
+     "7 port-name: node1/P0 is not a node's description with its port, such as \"node1 HCA-1/P1\"\n"},
     {policy_group("port-name: node1/P255"),
-     "7 port-name: node1/P255 is not a node's description with its port, as \"node1 HCA-1/P1\"\n"},
+     "7 port-name: node1/P255 is not a node's description with its port, such as \"node1 HCA-1/P1\"\n"},
     {policy_group("port-name: /P1"),
-     "7 port-name: /P1 is not a node's description with its port, as \"node1 HCA-1/P1\"\n"},
+     "7 port-name: /P1 is not a node's description with its port, such as \"node1 HCA-1/P1\"\n"},
     {policy_group("use: the 19\" rack"), ""},
     {{"port-groups", "port-group", "name: A", "use: the 19\" rack", "partition: \"a b\"", "end-port-group",
       "end-port-groups"},
-     "7 a quote has no end in this line; OpenSM reads on to the next quote\n"},
+     "7 the quote is not closed on this line; OpenSM reads on to the next quote\n"},
     {policy_group("use: all of a port-group"), ""},
     {policy_group(("use: " + std::string(10240, 'x')).c_str()),
      "7 use has 10240 characters; OpenSM reads 10239\n"},
@@ -350,7 +350,7 @@ TEST(QosPolicy, NamesMayHaveBlanks) {
                                  "end-qos-match-rule", "end-qos-match-rules"};
   EXPECT_EQ(mistakes_of_policy(lines), "");
   lines[14] = "source: \"CAs and SM\"";  // in quotes blanks count
-  EXPECT_EQ(mistakes_of_policy(lines), "18 no port-group is called CAs and SM\n");
+  EXPECT_EQ(mistakes_of_policy(lines), "18 no port-group is named CAs and SM\n");
 }
 
 TEST(QosPolicy, ListsGoOnInTheNextLine) {
@@ -395,9 +395,8 @@ TEST(QosPolicy, NamesMustBeDefined) {
   const auto checked = checked_side_file(
       "qos_policy_file", {"qos-match-rules", "qos-match-rule", "source: Storage", "qos-level-name: Fast",
                           "end-qos-match-rule", "end-qos-match-rules"});
-  EXPECT_EQ(
-      mistakes_of(checked),
-      "0 there is no default level\n4 no qos-level is called Fast\n3 no port-group is called Storage\n");
+  EXPECT_EQ(mistakes_of(checked),
+            "0 there is no default level\n4 no qos-level is named Fast\n3 no port-group is named Storage\n");
 }
 
 /// A rule of a policy with a default level, with this line.
@@ -406,7 +405,7 @@ std::vector<std::string> policy_rule(const char* line) {
 }
 
 TEST(QosPolicy, TheDefaultRuleOfProtocolsIsNoLevelOfMatchRules) {
-  EXPECT_EQ(mistakes_of_policy(policy_rule("qos-level-name: DEFAULT")), "6 no qos-level is called DEFAULT\n");
+  EXPECT_EQ(mistakes_of_policy(policy_rule("qos-level-name: DEFAULT")), "6 no qos-level is named DEFAULT\n");
 }
 
 TEST(QosPolicy, NamesAreComparedWithoutTheirQuotes) {
@@ -429,7 +428,7 @@ TEST(QosPolicy, NamesAreComparedWithoutTheirQuotes) {
                                  "end-qos-match-rules"};
   EXPECT_EQ(mistakes_of_policy(lines), "");
   lines[13] = "source: io nodes";
-  EXPECT_EQ(mistakes_of_policy(lines), "17 no port-group is called ionodes\n");
+  EXPECT_EQ(mistakes_of_policy(lines), "17 no port-group is named ionodes\n");
 }
 
 }  // namespace

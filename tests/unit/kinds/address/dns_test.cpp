@@ -58,10 +58,10 @@ TEST(Dns, AWarningTellsOfNsswitchOfEtcOrOfTheVendor) {
   };
   for (const auto& row :
        {Row{nullptr, "hosts: files resolve dns\n", nullptr},
-        Row{nullptr, "hosts: files dns\n", "has programs ask 192.0.2.53"},
-        Row{nullptr, "hosts: files\n", "/usr/etc/nsswitch.conf makes programs ask no name server"},
+        Row{nullptr, "hosts: files dns\n", "makes programs query 192.0.2.53"},
+        Row{nullptr, "hosts: files\n", "/usr/etc/nsswitch.conf makes programs query no name server"},
         Row{"hosts: files\n", "hosts: files resolve\n",
-            "/etc/nsswitch.conf makes programs ask no name server"},
+            "/etc/nsswitch.conf makes programs query no name server"},
         Row{"hosts: files resolve\n", "hosts: files\n", nullptr}}) {
     SCOPED_TRACE(std::string(row.etc == nullptr ? "" : row.etc) + row.vendor);
     const auto kernel = fakes::FakeKernel::parse(R"({"devices": [], "links": []})");

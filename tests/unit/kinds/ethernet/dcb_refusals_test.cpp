@@ -117,7 +117,7 @@ TEST(DcbRefusals, OfEverySettingNameTheRemedyOfTheDriver) {
 
 TEST(DcbRefusals, InABondAreOfNewerKernels) {
   const std::string refused =
-      " | ice refuses every setting of eth0 while it is in bond0 | take it out of bond0 for the apply: ip "
+      " | ice refuses every setting of eth0 while it is in bond0 | remove it from bond0 during the apply: ip "
       "link "
       "set dev eth0 nomaster";
   const std::vector<std::array<std::string, 3>> cases{

@@ -64,15 +64,14 @@ TEST(OpensmLaunch, OptionsOfOneNeedFilesForAll) {
       IsEmpty());
   EXPECT_THAT(launch_errors({launch_entry(kLaunchOne, true), launch_entry(kLaunchTwo, true)}, sysconfig, {}),
               IsEmpty());
-  EXPECT_THAT(
-      launch_errors({launch_entry(kLaunchOne, true), launch_entry(kLaunchTwo, false)}, "", {}),
-      ElementsAre("[[opensm]]: this entry has no options of its own and another entry has: opensm-launch "
-                  "starts subnet managers either from GUIDS or from files"));
+  EXPECT_THAT(launch_errors({launch_entry(kLaunchOne, true), launch_entry(kLaunchTwo, false)}, "", {}),
+              ElementsAre("[[opensm]]: this entry has no options, but another entry has: opensm-launch "
+                          "starts subnet managers either from GUIDS or from files"));
   EXPECT_THAT(
       launch_errors({launch_entry(kLaunchTwo, true)}, sysconfig, {}),
-      ElementsAre("[[opensm]]: GUIDS of /etc/sysconfig/opensm names port 00:02:c9:03:00:31:78:f2, whose "
-                  "subnet manager would no longer start: with options of an entry, opensm-launch starts "
-                  "files alone"));
+      ElementsAre(
+          "[[opensm]]: GUIDS of /etc/sysconfig/opensm names port 00:02:c9:03:00:31:78:f2, whose "
+          "subnet manager would no longer start: with options of an entry, opensm-launch starts only files"));
 }
 
 TEST(OpensmLaunch, FilesOfOthersMayStandBesideButNotOnThePort) {
@@ -95,7 +94,7 @@ TEST(OpensmLaunch, OptionsAreKeptWhileFilesOfOthersStandBeside) {
   const LaunchFiles theirs{{kLaunchTwo, {"/etc/rdma/opensm.conf.2", std::nullopt}}};
   EXPECT_THAT(
       launch_errors({launch_entry(kLaunchOne, false)}, sysconfig, theirs),
-      ElementsAre("[[opensm]]: without options of its own this entry would be named in GUIDS of "
+      ElementsAre("[[opensm]]: without its own options this entry would be listed in GUIDS of "
                   "/etc/sysconfig/opensm, and opensm.service would ignore /etc/rdma/opensm.conf.2, which "
                   "starts another subnet manager"));
   EXPECT_THAT(launch_errors({launch_entry(kLaunchOne, false)}, sysconfig, {}), IsEmpty());

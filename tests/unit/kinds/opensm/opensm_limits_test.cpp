@@ -32,7 +32,7 @@ std::string own_conf_error(std::size_t managers, std::size_t options) {
 
 TEST(OpensmLimits, FilesAndTheirOptions) {
   using model::limits::kOpensmConfs, model::limits::kOpensmConfOptions;
-  constexpr const char* kRefused = "options of its own are possible for 64 subnet managers, with 400 each";
+  constexpr const char* kRefused = "at most 64 subnet managers can have their own options, with 400 each";
   EXPECT_EQ(own_conf_error(kOpensmConfs, 1), "");
   EXPECT_THAT(own_conf_error(kOpensmConfs + 1, 1), HasSubstr(kRefused));
   EXPECT_EQ(own_conf_error(1, kOpensmConfOptions), "");

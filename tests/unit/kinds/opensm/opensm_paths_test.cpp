@@ -58,7 +58,7 @@ TEST_F(OpensmPaths, ALogWaitsForItsFolder) {
   wants("qos_policy_file", "/srv/policy", 10);
   EXPECT_TRUE(check().empty());
   EXPECT_EQ(desired_.at(0).pending,
-            "the folder /var/log/opensm does not exist, and OpenSM ends when it cannot open its log");
+            "the folder /var/log/opensm does not exist, and OpenSM exits when it cannot open its log");
   EXPECT_EQ(desired_.at(1).pending, std::nullopt);
 }
 

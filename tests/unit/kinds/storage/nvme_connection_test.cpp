@@ -91,7 +91,7 @@ TEST_F(NvmeConnections, APortOfSeveralWithoutAConnectionIsPending) {
 TEST_F(NvmeConnections, APortWithADiscoveryServiceAloneIsNotMissingOnceSubsystemsAreNamed) {
   kernel->nvme_host.targets["192.0.2.1 4430"] = {};
   const auto text = std::string(kTargetText) + "port = [4420, 4430]\n";
-  EXPECT_THAT(reason_of(run(text)), HasSubstr("name in subsystems what must be connected"));
+  EXPECT_THAT(reason_of(run(text)), HasSubstr("list the required subsystems in subsystems"));
   const auto report = run(text + "subsystems = [\"nqn.x:a\"]\n");
   EXPECT_EQ(report.exit, Exit::kOk);
   EXPECT_THAT(reason_of(report), IsEmpty());

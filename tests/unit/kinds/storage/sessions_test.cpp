@@ -21,7 +21,7 @@ TEST(SessionVerdicts, AllHaveToBeUp) {
       {{"nvme0 nqn.a resetting", "nvme1 nqn.b live"}, {}, Sort::kPending, "nvme0 nqn.a resetting: again"},
       {{"nvme0 nqn.a alive"}, {}, Sort::kPending, "nvme0 nqn.a alive: again"},
       {{}, {}, Sort::kPending, "there is none"},
-      {{}, "start", Sort::kPending, "systemd has the start job of a.service in its queue, behind other jobs"},
+      {{}, "start", Sort::kPending, "systemd has queued the start job of a.service behind other jobs"},
   };
   for (const auto& [sessions, job, sort, reason] : cases) {
     const auto verdict = judge_sessions(sessions, job,

@@ -90,7 +90,7 @@ TEST(SrpInitiator, DropInsThatLeadToOtherRulesAreNamed) {
     std::string said;
     for (const auto& diagnostic : core::diff(srp_document(kSrpText), host).diagnostics)
       said += diagnostic.message + "\n";
-    EXPECT_EQ(said.find("read other rules than those of the document") != std::string::npos, row.named)
+    EXPECT_EQ(said.find("read rules other than those of the document") != std::string::npos, row.named)
         << said;
   }
 }

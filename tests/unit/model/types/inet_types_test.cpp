@@ -31,7 +31,7 @@ TEST(IpAddress, SaysWhatToLeaveOut) {
   EXPECT_EQ(of("192.0.2.1/24"), "\"192.0.2.1/24\" has a prefix length: write 192.0.2.1 alone");
   EXPECT_EQ(of("2001:db8::1/64"), "\"2001:db8::1/64\" has a prefix length: write 2001:db8::1 alone");
   EXPECT_EQ(of("fe80::1%ib0"), "\"fe80::1%ib0\" has a zone: write fe80::1 alone");
-  EXPECT_EQ(of(" 192.0.2.1"), "\" 192.0.2.1\" has blanks around it: write 192.0.2.1");
+  EXPECT_EQ(of(" 192.0.2.1"), "\" 192.0.2.1\" has leading or trailing blanks: write 192.0.2.1");
   EXPECT_EQ(of("192.0.2.1:4420"), "\"192.0.2.1:4420\" is more than an address: write 192.0.2.1 alone");
   EXPECT_EQ(of("[2001:db8::1]:4420"),
             "\"[2001:db8::1]:4420\" is more than an address: write 2001:db8::1 alone");
@@ -77,8 +77,8 @@ TEST(IpPrefix, SaysWhatStandsBesideAnAddress) {
   const std::pair<std::string_view, std::string_view> cases[] = {
       {"192.0.2.1/", "\"192.0.2.1/\" has no prefix length: write 192.0.2.1/24"},
       {"2001:db8::1/", "\"2001:db8::1/\" has no prefix length: write 2001:db8::1/64"},
-      {" 192.0.2.1/24", "\" 192.0.2.1/24\" has blanks around it: write 192.0.2.1/24"},
-      {"192.0.2.1/24\t", "\"192.0.2.1/24\t\" has blanks around it: write 192.0.2.1/24"},
+      {" 192.0.2.1/24", "\" 192.0.2.1/24\" has leading or trailing blanks: write 192.0.2.1/24"},
+      {"192.0.2.1/24\t", "\"192.0.2.1/24\t\" has leading or trailing blanks: write 192.0.2.1/24"},
       {"192.0.2.1 255.255.255.0",
        "\"192.0.2.1 255.255.255.0\" has a netmask in place of a prefix length: write 192.0.2.1/24"},
       {"192.0.2.1/24, 192.0.2.2/24",
