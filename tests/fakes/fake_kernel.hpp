@@ -45,7 +45,7 @@ struct DumpOptions {
   bool devices = true;
   bool groups = true;                 ///< IFLA_GROUP
   bool makers = true;                 ///< whether a child was made over netlink or by sysfs
-  std::string without_files_below{};  ///< "/var/lib/rdma-configd"
+  std::string without_files_below{};  ///< "/var/lib/rdma-configd"; and without its records in /run
 };
 
 class FakeKernel;

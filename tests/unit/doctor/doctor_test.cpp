@@ -109,6 +109,8 @@ TEST_F(Doctor, RecordsThatWillBeSetAside) {
     EXPECT_EQ(found(), Names{"damaged_records " + folder + name});
     kernel->files.content.erase(folder + name);
   }
+  kernel->files.content[Paths().held] = "{\"schema\": 1";
+  EXPECT_EQ(found(), Names{"damaged_records " + Paths().held});
 }
 
 TEST_F(Doctor, StaleInitramfs) {

@@ -9,6 +9,7 @@
 #include "fakes/memory_files.hpp"
 #include "store/damage.hpp"
 #include "store/generations.hpp"
+#include "store/held_record.hpp"
 #include "store/state.hpp"
 #include "store/value_json.hpp"
 #include "unit/store/bad_field.hpp"
@@ -157,6 +158,27 @@ TEST(Records, OfAJournalAreTakenWhole) {
   refuses_each(std::string(R"({"schema": 1, "transaction": 3, "boot_id": "b", "changes": [)") + kKeptChange +
                    R"(], "before": {"records": )" + kRecords + "}}",
                fields, [](system::Files& files) { return load_journal(files, kRecordPath); });
+}
+
+TEST(Records, OfAHoldAreTakenWhole) {
+  auto fields = joined(bad_schema(), bad_changes());
+  fields = joined(std::move(fields), below("/before", bad_records()));
+  fields = joined(std::move(fields), below("/on_disk", bad_records()));
+  fields = joined(std::move(fields), {{"/boot_id", ""},
+                                      {"/boot_id", "1"},
+                                      {"/over", ""},
+                                      {"/over", "1"},
+                                      {"/over", "null"},
+                                      {"/before", ""},
+                                      {"/before", "[]"},
+                                      {"/on_disk", ""},
+                                      {"/on_disk", "1"}});
+  Paths paths;
+  paths.held = kRecordPath;
+  refuses_each(std::string(R"({"schema": 1, "boot_id": "b", "over": false, "changes": [)") + kKeptChange +
+                   R"(], "before": {"records": )" + kRecords + R"(}, "on_disk": {"records": )" + kRecords +
+                   "}}",
+               fields, [&](system::Files& files) { return load_held_record(files, paths, "b"); });
 }
 
 constexpr const char* kGenerationsText =
