@@ -8,7 +8,7 @@
 #include <chrono>
 #include <ctime>
 #include <filesystem>
-#include <fstream>
+#include <map>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -95,42 +95,52 @@ bool sdbootutil_boots(const std::filesystem::path& root) {
   return false;
 }
 
+/// Files of a folder whose names end so. Read by way of Files, links lead below the root, and a FIFO is not
+/// waited for.
+std::vector<std::string> names_ending_in(Files& files, const std::string& folder, std::string_view end) {
+  auto names = files.list(folder);
+  if (!names) return {};
+  std::erase_if(*names, [&](const std::string& name) { return !name.ends_with(end); });
+  return std::move(*names);
+}
+
 /// Whether ostree has deployed a container image: bootc(8) refuses to upgrade one that rpm-ostree has
 /// changed.
 bool deploys_containers(const std::filesystem::path& root) {
-  std::error_code error;
-  for (std::filesystem::directory_iterator at(root / "sysroot/ostree/deploy", error), end;
-       !error && at != end; at.increment(error)) {
-    std::error_code inner;
-    for (std::filesystem::directory_iterator file(at->path() / "deploy", inner); !inner && file != end;
-         file.increment(inner)) {
-      if (file->path().extension() != ".origin") continue;
-      std::ifstream origin(file->path());
-      for (std::string line; std::getline(origin, line);) {
-        if (line.starts_with("container-image-reference=")) return true;
-      }
+  constexpr std::string_view kStateRoots = "/sysroot/ostree/deploy";
+  const auto files = make_linux_files(root);
+  for (const auto& state_root : names_ending_in(*files, std::string(kStateRoots), "")) {
+    const auto folder = fmt::format("{}/{}/deploy", kStateRoots, state_root);
+    for (const auto& name : names_ending_in(*files, folder, ".origin")) {
+      const auto text = files->read_linked(fmt::format("{}/{}", folder, name));
+      if (!text || !*text) continue;
+      const auto lines = base::split(std::string_view(**text), '\n');
+      const bool container = std::any_of(lines.begin(), lines.end(), [](std::string_view line) {
+        return line.starts_with("container-image-reference=");
+      });
+      if (container) return true;
     }
   }
   return false;
 }
 
 /// Whether dracut itself makes unified kernel images: uefi=yes, of the last line that has it
-/// (dracut.conf(5)).
+/// (dracut.conf(5)). A file in /etc takes the place of dracut's own of that name.
 bool dracut_makes_unified(const std::filesystem::path& root) {
-  std::vector<std::filesystem::path> files;
-  for (const auto* folder : {"usr/lib/dracut/dracut.conf.d", "etc/dracut.conf.d"}) {
-    std::error_code error;
-    for (std::filesystem::directory_iterator at(root / folder, error), end; !error && at != end;
-         at.increment(error))
-      if (at->path().extension() == ".conf") files.push_back(at->path());
+  const auto files = make_linux_files(root);
+  std::map<std::string, std::string> by_name;
+  for (const std::string folder : {"/usr/lib/dracut/dracut.conf.d", "/etc/dracut.conf.d"}) {
+    for (const auto& name : names_ending_in(*files, folder, ".conf"))
+      by_name.insert_or_assign(name, fmt::format("{}/{}", folder, name));
   }
-  std::sort(files.begin(), files.end(),
-            [](const auto& left, const auto& right) { return left.filename() < right.filename(); });
-  files.insert(files.begin(), root / "etc/dracut.conf");
+  std::vector<std::string> paths{"/etc/dracut.conf"};
+  for (const auto& [name, path] : by_name) paths.push_back(path);
   bool out = false;
-  for (const auto& path : files) {
-    std::ifstream file(path);
-    for (std::string line; std::getline(file, line);) {
+  for (const auto& path : paths) {
+    const auto text = files->read_linked(path);
+    if (!text || !*text) continue;
+    for (const auto written : base::split(std::string_view(**text), '\n')) {
+      std::string line(written);
       std::erase_if(line, [](char c) { return c == '"' || c == '\'' || c == ' ' || c == '\t' || c == '\r'; });
       if (line.starts_with("uefi=")) out = line == "uefi=yes" || line.starts_with("uefi=yes#");
     }
