@@ -31,10 +31,17 @@ constexpr std::string_view kStale = "stale";
 constexpr std::string_view kPolicy = "policy";
 constexpr std::string_view kFilesBefore = "files ";
 
-bool newer(system::Host& host) {
+/// How the image that boots this host compares with our files.
+enum class ImageAge { kOlder, kNewer, kUnknown };
+
+ImageAge age_of_image(system::Host& host) {
   const std::vector<std::string> paths(kInitramfsFiles.begin(), kInitramfsFiles.end());
-  return host.initramfs.newer_than(paths);
+  if (host.initramfs.newer_than(paths)) return ImageAge::kNewer;
+  return host.initramfs.unseen() ? ImageAge::kUnknown : ImageAge::kOlder;
 }
+
+/// Whether it is known to be older; of one that nobody sees nothing is made up for.
+bool is_older(system::Host& host) { return age_of_image(host) == ImageAge::kOlder; }
 
 /// Whether an image may hold what no entry means any more: one that we made, or one that somebody else made
 /// while our options were there, or our names where images have those.
@@ -45,7 +52,7 @@ bool may_hold_dropped(const std::string& stamp, system::Host& host) {
                          return names || file.first != kRuleFile;
                        });
   if (options) return !stamp.empty() || can_rebuild(host);
-  return stamp == kDroppedStamp ? !newer(host) : !stamp.empty();
+  return stamp == kDroppedStamp ? is_older(host) : !stamp.empty();
 }
 
 std::string image_of(const model::Attributes& attributes) {
@@ -204,14 +211,14 @@ class InitramfsKind final : public Kind, public ClearsAway {
     if (world.offline()) {
       // No systemd answers there that could run the tool, so it stays with the administrator.
       const bool as_it_is = now && *now == wanted;
-      if (as_it_is && (*stamp == wanted || newer(world.host()))) return;
+      if (as_it_is && (*stamp == wanted || !is_older(world.host()))) return;
       image.pending = fmt::format("initramfs stale: run {} in that root",
                                   world.host().initramfs.tool().value_or("the tool that builds it"));
       return;
     }
-    // A rebuild by hand has saved us the work.
+    // A rebuild by hand has saved us the work, or may have.
     if (now && *now == wanted && (!wanted.empty() || *stamp == kDroppedStamp) && mine != observed.end() &&
-        image_of(mine->settings) == kStale && newer(world.host()))
+        image_of(mine->settings) == kStale && !is_older(world.host()))
       return;
     image.settings["image"] = wanted.empty() ? model::Value{} : model::Value{wanted};
     // Only changes: parts that need each other fail together at boot, which is not for all names.
@@ -305,7 +312,12 @@ class InitramfsKind final : public Kind, public ClearsAway {
       verdict.warnings.emplace_back(
           "no tool to rebuild an initramfs is installed (update-initramfs, dracut); if this host boots from "
           "an initramfs, it lacks our module options and naming rules");
-    } else if (!rebuilds_here(desired.policy, host) && !newer(host)) {
+    } else if (const auto folder = host.initramfs.unseen(); folder && image == kStale) {
+      verdict.warnings.push_back(
+          fmt::format("{} is an automount that nothing has mounted: nobody knows whether the initramfs there "
+                      "has our module options and naming rules; run {}, or look into {}",
+                      *folder, command_for(host, *tool), *folder));
+    } else if (!rebuilds_here(desired.policy, host) && age_of_image(host) != ImageAge::kNewer) {
       verdict.sort = Verdict::Sort::kPending;
       verdict.reason = fmt::format("initramfs stale: run {}", command_for(host, *tool));
       if (reason) verdict.reason += fmt::format(" ({})", *reason);
@@ -336,8 +348,22 @@ std::optional<std::string> stale_initramfs(World& world) {
   const auto observed = initramfs().observe(world);
   if (!tool || !observed || observed->empty()) return std::nullopt;
   const auto image = image_of(observed->front().settings);
-  if ((image != kStale && image != kUnfinishedStamp) || newer(host)) return std::nullopt;
+  if (image != kStale && image != kUnfinishedStamp) return std::nullopt;
+  const auto age = age_of_image(host);
+  // An unfinished image of ours is stale in any folder.
+  if (age == ImageAge::kNewer || (age == ImageAge::kUnknown && image == kStale)) return std::nullopt;
   return command_for(host, *tool);
+}
+
+std::optional<UnseenInitramfs> unseen_initramfs(World& world) {
+  auto& host = world.host();
+  if (world.offline()) return std::nullopt;
+  const auto folder = host.initramfs.unseen();
+  const auto tool = host.initramfs.tool();
+  const auto observed = initramfs().observe(world);
+  if (!folder || !tool || !observed || observed->empty()) return std::nullopt;
+  if (image_of(observed->front().settings) != kStale) return std::nullopt;
+  return UnseenInitramfs{*folder, command_for(host, *tool)};
 }
 
 model::SectionSpec initramfs_section() {

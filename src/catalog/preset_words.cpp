@@ -1,26 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "catalog/preset_words.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace rdmacfg::kinds {
 
 namespace {
 
-/// "[[pfc]] dscp: listed twice" as an entry with these keys would have it.
-std::string as_preset(std::string_view message, std::string_view label) {
-  auto rest = message.substr(label.size());
-  while (rest.starts_with(' ')) rest.remove_prefix(1);
-  if (rest.starts_with(':')) return fmt::format("[[lossless]]{}", rest);
-  const auto key = rest.substr(0, rest.find(':'));
-  if (key == "interface" || key == "dscp") return fmt::format("[[lossless]] {}", rest);
-  if (key == "priorities") return fmt::format("[[lossless]] priority{}", rest.substr(key.size()));
-  return fmt::format("[[lossless]]: {}", rest);
+/// The key of [[lossless]] that a key of [[pfc]] or [[roce]] follows from; empty: none alone.
+std::string_view key_of_preset(std::string_view key) {
+  if (key == "interface" || key == "dscp") return key;
+  return key == "priorities" ? std::string_view("priority") : std::string_view();
+}
+
+/// "[[pfc]] dscp: listed twice" as an entry of [[lossless]] has it. A key that it does not have stays in the
+/// message, as the key that is meant.
+void rename_subject(model::Diagnostic& diagnostic) {
+  const auto made = *diagnostic.subject;
+  const model::Subject written{.section = "lossless", .key = std::string(key_of_preset(made.key))};
+  auto message = written.text();
+  if (!made.key.empty() && written.key.empty()) message += made.key + ": ";
+  message += std::string_view(diagnostic.message).substr(made.text().size());
+  diagnostic.message = std::move(message);
+  diagnostic.subject = written;
 }
 
 }  // namespace
@@ -34,10 +39,9 @@ void name_presets(std::span<const model::Section> sections, model::Diagnostics& 
   }
   if (places.empty()) return;
   for (auto& diagnostic : diagnostics) {
-    if (!places.contains(diagnostic.where)) continue;
-    for (const std::string_view label : {"[[pfc]]", "[[roce]]"}) {
-      if (diagnostic.message.starts_with(label)) diagnostic.message = as_preset(diagnostic.message, label);
-    }
+    const auto& subject = diagnostic.subject;
+    if (!subject || (subject->section != "pfc" && subject->section != "roce")) continue;
+    if (places.contains(diagnostic.where)) rename_subject(diagnostic);
   }
 }
 

@@ -95,7 +95,7 @@ void report_readable(const Tree& tree, const Text& text, std::string_view host, 
   std::set<int> unreadable;
   for (const auto& error : tree.errors) unreadable.insert(error.where.line);
   model::Diagnostics found;
-  (void)check_file(tree.root, host, grammar, {text, found, true});
+  (void)check_file(tree.root, host, grammar, {.text = text, .diagnostics = found, .partial = true});
   for (auto& diagnostic : found) {
     if (!unreadable.contains(diagnostic.where.line)) diagnostics.push_back(std::move(diagnostic));
   }
@@ -194,15 +194,17 @@ CheckedFile Parsed::checked(std::size_t at, std::string_view host, const Grammar
   // Nothing of the host is in it, or it is not for this host.
   const bool same = !host.empty() && (skipped || !mentions_[at]);
   if (!same) {
-    return check_file(tree.root, host, grammar,
-                      {*text, document.diagnostics, false, &values, &document.filled});
+    return check_file(
+        tree.root, host, grammar,
+        {.text = *text, .diagnostics = document.diagnostics, .values = &values, .filled = &document.filled});
   }
   if (grammar_ != &grammar) once_.clear();
   grammar_ = &grammar;
   auto& once = once_[{at, skipped.has_value()}];
   if (!once) {
     once = std::make_unique<Once>();
-    once->file = check_file(tree.root, host, grammar, {*text, once->diagnostics, false, &values});
+    once->file = check_file(tree.root, host, grammar,
+                            {.text = *text, .diagnostics = once->diagnostics, .values = &values});
   }
   document.diagnostics.insert(document.diagnostics.end(), once->diagnostics.begin(), once->diagnostics.end());
   if (!skipped) return once->file;

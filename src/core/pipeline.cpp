@@ -25,6 +25,7 @@
 #include "core/transaction.hpp"
 #include "kinds/abilities.hpp"
 #include "store/damage.hpp"
+#include "store/held_record.hpp"
 #include "store/state.hpp"
 
 namespace rdmacfg::core {
@@ -304,7 +305,8 @@ Report validate(const config::Document& document, const config::Limits& limits) 
 Report diff(const config::Document& document, system::Host& host, const Options& options) {
   if (model::has_errors(document.diagnostics))
     return validate(document);  // and certainly not taken for one that drops everything
-  auto state = load_state(host.files, options.paths.state);
+  auto state = host.offline ? load_state(host.files, options.paths.state)
+                            : load_known_state(host.files, options.paths, host.boot_id);
   using Sort = model::Note::Sort;
   std::vector<model::Note> notes;
   const bool kept_from_us = !state && state.error().code == base::Code::kDenied;

@@ -14,15 +14,10 @@
 #include "config/document.hpp"
 #include "kinds/world.hpp"
 #include "model/report.hpp"
+#include "store/state.hpp"
 #include "system/host.hpp"
 
 namespace rdmacfg::core {
-
-/// Where the state lives. Paths below the host's Files.
-struct Paths {
-  std::string state = "/var/lib/rdma-configd/state.json";
-  std::string journal = "/var/lib/rdma-configd/journal.json";
-};
 
 /// The reason of what is in Report::drifted.
 inline constexpr const char* kDrifted =
@@ -34,8 +29,6 @@ enum class RemovalGuard {
   kMost,       ///< these, and most of what is managed
 };
 
-struct State;
-
 /// A run that is done in two, as devices came back meanwhile: which of them.
 enum class RunPart { kFirst, kSecond };
 
@@ -43,6 +36,9 @@ enum class RunPart { kFirst, kSecond };
 struct Bracket {
   std::uint64_t transaction = 0;  ///< in the journal; 0: the run commits nothing, as a hold
   std::uint64_t committed = 0;    ///< the last transaction in the ledger
+  /// The run makes again what is committed already: a /var that cannot be written does not keep it from that
+  /// (store/held_record.hpp).
+  bool holds = false;
   /// Puts on disk what must be there before the journal and the first change. After an error nothing is
   /// changed. Called once more, with all changes, when the run is done in two.
   std::function<base::Result<void>(const model::Plan& plan, const State& before, RunPart part)> begin{};

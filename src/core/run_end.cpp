@@ -1,13 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/run_end.hpp"
 
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "store/damage.hpp"
+#include "store/held_record.hpp"
+
 namespace rdmacfg::core::detail {
+
+using base::Result;
+
+namespace {
+
+/// The journal goes, wherever it is.
+Result<void> remove_journals(system::Host& host, const Options& options) {
+  auto done = host.files.remove(options.paths.journal);
+  if (host.offline) return done;
+  auto held = host.files.remove(options.paths.held);
+  return done ? held : done;
+}
+
+/// After `why` has kept a hold from writing state.json: the state is recorded in the runtime directory.
+Result<void> hold_state(system::Host& host, const Options& options, const State& state,
+                        const base::Error& why, model::Report& report) {
+  Journal over{.boot_id = host.boot_id, .plan = {}, .before = state};
+  auto done = save_held_record(host.files, options.paths, {.journal = std::move(over), .over = true});
+  if (!done) return done;
+  (void)host.files.remove(options.paths.journal);  // one that stays does not count beside that record
+  tell_damage(host.files,
+              {fmt::format("{}; the host is configured, but what was made for that is recorded only in {}, "
+                           "until the next boot; free space on /var, or remount it writable, then run "
+                           "`rdma-configctl apply`",
+                           why.message, options.paths.held)},
+              report);
+  return {};
+}
+
+}  // namespace
 
 std::optional<base::Error> settle(system::Host& host, const Options& options, const State& on_disk,
                                   const State& state, JournalFile journal, model::Report& report) {
-  base::Result<void> done;
+  Result<void> done;
+  bool held = false;
   if (!(state == on_disk)) {
     done = save_state(host.files, options.paths.state, state);
+    if (!done && options.bracket.holds && !host.offline)
+      held = hold_state(host, options, state, done.error(), report).has_value();
+    if (held) done = Result<void>();
     if (!done) done = base::fail(done.error().in("the changes could not be recorded"));
   }
   if (done && options.bracket.commit) done = options.bracket.commit(report);
@@ -21,9 +62,9 @@ std::optional<base::Error> settle(system::Host& host, const Options& options, co
     }
     return done.error();
   }
-  if (journal == JournalFile::kWritten) {
+  if (journal == JournalFile::kWritten && !held) {
     // It is committed; the next run removes the journal.
-    if (auto gone = host.files.remove(options.paths.journal); !gone)
+    if (auto gone = remove_journals(host, options); !gone)
       report.notes.push_back("the journal of this run could not be removed: " + gone.error().message);
   }
   return std::nullopt;
@@ -31,10 +72,10 @@ std::optional<base::Error> settle(system::Host& host, const Options& options, co
 
 void abandon(system::Host& host, const Options& options, const State& on_disk, const State& state,
              model::Report& report) {
-  base::Result<void> done;
+  Result<void> done;
   if (!(state == on_disk)) done = save_state(host.files, options.paths.state, state);
   // While it is there the next run finishes what is left.
-  if (done) done = host.files.remove(options.paths.journal);
+  if (done) done = remove_journals(host, options);
   if (!done) report.notes.push_back("the record of this run could not be removed: " + done.error().message);
 }
 

@@ -9,10 +9,10 @@
 
 #include "base/text.hpp"
 #include "catalog/all.hpp"
-#include "catalog/owned_files.hpp"
 #include "core/components.hpp"
 #include "core/remember.hpp"
 #include "core/run_end.hpp"
+#include "core/run_start.hpp"
 #include "core/transaction.hpp"
 #include "core/verify.hpp"
 #include "kinds/abilities.hpp"
@@ -81,34 +81,7 @@ struct Attempt {
 class Transaction {
  public:
   explicit Transaction(const RunInput& input)
-      : document_(input.document),
-        host_(input.host),
-        options_(input.options),
-        waits_(input.waits),
-        earlier_(input.earlier) {}
-
-  /// Files that must be on disk before the first change. After an error nothing is changed.
-  base::Result<void> begin(const Plan& plan, const State& state) {
-    kinds::clear_temporaries(host_.files);
-    Journal journal{host_.boot_id, plan, options_.bracket.transaction, state};
-    if (earlier_ != nullptr) {
-      auto& changes = journal.plan.changes;
-      changes.insert(changes.begin(), earlier_->plan.changes.begin(), earlier_->plan.changes.end());
-      journal.before = earlier_->before;
-    }
-    if (options_.bracket.begin) {
-      const auto part = earlier_ != nullptr ? RunPart::kSecond : RunPart::kFirst;
-      auto done = options_.bracket.begin(journal.plan, journal.before, part);
-      if (!done) return done;
-    }
-    auto done = write_journal(host_.files, options_.paths.journal, journal);
-    if (done) return {};
-    // Where there is an earlier run, its journal is still needed; of this one nothing is left.
-    const auto gone = earlier_ == nullptr ? host_.files.remove(options_.paths.journal) : base::Result<void>();
-    auto error = done.error().in("writing the journal");
-    if (!gone) error.message += "; its first part could not be removed: " + gone.error().message;
-    return base::fail(std::move(error));
-  }
+      : document_(input.document), host_(input.host), options_(input.options), waits_(input.waits) {}
 
   /// `before`: the host just before; `state`: the record of then, which is updated. Nothing is
   /// written but the plan's changes.
@@ -184,7 +157,6 @@ class Transaction {
   system::Host& host_;
   const Options& options_;
   WaitBudget& waits_;
-  const EarlierRun* earlier_;
 };
 
 /// Notes in the plan of the report what somebody else has changed back at once.
@@ -349,7 +321,7 @@ RunOutcome run_plan(const RunInput& input, State& state, Report planned) {
   auto& report = out.report;
   auto aside = input.aside;
   Transaction transaction(input);
-  if (auto done = transaction.begin(report.plan, state); !done) {
+  if (auto done = begin_run(input, report.plan, state); !done) {
     report.error = done.error();
     report.exit = Exit::kError;
     return out;

@@ -14,6 +14,7 @@
 #include "core/remember.hpp"
 #include "core/transaction.hpp"
 #include "store/damage.hpp"
+#include "store/held_record.hpp"
 
 namespace rdmacfg::core::detail {
 
@@ -27,8 +28,32 @@ struct StoredRecords {
   State on_disk;  ///< what state.json says
   std::optional<Journal> journal;
   bool interrupted = false;  ///< also by a run whose journal is damaged
+  bool state_lost = false;   ///< state.json is damaged
+  bool held = false;         ///< they are of holds that could not write to /var
   std::vector<std::string> damage{};
 };
+
+/// The record of holds that could not write to /var is newer than the journal there, and than state.json as
+/// long as that is what it was.
+Result<void> take_held_record(system::Host& host, const Options& options, StoredRecords& out,
+                              std::vector<std::string>& reasons) {
+  if (host.offline) return {};
+  auto held = load_held_record(host.files, options.paths, host.boot_id);
+  if (!held && !is_damage(held.error())) return base::fail(held.error().in("finishing an interrupted apply"));
+  if (!held) {
+    reasons.push_back(put_aside(host.files, options.paths.held, held.error()));
+    out.interrupted = true;
+    return {};
+  }
+  if (!*held) return {};
+  auto& record = **held;
+  out.held = true;
+  if (out.state_lost || record.on_disk == out.on_disk) out.state = std::move(record.journal.before);
+  out.interrupted = !record.over;
+  out.journal.reset();
+  if (!record.over) out.journal = std::move(record.journal);
+  return {};
+}
 
 Result<StoredRecords> load_records(system::Host& host, const Options& options) {
   auto& files = host.files;
@@ -69,12 +94,14 @@ Result<StoredRecords> load_records(system::Host& host, const Options& options) {
   if (!state) {
     // Anything that is not remembered is somebody else's, and stays.
     lose(options.paths.state, state.error());
+    out.state_lost = true;
     if (out.journal) out.state = out.journal->before;
   } else {
     out.state = std::move(*state);
     if (dropped.empty()) out.on_disk = out.state;
     if (!dropped.empty()) lose(options.paths.state, unknown(options.paths.state, dropped));
   }
+  if (auto done = take_held_record(host, options, out, reasons); !done) return base::fail(done.error());
   out.damage = degrade(files, std::move(reasons));
   return out;
 }
@@ -103,6 +130,34 @@ Result<void> recover(system::Host& host, const Journal& journal, const Options& 
   return {};
 }
 
+/// The records of holds go to /var, where that can be written again. Until then they stay the ones to go by.
+void bring_back(system::Host& host, const Options& options, const StoredRecords& records, RunStart& out) {
+  auto& files = host.files;
+  Result<void> done;
+  if (!(out.state == out.on_disk)) done = save_state(files, options.paths.state, out.state);
+  if (done) {
+    out.on_disk = out.state;
+    // A journal in /var is of an earlier run. The hold that was interrupted still is.
+    done = records.journal ? write_journal(files, options.paths.journal,
+                                           {.boot_id = host.boot_id,
+                                            .plan = records.journal->plan,
+                                            .transaction = 0,
+                                            .before = out.state})
+                           : files.remove(options.paths.journal);
+  }
+  if (done) done = files.remove(options.paths.held);
+  if (!done && !options.bracket.holds)
+    out.notes.emplace_back(
+        fmt::format("{} could not be taken over: {}", options.paths.held, done.error().message));
+}
+
+/// Whether holds have a record in the runtime directory that /var could not take.
+bool has_held_record(system::Host& host, const Options& options) {
+  if (host.offline) return false;
+  const auto there = load_held_record(host.files, options.paths, host.boot_id);
+  return !there || there->has_value();
+}
+
 }  // namespace
 
 Result<RunStart> start_run(system::Host& host, const Options& options, const EarlierRun* earlier) {
@@ -117,7 +172,45 @@ Result<RunStart> start_run(system::Host& host, const Options& options, const Ear
     auto done = recover(host, *records->journal, options, out);
     if (!done) return base::fail(done.error().in("finishing an interrupted apply"));
   }
+  if (records->held) bring_back(host, options, *records, out);
   return out;
+}
+
+Result<void> begin_run(const RunInput& input, const model::Plan& plan, const State& state) {
+  auto& files = input.host.files;
+  const auto& options = input.options;
+  const auto* earlier = input.earlier;
+  kinds::clear_temporaries(files);
+  Journal journal{input.host.boot_id, plan, options.bracket.transaction, state};
+  if (earlier != nullptr) {
+    auto& changes = journal.plan.changes;
+    changes.insert(changes.begin(), earlier->plan.changes.begin(), earlier->plan.changes.end());
+    journal.before = earlier->before;
+  }
+  const bool held = has_held_record(input.host, options);
+  if (held && !options.bracket.holds)
+    return base::fail(base::Code::kIo,
+                      fmt::format("{} must be written first, with the records in {}: free space on /var, or "
+                                  "remount it writable",
+                                  options.paths.state, options.paths.held));
+  if (options.bracket.begin) {
+    const auto part = earlier != nullptr ? RunPart::kSecond : RunPart::kFirst;
+    if (auto done = options.bracket.begin(journal.plan, journal.before, part); !done) return done;
+  }
+  const auto hold_in_run = [&] { return save_held_record(files, options.paths, {.journal = journal}); };
+  // While that record is there, it is the one to go by.
+  auto done = held ? hold_in_run() : write_journal(files, options.paths.journal, journal);
+  if (done) return {};
+  auto error = done.error().in("writing the journal");
+  if (held) return base::fail(std::move(error));
+  if (options.bracket.holds && !input.host.offline) {
+    if (hold_in_run()) return {};
+    (void)files.remove(options.paths.held);
+  }
+  // Where there is an earlier run, its journal is still needed; of this one nothing is left.
+  const auto gone = earlier == nullptr ? files.remove(options.paths.journal) : Result<void>();
+  if (!gone) error.message += "; its first part could not be removed: " + gone.error().message;
+  return base::fail(std::move(error));
 }
 
 }  // namespace rdmacfg::core::detail

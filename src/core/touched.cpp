@@ -54,24 +54,31 @@ const Link* matching_link(const CarriedState& then, const std::vector<Link>& now
   return by([&](const Link& link) { return link.name == then.carried.name; });
 }
 
-/// The lost items of each, by place in `then`.
-Result<std::vector<std::vector<std::string>>> missing_items(const std::vector<CarriedState>& then,
-                                                            const std::vector<Link>& links,
-                                                            system::Host& host) {
+/// The losses of an interface.
+struct Missing {
+  bool up = false;  ///< it is down, and was up
+  std::vector<std::string> items{};
+
+  [[nodiscard]] bool empty() const { return !up && items.empty(); }
+};
+
+/// The losses of each, by place in `then`.
+Result<std::vector<Missing>> observe_missing(const std::vector<CarriedState>& then,
+                                             const std::vector<Link>& links, system::Host& host) {
   std::vector<Link> there;
   for (const auto& state : then) {
     if (const auto* link = matching_link(state, links)) there.push_back(*link);
   }
   const auto now = host.links.observe_carried(there);
   if (!now) return base::fail(now.error());
-  std::vector<std::vector<std::string>> out(then.size());
+  std::vector<Missing> out(then.size());
   for (std::size_t i = 0; i < then.size(); ++i) {
     const auto* link = matching_link(then[i], links);
     if (link == nullptr) continue;  // said by its own change
     const auto at = std::find_if(now->begin(), now->end(),
                                  [&](const auto& carried) { return carried.index == link->index; });
-    if (at != now->end()) out[i] = host.links.lacking(then[i].carried, *at);
-    if (then[i].up && !link->up) out[i].emplace_back("up");
+    if (at != now->end()) out[i].items = host.links.lacking(then[i].carried, *at);
+    out[i].up = then[i].up && !link->up;
   }
   return out;
 }
@@ -94,7 +101,7 @@ std::vector<std::string> TouchedLinks::put_back(system::Host& host) const {
   std::vector<std::string> left;
   for (const bool last : {false, true}) {
     const auto links = host.links.observe_links();
-    const auto missing = links ? missing_items(then_, *links, host) : base::fail(links.error());
+    const auto missing = links ? observe_missing(then_, *links, host) : base::fail(links.error());
     if (!missing)
       return {"addresses and routes could not be compared after undoing: " + missing.error().message};
     std::vector<CarriedState> back;
@@ -108,11 +115,10 @@ std::vector<std::string> TouchedLinks::put_back(system::Host& host) const {
         state.group = link->group;
         back.push_back(std::move(state));
       }
-      for (const auto& what : (*missing)[i]) {
-        if (last)
-          left.push_back(what == "up" ? fmt::format("{} is down, and was up", then_[i].carried.name)
-                                      : fmt::format("{} has lost {}", then_[i].carried.name, what));
-      }
+      if (!last) continue;
+      const auto& name = then_[i].carried.name;
+      for (const auto& item : (*missing)[i].items) left.push_back(fmt::format("{} has lost {}", name, item));
+      if ((*missing)[i].up) left.push_back(fmt::format("{} is down, and was up", name));
     }
     if (last || back.empty()) break;
     (void)kinds::restore(host, back);  // what fails here is seen in the next round

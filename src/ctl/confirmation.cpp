@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,13 +16,18 @@
 #include "ctl/render/terminal.hpp"
 #include "kinds/kind.hpp"
 #include "kinds/mounts.hpp"
+#include "kinds/ports/link_of_change.hpp"
+#include "system/linux/dbus/bus_limits.hpp"
 
 namespace rdmacfg::ctl {
 
 namespace {
 
 constexpr std::chrono::milliseconds kTick{1000};
-constexpr int kTicksToUndo = 60;  ///< after the deadline; services that hang take up to 25 s each
+/// After the deadline: an undo may have systemd read its unit files, and services that hang take up to 25 s
+/// each.
+constexpr auto kUndo = system::BusLimits::kReload + std::chrono::seconds(60);
+constexpr auto kTicksToUndo = kUndo / kTick;
 
 kinds::Traits traits_of(const model::Change& change) {
   const auto* kind = kinds::find(change.key.kind);
@@ -38,15 +44,6 @@ std::optional<model::IpAddress> session_address(const Context& context) {
   if (text.starts_with(kMapped)) text.remove_prefix(kMapped.size());
   const auto parsed = model::IpAddress::parse(text);
   return parsed ? std::optional(*parsed) : std::nullopt;
-}
-
-/// Whether a change is about an interface, or about the one that it runs over.
-bool concerns(const model::Change& change, const system::Link& link) {
-  if (change.label == link.name || change.label.ends_with(" " + link.name)) return true;
-  if (!link.ipoib) return false;
-  const auto guid = link.ipoib->guid.text();
-  const auto own = link.ipoib->child ? guid + "/" + link.ipoib->pkey.text() : guid;
-  return change.key.id == guid || change.key.id == own;
 }
 
 bool stops(const model::Change& change) {
@@ -75,7 +72,7 @@ std::string root_interrupted(system::Host& host, const model::Report& plan) {
   std::vector<std::string> names;
   for (const auto& link : *links) {
     const bool hit = std::any_of(plan.plan.changes.begin(), plan.plan.changes.end(), [&](const auto& change) {
-      return interrupts(change) && concerns(change, link);
+      return interrupts(change) && kinds::is_about_link(change, traits_of(change), link, *links);
     });
     if (hit && indexes->contains(link.index)) names.push_back(link.name);
   }
@@ -118,8 +115,9 @@ void warn_of_session(const Context& context, system::Host& host, const model::Re
                                  [&](const auto& candidate) { return candidate.index == at->index; });
   if (link == links->end()) return;
   const auto hit = [&](const auto& how) {
-    return std::any_of(plan.plan.changes.begin(), plan.plan.changes.end(),
-                       [&](const auto& change) { return how(change) && concerns(change, *link); });
+    return std::any_of(plan.plan.changes.begin(), plan.plan.changes.end(), [&](const auto& change) {
+      return how(change) && kinds::is_about_link(change, traits_of(change), *link, *links);
+    });
   };
   std::string what;
   if (hit(stops)) {
@@ -176,7 +174,8 @@ int await_end(const Context& context, system::Host& host, PendingConfirmation pe
   using State = PendingConfirmation::State;
   if (pending.state == State::kOverdue) {
     context.say("not confirmed in time: the changes are being undone");
-    for (int ticks = 0; ticks < kTicksToUndo && pending.state == State::kOverdue; ++ticks) {
+    for (std::chrono::milliseconds::rep ticks = 0; ticks < kTicksToUndo && pending.state == State::kOverdue;
+         ++ticks) {
       context.environment.sleep(kTick);
       pending.look(host);
     }

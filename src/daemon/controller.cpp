@@ -146,10 +146,10 @@ void Controller::leave() {
 }
 
 Wake wake_of(const system::Event& event) {
-  using Sort = system::Event::Sort;
-  if (event.sort == Sort::kDevice || (event.sort == Sort::kLost && event.what == "udev"))
-    return Wake::kDevice;
-  return says_applied(event.what) ? Wake::kApply : Wake::kDrift;
+  using Event = system::Event;
+  if (event.sort == Event::Sort::kDevice || event.overflowed == Event::Queue::kUdev) return Wake::kDevice;
+  const bool applied = event.sort == Event::Sort::kFile && says_applied(event.what);
+  return applied ? Wake::kApply : Wake::kDrift;
 }
 
 void Controller::came(const system::Event& event) {
@@ -159,7 +159,7 @@ void Controller::came(const system::Event& event) {
     return;
   }
   // Those of handles may be among them.
-  if (event.sort == system::Event::Sort::kLost && event.what == "inotify") touched("");
+  if (event.overflowed == system::Event::Queue::kInotify) touched("");
   reconciler_.woken(wake_of(event), Loop::now());
 }
 

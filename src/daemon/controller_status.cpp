@@ -27,14 +27,17 @@ void Controller::keep_settled() {
 
 void Controller::take_resources(const model::Report& report) {
   if (listener_.widen(report.resources)) reconciler_.woken(Wake::kDrift, Loop::now());
-  properties_.pending = with_reasons(report, Status::kPending);
+  const auto values = is_private_ ? DocumentValues::kLeftOut : DocumentValues::kShown;
+  properties_.pending = with_reasons(report, Status::kPending, values);
   waiting_ = waiting_in(report);
-  properties_.limited = with_reasons(report, Status::kLimited);
-  properties_.unmet = with_reasons(report, Status::kUnmet);
+  properties_.limited = with_reasons(report, Status::kLimited, values);
+  properties_.unmet = with_reasons(report, Status::kUnmet, values);
   expectations_.report_to_journal(report);
 }
 
 void Controller::take_status(const Job& job, const Outcome& outcome) {
+  // First: it decides what everybody is told.
+  if (outcome.status.is_object()) is_private_ = outcome.status.value("private", false);
   const bool tells = tells_of_resources(job, outcome.report);
   if (tells) take_resources(outcome.report);
   properties_.contended.clear();
@@ -52,7 +55,6 @@ void Controller::take_status(const Job& job, const Outcome& outcome) {
   report_drift_ = outcome.status.value("report_drift", false);
   metrics_folder_ = outcome.status.value("metrics", std::string());
   const auto reasons = outcome.status.value("degraded", std::vector<std::string>());
-  is_private_ = outcome.status.value("private", false);
   degraded_ = reasons.empty() ? std::string() : reasons.front();
   const auto audit = std::chrono::seconds(outcome.status.value("audit_s", std::int64_t{0}));
   const auto events =

@@ -32,6 +32,16 @@ std::string in_parentheses(const model::Attributes& settings) {
   return out.empty() ? out : " (" + out + ")";
 }
 
+/// nullptr for a field or kind that this program does not know.
+const model::FieldSpec* spec_of(const model::Key& key, const std::string& field) {
+  const auto* kind = kinds::find(key.kind);
+  if (kind == nullptr) return nullptr;
+  for (const auto& spec : kind->fields()) {
+    if (spec.name == field) return &spec;
+  }
+  return nullptr;
+}
+
 std::string updated(const model::Change& change, const model::Attributes& from, const model::Attributes& to) {
   std::string out;
   for (const auto& field : change.fields) {
@@ -52,12 +62,13 @@ std::string interrupted_services(const model::Change& change) {
 }  // namespace
 
 std::string spoken(const model::Key& key, const std::string& field) {
-  const auto* kind = kinds::find(key.kind);
-  if (kind == nullptr) return field;
-  for (const auto& spec : kind->fields()) {
-    if (spec.name == field && !spec.spoken.empty()) return std::string(spec.spoken);
-  }
-  return field;
+  const auto* spec = spec_of(key, field);
+  return spec == nullptr || spec->spoken.empty() ? field : std::string(spec->spoken);
+}
+
+std::string contended_name(const model::Key& key, const std::string& field) {
+  const auto* spec = spec_of(key, field);
+  return spec == nullptr || spec->lacking.empty() ? spoken(key, field) : std::string(spec->lacking);
 }
 
 std::string name_of(const model::Key& key, const std::string& label) {

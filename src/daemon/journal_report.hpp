@@ -18,6 +18,10 @@ namespace rdmacfg::daemon {
 /// name.
 std::string spoken(const model::Key& key, const std::string& field);
 
+/// The object of "another program has changed … back": the field as spoken() has it, or the whole of which
+/// its value lists the missing ones.
+std::string contended_name(const model::Key& key, const std::string& field);
+
 /// "ipoib ib0"; a label that says the kind itself ("memlock root", "DCB of eth0") stands alone.
 std::string name_of(const model::Key& key, const std::string& label);
 

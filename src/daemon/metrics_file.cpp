@@ -5,10 +5,22 @@
 
 #include <filesystem>
 #include <system_error>
+#include <utility>
 
 #include "base/text.hpp"
+#include "system/temporary_file.hpp"
 
 namespace rdmacfg::daemon {
+
+/// A write that was killed leaves its file, which no list of folders of ours has. One that a living process
+/// writes stays (Files::remove()).
+void MetricsFile::clear_leftovers(const std::string& folder) {
+  const auto names = files_.list(folder);
+  if (!names) return;
+  for (const auto& name : *names) {
+    if (system::is_temporary_file(name)) (void)files_.remove(fmt::format("{}/{}", folder, name));
+  }
+}
 
 std::string MetricsFile::keep(const std::string& folder, const metrics::Facts& facts) {
   if (!std::exchange(noted_, true)) {
@@ -19,6 +31,7 @@ std::string MetricsFile::keep(const std::string& folder, const metrics::Facts& f
   }
   const auto path = folder.empty() ? std::string() : folder + "/" + metrics::kFileName;
   if (path_ != path && !path_.empty()) {
+    clear_leftovers(std::filesystem::path(path_).parent_path().native());
     if (auto done = files_.remove(path_); !done) return "metrics: " + done.error().message;
     if (path.empty()) {
       if (auto done = files_.remove(note_); !done) return "metrics: " + done.error().message;
@@ -26,6 +39,7 @@ std::string MetricsFile::keep(const std::string& folder, const metrics::Facts& f
     path_.clear();
   }
   if (path.empty()) return {};
+  if (!std::exchange(cleared_, true)) clear_leftovers(folder);
   auto text = metrics::text_of(facts);
   if (path_ == path && written_ == text) return {};
   std::error_code error;

@@ -22,11 +22,14 @@ class MetricsFile {
   std::string keep(const std::string& folder, const metrics::Facts& facts);
 
  private:
+  void clear_leftovers(const std::string& folder);
+
   system::Files& files_;
   std::string note_;
-  std::string path_;     ///< of the file that was written; empty: none
-  bool noted_ = false;   ///< the note was read
-  std::string written_;  ///< content
+  std::string path_;      ///< of the file that was written; empty: none
+  bool noted_ = false;    ///< the note was read
+  bool cleared_ = false;  ///< the folder has nothing of a killed write any more
+  std::string written_;   ///< content
 };
 
 }  // namespace rdmacfg::daemon

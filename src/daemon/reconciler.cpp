@@ -148,13 +148,12 @@ void Reconciler::count_revert(const model::Change& change, const std::string& fi
   if (field != kExistence)
     values = fmt::format(" (last from {} to {})", model::text_of(model::value_of(change.after, field)),
                          model::text_of(model::value_of(change.before, field)));
-  const std::string what = field != kExistence
-                               ? fmt::format("changed {} of {} back {} times",
-                                             field == "missing" ? "addresses" : spoken(change.key, field),
-                                             change.label, reverts.times.size())
-                           : change.operation == model::Operation::kDelete
-                               ? fmt::format("re-created {} {} times", change.label, reverts.times.size())
-                               : fmt::format("removed {} {} times", change.label, reverts.times.size());
+  const std::string what =
+      field != kExistence ? fmt::format("changed {} of {} back {} times", contended_name(change.key, field),
+                                        change.label, reverts.times.size())
+      : change.operation == model::Operation::kDelete
+          ? fmt::format("re-created {} {} times", change.label, reverts.times.size())
+          : fmt::format("removed {} {} times", change.label, reverts.times.size());
   contended_[change.key][field] = {what, values};
 }
 

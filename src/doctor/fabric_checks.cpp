@@ -15,6 +15,7 @@
 #include "kinds/ipoib/ipoib.hpp"
 #include "kinds/ipoib/pkey.hpp"
 #include "kinds/opensm/opensm.hpp"
+#include "store/held_record.hpp"
 #include "store/state.hpp"
 
 namespace rdmacfg::core::detail {
@@ -171,7 +172,7 @@ void pkey_missing(const DoctorContext& context, std::vector<Finding>& out) {
 
 void mtu_capped(const DoctorContext& context, std::vector<Finding>& out) {
   auto& world = context.world;
-  const auto state = load_state(world.host().files, Paths().state);
+  const auto state = load_known_state(world.host().files, Paths(), world.host().boot_id);
   each_ipoib(world, [&](const system::Link& link, const std::optional<PortRef>& port) {
     if (!port || !link.up || !link.carrier || link.ipoib->mode != model::IpoibMode::kDatagram) return;
     const auto wanted = wanted_mtu(context, link);

@@ -15,6 +15,7 @@
 #include "model/types/host_types.hpp"
 #include "store/damage.hpp"
 #include "store/generations.hpp"
+#include "store/held_record.hpp"
 #include "store/state.hpp"
 
 namespace rdmacfg::core::detail {
@@ -103,6 +104,7 @@ void damaged_records(const DoctorContext& context, std::vector<Finding>& out) {
   const Paths paths;
   look(paths.state, load_state(files, paths.state));
   look(paths.journal, load_journal(files, paths.journal));
+  look(paths.held, load_held_record(files, paths, context.world.host().boot_id));
   const GenerationPaths generations;
   look(generations.ledger, load_ledger(files, generations.ledger));
   look(generations.rollback_record, load_rollback_record(files, generations.rollback_record));
@@ -114,6 +116,15 @@ void damaged_records(const DoctorContext& context, std::vector<Finding>& out) {
 }
 
 void stale_initramfs(const DoctorContext& context, std::vector<Finding>& out) {
+  if (const auto unseen = kinds::unseen_initramfs(context.world)) {
+    out.push_back({"stale_initramfs", Finding::Weight::kNote, "initramfs",
+                   fmt::format("nobody knows whether it has our module options and naming rules: {} is an "
+                               "automount that nothing has mounted",
+                               unseen->folder),
+                   fmt::format("ls {}, which mounts it, and run doctor again; or run {}", unseen->folder,
+                               unseen->command)});
+    return;
+  }
   const auto command = kinds::stale_initramfs(context.world);
   if (!command) return;
   const auto by_hand = context.world.host().initramfs.by_hand();

@@ -229,14 +229,22 @@ std::vector<std::string> names_twice(const DoctorContext& context, const std::st
   return out;
 }
 
-void rival_files(const DoctorContext& context, std::vector<Finding>& out) {
-  if (const auto text = read(context, "/etc/infiniband/openib.conf")) {
+void rival_openib_conf(const DoctorContext& context, std::vector<Finding>& out) {
+  // Nothing else reads its file, which stays when the package is removed.
+  const auto openibd = units(context, {"openibd.service"});
+  const bool installed =
+      std::any_of(openibd.begin(), openibd.end(), [](const auto& unit) { return unit.there(); });
+  if (const auto text = read(context, "/etc/infiniband/openib.conf"); text && installed) {
     const auto connected = kinds::assigned(*text, "SET_IPOIB_CM");
     if (connected == "yes" || connected == "auto" || !kinds::assigned(*text, "IPOIB_MTU").empty()) {
       rival(out, "/etc/infiniband/openib.conf", "it sets mode or MTU of IPoIB interfaces when openibd starts",
             "set SET_IPOIB_CM=no and remove IPOIB_MTU");
     }
   }
+}
+
+void rival_files(const DoctorContext& context, std::vector<Finding>& out) {
+  rival_openib_conf(context, out);
   constexpr std::string_view kOurRules = "70-rdma-configd-ipoib.rules";
   // If several folders have a file of the same name, udev reads only the first, even if it is empty.
   std::set<std::string> seen;

@@ -35,13 +35,14 @@ constexpr std::array<FactText, 7> kFacts{{{"devices", "number of RDMA devices"},
                                           {"port-mtu", "active MTU of port {}"}}};
 
 std::string message_of(const Difference& difference) {
-  if (difference.status == "error")
+  if (difference.status == Difference::Status::kError)
     return difference.reason.empty() ? "the host did not report it" : difference.reason;
   const auto name = difference.label.empty() ? difference.kind : difference.label;
-  if (difference.attribute == "missing") return fmt::format("{} {} is missing", difference.kind, name);
+  if (difference.absent) return fmt::format("{} {} is missing", difference.kind, name);
   if (difference.attribute.empty())
-    return fmt::format("{} {}: {}", difference.kind, name,
-                       difference.reason.empty() ? difference.status : difference.reason);
+    return fmt::format(
+        "{} {}: {}", difference.kind, name,
+        difference.reason.empty() ? std::string(text_of(difference.status)) : difference.reason);
   auto out = fmt::format("{} {}: {} is {}, must be {}", difference.kind, name, difference.attribute,
                          difference.now.empty() ? "unknown" : difference.now, difference.wanted);
   if (!difference.reason.empty()) out += fmt::format(" ({})", difference.reason);
@@ -83,13 +84,6 @@ std::string comparison_of(const std::string& check, const Difference& about) {
   return fmt::format(": {}, on most hosts {}", about.now, about.wanted);
 }
 
-int rank_of(const FleetFinding& finding) {
-  constexpr std::array<std::string_view, 7> kOrder{"error",  "failed",  "differs", "unmet",
-                                                   "unlike", "limited", "pending"};
-  return static_cast<int>(std::find(kOrder.begin(), kOrder.end(), finding.difference.status) -
-                          kOrder.begin());
-}
-
 /// Hosts of `list` that are not in `other`; both are sorted.
 std::vector<HostId> without(const std::vector<HostId>& list, const std::vector<HostId>& other) {
   std::vector<HostId> out;
@@ -101,8 +95,8 @@ class Summary {
  public:
   explicit Summary(const HostAnswers& answers) : answers_(answers) {
     for (const auto& difference : answers.differences()) {
-      out_.push_back(
-          {difference.status == "error" ? "host" : "resource", message_of(difference), difference});
+      out_.push_back({difference.status == Difference::Status::kError ? "host" : "resource",
+                      message_of(difference), difference});
       auto& hosts = out_.back().difference.hosts;
       tidy(hosts);
       auto& said = said_[difference.label + '\n' + difference.attribute];
@@ -120,7 +114,8 @@ class Summary {
     merge();
     std::stable_sort(out_.begin(), out_.end(), [](const FleetFinding& a, const FleetFinding& b) {
       const auto more_a = a.difference.hosts.size(), more_b = b.difference.hosts.size();
-      return std::tuple(rank_of(a), more_b, a.message) < std::tuple(rank_of(b), more_a, b.message);
+      return std::tuple(a.difference.status, more_b, a.message) <
+             std::tuple(b.difference.status, more_a, b.message);
     });
     return std::move(out_);
   }
@@ -137,7 +132,7 @@ class Summary {
               std::vector<HostId> hosts, std::vector<std::string> pkeys = {}) {
     if (hosts.empty()) return;
     Difference difference;
-    difference.status = "unlike";
+    difference.status = Difference::Status::kUnlike;
     difference.label = std::move(label);
     difference.now = std::move(now);
     difference.wanted = std::move(most);
@@ -329,7 +324,7 @@ class Summary {
     std::vector<FleetFinding> out;
     for (auto& finding : out_) {
       auto& about = finding.difference;
-      if (about.status != "unlike" || about.now.empty()) {
+      if (about.status != Difference::Status::kUnlike || about.now.empty()) {
         out.push_back(std::move(finding));
         continue;
       }
@@ -343,7 +338,7 @@ class Summary {
     }
     for (auto& finding : out) {
       const auto& about = finding.difference;
-      if (about.status != "unlike" || about.now.empty()) continue;
+      if (about.status != Difference::Status::kUnlike || about.now.empty()) continue;
       const auto at = finding.message.find("{}");
       if (at != std::string::npos) finding.message.replace(at, 2, about.label);
       finding.message += comparison_of(finding.check, about);

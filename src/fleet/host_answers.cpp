@@ -85,7 +85,38 @@ model::Diagnostic not_an_answer(const config::Text& json, const std::string& sch
                 "collect it with rdma-configctl show --json, or rdma-configctl diff --json");
 }
 
+/// The status of a resource that is not as wanted; nothing of one that is.
+std::optional<Difference::Status> status_of(std::string_view text) {
+  using Status = Difference::Status;
+  constexpr std::array kWrong{Status::kFailed, Status::kDiffers, Status::kUnmet, Status::kLimited,
+                              Status::kPending};
+  const auto at =
+      std::find_if(kWrong.begin(), kWrong.end(), [&](Status status) { return text_of(status) == text; });
+  return at == kWrong.end() ? std::nullopt : std::optional(*at);
+}
+
 }  // namespace
+
+std::string_view text_of(Difference::Status status) {
+  using Status = Difference::Status;
+  switch (status) {
+    case Status::kError:
+      return "error";
+    case Status::kFailed:
+      return "failed";
+    case Status::kDiffers:
+      return "differs";
+    case Status::kUnmet:
+      return "unmet";
+    case Status::kUnlike:
+      return "unlike";
+    case Status::kLimited:
+      return "limited";
+    case Status::kPending:
+      return "pending";
+  }
+  return "error";
+}
 
 /// The output of one host.
 class AnswerReader {
@@ -115,7 +146,7 @@ class AnswerReader {
 
   void failure() {
     Difference difference;
-    difference.status = "error";
+    difference.status = Difference::Status::kError;
     difference.reason = text_at(at(json_, "error"), "message");
     for (const auto& diagnostic : list_at(json_, "diagnostics")) {
       if (!difference.reason.empty()) break;
@@ -128,16 +159,18 @@ class AnswerReader {
   }
 
   void read_resource(const Json& resource) {
-    constexpr std::array<std::string_view, 5> kWrong{"failed", "differs", "unmet", "limited", "pending"};
+    using Status = Difference::Status;
+    const auto status = status_of(text_at(resource, "status"));
+    if (!status) return;
     Difference difference;
-    difference.status = text_at(resource, "status");
-    if (std::find(kWrong.begin(), kWrong.end(), difference.status) == kWrong.end()) return;
+    difference.status = *status;
     difference.kind = text_at(resource, "kind");
     difference.label = text_at(resource, "label");
     difference.reason = text_at(resource, "reason");
-    if (difference.kind == "pkey" && difference.status != "differs") waits_for(text_at(resource, "id"));
+    if (difference.kind == "pkey" && difference.status != Status::kDiffers)
+      waits_for(text_at(resource, "id"));
     // A number that is at least another one differs from it, and is as expected.
-    if (difference.status == "unmet") return out_.difference(host_, std::move(difference));
+    if (difference.status == Status::kUnmet) return out_.difference(host_, std::move(difference));
     std::vector<const Json*> differing;
     bool any_now = false;
     for (const auto& attribute : list_at(resource, "attributes")) {
@@ -147,7 +180,7 @@ class AnswerReader {
     }
     // Something that is not there is one difference, whatever it is to be like.
     if (differing.empty() || !any_now) {
-      if (!any_now && !differing.empty()) difference.attribute = "missing";
+      difference.absent = !any_now && !differing.empty();
       out_.difference(host_, std::move(difference));
       return;
     }
@@ -321,13 +354,14 @@ void HostAnswers::difference(HostId host, Difference difference) {
   // Addresses and GUIDs may differ from host to host; everything else is the same. Of an unmet expectation
   // the numbers may, too: counters differ everywhere.
   const auto reason_of = [&] {
-    if (!difference.attribute.empty()) return std::string();
+    if (difference.absent || !difference.attribute.empty()) return std::string();
     const auto reason = anonymous(difference.reason, name);
-    return difference.status == "unmet" ? without_numbers(reason) : reason;
+    return difference.status == Difference::Status::kUnmet ? without_numbers(reason) : reason;
   };
-  const auto key = fmt::format(
-      "{}\n{}\n{}\n{}\n{}\n{}\n{}", difference.status, difference.kind, anonymous(difference.label, name),
-      difference.attribute, anonymous(difference.now, name), anonymous(difference.wanted, name), reason_of());
+  const auto key =
+      fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}", static_cast<int>(difference.status), difference.absent,
+                  difference.kind, anonymous(difference.label, name), difference.attribute,
+                  anonymous(difference.now, name), anonymous(difference.wanted, name), reason_of());
   const auto [found, fresh] = by_text_.try_emplace(key, differences_.size());
   if (fresh) differences_.push_back(std::move(difference));
   auto& known = differences_[found->second];
@@ -339,7 +373,7 @@ void HostAnswers::difference(HostId host, Difference difference) {
 
 void HostAnswers::add_silent(HostId host, std::string reason) {
   Difference silence;
-  silence.status = "error";
+  silence.status = Difference::Status::kError;
   silence.reason = std::move(reason);
   difference(host, std::move(silence));
 }

@@ -21,15 +21,28 @@ namespace rdmacfg::fleet {
 /// A difference of hosts from their documents; those that are equal but for addresses, GUIDs and the host's
 /// own name are one, unmet expectations also where numbers in their reasons differ.
 struct Difference {
-  /// "error" (the host did not report it), or the status of a resource: failed, differs, unmet, limited,
-  /// pending.
-  std::string status;
+  /// Worst first. All but two are the status of a resource.
+  enum class Status {
+    kError,  ///< the host did not report it
+    kFailed,
+    kDiffers,
+    kUnmet,
+    kUnlike,  ///< other hosts, whatever the document says
+    kLimited,
+    kPending,
+  };
+
+  Status status = Status::kError;
   std::string kind, label, attribute;  ///< of the resource; empty where there is none
   std::string now, wanted;             ///< empty where they are not known
   std::string reason;
+  bool absent = false;  ///< the resource is not there, and `attribute` is empty
   bool varies = false;  ///< texts are those of the first host, and not the same on all
   std::vector<HostId> hosts;
 };
+
+/// "differs"
+std::string_view text_of(Difference::Status status);
 
 /// Facts by which hosts are compared with each other.
 enum class Fact { kDevices, kFirmware, kPortState, kRate, kInterfaceMode, kInterfaceMtu, kPortMtu };

@@ -102,16 +102,29 @@ std::string loader_setting(system::Files& files, const std::string& path, std::s
   return out;
 }
 
+/// The folders of boot loaders, on the boot partition or the EFI partition; without those that a look would
+/// mount (the Boot Loader Specification).
+std::vector<std::string> loader_folders(const std::map<std::string, Mounted>& mounts) {
+  std::vector<std::string> out;
+  for (const std::string partition : {"/boot", "/efi", "/boot/efi"}) {
+    if (!waits_for_access(partition, mounts)) out.push_back(partition + "/loader");
+  }
+  return out;
+}
+
 /// The boot loader's default: a pattern for the name of an entry; empty where none is set.
 std::string default_loader_entry(system::Files& files, const std::map<std::string, Mounted>& mounts) {
   // RHEL links the file of GRUB's variables to the EFI partition.
-  const bool looks = !waits_for_access("/boot/efi", mounts);
+  const bool looks = !waits_for_access("/boot", mounts) && !waits_for_access("/boot/efi", mounts);
   for (const auto* path : {"/boot/grub2/grubenv", "/boot/grub/grubenv"}) {
     for (const auto* key : {"next_entry", "saved_entry"}) {
       if (auto value = looks ? loader_setting(files, path, key) : std::string(); !value.empty()) return value;
     }
   }
-  auto value = loader_setting(files, "/boot/loader/loader.conf", "default");
+  std::string value;
+  for (const auto& folder : loader_folders(mounts)) {
+    if (value.empty()) value = loader_setting(files, folder + "/loader.conf", "default");
+  }
   if (value.ends_with(kLoaderEntryEnd)) value.resize(value.size() - kLoaderEntryEnd.size());
   return value.starts_with('@') ? std::string() : value;
 }
@@ -119,10 +132,12 @@ std::string default_loader_entry(system::Files& files, const std::map<std::strin
 /// Of several kernels only the entry that the next boot takes unless somebody chooses another: the default of
 /// the boot loader, else the newest.
 void add_loader_entry(system::Files& files, std::vector<BootCommandLine>& out) {
-  constexpr const char* kFolder = "/boot/loader/entries";
   const auto mounts = observe_mounts(files);
-  if (waits_for_access(kFolder, mounts)) return;
-  auto paths = files_ending_in(files, kFolder, kLoaderEntryEnd);
+  std::vector<std::string> paths;
+  for (const auto& folder : loader_folders(mounts)) {
+    const auto more = files_ending_in(files, folder + "/entries", kLoaderEntryEnd);
+    paths.insert(paths.end(), more.begin(), more.end());
+  }
   const auto wanted = default_loader_entry(files, mounts);
   const auto is_wanted = [&wanted](const std::string& path) {
     return !wanted.empty() && base::matches_glob(wanted, loader_entry_id(path));

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <string>
+#include <string_view>
 #include <utility>
 
 namespace rdmacfg::kinds {
@@ -63,12 +65,18 @@ model::Observed observed_in_own_file(model::Key key, std::string label, model::A
 void warn_without_settings(const model::Section& section, const std::string& object,
                            const model::Desired& desired, model::Diagnostics& diagnostics) {
   if (!desired.settings.empty() || !desired.policy.empty() || desired.absent || desired.ignore) return;
-  diagnostics.push_back({model::Severity::kWarning,
-                         section.where,
-                         object.empty() ? fmt::format("[{}]: no setting is given", section.path)
-                                        : fmt::format("[[{}]] {}: no setting is given", section.path, object),
-                         "the entry has no effect",
-                         {}});
+  constexpr std::string_view kHint = "the entry has no effect";
+  if (object.empty()) {
+    diagnostics.push_back({model::Severity::kWarning,
+                           section.where,
+                           fmt::format("[{}]: no setting is given", section.path),
+                           std::string(kHint),
+                           {}});
+    return;
+  }
+  const model::Subject entry{.section = section.path, .key = {}, .role = model::Subject::Role::kNoun};
+  diagnostics.push_back(model::diagnose(model::Severity::kWarning, section.where, entry,
+                                        fmt::format("{}: no setting is given", object), std::string(kHint)));
 }
 
 std::string why_out_of_range(std::int64_t number, std::int64_t least, std::int64_t most) {

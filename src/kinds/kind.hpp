@@ -59,6 +59,8 @@ struct Traits {
   bool rests_on_files = false;
   /// Its setting `name` is the name of a network interface.
   bool names_interface = false;
+  /// The id of a resource is the name of the network interface that it is about.
+  bool id_is_interface = false;
   /// Only the interruptions that a change of it names concern the way to the host's own file systems; a
   /// deletion alone does not.
   bool spares_root = false;

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/value.hpp"
@@ -29,6 +31,22 @@ enum class Relation {
   kTakesDefault,  ///< the entry with the error, when its value comes from [defaults]
 };
 
+/// The entry that a message is about: its section, and the key where the message is about one. The message
+/// begins with its text.
+struct Subject {
+  enum class Role {
+    kLabel,  ///< before a colon: "[[pfc]] dscp: ", "[[roce]]: "
+    kNoun,   ///< of the sentence: "[[roce]] " before "selects the port"
+  };
+
+  std::string section{};
+  std::string key{};
+  Role role = Role::kLabel;
+
+  [[nodiscard]] std::string text() const;
+  bool operator==(const Subject&) const = default;
+};
+
 /// Something wrong with the document, or with the document on this host.
 struct Diagnostic {
   struct Related {
@@ -44,9 +62,15 @@ struct Diagnostic {
   std::vector<Related> related;
   Topic topic = Topic::kOther;
   std::size_t host_bytes = 0;  ///< of " (host NAME)" at the end of the message, which has that host's values
+  std::optional<Subject> subject{};  ///< of sections that another section may stand for ([[lossless]])
 };
 
 using Diagnostics = std::vector<Diagnostic>;
+
+/// A diagnostic whose message is the text of `subject` followed by `what`.
+[[nodiscard]] Diagnostic diagnose(Severity severity, const Location& where, Subject subject,
+                                  std::string_view what, std::string hint,
+                                  std::vector<Diagnostic::Related> related = {});
 
 [[nodiscard]] bool has_errors(const Diagnostics& diagnostics);
 

@@ -46,7 +46,8 @@ struct FieldSpec {
   base::Result<Value> (*parse)(const Value& written) = nullptr;
   std::string_view unit{};   ///< of its numbers, for people who read them without the key's doc: "KiB"
   bool is_template = false;  ///< the kind fills in {…} of its text, which values of a host cannot have then
-  std::string_view spoken{};  ///< in sentences, where the name alone says less: "mtu" of "live_mtu"
+  std::string_view spoken{};   ///< in sentences, where the name alone says less: "mtu" of "live_mtu"
+  std::string_view lacking{};  ///< what its value lists the missing ones of: "addresses" of "missing"
 };
 
 /// Whether values of the sort of `written` (string, integer, …) may be values of a field, or of an element of

@@ -33,6 +33,7 @@ struct Desired {
   bool ignore = false;                      ///< state = "ignore": shown, never touched
   std::vector<Key> needs;                   ///< resources that must be right before it
   std::optional<std::string> pending;       ///< why it cannot be had now: "no device mlx4_0"
+  std::string netdev{};  ///< of one that is an interface with a name: the name, also where it is absent
 };
 
 /// A resource as it is.

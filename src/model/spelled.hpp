@@ -31,6 +31,13 @@ constexpr Field<S, T> spoken_as(Field<S, T> field, std::string_view name) {
   return field;
 }
 
+/// The field whose value lists those of `all` that are missing.
+template <class S, class T>
+constexpr Field<S, T> lacking(Field<S, T> field, std::string_view all) {
+  field.spec.lacking = all;
+  return field;
+}
+
 /// The field with a unit behind its numbers in reports.
 template <class S, class T>
 constexpr Field<S, T> in_unit(Field<S, T> field, std::string_view unit) {

@@ -64,9 +64,9 @@ class Reader {
   }
 
   [[nodiscard]] model::Location place(const Json& json) const {
-    const auto number = json.at(0).get<int>();
-    return {number < 0 ? std::string() : names_.at(static_cast<std::size_t>(number)), json.at(1).get<int>(),
-            json.at(2).get<int>(), json.at(3).get<int>()};
+    const auto number = number_in<int>(json.at(0));
+    return {number < 0 ? std::string() : names_.at(static_cast<std::size_t>(number)),
+            number_in<int>(json.at(1)), number_in<int>(json.at(2)), number_in<int>(json.at(3))};
   }
 
   [[nodiscard]] model::Section section(const Json& json, int depth = 0) const {
@@ -91,7 +91,7 @@ class Reader {
     out.hint = json.at(3).get<std::string>();
     for (const auto& other : json.at(4))
       out.related.push_back({place(other.at(0)), other.at(1).get<std::string>()});
-    const auto topic = json.at(5).get<int>();
+    const auto topic = number_in<int>(json.at(5));
     if (topic < 0 || topic > static_cast<int>(model::kLastTopic)) throw std::out_of_range("unknown topic");
     out.topic = static_cast<model::Topic>(topic);
     return out;
@@ -130,7 +130,7 @@ base::Result<config::Document> document_from(std::string_view text, std::vector<
     out.host = json.at("host").get<std::string>();
     out.whole = json.at("whole").get<bool>();
     for (const auto& place : json.at("faulty")) out.faulty.insert(reader.place(place));
-    out.not_shown = json.at("not_shown").get<std::size_t>();
+    out.not_shown = number_in<std::size_t>(json.at("not_shown"));
     out.files = std::move(files);
     return out;
   } catch (const Json::exception&) {

@@ -24,6 +24,15 @@ std::string damaged_name(const std::string& path, int number) {
   return fmt::format("{}.damaged-{}", path, number);
 }
 
+std::vector<std::string> reasons_in(system::Files& files, const std::string& path) {
+  const auto loaded = load_json<std::vector<std::string>>(files, path, kDegradedSchema, [](const Json& json) {
+    return json.at("reasons").get<std::vector<std::string>>();
+  });
+  if (!loaded && loaded.error().code == base::Code::kDenied) return {};  // it is not known
+  if (!loaded) return {loaded.error().message};
+  return loaded->value_or(std::vector<std::string>());
+}
+
 }  // namespace
 
 bool is_damage(const base::Error& error) {
@@ -64,12 +73,11 @@ void remove_put_aside(system::Files& files, const std::string& path) {
 }
 
 std::vector<std::string> degraded(system::Files& files) {
-  const auto loaded = load_json<std::vector<std::string>>(
-      files, kDegradedFile, kDegradedSchema,
-      [](const Json& json) { return json.at("reasons").get<std::vector<std::string>>(); });
-  if (!loaded && loaded.error().code == base::Code::kDenied) return {};  // it is not known
-  if (!loaded) return {loaded.error().message};
-  return loaded->value_or(std::vector<std::string>());
+  auto out = reasons_in(files, kDegradedFile);
+  for (auto& reason : reasons_in(files, kDegradedInRun)) {
+    if (std::find(out.begin(), out.end(), reason) == out.end()) out.push_back(std::move(reason));
+  }
+  return out;
 }
 
 std::vector<std::string> degrade(system::Files& files, std::vector<std::string> reasons) {
@@ -81,10 +89,11 @@ std::vector<std::string> degrade(system::Files& files, std::vector<std::string> 
   if (all.size() > kReasonsMost)
     all.erase(all.begin(), all.end() - static_cast<std::ptrdiff_t>(kReasonsMost));
   const Json json{{"schema", kDegradedSchema}, {"reasons", all}};
+  const auto text = json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
   make_way(files, kDegradedFile);
-  const auto done =
-      files.write(kDegradedFile, json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
-  if (!done) reasons.push_back("this could not be recorded for the next run: " + done.error().message);
+  const auto done = files.write(kDegradedFile, text);
+  if (!done && !files.write(kDegradedInRun, text))
+    reasons.push_back("this could not be recorded for the next run: " + done.error().message);
   return reasons;
 }
 
@@ -93,7 +102,11 @@ void tell_damage(system::Files& files, std::vector<std::string> reasons, model::
   report.notes.insert(report.notes.end(), notes.begin(), notes.end());
 }
 
-Result<void> clear_degraded(system::Files& files) { return replace_by_nothing(files, kDegradedFile); }
+Result<void> clear_degraded(system::Files& files) {
+  auto done = replace_by_nothing(files, kDegradedFile);
+  auto in_run = replace_by_nothing(files, kDegradedInRun);
+  return done ? in_run : done;
+}
 
 Result<void> replace_by_nothing(system::Files& files, const std::string& path) {
   auto done = files.remove(path);

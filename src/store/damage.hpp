@@ -15,6 +15,8 @@ namespace rdmacfg::core {
 
 /// {"schema": 1, "reasons": ["…"]}: why the host is DEGRADED. Absent: it is not.
 inline constexpr const char* kDegradedFile = "/var/lib/rdma-configd/degraded.json";
+/// The same of this boot, for a /var that cannot be written.
+inline constexpr const char* kDegradedInRun = "/run/rdma-configd/degraded.json";
 /// NAME.damaged-1 is the newest; older files than this many are removed.
 inline constexpr int kDamagedKept = 3;
 

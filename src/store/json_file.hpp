@@ -11,6 +11,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 
 #include "base/error.hpp"
 #include "system/files.hpp"
@@ -37,6 +39,27 @@ inline nlohmann::ordered_json parse_record(std::string_view text) {
       throw Json::other_error::create(501, "a number is not whole", static_cast<const Json*>(nullptr));
     return true;
   });
+}
+
+/// A whole number of a record. get<Number>() takes a boolean for 0 or 1, and cuts or wraps what is out of
+/// range.
+/// @throws nlohmann::ordered_json::exception: it is another value, or out of the range of Number
+template <class Number, class Json>
+Number number_in(const Json& json) {
+  static_assert(std::is_integral_v<Number> && !std::is_same_v<Number, bool>);
+  const auto reject = [](const char* why) {
+    throw nlohmann::ordered_json::other_error::create(501, why,
+                                                      static_cast<const nlohmann::ordered_json*>(nullptr));
+  };
+  if (!json.is_number_integer()) reject("a value is not a number");
+  if (json.is_number_unsigned()) {
+    const auto number = json.template get<std::uint64_t>();
+    if (!std::in_range<Number>(number)) reject("a number is too large");
+    return static_cast<Number>(number);
+  }
+  const auto number = json.template get<std::int64_t>();
+  if (!std::in_range<Number>(number)) reject(number < 0 ? "a number is too small" : "a number is too large");
+  return static_cast<Number>(number);
 }
 
 /// Nothing when the file is not there; a damaged one, or one of another schema, is an error (is_damage()).

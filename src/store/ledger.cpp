@@ -49,10 +49,10 @@ void reject_record(const std::string& why) {
 
 Ledger ledger_from(const Json& json) {
   Ledger ledger;
-  ledger.transaction = json.value("transaction", std::uint64_t{0});
-  ledger.active = json.at("active").get<std::uint64_t>();
+  if (json.contains("transaction")) ledger.transaction = number_in<std::uint64_t>(json.at("transaction"));
+  ledger.active = number_in<std::uint64_t>(json.at("active"));
   for (const auto& generation : json.at("generations")) {
-    ledger.generations.push_back({.number = generation.at("number").get<std::uint64_t>(),
+    ledger.generations.push_back({.number = number_in<std::uint64_t>(generation.at("number")),
                                   .digest = generation.at("digest").get<std::string>(),
                                   .when = generation.at("when").get<std::string>(),
                                   .who = generation.at("who").get<std::string>(),
@@ -64,10 +64,10 @@ Ledger ledger_from(const Json& json) {
   ledger.refused = json.at("refused").get<std::vector<std::string>>();
   if (const auto& waiting = json.at("unconfirmed"); !waiting.is_null()) {
     ledger.unconfirmed =
-        Unconfirmed{.generation = waiting.at("generation").get<std::uint64_t>(),
-                    .previous = waiting.at("previous").get<std::uint64_t>(),
+        Unconfirmed{.generation = number_in<std::uint64_t>(waiting.at("generation")),
+                    .previous = number_in<std::uint64_t>(waiting.at("previous")),
                     .boot_id = waiting.at("boot_id").get<std::string>(),
-                    .deadline_ms = waiting.at("deadline_ms").get<std::int64_t>(),
+                    .deadline_ms = number_in<std::int64_t>(waiting.at("deadline_ms")),
                     .deadline = waiting.at("deadline").get<std::string>(),
                     .complete = !waiting.contains("complete") || waiting.at("complete").get<bool>()};
   }
@@ -131,9 +131,9 @@ Result<Ledger> ledger_told(const std::string& text) {
   try {
     const auto json = parse_record(text);
     Ledger ledger;
-    ledger.active = json.at("active").get<std::uint64_t>();
+    ledger.active = number_in<std::uint64_t>(json.at("active"));
     for (const auto& generation : json.at("generations")) {
-      ledger.generations.push_back({.number = generation.at("number").get<std::uint64_t>(),
+      ledger.generations.push_back({.number = number_in<std::uint64_t>(generation.at("number")),
                                     .digest = {},
                                     .when = generation.at("when").get<std::string>(),
                                     .who = generation.at("who").get<std::string>(),
@@ -141,10 +141,10 @@ Result<Ledger> ledger_told(const std::string& text) {
                                     .fate = generation.at("fate").get<std::string>()});
     }
     if (const auto& waiting = json.at("unconfirmed"); !waiting.is_null()) {
-      ledger.unconfirmed = Unconfirmed{.generation = waiting.at("generation").get<std::uint64_t>(),
+      ledger.unconfirmed = Unconfirmed{.generation = number_in<std::uint64_t>(waiting.at("generation")),
                                        .previous = ledger.before(ledger.active),
                                        .boot_id = {},
-                                       .deadline_ms = waiting.at("deadline_ms").get<std::int64_t>(),
+                                       .deadline_ms = number_in<std::int64_t>(waiting.at("deadline_ms")),
                                        .deadline = waiting.at("deadline").get<std::string>()};
     }
     return ledger;

@@ -30,9 +30,9 @@ model::Location location_from(const Json& json) {
   model::Location where;
   if (json.is_null()) return where;
   where.file = json.at("file").get<std::string>();
-  where.line = json.at("line").get<int>();
-  where.column = json.at("column").get<int>();
-  where.length = json.value("length", 1);
+  where.line = number_in<int>(json.at("line"));
+  where.column = number_in<int>(json.at("column"));
+  if (json.contains("length")) where.length = number_in<int>(json.at("length"));
   return where;
 }
 

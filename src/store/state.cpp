@@ -132,7 +132,7 @@ Result<std::optional<Journal>> load_journal(system::Files& files, const std::str
     Journal journal;
     journal.boot_id = json.at("boot_id").get<std::string>();
     journal.plan = plan_from(json.at("changes"), dropped);
-    journal.transaction = json.value("transaction", std::uint64_t{0});
+    if (json.contains("transaction")) journal.transaction = number_in<std::uint64_t>(json.at("transaction"));
     if (const auto before = json.find("before"); before != json.end())
       journal.before = state_from(*before, nullptr);
     return journal;

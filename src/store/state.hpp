@@ -18,6 +18,14 @@
 
 namespace rdmacfg::core {
 
+/// Where the state lives. Paths below the host's Files.
+struct Paths {
+  std::string state = "/var/lib/rdma-configd/state.json";
+  std::string journal = "/var/lib/rdma-configd/journal.json";
+  /// Instead of both, of a hold while /var cannot be written (store/held_record.hpp).
+  std::string held = "/run/rdma-configd/held.json";
+};
+
 /// A setting that the fabric kept from being as wanted.
 struct Limit {
   model::Value wanted;

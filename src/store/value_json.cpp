@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/characters.hpp"
+#include "store/json_file.hpp"
 
 namespace rdmacfg::core {
 
@@ -174,8 +175,8 @@ namespace {
 
 model::Location place_from(const Json& json) {
   return {.file = json.at("file").get<std::string>(),
-          .line = json.at("line").get<int>(),
-          .column = json.at("column").get<int>()};
+          .line = number_in<int>(json.at("line")),
+          .column = number_in<int>(json.at("column"))};
 }
 
 Operation operation_from(const std::string& text) {

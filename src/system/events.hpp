@@ -8,6 +8,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/error.hpp"
@@ -25,8 +26,31 @@ struct Event {
     kHandle,        ///< a folder was made through which others may read and write settings
     kLost,          ///< events were lost: anything may have changed
   };
+  /// Queues of the kernel's that overflow.
+  enum class Queue { kNone, kRtnetlink, kUdev, kRdmaNetlink, kInotify };
+
   Sort sort = Sort::kLink;
-  std::string what;  ///< for the log: "mlx4_ib0", "mlx4_0 add"
+  std::string what;  ///< of kFile, kSetting and kHandle the path or the unit, else words: "mlx4_0 add"
+  Queue overflowed = Queue::kNone;  ///< of kLost
+
+  static Event lost(Queue queue) { return {Sort::kLost, std::string(name_of(queue)), queue}; }
+
+ private:
+  static constexpr std::string_view name_of(Queue queue) {
+    switch (queue) {
+      case Queue::kNone:
+        break;
+      case Queue::kRtnetlink:
+        return "rtnetlink";
+      case Queue::kUdev:
+        return "udev";
+      case Queue::kRdmaNetlink:
+        return "RDMA netlink";
+      case Queue::kInotify:
+        return "inotify";
+    }
+    return {};
+  }
 };
 
 /// One source of events.

@@ -21,7 +21,7 @@ class Files {
   virtual ~Files() = default;
 
   /// Nothing when it does not exist. Fails on anything but a regular file of at most 4 MiB, or
-  /// limits::kRecordBytes for one in /var/lib/rdma-configd itself.
+  /// limits::kRecordBytes for one in /var/lib/rdma-configd or /run/rdma-configd itself.
   virtual base::Result<std::optional<std::string>> read(const std::string& path) = 0;
 
   /// Makes the file hold exactly `content` with mode 0644, root-owned: temporary file, fsync, rename, fsync

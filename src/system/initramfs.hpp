@@ -23,12 +23,17 @@ class Initramfs {
   /// administrator gives the command; nothing where rebuild() can do it.
   virtual std::optional<std::string> by_hand() = 0;
 
-  /// Whether there is an image at all; a machine may boot without one.
+  /// Whether there is an image at all, or may be one where unseen() says; a machine may boot without one.
   virtual bool has_image() = 0;
+
+  /// The folder of images that an automount keeps and nobody has mounted ("/boot"), where no image of the
+  /// kernel that runs is elsewhere: then nobody knows how old it is. A look mounts nothing.
+  virtual std::optional<std::string> unseen() { return std::nullopt; }
 
   /// Whether the image of the kernel that runs (below another root: of the newest there) was made after the
   /// last change of the given files and of their folders (a file that was removed changes its folder). False
-  /// when that cannot be seen. Images of crash and rescue kernels say nothing.
+  /// when that cannot be seen, as where unseen() has a folder. Images of crash and rescue kernels say
+  /// nothing.
   virtual bool newer_than(std::span<const std::string> paths) = 0;
 
   /// Has systemd run the tool by our own unit, and waits for it, at most a quarter of an hour. A tool that

@@ -14,6 +14,7 @@
 #include "kinds/host/initramfs_stamp.hpp"
 #include "metrics/metrics.hpp"
 #include "store/damage.hpp"
+#include "store/held_record.hpp"
 #include "store/state.hpp"
 
 namespace rdmacfg::core {
@@ -32,7 +33,7 @@ Result<void> check_idle(Context& context) {
                       "an apply waits for its confirmation: run `rdma-configctl confirm` or `rdma-configctl "
                       "rollback` first");
   }
-  const auto journal = load_journal(files, context.options.paths.journal);
+  const auto journal = load_open_journal(files, context.options.paths, context.host.boot_id);
   if (!journal && !is_damage(journal.error())) return base::fail(journal.error());
   if (!journal || *journal)
     return base::fail(Code::kBusy, "an apply was interrupted: finish it with `rdma-configctl apply` first");
@@ -145,7 +146,8 @@ Result<void> forget(Context& context) {
   // The copy of the ledger goes first: it would be taken for the ledger.
   for (const auto& path :
        {context.paths.rollback_record, context.paths.backup, context.paths.ledger, context.paths.suspended,
-        context.options.paths.state, std::string(kDegradedFile), std::string(kAppliedMark)}) {
+        context.options.paths.state, context.options.paths.held, std::string(kDegradedFile),
+        std::string(kDegradedInRun), std::string(kAppliedMark)}) {
     if (auto done = replace_by_nothing(files, path); !done) return done;
   }
   for (const auto* file : kinds::owned_files()) {
@@ -154,7 +156,8 @@ Result<void> forget(Context& context) {
   }
   for (const auto& path :
        {context.paths.rollback_record, context.paths.backup, context.paths.ledger, context.paths.suspended,
-        context.options.paths.state, context.options.paths.journal, std::string(kDegradedFile)})
+        context.options.paths.state, context.options.paths.journal, context.options.paths.held,
+        std::string(kDegradedFile)})
     remove_put_aside(files, path);
   const std::string texts = context.paths.texts;
   const auto numbers = files.list(texts);

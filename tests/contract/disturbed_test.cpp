@@ -96,11 +96,12 @@ TEST_P(Disturbed, ASurpriseRemovalIsPendingAndTheRestIsDone) {
 
 TEST_P(Disturbed, ADeviceThatComesBackInTheMiddleIsPendingAndThenDone) {
   for (const auto& device : hardware(GetParam())) {
-    for (const bool named : {true, false}) {
+    for (const auto naming : {FakeKernel::Naming::kAtOnce, FakeKernel::Naming::kLater}) {
+      const bool named = naming == FakeKernel::Naming::kAtOnce;
       SCOPED_TRACE(fmt::format("{}, {} by udev at once", device, named ? "named" : "not named"));
       for_every_call([&](std::size_t n, const std::string& /*what*/) {
         Stage stage(GetParam());
-        stage.kernel().replug_device_at(n, device, named);
+        stage.kernel().replug_device_at(n, device, naming);
         const auto report = stage.apply();
         EXPECT_TRUE(applied(report)) << text_of(report);
         const auto again = stage.apply();

@@ -83,7 +83,10 @@ std::string FakeKernel::dump(const DumpOptions& options) const {
   out += iscsi.dump();
   out += lio.dump();
   for (const auto& [path, text] : files.content) {
-    if (!options.without_files_below.empty() && path.starts_with(options.without_files_below)) continue;
+    const bool record = path.starts_with("/run/rdma-configd/held.json") ||
+                        path.starts_with("/run/rdma-configd/degraded.json");
+    if (!options.without_files_below.empty() && (record || path.starts_with(options.without_files_below)))
+      continue;
     out += "file " + path + "\n";
     for (std::size_t start = 0; start < text.size();) {
       const auto end = std::min(text.find('\n', start), text.size());

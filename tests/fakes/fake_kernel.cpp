@@ -111,10 +111,10 @@ void FakeKernel::leave_device_at(std::size_t n, const std::string& device) {
   faults.before(n, [this, device] { machine.leave_device(device); });
 }
 
-void FakeKernel::replug_device_at(std::size_t n, const std::string& device, bool named) {
-  faults.before(n, [this, device, named] {
+void FakeKernel::replug_device_at(std::size_t n, const std::string& device, Naming naming) {
+  faults.before(n, [this, device, naming] {
     machine.replug_device(device);
-    if (named) name_by_rules();
+    if (naming == Naming::kAtOnce) name_by_rules();
   });
 }
 

@@ -45,7 +45,7 @@ struct DumpOptions {
   bool devices = true;
   bool groups = true;                 ///< IFLA_GROUP
   bool makers = true;                 ///< whether a child was made over netlink or by sysfs
-  std::string without_files_below{};  ///< "/var/lib/rdma-configd"
+  std::string without_files_below{};  ///< "/var/lib/rdma-configd"; and without its records in /run
 };
 
 class FakeKernel;
@@ -134,8 +134,10 @@ class FakeKernel final : public system::Links,
   void remove_device_at(std::size_t n, const std::string& device);
   /// It begins to go then: its interfaces are down, and still there.
   void leave_device_at(std::size_t n, const std::string& device);
-  /// It comes back at once; udev names its interfaces at once too, or only later.
-  void replug_device_at(std::size_t n, const std::string& device, bool named);
+  /// When udev names the interfaces of a device that came.
+  enum class Naming { kAtOnce, kLater };
+  /// It comes back at once.
+  void replug_device_at(std::size_t n, const std::string& device, Naming naming);
   /// A reboot: interfaces come back, named by our udev rules if they can be; everything else of the kernel is
   /// gone.
   void reboot();

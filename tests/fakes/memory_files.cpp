@@ -25,7 +25,8 @@ Result<std::optional<std::string>> MemoryFiles::read(const std::string& path) {
 
 Result<void> MemoryFiles::write(const std::string& path, std::string_view text) {
   constexpr std::size_t kLimit = std::size_t{4} * 1024 * 1024;  // as Files::write
-  const bool record = path.substr(0, path.rfind('/')) == "/var/lib/rdma-configd";
+  const auto folder = path.substr(0, path.rfind('/'));
+  const bool record = folder == "/var/lib/rdma-configd" || folder == "/run/rdma-configd";
   if (text.size() > (record ? model::limits::kRecordBytes : kLimit))
     return base::fail(base::Code::kInvalid, path + ": too long to be written");
   const auto at = content.find(path);

@@ -28,6 +28,15 @@ std::vector<Text> split(std::string_view bytes) {
   return texts;
 }
 
+/// The text of a string, which toml11 4 returns as it is, and release 3 in a struct.
+std::string_view text_of(const auto& string) {
+  if constexpr (requires { string.str; }) {
+    return string.str;
+  } else {
+    return string;
+  }
+}
+
 bool same(const Node& ours, const toml::value& theirs) {
   switch (ours.sort) {
     case Node::Sort::kForeign:
@@ -38,7 +47,7 @@ bool same(const Node& ours, const toml::value& theirs) {
       if (const auto* number = std::get_if<std::int64_t>(&ours.scalar)) {
         return theirs.is_integer() && theirs.as_integer() == *number;
       }
-      return theirs.is_string() && theirs.as_string().str == std::get<std::string>(ours.scalar);
+      return theirs.is_string() && text_of(theirs.as_string()) == std::get<std::string>(ours.scalar);
     case Node::Sort::kList: {
       if (!theirs.is_array() || theirs.as_array().size() != ours.items.size()) return false;
       return std::equal(ours.items.begin(), ours.items.end(), theirs.as_array().begin(), same);

@@ -5,6 +5,7 @@
 #include "core/pipeline.hpp"
 #include "fakes/fake_kernel.hpp"
 #include "store/generations.hpp"
+#include "store/held_record.hpp"
 #include "store/report_json.hpp"
 #include "store/state.hpp"
 #include "target.hpp"
@@ -35,7 +36,7 @@ const config::Document& document() {
 
 /// The records of an apply, and its plan.
 struct Sample {
-  std::string state, journal, rollback_record, report;
+  std::string state, journal, held, rollback_record, report;
 };
 
 Sample sample() {
@@ -47,6 +48,9 @@ Sample sample() {
   Kept kept("");
   if (core::write_journal(kept.files, kPath, {host.boot_id, planned.plan}))
     out.journal = kept.files.content[kPath];
+  const core::Paths paths;
+  if (core::save_held_record(kept.files, paths, {.journal = {host.boot_id, planned.plan}}))
+    out.held = kept.files.content[paths.held];
   const auto done = core::apply(document(), host);
   out.state = kernel->files.content[core::Paths().state];
   core::RollbackRecord rollback_record;
@@ -89,6 +93,18 @@ void run_journal(std::string_view bytes) {
   kernel->files.content[core::Paths().journal] = bytes;
   auto host = kernel->host();
   (void)core::report_json(core::apply(document(), host));
+}
+
+void run_held(std::string_view bytes) {
+  const auto kernel = fakes::FakeKernel::parse(kHost);
+  const core::Paths paths;
+  kernel->files.content[paths.held] = bytes;
+  auto host = kernel->host();
+  (void)core::load_known_state(host.files, paths, host.boot_id);
+  (void)core::load_open_journal(host.files, paths, host.boot_id);
+  core::Options options;
+  options.bracket.holds = true;
+  (void)core::report_json(core::apply(document(), host, options));
 }
 
 void run_ledger(std::string_view bytes) {
@@ -134,6 +150,7 @@ std::vector<Target> state_targets() {
   return {
       {"state", run_state, {kSample.state}},
       {"journal", run_journal, {kSample.journal}},
+      {"held", run_held, {kSample.held}},
       {"ledger", run_ledger, {sample_ledger()}},
       {"texts", run_texts, {R"({"schema":1,"files":[{"name":"a","text":"version = 1\n"}],"host":"node1"})"}},
       {"take-back", run_take_back, {kSample.rollback_record}},

@@ -8,6 +8,7 @@
 #include "formats/opensm/opensm_conf.hpp"
 #include "formats/opensm/opensm_files.hpp"
 #include "formats/opensm/opensm_options.hpp"
+#include "formats/opensm/partitions_conf.hpp"
 #include "formats/storage/discovery_conf.hpp"
 #include "formats/storage/iser_unit.hpp"
 #include "formats/storage/mount_table.hpp"

@@ -12,7 +12,9 @@
 // without or with its effect) and then a kill or power cut in the next run; or a kill or power cut, then one
 // damaged, lost or newer file, then another kill or power cut. (The text of the active generation is damaged
 // only once it was copied, which is just after the commit; before, a start takes it from /etc.) A power cut
-// takes the kernel's state along; each file is then old or new.
+// takes the kernel's state along, and what is in /run; each other file is then old or new. A boot on a /var
+// that is full or read-only has that fault from the beginning, the run after it any of these, and both kills
+// (docs/adr/0056).
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -73,6 +75,17 @@ struct Back {  // the take-back record
   std::int8_t boot = 0;
   Book book{};  // the ledger once it is committed
 };
+struct Memory {  // what is remembered as made by us: of which generation, in which boot
+  Is is = Is::kAbsent;
+  std::int8_t records = 0, boot = 0;
+};
+struct Held {  // the record in /run of holds that cannot write to /var
+  Is is = Is::kAbsent;
+  std::int8_t boot = 0, to = 0;
+  bool over = false;
+  std::int8_t ours = 0;  // what is remembered
+  Memory on_disk{};      // what state.json said
+};
 constexpr int kTexts = 4;
 constexpr std::int8_t kMixed = 9;  // the host is half one, half another
 
@@ -83,8 +96,8 @@ struct World {
   std::array<Is, kTexts> texts{};
   Is copied_text = Is::kAbsent;
   Log journal{};
-  Is state = Is::kAbsent;
-  std::int8_t records = 0;  // the generation that the state speaks of
+  Memory state{};
+  Held held{};
   Back back{};
 };
 
@@ -180,6 +193,13 @@ bool drop(File& file) {
   return step([&] { file = none; }, false);
 }
 
+/// The same of a file in /run, where there is space.
+template <class File>
+bool put_in_run(File& file, File to) {
+  if (std::memcmp(&file, &to, sizeof file) == 0) return true;
+  return step([&] { file = to; }, false, false);
+}
+
 /// The host goes to a generation, by way of a mixture. @return false: a call was refused.
 bool change_host(std::int8_t to) {
   if (g.host == to) return true;
@@ -225,8 +245,8 @@ Known look_up() {
 class Run {
  public:
   bool load() {
-    if (broken("damage-stops") &&
-        (g.ledger.is == Is::kBad || g.state == Is::kBad || g.journal.is == Is::kBad || g.back.is == Is::kBad))
+    if (broken("damage-stops") && (g.ledger.is == Is::kBad || g.state.is == Is::kBad ||
+                                   g.journal.is == Is::kBad || g.back.is == Is::kBad))
       return false;
     known = look_up();
     g_lost = g_lost || known.lost;
@@ -268,46 +288,92 @@ class Run {
     return step([&] { g.copy = book, g.copied_text = copied; }, true);
   }
 
+  [[nodiscard]] static bool is_held() {
+    return g.held.is == Is::kGood && g.held.boot == g.boot && !broken("held-not-read");
+  }
+  [[nodiscard]] static bool equal(const Memory& a, const Memory& b) {
+    return std::memcmp(&a, &b, sizeof a) == 0;
+  }
+  /// That nothing is remembered needs no file.
+  static bool write_state(std::int8_t ours) {
+    return put(g.state, ours == 0 ? Memory{} : Memory{Is::kGood, ours, g.boot});
+  }
+  static bool put_held(std::int8_t to, bool over, std::int8_t ours) {
+    return put_in_run(g.held, Held{Is::kGood, g.boot, to, over, ours, g.state});
+  }
+
   /// The steps before a plan: damaged records go, a journal is finished.
   void recall() {
     // One in its place says that there was a run that did not come to its end.
     if (g.journal.is == Is::kBad) (void)put(g.journal, Log{Is::kGood, 0, 0, g.boot});
-    if (g.state == Is::kBad) (void)drop(g.state);
+    if (g.state.is == Is::kBad) (void)drop(g.state);
+    ours = g.state.is == Is::kGood && g.state.boot == g.boot ? g.state.records : std::int8_t{0};
+    bool open = g.journal.is == Is::kGood && g.journal.boot == g.boot;
+    std::int8_t to = g.journal.to;
+    const bool held = is_held();
+    if (held) {
+      if (equal(g.held.on_disk, g.state)) ours = g.held.ours;
+      open = !g.held.over;
+      to = g.held.to;
+    }
+    // The records of what it made are completed from its plan.
+    if (open && g.host == to) ours = to;
+    if (!held) return;
+    // The record of holds goes to /var, once that can be written.
+    bool done = write_state(ours);
+    if (done) done = open ? put(g.journal, Log{Is::kGood, 0, to, g.boot}) : drop(g.journal);
+    if (done) (void)put_in_run(g.held, Held{});
+  }
+
+  /// The journal, before the first change.
+  bool write_journal(std::int8_t transaction, std::int8_t to) {
+    if (is_held()) return holds && put_held(to, false, ours);
+    if (put(g.journal, Log{Is::kGood, transaction, to, g.boot})) return true;
+    if (holds && !broken("no-second-journal")) {
+      if (put_held(to, false, ours)) return true;
+      (void)put_in_run(g.held, Held{});
+    }
+    (void)drop(g.journal);
+    return false;
+  }
+  static void drop_journals() {
+    (void)drop(g.journal);
+    (void)put_in_run(g.held, Held{});
   }
 
   template <class Begin, class Commit>
-  Exit apply(std::int8_t to, std::int8_t transaction, bool independent, Begin begin, Commit commit_it) {
+  Exit apply(std::int8_t to, std::int8_t transaction, Begin begin, Commit commit_it) {
     recall();
     const std::int8_t from = g.host;
     const auto old_state = g.state;
-    const auto old_records = g.records;
     const bool changes = from != to;
     if (changes) {
+      if (is_held() && !holds) return kError;
       if (!begin()) return kError;
-      Log log{Is::kGood, transaction, to, g.boot};
-      if (!put(g.journal, log)) {
-        (void)drop(g.journal);
-        return kError;
-      }
-      if (!change_host(to)) return undo(from, independent);
+      if (!write_journal(transaction, to)) return kError;
+      if (!change_host(to)) return undo(from);
     }
-    const auto write_state = [&](Is is, std::int8_t records) {
-      if (g.state == is && g.records == records) return true;
-      return step([&] { g.state = is, g.records = records; }, true);
-    };
     if (broken("journal-goes-first")) (void)drop(g.journal);
-    const bool done = write_state(Is::kGood, to) && commit_it();
-    if (!done) {
-      (void)write_state(old_state, old_records);
-      if (broken("not-undone")) return kUndone;
-      return changes ? undo(from, independent) : kError;
+    const auto now = changes ? to : ours;
+    bool done = write_state(now);
+    if (!done && holds && (broken("hold-forgets") || put_held(0, true, now))) {
+      if (broken("hold-forgets")) drop_journals();
+      (void)drop(g.journal);
+      return kOk;
     }
-    (void)drop(g.journal);
+    done = done && commit_it();
+    if (!done) {
+      (void)put(g.state, old_state);
+      if (broken("not-undone")) return kUndone;
+      return changes ? undo(from) : kError;
+    }
+    drop_journals();
     return kOk;
   }
-  Exit undo(std::int8_t from, bool /*independent*/) {
+  Exit undo(std::int8_t from) {
     if (!undo_host(from)) return kIncomplete;
-    (void)drop(g.journal);
+    if (is_held() && !write_state(ours)) return kUndone;
+    drop_journals();
     return kUndone;
   }
 
@@ -318,8 +384,11 @@ class Run {
       if (!copied && !recorded) return kError;
       (void)put(g.texts[static_cast<std::size_t>(number)], Is::kGood);
     }
-    return apply(
-        number, 0, true, [] { return true; }, [] { return true; });
+    holds = true;
+    const auto exit = apply(
+        number, 0, [] { return true; }, [] { return true; });
+    holds = false;
+    return exit;
   }
 
   Exit take_back() {
@@ -329,7 +398,7 @@ class Run {
     bool exact = here;
     if (here) {
       exact = undo_host(back.from);
-      if (exact) (void)drop(g.journal);
+      if (exact) drop_journals();
     }
     Book next = waiting;
     next.transaction = static_cast<std::int8_t>(next.transaction + 1);
@@ -348,6 +417,8 @@ class Run {
   Known known{};
   Back back{};
   bool ambiguous = false;
+  bool holds = false;    // nothing is committed
+  std::int8_t ours = 0;  // what is remembered
 };
 
 /// apply: a new document, or with `confirm` until somebody confirms it.
@@ -371,7 +442,8 @@ Exit do_apply(std::int8_t number, bool confirm, bool by_itself) {
   next.refused = static_cast<std::uint8_t>(next.refused & ~(1U << static_cast<unsigned>(number)));
   bool begun = false;
   const auto text = [&] {
-    return broken("text-goes-last") || put(g.texts[static_cast<std::size_t>(number)], Is::kGood);
+    if (broken("text-goes-last")) return true;
+    return put(g.texts[static_cast<std::size_t>(number)], Is::kGood) || run.holds;
   };
   const auto begin = [&] {
     if (!text()) return false;
@@ -389,7 +461,9 @@ Exit do_apply(std::int8_t number, bool confirm, bool by_itself) {
     if (same && !begun) return true;
     return run.commit(next);
   };
-  auto exit = run.apply(number, next.transaction, by_itself, begin, commit);
+  // The active document once more, by itself, is a hold.
+  run.holds = by_itself && same;
+  auto exit = run.apply(number, run.holds ? std::int8_t{0} : next.transaction, begin, commit);
   if (exit == kOk && broken("text-goes-last"))
     (void)put(g.texts[static_cast<std::size_t>(number)], Is::kGood);
   if (exit != kOk) {
@@ -442,7 +516,7 @@ Exit do_rollback(std::int8_t to) {
   next.refused = static_cast<std::uint8_t>((next.refused | (1U << static_cast<unsigned>(from))) &
                                            ~(1U << static_cast<unsigned>(to)));
   const auto exit = run.apply(
-      to, static_cast<std::int8_t>(next.transaction + 1), false, [] { return true; },
+      to, static_cast<std::int8_t>(next.transaction + 1), [] { return true; },
       [&] { return run.commit(next); });
   return run.ambiguous ? kIncomplete : exit;
 }
@@ -452,7 +526,7 @@ Exit do_withdraw() {
   const auto known = look_up();
   if (known.ledger.waiting || g.journal.is != Is::kAbsent) return kError;
   if (!drop(g.back) || !drop(g.copy) || !drop(g.ledger)) return kError;
-  if (!step([] { g.state = Is::kAbsent, g.records = 0; }, false)) return kError;
+  if (!drop(g.state) || !put_in_run(g.held, Held{})) return kError;
   return kOk;
 }
 
@@ -464,6 +538,8 @@ constexpr std::array kInvariants{
     "in the end the host is what the ledger says, and a kill leads to old or new",
     "what is not confirmed is rolled back in the end",
     "nothing needs to be removed by hand: the next run ends with 0",
+    "a hold configures the host on a full or read-only /var",
+    "what a hold makes is remembered in the end",
 };
 std::array<std::uint64_t, kInvariants.size()> g_checked{};
 std::uint64_t g_violations = 0;
@@ -493,12 +569,24 @@ enum Operation {
   kHold,
   kStart,
   kWithdraw,
+  kBoot,
+  kBootStart,
   kOperations
 };
-constexpr std::array<const char*, kOperations> kNames{
-    "apply",   "the first apply", "apply once more",        "apply --confirm", "the first apply --confirm",
-    "confirm", "rollback",        "rollback of what waits", "expiry",          "hold",
-    "start",   "withdraw"};
+constexpr std::array<const char*, kOperations> kNames{"apply",
+                                                      "the first apply",
+                                                      "apply once more",
+                                                      "apply --confirm",
+                                                      "the first apply --confirm",
+                                                      "confirm",
+                                                      "rollback",
+                                                      "rollback of what waits",
+                                                      "expiry",
+                                                      "hold",
+                                                      "start",
+                                                      "withdraw",
+                                                      "hold after a boot",
+                                                      "start after a boot"};
 
 struct Promise {  // what may be active in the end
   std::set<int> active;
@@ -512,6 +600,8 @@ void faultless() {
   g_sticky = Sticky::kNone;
 }
 
+bool is_boot(Operation operation) { return operation == kBoot || operation == kBootStart; }
+
 /// The state that an operation begins in.
 void prepare(Operation operation) {
   g = {};
@@ -521,6 +611,10 @@ void prepare(Operation operation) {
   if (operation == kConfirm || operation == kRollbackWaiting || operation == kExpiry)
     do_apply(2, true, false);
   if (operation == kExpiry) g.late = true;
+  if (is_boot(operation)) {
+    g.host = 0;
+    ++g.boot;
+  }
 }
 
 Exit carry_out(Operation operation) {
@@ -545,6 +639,8 @@ Exit carry_out(Operation operation) {
       return do_expire();
     case kStart:
       return do_apply(2, false, true);
+    case kBootStart:
+      return do_apply(1, false, true);
     case kWithdraw:
       return do_withdraw();
     default:
@@ -563,6 +659,7 @@ bool attempt(Operation operation, Exit& exit) {
     g_trace += g_stopped_power ? " (power cut)" : " (killed)";
     if (g_stopped_power) {
       g.host = 0;
+      g.held = {};
       ++g.boot;
       g.late = true;  // another boot counts as expiry
     }
@@ -593,7 +690,7 @@ void damage(int which) {
       if (g.copy.is != Is::kAbsent) g.copy = {.is = Is::kBad};
       break;
     case 3:
-      if (g.state != Is::kAbsent) g.state = Is::kBad;
+      if (g.state.is != Is::kAbsent) g.state = {.is = Is::kBad};
       break;
     case 4:
       if (g.journal.is != Is::kAbsent) g.journal = {.is = Is::kBad};
@@ -641,6 +738,8 @@ Aim aim_of(Operation operation, int old_active) {
     case kUnconfirmedFirst:
     case kHold:
     case kWithdraw:
+    case kBoot:
+    case kBootStart:
       out.host = 1;
       break;
     default:
@@ -651,6 +750,24 @@ Aim aim_of(Operation operation, int old_active) {
   return out;
 }
 
+void choose_damage() {
+  const int which = choose(kDamages);
+  g_record_damaged = which == 5;
+  damage(which);
+  g_trace += kDamageNames[static_cast<std::size_t>(which)];
+}
+
+/// The state is of what the host is, and in /var.
+bool is_remembered() {
+  return g.state.is == Is::kGood && g.state.records == g.host && g.state.boot == g.boot &&
+         g.held.is == Is::kAbsent;
+}
+
+Sticky choose_disk() {
+  static constexpr std::array kDisks{Sticky::kNone, Sticky::kFull, Sticky::kReadOnly};
+  return kDisks[static_cast<std::size_t>(choose(static_cast<int>(kDisks.size())))];
+}
+
 void execute(Operation operation) {
   g_trace = kNames[operation];
   faultless();
@@ -659,7 +776,10 @@ void execute(Operation operation) {
   g_touched = false;
   const auto old_host = g.host;
   const int old_active = active_now();
-  const bool io = choose(2) == 1;
+  const bool boot = is_boot(operation);
+  const auto disk = boot ? choose_disk() : Sticky::kNone;
+  g_sticky = disk;
+  const bool io = disk == Sticky::kNone && choose(2) == 1;
   g_budget = {.io = io, .stop = !io};
   Exit exit = kOk;
   Promise promise;
@@ -669,6 +789,7 @@ void execute(Operation operation) {
       operation == kConfirm || operation == kRollbackWaiting || operation == kExpiry ? 1 : old_active;
   const bool ended = attempt(operation, exit);
   if (ended) g_trace += " exit " + std::to_string(exit);
+  if (ended && disk != Sticky::kNone) require(5, exit == kOk && g.host == 1);
   const bool touched = g_touched;
   const auto known = look_up();
   if (ended && exit == kOk && operation != kWithdraw) {
@@ -683,12 +804,7 @@ void execute(Operation operation) {
   }
   // Nobody may have heard of its end: one of the two.
   g_budget = {};
-  if (!io) {
-    const int which = choose(kDamages);
-    g_record_damaged = which == 5;
-    damage(which);
-    g_trace += kDamageNames[static_cast<std::size_t>(which)];
-  }
+  if (!io && !boot) choose_damage();
   static constexpr std::array kNext{kHold, kExpiry, kStart, kApply};
   const auto next = kNext[static_cast<std::size_t>(choose(static_cast<int>(kNext.size())))];
   g_trace += std::string("; then ") + kNames[next];
@@ -698,7 +814,9 @@ void execute(Operation operation) {
   // An apply --confirm that was stopped after it had changed the host is nothing that a start may apply.
   const bool stopped = aim.unconfirmed && aim.host == 2 && !ended && touched && !g_record_damaged;
   const bool refused = stopped || ((then.ledger.refused >> 2U) & 1U) != 0 || then.ledger.waiting == 2;
+  g_sticky = boot ? choose_disk() : Sticky::kNone;
   const bool second_ended = attempt(next, exit);
+  if (boot && second_ended && next == kHold) require(5, exit == kOk && g.host == active_now());
   // Another document was asked for; a start applies what is in /etc unless that was rolled back, or one
   // waits.
   if (next == kApply || (next == kStart && !holds && !refused)) {
@@ -706,6 +824,7 @@ void execute(Operation operation) {
     if (!second_ended) promise.active.insert(2);
   }
   end(promise);
+  if (boot) require(6, is_remembered());
 }
 
 }  // namespace
@@ -713,7 +832,8 @@ void execute(Operation operation) {
 int main(int argc, char** argv) {
   static constexpr std::array kBreaks{
       "journal-goes-first", "failure-is-a-note",  "late-failure-stays", "not-undone", "text-goes-last",
-      "no-take-back",       "ignore-interrupted", "record-goes-first",  "no-copy",    "damage-stops"};
+      "no-take-back",       "ignore-interrupted", "record-goes-first",  "no-copy",    "damage-stops",
+      "no-second-journal",  "hold-forgets",       "held-not-read"};
   if (argc > 1 && std::string(argv[1]) == "--breaks") {
     for (const auto* name : kBreaks) std::puts(name);
     return 0;

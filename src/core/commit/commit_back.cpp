@@ -13,6 +13,7 @@
 #include "core/remember.hpp"
 #include "core/transaction.hpp"
 #include "store/damage.hpp"
+#include "store/held_record.hpp"
 
 namespace rdmacfg::core::detail {
 
@@ -156,7 +157,7 @@ bool Run::undone(RollbackRecord rollback_record, Report& report) {
   const auto& plan = rollback_record.plan;
   // It may have been killed half way, or be under way in a process that was; or what was killed is a later
   // run, whose journal says what it had made.
-  const auto journal = load_journal(files(), context_.options.paths.journal);
+  const auto journal = load_open_journal(files(), context_.options.paths, context_.host.boot_id);
   const bool another = journal && *journal && digest_of((*journal)->plan) != digest_of(plan);
   if (!journal || (*journal && !another)) report.left_over = put_back(plan, context_.host);
   std::optional<Observation> observation;
@@ -178,7 +179,7 @@ bool Run::undone(RollbackRecord rollback_record, Report& report) {
     }
     reinstate(taken, *observation, state);
     // Records of what the plan does not speak of are of later runs: with them it goes as it came.
-    if (const auto now = load_state(files(), context_.options.paths.state)) {
+    if (const auto now = load_known_state(files(), context_.options.paths, context_.host.boot_id)) {
       for (const auto& record : now->records) {
         const auto& key = record.first;
         const auto* observed = observation->find(key);
@@ -194,6 +195,9 @@ bool Run::undone(RollbackRecord rollback_record, Report& report) {
     }
     if (auto done = save_state(files(), context_.options.paths.state, state); !done) {
       note(report, done.error());
+    } else if (!another) {
+      // It has what holds recorded meanwhile.
+      if (auto gone = files().remove(context_.options.paths.held); !gone) note(report, gone.error());
     }
   }
   if (another) return whole;

@@ -11,6 +11,7 @@
 #include "base/text.hpp"
 #include "catalog/all.hpp"
 #include "store/damage.hpp"
+#include "store/held_record.hpp"
 
 namespace rdmacfg::core::detail {
 
@@ -117,7 +118,7 @@ std::string Run::rollback_reason() const {
 }
 
 bool Run::interrupted() {
-  const auto journal = load_journal(files(), context_.options.paths.journal);
+  const auto journal = load_open_journal(files(), context_.options.paths, context_.host.boot_id);
   return !lost_ && (!journal || *journal);
 }
 
@@ -147,10 +148,15 @@ Run::Application Run::application_of(const config::Document& document, const std
 
 Result<void> Run::keep_text(Application& work) {
   if (!work.needs_text) return {};
-  auto done = save_texts(files(), context_.paths.texts, work.number, work.document, request_.of_others);
-  if (!done) return base::fail(done.error().in(fmt::format("saving the text of generation {}", work.number)));
   work.needs_text = false;
-  return {};
+  auto done = save_texts(files(), context_.paths.texts, work.number, work.document, request_.of_others);
+  if (done) return {};
+  if (holds(work)) {
+    tell_undone(fmt::format("the text of generation {} could not be saved", work.number), done);
+    return {};
+  }
+  work.needs_text = true;
+  return base::fail(done.error().in(fmt::format("saving the text of generation {}", work.number)));
 }
 
 Result<void> Run::record(Application& work, const Report& report) {
@@ -195,6 +201,10 @@ Report Run::fresh(const config::Document& document, const std::string& digest) {
   auto work = application_of(document, digest);
   auto options = options_for([&](const Report& report) { return record(work, report); });
   options.only = context_.options.only;
+  if (holds(work)) {
+    options.bracket.holds = true;
+    options.bracket.transaction = 0;
+  }
   const auto suspended =
       request_.by_itself && work.same ? this->suspended(document, options) : std::set<model::Key>();
   options.bracket.begin = [&](const model::Plan& plan, const State& state, RunPart part) -> Result<void> {
@@ -338,6 +348,7 @@ Options Run::options_for(std::function<Result<void>(const Report&)> commit) {
   auto options = context_.options;
   options.only.reset();  // what goes back goes back as a whole
   options.bracket.committed = committed_.transaction;
+  options.bracket.holds = !commit;
   if (!commit) return options;
   options.bracket.transaction = std::max(ledger_.transaction, committed_.transaction) + 1;
   options.bracket.commit = std::move(commit);

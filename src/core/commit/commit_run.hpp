@@ -79,6 +79,9 @@ class Run {
 
   [[nodiscard]] Application application_of(const config::Document& document, const std::string& digest);
 
+  /// Whether it is the active document, applied again by itself: a hold, which commits nothing.
+  [[nodiscard]] bool holds(const Application& work) const { return work.same && request_.by_itself; }
+
   base::Result<void> keep_text(Application& work);
 
   /// Commits it, where its report is one to go by.

@@ -153,6 +153,11 @@ class TapedInitramfs final : public system::Initramfs, Taped {
   bool has_image() override {
     return ask("initramfs.image", "", [&] { return real_->initramfs.has_image(); });
   }
+  std::optional<std::string> unseen() override {
+    // A report of an earlier version does not have this question.
+    if (tape_.replays() && !tape_.answers().contains("initramfs.unseen")) return std::nullopt;
+    return ask("initramfs.unseen", "", [&] { return real_->initramfs.unseen(); });
+  }
   bool newer_than(std::span<const std::string> paths) override {
     return ask("initramfs.newer", fmt::format("{}", fmt::join(paths, " ")),
                [&] { return real_->initramfs.newer_than(paths); });

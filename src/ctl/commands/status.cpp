@@ -259,7 +259,7 @@ int status(const Context& context) {
   if (context.arguments.timeout)
     context.environment.give_up_after(std::chrono::seconds(*context.arguments.timeout));
   const auto host = context.environment.host("/");
-  StatusView view{host_status_of(context, *host), false, {}};
+  StatusView view{.host_status = host_status_of(context, *host), .open = {}};
   const auto mark = host->files.read(core::kWithdrawnMark);
   view.withdrawn = mark && mark->has_value();
   auto& report = view.host_status.report;

@@ -72,11 +72,11 @@ Json fleet_json(const FleetView& view, const model::Report& report, int status) 
     }
     const auto or_null = [](const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); };
     out["findings"].push_back({{"check", finding.check},
-                               {"status", about.status},
+                               {"status", std::string(text_of(about.status))},
                                {"message", finding.message},
                                {"kind", or_null(about.kind)},
                                {"label", or_null(about.label)},
-                               {"attribute", or_null(about.attribute)},
+                               {"attribute", about.absent ? Json("missing") : or_null(about.attribute)},
                                {"now", or_null(about.now)},
                                {"wanted", or_null(about.wanted)},
                                {"pkeys", finding.pkeys},
@@ -100,11 +100,11 @@ void print_fleet(const Context& context, const FleetView& view) {
   Table table{{{""}, {"GROUP"}, {"HOSTS", 0, true}, {"FINDING", 0, true}}, {}};
   for (const auto& finding : view.findings) {
     const auto& about = finding.difference;
-    const bool bad = about.status == "error" || about.status == "failed" || about.status == "differs";
+    const bool bad = about.status <= fleet::Difference::Status::kDiffers;
     auto text = finding.message;
     if (about.varies)
       text += fmt::format(" (on {}; others have other values)", view.answers.hosts()[about.hosts.front()]);
-    const Cell word{about.status, bad ? Style::kBad : Style::kNotice};
+    const Cell word{std::string(text_of(about.status)), bad ? Style::kBad : Style::kNotice};
     if (view.groups.empty()) {
       table.rows.push_back({word, {""}, {hosts_cell(view, about.hosts), Style::kBold}, {text}});
       continue;

@@ -84,6 +84,18 @@ struct Api::Detail {
     }
   }
 
+  /// Refuses before anybody has asked who calls; the journal has its line once the bus has named the client.
+  template <class... T>
+  void refuse_at_once(const Reply<T...>& reply, const char* method, const char* action,
+                      const sdbus::Error& why) {
+    const auto sender = reply.sender();
+    refuse(reply, why);
+    api.authority_->identify(
+        sender, [this, method, action, verdict = "refused: " + why.getMessage()](const Caller& caller) {
+          tell_request(api.lines_, caller, method, action, verdict, 0);
+        });
+  }
+
   /// A call while it is being decided on. `method`: for the journal.
   struct Asked {
     const char* method = "";
@@ -101,11 +113,12 @@ struct Api::Detail {
     try {
       asked = ApiOptions::read(options, what.known);
     } catch (const sdbus::Error& why) {
-      return refuse(reply, why);
+      return refuse_at_once(reply, what.method, what.action, why);
     }
     if (what.looks && !api.callers_.came(sender) &&
         !(api.authority_->is_root(sender) && api.callers_.came(sender, kAny)))
-      return refuse(reply, error("LimitsExceeded", "too many clients have requests under way"));
+      return refuse_at_once(reply, what.method, what.action,
+                            error("LimitsExceeded", "too many clients have requests under way"));
     const auto interaction =
         asked.interactive ? Authority::Interaction::kAllowed : Authority::Interaction::kNone;
     api.authority_->check(
@@ -113,23 +126,25 @@ struct Api::Detail {
         [this, reply, what, asked = std::move(asked), then = std::move(then)](Authority::Answer answer,
                                                                               const Caller& caller) {
           std::uint32_t job = 0;
-          std::string verdict = "allowed";
+          using Sort = RequestVerdict::Sort;
+          RequestVerdict verdict;
           const auto say_no = [&](const char* name, const std::string& why) {
-            verdict = (std::string(name) == "AccessDenied" ? "denied" : "refused: " + why);
+            verdict = {Sort::kRefused, why};
             refuse(reply, error(name, why));
           };
           if (answer == Authority::Answer::kNo) {
-            say_no("AccessDenied", fmt::format("{} is not authorized", what.action));
+            verdict = {Sort::kDenied};
+            refuse(reply, error("AccessDenied", fmt::format("{} is not authorized", what.action)));
           } else if (answer == Authority::Answer::kBusy) {
             say_no("LimitsExceeded", "too many requests are waiting for authorization");
           } else if (what.looks && api.callers_.is_gone(caller.name)) {
-            verdict = "dropped: the client has disconnected";
+            verdict = {Sort::kDropped, "the client has disconnected"};
           } else {
             try {
               asked.check();
               job = then(caller, asked);
             } catch (const sdbus::Error& why) {
-              verdict = "refused: " + why.getMessage();
+              verdict = {Sort::kRefused, why.getMessage()};
               refuse(reply, why);
             } catch (const std::exception& why) {
               // The client is answered, and its call counted as over, whatever happens.
@@ -162,7 +177,8 @@ struct Api::Detail {
   /// A job that only looks: the reply is its report.
   void look(const Text& reply, const char* method, Job::Verb verb, const Documents& documents,
             const Options& options) {
-    if (too_large(documents)) return refuse(reply, error("LimitsExceeded", too_large_text()));
+    if (too_large(documents))
+      return refuse_at_once(reply, method, kRead, error("LimitsExceeded", too_large_text()));
     const auto then = [this, reply, verb, texts = texts_of(documents)](const Caller& caller,
                                                                        const ApiOptions& asked) {
       Job job;
@@ -192,7 +208,8 @@ struct Api::Detail {
   /// A job that changes the host: the reply is its number, its end a signal.
   void change(const Number& reply, const char* method, Job wanted, const Options& options,
               const std::set<std::string>& known, std::size_t bytes_ok = 1) {
-    if (bytes_ok == 0) return refuse(reply, error("LimitsExceeded", too_large_text()));
+    if (bytes_ok == 0)
+      return refuse_at_once(reply, method, kApply, error("LimitsExceeded", too_large_text()));
     const auto then = [this, reply, wanted = std::move(wanted)](const Caller& caller,
                                                                 const ApiOptions& asked) {
       Job job = wanted;

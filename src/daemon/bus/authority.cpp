@@ -16,6 +16,18 @@ namespace {
 
 constexpr std::uint32_t kAllowInteraction = 1;
 
+using Credentials = std::map<std::string, sdbus::Variant>;
+
+/// Puts into `caller` what the bus says of it. @return whether that has its user
+bool take_credentials(Caller& caller, const Credentials& credentials) {
+  const auto uid = credentials.find("UnixUserID"), pid = credentials.find("ProcessID");
+  if (pid != credentials.end() && pid->second.containsValueOfType<std::uint32_t>())
+    caller.pid = pid->second.get<std::uint32_t>();
+  if (uid == credentials.end() || !uid->second.containsValueOfType<std::uint32_t>()) return false;
+  caller.uid = uid->second.get<std::uint32_t>();
+  return true;
+}
+
 }  // namespace
 
 Authority::Authority(system::dbus::Connection& connection, AuthorityDeadlines deadlines)
@@ -28,7 +40,6 @@ Authority::~Authority() = default;
 
 void Authority::check(const std::string& sender, const std::string& action, Interaction interaction,
                       const Answered& answered, MayAnyway may_anyway) {
-  using Credentials = std::map<std::string, sdbus::Variant>;
   Caller caller{.name = sender};
   if (sender.empty()) return answered(Answer::kNo, caller);
   if (!lookups_.try_acquire(sender)) {
@@ -42,13 +53,8 @@ void Authority::check(const std::string& sender, const std::string& action, Inte
     guarded("credentials", [&] {
       auto asker = asking;
       lookups_.release(asker.name);
-      const auto uid = credentials.find("UnixUserID"), pid = credentials.find("ProcessID");
-      if (pid != credentials.end() && pid->second.containsValueOfType<std::uint32_t>())
-        asker.pid = pid->second.get<std::uint32_t>();
       // An error: it has gone.
-      if (error != nullptr || uid == credentials.end() || !uid->second.containsValueOfType<std::uint32_t>())
-        return answered(Answer::kNo, asker);
-      asker.uid = uid->second.get<std::uint32_t>();
+      if (error != nullptr || !take_credentials(asker, credentials)) return answered(Answer::kNo, asker);
       if (asker.uid == 0 || (may_anyway && may_anyway(asker.uid))) return answered(Answer::kYes, asker);
       if (!questions_.try_acquire(asker.uid)) return answered(Answer::kBusy, asker);
       ask_polkit(asker, action, interaction, answered);
@@ -60,6 +66,26 @@ void Authority::check(const std::string& sender, const std::string& action, Inte
   } catch (const sdbus::Error&) {  // the bus has gone, or takes no more calls
     lookups_.release(sender);
     answered(Answer::kNo, caller);
+  }
+}
+
+void Authority::identify(const std::string& sender, const Named& named) {
+  const Caller caller{.name = sender};
+  if (sender.empty() || !named_.try_acquire(sender)) return named(caller);
+  const auto told = [this, caller, named](const sdbus::Error* error, const Credentials& credentials) {
+    guarded("credentials", [&] {
+      auto asker = caller;
+      named_.release(asker.name);
+      if (error == nullptr) (void)take_credentials(asker, credentials);
+      named(asker);
+    });
+  };
+  try {
+    bus_->call_async<Credentials>("org.freedesktop.DBus", "GetConnectionCredentials", deadlines_.answer, told,
+                                  sender);
+  } catch (const sdbus::Error&) {  // the bus has gone, or takes no more calls
+    named_.release(sender);
+    named(caller);
   }
 }
 

@@ -53,6 +53,12 @@ class Authority {
   void check(const std::string& sender, const std::string& action, Interaction interaction,
              const Answered& answered, MayAnyway may_anyway = nullptr);
 
+  /// Asks the bus for the user of a client, without waiting, for the journal's line of a request that was
+  /// refused already. `named` is called once: while too many such questions wait, or without an answer, with
+  /// nobody's user id.
+  using Named = std::function<void(const Caller& caller)>;
+  void identify(const std::string& sender, const Named& named);
+
   /// Whether this client is root. Waits for the bus itself, so it is for requests that would be refused
   /// otherwise: however many others ask, root is heard. A connection that is not root's is asked about once.
   [[nodiscard]] bool is_root(const std::string& sender);
@@ -66,6 +72,7 @@ class Authority {
   /// Connections that are not root's; a name on the bus is never given twice.
   Known<std::string> others_{model::limits::kOthersKnown};
   // Apart: whom the bus names root needs no question, and does not wait behind passwords that others type.
+  Quota<std::string> named_{model::limits::kQuestions, model::limits::kQuestionsOfUser};
   Quota<std::string> lookups_{model::limits::kQuestions, model::limits::kQuestionsOfUser};
   Quota<std::uint32_t> questions_{model::limits::kQuestions, model::limits::kQuestionsOfUser};
 };

@@ -33,7 +33,8 @@ void Refusal::load() {
     const auto json = core::parse_record(**text);
     if (json.at("boot_id").get<std::string>() != boot_id_) return;
     Content content{json.at("why").get<std::string>(), std::nullopt};
-    if (const auto& at = json.at("generation"); !at.is_null()) content.at = at.get<std::uint64_t>();
+    if (const auto& at = json.at("generation"); !at.is_null())
+      content.at = core::number_in<std::uint64_t>(at);
     now_ = std::move(content);
   } catch (const Json::exception&) {
     return;  // damaged: as if there were none

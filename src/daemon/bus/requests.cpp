@@ -52,21 +52,36 @@ std::string described(const Caller& caller) {
   return out + fmt::format(", process {}{}", caller.pid, command.empty() ? "" : " (" + command + ")");
 }
 
+std::string RequestVerdict::text() const {
+  switch (sort) {
+    case Sort::kAllowed:
+      break;
+    case Sort::kDenied:
+      return "denied";
+    case Sort::kRefused:
+      return "refused: " + why;
+    case Sort::kDropped:
+      return "dropped: " + why;
+  }
+  return "allowed";
+}
+
 void tell_request(RequestLines& lines, const Caller& caller, const std::string& method,
-                  const std::string& action, const std::string& verdict, std::uint32_t job) {
-  const bool change = action.ends_with(".apply") && verdict == "allowed";
+                  const std::string& action, const RequestVerdict& verdict, std::uint32_t job) {
+  const bool allowed = verdict.sort == RequestVerdict::Sort::kAllowed;
+  const bool change = action.ends_with(".apply") && allowed;
   std::size_t left_out = 0;
   if (!lines.take(caller.uid, Loop::now(), left_out) && caller.uid != 0 && !change) return;
-  log(verdict == "allowed" ? LOG_INFO : LOG_NOTICE, Message::kRequest,
+  log(allowed ? LOG_INFO : LOG_NOTICE, Message::kRequest,
       fmt::format(
-          "request of {}: {} {}{}{}", described(caller), method, verdict,
+          "request of {}: {} {}{}{}", described(caller), method, verdict.text(),
           job == 0 ? "" : fmt::format(", job {}", job),
           left_out == 0 ? "" : fmt::format(" ({} more requests of this user were not logged)", left_out)),
       {{"RDMA_UID", std::to_string(caller.uid)},
        {"RDMA_PID", std::to_string(caller.pid)},
        {"RDMA_METHOD", method},
        {"RDMA_ACTION", action},
-       {"RDMA_VERDICT", verdict},
+       {"RDMA_VERDICT", verdict.text()},
        {"RDMA_JOB_ID", std::to_string(job)}});
 }
 

@@ -36,10 +36,20 @@ class RequestLines {
 /// "uid 1000, process 4711 (busctl)"
 std::string described(const Caller& caller);
 
-/// `action`: "org.rdmaconfigd1.read"; `verdict`: "allowed", "denied", "refused: too many jobs are waiting";
-/// `job`: 0 without one. Requests for a change, and of root, are always told.
+/// How a request was answered.
+struct RequestVerdict {
+  enum class Sort { kAllowed, kDenied, kRefused, kDropped };
+
+  Sort sort = Sort::kAllowed;
+  std::string why{};  ///< of kRefused and kDropped
+
+  [[nodiscard]] std::string text() const;  ///< "allowed", "refused: too many jobs are waiting"
+};
+
+/// `action`: "org.rdmaconfigd1.read"; `job`: 0 without one. Requests for a change, and of root, are always
+/// told.
 void tell_request(RequestLines& lines, const Caller& caller, const std::string& method,
-                  const std::string& action, const std::string& verdict, std::uint32_t job);
+                  const std::string& action, const RequestVerdict& verdict, std::uint32_t job);
 
 /// How the change that was asked for ended.
 void tell_request_ended(const Job& job, const Outcome& outcome);

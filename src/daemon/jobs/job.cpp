@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/jobs/job.hpp"
 
+#include "store/json_file.hpp"
+
 namespace rdmacfg::daemon {
 
 using Json = nlohmann::ordered_json;
@@ -69,30 +71,30 @@ Json to_json(const Job& job) {
 
 Job job_from(const Json& json) {
   Job job;
-  job.id = json.at("id").get<std::uint32_t>();
-  job.verb = static_cast<Job::Verb>(json.at("verb").get<int>());
+  job.id = core::number_in<std::uint32_t>(json.at("id"));
+  job.verb = static_cast<Job::Verb>(core::number_in<int>(json.at("verb")));
   for (const auto& text : json.at("texts")) {
     job.texts.push_back({.name = text.at(0).get<std::string>(),
                          .text = text.at(1).get<std::string>(),
                          .is_private = text.at(2).get<bool>()});
   }
-  job.generation = json.at("generation").get<std::uint64_t>();
-  job.from = json.at("from").get<std::uint64_t>();
-  job.confirm_s = json.at("confirm_s").get<std::int64_t>();
+  job.generation = core::number_in<std::uint64_t>(json.at("generation"));
+  job.from = core::number_in<std::uint64_t>(json.at("from"));
+  job.confirm_s = core::number_in<std::int64_t>(json.at("confirm_s"));
   job.by_itself = json.at("by_itself").get<bool>();
   job.retry = json.at("retry").get<bool>();
   job.allow_removal = json.at("allow_removal").get<bool>();
   job.awaited = json.at("awaited").get<bool>();
   job.resumes = json.at("resumes").get<bool>();
   job.settled = by_key_from(json.at("settled"));
-  job.settled_at = json.at("settled_at").get<std::uint64_t>();
+  job.settled_at = core::number_in<std::uint64_t>(json.at("settled_at"));
   if (const auto& then = json.at("applied_then"); !then.is_null()) job.applied_then = then.get<std::string>();
   if (const auto& handles = json.at("closely"); !handles.is_null())
     job.closely = handles.get<std::set<std::string>>();
   job.expect = json.at("expect").get<std::string>();
   job.who = json.at("who").get<std::string>();
   job.what = json.at("what").get<std::string>();
-  if (const auto& uid = json.at("uid"); !uid.is_null()) job.uid = uid.get<std::uint32_t>();
+  if (const auto& uid = json.at("uid"); !uid.is_null()) job.uid = core::number_in<std::uint32_t>(uid);
   job.left_alone = by_key_from(json.at("left_alone"));
   job.fields_left_alone = fields_from(json.at("fields_left_alone"));
   return job;

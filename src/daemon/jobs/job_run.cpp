@@ -18,6 +18,7 @@
 #include "store/confined.hpp"
 #include "store/damage.hpp"
 #include "store/generations.hpp"
+#include "store/held_record.hpp"
 #include "system/linux/linux_host.hpp"
 
 namespace rdmacfg::daemon {
@@ -210,7 +211,8 @@ Report run_for_caller(const Job& job, core::Context& context, const core::Reques
 
 bool refresh_hidden(core::Context& context, const std::set<std::string>& handles,
                     std::vector<std::string>& notes) {
-  const auto journal = context.host.files.read(context.options.paths.journal);
+  const auto journal =
+      core::load_open_journal(context.host.files, context.options.paths, context.host.boot_id);
   if (!journal || *journal) return false;
   for (const auto* kind : kinds::all_kinds()) {
     const auto* hidden = kinds::ability<kinds::HasHiddenState>(kind);

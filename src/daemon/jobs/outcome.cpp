@@ -36,12 +36,13 @@ bool tells_of_resources(const Job& job, const model::Report& report) {
   return compares && succeeded(report);
 }
 
-std::vector<std::string> with_reasons(const model::Report& report, model::Status status) {
+std::vector<std::string> with_reasons(const model::Report& report, model::Status status,
+                                      DocumentValues values) {
   std::vector<std::string> out;
   std::set<std::string> said;
   for (const auto& resource : report.resources) {
     if (resource.status != status) continue;
-    auto text = resource.label + ": " + resource.reason;
+    auto text = values == DocumentValues::kShown ? resource.label + ": " + resource.reason : resource.label;
     if (said.insert(text).second) out.push_back(std::move(text));
   }
   return out;

@@ -27,8 +27,10 @@ std::optional<bool> apply_failed(const Job& job, const Outcome& outcome);
 bool tells_of_resources(const Job& job, const model::Report& report);
 
 /// Label and reason of the resources with this status, each once: of an absent port, its name and its
-/// interface wait for the same.
-std::vector<std::string> with_reasons(const model::Report& report, model::Status status);
+/// interface wait for the same. A reason may have values of the document ("wanted 4092"); without values it
+/// is the label alone.
+std::vector<std::string> with_reasons(const model::Report& report, model::Status status,
+                                      DocumentValues values = DocumentValues::kShown);
 
 /// Counts of pending objects, of other objects that the fabric limits, and of unmet expectations. An object
 /// with resources of several kinds counts once.

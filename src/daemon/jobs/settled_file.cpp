@@ -16,7 +16,7 @@ std::optional<SettledFile::Content> SettledFile::load() {
     const auto json = core::parse_record(**text);
     if (json.at("boot_id").get<std::string>() != boot_id_) return std::nullopt;
     Content content;
-    content.generation = json.at("generation").get<std::uint64_t>();
+    content.generation = core::number_in<std::uint64_t>(json.at("generation"));
     for (const auto& entry : json.at("resources")) {
       content.resources[{entry.at(0).get<std::string>(), entry.at(1).get<std::string>()}] =
           entry.at(2).get<std::string>();

@@ -320,19 +320,17 @@ void ShellBlocks::leave(const std::vector<std::string_view>& words, ShellCommand
                        words[1].find_first_not_of("0123456789") == std::string_view::npos;
   auto from = blocks_.size();
   while (from > 0 && !blocks_[from - 1].function && blocks_[from - 1].end != ")") --from;
-  std::string_view what = "script";
-  if (from > 0) {
-    --from;
-    what = blocks_[from].function ? "function" : "subshell";
-  }
+  const bool of_script = from == 0;
+  if (!of_script) --from;
   bool never = chain_runs_ == Truth::kFails;
   for (auto at = from; at < blocks_.size(); ++at) never = never || blocks_[at].runs == Truth::kFails;
   if (failure || never || command.ends) return;
+  const auto* what = of_script ? "script" : blocks_[from].function ? "function" : "subshell";
   const auto reason = fmt::format("runs only where the {} does not end in line {}", what, line);
   for (auto at = from; at < blocks_.size(); ++at) {
     if (blocks_[at].outer.empty()) blocks_[at].outer = reason;
   }
-  if (what == "script" && left_.empty()) left_ = reason;
+  if (of_script && left_.empty()) left_ = reason;
 }
 
 ShellCommand ShellBlocks::next(const Part& part, int line) {

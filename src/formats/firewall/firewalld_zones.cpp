@@ -132,15 +132,15 @@ bool is_for_host(std::string_view text, std::string_view zone) {
 /// Whether a zone for sources, a policy, or the administrator's own rules of iptables may accept them.
 bool others_may_accept(system::Files& files, std::string_view zone, const FirewallPort& port) {
   for (const auto folder : kFirewalldFolders) {
-    for (const std::string_view what : {"zones", "policies"}) {
-      const auto names = files.list(fmt::format("{}/{}", folder, what));
+    for (const std::string_view subfolder : {"zones", "policies"}) {
+      const auto names = files.list(fmt::format("{}/{}", folder, subfolder));
       if (!names) return true;
       for (const auto& name : *names) {
         if (!name.ends_with(kXml)) continue;
         const auto text =
-            firewalld_file(files, what, std::string_view(name).substr(0, name.size() - kXml.size()));
+            firewalld_file(files, subfolder, std::string_view(name).substr(0, name.size() - kXml.size()));
         if (!text || !*text) return true;
-        const bool counts = what == "zones" ? is_for_sources(**text) : is_for_host(**text, zone);
+        const bool counts = subfolder == "zones" ? is_for_sources(**text) : is_for_host(**text, zone);
         if (counts && may_accept(files, **text, port)) return true;
       }
     }

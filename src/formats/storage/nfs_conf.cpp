@@ -117,19 +117,22 @@ void take_nfsd_line(int number, std::string_view section, std::string_view key, 
 /// stand where the line "include=" does, and begin in its section.
 class NfsConfReader {
  public:
+  /// Of a file, in the order in which rpc.nfsd reads them.
+  enum class Rank { kBeforeOurs, kAfterOurs };
+
   NfsConfReader(system::Files& files, std::vector<ForeignNfsConf>& out) : files_(files), out_(out) {}
 
-  void read(const std::string& path, bool wins) { read_file(path, {}, wins, 0); }
+  void read(const std::string& path, Rank rank) { read_file(path, {}, rank, 0); }
 
  private:
   // nfs-utils has no limits, and ends at a file that includes itself.
   static constexpr int kDepthMost = 8, kFilesMost = 100;
 
-  void read_file(const std::string& path, const std::string& section, bool wins, int depth) {
+  void read_file(const std::string& path, const std::string& section, Rank rank, int depth) {
     if (path == kNfsServerFile || depth > kDepthMost || ++read_ > kFilesMost) return;
     const auto text = files_.read_linked(path);
     if (!text || !*text) return;  // nfs-utils passes over what it cannot read, too
-    ForeignNfsConf found{path, {}, wins};
+    ForeignNfsConf found{path, {}, rank == Rank::kAfterOurs};
     const auto put = [&] {
       if (found.says.line != 0) out_.push_back(found);
       found.says = {};
@@ -145,7 +148,7 @@ class NfsConfReader {
           if (value.starts_with('-')) value.remove_prefix(1);  // it need not be there
           if (value.empty()) return;
           const auto named = std::filesystem::path(path).parent_path() / value;
-          read_file(named.lexically_normal().string(), within, wins, depth + 1);
+          read_file(named.lexically_normal().string(), within, rank, depth + 1);
         });
     put();
   }
@@ -181,7 +184,7 @@ Result<std::vector<ForeignNfsConf>> read_foreign_nfs_conf(system::Files& files) 
   std::vector<ForeignNfsConf> out;
   NfsConfReader reader(files, out);
   for (const std::string etc : {"/usr/etc", "/etc"}) {
-    reader.read(etc + "/nfs.conf", false);
+    reader.read(etc + "/nfs.conf", NfsConfReader::Rank::kBeforeOurs);
     const auto folder = etc + "/nfs.conf.d";
     auto names = files.list(folder);
     if (!names) return base::fail(names.error());
@@ -192,7 +195,8 @@ Result<std::vector<ForeignNfsConf>> read_foreign_nfs_conf(system::Files& files) 
     for (const auto& name : *names) {
       if (!name.ends_with(".conf") || name.starts_with('.')) continue;
       const bool wins = folder == kFolder && strverscmp(name.c_str(), own_name.c_str()) > 0;
-      reader.read(folder + "/" + name, wins);
+      reader.read(folder + "/" + name,
+                  wins ? NfsConfReader::Rank::kAfterOurs : NfsConfReader::Rank::kBeforeOurs);
     }
   }
   return out;

@@ -36,6 +36,9 @@ namespace {
 constexpr std::string_view kAddressKind = "address";
 constexpr std::string_view kLifetime = "lifetime", kLimited = "limited";
 
+/// Values of the fact `state`: how the kernel's check for another host with the address went.
+constexpr std::string_view kDuplicate = "duplicate", kTentative = "tentative", kUsable = "ok";
+
 bool has_address(const std::vector<InetAddress>& all, int index, const IpPrefix& prefix) {
   return std::any_of(all.begin(), all.end(), [&](const InetAddress& address) {
     return address.index == index && address.prefix == prefix && !address.peer_elsewhere;
@@ -84,9 +87,9 @@ class AddressKind final : public Kind,
       observed.label = fmt::format("{} {}", at->second.name, address.prefix.text());
       observed.settings["address"] = address.prefix.text();
       if (!address.permanent) observed.settings[std::string(kLifetime)] = std::string(kLimited);
-      observed.facts["state"] = std::string(address.duplicate   ? "duplicate"
-                                            : address.tentative ? "tentative"
-                                                                : "ok");
+      observed.facts["state"] = std::string(address.duplicate   ? kDuplicate
+                                            : address.tentative ? kTentative
+                                                                : kUsable);
       // An interface that is re-created gets its addresses back: they are still ours.
       observed.instance = world.host().boot_id;
       out.push_back(std::move(observed));
@@ -221,13 +224,13 @@ class AddressKind final : public Kind,
   Verdict judge(const Desired& desired, const Observed* observed,
                 const std::vector<std::string>& /*differing*/, World& world) const override {
     const auto state = observed == nullptr ? std::string() : model::text_at(observed->facts, "state");
-    if (state == "tentative") {
+    if (state == kTentative) {
       const auto id = address_id(desired.key);
       const auto* link = id ? interface_of(id->interface, world) : nullptr;
       const AddressCheck check{{}, std::vector{model::text_at(observed->settings, "address")}};
       return verdict_of(check, link != nullptr && link->carrier);
     }
-    if (state != "duplicate") return {};
+    if (state != kDuplicate) return {};
     return {Verdict::Sort::kLimited,
             "another host has this address (duplicate address detection), so it is unusable here; the kernel "
             "repeats the check only for an address that is added: after that host has released it, delete it "

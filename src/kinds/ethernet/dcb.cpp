@@ -63,8 +63,8 @@ void describe(const DcbState& state, InterfaceDcb& settings, InterfaceDcb& facts
   }
   settings.dscp = dscps_of(state);
   settings.trust = trust_of(state);
-  settings.classified_by =
-      classifier_of(dcb_driver(state.driver), *settings.dscp, state.dcbx, settings.trust);
+  settings.classified_by = std::string(
+      text_of(classifier_of(dcb_driver(state.driver), *settings.dscp, state.dcbx, settings.trust)));
   if (state.dcbx) settings.dcbx = (*state.dcbx & system::kDcbxHost) != 0 ? Dcbx::kHost : Dcbx::kFirmware;
 }
 
@@ -87,7 +87,7 @@ class DcbKind final : public Kind, public AwaitsKernel, public ClearsAway {
   DcbKind()
       : Kind({.name = kDcbKind,
               .fields = model::specs<InterfaceDcb>(),
-              .traits = {.listed_when_foreign = false, .on_any_interface = true},
+              .traits = {.listed_when_foreign = false, .on_any_interface = true, .id_is_interface = true},
               .lost_after_withdraw = "flow control, bandwidths and trust of Ethernet ports (dcb, mlnx_qos)",
               .competitors = kDcbCompetitors,
               .section = kSection}) {}

@@ -19,7 +19,6 @@
 namespace rdmacfg::kinds {
 
 using model::Desired;
-using model::Diagnostic;
 using model::Diagnostics;
 using model::Observed;
 using model::Severity;
@@ -31,11 +30,9 @@ constexpr std::uint8_t kHostBits = system::kDcbxHost | system::kDcbxVersionIeee;
 void error(const Desired& desired, const std::string& key, const std::string& message,
            const std::string& hint, Diagnostics& diagnostics) {
   const auto at = desired.origins.find(key);
-  diagnostics.push_back(Diagnostic{Severity::kError,
-                                   at == desired.origins.end() ? desired.where : at->second,
-                                   fmt::format("[[pfc]] {}: {}", key, message),
-                                   hint,
-                                   {}});
+  diagnostics.push_back(model::diagnose(Severity::kError,
+                                        at == desired.origins.end() ? desired.where : at->second,
+                                        {.section = "pfc", .key = key}, message, hint));
 }
 
 /// The driver of an interface's adapter: "mlx5_core"; empty where no RDMA device belongs to it.
@@ -109,7 +106,7 @@ void error(const Desired& desired, const DcbRefusal& refusal, Diagnostics& diagn
     return;
   }
   diagnostics.push_back(
-      Diagnostic{Severity::kError, desired.where, fmt::format("[[pfc]]: {}", refusal.why), refusal.hint, {}});
+      model::diagnose(Severity::kError, desired.where, {.section = "pfc"}, refusal.why, refusal.hint));
 }
 
 /// Everything as it is going to be: as written, as it was before where the document no longer writes it, as
@@ -161,7 +158,7 @@ void derive(Desired& desired, const DcbDriver& driver, const InterfaceDcb& then,
     follow("traffic_classes", {"dscp"});
   }
   if (wanted.dscp || wanted.trust) {
-    derived.classified_by = classifier_of(driver, dscp, bits, then.trust);
+    derived.classified_by = std::string(text_of(classifier_of(driver, dscp, bits, then.trust)));
     follow("classified_by", {"dscp", "trust"});
   }
   if (then.priorities && state.pfc && (wanted.priorities || wanted.dscp || wanted.trust)) {

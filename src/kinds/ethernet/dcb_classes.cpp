@@ -110,35 +110,48 @@ std::optional<TrustOrder> trust_of(const DcbState& state) {
   return out;
 }
 
-std::string classifier_of(const DcbDriver& driver, const DscpMap& dscp, std::optional<std::uint8_t> dcbx,
-                          const std::optional<TrustOrder>& trust) {
-  if ((dcbx && firmware_has_dcb(*dcbx) && driver.agent_refuses) || driver.reads_negotiated) return "firmware";
+std::string_view text_of(Classifier classifier) {
+  switch (classifier) {
+    case Classifier::kDscp:
+      return "DSCP";
+    case Classifier::kVlanPriority:
+      return "VLAN priority";
+    case Classifier::kDefaultPriority:
+      return "default priority";
+    case Classifier::kFirmware:
+      return "firmware";
+  }
+  return {};
+}
+
+Classifier classifier_of(const DcbDriver& driver, const DscpMap& dscp, std::optional<std::uint8_t> dcbx,
+                         const std::optional<TrustOrder>& trust) {
+  if ((dcbx && firmware_has_dcb(*dcbx) && driver.agent_refuses) || driver.reads_negotiated)
+    return Classifier::kFirmware;
   const bool by_dscp =
       !dscp.list.empty() && (driver.dscp == DscpTrust::kHardware || driver.dscp == DscpTrust::kUnknown);
-  if (!trust) return by_dscp ? "DSCP" : "VLAN priority";
+  if (!trust) return by_dscp ? Classifier::kDscp : Classifier::kVlanPriority;
   for (const auto selector : trust->list) {
-    if (selector == TrustSelector::kDscp && by_dscp) return "DSCP";
-    if (selector == TrustSelector::kPcp) return "VLAN priority";
+    if (selector == TrustSelector::kDscp && by_dscp) return Classifier::kDscp;
+    if (selector == TrustSelector::kPcp) return Classifier::kVlanPriority;
   }
-  return "default priority";
+  return Classifier::kDefaultPriority;
 }
 
 std::string switch_port_of(const DcbDriver& driver, const model::Priorities& lossless, const DscpMap& dscp,
                            std::optional<std::uint8_t> dcbx, const std::optional<TrustOrder>& trust) {
   if (lossless.mask == 0) return "no PFC";
-  std::vector<std::string> priorities, pairs;
-  for (unsigned i = 0; i < model::kPriorities; ++i) {
-    if (lossless.has(i)) priorities.push_back(std::to_string(i));
-  }
+  const auto priorities = model::numbers_in(lossless.mask);
+  std::vector<std::string> pairs;
   for (const auto& [number, priority] : dscp.list) {
     if (lossless.has(priority)) pairs.push_back(fmt::format("{} is priority {}", number, priority));
   }
   const auto by = classifier_of(driver, dscp, dcbx, trust);
-  return fmt::format("PFC on {} {}; {}", priorities.size() == 1 ? "priority" : "priorities",
-                     base::join(priorities, ", "),
-                     by == "firmware" ? "DCBX in IEEE mode, which recommends the same"
-                     : by == "DSCP"   ? "trust DSCP" + (pairs.empty() ? "" : ": " + base::join(pairs, ", "))
-                                      : "trust 802.1p");
+  return fmt::format(
+      "PFC on {} {}; {}", priorities.size() == 1 ? "priority" : "priorities", base::join(priorities, ", "),
+      by == Classifier::kFirmware ? "DCBX in IEEE mode, which recommends the same"
+      : by == Classifier::kDscp   ? "trust DSCP" + (pairs.empty() ? "" : ": " + base::join(pairs, ", "))
+                                  : "trust 802.1p");
 }
 
 Bandwidth shares_of(const Ets& ets) {

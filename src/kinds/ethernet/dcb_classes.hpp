@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kinds/ethernet/dcb.hpp"
@@ -38,10 +39,15 @@ system::Ets ets_for(const DcbDriver& driver, const InterfaceDcb& wanted, const s
 /// The order of trust as a document writes it; nothing where the interface has none.
 std::optional<model::TrustOrder> trust_of(const system::DcbState& state);
 
-/// The source of a packet's priority: "DSCP", "VLAN priority", "default priority" or "firmware". With an
-/// order of trust the first selector that leads to a priority; without one the driver decides.
-std::string classifier_of(const DcbDriver& driver, const model::DscpMap& dscp,
-                          std::optional<std::uint8_t> dcbx, const std::optional<model::TrustOrder>& trust);
+/// The source of a packet's priority.
+enum class Classifier { kDscp, kVlanPriority, kDefaultPriority, kFirmware };
+
+/// "VLAN priority"
+std::string_view text_of(Classifier classifier);
+
+/// With an order of trust the first selector that leads to a priority; without one the driver decides.
+Classifier classifier_of(const DcbDriver& driver, const model::DscpMap& dscp,
+                         std::optional<std::uint8_t> dcbx, const std::optional<model::TrustOrder>& trust);
 
 /// The requirements on the switch port for `settings`: "PFC on priority 3; trust DSCP, 26 is priority 3".
 std::string switch_port_of(const DcbDriver& driver, const model::Priorities& lossless,

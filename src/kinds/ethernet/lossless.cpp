@@ -5,6 +5,9 @@
 
 #include <algorithm>
 #include <map>
+#include <string>
+#include <string_view>
+#include <utility>
 
 #include "base/text.hpp"
 #include "kinds/ethernet/dcb.hpp"
@@ -171,23 +174,21 @@ class Linter {
       const auto& section = sections_[place_of_pfc->second];
       const auto dcb = model::from_attributes<InterfaceDcb>(section.attributes());
       if (dcb.priorities && !dcb.priorities->has(priority)) {
-        say(Severity::kError, place(preset, "priority"),
-            fmt::format("[[lossless]] priority: {} is lossless here, but not in [[pfc]] priorities",
-                        priority),
+        say(Severity::kError, place(preset, "priority"), {.section = "lossless", .key = "priority"},
+            fmt::format("{} is lossless here, but not in [[pfc]] priorities", priority),
             "make them agree, or remove one of the two", {{place(section, "priorities"), "priorities"}});
       }
       if (dcb.dscp && dcb.dscp->priority_of(dscp) != priority) {
-        say(Severity::kError, place(preset, "dscp"),
-            fmt::format("[[lossless]] dscp: {} has priority {} here, and not in [[pfc]] dscp", dscp,
-                        priority),
+        say(Severity::kError, place(preset, "dscp"), {.section = "lossless", .key = "dscp"},
+            fmt::format("{} has priority {} here, and not in [[pfc]] dscp", dscp, priority),
             "make them agree, or remove one of the two", {{place(section, "dscp"), "dscp"}});
       }
     }
     for (const auto at : roce_.about(name)) {
       const auto marking = marking_of(sections_[at]);
       if (!marking || marking->dscp == dscp) continue;
-      say(Severity::kError, place(preset, "dscp"),
-          fmt::format("[[lossless]] dscp: {} here, and {} in [[roce]]", dscp, marking->dscp),
+      say(Severity::kError, place(preset, "dscp"), {.section = "lossless", .key = "dscp"},
+          fmt::format("{} here, and {} in [[roce]]", dscp, marking->dscp),
           "make them agree, or remove one of the two", {{marking->entry->where, "the RoCE entry"}});
     }
   }
@@ -200,10 +201,10 @@ class Linter {
     return entry == nullptr ? section.where : entry->where;
   }
 
-  void say(Severity severity, const model::Location& where, std::string message, std::string hint,
-           Related related) {
+  void say(Severity severity, const model::Location& where, model::Subject subject, std::string_view what,
+           std::string hint, Related related) {
     diagnostics_.push_back(
-        Diagnostic{severity, where, std::move(message), std::move(hint), std::move(related)});
+        model::diagnose(severity, where, std::move(subject), what, std::move(hint), std::move(related)));
   }
 
   /// Does any DSCP lead to each lossless priority?
@@ -213,8 +214,8 @@ class Linter {
       const auto leads = [&](const auto& pair) { return pair.second == priority; };
       if (!dcb.priorities->has(priority) || std::any_of(dcb.dscp->list.begin(), dcb.dscp->list.end(), leads))
         continue;
-      say(Severity::kWarning, place(pfc, "priorities"),
-          fmt::format("[[pfc]] priorities: {} is lossless, but no DSCP maps to it", priority),
+      say(Severity::kWarning, place(pfc, "priorities"), {.section = "pfc", .key = "priorities"},
+          fmt::format("{} is lossless, but no DSCP maps to it", priority),
           fmt::format("write \"26:{}\" in dscp, or leave the priority out", priority),
           {{place(pfc, "dscp"), "dscp"}});
     }
@@ -224,8 +225,8 @@ class Linter {
   void check_trust(const Section& pfc, const InterfaceDcb& dcb) {
     if (!dcb.trust || dcb.trust->trusts(model::TrustSelector::kDscp) || !dcb.dscp || dcb.dscp->list.empty())
       return;
-    say(Severity::kWarning, place(pfc, "trust"),
-        "[[pfc]] trust: \"dscp\" is not in the list, so the DSCPs of the interface map to no priority",
+    say(Severity::kWarning, place(pfc, "trust"), {.section = "pfc", .key = "trust"},
+        "\"dscp\" is not in the list, so the DSCPs of the interface map to no priority",
         "add \"dscp\" to trust, or leave dscp out", {{place(pfc, "dscp"), "dscp"}});
   }
 
@@ -240,15 +241,14 @@ class Linter {
       const bool starved =
           dcb.bandwidth && dcb.bandwidth->percent[traffic_class] == 0 && !strict.has(traffic_class);
       if (starved) {
-        say(Severity::kError, place(pfc, "bandwidth"),
-            fmt::format("[[pfc]] bandwidth: traffic class {} of the lossless priority {} has none",
-                        traffic_class, priority),
+        say(Severity::kError, place(pfc, "bandwidth"), {.section = "pfc", .key = "bandwidth"},
+            fmt::format("traffic class {} of the lossless priority {} has none", traffic_class, priority),
             "give it a share, or make it strict", {{place(pfc, "traffic_classes"), "traffic_classes"}});
       }
       for (unsigned other = 0; other < model::kPriorities; ++other) {
         if (other == priority || of[other] != traffic_class || dcb.priorities->has(other)) continue;
-        say(Severity::kWarning, place(pfc, "traffic_classes"),
-            fmt::format("[[pfc]] traffic_classes: priority {} shares traffic class {} with the lossless "
+        say(Severity::kWarning, place(pfc, "traffic_classes"), {.section = "pfc", .key = "traffic_classes"},
+            fmt::format("priority {} shares traffic class {} with the lossless "
                         "priority {}: a pause frame of one stops the other",
                         other, traffic_class, priority),
             "give lossless priorities a separate traffic class", {{place(pfc, "priorities"), "priorities"}});
@@ -261,34 +261,33 @@ class Linter {
     const bool lossless = dcb.priorities && dcb.priorities->mask != 0;
     const auto marking = marking_of(roce);
     if (lossless && dcb.dscp && text_in(roce, "mode") == "v1") {
-      say(Severity::kWarning, place(roce, "mode"),
-          "[[roce]] mode: RoCE v1 has no IP header, so no DSCP maps its packets to the lossless priority",
+      say(Severity::kWarning, place(roce, "mode"), {.section = "roce", .key = "mode"},
+          "RoCE v1 has no IP header, so no DSCP maps its packets to the lossless priority",
           "write mode = \"v2\"", {{place(pfc, "dscp"), "dscp"}});
       return;
     }
     if (!marking) {
       if (lossless && dcb.dscp && !dcb.dscp->list.empty())
-        say(Severity::kWarning, roce.where,
-            "[[roce]]: neither dscp nor tos is written, so RDMA CM connections have DSCP 0",
+        say(Severity::kWarning, roce.where, {.section = "roce"},
+            "neither dscp nor tos is written, so RDMA CM connections have DSCP 0",
             fmt::format("write dscp = {}", dcb.dscp->list.front().first), {{place(pfc, "dscp"), "dscp"}});
       return;
     }
     if (!dcb.dscp) {
       if (lossless && takes_dscp(dcb_of(text_in(pfc, "interface"), world_)))
-        say(Severity::kWarning, marking->entry->where,
-            fmt::format("[[roce]]: DSCP {} is not mapped to a priority of the interface", marking->dscp),
+        say(Severity::kWarning, marking->entry->where, {.section = "roce"},
+            fmt::format("DSCP {} is not mapped to a priority of the interface", marking->dscp),
             fmt::format("write dscp = [\"{}:…\"] in [[pfc]]", marking->dscp), {{pfc.where, "its PFC"}});
       return;
     }
     const auto priority = dcb.dscp->priority_of(marking->dscp);
     if (!priority) {
-      say(Severity::kWarning, marking->entry->where,
-          fmt::format("[[roce]]: DSCP {} is not in the table of the interface", marking->dscp),
+      say(Severity::kWarning, marking->entry->where, {.section = "roce"},
+          fmt::format("DSCP {} is not in the table of the interface", marking->dscp),
           "add it there with the priority that RoCE is to have", {{place(pfc, "dscp"), "dscp"}});
     } else if (dcb.priorities && !dcb.priorities->has(*priority)) {
-      say(lossless ? Severity::kError : Severity::kWarning, marking->entry->where,
-          fmt::format("[[roce]]: DSCP {} has priority {}, which has no flow control", marking->dscp,
-                      *priority),
+      say(lossless ? Severity::kError : Severity::kWarning, marking->entry->where, {.section = "roce"},
+          fmt::format("DSCP {} has priority {}, which has no flow control", marking->dscp, *priority),
           "make that priority lossless, or map the DSCP to one that is",
           {{place(pfc, "dscp"), "dscp"}, {place(pfc, "priorities"), "priorities"}});
     }

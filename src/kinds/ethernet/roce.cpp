@@ -21,7 +21,6 @@ namespace rdmacfg::kinds {
 using base::Result;
 using model::Change;
 using model::Desired;
-using model::Diagnostic;
 using model::Diagnostics;
 using model::Observed;
 using model::Severity;
@@ -110,11 +109,10 @@ class RoceKind final : public Kind,
       check_soft(port, diagnostics);
       const auto [marking, is_dscp, also] = roce_marking(*port.section);
       if (also != nullptr) {
-        diagnostics.push_back(Diagnostic{Severity::kError,
-                                         marking->where,
-                                         "[[roce]] dscp: conflicts with tos; both set the same value",
-                                         "write one of them: tos = dscp * 4 + ECN bits",
-                                         {{also->where, "tos"}}});
+        diagnostics.push_back(model::diagnose(Severity::kError, marking->where, key_of_roce("dscp"),
+                                              "conflicts with tos; both set the same value",
+                                              "write one of them: tos = dscp * 4 + ECN bits",
+                                              {{also->where, "tos"}}));
       } else if (is_dscp) {
         const auto number = std::get<std::int64_t>(marking->value);
         desired.settings["tos"] = model::Tos::of_dscp(number).number;
@@ -173,13 +171,10 @@ class RoceKind final : public Kind,
       if (!port || resource.settings.empty()) continue;
       if (wanted.mode && port->device->node_type == kIwarp && port->device->soft.empty()) {
         // Its GIDs read "IB/RoCE v1" (ib_cache_gid_type_str()), and mean nothing.
-        diagnostics.push_back(
-            Diagnostic{Severity::kError,
-                       resource.origins.at("mode"),
-                       fmt::format("[[roce]] mode: {} is iWARP ({}), which has no RoCE version",
-                                   resource.label, port->device->driver),
-                       "remove mode",
-                       {}});
+        diagnostics.push_back(model::diagnose(
+            Severity::kError, resource.origins.at("mode"), key_of_roce("mode"),
+            fmt::format("{} is iWARP ({}), which has no RoCE version", resource.label, port->device->driver),
+            "remove mode"));
         continue;
       }
       const auto table = world.host().rdma.observe_gids(port->device->name, port->port->number);
@@ -197,13 +192,11 @@ class RoceKind final : public Kind,
       }
       if (offered.contains(std::string(model::text_of(*wanted.mode)))) continue;
       const std::vector<std::string> names(offered.begin(), offered.end());
-      diagnostics.push_back(Diagnostic{
-          Severity::kError,
-          resource.origins.at("mode"),
-          fmt::format("[[roce]] mode: {} has no GID of RoCE {}; it offers {}", resource.label,
-                      model::text_of(*wanted.mode), names.empty() ? "none" : base::join(names, ", ")),
-          "`rdma-configctl show` lists the GID table",
-          {}});
+      diagnostics.push_back(model::diagnose(
+          Severity::kError, resource.origins.at("mode"), key_of_roce("mode"),
+          fmt::format("{} has no GID of RoCE {}; it offers {}", resource.label, model::text_of(*wanted.mode),
+                      names.empty() ? "none" : base::join(names, ", ")),
+          "`rdma-configctl show` lists the GID table"));
     }
   }
 
@@ -364,18 +357,13 @@ class RoceKind final : public Kind,
     const auto* mode = port.section->find("mode");
     if (*port.soft == model::SoftType::kSiw) {
       diagnostics.push_back(
-          Diagnostic{Severity::kError,
-                     port.section->where,
-                     fmt::format("[[roce]] {} is Soft-iWARP, which does not speak RoCE", port.label),
-                     "remove the entry, or make the device with type = \"rxe\"",
-                     {}});
+          model::diagnose(Severity::kError, port.section->where, entry_of_roce(),
+                          fmt::format("{} is Soft-iWARP, which does not speak RoCE", port.label),
+                          "remove the entry, or make the device with type = \"rxe\""));
     } else if (mode != nullptr && model::text_of(mode->value) == model::text_of(model::RoceMode::kV1)) {
-      diagnostics.push_back(
-          Diagnostic{Severity::kError,
-                     mode->where,
-                     fmt::format("[[roce]] mode: {} is Soft-RoCE, which supports only RoCE v2", port.label),
-                     "write mode = \"v2\"",
-                     {}});
+      diagnostics.push_back(model::diagnose(
+          Severity::kError, mode->where, key_of_roce("mode"),
+          fmt::format("{} is Soft-RoCE, which supports only RoCE v2", port.label), "write mode = \"v2\""));
     }
   }
 

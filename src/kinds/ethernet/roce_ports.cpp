@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <string_view>
 #include <utility>
 
 #include "base/text.hpp"
@@ -65,11 +66,11 @@ struct Binder {
   const std::map<std::string, const Section*> soft_devices;
   Diagnostics& diagnostics;
 
-  void error(RocePort& out, const model::Location& where, std::string message, std::string hint,
-             std::vector<Diagnostic::Related> related = {}) const {
-    out.pending = message;
-    diagnostics.push_back(
-        Diagnostic{Severity::kError, where, std::move(message), std::move(hint), std::move(related)});
+  void error(RocePort& out, const model::Location& where, model::Subject subject, std::string_view what,
+             std::string hint, std::vector<Diagnostic::Related> related = {}) const {
+    diagnostics.push_back(model::diagnose(Severity::kError, where, std::move(subject), what, std::move(hint),
+                                          std::move(related)));
+    out.pending = diagnostics.back().message;
   }
 
   void found(RocePort& out, const RdmaDevice& device, const system::RdmaPort& port) const {
@@ -107,7 +108,7 @@ struct Binder {
         return out;
       }
     }
-    error(out, number.where, fmt::format("[[roce]] port: {} has no port {}", called, wanted),
+    error(out, number.where, key_of_roce("port"), fmt::format("{} has no port {}", called, wanted),
           fmt::format("it has {} port(s), counted from 1", device->ports.size()));
     return out;
   }
@@ -144,7 +145,8 @@ struct Binder {
     if (!all.empty()) return all;
     const auto* below = link->kind == "vlan" ? world.link(link->parent) : nullptr;
     if (below != nullptr) {
-      error(out, written.where, fmt::format("[[roce]] interface: {} is a VLAN over {}", name, below->name),
+      error(out, written.where, key_of_roce("interface"),
+            fmt::format("{} is a VLAN over {}", name, below->name),
             fmt::format("write interface = \"{}\": the defaults apply to the port and all its VLANs",
                         below->name));
     } else if (link->kind == "bridge") {
@@ -257,17 +259,16 @@ std::vector<RocePort> bind_roce(const Bound& bound, Diagnostics& diagnostics) {
     for (auto& port : binder.ports_of(*section)) {
       if (binder.world.offline()) port.pending.reset();
       if (port.port && port.port->port->link_layer != "Ethernet") {
-        binder.error(port, section->where,
-                     fmt::format("[[roce]] {} runs {} now, and RoCE is for Ethernet ports", port.label,
+        binder.error(port, section->where, entry_of_roce(),
+                     fmt::format("{} runs {} now, and RoCE is for Ethernet ports", port.label,
                                  port.port->port->link_layer),
                      "remove the entry, or make the port an Ethernet port first");
       }
       if (const auto [first, fresh] = seen.try_emplace(port.id, section); !fresh) {
-        binder.error(
-            port, section->where,
-            fmt::format("[[roce]] selects the port {} that another entry already selects", port.label),
-            "write one entry for a port; device + port and interface can select the same port",
-            {{first->second->where, "the first entry for this port"}});
+        binder.error(port, section->where, entry_of_roce(),
+                     fmt::format("selects the port {} that another entry already selects", port.label),
+                     "write one entry for a port; device + port and interface can select the same port",
+                     {{first->second->where, "the first entry for this port"}});
       }
       out.push_back(std::move(port));
     }

@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kinds/bound.hpp"
@@ -26,6 +27,14 @@ struct RocePort {
   std::optional<std::string>
       pending;  ///< why nothing can be done with it now; also an error that is reported
 };
+
+/// A key of [[roce]] that a message is about.
+inline model::Subject key_of_roce(std::string key) { return {.section = "roce", .key = std::move(key)}; }
+
+/// A [[roce]] entry that is the noun of a message.
+inline model::Subject entry_of_roce() {
+  return {.section = "roce", .key = {}, .role = model::Subject::Role::kNoun};
+}
 
 /// The id of a port in keys.
 std::string roce_id(const system::RdmaDevice& device, int port);

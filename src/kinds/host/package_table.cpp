@@ -286,10 +286,18 @@ std::string package_of_modules(system::Files& files, std::string_view release) {
     name = fmt::format("kernel{}{}-modules-extra-{}", flavour.empty() ? "" : "-", flavour,
                        release.substr(0, plus));
   }
+  std::string condition;
+  constexpr std::string_view kSuseFlavour = "-default";
+  if ((here == Distribution::kSuse || here == Distribution::kTransactional) &&
+      release.ends_with(kSuseFlavour)) {
+    // Both have the same release; images for virtual machines come with the subset.
+    name = "kernel-default";
+    condition = ", if kernel-default-base is installed";
+  }
   if (name.empty()) return {};
   const Package package{name, {}, {}, {}, {}, {}, {}};
   const std::array<const Package*, 1> wanted{&package};
-  return fmt::format("{} may have it: {}", name, install_command(here, wanted));
+  return fmt::format("{} may have it{}: {}", name, condition, install_command(here, wanted));
 }
 
 std::string without_program(std::string_view program, std::string_view package, system::Files& files) {

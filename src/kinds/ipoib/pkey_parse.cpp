@@ -104,8 +104,9 @@ Desired parse_one(const BoundPort& port, const Section& section, PkeyNames& name
   desired.absent = !desired.ignore && written.state == State::kAbsent;
   const bool has_name = !desired.ignore && !desired.absent;  // else it gets none from us
   if (!written.name && !port.name.empty()) name_by_port(port, section, pkey, has_name, desired, diagnostics);
-  desired.label = desired.settings.contains("name") ? text_at(desired.settings, "name")
-                                                    : fmt::format("P_Key {} of {}", pkey.text(), port.label);
+  desired.netdev = text_at(desired.settings, "name");
+  desired.label =
+      desired.netdev.empty() ? fmt::format("P_Key {} of {}", pkey.text(), port.label) : desired.netdev;
   if (has_name && desired.settings.contains("name")) {
     names.claim(desired.label, desired.origins.at("name"), kSection);
     if (written.mode == model::IpoibMode::kConnected && !port.name.empty()) {

@@ -52,9 +52,8 @@ std::map<std::string, std::string> names_to_come(const std::vector<Desired>& des
   std::map<std::string, std::string> out;
   for (const auto& resource : desired) {
     if (resource.ignore) continue;
-    auto name = resource.key.kind == "link_name" ? model::text_at(resource.settings, "rule")
-                : resource.key.kind == "pkey"    ? resource.label
-                                                 : std::string();
+    auto name =
+        resource.key.kind == "link_name" ? model::text_at(resource.settings, "rule") : resource.netdev;
     if (!name.empty()) out.insert_or_assign(resource.key.id, std::move(name));
   }
   return out;

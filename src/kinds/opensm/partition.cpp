@@ -14,6 +14,7 @@
 
 #include "formats/opensm/opensm_conf.hpp"
 #include "formats/opensm/opensm_options.hpp"
+#include "formats/opensm/partitions_conf.hpp"
 #include "kinds/entry.hpp"
 #include "kinds/host/package_table.hpp"
 #include "kinds/ipoib/pkey.hpp"

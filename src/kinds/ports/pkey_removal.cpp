@@ -57,6 +57,7 @@ void add_pruned(std::vector<Desired>& desired, const std::vector<Observed>& obse
     Desired removal;
     removal.key = resource.key;
     removal.label = resource.label;
+    removal.netdev = model::text_at(resource.settings, "name");
     removal.where = port->origins.at("prune");
     removal.origins["prune"] = removal.where;
     removal.absent = true;

@@ -108,13 +108,7 @@ Result<ClassSet> Codec<ClassSet>::parse(const Value& written) {
   }
   return out;
 }
-Value Codec<ClassSet>::value(const ClassSet& parsed) {
-  std::vector<std::string> out;
-  for (unsigned i = 0; i < kPriorities; ++i) {
-    if (parsed.has(i)) out.push_back(std::to_string(i));
-  }
-  return out;
-}
+Value Codec<ClassSet>::value(const ClassSet& parsed) { return numbers_in(parsed.mask); }
 
 Result<DscpMap> Codec<DscpMap>::parse(const Value& written) {
   auto list = list_of(written, "a list of strings like \"26:3\"");

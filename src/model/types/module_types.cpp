@@ -144,10 +144,12 @@ Result<Priorities> Codec<Priorities>::parse(const Value& written) {
   }
   return out;
 }
-Value Codec<Priorities>::value(const Priorities& parsed) {
+Value Codec<Priorities>::value(const Priorities& parsed) { return numbers_in(parsed.mask); }
+
+std::vector<std::string> numbers_in(unsigned mask) {
   std::vector<std::string> out;
-  for (unsigned priority = 0; priority < kPriorities; ++priority) {
-    if (parsed.has(priority)) out.push_back(std::to_string(priority));
+  for (unsigned number = 0; number < kPriorities; ++number) {
+    if ((mask >> number & 1U) != 0) out.push_back(std::to_string(number));
   }
   return out;
 }

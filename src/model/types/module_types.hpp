@@ -52,6 +52,9 @@ enum class InitramfsPolicy { kRebuild, kReport };
 
 inline constexpr unsigned kPriorities = 8;  ///< 802.1Q: three bits
 
+/// The members of a set of priorities or traffic classes, in ascending order, as the document spells them.
+std::vector<std::string> numbers_in(unsigned mask);
+
 RDMACFG_CODEC(ModuleName, "module name", R"({"type":"string","pattern":"^[A-Za-z0-9_-]{1,55}$"})");
 RDMACFG_CODEC(ModuleOptions, "list of \"parameter=value\"",
               R"({"type":["array","string"],"pattern":"^[A-Za-z0-9_.-]+(=.*)?$",)"

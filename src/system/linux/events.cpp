@@ -45,7 +45,7 @@ class LinkEvents final : public EventSource {
       const auto count = ::recv(fd_.get(), buffer_.data(), buffer_.size(), MSG_DONTWAIT);
       if (count < 0 && errno == EINTR) continue;
       if (count < 0 && errno == ENOBUFS) {
-        events.push_back({Event::Sort::kLost, "rtnetlink"});
+        events.push_back(Event::lost(Event::Queue::kRtnetlink));
         relist_ = true;
         continue;
       }
@@ -112,7 +112,7 @@ class UdevEvents final : public EventSource {
       errno = 0;
       auto* device = udev_monitor_receive_device(monitor_);
       if (device == nullptr && errno == ENOBUFS) {
-        events.push_back({Event::Sort::kLost, "udev"});
+        events.push_back(Event::lost(Event::Queue::kUdev));
         continue;
       }
       if (device == nullptr) break;
@@ -178,7 +178,7 @@ class FileEvents final : public FileSource {
  private:
   void note(const inotify_event& event, std::vector<Event>& events) {
     if ((event.mask & IN_Q_OVERFLOW) != 0) {
-      events.push_back({Event::Sort::kLost, "inotify"});
+      events.push_back(Event::lost(Event::Queue::kInotify));
       return;
     }
     const auto folder = folders_.find(event.wd);

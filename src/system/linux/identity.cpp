@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <sys/utsname.h>
 
-#include <array>
-#include <fstream>
+#include <string>
 
 #include "base/host_name.hpp"
 #include "system/linux/files/sysfs_dir.hpp"
@@ -19,10 +18,8 @@ std::string linux_host_name() {
   utsname name{};
   auto now = ::uname(&name) == 0 ? base::host_name_in(name.nodename) : std::string();
   if (!now.empty()) return now;
-  std::ifstream file("/etc/hostname");
-  std::array<char, 1024> text{};
-  file.read(text.data(), text.size());
-  return base::host_name_in({text.data(), static_cast<std::size_t>(file.gcount())});
+  const auto text = make_linux_files()->read_linked("/etc/hostname");
+  return text && *text ? base::host_name_in(**text) : std::string();
 }
 
 }  // namespace rdmacfg::system

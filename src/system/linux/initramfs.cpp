@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <sys/utsname.h>
 
 #include <algorithm>
@@ -9,14 +8,17 @@
 #include <ctime>
 #include <filesystem>
 #include <map>
+#include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "base/text.hpp"
 #include "system/linux/dbus/systemd.hpp"
+#include "system/linux/files/rooted_dir.hpp"
 #include "system/linux/initramfs_images.hpp"
 #include "system/linux/linux_host.hpp"
 #include "system/linux/mounts.hpp"
@@ -78,15 +80,59 @@ constexpr RebuildCommand kUnifiedKernel{"kernel-install add-all", {}};
 
 using detail::FileTime;
 
-/// Whether openSUSE's tool for such boot loaders made what this system boots.
-bool sdbootutil_boots(const std::filesystem::path& root) {
-  std::error_code error;
-  if (!std::filesystem::exists(root / "usr/bin/sdbootutil", error)) return false;
-  // A link leads below the root, too, and a FIFO is not waited for.
-  const auto text = make_linux_files(root)->read_linked("/etc/sysconfig/bootloader");
-  if (!text || !*text) return false;
+/// Reads files of a system below its root, which no link leads out of: waits for no FIFO, and reads no file
+/// that is longer than Files reads.
+class ReadSystem {
+ public:
+  explicit ReadSystem(const std::filesystem::path& root) : dirs_(root), files_(make_linux_files(root)) {}
+
+  [[nodiscard]] std::optional<FileTime> changed(const std::string& path) const {
+    const auto status = dirs_.status(path);
+    if (!status) return std::nullopt;
+    return FileTime{status->st_mtim.tv_sec, status->st_mtim.tv_nsec};
+  }
+
+  [[nodiscard]] bool there(std::string_view path) const { return changed(std::string(path)).has_value(); }
+
+  /// Empty when it cannot be read.
+  [[nodiscard]] std::string text(const std::string& path) const {
+    auto content = files_->read_linked(path);
+    return content && *content ? std::move(**content) : std::string();
+  }
+
+  /// The paths of the entries of a folder.
+  [[nodiscard]] std::vector<std::filesystem::path> entries(const std::filesystem::path& folder) const {
+    std::vector<std::filesystem::path> out;
+    const auto names = files_->list(folder.native());
+    if (!names) return out;
+    for (const auto& name : *names) out.push_back(folder / name);
+    return out;
+  }
+
+  // Which tools make and boot images here.
+
+  /// Whether openSUSE's tool for such boot loaders made what this system boots.
+  [[nodiscard]] bool sdbootutil_boots() const;
+  /// Whether ostree has deployed a container image: bootc(8) refuses to upgrade one that rpm-ostree has
+  /// changed.
+  [[nodiscard]] bool deploys_containers() const;
+  /// Whether dracut itself makes unified kernel images: uefi=yes, of the last line that has it
+  /// (dracut.conf(5)).
+  [[nodiscard]] bool dracut_makes_unified() const;
+  /// Whether zipl boots the images themselves. With /boot/zipl it boots a grub (SUSE, dracut's 91zipl), which
+  /// finds them in the file system; Debian's update-initramfs calls it by a hook.
+  [[nodiscard]] bool zipl_boots() const;
+
+ private:
+  detail::RootedDir dirs_;
+  std::unique_ptr<Files> files_;
+};
+
+bool ReadSystem::sdbootutil_boots() const {
+  if (!there("/usr/bin/sdbootutil")) return false;
+  const auto all = text("/etc/sysconfig/bootloader");
   constexpr std::string_view kType = "LOADER_TYPE=";
-  for (const auto line : base::split(**text, '\n')) {
+  for (const auto line : base::split(all, '\n')) {
     if (!line.starts_with(kType)) continue;
     std::string type(line.substr(kType.size()));
     std::erase_if(type, [](char c) { return c == '"' || c == '\'' || c == ' ' || c == '\t'; });
@@ -95,52 +141,32 @@ bool sdbootutil_boots(const std::filesystem::path& root) {
   return false;
 }
 
-/// Files of a folder whose names end so. Read by way of Files, links lead below the root, and a FIFO is not
-/// waited for.
-std::vector<std::string> names_ending_in(Files& files, const std::string& folder, std::string_view end) {
-  auto names = files.list(folder);
-  if (!names) return {};
-  std::erase_if(*names, [&](const std::string& name) { return !name.ends_with(end); });
-  return std::move(*names);
-}
-
-/// Whether ostree has deployed a container image: bootc(8) refuses to upgrade one that rpm-ostree has
-/// changed.
-bool deploys_containers(const std::filesystem::path& root) {
-  constexpr std::string_view kStateRoots = "/sysroot/ostree/deploy";
-  const auto files = make_linux_files(root);
-  for (const auto& state_root : names_ending_in(*files, std::string(kStateRoots), "")) {
-    const auto folder = fmt::format("{}/{}/deploy", kStateRoots, state_root);
-    for (const auto& name : names_ending_in(*files, folder, ".origin")) {
-      const auto text = files->read_linked(fmt::format("{}/{}", folder, name));
-      if (!text || !*text) continue;
-      const auto lines = base::split(std::string_view(**text), '\n');
-      const bool container = std::any_of(lines.begin(), lines.end(), [](std::string_view line) {
-        return line.starts_with("container-image-reference=");
-      });
-      if (container) return true;
+bool ReadSystem::deploys_containers() const {
+  for (const auto& name : entries("/sysroot/ostree/deploy")) {
+    for (const auto& file : entries(name / "deploy")) {
+      if (file.extension() != ".origin") continue;
+      const auto origin = text(file.native());
+      for (const auto line : base::split(origin, '\n')) {
+        if (line.starts_with("container-image-reference=")) return true;
+      }
     }
   }
   return false;
 }
 
-/// Whether dracut itself makes unified kernel images: uefi=yes, of the last line that has it
-/// (dracut.conf(5)). A file in /etc takes the place of dracut's own of that name.
-bool dracut_makes_unified(const std::filesystem::path& root) {
-  const auto files = make_linux_files(root);
-  std::map<std::string, std::string> by_name;
-  for (const std::string folder : {"/usr/lib/dracut/dracut.conf.d", "/etc/dracut.conf.d"}) {
-    for (const auto& name : names_ending_in(*files, folder, ".conf"))
-      by_name.insert_or_assign(name, fmt::format("{}/{}", folder, name));
+bool ReadSystem::dracut_makes_unified() const {
+  std::map<std::string, std::filesystem::path> by_name;  // a file in /etc takes the place of one of its name
+  for (const auto* folder : {"/usr/lib/dracut/dracut.conf.d", "/etc/dracut.conf.d"}) {
+    for (const auto& file : entries(folder))
+      if (file.extension() == ".conf") by_name.insert_or_assign(file.filename().native(), file);
   }
-  std::vector<std::string> paths{"/etc/dracut.conf"};
-  for (const auto& [name, path] : by_name) paths.push_back(path);
+  std::vector<std::filesystem::path> files{"/etc/dracut.conf"};
+  for (const auto& [name, file] : by_name) files.push_back(file);
   bool out = false;
-  for (const auto& path : paths) {
-    const auto text = files->read_linked(path);
-    if (!text || !*text) continue;
-    for (const auto written : base::split(std::string_view(**text), '\n')) {
-      std::string line(written);
+  for (const auto& path : files) {
+    const auto all = text(path.native());
+    for (const auto part : base::split(all, '\n')) {
+      std::string line(part);
       std::erase_if(line, [](char c) { return c == '"' || c == '\'' || c == ' ' || c == '\t' || c == '\r'; });
       if (line.starts_with("uefi=")) out = line == "uefi=yes" || line.starts_with("uefi=yes#");
     }
@@ -148,26 +174,14 @@ bool dracut_makes_unified(const std::filesystem::path& root) {
   return out;
 }
 
-/// Whether zipl boots the images themselves. With /boot/zipl it boots a grub (SUSE, dracut's 91zipl), which
-/// finds them in the file system; Debian's update-initramfs calls it by a hook.
-bool zipl_boots(const std::filesystem::path& root) {
-  const auto there = [&](const char* path) {
-    std::error_code error;
-    return std::filesystem::exists(root / path, error);
-  };
-  return there("usr/sbin/zipl") && there("etc/zipl.conf") && !there("boot/zipl");
-}
-
-std::optional<FileTime> changed(const std::filesystem::path& path) {
-  struct stat status {};
-  if (::stat(path.c_str(), &status) != 0) return std::nullopt;
-  return FileTime{status.st_mtim.tv_sec, status.st_mtim.tv_nsec};
+bool ReadSystem::zipl_boots() const {
+  return there("/usr/sbin/zipl") && there("/etc/zipl.conf") && !there("/boot/zipl");
 }
 
 class LinuxInitramfs final : public Initramfs {
  public:
   LinuxInitramfs(std::filesystem::path root, std::filesystem::path mounts)
-      : root_(std::move(root)), mounts_(std::move(mounts)) {}
+      : root_(std::move(root)), mounts_(std::move(mounts)), system_(root_) {}
 
   std::optional<std::string> tool() override {
     const auto way = find();
@@ -185,20 +199,17 @@ class LinuxInitramfs final : public Initramfs {
     return std::nullopt;
   }
 
-  bool has_image() override { return !detail::observe_images(root_).empty(); }
+  bool has_image() override { return !images().empty() || unseen(); }
+
+  std::optional<std::string> unseen() override { return unmounted(); }
 
   bool newer_than(std::span<const std::string> paths) override {
-    std::optional<FileTime> image;
-    const bool unified = boots_unified();
-    for (const auto& [path, stamp] : detail::boot_images(detail::observe_images(root_), running())) {
-      if (unified && path.extension() != ".efi") continue;
-      if (!image || stamp.modified > *image) image = stamp.modified;
-    }
+    const auto image = newest_image();
     if (!image) return false;
     for (const auto& path : paths) {
-      const auto whole = root_ / std::filesystem::path(path).relative_path();
+      const std::filesystem::path whole(path);
       for (const auto& each : {whole, whole.parent_path()}) {
-        if (const auto time = changed(each); time && *time > *image) return false;
+        if (const auto time = system_.changed(each.native()); time && *time > *image) return false;
       }
     }
     return true;
@@ -210,7 +221,7 @@ class LinuxInitramfs final : public Initramfs {
     if (const auto reason = by_hand())
       return fail(Code::kUnsupported, fmt::format("{}: {}; run it by hand", found->command, *reason));
     const auto what = fmt::format("running {}", found->command);
-    const auto before = detail::observe_images(root_);
+    const auto before = detail::observe_images(root_);  // mounts what the tool will write to in any case
     systemd_.set_timeout(kDeadline);
     const auto ended = systemd_.run_job("StartUnit", std::string(found->unit), what);
     if (!ended) return fail(ended.error());
@@ -236,9 +247,26 @@ class LinuxInitramfs final : public Initramfs {
     return std::string(static_cast<const char*>(names.release));
   }
 
-  [[nodiscard]] bool there(std::string_view path) const {
-    return changed(root_ / std::filesystem::path(path).relative_path()).has_value();
+  /// Those that a look can see without mounting anything.
+  [[nodiscard]] detail::Images images() const { return detail::observe_images(root_, mounts_); }
+
+  /// When the newest of the images was made that this system boots from.
+  [[nodiscard]] std::optional<FileTime> newest_image() const {
+    std::optional<FileTime> image;
+    const bool unified = boots_unified();
+    for (const auto& [path, stamp] : detail::boot_images(images(), running())) {
+      if (unified && path.extension() != ".efi") continue;
+      if (!image || stamp.modified > *image) image = stamp.modified;
+    }
+    return image;
   }
+
+  /// The folder where the images may be, while none of the kernel that runs is seen elsewhere.
+  [[nodiscard]] std::optional<std::string> unmounted() const {
+    return newest_image() ? std::nullopt : detail::unmounted_image_folder(mounts_);
+  }
+
+  [[nodiscard]] bool there(std::string_view path) const { return system_.there(path); }
 
   /// Of a system that ostree has booted, ostree(1).
   [[nodiscard]] bool ostree() const { return there("/run/ostree-booted"); }
@@ -246,7 +274,7 @@ class LinuxInitramfs final : public Initramfs {
   /// Such a system that bootc(8) upgrades: it has no rpm-ostree, or has deployed a container image.
   [[nodiscard]] bool by_container() const {
     return ostree() && there("/usr/bin/bootc") &&
-           (!there("/usr/bin/rpm-ostree") || deploys_containers(root_));
+           (!there("/usr/bin/rpm-ostree") || system_.deploys_containers());
   }
 
   /// By the variable that systemd-stub(7) sets.
@@ -261,19 +289,21 @@ class LinuxInitramfs final : public Initramfs {
     if (by_container()) return kBootc;
     if (ostree()) return kOstree;
     if (boot_is_read_only() && there("/usr/sbin/transactional-update")) return kTransactional;
-    if (sdbootutil_boots(root_)) return kSdbootutil;
+    if (system_.sdbootutil_boots()) return kSdbootutil;
     for (const auto& tool : kTools) {
       if (!there(tool.path)) continue;
       const bool dracut = tool.running.unit == kDracut.unit;
-      if (dracut && boots_unified() && !dracut_makes_unified(root_)) return kUnifiedKernel;
-      const bool all = !running() || detail::of_several_kernels(detail::observe_images(root_));
-      if (dracut && zipl_boots(root_)) return all ? kDracutAllZipl : kDracutZipl;
+      if (dracut && boots_unified() && !system_.dracut_makes_unified()) return kUnifiedKernel;
+      // Images that nobody sees may be of another kernel.
+      const bool all = !running() || unmounted() || detail::of_several_kernels(images());
+      if (dracut && system_.zipl_boots()) return all ? kDracutAllZipl : kDracutZipl;
       return all ? tool.all : tool.running;
     }
     return there("/usr/bin/mkinitcpio") ? std::optional(kMkinitcpio) : std::nullopt;
   }
 
   std::filesystem::path root_, mounts_;
+  ReadSystem system_;
   detail::Systemd systemd_;
 };
 

@@ -9,11 +9,15 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <memory>
 #include <set>
 #include <string_view>
 
 #include "base/text.hpp"
 #include "base/unique_fd.hpp"
+#include "system/linux/files/rooted_dir.hpp"
+#include "system/linux/linux_host.hpp"
+#include "system/linux/mounts.hpp"
 
 namespace rdmacfg::system::detail {
 
@@ -73,42 +77,64 @@ bool spare(const path& image) {
                      [&](auto word) { return name.find(word) != std::string::npos; });
 }
 
-template <class Each>
-void each_entry(const path& folder, Each each) {
-  std::error_code error;  // what cannot be listed has nothing
-  for (std::filesystem::directory_iterator at(folder, error), end; !error && at != end; at.increment(error))
-    each(at->path());
-}
+/// Below one root, which no link leads out of.
+class ImageSearch {
+ public:
+  explicit ImageSearch(const path& root) : root_(root), dirs_(root), files_(make_linux_files(root)) {}
 
-template <std::size_t N>
-void collect(const path& folder, const std::array<std::string_view, N>& patterns, Images& out) {
-  each_entry(folder, [&](const path& file) {
-    const auto name = file.filename().string();
-    const bool fits = std::any_of(patterns.begin(), patterns.end(),
-                                  [&](auto pattern) { return base::matches_glob(pattern, name); });
-    struct stat status {};
-    if (!fits || ::stat(file.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return;
-    out[file] = {status.st_ino,
-                 status.st_size,
-                 {status.st_ctim.tv_sec, status.st_ctim.tv_nsec},
-                 {status.st_mtim.tv_sec, status.st_mtim.tv_nsec},
-                 release_of(file)};
-  });
-}
+  template <class Each>
+  void each_entry(const path& folder, Each each) {
+    const auto names = files_->list(folder.native());
+    if (!names) return;  // what cannot be listed has nothing
+    for (const auto& name : *names) each(folder / name);
+  }
+
+  template <std::size_t N>
+  void collect(const path& folder, const std::array<std::string_view, N>& patterns, Images& out) {
+    each_entry(folder, [&](const path& file) {
+      const auto name = file.filename().string();
+      const bool fits = std::any_of(patterns.begin(), patterns.end(),
+                                    [&](auto pattern) { return base::matches_glob(pattern, name); });
+      if (!fits) return;
+      const auto status = dirs_.status(file.native());
+      if (!status || !S_ISREG(status->st_mode)) return;
+      out[root_ / file.relative_path()] = {status->st_ino,
+                                           status->st_size,
+                                           {status->st_ctim.tv_sec, status->st_ctim.tv_nsec},
+                                           {status->st_mtim.tv_sec, status->st_mtim.tv_nsec},
+                                           release_of(file)};
+    });
+  }
+
+ private:
+  path root_;
+  RootedDir dirs_;
+  std::unique_ptr<Files> files_;
+};
 
 }  // namespace
 
-Images observe_images(const path& root) {
+Images observe_images(const path& root, const path& mounts) {
   Images out;
-  collect(root / "boot", kImages, out);
-  for (const auto* partition : {"boot", "efi", "boot/efi"}) {
-    const auto top = root / partition;
-    each_entry(top, [&](const path& token) {
-      each_entry(token, [&](const path& version) { collect(version, kEntryImages, out); });
+  ImageSearch search(root);
+  for (const auto partition : kImageFolders) {
+    const path top(partition);
+    if (awaits_mount(mounts, top)) continue;
+    if (partition == kImageFolders.front()) search.collect(top, kImages, out);
+    search.each_entry(top, [&](const path& token) {
+      // An automount may lie right below another folder of images.
+      if (awaits_mount(mounts, token)) return;
+      search.each_entry(token, [&](const path& version) { search.collect(version, kEntryImages, out); });
     });
-    collect(top / "EFI" / "Linux", kUnified, out);
+    search.collect(top / "EFI" / "Linux", kUnified, out);
   }
   return out;
+}
+
+std::optional<std::string> unmounted_image_folder(const path& mounts) {
+  const auto at = std::find_if(kImageFolders.begin(), kImageFolders.end(),
+                               [&](auto folder) { return awaits_mount(mounts, folder); });
+  return at == kImageFolders.end() ? std::nullopt : std::optional(std::string(*at));
 }
 
 bool of_several_kernels(const Images& all) {

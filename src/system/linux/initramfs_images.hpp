@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <array>
 #include <ctime>
 #include <filesystem>
 #include <map>
@@ -31,8 +32,15 @@ struct ImageStamp {
 
 using Images = std::map<std::filesystem::path, ImageStamp>;
 
-/// Every initramfs (and unified kernel image) below /boot and /efi of `root`.
-Images observe_images(const std::filesystem::path& root);
+/// Where images are: /boot, /efi, /boot/efi.
+inline constexpr std::array<std::string_view, 3> kImageFolders{"/boot", "/efi", "/boot/efi"};
+
+/// Every initramfs (and unified kernel image) below these folders of `root`, links followed within it. A
+/// folder that an automount of the table `mounts` (proc_mounts(5)) keeps is left out, and not mounted.
+Images observe_images(const std::filesystem::path& root, const std::filesystem::path& mounts = {});
+
+/// The first of kImageFolders that an automount keeps which nothing has mounted.
+std::optional<std::string> unmounted_image_folder(const std::filesystem::path& mounts);
 
 /// Those of `all` that a kernel boots the system from, not those of crash and rescue kernels: of the kernel
 /// with this release (uname -r); without one, as below another root, of the newest that there is. Where none

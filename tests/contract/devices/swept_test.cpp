@@ -51,8 +51,8 @@ class Swept : public testing::Test {
     return 0;
   }
   /// The adapter goes and comes back with the change; udev names its interfaces by then or not.
-  void with_the_adapter(bool named) {
-    kernel().replug_device_at(number_of(kWithTypes, "make port 2 eth"), "mlx4_0", named);
+  void with_the_adapter(FakeKernel::Naming naming) {
+    kernel().replug_device_at(number_of(kWithTypes, "make port 2 eth"), "mlx4_0", naming);
   }
   Report diff(const std::string& text) {
     auto host = kernel().host();
@@ -72,11 +72,11 @@ class Swept : public testing::Test {
 };
 
 TEST_F(Swept, WhatWasInSyncIsMadeAnewInTheSameApply) {
-  for (const bool named : {false, true}) {
+  for (const auto naming : {FakeKernel::Naming::kLater, FakeKernel::Naming::kAtOnce}) {
     host_ = std::make_unique<Host>(FakeKernel::parse(kAdapter));
     host_->commit(kInterfaces);
     kernel().faults.clear();
-    with_the_adapter(named);
+    with_the_adapter(naming);
     const auto report = host_->commit(kWithTypes);
     EXPECT_EQ(report.exit, Exit::kOk) << text_of(report);
     expect_as_the_document_says();
@@ -87,7 +87,7 @@ TEST_F(Swept, WhatWasInSyncIsMadeAnewInTheSameApply) {
 }
 
 TEST_F(Swept, NotConfirmedItGoesBackAsAWhole) {
-  with_the_adapter(true);
+  with_the_adapter(FakeKernel::Naming::kAtOnce);
   ASSERT_TRUE(applied(host_->commit(kWithTypes, kWithin)));
   expect_as_the_document_says();
   host_->pass(kWithin);
@@ -99,7 +99,7 @@ TEST_F(Swept, NotConfirmedItGoesBackAsAWhole) {
 }
 
 TEST_F(Swept, WhenItCannotBeMadeAnewThePortTypesGoBack) {
-  with_the_adapter(true);
+  with_the_adapter(FakeKernel::Naming::kAtOnce);
   kernel().faults.refuse("0x8002", EPERM);
   const auto report = host_->commit(kWithTypes);
   EXPECT_EQ(report.exit, Exit::kUndone) << text_of(report);

@@ -48,6 +48,8 @@ class PrivateSystemd {
   }
   PrivateSystemd(const PrivateSystemd&) = delete;
   PrivateSystemd& operator=(const PrivateSystemd&) = delete;
+  /// Tells its client that it reads its unit files, or has read them.
+  void announce_reload(bool active) { reload_ = active ? 1 : 0; }
   ~PrivateSystemd() {
     ends_ = true;
     thread_.join();
@@ -76,6 +78,11 @@ class PrivateSystemd {
     EXPECT_GE(sd_bus_add_filter(opened, nullptr, &PrivateSystemd::answer, this), 0);
     EXPECT_GE(sd_bus_start(opened), 0);
     while (!ends_) {
+      if (const int active = reload_.exchange(-1); active >= 0) {
+        EXPECT_GE(sd_bus_emit_signal(opened, "/org/freedesktop/systemd1", "org.freedesktop.systemd1.Manager",
+                                     "Reloading", "b", active),
+                  0);
+      }
       const int status = sd_bus_process(opened, nullptr);
       if (status < 0) return;
       if (status == 0 && sd_bus_wait(opened, static_cast<std::uint64_t>(kTick) * 1000) < 0) return;
@@ -105,6 +112,7 @@ class PrivateSystemd {
   const std::function<void()> told_;
   const base::UniqueFd listening_;
   std::atomic<bool> ends_{false};
+  std::atomic<int> reload_{-1};  ///< to be told; -1: nothing
   std::thread thread_;
 };
 

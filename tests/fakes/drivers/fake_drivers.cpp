@@ -26,7 +26,11 @@ std::optional<std::string> FakeInitramfs::by_hand() {
   return reason.empty() ? std::nullopt : std::optional(reason);
 }
 
-bool FakeInitramfs::newer_than(std::span<const std::string> /*paths*/) { return newer; }
+std::optional<std::string> FakeInitramfs::unseen() {
+  return awaits.empty() ? std::nullopt : std::optional(awaits);
+}
+
+bool FakeInitramfs::newer_than(std::span<const std::string> /*paths*/) { return newer && awaits.empty(); }
 
 Result<void> FakeInitramfs::rebuild() {
   const int err = faults_.call(command, [&] {

@@ -24,13 +24,15 @@ class FakeInitramfs final : public system::Initramfs {
   std::string reason{};   ///< why only an administrator can run it; empty: a service can, too
   bool there = true;      ///< false: this host has no image
   bool makes = true;      ///< false: the tool ends well, and makes none
+  std::string awaits{};   ///< the folder that an automount keeps, so that `newer` and `there` are not known
   std::map<std::string, std::string> image{};
 
   [[nodiscard]] std::string dump() const;
 
   std::optional<std::string> tool() override;
   std::optional<std::string> by_hand() override;
-  bool has_image() override { return there; }
+  bool has_image() override { return there || !awaits.empty(); }
+  std::optional<std::string> unseen() override;
   bool newer_than(std::span<const std::string> paths) override;
   base::Result<void> rebuild() override;
 

@@ -93,7 +93,7 @@ std::pair<std::string, FakeNetworkManager::Profile> FakeNetworkManager::profile(
   return {};
 }
 
-Interface* FakeNetworkManager::interface_of(const Profile& profile, bool make) {
+Interface* FakeNetworkManager::interface_of(const Profile& profile) {
   const auto value = [&](const std::string& key) {
     const auto at = profile.find("infiniband." + key);
     return at == profile.end() ? std::string() : at->second;
@@ -111,7 +111,7 @@ Interface* FakeNetworkManager::interface_of(const Profile& profile, bool make) {
   if (parent == nullptr) return nullptr;
   const auto key = static_cast<std::uint16_t>(base::parse_number(value("p-key")).value_or(0));
   const auto name = fmt::format("{}.{:04x}", parent->name, key).substr(0, 15);
-  if (Interface* link = machine_.find(name); link != nullptr || !make) return link;
+  if (Interface* link = machine_.find(name); link != nullptr) return link;
   if (machine_.create_netlink({parent->index, name, *model::Pkey::make(key)}) != 0) return nullptr;
   made_.insert(machine_.links.back().index);
   return &machine_.links.back();
@@ -158,7 +158,7 @@ void FakeNetworkManager::give_mtu_back(int index) {
 }
 
 int FakeNetworkManager::bring_up(const Profile& profile) {
-  Interface* link = interface_of(profile, true);
+  Interface* link = interface_of(profile);
   if (link == nullptr) return ENODEV;
   if (unmanaged.contains(link->guid)) return EACCES;  // "strictly unmanaged"
   ++activations;

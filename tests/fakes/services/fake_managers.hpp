@@ -78,7 +78,8 @@ class FakeNetworkManager final : public system::NetworkManager {
   using Profile = std::map<std::string, std::string>;  // "ipv4.address1" → value
   static Profile parse(const std::string& text);
   [[nodiscard]] std::pair<std::string, Profile> profile(const std::string& uuid) const;
-  Interface* interface_of(const Profile& profile, bool make);
+  /// The interface of a profile; that of a P_Key is created where it is missing.
+  Interface* interface_of(const Profile& profile);
   int bring_up(const Profile& profile);
   /// A mode stays when the profile goes; the kernel sets an MTU along with it.
   void set_mode(Interface& link, bool connected);

@@ -110,12 +110,12 @@ void FakeNetworkd::configure(Interface& link) {
   }
 }
 
-void FakeNetworkd::configure_all(bool all) {
+void FakeNetworkd::configure_each(Which which) {
   for (auto& link : machine_.links) {
     auto file = file_for(link);
     auto text = file.empty() ? std::string() : loaded.at(file);
     auto& used = used_[link.index];
-    if (!all && used.first == file && used.second == text) continue;
+    if (which == Which::kChanged && used.first == file && used.second == text) continue;
     used = {std::move(file), std::move(text)};
     configure(link);
   }
@@ -125,7 +125,7 @@ void FakeNetworkd::start() {
   running = true;
   used_.clear();
   read_files();
-  configure_all(true);
+  configure_each(Which::kAll);
 }
 
 std::string FakeNetworkd::dump() const {
@@ -165,7 +165,7 @@ Result<void> FakeNetworkd::reload() {
     if (!running) return ENOENT;
     ++reloads;
     read_files();
-    configure_all(false);
+    configure_each(Which::kChanged);
     return 0;
   });
   if (err != 0) return fail_errno(err, what);

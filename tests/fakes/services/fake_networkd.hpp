@@ -40,7 +40,8 @@ class FakeNetworkd final : public system::Networkd {
  private:
   [[nodiscard]] std::string file_for(const Interface& link) const;
   void read_files();
-  void configure_all(bool all);
+  enum class Which { kAll, kChanged };  ///< of interfaces, by their files
+  void configure_each(Which which);
   void configure(Interface& link);
 
   Faults& faults_;

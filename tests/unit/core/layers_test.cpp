@@ -191,6 +191,52 @@ TEST(Layers, NoSentenceIsSearchedFor) {
   EXPECT_EQ(found, others) << "a file that searches for no sentence any more";
 }
 
+/// A stream follows links out of --root, waits for a FIFO and reads files of any size: files of the host are
+/// read by system::Files. The files here read /proc, the kernel's own tree of modules, or what a command was
+/// told to.
+TEST(Layers, FilesOfTheHostAreNotReadByStreams) {
+  const std::set<std::string> others{"src/ctl/bundle/host_report.cpp",
+                                     "src/ctl/commands/edit.cpp",
+                                     "src/ctl/commands/fabric.cpp",
+                                     "src/ctl/main.cpp",
+                                     "src/daemon/bus/requests.cpp",
+                                     "src/daemon/watch/suspects.cpp",
+                                     "src/store/lock.cpp",
+                                     "src/system/linux/dbus/units.cpp",
+                                     "src/system/linux/files/disk_uses.cpp",
+                                     "src/system/linux/modules.cpp",
+                                     "src/system/linux/netlink/dcb.cpp",
+                                     "src/system/linux/process.cpp",
+                                     "src/system/linux/verbs/verbs_open.cpp"};
+  std::set<std::string> found;
+  for (const auto& entry : fs::recursive_directory_iterator(fs::path(SOURCE_ROOT) / "src")) {
+    if (!entry.is_regular_file()) continue;
+    std::ifstream in(entry.path());
+    for (std::string line; std::getline(in, line);) {
+      if (line.find("ifstream") == std::string::npos) continue;
+      const auto path = fs::relative(entry.path(), SOURCE_ROOT).string();
+      found.insert(path);
+      EXPECT_TRUE(others.contains(path)) << path << ": " << line;
+    }
+  }
+  EXPECT_EQ(found, others) << "a file that has no stream any more";
+}
+
+/// Variables with these names hold text for people, perhaps a single word. Braces and brackets may be
+/// searched for.
+TEST(Layers, NoTextForPeopleIsCompared) {
+  const std::regex compared(
+      R"re(\b(what|label|reason|message|hint|note|why|verdict|advice|warning)(\(\))?(\.text\(\))?(( == | != )(std::string_view\()?"[^"]|\.(find|starts_with|ends_with|contains|compare)\((std::string_view\()?"[A-Za-z]))re");
+  for (const auto& entry : fs::recursive_directory_iterator(fs::path(SOURCE_ROOT) / "src")) {
+    if (!entry.is_regular_file()) continue;
+    std::ifstream in(entry.path());
+    for (std::string line; std::getline(in, line);) {
+      if (line.find('"') == std::string::npos) continue;
+      EXPECT_FALSE(std::regex_search(line, compared)) << entry.path() << ": " << line;
+    }
+  }
+}
+
 /// A file of more than about 400 lines is split by subject.
 TEST(Layers, FilesAreShort) {
   constexpr int kMost = 450;
@@ -260,6 +306,31 @@ TEST(Layers, NoOtherFunctionTakesABooleanBesideOtherParameters) {
       EXPECT_TRUE(known.contains(name))
           << entry.path() << ": " << name << " needs an enum class, or two functions";
       found.insert(name);
+    }
+  }
+  EXPECT_EQ(found, known) << "the list is longer than it must be";
+}
+
+/// The same of calls, also to functions of one file. Here the boolean is a value: to set, to store, or a
+/// fallback; or the function is a library's.
+TEST(Layers, NoOtherCallPassesABooleanBehindOtherArguments) {
+  const std::set<std::string> known{"all",         "asked_", "dump",        "emplace",      "enable",
+                                    "exchange",    "parse",  "read_flag",   "set_any_host", "set_derived",
+                                    "set_enabled", "taken",  "try_emplace", "value"};
+  const std::regex call(R"re((\w+)\((?:[^()"]|"[^"]*"|\([^()]*\))+, (?:true|false)[,)])re");
+  std::set<std::string> found;
+  for (const auto& entry : fs::recursive_directory_iterator(fs::path(SOURCE_ROOT) / "src")) {
+    if (!entry.is_regular_file()) continue;
+    std::ifstream in(entry.path());
+    for (std::string line; std::getline(in, line);) {
+      const bool maybe =
+          line.find(", true") != std::string::npos || line.find(", false") != std::string::npos;
+      if (!maybe || line.find("//") != std::string::npos) continue;
+      for (std::smatch match; std::regex_search(line, match, call); line = match.suffix()) {
+        EXPECT_TRUE(known.contains(match[1].str()))
+            << entry.path() << ": " << match[0] << " needs an enum class";
+        found.insert(match[1].str());
+      }
     }
   }
   EXPECT_EQ(found, known) << "the list is longer than it must be";

@@ -262,6 +262,27 @@ TEST_F(HostReports, ALongFileIsCutAtALine) {
   EXPECT_THAT(kept, testing::EndsWith("debug_level=1\n"));
 }
 
+TEST_F(HostReports, AFileUpToTheLimitIsWhole) {
+  const std::string line = "options mlx4_core debug_level=1\n";
+  std::string most;
+  while (most.size() + line.size() <= limits::kHostReportFileBytes) most += line;
+  most.insert(0, limits::kHostReportFileBytes - most.size(), '\n');
+  const auto kept_of = [&](const std::string& text) {
+    console.kernel.files.content["/etc/modprobe.d/mlx4.conf"] = text;
+    fs::remove(path());
+    const auto parsed = parse_host_report(report());
+    std::string kept;
+    for (const char* question : {"file", "file.linked"}) {
+      const auto files =
+          parsed ? parsed->observed.value(question, nlohmann::json::object()) : nlohmann::json::object();
+      if (files.contains("/etc/modprobe.d/mlx4.conf")) kept = files.at("/etc/modprobe.d/mlx4.conf");
+    }
+    return kept;
+  };
+  EXPECT_EQ(kept_of(most), most);
+  EXPECT_EQ(kept_of(most + "#"), most) << "cut at the last line";
+}
+
 TEST_F(HostReports, ItListsSoManyPathsOfSysfs) {
   for (std::size_t i = 0; i <= limits::kHostReportPaths; ++i)
     console.kernel.files.content["/sys/class/infiniband/mlx4_0/attribute" + std::to_string(i)] = "0\n";

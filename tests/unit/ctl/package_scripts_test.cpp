@@ -138,11 +138,22 @@ TEST_F(PackageScripts, PurgeLeavesAFileWhoseMarksAreDamaged) {
   }
 }
 
+TEST_F(PackageScripts, TheRpmRemovesWhatAKilledEditLeft) {
+  tree_.write("etc/rdma-configd/.rdma-configd-Ab12Cd", "half a line");
+  tree_.write("etc/rdma-configd/config.toml", "version = 1\n");
+  EXPECT_EQ(rpm("postun", "1"), "") << "an upgrade";
+  EXPECT_TRUE(there("etc/rdma-configd/.rdma-configd-Ab12Cd"));
+  EXPECT_EQ(rpm("postun", "0"), "");
+  EXPECT_FALSE(there("etc/rdma-configd/.rdma-configd-Ab12Cd"));
+  EXPECT_TRUE(there("etc/rdma-configd/config.toml"));
+}
+
 TEST_F(PackageScripts, PurgeRemovesWhatAKilledWriteLeft) {
-  for (const auto* folder :
-       {"etc/sysctl.d", "etc/opensm", "etc/systemd/system/slurmd.service.d", "run/rdma-configd"})
+  for (const auto* folder : {"etc/sysctl.d", "etc/opensm", "etc/systemd/system/slurmd.service.d",
+                             "etc/rdma-configd/conf.d", "run/rdma-configd"})
     tree_.write(std::string(folder) + "/.rdma-configd-Ab12Cd", "half a line");
-  for (const auto* name : {"running", "applied", "settled.json", "refused.json"})
+  for (const auto* name : {"running", "applied", "settled.json", "refused.json", "held.json",
+                           "held.json.damaged-1", "degraded.json"})
     tree_.write(std::string("run/rdma-configd/") + name, "");
   for (const auto* folder :
        {"run/rdma-configd-modules", "run/rdma-configd-sysctl", "run/rdma-configd-proc-fs"})
@@ -150,6 +161,7 @@ TEST_F(PackageScripts, PurgeRemovesWhatAKilledWriteLeft) {
   tree_.write("etc/sysctl.d/mine.conf", "net.ipv4.ip_forward = 1\n");
   EXPECT_EQ(debian("postrm", "purge"), "");
   for (const auto* gone : {"etc/sysctl.d/.rdma-configd-Ab12Cd", "etc/opensm/.rdma-configd-Ab12Cd",
+                           "etc/rdma-configd/conf.d/.rdma-configd-Ab12Cd",
                            "etc/systemd/system/slurmd.service.d", "run/rdma-configd",
                            "run/rdma-configd-modules", "run/rdma-configd-sysctl", "run/rdma-configd-proc-fs"})
     EXPECT_FALSE(there(gone)) << gone;

@@ -141,6 +141,21 @@ TEST_F(Withdraw, WaitsForTheEndOfAnInterruptedApply) {
   EXPECT_EQ(console.run({"withdraw", "--yes"}), 1);
   EXPECT_THAT(console.err.str(),
               HasSubstr("an apply was interrupted: finish it with `rdma-configctl apply` first"));
+  files().erase("/var/lib/rdma-configd/journal.json");
+  files()[core::Paths().held] = "{";
+  EXPECT_EQ(console.run({"withdraw", "--yes"}), 1);
+  EXPECT_THAT(console.err.str(),
+              HasSubstr("an apply was interrupted: finish it with `rdma-configctl apply` first"));
+}
+
+TEST_F(Withdraw, ARecordOfAHoldThatIsOverGoes) {
+  files()[core::Paths().held] =
+      R"({"schema": 1, "boot_id": ")" + console.kernel.boot_id +
+      R"(", "over": true, "changes": [], "before": {"records": []}, "on_disk": {"records": []}})";
+  files()[core::kDegradedInRun] = R"({"schema": 1, "reasons": ["state.json: full"]})";
+  EXPECT_EQ(console.run({"withdraw", "--yes"}), 0) << console.err.str();
+  EXPECT_FALSE(files().contains(core::Paths().held));
+  EXPECT_FALSE(files().contains(core::kDegradedInRun));
 }
 
 TEST_F(Withdraw, AHostThatIsWithdrawnStaysSoWhenItIsTriedAgainInVain) {

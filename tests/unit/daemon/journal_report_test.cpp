@@ -39,6 +39,15 @@ TEST(Tell, FieldsAreSpokenOfByTheNameInTheirTable) {
   EXPECT_EQ(spoken({"no_such_kind", "x"}, "live_mtu"), "live_mtu");
 }
 
+TEST(Tell, OfWhatIsMissingAContentionNamesTheWhole) {
+  for (const auto* kind : {"nm_profile", "networkd"}) {
+    EXPECT_EQ(contended_name({kind, "x"}, "missing"), "addresses") << kind;
+    EXPECT_EQ(spoken({kind, "x"}, "missing"), "missing") << kind;
+  }
+  EXPECT_EQ(contended_name({"nm_profile", "x"}, "live_mtu"), "mtu");
+  EXPECT_EQ(contended_name({"ipoib", "x"}, "missing"), "missing") << "a field of another kind";
+}
+
 TEST(Tell, ARepairNamesTheSuspectIfThereIsOne) {
   if (::access("/run/systemd/journal/socket", W_OK) == 0) GTEST_SKIP() << "it would go to the journal";
   EXPECT_EQ(told(Job::Verb::kHold, "NetworkManager"),

@@ -55,6 +55,18 @@ TEST_F(MetricsFileTest, GoesWithTheLineOfTheDocument) {
   EXPECT_TRUE(exists("/a/other.prom") && exists("/b/other.prom")) << "files of others stay";
 }
 
+TEST_F(MetricsFileTest, LeavesNothingOfAKilledWrite) {
+  tree.put("/a/.rdma-configd-Ab12Cd", "half a line");
+  tree.put("/a/.other-Ab12Cd", "of somebody else");
+  EXPECT_EQ(file().keep(folder("/a"), facts), "");
+  EXPECT_FALSE(exists("/a/.rdma-configd-Ab12Cd"));
+  EXPECT_TRUE(exists("/a/.other-Ab12Cd"));
+  EXPECT_TRUE(exists("/a/rdma-configd.prom"));
+  tree.put("/a/.rdma-configd-Ef34Gh", "half a line");
+  EXPECT_EQ(file().keep(folder("/b"), facts), "") << "the document names another folder at the next start";
+  EXPECT_FALSE(exists("/a/.rdma-configd-Ef34Gh"));
+}
+
 /// The next daemon knows where the file of the one before it is.
 TEST_F(MetricsFileTest, IsRemovedByTheNextDaemon) {
   EXPECT_EQ(file().keep(folder("/a"), facts), "");

@@ -109,6 +109,8 @@ TEST_F(Doctor, RecordsThatWillBeSetAside) {
     EXPECT_EQ(found(), Names{"damaged_records " + folder + name});
     kernel->files.content.erase(folder + name);
   }
+  kernel->files.content[Paths().held] = "{\"schema\": 1";
+  EXPECT_EQ(found(), Names{"damaged_records " + Paths().held});
 }
 
 TEST_F(Doctor, StaleInitramfs) {
@@ -129,6 +131,17 @@ TEST_F(Doctor, StaleInitramfs) {
   kernel->initramfs.newer = false;
   kernel->initramfs.there = false;  // boots without one
   EXPECT_EQ(found(), Names{});
+}
+
+TEST_F(Doctor, AnInitramfsThatNobodySees) {
+  kernel->initramfs.command = "update-initramfs -u";
+  kernel->initramfs.awaits = "/boot";
+  EXPECT_EQ(found(), Names{}) << "there is nothing of ours to be in it";
+  kernel->files.content["/etc/modprobe.d/rdma-configd-pfc.conf"] = "options mlx4_en pfctx=8 pfcrx=8\n";
+  EXPECT_EQ(found(), Names{"stale_initramfs initramfs"});
+  EXPECT_EQ(findings.front().weight, Finding::Weight::kNote);
+  EXPECT_NE(findings.front().what.find("/boot is an automount that nothing has mounted"), std::string::npos);
+  EXPECT_NE(findings.front().fix.find("ls /boot"), std::string::npos);
 }
 
 TEST_F(Doctor, ZeroGuid) {
@@ -325,7 +338,15 @@ TEST_F(Doctor, RivalsThatRestoreTargets) {
   }
 }
 
+TEST_F(Doctor, OpenibConfOfARemovedPackageIsNoRival) {
+  kernel->files.content["/etc/infiniband/openib.conf"] = "SET_IPOIB_CM=yes\n";
+  EXPECT_EQ(found(), Names{});
+  kernel->units.add("openibd.service", {.enabled = false});
+  EXPECT_EQ(found(), Names{"rivals /etc/infiniband/openib.conf"});
+}
+
 TEST_F(Doctor, RivalFiles) {
+  kernel->units.add("openibd.service", {.enabled = false});
   auto& files = kernel->files.content;
   files["/etc/infiniband/openib.conf"] = "# SET_IPOIB_CM=yes\nSET_IPOIB_CM=no\n";
   files["/etc/udev/rules.d/82-net-setup-link.rules"] = "# NAME\n";
@@ -453,6 +474,7 @@ TEST_F(Doctor, CloudInitThatKeepsOffIsNoRival) {
 }
 
 TEST_F(Doctor, OpenibConfThatSetsNothingIsNoRival) {
+  kernel->units.add("openibd.service", {.enabled = false});
   auto& text = kernel->files.content["/etc/infiniband/openib.conf"];
   const Names rival{"rivals /etc/infiniband/openib.conf"};
   for (const auto* quiet : {"SET_IPOIB_CM=\"no\"\nIPOIB_MTU=\"\"\n", "IPOIB_MTU=\n", "IPOIB_MTU=''  # none\n",

@@ -26,7 +26,7 @@ std::vector<std::string> hosts_named(int count) {
 std::vector<std::string> lines_of(const HostAnswers& answers) {
   std::vector<std::string> out;
   for (const auto& finding : sum_up(answers))
-    out.push_back(fmt::format("{} {} {}: {}", finding.difference.status, finding.check,
+    out.push_back(fmt::format("{} {} {}: {}", text_of(finding.difference.status), finding.check,
                               fold_hosts(answers.hosts(), finding.difference.hosts), finding.message));
   return out;
 }
@@ -674,6 +674,17 @@ TEST(FleetReport, NumbersAreShownAsTheyAre) {
       "attributes": [{"name": "n", "now": 18446744073709551615, "wanted": 1.5}]}]})"}));
   EXPECT_THAT(lines_of(answers),
               ElementsAre("differs resource a1: k l: n is 18446744073709551615, must be 1.5"));
+}
+
+/// Profiles have an attribute of that name, which lists addresses.
+TEST(FleetReport, AnAttributeThatIsCalledMissingIsNotAResourceThatIs) {
+  HostAnswers answers({"a1"});
+  EXPECT_FALSE(answers.add(
+      0, {"x",
+          head_of("show", "ok") + R"(, "resources": [{"kind": "nm_profile", "label": "l", "status": "differs",
+      "attributes": [{"name": "missing", "now": "192.0.2.1/24", "wanted": "none"}]}]})"}));
+  EXPECT_THAT(lines_of(answers),
+              ElementsAre("differs resource a1: nm_profile l: missing is 192.0.2.1/24, must be none"));
 }
 
 TEST(FleetReport, FaultyJsonHasItsPlace) {

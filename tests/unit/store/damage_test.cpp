@@ -62,7 +62,7 @@ TEST_F(DamageTest, AFolderInThePlaceOfTheCopyIsSetAside) {
 TEST(Degrade, SaysThatNobodyWillKnow) {
   fakes::Faults faults;
   fakes::MemoryFiles full(faults);
-  faults.refuse(std::string(kDegradedFile) + ": write", ENOSPC);
+  faults.refuse("degraded.json: write", ENOSPC);
   const auto reasons = degrade(full, {"state.json: damaged"});
   EXPECT_THAT(reasons, ElementsAre("state.json: damaged", HasSubstr(kDegradedFile)));
   EXPECT_THAT(degrade(full, {}), IsEmpty());
@@ -70,6 +70,21 @@ TEST(Degrade, SaysThatNobodyWillKnow) {
   tell_damage(full, {"state.json: damaged"}, report);
   EXPECT_EQ(report.notes, model::notes_about(model::Note::Sort::kDamage, reasons));
   EXPECT_EQ(report.exit, model::Exit::kOk) << "the host is as asked for";
+}
+
+TEST(Degrade, IsKnownUntilTheNextBootWhereVarCannotBeWritten) {
+  fakes::Faults faults;
+  fakes::MemoryFiles full(faults);
+  faults.refuse(kDegradedFile, EROFS);
+  EXPECT_THAT(degrade(full, {"state.json: damaged"}), ElementsAre("state.json: damaged"));
+  EXPECT_THAT(degrade(full, {"state.json: damaged"}), ElementsAre("state.json: damaged"));
+  EXPECT_THAT(degraded(full), ElementsAre("state.json: damaged"));
+  faults.clear();
+  EXPECT_THAT(degrade(full, {"journal.json: damaged"}), ElementsAre("journal.json: damaged"));
+  EXPECT_THAT(degraded(full), ElementsAre("state.json: damaged", "journal.json: damaged"));
+  EXPECT_TRUE(clear_degraded(full));
+  EXPECT_THAT(degraded(full), IsEmpty());
+  EXPECT_THAT(full.content, IsEmpty());
 }
 
 /// The JSON library quotes it: a private document would be in the log, and in what readers are shown.

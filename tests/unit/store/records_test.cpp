@@ -9,6 +9,7 @@
 #include "fakes/memory_files.hpp"
 #include "store/damage.hpp"
 #include "store/generations.hpp"
+#include "store/held_record.hpp"
 #include "store/state.hpp"
 #include "store/value_json.hpp"
 #include "unit/store/bad_field.hpp"
@@ -151,11 +152,33 @@ TEST(Records, OfAJournalAreTakenWhole) {
                                       {"/boot_id", "null"},
                                       {"/transaction", "\"3\""},
                                       {"/transaction", "null"},
+                                      {"/transaction", "true", "damaged (a value is not a number)"},
                                       {"/before", "1"},
                                       {"/before", "[]"}});
   refuses_each(std::string(R"({"schema": 1, "transaction": 3, "boot_id": "b", "changes": [)") + kKeptChange +
                    R"(], "before": {"records": )" + kRecords + "}}",
                fields, [](system::Files& files) { return load_journal(files, kRecordPath); });
+}
+
+TEST(Records, OfAHoldAreTakenWhole) {
+  auto fields = joined(bad_schema(), bad_changes());
+  fields = joined(std::move(fields), below("/before", bad_records()));
+  fields = joined(std::move(fields), below("/on_disk", bad_records()));
+  fields = joined(std::move(fields), {{"/boot_id", ""},
+                                      {"/boot_id", "1"},
+                                      {"/over", ""},
+                                      {"/over", "1"},
+                                      {"/over", "null"},
+                                      {"/before", ""},
+                                      {"/before", "[]"},
+                                      {"/on_disk", ""},
+                                      {"/on_disk", "1"}});
+  Paths paths;
+  paths.held = kRecordPath;
+  refuses_each(std::string(R"({"schema": 1, "boot_id": "b", "over": false, "changes": [)") + kKeptChange +
+                   R"(], "before": {"records": )" + kRecords + R"(}, "on_disk": {"records": )" + kRecords +
+                   "}}",
+               fields, [&](system::Files& files) { return load_held_record(files, paths, "b"); });
 }
 
 constexpr const char* kGenerationsText =
@@ -168,6 +191,8 @@ constexpr const char* kGenerationsText =
 BadFields bad_ledger() {
   const std::string ascend = "damaged (the numbers of generations do not ascend)";
   const std::string large = "damaged (a number is too large)";
+  const std::string small = "damaged (a number is too small)";
+  const std::string no_number = "damaged (a value is not a number)";
   const std::string active = "damaged (the active generation is missing)";
   const std::string waits = "damaged (the unconfirmed generation is missing)";
   const std::string deadline = "damaged (the deadline is not a time)";
@@ -175,20 +200,23 @@ BadFields bad_ledger() {
                 {"/active", "\"1\""},
                 {"/active", "null"},
                 {"/active", "3", active},
-                {"/active", "-1", active},
+                {"/active", "-1", small},
+                {"/active", "true", no_number},
                 {"/transaction", "\"5\""},
                 {"/transaction", "9007199254740993", large},
-                {"/transaction", "-1", large},
+                {"/transaction", "-1", small},
+                {"/transaction", "true", no_number},
                 {"/generations", ""},
                 {"/generations", "1"},
                 {"/generations", "\"x\""},
                 {"/generations/0", "1"},
+                {"/generations/0/number", "true", no_number},
                 {"/generations/0/number", "0", ascend},
                 {"/generations/0/number", "2", ascend},
                 {"/generations/0/number", "3", ascend},
                 {"/generations/1/number", "1", ascend},
                 {"/generations/1/number", "9007199254740993", large},
-                {"/generations/1/number", "-1", large},
+                {"/generations/1/number", "-1", small},
                 {"/generations/0/why", "1"},
                 {"/refused", ""},
                 {"/unconfirmed", ""},
@@ -197,10 +225,12 @@ BadFields bad_ledger() {
                 {"/unconfirmed", "{}"},
                 {"/unconfirmed/generation", "0", waits},
                 {"/unconfirmed/generation", "3", waits},
-                {"/unconfirmed/generation", "-1", waits},
+                {"/unconfirmed/generation", "-1", small},
+                {"/unconfirmed/generation", "true", no_number},
                 {"/unconfirmed/previous", "3", waits},
-                {"/unconfirmed/previous", "-1", waits},
+                {"/unconfirmed/previous", "-1", small},
                 {"/unconfirmed/deadline_ms", "-1", deadline},
+                {"/unconfirmed/deadline_ms", "true", no_number},
                 {"/unconfirmed/deadline_ms", "9007199254740993", deadline},
                 {"/unconfirmed/complete", "1"},
                 {"/unconfirmed/complete", "null"},

@@ -91,6 +91,7 @@ TEST_F(FilesTest, RecordsMayBeLonger) {
   std::ofstream(tree.at(record), std::ios::app) << "y";
   ASSERT_FALSE(files->read(record));
   EXPECT_TRUE(is_unusable(files->read(record).error())) << "it is set aside as damaged";
+  EXPECT_TRUE(files->write_private("/run/rdma-configd/held.json", text));
   EXPECT_FALSE(files->write("/etc/other", text));
   EXPECT_FALSE(files->write("/var/lib/rdma-configd/generations/1.json", text));
 }

@@ -190,6 +190,79 @@ TEST(LinuxInitramfs, TheBootLoaderOfAnImageIsReadBelowItsRoot) {
   EXPECT_EQ(make_linux_initramfs(tree.path())->tool(), "dracut -f --regenerate-all") << "not of the host";
 }
 
+TEST(LinuxInitramfs, NoLinkOfAnImageLeadsOutOfItsRoot) {
+  TempTree host, tree;
+  tree.put("usr/bin/dracut", "");
+  host.put("dracut.conf", "uefi=yes\n");
+  host.put("boot/initrd.img-6.1.0", "image");
+  host.put("deploy/0b1c.0.origin", "[origin]\ncontainer-image-reference=x\n");
+  tree.put("sys/firmware/efi/efivars/StubInfo-4a67b082-0a4c-41cf-b6c7-440b29bb8c4f", "");
+  tree.link("etc/dracut.conf", host.at("dracut.conf"));
+  EXPECT_EQ(make_linux_initramfs(tree.path())->tool(), "kernel-install add-all");
+  tree.link("boot", host.at("boot"));
+  tree.link("usr/bin/mkinitcpio", host.at("dracut.conf"));
+  EXPECT_FALSE(make_linux_initramfs(tree.path())->has_image());
+  std::filesystem::remove(tree.at("usr/bin/dracut"));
+  EXPECT_EQ(make_linux_initramfs(tree.path())->tool(), std::nullopt);
+  for (const auto* file : {"run/ostree-booted", "usr/bin/bootc", "usr/bin/rpm-ostree"}) tree.put(file, "");
+  tree.link("sysroot/ostree/deploy/default", host.path());
+  EXPECT_EQ(make_linux_initramfs(tree.path())->tool(), "rpm-ostree initramfs-etc");
+}
+
+TEST(LinuxInitramfs, AbsoluteLinksOfAnImageLeadBelowItsRoot) {
+  TempTree tree;
+  tree.put("usr/bin/dracut", "");
+  tree.put("usr/share/site.conf", "uefi=yes\n");
+  tree.put("usr/lib/images/initrd.img-6.1.0", "image");
+  tree.put("sys/firmware/efi/efivars/StubInfo-4a67b082-0a4c-41cf-b6c7-440b29bb8c4f", "");
+  tree.link("etc/dracut.conf", "/usr/share/site.conf");
+  EXPECT_EQ(make_linux_initramfs(tree.path())->tool(), "dracut -f --regenerate-all");
+  tree.link("boot", "/usr/lib/images");
+  EXPECT_TRUE(make_linux_initramfs(tree.path())->has_image());
+}
+
+TEST(LinuxInitramfs, AFifoIsNotWaitedFor) {
+  TempTree tree;
+  tree.put("usr/bin/dracut", "");
+  tree.put("sys/firmware/efi/efivars/StubInfo-4a67b082-0a4c-41cf-b6c7-440b29bb8c4f", "");
+  tree.put("etc/dracut.conf.d/10-uki.conf", "uefi=yes\n");
+  ASSERT_EQ(::mkfifo(tree.at("etc/dracut.conf").c_str(), 0600), 0);
+  EXPECT_EQ(make_linux_initramfs(tree.path())->tool(), "dracut -f --regenerate-all");
+  for (const auto* file : {"run/ostree-booted", "usr/bin/bootc", "usr/bin/rpm-ostree"}) tree.put(file, "");
+  std::filesystem::create_directories(tree.at("sysroot/ostree/deploy/default/deploy"));
+  ASSERT_EQ(::mkfifo(tree.at("sysroot/ostree/deploy/default/deploy/0.origin").c_str(), 0600), 0);
+  EXPECT_EQ(make_linux_initramfs(tree.path())->tool(), "rpm-ostree initramfs-etc");
+}
+
+TEST(LinuxInitramfs, AnAutomountThatNobodyHasMountedIsNotKnown) {
+  TempTree tree;
+  tree.put("usr/bin/dracut", "");
+  tree.put("etc/modprobe.d/rdma-configd.conf", "options mlx4_core x=1\n");
+  tree.put("boot/initrd.img-6.1.0", "behind the automount");
+  const std::vector<std::string> paths{"/etc/modprobe.d/rdma-configd.conf"};
+  const std::string root = "/dev/sda2 / ext4 rw 0 0\n";
+  const std::string automount = "systemd-1 /boot autofs rw,relatime,fd=60,direct 0 0\n";
+  const auto of = [&](const std::string& mounts) {
+    tree.put("mounts", mounts);
+    return make_linux_initramfs(tree.path(), tree.at("mounts"));
+  };
+  EXPECT_EQ(of(root)->unseen(), std::nullopt);
+  EXPECT_EQ(of(root + automount)->unseen(), "/boot");
+  EXPECT_TRUE(of(root + automount)->has_image()) << "there may be one";
+  EXPECT_FALSE(of(root + automount)->newer_than(paths));
+  EXPECT_TRUE(observe_images(tree.path(), tree.at("mounts")).empty());
+  EXPECT_EQ(of(root + automount + "/dev/sda1 /boot vfat rw 0 0\n")->unseen(), std::nullopt);
+  EXPECT_EQ(observe_images(tree.path(), tree.at("mounts")).size(), 1U);
+  const std::string efi = "systemd-1 /boot/efi autofs rw,direct 0 0\n";
+  EXPECT_EQ(of(root + efi)->unseen(), std::nullopt) << "the image is in /boot";
+  std::filesystem::remove(tree.at("boot/initrd.img-6.1.0"));
+  tree.put("boot/efi/token/6.1.0/initrd", "behind the automount");
+  EXPECT_EQ(of(root + efi)->unseen(), "/boot/efi");
+  EXPECT_TRUE(observe_images(tree.path(), tree.at("mounts")).empty());
+  EXPECT_EQ(make_linux_initramfs(tree.path())->unseen(), std::nullopt)
+      << "nothing is mounted in an image tree";
+}
+
 TEST(LinuxInitramfs, AReadOnlyBootIsLeftToTheAdministrator) {
   TempTree tree;
   tree.put("usr/bin/dracut", "");

@@ -33,6 +33,9 @@ std::string matched_value(const UdevTerms& terms, std::string_view key);
 /// Whether the rule asks one of the keys for digits above 9 in upper case: sysfs has them in lower case, so
 /// it fits nothing.
 bool asks_for_upper_case(const UdevTerms& terms, std::span<const std::string_view> keys);
+/// The message about such a rule.
+inline constexpr std::string_view kUpperCase =
+    "has digits in upper case; sysfs has lower case, so udev has never applied it";
 
 /// Whether it is for interfaces that go only.
 bool is_for_removal(const UdevTerms& terms);

@@ -24,8 +24,9 @@ namespace {
 
 class Device {
  public:
-  Device(const YamlNode::Member& member, Claims& claims)
-      : member_(member), keys_(member.value, claims), claims_(claims) {
+  /// `renderer`: of all devices that say none; empty: netplan's own, networkd.
+  Device(const YamlNode::Member& member, Claims& claims, const std::string& renderer)
+      : member_(member), keys_(member.value, claims), claims_(claims), renderer_(renderer) {
     out_.where = {std::string(member.where.file), member.where.line};
     out_.name = member.key;
   }
@@ -62,15 +63,16 @@ class Device {
     keys_.mark(out_, "ipv4.gateway", "gateway4");
     keys_.mark(out_, "ipv6.gateway", "gateway6");
     for (const auto* path : {"ipv4.addresses", "ipv6.addresses"}) keys_.mark(out_, path, "addresses");
+    if (const auto own = keys_.text("renderer"); !own.empty()) renderer_ = own;
     methods();
     addresses();
+    listen_to_routers();
     routes();
     servers();
     overrides("dhcp4-overrides", out_.ipv4);
     overrides("dhcp6-overrides", out_.ipv6);
     for (const auto* key : {"ipv6-privacy", "wakeonlan"}) keys_.usual(key, "no");
-    keys_.pass(
-        {"optional", "renderer", "critical", "dhcp-identifier", "optional-addresses", "ignore-carrier"});
+    keys_.pass({"optional", "critical", "dhcp-identifier", "optional-addresses", "ignore-carrier"});
     keys_.finish(member_.key);
     place_search(out_);
     settle(out_);
@@ -109,8 +111,10 @@ class Device {
   void methods() {
     const auto dhcp4 = keys_.flag("dhcp4");
     if (dhcp4) out_.ipv4.method = *dhcp4 ? InetMethod::kAuto : InetMethod::kDisabled;
-    const bool dhcp = keys_.flag("dhcp6") == true, advertised = keys_.flag("accept-ra") == true;
-    if (dhcp || advertised) out_.ipv6.method = InetMethod::kAuto;
+    const bool dhcp = keys_.flag("dhcp6") == true;
+    const auto advertised = keys_.flag("accept-ra");
+    accept_ra_unsaid_ = !advertised;
+    if (dhcp || advertised == true) out_.ipv6.method = InetMethod::kAuto;
     const auto* local = keys_.take("link-local");
     const auto families = keys_.words("link-local");
     if (local == nullptr || local->sort != YamlNode::Sort::kSequence) return;
@@ -123,7 +127,17 @@ class Device {
                          [&](const YamlNode* node) { return node->text == family; });
     };
     if (has("ipv4") && out_.ipv4.method != InetMethod::kAuto) out_.ipv4.method = InetMethod::kLinkLocal;
-    if (!has("ipv6") && !out_.ipv6.method) out_.ipv6.method = InetMethod::kDisabled;
+    has_link_local_ = has("ipv6");
+    if (!has_link_local_ && !out_.ipv6.method) out_.ipv6.method = InetMethod::kDisabled;
+  }
+
+  /// Without accept-ra, systemd-networkd takes the addresses of routers beside those of the file, as
+  /// IPv6AcceptRA= has no value then; NetworkManager does not, with addresses of its own.
+  void listen_to_routers() {
+    const bool by_networkd = renderer_.empty() || renderer_ == "networkd";
+    if (by_networkd && accept_ra_unsaid_ && has_link_local_ && !out_.ipv6.method &&
+        !out_.ipv6.addresses.empty())
+      out_.ipv6.method = InetMethod::kAuto;
   }
 
   /// The handling of offers of a DHCP server.
@@ -196,6 +210,8 @@ class Device {
   const YamlNode::Member& member_;
   YamlKeys keys_;
   Claims& claims_;
+  std::string renderer_;
+  bool accept_ra_unsaid_ = true, has_link_local_ = true;
   Interface out_;
 };
 
@@ -291,13 +307,14 @@ void parse_netplan(std::span<const File> files, Claims& claims) {
 
 void parse_netplan_network(const YamlNode& network, Claims& claims) {
   YamlKeys keys(network, claims);
-  keys.pass({"version", "renderer"});
+  const auto renderer = keys.text("renderer");
+  keys.pass({"version"});
   NetplanIds ours;
   if (const auto* ethernets = keys.mapping("ethernets")) {
     for (const auto& member : ethernets->members) {
       if (is_ipoib(member, claims)) {
         ours.emplace(member.key, claims.interfaces.size());
-        Device(member, claims).parse();
+        Device(member, claims, renderer).parse();
       } else {
         claims.pass({std::string(member.where.file), member.where.line},
                     fmt::format("{} is not for InfiniBand", member.key));

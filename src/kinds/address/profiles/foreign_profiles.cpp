@@ -295,8 +295,8 @@ namespace {
 std::map<std::string, std::vector<std::string>> children_of(const std::vector<Desired>& desired) {
   std::map<std::string, std::vector<std::string>> out;
   for (const auto& resource : desired) {
-    if (resource.key.kind == "pkey" && !resource.ignore && !resource.label.empty())
-      out[resource.key.id.substr(0, resource.key.id.find('/'))].push_back(resource.label);
+    if (resource.key.kind == "pkey" && !resource.ignore && !resource.netdev.empty())
+      out[resource.key.id.substr(0, resource.key.id.find('/'))].push_back(resource.netdev);
   }
   return out;
 }

@@ -10,6 +10,7 @@
 
 #include "kinds/address/request.hpp"
 #include "model/field.hpp"
+#include "model/spelled.hpp"
 #include "system/inet.hpp"
 
 namespace rdmacfg::kinds {
@@ -50,9 +51,11 @@ struct NetworkdFile {
                    "Lines that others added to the file (+) or removed from it (-).", "-"),
       model::field("active", &NetworkdFile::active, model::Role::kSetting,
                    "Whether systemd-networkd has applied the file, while it runs.", "-"),
-      model::field("missing", &NetworkdFile::missing, model::Role::kDerived,
-                   "Addresses and routes of the file that systemd-networkd uses and that are not there.",
-                   "-"),
+      model::lacking(
+          model::field("missing", &NetworkdFile::missing, model::Role::kDerived,
+                       "Addresses and routes of the file that systemd-networkd uses and that are not there.",
+                       "-"),
+          "addresses"),
       model::field("duplicate", &NetworkdFile::duplicate, model::Role::kFact,
                    "Addresses of the file that another host has.", "-"),
       model::field("tentative", &NetworkdFile::tentative, model::Role::kFact,

@@ -22,7 +22,9 @@ struct BusLimits {
   /// than this for all of them.
   std::chrono::milliseconds look{60'000};
   /// Of a call that has systemd read unit files, which runs all generators: as long as systemctl(1) waits.
-  std::chrono::milliseconds reload{180'000};
+  /// Also of each question while systemd says that it reads them.
+  static constexpr std::chrono::milliseconds kReload{180'000};
+  std::chrono::milliseconds reload{kReload};
   /// Of a job of systemd, from the call to its end.
   std::chrono::milliseconds job{90'000};
   /// Of a job that waits for other jobs; then it is left to systemd: our own run may be what they wait for.

@@ -126,27 +126,40 @@ int ask_for_life(sd_bus* bus) {
 
 }  // namespace
 
+// systemd sends it to everybody at its own socket: true before it reads its unit files, false after that
+// (org.freedesktop.systemd1(5)).
+int Systemd::on_reloading(sd_bus_message* message, void* user, sd_bus_error* /*error*/) {
+  int active = 0;
+  if (sd_bus_message_read(message, "b", &active) >= 0) static_cast<Systemd*>(user)->reloading_ = active != 0;
+  return 0;
+}
+
 int Systemd::noted(int status) {
-  if (status == -ETIMEDOUT) limits_.silences->systemd.note();
+  if (status != -ETIMEDOUT) return status;
+  const bool before = reloading_;
+  if (bus_) (void)is_usable(bus_.get());  // hears what it said meanwhile
+  if (reloading_ != before) return status;
+  reloading_ = false;  // a reload, too, has its limit
+  limits_.silences->systemd.note();
   return status;
 }
 
 Result<sd_bus*> Systemd::bus() {
   if (!bus_ || !is_usable(bus_.get())) {
     bus_.reset();
-    subscribed_ = false;
+    subscribed_ = reloading_ = false;
     if (auto opened = open(); !opened) return fail(opened.error());
     if (!bus_) return nullptr;
   }
   auto& silence = limits_.silences->systemd;
-  if (silence.presumed()) {
+  if (silence.presumed() && !reloading_) {
     if (const int status = ask_for_life(bus_.get()); status < 0) {
       silence.note();
       return fail_errno(-status, "reaching systemd");
     }
     silence.end();
   }
-  sd_bus_set_method_call_timeout(bus_.get(), microseconds_of(limits_.call));
+  sd_bus_set_method_call_timeout(bus_.get(), microseconds_of(patience()));
   return bus_.get();
 }
 
@@ -178,8 +191,11 @@ int Systemd::open_direct() {
   status = sd_bus_set_address(opened, ("unix:path=" + (limits_.systemd / "private").native()).c_str());
   if (status >= 0) status = sd_bus_start(opened);
   if (status >= 0) status = await_ready(opened, limits_.silences->systemd.patience(limits_.call));
-  if (status >= 0) bus_ = std::move(direct);
-  return status;
+  if (status < 0) return status;
+  bus_ = std::move(direct);
+  // Over the bus a match would be one more call that may have no answer.
+  return sd_bus_match_signal(bus_.get(), nullptr, nullptr, kSystemdPath, kSystemdManager, "Reloading",
+                             &Systemd::on_reloading, this);
 }
 
 Result<void> Systemd::open_over_bus() {

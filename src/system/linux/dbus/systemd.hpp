@@ -4,6 +4,7 @@
 
 #include <systemd/sd-bus.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -79,6 +80,8 @@ enum class JobEnd {
 class Systemd {
  public:
   explicit Systemd(BusLimits limits = {}) : limits_(std::move(limits)) {}
+  Systemd(const Systemd&) = delete;  // a match of the connection leads to it
+  Systemd& operator=(const Systemd&) = delete;
 
   /// The connection; nothing when no systemd answers. A systemd that left a call unanswered is asked for a
   /// sign of life first, briefly: calls that follow a silence cost no deadline each.
@@ -88,8 +91,15 @@ class Systemd {
   /// too long is not noted() as silence.
   base::Result<sd_bus*> bus_for_reload();
 
-  /// Notes whether a call over the connection had an answer. @return the status of the call
+  /// Notes whether a call over the connection had an answer. Silence begins with one that had none, except
+  /// while systemd reads its unit files, as it says (Reloading). @return the status of the call
   int noted(int status);
+
+  /// How long the answer of the next question is waited for: that of a reload while systemd says that it
+  /// reads its unit files, whoever asked for that. Heard over systemd's own socket only.
+  [[nodiscard]] std::chrono::milliseconds patience() const {
+    return reloading_ ? std::max(limits_.call, limits_.reload) : limits_.call;
+  }
 
   [[nodiscard]] const BusLimits& limits() const { return limits_; }
 
@@ -107,12 +117,14 @@ class Systemd {
   /// Opens the connection; `bus_` stays empty where no systemd can be reached.
   base::Result<void> open();
   int open_direct();
+  static int on_reloading(sd_bus_message* message, void* user, sd_bus_error* error);
   base::Result<void> open_over_bus();
 
   base::Result<std::optional<JobEnd>> wait(sd_bus* bus, struct Job& job, const std::string& what);
 
   BusLimits limits_;
   bool subscribed_ = false;
+  bool reloading_ = false;
   Bus bus_{nullptr, sd_bus_flush_close_unref};
 };
 

@@ -51,7 +51,7 @@ base::Error no_systemd(const std::string& what) {
 class UnitQuestions {
  public:
   UnitQuestions(detail::Systemd& systemd, sd_bus* bus)
-      : systemd_(systemd), bus_(bus), end_(now() + systemd.limits().look) {}
+      : systemd_(systemd), bus_(bus), end_(now() + std::max(systemd.limits().look, systemd.patience())) {}
 
   /// `question`: (bus) -> the status of a call. @return whether systemd answered, and not with an error
   template <class Question>
@@ -62,7 +62,7 @@ class UnitQuestions {
       lost_ = ETIMEDOUT;
       return false;
     }
-    const auto call = systemd_.limits().call;
+    const auto call = systemd_.patience();
     sd_bus_set_method_call_timeout(bus_, detail::microseconds_of(std::min(call, left)));
     const int status = question(bus_);
     // Slow answers may leave a budget too small to tell silence by.

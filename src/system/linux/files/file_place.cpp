@@ -24,7 +24,7 @@ using base::UniqueFd;
 namespace {
 
 constexpr std::size_t kLimit = 2 * model::limits::kDocumentBytes;  // a document's record, escaped
-constexpr std::string_view kRecords = "/var/lib/rdma-configd/";
+constexpr std::array<std::string_view, 2> kRecords{"/var/lib/rdma-configd/", "/run/rdma-configd/"};
 constexpr int kReadTries = 3;
 
 base::Failure wrong_sort(const FilePlace& place, mode_t mode) {
@@ -62,7 +62,9 @@ std::string_view sort_of(mode_t mode) {
 
 /// Texts of generations, in a folder of their own, are as short as other files.
 std::size_t length_limit(std::string_view path) {
-  const bool record = path.starts_with(kRecords) && path.find('/', kRecords.size()) == std::string_view::npos;
+  const bool record = std::any_of(kRecords.begin(), kRecords.end(), [&](std::string_view folder) {
+    return path.starts_with(folder) && path.find('/', folder.size()) == std::string_view::npos;
+  });
   return record ? model::limits::kRecordBytes : kLimit;
 }
 

@@ -10,6 +10,8 @@
 
 #include <array>
 #include <cerrno>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "system/linux/files/selinux_label.hpp"
@@ -63,19 +65,34 @@ Result<UniqueFd> RootedDir::open(const std::string& path, Links links) const {
   if (inside) relative = relative.lexically_normal();
   const auto below = relative.empty() ? std::string(".") : relative.native();
   if (inside) return open_inside(root.get(), below);
+  auto folder = open_followed(root.get(), below, kFolder);
+  if (!folder) return fail_errno(errno, shown(path));
+  return Result<UniqueFd>(std::move(folder));
+}
+
+UniqueFd RootedDir::open_followed(int root, const std::string& below, int flags) const {
   open_how how{};
-  how.flags = kFolder;
+  how.flags = static_cast<decltype(how.flags)>(flags);
   how.resolve = RESOLVE_NO_MAGICLINKS;
   if (root_ != "/") how.resolve |= RESOLVE_IN_ROOT;
   int fd = -1;
   do {  // EAGAIN: something on the way was renamed just now
-    fd = static_cast<int>(::syscall(SYS_openat2, root.get(), below.c_str(), &how, sizeof how));
+    fd = static_cast<int>(::syscall(SYS_openat2, root, below.c_str(), &how, sizeof how));
   } while (fd < 0 && (errno == EAGAIN || errno == EINTR));
   // Before Linux 5.6, and in a service with RestrictSUIDSGID=, only the machine's own root can be had, for
   // which nothing needs to be kept inside.
-  if (fd < 0 && errno == ENOSYS && root_ == "/") fd = ::openat(root.get(), below.c_str(), kFolder);
-  if (fd < 0) return fail_errno(errno, shown(path));
+  if (fd < 0 && errno == ENOSYS && root_ == "/") fd = ::openat(root, below.c_str(), flags);
   return UniqueFd(fd);
+}
+
+std::optional<struct stat> RootedDir::status(const std::string& path) const {
+  const UniqueFd root(::open(root_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  const auto relative = std::filesystem::path(path).relative_path();
+  if (!root || relative.empty()) return std::nullopt;
+  const auto place = open_followed(root.get(), relative.native(), O_PATH | O_CLOEXEC);
+  struct stat found {};
+  if (!place || ::fstat(place.get(), &found) != 0) return std::nullopt;
+  return found;
 }
 
 // As openat2 does with RESOLVE_BENEATH, which systemd's RestrictSUIDSGID= answers with ENOSYS: a filter

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <sys/stat.h>
+
 #include <filesystem>
+#include <optional>
 #include <string>
 
 #include "base/error.hpp"
@@ -26,10 +29,16 @@ class RootedDir {
   /// A folder to write in, after making what is missing of it with mode 0755.
   [[nodiscard]] base::Result<base::UniqueFd> make(const std::string& path) const;
 
+  /// Of what a path leads to, symbolic links followed, without opening it; nothing where that is not there
+  /// or cannot be looked at. Mounts no automount that is the last part of the path.
+  [[nodiscard]] std::optional<struct stat> status(const std::string& path) const;
+
   /// With the root in front, as an administrator finds it.
   [[nodiscard]] std::string shown(const std::string& path) const;
 
  private:
+  /// Follows all links, below another root those within it.
+  [[nodiscard]] base::UniqueFd open_followed(int root, const std::string& below, int flags) const;
   [[nodiscard]] base::Result<base::UniqueFd> open_inside(int root, const std::string& below) const;
 
   std::filesystem::path root_;

@@ -151,7 +151,7 @@ class SettingEvents final : public SettingSource {
   void note(const inotify_event& event, std::vector<Event>& events) {
     if ((event.mask & IN_Q_OVERFLOW) != 0) {
       lost_ = true;  // the lost event may have been about a folder that came or went
-      events.push_back({Event::Sort::kLost, "inotify"});
+      events.push_back(Event::lost(Event::Queue::kInotify));
       return;
     }
     const auto at = watched_.find(event.wd);

@@ -95,7 +95,7 @@ class RdmaMonitor final : public EndingSource {
       }
     }
     if (one_goes && all_go()) ended_ = true;
-    if (lost) events.push_back({Event::Sort::kLost, "RDMA netlink"});
+    if (lost) events.push_back(Event::lost(Event::Queue::kRdmaNetlink));
     return events;
   }
 

@@ -363,6 +363,56 @@ TEST_F(ApiTest, WhatIsTooLargeIsRefusedAtOnce) {
   EXPECT_EQ(refused, 3);
 }
 
+TEST_F(ApiTest, DocumentsAreTakenUpToTheLimits) {
+  using model::limits::kDocumentBytes, model::limits::kDocumentFiles;
+  // Names count, too.
+  const auto of = [](std::size_t files, std::size_t bytes) {
+    Documents out;
+    for (std::size_t i = 0; i < files; ++i) out.emplace_back("f", "");
+    std::get<1>(out.front()) = std::string(bytes - files, '#');
+    return out;
+  };
+  play("");
+  controller.start();
+  when(is_on_the_bus, [&] {
+    call("Diff", of(1, kDocumentBytes), Options{});
+    call("Diff", of(kDocumentFiles, kDocumentFiles), Options{});
+    when([this] { return done + failed + refused == 2; },
+         [&] {
+           EXPECT_EQ(refused, 0);
+           call("Diff", of(1, kDocumentBytes + 1), Options{});
+           call("Diff", of(kDocumentFiles + 1, kDocumentFiles + 1), Options{});
+           when([this] { return done + failed + refused == 4; }, [this] { controller.stop(); });
+         });
+  });
+  EXPECT_EQ(run(), 0);
+  EXPECT_EQ(refused, 2);
+}
+
+TEST_F(ApiTest, WhatIsRefusedAtOnceHasItsLineInTheJournal) {
+  if (::access("/run/systemd/journal/socket", F_OK) == 0) GTEST_SKIP() << "there is a journal, which gets it";
+  play("");
+  controller.start();
+  when(is_on_the_bus, [this] {
+    call("Show", Options{{"who", sdbus::Variant(std::vector<std::uint8_t>(1 << 20))}});
+    call("Diff", Documents{{"a", std::string(model::limits::kDocumentBytes + 1, 'x')}}, Options{});
+    call("Apply", Documents{{"a", std::string(model::limits::kDocumentBytes + 1, 'x')}}, Options{});
+    when([this] { return refused == 3; },
+         [this] {
+           // The bus names its client after those of the others.
+           call("Cancel", std::uint32_t{4711}, Options{});
+           when([this] { return done + failed == 1; }, [this] { controller.stop(); });
+         });
+  });
+  ::testing::internal::CaptureStderr();
+  const int status = run();
+  const auto said = ::testing::internal::GetCapturedStderr();
+  EXPECT_EQ(status, 0);
+  for (const auto* line : {": Show refused: the options are too large",
+                           ": Diff refused: the document has more", ": Apply refused: the document has more"})
+    EXPECT_THAT(said, HasSubstr(line));
+}
+
 /// The rest of a turn of the loop is handled in the next ones, also when nothing more comes.
 TEST_F(ApiTest, EveryMessageOfAFloodIsAnswered) {
   // Several turns' worth; dbus-daemon lets one connection wait for 128 answers.

@@ -130,6 +130,24 @@ TEST_F(AuthorityTest, PolkitDecides) {
   EXPECT_EQ(asked(name), Answer::kNo);
 }
 
+/// Of a request that was refused before: a flood of them asks the bus little, and each has its line.
+TEST_F(AuthorityTest, WhoWasRefusedIsNamedWithoutPolkit) {
+  constexpr std::size_t kFlood = 1000;
+  std::vector<Caller> named;
+  const auto identify = [&] {
+    authority->identify(name, [&named](const Caller& caller) { named.push_back(caller); });
+  };
+  for (std::size_t i = 0; i < kFlood; ++i) identify();
+  EXPECT_EQ(named.size(), kFlood - model::limits::kQuestionsOfUser) << "the rest waits for the bus";
+  EXPECT_EQ(named.front().uid, kNobodysUid) << "nobody has been asked";
+  (void)unit::wait_until([&] { return named.size() == kFlood || !hear(); });
+  ASSERT_EQ(named.size(), kFlood);
+  EXPECT_EQ(named.back().name, name);
+  EXPECT_EQ(named.back().uid, ::getuid() == 0 ? kNobodysUid : ::getuid());
+  EXPECT_EQ(polkit->calls(kChecks), 0U);
+  EXPECT_EQ(asked(name), Answer::kYes) << "it takes no place of other questions";
+}
+
 TEST_F(AuthorityTest, AnyFailureToAskMeansNoAndTakesNoPlace) {
   const std::vector<std::pair<const char*, fakes::bus::Answer>> cases{
       {"an error", error("org.freedesktop.PolicyKit1.Error.Failed", "no")},

@@ -32,7 +32,8 @@ TEST(Requests, TheCallerIsNamed) {
 TEST(Requests, EachIsALineWithItsVerdict) {
   RequestLines lines;
   ::testing::internal::CaptureStderr();
-  tell_request(lines, {.name = ":1.5", .uid = 1000}, "Apply", "org.rdmaconfigd1.apply", "denied", 0);
+  tell_request(lines, {.name = ":1.5", .uid = 1000}, "Apply", "org.rdmaconfigd1.apply",
+               {RequestVerdict::Sort::kDenied}, 0);
   Job job;
   job.id = 7;
   job.uid = 1000;

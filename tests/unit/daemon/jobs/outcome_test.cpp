@@ -33,6 +33,12 @@ TEST(Outcome, WhatWaitsIsSaidOnce) {
               ElementsAre("ib0.8abc: the fabric's multicast group has 2044"));
 }
 
+TEST(Outcome, OfAPrivateDocumentTheNamesAreTold) {
+  EXPECT_THAT(with_reasons(waiting(), Status::kPending, DocumentValues::kLeftOut),
+              ElementsAre("absent0", "profile of absent0"));
+  EXPECT_THAT(with_reasons(waiting(), Status::kLimited, DocumentValues::kLeftOut), ElementsAre("ib0.8abc"));
+}
+
 TEST(Outcome, WhatIsListedIsCountedAndNotKinds) {
   const auto found = waiting_in(waiting());
   EXPECT_EQ(found.pending, 2U);  // absent0, and its profile

@@ -117,7 +117,7 @@ TEST_F(RdmaWatchTest, ListensWhereSomethingIsWantedOfAPortThatIsThere) {
 
 TEST_F(RdmaWatchTest, EventsAreTold) {
   ASSERT_TRUE(watch.want(true));
-  send({{Event::Sort::kPort, "mlx5_0 port 1: net device eth2"}, {Event::Sort::kLost, "RDMA netlink"}});
+  send({{Event::Sort::kPort, "mlx5_0 port 1: net device eth2"}, Event::lost(Event::Queue::kRdmaNetlink)});
   EXPECT_THAT(heard, ElementsAre("mlx5_0 port 1: net device eth2", "RDMA netlink"));
   EXPECT_EQ(reads, 1);
   EXPECT_TRUE(watch.listens());

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "formats/opensm/opensm_conf.hpp"
+#include "formats/opensm/partitions_conf.hpp"
 
 namespace rdmacfg::kinds {
 namespace {

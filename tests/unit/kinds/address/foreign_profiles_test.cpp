@@ -161,5 +161,29 @@ TEST(ForeignProfiles, OneInRunTakesThePlaceOfOurs) {
   }
 }
 
+/// The label of an entry without a name describes it.
+TEST(ForeignProfiles, PkeyInterfacesAreLookedForByTheirNames) {
+  const auto kernel = fakes::FakeKernel::parse(
+      R"({ "devices": [{ "name": "mlx4_0", "pci": "0000:10:00.0", "ports": [
+    { "guid": "00:02:c9:03:00:31:78:f2", "interface": { "name": "ib0", "up": true } }] }] })");
+  kernel->files.content["/etc/sysconfig/network/ifcfg-ib1"] = "STARTMODE='auto'\n";
+  model::Desired port, child;
+  port.key = {"backend", kPort};
+  port.settings.emplace("backend", std::string("direct"));
+  child.key = {"pkey", std::string(kPort) + "/0x8002"};
+  child.label = "ib1";
+  const auto count = [&] {
+    auto host = kernel->host();
+    auto world = World::observe(host);
+    EXPECT_TRUE(world);
+    model::Diagnostics diagnostics;
+    warn_of_other_configurations({port, child}, *world, diagnostics);
+    return diagnostics.size();
+  };
+  EXPECT_EQ(count(), 0U);
+  child.netdev = "ib1";
+  EXPECT_EQ(count(), 1U);
+}
+
 }  // namespace
 }  // namespace rdmacfg::kinds

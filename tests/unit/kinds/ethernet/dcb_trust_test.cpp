@@ -43,7 +43,7 @@ TEST(DcbTrust, TheFirstSelectorThatLeadsToAPriorityDecides) {
       {"", TrustOrder{{kByDscp}}, true, system::kDcbxFirmware, "firmware"}};
   for (const auto& tested : cases) {
     const auto dscps = tested.dscps ? model::DscpMap{{{26, 3}}} : model::DscpMap{};
-    EXPECT_EQ(classifier_of(dcb_driver(tested.driver), dscps, tested.dcbx, tested.trust),
+    EXPECT_EQ(text_of(classifier_of(dcb_driver(tested.driver), dscps, tested.dcbx, tested.trust)),
               tested.classified_by)
         << tested.driver << ' '
         << (tested.trust ? model::text_of(model::Codec<TrustOrder>::value(*tested.trust)) : "no order");

@@ -84,6 +84,20 @@ TEST(ModuleCheck, NothingIsMountedToLookAtEntries) {
   EXPECT_NE(said_with(files), "");
 }
 
+// openSUSE's grub2-bls, and systemd-boot without a boot partition.
+TEST(ModuleCheck, EntriesOnTheEfiPartitionCount) {
+  for (const std::string partition : {"/efi", "/boot/efi"}) {
+    std::map<std::string, std::string> files{
+        {partition + "/loader/entries/a-6.9.conf", "version 6.9\noptions mlx4_en.pfctx=4\n"},
+        {partition + "/loader/entries/a-6.10.conf", "version 6.10\noptions quiet\n"}};
+    EXPECT_EQ(said_with(files), "") << partition;
+    files[partition + "/loader/loader.conf"] = "default a-6.9.conf\n";
+    EXPECT_NE(said_with(files), "") << partition;
+    files["/proc/1/mountinfo"] = "30 22 0:33 / " + partition + " rw - autofs systemd-1 rw,direct\n";
+    EXPECT_EQ(said_with(files), "") << partition << " is not mounted for this";
+  }
+}
+
 /// tmpfiles.d(5): "w" writes to a file that is there, as that of a parameter of a loaded module.
 TEST(ModuleCheck, LinesOfTmpfilesThatWriteAParameterAreNamed) {
   const auto said = [](const std::string& line) {

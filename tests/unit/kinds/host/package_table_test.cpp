@@ -150,8 +150,8 @@ TEST(PackageTable, ArchHasSomeOfThemOnlyInItsUsersRepository) {
   EXPECT_EQ(install_command(Distribution::kArch, both), "");
 }
 
-// The files lists of Ubuntu's linux-modules-extra, of RHEL's kernel.spec (kernel-modules-extra), and of
-// Debian's cloud kernels.
+// The files lists of Ubuntu's linux-modules-extra, of RHEL's kernel.spec (kernel-modules-extra), of Debian's
+// cloud kernels, and of SUSE's kernel-default-base.
 TEST(PackageTable, ModulesThatAKernelLacksAreInAnotherPackage) {
   struct Row {
     std::string_view os_release, release, told, mark = {};
@@ -177,6 +177,9 @@ TEST(PackageTable, ModulesThatAKernelLacksAreInAnotherPackage) {
           "kernel-modules-extra-6.17.1-300.fc43.x86_64 may have it: rpm-ostree install "
           "kernel-modules-extra-6.17.1-300.fc43.x86_64",
           "/run/ostree-booted"},
+      Row{"ID=opensuse-tumbleweed\nID_LIKE=\"opensuse suse\"\n", "6.17.1-1-default",
+          "kernel-default may have it, if kernel-default-base is installed: zypper install kernel-default"},
+      Row{"ID=sles\nID_LIKE=suse\n", "6.4.0-150600.23.25-azure", ""},
       Row{"ID=fedora\n", "", ""},
       Row{"ID=nixos\n", "6.12.1", ""}};
   for (const auto& row : kRows) {

@@ -44,5 +44,12 @@ TEST(TrustOrder, RefusesWithAReason) {
   EXPECT_EQ(why(std::string("dscp")), "must be a list of selectors like [\"dscp\", \"pcp\"]");
 }
 
+TEST(NumbersIn, AreTheSetBitsOfEightInOrder) {
+  EXPECT_EQ(numbers_in(0), Words{});
+  EXPECT_EQ(numbers_in(0b10001001), (Words{"0", "3", "7"}));
+  EXPECT_EQ(numbers_in(1U << 8U), Words{}) << "there are eight";
+  EXPECT_EQ(Codec<ClassSet>::value({3}), Codec<Priorities>::value({3}));
+}
+
 }  // namespace
 }  // namespace rdmacfg::model

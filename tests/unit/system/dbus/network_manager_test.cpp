@@ -337,6 +337,15 @@ TEST_F(OnNetworkManager, OneThatHangsIsWaitedForOnce) {
   }
 }
 
+/// As each request finds it.
+void prepare_nm(fakes::bus::NetworkManager& manager) {
+  manager.peer().locked([&] {
+    manager.profiles[kUuid] = {"/a.nmconnection", "a profile", 2, "ib0"};
+    manager.devices = {"ib0"};
+    manager.checkpoints["/org/freedesktop/NetworkManager/Checkpoint/1"] = 60;
+  });
+}
+
 // The bus answers: without a memory of the manager each request would wait for its whole deadline.
 TEST_F(OnNetworkManager, OneThatFellSilentIsAskedForASignOfLifeFirst) {
   prepare_nm(*manager);
@@ -396,15 +405,6 @@ TEST_F(OnNetworkManager, WithoutADeviceThereIsNoCheckpoint) {
   EXPECT_TRUE(ours->destroy_checkpoint(*made));
   EXPECT_TRUE(ours->rollback(*made));
   EXPECT_THAT(log(), IsEmpty()) << "one without devices would be of all of them";
-}
-
-/// As each request finds it.
-void prepare_nm(fakes::bus::NetworkManager& manager) {
-  manager.peer().locked([&] {
-    manager.profiles[kUuid] = {"/a.nmconnection", "a profile", 2, "ib0"};
-    manager.devices = {"ib0"};
-    manager.checkpoints["/org/freedesktop/NetworkManager/Checkpoint/1"] = 60;
-  });
 }
 
 TEST_F(OnNetworkManager, ErrorsAreTold) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Members of partitions, and the multicast groups of these, across the hosts of a site.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 #include "base/text.hpp"
 #include "fleet/majority.hpp"
 #include "fleet/rules.hpp"
+#include "fleet/shared_rails.hpp"
 
 namespace rdmacfg::fleet {
 
@@ -19,9 +21,6 @@ namespace {
 using Membership = PartitionFact::Membership;
 
 std::string pkey_text(std::uint16_t partition) { return fmt::format("{:#06x}", partition | 0x8000U); }
-
-/// OpenSM's own sm_priority (opensm.conf), which holds where the document gives none.
-constexpr std::int64_t kUsualPriority = 0;
 
 /// The ports from which hosts run subnet managers; 0: one that the document does not say.
 using ManagerPorts = std::map<HostId, std::set<std::uint64_t>>;
@@ -84,95 +83,6 @@ Rules rules_of(const Site& site) {
   Rules out;
   for (const auto& partition : site.partitions) out[partition.number].push_back(&partition);
   return out;
-}
-
-/// The rails of ports, as far as several hosts have them: others tell nothing.
-class SharedRails {
- public:
-  explicit SharedRails(const Site& site) {
-    std::map<std::uint32_t, std::set<HostId>> hosts;
-    for (const auto& interface : site.interfaces) {
-      if (interface.child) continue;
-      auto& list = hosts[interface.rail];
-      if (list.size() < 2) list.insert(interface.host);
-    }
-    for (const auto& interface : site.interfaces) {
-      if (!interface.child && interface.guid.number != 0 && hosts.at(interface.rail).size() > 1)
-        by_port_.try_emplace({interface.host, interface.guid.number}, interface.rail);
-    }
-  }
-
-  /// 0: not known.
-  [[nodiscard]] std::uint32_t rail_of(const Manager& manager) const {
-    const auto at = by_port_.find({manager.host, manager.port.number});
-    return at == by_port_.end() ? 0 : at->second;
-  }
-
-  /// Whether each of these manages another rail, which may be a fabric of its own.
-  [[nodiscard]] bool apart(const std::vector<const Manager*>& managers) const {
-    std::set<std::uint32_t> used;
-    return std::all_of(managers.begin(), managers.end(), [&](const Manager* manager) {
-      const auto rail = rail_of(*manager);
-      return rail != 0 && used.insert(rail).second;
-    });
-  }
-
- private:
-  std::map<std::pair<HostId, std::uint64_t>, std::uint32_t> by_port_;
-};
-
-/// Hosts whose subnet managers may serve one fabric: of one rail, or all where a rail is not known.
-std::vector<std::set<HostId>> managers_of_fabrics(const Site& site, const SharedRails& rails) {
-  const bool known = std::all_of(site.managers.begin(), site.managers.end(),
-                                 [&](const Manager& manager) { return rails.rail_of(manager) != 0; });
-  std::map<std::uint32_t, std::set<HostId>> hosts;
-  for (const auto& manager : site.managers) hosts[known ? rails.rail_of(manager) : 0].insert(manager.host);
-  std::vector<std::set<HostId>> out;
-  for (auto& [rail, list] : hosts) {
-    if (list.size() > 1 && std::find(out.begin(), out.end(), list) == out.end())
-      out.push_back(std::move(list));
-  }
-  return out;
-}
-
-/// Partitions that these subnet managers do not all give alike: they change when a standby takes over.
-void check_copies(const Site& site, const std::set<HostId>& managers, std::vector<Finding>& out) {
-  const auto alike = [](const PartitionFact& a, const PartitionFact& b) {
-    return std::tie(a.group_mtu, a.ports, a.all, a.self) == std::tie(b.group_mtu, b.ports, b.all, b.self);
-  };
-  const auto same = [&](const PartitionFact& a, const PartitionFact& b) {
-    return alike(a, b) && a.how == b.how;
-  };
-  std::map<std::uint16_t, std::map<HostId, const PartitionFact*>> partitions;
-  for (const auto& partition : site.partitions) {
-    if (managers.contains(partition.host)) partitions[partition.number].emplace(partition.host, &partition);
-  }
-  for (const auto& [number, facts] : partitions) {
-    const auto& first = *facts.begin()->second;
-    Finding finding{
-        "sm-partition", model::Severity::kWarning, "",
-        "give all subnet managers of a fabric the same partitions, as each may become its master; if "
-        "these manage separate fabrics, this is correct"};
-    for (const auto host : managers) {
-      if (!facts.contains(host)) finding.hosts.push_back(host);
-    }
-    const bool missing = !finding.hosts.empty();
-    bool members = false;
-    for (const auto& [host, fact] : facts) {
-      if (!missing && !same(*fact, first)) finding.hosts.push_back(host);
-      members = members || !alike(*fact, first);
-      if (missing || host == first.host || !same(*fact, first))
-        add_place(finding, site.location(fact->where), "of host " + site.hosts[host]);
-    }
-    if (finding.hosts.empty()) continue;
-    finding.message = missing ? fmt::format("partition {} is missing, which {} has", pkey_text(number),
-                                            site.hosts[first.host])
-                              : fmt::format("partition {} has {} than on {}", pkey_text(number),
-                                            members ? "other members or another MTU"
-                                                    : "another sl, rate, q_key, tclass, flow_label or indx0",
-                                            site.hosts[first.host]);
-    out.push_back(std::move(finding));
-  }
 }
 
 /// Numbers of the interfaces that have an IP address.
@@ -394,48 +304,6 @@ void check_membership(const Site& site, std::vector<Finding>& out) {
     tell("pkey-ipoib", fmt::format("partition {} has ipoib = false", pkey_text(partition)),
          "without its broadcast group the interface has no carrier; leave ipoib out of the [[partition]]",
          list, rules.at(partition));
-}
-
-void check_managers(const Site& site, std::vector<Finding>& out) {
-  if (site.managers.empty()) {
-    Finding none{"sm-none", model::Severity::kWarning, "no host of the list runs a subnet manager",
-                 "add [[opensm]] to a host, unless a switch or another program manages the fabric"};
-    for (const auto& interface : site.interfaces) none.hosts.push_back(interface.host);
-    tidy(none.hosts);
-    if (none.hosts.empty()) return;
-    add_place(none, site.location(site.interfaces.front().where), "");
-    out.push_back(std::move(none));
-    return;
-  }
-  std::map<std::uint32_t, std::vector<const Manager*>> fabrics;
-  for (const auto& manager : site.managers) fabrics[manager.fabric].push_back(&manager);
-  const SharedRails rails(site);
-  for (const auto& hosts : managers_of_fabrics(site, rails)) check_copies(site, hosts, out);
-  const auto priority_of = [](const Manager* manager) { return std::max(manager->priority, kUsualPriority); };
-  for (auto& [fabric, list] : fabrics) {
-    const auto highest =
-        priority_of(*std::max_element(list.begin(), list.end(), [&](const Manager* a, const Manager* b) {
-          return priority_of(a) < priority_of(b);
-        }));
-    std::erase_if(list, [&](const Manager* manager) { return priority_of(manager) != highest; });
-    if (list.size() < 2) continue;
-    const bool said =
-        std::any_of(list.begin(), list.end(), [](const auto* manager) { return manager->priority >= 0; });
-    const bool apart = rails.apart(list);
-    Finding finding{"sm-priority", apart ? model::Severity::kWarning : model::Severity::kError,
-                    said
-                        ? fmt::format("{} subnet managers have the highest priority {}", list.size(), highest)
-                        : fmt::format("{} subnet managers have no priority", list.size()),
-                    apart ? "correct if the rails are separate fabrics; otherwise give the intended master a "
-                            "higher priority"
-                          : "give the intended master a higher priority; the default is OpenSM's 0"};
-    for (const auto* manager : list) {
-      finding.hosts.push_back(manager->host);
-      add_place(finding, site.location(manager->where), "of host " + site.hosts[manager->host]);
-    }
-    tidy(finding.hosts);
-    out.push_back(std::move(finding));
-  }
 }
 
 }  // namespace rdmacfg::fleet

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+// A hold on a /var that is full, read-only or broken (ADR 0056): the host is configured, what was made for
+// that is known as ours until the next boot, and recorded as soon as /var can be written. An apply is
+// refused.
+#include <algorithm>
+#include <cerrno>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "contract/commit_host.hpp"
+#include "store/damage.hpp"
+#include "store/held_record.hpp"
+
+namespace rdmacfg::contract {
+namespace {
+
+const core::Paths kRecords;
+constexpr const char* kVar = "/var/lib/rdma-configd/";
+
+const std::string kWithChild = std::string(kFirst) + "[[ipoib.pkey]]\npkey = 0x8002\n";
+
+/// A host with a P_Key interface, just after a boot: nothing of it is there any more.
+std::unique_ptr<Host> booted() {
+  auto host = std::make_unique<Host>(two_ports());
+  EXPECT_TRUE(applied(host->commit(kWithChild)));
+  host->kernel().reboot();
+  host->kernel().faults.clear();
+  return host;
+}
+
+struct HoldCase {
+  std::string name;
+  std::function<Report(Host&)> run;
+};
+
+std::vector<HoldCase> hold_cases() {
+  return {{"start", [](Host& host) { return host.commit_by_itself(kWithChild); }},
+          {"hold", [](Host& host) { return host.hold(); }}};
+}
+
+std::string configured() {
+  auto host = booted();
+  EXPECT_TRUE(applied(host->hold()));
+  return host->dump();
+}
+
+bool has_child(Host& host) {
+  const auto& links = host.kernel().machine.links;
+  return std::any_of(links.begin(), links.end(), [](const auto& link) { return link.parent != 0; });
+}
+
+bool has_record(Host& host) { return host.kernel().files.content.contains(kRecords.held); }
+
+std::vector<std::string> reasons_of(Host& host) {
+  auto ports = host.kernel().host();
+  return core::degraded(ports.files);
+}
+
+std::map<std::string, std::string> in_var(Host& host) {
+  std::map<std::string, std::string> out;
+  for (const auto& [path, text] : host.kernel().files.content) {
+    if (path.starts_with(kVar)) out.emplace(path, text);
+  }
+  return out;
+}
+
+/// The daemon goes on with a /var that can be written. The P_Key interface is known as ours: it goes with its
+/// section.
+void all_is_ours(Host& host) {
+  host.kernel().faults.clear();
+  const auto held = host.hold();
+  EXPECT_TRUE(applied(held)) << text_of(held);
+  EXPECT_EQ(difference(host.dump(), configured()), "");
+  EXPECT_FALSE(has_record(host)) << "it is in /var";
+  EXPECT_FALSE(host.kernel().files.content.contains(kRecords.journal));
+  const auto report = host.commit(kFirst);
+  EXPECT_TRUE(applied(report)) << text_of(report);
+  EXPECT_FALSE(has_child(host));
+  EXPECT_TRUE(reasons_of(host).empty()) << "an administrator's apply has succeeded";
+}
+
+TEST(FullVar, AHostIsConfiguredAtBoot) {
+  const auto wanted = configured();
+  for (const int err : {ENOSPC, EDQUOT, EROFS, EIO}) {
+    for (const auto& hold_case : hold_cases()) {
+      SCOPED_TRACE(fmt::format("{}: errno {}", hold_case.name, err));
+      auto host = booted();
+      const auto before = in_var(*host);
+      host->kernel().faults.refuse(kVar, err);
+      for (int time = 0; time < 2; ++time) {
+        const auto report = hold_case.run(*host);
+        EXPECT_TRUE(applied(report)) << text_of(report);
+        EXPECT_EQ(difference(host->dump(), wanted), "");
+        EXPECT_TRUE(model::has_note(report.notes, model::Note::Sort::kDamage)) << text_of(report);
+        EXPECT_TRUE(has_record(*host));
+        EXPECT_EQ(reasons_of(*host).size(), 1U);
+        EXPECT_EQ(in_var(*host), before);
+      }
+      all_is_ours(*host);
+    }
+  }
+}
+
+TEST(FullVar, TheReasonSaysWhatToDo) {
+  auto host = booted();
+  host->kernel().faults.refuse(kVar, ENOSPC);
+  EXPECT_TRUE(applied(host->hold()));
+  ASSERT_EQ(reasons_of(*host).size(), 1U);
+  EXPECT_EQ(reasons_of(*host).front(),
+            "/var/lib/rdma-configd/state.json: write: No space left on device; the host is configured, but "
+            "what was "
+            "made for that is recorded only in /run/rdma-configd/held.json, until the next boot; free space "
+            "on /var, "
+            "or remount it writable, then run `rdma-configctl apply`");
+}
+
+TEST(FullVar, AnApplyIsRefused) {
+  for (const bool held : {false, true}) {
+    auto host = booted();
+    host->kernel().faults.refuse(kVar, ENOSPC);
+    if (held) {
+      EXPECT_TRUE(applied(host->hold()));
+    }
+    const auto before = host->dump();
+    const auto report = host->commit(kFirst);
+    EXPECT_EQ(report.exit, Exit::kError) << text_of(report);
+    ASSERT_TRUE(report.error);
+    EXPECT_EQ(report.error->message.starts_with("/var/lib/rdma-configd/state.json must be written first"),
+              held)
+        << report.error->message;
+    EXPECT_EQ(difference(host->dump(), before), "");
+    EXPECT_EQ(host->ledger().active, 1U);
+    EXPECT_EQ(has_record(*host), held);
+    all_is_ours(*host);
+  }
+}
+
+TEST(FullVar, NothingIsWrittenWhereNothingIsToBeChanged) {
+  auto host = std::make_unique<Host>(two_ports());
+  EXPECT_TRUE(applied(host->commit(kWithChild)));
+  for (const auto& hold_case : hold_cases()) {
+    host->kernel().faults.clear();
+    host->kernel().faults.refuse(kVar, ENOSPC);
+    EXPECT_TRUE(applied(hold_case.run(*host)));
+    EXPECT_EQ(host->kernel().faults.calls(), 0U) << hold_case.name;
+  }
+}
+
+TEST(FullVar, DriftIsRepairedWithoutAWordWhereTheStateStays) {
+  auto host = std::make_unique<Host>(two_ports());
+  EXPECT_TRUE(applied(host->commit(kWithChild)));
+  const auto wanted = host->dump();
+  host->kernel().set_mtu("ib0", 2044);
+  host->kernel().faults.refuse(kVar, EROFS);
+  const auto report = host->hold();
+  EXPECT_TRUE(applied(report)) << text_of(report);
+  EXPECT_EQ(difference(host->dump(), wanted), "");
+  EXPECT_FALSE(has_record(*host));
+  EXPECT_TRUE(reasons_of(*host).empty());
+}
+
+/// The first run is killed at each call in turn; the next one meets the same /var, or one that can be
+/// written.
+TEST(FullVar, KilledAnywhere) {
+  const auto wanted = configured();
+  for (const bool then_full : {false, true}) {
+    std::size_t n = 1;
+    for (;; ++n) {
+      SCOPED_TRACE(fmt::format("killed at call {}, then {}", n, then_full ? "full" : "writable"));
+      auto host = booted();
+      host->kernel().faults.refuse(kVar, ENOSPC);
+      host->kernel().faults.kill_at(n);
+      try {
+        host->hold();
+        break;
+      } catch (const fakes::Killed&) {
+      }
+      host->kernel().faults.clear();
+      if (then_full) {
+        host->kernel().faults.refuse(kVar, EROFS);
+        const auto report = host->hold();
+        EXPECT_TRUE(applied(report)) << text_of(report);
+        EXPECT_EQ(difference(host->dump(), wanted), "");
+      }
+      all_is_ours(*host);
+    }
+    EXPECT_GT(n, 5U);
+  }
+}
+
+/// /var becomes full while a hold is under way, and can be written again in the middle of taking its record
+/// over.
+TEST(FullVar, TheRecordIsTakenOverWhereverThatIsKilled) {
+  std::size_t n = 1;
+  for (;; ++n) {
+    SCOPED_TRACE(n);
+    auto host = booted();
+    host->kernel().faults.refuse(kVar, ENOSPC);
+    EXPECT_TRUE(applied(host->hold()));
+    host->kernel().faults.clear();
+    host->kernel().faults.kill_at(n);
+    try {
+      host->commit(kWithChild + "# again\n");
+      break;
+    } catch (const fakes::Killed&) {
+    }
+    all_is_ours(*host);
+  }
+  EXPECT_GT(n, 3U);
+}
+
+TEST(FullVar, AJournalThatStaysInVarDoesNotCountBesideTheRecord) {
+  auto host = booted();
+  host->kernel().faults.refuse("journal.json: remove", EROFS);
+  EXPECT_TRUE(applied(host->hold()));
+  ASSERT_TRUE(host->kernel().files.content.contains(kRecords.journal)) << "it is over, and stays";
+  host->kernel().machine.links.remove_if([](const auto& link) { return link.parent != 0; });
+  host->kernel().faults.clear();
+  host->kernel().faults.refuse(kVar, EROFS);
+  const auto report = host->hold();
+  EXPECT_TRUE(applied(report)) << text_of(report);
+  all_is_ours(*host);
+}
+
+TEST(FullVar, ARecordOfAnotherBootIsNotBelieved) {
+  auto host = booted();
+  host->kernel().faults.refuse(kVar, ENOSPC);
+  EXPECT_TRUE(applied(host->hold()));
+  const auto stale = host->kernel().files.content.at(kRecords.held);
+  host->kernel().faults.clear();
+  EXPECT_TRUE(applied(host->commit(kFirst)));
+  host->kernel().reboot();
+  EXPECT_TRUE(applied(host->hold()));
+  host->kernel().files.content[kRecords.held] = stale;
+  auto ports = host->kernel().host();
+  const auto loaded = core::load_held_record(ports.files, kRecords, ports.boot_id);
+  ASSERT_TRUE(loaded);
+  EXPECT_FALSE(*loaded);
+  EXPECT_TRUE(applied(host->hold()));
+  EXPECT_FALSE(has_child(*host));
+  const auto report = host->commit(kWithChild);
+  EXPECT_TRUE(applied(report)) << text_of(report);
+}
+
+/// state.json that was written since, as by an earlier version, says what is ours.
+TEST(FullVar, ARecordOlderThanTheStateIsNotBelieved) {
+  auto host = booted();
+  host->kernel().faults.refuse(kVar, ENOSPC);
+  EXPECT_TRUE(applied(host->hold()));
+  host->kernel().faults.clear();
+  ASSERT_TRUE(has_child(*host));
+  host->kernel().files.content[kRecords.state] = "{\"schema\":1,\"records\":[]}\n";
+  auto ports = host->kernel().host();
+  const auto known = core::load_known_state(ports.files, kRecords, ports.boot_id);
+  ASSERT_TRUE(known);
+  EXPECT_TRUE(known->records.empty());
+  EXPECT_TRUE(applied(host->commit(kFirst)));
+  EXPECT_TRUE(has_child(*host)) << "nothing says that it is ours";
+}
+
+TEST(FullVar, ADamagedRecordIsSetAside) {
+  auto host = booted();
+  host->kernel().files.content[kRecords.held] = "{";
+  const auto report = host->hold();
+  EXPECT_TRUE(applied(report)) << text_of(report);
+  EXPECT_EQ(difference(host->dump(), configured()), "");
+  EXPECT_EQ(host->kernel().files.content.at(kRecords.held + ".damaged-1"), "{");
+  EXPECT_FALSE(reasons_of(*host).empty());
+}
+
+TEST(FullVar, WithoutTheRuntimeDirectoryNothingIsChanged) {
+  auto host = booted();
+  const auto before = host->dump();
+  host->kernel().faults.refuse(kVar, ENOSPC);
+  host->kernel().faults.refuse(kRecords.held, ENOSPC);
+  const auto report = host->hold();
+  EXPECT_EQ(report.exit, Exit::kError) << text_of(report);
+  ASSERT_TRUE(report.error);
+  EXPECT_EQ(report.error->message,
+            "writing the journal: /var/lib/rdma-configd/journal.json: write: No space left on device");
+  EXPECT_EQ(difference(host->dump(), before), "");
+}
+
+}  // namespace
+}  // namespace rdmacfg::contract
