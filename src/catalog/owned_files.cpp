@@ -171,7 +171,7 @@ void clear_temporaries(system::Files& files) {
     const auto names = files.list(folder);
     if (!names) continue;  // nothing that is ours can be in it
     for (const auto& name : *names) {
-      if (name.starts_with(system::kTemporaryFile)) (void)files.remove(fmt::format("{}/{}", folder, name));
+      if (system::is_temporary_file(name)) (void)files.remove(fmt::format("{}/{}", folder, name));
     }
   }
 }

@@ -103,10 +103,13 @@ base::Result<int> edit(const std::filesystem::path& file) {
 
 /// As git has it: less with -FRX, which leaves again where the text fits.
 bool page(const std::string& text) {
-  const bool less = ::access("/usr/bin/less", X_OK) == 0;
+  const bool less = ::access(ctl::kLess, X_OK) == 0;
   const auto pager = ctl::pager_of(variable, less ? ctl::LessOnHost::kInstalled : ctl::LessOnHost::kMissing);
   if (pager.command.empty() || pager.command == "cat") return false;
-  if (pager.confined) ::setenv("LESSSECURE", "1", 1);
+  if (pager.confined) {
+    ::setenv("LESSSECURE", "1", 1);
+    ::unsetenv("LESSSECURE_ALLOW");  // it takes single features out of the secure mode
+  }
   ::setenv("LESS", "FRX", 0);
   ::setenv("LV", "-c", 0);
   int ends[2];

@@ -54,7 +54,7 @@ void remove_leftovers(const fs::path& folder) {
   for (auto at = fs::directory_iterator(folder.empty() ? fs::path(".") : folder, error);
        !error && at != fs::directory_iterator(); at.increment(error)) {
     const auto& path = at->path();
-    if (!path.filename().string().starts_with(system::kTemporaryFile)) continue;
+    if (!system::is_temporary_file(path.filename().string())) continue;
     const base::UniqueFd file(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
     struct stat status {};
     if (!file || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) continue;

@@ -22,7 +22,8 @@ bool is_for_another_user(const std::function<std::string(const char* name)>& var
 
 Pager pager_of(const std::function<std::string(const char* name)>& variable, LessOnHost less) {
   const std::string usual = less == LessOnHost::kInstalled ? "less" : "";
-  if (is_for_another_user(variable)) return {usual, true};
+  // Not the first less of a PATH that may be the user's own.
+  if (is_for_another_user(variable)) return {usual.empty() ? usual : kLess, true};
   for (const char* name : {"RDMA_CONFIGCTL_PAGER", "PAGER"}) {
     if (auto pager = variable(name); !pager.empty()) return {std::move(pager), false};
   }

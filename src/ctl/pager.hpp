@@ -14,6 +14,9 @@ struct Pager {
   bool operator==(const Pager&) const = default;
 };
 
+/// The less(1) of LessOnHost.
+inline constexpr const char* kLess = "/usr/bin/less";
+
 enum class LessOnHost { kInstalled, kMissing };
 
 /// $RDMA_CONFIGCTL_PAGER, $PAGER, or less. A pager starts programs for its user. With sudo, doas or pkexec

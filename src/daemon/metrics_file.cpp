@@ -18,7 +18,7 @@ void MetricsFile::clear_leftovers(const std::string& folder) {
   const auto names = files_.list(folder);
   if (!names) return;
   for (const auto& name : *names) {
-    if (name.starts_with(system::kTemporaryFile)) (void)files_.remove(fmt::format("{}/{}", folder, name));
+    if (system::is_temporary_file(name)) (void)files_.remove(fmt::format("{}/{}", folder, name));
   }
 }
 

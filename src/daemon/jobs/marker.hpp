@@ -46,8 +46,10 @@ class Marker {
     if (!text || !*text) return false;
     const auto lines = base::split(std::string_view(**text), '\n');
     if (lines.size() < 2 || lines[0] != boot_id_) return false;
-    const std::string pid(lines[1].substr(0, lines[1].find(' ')));
-    return !pid.empty() && pid != std::to_string(::getpid()) && process_text(pid) == lines[1];
+    const auto blank = lines[1].find(' ');
+    if (blank == std::string_view::npos) return false;  // without a start nobody can be told from a later one
+    const std::string pid(lines[1].substr(0, blank));
+    return pid != std::to_string(::getpid()) && process_text(pid) == lines[1];
   }
 
   /// "4711 123456": process id and start, as proc_pid_stat(5) counts it; a later process of the same number

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <ctime>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -154,14 +155,13 @@ bool ReadSystem::deploys_containers() const {
 }
 
 bool ReadSystem::dracut_makes_unified() const {
-  std::vector<std::filesystem::path> files;
+  std::map<std::string, std::filesystem::path> by_name;  // a file in /etc takes the place of one of its name
   for (const auto* folder : {"/usr/lib/dracut/dracut.conf.d", "/etc/dracut.conf.d"}) {
     for (const auto& file : entries(folder))
-      if (file.extension() == ".conf") files.push_back(file);
+      if (file.extension() == ".conf") by_name.insert_or_assign(file.filename().native(), file);
   }
-  std::sort(files.begin(), files.end(),
-            [](const auto& left, const auto& right) { return left.filename() < right.filename(); });
-  files.insert(files.begin(), "/etc/dracut.conf");
+  std::vector<std::filesystem::path> files{"/etc/dracut.conf"};
+  for (const auto& [name, file] : by_name) files.push_back(file);
   bool out = false;
   for (const auto& path : files) {
     const auto all = text(path.native());

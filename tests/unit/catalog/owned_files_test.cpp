@@ -35,6 +35,7 @@ TEST(Leftovers, TemporariesGoAndEverythingElseStays) {
                    {"/etc/sysctl.d/.hidden", "of others"},
                    {"/etc/systemd/system/opensm@0x1.service.d/" + temporary, "x"},
                    {"/etc/systemd/system/opensm@0x1.service.d/50-rdma-configd.conf", "ours"},
+                   {"/etc/rdma-configd/.rdma-configd-notes.toml", "of an administrator"},
                    {"/etc/rdma-configd/config.toml", "a document"},
                    {"/etc/rdma-configd/" + temporary, "half a document"},
                    {"/etc/rdma-configd/conf.d/" + temporary, "half a document"},
@@ -42,7 +43,8 @@ TEST(Leftovers, TemporariesGoAndEverythingElseStays) {
                    {"/var/lib/rdma-configd/" + temporary, "{"}};
   clear_temporaries(files);
   EXPECT_THAT(files.content,
-              ElementsAre(Pair("/etc/rdma-configd/config.toml", "a document"),
+              ElementsAre(Pair("/etc/rdma-configd/.rdma-configd-notes.toml", "of an administrator"),
+                          Pair("/etc/rdma-configd/config.toml", "a document"),
                           Pair("/etc/sysctl.d/.hidden", "of others"),
                           Pair("/etc/systemd/system/opensm@0x1.service.d/50-rdma-configd.conf", "ours"),
                           Pair("/home/user/" + temporary, "not where we write")));

@@ -118,14 +118,16 @@ TEST(OutputFile, ModesAreThoseOfTheUserOrOfTheFile) {
 TEST(OutputFile, WhatAKilledRunLeftIsRemoved) {
   const unit::TempFolder folder;
   const auto left = folder.path() / ".rdma-configd-aaaaaa", held = folder.path() / ".rdma-configd-bbbbbb";
-  for (const auto& path : {left, held, folder.path() / ".other"}) std::ofstream(path) << "x";
+  const auto own = folder.path() / ".rdma-configd-notes.toml";
+  for (const auto& path : {left, held, own, folder.path() / ".other"}) std::ofstream(path) << "x";
   const base::UniqueFd living(::open(held.c_str(), O_RDONLY | O_CLOEXEC));
   ASSERT_EQ(::flock(living.get(), LOCK_EX), 0);
   ASSERT_TRUE(write_output(folder.path() / "file", "x"));
   std::vector<std::string> names;
   for (const auto& entry : fs::directory_iterator(folder.path()))
     names.push_back(entry.path().filename().string());
-  EXPECT_THAT(names, UnorderedElementsAre(".other", ".rdma-configd-bbbbbb", "file"));
+  EXPECT_THAT(names,
+              UnorderedElementsAre(".other", ".rdma-configd-bbbbbb", ".rdma-configd-notes.toml", "file"));
 }
 
 TEST(OutputFile, ALinkToNothingMakesWhatItLeadsTo) {

@@ -31,8 +31,8 @@ TEST(Pager, StartsNoProgramForAnotherUser) {
   const std::map<std::string, std::string> callers{
       {"SUDO_UID", "1000"}, {"DOAS_USER", "somebody"}, {"PKEXEC_UID", "1000"}};
   for (const auto& caller : callers) {
-    EXPECT_EQ(pager_with({caller}), (Pager{"less", true})) << caller.first;
-    EXPECT_EQ(pager_with({caller, {"PAGER", "vi -"}}), (Pager{"less", true})) << caller.first;
+    EXPECT_EQ(pager_with({caller}), (Pager{"/usr/bin/less", true})) << caller.first;
+    EXPECT_EQ(pager_with({caller, {"PAGER", "vi -"}}), (Pager{"/usr/bin/less", true})) << caller.first;
     EXPECT_EQ(pager_with({caller, {"PAGER", "vi -"}}, LessOnHost::kMissing), (Pager{"", true}))
         << caller.first;
   }

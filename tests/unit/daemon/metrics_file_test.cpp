@@ -58,9 +58,11 @@ TEST_F(MetricsFileTest, GoesWithTheLineOfTheDocument) {
 TEST_F(MetricsFileTest, LeavesNothingOfAKilledWrite) {
   tree.put("/a/.rdma-configd-Ab12Cd", "half a line");
   tree.put("/a/.other-Ab12Cd", "of somebody else");
+  tree.put("/a/.rdma-configd-notes.toml", "of an administrator");
   EXPECT_EQ(file().keep(folder("/a"), facts), "");
   EXPECT_FALSE(exists("/a/.rdma-configd-Ab12Cd"));
   EXPECT_TRUE(exists("/a/.other-Ab12Cd"));
+  EXPECT_TRUE(exists("/a/.rdma-configd-notes.toml"));
   EXPECT_TRUE(exists("/a/rdma-configd.prom"));
   tree.put("/a/.rdma-configd-Ef34Gh", "half a line");
   EXPECT_EQ(file().keep(folder("/b"), facts), "") << "the document names another folder at the next start";

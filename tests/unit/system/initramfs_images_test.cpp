@@ -340,6 +340,17 @@ TEST(LinuxInitramfs, AUnifiedKernelImageIsLeftToTheAdministrator) {
   EXPECT_EQ(make_linux_initramfs(tree.path())->tool(), "kernel-install add-all");
 }
 
+// dropindirs_sort() of dracut.sh.
+TEST(LinuxInitramfs, AFileInEtcTakesThePlaceOfDracutsOwn) {
+  TempTree tree;
+  tree.put("usr/bin/dracut", "");
+  tree.put("sys/firmware/efi/efivars/StubInfo-4a67b082-0a4c-41cf-b6c7-440b29bb8c4f", "");
+  tree.put("usr/lib/dracut/dracut.conf.d/10-uki.conf", "uefi=yes\n");
+  EXPECT_EQ(make_linux_initramfs(tree.path())->tool(), "dracut -f --regenerate-all");
+  tree.put("etc/dracut.conf.d/10-uki.conf", "");
+  EXPECT_EQ(make_linux_initramfs(tree.path())->tool(), "kernel-install add-all");
+}
+
 TEST(LinuxInitramfs, AnotherImageSaysNothingOfAUnifiedOne) {
   TempTree tree;
   tree.put("usr/bin/dracut", "");

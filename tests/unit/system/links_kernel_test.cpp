@@ -208,6 +208,15 @@ TEST_F(LinksKernelTest, AltnamesComeAndGo) {
   EXPECT_THAT(find("v0").altnames, IsEmpty());
 }
 
+TEST_F(LinksKernelTest, FindsOneByItsName) {
+  const auto index = find("v0").index;
+  ASSERT_TRUE(set(AddAltname{index, "another"}));
+  for (const auto* name : {"v0", "another"}) EXPECT_EQ(links->index_of(name).value(), index) << name;
+  for (const auto* name : {"", "absent", "longer_than_a_name_is"})
+    EXPECT_EQ(links->index_of(name).value(), std::nullopt) << name;
+  EXPECT_EQ(links->index_of("v1").value(), find("v1").index) << "a refusal leaves nothing unread";
+}
+
 TEST_F(LinksKernelTest, ManyRequestsInOrderAndTheFirstRefusal) {
   const int index = find("v0").index;
   std::vector<LinkRequest> requests;

@@ -3,17 +3,18 @@
 
 #include <fmt/format.h>
 #include <linux/if.h>
+#include <linux/if_link.h>
 #include <linux/rtnetlink.h>
-#include <linux/sockios.h>
-#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
+#include <optional>
+#include <string>
 #include <thread>
 #include <tuple>
 
-#include "base/unique_fd.hpp"
 #include "system/linux/linux_host.hpp"
 #include "system/linux/netlink/link_dump.hpp"
 #include "system/linux/netlink/link_requests.hpp"
@@ -55,16 +56,21 @@ Result<NetlinkSocket*> LinuxLinks::socket() {
   return &*socket_;
 }
 
-/// netdevice(7)
+// Not by SIOCGIFINDEX: for each name that is free, dev_load() would run modprobe(8), with CAP_SYS_MODULE even
+// for a module of that very name.
 Result<std::optional<int>> LinuxLinks::index_of(const std::string& name) {
-  ifreq request{};
-  if (name.size() >= sizeof request.ifr_name) return std::optional<int>();
-  name.copy(request.ifr_name, sizeof request.ifr_name - 1);
-  const base::UniqueFd any(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-  if (!any) return base::fail_errno(errno, name + ": asking for its index");
-  if (::ioctl(any.get(), SIOCGIFINDEX, &request) == 0) return std::optional(request.ifr_ifindex);
-  if (errno == ENODEV) return std::optional<int>();
-  return base::fail_errno(errno, name + ": asking for its index");
+  if (name.empty() || name.size() >= IFNAMSIZ) return std::optional<int>();
+  const auto netlink = socket();
+  if (!netlink) return fail(netlink.error());
+  Message request(RTM_GETLINK, NLM_F_REQUEST | NLM_F_ACK, ifinfomsg{}, name + ": asking for its index");
+  request.put(IFLA_EXT_MASK, std::uint32_t{RTEXT_FILTER_SKIP_STATS});
+  request.put(IFLA_IFNAME, name);
+  std::optional<int> index;
+  const auto answered = (*netlink)->dump_once(request, [&](const nlmsghdr& header) {
+    if (const auto link = parse_link(header)) index = link->index;
+  });
+  if (!answered && answered.error().sys_errno != ENODEV) return fail(answered.error());
+  return index;
 }
 
 Result<std::vector<Link>> LinuxLinks::observe_links() {

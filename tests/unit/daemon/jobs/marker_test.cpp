@@ -56,14 +56,16 @@ TEST_F(MarkerTest, ASecondDaemonLeavesTheFirstOnesAlone) {
 }
 
 TEST_F(MarkerTest, OfOneThatIsNotThereAnyMoreItIsTakenOver) {
-  for (const auto* left : {"gone", "number used again", "another boot", "an older release"}) {
+  for (const auto* left :
+       {"gone", "gone, start unknown", "number used again", "another boot", "an older release"}) {
     SCOPED_TRACE(left);
     const std::string what = left;
     files_.content.erase("/proc/" + other_ + "/stat");
-    if (what != "gone") run(other_, what == "number used again" ? "900" : "400");
-    files_.content[kMarkerPath] = what == "an older release" ? "this boot\n"
-                                  : what == "another boot"   ? "last boot\n" + other_ + " 400\n"
-                                                             : "this boot\n" + other_ + " 400\n";
+    if (!what.starts_with("gone")) run(other_, what == "number used again" ? "900" : "400");
+    files_.content[kMarkerPath] = what == "an older release"      ? "this boot\n"
+                                  : what == "another boot"        ? "last boot\n" + other_ + " 400\n"
+                                  : what == "gone, start unknown" ? "this boot\n" + other_ + "\n"
+                                                                  : "this boot\n" + other_ + " 400\n";
     EXPECT_EQ(marker_.stands(), what != "another boot");
     ASSERT_TRUE(marker_.set());
     EXPECT_EQ(files_.content[kMarkerPath], "this boot\n" + ours_ + " 500\n");
