@@ -21,7 +21,7 @@ struct Inventory {
 };
 constexpr Inventory kAnsible{"this is an inventory of Ansible",
                              "ansible -i FILE all --list-hosts | tail -n +2"};
-constexpr Inventory kSlurm{"this is a configuration of Slurm", "sinfo -Nh -o %N"};
+constexpr Inventory kSlurm{"this is a configuration of Slurm", "sinfo -Nh -o %N | sort -u"};
 constexpr Inventory kClusterShell{"these are groups of ClusterShell", "nodeset -e @GROUP"};
 
 bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
