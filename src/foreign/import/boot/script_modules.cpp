@@ -67,6 +67,13 @@ ModprobeCall modprobe_calls_in(std::string_view command, const std::string& own)
   return out;
 }
 
+std::string modprobe_advice(std::string_view command) {
+  const auto call = modprobe_calls_in(command, "");
+  if (call.why.empty()) return call.modules.empty() ? "" : "write [[module]]";
+  const auto whole = fmt::format("{}: ", base::trim(command));
+  return call.why.starts_with(whole) ? call.why.substr(whole.size()) : call.why;
+}
+
 bool is_module_variable(std::string_view word, const ModuleVariables& variables) {
   return variables.contains(variable_of(word));
 }

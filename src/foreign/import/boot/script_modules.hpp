@@ -26,6 +26,9 @@ ModprobeCall modprobe_call_of(const std::vector<std::string>& words);
 /// @param own  in place of $IFACE
 ModprobeCall modprobe_calls_in(std::string_view command, const std::string& own);
 
+/// The advice about a command that runs modprobe for RDMA; empty for others.
+std::string modprobe_advice(std::string_view command);
+
 /// Variables of a script whose value has names of RDMA modules.
 using ModuleVariables = std::set<std::string, std::less<>>;
 

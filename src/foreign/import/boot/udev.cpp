@@ -36,9 +36,8 @@ constexpr std::string_view kNameless = "does not name the port by the GUID at th
 
 /// Words about a command of RDMA that a rule runs; empty for others.
 std::string advice_on(std::string_view command, const Claims& claims) {
-  const auto call = modprobe_calls_in(command, "");
-  if (call.modules.empty()) return script_advice(command, claims);
-  return call.why.empty() ? "write [[module]]" : call.why;
+  auto advice = modprobe_advice(command);
+  return advice.empty() ? script_advice(command, claims) : advice;
 }
 
 /// The GOTOs before a rule, of which the one that goes farthest counts.
