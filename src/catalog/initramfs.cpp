@@ -355,17 +355,6 @@ std::optional<std::string> stale_initramfs(World& world) {
   return command_for(host, *tool);
 }
 
-std::optional<UnseenInitramfs> unseen_initramfs(World& world) {
-  auto& host = world.host();
-  if (world.offline()) return std::nullopt;
-  const auto folder = host.initramfs.unseen();
-  const auto tool = host.initramfs.tool();
-  const auto observed = initramfs().observe(world);
-  if (!folder || !tool || !observed || observed->empty()) return std::nullopt;
-  if (image_of(observed->front().settings) != kStale) return std::nullopt;
-  return UnseenInitramfs{*folder, command_for(host, *tool)};
-}
-
 model::SectionSpec initramfs_section() {
   model::SectionSpec section{.name = kInitramfsKind,
                              .repeated = false,

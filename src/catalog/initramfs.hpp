@@ -37,11 +37,4 @@ const Kind& initramfs();
 /// this host has none.
 std::optional<std::string> stale_initramfs(World& world);
 
-/// An initramfs of which nobody knows whether it holds our files as they are.
-struct UnseenInitramfs {
-  std::string folder;   ///< the automount that nothing has mounted
-  std::string command;  ///< rebuilds the image
-};
-std::optional<UnseenInitramfs> unseen_initramfs(World& world);
-
 }  // namespace rdmacfg::kinds

@@ -116,15 +116,6 @@ void damaged_records(const DoctorContext& context, std::vector<Finding>& out) {
 }
 
 void stale_initramfs(const DoctorContext& context, std::vector<Finding>& out) {
-  if (const auto unseen = kinds::unseen_initramfs(context.world)) {
-    out.push_back({"stale_initramfs", Finding::Weight::kNote, "initramfs",
-                   fmt::format("nobody knows whether it has our module options and naming rules: {} is an "
-                               "automount that nothing has mounted",
-                               unseen->folder),
-                   fmt::format("ls {}, which mounts it, and run doctor again; or run {}", unseen->folder,
-                               unseen->command)});
-    return;
-  }
   const auto command = kinds::stale_initramfs(context.world);
   if (!command) return;
   const auto by_hand = context.world.host().initramfs.by_hand();

@@ -133,15 +133,12 @@ TEST_F(Doctor, StaleInitramfs) {
   EXPECT_EQ(found(), Names{});
 }
 
+// Below an automount that systemd unmounts when idle, as of an EFI partition: an apply warns of it.
 TEST_F(Doctor, AnInitramfsThatNobodySees) {
   kernel->initramfs.command = "update-initramfs -u";
   kernel->initramfs.awaits = "/boot";
-  EXPECT_EQ(found(), Names{}) << "there is nothing of ours to be in it";
   kernel->files.content["/etc/modprobe.d/rdma-configd-pfc.conf"] = "options mlx4_en pfctx=8 pfcrx=8\n";
-  EXPECT_EQ(found(), Names{"stale_initramfs initramfs"});
-  EXPECT_EQ(findings.front().weight, Finding::Weight::kNote);
-  EXPECT_NE(findings.front().what.find("/boot is an automount that nothing has mounted"), std::string::npos);
-  EXPECT_NE(findings.front().fix.find("ls /boot"), std::string::npos);
+  EXPECT_EQ(found(), Names{});
 }
 
 TEST_F(Doctor, ZeroGuid) {
