@@ -91,9 +91,9 @@ struct Api::Detail {
     const auto sender = reply.sender();
     refuse(reply, why);
     api.authority_->identify(
-        sender, [this, method, action, verdict = "refused: " + why.getMessage()](const Caller& caller) {
-          tell_request(api.lines_, caller, method, action, verdict, 0);
-        });
+        sender,
+        [this, method, action, verdict = RequestVerdict{RequestVerdict::Sort::kRefused, why.getMessage()}](
+            const Caller& caller) { tell_request(api.lines_, caller, method, action, verdict, 0); });
   }
 
   /// A call while it is being decided on. `method`: for the journal.
