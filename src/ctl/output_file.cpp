@@ -68,7 +68,7 @@ void remove_leftovers(const fs::path& folder) {
 base::UniqueFd make_temporary(const fs::path& folder, std::string& name) {
   constexpr int kTries = 16;
   for (int i = 0; i < kTries; ++i) {
-    name = (folder / (std::string(system::kTemporaryFile) + "XXXXXX")).string();  // of mkstemp(3)
+    name = (folder / fmt::format("{}XXXXXX", system::kTemporaryFile)).string();  // of mkstemp(3)
     base::UniqueFd file(::mkostemp(name.data(), O_CLOEXEC));
     struct stat status {};
     if (!file) return file;
