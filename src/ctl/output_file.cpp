@@ -68,7 +68,8 @@ void remove_leftovers(const fs::path& folder) {
 base::UniqueFd make_temporary(const fs::path& folder, std::string& name) {
   constexpr int kTries = 16;
   for (int i = 0; i < kTries; ++i) {
-    name = (folder / fmt::format("{}XXXXXX", system::kTemporaryFile)).string();  // of mkstemp(3)
+    // Of mkstemp(3).
+    name = fmt::format("{}/{}XXXXXX", folder.empty() ? "." : folder.c_str(), system::kTemporaryFile);
     base::UniqueFd file(::mkostemp(name.data(), O_CLOEXEC));
     struct stat status {};
     if (!file) return file;
