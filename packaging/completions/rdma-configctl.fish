@@ -130,7 +130,7 @@ complete -c rdma-configctl -n '__fish_seen_subcommand_from edit' -l confirm -x -
 complete -c rdma-configctl -n '__fish_seen_subcommand_from get' -a '(__rdma_configctl_value "PATH")'
 complete -c rdma-configctl -n '__fish_seen_subcommand_from set' -a '(__rdma_configctl_value "PATH")'
 complete -c rdma-configctl -n '__fish_seen_subcommand_from set' -l unset -d 'Remove the key instead.'
-complete -c rdma-configctl -n '__fish_seen_subcommand_from metrics' -l features -d 'In short, as a feature file for Kubernetes\' Node Feature Discovery.'
+complete -c rdma-configctl -n '__fish_seen_subcommand_from metrics' -l features -d 'Print a summary as a feature file for Kubernetes\' Node Feature Discovery.'
 complete -c rdma-configctl -n '__fish_seen_subcommand_from metrics' -l output -x -a '(__rdma_configctl_value "FILE")' -d 'Replace FILE instead of writing to stdout.'
 complete -c rdma-configctl -n '__fish_seen_subcommand_from withdraw' -s y -l yes -d 'Do not prompt; required without a terminal.'
 complete -c rdma-configctl -n '__fish_seen_subcommand_from withdraw' -l dry-run -d 'Only show the changes.'
