@@ -35,7 +35,7 @@ std::string hint_near(std::string_view word, const std::vector<std::string>& kno
 /// The hint about a module that the running kernel lacks.
 std::string hint_of_no_module(World& world) {
   auto told = package_of_modules(world.host().files, kernel_release(world));
-  return told.empty() ? "is the package with it installed for this kernel?" : told;
+  return told.empty() ? "is the package that contains it installed for this kernel?" : told;
 }
 
 std::string remedy_of_option(const ForeignLine& line) {

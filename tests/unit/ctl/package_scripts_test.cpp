@@ -131,7 +131,7 @@ TEST_F(PackageScripts, PurgeLeavesAFileWhoseMarksAreDamaged) {
        {begin + mine, end + begin + mine, begin + "0000:10:00.0 ib ib\n" + begin + mine + end,
         begin + "0000:10:00.0 ib ib\n" + end + begin + mine}) {
     tree_.write("etc/rdma/mlx4.conf", damaged);
-    EXPECT_THAT(debian("postrm", "purge"), HasSubstr("etc/rdma/mlx4.conf stays as it is"));
+    EXPECT_THAT(debian("postrm", "purge"), HasSubstr("etc/rdma/mlx4.conf is left unchanged"));
     EXPECT_EQ(text("etc/rdma/mlx4.conf"), damaged);
     EXPECT_EQ(std::distance(fs::directory_iterator(at("etc/rdma")), fs::directory_iterator()), 1)
         << "nothing is left beside it";

@@ -47,8 +47,8 @@ TEST_F(RefusedCommand, OfAnImageWhatOnlyARunningSystemHas) {
   refuses({"doctor", "--root", root}, "doctor examines the running system; --root does not apply");
   refuses({"status", "--root", root}, "status describes the running system; for an image use `diff --root`");
   refuses({"metrics", "--root", root}, "metrics describe the running system; --root does not apply");
-  refuses({"monitor", "--root", root}, "monitor cannot be combined with --root: in an image no daemon runs");
-  refuses({"reload", "--root", root}, "reload cannot be combined with --root: in an image no daemon runs");
+  refuses({"monitor", "--root", root}, "monitor cannot be combined with --root: no daemon runs in an image");
+  refuses({"reload", "--root", root}, "reload cannot be combined with --root: no daemon runs in an image");
   refuses({"wait-online", "--root", root},
           "wait-online cannot be combined with --root: an image has no interfaces");
   refuses({"fabric", "--root", root}, "fabric uses a port of the running system; --root does not apply");
@@ -87,7 +87,7 @@ TEST_F(RefusedCommand, PathsThatLeadNowhere) {
   refuses({"set", "version"}, "set takes a path and a value, such as ipoib[mlx4_ib0].mtu 4092");
   refuses({"set", "--unset"}, "set --unset takes one path, such as ipoib[mlx4_ib0].umcast");
   refuses({"set", "--unset", "version", "1"}, "set --unset takes one path, such as ipoib[mlx4_ib0].umcast");
-  refuses({"get", "version"}, "the host has no document of its own");
+  refuses({"get", "version"}, "the host has no document");
 }
 
 TEST_F(RefusedCommand, OptionsThatExcludeEachOther) {
@@ -153,7 +153,7 @@ TEST_F(RefusedCommand, TheEditorIsNotOpenedInVain) {
   refuses({"edit", "/etc/rdma-configd/conf.d/10-a.txt"},
           "/etc/rdma-configd/conf.d/10-a.txt is not a file of");
   console.environment.privileged = false;
-  refuses({"edit"}, "edit writes below /etc, which takes root: run it with sudo");
+  refuses({"edit"}, "edit writes below /etc, which requires root: run it with sudo");
   EXPECT_FALSE(opened);
 }
 
@@ -163,7 +163,7 @@ TEST_F(RefusedCommand, AnEditorThatFailsChangesNothing) {
     std::ofstream(file) << kRename;
     return 7;
   };
-  refuses({"edit"}, "the editor ended with exit status 7; nothing was changed");
+  refuses({"edit"}, "the editor exited with status 7; nothing was changed");
   console.environment.edit = [](const std::filesystem::path&) -> base::Result<int> {
     return base::fail(base::Code::kNotFound, "vi: No such file or directory");
   };

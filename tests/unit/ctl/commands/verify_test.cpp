@@ -159,7 +159,7 @@ TEST_F(VerifyCommand, TakesOneTestOfTheRunningSystem) {
   fails({}, usage);
   fails({"--server", "--client", "192.0.2.1"}, usage);
   fails({"--mad", "7", "--ipoib", "ib0"}, usage);
-  fails({"--ipoib", "ib0"}, "--ipoib needs the address to be pinged: --to ADDRESS");
+  fails({"--ipoib", "ib0"}, "--ipoib needs an address to ping: --to ADDRESS");
   fails({"--mad", "7", "--root", console.folder().string()},
         "verify tests the running system; --root does not apply");
   EXPECT_THAT(fabric.calls, IsEmpty());
