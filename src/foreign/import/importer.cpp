@@ -251,7 +251,7 @@ void leave_out_scripts_not_run(std::vector<File>& own, system::Files& files, Cla
       why = "as it is not executable";
     }
     if (why.empty()) return false;
-    claims.pass({file.path, 0}, fmt::format("nothing runs it {}; to take its commands over, write import "
+    claims.pass({file.path, 0}, fmt::format("nothing runs it {}; to take over its commands, write import "
                                             "scripts {}",
                                             why, file.path));
     return true;

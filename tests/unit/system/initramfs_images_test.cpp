@@ -344,6 +344,7 @@ TEST(LinuxInitramfs, AUnifiedKernelImageIsLeftToTheAdministrator) {
 TEST(LinuxInitramfs, AFileInEtcTakesThePlaceOfDracutsOwn) {
   TempTree tree;
   tree.put("usr/bin/dracut", "");
+  tree.put("boot/efi/EFI/Linux/6.17.1-300.fc43.x86_64.efi", "");
   tree.put("sys/firmware/efi/efivars/StubInfo-4a67b082-0a4c-41cf-b6c7-440b29bb8c4f", "");
   tree.put("usr/lib/dracut/dracut.conf.d/10-uki.conf", "uefi=yes\n");
   EXPECT_EQ(make_linux_initramfs(tree.path())->tool(), "dracut -f --regenerate-all");

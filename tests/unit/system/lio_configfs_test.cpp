@@ -285,7 +285,7 @@ TEST_F(LioChanges, ADeviceThatTheWriterDoesNotSeeIsEnabledByAUnit) {
   const auto refused = other->make_backstore(wanted);
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().message,
-              HasSubstr("offer /dev/sdz: it is not there, or this host uses it; `journalctl -u "
+              HasSubstr("offer /dev/sdz: it does not exist, or this host uses it; `journalctl -u "
                         "'rdma-configd-lio-backstore@iblock_1-x.service'` says which"));
   manager.effect = [&] { tree.put(core + "enable", "1\n"); };
   EXPECT_TRUE(other->make_backstore(wanted));

@@ -177,7 +177,7 @@ TEST_F(NvmetChanges, APortThatCannotBeFinishedGoesAgain) {
   make_folder("ports");
   const auto refused = target->make_port(port);
   ASSERT_FALSE(refused) << "the kernel has made no attributes";
-  EXPECT_THAT(refused.error().message, HasSubstr("make the NVMe port 192.0.2.1 4420"));
+  EXPECT_THAT(refused.error().message, HasSubstr("create the NVMe port 192.0.2.1 4420"));
   EXPECT_FALSE(there("ports/1"));
   make_folder("ports/1");
   const auto taken = target->make_port(port);

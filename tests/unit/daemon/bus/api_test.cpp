@@ -354,7 +354,7 @@ TEST_F(ApiTest, WhatIsTooLargeIsRefusedAtOnce) {
   play("");
   controller.start();
   when(is_on_the_bus, [&] {
-    call("Show", Options{{"who", sdbus::Variant(std::vector<std::uint8_t>(1 << 20))}});
+    call("Show", Options{{"who", sdbus::Variant(std::string(1 << 20, 'x'))}});
     call("Diff", Documents{{"a", std::string(model::limits::kDocumentBytes + 1, 'x')}}, Options{});
     call("Apply", Documents{}, Options{{"expect", sdbus::Variant(std::string(1 << 20, 'x'))}});
     when([this] { return refused + done + failed == 3; }, [this] { controller.stop(); });
@@ -394,7 +394,7 @@ TEST_F(ApiTest, WhatIsRefusedAtOnceHasItsLineInTheJournal) {
   play("");
   controller.start();
   when(is_on_the_bus, [this] {
-    call("Show", Options{{"who", sdbus::Variant(std::vector<std::uint8_t>(1 << 20))}});
+    call("Show", Options{{"who", sdbus::Variant(std::string(1 << 20, 'x'))}});
     call("Diff", Documents{{"a", std::string(model::limits::kDocumentBytes + 1, 'x')}}, Options{});
     call("Apply", Documents{{"a", std::string(model::limits::kDocumentBytes + 1, 'x')}}, Options{});
     when([this] { return refused == 3; },

@@ -80,7 +80,7 @@ const std::vector<SideFileMistakes> kSideFileMistakes{
      {"x"},
      "1 \"x\" is not a valid GUID: only digits 0-9 and a-f are possible, in groups with ':' between them; "
      "written like 00:02:c9:03:00:31:78:f2\n"},
-    {"cn_guid_file", {"0x1", "0x2", "0x01"}, "3 0x0000000000000001 is there twice\n"},
+    {"cn_guid_file", {"0x1", "0x2", "0x01"}, "3 0x0000000000000001 is listed twice\n"},
     {"ids_guid_file", {"0x1 x"}, "1 \"x\" is not a number from 0 to 18446744073709551615\n"},
     {"ids_guid_file", {"0x1"}, "1 the line has 1 word, must have 2: \"GUID ID\" of switches\n"},
     {"ids_guid_file", {"0x1 1 2"}, "1 the line has 3 words, must have 2: \"GUID ID\" of switches\n"},
