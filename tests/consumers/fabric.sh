@@ -9,7 +9,8 @@ mount -t tmpfs none /run
 ip link set lo up
 printf 'Switch 4 "S1"\n[1] "H1"[1]\n[2] "H2"[1]\n\nHca 2 "H1"\n[1] "S1"[1]\n\nHca 2 "H2"\n[1] "S1"[2]\n' >net
 sleep 600 | ibsim -s net >ibsim.log 2>&1 &
-export SIM_HOST=H1
+export SIM_HOST=H1 OSM_CACHE_DIR=$work/cache/	# not the LIDs that other fabrics had on this machine
+mkdir -p "$OSM_CACHE_DIR"
 preload=$(ls /usr/lib/umad2sim/libumad2sim.so /usr/lib/*/umad2sim/libumad2sim.so 2>/dev/null | head -1)
 for ((n = 0; n < 300; n++)); do
 	LD_PRELOAD=$preload smpquery -D nodeinfo 0 >/dev/null 2>&1 && break

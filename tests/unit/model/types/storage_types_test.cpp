@@ -35,7 +35,8 @@ TEST(ServicePorts, AreOneOrSeveralDifferentOnes) {
               HasSubstr("must be a port or a list of 1 to 16 ports"));
   EXPECT_THAT(complaint_about<ServicePorts>(Words{"nfs"}), HasSubstr("\"nfs\" is not a port"));
   EXPECT_THAT(complaint_about<ServicePorts>(Words{"65536"}), HasSubstr("\"65536\" is not a port"));
-  EXPECT_THAT(complaint_about<ServicePorts>(Words{"20049", "20049"}), HasSubstr("port 20049 is listed twice"));
+  EXPECT_THAT(complaint_about<ServicePorts>(Words{"20049", "20049"}),
+              HasSubstr("port 20049 is listed twice"));
   EXPECT_NE(complaint_about<ServicePorts>(Words{"80"}), "") << "below 1024";
 }
 
