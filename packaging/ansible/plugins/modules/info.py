@@ -17,7 +17,7 @@ options:
     description:
       - C(status) is the daemon, the generation, and resources that do not match the document.
       - C(show) is the whole host with devices, ports, P_Keys and interfaces.
-      - C(diff) is the differences between the host and its document, by resource.
+      - C(diff) lists the differences between the host and its document, by resource.
       - C(document) is the document that applies to the host, with drop-ins merged and values of the host filled in.
       - C(fabric) is the InfiniBand fabric behind a port of the host, or why it cannot be read.
       - C(import) is a document made from configuration files or running interfaces; see I(import_format).
