@@ -171,6 +171,13 @@ Result<RunStart> start_run(system::Host& host, const Options& options, const Ear
   if (records->journal) {
     auto done = recover(host, *records->journal, options, out);
     if (!done) return base::fail(done.error().in("finishing an interrupted apply"));
+    // The journal of this run takes the place of that plan, from which these records are completed.
+    if (!records->held && !(out.state == out.on_disk)) {
+      done = save_state(host.files, options.paths.state, out.state);
+      if (done) out.on_disk = out.state;
+      if (!done && !options.bracket.holds)
+        return base::fail(done.error().in("finishing an interrupted apply"));
+    }
   }
   if (records->held) bring_back(host, options, *records, out);
   return out;

@@ -318,7 +318,11 @@ class Run {
     }
     // The records of what it made are completed from its plan.
     if (open && g.host == to) ours = to;
-    if (!held) return;
+    if (!held) {
+      // Before another journal takes the place of that plan.
+      if (open && ours != 0) (void)write_state(ours);
+      return;
+    }
     // The record of holds goes to /var, once that can be written.
     bool done = write_state(ours);
     if (done) done = open ? put(g.journal, Log{Is::kGood, 0, to, g.boot}) : drop(g.journal);

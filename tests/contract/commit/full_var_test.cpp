@@ -212,6 +212,39 @@ TEST(FullVar, TheRecordIsTakenOverWhereverThatIsKilled) {
   EXPECT_GT(n, 3U);
 }
 
+/// @return whether the run was killed
+bool is_killed_at(std::size_t call, Host& host, const std::function<void()>& run) {
+  host.kernel().faults.kill_at(call);
+  bool killed = false;
+  try {
+    run();
+  } catch (const fakes::Killed&) {
+    killed = true;
+  }
+  host.kernel().faults.clear();
+  return killed;
+}
+
+/// The journal of another document takes the place of the one that speaks of what the hold has made.
+TEST(AfterABoot, AHoldAndThenAnApplyThatAreKilledForgetNothing) {
+  const auto other = kWithChild + "[[ipoib.pkey]]\npkey = 0x8003\n";
+  bool first = true;
+  for (std::size_t n = 1; first; ++n) {
+    bool second = true;
+    for (std::size_t m = 1; second; ++m) {
+      SCOPED_TRACE(fmt::format("killed at call {}, then at call {}", n, m));
+      auto host = booted();
+      first = is_killed_at(n, *host, [&] { host->hold(); });
+      if (!first) break;
+      second = is_killed_at(m, *host, [&] { host->commit(other); });
+      EXPECT_TRUE(applied(host->hold()));
+      const auto report = host->commit(kFirst);
+      EXPECT_TRUE(applied(report)) << text_of(report);
+      ASSERT_FALSE(has_child(*host)) << "it was not known as ours";
+    }
+  }
+}
+
 TEST(FullVar, AJournalThatStaysInVarDoesNotCountBesideTheRecord) {
   auto host = booted();
   host->kernel().faults.refuse("journal.json: remove", EROFS);
