@@ -34,6 +34,13 @@ apply() { rdma-configctl apply --yes "${PATIENCE[@]}" "$@"; }
 # pending then (exit 5). With a time it goes past the daemon.
 PATIENCE=()
 no_daemon() { PATIENCE=(--wait 60); }
+# The unit that the timer of `apply --confirm` starts, in a guest without ours ("# tree: full" has them).
+rollback_unit() {
+	! systemctl cat rdma-configd-rollback.service >/dev/null 2>&1 || return 0
+	printf '[Unit]\nDefaultDependencies=no\n[Service]\nType=oneshot\nExecStart=%s rollback --expired --local\nSuccessExitStatus=5\n' \
+		"$(command -v rdma-configctl)" >/etc/systemd/system/rdma-configd-rollback.service
+	systemctl daemon-reload
+}
 join_is_open() { [ "$1" = 5 ] && [[ $OUT = *"no carrier: "*" its multicast group"* ]]; }	# EXIT
 # The same of the daemon, which is told no time: a join that was under way, and nothing else, may need another apply.
 applies() {	# WHAT [OPTION...]

@@ -14,7 +14,7 @@ IB=$(basename "$(readlink -f "/sys/class/net/$i/device/infiniband"/*)") R=
 for d in /sys/class/infiniband/*; do d=${d##*/}; [ "$d" = "$IB" ] || R=$d; done
 if systemd; then
 	printf '[Service]\nExecStart=/bin/sleep 10000\n' >/etc/systemd/system/worker.service
-	systemctl daemon-reload; systemctl start worker
+	systemctl daemon-reload; systemctl start worker; rollback_unit
 fi
 grep -q '^rdma:' /etc/group || echo 'rdma:x:997:' >>/etc/group
 flow_control() {	# NAME PRIORITY DSCP SHARE

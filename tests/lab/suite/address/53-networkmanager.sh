@@ -107,6 +107,7 @@ connected='mode = "connected"
 mtu = 65520
 backend = "networkmanager"
 ipv4 = { addresses = ["192.0.2.1/24"] }'
+rollback_unit
 doc "$connected"; exits "connected, unconfirmed" 0 apply --confirm 300
 is "mode and MTU" "$(mode fab0) $(mtu fab0)" "connected 65520"
 rolls_back "rolled back"
