@@ -4,15 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
-#include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <memory>
-#include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
+#include "starting_units.hpp"
 #include "system/linux/linux_host.hpp"
 #include "temp_tree.hpp"
 
@@ -22,38 +19,13 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-/// systemd that knows mounts alone.
-class OnlyMounts final : public Units {
- public:
-  std::vector<std::string> started;
-  std::function<void()> mounts = [] {};
-
-  base::Result<std::optional<std::vector<Unit>>> observe_units(
-      std::span<const std::string> /*names*/) override {
-    return std::optional<std::vector<Unit>>();
-  }
-  base::Result<std::optional<std::vector<Unit>>> observe_instances(const std::string& /*unit*/) override {
-    return std::optional<std::vector<Unit>>();
-  }
-  base::Result<void> set_enabled(const std::string& /*unit*/, bool /*enabled*/) override { return {}; }
-  base::Result<void> act(UnitAction /*action*/, const std::string& unit) override {
-    started.push_back(unit);
-    mounts();
-    return {};
-  }
-  base::Result<void> signal(const std::string& /*unit*/, int /*number*/) override { return {}; }
-  base::Result<void> kill(const std::string& /*unit*/) override { return {}; }
-  std::optional<model::LockLimit> observe_memlock(std::int64_t /*pid*/) override { return std::nullopt; }
-  base::Result<void> reload_manager() override { return {}; }
-};
-
 class ConfigfsOfRdmaCm : public ::testing::Test {
  protected:
   static constexpr const char* kFolder = "/sys/kernel/config/rdma_cm";
   static constexpr const char* kPort = "/sys/kernel/config/rdma_cm/mlx5_0/ports/1/";
 
   TempTree tree;
-  OnlyMounts units;
+  StartingUnits units;
   std::unique_ptr<RdmaCm> rdma_cm = make_linux_rdma_cm(units, tree.at("/sys"));
 };
 
@@ -137,7 +109,7 @@ TEST_F(ConfigfsOfRdmaCm, NamesThatLeadElsewhereAreRefused) {
 
 TEST_F(ConfigfsOfRdmaCm, SystemdMountsConfigfsOfALoadedModule) {
   std::filesystem::create_directories(tree.at("/sys/module/rdma_cm"));
-  units.mounts = [&] { std::filesystem::create_directories(tree.at(kFolder)); };
+  units.effect = [&] { std::filesystem::create_directories(tree.at(kFolder)); };
   EXPECT_TRUE(rdma_cm->start());
   EXPECT_THAT(units.started, ElementsAre("sys-kernel-config.mount"));
   EXPECT_TRUE(rdma_cm->start());
