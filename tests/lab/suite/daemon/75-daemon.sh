@@ -66,7 +66,7 @@ is "applied" "$(mtu mlx4_ib0)" 4092
 has "history" "$(ctl history)" "waits for confirmation until"
 ok "rolled back" lab-wait 60 'test "$(cat /sys/class/net/mlx4_ib0/mtu)" = 65520'
 ok "history says so" lab-wait 60 'rdma-configctl history | grep -q "rolled back: it was not confirmed in time"'	# once all is verified
-systemctl reload rdma-configd; sleep 1; lab-wait 60 '! busctl get-property org.rdmaconfigd1 /org/rdmaconfigd1 org.rdmaconfigd1.Manager State | grep -q working'
+systemctl reload rdma-configd; lab-wait 60 '! busctl get-property org.rdmaconfigd1 /org/rdmaconfigd1 org.rdmaconfigd1.Manager State | grep -q working'
 is "a document that was rolled back is not applied by itself" "$(mtu mlx4_ib0)" 65520
 exits "asked for, it is" 0 apply; is "applied" "$(mtu mlx4_ib0)" 4092
 

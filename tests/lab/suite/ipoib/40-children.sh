@@ -1,5 +1,6 @@
 # P_Key children: 200 (80 in CI) made, changed and removed; spellings; made by others; modes; adoption; prune.
-# lab: --snap --mem 3072
+# lab: --snap
+# at night: --mem 3072
 systemctl stop NetworkManager; no_daemon
 lab-load ib:mlx4_0:2 eib:mlx5_0:1 pkeys=256 guid_base=0x0002c90300a0b000 || exit 1
 a=$(lab-net b001)
