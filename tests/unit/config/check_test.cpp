@@ -85,6 +85,15 @@ TEST(Check, UnknownSections) {
   EXPECT_EQ(document.diagnostics[4].hint, "did you mean \"ipoib\"?");
 }
 
+TEST(Check, AKeyThatIsWrittenAsASectionIsNamedWithItsPath) {
+  EXPECT_THAT(messages(ipoib("[[ipoib.mtu]]\nvalue = 2044\n")),
+              ElementsAre("a:3:1: [[ipoib.mtu]]: mtu is a key of [[ipoib]], not a section"));
+  EXPECT_THAT(
+      messages("[defaults.ipoib.pkey]\n[[defaults.ipoib.pkey.mtu]]\nvalue = 2044\n"),
+      ElementsAre(
+          "a:2:1: [[defaults.ipoib.pkey.mtu]]: mtu is a key of [defaults.ipoib.pkey], not a section"));
+}
+
 TEST(Check, KeysAtTheTopSayWhereTheyBelong) {
   const auto document = parse_one("mtu = 2044\nverison = 1\n");
   EXPECT_THAT(messages(document), ElementsAre("a:1:1: mtu: unknown key",
