@@ -327,7 +327,7 @@ CheckedFile check_file(const Node& root, std::string_view host, const Grammar& g
       out.defaults = checker.defaults(node, grammar, "");
     } else if (name == "defaults") {
       report.wrong(node.at,
-                   fmt::format("defaults: is {}, must be sections like [defaults.ipoib]", sort_of(node)));
+                   fmt::format("defaults: is {}, must be sections such as [defaults.ipoib]", sort_of(node)));
     } else {
       report_unknown(name, node, {}, grammar, report);
     }

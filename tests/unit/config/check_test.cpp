@@ -107,19 +107,20 @@ TEST(Check, WrongValuesAreSaidAtTheValue) {
       ElementsAre("a:3:7: [[ipoib]] mtu: MTU 99999 is out of range, must be 68 to 65520 bytes (datagram: "
                   "2044 or 4092; connected: up to 65520)"));
   EXPECT_THAT(messages(ipoib("mtu = '2044'\n")),
-              ElementsAre("a:3:7: [[ipoib]] mtu: is a string, must be an integer like 2044"));
-  EXPECT_THAT(messages(ipoib("mtu = 2044.0\n")),
-              ElementsAre("a:3:7: [[ipoib]] mtu: is a floating-point number, must be an integer like 2044"));
+              ElementsAre("a:3:7: [[ipoib]] mtu: is a string, must be an integer such as 2044"));
+  EXPECT_THAT(
+      messages(ipoib("mtu = 2044.0\n")),
+      ElementsAre("a:3:7: [[ipoib]] mtu: is a floating-point number, must be an integer such as 2044"));
   EXPECT_THAT(messages(ipoib("mtu = 2024-01-01\n")),
-              ElementsAre("a:3:7: [[ipoib]] mtu: is a date, must be an integer like 2044"));
+              ElementsAre("a:3:7: [[ipoib]] mtu: is a date, must be an integer such as 2044"));
   EXPECT_THAT(messages(ipoib("mtu = {a = 1}\n")),
-              ElementsAre("a:3:7: [[ipoib]] mtu: is a table, must be an integer like 2044"));
+              ElementsAre("a:3:7: [[ipoib]] mtu: is a table, must be an integer such as 2044"));
   EXPECT_THAT(messages(ipoib("mtu.x = 1\n")),
-              ElementsAre("a:3:1: [[ipoib]] mtu: is a table, must be an integer like 2044"));
+              ElementsAre("a:3:1: [[ipoib]] mtu: is a table, must be an integer such as 2044"));
   EXPECT_THAT(messages(ipoib("mtu = [2044]\n")),
-              ElementsAre("a:3:7: [[ipoib]] mtu: is a list, must be an integer like 2044"));
+              ElementsAre("a:3:7: [[ipoib]] mtu: is a list, must be an integer such as 2044"));
   EXPECT_THAT(messages(ipoib("mtu = true\n")),
-              ElementsAre("a:3:7: [[ipoib]] mtu: is a boolean, must be an integer like 2044"));
+              ElementsAre("a:3:7: [[ipoib]] mtu: is a boolean, must be an integer such as 2044"));
   EXPECT_THAT(
       messages(ipoib("addresses = [\n 'a',\n 1.5, true,\n]\n")),
       ElementsAre("a:5:2: [[ipoib]] addresses: an element is a floating-point number, must be a string in "
