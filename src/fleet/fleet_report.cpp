@@ -23,7 +23,7 @@ namespace rdmacfg::fleet {
 
 namespace {
 
-/// What a finding says before and after the names of the ports or interfaces that it is about.
+/// The text of a finding before and after the names of its ports or interfaces.
 struct Wording {
   std::string before;
   std::string after{};
