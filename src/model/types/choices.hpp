@@ -21,7 +21,7 @@ template <class E, std::size_t N>
 using Choices = std::array<std::pair<E, std::string_view>, N>;
 
 /// Continues the name of the key: "is \"conected\", must be one of datagram, connected; did you mean
-/// \"connected\"?"; of a value that is no string: "must be one of datagram, connected".
+/// \"connected\"?"; of a value that is not a string: "must be one of datagram, connected".
 std::string wrong_choice(const Value& written, std::span<const std::string_view> known);
 
 /// "70000 is out of range; must be from 1 to 65535".
