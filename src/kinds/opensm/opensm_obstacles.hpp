@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What keeps a subnet manager from being started on a port of this host.
+// Obstacles to a subnet manager on a port of this host.
 #pragma once
 
 #include <map>
