@@ -55,7 +55,11 @@ bool is_meant_as_guid(std::string_view text) {
 base::Result<Value> parse_end(const Value& written) {
   const auto* text = std::get_if<std::string>(&written);
   const auto end = text == nullptr ? std::nullopt : split_end(*text);
-  if (!end) return base::fail(base::Code::kInvalid, "must be a node and a port, such as \"leaf1/7\"");
+  if (!end) {
+    return base::fail(base::Code::kInvalid,
+                      fmt::format("{}must be a node and a port, such as \"leaf1/7\"",
+                                  text == nullptr ? std::string() : fmt::format("is \"{}\", ", *text)));
+  }
   const auto port = base::parse_number(end->port);
   constexpr std::uint64_t kMostPorts = 254;
   if (!port || *port == 0 || *port > kMostPorts) {

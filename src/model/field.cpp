@@ -133,17 +133,16 @@ Result<Tos> Codec<Tos>::parse(const Value& written) {
 Value Codec<Tos>::value(const Tos& parsed) { return parsed.number; }
 
 bool takes(const FieldSpec& field, const Value& written) {
-  const auto has = [&](std::string_view part) { return field.schema.find(part) != std::string_view::npos; };
+  const auto own = field.schema.substr(0, field.schema.find(R"("items":)"));  // the rest is about elements
+  const auto has = [&](std::string_view part) { return own.find(part) != std::string_view::npos; };
   if (std::holds_alternative<std::monostate>(written)) return false;
   if (field.schema.empty()) return true;
-  if (std::holds_alternative<std::vector<std::string>>(written)) return has(R"("array")");
-  if (field.schema.starts_with(R"({"type":"array",)")) return false;  // the rest is about its elements
   if (std::holds_alternative<bool>(written)) return has(R"("boolean")");
   if (std::holds_alternative<std::string>(written)) return has(R"("string")") || has(R"("enum":[")");
-  const auto words = field.schema.find(R"("enum":[)");
+  if (std::holds_alternative<std::vector<std::string>>(written)) return has(R"("array")");
+  const auto words = own.find(R"("enum":[)");
   const auto first = words == std::string_view::npos ? words : words + std::string_view(R"("enum":[)").size();
-  const bool numbers =
-      first < field.schema.size() && field.schema[first] >= '0' && field.schema[first] <= '9';
+  const bool numbers = first < own.size() && own[first] >= '0' && own[first] <= '9';
   return has(R"("integer")") || numbers;
 }
 

@@ -24,9 +24,10 @@ std::string wrong_choice(const Value& written, std::span<const std::string_view>
   const auto* text = std::get_if<std::string>(&written);
   if (text == nullptr) return message;
   message = fmt::format("is \"{}\", {}", *text, message);
-  // Of two letters, half of which are wrong, nothing is known.
+  // Of two words that are equally near, either may be meant.
+  const std::vector<std::string> backwards(words.rbegin(), words.rend());
   const auto near = base::nearest(*text, words);
-  if (near && (text->size() > 2 || base::lower(*near) == base::lower(*text)))
+  if (near && base::nearest(*text, backwards) == near)
     message += fmt::format("; did you mean \"{}\"?", *near);
   return message;
 }

@@ -56,20 +56,24 @@ Value Codec<RemovalShare>::value(const RemovalShare& parsed) { return parsed.per
 Result<MetricsFolder> Codec<MetricsFolder>::parse(const Value& written) {
   constexpr std::size_t kMost = 1024;
   const auto* text = std::get_if<std::string>(&written);
-  if (text == nullptr || !text->starts_with('/'))
-    return fail(Code::kInvalid,
-                "must be the absolute path of a folder, such as \"/var/lib/prometheus/node-exporter\"");
+  constexpr std::string_view kWanted =
+      "must be the absolute path of a folder, such as \"/var/lib/prometheus/node-exporter\"";
+  if (text == nullptr) return fail(Code::kInvalid, std::string(kWanted));
+  if (!text->starts_with('/')) return fail(Code::kInvalid, fmt::format("is \"{}\", {}", *text, kWanted));
   std::string path;
   for (const auto part : base::split(*text, '/')) {
     if (part.empty()) continue;
     if (part == "." || part == "..")
-      return fail(Code::kInvalid, fmt::format("must be a path without \"{}\"", part));
+      return fail(Code::kInvalid, fmt::format("is \"{}\", must be a path without \"{}\"", *text, part));
     path += '/';
     path += part;
   }
-  if (path.empty()) return fail(Code::kInvalid, "must be a folder for metrics, not the root of all files");
+  if (path.empty())
+    return fail(Code::kInvalid,
+                fmt::format("is \"{}\", must be a folder for metrics, not the root of all files", *text));
   if (path.size() > kMost)
-    return fail(Code::kInvalid, fmt::format("must be a path of at most {} bytes", kMost));
+    return fail(Code::kInvalid,
+                fmt::format("has {} bytes, must be a path of at most {}", path.size(), kMost));
   return MetricsFolder{std::move(path)};
 }
 

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "model/field.hpp"
+#include "model/types/fabric_types.hpp"
+#include "model/types/inet_types.hpp"
 #include "model/types/port_types.hpp"
 
 namespace rdmacfg::model {
@@ -190,6 +192,9 @@ TEST(FieldSpecs, KnowTheSortsOfValuesThatTheyTake) {
                               {of(Codec<Pkey>::kSchema), "is"},
                               {of(Codec<IpoibMode>::kSchema), "s"},
                               {of(Codec<std::vector<std::string>>::kSchema), "l"},
+                              {of(Codec<IpPrefixes>::kSchema), "l"},
+                              {of(Codec<Scopes>::kSchema), "il"},
+                              {of(Codec<PortTypes>::kSchema), "l"},
                               {of(R"({"enum":[1,2,256]})"), "i"},
                               {of(""), "bisl"}};
   for (const auto& row : rows) {
