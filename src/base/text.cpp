@@ -146,12 +146,6 @@ std::optional<std::string> nearest(std::string_view word, std::span<const std::s
   return best;
 }
 
-std::string did_you_mean(std::string_view word, std::initializer_list<std::string_view> candidates) {
-  const std::vector<std::string> known(candidates.begin(), candidates.end());
-  const auto near = nearest(word, known);
-  return near ? "; did you mean \"" + *near + "\"?" : std::string();
-}
-
 bool matches_glob(std::string_view pattern, std::string_view text) {
   return ::fnmatch(std::string(pattern).c_str(), std::string(text).c_str(), 0) == 0;
 }

@@ -5,7 +5,6 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
@@ -41,9 +40,6 @@ std::optional<std::uint64_t> c_number(std::string_view text);
 /// The candidate that a person who typed `word` most likely meant; nothing when none is near
 /// (Damerau-Levenshtein distance at most a third of the length, at least 1).
 std::optional<std::string> nearest(std::string_view word, std::span<const std::string> candidates);
-
-/// "; did you mean \"shared\"?", with the nearest candidate; empty when none is near.
-std::string did_you_mean(std::string_view word, std::initializer_list<std::string_view> candidates);
 
 /// Shell pattern with * ? [a-z]; the whole text has to match (fnmatch(3), no special treatment of '/' and
 /// '.').

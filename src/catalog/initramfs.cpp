@@ -126,6 +126,31 @@ std::string command_for(system::Host& host, const std::string& tool) {
   return command;
 }
 
+/// Resources with changes that the image is to have. Only changes: parts that need each other fail together
+/// at boot, which is not for all names.
+std::vector<model::Key> changes_in_image(const std::vector<Desired>& desired,
+                                         const std::vector<Observed>& observed, system::Host& host) {
+  std::vector<model::Key> out;
+  const model::Attributes nothing;
+  std::map<model::Key, const Observed*> there;
+  for (const auto& resource : observed) there.emplace(resource.key, &resource);
+  for (const auto& resource : desired) {
+    const auto found = there.find(resource.key);
+    const auto& now_set = found == there.end() ? nothing : found->second->settings;
+    const auto differs = [&](const auto& setting) {
+      return setting.second != model::value_of(now_set, setting.first);
+    };
+    if (concerns_us(resource.key.kind, host) &&
+        std::any_of(resource.settings.begin(), resource.settings.end(), differs))
+      out.push_back(resource.key);
+    there.erase(resource.key);
+  }
+  for (const auto& [key, leftover] : there) {
+    if (concerns_us(key.kind, host) && leftover->ours_by_nature) out.push_back(key);
+  }
+  return out;
+}
+
 class InitramfsKind final : public Kind, public ClearsAway {
  public:
   InitramfsKind()
@@ -221,24 +246,7 @@ class InitramfsKind final : public Kind, public ClearsAway {
         image_of(mine->settings) == kStale && !is_older(world.host()))
       return;
     image.settings["image"] = wanted.empty() ? model::Value{} : model::Value{wanted};
-    // Only changes: parts that need each other fail together at boot, which is not for all names.
-    const model::Attributes nothing;
-    std::map<model::Key, const Observed*> there;
-    for (const auto& resource : observed) there.emplace(resource.key, &resource);
-    for (const auto& resource : desired) {
-      const auto found = there.find(resource.key);
-      const auto& now_set = found == there.end() ? nothing : found->second->settings;
-      const auto differs = [&](const auto& setting) {
-        return setting.second != model::value_of(now_set, setting.first);
-      };
-      if (concerns_us(resource.key.kind, world.host()) &&
-          std::any_of(resource.settings.begin(), resource.settings.end(), differs))
-        image.needs.push_back(resource.key);
-      there.erase(resource.key);
-    }
-    for (const auto& [key, leftover] : there) {
-      if (concerns_us(key.kind, world.host()) && leftover->ours_by_nature) image.needs.push_back(key);
-    }
+    for (auto& key : changes_in_image(desired, observed, world.host())) image.needs.push_back(std::move(key));
   }
 
   Result<void> prepare(std::span<Change*> changes, World& world) const override {

@@ -158,7 +158,8 @@ class Checker {
 
   /// @param is_single  written as one section, [sysctl], which the last error says
   Section section(const Node& table, const SectionSpec& spec, const std::string& path, bool is_single) {
-    const auto label = label_of(path, spec.repeated);
+    const Place here{.spec = &spec, .path = path, .label = label_of(path, spec.repeated)};
+    const auto& label = here.label;
     Section out;
     out.path = path;
     out.where = location_of(report_.text, place_of(table));
@@ -169,11 +170,11 @@ class Checker {
       if (find_spec(spec.children, name)) continue;
       const auto* field = find_spec(spec.fields, name);
       if (!field) {
-        const bool guessed = report_unknown(name, node, {&spec, path, label}, grammar_, report_);
+        const bool guessed = report_unknown(name, node, here, grammar_, report_);
         if (!guessed) strays.push_back(report_.diagnostics.size() - 1);
       } else if (!is_written(*field)) {
         report_not_written(name, node, label);
-      } else if (auto value = check_value(node, *field, label, report_)) {
+      } else if (auto value = check_value(node, *field, here, report_)) {
         out.entries.emplace(name, model::Entry{std::move(*value), location_of(report_.text, node.at), false});
       } else {
         dropped = dropped || is_substitute(node);
@@ -211,7 +212,9 @@ class Checker {
   }
 
   Section default_section(const Node& table, const SectionSpec& spec, const std::string& path) {
-    const auto label = fmt::format("[defaults.{}]", path);
+    const Place here{
+        .spec = &spec, .path = path, .label = fmt::format("[defaults.{}]", path), .in_defaults = true};
+    const auto& label = here.label;
     Section out;
     out.path = path;
     out.where = location_of(report_.text, table.at);
@@ -227,7 +230,6 @@ class Checker {
       if (find_spec(spec.children, name)) {
         children.members.emplace(name, node);
       } else if (!field || !spec.defaults) {
-        const Place here{.spec = &spec, .path = path, .label = label, .in_defaults = true};
         report_unknown(name, node, here, grammar_, report_);
       } else if (!is_written(*field)) {
         report_not_written(name, node, label);
@@ -237,7 +239,7 @@ class Checker {
       } else if (name == "name") {
         report_.wrong(node.key,
                       fmt::format("{} name: a default name would be given to every interface", label));
-      } else if (auto value = check_value(node, *field, label, report_)) {
+      } else if (auto value = check_value(node, *field, here, report_)) {
         out.entries.emplace(name, model::Entry{std::move(*value), location_of(report_.text, node.at), true});
       } else {
         dropped = dropped || is_substitute(node);
@@ -325,7 +327,7 @@ CheckedFile check_file(const Node& root, std::string_view host, const Grammar& g
       out.defaults = checker.defaults(node, grammar, "");
     } else if (name == "defaults") {
       report.wrong(node.at,
-                   fmt::format("defaults: is {}, must be sections like [defaults.ipoib]", sort_of(node)));
+                   fmt::format("defaults: is {}, must be sections such as [defaults.ipoib]", sort_of(node)));
     } else {
       report_unknown(name, node, {}, grammar, report);
     }

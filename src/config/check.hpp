@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "config/document.hpp"
@@ -49,10 +50,21 @@ struct CheckedFile {
 /// Holds the tree of a file against the grammar and reports everything that does not obey it.
 CheckedFile check_file(const Node& root, std::string_view host, const Grammar& grammar, Reporter report);
 
-/// The value of a key as the field's canonical value; nothing when it is wrong, which is reported under
-/// `label`.
-std::optional<model::Value> check_value(const Node& node, const model::FieldSpec& field,
-                                        std::string_view label, const Reporter& report);
+/// A place in the grammar: the section `spec` at `path`, called `label`; null and empty at the top.
+struct Place {
+  const model::SectionSpec* spec = nullptr;
+  std::string path;
+  std::string label;
+  bool in_defaults = false;  ///< in the section of [defaults] for it
+
+  /// "ipoib.mtu" or "defaults.ipoib.mtu", as the header of a section would name it.
+  [[nodiscard]] std::string path_to(std::string_view name) const;
+};
+
+/// The value of a key as the field's canonical value; nothing when it is wrong, which is reported under the
+/// label of `place`.
+std::optional<model::Value> check_value(const Node& node, const model::FieldSpec& field, const Place& place,
+                                        const Reporter& report);
 
 /// [match] of a file. @return why it does not apply to `host`, or nothing.
 std::optional<std::string> check_match(const Node& match, std::string_view host, const Reporter& report);
@@ -65,14 +77,6 @@ std::optional<std::string> check_match(const Node& match, std::string_view host,
 /// @return whether a key identifies the entry, or may, as some lines were not readable.
 bool check_identity(const Node& table, const model::SectionSpec& spec, std::string_view label,
                     const Reporter& report, model::Diagnostic* stray);
-
-/// A place in the grammar: the section `spec` at `path`, called `label`; null and empty at the top.
-struct Place {
-  const model::SectionSpec* spec = nullptr;
-  std::string path;
-  std::string label;
-  bool in_defaults = false;  ///< in the section of [defaults] for it
-};
 
 /// Reports a key or section that `place` does not have, with what was probably meant.
 /// @return false when no known name is like it.

@@ -191,6 +191,10 @@ void report_without_identity(const Node& table, const SectionSpec& spec, std::st
 
 }  // namespace
 
+std::string Place::path_to(std::string_view name) const {
+  return fmt::format("{}{}", in_defaults ? "defaults." : "", path_of(path, name));
+}
+
 bool report_unknown(std::string_view name, const Node& node, const Place& place, const Grammar& grammar,
                     const Reporter& report) {
   const bool is_list = node.sort == Node::Sort::kList;
@@ -213,11 +217,9 @@ bool report_unknown(std::string_view name, const Node& node, const Place& place,
     find_homes(name, grammar, "", place.path, names.homes);
   }
 
-  const std::string_view within = place.in_defaults ? "defaults." : "";
-  const auto message =
-      is_section ? fmt::format("{}: unknown section",
-                               label_of(fmt::format("{}{}", within, path_of(place.path, name)), is_list))
-                 : fmt::format("{}{}{}: unknown key", place.label, place.spec ? " " : "", name);
+  const auto message = is_section
+                           ? fmt::format("{}: unknown section", label_of(place.path_to(name), is_list))
+                           : fmt::format("{}{}{}: unknown key", place.label, place.spec ? " " : "", name);
   auto meant = is_section ? meant_section(name, names) : meant_key(name, names);
   const bool misplaced = !is_section && place.spec && name == "version";
   if (misplaced) meant = {"", "move it to the top of the file, before the first section"};

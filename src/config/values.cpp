@@ -246,15 +246,15 @@ std::string unquoted_hint(const std::string& text, const model::FieldSpec& field
   return meant && field.parse(*meant) ? fmt::format("write {} = {}", field.name, plain) : std::string();
 }
 
-std::optional<model::Value> check_plain(const Node& node, const model::FieldSpec& field,
-                                        std::string_view label, const Reporter& report);
+std::optional<model::Value> check_plain(const Node& node, const model::FieldSpec& field, const Place& place,
+                                        const Reporter& report);
 
 /// The same of a value that mentions the host.
-std::optional<model::Value> check_filled(const Node& node, const model::FieldSpec& field,
-                                         std::string_view label, const Reporter& report) {
+std::optional<model::Value> check_filled(const Node& node, const model::FieldSpec& field, const Place& place,
+                                         const Reporter& report) {
   if (report.values == nullptr) return std::nullopt;
   std::vector<FilledValue> used;
-  auto filled = report.values->fill(node, label, field, report, used);
+  auto filled = report.values->fill(node, place.label, field, report, used);
   if (!filled) return std::nullopt;
   if (report.filled) report.filled->emplace(location_of(report.text, node.at), used);
   if (const auto* text = std::get_if<std::string>(&filled->scalar)) {
@@ -265,7 +265,7 @@ std::optional<model::Value> check_filled(const Node& node, const model::FieldSpe
       filled->scalar = std::move(*meant);
   }
   const auto before = report.diagnostics.size();
-  auto value = check_plain(*filled, field, label, report);
+  auto value = check_plain(*filled, field, place, report);
   for (auto at = before; at < report.diagnostics.size(); ++at) {
     auto& wrong = report.diagnostics[at];
     append_host(wrong, report.values->host());
@@ -274,14 +274,14 @@ std::optional<model::Value> check_filled(const Node& node, const model::FieldSpe
   return value;
 }
 
-std::optional<model::Value> check_plain(const Node& node, const model::FieldSpec& field,
-                                        std::string_view label, const Reporter& report) {
+std::optional<model::Value> check_plain(const Node& node, const model::FieldSpec& field, const Place& place,
+                                        const Reporter& report) {
+  const std::string& label = place.label;
   if (node.sort == Node::Sort::kList && node.origin == Node::Origin::kHeader) {
-    const auto inner = label.substr(label.find_first_not_of('['));
-    report.wrong(node.at,
-                 fmt::format("[[{}.{}]]: {} is a key of {}, not a section", inner.substr(0, inner.find(']')),
-                             field.name, field.name, label),
-                 fmt::format("write {} = …", field.name));
+    report.wrong(
+        node.at,
+        fmt::format("[[{}]]: {} is a key of {}, not a section", place.path_to(field.name), field.name, label),
+        fmt::format("write {} = …", field.name));
     return std::nullopt;
   }
   if (node.sort == Node::Sort::kList) return list_value(node, label, field, report);
@@ -311,10 +311,10 @@ std::vector<const Node*> items_of(const Node& node) {
 
 }  // namespace
 
-std::optional<model::Value> check_value(const Node& node, const model::FieldSpec& field,
-                                        std::string_view label, const Reporter& report) {
-  return mentions_host(node) ? check_filled(node, field, label, report)
-                             : check_plain(node, field, label, report);
+std::optional<model::Value> check_value(const Node& node, const model::FieldSpec& field, const Place& place,
+                                        const Reporter& report) {
+  return mentions_host(node) ? check_filled(node, field, place, report)
+                             : check_plain(node, field, place, report);
 }
 
 std::optional<std::string> check_match(const Node& match, std::string_view host, const Reporter& report) {

@@ -186,6 +186,38 @@ class Comparer {
     }
   }
 
+  /// Gives the settings of a resource that the document dropped back as far as they can go, in `change`.
+  /// @return those that stay as they are
+  std::vector<std::string> release(const Observed& observed, const Record* record, Change& change) const {
+    const auto* kind = kinds::find(observed.key.kind);
+    change.operation = Operation::kUpdate;
+    std::vector<std::string> stays;
+    for (const auto& [field, value] : observed.settings) {
+      if (record != nullptr && record->managed.contains(field)) continue;  // below
+      if (observed.ours_by_nature && kind->returns(field, {}, {})) change.after[field] = std::monostate{};
+      if (observed.ours_by_nature && !kind->returns(field, {}, {}))
+        stays.push_back(fmt::format("{} {}", field, model::text_of(value)));
+    }
+    if (record != nullptr) {
+      for (const auto& field : record->managed) {
+        if (is_as_far_back(*record, observed, field)) continue;
+        if (kind->returns(field, record->before, record->before)) {
+          change.after.insert_or_assign(field, model::value_of(record->before, field));
+        } else {
+          stays.push_back(
+              fmt::format("{} {}", field, model::text_of(model::value_of(observed.settings, field))));
+        }
+      }
+    }
+    change.fields = differing_fields(change.after, observed.settings);
+    const bool nothing_left =
+        std::all_of(change.after.begin(), change.after.end(),
+                    [](const auto& attribute) { return attribute.second == model::Value{}; });
+    if (change.fields.size() == observed.settings.size() && observed.ours_by_nature && nothing_left)
+      change.operation = Operation::kDelete;
+    return stays;
+  }
+
   void compare_dropped(const Observed& observed) {
     const auto* kind = kinds::find(observed.key.kind);
     const auto* record = state_.of(observed);
@@ -197,31 +229,7 @@ class Comparer {
       change.operation = Operation::kDelete;
       report.reason = "no longer in the document; it was created by rdma-configd";
     } else {
-      change.operation = Operation::kUpdate;
-      std::vector<std::string> stays;
-      for (const auto& [field, value] : observed.settings) {
-        if (record != nullptr && record->managed.contains(field)) continue;  // below
-        if (observed.ours_by_nature && kind->returns(field, {}, {})) change.after[field] = std::monostate{};
-        if (observed.ours_by_nature && !kind->returns(field, {}, {}))
-          stays.push_back(fmt::format("{} {}", field, model::text_of(value)));
-      }
-      if (record != nullptr) {
-        for (const auto& field : record->managed) {
-          if (is_as_far_back(*record, observed, field)) continue;
-          if (kind->returns(field, record->before, record->before)) {
-            change.after.insert_or_assign(field, model::value_of(record->before, field));
-          } else {
-            stays.push_back(
-                fmt::format("{} {}", field, model::text_of(model::value_of(observed.settings, field))));
-          }
-        }
-      }
-      change.fields = differing_fields(change.after, observed.settings);
-      const bool nothing_left =
-          std::all_of(change.after.begin(), change.after.end(),
-                      [](const auto& attribute) { return attribute.second == model::Value{}; });
-      if (change.fields.size() == observed.settings.size() && observed.ours_by_nature && nothing_left)
-        change.operation = Operation::kDelete;
+      const auto stays = release(observed, record, change);
       if (!stays.empty()) {
         report.status = Status::kReleased;
         report.reason =

@@ -83,7 +83,7 @@ struct Options {
 /// and exit.
 model::Report validate(const config::Document& document, const config::Limits& limits = {});
 
-/// Everything that is there, and how it stands to the document (Report::resources); plan holds what apply
+/// Everything that is there, and how it compares with the document (Report::resources); plan holds what apply
 /// would do. `document` may be empty: then everything is foreign. Exit is kOk, kPartly, kDiffers or kError.
 model::Report diff(const config::Document& document, system::Host& host, const Options& options = {});
 

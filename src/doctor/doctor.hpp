@@ -35,8 +35,8 @@ struct Finding {
 struct DoctorContext {
   kinds::World& world;
   const config::Document* document = nullptr;     ///< nullptr: there is none
-  const model::Report* report = nullptr;          ///< how the host stands to it, as diff() says
-  const AppliedState* applied_state = nullptr;    ///< how it stands to what was applied
+  const model::Report* report = nullptr;          ///< how the host compares with it, as diff() says
+  const AppliedState* applied_state = nullptr;    ///< how it compares with what was applied
   std::map<model::Key, std::string> contended{};  ///< what the daemon has given up on, with the reason
 };
 

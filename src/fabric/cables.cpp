@@ -13,6 +13,7 @@
 
 #include "base/text.hpp"
 #include "model/types.hpp"
+#include "model/types/choices.hpp"
 
 namespace rdmacfg::fabric {
 
@@ -54,7 +55,11 @@ bool is_meant_as_guid(std::string_view text) {
 base::Result<Value> parse_end(const Value& written) {
   const auto* text = std::get_if<std::string>(&written);
   const auto end = text == nullptr ? std::nullopt : split_end(*text);
-  if (!end) return base::fail(base::Code::kInvalid, "must be a node and a port, such as \"leaf1/7\"");
+  if (!end) {
+    return base::fail(base::Code::kInvalid,
+                      fmt::format("{}must be a node and a port, such as \"leaf1/7\"",
+                                  text == nullptr ? std::string() : fmt::format("is \"{}\", ", *text)));
+  }
   const auto port = base::parse_number(end->port);
   constexpr std::uint64_t kMostPorts = 254;
   if (!port || *port == 0 || *port > kMostPorts) {
@@ -72,11 +77,7 @@ template <std::size_t N>
 base::Result<Value> parse_word(const Value& written, const std::array<std::string_view, N>& names) {
   const auto* text = std::get_if<std::string>(&written);
   if (text != nullptr && std::find(names.begin(), names.end(), *text) != names.end()) return written;
-  const std::vector<std::string> known(names.begin(), names.end());
-  auto message = fmt::format("must be one of {}", base::join(known, ", "));
-  const auto near = text == nullptr ? std::nullopt : base::nearest(*text, known);
-  if (near) message += fmt::format("; did you mean \"{}\"?", *near);
-  return base::fail(base::Code::kInvalid, std::move(message));
+  return base::fail(base::Code::kInvalid, model::wrong_choice(written, names));
 }
 
 base::Result<Value> parse_width(const Value& written) { return parse_word(written, kWidthNames); }

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <array>
+#include <compare>
+#include <cstddef>
 #include <iterator>
 #include <map>
 #include <span>
@@ -21,18 +23,25 @@ namespace rdmacfg::fleet {
 
 namespace {
 
+/// The text of a finding before and after the names of its ports or interfaces.
+struct Wording {
+  std::string before;
+  std::string after{};
+  auto operator<=>(const Wording&) const = default;
+};
+
 struct FactText {
   const char* check;
-  const char* about;  ///< {} is what is compared
+  const char* before;  ///< the name of what is compared
 };
 
 constexpr std::array<FactText, 7> kFacts{{{"devices", "number of RDMA devices"},
-                                          {"firmware", "firmware of {}"},
-                                          {"port-state", "state of port {}"},
-                                          {"rate", "rate of port {}"},
-                                          {"interface-mode", "mode of {}"},
-                                          {"interface-mtu", "MTU of {}"},
-                                          {"port-mtu", "active MTU of port {}"}}};
+                                          {"firmware", "firmware of "},
+                                          {"port-state", "state of port "},
+                                          {"rate", "rate of port "},
+                                          {"interface-mode", "mode of "},
+                                          {"interface-mtu", "MTU of "},
+                                          {"port-mtu", "active MTU of port "}}};
 
 std::string message_of(const Difference& difference) {
   if (difference.status == Difference::Status::kError)
@@ -95,9 +104,9 @@ class Summary {
  public:
   explicit Summary(const HostAnswers& answers) : answers_(answers) {
     for (const auto& difference : answers.differences()) {
-      out_.push_back({difference.status == Difference::Status::kError ? "host" : "resource",
-                      message_of(difference), difference});
-      auto& hosts = out_.back().difference.hosts;
+      findings_.push_back({difference.status == Difference::Status::kError ? "host" : "resource",
+                           message_of(difference), difference});
+      auto& hosts = findings_.back().difference.hosts;
       tidy(hosts);
       auto& said = said_[difference.label + '\n' + difference.attribute];
       said.insert(said.end(), hosts.begin(), hosts.end());
@@ -109,15 +118,14 @@ class Summary {
     compare_facts();
     compare_tables();
     compare_groups();
-    for (const auto& [text, hosts] : answers_.too_large())
-      unlike("link-mtu", text, "", "", "", without(hosts, said_of(text.substr(0, text.find(' ')), "mtu")));
+    for (const auto& [excess, hosts] : answers_.too_large()) add_excess(excess, hosts);
     merge();
-    std::stable_sort(out_.begin(), out_.end(), [](const FleetFinding& a, const FleetFinding& b) {
+    std::stable_sort(findings_.begin(), findings_.end(), [](const FleetFinding& a, const FleetFinding& b) {
       const auto more_a = a.difference.hosts.size(), more_b = b.difference.hosts.size();
       return std::tuple(a.difference.status, more_b, a.message) <
              std::tuple(b.difference.status, more_a, b.message);
     });
-    return std::move(out_);
+    return std::move(findings_);
   }
 
  private:
@@ -128,7 +136,23 @@ class Summary {
     return at == said_.end() ? kNone : at->second;
   }
 
-  void unlike(const char* check, std::string message, std::string label, std::string now, std::string most,
+  /// A comparison with other hosts; merge() completes the message of `finding`.
+  struct Comparison {
+    Wording wording;
+    FleetFinding finding;
+  };
+
+  void add_excess(const ExcessMtu& excess, const std::vector<HostId>& hosts) {
+    Difference difference;
+    difference.status = Difference::Status::kUnlike;
+    difference.hosts = without(hosts, said_of(excess.interface, "mtu"));
+    if (difference.hosts.empty()) return;
+    auto message =
+        fmt::format("{} has MTU {}, but its link carries {}", excess.interface, excess.mtu, excess.carried);
+    findings_.push_back({"link-mtu", std::move(message), std::move(difference)});
+  }
+
+  void unlike(const char* check, Wording wording, std::string label, std::string now, std::string most,
               std::vector<HostId> hosts, std::vector<std::string> pkeys = {}) {
     if (hosts.empty()) return;
     Difference difference;
@@ -137,14 +161,14 @@ class Summary {
     difference.now = std::move(now);
     difference.wanted = std::move(most);
     difference.hosts = std::move(hosts);
-    out_.push_back({check, std::move(message), std::move(difference), std::move(pkeys)});
+    comparisons_.push_back({std::move(wording), {check, "", std::move(difference), std::move(pkeys)}});
   }
 
   void compare_facts() {
     for (const auto& [key, shares] : answers_.facts()) {
       const auto& [fact, what] = key;
       if (shares.clear()) {
-        compare_fact(fact, what, kFacts.at(static_cast<std::size_t>(fact)).about, shares);
+        compare_fact(fact, what, {kFacts.at(static_cast<std::size_t>(fact)).before}, shares);
       } else if (fact == Fact::kRate) {
         compare_rates_by_board(what);
       }
@@ -156,12 +180,11 @@ class Summary {
     const auto& rates = answers_.rates_by_board();
     for (auto at = rates.lower_bound({port, ""}); at != rates.end() && at->first.first == port; ++at) {
       if (at->second.clear())
-        compare_fact(Fact::kRate, port, "rate of port {} of " + at->first.second, at->second);
+        compare_fact(Fact::kRate, port, {"rate of port ", " of " + at->first.second}, at->second);
     }
   }
 
-  /// @param about  {} is `what`
-  void compare_fact(Fact fact, const std::string& what, const std::string& about,
+  void compare_fact(Fact fact, const std::string& what, const Wording& wording,
                     const Shares<std::string>& shares) {
     const auto& most = shares.most();
     for (const auto& [value, hosts] : shares.hosts) {
@@ -170,7 +193,7 @@ class Summary {
       tidy(others);
       if (fact == Fact::kInterfaceMtu) others = without(others, said_of(what, "mtu"));
       if (fact == Fact::kInterfaceMode) others = without(others, said_of(what, "mode"));
-      unlike(kFacts.at(static_cast<std::size_t>(fact)).check, about, what, value, most, std::move(others));
+      unlike(kFacts.at(static_cast<std::size_t>(fact)).check, wording, what, value, most, std::move(others));
     }
   }
 
@@ -264,13 +287,14 @@ class Summary {
       for (const auto& [how, found] : alike) {
         const auto& [check, value, wanted, hosts] = how;
         auto pkeys = ranges_of(found);
-        auto message = "membership of {} in " + partitions_text(pkeys);
-        unlike(check.c_str(), std::move(message), port, value, wanted, hosts, std::move(pkeys));
+        Wording wording{"membership of ", " in " + partitions_text(pkeys)};
+        unlike(check.c_str(), std::move(wording), port, value, wanted, hosts, std::move(pkeys));
       }
     }
   }
 
-  /// The check, what it is about, and its place: an interface or a port; how it is, and how it is to be.
+  /// The check, what is before the name, and the name, of an interface or a port; how it is, and how it is
+  /// to be.
   using GroupFinding = std::tuple<std::string, std::string, std::string, std::string, std::string>;
 
   /// Interfaces and ports that do not fit the multicast groups of their fabric, by partition. OpenSM lets no
@@ -278,19 +302,19 @@ class Summary {
   [[nodiscard]] std::map<GroupFinding, std::map<std::uint16_t, std::vector<HostId>>> against_groups() const {
     std::map<GroupFinding, std::map<std::uint16_t, std::vector<HostId>>> out;
     for (const auto& member : answers_.group_members()) {
-      const auto put = [&](const char* check, const char* about, const std::string& place, std::string now,
+      const auto put = [&](const char* check, const char* before, const std::string& place, std::string now,
                            std::string wanted) {
-        out[{check, about, place, std::move(now), std::move(wanted)}][member.partition].push_back(
+        out[{check, before, place, std::move(now), std::move(wanted)}][member.partition].push_back(
             member.host);
       };
       const auto most = member.most_mtu - model::kIpoibHeader;
       if (member.most_mtu > 0 && member.mtu > most)
-        put("group-mtu", "MTU of {} in ", member.interface, std::to_string(member.mtu), std::to_string(most));
+        put("group-mtu", "MTU of ", member.interface, std::to_string(member.mtu), std::to_string(most));
       if (member.link_mtu > 0 && member.link_mtu < member.least_mtu)
-        put("group-link-mtu", "active MTU of port {} in ", member.port, std::to_string(member.link_mtu),
+        put("group-link-mtu", "active MTU of port ", member.port, std::to_string(member.link_mtu),
             std::to_string(member.least_mtu));
       if (member.rate > 0 && member.rate < member.least_rate)
-        put("group-rate", "rate of port {} in ", member.port, fabric::rate_text(member.rate),
+        put("group-rate", "rate of port ", member.port, fabric::rate_text(member.rate),
             fabric::rate_text(member.least_rate));
     }
     return out;
@@ -298,7 +322,7 @@ class Summary {
 
   void compare_groups() {
     for (const auto& [how, by_partition] : against_groups()) {
-      const auto& [check, about, place, now, wanted] = how;
+      const auto& [check, before, place, now, wanted] = how;
       const bool is_interface = check == "group-mtu";
       std::map<std::vector<HostId>, std::vector<std::uint16_t>> alike;
       for (const auto& [partition, found] : by_partition) {
@@ -309,45 +333,40 @@ class Summary {
       }
       for (const auto& [hosts, partitions] : alike) {
         auto pkeys = ranges_of(partitions);
-        auto message = about + partitions_text(pkeys);
-        unlike(check.c_str(), std::move(message), place, now, wanted, hosts, std::move(pkeys));
+        Wording wording{before, " in " + partitions_text(pkeys)};
+        unlike(check.c_str(), std::move(wording), place, now, wanted, hosts, std::move(pkeys));
       }
     }
   }
 
-  /// Findings of the same hosts about several ports are one.
+  /// Comparisons of the same hosts about several ports are one finding.
   void merge() {
-    std::map<std::tuple<std::string, std::string, std::vector<std::string>, std::string, std::string,
+    std::map<std::tuple<std::string, Wording, std::vector<std::string>, std::string, std::string,
                         std::vector<HostId>>,
              std::size_t>
         known;
-    std::vector<FleetFinding> out;
-    for (auto& finding : out_) {
-      auto& about = finding.difference;
-      if (about.status != Difference::Status::kUnlike || about.now.empty()) {
-        out.push_back(std::move(finding));
-        continue;
-      }
-      const auto [at, fresh] = known.try_emplace(
-          {finding.check, finding.message, finding.pkeys, about.now, about.wanted, about.hosts}, out.size());
-      if (fresh) {
-        out.push_back(std::move(finding));
-      } else {
-        out[at->second].difference.label += ", " + about.label;
-      }
-    }
-    for (auto& finding : out) {
+    std::vector<Comparison> merged;
+    for (auto& comparison : comparisons_) {
+      const auto& [wording, finding] = comparison;
       const auto& about = finding.difference;
-      if (about.status != Difference::Status::kUnlike || about.now.empty()) continue;
-      const auto at = finding.message.find("{}");
-      if (at != std::string::npos) finding.message.replace(at, 2, about.label);
-      finding.message += comparison_of(finding.check, about);
+      const auto [at, fresh] = known.try_emplace(
+          {finding.check, wording, finding.pkeys, about.now, about.wanted, about.hosts}, merged.size());
+      if (fresh) {
+        merged.push_back(std::move(comparison));
+      } else {
+        merged[at->second].finding.difference.label += ", " + about.label;
+      }
     }
-    out_ = std::move(out);
+    for (auto& [wording, finding] : merged) {
+      const auto& about = finding.difference;
+      finding.message = wording.before + about.label + wording.after + comparison_of(finding.check, about);
+      findings_.push_back(std::move(finding));
+    }
   }
 
   const HostAnswers& answers_;
-  std::vector<FleetFinding> out_;
+  std::vector<FleetFinding> findings_;
+  std::vector<Comparison> comparisons_;
   std::map<std::string, std::vector<HostId>> said_;  ///< hosts by label and attribute
 };
 

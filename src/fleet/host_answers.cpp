@@ -311,8 +311,7 @@ class AnswerReader {
     const auto carried = link->second.mtu - model::kIpoibHeader;
     const bool too_large = mode == "datagram" && link->second.mtu > 0 && *mtu > carried;
     if (too_large) {
-      auto& list =
-          out_.too_large_[fmt::format("{} has MTU {}, but its link carries {}", name, *mtu, carried)];
+      auto& list = out_.too_large_[ExcessMtu{name, *mtu, carried}];
       if (list.empty() || list.back() != host_) list.push_back(host_);
     }
     // The kernel takes the group's MTU into account as it sets the carrier (ipoib_mcast_carrier_on_task() in

@@ -3,6 +3,7 @@
 // hosts are compared by it; and that of `fabric --json`, with whose multicast groups they are compared.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -82,6 +83,14 @@ struct GroupMember {
   int least_rate = 0;
 };
 
+/// An interface whose MTU, in datagram mode, is larger than its link carries; bytes.
+struct ExcessMtu {
+  std::string interface;
+  std::int64_t mtu = 0;
+  std::int64_t carried = 0;
+  auto operator<=>(const ExcessMtu&) const = default;
+};
+
 class HostAnswers {
  public:
   explicit HostAnswers(std::vector<std::string> hosts) : hosts_(std::move(hosts)) {}
@@ -115,8 +124,7 @@ class HostAnswers {
   }
   /// Hosts with a P_Key interface that waits for its P_Key, or cannot be made, by partition.
   [[nodiscard]] const std::map<std::uint16_t, std::vector<HostId>>& waiting() const { return waiting_; }
-  /// Interfaces whose MTU is larger than their link can carry, by "ib0: 4092, but the link has 2048".
-  [[nodiscard]] const std::map<std::string, std::vector<HostId>>& too_large() const { return too_large_; }
+  [[nodiscard]] const std::map<ExcessMtu, std::vector<HostId>>& too_large() const { return too_large_; }
   /// In no order.
   [[nodiscard]] const std::vector<GroupMember>& group_members() const { return group_members_; }
 
@@ -132,7 +140,7 @@ class HostAnswers {
   std::map<std::string, PortTables> tables_;
   std::map<HostId, std::map<std::uint16_t, PartitionFact>> partitions_;
   std::map<std::uint16_t, std::vector<HostId>> waiting_;
-  std::map<std::string, std::vector<HostId>> too_large_;
+  std::map<ExcessMtu, std::vector<HostId>> too_large_;
   std::vector<GroupMember> group_members_;
   bool members_by_guid_ = false;  ///< whether group_members_ are sorted by GUID
 };

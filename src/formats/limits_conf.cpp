@@ -10,6 +10,7 @@
 
 #include "base/text.hpp"
 #include "formats/drop_ins.hpp"
+#include "formats/managed_block.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -18,7 +19,6 @@ using model::LockLimit;
 
 namespace {
 
-constexpr std::string_view kHeader = "# Written by rdma-configd; changes here are overwritten.\n";
 constexpr std::string_view kLimitKey = "LimitMEMLOCK";
 
 /// The words of a line, without a comment.
@@ -87,7 +87,7 @@ std::set<std::string> parse_limit_domains(std::string_view text) {
 
 std::string render_limits(const Limits& limits) {
   if (limits.empty()) return {};
-  std::string text(kHeader);
+  auto text = fmt::format("{}\n", kOurFirstLine);
   for (const auto& [domain, limit] : limits) {
     for (const auto* type : {"soft", "hard"}) {
       text += fmt::format("{} {} memlock {}\n", domain, type, limit.text());
@@ -123,7 +123,7 @@ std::set<std::string> parse_declared_groups(std::string_view text) {
 
 std::string render_declared_groups(const std::set<std::string>& groups) {
   std::string text;
-  if (!groups.empty()) text = kHeader;
+  if (!groups.empty()) text = fmt::format("{}\n", kOurFirstLine);
   for (const auto& group : groups) text += fmt::format("g {} -\n", group);
   return text;
 }
@@ -182,7 +182,7 @@ std::optional<LockLimit> parse_drop_in(std::string_view text) {
 }
 
 std::string render_drop_in(const LockLimit& limit) {
-  return fmt::format("{}[Service]\n{}={}\n", kHeader, kLimitKey,
+  return fmt::format("{}\n[Service]\n{}={}\n", kOurFirstLine, kLimitKey,
                      limit.kib ? fmt::format("{}K", *limit.kib) : "infinity");
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files of others in which the lines between two marks are ours.
+// Marks of ours: around our lines in files of others, and at the head of files that are ours.
 #pragma once
 
 #include <optional>
@@ -20,6 +20,12 @@ struct Marks {
   std::string_view begin, end;
   std::string_view former_begin{};  ///< written by earlier releases; empty: none
 };
+
+/// The first line of a file that is ours as a whole. The purge of the package and is_our_…() of `formats`
+/// tell our files by it. Files of udev, modprobe, the managers and systemd's module list have first lines of
+/// their own, which stay as they are: a new one would rewrite the file on each host, and make its initramfs
+/// stale.
+inline constexpr std::string_view kOurFirstLine = "# Written by rdma-configd; changes here are overwritten.";
 
 inline constexpr Marks kOpensmMarks{
     "# rdma-configd: managed block; changes between these markers are overwritten.", "# rdma-configd: end",

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "base/text.hpp"
+#include "formats/managed_block.hpp"
 #include "model/types/host_types.hpp"
 
 namespace rdmacfg::kinds {
@@ -16,8 +17,6 @@ namespace rdmacfg::kinds {
 using base::Result;
 
 namespace {
-
-constexpr std::string_view kSysctlHeader = "# Written by rdma-configd; changes here are overwritten.\n";
 
 /// `value` is null for a line "-path", which takes the setting out of what systemd-sysctl sets.
 void each_setting(
@@ -58,7 +57,7 @@ Sysctls parse_sysctls(std::string_view text) {
 
 std::string render_sysctls(const Sysctls& sysctls) {
   if (sysctls.empty()) return {};
-  std::string text(kSysctlHeader);
+  auto text = fmt::format("{}\n", kOurFirstLine);
   for (const auto& [path, value] : sysctls) text += fmt::format("{} = {}\n", path, value);
   return text;
 }

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <utility>
 
+#include "model/types/choices.hpp"
+
 namespace rdmacfg::kinds {
 
 model::Desired desired_of(const model::Section& section, std::span<const model::FieldSpec> fields,
@@ -81,7 +83,7 @@ void warn_without_settings(const model::Section& section, const std::string& obj
 
 std::string why_out_of_range(std::int64_t number, std::int64_t least, std::int64_t most) {
   if (number >= least && number <= most) return {};
-  return fmt::format("{} is out of range; must be from {} to {}", number, least, most);
+  return model::out_of_range(number, least, most);
 }
 
 void add_written(std::vector<model::FieldSpec>& out, std::span<const model::FieldSpec> table) {

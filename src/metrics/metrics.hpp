@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a host stands to its document, as metrics for Prometheus. The text is what node_exporter's textfile
+// How a host compares with its document, as metrics for Prometheus. The text is what node_exporter's textfile
 // collector reads (Prometheus text exposition format 0.0.4); docs/METRICS.md lists the names.
 #pragma once
 

@@ -65,7 +65,7 @@ Value Codec<Guid>::value(const Guid& parsed) { return parsed.text(); }
 
 Result<Pkey> Codec<Pkey>::parse(const Value& written) {
   if (const auto* number = std::get_if<std::int64_t>(&written)) return Pkey::make(*number);
-  return get_text(written, "an integer like 0x8002").and_then([](const std::string& text) -> Result<Pkey> {
+  return get_text(written, "an integer such as 0x8002").and_then([](const std::string& text) -> Result<Pkey> {
     // Names of interfaces ("ib0.8002") and other tools write P_Keys in hexadecimal without 0x.
     if (text.size() == 4 && (text[0] == '8' || text[0] == '9') && base::parse_number(text))
       return fail(
@@ -75,31 +75,6 @@ Result<Pkey> Codec<Pkey>::parse(const Value& written) {
   });
 }
 Value Codec<Pkey>::value(const Pkey& parsed) { return parsed.text(); }
-
-Result<IpoibMode> Codec<IpoibMode>::parse(const Value& written) {
-  return get_text(written, "\"datagram\" or \"connected\"").and_then(parse_ipoib_mode);
-}
-Value Codec<IpoibMode>::value(const IpoibMode& parsed) { return std::string(text_of(parsed)); }
-
-Result<State> Codec<State>::parse(const Value& written) {
-  return get_text(written, "\"up\", \"down\", \"absent\" or \"ignore\"").and_then(parse_state);
-}
-Result<Value> canonical_port_state(const Value& written) {
-  return get_text(written, "\"up\", \"down\" or \"ignore\"").and_then(parse_port_state).map([](State parsed) {
-    return Codec<State>::value(parsed);
-  });
-}
-Result<Value> canonical_device_state(const Value& written) {
-  return get_text(written, "\"up\", \"absent\" or \"ignore\"")
-      .and_then(parse_device_state)
-      .map([](State parsed) { return Codec<State>::value(parsed); });
-}
-Value Codec<State>::value(const State& parsed) { return std::string(text_of(parsed)); }
-
-Result<OnUnsupported> Codec<OnUnsupported>::parse(const Value& written) {
-  return get_text(written, "\"fail\" or \"datagram\"").and_then(parse_on_unsupported);
-}
-Value Codec<OnUnsupported>::value(const OnUnsupported& parsed) { return std::string(text_of(parsed)); }
 
 Result<InterfaceName> Codec<InterfaceName>::parse(const Value& written) {
   return get_text(written, "a string such as \"mlx4_ib0\"")
@@ -120,15 +95,16 @@ Result<NameTemplate> Codec<NameTemplate>::parse(const Value& written) {
 Value Codec<NameTemplate>::value(const NameTemplate& parsed) { return parsed.text; }
 
 Result<Mtu> Codec<Mtu>::parse(const Value& written) {
-  return get<std::int64_t>(written, "an integer like 2044").and_then([](std::int64_t bytes) -> Result<Mtu> {
-    if (bytes < kMtuMin || bytes > kMtuConnectedMax) {
-      return fail(Code::kInvalid,
-                  fmt::format("MTU {} is out of range, must be {} to {} bytes (datagram: 2044 or "
-                              "4092; connected: up to {})",
-                              bytes, kMtuMin, kMtuConnectedMax, kMtuConnectedMax));
-    }
-    return Mtu{bytes};
-  });
+  return get<std::int64_t>(written, "an integer such as 2044")
+      .and_then([](std::int64_t bytes) -> Result<Mtu> {
+        if (bytes < kMtuMin || bytes > kMtuConnectedMax) {
+          return fail(Code::kInvalid,
+                      fmt::format("MTU {} is out of range, must be {} to {} bytes (datagram: 2044 or "
+                                  "4092; connected: up to {})",
+                                  bytes, kMtuMin, kMtuConnectedMax, kMtuConnectedMax));
+        }
+        return Mtu{bytes};
+      });
 }
 Value Codec<Mtu>::value(const Mtu& parsed) { return parsed.bytes; }
 
@@ -142,41 +118,31 @@ Result<PciAddress> Codec<PciAddress>::parse(const Value& written) {
 }
 Value Codec<PciAddress>::value(const PciAddress& parsed) { return parsed.text; }
 
-Result<SoftType> Codec<SoftType>::parse(const Value& written) {
-  return get_text(written, "\"rxe\" or \"siw\"").and_then(parse_soft_type);
-}
-Value Codec<SoftType>::value(const SoftType& parsed) { return std::string(text_of(parsed)); }
-
-Result<RoceMode> Codec<RoceMode>::parse(const Value& written) {
-  return get_text(written, "\"v1\" or \"v2\"").and_then(parse_roce_mode);
-}
-Value Codec<RoceMode>::value(const RoceMode& parsed) { return std::string(text_of(parsed)); }
-
 Result<Dscp> Codec<Dscp>::parse(const Value& written) {
   if (const auto* text = std::get_if<std::string>(&written)) {
     if (const auto number = dscp_of_class(*text))
-      return fail(Code::kInvalid, fmt::format("must be an integer: {} is {}", *text, *number));
+      return fail(Code::kInvalid, fmt::format("must be an integer such as 26; {} is {}", *text, *number));
   }
-  return get<std::int64_t>(written, "an integer like 26").and_then(Dscp::make);
+  return get<std::int64_t>(written, "an integer such as 26").and_then(Dscp::make);
 }
 Value Codec<Dscp>::value(const Dscp& parsed) { return std::int64_t{parsed.number}; }
 
 Result<Tos> Codec<Tos>::parse(const Value& written) {
-  return get<std::int64_t>(written, "an integer like 106").and_then(Tos::make);
+  return get<std::int64_t>(written, "an integer such as 106").and_then(Tos::make);
 }
 Value Codec<Tos>::value(const Tos& parsed) { return parsed.number; }
 
 bool takes(const FieldSpec& field, const Value& written) {
-  const auto has = [&](std::string_view part) { return field.schema.find(part) != std::string_view::npos; };
+  const auto own = field.schema.substr(0, field.schema.find(R"("items":)"));  // the rest is about elements
+  const auto has = [&](std::string_view part) { return own.find(part) != std::string_view::npos; };
   if (std::holds_alternative<std::monostate>(written)) return false;
   if (field.schema.empty()) return true;
   if (std::holds_alternative<bool>(written)) return has(R"("boolean")");
   if (std::holds_alternative<std::string>(written)) return has(R"("string")") || has(R"("enum":[")");
   if (std::holds_alternative<std::vector<std::string>>(written)) return has(R"("array")");
-  const auto words = field.schema.find(R"("enum":[)");
+  const auto words = own.find(R"("enum":[)");
   const auto first = words == std::string_view::npos ? words : words + std::string_view(R"("enum":[)").size();
-  const bool numbers =
-      first < field.schema.size() && field.schema[first] >= '0' && field.schema[first] <= '9';
+  const bool numbers = first < own.size() && own[first] >= '0' && own[first] <= '9';
   return has(R"("integer")") || numbers;
 }
 

@@ -50,8 +50,8 @@ struct FieldSpec {
   std::string_view lacking{};  ///< what its value lists the missing ones of: "addresses" of "missing"
 };
 
-/// Whether values of the sort of `written` (string, integer, …) may be values of a field, or of an element of
-/// it, as its schema says; never of the sort that Value cannot carry.
+/// Whether values of the sort of `written` (string, integer, …) may be values of a field, as its schema says;
+/// never of the sort that Value cannot carry.
 bool takes(const FieldSpec& field, const Value& written);
 
 template <class T>

@@ -15,7 +15,7 @@
 
 namespace rdmacfg::model {
 
-/// How a resource stands to the document.
+/// How a resource compares with the document.
 enum class Status {
   kInSync,    ///< as wanted
   kDiffers,   ///< not as wanted; an apply would change it

@@ -24,37 +24,6 @@ using base::Result;
 
 namespace {
 
-template <class E, std::size_t N>
-using Words = std::array<std::pair<E, std::string_view>, N>;
-
-constexpr Words<IpoibMode, 2> kModes{
-    {{IpoibMode::kDatagram, "datagram"}, {IpoibMode::kConnected, "connected"}}};
-constexpr Words<State, 4> kStates{
-    {{State::kUp, "up"}, {State::kDown, "down"}, {State::kAbsent, "absent"}, {State::kIgnore, "ignore"}}};
-constexpr Words<State, 3> kPortStates{
-    {{State::kUp, "up"}, {State::kDown, "down"}, {State::kIgnore, "ignore"}}};
-constexpr Words<State, 3> kDeviceStates{
-    {{State::kUp, "up"}, {State::kAbsent, "absent"}, {State::kIgnore, "ignore"}}};
-constexpr Words<OnUnsupported, 2> kPolicies{
-    {{OnUnsupported::kFail, "fail"}, {OnUnsupported::kDatagram, "datagram"}}};
-
-template <class E, std::size_t N>
-Result<E> parse_word(const Words<E, N>& words, std::string_view text) {
-  std::vector<std::string> known;
-  for (const auto& [value, word] : words) {
-    if (word == text) return value;
-    known.emplace_back(word);
-  }
-  std::string message = fmt::format("is \"{}\", must be one of {}", text, base::join(known, ", "));
-  if (const auto near = base::nearest(text, known)) message += fmt::format("; did you mean \"{}\"?", *near);
-  return fail(Code::kInvalid, message);
-}
-
-template <class E, std::size_t N>
-std::string_view word_of(const Words<E, N>& words, E value) {
-  return std::find_if(words.begin(), words.end(), [&](const auto& w) { return w.first == value; })->second;
-}
-
 /// The GUID of a port in its GID, the last 8 bytes; nothing of a text that is not a GID with a subnet prefix.
 std::optional<Guid> guid_in_gid(std::string_view text) {
   std::array<unsigned char, 16> bytes{};
@@ -170,28 +139,6 @@ std::string Pkey::text() const {
   return {'0', 'x', digit_of(bits >> 12U), digit_of(bits >> 8U), digit_of(bits >> 4U), digit_of(bits)};
 }
 
-Result<IpoibMode> parse_ipoib_mode(std::string_view text) { return parse_word(kModes, text); }
-Result<IpoibMode> parse_named_mode(std::string_view text) {
-  auto mode = parse_ipoib_mode(text);
-  if (!mode) return fail(mode.error().code, "mode " + mode.error().message);
-  return mode;
-}
-std::string_view text_of(IpoibMode mode) { return word_of(kModes, mode); }
-
-Result<State> parse_state(std::string_view text) { return parse_word(kStates, text); }
-Result<State> parse_device_state(std::string_view text) {
-  if (text == word_of(kStates, State::kDown)) return State::kDown;
-  return parse_word(kDeviceStates, text);
-}
-Result<State> parse_port_state(std::string_view text) {
-  if (text == word_of(kStates, State::kAbsent)) return State::kAbsent;
-  return parse_word(kPortStates, text);
-}
-std::string_view text_of(State state) { return word_of(kStates, state); }
-
-Result<OnUnsupported> parse_on_unsupported(std::string_view text) { return parse_word(kPolicies, text); }
-std::string_view text_of(OnUnsupported policy) { return word_of(kPolicies, policy); }
-
 Result<std::string> parse_interface_name(std::string_view text) {
   const auto bad = [&](std::string_view why) {
     return fail(Code::kInvalid, fmt::format("\"{}\" is not a valid interface name: {}", text, why));
@@ -258,23 +205,6 @@ Result<PciAddress> PciAddress::parse(std::string_view text) {
   }
   return PciAddress{std::move(lower)};
 }
-
-Result<SoftType> parse_soft_type(std::string_view text) {
-  if (text == "rxe") return SoftType::kRxe;
-  if (text == "siw") return SoftType::kSiw;
-  return fail(Code::kInvalid,
-              fmt::format("is \"{}\", must be \"rxe\" (Soft-RoCE) or \"siw\" (Soft-iWARP)", text));
-}
-
-std::string_view text_of(SoftType type) { return type == SoftType::kRxe ? "rxe" : "siw"; }
-
-Result<RoceMode> parse_roce_mode(std::string_view text) {
-  if (text == "v1") return RoceMode::kV1;
-  if (text == "v2") return RoceMode::kV2;
-  return fail(Code::kInvalid, fmt::format("is \"{}\", must be \"v1\" or \"v2\"", text));
-}
-
-std::string_view text_of(RoceMode mode) { return mode == RoceMode::kV1 ? "v1" : "v2"; }
 
 Result<Dscp> Dscp::make(std::int64_t number) {
   constexpr std::int64_t kMax = 63;

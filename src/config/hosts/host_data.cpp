@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <limits>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "base/text.hpp"
 #include "config/guard.hpp"
 #include "config/hosts/host_values.hpp"
+#include "model/types/choices.hpp"
 
 namespace rdmacfg::config {
 
@@ -59,7 +61,10 @@ std::optional<std::uint64_t> whole_number(const Node& node, const std::string& l
   const auto* number = std::get_if<std::int64_t>(&node.scalar);
   if (number && *number >= 0 && static_cast<std::uint64_t>(*number) <= most)
     return static_cast<std::uint64_t>(*number);
-  report.wrong(node.at, fmt::format("{}: must be an integer from 0 to {}", label, most));
+  report.wrong(
+      node.at,
+      number ? fmt::format("{}: {}", label, model::out_of_range(*number, 0, static_cast<std::int64_t>(most)))
+             : fmt::format("{}: is {}, must be an integer from 0 to {}", label, sort_of(node), most));
   return std::nullopt;
 }
 
@@ -145,7 +150,11 @@ class RuleParser {
       for (const auto& item : step.items)
         rule_.step.push_back(whole_number(item, label_ + " step", kNumberMost, report_).value_or(0));
     } else {
-      report_.wrong(step.at, fmt::format("{} step: must be a list of numbers", label_),
+      const auto found =
+          step.sort == Node::Sort::kList
+              ? fmt::format("has {} elements, must be a list of 1 to 16 numbers", step.items.size())
+              : fmt::format("is {}, must be a list of numbers such as [64, 1]", sort_of(step));
+      report_.wrong(step.at, fmt::format("{} step: {}", label_, found),
                     "one for each number in the host's name: for r12n07, [64, 1] is 12 times 64 plus 7");
     }
   }
@@ -153,18 +162,22 @@ class RuleParser {
   void parse_lookup(const Node& lookup) {
     const auto* text = text_in(lookup);
     if (!text || text->empty()) {
-      report_.wrong(lookup.at, fmt::format("{} lookup: must be a name, such as \"{{host}}-ib0\"", label_));
+      report_.wrong(lookup.at, fmt::format("{} lookup: is {}, must be a name such as \"{{host}}-ib0\"",
+                                           label_, text ? "empty" : sort_of(lookup)));
     } else {
       rule_.lookup = *text;
     }
   }
 
   void parse_family(const Node& family) {
-    const auto* text = text_in(family);
-    if (text && (*text == "ipv4" || *text == "ipv6")) {
-      rule_.family = *text == "ipv6" ? model::Family::kIpv6 : model::Family::kIpv4;
+    constexpr model::Choices<model::Family, 2> kFamilies{
+        {{model::Family::kIpv4, "ipv4"}, {model::Family::kIpv6, "ipv6"}}};
+    const auto parsed = model::parse_choice(kFamilies, family.scalar);
+    if (parsed) {
+      rule_.family = *parsed;
     } else {
-      report_.wrong(family.at, fmt::format("{} family: must be \"ipv4\" or \"ipv6\"", label_));
+      const auto sort = text_in(family) ? std::string() : fmt::format("is {}, ", sort_of(family));
+      report_.wrong(family.at, fmt::format("{} family: {}{}", label_, sort, parsed.error().message));
     }
   }
 

@@ -58,7 +58,7 @@ model::Report commit(const config::Document& document, const Request& request, C
 /// Makes the host as the active generation says, part by part; nothing to do without one.
 model::Report hold(const Request& request, Context& context);
 
-/// How the host stands to the active generation; changes nothing.
+/// How the host compares with the active generation; changes nothing.
 model::Report look(const Request& request, Context& context);
 
 /// The text of a note of the sort kDeadline; `when` is the deadline as its readers have it.

@@ -16,6 +16,8 @@ namespace rdmacfg::core::detail {
 /// The message of an apply, and of confirm after it, that was to be confirmed and had nothing to change.
 inline constexpr const char* kNothingToConfirm = "nothing was changed: there is nothing to confirm";
 
+inline constexpr std::string_view kNoCopy = "the copy of the ledger could not be written";
+
 bool succeeded(const model::Report& report);
 model::Report error_report(base::Error error);
 config::Document parsed(AppliedDocument remembered, const Request& request);

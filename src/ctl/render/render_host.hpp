@@ -30,7 +30,7 @@ std::string render_topic(const std::string& topic, const HostView& host,
 /// The same of what was asked for by name, one property a line, with everything that is known.
 std::string render_details(const HostView& host, const Terminal& terminal);
 
-/// How each resource stands to the document.
+/// How each resource compares with the document.
 std::string render_conformity(const std::vector<model::ResourceReport>& resources, const Terminal& terminal);
 
 }  // namespace rdmacfg::ctl

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/text.hpp"
+#include "formats/managed_block.hpp"
 #include "formats/opensm/opensm_files.hpp"
 #include "formats/os_release.hpp"
 #include "formats/shell_value.hpp"
@@ -282,9 +283,9 @@ std::string render_opensm_drop_in(std::optional<std::int64_t> priority, std::str
   }
   if (priority) options += fmt::format(" {}{}", kPriority, *priority);
   return fmt::format(
-      "# Written by rdma-configd; changes here are overwritten.\n[Service]\n{}ExecStart=\n"
+      "{}\n[Service]\n{}ExecStart=\n"
       "ExecStart=/usr/sbin/opensm --guid %I --log_file /var/log/opensm.%I.log{}\n",
-      cache, options);
+      kOurFirstLine, cache, options);
 }
 
 std::optional<std::int64_t> parse_opensm_drop_in(std::string_view text) {

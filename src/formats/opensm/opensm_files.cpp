@@ -12,6 +12,7 @@
 #include <system_error>
 
 #include "base/text.hpp"
+#include "formats/managed_block.hpp"
 #include "formats/opensm/opensm_conf.hpp"
 #include "formats/opensm/qos_policy.hpp"
 
@@ -19,7 +20,6 @@ namespace rdmacfg::kinds {
 
 namespace {
 
-constexpr std::string_view kFirstLine = "# Written by rdma-configd; changes here are overwritten.";
 constexpr std::string_view kEnd = ".conf";
 /// cl_nodenamemap.c reads lines into 256 bytes, osm_subnet.c into 1024.
 constexpr std::size_t kNodeLineMost = 250;
@@ -328,10 +328,10 @@ CheckedLines check_opensm_lines(const OpensmSideFile& file, std::span<const std:
 
 std::string render_opensm_file(std::span<const std::string> lines) {
   if (lines.empty()) return {};
-  return fmt::format("{}\n{}\n", kFirstLine, base::join(lines, "\n"));
+  return fmt::format("{}\n{}\n", kOurFirstLine, base::join(lines, "\n"));
 }
 
-bool is_our_opensm_file(std::string_view text) { return text.starts_with(kFirstLine); }
+bool is_our_opensm_file(std::string_view text) { return text.starts_with(kOurFirstLine); }
 
 bool may_replace_opensm_file(std::string_view text) {
   return text.substr(0, text.find('\n')).find("rdma-config") != std::string_view::npos;

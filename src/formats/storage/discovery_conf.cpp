@@ -6,13 +6,13 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "formats/managed_block.hpp"
 #include "model/types/inet_types.hpp"
 
 namespace rdmacfg::kinds {
 
 namespace {
 
-constexpr std::string_view kDropInHead = "# Written by rdma-configd; changes here are overwritten.";
 constexpr std::string_view kLineBegin = "--transport=rdma --traddr=";
 
 constexpr std::string_view kServiceOption = " --trsvcid=";
@@ -116,11 +116,11 @@ std::string render_autoconnect_drop_in() {
       "ConditionPathExists={}\n"
       "# It is started again for each connection that is missing.\n"
       "StartLimitIntervalSec=0\n",
-      kDropInHead, kDiscoveryFile);
+      kOurFirstLine, kDiscoveryFile);
 }
 
 std::string render_nvme_boot_drop_in() {
-  return fmt::format("{}\n[Unit]\nWants=rdma-configd-online.target\n", kDropInHead);
+  return fmt::format("{}\n[Unit]\nWants=rdma-configd-online.target\n", kOurFirstLine);
 }
 
 }  // namespace rdmacfg::kinds

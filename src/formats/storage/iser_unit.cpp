@@ -4,13 +4,13 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "formats/managed_block.hpp"
 #include "model/types/storage_types.hpp"
 
 namespace rdmacfg::kinds {
 
 namespace {
 
-constexpr std::string_view kIserHead = "# Written by rdma-configd; changes here are overwritten.";
 constexpr std::string_view kWantedMark = "# session: ", kLeavingMark = "# logging out: ",
                            kRestingMark = "# logging out for now: ", kBootMark = "# in boot: ";
 constexpr std::int64_t kHighestTag = 65535;  // of ports and of portal groups
@@ -85,7 +85,7 @@ std::string IserPortal::portal() const {
 
 std::string IserPortal::text() const { return target + " " + portal(); }
 
-bool is_our_iser_unit(std::string_view text) { return text.substr(0, text.find('\n')) == kIserHead; }
+bool is_our_iser_unit(std::string_view text) { return text.substr(0, text.find('\n')) == kOurFirstLine; }
 
 IserLogins parse_iser_unit(std::string_view text) {
   IserLogins out;
@@ -124,7 +124,7 @@ std::string render_iser_unit(const IserLogins& logins) {
       "[Service]\n"
       "Type=oneshot\n"
       "TimeoutStartSec=80\n",
-      kIserHead);
+      kOurFirstLine);
   // By an update iscsiadm would ask for the module of TCP first.
   out += fmt::format(
       "ExecStart=-/bin/sh -c 'iscsiadm -m iface -I {0} 2>/dev/null | grep -q \"transport_name = iser\" || "
@@ -146,7 +146,7 @@ std::string render_iser_unit(const IserLogins& logins) {
 }
 
 std::string render_iser_boot_drop_in() {
-  return fmt::format("{}\n[Unit]\nWants=rdma-configd-online.target\nWants={}\n", kIserHead, kIserUnit);
+  return fmt::format("{}\n[Unit]\nWants=rdma-configd-online.target\nWants={}\n", kOurFirstLine, kIserUnit);
 }
 
 bool logs_in_at_boot(std::string_view record) {

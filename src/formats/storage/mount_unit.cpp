@@ -4,13 +4,13 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "formats/managed_block.hpp"
 #include "model/types/storage_types.hpp"
 
 namespace rdmacfg::kinds {
 
 namespace {
 
-constexpr std::string_view kMountHead = "# Written by rdma-configd; changes here are overwritten.";
 constexpr std::string_view kSuffix = ".mount";
 constexpr std::string_view kWants = "Wants=";
 /// Started at boot together with the mounts, which are ordered after it.
@@ -93,12 +93,12 @@ std::string render_mount_unit(const NfsMountUnit& unit) {
       "{}\n[Unit]\nDescription={} over RDMA\nDocumentation=man:rdma-configd.toml(5) man:nfs(5)\n"
       "Wants=network-online.target\nAfter=network-online.target {}\n\n"
       "[Mount]\nWhat={}\nWhere={}\nType=nfs\nOptions={}\n",
-      kMountHead, source, kOnline, source, doubled(unit.path), doubled(options));
+      kOurFirstLine, source, kOnline, source, doubled(unit.path), doubled(options));
 }
 
 bool is_our_mount_unit(std::string_view text) {
   const auto first = text.substr(0, text.find('\n'));
-  return first == kMountHead;
+  return first == kOurFirstLine;
 }
 
 std::optional<NfsMountUnit> parse_mount_unit(std::string_view text) {
@@ -131,7 +131,7 @@ std::set<std::string> parse_boot_mounts(std::string_view text) {
 
 std::string render_boot_mounts(const std::set<std::string>& units) {
   if (units.empty()) return {};
-  auto text = fmt::format("{}\n[Unit]\n{}{}\n", kMountHead, kWants, kOnline);
+  auto text = fmt::format("{}\n[Unit]\n{}{}\n", kOurFirstLine, kWants, kOnline);
   for (const auto& unit : units) text += fmt::format("{}{}\n", kWants, unit);
   return text;
 }

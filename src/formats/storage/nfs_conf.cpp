@@ -10,6 +10,7 @@
 #include <filesystem>
 
 #include "base/text.hpp"
+#include "formats/managed_block.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -175,8 +176,7 @@ std::optional<std::int64_t> parse_nfs_server(std::string_view text) {
 }
 
 std::string render_nfs_server(std::int64_t port) {
-  return fmt::format(
-      "# Written by rdma-configd; changes here are overwritten.\n[nfsd]\nrdma=y\nrdma-port={}\n", port);
+  return fmt::format("{}\n[nfsd]\nrdma=y\nrdma-port={}\n", kOurFirstLine, port);
 }
 
 Result<std::vector<ForeignNfsConf>> read_foreign_nfs_conf(system::Files& files) {

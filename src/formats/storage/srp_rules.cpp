@@ -9,12 +9,11 @@
 #include <system_error>
 
 #include "base/text.hpp"
+#include "formats/managed_block.hpp"
 
 namespace rdmacfg::kinds {
 
 namespace {
-
-constexpr std::string_view kSrpHead = "# Written by rdma-configd; changes here are overwritten.";
 
 bool is_rule_line(std::string_view line) { return !line.empty() && !line.starts_with('#'); }
 
@@ -102,12 +101,12 @@ std::vector<std::string> parse_srp_rules(std::string_view text) {
 
 std::string render_srp_rules(std::span<const std::string> rules) {
   if (rules.empty()) return {};
-  auto out = fmt::format("{}\n# The first rule that matches a target decides.\n", kSrpHead);
+  auto out = fmt::format("{}\n# The first rule that matches a target decides.\n", kOurFirstLine);
   for (const auto& rule : rules) out += rule + "\n";
   return out;
 }
 
-bool is_our_srp_file(std::string_view text) { return text.starts_with(kSrpHead); }
+bool is_our_srp_file(std::string_view text) { return text.starts_with(kOurFirstLine); }
 
 int first_srp_rule(std::string_view text) {
   int number = 0;
@@ -119,7 +118,8 @@ int first_srp_rule(std::string_view text) {
 }
 
 std::string render_srp_drop_in() {
-  return fmt::format("{}\n[Service]\nBindReadOnlyPaths={}:{}\n", kSrpHead, kSrpRulesFile, kSrpDaemonFile);
+  return fmt::format("{}\n[Service]\nBindReadOnlyPaths={}:{}\n", kOurFirstLine, kSrpRulesFile,
+                     kSrpDaemonFile);
 }
 
 }  // namespace rdmacfg::kinds

@@ -330,22 +330,23 @@ class AddressBook {
   explicit AddressBook(Diagnostics& diagnostics) : diagnostics_(diagnostics) {}
 
   void claim(const IpAddress& address, const Addressing& interface, const Location& where) {
-    const auto [first, fresh] = claims_.try_emplace(address, Claim{interface.label, where});
-    if (fresh || first->second.label == interface.label) return;
+    const auto [first, fresh] = claims_.try_emplace(address, Claim{&interface, where});
+    const auto& [holder, place] = first->second;
+    if (fresh || holder->link == interface.link) return;
     model::Diagnostic d{
         Severity::kError,
         where,
-        fmt::format("{}: {} is the address of {} too", interface.label, address.text(), first->second.label),
-        first->second.where == where ? "the entry selects several ports; write a separate entry for each"
-                                     : "an address belongs to one interface",
+        fmt::format("{}: {} is the address of {} too", interface.label, address.text(), holder->label),
+        place == where ? "the entry selects several ports; write a separate entry for each"
+                       : "an address belongs to one interface",
         {}};
-    if (first->second.where != where) d.related.push_back({first->second.where, "first used here"});
+    if (place != where) d.related.push_back({place, "first used here"});
     diagnostics_.push_back(std::move(d));
   }
 
  private:
   struct Claim {
-    std::string label;
+    const Addressing* interface = nullptr;
     Location where;
   };
   Diagnostics& diagnostics_;

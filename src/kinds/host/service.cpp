@@ -15,6 +15,7 @@
 #include "kinds/abilities.hpp"
 #include "kinds/entry.hpp"
 #include "kinds/host/service_check.hpp"
+#include "kinds/host/unit_boot.hpp"
 #include "kinds/units.hpp"
 
 namespace rdmacfg::kinds {
@@ -47,88 +48,6 @@ constexpr std::array kNeededUnits{
     NeededUnit{"srp_rule", "srp_daemon.service", true, "srp_initiator", "rules"},
     NeededUnit{"srp_initiator", "srp_daemon.service", true, "srp_initiator", "rules"},
     NeededUnit{"nvme_connection", "nvmf-autoconnect.service", false, "", ""}};
-
-bool is_enabled(const Unit& unit) { return unit.file == "enabled" || unit.file == "alias"; }
-
-/// A unit that a generator of systemd makes; its state stays "generated", started at boot or not
-/// (unit_file_lookup_state()).
-bool is_generated(const Unit& unit) { return unit.file == "generated"; }
-
-/// "openibd" of "openibd.service"; of an alias that of the unit itself.
-std::string_view script_of(const Unit& unit) {
-  const std::string_view name = unit.id.empty() ? unit.name : unit.id;
-  return name.substr(0, name.rfind('.'));
-}
-
-/// Whether it is made of an init script, as sysv-generator.c does it; other generators read containers and
-/// mounts. The folders are those of Debian and RHEL; one that cannot be read may have the script.
-bool is_init_script(const Unit& unit, system::Files& files) {
-  if (!is_generated(unit)) return false;
-  const auto script = script_of(unit);
-  for (const auto* folder : {"/etc/init.d", "/etc/rc.d/init.d"}) {
-    const auto names = files.list(folder);
-    if (!names) return true;
-    const bool has_script = std::any_of(names->begin(), names->end(), [&](std::string_view name) {
-      if (name.ends_with(".sh")) name.remove_suffix(3);
-      return name == script;
-    });
-    if (has_script) return true;
-  }
-  return false;
-}
-
-/// Whether a link of an init script begins it in a runlevel: "S20openibd", "S20openibd.sh".
-bool is_start_link(std::string_view link, std::string_view script) {
-  constexpr std::size_t kFront = 3;
-  const bool numbered = link.size() > kFront && link[0] == 'S' &&
-                        link.substr(1, 2).find_first_not_of("0123456789") == link.npos;
-  if (!numbered) return false;
-  auto name = link.substr(kFront);
-  if (name.ends_with(".sh")) name.remove_suffix(3);
-  return name == script;
-}
-
-/// Whether the links of the runlevels start an init script at boot; nothing where a folder of them cannot be
-/// read. As `systemctl is-enabled` asks Debian's systemd-sysv-install, and sysv-generator.c reads them. The
-/// folders are those of Debian, RHEL and SUSE.
-std::optional<bool> starts_by_links(std::string_view script, system::Files& files) {
-  for (const std::string_view root : {"/etc", "/etc/rc.d", "/etc/init.d"}) {
-    for (int level = 2; level <= 5; ++level) {
-      const auto links = files.list(fmt::format("{}/rc{}.d", root, level));
-      if (!links) return std::nullopt;
-      const bool starts = std::any_of(links->begin(), links->end(),
-                                      [&](const std::string& link) { return is_start_link(link, script); });
-      if (starts) return true;
-    }
-  }
-  return false;
-}
-
-/// Whether a generator made a link that starts its unit: generators do so in place of `systemctl enable`
-/// (systemd.generator(7); of Quadlet's, podman-systemd.unit(5)). Nothing where a folder cannot be read.
-std::optional<bool> starts_by_generator(const Unit& unit, system::Files& files) {
-  const std::string& name = unit.id.empty() ? unit.name : unit.id;
-  for (const auto* generator : {"generator", "generator.early", "generator.late"}) {
-    const auto root = fmt::format("/run/systemd/{}", generator);
-    const auto folders = files.list(root);
-    if (!folders) return std::nullopt;
-    for (const auto& folder : *folders) {
-      const bool starts =
-          folder.ends_with(".wants") || folder.ends_with(".requires") || folder.ends_with(".upholds");
-      if (!starts) continue;
-      const auto links = files.list(fmt::format("{}/{}", root, folder));
-      if (!links) return std::nullopt;
-      if (std::find(links->begin(), links->end(), name) != links->end()) return true;
-    }
-  }
-  return false;
-}
-
-/// Nothing where that cannot be read.
-std::optional<bool> starts_at_boot(const Unit& unit, system::Files& files) {
-  if (is_init_script(unit, files)) return starts_by_links(script_of(unit), files);
-  return is_generated(unit) ? starts_by_generator(unit, files) : std::optional(is_enabled(unit));
-}
 
 class ServiceKind final : public Kind, public NeedsWatching {
  public:

@@ -15,6 +15,7 @@
 #include "formats/managed_block.hpp"
 #include "kinds/entry.hpp"
 #include "kinds/host/initramfs_stamp.hpp"
+#include "kinds/rdma/mlx4_file.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -34,78 +35,6 @@ constexpr auto kMlx4Competitors = std::to_array<std::string_view>({"openibd"});
 constexpr auto kReturnTime = std::chrono::seconds(5);  // of the adapter; it takes a fraction of a second
 constexpr auto kPoll = std::chrono::milliseconds(50);
 
-using Lines = std::map<std::string, PortTypes>;
-
-/// /etc/rdma/mlx4.conf, of which only a block is ours.
-struct Mlx4File {
-  std::string others;  ///< the text around our block, as it is
-  Lines lines;
-  Lines below;  ///< lines of others that stand below ours for the same adapter
-  std::optional<Damage> damage;
-
-  static Result<Mlx4File> read(system::Files& files) {
-    auto file = read_marked(files, std::string(kMlx4File));
-    if (!file) return base::fail(file.error());
-    Mlx4File out;
-    out.damage = std::move(file->damage);
-    if (!file->text) return out;
-    auto marked = parse_marked(*file->text, kMlx4Marks);
-    out.others = std::move(marked.others);
-    out.damage = std::move(marked.damage);
-    // mlx4-setup.sh of rdma-core sets one line after the other, so the last one counts.
-    for (const auto& line : marked.lines) {
-      const auto found = parse_line(line.text);
-      if (!found) continue;
-      const auto& [pci, types] = *found;
-      if (line.ours) {
-        out.lines.insert_or_assign(pci, types);
-        out.below.erase(pci);
-      } else if (out.lines.contains(pci)) {
-        out.below.insert_or_assign(pci, types);
-      }
-    }
-    return out;
-  }
-
-  /// The types that an adapter of ours gets at boot.
-  [[nodiscard]] const PortTypes& in_force(const std::string& pci) const {
-    const auto other = below.find(pci);
-    return other == below.end() ? lines.at(pci) : other->second;
-  }
-
-  [[nodiscard]] Result<void> write(system::Files& files) const {
-    if (others.empty() && lines.empty()) return files.remove(std::string(kMlx4File));
-    auto text = others;
-    if (!lines.empty()) {
-      text = begin_marked(others, kMlx4Marks);
-      text += text_of(lines);
-      text += std::string(kMlx4Marks.end) + "\n";
-    }
-    return files.edit(std::string(kMlx4File), text);
-  }
-
-  static std::string text_of(const Lines& lines) {
-    std::string out;
-    for (const auto& [pci, types] : lines) out += pci + " " + base::join(types.list, " ") + "\n";
-    return out;
-  }
-
-  static std::optional<std::pair<std::string, PortTypes>> parse_line(std::string_view line) {
-    std::vector<std::string> words;
-    std::string blanks(base::trim(line));  // also of a file with CRLF
-    std::replace(blanks.begin(), blanks.end(), '\t', ' ');
-    for (const auto word : base::split(blanks, ' ')) {
-      if (!word.empty()) words.emplace_back(word);
-    }
-    if (words.size() < 2) return std::nullopt;
-    const auto pci = model::PciAddress::parse(words[0]);
-    const auto types =
-        model::Codec<PortTypes>::parse(std::vector<std::string>(std::next(words.begin()), words.end()));
-    if (!pci || !types) return std::nullopt;
-    return std::pair{pci->text, *types};
-  }
-};
-
 /// "auto (ib)" is the type auto, which found InfiniBand.
 PortTypes set_types(const system::Mlx4Device& device) {
   PortTypes out;
@@ -121,13 +50,13 @@ bool has_rdma_device(const std::string& pci, system::Host& host) {
 
 std::optional<std::string> port_types_after(std::span<const Desired> desired,
                                             std::span<const Observed> /*observed*/) {
-  Lines lines;
+  Mlx4Lines lines;
   for (const auto& resource : desired) {
     if (resource.key.kind != kMlx4PortKind) continue;
     if (const auto line = model::from_attributes<Mlx4PortTypes>(resource.settings).at_boot)
       lines[resource.key.id] = *line;
   }
-  return lines.empty() ? std::nullopt : std::optional(Mlx4File::text_of(lines));
+  return lines.empty() ? std::nullopt : std::optional(render_mlx4_lines(lines));
 }
 
 constexpr std::array kMlx4Files{OwnedFile{.path = kMlx4File,
@@ -326,8 +255,7 @@ class Mlx4PortKind final : public Kind {
     if (!text || !*text) return out;
     const auto marked = parse_marked(**text, kMlx4Marks);
     for (const auto& [line, number, ours] : marked.lines) {
-      if (const auto found = ours ? std::nullopt : Mlx4File::parse_line(line))
-        out[found->first].push_back(number);
+      if (const auto found = ours ? std::nullopt : parse_mlx4_line(line)) out[found->first].push_back(number);
     }
     return out;
   }
@@ -355,7 +283,7 @@ class Mlx4PortKind final : public Kind {
     int number = 0;
     for (const auto line : base::split(**text, '\n')) {
       ++number;
-      const auto found = Mlx4File::parse_line(line);
+      const auto found = parse_mlx4_line(line);
       if (!found || found->first != desired.key.id || found->second == *wanted) continue;
       diagnostics.push_back(Diagnostic{Severity::kWarning,
                                        desired.origins.at("ports"),

@@ -7,6 +7,7 @@
 #include <array>
 
 #include "base/text.hpp"
+#include "formats/managed_block.hpp"
 #include "formats/modprobe_conf.hpp"
 #include "kinds/abilities.hpp"
 #include "kinds/entry.hpp"
@@ -221,8 +222,7 @@ class RdmaSystemKind final : public Kind, public MustStay {
 }  // namespace
 
 std::string render_netns_option(NetnsMode mode) {
-  return fmt::format("# Written by rdma-configd; changes here are overwritten.\n{}{}\n", kOption,
-                     mode == NetnsMode::kShared ? 1 : 0);
+  return fmt::format("{}\n{}{}\n", kOurFirstLine, kOption, mode == NetnsMode::kShared ? 1 : 0);
 }
 
 model::SectionSpec rdma_system_section() {

@@ -17,11 +17,12 @@ struct RdmaSystem {
   std::optional<model::NetnsMode> option;
 
   static constexpr auto kFields = std::tuple{
-      model::field("netns", &RdmaSystem::netns, model::Role::kSetting,
-                   "shared: devices are seen in every network namespace; exclusive: in their own only. "
-                   "The kernel changes it only while there is no other network namespace."),
+      model::field(
+          "netns", &RdmaSystem::netns, model::Role::kSetting,
+          "shared: each RDMA device is visible in all network namespaces; exclusive: only in its own. "
+          "The kernel changes the mode only while no other network namespace exists."),
       model::field("option", &RdmaSystem::option, model::Role::kDerived,
-                   "The value that our file gives ib_core when it is loaded.")};
+                   "Value of the module option in our file, for the next load of ib_core.")};
 };
 
 /// Our file with the option of ib_core.

@@ -8,13 +8,13 @@
 #include <map>
 #include <optional>
 
-#include "base/text.hpp"
 #include "formats/modprobe_conf.hpp"
 #include "kinds/entry.hpp"
 #include "kinds/host/package_table.hpp"
 #include "kinds/kernel_release.hpp"
 #include "kinds/ports/device_names.hpp"
 #include "kinds/rdma/device_rename.hpp"
+#include "kinds/rdma/soft_rdma_modules.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -32,10 +32,6 @@ using system::RdmaDevice;
 namespace {
 
 constexpr std::string_view kSoftRdmaKind = "soft_rdma";
-constexpr std::string_view kLoadFile = "/etc/modules-load.d/rdma-configd-soft-rdma.conf";
-constexpr std::string_view kLoadFor = "# for ";
-
-using Loads = std::map<std::string, std::string>;  // id → module
 
 /// Interface and type, as in keys: "eth0/rxe".
 struct Place {
@@ -60,45 +56,12 @@ const RdmaDevice* device_of(const std::string& id, const World& world) {
 
 std::string module_of(std::string_view type) { return type == "rxe" ? "rdma_rxe" : std::string(type); }
 
-Loads parse_loads(std::string_view text) {
-  Loads loads;
-  std::string id;
-  for (const auto line : base::split(text, '\n')) {
-    if (line.starts_with(kLoadFor)) {
-      id = base::trim(line.substr(kLoadFor.size()));
-    } else if (const auto module = base::trim(line);
-               !module.empty() && !module.starts_with('#') && !id.empty()) {
-      loads[id] = module;
-      id.clear();
-    }
-  }
-  return loads;
-}
-
-Result<Loads> read_loads(system::Files& files) {
-  auto text = files.read(std::string(kLoadFile));
-  if (!text) return base::fail(text.error());
-  return *text ? parse_loads(**text) : Loads{};
-}
-
-/// Empty without modules.
-std::string render_loads(const Loads& loads) {
-  if (loads.empty()) return {};
-  std::string out =
-      "# Modules of software RDMA devices. Written by rdma-configd: changes made here are lost.\n";
-  for (const auto& [id, module] : loads) out += fmt::format("{}{}\n{}\n", kLoadFor, id, module);
-  return out;
-}
-
-Result<void> write_loads(system::Files& files, const Loads& loads) {
-  const auto text = render_loads(loads);
-  return text.empty() ? files.remove(std::string(kLoadFile)) : files.write(std::string(kLoadFile), text);
-}
-
-constexpr std::array kSoftRdmaFiles{
-    OwnedFile{.path = kLoadFile,
-              .what = "Modules of software RDMA devices to load at boot.",
-              .rendered = [](std::string_view text) { return render_loads(parse_loads(text)); }}};
+constexpr std::array kSoftRdmaFiles{OwnedFile{.path = kSoftRdmaModulesFile,
+                                              .what = "Modules of software RDMA devices to load at boot.",
+                                              .rendered = [](std::string_view text) {
+                                                return render_soft_rdma_modules(
+                                                    parse_soft_rdma_modules(text));
+                                              }}};
 
 class SoftRdmaKind final : public Kind {
  public:
@@ -154,7 +117,7 @@ class SoftRdmaKind final : public Kind {
   }
 
   Result<std::vector<Observed>> observe(World& world) const override {
-    auto loads = read_loads(world.host().files);
+    auto loads = read_soft_rdma_modules(world.host().files);
     if (!loads) return base::fail(loads.error());
     std::vector<Observed> out;
     const auto add = [&](const std::string& id, const RdmaDevice* device) {
@@ -226,7 +189,7 @@ class SoftRdmaKind final : public Kind {
   }
 
   Result<void> apply(std::span<const Change> changes, system::Host& host) const override {
-    auto loads = read_loads(host.files);
+    auto loads = read_soft_rdma_modules(host.files);
     if (!loads) return base::fail(loads.error());
     const auto before = *loads;
     for (const auto& change : changes) {
@@ -237,7 +200,7 @@ class SoftRdmaKind final : public Kind {
       }
     }
     if (*loads != before) {
-      if (auto done = write_loads(host.files, *loads); !done) return done;
+      if (auto done = write_soft_rdma_modules(host.files, *loads); !done) return done;
     }
     return host.offline ? Result<void>{} : apply_devices(changes, host);
   }
@@ -321,7 +284,7 @@ class SoftRdmaKind final : public Kind {
 
   /// Whether our file speaks of it.
   static bool ours(const std::string& id, World& world) {
-    const auto loads = read_loads(world.host().files);
+    const auto loads = read_soft_rdma_modules(world.host().files);
     return loads && loads->contains(id);
   }
 

@@ -11,6 +11,7 @@
 
 #include "base/text.hpp"
 #include "model/types.hpp"
+#include "model/types/choices.hpp"
 
 namespace rdmacfg::model {
 
@@ -34,9 +35,10 @@ Result<std::uint8_t> number_of(std::string_view text, unsigned end, std::string_
 
 Result<std::uint8_t> scalar_of(const Value& written, unsigned end, std::string_view what) {
   const auto* number = std::get_if<std::int64_t>(&written);
-  if (number == nullptr) return fail(Code::kInvalid, fmt::format("must be a {}: 0 to {}", what, end - 1));
-  if (*number < 0 || *number >= static_cast<std::int64_t>(end))
-    return fail(Code::kInvalid, fmt::format("{} is not a {}: 0 to {}", *number, what, end - 1));
+  const auto most = static_cast<std::int64_t>(end) - 1;
+  if (number == nullptr)
+    return fail(Code::kInvalid, fmt::format("must be a {} from 0 to {}, such as {}", what, most, most / 2));
+  if (*number < 0 || *number > most) return fail(Code::kInvalid, out_of_range(*number, 0, most));
   return static_cast<std::uint8_t>(*number);
 }
 
@@ -65,7 +67,8 @@ std::optional<std::uint8_t> DscpMap::priority_of(unsigned dscp) const {
 }
 
 Result<TrafficClasses> Codec<TrafficClasses>::parse(const Value& written) {
-  const auto list = list_of(written, "a list of 8 traffic classes, one for each priority");
+  const auto list = list_of(
+      written, "a list of 8 traffic classes, one for each priority, such as [0, 0, 0, 1, 0, 0, 0, 0]");
   if (!list) return fail(list.error());
   TrafficClasses out;
   if (list->size() != out.of.size()) {
@@ -83,7 +86,7 @@ Result<TrafficClasses> Codec<TrafficClasses>::parse(const Value& written) {
 Value Codec<TrafficClasses>::value(const TrafficClasses& parsed) { return texts_of_numbers(parsed.of); }
 
 Result<Bandwidth> Codec<Bandwidth>::parse(const Value& written) {
-  const auto list = list_of(written, "a list of percents, one for each traffic class");
+  const auto list = list_of(written, "a list of percents, one for each traffic class, such as [50, 50]");
   if (!list) return fail(list.error());
   Bandwidth out;
   if (list->size() > out.percent.size())
@@ -98,7 +101,7 @@ Result<Bandwidth> Codec<Bandwidth>::parse(const Value& written) {
 Value Codec<Bandwidth>::value(const Bandwidth& parsed) { return texts_of_numbers(parsed.percent); }
 
 Result<ClassSet> Codec<ClassSet>::parse(const Value& written) {
-  const auto list = list_of(written, "a list of traffic classes like [6, 7]");
+  const auto list = list_of(written, "a list of traffic classes such as [6, 7]");
   if (!list) return fail(list.error());
   ClassSet out;
   for (const auto& text : *list) {
@@ -111,7 +114,7 @@ Result<ClassSet> Codec<ClassSet>::parse(const Value& written) {
 Value Codec<ClassSet>::value(const ClassSet& parsed) { return numbers_in(parsed.mask); }
 
 Result<DscpMap> Codec<DscpMap>::parse(const Value& written) {
-  auto list = list_of(written, "a list of strings like \"26:3\"");
+  auto list = list_of(written, "a list of strings such as [\"26:3\"]");
   if (!list) return fail(list.error());
   DscpMap out;
   for (const auto& text : *list) {
@@ -150,7 +153,7 @@ bool TrustOrder::trusts(TrustSelector selector) const {
 }
 
 Result<TrustOrder> Codec<TrustOrder>::parse(const Value& written) {
-  const auto words = list_of(written, "a list of selectors like [\"dscp\", \"pcp\"]");
+  const auto words = list_of(written, "a list of selectors such as [\"dscp\", \"pcp\"]");
   if (!words) return fail(words.error());
   TrustOrder out;
   for (const auto& text : *words) {
@@ -175,15 +178,14 @@ Value Codec<TrustOrder>::value(const TrustOrder& parsed) {
   return out;
 }
 
-Result<Dcbx> Codec<Dcbx>::parse(const Value& written) {
-  const auto* text = std::get_if<std::string>(&written);
-  if (text != nullptr && *text == "host") return Dcbx::kHost;
-  if (text != nullptr && *text == "firmware") return Dcbx::kFirmware;
-  return fail(Code::kInvalid, "must be \"host\" or \"firmware\"");
-}
-Value Codec<Dcbx>::value(const Dcbx& parsed) {
-  return std::string(parsed == Dcbx::kHost ? "host" : "firmware");
-}
+namespace {
+
+constexpr Choices<Dcbx, 2> kDcbxModes{{{Dcbx::kHost, "host"}, {Dcbx::kFirmware, "firmware"}}};
+
+}  // namespace
+
+Result<Dcbx> Codec<Dcbx>::parse(const Value& written) { return parse_choice(kDcbxModes, written); }
+Value Codec<Dcbx>::value(const Dcbx& parsed) { return std::string(choice_text(kDcbxModes, parsed)); }
 
 Result<Priority> Codec<Priority>::parse(const Value& written) {
   return scalar_of(written, kPriorities, "priority").map([](std::uint8_t number) {

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -54,6 +55,8 @@ std::optional<std::int64_t> seconds_of(const Value& written) {
 }
 
 std::string range_error(const Value& written, int least, std::string_view most) {
+  if (const auto* number = std::get_if<std::int64_t>(&written))
+    return fmt::format("{} is out of range; must be from {} to {}", *number, least, most);
   return fmt::format("must be an integer from {} to {}{}", least, most,
                      std::holds_alternative<std::string>(written) ? ", without quotes or a unit" : "");
 }
@@ -81,8 +84,13 @@ Value Codec<Most>::value(const Most& parsed) { return parsed.number; }
 Result<Window> Codec<Window>::parse(const Value& written) {
   const auto seconds = seconds_of(written);
   if (seconds && *seconds >= kShortestWindow && *seconds <= kLongestWindow) return Window{*seconds};
+  const auto* text = std::get_if<std::string>(&written);
+  const auto* number = std::get_if<std::int64_t>(&written);
+  const auto found = text != nullptr     ? fmt::format("is \"{}\", ", *text)
+                     : number != nullptr ? fmt::format("is {}, ", *number)
+                                         : std::string();
   return fail(Code::kInvalid,
-              "must be a time from \"60s\" to \"30d\", such as \"10m\" or \"1h\", or its seconds");
+              found + "must be a time from \"60s\" to \"30d\", such as \"10m\" or \"1h\", or its seconds");
 }
 Value Codec<Window>::value(const Window& parsed) { return parsed.seconds; }
 

@@ -21,7 +21,7 @@ Result<Scopes> Codec<Scopes>::parse(const Value& written) {
   } else if (const auto* several = std::get_if<std::vector<std::string>>(&written)) {
     list = *several;
   } else {
-    return fail(Code::kInvalid, "must be a scope from 1 to 14 or a list like [2, 5]");
+    return fail(Code::kInvalid, "must be a scope from 1 to 14, such as 5, or a list such as [2, 5]");
   }
   if (list.empty()) return fail(Code::kInvalid, "names no scope; leave it out for OpenSM's default");
   Scopes out;

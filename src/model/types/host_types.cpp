@@ -7,6 +7,7 @@
 #include <array>
 
 #include "base/text.hpp"
+#include "model/types/choices.hpp"
 
 namespace rdmacfg::model {
 
@@ -55,7 +56,7 @@ Result<LockLimit> LockLimit::parse(std::string_view text) {
   if (!number || unit.size() > 1 || power == std::string_view::npos ||
       *number > (kMost >> (10U * static_cast<unsigned>(power)))) {
     return fail(Code::kInvalid,
-                fmt::format("\"{}\" is not a valid size: 65536 (KiB), \"64 GiB\" or \"unlimited\"", text));
+                fmt::format("\"{}\" is not a size such as 65536 (KiB), \"64 GiB\" or \"unlimited\"", text));
   }
   return LockLimit{static_cast<std::int64_t>(*number << (10U * static_cast<unsigned>(power)))};
 }
@@ -64,10 +65,10 @@ std::string LockLimit::text() const { return kib ? std::to_string(*kib) : "unlim
 
 Result<LockLimit> Codec<LockLimit>::parse(const Value& written) {
   if (const auto* text = std::get_if<std::string>(&written)) return LockLimit::parse(*text);
-  if (const auto* number = std::get_if<std::int64_t>(&written); number != nullptr && *number >= 0) {
+  if (const auto* number = std::get_if<std::int64_t>(&written))
     return LockLimit::parse(std::to_string(*number));
-  }
-  return fail(Code::kInvalid, "must be a number of KiB, a string such as \"64 GiB\" or \"unlimited\"");
+  return fail(Code::kInvalid,
+              "must be a number of KiB such as 65536, or a string such as \"64 GiB\" or \"unlimited\"");
 }
 
 Value Codec<LockLimit>::value(const LockLimit& parsed) {
@@ -77,7 +78,7 @@ Value Codec<LockLimit>::value(const LockLimit& parsed) {
 
 Result<LimitDomain> Codec<LimitDomain>::parse(const Value& written) {
   const auto* text = std::get_if<std::string>(&written);
-  if (text == nullptr) return fail(Code::kInvalid, "must be a user, \"@group\" or \"*\"");
+  if (text == nullptr) return fail(Code::kInvalid, "must be a string such as \"alice\", \"@group\" or \"*\"");
   if (*text == "*") return LimitDomain{*text};
   std::string_view name(*text);
   if (name.starts_with('@')) name.remove_prefix(1);
@@ -144,7 +145,8 @@ Result<SysctlValue> Codec<SysctlValue>::parse(const Value& written) {
                 "must be a number or a string; write several values in one string, such as \"4096 "
                 "87380\"");
   }
-  if (text == nullptr) return fail(Code::kInvalid, "must be a number or a string");
+  if (text == nullptr)
+    return fail(Code::kInvalid, "must be a number or a string, such as 4096 or \"4096 87380\"");
   std::string value;
   for (const char c : base::trim(*text)) {
     if (c != ' ' && c != '\t') value += c;
@@ -156,15 +158,16 @@ Result<SysctlValue> Codec<SysctlValue>::parse(const Value& written) {
 
 Value Codec<SysctlValue>::value(const SysctlValue& parsed) { return parsed.text; }
 
-std::string_view text_of(NetnsMode mode) { return mode == NetnsMode::kShared ? "shared" : "exclusive"; }
+namespace {
 
-Result<NetnsMode> Codec<NetnsMode>::parse(const Value& written) {
-  const auto* text = std::get_if<std::string>(&written);
-  if (text != nullptr && *text == "shared") return NetnsMode::kShared;
-  if (text != nullptr && *text == "exclusive") return NetnsMode::kExclusive;
-  return fail(Code::kInvalid, "must be \"shared\" or \"exclusive\"" +
-                                  base::did_you_mean(text == nullptr ? "" : *text, {"shared", "exclusive"}));
-}
+constexpr Choices<NetnsMode, 2> kNetnsModes{
+    {{NetnsMode::kShared, "shared"}, {NetnsMode::kExclusive, "exclusive"}}};
+
+}  // namespace
+
+std::string_view text_of(NetnsMode mode) { return choice_text(kNetnsModes, mode); }
+
+Result<NetnsMode> Codec<NetnsMode>::parse(const Value& written) { return parse_choice(kNetnsModes, written); }
 
 Value Codec<NetnsMode>::value(const NetnsMode& parsed) { return std::string(text_of(parsed)); }
 

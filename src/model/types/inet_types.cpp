@@ -18,6 +18,7 @@
 #include <variant>
 
 #include "base/text.hpp"
+#include "model/types/choices.hpp"
 
 namespace rdmacfg::model {
 
@@ -41,7 +42,7 @@ Result<std::vector<T>> each(const Value& written, std::string_view example, Pars
   if (const auto* list = std::get_if<std::vector<std::string>>(&written)) {
     texts = *list;
   } else {
-    return fail(Code::kInvalid, fmt::format("must be a list like [\"{}\"]", example));
+    return fail(Code::kInvalid, fmt::format("must be a list such as [\"{}\"]", example));
   }
   std::vector<T> out;
   std::set<T> seen;
@@ -64,33 +65,14 @@ Value texts_of(const List& list) {
   return out;
 }
 
-template <class E, std::size_t N>
-Result<E> word(const Value& written, const std::array<std::pair<E, std::string_view>, N>& words) {
-  const auto* text = std::get_if<std::string>(&written);
-  std::vector<std::string> known;
-  for (const auto& [value, name] : words) {
-    if (text != nullptr && *text == name) return value;
-    known.emplace_back(name);
-  }
-  std::string message = fmt::format("must be one of {}", base::join(known, ", "));
-  if (text != nullptr) {
-    message = fmt::format("\"{}\": {}", *text, message);
-    if (const auto near = base::nearest(*text, known))
-      message += fmt::format("; did you mean \"{}\"?", *near);
-  }
-  return fail(Code::kInvalid, std::move(message));
-}
-
-constexpr std::array<std::pair<InetMethod, std::string_view>, 4> kMethods{
-    {{InetMethod::kManual, "manual"},
-     {InetMethod::kAuto, "auto"},
-     {InetMethod::kDisabled, "disabled"},
-     {InetMethod::kLinkLocal, "link-local"}}};
-constexpr std::array<std::pair<Backend, std::string_view>, 4> kBackends{
-    {{Backend::kAuto, "auto"},
-     {Backend::kNetworkManager, "networkmanager"},
-     {Backend::kNetworkd, "networkd"},
-     {Backend::kDirect, "direct"}}};
+constexpr Choices<InetMethod, 4> kMethods{{{InetMethod::kManual, "manual"},
+                                           {InetMethod::kAuto, "auto"},
+                                           {InetMethod::kDisabled, "disabled"},
+                                           {InetMethod::kLinkLocal, "link-local"}}};
+constexpr Choices<Backend, 4> kBackends{{{Backend::kAuto, "auto"},
+                                         {Backend::kNetworkManager, "networkmanager"},
+                                         {Backend::kNetworkd, "networkd"},
+                                         {Backend::kDirect, "direct"}}};
 
 bool is_domain(std::string_view name) {
   constexpr std::size_t kLongest = 253;  // RFC 1035, 2.3.4
@@ -105,10 +87,11 @@ bool is_domain(std::string_view name) {
 
 Result<std::uint32_t> number_in(const Value& written, std::uint32_t least, std::string_view example) {
   const auto* number = std::get_if<std::int64_t>(&written);
-  if (number == nullptr || *number < least || *number > std::numeric_limits<std::uint32_t>::max()) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::uint32_t>::max();
+  if (number == nullptr)
     return fail(Code::kInvalid,
-                fmt::format("must be an integer from {} to 4294967295, such as {}", least, example));
-  }
+                fmt::format("must be an integer from {} to {}, such as {}", least, kMost, example));
+  if (*number < least || *number > kMost) return fail(Code::kInvalid, out_of_range(*number, least, kMost));
   return static_cast<std::uint32_t>(*number);
 }
 
@@ -365,7 +348,7 @@ Result<RouteTarget> Codec<RouteTarget>::parse(const Value& written) {
 Value Codec<RouteTarget>::value(const RouteTarget& parsed) { return parsed.text(); }
 
 Result<InetMethod> Codec<InetMethod>::parse(const Value& written) {
-  auto method = word(written, kMethods);
+  auto method = parse_choice(kMethods, written);
   const auto* text = std::get_if<std::string>(&written);
   if (!method && text != nullptr && text->starts_with("dhcp")) {
     return fail(Code::kInvalid, method.error().message + "; DHCP is \"auto\"");
@@ -375,7 +358,7 @@ Result<InetMethod> Codec<InetMethod>::parse(const Value& written) {
 Value Codec<InetMethod>::value(const InetMethod& parsed) { return std::string(text_of(parsed)); }
 
 Result<Backend> Codec<Backend>::parse(const Value& written) {
-  return explained(word(written, kBackends), written, kBackendsElsewhere);
+  return explained(parse_choice(kBackends, written), written, kBackendsElsewhere);
 }
 Value Codec<Backend>::value(const Backend& parsed) { return std::string(text_of(parsed)); }
 

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/text.hpp"
+#include "model/types/choices.hpp"
 
 namespace rdmacfg::model {
 
@@ -100,7 +101,7 @@ Result<ModuleName> Codec<ModuleName>::parse(const Value& written) {
 Value Codec<ModuleName>::value(const ModuleName& parsed) { return parsed.text; }
 
 Result<ModuleOptions> Codec<ModuleOptions>::parse(const Value& written) {
-  constexpr std::string_view kWanted = "a list of strings like \"pfctx=8\"";
+  constexpr std::string_view kWanted = "a list of strings such as [\"pfctx=8\"]";
   if (std::holds_alternative<std::int64_t>(written))
     return fail(Code::kInvalid, fmt::format("must be {}", kWanted));
   auto list = get_list(written, kWanted);
@@ -132,7 +133,7 @@ Value Codec<ModuleOptions>::value(const ModuleOptions& parsed) {
 }
 
 Result<Priorities> Codec<Priorities>::parse(const Value& written) {
-  auto list = get_list(written, "a list of priorities like [3, 4]");
+  auto list = get_list(written, "a list of priorities such as [3, 4]");
   if (!list) return fail(list.error());
   Priorities out;
   for (const auto& text : *list) {
@@ -156,7 +157,7 @@ std::vector<std::string> numbers_in(unsigned mask) {
 
 Result<PfcDriverName> Codec<PfcDriverName>::parse(const Value& written) {
   const auto* text = std::get_if<std::string>(&written);
-  if (text == nullptr) return fail(Code::kInvalid, "must be a string: \"mlx4_en\"");
+  if (text == nullptr) return fail(Code::kInvalid, "must be a string such as \"mlx4_en\"");
   const auto name = underscored(*text);
   if (name == "mlx4_en" || name == "mlx4" || name == "mlx4_core") return PfcDriverName{"mlx4_en"};
   return fail(Code::kInvalid,
@@ -166,15 +167,18 @@ Result<PfcDriverName> Codec<PfcDriverName>::parse(const Value& written) {
 }
 Value Codec<PfcDriverName>::value(const PfcDriverName& parsed) { return parsed.text; }
 
+namespace {
+
+constexpr Choices<InitramfsPolicy, 2> kInitramfsPolicies{
+    {{InitramfsPolicy::kRebuild, "rebuild"}, {InitramfsPolicy::kReport, "report"}}};
+
+}  // namespace
+
 Result<InitramfsPolicy> Codec<InitramfsPolicy>::parse(const Value& written) {
-  const auto* text = std::get_if<std::string>(&written);
-  if (text != nullptr && *text == "rebuild") return InitramfsPolicy::kRebuild;
-  if (text != nullptr && *text == "report") return InitramfsPolicy::kReport;
-  return fail(Code::kInvalid, "must be \"rebuild\" or \"report\"" +
-                                  base::did_you_mean(text == nullptr ? "" : *text, {"rebuild", "report"}));
+  return parse_choice(kInitramfsPolicies, written);
 }
 Value Codec<InitramfsPolicy>::value(const InitramfsPolicy& parsed) {
-  return std::string(parsed == InitramfsPolicy::kRebuild ? "rebuild" : "report");
+  return std::string(choice_text(kInitramfsPolicies, parsed));
 }
 
 }  // namespace rdmacfg::model

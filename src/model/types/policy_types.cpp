@@ -3,9 +3,13 @@
 
 #include <fmt/format.h>
 
+#include <string>
+#include <string_view>
 #include <utility>
+#include <variant>
 
 #include "base/text.hpp"
+#include "model/types/choices.hpp"
 
 namespace rdmacfg::model {
 
@@ -13,25 +17,26 @@ using base::Code;
 using base::fail;
 using base::Result;
 
-Result<Drift> Codec<Drift>::parse(const Value& written) {
-  const auto* text = std::get_if<std::string>(&written);
-  if (text != nullptr && *text == "repair") return Drift::kRepair;
-  if (text != nullptr && *text == "report") return Drift::kReport;
-  return fail(Code::kInvalid, "must be \"repair\" or \"report\"" +
-                                  base::did_you_mean(text == nullptr ? "" : *text, {"repair", "report"}));
-}
+namespace {
 
-Value Codec<Drift>::value(const Drift& parsed) {
-  return std::string(parsed == Drift::kRepair ? "repair" : "report");
-}
+constexpr Choices<Drift, 2> kDrifts{{{Drift::kRepair, "repair"}, {Drift::kReport, "report"}}};
+
+}  // namespace
+
+Result<Drift> Codec<Drift>::parse(const Value& written) { return parse_choice(kDrifts, written); }
+Value Codec<Drift>::value(const Drift& parsed) { return std::string(choice_text(kDrifts, parsed)); }
 
 Result<Audit> Codec<Audit>::parse(const Value& written) {
   constexpr std::int64_t kLeast = 10;
   constexpr std::int64_t kMost = 86400;
   const auto* seconds = std::get_if<std::int64_t>(&written);
-  if (seconds != nullptr && (*seconds == 0 || (*seconds >= kLeast && *seconds <= kMost)))
-    return Audit{*seconds};
-  return fail(Code::kInvalid, fmt::format("must be {} to {} seconds, or 0 for never", kLeast, kMost));
+  constexpr std::string_view kNever = ", or 0 for never";
+  if (seconds == nullptr)
+    return fail(Code::kInvalid,
+                fmt::format("must be an integer from {} to {}, in seconds{}", kLeast, kMost, kNever));
+  if (*seconds != 0 && (*seconds < kLeast || *seconds > kMost))
+    return fail(Code::kInvalid, fmt::format("{}{}", out_of_range(*seconds, kLeast, kMost), kNever));
+  return Audit{*seconds};
 }
 
 Value Codec<Audit>::value(const Audit& parsed) { return parsed.seconds; }
@@ -39,8 +44,11 @@ Value Codec<Audit>::value(const Audit& parsed) { return parsed.seconds; }
 Result<RemovalShare> Codec<RemovalShare>::parse(const Value& written) {
   constexpr std::int64_t kMost = 100;
   const auto* percent = std::get_if<std::int64_t>(&written);
-  if (percent != nullptr && *percent >= 0 && *percent <= kMost) return RemovalShare{*percent};
-  return fail(Code::kInvalid, fmt::format("must be a percentage from 0 to {}", kMost));
+  if (percent == nullptr)
+    return fail(Code::kInvalid,
+                fmt::format("must be an integer from 0 to {}, in percent, such as 50", kMost));
+  if (*percent < 0 || *percent > kMost) return fail(Code::kInvalid, out_of_range(*percent, 0, kMost));
+  return RemovalShare{*percent};
 }
 
 Value Codec<RemovalShare>::value(const RemovalShare& parsed) { return parsed.percent; }
@@ -48,20 +56,24 @@ Value Codec<RemovalShare>::value(const RemovalShare& parsed) { return parsed.per
 Result<MetricsFolder> Codec<MetricsFolder>::parse(const Value& written) {
   constexpr std::size_t kMost = 1024;
   const auto* text = std::get_if<std::string>(&written);
-  if (text == nullptr || !text->starts_with('/'))
-    return fail(Code::kInvalid,
-                "must be the absolute path of a folder, such as \"/var/lib/prometheus/node-exporter\"");
+  constexpr std::string_view kWanted =
+      "must be the absolute path of a folder, such as \"/var/lib/prometheus/node-exporter\"";
+  if (text == nullptr) return fail(Code::kInvalid, std::string(kWanted));
+  if (!text->starts_with('/')) return fail(Code::kInvalid, fmt::format("is \"{}\", {}", *text, kWanted));
   std::string path;
   for (const auto part : base::split(*text, '/')) {
     if (part.empty()) continue;
     if (part == "." || part == "..")
-      return fail(Code::kInvalid, fmt::format("must be a path without \"{}\"", part));
+      return fail(Code::kInvalid, fmt::format("is \"{}\", must be a path without \"{}\"", *text, part));
     path += '/';
     path += part;
   }
-  if (path.empty()) return fail(Code::kInvalid, "must be a folder for metrics, not the root of all files");
+  if (path.empty())
+    return fail(Code::kInvalid,
+                fmt::format("is \"{}\", must be a folder for metrics, not the root of all files", *text));
   if (path.size() > kMost)
-    return fail(Code::kInvalid, fmt::format("must be a path of at most {} bytes", kMost));
+    return fail(Code::kInvalid,
+                fmt::format("has {} bytes, must be a path of at most {}", path.size(), kMost));
   return MetricsFolder{std::move(path)};
 }
 

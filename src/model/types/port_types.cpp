@@ -4,10 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <string>
 #include <string_view>
 #include <utility>
 
 #include "base/text.hpp"
+#include "model/types/choices.hpp"
 
 namespace rdmacfg::model {
 
@@ -17,8 +20,13 @@ using base::Result;
 
 Result<PortTypes> Codec<PortTypes>::parse(const Value& written) {
   const auto* list = std::get_if<std::vector<std::string>>(&written);
-  if (list == nullptr || list->empty() || list->size() > 2)
-    return fail(Code::kInvalid, "must be a list of the types of one or two ports, like [\"ib\", \"eth\"]");
+  if (list == nullptr)
+    return fail(Code::kInvalid, "must be a list of the types of one or two ports, such as [\"ib\", \"eth\"]");
+  if (list->empty() || list->size() > 2)
+    return fail(Code::kInvalid,
+                fmt::format("has {} elements, must have the types of one or two ports, such as "
+                            "[\"ib\", \"eth\"]",
+                            list->size()));
   for (const auto& type : *list) {
     if (type != "ib" && type != "eth" && type != "auto")
       return fail(Code::kInvalid, fmt::format("\"{}\" is not a port type: write ib, eth or auto", type));
@@ -30,7 +38,7 @@ Value Codec<PortTypes>::value(const PortTypes& parsed) { return parsed.list; }
 Result<PortNumber> Codec<PortNumber>::parse(const Value& written) {
   constexpr std::int64_t kMost = 255;
   const auto* number = std::get_if<std::int64_t>(&written);
-  if (number == nullptr) return fail(Code::kInvalid, "must be an integer like 1");
+  if (number == nullptr) return fail(Code::kInvalid, "must be an integer such as 1");
   if (*number < 1 || *number > kMost)
     return fail(Code::kInvalid, fmt::format("{} is not a port number: ports are counted from 1 (at most {})",
                                             *number, kMost));
@@ -84,12 +92,11 @@ Value Codec<PciPattern>::value(const PciPattern& parsed) { return parsed.text; }
 
 Result<LinkLayer> Codec<LinkLayer>::parse(const Value& written) {
   const auto* text = std::get_if<std::string>(&written);
-  if (text == nullptr) return fail(Code::kInvalid, "must be \"InfiniBand\" or \"Ethernet\"");
-  for (const auto* known : {"InfiniBand", "Ethernet"}) {
-    if (base::lower(*text) == base::lower(known)) return LinkLayer{known};
+  constexpr std::array<std::string_view, 2> kKnown{"InfiniBand", "Ethernet"};
+  for (const auto known : kKnown) {
+    if (text != nullptr && base::lower(*text) == base::lower(known)) return LinkLayer{std::string(known)};
   }
-  return fail(Code::kInvalid,
-              fmt::format("\"{}\" is not a link layer: write \"InfiniBand\" or \"Ethernet\"", *text));
+  return fail(Code::kInvalid, wrong_choice(written, kKnown));
 }
 Value Codec<LinkLayer>::value(const LinkLayer& parsed) { return parsed.text; }
 
@@ -98,7 +105,7 @@ Result<IpoibLinkLayer> Codec<IpoibLinkLayer>::parse(const Value& written) {
   if (text == nullptr) return fail(Code::kInvalid, "must be \"InfiniBand\"");
   if (base::lower(*text) != "infiniband")
     return fail(Code::kInvalid,
-                fmt::format("\"{}\" must be \"InfiniBand\": only such ports have IPoIB", *text));
+                fmt::format("is \"{}\", must be \"InfiniBand\": only such ports have IPoIB", *text));
   return IpoibLinkLayer{};
 }
 Value Codec<IpoibLinkLayer>::value(const IpoibLinkLayer& /*parsed*/) { return std::string("InfiniBand"); }

@@ -9,6 +9,7 @@
 
 #include "base/text.hpp"
 #include "model/types.hpp"
+#include "model/types/choices.hpp"
 #include "model/types/inet_types.hpp"
 
 namespace rdmacfg::model {
@@ -36,9 +37,7 @@ Result<ServicePort> Codec<ServicePort>::parse(const Value& written) {
   const auto* number = std::get_if<std::int64_t>(&written);
   if (number == nullptr)
     return fail(Code::kInvalid, fmt::format("must be an integer from {} to {}", kLeast, kMost));
-  if (*number < kLeast || *number > kMost)
-    return fail(Code::kInvalid,
-                fmt::format("{} is out of range; must be from {} to {}", *number, kLeast, kMost));
+  if (*number < kLeast || *number > kMost) return fail(Code::kInvalid, out_of_range(*number, kLeast, kMost));
   return ServicePort{*number};
 }
 
@@ -53,7 +52,7 @@ Result<ServicePorts> Codec<ServicePorts>::parse(const Value& written) {
         [](const ServicePort& port) { return ServicePorts{{port.number}}; });
   }
   if (list->empty() || list->size() > kMost)
-    return fail(Code::kInvalid, fmt::format("must be a port or a list of 1 to {} ports", kMost));
+    return fail(Code::kInvalid, fmt::format("has {} elements, must have 1 to {} ports", list->size(), kMost));
   for (const auto& text : *list) {
     const auto number = base::parse_number(text);
     if (!number || *number > 0xffff) return fail(Code::kInvalid, fmt::format("\"{}\" is not a port", text));

@@ -85,6 +85,15 @@ TEST(Check, UnknownSections) {
   EXPECT_EQ(document.diagnostics[4].hint, "did you mean \"ipoib\"?");
 }
 
+TEST(Check, AKeyThatIsWrittenAsASectionIsNamedWithItsPath) {
+  EXPECT_THAT(messages(ipoib("[[ipoib.mtu]]\nvalue = 2044\n")),
+              ElementsAre("a:3:1: [[ipoib.mtu]]: mtu is a key of [[ipoib]], not a section"));
+  EXPECT_THAT(
+      messages("[defaults.ipoib.pkey]\n[[defaults.ipoib.pkey.mtu]]\nvalue = 2044\n"),
+      ElementsAre(
+          "a:2:1: [[defaults.ipoib.pkey.mtu]]: mtu is a key of [defaults.ipoib.pkey], not a section"));
+}
+
 TEST(Check, KeysAtTheTopSayWhereTheyBelong) {
   const auto document = parse_one("mtu = 2044\nverison = 1\n");
   EXPECT_THAT(messages(document), ElementsAre("a:1:1: mtu: unknown key",
@@ -98,19 +107,20 @@ TEST(Check, WrongValuesAreSaidAtTheValue) {
       ElementsAre("a:3:7: [[ipoib]] mtu: MTU 99999 is out of range, must be 68 to 65520 bytes (datagram: "
                   "2044 or 4092; connected: up to 65520)"));
   EXPECT_THAT(messages(ipoib("mtu = '2044'\n")),
-              ElementsAre("a:3:7: [[ipoib]] mtu: is a string, must be an integer like 2044"));
-  EXPECT_THAT(messages(ipoib("mtu = 2044.0\n")),
-              ElementsAre("a:3:7: [[ipoib]] mtu: is a floating-point number, must be an integer like 2044"));
+              ElementsAre("a:3:7: [[ipoib]] mtu: is a string, must be an integer such as 2044"));
+  EXPECT_THAT(
+      messages(ipoib("mtu = 2044.0\n")),
+      ElementsAre("a:3:7: [[ipoib]] mtu: is a floating-point number, must be an integer such as 2044"));
   EXPECT_THAT(messages(ipoib("mtu = 2024-01-01\n")),
-              ElementsAre("a:3:7: [[ipoib]] mtu: is a date, must be an integer like 2044"));
+              ElementsAre("a:3:7: [[ipoib]] mtu: is a date, must be an integer such as 2044"));
   EXPECT_THAT(messages(ipoib("mtu = {a = 1}\n")),
-              ElementsAre("a:3:7: [[ipoib]] mtu: is a table, must be an integer like 2044"));
+              ElementsAre("a:3:7: [[ipoib]] mtu: is a table, must be an integer such as 2044"));
   EXPECT_THAT(messages(ipoib("mtu.x = 1\n")),
-              ElementsAre("a:3:1: [[ipoib]] mtu: is a table, must be an integer like 2044"));
+              ElementsAre("a:3:1: [[ipoib]] mtu: is a table, must be an integer such as 2044"));
   EXPECT_THAT(messages(ipoib("mtu = [2044]\n")),
-              ElementsAre("a:3:7: [[ipoib]] mtu: is a list, must be an integer like 2044"));
+              ElementsAre("a:3:7: [[ipoib]] mtu: is a list, must be an integer such as 2044"));
   EXPECT_THAT(messages(ipoib("mtu = true\n")),
-              ElementsAre("a:3:7: [[ipoib]] mtu: is a boolean, must be an integer like 2044"));
+              ElementsAre("a:3:7: [[ipoib]] mtu: is a boolean, must be an integer such as 2044"));
   EXPECT_THAT(
       messages(ipoib("addresses = [\n 'a',\n 1.5, true,\n]\n")),
       ElementsAre("a:5:2: [[ipoib]] addresses: an element is a floating-point number, must be a string in "

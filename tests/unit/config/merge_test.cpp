@@ -75,7 +75,7 @@ TEST(Merge, DefaultsThatMakeNoSense) {
   EXPECT_THAT(messages("[[defaults.ipoib]]\nmtu = 2044\n"),
               ElementsAre("a:1:12: [defaults.ipoib]: is a list, must be one section"));
   EXPECT_THAT(messages("defaults = 1"),
-              ElementsAre("a:1:12: defaults: is an integer, must be sections like [defaults.ipoib]"));
+              ElementsAre("a:1:12: defaults: is an integer, must be sections such as [defaults.ipoib]"));
 }
 
 TEST(Match, LeavesFilesOfOtherHostsOut) {

@@ -237,6 +237,24 @@ TEST(Layers, NoTextForPeopleIsCompared) {
   }
 }
 
+/// A label is for people, and two objects may have the same one: they are told apart by their keys, and parts
+/// of a label are values beside it.
+TEST(Layers, NoLabelIsReadBack) {
+  const std::regex reads(
+      R"re(\blabel(\(\))?\.(substr|r?find\w*|starts_with|ends_with)\(|\blabel [=!]= \w[\w.>-]*\blabel\b)re");
+  for (const auto* area :
+       {"config", "kinds", "catalog", "store", "core", "withdraw", "doctor", "ctl", "daemon"}) {
+    for (const auto& entry : fs::recursive_directory_iterator(fs::path(SOURCE_ROOT) / "src" / area)) {
+      if (!entry.is_regular_file()) continue;
+      std::ifstream in(entry.path());
+      for (std::string line; std::getline(in, line);) {
+        if (line.find("label") == std::string::npos) continue;
+        EXPECT_FALSE(std::regex_search(line, reads)) << entry.path() << ": " << line;
+      }
+    }
+  }
+}
+
 /// A file of more than about 400 lines is split by subject.
 TEST(Layers, FilesAreShort) {
   constexpr int kMost = 450;

@@ -186,6 +186,21 @@ TEST(FleetReport, RatesAreComparedByBoardWhereHostsDiffer) {
   EXPECT_THAT(lines("g"), IsEmpty());
 }
 
+TEST(FleetReport, NamesFromHostsAreNoPlaceholders) {
+  HostAnswers answers({"a1", "a2", "a3", "a4"});
+  for (HostId host = 0; host < 4; ++host) {
+    EXPECT_FALSE(answers.add(
+        host, {"x", head_of("show", "ok") +
+                        fmt::format(
+                            R"(, "devices": [{{"board_id": "{{}}", "firmware": "{}", "ports": []}}],
+      "interfaces": [{{"name": "{{}}", "mode": "{}"}}]}})",
+                            host == 3 ? "{}" : "1", host == 3 ? "connected" : "datagram")}));
+  }
+  EXPECT_THAT(lines_of(answers),
+              ElementsAre("unlike firmware a4: firmware of {}: {}, on most hosts 1",
+                          "unlike interface-mode a4: mode of {}: connected, on most hosts datagram"));
+}
+
 /// RoCE takes the MTU of the Ethernet interface, so that one with 1500 bytes is left with 1024.
 TEST(FleetReport, APortWithAnotherMtuIsUnlikeTheOthers) {
   HostAnswers answers({"a1", "a2", "a3", "a4"});

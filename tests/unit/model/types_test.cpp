@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "model/field.hpp"
+#include "model/types/fabric_types.hpp"
+#include "model/types/inet_types.hpp"
 #include "model/types/port_types.hpp"
 
 namespace rdmacfg::model {
@@ -189,7 +191,10 @@ TEST(FieldSpecs, KnowTheSortsOfValuesThatTheyTake) {
                               {of(Codec<Mtu>::kSchema), "i"},
                               {of(Codec<Pkey>::kSchema), "is"},
                               {of(Codec<IpoibMode>::kSchema), "s"},
-                              {of(Codec<std::vector<std::string>>::kSchema), "sl"},
+                              {of(Codec<std::vector<std::string>>::kSchema), "l"},
+                              {of(Codec<IpPrefixes>::kSchema), "l"},
+                              {of(Codec<Scopes>::kSchema), "il"},
+                              {of(Codec<PortTypes>::kSchema), "l"},
                               {of(R"({"enum":[1,2,256]})"), "i"},
                               {of(""), "bisl"}};
   for (const auto& row : rows) {
@@ -200,7 +205,7 @@ TEST(FieldSpecs, KnowTheSortsOfValuesThatTheyTake) {
 }
 
 TEST(Codec, SaysWhatSortOfValueIsWanted) {
-  EXPECT_EQ(Codec<Mtu>::parse(Value{std::string("2044")}).error().message, "must be an integer like 2044");
+  EXPECT_EQ(Codec<Mtu>::parse(Value{std::string("2044")}).error().message, "must be an integer such as 2044");
   EXPECT_FALSE(Codec<Mtu>::parse(Value{std::int64_t{67}}));
   EXPECT_FALSE(Codec<Mtu>::parse(Value{std::int64_t{65521}}));
   EXPECT_TRUE(Codec<Mtu>::parse(Value{std::int64_t{65520}}));

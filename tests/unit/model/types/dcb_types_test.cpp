@@ -41,7 +41,7 @@ TEST(TrustOrder, RefusesWithAReason) {
   EXPECT_EQ(why(Words{"dscp", "vlan"}),
             "\"vlan\" is not a selector: ethtype, stream-port, dgram-port, port, dscp or pcp");
   EXPECT_EQ(why(Words{"dscp", "pcp", "dscp"}), "\"dscp\" is listed twice");  // EINVAL of dcbnl_ieee_set()
-  EXPECT_EQ(why(std::string("dscp")), "must be a list of selectors like [\"dscp\", \"pcp\"]");
+  EXPECT_EQ(why(std::string("dscp")), "must be a list of selectors such as [\"dscp\", \"pcp\"]");
 }
 
 TEST(NumbersIn, AreTheSetBitsOfEightInOrder) {

@@ -30,9 +30,9 @@ using Words = std::vector<std::string>;
 TEST(ServicePorts, AreOneOrSeveralDifferentOnes) {
   EXPECT_THAT(Codec<ServicePorts>::parse(Value{std::int64_t{20049}})->numbers, ElementsAre(20049));
   EXPECT_THAT(Codec<ServicePorts>::parse(Words{"20050", "20049"})->numbers, ElementsAre(20050, 20049));
-  EXPECT_THAT(complaint_about<ServicePorts>(Words{}), HasSubstr("must be a port or a list of 1 to 16 ports"));
+  EXPECT_THAT(complaint_about<ServicePorts>(Words{}), HasSubstr("has 0 elements, must have 1 to 16 ports"));
   EXPECT_THAT(complaint_about<ServicePorts>(Words(17, "20049")),
-              HasSubstr("must be a port or a list of 1 to 16 ports"));
+              HasSubstr("has 17 elements, must have 1 to 16 ports"));
   EXPECT_THAT(complaint_about<ServicePorts>(Words{"nfs"}), HasSubstr("\"nfs\" is not a port"));
   EXPECT_THAT(complaint_about<ServicePorts>(Words{"65536"}), HasSubstr("\"65536\" is not a port"));
   EXPECT_THAT(complaint_about<ServicePorts>(Words{"20049", "20049"}),

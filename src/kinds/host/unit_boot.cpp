@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kinds/host/unit_boot.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+
+namespace rdmacfg::kinds {
+
+using system::Unit;
+
+namespace {
+
+/// Whether a link of an init script begins it in a runlevel: "S20openibd", "S20openibd.sh".
+bool is_start_link(std::string_view link, std::string_view script) {
+  constexpr std::size_t kFront = 3;
+  const bool numbered = link.size() > kFront && link[0] == 'S' &&
+                        link.substr(1, 2).find_first_not_of("0123456789") == link.npos;
+  if (!numbered) return false;
+  auto name = link.substr(kFront);
+  if (name.ends_with(".sh")) name.remove_suffix(3);
+  return name == script;
+}
+
+}  // namespace
+
+bool is_enabled(const Unit& unit) { return unit.file == "enabled" || unit.file == "alias"; }
+
+bool is_generated(const Unit& unit) { return unit.file == "generated"; }
+
+std::string_view script_of(const Unit& unit) {
+  const std::string_view name = unit.id.empty() ? unit.name : unit.id;
+  return name.substr(0, name.rfind('.'));
+}
+
+bool is_init_script(const Unit& unit, system::Files& files) {
+  if (!is_generated(unit)) return false;
+  const auto script = script_of(unit);
+  for (const auto* folder : {"/etc/init.d", "/etc/rc.d/init.d"}) {
+    const auto names = files.list(folder);
+    if (!names) return true;
+    const bool has_script = std::any_of(names->begin(), names->end(), [&](std::string_view name) {
+      if (name.ends_with(".sh")) name.remove_suffix(3);
+      return name == script;
+    });
+    if (has_script) return true;
+  }
+  return false;
+}
+
+std::optional<bool> starts_by_links(std::string_view script, system::Files& files) {
+  for (const std::string_view root : {"/etc", "/etc/rc.d", "/etc/init.d"}) {
+    for (int level = 2; level <= 5; ++level) {
+      const auto links = files.list(fmt::format("{}/rc{}.d", root, level));
+      if (!links) return std::nullopt;
+      const bool starts = std::any_of(links->begin(), links->end(),
+                                      [&](const std::string& link) { return is_start_link(link, script); });
+      if (starts) return true;
+    }
+  }
+  return false;
+}
+
+std::optional<bool> starts_by_generator(const Unit& unit, system::Files& files) {
+  const std::string& name = unit.id.empty() ? unit.name : unit.id;
+  for (const auto* generator : {"generator", "generator.early", "generator.late"}) {
+    const auto root = fmt::format("/run/systemd/{}", generator);
+    const auto folders = files.list(root);
+    if (!folders) return std::nullopt;
+    for (const auto& folder : *folders) {
+      const bool starts =
+          folder.ends_with(".wants") || folder.ends_with(".requires") || folder.ends_with(".upholds");
+      if (!starts) continue;
+      const auto links = files.list(fmt::format("{}/{}", root, folder));
+      if (!links) return std::nullopt;
+      if (std::find(links->begin(), links->end(), name) != links->end()) return true;
+    }
+  }
+  return false;
+}
+
+std::optional<bool> starts_at_boot(const Unit& unit, system::Files& files) {
+  if (is_init_script(unit, files)) return starts_by_links(script_of(unit), files);
+  return is_generated(unit) ? starts_by_generator(unit, files) : std::optional(is_enabled(unit));
+}
+
+}  // namespace rdmacfg::kinds

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether a unit of systemd starts at boot: by `systemctl enable`, by the links of an init script, or by a
+// generator.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "system/files.hpp"
+#include "system/units.hpp"
+
+namespace rdmacfg::kinds {
+
+bool is_enabled(const system::Unit& unit);
+
+/// A unit that a generator of systemd makes; its state stays "generated", started at boot or not
+/// (unit_file_lookup_state()).
+bool is_generated(const system::Unit& unit);
+
+/// "openibd" of "openibd.service"; of an alias that of the unit itself. A view into `unit`.
+std::string_view script_of(const system::Unit& unit);
+
+/// Whether it is made of an init script, as sysv-generator.c does it; other generators read containers and
+/// mounts. The folders are those of Debian and RHEL; one that cannot be read may have the script.
+bool is_init_script(const system::Unit& unit, system::Files& files);
+
+/// Whether the links of the runlevels start an init script at boot; nothing where a folder of them cannot be
+/// read. As `systemctl is-enabled` asks Debian's systemd-sysv-install, and sysv-generator.c reads them. The
+/// folders are those of Debian, RHEL and SUSE.
+std::optional<bool> starts_by_links(std::string_view script, system::Files& files);
+
+/// Whether a generator made a link that starts its unit: generators do so in place of `systemctl enable`
+/// (systemd.generator(7); of Quadlet's, podman-systemd.unit(5)). Nothing where a folder cannot be read.
+std::optional<bool> starts_by_generator(const system::Unit& unit, system::Files& files);
+
+/// By whichever of these its unit is started. Nothing where that cannot be read.
+std::optional<bool> starts_at_boot(const system::Unit& unit, system::Files& files);
+
+}  // namespace rdmacfg::kinds
