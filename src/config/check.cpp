@@ -258,12 +258,20 @@ class Checker {
 
   void report_no_defaults(const std::string& name, const Node& node, const std::vector<SectionSpec>& specs,
                           const std::string& path) {
-    std::vector<std::string> known;
+    const auto parent = std::string_view(path).substr(0, path.size() - name.size());  // with its dot
+    std::vector<std::string> known, homes;
     for (const auto& spec : specs) {
       if (gives_defaults(spec)) known.emplace_back(spec.name);
+      const bool has =
+          spec.defaults && std::any_of(spec.fields.begin(), spec.fields.end(), [&](const auto& field) {
+            return field.name == name && field.role != model::Role::kIdentity;
+          });
+      if (has) homes.push_back(fmt::format("[defaults.{}{}]", parent, spec.name));
     }
     std::string hint = "write it in each entry";
-    if (const auto near = base::nearest(name, known)) {
+    if (!homes.empty()) {
+      hint = fmt::format("write it in {}", base::join(homes, " or "));
+    } else if (const auto near = base::nearest(name, known)) {
       hint = fmt::format("did you mean \"{}\"?", *near);
     } else if (!known.empty()) {
       hint = fmt::format("defaults are possible for {}", base::join(known, ", "));

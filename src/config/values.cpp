@@ -371,7 +371,7 @@ std::optional<std::string> check_match(const Node& match, std::string_view host,
     return wrong(hosts.at, "[match] host: this host has no name (yet), so the file cannot be matched to it",
                  "give it one in /etc/hostname, or wait until the network has");
   }
-  return fmt::format("is for hosts {}; this one is {}", base::join(tried, ", "), host);
+  return fmt::format("applies to hosts {}, not to {}", base::join(tried, ", "), host);
 }
 
 }  // namespace rdmacfg::config

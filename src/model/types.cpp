@@ -76,7 +76,7 @@ Result<Guid> Guid::parse(std::string_view text) {
   const auto bad = [&](std::string_view why) {
     return fail(
         Code::kInvalid,
-        fmt::format("\"{}\" is not a valid GUID: {}; written like 00:02:c9:03:00:31:78:f2", text, why));
+        fmt::format("\"{}\" is not a valid GUID: {}; write it like 00:02:c9:03:00:31:78:f2", text, why));
   };
   constexpr std::size_t kAddressText = 59, kGuidText = 23;  // with their colons
   const auto hardware_address = [&](std::string_view end) {
@@ -116,7 +116,7 @@ Result<Guid> Guid::parse(std::string_view text) {
     all = {digits.data(), digits.size()};
   }
   if (all.find_first_not_of("0123456789abcdefABCDEF") != std::string_view::npos)
-    return bad("only digits 0-9 and a-f are possible, in groups with ':' between them");
+    return bad("only hexadecimal digits and ':' are allowed");
   constexpr std::size_t kAddressDigits = 40;
   if (all.size() == kAddressDigits) return hardware_address(all.substr(all.size() - digits.size()));
   if (all.size() != digits.size())
@@ -160,7 +160,7 @@ Result<Pkey> Pkey::parse(std::string_view text) {
                         text.find_first_not_of("0123456789abcdefABCDEF") == std::string_view::npos;
     return fail(Code::kInvalid, digits
                                     ? fmt::format("\"{0}\" is not a valid P_Key; write 0x{0}", text)
-                                    : fmt::format("\"{}\" is not a valid P_Key; written like 0x8002", text));
+                                    : fmt::format("\"{}\" is not a valid P_Key; write it like 0x8002", text));
   }
   return make(static_cast<std::int64_t>(*number));
 }

@@ -74,7 +74,7 @@ Result<E> word(const Value& written, const std::array<std::pair<E, std::string_v
   }
   std::string message = fmt::format("must be one of {}", base::join(known, ", "));
   if (text != nullptr) {
-    message = fmt::format("\"{}\": {}", *text, message);
+    message = fmt::format("is \"{}\", {}", *text, message);
     if (const auto near = base::nearest(*text, known))
       message += fmt::format("; did you mean \"{}\"?", *near);
   }
