@@ -205,7 +205,8 @@ int withdraw(const Context& context) {
   }
   context.environment.out
       << (context.offline()
-              ? "Withdrawn: its host boots with these, and rdma-configd applies nothing there by itself.\n"
+              ? "Withdrawn: the host of this image boots with these files, and rdma-configd applies nothing "
+                "there.\n"
               : "Withdrawn: the network is as it was, the daemon is stopped, and nothing is applied at boot "
                 "until `rdma-configctl apply`.\n");
   for (const auto& note : plan->notes)

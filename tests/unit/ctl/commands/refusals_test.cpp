@@ -83,7 +83,7 @@ TEST_F(RefusedCommand, PathsThatLeadNowhere) {
   refuses({"get", "ipoib[ ].mtu"}, std::string("ipoib[ ].mtu: the brackets are empty") + form);
   refuses({"get", "ipoib[a]mtu"}, std::string("ipoib[a]mtu: 'm' is not expected") + form);
   refuses({"get"}, "get takes one path, such as ipoib[mlx4_ib0].mtu");
-  refuses({"get", "version", "defaults"}, "get takes no more arguments; unexpected argument defaults");
+  refuses({"get", "version", "defaults"}, "get: unexpected argument defaults");
   refuses({"set", "version"}, "set takes a path and a value, such as ipoib[mlx4_ib0].mtu 4092");
   refuses({"set", "--unset"}, "set --unset takes one path, such as ipoib[mlx4_ib0].umcast");
   refuses({"set", "--unset", "version", "1"}, "set --unset takes one path, such as ipoib[mlx4_ib0].umcast");
