@@ -165,7 +165,7 @@ void verify_untouched(model::Change& change, const Observation& before, const Ob
   if (kind->traits().waits_for_confirmation) return;  // follows what others did
   for (const auto& field : change.fields) {
     if (model::value_of(then->settings, field) == model::value_of(observed->settings, field)) continue;
-    result.failures.push_back(fmt::format("{}: {} is {} now, and was {}", change.label, field,
+    result.failures.push_back(fmt::format("{}: {} is now {}, was {}", change.label, field,
                                           model::text_of(model::value_of(observed->settings, field)),
                                           model::text_of(model::value_of(then->settings, field))));
   }

@@ -362,9 +362,8 @@ void HostData::parse_tables(const Node& node, const Reporter& report, HostSectio
       report.wrong(each->at, "[host] table: must be the name of a file that ends in .csv",
                    "values can also be written in TOML: [host.values.gpu001]");
     } else if (++tables_ > limits_.tables) {
-      report.wrong(each->at,
-                   fmt::format("[host] table: the document names more than the {} tables that are allowed",
-                               limits_.tables));
+      report.wrong(each->at, fmt::format("[host] table: the document names more than the {} tables allowed",
+                                         limits_.tables));
       break;
     } else if (const auto* table = find_text(texts_, text, *file)) {
       out.tables.push_back(HostTable::parse(*table, limits_, report.diagnostics));

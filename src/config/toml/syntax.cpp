@@ -133,7 +133,7 @@ class Parser {
   bool too_deep(std::size_t depth) {
     if (depth <= static_cast<std::size_t>(limits_.nesting)) return false;
     open_ = 1;
-    wrong(here(), fmt::format("nested deeper than the {} levels that are allowed", limits_.nesting));
+    wrong(here(), fmt::format("nested deeper than the {} levels allowed", limits_.nesting));
     return true;
   }
 

@@ -38,7 +38,7 @@ std::string render(const Withdrawal& plan, const Terminal& terminal) {
   for (const auto& file : plan.kept) {
     if (file.from == file.to) out += fmt::format("  {}\n", file.to);
   }
-  if (!plan.setup.empty()) heading("Does rdma-configd's work at boot:");
+  if (!plan.setup.empty()) heading("Replaces rdma-configd at boot:");
   for (const auto& file : plan.setup) out += fmt::format("  {}  {}\n", file.path, file.what);
   if (!plan.lost.empty()) heading("NOT preserved after the next boot:");
   for (const auto& setting : plan.lost) out += fmt::format("  {}\n", clean(setting, terminal.utf8));

@@ -232,7 +232,7 @@ class FamilyRules {
                         hop == prefix->network().address ? "network" : "broadcast", prefix->network().text()),
             "write the address of the router");
     } else if (!family_.addresses.empty() && !reachable(hop)) {  // without any, the method is wrong
-      error(where, fmt::format("{}: {} is in the network of none of the addresses", what, hop.text()),
+      error(where, fmt::format("{}: {} is not in the network of any of the addresses", what, hop.text()),
             fmt::format("the networks are {}; check the address and the prefix lengths", networks()));
     }
   }

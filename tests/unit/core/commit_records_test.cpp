@@ -363,7 +363,7 @@ TEST(CommitRecords, ADocumentAppliedAgainIsTakenBackAndHeldAsItWas) {
   host.kernel.sysctl.set("net/core/somaxconn", "99");
   ASSERT_EQ(host.commits(256, true).exit, model::Exit::kOk);
   EXPECT_THAT(told_by(host.rolls_back()),
-              Contains("note: the changes of reapplying generation 1 were rolled back: asked for by root"));
+              Contains("note: the changes from reapplying generation 1 were rolled back: asked for by root"));
   std::vector<std::string> reasons;
   for (const auto& resource : host.holds().resources) reasons.push_back(resource.reason);
   EXPECT_THAT(reasons, Contains("was rolled back to this value, which stays until the next apply or boot"));

@@ -563,7 +563,7 @@ TEST(Edit, WhatOthersWroteMeanwhileStays) {
   console.answer("y\n");
   EXPECT_EQ(console.run({"edit"}), 1);
   EXPECT_THAT(console.err.str(), AllOf(HasSubstr("was changed by another process while you were editing"),
-                                       HasSubstr("your text is in " + kept)));
+                                       HasSubstr("your text is kept in " + kept)));
   EXPECT_EQ(console.kernel.files.content[path], theirs);
   std::stringstream text;
   text << std::ifstream(kept).rdbuf();

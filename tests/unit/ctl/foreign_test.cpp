@@ -110,7 +110,8 @@ TEST_F(Import, RefusesWhatItCannotDo) {
   EXPECT_EQ(import({"ifcfg", "--adopt"}), 1);
   EXPECT_THAT(console_.err.str(), HasSubstr("--adopt is valid only with import live"));
   EXPECT_EQ(import({"live"}), 1);
-  EXPECT_THAT(console_.err.str(), HasSubstr("live reads the running system; --root does not apply"));
+  EXPECT_THAT(console_.err.str(),
+              HasSubstr("import live cannot be combined with --root: it reads the running system"));
   EXPECT_EQ(import({"host", "/etc"}), 1);
   EXPECT_THAT(console_.err.str(), HasSubstr("name the format of /etc"));
 }

@@ -166,8 +166,7 @@ TEST(HostValues, FilledInTextsHaveTheLimitOfStrings) {
   };
   EXPECT_THAT(complaints("aaaaaaaa"), IsEmpty());
   EXPECT_THAT(complaints("aaaaaaaaa"),
-              ElementsAre(HasSubstr("search: the filled-in text has 17 bytes, more than the 16 that are "
-                                    "allowed")));
+              ElementsAre(HasSubstr("search: the filled-in text has 17 bytes, more than the 16 allowed")));
 }
 
 /// Inventories have full names, and many hosts call themselves by the short one.
@@ -587,9 +586,9 @@ TEST(HostTable, LimitsHoldExactly) {
   };
   EXPECT_THAT(found("host,b,c\na,1,2\nb,1,12345678\n"), IsEmpty());
   EXPECT_THAT(found("host,b\na,1\nb,1\nc,1\n"),
-              ElementsAre(HasSubstr(": the table has more than the 2 hosts that are allowed")));
+              ElementsAre(HasSubstr(": the table has more than the 2 hosts allowed")));
   EXPECT_THAT(found("host,b,c,d\n"),
-              ElementsAre(HasSubstr("n.csv:1:10: has more than the 3 columns that are allowed")));
+              ElementsAre(HasSubstr("n.csv:1:10: has more than the 3 columns allowed")));
   EXPECT_THAT(found("host," + std::string(34, ',') + "\n"),
               ElementsAre(HasSubstr("has more than the 3 columns")));
   EXPECT_THAT(found("host,b\na" + std::string(31, ',') + "\n"),
@@ -598,11 +597,10 @@ TEST(HostTable, LimitsHoldExactly) {
   EXPECT_THAT(found("host,b\na,123456789\n"), ElementsAre(HasSubstr("a field has 9 bytes, more than the 8")));
   EXPECT_THAT(found("host,b\na,1\n" + std::string(29, '\n')), IsEmpty());
   EXPECT_THAT(found("host,b\na,1\n" + std::string(30, '\n')),
-              ElementsAre(HasSubstr("n.csv: has 41 bytes, more than the 40 that are allowed | remove hosts "
+              ElementsAre(HasSubstr("n.csv: has 41 bytes, more than the 40 allowed | remove hosts "
                                     "or columns that no document uses")));
-  EXPECT_THAT(
-      found("host,b\na,1\n", "[host]\ntable = [\"n.csv\", \"n.csv\"]\n"),
-      ElementsAre(HasSubstr("[host] table: the document names more than the 1 tables that are allowed")));
+  EXPECT_THAT(found("host,b\na,1\n", "[host]\ntable = [\"n.csv\", \"n.csv\"]\n"),
+              ElementsAre(HasSubstr("[host] table: the document names more than the 1 tables allowed")));
 }
 
 TEST(HostTable, AHostKeepsItsOwnLinesAndTheirPlaces) {
