@@ -84,7 +84,7 @@ Result<Guid> Guid::parse(std::string_view text) {
     return guid ? fail(Code::kInvalid, fmt::format("\"{}\" is not a valid GUID: that is a 20-byte hardware "
                                                    "address; write its last 8 bytes, {}",
                                                    text, guid->text()))
-                : bad("that is a 20-byte hardware address, of which the last 8 bytes are the GUID");
+                : bad("that is a 20-byte hardware address, and a GUID is its last 8 bytes");
   };
   std::array<char, 16> digits{};
   std::string_view all = text;
@@ -101,7 +101,7 @@ Result<Guid> Guid::parse(std::string_view text) {
                     fmt::format("\"{}\" is not a valid GUID: that is a 16-byte GID; write its "
                                 "last 8 bytes, {}",
                                 text, guid->text()));
-      return bad("that is a 16-byte GID, of which the last 8 bytes are the GUID");
+      return bad("that is a 16-byte GID, and a GUID is its last 8 bytes");
     }
     const std::size_t width = groups == 8 ? 2 : groups == 4 ? 4 : 0;
     if (width == 0) return bad(fmt::format("{} groups instead of 8 with 2 digits or 4 with 4", groups));

@@ -106,7 +106,7 @@ class RuleParser {
     if (network == lookup) {
       report_.wrong(node_.key,
                     fmt::format("{}: {}", label_,
-                                network ? "network and lookup exclude each other"
+                                network ? "network and lookup cannot be combined"
                                         : "neither network nor lookup is given"),
                     "write either network = \"192.0.2.0/24\" or lookup = \"{host}-ib0\"");
     }

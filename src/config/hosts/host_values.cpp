@@ -193,7 +193,7 @@ tl::expected<std::string, HostValues::Missing> HostValues::expand(std::string_vi
 
 HostValues::Answer HostValues::value_of(std::string_view name, Purpose purpose) const {
   if (host_.empty())
-    return tl::make_unexpected(Missing{"this host has no name (yet)", "give it one in /etc/hostname"});
+    return tl::make_unexpected(Missing{"this host has no name (yet)", "set one in /etc/hostname"});
   if (name == "host") return Found{short_};
   name.remove_prefix(std::string_view("host.").size());
   if (is_reserved(name) && is_column(name))

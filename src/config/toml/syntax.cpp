@@ -48,7 +48,7 @@ class Parser {
     cursor_.skip_space();
     const auto first = body_.substr(cursor_.mark().offset);
     if (is_patch(first)) {
-      other_file("this is a patch, not a document of rdma-configd", "apply it with patch(1) to the document");
+      other_file("this is a patch, not an rdma-configd document", "apply it with patch(1) to the document");
     } else if (cursor_.at("---")) {
       other_language("YAML");
     } else if (is_json(first)) {

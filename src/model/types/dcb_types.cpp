@@ -28,15 +28,15 @@ Result<std::vector<std::string>> list_of(const Value& written, std::string_view 
 Result<std::uint8_t> number_of(std::string_view text, unsigned end, std::string_view what) {
   const auto number = base::parse_number(text);
   if (!number || *number >= end)
-    return fail(Code::kInvalid, fmt::format("\"{}\" is not a {}: 0 to {}", text, what, end - 1));
+    return fail(Code::kInvalid, fmt::format("\"{}\" is not a {} from 0 to {}", text, what, end - 1));
   return static_cast<std::uint8_t>(*number);
 }
 
 Result<std::uint8_t> scalar_of(const Value& written, unsigned end, std::string_view what) {
   const auto* number = std::get_if<std::int64_t>(&written);
-  if (number == nullptr) return fail(Code::kInvalid, fmt::format("must be a {}: 0 to {}", what, end - 1));
+  if (number == nullptr) return fail(Code::kInvalid, fmt::format("must be a {} from 0 to {}", what, end - 1));
   if (*number < 0 || *number >= static_cast<std::int64_t>(end))
-    return fail(Code::kInvalid, fmt::format("{} is not a {}: 0 to {}", *number, what, end - 1));
+    return fail(Code::kInvalid, fmt::format("{} is not a {} from 0 to {}", *number, what, end - 1));
   return static_cast<std::uint8_t>(*number);
 }
 

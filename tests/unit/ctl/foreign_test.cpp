@@ -126,6 +126,13 @@ TEST_F(Import, NamesTheFormatOfAFileThatIsGivenWithoutOne) {
   EXPECT_THAT(console_.err.str(), HasSubstr("; write import FORMAT " + notes + ", with one of host, live"));
 }
 
+TEST_F(Import, RecognizesADocumentThatNeedsNoImport) {
+  write("/srv/site.toml", "# of this site\n\nversion = 1\n[[module]]\nname = \"ib_umad\"\n");
+  EXPECT_EQ(import({"netplan", (root_ / "srv/site.toml").string()}), 1);
+  EXPECT_THAT(console_.err.str(),
+              HasSubstr("is an rdma-configd document already: rdma-configctl apply applies it"));
+}
+
 // An empty document in place of the interface would remove it.
 TEST_F(Import, MakesNoDocumentOfAFileWhoseNameSaysNothing) {
   write("/srv/fab0.txt", kIfcfg);

@@ -310,10 +310,11 @@ TEST(HostValues, AFileForOtherHostsNeedsNoValueHere) {
 
 TEST(HostValues, AHostWithoutANameIsNotGuessedAt) {
   EXPECT_THAT(complaints_of(read(kPort + std::string("name = \"{host}-a\"\n"), "")),
-              ElementsAre(HasSubstr("this host has no name (yet) | give it one in /etc/hostname")));
-  EXPECT_THAT(complaints_of(read("[match]\nhost = \"gpu*\"\n", "")),
-              ElementsAre("/c/config.toml:3:8: [match] host: this host has no name (yet), so the file cannot "
-                          "be matched to it | give it one in /etc/hostname, or wait until the network has"));
+              ElementsAre(HasSubstr("this host has no name (yet) | set one in /etc/hostname")));
+  EXPECT_THAT(
+      complaints_of(read("[match]\nhost = \"gpu*\"\n", "")),
+      ElementsAre("/c/config.toml:3:8: [match] host: this host has no name (yet), so the file cannot "
+                  "be matched to it | set one in /etc/hostname, or wait until the network provides one"));
 }
 
 TEST(HostValues, WhatTheSectionSaysIsChecked) {
@@ -332,7 +333,7 @@ TEST(HostValues, WhatTheSectionSaysIsChecked) {
       {"[host.values]\nx.site.org = { a = 1 }\n", "[host.values.\"x.site.org\"]"},
       {"[host.address]\na = { }\n", "neither network nor lookup is given"},
       {"[host.address]\na = { network = \"10.0.0.0/8\", lookup = \"x\" }\n",
-       "network and lookup exclude each other"},
+       "network and lookup cannot be combined"},
       {"[host.address]\na = { network = \"10.0.0.0/8\", prefix = 8 }\n", "prefix: is only valid with lookup"},
       {"[host.address]\na = { network = \"10.0.0.0/8\", step = 1 }\n", "step: must be a list of numbers"},
       {"[host.address]\na = { network = \"10.0.0.0/8\", offset = -1 }\n", "offset: must be an integer"},

@@ -81,7 +81,7 @@ TEST(Bounds, EntriesAreCountedOverAllFiles) {
 TEST(Bounds, EntriesAtTheRealLimit) {
   const Limits limits;
   EXPECT_THAT(wrong_with(repeated("[[a]]\n", limits.entries_of_kind)), IsEmpty());
-  EXPECT_THAT(wrong_with(repeated("[[a]]\n", limits.entries_of_kind + 1)), HasSubstr("10000 entries [[a]]"));
+  EXPECT_THAT(wrong_with(repeated("[[a]]\n", limits.entries_of_kind + 1)), HasSubstr("10000 [[a]] entries"));
 }
 
 TEST(Bounds, BytesOfAFileAndOfAllFiles) {

@@ -59,8 +59,8 @@ TEST(Syntax, Documents) {
 
 TEST(Syntax, NamesPatchesAndMergeConflicts) {
   EXPECT_EQ(parsed("--- a/config.toml\n+++ b/config.toml\n@@ -1 +1 @@\n"),
-            "1:1 this is a patch, not a document of rdma-configd");
-  EXPECT_EQ(parsed("diff --git a/x b/x\n"), "1:1 this is a patch, not a document of rdma-configd");
+            "1:1 this is a patch, not an rdma-configd document");
+  EXPECT_EQ(parsed("diff --git a/x b/x\n"), "1:1 this is a patch, not an rdma-configd document");
   EXPECT_EQ(parsed("---\na: 1\n"), "1:1 this is YAML, but the configuration is written in TOML");
   EXPECT_EQ(parsed("a = 1\n<<<<<<< HEAD\nb = 1\n=======\nc = 1\n>>>>>>> theirs\nd = 1\n"),
             "2:1 a merge conflict is unresolved");
