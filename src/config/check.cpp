@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "base/text.hpp"
+#include "config/hosts/host_values.hpp"
 #include "config/merge.hpp"
 
 namespace rdmacfg::config {
@@ -176,7 +177,8 @@ class Checker {
       } else if (auto value = check_value(node, *field, label, report_)) {
         out.entries.emplace(name, model::Entry{std::move(*value), location_of(report_.text, node.at), false});
       } else {
-        dropped = dropped || is_substitute(node);
+        // A placeholder that cannot be filled in because of an error in [host] is reported there.
+        dropped = dropped || is_substitute(node) || mentions_host(node);
       }
     }
     // Without a header of its own, that is said already.

@@ -295,8 +295,8 @@ bool check_identity(const Node& table, const SectionSpec& spec, std::string_view
     });
     report
         .wrong(key_of(extra),
-               fmt::format("{} {}: conflicts with {}, which already identifies the entry", label, extra,
-                           set_text(whole)),
+               fmt::format("{} {}: conflicts with {}, which already {} the entry", label, extra,
+                           set_text(whole), whole.size() == 1 ? "identifies" : "identify"),
                fmt::format("keep one: {}", choices(spec)))
         .related.push_back({location_of(report.text, key_of(whole.front())), "set here"});
     return true;

@@ -371,7 +371,7 @@ void HostData::parse_tables(const Node& node, const Reporter& report, HostSectio
       report.wrong(each->at, fmt::format("[host] table: {} cannot be found", *file),
                    place_holder_hint(file, text.name.starts_with('<')
                                                ? "for a document on standard input the name must begin with /"
-                                               : "its name is taken from the folder of this file"));
+                                               : "the name is relative to the folder of this file"));
     }
   }
 }

@@ -286,7 +286,7 @@ class FamilyRules {
                           ? fmt::format(" ({}, where none is written)", kRouteMetric)
                           : ""),
           "give one of them another metric or table");
-      d.related.push_back({first->second, "the first"});
+      d.related.push_back({first->second, "the first one"});
     }
   }
 

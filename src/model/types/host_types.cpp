@@ -55,7 +55,7 @@ Result<LockLimit> LockLimit::parse(std::string_view text) {
   if (!number || unit.size() > 1 || power == std::string_view::npos ||
       *number > (kMost >> (10U * static_cast<unsigned>(power)))) {
     return fail(Code::kInvalid,
-                fmt::format("\"{}\" is not a valid size: 65536 (KiB), \"64 GiB\" or \"unlimited\"", text));
+                fmt::format("\"{}\" is not a size such as 65536 (KiB), \"64 GiB\" or \"unlimited\"", text));
   }
   return LockLimit{static_cast<std::int64_t>(*number << (10U * static_cast<unsigned>(power)))};
 }

@@ -143,10 +143,11 @@ TEST(Syntax, ClashesOfSectionsSayWhatToWrite) {
   EXPECT_EQ(first_hint("[a.b]\n[[a]]"), "subsections follow their entry: put [[a]] first");
   EXPECT_EQ(parsed("a = 1\n[a]"), "2:1 a is already an integer and cannot be a section too");
   EXPECT_EQ(first_hint("[a]\na = 1\n[a.a]"), "a has no a below it; for another entry write [[a]]");
-  EXPECT_EQ(first_hint("[a]\n[[a]]"), "if there are several, write [[a]] in both places");
+  EXPECT_EQ(first_hint("[a]\n[[a]]"), "keep one, or write [[a]] in both places if several are allowed");
   EXPECT_EQ(first_hint("[[a]]\n[a]"), "write [[a]] for another entry");
   EXPECT_EQ(first_hint("[a]\n[a]"), "write its keys in one place");
-  EXPECT_EQ(first_hint("['a b']\n[['a b']]"), "if there are several, write [[\"a b\"]] in both places");
+  EXPECT_EQ(first_hint("['a b']\n[['a b']]"),
+            "keep one, or write [[\"a b\"]] in both places if several are allowed");
 }
 
 TEST(Syntax, AListOfYamlIsToldFromOneOfToml) {
