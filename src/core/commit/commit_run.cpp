@@ -184,7 +184,7 @@ void Run::drop(const Application& work, Report& report) {
   if (work.begun && !ambiguous_ && !end_unconfirmed(report)) {
     report.exit = Exit::kUndoIncomplete;
     report.left_over.push_back(
-        fmt::format("{}: it could not be removed; the next run rolls back that apply again",
+        fmt::format("{}: could not be removed; the next run rolls back that apply again",
                     context_.paths.rollback_record));
   }
   tell_ambiguous(report);
@@ -359,7 +359,7 @@ void Run::tell_ambiguous(Report& report) const {
   if (!ambiguous_) return;
   report.exit = Exit::kUndoIncomplete;
   report.left_over.push_back(
-      fmt::format("{}: it could not be restored, and may name the wrong active generation; the next run that "
+      fmt::format("{}: could not be restored, and may name the wrong active generation; the next run that "
                   "can write there repairs it",
                   context_.paths.ledger));
 }

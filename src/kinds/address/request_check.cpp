@@ -84,7 +84,7 @@ class FamilyRules {
   }
 
   void contradiction(std::string_view key, const Location& where, std::string_view method) {
-    auto& d = error(where, fmt::format("{} {}: it contradicts method = \"{}\"", label_, key, method),
+    auto& d = error(where, fmt::format("{} {}: contradicts method = \"{}\"", label_, key, method),
                     "leave it out, or use method = \"manual\"");
     d.related.push_back({family_.place("method"), "set here"});
   }
