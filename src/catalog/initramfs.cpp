@@ -322,7 +322,7 @@ class InitramfsKind final : public Kind, public ClearsAway {
           "an initramfs, it lacks our module options and naming rules");
     } else if (const auto folder = host.initramfs.unseen(); folder && image == kStale) {
       verdict.warnings.push_back(
-          fmt::format("{} is an automount that nothing has mounted: nobody knows whether the initramfs there "
+          fmt::format("{} is an automount that is not mounted, so it is unknown whether the initramfs there "
                       "has our module options and naming rules; run {}, or look into {}",
                       *folder, command_for(host, *tool), *folder));
     } else if (!rebuilds_here(desired.policy, host) && age_of_image(host) != ImageAge::kNewer) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "base/text.hpp"
+#include "config/hosts/host_values.hpp"
 #include "config/merge.hpp"
 
 namespace rdmacfg::config {
@@ -177,7 +178,8 @@ class Checker {
       } else if (auto value = check_value(node, *field, here, report_)) {
         out.entries.emplace(name, model::Entry{std::move(*value), location_of(report_.text, node.at), false});
       } else {
-        dropped = dropped || is_substitute(node);
+        // A placeholder that cannot be filled in because of an error in [host] is reported there.
+        dropped = dropped || is_substitute(node) || mentions_host(node);
       }
     }
     // Without a header of its own, that is said already.
@@ -260,12 +262,20 @@ class Checker {
 
   void report_no_defaults(const std::string& name, const Node& node, const std::vector<SectionSpec>& specs,
                           const std::string& path) {
-    std::vector<std::string> known;
+    const auto parent = std::string_view(path).substr(0, path.size() - name.size());  // with its dot
+    std::vector<std::string> known, homes;
     for (const auto& spec : specs) {
       if (gives_defaults(spec)) known.emplace_back(spec.name);
+      const bool has =
+          spec.defaults && std::any_of(spec.fields.begin(), spec.fields.end(), [&](const auto& field) {
+            return field.name == name && field.role != model::Role::kIdentity;
+          });
+      if (has) homes.push_back(fmt::format("[defaults.{}{}]", parent, spec.name));
     }
     std::string hint = "write it in each entry";
-    if (const auto near = base::nearest(name, known)) {
+    if (!homes.empty()) {
+      hint = fmt::format("write it in {}", base::join(homes, " or "));
+    } else if (const auto near = base::nearest(name, known)) {
       hint = fmt::format("did you mean \"{}\"?", *near);
     } else if (!known.empty()) {
       hint = fmt::format("defaults are possible for {}", base::join(known, ", "));

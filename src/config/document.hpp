@@ -64,7 +64,7 @@ struct Text {
   bool is_private = false;  ///< not everybody may read it; so nor what is made of it
 };
 
-/// A file that does not apply to this host, and why: "is for hosts gpu*; this one is login1".
+/// A file that does not apply to this host, and why: "applies to hosts gpu*, not to login1".
 struct SkippedFile {
   std::string name;
   std::string why;

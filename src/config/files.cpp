@@ -99,8 +99,7 @@ Result<std::string> read_all(int fd, const std::string& name, std::size_t limit)
     if (count == 0) return text;
     text.append(chunk.data(), static_cast<std::size_t>(count));
     if (text.size() > limit)
-      return fail(Code::kInvalid,
-                  fmt::format("{}: is larger than the {} bytes that are allowed", name, limit));
+      return fail(Code::kInvalid, fmt::format("{}: is larger than the {} bytes allowed", name, limit));
   }
 }
 
@@ -241,7 +240,7 @@ Result<std::vector<Text>> read_documents(const Source& source, const Limits& lim
     if (!text) return base::Failure(text.error());
     if (*text) texts.push_back(std::move(**text));
     if (texts.size() > limits.files) {
-      return fail(Code::kInvalid, fmt::format("{}: there are more than the {} files that are allowed",
+      return fail(Code::kInvalid, fmt::format("{}: there are more than the {} files allowed",
                                               root->shown(kDropIns.back()), limits.files));
     }
   }

@@ -51,8 +51,7 @@ std::optional<model::Diagnostic> check_text(const Text& text, const Limits& limi
   wrong.where = {text.name, 1, 1, 1};
   if (text.text.size() > limits.file_bytes) {
     wrong.where.line = 0;
-    wrong.message =
-        fmt::format("has {} bytes, more than the {} that are allowed", bytes.size(), limits.file_bytes);
+    wrong.message = fmt::format("has {} bytes, more than the {} allowed", bytes.size(), limits.file_bytes);
     wrong.hint = "split it into drop-ins";
     return wrong;
   }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <set>
 
@@ -153,6 +154,25 @@ Meant meant_section(std::string_view name, const Names& names) {
   return like_none(name, names.sections, names.keys);
 }
 
+/// How a section such as [ipoib.ipv4] has the value of `name`, a key of other tools.
+std::string example_in_family(std::string_view name, std::string_view section) {
+  struct Example {
+    std::string_view begin, keys;
+  };
+  constexpr auto kExamples = std::to_array<Example>({
+      {"gateway", "addresses = [\"…\"], gateway = \"…\""},
+      {"dns", "addresses = [\"…\"], dns = [\"…\"]"},
+      {"nameserver", "addresses = [\"…\"], dns = [\"…\"]"},
+      {"route", "addresses = [\"…\"], routes = [{ to = \"…\", via = \"…\" }]"},
+      {"dhcp", "method = \"auto\""},
+  });
+  const auto word = base::lower(name);
+  for (const auto& example : kExamples) {
+    if (word.starts_with(example.begin)) return fmt::format("{} = {{ {} }}", section, example.keys);
+  }
+  return family_example(section);
+}
+
 Meant meant_key(std::string_view name, const Names& names) {
   auto all = names.keys;
   all.insert(all.end(), names.sections.begin(), names.sections.end());
@@ -168,7 +188,7 @@ Meant meant_key(std::string_view name, const Names& names) {
         std::find(names.sections.begin(), names.sections.end(), *here) != names.sections.end();
     // [ipoib.ipv4] has the key itself, or what it stands for.
     if (becomes_section && here->starts_with("ipv"))
-      return {"", fmt::format("it belongs to {}, as in {}", *here, family_example(*here))};
+      return {"", fmt::format("it belongs to {}, as in {}", *here, example_in_family(name, *here))};
     return {"", fmt::format("it is called {} here{}", *here, becomes_section ? ", and is a section" : "")};
   }
   if (!names.homes.empty() && names.homes.size() <= kHomesNamed)
@@ -277,8 +297,8 @@ bool check_identity(const Node& table, const SectionSpec& spec, std::string_view
     });
     report
         .wrong(key_of(extra),
-               fmt::format("{} {}: conflicts with {}, which already identifies the entry", label, extra,
-                           set_text(whole)),
+               fmt::format("{} {}: conflicts with {}, which already {} the entry", label, extra,
+                           set_text(whole), whole.size() == 1 ? "identifies" : "identify"),
                fmt::format("keep one: {}", choices(spec)))
         .related.push_back({location_of(report.text, key_of(whole.front())), "set here"});
     return true;

@@ -15,8 +15,9 @@ namespace rdmacfg::config {
 namespace {
 
 /// Other tools' names of keys and sections, and ours: NetworkManager, nmstate, netplan,
-/// ifcfg files, systemd units, limits.d, nvme-cli, nvmetcli, targetcli, open-iscsi, fstab, modprobe.d.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 100> kElsewhere{{
+/// ifcfg files, systemd units, limits.d, mlnx_qos, nvme-cli, nvmetcli, targetcli, open-iscsi, fstab,
+/// modprobe.d.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 113> kElsewhere{{
     {"transport", "mode"},
     {"transport_mode", "mode"},
     {"transport-mode", "mode"},
@@ -44,6 +45,10 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 100> kElsewh
     {"gateway4", "ipv4"},
     {"gateway6", "ipv6"},
     {"dns", "ipv4"},
+    {"dns1", "ipv4"},
+    {"nameservers", "ipv4"},
+    {"dns-servers", "ipv4"},
+    {"dns_servers", "ipv4"},
     {"routes", "ipv4"},
     {"method", "ipv4"},
     {"bootproto", "method"},
@@ -73,6 +78,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 100> kElsewh
     {"memlock", "limit"},
     {"soft", "limit"},
     {"hard", "limit"},
+    {"size", "limit"},
     {"started", "running"},
     {"active", "running"},
     {"enable", "enabled"},
@@ -110,6 +116,14 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 100> kElsewh
     {"limits", "memlock"},
     {"ulimit", "memlock"},
     {"dcb", "pfc"},
+    {"qos", "pfc"},
+    {"mlnx_qos", "pfc"},
+    {"pfc", "priorities"},
+    {"prio", "priorities"},
+    {"tcbw", "bandwidth"},
+    {"tc_bw", "bandwidth"},
+    {"dscp2prio", "dscp"},
+    {"traffic_class", "tos"},
     {"infiniband", "ipoib"},
     {"interface", "ipoib"},
     {"interfaces", "ipoib"},
@@ -125,12 +139,14 @@ struct Rewrite {
 };
 constexpr std::string_view kPrefixHint =
     "the prefix length is a part of each address, as in addresses = [\"192.0.2.1/24\"]";
+constexpr std::string_view kPrefixBelowHint =
+    "the prefix length is a part of each address, as in ipv4 = { addresses = [\"192.0.2.1/24\"] }";
 constexpr std::string_view kAutoHint = "write method = \"auto\"";
 constexpr std::string_view kModeHint = "write mode = \"connected\" or \"datagram\"";
 constexpr std::string_view kStateHint = "write state = \"up\" or \"down\"";
 constexpr std::string_view kDropInHint =
     "files are merged from conf.d/*.toml beside it, or with several --config";
-constexpr std::array<Rewrite, 18> kRewrites{{
+constexpr std::array<Rewrite, 21> kRewrites{{
     {"include", "version", kDropInHint},
     {"source", "version", kDropInHint},
     {"netmask", "gateway", kPrefixHint},
@@ -138,6 +154,9 @@ constexpr std::array<Rewrite, 18> kRewrites{{
     {"prefixlen", "gateway", kPrefixHint},
     {"prefix_length", "gateway", kPrefixHint},
     {"prefix-length", "gateway", kPrefixHint},
+    {"netmask", "umcast", kPrefixBelowHint},
+    {"prefix", "umcast", kPrefixBelowHint},
+    {"prefixlen", "umcast", kPrefixBelowHint},
     {"dhcp", "method", kAutoHint},
     {"dhcp4", "method", kAutoHint},
     {"dhcp6", "method", kAutoHint},
@@ -206,8 +225,8 @@ std::string as_module_option(std::string_view name, const std::vector<std::strin
 std::string foreign_hint(std::string_view name) {
   for (const auto& section : kForeignSections) {
     if (section.name != name) continue;
-    return fmt::format("this looks like a file of {}; rdma-configctl import {} FILE converts it",
-                       section.tool, section.format);
+    return fmt::format("this looks like a {} file; rdma-configctl import {} FILE converts it", section.tool,
+                       section.format);
   }
   return {};
 }

@@ -72,9 +72,9 @@ bool any_is(const PlainLines& lines, std::initializer_list<std::string_view> wan
 
 /// Files with [sections], whose names are case-sensitive.
 OtherTool by_sections(const PlainLines& lines) {
-  if (any_is(lines, {"[connection]"})) return {"a keyfile of NetworkManager", "nm"};
-  if (any_is(lines, {"[NetDev]", "[Network]"})) return {"a file of systemd-networkd", "networkd"};
-  if (any_is(lines, {"[Match]"}) && any_is(lines, {"[Link]"})) return {"a .link file of udev", "udev"};
+  if (any_is(lines, {"[connection]"})) return {"a NetworkManager keyfile", "nm"};
+  if (any_is(lines, {"[NetDev]", "[Network]"})) return {"a systemd-networkd file", "networkd"};
+  if (any_is(lines, {"[Match]"}) && any_is(lines, {"[Link]"})) return {"a udev .link file", "udev"};
   const auto any_begins = [&](std::string_view front) {
     return std::any_of(lines.begin(), lines.end(),
                        [&](const PlainLine& line) { return line.words.starts_with(front); });
@@ -82,7 +82,7 @@ OtherTool by_sections(const PlainLines& lines) {
   // The format `limits` reads that one limit alone, and `scripts` the commands.
   const bool commands = any_begins("Exec"), limits = any_begins("Limit");
   if (any_is(lines, {"[Unit]"}) || (any_is(lines, {"[Service]"}) && (limits || commands)))
-    return {"a unit of systemd", any_begins("LimitMEMLOCK") || (limits && !commands) ? "limits" : "scripts"};
+    return {"a systemd unit", any_begins("LimitMEMLOCK") || (limits && !commands) ? "limits" : "scripts"};
   return {};
 }
 
@@ -105,11 +105,12 @@ OtherTool by_assignments(const PlainLines& lines) {
       std::any_of(names.begin(), names.end(), [](std::string_view name) { return name.ends_with("_LOAD"); });
   if (has({"SET_IPOIB_CM"}) || (loads && has({"ONBOOT"}))) return {"openib.conf", "openib"};
   if (loads) return {"rdma.conf", "rdma-conf"};
-  if (has({"STARTMODE"})) return {"an ifcfg file of wicked", "wicked"};
+  if (has({"STARTMODE"})) return {"a wicked ifcfg file", "wicked"};
   if (has({"DEVICE", "HWADDR", "BOOTPROTO", "IPADDR", "CONNECTED_MODE", "PKEY_ID"}))
     return {"an ifcfg file", "ifcfg"};
-  if (has({"GATEWAY0"}) && has({"ADDRESS0"})) return {"a file of routes beside an ifcfg file", "ifcfg"};
-  if (has({"GRUB_CMDLINE_LINUX", "GRUB_CMDLINE_LINUX_DEFAULT"})) return {"a file of GRUB", "cmdline"};
+  if (has({"GATEWAY0"}) && has({"ADDRESS0"})) return {"a route file that belongs to an ifcfg file", "ifcfg"};
+  if (has({"GRUB_CMDLINE_LINUX", "GRUB_CMDLINE_LINUX_DEFAULT"}))
+    return {"a GRUB configuration file", "cmdline"};
   return {};
 }
 
@@ -171,21 +172,21 @@ bool is_srp_rule(std::string_view line) {
 /// Files of which the first line is enough.
 OtherTool by_first_line(std::string_view line) {
   for (const auto* word : {"options", "install", "blacklist", "alias", "softdep"}) {
-    if (!behind(line, word).empty()) return {"a file of modprobe.d", "modprobe"};
+    if (!behind(line, word).empty()) return {"a modprobe.d file", "modprobe"};
   }
   for (const auto* word : {"guid", "m_key", "sm_key", "subnet_prefix"}) {
     if (behind(line, word).starts_with("0x")) return {"opensm.conf", "opensm"};
   }
   if (line.front() >= 'A' && line.front() <= 'Z' &&
       (line.find("==\"") != std::string_view::npos || line.find("!=\"") != std::string_view::npos))
-    return {"a rules file of udev", "udev"};
-  if (is_kernel_setting(line)) return {"a file of sysctl.d", "sysctl"};
+    return {"a udev rules file", "udev"};
+  if (is_kernel_setting(line)) return {"a sysctl.d file", "sysctl"};
   if (is_mlx4_conf(line)) return {"mlx4.conf", "mlx4-conf"};
-  if (is_limits(line)) return {"a file of limits.d", "limits"};
+  if (is_limits(line)) return {"a limits.d file", "limits"};
   if (line.starts_with("--transport") || line.starts_with("-t rdma"))
-    return {"discovery.conf of nvme-cli", "nvme"};
+    return {"nvme-cli's discovery.conf", "nvme"};
   if (is_srp_rule(line)) return {"srp_daemon.conf", "srp"};
-  if (is_partition_line(line)) return {"partitions.conf of OpenSM", "opensm"};
+  if (is_partition_line(line)) return {"OpenSM's partitions.conf", "opensm"};
   return {};
 }
 
@@ -203,12 +204,12 @@ bool is_ifupdown(const PlainLines& lines) {
 OtherTool by_outermost(const PlainLines& lines) {
   const bool dashes = lines.front().words == "---" && lines.size() > 1;
   const auto first = lines[dashes ? 1 : 0].words;
-  if (first == "network:") return {"a file of netplan", "netplan"};
-  if (first == "interfaces:") return {"a file of nmstate", "nmstate"};
+  if (first == "network:") return {"a netplan file", "netplan"};
+  if (first == "interfaces:") return {"an nmstate file", "nmstate"};
   if (any_is(lines, {"network_connections:"}))
     return {"a file for linux-system-roles.network", "system-roles"};
   if (first.starts_with("<interface>") || first.starts_with("<interface "))
-    return {"a file of wicked", "wicked"};
+    return {"a wicked file", "wicked"};
   return {};
 }
 
@@ -218,7 +219,7 @@ OtherTool by_mark(std::string_view body) {
   if (body.starts_with("#!") && base::trim(body.substr(2, body.find('\n') - 2)).starts_with('/'))
     return {"a script", "scripts"};
   if (base::trim(body.substr(0, body.find('\n'))) == "#cloud-config")
-    return {"a file of cloud-init", "cloud-init"};
+    return {"a cloud-init file", "cloud-init"};
   return {};
 }
 
@@ -227,7 +228,7 @@ OtherTool tool_of(std::string_view body, const PlainLines& lines) {
   if (auto found = by_sections(lines); !found.format.empty()) return found;
   if (auto found = by_assignments(lines); !found.format.empty()) return found;
   if (auto found = by_outermost(lines); !found.format.empty()) return found;
-  if (is_ifupdown(lines)) return {"an interfaces file of ifupdown", "ifupdown"};
+  if (is_ifupdown(lines)) return {"an ifupdown interfaces file", "ifupdown"};
   return by_first_line(lines.front().words);
 }
 
@@ -237,6 +238,17 @@ std::string_view format_of_other_tool(std::string_view text) {
   const auto body = without_mark(text);
   const auto lines = lines_of_other(body);
   return lines.empty() ? std::string_view() : tool_of(body, lines).format;
+}
+
+bool is_own_document(std::string_view text) {
+  const auto body = without_mark(text);
+  for (std::size_t start = 0; start < body.size();) {
+    const auto end = std::min(body.find('\n', start), body.size());
+    const auto words = base::trim(body.substr(start, end - start));
+    start = end + 1;
+    if (!words.empty() && words.front() != '#') return is_document(words);
+  }
+  return false;
 }
 
 std::optional<model::Diagnostic> recognize_other_tool(const Text& text) {
@@ -250,7 +262,7 @@ std::optional<model::Diagnostic> recognize_other_tool(const Text& text) {
   return model::Diagnostic{
       model::Severity::kError,
       {text.name, first.number, first.column, static_cast<int>(std::min(first.words.size(), kLongestMark))},
-      fmt::format("this is {}, not a document of rdma-configd", tool.file),
+      fmt::format("this is {}, not an rdma-configd document", tool.file),
       fmt::format("rdma-configctl import {} FILE converts it", tool.format),
       {}};
 }

@@ -18,4 +18,8 @@ std::optional<model::Diagnostic> recognize_other_tool(const Text& text);
 /// The format of `rdma-configctl import` that reads such a text; empty where nothing is recognized.
 std::string_view format_of_other_tool(std::string_view text);
 
+/// Whether the first line that is not a comment is one of an rdma-configd document: `version =` or a
+/// [[section]].
+bool is_own_document(std::string_view text);
+
 }  // namespace rdmacfg::config

@@ -50,10 +50,9 @@ std::optional<model::Diagnostic> check_size(const Text& text, std::size_t bytes,
   return model::Diagnostic{
       model::Severity::kError,
       {text.name, 0, 1, 1},
-      fmt::format(
-          "the document has more than the {} bytes that are allowed with this file; it and later files "
-          "were not read",
-          limits.document_bytes),
+      fmt::format("the document has more than the {} bytes allowed with this file; it and later files "
+                  "were not read",
+                  limits.document_bytes),
       "",
       {}};
 }

@@ -369,9 +369,9 @@ std::optional<std::string> check_match(const Node& match, std::string_view host,
   // To leave the file out would be to take away all that it had put there.
   if (host.empty()) {
     return wrong(hosts.at, "[match] host: this host has no name (yet), so the file cannot be matched to it",
-                 "give it one in /etc/hostname, or wait until the network has");
+                 "set one in /etc/hostname, or wait until the network provides one");
   }
-  return fmt::format("is for hosts {}; this one is {}", base::join(tried, ", "), host);
+  return fmt::format("applies to hosts {}, not to {}", base::join(tried, ", "), host);
 }
 
 }  // namespace rdmacfg::config

@@ -51,7 +51,7 @@ AppliedState applied_state_of(const LedgerNow& now, const config::Document* docu
   auto out = applied_state_of(now.ledger, document, boot_id, clock);
   if (!now.damage) return out;
   out.lost = now.lost && now.ledger.active == 0;
-  out.damage = now.damage->message + (out.lost ? "; which generation is active is not known"
+  out.damage = now.damage->message + (out.lost ? "; the active generation is unknown"
                                                : "; its copy is used until the next apply repairs it");
   return out;
 }

@@ -106,9 +106,8 @@ std::string digest_of(const model::Plan& plan) {
 std::string too_long(const Plan& plan) {
   using model::limits::kPlanChanges;
   if (plan.changes.size() <= kPlanChanges) return {};
-  return fmt::format(
-      "the plan has {} changes, more than the {} that are allowed: apply the document in parts",
-      plan.changes.size(), kPlanChanges);
+  return fmt::format("the plan has {} changes, more than the {} allowed: apply the document in parts",
+                     plan.changes.size(), kPlanChanges);
 }
 
 std::optional<std::string> lost_parent_object(const Change& change, const kinds::World& world) {

@@ -30,8 +30,8 @@ Result<void> hold_state(system::Host& host, const Options& options, const State&
   if (!done) return done;
   (void)host.files.remove(options.paths.journal);  // one that stays does not count beside that record
   tell_damage(host.files,
-              {fmt::format("{}; the host is configured, but what was made for that is recorded only in {}, "
-                           "until the next boot; free space on /var, or remount it writable, then run "
+              {fmt::format("{}; the host is configured, but the record of its changes is only in {} and "
+                           "lasts until the next boot: free space on /var, or remount it writable, then run "
                            "`rdma-configctl apply`",
                            why.message, options.paths.held)},
               report);

@@ -79,7 +79,7 @@ class ChangeVerifier {
       result_.postponed[change.key] = *lost;
     } else {
       result_.failures.push_back(
-          fmt::format("{}: it still exists, although the kernel reported its removal", change.label));
+          fmt::format("{}: still exists although the kernel reported its removal", change.label));
     }
   }
 
@@ -92,7 +92,7 @@ class ChangeVerifier {
     if (only_drops) return;
     if (kinds::find(change.key.kind)->reachable(change.key, now_.world) && !lost) {
       result_.failures.push_back(
-          fmt::format("{}: it does not exist, although the kernel reported its creation", change.label));
+          fmt::format("{}: does not exist although the kernel reported its creation", change.label));
     } else {
       result_.postponed[change.key] = lost.value_or(std::string(kDeviceRemoved));
     }
@@ -160,12 +160,12 @@ void verify_untouched(model::Change& change, const Observation& before, const Ob
   if (observed == nullptr && stays != nullptr && stays->has_to_stay(*then, now.world) &&
       kind->reachable(change.key, now.world))
     result.failures.push_back(
-        fmt::format("{}: it disappeared, although the plan did not touch it", change.label));
+        fmt::format("{}: disappeared although the plan did not touch it", change.label));
   if (observed == nullptr || then->instance != observed->instance) return;
   if (kind->traits().waits_for_confirmation) return;  // follows what others did
   for (const auto& field : change.fields) {
     if (model::value_of(then->settings, field) == model::value_of(observed->settings, field)) continue;
-    result.failures.push_back(fmt::format("{}: {} is {} now, and was {}", change.label, field,
+    result.failures.push_back(fmt::format("{}: {} is now {}, was {}", change.label, field,
                                           model::text_of(model::value_of(observed->settings, field)),
                                           model::text_of(model::value_of(then->settings, field))));
   }

@@ -114,8 +114,11 @@ base::Result<std::vector<config::Text>> load_texts(const Context& context, Value
   source.host = host_name(context);
   source.every_host = tables == ValueTables::kWhole;
   if (context.arguments.config.empty()) return config::read_files(source);
+  const auto& named = context.arguments.config;
+  if (std::count(named.begin(), named.end(), "-") > 1)
+    return base::fail(base::Code::kInvalid, "--config -: standard input can be read only once");
   std::vector<config::Text> texts;
-  for (const auto& file : context.arguments.config) {
+  for (const auto& file : named) {
     source.file = file;
     auto read = config::read_files(source);
     if (!read) return base::fail(read.error());

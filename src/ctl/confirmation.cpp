@@ -123,7 +123,7 @@ void warn_of_session(const Context& context, system::Host& host, const model::Re
   if (hit(stops)) {
     what = "which is interrupted";
   } else if (hit(renames)) {
-    what = "which is renamed: a firewall's rules for its old name no longer apply";
+    what = "which is renamed: firewall rules for its old name no longer apply";
   } else {
     return;
   }

@@ -29,6 +29,8 @@ constexpr auto kSubcommandAliases = std::to_array<SubcommandAlias>({
     {"preview", "diff"},
     {"check", "validate"},
     {"lint", "validate"},
+    {"test", "validate"},
+    {"deploy", "apply"},
     {"list", "show"},
     {"ls", "show"},
     {"describe", "show"},
@@ -94,18 +96,19 @@ base::Result<void> settle_words(Arguments& arguments) {
                            : command == "set"                      ? 2
                                                                    : 1000;
   if (words.size() > most)
-    return fail(Code::kInvalid,
-                fmt::format("{} takes no more arguments; unexpected argument {}", command, words[most]));
+    return fail(Code::kInvalid, fmt::format("{}: unexpected argument {}", command, words[most]));
   return {};
 }
 
 /// Our name of an option that other tools call `name`, if the subcommand has it; else empty.
 std::string_view option_here(std::string_view name, const std::vector<std::string>& known) {
-  constexpr std::array<std::array<std::string_view, 2>, 10> kOptionAliases{{{"-n", "--dry-run"},
+  constexpr std::array<std::array<std::string_view, 2>, 12> kOptionAliases{{{"-n", "--dry-run"},
                                                                             {"--check", "--dry-run"},
                                                                             {"--noop", "--dry-run"},
                                                                             {"--assume-yes", "--yes"},
                                                                             {"--auto-approve", "--yes"},
+                                                                            {"--force", "--yes"},
+                                                                            {"--port", "--from"},
                                                                             {"-j", "--json"},
                                                                             {"-c", "--config"},
                                                                             {"--output", "--format"},
@@ -115,6 +118,19 @@ std::string_view option_here(std::string_view name, const std::vector<std::strin
     if (elsewhere == name && std::find(known.begin(), known.end(), ours) != known.end()) return ours;
   }
   return {};
+}
+
+/// The long option that is nearly `word`. The dashes, which all have, do not count: --port is not like
+/// --root.
+std::optional<std::string> option_like(std::string_view word, const std::vector<std::string>& known) {
+  constexpr std::string_view kDashes = "--";
+  std::vector<std::string> names;
+  for (const auto& name : known) {
+    if (name.starts_with(kDashes)) names.push_back(name.substr(kDashes.size()));
+  }
+  auto near = base::nearest(word.substr(kDashes.size()), names);
+  if (near) near->insert(0, kDashes);
+  return near;
 }
 
 /// The command for a drawing of the fabric in place of "--output=map.svg", "--output"; empty for a style
@@ -139,8 +155,7 @@ base::Failure unknown(const std::string& word, const Parser& parser) {
   } else if (sub == nullptr) {
     return unknown_command(word);
   } else {
-    return fail(Code::kInvalid,
-                fmt::format("{} takes no more arguments; unexpected argument {}", sub->get_name(), word));
+    return fail(Code::kInvalid, fmt::format("{}: unexpected argument {}", sub->get_name(), word));
   }
   const auto bare = word.substr(0, word.find('='));
   if (bare == "--color" || bare == "--colour") {
@@ -164,7 +179,7 @@ base::Failure unknown(const std::string& word, const Parser& parser) {
   if (const auto ours = option_here(bare, known); !ours.empty())
     return fail(Code::kInvalid, fmt::format("{}; did you mean {}?", message, ours));
   // Any two letters are as near as any others.
-  if (const auto near = letter ? std::nullopt : base::nearest(bare, known))
+  if (const auto near = letter ? std::nullopt : option_like(bare, known))
     return fail(Code::kInvalid, fmt::format("{}; did you mean {}?", message, *near));
   return fail(Code::kInvalid,
               message + (sub == nullptr ? "; see rdma-configctl --help"
@@ -340,8 +355,10 @@ base::Result<CommandLine> parse_command_line(int argc, const char* const* argv, 
     // The next word is the number of a generation, and not a name of the host's.
     line.arguments.words.insert(line.arguments.words.begin(), "show");
   } else if (named.size() > 1) {
-    return fail(Code::kInvalid, fmt::format("{} and {} cannot be combined", sub->get_name(),
-                                            parser.app.get_subcommands()[1]->get_name()));
+    const bool compares = sub->get_name() == "history" && named[1]->get_name() == "diff";
+    return fail(Code::kInvalid,
+                fmt::format("{} and {} cannot be combined{}", sub->get_name(), named[1]->get_name(),
+                            compares ? "; compare generations with diff N M" : ""));
   }
   line.arguments.command = sub->get_name();
   if (auto done = settle_words(line.arguments); !done) return base::fail(done.error());

@@ -195,7 +195,7 @@ int run_on_report(const Context& context) {
   if (std::find(kLooks.begin(), kLooks.end(), arguments.command) == kLooks.end())
     return no(fmt::format("{} needs the host itself; --host is for show, diff, doctor and validate",
                           arguments.command));
-  if (context.offline()) return no("--host and --root exclude each other");
+  if (context.offline()) return no("--host and --root cannot be combined");
   if (!arguments.doctor.report.empty())
     return no("--report describes this host; it cannot be combined with --host");
   if (arguments.command == "diff" && !arguments.words.empty())

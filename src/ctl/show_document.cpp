@@ -53,7 +53,7 @@ void render(const std::vector<model::Section>& sections, const std::vector<model
 int show_document(const Context& context) {
   if (const auto& words = context.arguments.words; !words.empty()) {
     return refuse(context, {base::Code::kInvalid,
-                            fmt::format("show --document takes no more arguments, but there is {}; get "
+                            fmt::format("show --document: unexpected argument {}; get "
                                         "prints an entry or a value of the document",
                                         words.front()),
                             0});

@@ -85,7 +85,7 @@ void rival_agents(const DoctorContext& context, std::vector<Finding>& out) {
   for (const auto& unit : units(context, {"waagent.service", "walinuxagent.service"})) {
     if (!takes_part(unit) || (!unit.id.empty() && unit.id != unit.name)) continue;
     rival(out, std::string(kAgentFile),
-          "OS.EnableRDMA=y has Azure's agent add an address of its own, with a prefix of /16, to IPoIB "
+          "OS.EnableRDMA=y makes Azure's agent add an address of its own, with a prefix of /16, to IPoIB "
           "interfaces whose "
           "names begin with ib",
           fmt::format(

@@ -99,11 +99,10 @@ class TomlGroups {
     }
     listed_ += list.names.size();
     if (listed_ > model::limits::kFleetHosts)
-      return tell(
-          wrong_at(where,
-                   fmt::format("{}: more than the {} hosts that are allowed in all; the rest is left out",
-                               group, model::limits::kFleetHosts),
-                   "list each host once"));
+      return tell(wrong_at(where,
+                           fmt::format("{}: more than the {} hosts allowed in all; the rest is left out",
+                                       group, model::limits::kFleetHosts),
+                           "list each host once"));
     for (const auto& host : list.names) {
       const auto [at, fresh] = out_.emplace(base::lower(host), group);
       if (!fresh && at->second != group)

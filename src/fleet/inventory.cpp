@@ -19,10 +19,9 @@ namespace {
 struct Inventory {
   std::string_view message, command;
 };
-constexpr Inventory kAnsible{"this is an inventory of Ansible",
-                             "ansible -i FILE all --list-hosts | tail -n +2"};
-constexpr Inventory kSlurm{"this is a configuration of Slurm", "sinfo -Nh -o %N | sort -u"};
-constexpr Inventory kClusterShell{"these are groups of ClusterShell", "nodeset -e @GROUP"};
+constexpr Inventory kAnsible{"this is an Ansible inventory", "ansible -i FILE all --list-hosts | tail -n +2"};
+constexpr Inventory kSlurm{"this is a Slurm configuration", "sinfo -Nh -o %N | sort -u"};
+constexpr Inventory kClusterShell{"these are ClusterShell groups", "nodeset -e @GROUP"};
 
 bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
 

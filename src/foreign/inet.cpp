@@ -195,7 +195,7 @@ std::string add_route_words(Inet& inet, Family family, std::string_view line) {
     } else if (words[at] == "table" && (fits || value == "main")) {
       route.table = value == "main" ? 254 : static_cast<std::uint32_t>(*number);
     } else if (words[at] != "dev" && words[at] != "proto" && words[at] != "protocol") {
-      return fmt::format("{} {}: is not understood", words[at], value);
+      return fmt::format("{} {}: is not supported", words[at], value);
     }
   }
   // The kernel makes that of 0 in IPv6.

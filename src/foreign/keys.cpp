@@ -267,7 +267,7 @@ void Keys::finish() {
       continue;
     }
     claims_.miss(place(held.item), key.empty()   ? why
-                                   : why.empty() ? fmt::format("{}: is not understood", key)
+                                   : why.empty() ? fmt::format("{}: is not supported", key)
                                                  : fmt::format("{}: {}", key, why));
   }
 }

@@ -45,7 +45,7 @@ Result<Guid> Guid::parse(std::string_view text) {
   const auto bad = [&](std::string_view why) {
     return fail(
         Code::kInvalid,
-        fmt::format("\"{}\" is not a valid GUID: {}; written like 00:02:c9:03:00:31:78:f2", text, why));
+        fmt::format("\"{}\" is not a valid GUID: {}; write it like 00:02:c9:03:00:31:78:f2", text, why));
   };
   constexpr std::size_t kAddressText = 59, kGuidText = 23;  // with their colons
   const auto hardware_address = [&](std::string_view end) {
@@ -53,7 +53,7 @@ Result<Guid> Guid::parse(std::string_view text) {
     return guid ? fail(Code::kInvalid, fmt::format("\"{}\" is not a valid GUID: that is a 20-byte hardware "
                                                    "address; write its last 8 bytes, {}",
                                                    text, guid->text()))
-                : bad("that is a 20-byte hardware address, of which the last 8 bytes are the GUID");
+                : bad("that is a 20-byte hardware address, and a GUID is its last 8 bytes");
   };
   std::array<char, 16> digits{};
   std::string_view all = text;
@@ -70,7 +70,7 @@ Result<Guid> Guid::parse(std::string_view text) {
                     fmt::format("\"{}\" is not a valid GUID: that is a 16-byte GID; write its "
                                 "last 8 bytes, {}",
                                 text, guid->text()));
-      return bad("that is a 16-byte GID, of which the last 8 bytes are the GUID");
+      return bad("that is a 16-byte GID, and a GUID is its last 8 bytes");
     }
     const std::size_t width = groups == 8 ? 2 : groups == 4 ? 4 : 0;
     if (width == 0) return bad(fmt::format("{} groups instead of 8 with 2 digits or 4 with 4", groups));
@@ -85,7 +85,7 @@ Result<Guid> Guid::parse(std::string_view text) {
     all = {digits.data(), digits.size()};
   }
   if (all.find_first_not_of("0123456789abcdefABCDEF") != std::string_view::npos)
-    return bad("only digits 0-9 and a-f are possible, in groups with ':' between them");
+    return bad("only hexadecimal digits and ':' are allowed");
   constexpr std::size_t kAddressDigits = 40;
   if (all.size() == kAddressDigits) return hardware_address(all.substr(all.size() - digits.size()));
   if (all.size() != digits.size())
@@ -129,7 +129,7 @@ Result<Pkey> Pkey::parse(std::string_view text) {
                         text.find_first_not_of("0123456789abcdefABCDEF") == std::string_view::npos;
     return fail(Code::kInvalid, digits
                                     ? fmt::format("\"{0}\" is not a valid P_Key; write 0x{0}", text)
-                                    : fmt::format("\"{}\" is not a valid P_Key; written like 0x8002", text));
+                                    : fmt::format("\"{}\" is not a valid P_Key; write it like 0x8002", text));
   }
   return make(static_cast<std::int64_t>(*number));
 }

@@ -111,7 +111,7 @@ class RuleParser {
     if (network == lookup) {
       report_.wrong(node_.key,
                     fmt::format("{}: {}", label_,
-                                network ? "network and lookup exclude each other"
+                                network ? "network and lookup cannot be combined"
                                         : "neither network nor lookup is given"),
                     "write either network = \"192.0.2.0/24\" or lookup = \"{host}-ib0\"");
     }
@@ -375,9 +375,8 @@ void HostData::parse_tables(const Node& node, const Reporter& report, HostSectio
       report.wrong(each->at, "[host] table: must be the name of a file that ends in .csv",
                    "values can also be written in TOML: [host.values.gpu001]");
     } else if (++tables_ > limits_.tables) {
-      report.wrong(each->at,
-                   fmt::format("[host] table: the document names more than the {} tables that are allowed",
-                               limits_.tables));
+      report.wrong(each->at, fmt::format("[host] table: the document names more than the {} tables allowed",
+                                         limits_.tables));
       break;
     } else if (const auto* table = find_text(texts_, text, *file)) {
       out.tables.push_back(HostTable::parse(*table, limits_, report.diagnostics));
@@ -385,7 +384,7 @@ void HostData::parse_tables(const Node& node, const Reporter& report, HostSectio
       report.wrong(each->at, fmt::format("[host] table: {} cannot be found", *file),
                    place_holder_hint(file, text.name.starts_with('<')
                                                ? "for a document on standard input the name must begin with /"
-                                               : "its name is taken from the folder of this file"));
+                                               : "the name is relative to the folder of this file"));
     }
   }
 }

@@ -93,7 +93,7 @@ std::optional<Fault> check_header(const std::vector<TableCell>& cells, const Lim
                  fmt::format("the first line names the columns, separated by commas: {}", example)};
   if (cells.size() > limits.table_columns)
     return Fault{cells.back().column, cells.back().length,
-                 fmt::format("has more than the {} columns that are allowed", limits.table_columns), ""};
+                 fmt::format("has more than the {} columns allowed", limits.table_columns), ""};
   for (auto cell = cells.begin() + 1; cell != cells.end(); ++cell) {
     if (cell->text.empty())
       return Fault{cell->column, 1, "a column has no name", "name the column, or remove it from all lines"};
@@ -132,7 +132,7 @@ std::optional<Fault> check_row(const std::vector<TableCell>& cells, const std::v
   for (const auto& cell : cells) {
     if (cell.text.size() > limits.string_bytes)
       return Fault{cell.column, 1,
-                   fmt::format("a field has {} bytes, more than the {} that are allowed", cell.text.size(),
+                   fmt::format("a field has {} bytes, more than the {} allowed", cell.text.size(),
                                limits.string_bytes),
                    ""};
   }
@@ -202,8 +202,7 @@ HostTable HostTable::parse(const Text& text, const Limits& limits, model::Diagno
     }
     if (!fault && out.rows_.size() >= limits.table_rows) {
       report(number,
-             {1, 1, fmt::format("the table has more than the {} hosts that are allowed", limits.table_rows),
-              ""});
+             {1, 1, fmt::format("the table has more than the {} hosts allowed", limits.table_rows), ""});
       return false;
     }
     if (!fault) fault = check_row(row.cells, out.columns_, limits);

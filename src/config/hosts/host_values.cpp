@@ -77,8 +77,8 @@ std::string tell_no_line(const HostTable& table, const std::string& host,
 std::optional<std::pair<std::string, std::string>> wrong_when_filled(const std::string& text,
                                                                      const Limits& limits) {
   if (text.size() > limits.string_bytes)
-    return std::pair(fmt::format("the filled-in text has {} bytes, more than the {} that are allowed",
-                                 text.size(), limits.string_bytes),
+    return std::pair(fmt::format("the filled-in text has {} bytes, more than the {} allowed", text.size(),
+                                 limits.string_bytes),
                      std::string("use shorter values, or fewer in one text"));
   const auto control = base::first_control(text);
   if (!control) return std::nullopt;
@@ -193,7 +193,7 @@ tl::expected<std::string, HostValues::Missing> HostValues::expand(std::string_vi
 
 HostValues::Answer HostValues::value_of(std::string_view name, Purpose purpose) const {
   if (host_.empty())
-    return tl::make_unexpected(Missing{"this host has no name (yet)", "give it one in /etc/hostname"});
+    return tl::make_unexpected(Missing{"this host has no name (yet)", "set one in /etc/hostname"});
   if (name == "host") return Found{short_};
   name.remove_prefix(std::string_view("host.").size());
   if (is_reserved(name) && is_column(name))

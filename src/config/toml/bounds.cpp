@@ -45,8 +45,8 @@ class Walk {
   void list(const Node& node, const std::string& path) {
     const bool entries = node.origin == Node::Origin::kHeader;
     if (!entries && node.items.size() > limits_.list_items)
-      return refuse(node.at, fmt::format("{} has {} items, more than the {} that are allowed",
-                                         shortened(path), node.items.size(), limits_.list_items));
+      return refuse(node.at, fmt::format("{} has {} items, more than the {} allowed", shortened(path),
+                                         node.items.size(), limits_.list_items));
     for (const auto& item : node.items) {
       if (wrong_) return;
       value(item, path);
@@ -55,15 +55,15 @@ class Walk {
 
   void entry(const Node& node, const std::string& path) {
     if (++counted_.entries > limits_.entries)
-      return refuse(node.at, fmt::format("the document has more than the {} entries that are allowed",
-                                         limits_.entries));
+      return refuse(node.at,
+                    fmt::format("the document has more than the {} entries allowed", limits_.entries));
     if (++counted_.of_kind[path] > limits_.entries_of_kind)
-      refuse(node.at, fmt::format("the document has more than the {} entries [[{}]] that are allowed",
+      refuse(node.at, fmt::format("the document has more than the {} [[{}]] entries allowed",
                                   limits_.entries_of_kind, shortened(path)));
   }
 
   [[nodiscard]] std::string long_text(const std::string& what, std::size_t bytes) const {
-    return fmt::format("{} has {} bytes, more than the {} that are allowed", shortened(what), bytes,
+    return fmt::format("{} has {} bytes, more than the {} allowed", shortened(what), bytes,
                        limits_.string_bytes);
   }
 

@@ -102,10 +102,14 @@ ScalarError word_error(std::string_view word) {
   while (cut < std::min(word.size(), kLongestWord))
     cut += std::max<std::size_t>(utf8_length(word.substr(cut)), 1);
   const std::string shown(word.substr(0, cut));
-  if (is("yes", "on", "True", "TRUE", "Yes", "On")) return {shown + " is not a valid value", "write true"};
+  const auto as_boolean = [&](std::string_view value) {
+    return ScalarError{shown + " is not a valid value",
+                       fmt::format("write {}, or \"{}\" where the key takes a string", value, shown)};
+  };
+  if (is("yes", "on", "True", "TRUE", "Yes", "On")) return as_boolean("true");
   if (is("null", "NULL", "Null", "nil", "None", "~"))
     return {shown + " is not a valid value", "TOML has no null: leave the line out"};
-  if (is("no", "off", "False", "FALSE", "No", "Off")) return {shown + " is not a valid value", "write false"};
+  if (is("no", "off", "False", "FALSE", "No", "Off")) return as_boolean("false");
   for (const std::string_view mark : {"\u201c", "\u201d", "\u201e", "\u2018", "\u2019", "\u00ab"}) {
     if (!word.starts_with(mark)) continue;
     return {fmt::format("{} is in typographic quotes", shown),

@@ -48,7 +48,7 @@ class Parser {
     cursor_.skip_space();
     const auto first = body_.substr(cursor_.mark().offset);
     if (is_patch(first)) {
-      other_file("this is a patch, not a document of rdma-configd", "apply it with patch(1) to the document");
+      other_file("this is a patch, not an rdma-configd document", "apply it with patch(1) to the document");
     } else if (cursor_.at("---")) {
       other_language("YAML");
     } else if (is_json(first)) {
@@ -133,7 +133,7 @@ class Parser {
   bool too_deep(std::size_t depth) {
     if (depth <= static_cast<std::size_t>(limits_.nesting)) return false;
     open_ = 1;
-    wrong(here(), fmt::format("nested deeper than the {} levels that are allowed", limits_.nesting));
+    wrong(here(), fmt::format("nested deeper than the {} levels allowed", limits_.nesting));
     return true;
   }
 

@@ -109,7 +109,7 @@ Node* open_header(Node& root, const Key& key, Node::Sort sort, const Span& heade
   }
   if (list && node.sort == Sort::kTable && node.origin == Origin::kHeader) {
     clash.message = fmt::format("[[{0}]] cannot follow [{0}]", name);
-    clash.hint = fmt::format("if there are several, write [[{}]] in both places", name);
+    clash.hint = fmt::format("keep one, or write [[{}]] in both places if several are allowed", name);
   } else if (!list && is_list_of_headers(node)) {
     clash.message = fmt::format("[{0}] cannot follow [[{0}]]", name);
     clash.hint = fmt::format("write [[{}]] for another entry", name);

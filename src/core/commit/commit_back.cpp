@@ -140,7 +140,7 @@ Report Run::roll_back_unconfirmed(const std::string& why) {
   ledger_.transaction = std::max(ledger_.transaction, committed_.transaction) + 1;
   if (auto done = commit(); !done) return not_recorded(done.error());
   end_unconfirmed(report);
-  auto told = waiting.again() ? fmt::format("the changes of reapplying generation {} were rolled back: {}",
+  auto told = waiting.again() ? fmt::format("the changes from reapplying generation {} were rolled back: {}",
                                             waiting.generation, why)
                               : fmt::format("generation {} was rolled back: {}", waiting.generation, why);
   report.notes.insert(report.notes.begin(), model::Note(std::move(told), model::Note::Sort::kRollback));

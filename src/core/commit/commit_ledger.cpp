@@ -64,7 +64,7 @@ void Run::tell_ambiguous(Report& report) const {
   if (!ambiguous_) return;
   report.exit = Exit::kUndoIncomplete;
   report.left_over.push_back(
-      fmt::format("{}: it could not be restored, and may name the wrong active generation; the next run that "
+      fmt::format("{}: could not be restored, and may name the wrong active generation; the next run that "
                   "can write there repairs it",
                   context_.paths.ledger));
 }

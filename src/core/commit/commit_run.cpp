@@ -181,7 +181,7 @@ void Run::drop(const Application& work, Report& report) {
   if (work.begun && !ambiguous_ && !end_unconfirmed(report)) {
     report.exit = Exit::kUndoIncomplete;
     report.left_over.push_back(
-        fmt::format("{}: it could not be removed; the next run rolls back that apply again",
+        fmt::format("{}: could not be removed; the next run rolls back that apply again",
                     context_.paths.rollback_record));
   }
   tell_ambiguous(report);

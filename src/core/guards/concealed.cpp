@@ -241,9 +241,9 @@ void conceal(Report& report, const Visibility& visibility) {
   report.notes.push_back(
       unseen == 0
           ? std::string("only root may read the document; desired values are not shown")
-          : fmt::format("only root may read the document; desired values are not shown, nor {} resources "
-                        "that are not there",
-                        unseen));
+          : fmt::format(
+                "only root may read the document; desired values and {} absent resources are not shown",
+                unseen));
 }
 
 bool active_is_private(system::Files& files, const GenerationPaths& paths) {

@@ -180,7 +180,7 @@ Rule module_rule(const Section& section, std::string_view key, const model::Valu
     const auto equals = std::min(option.find('='), option.size());
     auto parameter = option.substr(0, equals);
     std::replace(parameter.begin(), parameter.end(), '-', '_');  // one name for the kernel
-    if (name == "ib_core" && parameter == "netns_mode") return "it is netns of [rdma_system]";
+    if (name == "ib_core" && parameter == "netns_mode") return "this is netns of [rdma_system]";
     if (!is_plain(std::string_view(option).substr(std::min(equals + 1, option.size()))))
       return fmt::format("the value of {} is not a number or a plain word", parameter);
     if (host.modules.hidden(name, parameter)) return fmt::format("only root may read {}", parameter);

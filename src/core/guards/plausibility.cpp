@@ -69,10 +69,9 @@ void warn_of_mtu(Document& document, const Section& section, const model::Entry&
   if (value == nullptr || mode == nullptr || model::text_of(mode->value) != "datagram") return;
   if (*value <= kDatagramMost || *value > kOpaMost) return;
   warn(document, mtu.where,
-       fmt::format(
-           "[[{}]] mtu: no InfiniBand link can carry {} in datagram mode, only Omni-Path can; at most {} "
-           "of 4096 are left for IPoIB",
-           section.path, *value, kDatagramMost),
+       fmt::format("[[{}]] mtu: no InfiniBand link can carry {} in datagram mode, only Omni-Path can; IPoIB "
+                   "gets at most {} of 4096 bytes",
+                   section.path, *value, kDatagramMost),
        *value == kDatagramMost + 4 ? "did you mean 4092?" : "did you mean 4092, or mode = \"connected\"?");
 }
 

@@ -135,8 +135,8 @@ void Parser::add_common() {
       ->check(not_empty);
   app.add_flag("--json", arguments.json, "Print one JSON object on stdout, even for an error.");
   app.add_option("-o,--format", format,
-                 "text, wide (every column), json; of show, status and fabric also name (names only), of "
-                 "fabric dot (Graphviz) and svg.")
+                 "text, wide (every column) or json; show, status and fabric also take name (names only), "
+                 "fabric also dot (Graphviz) and svg.")
       ->type_name("STYLE")
       ->check(one_of({"text", "wide", "name", "json", "dot", "svg"}));
   app.add_flag("--local", arguments.local, "Work in this process, even if the daemon runs.");
@@ -235,9 +235,9 @@ void Parser::add_apply(CLI::App& apply) {
       ->check(not_empty);
   apply.add_flag("--boot", arguments.apply.boot, "For the boot unit: never prompt, and print little.");
   apply
-      .add_option("--wait", arguments.apply.wait,
-                  "Wait up to SECONDS (default 4) in all for carrier, 4 at least for address checks; 0 waits "
-                  "for nothing.")
+      .add_option(
+          "--wait", arguments.apply.wait,
+          "Wait up to SECONDS (default 4) for carrier, and at least 4 for address checks; 0: do not wait.")
       ->type_name("SECONDS")
       ->transform(seconds_between(0, 3600, Fractions::kTaken));
 }

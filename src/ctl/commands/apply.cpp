@@ -106,7 +106,7 @@ std::optional<base::Error> cannot_install(const Context& context, system::Host& 
         "--install takes one FILE, which becomes /etc/rdma-configd/config.toml: rdma-configctl apply "
         "--install FILE");
   }
-  if (context.arguments.dry_run) return wrong("--install and --dry-run exclude each other");
+  if (context.arguments.dry_run) return wrong("--install and --dry-run cannot be combined");
   if (!context.environment.privileged)
     return base::Error{base::Code::kDenied, "--install writes /etc/rdma-configd: run it with sudo", 0};
   for (const std::string folder : {"/etc", "/run", "/usr/lib"}) {
@@ -352,7 +352,7 @@ int apply(const Context& context) {
   if (!arguments.apply.only.empty() && (arguments.apply.boot || arguments.apply.install)) {
     return refuse(context,
                   {base::Code::kInvalid,
-                   arguments.apply.boot ? "--only and --boot exclude each other"
+                   arguments.apply.boot ? "--only and --boot cannot be combined"
                                         : "--only applies a part of a document, --install keeps a whole "
                                           "one: leave one of them out",
                    0});

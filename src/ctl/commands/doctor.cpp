@@ -77,8 +77,8 @@ void print(const Context& context, const std::vector<Finding>& findings) {
 
 int doctor(const Context& context) {
   if (context.offline())
-    return refuse(context,
-                  {base::Code::kInvalid, "doctor examines the running system; --root does not apply", 0});
+    return refuse(context, {base::Code::kInvalid,
+                            "doctor cannot be combined with --root: it examines the running system", 0});
   if (!context.arguments.doctor.report.empty()) return make_report(context);
   const auto host = context.environment.host(context.root());
   auto world = kinds::World::observe(*host);

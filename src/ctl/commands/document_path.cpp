@@ -246,7 +246,7 @@ Result<std::vector<PathStep>> parse_path(std::string_view path) {
     }
     out.push_back(std::move(step));
     if (at == path.size()) return out;
-    if (path[at] != '.') return wrong(fmt::format("'{}' is not expected", path[at]));
+    if (path[at] != '.') return wrong(fmt::format("unexpected '{}'", path[at]));
     ++at;
   }
 }

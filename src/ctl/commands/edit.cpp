@@ -110,7 +110,7 @@ struct Draft {
   int refused(const Context& context, const base::Error& error) {
     if (!edited) return refuse(context, error);
     folder.keep();
-    return refuse(context, error.in(fmt::format("your text is in {}", folder.file().string())));
+    return refuse(context, error.in(fmt::format("your text is kept in {}", folder.file().string())));
   }
 };
 
@@ -124,7 +124,7 @@ int write_and_apply(const Context& context, system::Host& host, Draft& draft,
       report.plan.empty() ? fmt::format("Write {}?", name) : fmt::format("Write {} and apply it?", name);
   if (!context.arguments.yes && !says_yes(context, question, Otherwise::kNo)) {
     draft.folder.keep();
-    context.say(fmt::format("nothing was changed; your text is in {}", draft.folder.file().string()));
+    context.say(fmt::format("nothing was changed; your text is kept in {}", draft.folder.file().string()));
     return static_cast<int>(model::Exit::kError);
   }
   if (auto done = replace_document(context, name, draft.before, draft.text.text); !done)
@@ -183,7 +183,7 @@ int edit(const Context& context) {
     if (report.exit != model::Exit::kError) return write_and_apply(context, *host, draft, document, report);
     if (!says_yes(context, "The document has errors. Edit it again?", Otherwise::kYes)) {
       draft.folder.keep();
-      context.say(fmt::format("{} was not changed; your text is in {}", name, folder.file().string()));
+      context.say(fmt::format("{} was not changed; your text is kept in {}", name, folder.file().string()));
       return static_cast<int>(model::Exit::kError);
     }
   }

@@ -136,7 +136,7 @@ void read_own_cables(const Context& context, Expected& out) {
   auto& diagnostics = document->diagnostics;
   if (!model::has_errors(diagnostics)) fabric::check_cable_entries(sections, diagnostics);
   if (model::has_errors(diagnostics)) {
-    out.not_read = fmt::format("{}: it has errors, which `rdma-configctl validate` lists", kOwnCables);
+    out.not_read = fmt::format("{}: has errors, which `rdma-configctl validate` lists", kOwnCables);
     return;
   }
   out.cables = fabric::cables_of(sections);
@@ -307,12 +307,13 @@ void print_fabric(const Context& context, const FabricView& view, const std::set
 int show_fabric(const Context& context) {
   const auto& arguments = context.arguments;
   if (context.offline())
-    return refuse(context,
-                  {Code::kInvalid, "fabric uses a port of the running system; --root does not apply", 0});
+    return refuse(
+        context,
+        {Code::kInvalid, "fabric cannot be combined with --root: it uses a port of the running system", 0});
   if (!arguments.config.empty() && !arguments.fabric.cables.empty())
     return refuse(
         context,
-        {Code::kInvalid, "--cables and --config exclude each other: both name the file with the cables", 0});
+        {Code::kInvalid, "--cables and --config cannot be combined: both name the file with the cables", 0});
   const auto topics = fabric_topics(context);
   if (!topics) return refuse(context, topics.error());
   const auto expected = read_expected(context);

@@ -18,7 +18,8 @@ int fleet(const Context& context) {
       return no("fleet validate: standard input cannot be both the hosts and a document");
     return validate_fleet(context);
   }
-  if (arguments.words.size() < 2) return no("fleet report: write the folder with the JSON of the hosts");
+  if (arguments.words.size() < 2)
+    return no("fleet report: DIR is missing: the folder with the JSON output of the hosts");
   return report_fleet(context);
 }
 

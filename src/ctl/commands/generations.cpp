@@ -215,7 +215,7 @@ int history(const Context& context) {
     const auto number = words.size() == 2 && words[0] == "show" ? base::parse_number(words[1]) : std::nullopt;
     if (!number) {
       return refuse(context, {Code::kInvalid,
-                              "history takes `show N`, with the number of a generation, or nothing", 0});
+                              "history takes no argument, or `show N` with the number of a generation", 0});
     }
     return show_generation(context, *number);
   }

@@ -385,8 +385,7 @@ int set_value(const Context& context) {
     context.say("the document already has this value; nothing was changed");
     return 0;
   }
-  context.say(
-      fmt::format("{} was changed; `rdma-configctl diff` shows what that means for the host", text.name));
+  context.say(fmt::format("{} was changed; `rdma-configctl diff` shows its effect on the host", text.name));
   return 0;
 }
 

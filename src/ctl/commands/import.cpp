@@ -175,7 +175,8 @@ int import_from(const Context& context) {
   if (context.arguments.imported.adopt && !live)
     return refuse(context, {base::Code::kInvalid, "--adopt is valid only with import live", 0});
   if (live && context.offline())
-    return refuse(context, {base::Code::kInvalid, "live reads the running system; --root does not apply", 0});
+    return refuse(context, {base::Code::kInvalid,
+                            "import live cannot be combined with --root: it reads the running system", 0});
   const auto host = context.environment.host(request->paths.empty() ? context.root() : "/");
   foreign::Claims claims;
   if (const auto machine = host->files.read("/etc/machine-id"); machine && *machine)

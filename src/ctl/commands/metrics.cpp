@@ -31,8 +31,8 @@ metrics::Facts facts_of(const HostStatus& host_status, system::Host& host) {
 
 int metrics(const Context& context) {
   if (context.offline()) {
-    return refuse(context,
-                  {base::Code::kInvalid, "metrics describe the running system; --root does not apply", 0});
+    return refuse(context, {base::Code::kInvalid,
+                            "metrics cannot be combined with --root: it describes the running system", 0});
   }
   if (context.arguments.json) {
     return refuse(context,

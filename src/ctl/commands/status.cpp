@@ -254,7 +254,9 @@ void print(const Context& context, const StatusView& view, Exit exit) {
 int status(const Context& context) {
   if (context.offline()) {
     return refuse(context, {base::Code::kInvalid,
-                            "status describes the running system; for an image use `diff --root`", 0});
+                            "status cannot be combined with --root: it describes the running system; for an "
+                            "image use `diff --root`",
+                            0});
   }
   if (context.arguments.timeout)
     context.environment.give_up_after(std::chrono::seconds(*context.arguments.timeout));

@@ -49,6 +49,9 @@ int validate(const Context& context) {
     return status;
   }
   tell(context, *document, report.diagnostics);
+  if (context.arguments.verbose) {
+    for (const auto& file : document->files) context.say("read: " + file.name);
+  }
   for (const auto& note : report.notes) context.say(note.text);
   if (report.error) context.say_error(report.error->message);
   if (report.exit == model::Exit::kError || context.arguments.quiet) return status;

@@ -127,7 +127,8 @@ int verify(const Context& context) {
                    0});
   }
   if (context.offline())
-    return refuse(context, {Code::kInvalid, "verify tests the running system; --root does not apply", 0});
+    return refuse(context,
+                  {Code::kInvalid, "verify cannot be combined with --root: it tests the running system", 0});
   if (!arguments.verify.interface.empty() && arguments.verify.to.empty())
     return refuse(context, {Code::kInvalid, "--ipoib needs an address to ping: --to ADDRESS", 0});
   const auto test = context.environment.function_test();

@@ -38,7 +38,7 @@ std::string render(const Withdrawal& plan, const Terminal& terminal) {
   for (const auto& file : plan.kept) {
     if (file.from == file.to) out += fmt::format("  {}\n", file.to);
   }
-  if (!plan.setup.empty()) heading("Does rdma-configd's work at boot:");
+  if (!plan.setup.empty()) heading("Replaces rdma-configd at boot:");
   for (const auto& file : plan.setup) out += fmt::format("  {}  {}\n", file.path, file.what);
   if (!plan.lost.empty()) heading("NOT preserved after the next boot:");
   for (const auto& setting : plan.lost) out += fmt::format("  {}\n", clean(setting, terminal.utf8));
@@ -205,7 +205,8 @@ int withdraw(const Context& context) {
   }
   context.environment.out
       << (context.offline()
-              ? "Withdrawn: its host boots with these, and rdma-configd applies nothing there by itself.\n"
+              ? "Withdrawn: the host of this image boots with these files, and rdma-configd applies nothing "
+                "there.\n"
               : "Withdrawn: the network is as it was, the daemon is stopped, and nothing is applied at boot "
                 "until `rdma-configctl apply`.\n");
   for (const auto& note : plan->notes)

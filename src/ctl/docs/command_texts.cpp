@@ -140,7 +140,8 @@ constexpr auto kCommands = std::to_array<CommandText>({
     {"doctor", "", "Look for common problems, and suggest fixes.",
      "Checks the document, differences from it, ports, subnet managers, P_Key tables, IPoIB interfaces, "
      "RoCE, services, memory limits, and other programs that set the same things, and reports each finding "
-     "with its reason and a fix. A problem does not work now; a risk is known to cause trouble. It changes "
+     "with its reason and a fix. A problem breaks something now; a risk is known to cause trouble. It "
+     "changes "
      "nothing. With --report, it writes everything that rdma-configctl sees of the host to a file that can "
      "be sent to others: names, addresses and GUIDs are replaced, secrets are removed; `doctor --host FILE` "
      "then examines that host. Exit status 0: nothing found, or the report is written; 2: something was "
@@ -166,7 +167,8 @@ constexpr auto kCommands = std::to_array<CommandText>({
      "--compare or --clear-counters, only --cables and --config compare cables. It changes nothing, except "
      "that --clear-counters sets error counters to 0. Needs root, or access to /dev/infiniband/umad*. Exit "
      "status 0: done; 2: something is not as the cables or --compare expect, or the route does not arrive; "
-     "5: a part could not be read, or a counter not be cleared (it is named); 1: nothing could.",
+     "5: a part could not be read, or a counter could not be cleared (it is named); 1: nothing could be "
+     "read.",
      "fabric\tthe whole fabric\nfabric --tree\tswitches and the nodes behind them\nfabric partitions "
      "groups\tonly these\nfabric counters\tports that have counted errors\nfabric targets\tSRP targets, "
      "logged in or not\nfabric --clear-counters leaf1/7\tset its error counters to 0\nfabric --json > "
@@ -201,7 +203,7 @@ constexpr auto kCommands = std::to_array<CommandText>({
      "without a partition or membership; subnet managers; RoCE and flow control; swapped rails. A mistake of "
      "many hosts is one line. `fleet report` reads what `show --json` and `diff --json` printed on the "
      "hosts, from DIR/HOST.show.json and DIR/HOST.diff.json, or DIR/HOST/show.json and DIR/HOST/diff.json, "
-     "and prints each difference once with the hosts that have it, worst first; besides, hosts whose "
+     "and prints each difference once with the hosts that have it, worst first; also hosts whose "
      "firmware, rate, MTU or P_Keys differ from those of most others, and hosts that have not answered. With "
      "DIR/NAME.fabric.json, the output of `fabric --json`, it also finds interfaces and ports that do not "
      "fit the multicast groups of their fabric. Neither looks at this host. Exit status 0: nothing was "

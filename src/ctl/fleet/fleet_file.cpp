@@ -25,7 +25,7 @@ namespace rdmacfg::ctl {
 namespace {
 
 base::Failure too_large(std::size_t most) {
-  return base::fail(base::Code::kInvalid, fmt::format("has more than the {} bytes that are allowed", most));
+  return base::fail(base::Code::kInvalid, fmt::format("has more than the {} bytes allowed", most));
 }
 
 base::Failure failed_call(int err) {

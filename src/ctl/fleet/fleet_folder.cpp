@@ -178,9 +178,8 @@ base::Result<FleetFolder> fleet_files_in(const std::string& folder) {
     add_file(out, host, path, std::string_view(name).substr(host.size() + 1));
   }
   if (out.files.size() > model::limits::kFleetHosts)
-    return base::fail(base::Code::kInvalid,
-                      fmt::format("{}: has files of more than the {} hosts that are allowed", folder,
-                                  model::limits::kFleetHosts));
+    return base::fail(base::Code::kInvalid, fmt::format("{}: has files of more than the {} hosts allowed",
+                                                        folder, model::limits::kFleetHosts));
   return out;
 }
 

@@ -238,7 +238,7 @@ int report_fleet(const Context& context) {
   if (hosts.empty() && context.arguments.fleet.hosts.empty())
     report.diagnostics.push_back({model::Severity::kError,
                                   {context.arguments.words[1], 0, 1, 1},
-                                  "has no file of a host",
+                                  "contains no files of hosts",
                                   "collect HOST.show.json and HOST.diff.json there",
                                   {}});
   report.exit = model::has_errors(report.diagnostics) ? model::Exit::kError

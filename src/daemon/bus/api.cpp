@@ -25,7 +25,7 @@ constexpr const char* kRead = "org.rdmaconfigd1.read";
 constexpr const char* kApply = "org.rdmaconfigd1.apply";
 
 std::string too_large_text() {
-  return fmt::format("the document has more than the {} bytes or the {} files that are allowed",
+  return fmt::format("the document has more than the {} bytes or the {} files allowed",
                      model::limits::kDocumentBytes, model::limits::kDocumentFiles);
 }
 

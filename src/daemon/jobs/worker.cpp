@@ -108,7 +108,7 @@ Report run_bounded(const Job& job, core::Context& context, const core::Request& 
     return run_for_caller(job, context, request, facts);
   } catch (const std::bad_alloc&) {
     return failure_report({Code::kRefused,
-                           fmt::format("the query takes more than the {} MiB of memory that are allowed",
+                           fmt::format("the query takes more than the {} MiB of memory allowed",
                                        model::limits::kLookMemory / model::limits::kMiB),
                            0});
   }

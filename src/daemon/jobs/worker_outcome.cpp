@@ -38,7 +38,7 @@ std::string sequel(const Job& job) {
 std::string end_of(const Job& job, int status) {
   if (!WIFSIGNALED(status)) return "the worker ended without a result";
   if (WTERMSIG(status) == SIGXCPU)
-    return fmt::format("the worker used more than the {} s of processor time that are allowed",
+    return fmt::format("the worker used more than the {} s of processor time allowed",
                        (job.changes() ? model::limits::kChangeCpu : model::limits::kLookCpu).count());
   return fmt::format("the worker was killed by signal {}", WTERMSIG(status));
 }

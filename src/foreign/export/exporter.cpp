@@ -73,7 +73,7 @@ class Reduction {
     settings(port);
     std::erase_if(tree.children, [&](Interface& interface) { return !child(interface, tree.port); });
     if (features_.needs_method && !is_addressed(tree) && port.ipv4.empty()) {
-      note(port, "leaving the addresses to others; none are configured");
+      note(port, "leaving the addresses to other tools; none are configured");
       port.ipv4.method = InetMethod::kDisabled;
       drop_default_settings(tree);
     }

@@ -320,6 +320,9 @@ std::string why_in_vain(const File& file, const Format& format, bool passed) {
     return base::matches_glob(pattern, name);
   });
   if (format.by_name && fits) return {};
+  // A script may assign to a variable of that name.
+  if (format.name != "scripts" && config::is_own_document(file.text))
+    return "is an rdma-configd document already: rdma-configctl apply applies it";
   const auto other = config::format_of_other_tool(file.text);
   if (!other.empty() && !are_alike(format.name, other))
     return fmt::format("looks like a file of another tool: write import {} {}", other, file.path);

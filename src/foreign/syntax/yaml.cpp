@@ -345,9 +345,9 @@ void YamlKeys::finish(std::string_view inside) {
     if (asked_[at]) continue;
     asked_[at] = true;
     const auto& member = mapping_.members[at];
-    claims_.miss(place_of(member.where), fmt::format("{}: {}: is not understood", inside, member.key));
+    claims_.miss(place_of(member.where), fmt::format("{}: {}: is not supported", inside, member.key));
     for (const auto& spot : member.more)
-      claims_.miss(place_of(spot), fmt::format("{}: {}: is not understood", inside, member.key));
+      claims_.miss(place_of(spot), fmt::format("{}: {}: is not supported", inside, member.key));
   }
 }
 

@@ -232,9 +232,9 @@ class AddressKind final : public Kind,
     }
     if (state != kDuplicate) return {};
     return {Verdict::Sort::kLimited,
-            "another host has this address (duplicate address detection), so it is unusable here; the kernel "
-            "repeats the check only for an address that is added: after that host has released it, delete it "
-            "here (ip -6 address del) and apply",
+            "another host has this address (duplicate address detection), so it is unusable here; after that "
+            "host has released it, delete it here (ip -6 address del) and apply: the kernel checks an "
+            "address only when it is added",
             {},
             {}};
   }
@@ -281,10 +281,9 @@ class AddressKind final : public Kind,
       if (at == others.end() || at->second == id->prefix) continue;
       const auto* link = interface_of(id->interface, world);
       const auto name = link == nullptr ? id->interface : link->name;
-      postpone(resource,
-               fmt::format("{0} has this address as {1}, and not from rdma-configd; an interface has an IPv6 "
-                           "address with only one prefix length: ip -6 address del {1} dev {0}",
-                           name, at->second.text()));
+      postpone(resource, fmt::format("{0} has this address as {1}, which rdma-configd did not set; delete "
+                                     "that first: ip -6 address del {1} dev {0}",
+                                     name, at->second.text()));
     }
   }
 

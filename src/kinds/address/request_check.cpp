@@ -84,7 +84,7 @@ class FamilyRules {
   }
 
   void contradiction(std::string_view key, const Location& where, std::string_view method) {
-    auto& d = error(where, fmt::format("{} {}: it contradicts method = \"{}\"", label_, key, method),
+    auto& d = error(where, fmt::format("{} {}: contradicts method = \"{}\"", label_, key, method),
                     "leave it out, or use method = \"manual\"");
     d.related.push_back({family_.place("method"), "set here"});
   }
@@ -232,7 +232,7 @@ class FamilyRules {
                         hop == prefix->network().address ? "network" : "broadcast", prefix->network().text()),
             "write the address of the router");
     } else if (!family_.addresses.empty() && !reachable(hop)) {  // without any, the method is wrong
-      error(where, fmt::format("{}: {} is in the network of none of the addresses", what, hop.text()),
+      error(where, fmt::format("{}: {} is not in the network of any of the addresses", what, hop.text()),
             fmt::format("the networks are {}; check the address and the prefix lengths", networks()));
     }
   }
@@ -286,7 +286,7 @@ class FamilyRules {
                           ? fmt::format(" ({}, where none is written)", kRouteMetric)
                           : ""),
           "give one of them another metric or table");
-      d.related.push_back({first->second, "the first"});
+      d.related.push_back({first->second, "the first one"});
     }
   }
 

@@ -65,7 +65,7 @@ Result<void> DcbWriter::look() {
   auto state = dcb_.observe_dcb(interface_);
   if (!state) return base::fail(state.error());
   if (!*state)
-    return base::fail(base::Code::kNotFound, fmt::format("{}: it has no data center bridging", interface_));
+    return base::fail(base::Code::kNotFound, fmt::format("{}: has no data center bridging", interface_));
   state_ = std::move(**state);
   now_ = describe_dcb(state_);
   return {};

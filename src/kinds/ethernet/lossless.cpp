@@ -242,7 +242,7 @@ class Linter {
           dcb.bandwidth && dcb.bandwidth->percent[traffic_class] == 0 && !strict.has(traffic_class);
       if (starved) {
         say(Severity::kError, place(pfc, "bandwidth"), {.section = "pfc", .key = "bandwidth"},
-            fmt::format("traffic class {} of the lossless priority {} has none", traffic_class, priority),
+            fmt::format("traffic class {} of the lossless priority {} has no share", traffic_class, priority),
             "give it a share, or make it strict", {{place(pfc, "traffic_classes"), "traffic_classes"}});
       }
       for (unsigned other = 0; other < model::kPriorities; ++other) {
@@ -284,7 +284,7 @@ class Linter {
     if (!priority) {
       say(Severity::kWarning, marking->entry->where, {.section = "roce"},
           fmt::format("DSCP {} is not in the table of the interface", marking->dscp),
-          "add it there with the priority that RoCE is to have", {{place(pfc, "dscp"), "dscp"}});
+          "add it there with the priority for RoCE", {{place(pfc, "dscp"), "dscp"}});
     } else if (dcb.priorities && !dcb.priorities->has(*priority)) {
       say(lossless ? Severity::kError : Severity::kWarning, marking->entry->where, {.section = "roce"},
           fmt::format("DSCP {} has priority {}, which has no flow control", marking->dscp, *priority),

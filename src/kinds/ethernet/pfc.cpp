@@ -63,9 +63,8 @@ class PfcKind final : public Kind {
         diagnostics.push_back(Diagnostic{
             Severity::kError,
             entry.where,
-            fmt::format(
-                "[[pfc]] {}: only for an entry with interface; the options of {} have priorities only", key,
-                id),
+            fmt::format("[[pfc]] {}: valid only with interface; the options of {} take only priorities", key,
+                        id),
             "",
             {}});
       }

@@ -359,7 +359,7 @@ class RoceKind final : public Kind,
       diagnostics.push_back(
           model::diagnose(Severity::kError, port.section->where, entry_of_roce(),
                           fmt::format("{} is Soft-iWARP, which does not speak RoCE", port.label),
-                          "remove the entry, or make the device with type = \"rxe\""));
+                          "remove the entry, or create the device with type = \"rxe\""));
     } else if (mode != nullptr && model::text_of(mode->value) == model::text_of(model::RoceMode::kV1)) {
       diagnostics.push_back(model::diagnose(
           Severity::kError, mode->where, key_of_roce("mode"),

@@ -109,8 +109,8 @@ class Writer {
       for (const auto& gid : *table) offered.insert(gid.type);
     }
     const std::vector<std::string> names(offered.begin(), offered.end());
-    error.message = fmt::format("{} port {}: it has no GID of {}; it offers {}", device_.name, port, gid_type,
-                                names.empty() ? "none" : base::join(names, ", "));
+    error.message = fmt::format("{} port {}: has no GID of {}; the port offers {}", device_.name, port,
+                                gid_type, names.empty() ? "none" : base::join(names, ", "));
     return base::fail(std::move(error));
   }
 

@@ -101,7 +101,7 @@ class Entry {
     name_ = model::text_of(name->value);
     if (name_.find('/') != std::string::npos)
       return refuse(diagnostics_, name->where, "[[expect]] name: contains a slash",
-                    "reports put one after it");
+                    "reports separate the name and the port by a slash");
     const auto before = diagnostics_.size();
     read_keys();
     for (const auto& child : section_.children) {

@@ -164,7 +164,7 @@ class MemlockKind final : public Kind {
                                resource.where,
                                fmt::format("{}:{} exempts {} from all limits: \"{}\"", at->second.file,
                                            at->second.line, domain.text, at->second.text),
-                               "pam_limits sets none then, whatever other lines say: remove that line",
+                               "pam_limits then ignores all other lines: remove that line",
                                {}});
       }
       warn_of_closer_lines(resource, domain, *lines_of_all, world.host(), empty_groups, diagnostics);

@@ -230,8 +230,8 @@ class MemlockUnitKind final : public Kind, public ClearsAway, public NeedsWatchi
       const auto done = host.units.act(system::UnitAction::kStart, change.key.id);
       const auto then = process_limit(change.key.id, host);
       if (then && *then) continue;
-      out.push_back(fmt::format("{}: it was running, and could not be restarted{}", change.key.id,
-                                done ? ": it exited at once" : " (" + done.error().message + ")"));
+      out.push_back(fmt::format("{}: was running and could not be restarted{}", change.key.id,
+                                done ? ": exited at once" : " (" + done.error().message + ")"));
     }
     return out;
   }

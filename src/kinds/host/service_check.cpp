@@ -174,18 +174,18 @@ base::Result<void> start_service(const std::string& unit, system::Host& host) {
   if (!now) return base::fail(now.error());
   if (!*now || is_up(**now) || waits_for_restart(**now)) return {};
   if ((*now)->active == "failed")
-    return base::fail(
-        base::Code::kIo,
-        fmt::format("{0}: it exited right after its start; `journalctl -u {0}` shows why", unit));
+    return base::fail(base::Code::kIo,
+                      fmt::format("{0}: exited right after its start; `journalctl -u {0}` shows why", unit));
   if (const auto condition = host.units.unmet_condition(unit); !condition.empty())
     return base::fail(base::Code::kIo,
                       fmt::format("{}: systemd skips its start, as {} of its unit file does not hold; leave "
                                   "running out, or write running = false",
                                   unit, condition));
-  return base::fail(base::Code::kIo,
-                    fmt::format("{0}: it is {1} after its start: it has ended, or a condition of its unit "
-                                "file is not met; `systemctl status {0}` says which",
-                                unit, (*now)->active));
+  return base::fail(
+      base::Code::kIo,
+      fmt::format("{0}: is {1} after its start: the service has ended, or a condition of its unit "
+                  "file is not met; `systemctl status {0}` says which",
+                  unit, (*now)->active));
 }
 
 void refuse_against_opensm(std::span<const model::Section* const> managers, const model::Section& section,

@@ -230,7 +230,7 @@ class Parser {
     if (const auto [first, fresh] = seen_.try_emplace(path, where); !fresh) {
       auto& d = diagnostics_.emplace_back(model::Diagnostic{
           Severity::kError, where, fmt::format("[[sysctl]] sets {} twice", path), "keep one of the two", {}});
-      d.related.push_back({first->second, "the first"});
+      d.related.push_back({first->second, "the first one"});
       return;
     }
     Desired desired;

@@ -154,7 +154,7 @@ const Link* made_by_sysfs(const BySysfs& child, const World& world) {
 
 base::Error no_child(const BySysfs& child) {
   return {Code::kNotFound,
-          fmt::format("{}: the interface of P_Key {} is not there", child.parent->name, child.pkey.text()),
+          fmt::format("{}: the interface of P_Key {} does not exist", child.parent->name, child.pkey.text()),
           0};
 }
 

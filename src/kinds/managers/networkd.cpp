@@ -85,8 +85,8 @@ void warn_of_accept_ra(const std::vector<Desired>& desired, World& world, Diagno
         {Severity::kWarning,
          entry->second->where,
          fmt::format("systemd-networkd sets accept_ra of {} to 0 whenever it configures the interface", name),
-         "it handles router advertisements itself: leave accept_ra out; ipv6 = { method = \"auto\" } has it "
-         "take them",
+         "it handles router advertisements itself: leave accept_ra out; with ipv6 = { method = \"auto\" } it "
+         "accepts them",
          {}});
   }
 }

@@ -42,7 +42,7 @@ void check_option_value(const std::string& key, const std::string& value, const 
                         const Wrong& wrong) {
   if (value.empty()) return;  // reported already, by the grammar
   if (value.find_first_of("\n\r#") != std::string::npos) {
-    wrong(where, "value: cannot be written on a line of opensm.conf", "no line break and no #");
+    wrong(where, "value: cannot be written on a line of opensm.conf", "leave out line breaks and #");
   } else if (key.size() + value.size() > kLineMost) {
     wrong(where, "value: it is too long for a line that OpenSM reads",
           fmt::format("at most {} characters with the key", kLineMost));

@@ -135,7 +135,7 @@ class PartitionKind final : public Kind {
             fmt::format("[[partition]] name: two partitions would have the name {}", first->first),
             "a QoS policy finds partitions by name, and would use one of them",
             {}});
-        d.related.push_back({first->second, "the first"});
+        d.related.push_back({first->second, "the first one"});
       }
       set_derived(desired, "rule", rule.text, section->where);
       out.push_back(std::move(desired));

@@ -307,7 +307,7 @@ PartitionRule make_rule(const model::Section& section, const Partition& wanted,
                 "letters, digits, - and _");
   }
   if (name.size() > kPartitionNameMost) {
-    flags.warn("name", fmt::format("has {} bytes, of which OpenSM keeps {}", name.size(), kPartitionNameMost),
+    flags.warn("name", fmt::format("has {} bytes, and OpenSM keeps only {}", name.size(), kPartitionNameMost),
                "a QoS policy that names the partition does not find it by the whole name");
   }
   if ((name == "Default") != is_default) {

@@ -45,7 +45,7 @@ void warn_of_members(const model::Section& section, const PartitionRule& rule, D
                          rule.members.empty() ? "[[partition]] members: no host is a member"
                                               : "[[partition]] members: every host is a limited member, "
                                                 "and limited members cannot reach each other",
-                         "\"ALL=full\", or full for those that all others are to reach",
+                         "\"ALL=full\", or full for the members that all others must reach",
                          {}});
 }
 

@@ -241,7 +241,7 @@ class Mlx4PortKind final : public Kind {
         Severity::kError,
         desired.origins.at("ports"),
         fmt::format(
-            "[[mlx4_port]] ports: {} has SR-IOV enabled, with which its driver accepts no port types but {}",
+            "[[mlx4_port]] ports: {} has SR-IOV enabled, and its driver then accepts only the port types {}",
             desired.key.id, base::join(there.list, ", ")),
         "load mlx4_core without num_vfs, or with port_type_array: a [[module]] entry sets options; for a "
         "virtual function, set them on the host",
@@ -287,8 +287,8 @@ class Mlx4PortKind final : public Kind {
       if (!found || found->first != desired.key.id || found->second == *wanted) continue;
       diagnostics.push_back(Diagnostic{Severity::kWarning,
                                        desired.origins.at("ports"),
-                                       fmt::format("[[mlx4_port]] ports: {}:{} has openibd set {}", kOfedFile,
-                                                   number, base::join(found->second.list, ", ")),
+                                       fmt::format("[[mlx4_port]] ports: {}:{} makes openibd set {}",
+                                                   kOfedFile, number, base::join(found->second.list, ", ")),
                                        "openibd does so at each start: write the same types there",
                                        {}});
     }

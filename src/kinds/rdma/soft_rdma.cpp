@@ -310,9 +310,10 @@ class SoftRdmaKind final : public Kind {
     diagnostics.push_back(Diagnostic{
         Severity::kError,
         written.where,
-        fmt::format("[[soft_rdma]] interface: {} is a VLAN, over which the kernel makes no rxe device", name),
+        fmt::format("[[soft_rdma]] interface: {} is a VLAN, and the kernel creates no rxe device over VLANs",
+                    name),
         below == nullptr
-            ? "write the interface that the VLAN is over; the device serves its VLANs, too"
+            ? "write the interface below the VLAN: a device there serves its VLANs, too"
             : fmt::format("write interface = \"{}\": the device there serves its VLANs, too", below->name),
         {}});
   }

@@ -79,8 +79,9 @@ Result<ModuleOption> ModuleOption::parse(std::string_view text) {
   const auto name = text.substr(0, equals);
   // A number is what is left of a value with blanks.
   if (!is_word(name, ".") || std::isdigit(static_cast<unsigned char>(name.front())) != 0) {
-    return fail(Code::kInvalid,
-                fmt::format("\"{}\" is not a module option; written like \"pfctx=8\", without blanks", text));
+    return fail(
+        Code::kInvalid,
+        fmt::format("\"{}\" is not a module option; write it like \"pfctx=8\", without blanks", text));
   }
   ModuleOption option{underscored(name), {}, equals != std::string_view::npos};
   if (option.has_value) option.value = text.substr(equals + 1);
@@ -139,7 +140,8 @@ Result<Priorities> Codec<Priorities>::parse(const Value& written) {
   for (const auto& text : *list) {
     const auto number = base::parse_number(text);
     if (!number || *number >= kPriorities) {
-      return fail(Code::kInvalid, fmt::format("\"{}\" is not a priority: 0 to {}", text, kPriorities - 1));
+      return fail(Code::kInvalid,
+                  fmt::format("\"{}\" is not a priority from 0 to {}", text, kPriorities - 1));
     }
     out.mask |= 1U << *number;
   }

@@ -118,14 +118,14 @@ Result<std::string> read_answer(int fd, const SandboxLimits& limits) {
     if (polled < 0 && errno == EINTR) continue;
     if (polled <= 0)
       return base::fail(Code::kRefused,
-                        fmt::format("took longer than the {} s that are allowed", limits.time.count()));
+                        fmt::format("took longer than the {} s allowed", limits.time.count()));
     const auto count = ::read(fd, chunk.data(), chunk.size());
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return base::fail_errno(errno, "reading the sandbox's result");
     if (count == 0) return answer;
     if (answer.size() + static_cast<std::size_t>(count) > limits.answer_bytes)
       return base::fail(Code::kRefused,
-                        fmt::format("came to more than the {} bytes that are allowed", limits.answer_bytes));
+                        fmt::format("came to more than the {} bytes allowed", limits.answer_bytes));
     answer.append(chunk.data(), static_cast<std::size_t>(count));
   }
 }
@@ -152,11 +152,10 @@ Result<std::string> run_confined(const std::function<std::string()>& compute, co
   if (WIFEXITED(status) && WEXITSTATUS(status) == kNoSandbox)
     return base::fail(Code::kUnsupported, "could not be confined: the kernel installs no seccomp filter");
   if (WIFSIGNALED(status) && (WTERMSIG(status) == SIGXCPU || WTERMSIG(status) == SIGKILL))
-    return base::fail(
-        Code::kRefused,
-        fmt::format("took more than the {} s of processor time that are allowed", limits.cpu.count()));
+    return base::fail(Code::kRefused,
+                      fmt::format("took more than the {} s of processor time allowed", limits.cpu.count()));
   if (WIFEXITED(status) && WEXITSTATUS(status) == kNoMemory)
-    return base::fail(Code::kRefused, fmt::format("took more than the {} MiB of memory that are allowed",
+    return base::fail(Code::kRefused, fmt::format("took more than the {} MiB of memory allowed",
                                                   limits.memory_bytes / 1024 / 1024));
   return base::fail(Code::kIo, WIFSIGNALED(status)
                                    ? fmt::format("ended by signal {}", WTERMSIG(status))

@@ -111,10 +111,8 @@ TEST(FullVar, TheReasonSaysWhatToDo) {
   ASSERT_EQ(reasons_of(*host).size(), 1U);
   EXPECT_EQ(reasons_of(*host).front(),
             "/var/lib/rdma-configd/state.json: write: No space left on device; the host is configured, but "
-            "what was "
-            "made for that is recorded only in /run/rdma-configd/held.json, until the next boot; free space "
-            "on /var, "
-            "or remount it writable, then run `rdma-configctl apply`");
+            "the record of its changes is only in /run/rdma-configd/held.json and lasts until the next boot: "
+            "free space on /var, or remount it writable, then run `rdma-configctl apply`");
 }
 
 TEST(FullVar, AnApplyIsRefused) {

@@ -195,13 +195,13 @@ TEST_F(Files, TooLargeAndTooMany) {
   limits.files = 2;
   write(kMain, "12345");
   EXPECT_THAT(read(limits),
-              ElementsAre("! /etc/rdma-configd/config.toml: is larger than the 4 bytes that are allowed"));
+              ElementsAre("! /etc/rdma-configd/config.toml: is larger than the 4 bytes allowed"));
   write(kMain, "1234");
   write("etc/rdma-configd/conf.d/a.toml", "x");
   EXPECT_EQ(read(limits).size(), 2U);
   write("run/rdma-configd/conf.d/b.toml", "x");
   EXPECT_THAT(read(limits),
-              ElementsAre("! /etc/rdma-configd/conf.d: there are more than the 2 files that are allowed"));
+              ElementsAre("! /etc/rdma-configd/conf.d: there are more than the 2 files allowed"));
 }
 
 TEST_F(Files, ExactlyOneFile) {

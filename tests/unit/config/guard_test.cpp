@@ -66,7 +66,7 @@ TEST(Guard, RefusesTooMuch) {
   Limits limits;
   limits.file_bytes = 4;
   EXPECT_EQ(wrong("a=1\n", limits), "");
-  EXPECT_EQ(wrong("a=12\n", limits), "a: has 5 bytes, more than the 4 that are allowed");
+  EXPECT_EQ(wrong("a=12\n", limits), "a: has 5 bytes, more than the 4 allowed");
   EXPECT_EQ(check_text({"a", "a=12\n"}, limits)->hint, "split it into drop-ins");
 }
 

@@ -24,13 +24,13 @@ TEST(Hostile, InvalidUtf8InLiteralTexts) {
 
 TEST(Hostile, DeepNesting) {
   EXPECT_THAT(messages("a = " + repeat("[", 20'000)),
-              ElementsAre("a:1:36: nested deeper than the 32 levels that are allowed"));
+              ElementsAre("a:1:36: nested deeper than the 32 levels allowed"));
   EXPECT_THAT(messages("a = " + repeat("{a=", 20'000)),
-              ElementsAre("a:1:53: nested deeper than the 32 levels that are allowed"));
+              ElementsAre("a:1:53: nested deeper than the 32 levels allowed"));
   EXPECT_THAT(messages(repeat("a.", 20'000) + "a = 1"),
-              ElementsAre("a:1:66: nested deeper than the 32 levels that are allowed"));
+              ElementsAre("a:1:66: nested deeper than the 32 levels allowed"));
   EXPECT_THAT(messages("[" + repeat("a.", 20'000) + "a]"),
-              ElementsAre("a:1:67: nested deeper than the 32 levels that are allowed"));
+              ElementsAre("a:1:67: nested deeper than the 32 levels allowed"));
 }
 
 TEST(Hostile, BracketsInTextsAndCommentsAreNoNesting) {

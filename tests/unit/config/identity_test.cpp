@@ -56,7 +56,7 @@ TEST(Identity, TooMany) {
 TEST(Identity, AWrongValueIsNotMissing) {
   EXPECT_THAT(messages("[[ipoib]]\nguid = '1'"),
               ElementsAre("a:2:8: [[ipoib]] guid: \"1\" is not a valid GUID: 1 hexadecimal digit instead of "
-                          "16; written like "
+                          "16; write it like "
                           "00:02:c9:03:00:31:78:f2"));
 }
 

@@ -86,7 +86,7 @@ TEST(Match, LeavesFilesOfOtherHostsOut) {
   EXPECT_THAT(messages(document), IsEmpty());
   EXPECT_THAT(
       document.skipped,
-      ElementsAre(SkippedFile{"a", "is for hosts gpu[001-006], login*; this one is gpu007.example.org"}));
+      ElementsAre(SkippedFile{"a", "applies to hosts gpu[001-006], login*, not to gpu007.example.org"}));
   ASSERT_EQ(document.sections.size(), 1U);
   EXPECT_EQ(document.sections[0].where.file, "b");
   EXPECT_EQ(value_at(document, 0, "mtu"), "2044");

@@ -196,7 +196,7 @@ std::vector<RecordFault> written_records_of_a_run() {
        {{"arm rdma-configd-rollback", EIO}, {"unconfirmed.json: remove", EROFS}},
        waits_512,
        {"note: some changes could not be recorded: " + kUnconfirmedFile + ": remove: " + kReadOnly,
-        "left: " + kUnconfirmedFile + ": it could not be removed; the next run rolls back that apply again"}},
+        "left: " + kUnconfirmedFile + ": could not be removed; the next run rolls back that apply again"}},
   };
 }
 
@@ -314,7 +314,7 @@ TEST(CommitRecords, ALedgerThatMayBeEitherOneIsLeftOver) {
   EXPECT_EQ(report.exit, model::Exit::kUndoIncomplete);
   EXPECT_THAT(told_by(report),
               Contains("left: " + kLedgerFile +
-                       ": it could not be restored, and may name the wrong active generation; the next run "
+                       ": could not be restored, and may name the wrong active generation; the next run "
                        "that can write there repairs it"));
 }
 
@@ -354,7 +354,7 @@ TEST(Verification, ADeviceThatStaysIsNamedWhateverTheKernelSaid) {
             model::Exit::kOk);
   kernel->faults.lie_about("rxe0: remove soft device");
   EXPECT_THAT(told_by(applies("")),
-              Contains(HasSubstr("rxe0: it still exists, although the kernel reported its removal")));
+              Contains(HasSubstr("rxe0: still exists although the kernel reported its removal")));
 }
 
 TEST(CommitRecords, ADocumentAppliedAgainIsTakenBackAndHeldAsItWas) {
@@ -363,7 +363,7 @@ TEST(CommitRecords, ADocumentAppliedAgainIsTakenBackAndHeldAsItWas) {
   host.kernel.sysctl.set("net/core/somaxconn", "99");
   ASSERT_EQ(host.commits(256, true).exit, model::Exit::kOk);
   EXPECT_THAT(told_by(host.rolls_back()),
-              Contains("note: the changes of reapplying generation 1 were rolled back: asked for by root"));
+              Contains("note: the changes from reapplying generation 1 were rolled back: asked for by root"));
   std::vector<std::string> reasons;
   for (const auto& resource : host.holds().resources) reasons.push_back(resource.reason);
   EXPECT_THAT(reasons, Contains("was rolled back to this value, which stays until the next apply or boot"));

@@ -152,7 +152,7 @@ TEST_F(Delegation, ARefusalSaysWhy) {
       {"[[module]]\nname = 'ib_core'\noptions = ['x=/tmp/y']\n",
        "[[module]]: only root may set this: the value of x is not a number or a plain word"},
       {"[[module]]\nname = 'ib_core'\noptions = ['netns_mode=1']\n",
-       "[[module]]: only root may set this: it is netns of [rdma_system]"},
+       "[[module]]: only root may set this: this is netns of [rdma_system]"},
       {"[[service]]\nname = 'srp_daemon'\nenabled = true\n",
        "[[service]]: only root may set this: srp_daemon.service is not a service of RDMA"},
       {"[[memlock]]\ndomain = '@nosuchgroup'\nlimit = 'unlimited'\n",

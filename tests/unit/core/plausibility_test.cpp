@@ -76,13 +76,11 @@ TEST(Doubts, InWords) {
       {kPort + "[[ipoib.pkey]]\npkey = 8002\n",
        "[[ipoib.pkey]] pkey: 8002 is decimal and means 0x1f42 | did you mean 0x8002?"},
       {kPort + "mode = 'datagram'\nmtu = 4096\n",
-       "[[ipoib]] mtu: no InfiniBand link can carry 4096 in datagram mode, only Omni-Path can; at most 4092 "
-       "of "
-       "4096 are left for IPoIB | did you mean 4092?"},
+       "[[ipoib]] mtu: no InfiniBand link can carry 4096 in datagram mode, only Omni-Path can; IPoIB gets at "
+       "most 4092 of 4096 bytes | did you mean 4092?"},
       {kPort + "mode = 'datagram'\nmtu = 9000\n",
-       "[[ipoib]] mtu: no InfiniBand link can carry 9000 in datagram mode, only Omni-Path can; at most 4092 "
-       "of "
-       "4096 are left for IPoIB | did you mean 4092, or mode = \"connected\"?"},
+       "[[ipoib]] mtu: no InfiniBand link can carry 9000 in datagram mode, only Omni-Path can; IPoIB gets at "
+       "most 4092 of 4096 bytes | did you mean 4092, or mode = \"connected\"?"},
       {kPort + "name = 'eth0'\n",
        "[[ipoib]] name: the kernel assigns eth0 itself, to the first interface that appears | choose a name "
        "that the kernel never assigns, such as \"ibrail0\""},

@@ -446,6 +446,18 @@ TEST(Validate, NamesDropInsThatAreNotRead) {
   EXPECT_EQ(console.err.str(), "") << "the drop-ins are not asked for";
 }
 
+TEST(Validate, ListsTheFilesThatItReads) {
+  Console console;
+  const auto file = (console.folder() / "site.toml").string();
+  std::ofstream(file) << "version = 1\n";
+  EXPECT_EQ(console.run({"validate", file}), 0) << console.err.str();
+  EXPECT_EQ(console.err.str(), "");
+  EXPECT_EQ(console.run({"validate", "-v", file}), 0) << console.err.str();
+  EXPECT_THAT(console.err.str(), HasSubstr("read: " + file));
+  EXPECT_EQ(console.run({"validate", "-f", "-", "-f", "-"}), 1);
+  EXPECT_THAT(console.err.str(), HasSubstr("--config -: standard input can be read only once"));
+}
+
 TEST(GetAndSet, BlanksAroundTheEqualsSign) {
   Console console;
   const auto file = console.folder() / "a.toml";
@@ -551,7 +563,7 @@ TEST(Edit, WhatOthersWroteMeanwhileStays) {
   console.answer("y\n");
   EXPECT_EQ(console.run({"edit"}), 1);
   EXPECT_THAT(console.err.str(), AllOf(HasSubstr("was changed by another process while you were editing"),
-                                       HasSubstr("your text is in " + kept)));
+                                       HasSubstr("your text is kept in " + kept)));
   EXPECT_EQ(console.kernel.files.content[path], theirs);
   std::stringstream text;
   text << std::ifstream(kept).rdbuf();

@@ -309,7 +309,7 @@ TEST_F(FabricCommand, TakesTheDocumentOfAHostAsACableFile) {
     EXPECT_THAT(console.out.str(), HasSubstr("node003/1  node002/1")) << option;
   }
   EXPECT_EQ(console.run({"fabric", "--cables", document, "--config", document}), 1);
-  EXPECT_THAT(console.err.str(), HasSubstr("--cables and --config exclude each other"));
+  EXPECT_THAT(console.err.str(), HasSubstr("--cables and --config cannot be combined"));
   const auto twice = file("twice.toml", std::string("version = 1\n") + kGoodCable +
                                             "[[cable]]\nfrom = \"leaf1/2\"\nto = \"node001/1\"\n");
   for (const auto* option : {"--cables", "--config"}) {
@@ -358,7 +358,7 @@ TEST_F(FabricCommand, SaysWhatIsWrongWithItsArguments) {
   EXPECT_THAT(console.err.str(), HasSubstr("--route"));
   EXPECT_EQ(console.run({"fabric", "--timeout", "0"}), 1);
   EXPECT_EQ(console.run({"fabric", "--root", console.folder().string()}), 1);
-  EXPECT_THAT(console.err.str(), HasSubstr("--root does not apply"));
+  EXPECT_THAT(console.err.str(), HasSubstr("fabric cannot be combined with --root"));
   EXPECT_EQ(console.run({"fabric", "-f", "x.toml"}), 1);
 }
 

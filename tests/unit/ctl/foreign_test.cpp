@@ -110,7 +110,8 @@ TEST_F(Import, RefusesWhatItCannotDo) {
   EXPECT_EQ(import({"ifcfg", "--adopt"}), 1);
   EXPECT_THAT(console_.err.str(), HasSubstr("--adopt is valid only with import live"));
   EXPECT_EQ(import({"live"}), 1);
-  EXPECT_THAT(console_.err.str(), HasSubstr("live reads the running system; --root does not apply"));
+  EXPECT_THAT(console_.err.str(),
+              HasSubstr("import live cannot be combined with --root: it reads the running system"));
   EXPECT_EQ(import({"host", "/etc"}), 1);
   EXPECT_THAT(console_.err.str(), HasSubstr("name the format of /etc"));
 }
@@ -123,6 +124,13 @@ TEST_F(Import, NamesTheFormatOfAFileThatIsGivenWithoutOne) {
   EXPECT_THAT(console_.err.str(), HasSubstr("; write import ifcfg " + file + "\n"));
   EXPECT_EQ(import({notes}), 1);
   EXPECT_THAT(console_.err.str(), HasSubstr("; write import FORMAT " + notes + ", with one of host, live"));
+}
+
+TEST_F(Import, RecognizesADocumentThatNeedsNoImport) {
+  write("/srv/site.toml", "# of this site\n\nversion = 1\n[[module]]\nname = \"ib_umad\"\n");
+  EXPECT_EQ(import({"netplan", (root_ / "srv/site.toml").string()}), 1);
+  EXPECT_THAT(console_.err.str(),
+              HasSubstr("is an rdma-configd document already: rdma-configctl apply applies it"));
 }
 
 // An empty document in place of the interface would remove it.

@@ -127,7 +127,7 @@ TEST(Habits, ValuesOfOptionsThatTakeNoneOrOthers) {
       {{"apply", "--wait=-1"}, "--wait: \"-1\" is not a number of seconds from 0 to 3600"},
       {{"apply", "--wait", "3601"}, "--wait: \"3601\" is not a number of seconds from 0 to 3600"},
       {{"show", "--document", "ib0"},
-       "show --document takes no more arguments, but there is ib0; get prints an entry or a value of the "
+       "show --document: unexpected argument ib0; get prints an entry or a value of the "
        "document"},
       {{"show", "--document", "--differs"},
        "--differs cannot be combined with --document, which looks at no resources"},

@@ -164,7 +164,7 @@ TEST(ApplyOnly, RefusesWhatCannotBe) {
   };
   refuses(document, {"--only", "rial0"},
           "--only rial0: no entry of the document matches; did you mean rail0?");
-  refuses(document, {"--only", "rail0", "--boot"}, "--only and --boot exclude each other");
+  refuses(document, {"--only", "rail0", "--boot"}, "--only and --boot cannot be combined");
   refuses(document, {"--only", "rail0", "--install"}, "--install keeps a whole one");
   refuses(kPort1 + "name = \"rail0\"\n" + kPort2 + "mode = \"conected\"\n", {"--only", "rail0"}, "conected");
   EXPECT_TRUE(host.has("ib0")) << "also where only another entry is wrong";

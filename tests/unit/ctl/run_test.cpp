@@ -54,7 +54,7 @@ TEST(Usage, MistakesEndInOneWithASuggestion) {
       "fabric has no option --output=map.dot; drawings go to stdout: rdma-configctl fabric -o dot > map.dot");
   fails({"fabric", "--output=json"}, "fabric has no option --output=json; did you mean --format?");
   fails({"-x", "show"}, "show has no option -x; see rdma-configctl show --help");
-  fails({"status", "ib0"}, "status takes no more arguments; unexpected argument ib0");
+  fails({"status", "ib0"}, "status: unexpected argument ib0");
   fails({"diff", "/nonexistent.toml"}, "/nonexistent.toml: No such file or directory");
   fails({"completion"},
         "unknown subcommand completion; the package has the completions of bash, zsh and fish: a new shell "
@@ -80,6 +80,18 @@ TEST(Usage, MistakesEndInOneWithASuggestion) {
   fails({"show", "--root", "/a", "--root", "/b"}, "--root is given more than once");
   fails({"show", "--root", "/proc/self/status"}, "--root /proc/self/status: not a directory");
   fails({"show", "--root", "/etc/passwd"}, "--root /etc/passwd: not a directory");
+}
+
+TEST(Usage, AnErrorNamesTheWayToWhatWasMeant) {
+  Console console;
+  const auto fails = [&](const std::vector<std::string>& words, const std::string& message) {
+    EXPECT_EQ(console.run(words), 1) << message;
+    EXPECT_EQ(console.err.str(), "rdma-configctl: error: " + message + "\n");
+  };
+  fails({"history", "diff", "1"}, "history and diff cannot be combined; compare generations with diff N M");
+  fails({"fabric", "--port", "mlx5_0/1"}, "fabric has no option --port; did you mean --from?");
+  fails({"show", "--port", "1"}, "show has no option --port; see rdma-configctl show --help");
+  fails({"apply", "--force"}, "apply has no option --force; did you mean --yes?");
 }
 
 TEST(Usage, WordsBehindTwoDashesAreNoOptions) {

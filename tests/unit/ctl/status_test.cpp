@@ -139,7 +139,7 @@ TEST(Status, ADamagedLedgerIsSaid) {
   content.erase(paths.backup);
   (void)host.run({"status"});
   EXPECT_THAT(host.out.str(), AllOf(HasSubstr("not known"), Not(HasSubstr("nothing has been applied"))));
-  EXPECT_THAT(host.err.str(), HasSubstr("which generation is active is not known"));
+  EXPECT_THAT(host.err.str(), HasSubstr("the active generation is unknown"));
 }
 
 TEST(Status, DegradedIsWrongUntilAnApply) {

@@ -267,7 +267,7 @@ TEST_F(WithdrawImage, IsHandedOverWithoutALookAtThisHost) {
   EXPECT_TRUE(files().contains(kRules));
   EXPECT_EQ(run({"withdraw", "--yes"}), 0) << console.err.str();
   EXPECT_THAT(console.out.str(), AllOf(HasSubstr("70-rdma-admin-ipoib.rules"), HasSubstr("NOT preserved"),
-                                       HasSubstr("its host boots with these")));
+                                       HasSubstr("the host of this image boots with these files")));
   EXPECT_FALSE(files().contains(kRules));
   EXPECT_THAT(files()[kPlainRules], HasSubstr("NAME=\"mlx4_ib0\""));
   EXPECT_THAT(files()["/etc/rdma/rdma-admin-0002c903003178f2.sh"],

@@ -200,9 +200,10 @@ TEST(DoctorWords, OfADamagedLedger) {
             std::vector<std::string>{"DEGRADED: /var/lib/rdma-configd/generations.json: damaged; its copy is "
                                      "used until the next apply repairs it"});
   now.lost = true;
-  EXPECT_EQ(model::note_texts(notes_of(applied_state_of(now, nullptr, "boot", clock))),
-            std::vector<std::string>{"DEGRADED: /var/lib/rdma-configd/generations.json: damaged; which "
-                                     "generation is active is not known"});
+  EXPECT_EQ(
+      model::note_texts(notes_of(applied_state_of(now, nullptr, "boot", clock))),
+      std::vector<std::string>{
+          "DEGRADED: /var/lib/rdma-configd/generations.json: damaged; the active generation is unknown"});
 }
 
 TEST(DoctorWords, OfResources) {

@@ -121,7 +121,7 @@ TEST(CableEntries, AreBounded) {
   const auto document = checked_cables(cables(limits::kCables + 1));
   ASSERT_FALSE(document.diagnostics.empty());
   EXPECT_THAT(document.diagnostics.front().message,
-              HasSubstr(fmt::format("more than the {} entries [[cable]] that are allowed", limits::kCables)));
+              HasSubstr(fmt::format("more than the {} [[cable]] entries allowed", limits::kCables)));
 }
 
 }  // namespace

@@ -217,18 +217,18 @@ TEST(HostList, NamesInventoriesOfOtherTools) {
                ? list.diagnostics[0].where.text() + ": " + list.diagnostics[0].message
                : "";
   };
-  const std::string ansible = "this is an inventory of Ansible, not a list of hosts";
+  const std::string ansible = "this is an Ansible inventory, not a list of hosts";
   EXPECT_EQ(said("# site\n[gpu]\ngpu[001:004] ansible_user=root\n"), "hosts.txt:2:1: " + ansible);
   EXPECT_EQ(said("gpu1 ansible_host=192.0.2.1\n"), "hosts.txt:1:1: " + ansible);
   EXPECT_EQ(said("---\nall:\n  hosts:\n    gpu1:\n"), "hosts.txt:2:1: " + ansible);
   EXPECT_EQ(said("{\"gpu\": {\"hosts\": [\"gpu1\"]}}"), "hosts.txt:1:1: " + ansible);
   EXPECT_EQ(said("NodeName=gpu[001-004] CPUs=4\n"),
-            "hosts.txt:1:1: this is a configuration of Slurm, not a list of hosts");
+            "hosts.txt:1:1: this is a Slurm configuration, not a list of hosts");
   // A node is in several partitions, and would be listed twice.
   EXPECT_EQ(list_of("NodeName=gpu1\n").diagnostics.at(0).hint,
             "`sinfo -Nh -o %N | sort -u` prints its hosts; give these as --hosts -");
   EXPECT_EQ(said("gpu: gpu[001-004]\nall: @gpu\n"),
-            "hosts.txt:1:1: these are groups of ClusterShell, not a list of hosts");
+            "hosts.txt:1:1: these are ClusterShell groups, not a list of hosts");
   EXPECT_EQ(list_of("[1-3]x\n").names.size(), 3U);
 }
 

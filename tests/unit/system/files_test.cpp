@@ -86,7 +86,7 @@ TEST_F(FilesTest, RecordsMayBeLonger) {
   EXPECT_EQ(files->read(record).value(), text);
   const auto beyond = files->write_private(record, text + "y");
   ASSERT_FALSE(beyond);
-  EXPECT_THAT(beyond.error().message, HasSubstr("are more than the 67108864 that are allowed"));
+  EXPECT_THAT(beyond.error().message, HasSubstr("are more than the 67108864 allowed"));
   EXPECT_EQ(files->read(record).value(), text) << "what was there stays";
   std::ofstream(tree.at(record), std::ios::app) << "y";
   ASSERT_FALSE(files->read(record));

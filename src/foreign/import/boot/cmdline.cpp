@@ -202,7 +202,7 @@ class CommandLine {
     if (six) interface.ipv6.method = InetMethod::kAuto;
     const bool known =
         four || six || method == "none" || method == "off" || method == "link6" || method.empty();
-    if (!known) claims_.miss(where, fmt::format("ip: method {} is not understood", method));
+    if (!known) claims_.miss(where, fmt::format("ip: method {} is not supported", method));
   }
 
   /// ifname=NAME:ADDRESS, of which only those with 20 bytes are ours (dracut.cmdline(7)).

@@ -226,7 +226,7 @@ class ImportedScript {
     };
     if (!literal && text.find("type ipoib") == std::string_view::npos)
       return miss(text.find_first_of("$`*?{") == std::string_view::npos
-                      ? "the command is not understood"
+                      ? "the command is not supported"
                       : "the interfaces are known only when the script runs");
     if (const auto& condition = command.condition(); !condition.empty()) return miss(condition);
     if (const auto object = ip_object(words); object < words.size() && words[object] == "addr")
@@ -342,7 +342,7 @@ class ImportedScript {
     const bool peer = std::find(words.begin(), words.end(), "peer") != words.end();
     if (verb == words.end() || verb + 1 == words.end()) return true;
     if (peer) {
-      claims_.miss(where, fmt::format("{}: the command is not understood", text));
+      claims_.miss(where, fmt::format("{}: the command is not supported", text));
       return false;
     }
     // Without a length it is an address of one host (get_prefix() of iproute2).

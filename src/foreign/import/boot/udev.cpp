@@ -172,7 +172,7 @@ class NamedInterfaces {
     const bool runs = term.key.starts_with("RUN");
     if (runs && !advice_on(term.value, claims_).empty()) return false;  // is told of every rule
     if (term.key.starts_with("ATTR{") || term.key.starts_with("SYSCTL{") || runs)
-      claims_.miss(where, fmt::format("{}: is not understood", term.key));
+      claims_.miss(where, fmt::format("{}: is not supported", term.key));
     constexpr auto kOurs = kinds::kBackendRules.substr(kinds::kBackendRules.rfind('/'));
     if (asks_others(term) && !where.file.ends_with(kOurs))
       claims_.miss(where, fmt::format("{}=\"{}\": cannot be expressed in the document; keep this rule",

@@ -34,7 +34,7 @@ void parse_device(const UdevTerms& terms, const Place& where, std::string_view s
                                     [](const UdevTerm& term) { return !rename_words(term).empty(); });
   if (program == terms.end()) return;
   if (program->key != "PROGRAM")
-    return claims.miss(where, fmt::format("rdma_rename in {}: is not understood", program->key));
+    return claims.miss(where, fmt::format("rdma_rename in {}: is not supported", program->key));
   const auto condition = udev_condition(terms, UdevSubject::kDevice, claims);
   if (!condition) return;
   if (!skipped.empty() || !condition->empty())

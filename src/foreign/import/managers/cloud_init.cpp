@@ -151,7 +151,7 @@ class Version1 {
     } else if (sort.starts_with("dhcp6") || sort.starts_with("ipv6_") || sort == "slaac") {
       out.ipv6.method = InetMethod::kAuto;
     } else if (sort != "static" && sort != "static6" && !manual) {
-      report(node, fmt::format("type {} is not understood", sort));
+      report(node, fmt::format("type {} is not supported", sort));
     }
     if (!text.empty()) {
       out.at.try_emplace(is_ipv6(text) ? "ipv6.addresses" : "ipv4.addresses", node.place());

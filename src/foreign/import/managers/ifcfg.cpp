@@ -202,7 +202,7 @@ class Ifcfg {
       } else if (word == "none" || word == "static") {
         inet.method = InetMethod::kDisabled;
       } else {
-        report(*proto, fmt::format("{} is not understood", proto->value));
+        report(*proto, fmt::format("{} is not supported", proto->value));
       }
     }
     for (const auto* key : {"IPADDR2", "IPADDR1", "IPADDR0", "IPADDR"})

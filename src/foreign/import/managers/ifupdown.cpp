@@ -191,7 +191,7 @@ class Interfaces {
       }
     } else {
       inside = false;
-      claims_.miss(where, fmt::format("{}: is not understood", word));
+      claims_.miss(where, fmt::format("{}: is not supported", word));
     }
   }
 
@@ -304,7 +304,7 @@ class Interfaces {
     if (stanza.method == "dhcp" || (six && stanza.method == "auto")) {
       inet.method = InetMethod::kAuto;
     } else if (stanza.method != "static" && stanza.method != "manual") {
-      claims_.miss(stanza.where, fmt::format("method {}: is not understood", stanza.method));
+      claims_.miss(stanza.where, fmt::format("method {}: is not supported", stanza.method));
     }
     Keys keys(stanza.where.file, stanza.lines, claims_);
     if (stanza.family.empty()) return take_newer(keys, out);
@@ -360,7 +360,7 @@ class Interfaces {
       if (use.value == "dhcp") {
         out.ipv4.method = InetMethod::kAuto;
       } else {
-        report(use, fmt::format("{} is not understood", use.value));
+        report(use, fmt::format("{} is not supported", use.value));
       }
     }
     for (const auto* key : {"inet", "inet6"}) {
@@ -370,7 +370,7 @@ class Interfaces {
       if (word->value == "dhcp" || word->value == "auto") {
         inet.method = InetMethod::kAuto;
       } else if (word->value != "static" && word->value != "manual") {
-        report(*word, fmt::format("{} is not understood", word->value));
+        report(*word, fmt::format("{} is not supported", word->value));
       }
     }
     common(keys, out);

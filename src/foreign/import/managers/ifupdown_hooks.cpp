@@ -16,7 +16,7 @@ namespace rdmacfg::foreign {
 
 namespace {
 
-constexpr std::string_view kNot = "the command is not understood";
+constexpr std::string_view kNot = "the command is not supported";
 
 using Found = std::map<std::string, Interface, std::less<>>;
 
@@ -112,7 +112,7 @@ class HookParser {
       why = put(interface.mode, *mode, interface, "mode");
     }
     if (!add.umcast.empty() && why.empty()) why = set_umcast(interface, add.umcast);
-    if (!add.rest.empty() && why.empty()) why = fmt::format("{}: is not understood", add.rest);
+    if (!add.rest.empty() && why.empty()) why = fmt::format("{}: is not supported", add.rest);
     return why;
   }
 
@@ -232,7 +232,7 @@ class HookParser {
       if (auto why = set_mtu(*interface, mtu); !why.empty()) return why;
     }
     if (!name.empty()) return rename(device, name);
-    return rest.empty() ? std::string() : fmt::format("{}: is not understood", rest);
+    return rest.empty() ? std::string() : fmt::format("{}: is not supported", rest);
   }
 
   /// A child of the kernel's name becomes the stanza's interface.

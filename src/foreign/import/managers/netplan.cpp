@@ -298,7 +298,7 @@ void parse_netplan(std::span<const File> files, Claims& claims) {
     }
     for (const auto& member : tree->members) {
       if (&member.value != network)
-        claims.miss({file.path, member.where.line}, fmt::format("{}: is not understood", member.key));
+        claims.miss({file.path, member.where.line}, fmt::format("{}: is not supported", member.key));
     }
     merge_yaml(whole, *network, claims);
   }

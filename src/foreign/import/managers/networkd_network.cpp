@@ -38,7 +38,7 @@ bool Unit::has(std::string_view name) const {
 void Unit::refuse_others(const std::set<std::string_view>& known) const {
   for (const auto& group : groups) {
     if (!known.contains(group.name) && !group.name.starts_with("X-"))
-      claims.miss({group.file, group.line}, fmt::format("[{}]: is not understood", group.name));
+      claims.miss({group.file, group.line}, fmt::format("[{}]: is not supported", group.name));
   }
 }
 
@@ -168,7 +168,7 @@ void Network::network(Interface& out) {
   const auto word = dhcp ? base::lower(dhcp->value) : "no";
   const auto flag = yes_or_no(word);
   if (!flag && word != "ipv4" && word != "ipv6")
-    report_network(keys, *dhcp, fmt::format("{} is not understood", word));
+    report_network(keys, *dhcp, fmt::format("{} is not supported", word));
   if (flag == true || word == "ipv4") out.ipv4.method = InetMethod::kAuto;
   // Without router advertisements DHCPv6 begins only where WithoutRA= says so (systemd.network(5)).
   const auto advertised = keys.flag("IPv6AcceptRA");
@@ -180,7 +180,7 @@ void Network::network(Interface& out) {
     const auto value = base::lower(local->value);
     const auto both = yes_or_no(value);
     if (!both && value != "ipv4" && value != "ipv6")
-      report_network(keys, *local, fmt::format("{} is not understood", value));
+      report_network(keys, *local, fmt::format("{} is not supported", value));
     if ((both == true || value == "ipv4") && !out.ipv4.method) out.ipv4.method = InetMethod::kLinkLocal;
     if ((both == false || value == "ipv4") && !out.ipv6.method) out.ipv6.method = InetMethod::kDisabled;
   }

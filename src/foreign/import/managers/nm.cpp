@@ -79,7 +79,7 @@ class Keyfile {
       const bool known = group.name == "match" || group.name == "connection" || group.name == "infiniband" ||
                          group.name == "ipv4" || group.name == "ipv6";
       if (known || group.name == "proxy" || group.name == "user" || group.items.empty()) continue;
-      claims_.miss({file_.path, group.line}, fmt::format("[{}]: is not understood", group.name));
+      claims_.miss({file_.path, group.line}, fmt::format("[{}]: is not supported", group.name));
     }
     if (vrf_ && drop_routes_of_vrf(out_, of_tables_)) claims_.miss(*vrf_, std::string(kVrfRoutes));
     settle(out_);

@@ -124,7 +124,7 @@ std::string add_nm_route(Keys& keys, const std::string& key, std::string_view te
         keys.wrong(*more, why);
         return {};
       } else {
-        keys.wrong(*more, fmt::format("{} is not understood", option));
+        keys.wrong(*more, fmt::format("{} is not supported", option));
       }
     }
   }

@@ -159,7 +159,7 @@ void read_inet(Keys& keys, Interface& out) {
       const bool known = word == "static" || word == "none" || word == "dhcp" || word == "dhcp4" ||
                          word == "dhcp6" || word == "autoip" || word == "auto4" || word == "auto6";
       if (word == "auto6") out.ipv6.method = InetMethod::kAuto;
-      if (!known) keys.wrong(*proto, fmt::format("{} is not understood", part));
+      if (!known) keys.wrong(*proto, fmt::format("{} is not supported", part));
     }
   }
   keys.mark(out, "ipv4.method", "BOOTPROTO");

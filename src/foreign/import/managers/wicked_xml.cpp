@@ -42,7 +42,7 @@ class WickedXml {
     const auto* name = node.find("name");
     out_.where = node.place();
     if (name == nullptr || !name->is_scalar() || name->text.empty())
-      return claims_.miss(node.place(), "an interface without its own name is not understood");
+      return claims_.miss(node.place(), "an interface without its own name is not supported");
     out_.name = name->text;
     const auto *port = node.find("infiniband"), *child = node.find("infiniband:child");
     if (port == nullptr && child == nullptr && !is_known(node)) return other(node);

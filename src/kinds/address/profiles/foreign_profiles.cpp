@@ -354,7 +354,7 @@ constexpr std::string_view kWickedFolder = "/etc/sysconfig/network";
 // systemd-networkd takes the first file of a name, in the order of its folders here.
 constexpr std::array<PlaceOfOthers, 10> kPlacesOfOthers{
     {{kIfcfgFolder, "ifcfg-", "", "an ifcfg file"},
-     {kWickedFolder, "ifcfg-", "", "a file of wicked"},
+     {kWickedFolder, "ifcfg-", "", "a wicked file"},
      {"/etc/netplan", "", ".yaml", "netplan"},
      {"/run/netplan", "", ".yaml", "netplan"},
      {"/etc/systemd/network", "", ".network", "systemd-networkd"},

@@ -207,11 +207,10 @@ class NfsServerKind final : public Kind, public NeedsWatching {
                                       kNfsServerUnit));
       // To add it now would only hide that the next start goes without.
       if (*ports && wanted.rdma_port && wanted.rdma_port->number == port && !holds(**ports, *port)) {
-        return base::fail(
-            base::Code::kRefused,
-            fmt::format("{}: it was restarted, and does not serve RDMA on port {}; another file of "
-                        "/etc/nfs.conf.d may say otherwise",
-                        kNfsServerUnit, *port));
+        return base::fail(base::Code::kRefused,
+                          fmt::format("{}: was restarted but does not serve RDMA on port {}; another file in "
+                                      "/etc/nfs.conf.d may set another port",
+                                      kNfsServerUnit, *port));
       }
     }
     if (!*ports && port) {

@@ -195,7 +195,7 @@ Result<void> write_lines(std::span<const Change> changes, DiscoveryConf& conf, s
     const auto written = host.files.read(path);
     if (!written) return base::fail(written.error());
     if (*written == content) return {};
-    return base::fail(base::Code::kIo, path + ": it was written, and has another content");
+    return base::fail(base::Code::kIo, path + ": its content is not what was written");
   };
   const std::string drop_in(kAutoconnectDropIn), boot(kNvmeBootDropIn);
   if (conf.ours.empty()) {

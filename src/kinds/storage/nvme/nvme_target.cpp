@@ -223,7 +223,7 @@ class SubsystemWriter {
     for (const auto& port : there) taken.insert(port.id);
     int id = kOurNvmePorts;
     while (id <= kLastPort && taken.contains(id)) ++id;
-    if (id > kLastPort) return base::fail(base::Code::kUnsupported, "nvmet: it has no free port number");
+    if (id > kLastPort) return base::fail(base::Code::kUnsupported, "nvmet has no free port number");
     const auto space = listener.find(' ');
     NvmePort port{.id = id,
                   .transport = std::string(kRdmaTransport),

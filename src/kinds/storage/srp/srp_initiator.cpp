@@ -231,7 +231,7 @@ class SrpInitiatorKind final : public Kind, public NeedsWatching {
          resource.where,
          fmt::format("{}:{}: srp_daemon does not read this rule while the document has its own rules",
                      kSrpDaemonFile, line),
-         "write it as [[srp_rule]], in the order that it is to have",
+         "write it as an [[srp_rule]] entry, in the right order",
          {}});
   }
 

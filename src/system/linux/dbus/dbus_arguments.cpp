@@ -13,8 +13,8 @@ constexpr const char* kTooLarge = "org.rdmaconfigd1.Error.LimitsExceeded";
 }  // namespace
 
 void refuse_entries() {
-  throw make_error(kTooLarge, fmt::format("a list in the call has more than the {} entries that are allowed",
-                                          kMostEntries));
+  throw make_error(kTooLarge,
+                   fmt::format("a list in the call has more than the {} entries allowed", kMostEntries));
 }
 
 void refuse_containers(const sdbus::Message& message) {

@@ -127,8 +127,8 @@ class LinuxFiles final : public Files {
     const auto place = find(path, For::kWriting);
     if (!place) return fail(place.error());
     if (const auto limit = detail::length_limit(path); content.size() > limit)
-      return fail(Code::kInvalid, fmt::format("{}: its {} bytes are more than the {} that are allowed",
-                                              place->shown, content.size(), limit));
+      return fail(Code::kInvalid, fmt::format("{}: its {} bytes are more than the {} allowed", place->shown,
+                                              content.size(), limit));
     const auto before = detail::read_place(*place);
     const struct stat* like = before && *before ? &(*before)->status : nullptr;
     struct stat status {};

@@ -37,7 +37,7 @@ TEST(Bounds, ItemsOfAList) {
   const Limits limits;
   EXPECT_THAT(wrong_with(list_of(limits.list_items)), IsEmpty());
   EXPECT_EQ(wrong_with(list_of(limits.list_items + 1)),
-            fmt::format("a:1:5: x has {} items, more than the {} that are allowed", limits.list_items + 1,
+            fmt::format("a:1:5: x has {} items, more than the {} allowed", limits.list_items + 1,
                         limits.list_items));
   EXPECT_THAT(wrong_with("[[a]]\n[[a]]\nb = { c = [" + repeated("1,", limits.list_items + 1) + "] }"),
               HasSubstr("a:3:11: a.b.c has"));
@@ -65,7 +65,7 @@ TEST(Bounds, EntriesOfAKindAndInAll) {
   };
   EXPECT_THAT(wrong_with(entries(6, 4), limits), IsEmpty());
   EXPECT_EQ(wrong_with(entries(7, 0), limits),
-            "a:7:1: the document has more than the 6 entries [[a]] that are allowed");
+            "a:7:1: the document has more than the 6 [[a]] entries allowed");
   EXPECT_THAT(wrong_with(entries(6, 5), limits),
               HasSubstr("a:11:1: the document has more than the 10 entries"));
 }
@@ -81,7 +81,7 @@ TEST(Bounds, EntriesAreCountedOverAllFiles) {
 TEST(Bounds, EntriesAtTheRealLimit) {
   const Limits limits;
   EXPECT_THAT(wrong_with(repeated("[[a]]\n", limits.entries_of_kind)), IsEmpty());
-  EXPECT_THAT(wrong_with(repeated("[[a]]\n", limits.entries_of_kind + 1)), HasSubstr("10000 entries [[a]]"));
+  EXPECT_THAT(wrong_with(repeated("[[a]]\n", limits.entries_of_kind + 1)), HasSubstr("10000 [[a]] entries"));
 }
 
 TEST(Bounds, BytesOfAFileAndOfAllFiles) {
@@ -91,10 +91,9 @@ TEST(Bounds, BytesOfAFileAndOfAllFiles) {
   EXPECT_THAT(wrong_with(file(limits.file_bytes + 1)), HasSubstr("1048577 bytes, more than the 1048576"));
   const Text full{"full", file(limits.file_bytes)};
   EXPECT_THAT(wrong_with({full, full}), IsEmpty());
-  EXPECT_THAT(
-      wrong_with({full, full, {"more", "#"}}),
-      HasSubstr("more: the document has more than the 2097152 bytes that are allowed with this file; it and "
-                "later files were not read"));
+  EXPECT_THAT(wrong_with({full, full, {"more", "#"}}),
+              HasSubstr("more: the document has more than the 2097152 bytes allowed with this file; it and "
+                        "later files were not read"));
 }
 
 TEST(Bounds, LevelsOfNesting) {

@@ -102,8 +102,10 @@ TEST(Scalar, SortsThatTheModelDoesNotHave) {
 
 TEST(Scalar, WordsThatPeopleWriteInstead) {
   EXPECT_EQ(describe("true"), "yes");
-  EXPECT_EQ(describe("yes"), "! yes is not a valid value; write true");
-  EXPECT_EQ(describe("off"), "! off is not a valid value; write false");
+  EXPECT_EQ(describe("yes"),
+            "! yes is not a valid value; write true, or \"yes\" where the key takes a string");
+  EXPECT_EQ(describe("off"),
+            "! off is not a valid value; write false, or \"off\" where the key takes a string");
   EXPECT_EQ(describe("connected"), "! connected is not a valid value; put text in quotes: \"connected\"");
   EXPECT_EQ(describe("192.0.2.1/24"),
             "! 192.0.2.1/24 is not a valid value; put text in quotes: \"192.0.2.1/24\"");

@@ -59,8 +59,8 @@ TEST(Syntax, Documents) {
 
 TEST(Syntax, NamesPatchesAndMergeConflicts) {
   EXPECT_EQ(parsed("--- a/config.toml\n+++ b/config.toml\n@@ -1 +1 @@\n"),
-            "1:1 this is a patch, not a document of rdma-configd");
-  EXPECT_EQ(parsed("diff --git a/x b/x\n"), "1:1 this is a patch, not a document of rdma-configd");
+            "1:1 this is a patch, not an rdma-configd document");
+  EXPECT_EQ(parsed("diff --git a/x b/x\n"), "1:1 this is a patch, not an rdma-configd document");
   EXPECT_EQ(parsed("---\na: 1\n"), "1:1 this is YAML, but the configuration is written in TOML");
   EXPECT_EQ(parsed("a = 1\n<<<<<<< HEAD\nb = 1\n=======\nc = 1\n>>>>>>> theirs\nd = 1\n"),
             "2:1 a merge conflict is unresolved");
@@ -143,10 +143,11 @@ TEST(Syntax, ClashesOfSectionsSayWhatToWrite) {
   EXPECT_EQ(first_hint("[a.b]\n[[a]]"), "subsections follow their entry: put [[a]] first");
   EXPECT_EQ(parsed("a = 1\n[a]"), "2:1 a is already an integer and cannot be a section too");
   EXPECT_EQ(first_hint("[a]\na = 1\n[a.a]"), "a has no a below it; for another entry write [[a]]");
-  EXPECT_EQ(first_hint("[a]\n[[a]]"), "if there are several, write [[a]] in both places");
+  EXPECT_EQ(first_hint("[a]\n[[a]]"), "keep one, or write [[a]] in both places if several are allowed");
   EXPECT_EQ(first_hint("[[a]]\n[a]"), "write [[a]] for another entry");
   EXPECT_EQ(first_hint("[a]\n[a]"), "write its keys in one place");
-  EXPECT_EQ(first_hint("['a b']\n[['a b']]"), "if there are several, write [[\"a b\"]] in both places");
+  EXPECT_EQ(first_hint("['a b']\n[['a b']]"),
+            "keep one, or write [[\"a b\"]] in both places if several are allowed");
 }
 
 TEST(Syntax, AListOfYamlIsToldFromOneOfToml) {

@@ -44,26 +44,32 @@ class RefusedCommand : public testing::Test {
 
 TEST_F(RefusedCommand, OfAnImageWhatOnlyARunningSystemHas) {
   const auto root = console.folder().string();
-  refuses({"doctor", "--root", root}, "doctor examines the running system; --root does not apply");
-  refuses({"status", "--root", root}, "status describes the running system; for an image use `diff --root`");
-  refuses({"metrics", "--root", root}, "metrics describe the running system; --root does not apply");
+  refuses({"doctor", "--root", root},
+          "doctor cannot be combined with --root: it examines the running system");
+  refuses({"status", "--root", root},
+          "status cannot be combined with --root: it describes the running system; for an image use `diff "
+          "--root`");
+  refuses({"metrics", "--root", root},
+          "metrics cannot be combined with --root: it describes the running system");
   refuses({"monitor", "--root", root}, "monitor cannot be combined with --root: no daemon runs in an image");
   refuses({"reload", "--root", root}, "reload cannot be combined with --root: no daemon runs in an image");
   refuses({"wait-online", "--root", root},
           "wait-online cannot be combined with --root: an image has no interfaces");
-  refuses({"fabric", "--root", root}, "fabric uses a port of the running system; --root does not apply");
+  refuses({"fabric", "--root", root},
+          "fabric cannot be combined with --root: it uses a port of the running system");
   refuses({"confirm", "--root", root}, "confirm cannot be combined with --root: an image has no generations");
   refuses({"rollback", "--yes", "--root", root},
           "rollback cannot be combined with --root: an image has no generations");
-  refuses({"import", "live", "--root", root}, "live reads the running system; --root does not apply");
+  refuses({"import", "live", "--root", root},
+          "import live cannot be combined with --root: it reads the running system");
 }
 
 TEST_F(RefusedCommand, WordsThatACommandDoesNotTake) {
   refuses({"export", "nm", "netplan"}, "export takes one format; unexpected argument netplan");
   refuses({"export", "frobnicate"}, "frobnicate is not a format that can be exported; the formats are ");
   refuses({"export", "lio"}, "lio is not a format that can be exported; did you mean targetcli?");
-  refuses({"history", "5"}, "history takes `show N`, with the number of a generation, or nothing");
-  refuses({"history", "show", "x"}, "history takes `show N`, with the number of a generation, or nothing");
+  refuses({"history", "5"}, "history takes no argument, or `show N` with the number of a generation");
+  refuses({"history", "show", "x"}, "history takes no argument, or `show N` with the number of a generation");
   refuses({"history", "show", "7"}, "there is no generation 7; see `rdma-configctl history`");
   refuses({"import", "live", "/etc/fstab"}, "live takes no paths; name the format of /etc/fstab");
   refuses({"import", "nm", "-"},
@@ -71,7 +77,7 @@ TEST_F(RefusedCommand, WordsThatACommandDoesNotTake) {
   refuses({"import", "nm", "--adopt"}, "--adopt is valid only with import live");
   refuses({"import", "live", "--name-template", "{nothing}"}, "--name-template: ");
   refuses({"reload", "-f", "x.toml"}, "reload reads /etc/rdma-configd and no other file: ");
-  refuses({"fabric", "--cables", "a.toml", "--config", "b.toml"}, "--cables and --config exclude each other");
+  refuses({"fabric", "--cables", "a.toml", "--config", "b.toml"}, "--cables and --config cannot be combined");
   refuses({"fleet", "validate", "--hosts", "a1", "--by", "{group}n*"},
           "--by is valid only with fleet report");
 }
@@ -81,9 +87,9 @@ TEST_F(RefusedCommand, PathsThatLeadNowhere) {
   refuses({"get", "ipoib..mtu"}, std::string("ipoib..mtu: a name is missing") + form);
   refuses({"get", "ipoib[a.mtu"}, std::string("ipoib[a.mtu: the bracket is not closed") + form);
   refuses({"get", "ipoib[ ].mtu"}, std::string("ipoib[ ].mtu: the brackets are empty") + form);
-  refuses({"get", "ipoib[a]mtu"}, std::string("ipoib[a]mtu: 'm' is not expected") + form);
+  refuses({"get", "ipoib[a]mtu"}, std::string("ipoib[a]mtu: unexpected 'm'") + form);
   refuses({"get"}, "get takes one path, such as ipoib[mlx4_ib0].mtu");
-  refuses({"get", "version", "defaults"}, "get takes no more arguments; unexpected argument defaults");
+  refuses({"get", "version", "defaults"}, "get: unexpected argument defaults");
   refuses({"set", "version"}, "set takes a path and a value, such as ipoib[mlx4_ib0].mtu 4092");
   refuses({"set", "--unset"}, "set --unset takes one path, such as ipoib[mlx4_ib0].umcast");
   refuses({"set", "--unset", "version", "1"}, "set --unset takes one path, such as ipoib[mlx4_ib0].umcast");
@@ -92,8 +98,8 @@ TEST_F(RefusedCommand, PathsThatLeadNowhere) {
 
 TEST_F(RefusedCommand, OptionsThatExcludeEachOther) {
   console.document(kRename);
-  refuses({"apply", "--only", "ipoib", "--boot"}, "--only and --boot exclude each other");
-  refuses({"apply", "--yes", "--install", "--dry-run"}, "--install and --dry-run exclude each other");
+  refuses({"apply", "--only", "ipoib", "--boot"}, "--only and --boot cannot be combined");
+  refuses({"apply", "--yes", "--install", "--dry-run"}, "--install and --dry-run cannot be combined");
   refuses({"apply", "--yes", "--confirm", "60", "--root", console.folder().string()},
           "--confirm cannot be combined with --root: changes to an image need no confirmation");
 }
@@ -212,7 +218,7 @@ TEST(EditedFile, OfAPackageIsNotWrittenAndItsTextIsKept) {
   };
   const auto before = console.kernel.dump();
   EXPECT_EQ(console.run({"edit", path, "--yes"}), 1);
-  EXPECT_THAT(console.err.str(), AllOf(HasSubstr("your text is in " + kept.string()),
+  EXPECT_THAT(console.err.str(), AllOf(HasSubstr("your text is kept in " + kept.string()),
                                        HasSubstr(path + " belongs to a package: a file of the same name in "
                                                         "/etc/rdma-configd/conf.d/ takes its place")));
   EXPECT_EQ(console.kernel.dump(), before);

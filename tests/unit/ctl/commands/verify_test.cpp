@@ -161,7 +161,7 @@ TEST_F(VerifyCommand, TakesOneTestOfTheRunningSystem) {
   fails({"--mad", "7", "--ipoib", "ib0"}, usage);
   fails({"--ipoib", "ib0"}, "--ipoib needs an address to ping: --to ADDRESS");
   fails({"--mad", "7", "--root", console.folder().string()},
-        "verify tests the running system; --root does not apply");
+        "verify cannot be combined with --root: it tests the running system");
   EXPECT_THAT(fabric.calls, IsEmpty());
 }
 

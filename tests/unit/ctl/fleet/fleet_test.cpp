@@ -470,7 +470,7 @@ TEST_F(FleetCommand, ReportTellsOfHostsThatItCannotRead) {
 TEST_F(FleetCommand, AnEmptyFolderIsAnError) {
   std::filesystem::create_directories(path("in"));
   EXPECT_EQ(run({"fleet", "report", "@in"}), 1);
-  EXPECT_THAT(console.err.str(), HasSubstr("has no file of a host"));
+  EXPECT_THAT(console.err.str(), HasSubstr("contains no files of hosts"));
 }
 
 TEST_F(FleetCommand, RulesOfSectionsNameTheHostAndItsValues) {

@@ -78,8 +78,8 @@ const std::string kTorusSize = "torus 3 3 3";
 const std::vector<SideFileMistakes> kSideFileMistakes{
     {"root_guid_file",
      {"x"},
-     "1 \"x\" is not a valid GUID: only digits 0-9 and a-f are possible, in groups with ':' between them; "
-     "written like 00:02:c9:03:00:31:78:f2\n"},
+     "1 \"x\" is not a valid GUID: only hexadecimal digits and ':' are allowed; "
+     "write it like 00:02:c9:03:00:31:78:f2\n"},
     {"cn_guid_file", {"0x1", "0x2", "0x01"}, "3 0x0000000000000001 is listed twice\n"},
     {"ids_guid_file", {"0x1 x"}, "1 \"x\" is not a number from 0 to 18446744073709551615\n"},
     {"ids_guid_file", {"0x1"}, "1 the line has 1 word, must have 2: \"GUID ID\" of switches\n"},
@@ -114,8 +114,8 @@ const std::vector<SideFileMistakes> kSideFileMistakes{
     {"prefix_routes_file", {"0x0 *"}, "1 \"0x0\" is not a prefix\n"},
     {"prefix_routes_file",
      {"* x"},
-     "1 \"x\" is not a valid GUID: only digits 0-9 and a-f are possible, in groups with ':' between them; "
-     "written like 00:02:c9:03:00:31:78:f2\n"},
+     "1 \"x\" is not a valid GUID: only hexadecimal digits and ':' are allowed; "
+     "write it like 00:02:c9:03:00:31:78:f2\n"},
     {"per_module_logging_file", {"osm_sa 3"}, "1 \"osm_sa 3\" is not a source file and a level\n"},
     {"per_module_logging_file", {"osm_sa.c"}, "1 \"osm_sa.c\" is not a source file and a level\n"},
     {"per_module_logging_file", {"osm_sa.c="}, "1 \"osm_sa.c=\" is not a source file and a level\n"},

@@ -114,8 +114,7 @@ TEST(ForeignProfiles, FilesOfWickedCountWhereItIsInstalled) {
     files[units + unit] = "";
     const auto found = warnings();
     ASSERT_EQ(found.size(), 1U) << unit;
-    EXPECT_EQ(found.front().message,
-              "/etc/sysconfig/network/ifcfg-ib0 (a file of wicked) configures ib0 too");
+    EXPECT_EQ(found.front().message, "/etc/sysconfig/network/ifcfg-ib0 (a wicked file) configures ib0 too");
   }
   files.erase(units + "wicked.service");
   EXPECT_TRUE(warnings().empty());
