@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <fstream>
 #include <map>
@@ -75,17 +74,11 @@ class DiskUses {
     }
   };
 
-  /// Whether any user can have mounted it, with any text as its source: by FUSE, or in a user namespace of
-  /// their own (FS_USERNS_MOUNT). No disk is behind it.
+  /// Whether any user can have mounted it, with any text as its source.
   static bool is_anybodys(std::string_view type, std::string_view options, const std::string& process) {
-    constexpr std::array<std::string_view, 11> kTypes{"tmpfs",   "ramfs",  "overlay",    "proc",
-                                                      "sysfs",   "devpts", "mqueue",     "cgroup",
-                                                      "cgroup2", "bpf",    "binfmt_misc"};
-    if (type == "fuse" || type.starts_with("fuse.")) {
-      const auto words = base::split(options, ',');
-      return !process.empty() || std::find(words.begin(), words.end(), "user_id=0") == words.end();
-    }
-    return std::find(kTypes.begin(), kTypes.end(), type) != kTypes.end();
+    if (!is_fuse(type)) return anybody_may_mount(type);
+    const auto words = base::split(options, ',');  // in another namespace root may be anybody
+    return !process.empty() || std::find(words.begin(), words.end(), "user_id=0") == words.end();
   }
 
   void note_mount(const std::string& line, const std::string& process) {
