@@ -83,9 +83,6 @@ TEST_F(Delegation, RoadsToRootAreClosed) {
            "[[opensm_option]]\nkey = 'dump_files_dir'\nvalue = '/etc'\n",
            "[[opensm_option]]\nkey = 'console'\nvalue = 'socket'\n",
            "[[opensm_option]]\nkey = 'qos_policy_file'\nvalue = 'x'\n",
-           "[[opensm_option]]\nkey = 'log_flags'\nvalue = 255\n",
-           "[[sysctl]]\nkey = 'vm.max_map_count'\nvalue = 65529\n",
-           "[[sysctl]]\nkey = 'vm.max_map_count'\nvalue = '0200000'\n",
            "[[opensm_file]]\noption = 'root_guid_file'\nguids = ['0x200000']\n",
            "[[opensm_option]]\nkey = 'routing_engine'\nvalue = '/tmp/x'\n",
            "[[opensm_option]]\nkey = 'some_new_option'\nvalue = 1\n",
@@ -99,8 +96,6 @@ TEST_F(Delegation, RoadsToRootAreClosed) {
            "[[module]]\nname = 'firmware_class'\noptions = ['path=/tmp']\n",
            "[[module]]\nname = 'ib_core'\noptions = ['x=/tmp/y']\n",
            "[[module]]\nname = 'ib_core'\noptions = ['dyndbg=file x +p']\n",
-           "[[module]]\nname = 'ib_core'\noptions = ['dyndbg=+p']\n",
-           "[[module]]\nname = 'ib_core'\noptions = ['dyndbg']\n",
            "[[module]]\nname = 'ib_core'\noptions = ['netns_mode=1']\n",
            "[[module]]\nname = 'ib-core'\noptions = ['netns-mode=1']\n",
            "[[service]]\nname = 'debug-shell'\nrunning = true\n",
@@ -129,6 +124,18 @@ TEST_F(Delegation, RoadsToRootAreClosed) {
        }) {
     EXPECT_THAT(refusal(text), HasSubstr("only root may set this")) << text;
     EXPECT_THAT(refusal(text), HasSubstr("config.toml:")) << text;
+  }
+}
+
+TEST_F(Delegation, NobodyElseFillsLogsOrStopsPrograms) {
+  for (const auto* text : {
+           "[[opensm_option]]\nkey = 'log_flags'\nvalue = 255\n",
+           "[[sysctl]]\nkey = 'vm.max_map_count'\nvalue = 65529\n",
+           "[[sysctl]]\nkey = 'vm.max_map_count'\nvalue = '0200000'\n",
+           "[[module]]\nname = 'ib_core'\noptions = ['dyndbg=+p']\n",
+           "[[module]]\nname = 'ib_core'\noptions = ['dyndbg']\n",
+       }) {
+    EXPECT_THAT(refusal(text), HasSubstr("only root may set this")) << text;
   }
 }
 
