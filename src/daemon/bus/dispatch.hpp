@@ -26,9 +26,9 @@ void dispatch_batch(One handle_one, Waits answers_wait) {
 /// Whether messages of ours wait for the bus to take them, by the events of sd_bus_get_events(3).
 inline bool do_answers_wait(short events) { return (events & POLLOUT) != 0; }
 
-/// What the loop waits for. While answers wait, no more calls are read: a call is shorter than its answer,
-/// the bus takes as many bytes as it gives, and sd-bus would keep gigabytes of answers to a client that only
-/// sends.
+/// Events and deadline for the loop. While answers wait, no more calls are read: a call is shorter than its
+/// answer, the bus takes as many bytes as it gives, and sd-bus would keep gigabytes of answers to a client
+/// that only sends.
 /// @param events       of sd_bus_get_events(3)
 /// @param deadline_us  of sd_bus_get_timeout(3); calls of ours time out later meanwhile
 inline Loop::Interest interest_in_bus(short events, std::uint64_t deadline_us, std::uint64_t now_us) {
