@@ -71,7 +71,6 @@ TEST_F(MetricsFileTest, LeavesNothingOfAKilledWrite) {
   EXPECT_FALSE(exists("/a/.rdma-configd-Ef34Gh"));
 }
 
-/// The next daemon knows where the file of the one before it is.
 /// Each removal waits for the disk, and the owner of the folder may have made any number of such files.
 TEST_F(MetricsFileTest, AFolderFullOfLeftoversIsClearedInSteps) {
   constexpr int kFiles = 40, kAtOnce = 16;
@@ -87,6 +86,7 @@ TEST_F(MetricsFileTest, AFolderFullOfLeftoversIsClearedInSteps) {
   EXPECT_EQ(left(), kFiles - 2 * kAtOnce) << "the next daemon clears more";
 }
 
+/// The next daemon knows where the file of the one before it is.
 TEST_F(MetricsFileTest, IsRemovedByTheNextDaemon) {
   EXPECT_EQ(file().keep(folder("/a"), facts), "");
   EXPECT_EQ(file().keep(folder("/a"), facts), "");
