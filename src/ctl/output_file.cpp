@@ -117,6 +117,47 @@ bool is_refused(const base::Error& error) {
   return error.sys_errno == EACCES || error.sys_errno == EPERM || error.sys_errno == EROFS;
 }
 
+/// In a folder where everybody makes files, such as /tmp, those of another user may be a trap: a link to a
+/// file of ours, or a file whose owner reads what is written. open(2) refuses both there (protected_symlinks
+/// and protected_regular, proc_sys_fs(5)), but nothing here opens them.
+bool is_trap(const fs::path& path, const struct stat& there) {
+  struct stat folder {};
+  const auto above = path.parent_path();
+  if (::stat(above.empty() ? "." : above.c_str(), &folder) != 0) return false;
+  const bool shared = (folder.st_mode & S_ISVTX) != 0 && (folder.st_mode & (S_IWGRP | S_IWOTH)) != 0;
+  return shared && there.st_uid != ::geteuid() && there.st_uid != folder.st_uid;
+}
+
+/// Where a path leads: no symbolic link, unless it leads nowhere.
+struct Place {
+  fs::path path;
+  std::optional<struct stat> status{};  ///< of what is there
+};
+
+/// Follows the links itself, so that each has been looked at, and none is followed that comes afterwards.
+base::Result<Place> find_place(const fs::path& path) {
+  constexpr int kLinksMost = 40;  // the kernel's MAXSYMLINKS
+  Place place{path};
+  for (int links = 0; links <= kLinksMost; ++links) {
+    struct stat status {};
+    if (::lstat(place.path.c_str(), &status) != 0) return place;
+    if (is_trap(place.path, status))
+      return base::fail(
+          base::Code::kDenied,
+          fmt::format("{}: it belongs to another user, and everybody may create files in its folder",
+                      place.path.string()));
+    if (!S_ISLNK(status.st_mode)) {
+      place.status = status;
+      return place;
+    }
+    std::error_code error;
+    const auto target = fs::read_symlink(place.path, error);
+    if (error) return base::fail_errno(error.value(), place.path.string());
+    place.path = place.path.parent_path() / target;
+  }
+  return base::fail_errno(ELOOP, path.string());
+}
+
 /// Writes to what is there: a device, a pipe, or a file in a folder where none can be made.
 base::Result<void> write_through(const fs::path& path, std::string_view text) {
   std::ofstream stream(path, std::ios::binary | std::ios::trunc);
@@ -129,15 +170,17 @@ base::Result<void> write_through(const fs::path& path, std::string_view text) {
 /// Of a file that is there, `text` gets `mode`, or keeps the one of the file.
 base::Result<void> put_or_write(const fs::path& path, std::string_view text, std::optional<mode_t> mode) {
   constexpr mode_t kAccess = 07777;
-  std::error_code none;
-  struct stat status {};
-  const auto place = fs::canonical(path, none);  // a symbolic link stays one
-  if (!none && ::stat(place.c_str(), &status) == 0) {
+  const auto found = find_place(path);  // a symbolic link stays one
+  if (!found) return base::fail(found.error());
+  const auto& place = found->path;
+  if (const auto& there = found->status) {
     // On a full disk the text that was there stays.
-    if (S_ISREG(status.st_mode) && ::access(place.c_str(), W_OK) == 0) {
-      auto done = put_in_place(
-          place, text, {mode.value_or(status.st_mode & kAccess), std::pair(status.st_uid, status.st_gid)});
+    if (S_ISREG(there->st_mode) && ::access(place.c_str(), W_OK) == 0) {
+      Access access{mode.value_or(there->st_mode & kAccess)};
+      if (!mode) access.owner = std::pair(there->st_uid, there->st_gid);
+      auto done = put_in_place(place, text, access);
       if (done || !is_refused(done.error())) return done;
+      if (mode && there->st_uid != ::geteuid()) return done;  // its owner would read the secrets
       if (mode && ::chmod(place.c_str(), *mode) != 0) return base::fail_errno(errno, place.string());
     }
     return write_through(path, text);

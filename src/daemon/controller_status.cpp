@@ -48,7 +48,9 @@ void Controller::take_status(const Job& job, const Outcome& outcome) {
   }
   // That the host could not be compared is known by a run of the daemon's own.
   const bool own = !job.uid && (job.verb == Job::Verb::kApply || job.verb == Job::Verb::kHold);
-  if (tells || (own && !outcome.cancelled)) metrics::count(outcome.report, facts_);
+  if (tells || (own && !outcome.cancelled))
+    metrics::count(outcome.report, facts_,
+                   is_private_ ? metrics::Reasons::kHidden : metrics::Reasons::kShown);
   if (const auto failed = apply_failed(job, outcome)) last_apply_failed_ = failed;
   if (!outcome.status.is_object()) return;  // the worker died, or the ledger cannot be read
   active_ = properties_.generation = outcome.status.value("active", std::uint64_t{0});

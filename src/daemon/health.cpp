@@ -3,7 +3,16 @@
 
 #include <fmt/format.h>
 
+#include "base/characters.hpp"
+
 namespace rdmacfg::daemon {
+
+namespace {
+
+/// The first line, safe to show: systemd prints it, and takes what follows a line feed for another message.
+std::string first_line(const std::string& text) { return base::harmless(text.substr(0, text.find('\n'))); }
+
+}  // namespace
 
 std::string Health::state() const {
   if (!ready) return "starting";
@@ -13,7 +22,7 @@ std::string Health::state() const {
 }
 
 std::string Health::status() const {
-  const auto now = doing.empty() ? state() : doing.substr(0, doing.find('\n'));
+  const auto now = doing.empty() ? state() : first_line(doing);
   if (!ready) return now;
   auto out = generation == 0 ? std::string("no generation is active")
                              : fmt::format("generation {} is active", generation);
@@ -26,7 +35,7 @@ std::string Health::status() const {
   if (!failing.empty()) out += "; failing: " + failing;
   if (!degraded.empty()) out += "; DEGRADED: " + degraded;
   if (!contended.empty()) out += "; left alone: " + contended;
-  return out.substr(0, out.find('\n'));
+  return first_line(out);
 }
 
 }  // namespace rdmacfg::daemon

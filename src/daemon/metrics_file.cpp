@@ -15,10 +15,19 @@ namespace rdmacfg::daemon {
 /// A write that was killed leaves its file, which no list of folders of ours has. One that a living process
 /// writes stays (Files::remove()).
 void MetricsFile::clear_leftovers(const std::string& folder) {
-  const auto names = files_.list(folder);
-  if (!names) return;
-  for (const auto& name : *names) {
-    if (system::is_temporary_file(name)) (void)files_.remove(fmt::format("{}/{}", folder, name));
+  // The folder may belong to a user who fills it, and the main loop waits for this; a run leaves one at most.
+  constexpr int kLookedAtMost = 10'000, kRemovedMost = 16;
+  int looked_at = 0, removed = 0;
+  std::error_code error;
+  for (auto at = std::filesystem::directory_iterator(folder, error);
+       !error && at != std::filesystem::directory_iterator() && removed < kRemovedMost &&
+       looked_at < kLookedAtMost;
+       at.increment(error)) {
+    ++looked_at;
+    const auto name = at->path().filename().native();
+    if (!system::is_temporary_file(name)) continue;
+    ++removed;
+    (void)files_.remove(fmt::format("{}/{}", folder, name));
   }
 }
 

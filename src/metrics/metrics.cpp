@@ -201,14 +201,16 @@ Daemon daemon_of(std::string state, std::map<std::string, std::uint64_t> repairs
   return out;
 }
 
-void count(const model::Report& report, Facts& facts) {
+void count(const model::Report& report, Facts& facts, Reasons reasons) {
+  constexpr const char* kInstead = "hidden, as only root may read the document";
   facts.resources.clear();
   facts.open.clear();
   facts.known = report.exit != model::Exit::kError;
   for (const auto& resource : report.resources) {
     const auto status = resource.status == Status::kDone ? Status::kInSync : resource.status;
     ++facts.resources[resource.key.kind][status];
-    if (is_open(status)) ++facts.open[{resource.key.kind, status, resource.reason}];
+    if (!is_open(status)) continue;
+    ++facts.open[{resource.key.kind, status, reasons == Reasons::kShown ? resource.reason : kInstead}];
   }
 }
 

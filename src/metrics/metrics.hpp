@@ -59,8 +59,11 @@ struct Facts {
   std::optional<Daemon> daemon;   ///< nothing: it does not run
 };
 
+/// Reasons may have values of the document in them, and everybody may read the file.
+enum class Reasons { kShown, kHidden };
+
 /// Replaces what was counted before: the resources of a report, and whether it could be made at all.
-void count(const model::Report& report, Facts& facts);
+void count(const model::Report& report, Facts& facts, Reasons reasons = Reasons::kShown);
 
 /// The metrics. Reasons are labels: the most frequent limits::kMetricReasons, cut to limits::kMetricText; the
 /// rest is "other". The same facts give the same text.

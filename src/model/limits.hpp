@@ -197,9 +197,8 @@ inline constexpr auto kTable = std::to_array<Row>({
     {"kGenerations", kGenerations, "generations", "the oldest is dropped",
      "generations that history shows and rollback can restore"},
     {"kRecordBytes", kRecordBytes, "bytes", "apply: error, exit 1; read: set aside as damaged",
-     "one file directly in /var/lib/rdma-configd or /run/rdma-configd; a journal contains all changes and "
-     "the "
-     "state before them"},
+     "one file directly in /var/lib/rdma-configd or /run/rdma-configd, or the kernel's table of mounts; a "
+     "journal contains all changes and the state before them"},
     {"kCounterSeries", kCounterSeries, "counters", "the growth of the rest is unknown",
      "port counters whose growth is watched; one file of at most 2 MiB in /run"},
     {"kCounterReadings", kCounterReadings, "readings", "a reading from the middle is dropped",

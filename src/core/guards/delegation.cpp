@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
@@ -69,8 +70,9 @@ constexpr std::array<std::string_view, 4> kGuards{"net/core/bpf_jit_*", "net/ipv
                                                   "net/ipv4/ping_group_range"};
 
 /// Options of OpenSM (osm_subnet.c) that are numbers or words: routing, timing, limits, quality of service.
-/// None that names a file, a folder, a plugin, a console or a key, or that opens partitions.
-constexpr std::array<std::string_view, 42> kOpensmOptions{"max_wire_smps*",
+/// None that names a file, a folder, a plugin, a console or a key, that opens partitions, or that makes
+/// OpenSM fill the disk with messages (log_flags).
+constexpr std::array<std::string_view, 41> kOpensmOptions{"max_wire_smps*",
                                                           "max_smps_timeout",
                                                           "transaction_timeout",
                                                           "transaction_retries",
@@ -110,7 +112,6 @@ constexpr std::array<std::string_view, 42> kOpensmOptions{"max_wire_smps*",
                                                           "scatter_ports",
                                                           "max_reverse_hops",
                                                           "max_op_vls",
-                                                          "log_flags",
                                                           "qos*"};
 
 /// Neither a path nor anything that a shell or a parser takes apart.
@@ -162,12 +163,22 @@ std::string header_of(std::string_view path) {
   return config::label_of(path, repeated);
 }
 
+/// With fewer maps than the kernel's default (DEFAULT_MAX_MAP_COUNT) programs do not start, root's included.
+bool are_enough_maps(std::string_view value) {
+  constexpr std::uint64_t kDefault = 65'530;
+  if (value.starts_with('0')) return false;  // octal for the kernel
+  const auto number = base::parse_number(value);
+  return number && *number >= kDefault;
+}
+
 Rule sysctl_rule(const Section& section, system::Host& host) {
   const auto key = text_of(section, "key");
   if (key.empty()) return std::nullopt;  // of an interface: ARP and source addresses
   if (among(kGuards, key) || !(key.starts_with("net/") || among(kSysctls, key)))
     return fmt::format("{} is not a delegated network or memory setting", key);
   if (host.sysctl.hidden(key)) return fmt::format("only root may read {}", key);
+  if (key == "vm/max_map_count" && !are_enough_maps(text_of(section, "value")))
+    return fmt::format("{} is less than the kernel's default, 65530", key);
   return std::nullopt;
 }
 
@@ -181,6 +192,7 @@ Rule module_rule(const Section& section, std::string_view key, const model::Valu
     auto parameter = option.substr(0, equals);
     std::replace(parameter.begin(), parameter.end(), '-', '_');  // one name for the kernel
     if (name == "ib_core" && parameter == "netns_mode") return "this is netns of [rdma_system]";
+    if (parameter == "dyndbg") return "dyndbg makes the kernel log debug messages";
     if (!is_plain(std::string_view(option).substr(std::min(equals + 1, option.size()))))
       return fmt::format("the value of {} is not a number or a plain word", parameter);
     if (host.modules.hidden(name, parameter)) return fmt::format("only root may read {}", parameter);

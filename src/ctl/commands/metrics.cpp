@@ -2,6 +2,9 @@
 // metrics: how the host stands, for Prometheus.
 #include "metrics/metrics.hpp"
 
+#include <string>
+
+#include "config/document.hpp"
 #include "ctl/host_status.hpp"
 #include "ctl/output_file.hpp"
 #include "store/damage.hpp"
@@ -10,10 +13,17 @@ namespace rdmacfg::ctl {
 
 namespace {
 
-metrics::Facts facts_of(const HostStatus& host_status, system::Host& host) {
+/// Everybody may read a file that replace_output() makes.
+metrics::Reasons reasons_for(const HostStatus& host_status, const std::string& output) {
+  const bool is_private = host_status.document && config::is_private(*host_status.document);
+  const bool is_file = !output.empty() && output != "-";
+  return is_private && is_file ? metrics::Reasons::kHidden : metrics::Reasons::kShown;
+}
+
+metrics::Facts facts_of(const HostStatus& host_status, system::Host& host, metrics::Reasons reasons) {
   metrics::Facts facts;
   facts.version = RDMACFG_VERSION;
-  metrics::count(host_status.report, facts);
+  metrics::count(host_status.report, facts, reasons);
   facts.degraded = !core::degraded(host.files).empty();
   if (const auto& applied_state = host_status.applied_state) {
     if (applied_state->active) facts.generation = applied_state->active->number;
@@ -43,10 +53,10 @@ int metrics(const Context& context) {
   const auto host_status = host_status_of(context, *host);
   if (host_status.document) tell(context, *host_status.document, host_status.report.diagnostics);
   if (host_status.report.error) context.say_error(host_status.report.error->message);
-  const auto facts = facts_of(host_status, *host);
+  const auto& output = context.arguments.output;
+  const auto facts = facts_of(host_status, *host, reasons_for(host_status, output));
   const auto text =
       context.arguments.metrics.features ? metrics::features_of(facts) : metrics::text_of(facts);
-  const auto& output = context.arguments.output;
   if (output.empty() || output == "-") {
     context.environment.out << text;
   } else if (auto done = replace_output(output, text); !done) {

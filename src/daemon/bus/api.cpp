@@ -4,12 +4,15 @@
 #include <fmt/format.h>
 #include <sys/syslog.h>
 
+#include <chrono>
+#include <cstdint>
 #include <exception>
 #include <limits>
 #include <set>
 #include <utility>
 
 #include "daemon/bus/api_options.hpp"
+#include "daemon/bus/dispatch.hpp"
 #include "daemon/journal.hpp"
 #include "model/limits.hpp"
 #include "system/linux/dbus/dbus.hpp"
@@ -271,7 +274,10 @@ Api::Api(Loop& loop, Jobs& jobs)
       [this]() -> Loop::Interest {
         try {
           const auto poll = connection_->poll();
-          return {poll.events, poll.deadline_us};
+          const auto now = std::chrono::steady_clock::now().time_since_epoch();
+          return interest_in_bus(
+              poll.events, poll.deadline_us,
+              static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(now).count()));
         } catch (const sdbus::Error&) {
           return {};  // its end is always told
         }

@@ -37,7 +37,8 @@ constexpr std::uint32_t kProfileUp = 2, kProfileDown = 4;
 
 void Api::process() {
   try {
-    dispatch_batch([this] { return connection_->process(); });
+    dispatch_batch([this] { return connection_->process(); },
+                   [this] { return do_answers_wait(connection_->poll().events); });
   } catch (const std::exception&) {
     source_.reset();
     if (lost) lost();

@@ -3,14 +3,27 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <string_view>
+
+#include "base/characters.hpp"
+
 namespace rdmacfg::daemon {
 
 namespace {
 
 constexpr std::size_t kLongestName = 64;
 
+/// Ends with a whole character: neither the bus nor a job takes half a one.
 std::string shortened(const std::string& text) {
-  return text.size() <= kLongestName ? text : text.substr(0, kLongestName);
+  std::size_t length = 0;
+  while (length < text.size()) {
+    const auto next =
+        length + std::max<std::size_t>(base::utf8_length(std::string_view(text).substr(length)), 1);
+    if (next > kLongestName) break;
+    length = next;
+  }
+  return text.substr(0, length);
 }
 
 void check_size(const ApiOptions::Sent& sent) {

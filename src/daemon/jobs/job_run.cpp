@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/jobs/job_run.hpp"
 
+#include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
@@ -64,7 +66,34 @@ Result<std::optional<config::Document>> document_of(const Job& job, const std::s
   return std::optional(std::move(document));
 }
 
+/// One that cannot be read counts as private. 0: none.
+bool is_private_generation(std::uint64_t number, core::Context& context) {
+  if (number == 0) return false;
+  const auto texts = core::read_texts(context.host.files, context.paths, number);
+  if (!texts) return texts.error().code != Code::kNotFound;
+  return std::any_of(texts->files.begin(), texts->files.end(),
+                     [](const config::Text& text) { return text.is_private; });
+}
+
+/// Whether not everybody may read what the job is to apply: its texts, or the generation that it goes back
+/// to.
+bool wants_private(const Job& job, core::Context& context) {
+  if (std::any_of(job.texts.begin(), job.texts.end(), [](const auto& text) { return text.is_private; }))
+    return true;
+  const bool goes_back =
+      job.verb == Job::Verb::kRollBack || job.verb == Job::Verb::kExpire || job.verb == Job::Verb::kConfirm;
+  const auto ledger =
+      goes_back ? core::read_ledger(context.host.files, context.paths) : Result<core::Ledger>(core::Ledger());
+  if (!ledger) return true;
+  if (job.verb == Job::Verb::kRollBack) {
+    const auto target = core::rollback_target(*ledger, job.generation);
+    return target && is_private_generation(*target, context);
+  }
+  return ledger->unconfirmed && is_private_generation(ledger->unconfirmed->previous, context);
+}
+
 Report run(const Job& job, core::Context& context, const core::Request& request, JobFacts& facts) {
+  facts.wants_private = wants_private(job, context);
   const auto slow = job.awaited ? SlowSteps::kByLaterJob : SlowSteps::kAfterwards;
   const auto hold = [&] {
     return run_then_deferred([&] { return core::hold(request, context); }, slow, request, context);
@@ -243,7 +272,8 @@ Json status_json(core::Context& context, const JobFacts& facts, Job::Verb verb) 
            {"audit_s", 0},
            {"metrics", ""}};
   out["degraded"] = core::degraded(context.host.files);
-  out["private"] = !facts.own_document || core::active_is_private(context.host.files, context.paths);
+  out["private"] = !facts.own_document || facts.wants_private ||
+                   core::active_is_private(context.host.files, context.paths);
   out["document_judged"] = facts.document_judged;
   out["document_held"] = facts.document_held;
   const auto policy = policy_of(*ledger, system::linux_host_name(), context);

@@ -20,6 +20,7 @@ struct JobFacts {
   bool document_judged = false;  ///< whether the system's configuration is held is told
   bool document_held = true;     ///< it is what is held now
   bool own_document = true;      ///< the caller may read the document that was looked at
+  bool wants_private = false;    ///< what was to be applied is private, and reports of failures quote it
 };
 
 /// A report of nothing but the error.

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "system/storage/disk_use.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -65,6 +66,11 @@ const Mounted* mount_of(std::string_view path, const std::map<std::string, Mount
     length = where.size();
   }
   return nearest;
+}
+
+bool is_anybodys(const Mounted& mounted) {
+  if (!system::is_fuse(mounted.type)) return system::anybody_may_mount(mounted.type);
+  return value_or(mounted, "user_id", "") != "0";
 }
 
 bool waits_for_access(std::string_view path, const std::map<std::string, Mounted>& mounts) {

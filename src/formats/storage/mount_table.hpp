@@ -32,6 +32,9 @@ std::map<std::string, Mounted> observe_mounts(system::Files& files);
 /// The mount that an absolute path is on; nullptr when it is not known.
 const Mounted* mount_of(std::string_view path, const std::map<std::string, Mounted>& mounts);
 
+/// Whether any user can have mounted it, with any text as its source, so that this names no disk.
+bool is_anybodys(const Mounted& mounted);
+
 /// Whether looking at the path would have systemd or autofs mount something there (systemd.automount(5)).
 bool waits_for_access(std::string_view path, const std::map<std::string, Mounted>& mounts);
 

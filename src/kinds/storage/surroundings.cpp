@@ -62,6 +62,7 @@ std::optional<std::string> covered_address(const std::vector<std::string>& addre
 std::set<std::string> mounted_devices(system::Files& files) {
   std::set<std::string> out{""};
   for (const auto& [where, mount] : observe_mounts(files)) {
+    if (is_anybodys(mount)) continue;
     out.insert(mount.source);
     out.insert(file_behind(mount.source, files));
   }

@@ -36,6 +36,7 @@ TEST_F(Delegation, WhatANetworkAdministratorDoesIsAllowed) {
            "[ipoib.pkey.ipv4]\naddresses = ['192.0.2.1/24']\n",
            "[[sysctl]]\nkey = 'net.ipv4.neigh.default.gc_thresh1'\nvalue = 1024\n",
            "[[sysctl]]\nkey = 'vm.zone_reclaim_mode'\nvalue = 0\n",
+           "[[sysctl]]\nkey = 'vm.max_map_count'\nvalue = 65530\n",
            "[[sysctl]]\ninterface = 'all'\narp_ignore = 1\n",
            "[[module]]\nname = 'ib_ipoib'\noptions = ['send_queue_size=512']\n",
            "[[module]]\nname = 'mlx4_core'\noptions = ['port_type_array=1,2', 'num_vfs=0000:10:00.0-4']\n",
@@ -123,6 +124,18 @@ TEST_F(Delegation, RoadsToRootAreClosed) {
        }) {
     EXPECT_THAT(refusal(text), HasSubstr("only root may set this")) << text;
     EXPECT_THAT(refusal(text), HasSubstr("config.toml:")) << text;
+  }
+}
+
+TEST_F(Delegation, NobodyElseFillsLogsOrStopsPrograms) {
+  for (const auto* text : {
+           "[[opensm_option]]\nkey = 'log_flags'\nvalue = 255\n",
+           "[[sysctl]]\nkey = 'vm.max_map_count'\nvalue = 65529\n",
+           "[[sysctl]]\nkey = 'vm.max_map_count'\nvalue = '0200000'\n",
+           "[[module]]\nname = 'ib_core'\noptions = ['dyndbg=+p']\n",
+           "[[module]]\nname = 'ib_core'\noptions = ['dyndbg']\n",
+       }) {
+    EXPECT_THAT(refusal(text), HasSubstr("only root may set this")) << text;
   }
 }
 

@@ -11,6 +11,7 @@
 
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -128,6 +129,73 @@ TEST(OutputFile, WhatAKilledRunLeftIsRemoved) {
     names.push_back(entry.path().filename().string());
   EXPECT_THAT(names,
               UnorderedElementsAre(".other", ".rdma-configd-bbbbbb", ".rdma-configd-notes.toml", "file"));
+}
+
+constexpr uid_t kStranger = 65534;
+
+/// Gives a file or a link to somebody else.
+void give_away(const fs::path& path) { ASSERT_EQ(::lchown(path.c_str(), kStranger, kStranger), 0); }
+
+TEST(OutputFile, WhatOthersPutWhereEverybodyMayWriteIsLeftAlone) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
+  const unit::TempFolder folder;
+  const auto shared = folder.path() / "shared", own = folder.path() / "own";
+  fs::create_directory(shared);
+  fs::permissions(shared, fs::perms(01777));
+  std::ofstream(own) << "mine";
+  std::ofstream(shared / "file") << "theirs";
+  fs::create_symlink(own, shared / "link");
+  fs::create_symlink(folder.path() / "none", shared / "dangling");
+  fs::create_symlink(shared / "link", folder.path() / "by-way-of");
+  for (const auto* name : {"file", "link", "dangling"}) give_away(shared / name);
+  for (const auto put : {&write_output, &write_private_output}) {
+    for (const auto& path :
+         {shared / "file", shared / "link", shared / "dangling", folder.path() / "by-way-of"}) {
+      const auto done = put(path, "x");
+      ASSERT_FALSE(done) << path;
+      EXPECT_EQ(done.error().code, base::Code::kDenied) << path;
+    }
+  }
+  EXPECT_EQ(text_in(own), "mine");
+  EXPECT_EQ(text_in(shared / "file"), "theirs");
+  EXPECT_FALSE(fs::exists(folder.path() / "none"));
+  fs::permissions(shared, fs::perms(0755));
+  EXPECT_TRUE(write_output(shared / "link", "x")) << "only its owner can have put it there";
+  EXPECT_EQ(text_in(own), "x");
+}
+
+TEST(OutputFile, OwnFilesAndLinksAreWrittenWhereEverybodyMayWrite) {
+  const unit::TempFolder folder;
+  fs::permissions(folder.path(), fs::perms(01777));
+  std::ofstream(folder.path() / "file") << "old";
+  fs::create_symlink("file", folder.path() / "link");
+  ASSERT_TRUE(write_output(folder.path() / "link", "new"));
+  EXPECT_TRUE(fs::is_symlink(folder.path() / "link"));
+  EXPECT_EQ(text_in(folder.path() / "file"), "new");
+}
+
+TEST(OutputFile, APrivateOneBelongsToWhoeverWritesIt) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
+  const unit::TempFolder folder;
+  const auto path = folder.path() / "file";
+  struct stat status {};
+  for (const auto put : {&write_output, &write_private_output}) {
+    std::ofstream(path) << "old";
+    give_away(path);
+    ASSERT_TRUE(put(path, "secret"));
+    ASSERT_EQ(::stat(path.c_str(), &status), 0);
+    EXPECT_EQ(status.st_uid, put == &write_output ? kStranger : 0U);
+    fs::remove(path);
+  }
+}
+
+TEST(OutputFile, LinksInACircleAreAnError) {
+  const unit::TempFolder folder;
+  fs::create_symlink("b", folder.path() / "a");
+  fs::create_symlink("a", folder.path() / "b");
+  const auto done = write_output(folder.path() / "a", "x");
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().sys_errno, ELOOP);
 }
 
 TEST(OutputFile, ALinkToNothingMakesWhatItLeadsTo) {

@@ -64,6 +64,24 @@ struct Host : Console {
   }
 };
 
+TEST(MetricsCommand, AFileHasNoReasonsOfAPrivateDocument) {
+  Host host;
+  host.document("version = 1\n[[ipoib]]\nguid = \"00:02:c9:03:00:ff:ff:ff\"\nmtu = 2044\n");
+  const auto document = host.folder() / "config.toml", file = host.folder() / "out.prom";
+  const auto written = [&] {
+    EXPECT_EQ(host.run({"metrics", "--output", file.string()}), 0) << host.err.str();
+    std::ostringstream text;
+    text << std::ifstream(file).rdbuf();
+    return text.str();
+  };
+  const std::string hidden = "reason=\"hidden, as only root may read the document\"";
+  EXPECT_THAT(written(), AllOf(HasSubstr("status=\"pending\",reason="), Not(HasSubstr(hidden))));
+  std::filesystem::permissions(document, std::filesystem::perms(0600));
+  EXPECT_THAT(written(), HasSubstr("status=\"pending\"," + hidden));
+  EXPECT_EQ(host.run({"metrics"}), 0);
+  EXPECT_THAT(host.out.str(), Not(HasSubstr(hidden))) << "its reader is who calls";
+}
+
 TEST(MetricsCommand, TellsHowTheHostStands) {
   Host host;
   host.daemon.repairs_by_kind = {{"ipoib", 3}};

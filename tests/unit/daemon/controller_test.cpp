@@ -27,6 +27,7 @@ using ::testing::AllOf;
 using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::SizeIs;
 using namespace std::chrono_literals;
 
@@ -121,6 +122,23 @@ TEST_F(ControllerTest, KeepsMetricsWhereTheDocumentWantsThem) {
           HasSubstr("\nrdma_configd_last_apply_timestamp_seconds 1795269802\n"),
           HasSubstr("\nrdma_configd_last_apply_failed 0\n")));
   EXPECT_THAT(tree.get(file), HasSubstr("\nrdma_configd_up 0\n")) << "it has stopped";
+}
+
+TEST_F(ControllerTest, MetricsOfAPrivateDocumentHaveNoReasons) {
+  model::Report report;
+  report.resources = {
+      {.key = {"ipoib", "h"}, .label = "ib1", .status = model::Status::kLimited, .reason = "wanted 4092"}};
+  tree.put("/prom/other.prom", "");
+  tree.put("/result",
+           fmt::format(R"({{"exit":5,"report":{},"status":{{"active":3,"private":true,"metrics":"{}"}}}})",
+                       core::report_json(report).dump(), tree.at("/prom").native()) +
+               "\n");
+  play("cat \"$here/result\"; exit 0");
+  controller.start();
+  const auto file = "/prom/rdma-configd.prom";
+  when([&] { return std::filesystem::exists(tree.at(file)); }, [&] { controller.stop(); });
+  EXPECT_EQ(run(), 0);
+  EXPECT_THAT(tree.get(file), AllOf(HasSubstr("status=\"limited\",reason=\"hidden"), Not(HasSubstr("4092"))));
 }
 
 TEST_F(ControllerTest, NearADeadlineNothingElseIsBegun) {

@@ -46,6 +46,16 @@ TEST(Health, WhatIsWrongIsSaid) {
   EXPECT_EQ(health.status(), "no generation is active; left alone: ipoib ib0: somebody");
 }
 
+/// Names of devices are in it.
+TEST(Health, ItIsSafeToShow) {
+  auto health = content();
+  health.failing = "ib\x1b[31m\xff: no";
+  EXPECT_EQ(health.status(), "generation 3 is active; failing: ib\uFFFD[31m\uFFFD: no");
+  health.busy = true;
+  health.doing = "making ib\x1b[0m\nREADY=1";
+  EXPECT_EQ(health.status(), "making ib\uFFFD[0m; generation 3 is active");
+}
+
 TEST(Health, WhatGoesOnComesFirst) {
   auto health = content();
   health.failing = "ipoib ib0: no";

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/metrics_file.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <filesystem>
+#include <iterator>
 
 #include "system/linux/linux_host.hpp"
 #include "unit/system/temp_tree.hpp"
@@ -67,6 +69,21 @@ TEST_F(MetricsFileTest, LeavesNothingOfAKilledWrite) {
   tree.put("/a/.rdma-configd-Ef34Gh", "half a line");
   EXPECT_EQ(file().keep(folder("/b"), facts), "") << "the document names another folder at the next start";
   EXPECT_FALSE(exists("/a/.rdma-configd-Ef34Gh"));
+}
+
+/// Each removal waits for the disk, and the owner of the folder may have made any number of such files.
+TEST_F(MetricsFileTest, AFolderFullOfLeftoversIsClearedInSteps) {
+  constexpr int kFiles = 40, kAtOnce = 16;
+  for (int i = 0; i < kFiles; ++i) tree.put(fmt::format("/a/.rdma-configd-{:06}", i), "");
+  const auto left = [this] {
+    return std::distance(std::filesystem::directory_iterator(folder("/a")),
+                         std::filesystem::directory_iterator()) -
+           2;  // other.prom, and ours
+  };
+  EXPECT_EQ(file().keep(folder("/a"), facts), "");
+  EXPECT_EQ(left(), kFiles - kAtOnce);
+  EXPECT_EQ(file().keep(folder("/a"), facts), "");
+  EXPECT_EQ(left(), kFiles - 2 * kAtOnce) << "the next daemon clears more";
 }
 
 /// The next daemon knows where the file of the one before it is.

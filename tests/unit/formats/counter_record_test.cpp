@@ -46,8 +46,10 @@ TEST(CounterRecord, KeepsFewReadingsOfAllAges) {
   EXPECT_EQ(series.front().seconds, 0);
   EXPECT_GE(series.back().seconds, 10 * kDay - kReadingGap);
   std::string text = "p 1 c";
-  for (std::size_t i = 0; i <= limits::kCounterReadings; ++i) text += fmt::format(" {}:0", i);
-  EXPECT_TRUE(parse_counter_record(text).empty()) << "one more than are kept";
+  for (std::size_t i = 0; i < limits::kCounterReadings; ++i) text += fmt::format(" {}:0", i);
+  EXPECT_EQ(parse_counter_record(text).size(), 1U);
+  EXPECT_TRUE(parse_counter_record(text + fmt::format(" {}:0", limits::kCounterReadings)).empty())
+      << "one more than are kept";
   // For each window there is one that is not many times as old.
   const CounterReading now{10 * kDay + 30, 10 * kDay / 60 + 1};
   for (const std::int64_t window : {60L, 600L, 3600L, kDay, 7 * kDay}) {

@@ -174,6 +174,19 @@ TEST(Metrics, HaveABoundedNumberOfReasons) {
   EXPECT_THAT(beyond, HasSubstr("reason=\"reason 000\"} 2\n"));
 }
 
+/// Everybody may read the file, and reasons quote the document.
+TEST(Metrics, HaveNoReasonsOfAPrivateDocument) {
+  model::Report report;
+  for (const auto* reason : {"wanted 4092", "wanted 2044"})
+    report.resources.push_back(resource_of("pkey", reason, Status::kLimited, reason));
+  Facts facts;
+  count(report, facts, Reasons::kHidden);
+  const auto text = text_of(facts);
+  EXPECT_THAT(text, Not(HasSubstr("wanted")));
+  EXPECT_THAT(text,
+              HasSubstr("status=\"limited\",reason=\"hidden, as only root may read the document\"} 2\n"));
+}
+
 /// Else each measurement would make a new series.
 TEST(Metrics, HaveNoMeasuredNumbersInReasons) {
   const auto with = [](const char* reason) {

@@ -96,6 +96,21 @@ TEST_F(FilesTest, RecordsMayBeLonger) {
   EXPECT_FALSE(files->write("/var/lib/rdma-configd/generations/1.json", text));
 }
 
+/// Users lengthen it by mounts of their own.
+TEST_F(FilesTest, TheTableOfMountsMayBeAsLong) {
+  const std::string text(model::limits::kRecordBytes, 'x');
+  for (const std::string table : {"/proc/1/mountinfo", "/proc/self/mountinfo"}) {
+    tree.put(table, text);
+    const auto read = files->read(table);
+    ASSERT_TRUE(read) << read.error().message;
+    EXPECT_EQ(read->value().size(), text.size());
+    std::ofstream(tree.at(table), std::ios::app) << "y";
+    EXPECT_FALSE(files->read(table));
+  }
+  tree.put("/proc/1/mounts", text);
+  EXPECT_FALSE(files->read("/proc/1/mounts"));
+}
+
 TEST_F(FilesTest, RenamesWithinAFolderOnly) {
   ASSERT_TRUE(files->write("/s/a", "one"));
   ASSERT_TRUE(files->write("/t/b", "two"));

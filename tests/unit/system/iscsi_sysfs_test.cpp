@@ -212,6 +212,41 @@ TEST_F(IscsiSysfs, DisksAreInUseByMountsInOtherNamespaces) {
               ElementsAre("/dev/sdb is mounted on /scratch by process 200 in its mount namespace"));
 }
 
+/// Of these file systems users choose the text that stands for the source.
+TEST_F(IscsiSysfs, NoUserKeepsADiskInUseByTheNameOfAMount) {
+  add(2, "iscsi_iser");
+  add_disk(2, "sdb");
+  tree.link("/proc/1/ns/mnt", "mnt:[1]");
+  tree.link("/proc/200/ns/mnt", "mnt:[2]");
+  tree.put("/proc/1/mountinfo",
+           "40 25 0:70 / /home/alice/x rw - fuse.sshfs /dev/sdb rw,user_id=1000,group_id=1000\n"
+           "41 25 0:71 / /home/alice/y rw - fuse /dev/sdb rw,user_id=10,group_id=0\n");
+  tree.put("/proc/200/mountinfo",
+           "50 25 0:80 / /tmp rw - tmpfs /dev/sdb rw\n"
+           "51 25 0:81 / /over rw - overlay /dev/sdb rw\n"
+           "52 25 0:82 / /fuse rw - fuse.x /dev/sdb rw,user_id=0,group_id=0\n");
+  EXPECT_THAT(host->uses({"session2"}).value(), IsEmpty());
+  tree.put("/proc/1/mountinfo", "40 25 0:70 / /mnt rw - fuse.apfs /dev/sdb rw,user_id=0,group_id=0\n");
+  EXPECT_THAT(use_texts(host->uses({"session2"}).value()), ElementsAre("/dev/sdb is mounted on /mnt"))
+      << "it is root's";
+}
+
+TEST_F(IscsiSysfs, OfMountsInOtherNamespacesOneTellsOfADisk) {
+  add(2, "iscsi_iser");
+  add_disk(2, "sdb");
+  tree.link("/proc/1/ns/mnt", "mnt:[1]");
+  std::string mounts;
+  for (int i = 0; i < 1000; ++i)
+    mounts += "5" + std::to_string(i) + " 25 8:32 / /bind" + std::to_string(i) + " rw - ext4 /dev/sdb rw\n";
+  for (const std::string process : {"200", "201"}) {
+    tree.link("/proc/" + process + "/ns/mnt", "mnt:[" + process + "]");
+    tree.put("/proc/" + process + "/mountinfo", mounts);
+  }
+  const auto uses = host->uses({"session2"}).value();
+  ASSERT_EQ(uses.size(), 1U);
+  EXPECT_THAT(uses.front().text, ::testing::StartsWith("/dev/sdb is mounted on /bind0 by process 20"));
+}
+
 TEST_F(IscsiSysfs, WhatIsOnVolumesAndArraysOfADiskUsesIt) {
   add(2, "iscsi_iser");
   add_disk(2, "sdb");

@@ -82,6 +82,29 @@ TEST(Sandbox, AParsedDocumentMayHaveWhatTheTableSays) {
       run_parser_confined([] { return std::string(model::limits::kParseMemory, 'x').substr(0, 1); }));
 }
 
+/// The bytes that RLIMIT_AS counts of this process: proc_pid_statm(5), size.
+std::size_t address_space_here() {
+  std::size_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  return pages * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+}
+
+TEST(Sandbox, AParserHasTheMemoryThatTheTableSays) {
+  if (kSanitized) GTEST_SKIP() << "the sanitizer's shadow memory takes more than the limit";
+  using model::limits::kParseMemory;
+  constexpr std::size_t kOfTheSandbox = std::size_t{4} << 20U;  // of its filter and its answer
+  const auto has = address_space_here();
+  ASSERT_LT(has + kOfTheSandbox, kParseMemory);
+  const auto outcome_of = [](std::size_t bytes) {
+    return run_parser_confined([bytes] {
+      void* const at = ::mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+      return std::string(at == MAP_FAILED ? "no" : "yes");
+    });
+  };
+  EXPECT_EQ(outcome_of(kParseMemory - has - kOfTheSandbox), "yes") << has;
+  EXPECT_EQ(outcome_of(kParseMemory - has + kOfTheSandbox), "no") << has;
+}
+
 TEST(Sandbox, NothingCanBeOpenedSentStartedOrKilled) {
   if (kSanitized) GTEST_SKIP() << "a sanitizer's runtime needs calls that the filter refuses";
   EXPECT_EQ(outcome([] { return ::open("/dev/null", O_RDONLY); }), kRefused);

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <map>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -73,12 +74,23 @@ class DiskUses {
     }
   };
 
+  /// Whether any user can have mounted it, with any text as its source.
+  static bool is_anybodys(std::string_view type, std::string_view options, const std::string& process) {
+    if (!is_fuse(type)) return anybody_may_mount(type);
+    const auto words = base::split(options, ',');  // in another namespace root may be anybody
+    return !process.empty() || std::find(words.begin(), words.end(), "user_id=0") == words.end();
+  }
+
   void note_mount(const std::string& line, const std::string& process) {
     const auto words = base::split(line, ' ');
     const auto dash = std::find(words.begin(), words.end(), "-");
     if (words.size() < 5 || words.end() - dash < 3) return;
-    mounts_.push_back(
-        {std::string(words[2]), base::unescape_octal(dash[2]), base::unescape_octal(words[4]), process});
+    if (is_anybodys(dash[1], words.end() - dash > 3 ? dash[3] : std::string_view(), process)) return;
+    Mount mount{std::string(words[2]), base::unescape_octal(dash[2]), base::unescape_octal(words[4]),
+                process};
+    // Of other namespaces the first is told, however many there are.
+    if (!process.empty() && !elsewhere_.emplace(mount.number, mount.source).second) return;
+    mounts_.push_back(std::move(mount));
   }
 
   /// Of each mount namespace that this process may look into the mounts as one process there has them.
@@ -97,7 +109,8 @@ class DiskUses {
       const auto process = at->path().filename().string();
       if (process.find_first_not_of("0123456789") != std::string::npos) continue;
       if (!known.insert(name_of(process)).second) continue;
-      for (const auto& line : lines_of(proc_ / process / "mountinfo", {})) note_mount(line, process);
+      std::ifstream in(proc_ / process / "mountinfo");
+      for (std::string line; std::getline(in, line);) note_mount(line, process);
     }
   }
 
@@ -335,6 +348,8 @@ class DiskUses {
   const std::set<std::string>& disks_;
   const std::filesystem::path &sysfs_, &proc_, &udev_;
   std::vector<Mount> mounts_;  ///< the host's first
+  std::set<std::pair<std::string, std::string>>
+      elsewhere_;  ///< numbers and sources of those in other namespaces
   std::vector<Offer> offers_;
   std::vector<std::string> swaps_;
   std::vector<DiskUse> out_;

@@ -25,6 +25,9 @@ namespace {
 
 constexpr std::size_t kLimit = 2 * model::limits::kDocumentBytes;  // a document's record, escaped
 constexpr std::array<std::string_view, 2> kRecords{"/var/lib/rdma-configd/", "/run/rdma-configd/"};
+/// Users may add mounts (fusermount3(1): 1,000 of them), each with a path of 16 KiB. Without the table
+/// nothing says where the host's own file systems are.
+constexpr std::array<std::string_view, 2> kMountTables{"/proc/1/mountinfo", "/proc/self/mountinfo"};
 constexpr int kReadTries = 3;
 
 base::Failure wrong_sort(const FilePlace& place, mode_t mode) {
@@ -65,7 +68,8 @@ std::size_t length_limit(std::string_view path) {
   const bool record = std::any_of(kRecords.begin(), kRecords.end(), [&](std::string_view folder) {
     return path.starts_with(folder) && path.find('/', folder.size()) == std::string_view::npos;
   });
-  return record ? model::limits::kRecordBytes : kLimit;
+  const bool mounts = std::find(kMountTables.begin(), kMountTables.end(), path) != kMountTables.end();
+  return record || mounts ? model::limits::kRecordBytes : kLimit;
 }
 
 std::string link_of(const FilePlace& place) {

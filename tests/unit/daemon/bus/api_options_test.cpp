@@ -66,5 +66,14 @@ TEST(ApiOptions, WhatIsTooLargeIsNotKeptAtAll) {
   EXPECT_EQ(ApiOptions::read({{"who", sdbus::Variant(std::string(100, 'x'))}}, kAll).who.size(), 64U);
 }
 
+/// A job's record, and an answer of the bus, take whole characters only.
+TEST(ApiOptions, ALongTextIsCutBetweenCharacters) {
+  const std::string most(63, 'x'), umlaut = "\u00fc";
+  EXPECT_EQ(ApiOptions::read({{"who", sdbus::Variant(most + umlaut)}}, kAll).who, most);
+  EXPECT_EQ(ApiOptions::read({{"who", sdbus::Variant(most.substr(1) + umlaut)}}, kAll).who,
+            most.substr(1) + umlaut);
+  EXPECT_TRUE(wrong({{most + umlaut, sdbus::Variant(true)}}).ends_with("there is no option " + most));
+}
+
 }  // namespace
 }  // namespace rdmacfg::daemon

@@ -7,7 +7,9 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "catalog/all.hpp"
 #include "config/document.hpp"
@@ -46,6 +48,27 @@ class JobOfOthers : public ::testing::Test {
     JobFacts facts;
     return run_for_caller(job, context, {.who = "alice (uid 1000)", .what = "rollback", .host_name = "node1"},
                           facts);
+  }
+  void commit_private(const std::string& text) {
+    auto host = kernel_->host();
+    core::Context context{host, {}};
+    const auto document = config::parse_texts(
+        std::vector<config::Text>{{.name = "config.toml", .text = text, .is_private = true}}, "node1",
+        kinds::grammar());
+    ASSERT_EQ(core::commit(document, {.who = "root", .what = "apply", .host_name = "node1"}, context).exit,
+              model::Exit::kOk);
+  }
+  /// Whether everybody is told no values after root has gone back to a generation, and cancelled that.
+  bool is_told_privately(std::uint64_t generation) {
+    auto host = kernel_->host();
+    core::Context context{host, {}};
+    context.options.cancelled = [] { return true; };
+    Job job;
+    job.verb = Job::Verb::kRollBack;
+    job.generation = generation;
+    JobFacts facts;
+    (void)run_for_caller(job, context, {.who = "root", .what = "rollback", .host_name = "node1"}, facts);
+    return status_json(context, facts, job.verb).at("private").get<bool>();
   }
   std::uint64_t active() { return core::read_ledger(kernel_->files, core::GenerationPaths()).value().active; }
 
@@ -115,6 +138,21 @@ TEST_F(JobOfOthers, IsRefusedWithoutASandboxForWhereItGoes) {
   EXPECT_EQ(report.exit, model::Exit::kError);
   EXPECT_THAT(first_text(report), HasSubstr("only root may go back to it"));
   EXPECT_EQ(active(), 2U);
+}
+
+/// The report of a change that did not come about quotes what was wanted, and everybody hears of it.
+TEST_F(JobOfOthers, WhatAPrivateGenerationWantedIsPrivateWhereItIsNotReached) {
+  const auto wanting = [](int value) {
+    return "version = 1\n[[sysctl]]\nkey = 'net.ipv4.neigh.default.gc_thresh1'\nvalue = " +
+           std::to_string(value) + "\n";
+  };
+  commit_private(wanting(1024));
+  commit(wanting(2048));
+  EXPECT_TRUE(is_told_privately(1));
+  EXPECT_EQ(active(), 2U) << "it was cancelled";
+  commit(wanting(4096));
+  EXPECT_FALSE(is_told_privately(2));
+  EXPECT_EQ(active(), 3U);
 }
 
 }  // namespace

@@ -97,6 +97,19 @@ TEST(Mountinfo, APathThatAnAccessWouldMount) {
   EXPECT_FALSE(waits_for_access("/boot/loader", {})) << "nothing is known";
 }
 
+/// fsname= of FUSE, and the first argument of mount(8), are any text.
+TEST(Mountinfo, TheSourceOfAUsersMountNamesNoDisk) {
+  const auto mounts = parse_mountinfo(
+      "30 22 0:33 / /a rw - fuse.sshfs /dev/sdb rw,user_id=1000,group_id=1000\n"
+      "31 22 0:34 / /b rw - tmpfs /dev/sdb rw\n"
+      "32 22 0:35 / /c rw - fuse /dev/sdb rw\n"
+      "33 22 0:36 / /d rw - fuse.apfs /dev/sdb rw,user_id=0,group_id=0\n"
+      "34 22 8:16 / /e rw - ext4 /dev/sdb rw\n"
+      "35 22 8:17 / /f rw - fuseblk /dev/sdb1 rw,user_id=0,group_id=0\n");
+  for (const auto* path : {"/a", "/b", "/c"}) EXPECT_TRUE(is_anybodys(mounts.at(path))) << path;
+  for (const auto* path : {"/d", "/e", "/f"}) EXPECT_FALSE(is_anybodys(mounts.at(path))) << path;
+}
+
 TEST(Fstab, LinesAreByPath) {
   const auto* text =
       "# comment\nUUID=1 / ext4 defaults 0 1\n\na:/b\t/my\\040data/ nfs4 ro 0 0\n#x /off nfs\nbad /y\n";
