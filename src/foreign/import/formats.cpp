@@ -19,7 +19,10 @@ constexpr auto kUdevFiles = std::to_array<Where>({{"/etc/udev/rules.d", "*.rules
 
 constexpr auto kKeyfiles = std::to_array<Where>({{"/etc/NetworkManager/system-connections", "*"},
                                                  {"/run/NetworkManager/system-connections", "*"},
-                                                 {"/usr/lib/NetworkManager/system-connections", "*"}});
+                                                 {"/usr/lib/NetworkManager/system-connections", "*"},
+                                                 {"/etc/NetworkManager", "NetworkManager.conf"},
+                                                 {"/etc/NetworkManager/conf.d", "*.conf"},
+                                                 {"/run/NetworkManager/conf.d", "*.conf"}});
 
 constexpr auto kIfcfgFiles = std::to_array<Where>({{"/etc/sysconfig/network-scripts", "ifcfg-*"},
                                                    {"/etc/sysconfig/network-scripts", "route-*"},
@@ -77,6 +80,15 @@ constexpr auto kScriptFiles =
                           {"/etc/networkd-dispatcher/*.d", "*", Masking::kNone},
                           {"/etc/network/if-*.d", "*", Masking::kNone},
                           {"/etc/systemd/system", "*.service", Masking::kByName, Links::kLeftOut}});
+
+constexpr auto kSysfsFiles = std::to_array<Where>({{"/etc", "sysfs.conf"},
+                                                   {"/etc/sysfs.d", "*.conf", Masking::kNone},
+                                                   {"/etc/tmpfiles.d", "*.conf"},
+                                                   {"/run/tmpfiles.d", "*.conf"},
+                                                   {"/usr/local/lib/tmpfiles.d", "*.conf"},
+                                                   {"/etc/tuned", "active_profile"},
+                                                   {"/etc/tuned/*", "tuned.conf", Masking::kNone},
+                                                   {"/etc/tuned/profiles/*", "tuned.conf", Masking::kNone}});
 
 constexpr auto kOpenibFiles = std::to_array<Where>({{"/etc/infiniband", "openib.conf"}});
 
@@ -207,6 +219,12 @@ constexpr auto kFormats = std::to_array<Format>({
      .places = kScriptFiles,
      .parse = parse_scripts,
      .interfaces = true},
+    {.name = "sysfs",
+     .doc = "sysfs.conf, tmpfiles.d and profiles of tuned: settings of IPoIB interfaces",
+     .places = kSysfsFiles,
+     .parse = parse_sysfs,
+     .interfaces = true,
+     .by_name = true},
     {.name = "openib", .doc = "openib.conf of OFED", .places = kOpenibFiles, .parse = parse_openib},
     {.name = "rdma-conf",
      .doc = "rdma.conf of RHEL; ibacm, virtual functions and storage over RDMA are named",
@@ -273,6 +291,11 @@ constexpr auto kOtherNames = std::to_array<OtherName>({{"networkmanager", "nm"},
                                                        {"dracut", "cmdline"},
                                                        {"script", "scripts"},
                                                        {"rc.local", "scripts"},
+                                                       {"sysfsutils", "sysfs"},
+                                                       {"sysfs.conf", "sysfs"},
+                                                       {"tmpfiles", "sysfs"},
+                                                       {"tmpfiles.d", "sysfs"},
+                                                       {"tuned", "sysfs"},
                                                        {"ofed", "openib"},
                                                        {"openib.conf", "openib"},
                                                        {"rdma.conf", "rdma-conf"},

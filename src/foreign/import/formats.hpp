@@ -64,6 +64,7 @@ void parse_opensm(std::span<const File> files, Claims& claims);
 void parse_sysctl(std::span<const File> files, Claims& claims);
 void parse_cmdline(std::span<const File> files, Claims& claims);
 void parse_scripts(std::span<const File> files, Claims& claims);
+void parse_sysfs(std::span<const File> files, Claims& claims);
 void parse_cloud_init(std::span<const File> files, Claims& claims);
 void parse_srp(std::span<const File> files, Claims& claims);
 void parse_nvme(std::span<const File> files, Claims& claims);
