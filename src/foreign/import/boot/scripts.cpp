@@ -231,9 +231,13 @@ class ImportedScript {
     if (const auto& condition = command.condition(); !condition.empty()) return miss(condition);
     if (const auto object = ip_object(words); object < words.size() && words[object] == "addr")
       return address(words, name, text, where);
+    const bool fresh = literal && !found_.contains(name);
     if (literal) make(name, where);
     const auto why = take_hook({where, "up", std::string(text), name, model::Family::kIpv4}, found_);
-    if (!why.empty()) return miss(why);
+    if (!why.empty()) {
+      if (fresh) found_.erase(name);
+      return miss(why);
+    }
     took(where);
     return true;
   }
@@ -347,8 +351,10 @@ class ImportedScript {
     }
     // Without a length it is an address of one host (get_prefix() of iproute2).
     const auto& word = *(verb + 1);
+    const bool fresh = !found_.contains(name);
     const auto why = add_address(make(name, where), word, word.find(':') == std::string::npos ? 32 : 128);
     if (!why.empty()) {
+      if (fresh) found_.erase(name);
       claims_.miss(where, why);
       return false;
     }
