@@ -97,6 +97,7 @@ constexpr auto kRdmaConfFiles =
                           {"/etc/rdma", "sriov-vfs"},
                           {"/etc/rdma", "ibacm_*.cfg"},
                           {"/etc", "fstab"},
+                          {"/etc", "lnet.conf"},
                           {"/etc", "nfs.conf"},
                           {"/etc/nfs.conf.d", "*.conf", Masking::kNone},
                           // The records of portals without a group are files in the folder of their target.

@@ -287,8 +287,8 @@ bool is_on_every_host(std::string_view path) {
   if (std::any_of(kFolders.begin(), kFolders.end(),
                   [&](std::string_view folder) { return path.starts_with(folder); }))
     return true;
-  return path == "/etc/sysconfig/network" || path == "/etc/fstab" || path == "/etc/nfs.conf" ||
-         path == "/etc/NetworkManager/NetworkManager.conf" ||
+  return path == "/etc/sysconfig/network" || path == "/etc/fstab" || path == "/etc/lnet.conf" ||
+         path == "/etc/nfs.conf" || path == "/etc/NetworkManager/NetworkManager.conf" ||
          (path.starts_with("/etc/systemd/system/") && path.ends_with(".service"));
 }
 

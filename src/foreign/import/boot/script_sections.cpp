@@ -11,6 +11,7 @@
 
 #include "base/text.hpp"
 #include "foreign/import/formats.hpp"
+#include "foreign/import/rdma/lustre.hpp"
 #include "foreign/syntax/shell_line.hpp"
 
 namespace rdmacfg::foreign {
@@ -343,6 +344,11 @@ std::string script_advice(const std::vector<std::string>& words, std::string_vie
     return "NetworkManager keeps the profile in a separate file, which `import nm` reads";
   if (const auto subject = set_by_words(words); !subject.empty())
     return fmt::format("the document does not support {}; keep this command", subject);
+  if (const auto name = interface_of_lnetctl(words, claims); !name.empty())
+    return fmt::format(
+        "LNet uses {} by its name: if the document gives the interface another name, change this "
+        "command too",
+        name);
   const bool of_vf = words.front() == "ip" && text.find(" vf ") != std::string_view::npos &&
                      text.find("_guid ") != std::string_view::npos;
   if (of_vf) return "the document does not support virtual functions of RDMA devices; keep this command";

@@ -7,6 +7,7 @@
 
 #include "base/text.hpp"
 #include "foreign/import/formats.hpp"
+#include "foreign/import/rdma/lustre.hpp"
 #include "foreign/keys.hpp"
 #include "formats/storage/iser_unit.hpp"
 #include "formats/storage/nfs_conf.hpp"
@@ -194,6 +195,8 @@ bool is_of_storage(const File& file, Claims& claims) {
     tell_server(file, claims);
   } else if (name == "fstab") {
     tell_mounts(file, claims);
+  } else if (name == "lnet.conf") {
+    tell_lnet_conf(file, claims);
   } else {
     return false;
   }
