@@ -97,6 +97,8 @@ constexpr auto kRdmaConfFiles =
                           {"/etc/rdma", "sriov-vfs"},
                           {"/etc/rdma", "ibacm_*.cfg"},
                           {"/etc", "fstab"},
+                          {"/etc", "auto.*"},
+                          {"/etc/systemd/system", "*.mount", Masking::kByName, Links::kLeftOut},
                           {"/etc", "lnet.conf"},
                           {"/etc", "nfs.conf"},
                           {"/etc/nfs.conf.d", "*.conf", Masking::kNone},

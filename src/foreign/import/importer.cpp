@@ -289,7 +289,9 @@ bool is_on_every_host(std::string_view path) {
     return true;
   return path == "/etc/sysconfig/network" || path == "/etc/fstab" || path == "/etc/lnet.conf" ||
          path == "/etc/nfs.conf" || path == "/etc/NetworkManager/NetworkManager.conf" ||
-         (path.starts_with("/etc/systemd/system/") && path.ends_with(".service"));
+         path.starts_with("/etc/auto.") ||
+         (path.starts_with("/etc/systemd/system/") &&
+          (path.ends_with(".service") || path.ends_with(".mount")));
 }
 
 bool is_names(const File& file) {
