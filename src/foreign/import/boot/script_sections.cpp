@@ -365,14 +365,18 @@ std::string script_advice(const std::vector<std::string>& words, std::string_vie
   return {};
 }
 
+std::string_view without_block_word(std::string_view command) {
+  for (const std::string_view word : {"then ", "else ", "do "}) {
+    if (command.starts_with(word)) command = base::trim(command.substr(word.size()));
+  }
+  return command;
+}
+
 std::string script_advice(std::string_view command, const Claims& claims) {
   const auto script = script_of_shell(command);
   if (script.empty()) return script_advice(shell_words(command, ""), command, claims);
   for (const auto& part : parts_of(script)) {
-    auto text = part.text;
-    for (const std::string_view word : {"then ", "else ", "do "}) {
-      if (text.starts_with(word)) text = base::trim(text.substr(word.size()));
-    }
+    const auto text = without_block_word(part.text);
     if (auto advice = script_advice(shell_words(text, ""), text, claims); !advice.empty()) return advice;
   }
   return {};
