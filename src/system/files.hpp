@@ -74,7 +74,7 @@ class Files {
   /// name.
   virtual bool masks(const std::string& /*path*/) { return false; }
 
-  /// What a symbolic link leads to, as it is written there; empty where it is none, or is not known.
+  /// The target of a symbolic link, as it is written there; empty where it is none, or is not known.
   virtual std::string link_target(const std::string& /*path*/) { return {}; }
 
   /// When it was created (statx(2), btime): microseconds of CLOCK_REALTIME. Nothing where the file system

@@ -64,7 +64,7 @@ class MemoryFiles final : public system::Files {
   std::map<std::string, int> next_read{};
   /// Paths at which there is no regular file.
   std::set<std::string> links;
-  /// What symbolic links lead to, by their paths.
+  /// Targets of symbolic links, by their paths.
   std::map<std::string, std::string> link_targets{};
   /// When files were created, where that is known.
   std::map<std::string, std::uint64_t> births;

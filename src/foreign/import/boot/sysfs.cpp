@@ -119,7 +119,7 @@ class KernelWrites {
   std::map<std::string, std::map<int, std::string>> sysctls_;  ///< lines of sysctl.d(5), by file
 };
 
-/// What is behind the first `count` words of a line.
+/// The rest of a line behind its first `count` words.
 std::string_view behind_words(std::string_view line, int count) {
   for (int at = 0; at < count; ++at) {
     line = base::trim(line);

@@ -73,7 +73,7 @@ void tell_unmanaged(const Group& group, Claims& claims) {
   }
 }
 
-/// [device…]: which devices NetworkManager leaves alone.
+/// [device…]: devices that NetworkManager leaves alone.
 void tell_devices(const Group& group, NmMatch match, Claims& claims) {
   if (match == NmMatch::kNone) return;
   for (const auto& item : group.items) {
@@ -82,8 +82,7 @@ void tell_devices(const Group& group, NmMatch match, Claims& claims) {
   }
 }
 
-/// [connection…]: what profiles have that do not say otherwise. Of those for all devices only what is
-/// InfiniBand's.
+/// [connection…]: defaults of profiles. Of those for all devices, the ones that only InfiniBand has.
 void tell_defaults(const Group& group, NmMatch match, Claims& claims) {
   if (match == NmMatch::kNone) return;
   for (const auto& item : group.items) {
