@@ -100,6 +100,11 @@ constexpr auto kRdmaConfFiles =
                           {"/etc", "auto.*"},
                           {"/etc/systemd/system", "*.mount", Masking::kByName, Links::kLeftOut},
                           {"/etc", "lnet.conf"},
+                          {"/etc/beegfs", "*.conf", Masking::kNone},
+                          {"/etc/beegfs", "*.itf"},
+                          {"/etc", "nccl.conf"},
+                          {"/etc/ucx", "ucx.conf"},
+                          {"/etc/openmpi*", "openmpi-mca-params.conf", Masking::kNone},
                           {"/etc", "nfs.conf"},
                           {"/etc/nfs.conf.d", "*.conf", Masking::kNone},
                           // The records of portals without a group are files in the folder of their target.

@@ -283,13 +283,13 @@ void leave_out_rdma_conf(std::vector<File>& own, system::Files& files, Claims& c
 bool is_on_every_host(std::string_view path) {
   constexpr auto kFolders = std::to_array<std::string_view>(
       {"/etc/NetworkManager/conf.d/", "/run/NetworkManager/conf.d/", "/etc/tmpfiles.d/", "/run/tmpfiles.d/",
-       "/usr/local/lib/tmpfiles.d/", "/etc/tuned/"});
+       "/usr/local/lib/tmpfiles.d/", "/etc/tuned/", "/etc/beegfs/", "/etc/ucx/", "/etc/openmpi"});
   if (std::any_of(kFolders.begin(), kFolders.end(),
                   [&](std::string_view folder) { return path.starts_with(folder); }))
     return true;
   return path == "/etc/sysconfig/network" || path == "/etc/fstab" || path == "/etc/lnet.conf" ||
-         path == "/etc/nfs.conf" || path == "/etc/NetworkManager/NetworkManager.conf" ||
-         path.starts_with("/etc/auto.") ||
+         path == "/etc/nccl.conf" || path == "/etc/nfs.conf" ||
+         path == "/etc/NetworkManager/NetworkManager.conf" || path.starts_with("/etc/auto.") ||
          (path.starts_with("/etc/systemd/system/") &&
           (path.ends_with(".service") || path.ends_with(".mount")));
 }

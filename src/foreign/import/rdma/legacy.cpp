@@ -7,6 +7,7 @@
 
 #include "base/text.hpp"
 #include "foreign/import/formats.hpp"
+#include "foreign/import/rdma/interface_users.hpp"
 #include "foreign/import/rdma/lustre.hpp"
 #include "foreign/import/rdma/nfs_mounts.hpp"
 #include "foreign/keys.hpp"
@@ -223,7 +224,7 @@ void parse_openib(std::span<const File> files, Claims& claims) {
 void parse_rdma_conf(std::span<const File> files, Claims& claims) {
   for (const auto& file : files) {
     if (file.path == kinds::kNfsServerFile) continue;
-    if (is_of_storage(file, claims) || is_kept(file, claims)) continue;
+    if (tell_interface_users(file, claims) || is_of_storage(file, claims) || is_kept(file, claims)) continue;
     Keys keys(file.path, parse_assignments(file), claims);
     // The script loads IPoIB with RDS, and RDS itself.
     if (yes_or_no(keys.peek("RDS_LOAD")) == true) {
