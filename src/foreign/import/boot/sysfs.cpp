@@ -6,11 +6,12 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <functional>
 #include <map>
-#include <set>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/text.hpp"
@@ -61,7 +62,8 @@ class KernelWrites {
 
   /// A setting of sysctl(8).
   void set(const Place& where, std::string_view key, std::string_view value) {
-    sysctls_[where.file][where.line] = fmt::format("{} = {}", key, value);
+    if (sysctls_.empty() || sysctls_.back().first != where.file) sysctls_.push_back({where.file, {}});
+    sysctls_.back().second[where.line] = fmt::format("{} = {}", key, value);
   }
 
   void finish() {
@@ -116,7 +118,8 @@ class KernelWrites {
 
   Claims& claims_;
   std::map<std::string, Interface, std::less<>> found_;
-  std::map<std::string, std::map<int, std::string>> sysctls_;  ///< lines of sysctl.d(5), by file
+  std::vector<std::pair<std::string, std::map<int, std::string>>>
+      sysctls_;  ///< lines of sysctl.d(5), by file
 };
 
 /// The rest of a line behind its first `count` words.
@@ -158,10 +161,12 @@ class TunedSection {
   TunedSection(const Group& group, Claims& claims, KernelWrites& writes)
       : claims_(claims), writes_(writes), type_(group.name) {
     constexpr auto kOfAll =
-        std::to_array<std::string_view>({"enabled", "replace", "priority", "devices_udev_regex"});
+        std::to_array<std::string_view>({"enabled", "replace", "priority", "devices_udev_regex", "script_pre",
+                                         "script_post", "uname_regex", "cpuinfo_regex"});
     for (const auto& item : group.items) {
       const Place where{item.file, item.line};
-      const auto value = std::string(without_quotes(base::trim(item.value)));
+      const auto text = std::string_view(item.value);
+      const auto value = std::string(without_quotes(base::trim(text.substr(0, text.find(" #")))));
       if (item.key == "type") {
         type_ = value;
       } else if (item.key == "devices") {
@@ -255,12 +260,12 @@ class TunedSection {
 };
 
 /// The profiles of tuned that a host has of its own, and the one that is active.
-class TunedProfiles {
+class TunedProfilesOfHost {
  public:
   void add(const File& file) {
     if (file.path.ends_with(kActive)) {
       any_ = true;
-      for (const auto name : words_of(file.text, " \t\r\n")) active_.emplace(name);
+      for (const auto name : words_of(file.text, " \t\r\n")) active_.try_emplace(std::string(name), 0);
       return;
     }
     Claims aside;  // what tuned makes of such lines is its own matter
@@ -273,6 +278,13 @@ class TunedProfiles {
 
   void take(Claims& claims, KernelWrites& writes) {
     include();
+    // Those that a profile includes come before it.
+    const auto depth = [&](const Profile& profile) {
+      const auto at = active_.find(profile.name);
+      return at == active_.end() ? 0 : at->second;
+    };
+    std::stable_sort(profiles_.begin(), profiles_.end(),
+                     [&](const Profile& a, const Profile& b) { return depth(a) > depth(b); });
     for (const auto& profile : profiles_) {
       if (any_ && !active_.contains(profile.name)) {
         claims.pass({profile.file->path, 0}, "is not the active profile of tuned");
@@ -302,11 +314,13 @@ class TunedProfiles {
     for (int depth = 0; depth < kMostDepth; ++depth) {
       const auto before = active_.size();
       for (const auto& profile : profiles_) {
-        if (!active_.contains(profile.name)) continue;
+        const auto at = active_.find(profile.name);
+        if (at == active_.end() || at->second != depth) continue;
         for (const auto& group : profile.groups) {
           for (const auto& item : group.items) {
             if (group.name != "main" || item.key != "include") continue;
-            for (const auto name : base::split(item.value, ',')) active_.emplace(base::trim(name));
+            for (const auto name : words_of(item.value, " \t,;"))
+              active_.try_emplace(std::string(name), depth + 1);
           }
         }
       }
@@ -315,17 +329,17 @@ class TunedProfiles {
   }
 
   std::vector<Profile> profiles_;
-  std::set<std::string, std::less<>> active_;
-  bool any_ = false;  ///< whether the host says which one is active
+  std::map<std::string, int, std::less<>> active_;  ///< by name: over how many profiles one is included
+  bool any_ = false;                                ///< whether the host says which one is active
 };
 
 }  // namespace
 
 void parse_sysfs(std::span<const File> files, Claims& claims) {
   KernelWrites writes(claims);
-  TunedProfiles profiles;
+  TunedProfilesOfHost profiles;
   for (const auto& file : files) {
-    if (TunedProfiles::is_of_tuned(file)) {
+    if (TunedProfilesOfHost::is_of_tuned(file)) {
       profiles.add(file);
       continue;
     }
