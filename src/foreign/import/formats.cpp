@@ -79,6 +79,11 @@ constexpr auto kScriptFiles =
                           {"/etc/NetworkManager/dispatcher.d", "*", Masking::kNone},
                           {"/etc/networkd-dispatcher/*.d", "*", Masking::kNone},
                           {"/etc/network/if-*.d", "*", Masking::kNone},
+                          {"/etc", "crontab"},
+                          {"/etc/cron.d", "*", Masking::kNone},
+                          {"/var/spool/cron", "root", Masking::kNone},
+                          {"/var/spool/cron/crontabs", "root", Masking::kNone},
+                          {"/var/spool/cron/tabs", "root", Masking::kNone},
                           {"/etc/systemd/system", "*.service", Masking::kByName, Links::kLeftOut}});
 
 constexpr auto kSysfsFiles = std::to_array<Where>({{"/etc", "sysfs.conf"},
@@ -331,6 +336,11 @@ constexpr auto kOtherNames = std::to_array<OtherName>({{"networkmanager", "nm"},
 }  // namespace
 
 std::span<const Format> formats() { return kFormats; }
+
+bool is_crontab(std::string_view path) {
+  return path.ends_with("/crontab") || path.find("/cron.d/") != std::string_view::npos ||
+         path.find("/spool/cron/") != std::string_view::npos;
+}
 
 const Format* find_format(std::string_view name) {
   const auto at = std::find_if(kFormats.begin(), kFormats.end(),

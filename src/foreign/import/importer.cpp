@@ -247,7 +247,8 @@ void leave_out_scripts_not_run(std::vector<File>& own, system::Files& files, Cla
     std::string_view why;
     if (rc_local && unitless) {
       why = "at boot: this systemd has no systemd-rc-local-generator, which is gone in release 260";
-    } else if (!file.path.ends_with(".service") && files.not_executable(file.path)) {
+    } else if (!file.path.ends_with(".service") && !is_crontab(file.path) &&
+               files.not_executable(file.path)) {
       why = "as it is not executable";
     }
     if (why.empty()) return false;
@@ -290,6 +291,7 @@ bool is_on_every_host(std::string_view path) {
   return path == "/etc/sysconfig/network" || path == "/etc/fstab" || path == "/etc/lnet.conf" ||
          path == "/etc/nccl.conf" || path == "/etc/nfs.conf" ||
          path == "/etc/NetworkManager/NetworkManager.conf" || path.starts_with("/etc/auto.") ||
+         is_crontab(path) ||
          (path.starts_with("/etc/systemd/system/") &&
           (path.ends_with(".service") || path.ends_with(".mount")));
 }

@@ -107,6 +107,35 @@ class ImportedScript {
     }
   }
 
+  /// The commands of crontab(5), of which those at boot run as in a script.
+  void crontab(const File& file) {
+    const bool has_users = file.path.starts_with("/etc/");
+    variables_.clear();
+    modules_.clear();
+    again_ = false;
+    int number = 0;
+    for (const auto raw : base::split(file.text, '\n')) {
+      ++number;
+      const auto line = base::trim(raw);
+      if (line.empty() || line.front() == '#') continue;
+      const bool named = line.front() == '@';
+      const auto words = words_of(line);
+      const std::size_t before = (named ? 1U : 5U) + (has_users ? 1U : 0U);
+      // "MAILTO=root"
+      const bool variable = is_variable_name(words.front().substr(0, words.front().find('=')));
+      if (variable || words.size() <= before) continue;
+      ShellCommand command;
+      command.text = line.substr(static_cast<std::size_t>(words[before].data() - line.data()));
+      if (words.front() != "@reboot") command.block = "runs only when cron starts it";
+      const Place where{file.path, number};
+      if (script_of_shell(command.text).empty()) {
+        take_script(command.text, command, where);
+      } else {
+        take(command, where);
+      }
+    }
+  }
+
   void finish() {
     late_ = true;
     for (const auto& line : std::exchange(waiting_, {})) {
@@ -401,6 +430,10 @@ void parse_scripts(std::span<const File> files, Claims& claims) {
   ImportedScript script(claims);
   for (const auto& file : files) {
     if (file.path == kinds::kIserUnitFile) continue;
+    if (is_crontab(file.path)) {
+      script.crontab(file);
+      continue;
+    }
     if (file.path.ends_with(".service")) {
       script.unit(file);
       continue;
