@@ -34,8 +34,9 @@ class Collector {
       for (const auto& folder : folders_of(place.folder)) {
         for (const auto& name : names_in(folder, place.pattern, Unreadable::kReported)) {
           if (place.masking == Masking::kByName && !masked.insert(name).second) continue;
-          // A file of RHEL's, and SUSE's folder.
-          if (place.pattern == "network" && files_.list(fmt::format("{}/{}", folder, name))) continue;
+          // A file of RHEL's, and SUSE's folder; maps of automount, and auto.master.d.
+          const bool may_be_folder = place.pattern == "network" || place.pattern == "auto.*";
+          if (may_be_folder && files_.list(fmt::format("{}/{}", folder, name))) continue;
           if (place.links == Links::kLeftOut && !is_plain(fmt::format("{}/{}", folder, name))) continue;
           read(fmt::format("{}/{}", folder, name), out);
           drop_ins(name, folders_with(name, places), out);
