@@ -183,7 +183,7 @@ _rdma_configctl() {
 			compopt -o filenames 2>/dev/null
 			mapfile -t COMPREPLY < <(compgen -f -- "$typed")
 			return
-		else words="host live udev nm ifcfg networkd netplan wicked ifupdown nmstate system-roles cloud-init cmdline scripts openib rdma-conf mlx4-conf modprobe sysctl limits opensm srp nvme lio"
+		else words="host live udev nm ifcfg networkd netplan wicked ifupdown nmstate system-roles cloud-init cmdline scripts sysfs openib rdma-conf mlx4-conf modprobe sysctl limits opensm srp nvme lio"
 		fi;;
 	*GUID) words="$(_rdma_configctl_guids)";;
 	N) [ "$command" = rollback ] && words="$(_rdma_configctl_generations)";;

@@ -47,7 +47,7 @@ function __rdma_configctl_value -a what
             if __fish_seen_subcommand_from export
                 string split ' ' 'nm networkd netplan nmstate ifcfg udev targetcli nvmetcli commands'
             else
-                string split ' ' 'host live udev nm ifcfg networkd netplan wicked ifupdown nmstate system-roles cloud-init cmdline scripts openib rdma-conf mlx4-conf modprobe sysctl limits opensm srp nvme lio'
+                string split ' ' 'host live udev nm ifcfg networkd netplan wicked ifupdown nmstate system-roles cloud-init cmdline scripts sysfs openib rdma-conf mlx4-conf modprobe sysctl limits opensm srp nvme lio'
                 __fish_complete_path (commandline -ct)
             end
         case '*GUID'

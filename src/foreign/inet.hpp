@@ -39,6 +39,12 @@ inline constexpr std::string_view kManualActivation =
     "manual: another program brings the interface up; the document keeps it down: write state = \"up\" or "
     "\"ignore\"";
 
+/// Of an interface with IPv4 alone, to which systemd-networkd gives what routers announce (IPv6AcceptRA=).
+inline constexpr std::string_view kRoutersUnsaid =
+    "systemd-networkd also takes IPv6 addresses from routers here, which the document does not; if the "
+    "network "
+    "has such routers, write method = \"auto\" for ipv6";
+
 /// Of an option that only tunes a route.
 inline constexpr std::string_view kRouteOption =
     "the document does not support such options; the rest of the route is taken";

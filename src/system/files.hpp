@@ -74,6 +74,9 @@ class Files {
   /// name.
   virtual bool masks(const std::string& /*path*/) { return false; }
 
+  /// The target of a symbolic link, as it is written there; empty where it is none, or is not known.
+  virtual std::string link_target(const std::string& /*path*/) { return {}; }
+
   /// When it was created (statx(2), btime): microseconds of CLOCK_REALTIME. Nothing where the file system
   /// does not know, as devtmpfs before Linux 6.0, or where it does not exist.
   virtual std::optional<std::uint64_t> born(const std::string& /*path*/) { return std::nullopt; }

@@ -238,6 +238,8 @@ std::vector<ImportSample> boot_imports() {
 
 std::vector<ImportSample> fabric_imports() {
   return {
+      file("sysfs", "attributes", "/etc/sysfs.conf", "",
+           [](int i) { return fmt::format("class/net/ib{}/mode = connected\n", i); }),
       file("opensm", "partitions", "/etc/opensm/partitions.conf", "",
            [](int i) { return fmt::format("p{}={:#x},ipoib : ALL=full;\n", i, i + 1); }),
       file("opensm", "refused partitions", "/etc/opensm/partitions.conf", "",

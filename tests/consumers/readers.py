@@ -443,7 +443,7 @@ def networkd(root, document):
             for route in family["routes"]:
                 wanted.add((network(route["to"]), canonical(route["via"]), route["metric"] or 150, route["table"] or 254))
         out += differences(f"networkd {name} routes", wanted, {tuple(route) for route in found["routes"]})
-        out += [f"networkd: {line}" for line in read.splitlines() if "10-rdma-configd" in line and not line.startswith("{")]
+        out += [f"networkd: {line}" for line in read.splitlines() if "09-rdma-configd" in line and not line.startswith("{")]
     return out
 
 

@@ -39,6 +39,10 @@ class MemoryFiles final : public system::Files {
     const auto at = births.find(path);
     return at == births.end() ? std::nullopt : std::optional(at->second);
   }
+  std::string link_target(const std::string& path) override {
+    const auto at = link_targets.find(path);
+    return at == link_targets.end() ? std::string() : at->second;
+  }
   bool open_to_others(const std::string& path) override { return exposed.contains(path); }
   bool not_executable(const std::string& path) override {
     return content.contains(path) && plain.contains(path);
@@ -60,6 +64,8 @@ class MemoryFiles final : public system::Files {
   std::map<std::string, int> next_read{};
   /// Paths at which there is no regular file.
   std::set<std::string> links;
+  /// Targets of symbolic links, by their paths.
+  std::map<std::string, std::string> link_targets{};
   /// When files were created, where that is known.
   std::map<std::string, std::uint64_t> births;
   /// Paths of files that others than root may read.

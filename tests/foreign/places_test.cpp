@@ -41,6 +41,15 @@ TEST_F(Places, LinksAreFollowedAsTheToolsDo) {
                                          Field(&Remark::text, "does not exist"))));
 }
 
+TEST_F(Places, FoldersOfAutomountAreNoMaps) {
+  tree.put("/etc/auto.misc", "work -fstype=nfs4,rdma nas:/work\n");
+  tree.put("/etc/auto.master.d/site.autofs", "/misc /etc/auto.misc\n");
+  const auto made = import_all(*files, "rdma-conf");
+  EXPECT_THAT(made.claims.missed, IsEmpty());
+  EXPECT_THAT(made.claims.passed,
+              testing::ElementsAre(Field(&Remark::text, "the document has no automounts; keep this line")));
+}
+
 TEST_F(Places, LinksToServicesOfPackagesAreNotRead) {
   tree.put("/usr/lib/systemd/system/a.service", "[Service]\nExecStart=/usr/sbin/opensm\n");
   tree.link("/etc/systemd/system/a.service", "/usr/lib/systemd/system/a.service");

@@ -35,6 +35,9 @@ class TapedFiles final : public system::Files, Taped {
   bool masks(Name path) override {
     return ask("file.masks", path, [&] { return real_->files.masks(path); });
   }
+  std::string link_target(Name path) override {
+    return ask("file.link", path, [&] { return real_->files.link_target(path); });
+  }
   std::optional<std::uint64_t> born(Name path) override {
     return ask("file.born", path, [&] { return real_->files.born(path); });
   }

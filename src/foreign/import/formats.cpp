@@ -19,7 +19,10 @@ constexpr auto kUdevFiles = std::to_array<Where>({{"/etc/udev/rules.d", "*.rules
 
 constexpr auto kKeyfiles = std::to_array<Where>({{"/etc/NetworkManager/system-connections", "*"},
                                                  {"/run/NetworkManager/system-connections", "*"},
-                                                 {"/usr/lib/NetworkManager/system-connections", "*"}});
+                                                 {"/usr/lib/NetworkManager/system-connections", "*"},
+                                                 {"/etc/NetworkManager", "NetworkManager.conf"},
+                                                 {"/etc/NetworkManager/conf.d", "*.conf"},
+                                                 {"/run/NetworkManager/conf.d", "*.conf"}});
 
 constexpr auto kIfcfgFiles = std::to_array<Where>({{"/etc/sysconfig/network-scripts", "ifcfg-*"},
                                                    {"/etc/sysconfig/network-scripts", "route-*"},
@@ -76,7 +79,21 @@ constexpr auto kScriptFiles =
                           {"/etc/NetworkManager/dispatcher.d", "*", Masking::kNone},
                           {"/etc/networkd-dispatcher/*.d", "*", Masking::kNone},
                           {"/etc/network/if-*.d", "*", Masking::kNone},
+                          {"/etc", "crontab"},
+                          {"/etc/cron.d", "*", Masking::kNone},
+                          {"/var/spool/cron", "root", Masking::kNone},
+                          {"/var/spool/cron/crontabs", "root", Masking::kNone},
+                          {"/var/spool/cron/tabs", "root", Masking::kNone},
                           {"/etc/systemd/system", "*.service", Masking::kByName, Links::kLeftOut}});
+
+constexpr auto kSysfsFiles = std::to_array<Where>({{"/etc", "sysfs.conf"},
+                                                   {"/etc/sysfs.d", "*.conf", Masking::kNone},
+                                                   {"/etc/tmpfiles.d", "*.conf"},
+                                                   {"/run/tmpfiles.d", "*.conf"},
+                                                   {"/usr/local/lib/tmpfiles.d", "*.conf"},
+                                                   {"/etc/tuned", "active_profile"},
+                                                   {"/etc/tuned/*", "tuned.conf", Masking::kNone},
+                                                   {"/etc/tuned/profiles/*", "tuned.conf", Masking::kNone}});
 
 constexpr auto kOpenibFiles = std::to_array<Where>({{"/etc/infiniband", "openib.conf"}});
 
@@ -85,6 +102,14 @@ constexpr auto kRdmaConfFiles =
                           {"/etc/rdma", "sriov-vfs"},
                           {"/etc/rdma", "ibacm_*.cfg"},
                           {"/etc", "fstab"},
+                          {"/etc", "auto.*"},
+                          {"/etc/systemd/system", "*.mount", Masking::kByName, Links::kLeftOut},
+                          {"/etc", "lnet.conf"},
+                          {"/etc/beegfs", "*.conf", Masking::kNone},
+                          {"/etc/beegfs", "*.itf"},
+                          {"/etc", "nccl.conf"},
+                          {"/etc/ucx", "ucx.conf"},
+                          {"/etc/openmpi*", "openmpi-mca-params.conf", Masking::kNone},
                           {"/etc", "nfs.conf"},
                           {"/etc/nfs.conf.d", "*.conf", Masking::kNone},
                           // The records of portals without a group are files in the folder of their target.
@@ -207,6 +232,12 @@ constexpr auto kFormats = std::to_array<Format>({
      .places = kScriptFiles,
      .parse = parse_scripts,
      .interfaces = true},
+    {.name = "sysfs",
+     .doc = "sysfs.conf, tmpfiles.d and profiles of tuned: settings of IPoIB interfaces",
+     .places = kSysfsFiles,
+     .parse = parse_sysfs,
+     .interfaces = true,
+     .by_name = true},
     {.name = "openib", .doc = "openib.conf of OFED", .places = kOpenibFiles, .parse = parse_openib},
     {.name = "rdma-conf",
      .doc = "rdma.conf of RHEL; ibacm, virtual functions and storage over RDMA are named",
@@ -273,6 +304,11 @@ constexpr auto kOtherNames = std::to_array<OtherName>({{"networkmanager", "nm"},
                                                        {"dracut", "cmdline"},
                                                        {"script", "scripts"},
                                                        {"rc.local", "scripts"},
+                                                       {"sysfsutils", "sysfs"},
+                                                       {"sysfs.conf", "sysfs"},
+                                                       {"tmpfiles", "sysfs"},
+                                                       {"tmpfiles.d", "sysfs"},
+                                                       {"tuned", "sysfs"},
                                                        {"ofed", "openib"},
                                                        {"openib.conf", "openib"},
                                                        {"rdma.conf", "rdma-conf"},
@@ -300,6 +336,11 @@ constexpr auto kOtherNames = std::to_array<OtherName>({{"networkmanager", "nm"},
 }  // namespace
 
 std::span<const Format> formats() { return kFormats; }
+
+bool is_crontab(std::string_view path) {
+  return path.ends_with("/crontab") || path.find("/cron.d/") != std::string_view::npos ||
+         path.find("/spool/cron/") != std::string_view::npos;
+}
 
 const Format* find_format(std::string_view name) {
   const auto at = std::find_if(kFormats.begin(), kFormats.end(),

@@ -64,10 +64,14 @@ void parse_opensm(std::span<const File> files, Claims& claims);
 void parse_sysctl(std::span<const File> files, Claims& claims);
 void parse_cmdline(std::span<const File> files, Claims& claims);
 void parse_scripts(std::span<const File> files, Claims& claims);
+void parse_sysfs(std::span<const File> files, Claims& claims);
 void parse_cloud_init(std::span<const File> files, Claims& claims);
 void parse_srp(std::span<const File> files, Claims& claims);
 void parse_nvme(std::span<const File> files, Claims& claims);
 void parse_lio(std::span<const File> files, Claims& claims);
+
+/// Whether it is a file of cron: crontab(5), of the system or of root.
+bool is_crontab(std::string_view path);
 
 /// Whether a module is one of RDMA hardware or of what works over it.
 bool is_rdma_module(std::string_view name);

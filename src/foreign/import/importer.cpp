@@ -34,8 +34,9 @@ class Collector {
       for (const auto& folder : folders_of(place.folder)) {
         for (const auto& name : names_in(folder, place.pattern, Unreadable::kReported)) {
           if (place.masking == Masking::kByName && !masked.insert(name).second) continue;
-          // A file of RHEL's, and SUSE's folder.
-          if (place.pattern == "network" && files_.list(fmt::format("{}/{}", folder, name))) continue;
+          // A file of RHEL's, and SUSE's folder; maps of automount, and auto.master.d.
+          const bool may_be_folder = place.pattern == "network" || place.pattern == "auto.*";
+          if (may_be_folder && files_.list(fmt::format("{}/{}", folder, name))) continue;
           if (place.links == Links::kLeftOut && !is_plain(fmt::format("{}/{}", folder, name))) continue;
           read(fmt::format("{}/{}", folder, name), out);
           drop_ins(name, folders_with(name, places), out);
@@ -247,7 +248,8 @@ void leave_out_scripts_not_run(std::vector<File>& own, system::Files& files, Cla
     std::string_view why;
     if (rc_local && unitless) {
       why = "at boot: this systemd has no systemd-rc-local-generator, which is gone in release 260";
-    } else if (!file.path.ends_with(".service") && files.not_executable(file.path)) {
+    } else if (!file.path.ends_with(".service") && !is_crontab(file.path) &&
+               files.not_executable(file.path)) {
       why = "as it is not executable";
     }
     if (why.empty()) return false;
@@ -281,8 +283,18 @@ void leave_out_rdma_conf(std::vector<File>& own, system::Files& files, Claims& c
 
 /// Files that say nothing of whether a host has anything to import: RHEL has the first without any interface.
 bool is_on_every_host(std::string_view path) {
-  return path == "/etc/sysconfig/network" || path == "/etc/fstab" || path == "/etc/nfs.conf" ||
-         (path.starts_with("/etc/systemd/system/") && path.ends_with(".service"));
+  constexpr auto kFolders = std::to_array<std::string_view>(
+      {"/etc/NetworkManager/conf.d/", "/run/NetworkManager/conf.d/", "/etc/tmpfiles.d/", "/run/tmpfiles.d/",
+       "/usr/local/lib/tmpfiles.d/", "/etc/tuned/", "/etc/beegfs/", "/etc/ucx/", "/etc/openmpi"});
+  if (std::any_of(kFolders.begin(), kFolders.end(),
+                  [&](std::string_view folder) { return path.starts_with(folder); }))
+    return true;
+  return path == "/etc/sysconfig/network" || path == "/etc/fstab" || path == "/etc/lnet.conf" ||
+         path == "/etc/nccl.conf" || path == "/etc/nfs.conf" ||
+         path == "/etc/NetworkManager/NetworkManager.conf" || path.starts_with("/etc/auto.") ||
+         is_crontab(path) ||
+         (path.starts_with("/etc/systemd/system/") &&
+          (path.ends_with(".service") || path.ends_with(".mount")));
 }
 
 bool is_names(const File& file) {

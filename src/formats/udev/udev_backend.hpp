@@ -16,7 +16,7 @@ namespace rdmacfg::kinds {
 inline constexpr std::string_view kBackendRules = "/etc/udev/rules.d/71-rdma-configd-backend.rules";
 
 /// Tells a systemd-networkd before 256, by the property that the rules set.
-inline constexpr std::string_view kKeepOffNetworkd = "/etc/systemd/network/10-rdma-configd-unmanaged.network";
+inline constexpr std::string_view kKeepOffNetworkd = "/etc/systemd/network/09-rdma-configd-unmanaged.network";
 
 using BackendRules = std::map<model::Guid, model::Backend>;
 

@@ -100,7 +100,7 @@ bool fits_link_file(const LinkFile& file, model::Guid guid, const std::string& i
 }  // namespace
 
 bool network_file_is_first(std::string_view path, const std::string& text, const std::string& interface) {
-  constexpr std::string_view kOurs = "10-rdma-configd-", kFolder = "/systemd/network/";
+  constexpr std::string_view kOurs = "09-rdma-configd-", kFolder = "/systemd/network/";
   const auto at = path.rfind(kFolder);
   if (at == std::string_view::npos || path.substr(at + kFolder.size()) >= kOurs || interface.empty())
     return false;

@@ -8,6 +8,7 @@
 
 #include "formats/os_release.hpp"
 #include "kinds/mounts.hpp"
+#include "system/ostree.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -156,23 +157,6 @@ bool has_program(system::Files& files, std::string_view name) {
   return names && std::find(names->begin(), names->end(), name) != names->end();
 }
 
-/// Whether ostree has deployed a container image. With rpm-ostree beside it, bootc(8) refuses to upgrade what
-/// that has changed (upgrade(): "Deployment contains local rpm-ostree modifications").
-bool deploys_containers(system::Files& files) {
-  constexpr std::string_view kStateRoots = "/sysroot/ostree/deploy";
-  const auto roots = files.list(std::string(kStateRoots));
-  for (const auto& root : roots ? *roots : std::vector<std::string>()) {
-    const auto folder = fmt::format("{}/{}/deploy", kStateRoots, root);
-    const auto names = files.list(folder);
-    for (const auto& name : names ? *names : std::vector<std::string>()) {
-      if (!name.ends_with(".origin")) continue;
-      const auto text = files.read(fmt::format("{}/{}", folder, name));
-      if (text && *text && (*text)->find("\ncontainer-image-reference=") != std::string::npos) return true;
-    }
-  }
-  return false;
-}
-
 /// Whether zypper refuses to change the root and names transactional-update (NeedsWritableRoot::check() in
 /// zypper's conditions.cc). A tree without a table of mounts has the program alone to go by.
 bool is_transactional(system::Files& files) {
@@ -210,8 +194,8 @@ Distribution distribution(system::Files& files) {
   if (is("rhel") || is("fedora") || is("centos")) {
     if (!file_is_there(files, "/run/ostree-booted")) return Distribution::kRhel;
     if (!has_program(files, "bootc")) return Distribution::kOstree;
-    return !has_program(files, "rpm-ostree") || deploys_containers(files) ? Distribution::kBootc
-                                                                          : Distribution::kOstree;
+    return !has_program(files, "rpm-ostree") || system::deploys_container(files) ? Distribution::kBootc
+                                                                                 : Distribution::kOstree;
   }
   if (is("debian") || is("ubuntu")) return Distribution::kDebian;
   if (is("arch")) return Distribution::kArch;

@@ -92,7 +92,7 @@ void warn_of_accept_ra(const std::vector<Desired>& desired, World& world, Diagno
 }
 
 constexpr std::array kNetworkdFiles{
-    OwnedFile{.path = "/etc/systemd/network/10-rdma-configd-*.network",
+    OwnedFile{.path = "/etc/systemd/network/09-rdma-configd-*.network",
               .what = "Addresses of an interface that systemd-networkd configures."}};
 
 class NetworkdKind final : public Kind, public AwaitsKernel, public HeldByPort {

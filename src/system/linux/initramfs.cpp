@@ -22,6 +22,7 @@
 #include "system/linux/initramfs_images.hpp"
 #include "system/linux/linux_host.hpp"
 #include "system/linux/mounts.hpp"
+#include "system/ostree.hpp"
 
 namespace rdmacfg::system {
 
@@ -113,9 +114,8 @@ class ReadSystem {
 
   /// Whether openSUSE's tool for such boot loaders made what this system boots.
   [[nodiscard]] bool sdbootutil_boots() const;
-  /// Whether ostree has deployed a container image: bootc(8) refuses to upgrade one that rpm-ostree has
-  /// changed.
-  [[nodiscard]] bool deploys_containers() const;
+  /// Whether ostree has booted a container image.
+  [[nodiscard]] bool deploys_container() const { return system::deploys_container(*files_); }
   /// Whether dracut itself makes unified kernel images: uefi=yes, of the last line that has it
   /// (dracut.conf(5)).
   [[nodiscard]] bool dracut_makes_unified() const;
@@ -137,19 +137,6 @@ bool ReadSystem::sdbootutil_boots() const {
     std::string type(line.substr(kType.size()));
     std::erase_if(type, [](char c) { return c == '"' || c == '\'' || c == ' ' || c == '\t'; });
     return std::find(kSdbootLoaders.begin(), kSdbootLoaders.end(), type) != kSdbootLoaders.end();
-  }
-  return false;
-}
-
-bool ReadSystem::deploys_containers() const {
-  for (const auto& name : entries("/sysroot/ostree/deploy")) {
-    for (const auto& file : entries(name / "deploy")) {
-      if (file.extension() != ".origin") continue;
-      const auto origin = text(file.native());
-      for (const auto line : base::split(origin, '\n')) {
-        if (line.starts_with("container-image-reference=")) return true;
-      }
-    }
   }
   return false;
 }
@@ -271,10 +258,10 @@ class LinuxInitramfs final : public Initramfs {
   /// Of a system that ostree has booted, ostree(1).
   [[nodiscard]] bool ostree() const { return there("/run/ostree-booted"); }
 
-  /// Such a system that bootc(8) upgrades: it has no rpm-ostree, or has deployed a container image.
+  /// Such a system that bootc(8) upgrades: it has no rpm-ostree, or has booted a container image.
   [[nodiscard]] bool by_container() const {
     return ostree() && there("/usr/bin/bootc") &&
-           (!there("/usr/bin/rpm-ostree") || system_.deploys_containers());
+           (!there("/usr/bin/rpm-ostree") || system_.deploys_container());
   }
 
   /// By the variable that systemd-stub(7) sets.

@@ -600,7 +600,7 @@ TEST(NetworkdDrift, AnotherFileIsAppliedWhileSystemdNetworkdIsAtWork) {
 }
 
 TEST(NetworkdEditedFile, IsAsSomebodyLeftItOnceTheRepairIsUndone) {
-  constexpr const char* kFile = "/etc/systemd/network/10-rdma-configd-0002c903003178f2.network";
+  constexpr const char* kFile = "/etc/systemd/network/09-rdma-configd-0002c903003178f2.network";
   for (const auto* line : {"\n[Link]\nMTUBytes=9000\n", "KeepConfiguration=static\n"}) {
     SCOPED_TRACE(line);
     expect_text_back(kNetworkdHost, kNetworkDocument,

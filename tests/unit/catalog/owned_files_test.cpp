@@ -117,7 +117,7 @@ TEST(OwnedFiles, PatternsAreThoseOfTheNames) {
   constexpr model::Guid kOwnedPort{0x0002c903003178f2};
   const auto child = kOwnedPort.text() + "/0x8002";
   for (const auto& id : {kOwnedPort.text(), child}) {
-    EXPECT_EQ(declared(networkd_file(id)), "/etc/systemd/network/10-rdma-configd-*.network");
+    EXPECT_EQ(declared(networkd_file(id)), "/etc/systemd/network/09-rdma-configd-*.network");
     EXPECT_EQ(declared(nm_file(id)), "/etc/NetworkManager/system-connections/rdma-configd-*.nmconnection");
   }
   EXPECT_EQ(declared(std::string(kKeepOffNetworkd)), kKeepOffNetworkd);

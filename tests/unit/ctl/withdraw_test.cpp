@@ -221,7 +221,7 @@ TEST(WithdrawNetworkd, ItsFilesGoOnUnderOtherNames) {
   auto& files = console.kernel.files.content;
   std::map<std::string, std::string> ours;
   for (const auto& [path, text] : files) {
-    if (path.starts_with("/etc/systemd/network/10-rdma-configd-")) ours.emplace(path, text);
+    if (path.starts_with("/etc/systemd/network/09-rdma-configd-")) ours.emplace(path, text);
   }
   ASSERT_EQ(ours.size(), 2U);
   const auto reloads = console.kernel.networkd.reloads;

@@ -48,7 +48,8 @@ const std::map<std::string, std::string, std::less<>>& usual_files() {
       {"nvme", "/etc/nvme/discovery.conf"},
       {"lio", "/etc/target/saveconfig.json"},
       {"cloud-init", "/etc/cloud/cloud.cfg.d/99-net.cfg"},
-      {"scripts", "/etc/rc.local"}};
+      {"scripts", "/etc/rc.local"},
+      {"sysfs", "/etc/sysfs.conf"}};
   return kFiles;
 }
 

@@ -296,8 +296,8 @@ TEST_F(FilesOfAUserTest, WhoeverAnAccessListRefusesStaysRefused) {
 }
 
 TEST_F(FilesOfAUserTest, WhatIsOursStaysReadable) {
-  change("/10-rdma-configd-ib0.network");
-  EXPECT_EQ(status("/10-rdma-configd-ib0.network").st_mode & 07777U, 0644U);
+  change("/09-rdma-configd-ib0.network");
+  EXPECT_EQ(status("/09-rdma-configd-ib0.network").st_mode & 07777U, 0644U);
 }
 
 TEST_F(FilesTest, AnEditKeepsOwnerGroupAndMode) {

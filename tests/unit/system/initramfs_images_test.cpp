@@ -309,6 +309,23 @@ TEST(LinuxInitramfs, OstreeMakesItsImages) {
   EXPECT_EQ(make_linux_initramfs(tree.path())->tool(), "dracut -f in the Containerfile of its image");
 }
 
+TEST(LinuxInitramfs, ADeploymentThatIsKeptForARollbackDoesNotCount) {
+  TempTree tree;
+  for (const auto* file : {"usr/bin/dracut", "run/ostree-booted", "usr/bin/bootc", "usr/bin/rpm-ostree"})
+    tree.put(file, "");
+  const std::string deployments = "sysroot/ostree/deploy/default/deploy/";
+  tree.put(deployments + "0b1c.0.origin", "[origin]\ncontainer-image-reference=x\n");
+  tree.put(deployments + "77aa.0.origin", "[origin]\nrefspec=fedora:fedora/43/x86_64/silverblue\n");
+  tree.put("proc/cmdline", "root=UUID=4a2b rw ostree=/ostree/boot.1/default/c0ffee/0\n");
+  std::filesystem::create_directories(tree.at("sysroot/ostree/boot.1.1/default/c0ffee"));
+  tree.link("sysroot/ostree/boot.1", "boot.1.1");
+  tree.link("sysroot/ostree/boot.1.1/default/c0ffee/0", "../../../deploy/default/deploy/77aa.0");
+  EXPECT_EQ(make_linux_initramfs(tree.path())->tool(), "rpm-ostree initramfs-etc");
+  std::filesystem::remove(tree.at("sysroot/ostree/boot.1.1/default/c0ffee/0"));
+  tree.link("sysroot/ostree/boot.1.1/default/c0ffee/0", "../../../deploy/default/deploy/0b1c.0");
+  EXPECT_EQ(make_linux_initramfs(tree.path())->tool(), "dracut -f in the Containerfile of its image");
+}
+
 TEST(LinuxInitramfs, AContainerBringsTheImageOfBootc) {
   TempTree tree;
   tree.put("usr/bin/dracut", "");

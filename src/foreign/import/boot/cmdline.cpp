@@ -90,14 +90,16 @@ class CommandLine {
 
   void finish() {
     for (const auto& route : routes_) {
+      const bool fresh = !route.interface.empty() && find(route.interface) == nullptr;
       auto* interface =
           route.interface.empty() ? reaching(route.gateway) : &make(route.interface, route.where);
       if (interface == nullptr) continue;
       claims_.took(route.where);
       const bool six = route.words.find(':') != std::string::npos;
       const auto family = six ? Family::kIpv6 : Family::kIpv4;
-      if (const auto why = add_route_words(interface->inet(family), family, route.words); !why.empty())
-        claims_.miss(route.where, why);
+      const auto why = add_route_words(interface->inet(family), family, route.words);
+      if (!why.empty()) claims_.miss(route.where, why);
+      if (fresh) drop_blank(route.interface, route.where);
     }
     for (const auto& [where, server] : servers_) {
       if (found_.empty()) continue;
@@ -114,6 +116,17 @@ class CommandLine {
   }
 
  private:
+  /// Takes back an interface that a word made, if the word says nothing of it that is understood.
+  void drop_blank(const std::string& name, const Place& where) {
+    const auto at = found_.find(name);
+    const auto& interface = at->second;
+    if (interface.guid || interface.mode || interface.mtu || interface.state || !interface.ipv4.empty() ||
+        !interface.ipv6.empty())
+      return;
+    found_.erase(at);
+    --claims_.understood[where.file];
+  }
+
   Interface* find(std::string_view name) {
     const auto at = found_.find(name);
     if (at != found_.end()) return &at->second;
@@ -162,7 +175,16 @@ class CommandLine {
     const bool brief = fields.size() == 1 || is_method(at(1));
     const auto name = brief ? (fields.size() == 1 ? std::string() : at(0)) : at(5);
     if (!is_known(name)) return;
-    auto& interface = make(name, where);
+    const bool fresh = find(name) == nullptr;
+    const auto missed = claims_.missed.size();
+    take_ip(make(name, where), fields, brief, where);
+    if (fresh && claims_.missed.size() > missed) drop_blank(name, where);
+  }
+
+  void take_ip(Interface& interface, const std::vector<std::string>& fields, bool brief, const Place& where) {
+    const auto at = [&](std::size_t number) {
+      return number < fields.size() ? fields[number] : std::string();
+    };
     claims_.took(where);
     const auto method = brief ? at(1) : at(6);
     take_method(interface, method, where);

@@ -14,6 +14,7 @@
 
 #include "base/text.hpp"
 #include "foreign/import/formats.hpp"
+#include "foreign/import/rdma/lustre.hpp"
 #include "foreign/syntax/kernel_words.hpp"
 #include "model/types/module_types.hpp"
 
@@ -61,6 +62,7 @@ class Options {
     }
     if (words.size() < 2) return;
     const auto module = underscored(words[1]);
+    if (words.front() == "options" && tell_lnet_options(where, module, line, claims_)) return;
     if (!is_rdma_module(module)) return by_another(where, words);
     if (words.front() != "options") {
       claims_.miss(where, fmt::format("{} {}: cannot be expressed in the document; leave it in its file",

@@ -68,6 +68,15 @@ ModprobeCall modprobe_calls_in(std::string_view command, const std::string& own)
 }
 
 std::string modprobe_advice(std::string_view command) {
+  if (const auto script = script_of_shell(command); !script.empty()) {
+    for (const auto& part : parts_of(script)) {
+      const auto text = without_block_word(part.text);
+      const auto words = shell_words(text, "");
+      const bool loads = !words.empty() && words.front() == "modprobe";
+      if (auto advice = loads ? modprobe_advice(text) : std::string(); !advice.empty()) return advice;
+    }
+    return {};
+  }
   const auto call = modprobe_calls_in(command, "");
   if (call.why.empty()) return call.modules.empty() ? "" : "write [[module]]";
   const auto whole = fmt::format("{}: ", base::trim(command));

@@ -11,6 +11,7 @@
 
 #include "base/text.hpp"
 #include "foreign/import/formats.hpp"
+#include "foreign/import/rdma/lustre.hpp"
 #include "foreign/syntax/shell_line.hpp"
 
 namespace rdmacfg::foreign {
@@ -343,6 +344,11 @@ std::string script_advice(const std::vector<std::string>& words, std::string_vie
     return "NetworkManager keeps the profile in a separate file, which `import nm` reads";
   if (const auto subject = set_by_words(words); !subject.empty())
     return fmt::format("the document does not support {}; keep this command", subject);
+  if (const auto name = interface_of_lnetctl(words, claims); !name.empty())
+    return fmt::format(
+        "LNet uses {} by its name: if the document gives the interface another name, change this "
+        "command too",
+        name);
   const bool of_vf = words.front() == "ip" && text.find(" vf ") != std::string_view::npos &&
                      text.find("_guid ") != std::string_view::npos;
   if (of_vf) return "the document does not support virtual functions of RDMA devices; keep this command";
@@ -359,14 +365,18 @@ std::string script_advice(const std::vector<std::string>& words, std::string_vie
   return {};
 }
 
+std::string_view without_block_word(std::string_view command) {
+  for (const std::string_view word : {"then ", "else ", "do "}) {
+    if (command.starts_with(word)) command = base::trim(command.substr(word.size()));
+  }
+  return command;
+}
+
 std::string script_advice(std::string_view command, const Claims& claims) {
   const auto script = script_of_shell(command);
   if (script.empty()) return script_advice(shell_words(command, ""), command, claims);
   for (const auto& part : parts_of(script)) {
-    auto text = part.text;
-    for (const std::string_view word : {"then ", "else ", "do "}) {
-      if (text.starts_with(word)) text = base::trim(text.substr(word.size()));
-    }
+    const auto text = without_block_word(part.text);
     if (auto advice = script_advice(shell_words(text, ""), text, claims); !advice.empty()) return advice;
   }
   return {};

@@ -21,6 +21,9 @@ std::string script_advice(const std::vector<std::string>& words, std::string_vie
 /// has an advice.
 std::string script_advice(std::string_view command, const Claims& claims);
 
+/// "modprobe ib_srp" of "then modprobe ib_srp".
+std::string_view without_block_word(std::string_view command);
+
 /// Whether a command touches what only IPoIB interfaces have, whatever the rest of it is.
 bool touches_ipoib(std::string_view text);
 

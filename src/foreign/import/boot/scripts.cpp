@@ -107,6 +107,35 @@ class ImportedScript {
     }
   }
 
+  /// The commands of crontab(5), of which those at boot run as in a script.
+  void crontab(const File& file) {
+    const bool has_users = file.path.starts_with("/etc/");
+    variables_.clear();
+    modules_.clear();
+    again_ = false;
+    int number = 0;
+    for (const auto raw : base::split(file.text, '\n')) {
+      ++number;
+      const auto line = base::trim(raw);
+      if (line.empty() || line.front() == '#') continue;
+      const bool named = line.front() == '@';
+      const auto words = words_of(line);
+      const std::size_t before = (named ? 1U : 5U) + (has_users ? 1U : 0U);
+      // "MAILTO=root"
+      const bool variable = is_variable_name(words.front().substr(0, words.front().find('=')));
+      if (variable || words.size() <= before) continue;
+      ShellCommand command;
+      command.text = line.substr(static_cast<std::size_t>(words[before].data() - line.data()));
+      if (words.front() != "@reboot") command.block = "runs only when cron starts it";
+      const Place where{file.path, number};
+      if (script_of_shell(command.text).empty()) {
+        take_script(command.text, command, where);
+      } else {
+        take(command, where);
+      }
+    }
+  }
+
   void finish() {
     late_ = true;
     for (const auto& line : std::exchange(waiting_, {})) {
@@ -231,9 +260,13 @@ class ImportedScript {
     if (const auto& condition = command.condition(); !condition.empty()) return miss(condition);
     if (const auto object = ip_object(words); object < words.size() && words[object] == "addr")
       return address(words, name, text, where);
+    const bool fresh = literal && !found_.contains(name);
     if (literal) make(name, where);
     const auto why = take_hook({where, "up", std::string(text), name, model::Family::kIpv4}, found_);
-    if (!why.empty()) return miss(why);
+    if (!why.empty()) {
+      if (fresh) found_.erase(name);
+      return miss(why);
+    }
     took(where);
     return true;
   }
@@ -347,8 +380,10 @@ class ImportedScript {
     }
     // Without a length it is an address of one host (get_prefix() of iproute2).
     const auto& word = *(verb + 1);
+    const bool fresh = !found_.contains(name);
     const auto why = add_address(make(name, where), word, word.find(':') == std::string::npos ? 32 : 128);
     if (!why.empty()) {
+      if (fresh) found_.erase(name);
       claims_.miss(where, why);
       return false;
     }
@@ -395,6 +430,10 @@ void parse_scripts(std::span<const File> files, Claims& claims) {
   ImportedScript script(claims);
   for (const auto& file : files) {
     if (file.path == kinds::kIserUnitFile) continue;
+    if (is_crontab(file.path)) {
+      script.crontab(file);
+      continue;
+    }
     if (file.path.ends_with(".service")) {
       script.unit(file);
       continue;

@@ -164,15 +164,24 @@ class NamedInterfaces {
       if (auto* interface = why.empty() ? matched_interface(terms, guid, where) : nullptr) {
         set(term, *interface);
       } else if (why.empty()) {
-        why = kNameless;
+        why = fmt::format(
+            "{}: is for several ports: write the setting below [defaults.ipoib], or into the entry of "
+            "each port",
+            term.key);
       }
       if (!why.empty()) claims_.miss(where, why);
       return why.empty();
     }
     const bool runs = term.key.starts_with("RUN");
     if (runs && !advice_on(term.value, claims_).empty()) return false;  // is told of every rule
-    if (term.key.starts_with("ATTR{") || term.key.starts_with("SYSCTL{") || runs)
+    if (runs && touches_ipoib(term.value)) {
+      claims_.miss(
+          where,
+          fmt::format("{}: {}: write the setting below [defaults.ipoib], or into the entry of each port",
+                      term.key, without_secrets(term.value)));
+    } else if (term.key.starts_with("ATTR{") || term.key.starts_with("SYSCTL{") || runs) {
       claims_.miss(where, fmt::format("{}: is not supported", term.key));
+    }
     constexpr auto kOurs = kinds::kBackendRules.substr(kinds::kBackendRules.rfind('/'));
     if (asks_others(term) && !where.file.ends_with(kOurs))
       claims_.miss(where, fmt::format("{}=\"{}\": cannot be expressed in the document; keep this rule",

@@ -127,7 +127,15 @@ class Version1 {
     out.mtu = keys.number("mtu", model::kMtuConnectedMax);
     keys.mark(out, "mtu", "mtu");
     for (const auto& subnet : keys.list("subnets")) address(subnet, out);
-    if (const auto ra = keys.flag("accept-ra"); ra == true) out.ipv6.method = InetMethod::kAuto;
+    const auto ra = keys.flag("accept-ra");
+    if (ra == true) out.ipv6.method = InetMethod::kAuto;
+    const bool addressed =
+        !out.ipv4.addresses.empty() || !out.ipv6.addresses.empty() || out.ipv4.method == InetMethod::kAuto;
+    if (!ra && !out.ipv6.method && addressed)
+      claims_.pass(out.where,
+                   "the tool that cloud-init writes for may also take IPv6 addresses from routers, which "
+                   "the document does not; if the network has such routers, write method = \"auto\" for "
+                   "ipv6");
     keys.pass({"type", "params", "keep_configuration"});
     keys.finish(out.name);
     place_search(out);

@@ -103,14 +103,14 @@ class HookParser {
   }
 
   std::string take_add(const IpoibAdd& add) {
+    const auto mode = add.mode.empty() ? base::Result<model::IpoibMode>(model::IpoibMode::kDatagram)
+                                       : model::parse_named_mode(add.mode);
+    if (!mode && of(add.name) == nullptr) return mode.error().message;
     auto why = make(add.name, add.parent, add.pkey);
     if (!why.empty()) return why;
+    if (!mode) return mode.error().message;
     auto& interface = found_.find(add.name)->second;
-    if (!add.mode.empty()) {
-      const auto mode = model::parse_named_mode(add.mode);
-      if (!mode) return mode.error().message;
-      why = put(interface.mode, *mode, interface, "mode");
-    }
+    if (!add.mode.empty()) why = put(interface.mode, *mode, interface, "mode");
     if (!add.umcast.empty() && why.empty()) why = set_umcast(interface, add.umcast);
     if (!add.rest.empty() && why.empty()) why = fmt::format("{}: is not supported", add.rest);
     return why;

@@ -135,9 +135,12 @@ class Device {
   /// IPv6AcceptRA= has no value then; NetworkManager does not, with addresses of its own.
   void listen_to_routers() {
     const bool by_networkd = renderer_.empty() || renderer_ == "networkd";
-    if (by_networkd && accept_ra_unsaid_ && has_link_local_ && !out_.ipv6.method &&
-        !out_.ipv6.addresses.empty())
+    if (out_.broken || !by_networkd || !accept_ra_unsaid_ || !has_link_local_ || out_.ipv6.method) return;
+    if (!out_.ipv6.addresses.empty()) {
       out_.ipv6.method = InetMethod::kAuto;
+    } else if (!out_.ipv4.addresses.empty() || out_.ipv4.method == InetMethod::kAuto) {
+      claims_.pass(out_.where, std::string(kRoutersUnsaid));
+    }
   }
 
   /// The handling of offers of a DHCP server.

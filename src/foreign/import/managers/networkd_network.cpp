@@ -137,7 +137,13 @@ void Network::parse(Interface& out) {
                       "LinkLocalAddressing: the document gives an interface with IPv6 addresses a link-local "
                       "one, too");
   }
-  if (listens_to_routers(out)) out.ipv6.method = InetMethod::kAuto;
+  if (listens_to_routers(out)) {
+    if (!out.ipv6.addresses.empty()) {
+      out.ipv6.method = InetMethod::kAuto;
+    } else if (!out.ipv4.addresses.empty() || out.ipv4.method == InetMethod::kAuto) {
+      unit_.claims.pass({unit_.file.path, 0}, std::string(kRoutersUnsaid));
+    }
+  }
   offers(out);
   ipoib_section(unit_, out);
   unit_.refuse_others(
@@ -238,7 +244,7 @@ void Network::sections(Interface& out) {
 }
 
 bool Network::listens_to_routers(const Interface& out) const {
-  if (out.ipv6.method || out.ipv6.addresses.empty()) return false;
+  if (out.ipv6.method) return false;
   const auto keys = unit_.section("Network");
   const auto local = base::lower(keys.peek("LinkLocalAddressing")),
              forward = base::lower(keys.peek("IPForward"));

@@ -61,8 +61,8 @@ class Network {
   static std::optional<model::State> activation(Keys& link);
   [[nodiscard]] bool is_in_vrf() const { return !unit_.section("Network").peek("VRF").empty(); }
   void vrf(Interface& out) const;
-  /// Whether the interface has IPv6 addresses, and takes those of routers beside them: without IPv6AcceptRA=,
-  /// and where it forwards nothing (systemd.network(5)).
+  /// Whether the interface takes the addresses of routers without being told so: without IPv6AcceptRA=, and
+  /// where it forwards nothing (systemd.network(5)).
   [[nodiscard]] bool listens_to_routers(const Interface& out) const;
   /// The handling of offers of a DHCP server or a router.
   void offers(const Interface& out) const;

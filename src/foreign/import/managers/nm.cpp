@@ -10,6 +10,7 @@
 #include "base/text.hpp"
 #include "foreign/import/formats.hpp"
 #include "foreign/import/managers/nm_addresses.hpp"
+#include "foreign/import/managers/nm_conf.hpp"
 #include "foreign/inet.hpp"
 #include "foreign/syntax/gkeyfile.hpp"
 #include "kinds/address/profiles/nm_keyfile.hpp"
@@ -401,9 +402,13 @@ void parse_nm(std::span<const File> files, Claims& claims) {
   Keyfile::Uppers uppers;
   for (const auto& file : files) {
     Claims aside;
-    Keyfile(file, aside).note_upper(uppers);
+    if (!is_nm_conf(file)) Keyfile(file, aside).note_upper(uppers);
   }
   for (const auto& file : files) {
+    if (is_nm_conf(file)) {
+      tell_nm_conf(file, claims);
+      continue;
+    }
     const auto before = claims.interfaces.size();
     Keyfile(file, claims).parse(uppers);
     // nms-keyfile-utils.c, nms_keyfile_utils_check_file_permissions; a copy elsewhere may have any mode.

@@ -7,6 +7,9 @@
 
 #include "base/text.hpp"
 #include "foreign/import/formats.hpp"
+#include "foreign/import/rdma/interface_users.hpp"
+#include "foreign/import/rdma/lustre.hpp"
+#include "foreign/import/rdma/nfs_mounts.hpp"
 #include "foreign/keys.hpp"
 #include "formats/storage/iser_unit.hpp"
 #include "formats/storage/nfs_conf.hpp"
@@ -134,21 +137,6 @@ bool is_kept(const File& file, Claims& claims) {
   return true;
 }
 
-/// Mounts of NFS over RDMA (nfs(5)).
-void tell_mounts(const File& file, Claims& claims) {
-  int number = 0;
-  for (const auto raw : base::split(file.text, '\n')) {
-    ++number;
-    const auto words = words_of(raw.substr(0, raw.find('#')));
-    if (words.size() < 4 || (words[2] != "nfs" && words[2] != "nfs4")) continue;
-    const auto options = base::split(words[3], ',');
-    const bool rdma = std::any_of(options.begin(), options.end(), [](std::string_view option) {
-      return option == "rdma" || option == "proto=rdma" || option == "proto=rdma6";
-    });
-    if (rdma) claims.pass({file.path, number}, "write [[nfs_mount]]; until then keep this line");
-  }
-}
-
 /// The server of NFS (nfs.conf(5)). Newer nfs-utils come with rdma=y, on hosts without a server, too.
 void tell_server(const File& file, Claims& claims) {
   std::string_view section;
@@ -193,7 +181,13 @@ bool is_of_storage(const File& file, Claims& claims) {
   } else if (name == "nfs.conf" || is_of_nfs(file)) {
     tell_server(file, claims);
   } else if (name == "fstab") {
-    tell_mounts(file, claims);
+    tell_fstab(file, claims);
+  } else if (name.ends_with(".mount")) {
+    tell_mount_unit(file, claims);
+  } else if (name.starts_with("auto.")) {
+    tell_automounts(file, claims);
+  } else if (name == "lnet.conf") {
+    tell_lnet_conf(file, claims);
   } else {
     return false;
   }
@@ -230,7 +224,7 @@ void parse_openib(std::span<const File> files, Claims& claims) {
 void parse_rdma_conf(std::span<const File> files, Claims& claims) {
   for (const auto& file : files) {
     if (file.path == kinds::kNfsServerFile) continue;
-    if (is_of_storage(file, claims) || is_kept(file, claims)) continue;
+    if (tell_interface_users(file, claims) || is_of_storage(file, claims) || is_kept(file, claims)) continue;
     Keys keys(file.path, parse_assignments(file), claims);
     // The script loads IPoIB with RDS, and RDS itself.
     if (yes_or_no(keys.peek("RDS_LOAD")) == true) {

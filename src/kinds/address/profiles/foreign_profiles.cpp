@@ -380,8 +380,9 @@ std::vector<ForeignFile> files_that_count(const PlaceOfOthers& place, World& wor
 /// The remedy for a file that configures an interface too. Generated files have another source.
 std::string remedy_for(const std::string& file) {
   if (file.find("/network/10-netplan-") != std::string::npos) {
-    return "remove the interface from the YAML files in /etc/netplan and run netplan apply: systemd-networkd "
-           "uses that file instead of ours, and netplan writes it again at each boot";
+    return "remove the interface from the YAML files in /etc/netplan and run netplan apply: netplan writes "
+           "that "
+           "file again at each boot";
   }
   if (file.find("cloud-init") != std::string::npos) {
     return "remove the interface from that file, and write network: {config: disabled} to "

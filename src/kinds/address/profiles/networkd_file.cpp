@@ -19,7 +19,7 @@ using system::InetRoute;
 
 namespace {
 
-constexpr InterfaceFileNames kNetworkFileNames{"10-rdma-configd-", ".network"};
+constexpr InterfaceFileNames kNetworkFileNames{"09-rdma-configd-", ".network"};
 constexpr std::uint32_t kMainTable = 254;
 
 using Lines = std::vector<std::string>;

@@ -248,6 +248,11 @@ class LinuxFiles final : public Files {
     return place && detail::link_of(*place) == "/dev/null";
   }
 
+  std::string link_target(const std::string& path) override {
+    const auto place = find(path, For::kReading);
+    return place ? detail::link_of(*place) : std::string();
+  }
+
   std::optional<std::uint64_t> born(const std::string& path) override {
     constexpr std::uint64_t kSecond = 1'000'000, kMicrosecond = 1'000;
     const auto place = find(path, For::kReading);

@@ -28,7 +28,7 @@ doc "$whole"
 exits "diff" 2 ctl diff; exits "apply" 0 apply
 is "addresses; somebody else's stays" "$(addresses fab0)" "192.0.2.1/24 192.0.2.77/24 192.0.4.1/24 2001:db8::1/64"; is "of the child" "$(addresses fab0.8002)" "192.0.3.1/24"
 has "route" "$(ip route show table 1000)" "198.51.100.0/24 via 192.0.3.2"; has "default route" "$(ip route show default)" "via 192.0.2.2 dev fab0 proto static metric 150"
-has "its own files" "$(networkctl status fab0 fab0.8002)" "10-rdma-configd-0002c90300a0b001-0x8002.network"
+has "its own files" "$(networkctl status fab0 fab0.8002)" "09-rdma-configd-0002c90300a0b001-0x8002.network"
 has "name servers" "$(networkctl status fab0)" "192.0.2.53"
 ok "ping" wait_ping 192.0.2.2; ok "ping over the partition" wait_ping 192.0.3.2; ok "ping over IPv6" wait_ping 2001:db8::2
 exits "in sync" 0 ctl diff; no_writes "second apply"
@@ -47,7 +47,7 @@ ip addr del 192.0.2.11/24 dev fab0; ip route flush table 1000
 exits "drift is seen" 2 ctl diff; has "and named" "$OUT" "sets the interface's addresses and routes again"; exits "and repaired" 0 apply
 is "addresses" "$(addresses fab0)" "192.0.2.11/24 192.0.4.1/24 2001:db8::1/64"; has "route" "$(ip route show table 1000)" "198.51.100.0/24 via 192.0.3.2"
 # a failure is rolled back: another file takes the P_Key interface away from ours
-before=$(all) files=$(cat /etc/systemd/network/10-rdma-configd-*)
+before=$(all) files=$(cat /etc/systemd/network/09-rdma-configd-*)
 printf '[Match]\nName=fab0.8003\n[Network]\nLinkLocalAddressing=no\n' >/etc/systemd/network/05-mine.network
 sed -i '/^\[\[ipoib.pkey/,$d; s/192.0.2.11/192.0.2.1/' $CONF
 cat >>$CONF <<'E'
@@ -56,7 +56,7 @@ pkey = 0x8003
 ipv4 = { addresses = ["192.0.6.1/24"] }
 E
 exits "a failing apply" 3 apply; has "names the file" "$OUT" "05-mine.network"
-becomes "all is as before" all "$before"; is "files too" "$(cat /etc/systemd/network/10-rdma-configd-*)" "$files"
+becomes "all is as before" all "$before"; is "files too" "$(cat /etc/systemd/network/09-rdma-configd-*)" "$files"
 rm /etc/systemd/network/05-mine.network
 # the other backends; in the guest there is no systemd-resolved, so direct is asked for none
 bare=${whole/, dns = \[*\"example.net\"\]/}

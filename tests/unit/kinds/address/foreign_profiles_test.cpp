@@ -65,12 +65,13 @@ struct NetworkFileCase {
 };
 
 // systemd.network(5): of all files that fit, the first by name counts, in whatever folder; a list with "!"
-// says what does not fit. Ours begin with 10-rdma-configd-.
+// says what does not fit. Ours begin with 09-rdma-configd-.
 TEST(ForeignProfiles, OfNetworkFilesTheFirstThatFitsCounts) {
   for (const auto& [name, match, first] :
-       {NetworkFileCase{"05-ib.network", "Name=ib*", true},
-        NetworkFileCase{"10-cloud-init-all.network", "Name=*", true},
-        NetworkFileCase{"10-netplan-all.network", "Name=e* ib*", true},
+       {NetworkFileCase{"05-ib.network", "Name=ib*", true}, NetworkFileCase{"09-all.network", "Name=*", true},
+        NetworkFileCase{"08-all.network", "Name=e* ib*", true},
+        NetworkFileCase{"10-cloud-init-all.network", "Name=*", false},
+        NetworkFileCase{"10-netplan-all.network", "Name=e* ib*", false},
         NetworkFileCase{"05-all.network", "Type=infiniband", true},
         NetworkFileCase{"05-all.network", "Name=ib*\nType=!ether loopback", true},
         NetworkFileCase{"05-all.network", "Name=!e* lo", true},

@@ -76,7 +76,7 @@ TEST(NetworkdFile, FileNamesAreIds) {
     const auto path = networkd_file(id);
     EXPECT_EQ(networkd_id(path.substr(path.rfind('/') + 1)), id);
   }
-  EXPECT_FALSE(networkd_id("10-rdma-configd-unmanaged.network"));
+  EXPECT_FALSE(networkd_id("09-rdma-configd-unmanaged.network"));
   EXPECT_FALSE(networkd_id("20-wired.network"));
 }
 

@@ -135,6 +135,16 @@ TEST(PackageTable, AHostOfBootcIsChangedByItsImage) {
   origin = "[origin]\ncontainer-image-reference=ostree-unverified-registry:quay.io/site/node:9\n";
   EXPECT_EQ(how_to_get(*find_package("srptools"), host.files),
             ": dnf install srp_daemon in the Containerfile of its image");
+  // That image is kept for a rollback alone: the other deployment is booted.
+  kernel.files.content["/sysroot/ostree/deploy/default/deploy/77aa.0.origin"] =
+      "[origin]\nrefspec=fedora:fedora/43/x86_64/silverblue\n";
+  kernel.files.content["/proc/cmdline"] = "root=UUID=4a2b rw ostree=/ostree/boot.1/default/c0ffee/0\n";
+  auto& booted = kernel.files.link_targets["/sysroot/ostree/boot.1/default/c0ffee/0"];
+  booted = "../../../deploy/default/deploy/77aa.0";
+  EXPECT_EQ(how_to_get(*find_package("srptools"), host.files), ": rpm-ostree install srp_daemon");
+  booted = "../../../deploy/default/deploy/0b1c.0";
+  EXPECT_EQ(how_to_get(*find_package("srptools"), host.files),
+            ": dnf install srp_daemon in the Containerfile of its image");
   kernel.files.content.erase("/usr/bin/bootc");
   EXPECT_EQ(how_to_get(*find_package("srptools"), host.files), ": rpm-ostree install srp_daemon");
   EXPECT_EQ(way_to_kernel_arguments(Distribution::kDebian), "");

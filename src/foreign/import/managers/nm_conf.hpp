@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// NetworkManager.conf(5) and its conf.d, as far as they are about IPoIB interfaces: which ones NetworkManager
+// leaves to others, and defaults for profiles.
+#pragma once
+
+#include "foreign/claims.hpp"
+
+namespace rdmacfg::foreign {
+
+/// Whether it is such a file, not a keyfile.
+bool is_nm_conf(const File& file);
+
+/// Names what the document does not take over.
+void tell_nm_conf(const File& file, Claims& claims);
+
+}  // namespace rdmacfg::foreign
