@@ -147,7 +147,7 @@ Result<void> forget(Context& context) {
   for (const auto& path :
        {context.paths.rollback_record, context.paths.backup, context.paths.ledger, context.paths.suspended,
         context.options.paths.state, context.options.paths.held, std::string(kDegradedFile),
-        std::string(kDegradedInRun), std::string(kAppliedMark)}) {
+        std::string(kDegradedInRun), std::string(kUnwrittenFile), std::string(kAppliedMark)}) {
     if (auto done = replace_by_nothing(files, path); !done) return done;
   }
   for (const auto* file : kinds::owned_files()) {

@@ -111,8 +111,12 @@ Report hold(const Request& request, Context& context) {
 Report look(const Request& request, Context& context) {
   auto ledger = read_ledger(context.host.files, context.paths);
   if (!ledger) return error_report(ledger.error());
-  if (ledger->active == 0) return {};
-  auto texts = read_texts(context.host.files, context.paths, ledger->active);
+  // An apply that waited when the host was rebooted is not held any more, recorded or not.
+  const auto& waiting = ledger->unconfirmed;
+  const bool over = waiting && waiting->boot_id != context.host.boot_id;
+  const auto number = over ? waiting->previous : ledger->active;
+  if (number == 0) return {};
+  auto texts = read_texts(context.host.files, context.paths, number);
   if (!texts) return error_report(texts.error());
   return diff(parsed(std::move(*texts), request), context.host, context.options);
 }

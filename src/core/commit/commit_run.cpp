@@ -97,7 +97,15 @@ void Run::note_damage(std::vector<std::string> reasons) {
   notes_.insert(notes_.end(), notes.begin(), notes.end());
 }
 
-Report Run::ended(Report report) const {
+void Run::end_unwritten() {
+  if (!has_unwritten(files()) || !rollback_reason().empty()) return;
+  const auto held = load_held_record(files(), context_.options.paths, context_.host.boot_id);
+  if (!held || *held) return;
+  tell_undone("the reason why the host was DEGRADED could not be removed", clear_unwritten(files()));
+}
+
+Report Run::ended(Report report) {
+  end_unwritten();
   report.notes.insert(report.notes.begin(), notes_.begin(), notes_.end());
   return report;
 }

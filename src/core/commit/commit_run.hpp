@@ -29,7 +29,7 @@ class Run {
   base::Result<void> load();
 
   /// Ends a run that nobody has asked for just now: load()'s notes come first.
-  [[nodiscard]] model::Report ended(model::Report report) const;
+  [[nodiscard]] model::Report ended(model::Report report);
 
   /// Ends a run that was asked for: as ended(), and an administrator's success ends DEGRADED.
   model::Report finished(model::Report report);
@@ -127,6 +127,20 @@ class Run {
   static void note_suspended(model::Report& report, const std::set<model::Key>& keys);
 
   void forget_suspended(model::Report& report);
+
+  /// A rollback without its commit: all is still there that the next try needs, the deadline, and how to go
+  /// back.
+  [[nodiscard]] model::Report not_recorded(const Unconfirmed& waiting, const base::Error& error,
+                                           model::Report report) const;
+
+  /// The generation before what waits is held, or none.
+  model::Report held_again(const Unconfirmed& waiting, model::Report report);
+
+  /// As held_again(), without the commit that failed: every run does so until the ledger can be written.
+  model::Report held_unrecorded(const Unconfirmed& waiting, const base::Error& error, model::Report report);
+
+  /// What /var could not take is in it: that reason of DEGRADED ends.
+  void end_unwritten();
 
   void add(std::uint64_t number, const std::string& digest);
 

@@ -153,7 +153,7 @@ TEST_F(PackageScripts, PurgeRemovesWhatAKilledWriteLeft) {
                              "etc/rdma-configd/conf.d", "run/rdma-configd"})
     tree_.write(std::string(folder) + "/.rdma-configd-Ab12Cd", "half a line");
   for (const auto* name : {"running", "applied", "settled.json", "refused.json", "held.json",
-                           "held.json.damaged-1", "degraded.json"})
+                           "held.json.damaged-1", "degraded.json", "unwritten.json"})
     tree_.write(std::string("run/rdma-configd/") + name, "");
   for (const auto* folder :
        {"run/rdma-configd-modules", "run/rdma-configd-sysctl", "run/rdma-configd-proc-fs"})
