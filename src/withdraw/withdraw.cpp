@@ -11,6 +11,7 @@
 #include "catalog/owned_files.hpp"
 #include "core/guards/concealed.hpp"
 #include "core/observation.hpp"
+#include "kinds/boot_record.hpp"
 #include "kinds/host/initramfs_stamp.hpp"
 #include "metrics/metrics.hpp"
 #include "store/damage.hpp"
@@ -152,7 +153,9 @@ Result<void> forget(Context& context) {
   }
   for (const auto* file : kinds::owned_files()) {
     if (file->extent != kinds::OwnedFile::Extent::kRecord) continue;
-    if (auto done = files.remove(std::string(file->path)); !done) return done;
+    for (const auto& path : {kinds::boot_record_in_run(file->path), std::string(file->path)}) {
+      if (auto done = replace_by_nothing(files, path); !done) return done;
+    }
   }
   for (const auto& path :
        {context.paths.rollback_record, context.paths.backup, context.paths.ledger, context.paths.suspended,

@@ -85,7 +85,8 @@ std::string FakeKernel::dump(const DumpOptions& options) const {
   for (const auto& [path, text] : files.content) {
     const bool record = path.starts_with("/run/rdma-configd/held.json") ||
                         path.starts_with("/run/rdma-configd/degraded.json") ||
-                        path.starts_with("/run/rdma-configd/unwritten.json");
+                        path.starts_with("/run/rdma-configd/unwritten.json") ||
+                        path == "/run/rdma-configd/roce-defaults";
     if (!options.without_files_below.empty() && (record || path.starts_with(options.without_files_below)))
       continue;
     out += "file " + path + "\n";

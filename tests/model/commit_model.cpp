@@ -619,7 +619,8 @@ bool is_boot(Operation operation) {
   return operation == kBoot || operation == kBootStart || is_boot_of_waiting(operation);
 }
 
-/// What holds go by: an apply that nobody confirmed in time counts as rolled back before the ledger says so.
+/// The generation that holds go by. An apply that nobody confirmed in time counts as rolled back before the
+/// ledger says so.
 int held_now() {
   const auto ledger = look_up().ledger;
   return ledger.waiting != 0 && g.late ? ledger.previous : ledger.active;
@@ -795,6 +796,11 @@ Sticky choose_disk() {
   return kDisks[static_cast<std::size_t>(choose(static_cast<int>(kDisks.size())))];
 }
 
+/// After exit 4, that something was rolled back is still to be recorded.
+bool held_well(Exit exit) {
+  return g.host == held_now() && (exit == kOk || (exit == kIncomplete && look_up().ledger.waiting != 0));
+}
+
 void execute(Operation operation) {
   g_trace = kNames[operation];
   faultless();
@@ -817,11 +823,7 @@ void execute(Operation operation) {
   const int old_end = waited ? 1 : old_active;
   const bool ended = attempt(operation, exit);
   if (ended) g_trace += " exit " + std::to_string(exit);
-  // That something was rolled back is still to be recorded then.
-  const auto held_well = [&] {
-    return g.host == held_now() && (exit == kOk || (exit == kIncomplete && look_up().ledger.waiting != 0));
-  };
-  if (ended && disk != Sticky::kNone) require(5, held_well() && g.host == 1);
+  if (ended && disk != Sticky::kNone) require(5, held_well(exit) && g.host == 1);
   const bool touched = g_touched;
   const auto known = look_up();
   if (ended && exit == kOk && operation != kWithdraw) {
@@ -848,7 +850,7 @@ void execute(Operation operation) {
   const bool refused = stopped || ((then.ledger.refused >> 2U) & 1U) != 0 || then.ledger.waiting == 2;
   g_sticky = boot ? choose_disk() : Sticky::kNone;
   const bool second_ended = attempt(next, exit);
-  if (boot && second_ended && next == kHold) require(5, held_well());
+  if (boot && second_ended && next == kHold) require(5, held_well(exit));
   // Another document was asked for; a start applies what is in /etc unless that was rolled back, or one
   // waits.
   if (next == kApply || (next == kStart && !holds && !refused)) {
@@ -862,10 +864,11 @@ void execute(Operation operation) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  static constexpr std::array kBreaks{
-      "journal-goes-first", "failure-is-a-note",  "late-failure-stays", "not-undone", "text-goes-last",
-      "no-take-back",       "ignore-interrupted", "record-goes-first",  "no-copy",    "damage-stops",
-      "no-second-journal",  "hold-forgets",       "held-not-read",      "unrecorded-not-held"};
+  static constexpr std::array kBreaks{"journal-goes-first", "failure-is-a-note",  "late-failure-stays",
+                                      "not-undone",         "text-goes-last",     "no-take-back",
+                                      "ignore-interrupted", "record-goes-first",  "no-copy",
+                                      "damage-stops",       "no-second-journal",  "hold-forgets",
+                                      "held-not-read",      "unrecorded-not-held"};
   if (argc > 1 && std::string(argv[1]) == "--breaks") {
     for (const auto* name : kBreaks) std::puts(name);
     return 0;

@@ -102,9 +102,9 @@ void Run::forget_suspended(Report& report) {
 
 Report Run::not_recorded(const Unconfirmed& waiting, const base::Error& error, Report report) const {
   report.error = error.in("the rollback could not be recorded");
-  report.left_over.push_back(
-      fmt::format("{}: generation {} is still recorded there as unconfirmed; the next run rolls it back again",
-                  context_.paths.ledger, waiting.generation));
+  report.left_over.push_back(fmt::format(
+      "{}: generation {} is still recorded there as unconfirmed; the next run rolls it back again",
+      context_.paths.ledger, waiting.generation));
   report.exit = Exit::kUndoIncomplete;
   return report;
 }
@@ -121,11 +121,12 @@ Report Run::held_unrecorded(const Unconfirmed& waiting, const base::Error& error
   if (report.error) report.notes.push_back(report.error->message);
   const auto held_to = waiting.previous == 0 ? std::string("no generation is held")
                                              : fmt::format("generation {} is held", waiting.previous);
-  tell_unwritten(files(),
-                 fmt::format("{}; generation {} was rolled back, and {}, but the ledger does not say so; free "
-                             "space on /var, or remount it writable: the daemon then records it",
-                             error.message, waiting.generation, held_to),
-                 report);
+  tell_unwritten(
+      files(),
+      fmt::format("{}; generation {} was rolled back, and {}, but the ledger does not say so; free "
+                  "space on /var, or remount it writable: the daemon then records it",
+                  error.message, waiting.generation, held_to),
+      report);
   return report;
 }
 

@@ -139,7 +139,7 @@ class Run {
   /// As held_again(), without the commit that failed: every run does so until the ledger can be written.
   model::Report held_unrecorded(const Unconfirmed& waiting, const base::Error& error, model::Report report);
 
-  /// What /var could not take is in it: that reason of DEGRADED ends.
+  /// Ends that reason of DEGRADED once /var has all records.
   void end_unwritten();
 
   void add(std::uint64_t number, const std::string& digest);

@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "contract/commit_host.hpp"
+#include "kinds/boot_record.hpp"
+#include "kinds/ethernet/roce_record.hpp"
 #include "store/damage.hpp"
 #include "store/held_record.hpp"
 
@@ -397,6 +399,37 @@ TEST(FullVar, ARollbackAfterARebootIsKilledAnywhere) {
       is_rolled_back(*host, wanted);
     }
   }
+}
+
+/// A host with RoCE defaults, just after a boot.
+std::unique_ptr<Host> booted_with_roce() {
+  const auto& all = scenarios();
+  const auto at =
+      std::find_if(all.begin(), all.end(), [](const auto& scenario) { return scenario.name == "roce_set"; });
+  if (at == all.end()) return nullptr;
+  auto host = std::make_unique<Host>(*at);
+  EXPECT_TRUE(applied(host->commit(at->documents.back())));
+  host->kernel().reboot();
+  host->kernel().faults.clear();
+  return host;
+}
+
+TEST(FullVar, RoceDefaultsAreRecordedInRun) {
+  const std::string record = kinds::boot_record_in_run(kinds::kRoceRecordFile);
+  auto host = booted_with_roce(), roomy = booted_with_roce();
+  ASSERT_TRUE(host && roomy);
+  EXPECT_TRUE(applied(roomy->hold()));
+  host->kernel().faults.refuse(kVar, ENOSPC);
+  const auto report = host->hold();
+  EXPECT_TRUE(applied(report)) << text_of(report);
+  EXPECT_EQ(difference(host->dump(), roomy->dump()), "");
+  EXPECT_TRUE(host->kernel().files.content.contains(record));
+  EXPECT_TRUE(host->hold().plan.empty()) << "it is known what was written";
+  host->kernel().faults.clear();
+  EXPECT_TRUE(applied(host->hold()));
+  for (auto* each : {host.get(), roomy.get()}) EXPECT_TRUE(applied(each->commit("version = 1\n")));
+  EXPECT_EQ(difference(host->dump(), roomy->dump()), "") << "they go back to what was found";
+  EXPECT_FALSE(host->kernel().files.content.contains(record));
 }
 
 }  // namespace

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kinds/boot_record.hpp"
+
+#include <cerrno>
+
+namespace rdmacfg::kinds {
+
+using base::Result;
+
+namespace {
+
+bool boot_record_is_lost(const base::Error& error) {
+  return system::is_unusable(error) || error.sys_errno == EIO || error.sys_errno == EUCLEAN ||
+         error.sys_errno == EBADMSG;
+}
+
+}  // namespace
+
+std::string boot_record_in_run(std::string_view path) {
+  return "/run/rdma-configd" + std::string(path.substr(path.rfind('/')));
+}
+
+Result<std::optional<std::string>> read_boot_record(system::Files& files, std::string_view path) {
+  if (auto in_run = files.read(boot_record_in_run(path)); in_run && *in_run) return in_run;
+  auto kept = files.read(std::string(path));
+  if (!kept && boot_record_is_lost(kept.error())) return std::optional<std::string>();
+  return kept;
+}
+
+Result<void> write_boot_record(system::Files& files, std::string_view path,
+                               const std::optional<std::string>& text) {
+  const std::string kept(path);
+  auto done = text ? files.write(kept, *text) : files.remove(kept);
+  const auto in_run = boot_record_in_run(path);
+  if (done) return files.remove(in_run);
+  // An empty one says that the one in /var does not count.
+  return files.write(in_run, text.value_or("")) ? Result<void>() : done;
+}
+
+}  // namespace rdmacfg::kinds
