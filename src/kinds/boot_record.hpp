@@ -16,7 +16,7 @@ namespace rdmacfg::kinds {
 std::string boot_record_in_run(std::string_view path);
 
 /// Nothing without one, and of one that the medium has lost, or that something else than a file has taken the
-/// place of: what is not known is made again. Other errors are those of Files::read.
+/// place of: its objects are made again. Other errors are those of Files::read.
 base::Result<std::optional<std::string>> read_boot_record(system::Files& files, std::string_view path);
 
 /// Nothing to remember: the record goes.

@@ -131,6 +131,8 @@ bool has_unwritten(system::Files& files) {
   return !there || there->has_value();
 }
 
+std::vector<std::string> unwritten(system::Files& files) { return reasons_in(files, kUnwrittenFile); }
+
 Result<void> clear_unwritten(system::Files& files) {
   return has_unwritten(files) ? replace_by_nothing(files, kUnwrittenFile) : Result<void>();
 }

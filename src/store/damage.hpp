@@ -54,6 +54,9 @@ void tell_unwritten(system::Files& files, const std::string& reason, model::Repo
 /// Whether such a record still waits for /var.
 bool has_unwritten(system::Files& files);
 
+/// The reasons told by tell_unwritten(), which are among those of degraded().
+std::vector<std::string> unwritten(system::Files& files);
+
 /// Everything is in /var.
 base::Result<void> clear_unwritten(system::Files& files);
 
