@@ -16,6 +16,7 @@
 #include "metrics/metrics.hpp"
 #include "store/damage.hpp"
 #include "store/held_record.hpp"
+#include "store/ledger_seen.hpp"
 #include "store/state.hpp"
 
 namespace rdmacfg::core {
@@ -148,7 +149,8 @@ Result<void> forget(Context& context) {
   for (const auto& path :
        {context.paths.rollback_record, context.paths.backup, context.paths.ledger, context.paths.suspended,
         context.options.paths.state, context.options.paths.held, std::string(kDegradedFile),
-        std::string(kDegradedInRun), std::string(kUnwrittenFile), std::string(kAppliedMark)}) {
+        std::string(kDegradedInRun), std::string(kUnwrittenFile), std::string(kLedgerSeen),
+        std::string(kAppliedMark)}) {
     if (auto done = replace_by_nothing(files, path); !done) return done;
   }
   for (const auto* file : kinds::owned_files()) {

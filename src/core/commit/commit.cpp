@@ -53,6 +53,7 @@ Report commit(const config::Document& document, const Request& request, Context&
   }
   Run run(request, context);
   if (auto done = run.load(); !done) return error_report(done.error());
+  if (const auto shared = run.shared(); shared && !request.by_itself) return error_report(*shared);
   std::vector<model::Note> notes;
   if (const auto why = run.rollback_reason(); !why.empty()) {
     auto back = run.roll_back_unconfirmed(why);
@@ -131,6 +132,7 @@ std::string deadline_text(const Unconfirmed& waiting, std::string_view when) {
 Report confirm(const Request& request, Context& context) {
   Run run(request, context);
   if (auto done = run.load(); !done) return error_report(done.error());
+  if (const auto shared = run.shared()) return error_report(*shared);
   if (!run.waits() && !run.ledger().answered.empty()) {
     // Also where nothing was changed something may have waited for this (the initramfs).
     auto report = run.held(run.ledger().active);
@@ -185,6 +187,7 @@ Result<std::uint64_t> rollback_target(const Ledger& ledger, std::uint64_t number
 Report roll_back(std::uint64_t number, const Request& request, Context& context) {
   Run run(request, context);
   if (auto done = run.load(); !done) return error_report(done.error());
+  if (const auto shared = run.shared()) return error_report(*shared);
   const auto active = run.ledger().active;
   if (request.from != 0 && request.from != active) {
     return error_report({Code::kBusy,

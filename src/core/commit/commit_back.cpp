@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Run: how the host goes back from an apply that nobody confirmed, and is held afterwards.
+// Run: how the host goes back to an earlier generation, or from an apply that nobody confirmed, and is held.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,6 +17,7 @@
 
 namespace rdmacfg::core::detail {
 
+using base::Result;
 using model::Exit;
 using model::Report;
 using model::Status;
@@ -127,6 +128,31 @@ Report Run::held_unrecorded(const Unconfirmed& waiting, const base::Error& error
                   "space on /var, or remount it writable: the daemon then records it",
                   error.message, waiting.generation, held_to),
       report);
+  return report;
+}
+
+Report Run::back_to(std::uint64_t number) {
+  const auto active = ledger_.active;
+  auto texts = read_texts(files(), context_.paths, number);
+  if (!texts) return error_report(texts.error());
+  const auto document = parsed(std::move(*texts), request_);
+  const auto options = options_for([&](const Report& report) -> Result<void> {
+    if (!succeeded(report)) return {};
+    if (number < active) {
+      mark(active, fmt::format("rolled back to {}", number));
+    } else {
+      refuse(active);  // it stays one to go back to; by itself its document would take the place of this one
+    }
+    welcome(number);
+    ledger_.active = number;
+    ledger_.answered.clear();
+    return commit();
+  });
+  auto report = apply(document, context_.host, options);
+  tell_ambiguous(report);
+  if (!succeeded(report)) return report;
+  forget_suspended(report);
+  report.notes.push_back(fmt::format("generation {} is active again", number));
   return report;
 }
 

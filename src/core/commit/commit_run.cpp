@@ -12,6 +12,7 @@
 #include "catalog/all.hpp"
 #include "store/damage.hpp"
 #include "store/held_record.hpp"
+#include "store/ledger_seen.hpp"
 
 namespace rdmacfg::core::detail {
 
@@ -84,6 +85,10 @@ Result<void> Run::load() {
     rollback_record_ = std::move(*rollback_record);
   }
   note_damage(degrade(files(), std::move(reasons)));
+  shared_ = is_written_by_another(files(), committed_, context_.host.boot_id);
+  if (shared_) notes_.emplace_back(shared()->message);
+  // Without that file the other host is not noticed; nothing else depends on it.
+  if (!shared_) (void)note_ledger_seen(files(), committed_, context_.host.boot_id);
   // Of an apply that is over: its last step was not done.
   if (rollback_record_ && !waits())
     tell_undone("the record of a finished apply could not be removed",
@@ -118,7 +123,18 @@ Report Run::finished(Report report) {
   return report;
 }
 
+std::optional<base::Error> Run::shared() const {
+  if (!shared_) return std::nullopt;
+  return base::Error{
+      base::Code::kRefused,
+      fmt::format("{}: another host has written it since this one was booted; hosts must not share that "
+                  "folder: give each one of its own, then reboot",
+                  context_.paths.ledger),
+      0};
+}
+
 std::string Run::rollback_reason() const {
+  if (shared_ && waits() && ledger_.unconfirmed->boot_id != context_.host.boot_id) return {};  // it is theirs
   if (waits() && ledger_.unconfirmed->boot_id != context_.host.boot_id)
     return "the host was rebooted before it was confirmed";
   if (is_overdue()) return "it was not confirmed in time";
@@ -273,31 +289,6 @@ Report Run::confirmed() {
   return report;
 }
 
-Report Run::back_to(std::uint64_t number) {
-  const auto active = ledger_.active;
-  auto texts = read_texts(files(), context_.paths, number);
-  if (!texts) return error_report(texts.error());
-  const auto document = parsed(std::move(*texts), request_);
-  const auto options = options_for([&](const Report& report) -> Result<void> {
-    if (!succeeded(report)) return {};
-    if (number < active) {
-      mark(active, fmt::format("rolled back to {}", number));
-    } else {
-      refuse(active);  // it stays one to go back to; by itself its document would take the place of this one
-    }
-    welcome(number);
-    ledger_.active = number;
-    ledger_.answered.clear();
-    return commit();
-  });
-  auto report = apply(document, context_.host, options);
-  tell_ambiguous(report);
-  if (!succeeded(report)) return report;
-  forget_suspended(report);
-  report.notes.push_back(fmt::format("generation {} is active again", number));
-  return report;
-}
-
 std::uint64_t Run::next_number() const {
   std::uint64_t number = ledger_.generations.empty() ? 1 : ledger_.generations.back().number + 1;
   // Nothing is written over that may be needed to find out what there was.
@@ -332,6 +323,7 @@ void Run::merge(Report& report, Report other) {
 Result<void> Run::commit() {
   const auto dropped = prune(ledger_);
   ledger_.transaction = std::max(ledger_.transaction, committed_.transaction + 1);
+  ledger_.boot_id = context_.host.boot_id;
   if (auto done = save_ledger(files(), context_.paths.ledger, ledger_); !done) {
     // It may have been replaced all the same, as when only the folder could not be synced.
     const bool none = committed_.generations.empty() && committed_.transaction == 0;
@@ -342,6 +334,7 @@ Result<void> Run::commit() {
     return base::fail(done.error().in("the generation could not be recorded"));
   }
   committed_ = ledger_;
+  (void)note_ledger_seen(files(), committed_, context_.host.boot_id);
   // From here on it is committed; a later failure costs no more than the copy.
   if (auto done = save_backup(files(), context_.paths, ledger_); !done) {
     tell_undone(kNoCopy, done);

@@ -38,6 +38,9 @@ class Run {
   [[nodiscard]] bool waits() const { return ledger_.unconfirmed.has_value(); }
   [[nodiscard]] bool is_overdue() const { return overdue(ledger_, context_.host.boot_id, context_.clock); }
 
+  /// Why nothing may be changed here on request: another host uses the same records.
+  [[nodiscard]] std::optional<base::Error> shared() const;
+
   /// Why what waits for confirmation is to be taken back now; empty when there is no reason. We hold the
   /// lock: an apply that did not come to its end is not under way any more.
   [[nodiscard]] std::string rollback_reason() const;
@@ -171,6 +174,7 @@ class Run {
   std::optional<RollbackRecord> rollback_record_;
   bool rollback_record_damaged_ = false;
   bool lost_ = false;       ///< the ledger is damaged, and so is its copy
+  bool shared_ = false;     ///< another host commits to it
   bool ambiguous_ = false;  ///< it is not certain which ledger is on disk
   std::vector<model::Note> notes_;
 };

@@ -154,7 +154,7 @@ TEST_F(PackageScripts, PurgeRemovesWhatAKilledWriteLeft) {
     tree_.write(std::string(folder) + "/.rdma-configd-Ab12Cd", "half a line");
   for (const auto* name :
        {"running", "applied", "settled.json", "refused.json", "held.json", "held.json.damaged-1",
-        "degraded.json", "unwritten.json", "roce-defaults", "nvme-found"})
+        "degraded.json", "unwritten.json", "roce-defaults", "nvme-found", "ledger-seen"})
     tree_.write(std::string("run/rdma-configd/") + name, "");
   for (const auto* folder :
        {"run/rdma-configd-modules", "run/rdma-configd-sysctl", "run/rdma-configd-proc-fs"})
