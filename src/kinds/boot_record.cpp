@@ -7,14 +7,15 @@ namespace rdmacfg::kinds {
 
 using base::Result;
 
-namespace {
-
-bool boot_record_is_lost(const base::Error& error) {
-  return system::is_unusable(error) || error.sys_errno == EIO || error.sys_errno == EUCLEAN ||
-         error.sys_errno == EBADMSG;
+Result<std::optional<std::string>> read_kept_record(system::Files& files, const std::string& path) {
+  auto text = files.read(path);
+  if (!text && text.error().sys_errno != 0) text = files.read(path);
+  if (text) return text;
+  const auto& error = text.error();
+  const bool lost = system::is_unusable(error) || error.sys_errno == EIO || error.sys_errno == EUCLEAN ||
+                    error.sys_errno == EBADMSG;
+  return lost ? Result<std::optional<std::string>>(std::optional<std::string>()) : text;
 }
-
-}  // namespace
 
 std::string boot_record_in_run(std::string_view path) {
   return "/run/rdma-configd" + std::string(path.substr(path.rfind('/')));
@@ -22,9 +23,7 @@ std::string boot_record_in_run(std::string_view path) {
 
 Result<std::optional<std::string>> read_boot_record(system::Files& files, std::string_view path) {
   if (auto in_run = files.read(boot_record_in_run(path)); in_run && *in_run) return in_run;
-  auto kept = files.read(std::string(path));
-  if (!kept && boot_record_is_lost(kept.error())) return std::optional<std::string>();
-  return kept;
+  return read_kept_record(files, std::string(path));
 }
 
 Result<void> write_boot_record(system::Files& files, std::string_view path,

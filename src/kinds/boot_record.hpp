@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records of kinds about objects of this boot, such as the RoCE defaults that were written: in
-// /var/lib/rdma-configd, or in the runtime directory while that cannot be written (ADR 0056).
+// Records of kinds in /var/lib/rdma-configd. Those about objects of this boot, such as the RoCE defaults that
+// were written, are in the runtime directory while /var cannot be written (ADR 0056).
 #pragma once
 
 #include <optional>
@@ -17,6 +17,9 @@ std::string boot_record_in_run(std::string_view path);
 
 /// Nothing without one, and of one that the medium has lost, or that something else than a file has taken the
 /// place of: its objects are made again. Other errors are those of Files::read.
+base::Result<std::optional<std::string>> read_kept_record(system::Files& files, const std::string& path);
+
+/// The same of a record of this boot, wherever it is.
 base::Result<std::optional<std::string>> read_boot_record(system::Files& files, std::string_view path);
 
 /// Nothing to remember: the record goes.
