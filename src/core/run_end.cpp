@@ -29,12 +29,12 @@ Result<void> hold_state(system::Host& host, const Options& options, const State&
   auto done = save_held_record(host.files, options.paths, {.journal = std::move(over), .over = true});
   if (!done) return done;
   (void)host.files.remove(options.paths.journal);  // one that stays does not count beside that record
-  tell_damage(host.files,
-              {fmt::format("{}; the host is configured, but the record of its changes is only in {} and "
-                           "lasts until the next boot: free space on /var, or remount it writable, then run "
-                           "`rdma-configctl apply`",
-                           why.message, options.paths.held)},
-              report);
+  tell_unwritten(host.files,
+                 fmt::format("{}; the host is configured, but the record of its changes is only in {} and "
+                             "lasts until the next boot: free space on /var, or remount it writable; the daemon "
+                             "then records it",
+                             why.message, options.paths.held),
+                 report);
   return {};
 }
 

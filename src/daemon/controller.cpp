@@ -131,6 +131,7 @@ void Controller::stop() {
   next_.reset();
   deadline_.reset();
   audit_timer_.reset();
+  unwritten_timer_.reset();
   notify("STOPPING=1");
   // With it the next start holds what is active, and does not read the configuration.
   if (auto done = marker_.clear(); !done) log(LOG_WARNING, Message::kTrouble, done.error().message);
@@ -260,6 +261,7 @@ void Controller::apply_configuration(Occasion occasion, Attempt attempt) {
 void Controller::plan_next() {
   next_.reset();
   audit_timer_.reset();
+  unwritten_timer_.reset();
   if (!ready_ || running_ || stopping_) return;
   auto due = reconciler_.due();
   // A rollback of an unconfirmed apply does not wait for a run that ends after the deadline.
@@ -269,6 +271,12 @@ void Controller::plan_next() {
   if (const auto audit = audit_.due(); !due && audit) {
     audit_timer_ = loop_.after(std::max(*audit - Loop::now(), milliseconds(0)), [this] {
       closely_.emplace();
+      reconciler_.woken(Wake::kDrift, Loop::now());
+      plan_next();
+    });
+  }
+  if (const auto retry = unwritten_.due(); !due && retry) {
+    unwritten_timer_ = loop_.after(std::max(*retry - Loop::now(), milliseconds(0)), [this] {
       reconciler_.woken(Wake::kDrift, Loop::now());
       plan_next();
     });

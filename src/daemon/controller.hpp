@@ -18,6 +18,7 @@
 #include "daemon/jobs/marker.hpp"
 #include "daemon/jobs/outcome.hpp"
 #include "daemon/jobs/settled_file.hpp"
+#include "daemon/jobs/unwritten.hpp"
 #include "daemon/journal_report.hpp"
 #include "daemon/loop.hpp"
 #include "daemon/metrics_file.hpp"
@@ -84,6 +85,7 @@ class Controller {
   Reconciler reconciler_;
   Expiry expiry_;
   Audit audit_;
+  Unwritten unwritten_;
   std::unique_ptr<system::Files> files_;
   SettledFile settled_;
   Refusal refusal_;
@@ -94,7 +96,7 @@ class Controller {
   std::unique_ptr<Api> api_;
   /// Of buses that have gone; jobs of their clients may be at work.
   std::vector<std::unique_ptr<Api>> former_;
-  Loop::Handle next_, deadline_, connecting_, audit_timer_, named_, leaving_;
+  Loop::Handle next_, deadline_, connecting_, audit_timer_, unwritten_timer_, named_, leaving_;
   bool has_name_ = false;                          ///< the host; of one that had none at the start
   std::chrono::milliseconds connect_again_{1000};  ///< twice as long after each time in vain
   Properties properties_;

@@ -58,6 +58,13 @@ void Controller::take_status(const Job& job, const Outcome& outcome) {
   metrics_folder_ = outcome.status.value("metrics", std::string());
   const auto reasons = outcome.status.value("degraded", std::vector<std::string>());
   degraded_ = reasons.empty() ? std::string() : reasons.front();
+  if (!outcome.status.value("unwritten", false)) {
+    unwritten_.written();
+  } else if (job.changes() && !outcome.cancelled) {
+    unwritten_.tried(Loop::now());
+  } else {
+    unwritten_.waits(Loop::now());
+  }
   const auto audit = std::chrono::seconds(outcome.status.value("audit_s", std::int64_t{0}));
   const auto events =
       listener_.why_incomplete().empty() ? Audit::Events::kComplete : Audit::Events::kIncomplete;

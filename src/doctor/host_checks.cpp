@@ -108,7 +108,13 @@ void damaged_records(const DoctorContext& context, std::vector<Finding>& out) {
   const GenerationPaths generations;
   look(generations.ledger, load_ledger(files, generations.ledger));
   look(generations.rollback_record, load_rollback_record(files, generations.rollback_record));
+  const auto waiting = unwritten(files);
+  for (const auto& reason : waiting) {
+    out.push_back({"damaged_records", Finding::Weight::kRisk, "/run/rdma-configd", reason,
+                   "df /var and findmnt --target /var show why it cannot be written"});
+  }
   for (const auto& reason : degraded(files)) {
+    if (std::find(waiting.begin(), waiting.end(), reason) != waiting.end()) continue;
     out.push_back({"damaged_records", Finding::Weight::kRisk, "/var/lib/rdma-configd",
                    reason + ": objects that rdma-configd made earlier may no longer be known as its own",
                    "check the file and the disk, then run rdma-configctl apply, which ends this report"});

@@ -96,8 +96,46 @@ bool fits_tmpfiles_path(const std::string& pattern, std::string_view path) {
   });
 }
 
-/// With the specifiers that are the same on every host replaced; others stay.
-std::string with_specifiers(std::string_view text) {
+/// The specifiers that are the same on every host, and those of this one.
+class TmpfilesSpecifiers {
+ public:
+  explicit TmpfilesSpecifiers(system::Files& files) : files_(files) {}
+
+  /// `text` with the known ones replaced; others stay.
+  std::string replaced(std::string_view text);
+
+ private:
+  /// Nothing: it is not known. Read at the first question.
+  const std::optional<std::string>& of_host(char specifier);
+  [[nodiscard]] std::optional<std::string> read(char specifier) const;
+
+  system::Files& files_;
+  std::map<char, std::optional<std::string>> of_host_;
+};
+
+std::optional<std::string> TmpfilesSpecifiers::read(char specifier) const {
+  constexpr std::array<std::pair<char, const char*>, 5> kFiles{{{'H', "/proc/sys/kernel/hostname"},
+                                                                {'l', "/proc/sys/kernel/hostname"},
+                                                                {'m', "/etc/machine-id"},
+                                                                {'b', "/proc/sys/kernel/random/boot_id"},
+                                                                {'v', "/proc/sys/kernel/osrelease"}}};
+  const auto* const at =
+      std::find_if(kFiles.begin(), kFiles.end(), [&](const auto& entry) { return entry.first == specifier; });
+  if (at == kFiles.end()) return std::nullopt;
+  const auto text = files_.read_linked(at->second);
+  if (!text || !*text) return std::nullopt;
+  std::string value(base::trim(**text));
+  if (specifier == 'l') value.resize(std::min(value.find('.'), value.size()));
+  if (specifier == 'b') std::erase(value, '-');
+  return value.empty() ? std::nullopt : std::optional(std::move(value));
+}
+
+const std::optional<std::string>& TmpfilesSpecifiers::of_host(char specifier) {
+  const auto at = of_host_.find(specifier);
+  return at != of_host_.end() ? at->second : of_host_.emplace(specifier, read(specifier)).first->second;
+}
+
+std::string TmpfilesSpecifiers::replaced(std::string_view text) {
   constexpr std::array<std::pair<char, std::string_view>, 12> kSame{{{'%', "%"},
                                                                      {'t', "/run"},
                                                                      {'S', "/var/lib"},
@@ -115,24 +153,27 @@ std::string with_specifiers(std::string_view text) {
     const char next = text[i] == '%' && i + 1 < text.size() ? text[i + 1] : '\0';
     const auto* const at =
         std::find_if(kSame.begin(), kSame.end(), [&](const auto& entry) { return entry.first == next; });
-    if (at == kSame.end()) {
-      out += text[i];
-    } else {
+    if (at != kSame.end()) {
       out += at->second;
       ++i;
+    } else if (next != '\0' && of_host(next)) {
+      out += *of_host(next);
+      ++i;
+    } else {
+      out += text[i];
     }
   }
   return out;
 }
 
 /// Nothing: of a line that leaves alone what is there.
-std::optional<TmpfilesLine> parse_tmpfiles_line(std::string_view line) {
+std::optional<TmpfilesLine> parse_tmpfiles_line(std::string_view line, TmpfilesSpecifiers& specifiers) {
   const auto type = next_tmpfiles_word(line);
   TmpfilesLine out;
-  out.path = with_specifiers(next_tmpfiles_word(line));
+  out.path = specifiers.replaced(next_tmpfiles_word(line));
   // Mode, user, group, age.
   for (int i = 0; i < 4; ++i) (void)next_tmpfiles_word(line);
-  out.argument = with_specifiers(base::trim(line));
+  out.argument = specifiers.replaced(base::trim(line));
   if (type.empty() || !out.path.starts_with('/')) return std::nullopt;
   const bool plus = type.find('+') != std::string::npos;
   switch (type.front()) {
@@ -185,6 +226,7 @@ std::vector<TmpfilesLine> tmpfiles_lines(system::Files& files) {
     }
   }
   std::vector<TmpfilesLine> out;
+  TmpfilesSpecifiers specifiers(files);
   for (const auto& [name, path] : paths) {
     const auto text = files.read_linked(path);
     if (!text || !*text) continue;
@@ -193,7 +235,7 @@ std::vector<TmpfilesLine> tmpfiles_lines(system::Files& files) {
       ++number;
       const auto line = base::trim(raw);
       if (line.empty() || line.front() == '#' || line.front() == ';') continue;
-      auto parsed = parse_tmpfiles_line(line);
+      auto parsed = parse_tmpfiles_line(line, specifiers);
       if (!parsed) continue;
       parsed->file = path;
       parsed->line = number;

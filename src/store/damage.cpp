@@ -33,6 +33,26 @@ std::vector<std::string> reasons_in(system::Files& files, const std::string& pat
   return loaded->value_or(std::vector<std::string>());
 }
 
+void add_once(const std::vector<std::string>& reasons, std::vector<std::string>& out) {
+  for (const auto& reason : reasons) {
+    if (std::find(out.begin(), out.end(), reason) == out.end()) out.push_back(reason);
+  }
+}
+
+/// Without those of records that only wait for /var.
+std::vector<std::string> of_damage(system::Files& files) {
+  auto out = reasons_in(files, kDegradedFile);
+  add_once(reasons_in(files, kDegradedInRun), out);
+  return out;
+}
+
+std::string degraded_text(std::vector<std::string> reasons) {
+  if (reasons.size() > kReasonsMost)
+    reasons.erase(reasons.begin(), reasons.end() - static_cast<std::ptrdiff_t>(kReasonsMost));
+  const Json json{{"schema", kDegradedSchema}, {"reasons", reasons}};
+  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
 }  // namespace
 
 bool is_damage(const base::Error& error) {
@@ -73,23 +93,16 @@ void remove_put_aside(system::Files& files, const std::string& path) {
 }
 
 std::vector<std::string> degraded(system::Files& files) {
-  auto out = reasons_in(files, kDegradedFile);
-  for (auto& reason : reasons_in(files, kDegradedInRun)) {
-    if (std::find(out.begin(), out.end(), reason) == out.end()) out.push_back(std::move(reason));
-  }
+  auto out = of_damage(files);
+  add_once(reasons_in(files, kUnwrittenFile), out);
   return out;
 }
 
 std::vector<std::string> degrade(system::Files& files, std::vector<std::string> reasons) {
   if (reasons.empty()) return reasons;
-  auto all = degraded(files);
-  for (const auto& reason : reasons) {
-    if (std::find(all.begin(), all.end(), reason) == all.end()) all.push_back(reason);
-  }
-  if (all.size() > kReasonsMost)
-    all.erase(all.begin(), all.end() - static_cast<std::ptrdiff_t>(kReasonsMost));
-  const Json json{{"schema", kDegradedSchema}, {"reasons", all}};
-  const auto text = json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  auto all = of_damage(files);
+  add_once(reasons, all);
+  const auto text = degraded_text(std::move(all));
   make_way(files, kDegradedFile);
   const auto done = files.write(kDegradedFile, text);
   if (!done && !files.write(kDegradedInRun, text))
@@ -102,10 +115,34 @@ void tell_damage(system::Files& files, std::vector<std::string> reasons, model::
   report.notes.insert(report.notes.end(), notes.begin(), notes.end());
 }
 
+void tell_unwritten(system::Files& files, const std::string& reason, model::Report& report) {
+  std::vector<std::string> told{reason};
+  auto all = reasons_in(files, kUnwrittenFile);
+  add_once(told, all);
+  make_way(files, kUnwrittenFile);
+  if (auto done = files.write(kUnwrittenFile, degraded_text(std::move(all))); !done)
+    told.push_back("this could not be recorded for the next run: " + done.error().message);
+  const auto notes = model::notes_about(model::Note::Sort::kDamage, std::move(told));
+  report.notes.insert(report.notes.end(), notes.begin(), notes.end());
+}
+
+bool has_unwritten(system::Files& files) {
+  const auto there = files.read(kUnwrittenFile);
+  return !there || there->has_value();
+}
+
+std::vector<std::string> unwritten(system::Files& files) { return reasons_in(files, kUnwrittenFile); }
+
+Result<void> clear_unwritten(system::Files& files) {
+  return has_unwritten(files) ? replace_by_nothing(files, kUnwrittenFile) : Result<void>();
+}
+
 Result<void> clear_degraded(system::Files& files) {
   auto done = replace_by_nothing(files, kDegradedFile);
   auto in_run = replace_by_nothing(files, kDegradedInRun);
-  return done ? in_run : done;
+  auto unwritten = clear_unwritten(files);
+  if (!done) return done;
+  return in_run ? unwritten : in_run;
 }
 
 Result<void> replace_by_nothing(system::Files& files, const std::string& path) {

@@ -17,6 +17,8 @@ namespace rdmacfg::core {
 inline constexpr const char* kDegradedFile = "/var/lib/rdma-configd/degraded.json";
 /// The same of this boot, for a /var that cannot be written.
 inline constexpr const char* kDegradedInRun = "/run/rdma-configd/degraded.json";
+/// The same of records that /var cannot take for now; it goes with the run that writes them there.
+inline constexpr const char* kUnwrittenFile = "/run/rdma-configd/unwritten.json";
 /// NAME.damaged-1 is the newest; older files than this many are removed.
 inline constexpr int kDamagedKept = 3;
 
@@ -45,6 +47,18 @@ void remove_put_aside(system::Files& files, const std::string& path);
 
 /// degrade() at the end of a run, whose report tells of the reasons: not even its own success clears them.
 void tell_damage(system::Files& files, std::vector<std::string> reasons, model::Report& report);
+
+/// As tell_damage(), of a record that /var cannot take for now.
+void tell_unwritten(system::Files& files, const std::string& reason, model::Report& report);
+
+/// Whether such a record still waits for /var.
+bool has_unwritten(system::Files& files);
+
+/// The reasons told by tell_unwritten(), which are among those of degraded().
+std::vector<std::string> unwritten(system::Files& files);
+
+/// Everything is in /var.
+base::Result<void> clear_unwritten(system::Files& files);
 
 /// Why the host is DEGRADED; empty when it is not.
 std::vector<std::string> degraded(system::Files& files);

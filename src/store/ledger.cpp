@@ -72,6 +72,7 @@ Ledger ledger_from(const Json& json) {
                     .complete = !waiting.contains("complete") || waiting.at("complete").get<bool>()};
   }
   ledger.answered = json.value("answered", std::string());
+  ledger.boot_id = json.value("boot_id", std::string());
   check(ledger);
   return ledger;
 }
@@ -97,6 +98,7 @@ Json ledger_json(const Ledger& ledger) {
             {"active", ledger.active},   {"generations", std::move(generations)},
             {"refused", ledger.refused}, {"unconfirmed", std::move(waiting)}};
   if (!ledger.answered.empty()) json["answered"] = ledger.answered;
+  if (!ledger.boot_id.empty()) json["boot_id"] = ledger.boot_id;
   return json;
 }
 

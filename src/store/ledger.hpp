@@ -47,6 +47,8 @@ struct Ledger {
   /// The answer of `confirm` when nothing waits although the last apply asked for it: that nothing was
   /// changed, or that it is confirmed. Empty: it did not ask.
   std::string answered;
+  /// Of the boot in which it was committed last; empty: by an earlier version.
+  std::string boot_id{};
   bool operator==(const Ledger&) const = default;
 
   [[nodiscard]] const Generation* find(std::uint64_t number) const;

@@ -68,19 +68,22 @@ base::Result<std::shared_ptr<void>> take_lock(const std::filesystem::path& path,
   bool told = false;
   for (;;) {
     const bool taken = ::flock(fd.get(), LOCK_EX | LOCK_NB) == 0;
-    if (!taken && errno == EINTR) continue;
-    if (!taken && errno != EWOULDBLOCK) return base::fail_errno(errno, "lock " + path.string());
+    const int why = taken ? 0 : errno;
+    if (!taken && why != EWOULDBLOCK && why != EINTR) return base::fail_errno(why, "lock " + path.string());
     if (taken && !is_replaced(fd.get(), path)) break;
+    if (std::chrono::steady_clock::now() >= end) {
+      return base::fail(
+          base::Code::kTimeout,
+          taken ? path.string() + ": it is replaced again and again; nothing was changed"
+                : fmt::format("{} still holds {}; nothing was changed", holder_of(fd.get()), path.string()));
+    }
+    if (cancelled && cancelled()) return base::fail(base::Code::kRefused, "it was cancelled");
     if (taken) {
       fd = open_lock(path);
       if (!fd) return base::fail_errno(errno, "lock " + path.string());
       continue;
     }
-    if (std::chrono::steady_clock::now() >= end) {
-      return base::fail(base::Code::kTimeout, fmt::format("{} still holds {}; nothing was changed",
-                                                          holder_of(fd.get()), path.string()));
-    }
-    if (cancelled && cancelled()) return base::fail(base::Code::kRefused, "it was cancelled");
+    if (why == EINTR) continue;
     if (!told) waiting(holder_of(fd.get()));
     told = true;
     std::this_thread::sleep_for(kPoll);

@@ -11,10 +11,12 @@
 #include "catalog/owned_files.hpp"
 #include "core/guards/concealed.hpp"
 #include "core/observation.hpp"
+#include "kinds/boot_record.hpp"
 #include "kinds/host/initramfs_stamp.hpp"
 #include "metrics/metrics.hpp"
 #include "store/damage.hpp"
 #include "store/held_record.hpp"
+#include "store/ledger_seen.hpp"
 #include "store/state.hpp"
 
 namespace rdmacfg::core {
@@ -147,12 +149,15 @@ Result<void> forget(Context& context) {
   for (const auto& path :
        {context.paths.rollback_record, context.paths.backup, context.paths.ledger, context.paths.suspended,
         context.options.paths.state, context.options.paths.held, std::string(kDegradedFile),
-        std::string(kDegradedInRun), std::string(kAppliedMark)}) {
+        std::string(kDegradedInRun), std::string(kUnwrittenFile), std::string(kLedgerSeen),
+        std::string(kAppliedMark)}) {
     if (auto done = replace_by_nothing(files, path); !done) return done;
   }
   for (const auto* file : kinds::owned_files()) {
     if (file->extent != kinds::OwnedFile::Extent::kRecord) continue;
-    if (auto done = files.remove(std::string(file->path)); !done) return done;
+    for (const auto& path : {kinds::boot_record_in_run(file->path), std::string(file->path)}) {
+      if (auto done = replace_by_nothing(files, path); !done) return done;
+    }
   }
   for (const auto& path :
        {context.paths.rollback_record, context.paths.backup, context.paths.ledger, context.paths.suspended,

@@ -84,7 +84,9 @@ std::string FakeKernel::dump(const DumpOptions& options) const {
   out += lio.dump();
   for (const auto& [path, text] : files.content) {
     const bool record = path.starts_with("/run/rdma-configd/held.json") ||
-                        path.starts_with("/run/rdma-configd/degraded.json");
+                        path.starts_with("/run/rdma-configd/degraded.json") ||
+                        path.starts_with("/run/rdma-configd/unwritten.json") ||
+                        path == "/run/rdma-configd/roce-defaults" || path == "/run/rdma-configd/ledger-seen";
     if (!options.without_files_below.empty() && (record || path.starts_with(options.without_files_below)))
       continue;
     out += "file " + path + "\n";

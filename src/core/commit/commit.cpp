@@ -53,6 +53,7 @@ Report commit(const config::Document& document, const Request& request, Context&
   }
   Run run(request, context);
   if (auto done = run.load(); !done) return error_report(done.error());
+  if (const auto shared = run.shared(); shared && !request.by_itself) return error_report(*shared);
   std::vector<model::Note> notes;
   if (const auto why = run.rollback_reason(); !why.empty()) {
     auto back = run.roll_back_unconfirmed(why);
@@ -111,8 +112,12 @@ Report hold(const Request& request, Context& context) {
 Report look(const Request& request, Context& context) {
   auto ledger = read_ledger(context.host.files, context.paths);
   if (!ledger) return error_report(ledger.error());
-  if (ledger->active == 0) return {};
-  auto texts = read_texts(context.host.files, context.paths, ledger->active);
+  // An apply that waited when the host was rebooted is not held any more, recorded or not.
+  const auto& waiting = ledger->unconfirmed;
+  const bool over = waiting && waiting->boot_id != context.host.boot_id;
+  const auto number = over ? waiting->previous : ledger->active;
+  if (number == 0) return {};
+  auto texts = read_texts(context.host.files, context.paths, number);
   if (!texts) return error_report(texts.error());
   return diff(parsed(std::move(*texts), request), context.host, context.options);
 }
@@ -127,6 +132,7 @@ std::string deadline_text(const Unconfirmed& waiting, std::string_view when) {
 Report confirm(const Request& request, Context& context) {
   Run run(request, context);
   if (auto done = run.load(); !done) return error_report(done.error());
+  if (const auto shared = run.shared()) return error_report(*shared);
   if (!run.waits() && !run.ledger().answered.empty()) {
     // Also where nothing was changed something may have waited for this (the initramfs).
     auto report = run.held(run.ledger().active);
@@ -181,6 +187,7 @@ Result<std::uint64_t> rollback_target(const Ledger& ledger, std::uint64_t number
 Report roll_back(std::uint64_t number, const Request& request, Context& context) {
   Run run(request, context);
   if (auto done = run.load(); !done) return error_report(done.error());
+  if (const auto shared = run.shared()) return error_report(*shared);
   const auto active = run.ledger().active;
   if (request.from != 0 && request.from != active) {
     return error_report({Code::kBusy,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Run: how the host goes back from an apply that nobody confirmed, and is held afterwards.
+// Run: how the host goes back to an earlier generation, or from an apply that nobody confirmed, and is held.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,6 +17,7 @@
 
 namespace rdmacfg::core::detail {
 
+using base::Result;
 using model::Exit;
 using model::Report;
 using model::Status;
@@ -100,7 +101,63 @@ void Run::forget_suspended(Report& report) {
   if (auto done = replace_by_nothing(files(), context_.paths.suspended); !done) note(report, done.error());
 }
 
+Report Run::not_recorded(const Unconfirmed& waiting, const base::Error& error, Report report) const {
+  report.error = error.in("the rollback could not be recorded");
+  report.left_over.push_back(fmt::format(
+      "{}: generation {} is still recorded there as unconfirmed; the next run rolls it back again",
+      context_.paths.ledger, waiting.generation));
+  report.exit = Exit::kUndoIncomplete;
+  return report;
+}
+
+Report Run::held_again(const Unconfirmed& waiting, Report report) {
+  auto again = waiting.previous != 0 ? held(waiting.previous) : nothing();
+  if (succeeded(again)) report.left_over.clear();
+  merge(report, std::move(again));
+  return report;
+}
+
+Report Run::held_unrecorded(const Unconfirmed& waiting, const base::Error& error, Report report) {
+  report = held_again(waiting, std::move(report));
+  if (report.error) report.notes.push_back(report.error->message);
+  const auto held_to = waiting.previous == 0 ? std::string("no generation is held")
+                                             : fmt::format("generation {} is held", waiting.previous);
+  tell_unwritten(
+      files(),
+      fmt::format("{}; generation {} was rolled back, and {}, but the ledger does not say so; free "
+                  "space on /var, or remount it writable: the daemon then records it",
+                  error.message, waiting.generation, held_to),
+      report);
+  return report;
+}
+
+Report Run::back_to(std::uint64_t number) {
+  const auto active = ledger_.active;
+  auto texts = read_texts(files(), context_.paths, number);
+  if (!texts) return error_report(texts.error());
+  const auto document = parsed(std::move(*texts), request_);
+  const auto options = options_for([&](const Report& report) -> Result<void> {
+    if (!succeeded(report)) return {};
+    if (number < active) {
+      mark(active, fmt::format("rolled back to {}", number));
+    } else {
+      refuse(active);  // it stays one to go back to; by itself its document would take the place of this one
+    }
+    welcome(number);
+    ledger_.active = number;
+    ledger_.answered.clear();
+    return commit();
+  });
+  auto report = apply(document, context_.host, options);
+  tell_ambiguous(report);
+  if (!succeeded(report)) return report;
+  forget_suspended(report);
+  report.notes.push_back(fmt::format("generation {} is active again", number));
+  return report;
+}
+
 Report Run::roll_back_unconfirmed(const std::string& why) {
+  const auto before = ledger_;
   const auto waiting = *ledger_.unconfirmed;
   context_.options.settled.reset();  // it goes back all the same
   context_.options.guard_removal = RemovalGuard::kNone;
@@ -112,15 +169,6 @@ Report Run::roll_back_unconfirmed(const std::string& why) {
   const bool never_began =
       !rollback_record_damaged_ && !rollback_record_ && waiting.boot_id == context_.host.boot_id;
   bool exact = here || (waiting.again() && never_began);
-  // All is still there that the next try needs: the deadline, and how to take it back.
-  const auto not_recorded = [&](const base::Error& error) {
-    report.error = error.in("the rollback could not be recorded");
-    report.left_over.push_back(fmt::format(
-        "{}: generation {} is still recorded there as unconfirmed; the next run rolls it back again",
-        context_.paths.ledger, waiting.generation));
-    report.exit = Exit::kUndoIncomplete;
-    return report;
-  };
   if (here) {
     const auto plan = rollback_record_->plan;
     exact = undone(*rollback_record_, report);
@@ -130,7 +178,7 @@ Report Run::roll_back_unconfirmed(const std::string& why) {
       const RollbackRecord left{.boot_id = context_.host.boot_id, .plan = plan, .before = {}};
       make_way(files(), context_.paths.suspended);
       if (auto done = save_rollback_record(files(), context_.paths.suspended, left); !done)
-        return not_recorded(done.error());
+        return not_recorded(waiting, done.error(), std::move(report));
     }
   }
   if (!waiting.again()) mark(waiting.generation, "rolled back: " + why, why);
@@ -138,18 +186,19 @@ Report Run::roll_back_unconfirmed(const std::string& why) {
   ledger_.unconfirmed.reset();
   ledger_.answered.clear();
   ledger_.transaction = std::max(ledger_.transaction, committed_.transaction) + 1;
-  if (auto done = commit(); !done) return not_recorded(done.error());
+  if (auto done = commit(); !done) {
+    // Not what waits is held meanwhile: after a boot the host would else have nothing (ADR 0056).
+    if (!exact) report = held_unrecorded(waiting, done.error(), std::move(report));
+    ledger_ = before;
+    return not_recorded(waiting, done.error(), std::move(report));
+  }
   end_unconfirmed(report);
   auto told = waiting.again() ? fmt::format("the changes from reapplying generation {} were rolled back: {}",
                                             waiting.generation, why)
                               : fmt::format("generation {} was rolled back: {}", waiting.generation, why);
   report.notes.insert(report.notes.begin(), model::Note(std::move(told), model::Note::Sort::kRollback));
   // After a reboot the kernel's state is new; files still are as the unconfirmed generation had them.
-  if (!exact) {
-    auto again = waiting.previous != 0 ? held(waiting.previous) : nothing();
-    if (succeeded(again)) report.left_over.clear();
-    merge(report, std::move(again));
-  }
+  if (!exact) report = held_again(waiting, std::move(report));
   return report;
 }
 

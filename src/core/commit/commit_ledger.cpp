@@ -12,6 +12,7 @@
 #include "core/commit/commit_run.hpp"
 #include "store/generations.hpp"
 #include "store/ledger.hpp"
+#include "store/ledger_seen.hpp"
 #include "system/files.hpp"
 
 namespace rdmacfg::core::detail {
@@ -40,6 +41,7 @@ std::uint64_t Run::next_number() const {
 Result<void> Run::commit() {
   const auto dropped = prune(ledger_);
   ledger_.transaction = std::max(ledger_.transaction, committed_.transaction + 1);
+  ledger_.boot_id = context_.host.boot_id;
   if (auto done = save_ledger(files(), context_.paths.ledger, ledger_); !done) {
     // It may have been replaced all the same, as when only the folder could not be synced.
     const bool none = committed_.generations.empty() && committed_.transaction == 0;
@@ -50,6 +52,7 @@ Result<void> Run::commit() {
     return base::fail(done.error().in("the generation could not be recorded"));
   }
   committed_ = ledger_;
+  (void)note_ledger_seen(files(), committed_, context_.host.boot_id);
   // From here on it is committed; a later failure costs no more than the copy.
   if (auto done = save_backup(files(), context_.paths, ledger_); !done) {
     tell_undone(kNoCopy, done);

@@ -11,6 +11,7 @@
 #include "catalog/all.hpp"
 #include "store/damage.hpp"
 #include "store/held_record.hpp"
+#include "store/ledger_seen.hpp"
 
 namespace rdmacfg::core::detail {
 
@@ -81,6 +82,10 @@ Result<void> Run::load() {
     rollback_record_ = std::move(*rollback_record);
   }
   note_damage(degrade(files(), std::move(reasons)));
+  shared_ = is_written_by_another(files(), committed_, context_.host.boot_id);
+  if (shared_) notes_.emplace_back(shared()->message);
+  // Without that file the other host is not noticed; nothing else depends on it.
+  if (!shared_) (void)note_ledger_seen(files(), committed_, context_.host.boot_id);
   // Of an apply that is over: its last step was not done.
   if (rollback_record_ && !waits())
     tell_undone("the record of a finished apply could not be removed",
@@ -94,7 +99,15 @@ void Run::note_damage(std::vector<std::string> reasons) {
   notes_.insert(notes_.end(), notes.begin(), notes.end());
 }
 
-Report Run::ended(Report report) const {
+void Run::end_unwritten() {
+  if (!has_unwritten(files()) || !rollback_reason().empty()) return;
+  const auto held = load_held_record(files(), context_.options.paths, context_.host.boot_id);
+  if (!held || *held) return;
+  tell_undone("the reason why the host was DEGRADED could not be removed", clear_unwritten(files()));
+}
+
+Report Run::ended(Report report) {
+  end_unwritten();
   report.notes.insert(report.notes.begin(), notes_.begin(), notes_.end());
   return report;
 }
@@ -107,7 +120,18 @@ Report Run::finished(Report report) {
   return report;
 }
 
+std::optional<base::Error> Run::shared() const {
+  if (!shared_) return std::nullopt;
+  return base::Error{
+      base::Code::kRefused,
+      fmt::format("{}: another host has written it since this one was booted; hosts must not share that "
+                  "folder: give each one of its own, then reboot",
+                  context_.paths.ledger),
+      0};
+}
+
 std::string Run::rollback_reason() const {
+  if (shared_ && waits() && ledger_.unconfirmed->boot_id != context_.host.boot_id) return {};  // it is theirs
   if (waits() && ledger_.unconfirmed->boot_id != context_.host.boot_id)
     return "the host was rebooted before it was confirmed";
   if (is_overdue()) return "it was not confirmed in time";
@@ -259,31 +283,6 @@ Report Run::confirmed() {
   report.notes.push_back(fmt::format("generation {} is confirmed", number));
   end_unconfirmed(report);
   forget_suspended(report);
-  return report;
-}
-
-Report Run::back_to(std::uint64_t number) {
-  const auto active = ledger_.active;
-  auto texts = read_texts(files(), context_.paths, number);
-  if (!texts) return error_report(texts.error());
-  const auto document = parsed(std::move(*texts), request_);
-  const auto options = options_for([&](const Report& report) -> Result<void> {
-    if (!succeeded(report)) return {};
-    if (number < active) {
-      mark(active, fmt::format("rolled back to {}", number));
-    } else {
-      refuse(active);  // it stays one to go back to; by itself its document would take the place of this one
-    }
-    welcome(number);
-    ledger_.active = number;
-    ledger_.answered.clear();
-    return commit();
-  });
-  auto report = apply(document, context_.host, options);
-  tell_ambiguous(report);
-  if (!succeeded(report)) return report;
-  forget_suspended(report);
-  report.notes.push_back(fmt::format("generation {} is active again", number));
   return report;
 }
 

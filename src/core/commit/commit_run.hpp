@@ -31,7 +31,7 @@ class Run {
   base::Result<void> load();
 
   /// Ends a run that nobody has asked for just now: load()'s notes come first.
-  [[nodiscard]] model::Report ended(model::Report report) const;
+  [[nodiscard]] model::Report ended(model::Report report);
 
   /// Ends a run that was asked for: as ended(), and an administrator's success ends DEGRADED.
   model::Report finished(model::Report report);
@@ -39,6 +39,9 @@ class Run {
   Ledger& ledger() { return ledger_; }
   [[nodiscard]] bool waits() const { return ledger_.unconfirmed.has_value(); }
   [[nodiscard]] bool is_overdue() const { return overdue(ledger_, context_.host.boot_id, context_.clock); }
+
+  /// Why nothing may be changed here on request: another host uses the same records.
+  [[nodiscard]] std::optional<base::Error> shared() const;
 
   /// Why what waits for confirmation is to be taken back now; empty when there is no reason. We hold the
   /// lock: an apply that did not come to its end is not under way any more.
@@ -130,6 +133,20 @@ class Run {
 
   void forget_suspended(model::Report& report);
 
+  /// A rollback without its commit: all is still there that the next try needs, the deadline, and how to go
+  /// back.
+  [[nodiscard]] model::Report not_recorded(const Unconfirmed& waiting, const base::Error& error,
+                                           model::Report report) const;
+
+  /// The generation before what waits is held, or none.
+  model::Report held_again(const Unconfirmed& waiting, model::Report report);
+
+  /// As held_again(), without the commit that failed: every run does so until the ledger can be written.
+  model::Report held_unrecorded(const Unconfirmed& waiting, const base::Error& error, model::Report report);
+
+  /// Ends that reason of DEGRADED once /var has all records.
+  void end_unwritten();
+
   void add(std::uint64_t number, const std::string& digest);
 
   /// Before the first change: all that it takes to go back, with the deadline, on disk, and a timer that
@@ -159,6 +176,7 @@ class Run {
   std::optional<RollbackRecord> rollback_record_;
   bool rollback_record_damaged_ = false;
   bool lost_ = false;       ///< the ledger is damaged, and so is its copy
+  bool shared_ = false;     ///< another host commits to it
   bool ambiguous_ = false;  ///< it is not certain which ledger is on disk
   std::vector<model::Note> notes_;
 };

@@ -164,16 +164,17 @@ void note_next_boot(const Context& context, system::Host& host, Report& report) 
   if (context.offline()) return;
   const auto unit = kinds::observe_unit(core::kDaemonUnit, host);
   const auto state = unit && *unit ? (*unit)->file : std::string();
+  // Files of an unconfirmed apply outlast a reboot, and the daemon takes them back.
+  const auto* boot = context.arguments.confirm ? "the next boot applies nothing, nor rolls this apply back"
+                                               : "the next boot applies nothing";
   // systemctl starts nothing for `unmask --now`: only "enable" has a start (systemctl(1)).
   if (state == "masked") {
     report.notes.push_back(
-        fmt::format("{} is masked, so the next boot applies nothing: `systemctl unmask {}`, then `systemctl "
-                    "enable --now {}`",
-                    core::kDaemonUnit, core::kDaemonUnit, core::kDaemonUnit));
+        fmt::format("{0} is masked, so {1}: `systemctl unmask {0}`, then `systemctl enable --now {0}`",
+                    core::kDaemonUnit, boot));
   } else if (state == "disabled" || state == "enabled-runtime") {
     report.notes.push_back(
-        fmt::format("{} is not enabled, so the next boot applies nothing: `systemctl enable --now {}`",
-                    core::kDaemonUnit, core::kDaemonUnit));
+        fmt::format("{0} is not enabled, so {1}: `systemctl enable --now {0}`", core::kDaemonUnit, boot));
   }
   const auto mounts = kinds::observe_mounts(host.files);
   for (const std::string folder : {"/etc", "/var/lib/rdma-configd"}) {

@@ -272,6 +272,7 @@ Json status_json(core::Context& context, const JobFacts& facts, Job::Verb verb) 
            {"audit_s", 0},
            {"metrics", ""}};
   out["degraded"] = core::degraded(context.host.files);
+  out["unwritten"] = core::has_unwritten(context.host.files);
   out["private"] = !facts.own_document || facts.wants_private ||
                    core::active_is_private(context.host.files, context.paths);
   out["document_judged"] = facts.document_judged;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "kinds/boot_record.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -63,14 +64,14 @@ std::string render_roce_records(const RoceRecords& records) {
 }
 
 Result<RoceRecords> read_roce_records(system::Files& files) {
-  auto text = files.read(std::string(kRoceRecordFile));
+  auto text = read_boot_record(files, kRoceRecordFile);
   if (!text) return base::fail(text.error());
   return *text ? parse_roce_records(**text) : RoceRecords{};
 }
 
 Result<void> write_roce_records(system::Files& files, const RoceRecords& records) {
-  if (records.empty()) return files.remove(std::string(kRoceRecordFile));
-  return files.write(std::string(kRoceRecordFile), render_roce_records(records));
+  return write_boot_record(files, kRoceRecordFile,
+                           records.empty() ? std::nullopt : std::optional(render_roce_records(records)));
 }
 
 }  // namespace rdmacfg::kinds

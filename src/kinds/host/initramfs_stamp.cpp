@@ -8,6 +8,7 @@
 #include "base/text.hpp"
 #include "formats/dracut_conf.hpp"
 #include "formats/managed_block.hpp"
+#include "kinds/boot_record.hpp"
 
 namespace rdmacfg::kinds {
 
@@ -82,7 +83,7 @@ Result<std::string> digest_now(system::Host& host) {
 }
 
 Result<std::string> read_stamp(system::Files& files) {
-  auto text = files.read(std::string(kInitramfsStamp));
+  auto text = read_kept_record(files, std::string(kInitramfsStamp));
   if (!text) return base::fail(text.error());
   return std::string(base::trim(text->value_or(std::string())));
 }

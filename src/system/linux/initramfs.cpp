@@ -119,9 +119,8 @@ class ReadSystem {
   /// Whether dracut itself makes unified kernel images: uefi=yes, of the last line that has it
   /// (dracut.conf(5)).
   [[nodiscard]] bool dracut_makes_unified() const;
-  /// Whether zipl boots the images themselves. With /boot/zipl it boots a grub (SUSE, dracut's 91zipl), which
-  /// finds them in the file system; Debian's update-initramfs calls it by a hook.
-  [[nodiscard]] bool zipl_boots() const;
+  /// Whether zipl is set up; Debian's update-initramfs calls it by a hook.
+  [[nodiscard]] bool has_zipl() const;
 
  private:
   detail::RootedDir dirs_;
@@ -161,9 +160,7 @@ bool ReadSystem::dracut_makes_unified() const {
   return out;
 }
 
-bool ReadSystem::zipl_boots() const {
-  return there("/usr/sbin/zipl") && there("/etc/zipl.conf") && !there("/boot/zipl");
-}
+bool ReadSystem::has_zipl() const { return there("/usr/sbin/zipl") && there("/etc/zipl.conf"); }
 
 class LinuxInitramfs final : public Initramfs {
  public:
@@ -203,12 +200,13 @@ class LinuxInitramfs final : public Initramfs {
   }
 
   Result<void> rebuild() override {
-    const auto found = find();
+    auto found = find();
     if (!found) return fail(Code::kNotFound, "rebuilding the initramfs: no tool is installed");
     if (const auto reason = by_hand())
       return fail(Code::kUnsupported, fmt::format("{}: {}; run it by hand", found->command, *reason));
-    const auto what = fmt::format("running {}", found->command);
     const auto before = detail::observe_images(root_);  // mounts what the tool will write to in any case
+    if (auto seen = find()) found = seen;
+    const auto what = fmt::format("running {}", found->command);
     systemd_.set_timeout(kDeadline);
     const auto ended = systemd_.run_job("StartUnit", std::string(found->unit), what);
     if (!ended) return fail(ended.error());
@@ -269,6 +267,14 @@ class LinuxInitramfs final : public Initramfs {
     return there("/sys/firmware/efi/efivars/StubInfo-4a67b082-0a4c-41cf-b6c7-440b29bb8c4f");
   }
 
+  /// Whether zipl boots the images themselves. With /boot/zipl it boots a grub (SUSE, dracut's 91zipl), which
+  /// finds them in the file system. A look must not have /boot mounted: until then it counts as without that
+  /// folder, and rebuild() looks again.
+  [[nodiscard]] bool zipl_boots() const {
+    if (!system_.has_zipl()) return false;
+    return detail::awaits_mount(mounts_, "/boot") || !there("/boot/zipl");
+  }
+
   [[nodiscard]] bool boot_is_read_only() const { return detail::mounted_read_only(mounts_, "/boot"); }
 
   /// How it is done here; nothing without a tool.
@@ -283,7 +289,7 @@ class LinuxInitramfs final : public Initramfs {
       if (dracut && boots_unified() && !system_.dracut_makes_unified()) return kUnifiedKernel;
       // Images that nobody sees may be of another kernel.
       const bool all = !running() || unmounted() || detail::of_several_kernels(images());
-      if (dracut && system_.zipl_boots()) return all ? kDracutAllZipl : kDracutZipl;
+      if (dracut && zipl_boots()) return all ? kDracutAllZipl : kDracutZipl;
       return all ? tool.all : tool.running;
     }
     return there("/usr/bin/mkinitcpio") ? std::optional(kMkinitcpio) : std::nullopt;

@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "contract/commit_host.hpp"
+#include "kinds/boot_record.hpp"
+#include "kinds/ethernet/roce_record.hpp"
 #include "store/damage.hpp"
 #include "store/held_record.hpp"
 
@@ -75,11 +77,11 @@ void all_is_ours(Host& host) {
   EXPECT_TRUE(applied(held)) << text_of(held);
   EXPECT_EQ(difference(host.dump(), configured()), "");
   EXPECT_FALSE(has_record(host)) << "it is in /var";
+  EXPECT_TRUE(reasons_of(host).empty()) << "nothing waits for space any more";
   EXPECT_FALSE(host.kernel().files.content.contains(kRecords.journal));
   const auto report = host.commit(kFirst);
   EXPECT_TRUE(applied(report)) << text_of(report);
   EXPECT_FALSE(has_child(host));
-  EXPECT_TRUE(reasons_of(host).empty()) << "an administrator's apply has succeeded";
 }
 
 TEST(FullVar, AHostIsConfiguredAtBoot) {
@@ -112,7 +114,7 @@ TEST(FullVar, TheReasonSaysWhatToDo) {
   EXPECT_EQ(reasons_of(*host).front(),
             "/var/lib/rdma-configd/state.json: write: No space left on device; the host is configured, but "
             "the record of its changes is only in /run/rdma-configd/held.json and lasts until the next boot: "
-            "free space on /var, or remount it writable, then run `rdma-configctl apply`");
+            "free space on /var, or remount it writable; the daemon then records it");
 }
 
 TEST(FullVar, AnApplyIsRefused) {
@@ -313,6 +315,119 @@ TEST(FullVar, WithoutTheRuntimeDirectoryNothingIsChanged) {
   EXPECT_EQ(report.error->message,
             "writing the journal: /var/lib/rdma-configd/journal.json: write: No space left on device");
   EXPECT_EQ(difference(host->dump(), before), "");
+}
+
+/// The host was rebooted while an apply waited for its confirmation.
+std::unique_ptr<Host> booted_while_waiting() {
+  auto host = std::make_unique<Host>(two_ports());
+  EXPECT_TRUE(applied(host->commit(kWithChild)));
+  EXPECT_TRUE(applied(host->commit(kFirst, kWithin)));
+  host->kernel().reboot();
+  host->kernel().faults.clear();
+  return host;
+}
+
+/// The daemon goes on with a /var that can be written.
+void is_rolled_back(Host& host, const std::string& wanted) {
+  host.kernel().faults.clear();
+  const auto report = host.hold();
+  EXPECT_TRUE(applied(report)) << text_of(report);
+  EXPECT_EQ(difference(host.dump(), wanted), "");
+  EXPECT_EQ(host.ledger().active, 1U);
+  EXPECT_FALSE(host.ledger().unconfirmed);
+  EXPECT_FALSE(host.kernel().files.content.contains(core::GenerationPaths().rollback_record));
+  all_is_ours(host);
+}
+
+TEST(FullVar, AnApplyThatARebootEndedIsRolledBack) {
+  const auto wanted = configured();
+  for (const int err : {ENOSPC, EDQUOT, EROFS, EIO}) {
+    for (const auto& hold_case : hold_cases()) {
+      SCOPED_TRACE(fmt::format("{}: errno {}", hold_case.name, err));
+      auto host = booted_while_waiting();
+      const auto before = in_var(*host);
+      host->kernel().faults.refuse(kVar, err);
+      for (int time = 0; time < 2; ++time) {
+        const auto report = hold_case.run(*host);
+        EXPECT_EQ(report.exit, Exit::kUndoIncomplete) << text_of(report);
+        EXPECT_EQ(difference(host->dump(), wanted), "");
+        EXPECT_FALSE(reasons_of(*host).empty());
+        EXPECT_TRUE(host->ledger().unconfirmed) << "that is not recorded yet";
+        EXPECT_EQ(in_var(*host), before);
+      }
+      const auto looked = host->with([](core::Context& context) {
+        return core::look({.who = "root", .what = "show", .host_name = "node1"}, context);
+      });
+      EXPECT_TRUE(looked.plan.empty()) << text_of(looked);
+      is_rolled_back(*host, wanted);
+    }
+  }
+}
+
+TEST(FullVar, TheFirstApplyThatARebootEndedIsRolledBackToNothing) {
+  auto host = std::make_unique<Host>(two_ports());
+  EXPECT_TRUE(applied(host->commit(kWithChild, kWithin)));
+  host->kernel().reboot();
+  host->kernel().faults.clear();
+  const auto bare = host->dump();
+  host->kernel().faults.refuse(kVar, ENOSPC);
+  const auto report = host->hold();
+  EXPECT_EQ(report.exit, Exit::kUndoIncomplete) << text_of(report);
+  EXPECT_EQ(difference(host->dump(), bare), "");
+  host->kernel().faults.clear();
+  EXPECT_TRUE(applied(host->hold()));
+  EXPECT_EQ(host->ledger().active, 0U);
+  EXPECT_TRUE(reasons_of(*host).empty());
+}
+
+TEST(FullVar, ARollbackAfterARebootIsKilledAnywhere) {
+  const auto wanted = configured();
+  for (const bool then_full : {false, true}) {
+    bool killed = true;
+    for (std::size_t n = 1; killed; ++n) {
+      SCOPED_TRACE(fmt::format("killed at call {}, then {}", n, then_full ? "full" : "writable"));
+      auto host = booted_while_waiting();
+      host->kernel().faults.refuse(kVar, ENOSPC);
+      killed = is_killed_at(n, *host, [&] { host->hold(); });
+      if (killed && then_full) {
+        host->kernel().faults.refuse(kVar, EROFS);
+        EXPECT_EQ(host->hold().exit, Exit::kUndoIncomplete);
+        EXPECT_EQ(difference(host->dump(), wanted), "");
+      }
+      is_rolled_back(*host, wanted);
+    }
+  }
+}
+
+/// A host with RoCE defaults, just after a boot.
+std::unique_ptr<Host> booted_with_roce() {
+  const auto& all = scenarios();
+  const auto at =
+      std::find_if(all.begin(), all.end(), [](const auto& scenario) { return scenario.name == "roce_set"; });
+  if (at == all.end()) return nullptr;
+  auto host = std::make_unique<Host>(*at);
+  EXPECT_TRUE(applied(host->commit(at->documents.back())));
+  host->kernel().reboot();
+  host->kernel().faults.clear();
+  return host;
+}
+
+TEST(FullVar, RoceDefaultsAreRecordedInRun) {
+  const std::string record = kinds::boot_record_in_run(kinds::kRoceRecordFile);
+  auto host = booted_with_roce(), roomy = booted_with_roce();
+  ASSERT_TRUE(host && roomy);
+  EXPECT_TRUE(applied(roomy->hold()));
+  host->kernel().faults.refuse(kVar, ENOSPC);
+  const auto report = host->hold();
+  EXPECT_TRUE(applied(report)) << text_of(report);
+  EXPECT_EQ(difference(host->dump(), roomy->dump()), "");
+  EXPECT_TRUE(host->kernel().files.content.contains(record));
+  EXPECT_TRUE(host->hold().plan.empty()) << "it is known what was written";
+  host->kernel().faults.clear();
+  EXPECT_TRUE(applied(host->hold()));
+  for (auto* each : {host.get(), roomy.get()}) EXPECT_TRUE(applied(each->commit("version = 1\n")));
+  EXPECT_EQ(difference(host->dump(), roomy->dump()), "") << "they go back to what was found";
+  EXPECT_FALSE(host->kernel().files.content.contains(record));
 }
 
 }  // namespace

@@ -131,6 +131,26 @@ TEST(TakeLock, AFileThatWasReplacedIsNoLock) {
   }
 }
 
+// One that is always replaced before it is taken must not keep us for ever.
+TEST(TakeLock, AFileThatIsReplacedAllTheTimeIsGivenUp) {
+  Console console;
+  const auto path = console.folder() / "lock";
+  auto first = take_lock(path, 0ms, {});
+  ASSERT_TRUE(first);
+  int asked = 0;
+  const auto second = take_lock(
+      path, 60s, [](const std::string&) {},
+      [&] {
+        if (++asked > 1) return true;
+        std::ofstream(console.folder() / "new").close();
+        std::filesystem::rename(console.folder() / "new", path);
+        first->reset();
+        return false;
+      });
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().code, base::Code::kRefused);
+}
+
 TEST(TakeLock, FollowsNoLink) {
   Console console;
   std::filesystem::create_symlink(console.folder() / "elsewhere", console.folder() / "lock");

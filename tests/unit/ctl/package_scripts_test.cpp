@@ -152,8 +152,9 @@ TEST_F(PackageScripts, PurgeRemovesWhatAKilledWriteLeft) {
   for (const auto* folder : {"etc/sysctl.d", "etc/opensm", "etc/systemd/system/slurmd.service.d",
                              "etc/rdma-configd/conf.d", "run/rdma-configd"})
     tree_.write(std::string(folder) + "/.rdma-configd-Ab12Cd", "half a line");
-  for (const auto* name : {"running", "applied", "settled.json", "refused.json", "held.json",
-                           "held.json.damaged-1", "degraded.json"})
+  for (const auto* name :
+       {"running", "applied", "settled.json", "refused.json", "held.json", "held.json.damaged-1",
+        "degraded.json", "unwritten.json", "roce-defaults", "nvme-found", "ledger-seen"})
     tree_.write(std::string("run/rdma-configd/") + name, "");
   for (const auto* folder :
        {"run/rdma-configd-modules", "run/rdma-configd-sysctl", "run/rdma-configd-proc-fs"})

@@ -152,10 +152,12 @@ TEST_F(Withdraw, ARecordOfAHoldThatIsOverGoes) {
   files()[core::Paths().held] =
       R"({"schema": 1, "boot_id": ")" + console.kernel.boot_id +
       R"(", "over": true, "changes": [], "before": {"records": []}, "on_disk": {"records": []}})";
+  files()[core::kUnwrittenFile] = R"({"schema": 1, "reasons": ["state.json: full"]})";
   files()[core::kDegradedInRun] = R"({"schema": 1, "reasons": ["state.json: full"]})";
   EXPECT_EQ(console.run({"withdraw", "--yes"}), 0) << console.err.str();
   EXPECT_FALSE(files().contains(core::Paths().held));
   EXPECT_FALSE(files().contains(core::kDegradedInRun));
+  EXPECT_FALSE(files().contains(core::kUnwrittenFile));
 }
 
 TEST_F(Withdraw, AHostThatIsWithdrawnStaysSoWhenItIsTriedAgainInVain) {

@@ -102,6 +102,15 @@ TEST_F(Doctor, DamagedRecords) {
   EXPECT_EQ(found(), Names{});
 }
 
+TEST_F(Doctor, RecordsThatWaitForVar) {
+  auto host = kernel->host();
+  model::Report report;
+  tell_unwritten(host.files, "state.json: full", report);
+  EXPECT_EQ(found(), Names{"damaged_records /run/rdma-configd"}) << "nothing is damaged";
+  ASSERT_TRUE(clear_unwritten(host.files));
+  EXPECT_EQ(found(), Names{});
+}
+
 TEST_F(Doctor, RecordsThatWillBeSetAside) {
   const std::string folder = "/var/lib/rdma-configd/";
   for (const auto* name : {"state.json", "journal.json", "generations.json", "unconfirmed.json"}) {

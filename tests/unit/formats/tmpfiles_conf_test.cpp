@@ -26,6 +26,24 @@ TEST(TmpfilesLines, SpecifiersAreReplaced) {
   EXPECT_EQ(lines[3].argument, "%b");
 }
 
+/// Those of this host, where they are known.
+TEST(TmpfilesLines, SpecifiersOfTheHostAreReplaced) {
+  fakes::Faults faults;
+  fakes::MemoryFiles files(faults);
+  files.content["/etc/tmpfiles.d/site.conf"] =
+      "w /a/%m/%b - - - - %H %l\nr /lib/modules/%v/x\nL+ /a/%o/%% - - - - %H\n";
+  files.content["/proc/sys/kernel/hostname"] = "node1.example.org\n";
+  files.content["/proc/sys/kernel/osrelease"] = "6.1.0-18-amd64\n";
+  files.content["/proc/sys/kernel/random/boot_id"] = "0d1e2f30-4a5b-6c7d-8e9f-a0b1c2d3e4f5\n";
+  files.content["/etc/machine-id"] = "00112233445566778899aabbccddeeff\n";
+  const auto lines = tmpfiles_lines(files);
+  ASSERT_EQ(lines.size(), 3U);
+  EXPECT_EQ(lines[0].path, "/a/00112233445566778899aabbccddeeff/0d1e2f304a5b6c7d8e9fa0b1c2d3e4f5");
+  EXPECT_EQ(lines[0].argument, "node1.example.org node1");
+  EXPECT_EQ(lines[1].path, "/lib/modules/6.1.0-18-amd64/x");
+  EXPECT_EQ(lines[2].path, "/a/%o/%") << "what is not known stays";
+}
+
 /// glob(3), GLOB_BRACE
 TEST(TmpfilesLines, BracesStandForEachChoice) {
   TmpfilesLine line;

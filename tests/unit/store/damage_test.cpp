@@ -87,6 +87,25 @@ TEST(Degrade, IsKnownUntilTheNextBootWhereVarCannotBeWritten) {
   EXPECT_THAT(full.content, IsEmpty());
 }
 
+TEST(Degrade, EndsWithWhatVarCanTakeAgain) {
+  fakes::Faults faults;
+  fakes::MemoryFiles files(faults);
+  EXPECT_FALSE(has_unwritten(files));
+  EXPECT_TRUE(clear_unwritten(files));
+  model::Report report;
+  for (int time = 0; time < 2; ++time) tell_unwritten(files, "state.json: full", report);
+  EXPECT_EQ(report.notes.size(), 2U) << "each report says so";
+  EXPECT_TRUE(has_unwritten(files));
+  EXPECT_THAT(degraded(files), ElementsAre("state.json: full"));
+  EXPECT_THAT(degrade(files, {"journal.json: damaged"}), ElementsAre("journal.json: damaged"));
+  EXPECT_THAT(degraded(files), ElementsAre("journal.json: damaged", "state.json: full"));
+  EXPECT_TRUE(clear_unwritten(files));
+  EXPECT_THAT(degraded(files), ElementsAre("journal.json: damaged")) << "that one is an administrator's";
+  tell_unwritten(files, "state.json: full", report);
+  EXPECT_TRUE(clear_degraded(files));
+  EXPECT_THAT(degraded(files), IsEmpty());
+}
+
 /// The JSON library quotes it: a private document would be in the log, and in what readers are shown.
 TEST(Damage, IsToldWithoutTheRecord) {
   fakes::Faults faults;

@@ -191,13 +191,28 @@ TEST(FabricReader, TakesOneNodeOfAGuid) {
 }
 
 TEST(FabricReader, StopsAtKFabricBytes) {
-  const auto got = read_of([](const auto&, const Send& send) {
-    const std::string text(1024UL * 1024UL, 'x');
-    for (std::size_t i = 0; i <= fabric::limits::kFabricBytes / text.size(); ++i) send(MissingFrame{text});
-    for (;;) ::pause();
-  });
-  ASSERT_FALSE(got);
-  EXPECT_THAT(got.error().message, HasSubstr("the fabric's description exceeds 268435456 bytes"));
+  const auto tree = fakes::fat_tree(4);
+  std::size_t least = pack(EndFrame{}).size();
+  send_tree([&](const Frame& frame) { least += pack(frame).size(); }, tree);
+  for (const std::size_t total : {fabric::limits::kFabricBytes, fabric::limits::kFabricBytes + 1}) {
+    const auto got = read_of([&tree, total, least](const auto&, const Send& send) {
+      const std::size_t around = pack(MissingFrame{""}).size();
+      auto left = total - least;
+      send_tree(send, tree);
+      while (left > 0) {
+        auto length = std::min<std::size_t>(left, 1024UL * 1024UL);
+        if (left > length && left - length < around) length -= around;  // the rest is a frame, too
+        send(MissingFrame{std::string(length - around, 'x')});
+        left -= length;
+      }
+      send(EndFrame{});
+      for (;;) ::pause();
+    });
+    ASSERT_EQ(got.has_value(), total == fabric::limits::kFabricBytes) << total;
+    if (!got) {
+      EXPECT_THAT(got.error().message, HasSubstr("the fabric's description exceeds 268435456 bytes"));
+    }
+  }
 }
 
 TEST(Frames, ThatAreNoneAreRefused) {

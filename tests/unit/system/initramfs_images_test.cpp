@@ -160,6 +160,21 @@ TEST(LinuxInitramfs, ZiplIsToldOfAnImageThatItLoadsByItsBlocks) {
       << "its hook calls zipl";
 }
 
+// A look at /boot/zipl would have systemd mount /boot.
+TEST(LinuxInitramfs, ZiplsFolderIsNotLookedForBehindAnAutomount) {
+  TempTree tree;
+  for (const auto* file : {"usr/bin/dracut", "usr/sbin/zipl", "etc/zipl.conf", "boot/zipl/config"})
+    tree.put(file, "");
+  const auto tool = [&](const std::string& mounts) {
+    tree.put("mounts", "/dev/dasda2 / ext4 rw 0 0\n" + mounts);
+    return make_linux_initramfs(tree.path(), tree.at("mounts"))->tool();
+  };
+  const std::string automount = "systemd-1 /boot autofs rw,direct 0 0\n";
+  EXPECT_EQ(tool(automount), "dracut -f --regenerate-all && zipl");
+  EXPECT_EQ(tool(automount + "/dev/dasda1 /boot ext4 rw 0 0\n"), "dracut -f --regenerate-all");
+  EXPECT_EQ(tool("systemd-1 /boot/zipl autofs rw,direct 0 0\n"), "dracut -f --regenerate-all");
+}
+
 TEST(LinuxInitramfs, OpenSusesBootLoadersTakeTheirImagesFromTheirOwnTool) {
   TempTree tree;
   tree.put("usr/bin/dracut", "");

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "kinds/boot_record.hpp"
 #include "model/types/inet_types.hpp"
 
 namespace rdmacfg::kinds {
@@ -36,7 +37,7 @@ std::string found_text(const system::NvmeController& controller, const std::stri
 }
 
 Result<std::set<std::string>> read_nvme_found(system::Host& host) {
-  const auto text = host.files.read(std::string(kNvmeFoundFile));
+  const auto text = read_boot_record(host.files, kNvmeFoundFile);
   if (!text) return base::fail(text.error());
   std::set<std::string> out;
   const auto boot = host.boot_id + " ";
@@ -48,11 +49,10 @@ Result<std::set<std::string>> read_nvme_found(system::Host& host) {
 }
 
 Result<void> write_nvme_found(const std::set<std::string>& found, system::Host& host) {
-  const std::string path(kNvmeFoundFile);
-  if (found.empty()) return host.files.remove(path);
+  if (found.empty()) return write_boot_record(host.files, kNvmeFoundFile, std::nullopt);
   std::string text = "# NVMe controllers that were connected by others: boot, address, name, subsystem.\n";
   for (const auto& controller : found) text += fmt::format("{} {}\n", host.boot_id, controller);
-  return host.files.write(path, text);
+  return write_boot_record(host.files, kNvmeFoundFile, text);
 }
 
 Result<NvmeControllers> observe_nvme_controllers(system::Host& host) {

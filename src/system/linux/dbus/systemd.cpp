@@ -144,6 +144,15 @@ int Systemd::noted(int status) {
   return status;
 }
 
+int Systemd::ask(sd_bus* bus, BusError& error, const std::function<int(sd_bus_error*)>& question) {
+  const bool before = reloading_;
+  const int status = noted(question(&error.error));
+  if (status != -ETIMEDOUT || before || !reloading_) return status;
+  sd_bus_error_free(&error.error);
+  sd_bus_set_method_call_timeout(bus, microseconds_of(patience()));
+  return noted(question(&error.error));
+}
+
 Result<sd_bus*> Systemd::bus() {
   if (!bus_ || !is_usable(bus_.get())) {
     bus_.reset();

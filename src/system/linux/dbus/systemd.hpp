@@ -95,6 +95,10 @@ class Systemd {
   /// while systemd reads its unit files, as it says (Reloading). @return the status of the call
   int noted(int status);
 
+  /// Asks, with noted(). Where systemd began to read its unit files while the answer was waited for, it is
+  /// asked once more, with the time of a reload. `question`: the status of a call that changes nothing
+  int ask(sd_bus* bus, BusError& error, const std::function<int(sd_bus_error*)>& question);
+
   /// How long the answer of the next question is waited for: that of a reload while systemd says that it
   /// reads its unit files, whoever asked for that. Heard over systemd's own socket only.
   [[nodiscard]] std::chrono::milliseconds patience() const {

@@ -53,7 +53,8 @@ class UnitQuestions {
   UnitQuestions(detail::Systemd& systemd, sd_bus* bus)
       : systemd_(systemd), bus_(bus), end_(now() + std::max(systemd.limits().look, systemd.patience())) {}
 
-  /// `question`: (bus) -> the status of a call. @return whether systemd answered, and not with an error
+  /// `question`: (bus, error) -> the status of a call. @return whether systemd answered, and not with an
+  /// error
   template <class Question>
   bool ask(Question question) {
     if (lost_ != 0) return false;
@@ -64,9 +65,11 @@ class UnitQuestions {
     }
     const auto call = systemd_.patience();
     sd_bus_set_method_call_timeout(bus_, detail::microseconds_of(std::min(call, left)));
-    const int status = question(bus_);
+    BusError ignored;
+    const auto asked = [&](sd_bus_error* error) { return question(bus_, error); };
     // Slow answers may leave a budget too small to tell silence by.
-    if (left >= call) (void)systemd_.noted(status);
+    const int status = left >= call ? systemd_.ask(bus_, ignored, asked) : asked(&ignored.error);
+    if (systemd_.patience() > call) end_ = std::max(end_, now() + systemd_.limits().look);
     if (status == -ETIMEDOUT || status == -ECONNRESET || status == -ENOTCONN || status == -EPIPE)
       lost_ = -status;
     return status >= 0;
@@ -98,18 +101,17 @@ class SystemdUnits final : public Units {
     for (auto& name : copies) list.push_back(name.data());
     list.push_back(nullptr);
 
-    sd_bus_message* raw_call = nullptr;
-    int status = sd_bus_message_new_method_call(*bus, &raw_call, kSystemd, kSystemdPath, kSystemdManager,
-                                                "ListUnitsByNames");
-    const BusMessage call(raw_call, sd_bus_message_unref);
-    if (status < 0) return fail_errno(-status, what);
-    if (status = sd_bus_message_append_strv(call.get(), list.data()); status < 0) {
-      return fail_errno(-status, what);
-    }
     UnitQuestions questions(systemd_, *bus);
     BusError error;
     sd_bus_message* raw_reply = nullptr;
-    status = systemd_.noted(sd_bus_call(*bus, call.get(), 0, &error.error, &raw_reply));
+    const int status = systemd_.ask(*bus, error, [&](sd_bus_error* told) {
+      sd_bus_message* raw_call = nullptr;  // one that was sent keeps its timeout
+      int made = sd_bus_message_new_method_call(*bus, &raw_call, kSystemd, kSystemdPath, kSystemdManager,
+                                                "ListUnitsByNames");
+      const BusMessage call(raw_call, sd_bus_message_unref);
+      if (made >= 0) made = sd_bus_message_append_strv(call.get(), list.data());
+      return made < 0 ? made : sd_bus_call(*bus, call.get(), 0, told, &raw_reply);
+    });
     const BusMessage reply(raw_reply, sd_bus_message_unref);
     if (status < 0 && error.says_nobody()) return std::optional<std::vector<Unit>>{};
     if (status < 0) return fail(error.error_of(status, what));
@@ -124,9 +126,10 @@ class SystemdUnits final : public Units {
     UnitQuestions questions(systemd_, *bus);
     BusError error;
     sd_bus_message* raw_reply = nullptr;
-    const int status = systemd_.noted(sd_bus_call_method(*bus, kSystemd, kSystemdPath, kSystemdManager,
-                                                         "ListUnitsByPatterns", &error.error, &raw_reply,
-                                                         "asas", 0, 1, pattern_of(unit).c_str()));
+    const int status = systemd_.ask(*bus, error, [&](sd_bus_error* told) {
+      return sd_bus_call_method(*bus, kSystemd, kSystemdPath, kSystemdManager, "ListUnitsByPatterns", told,
+                                &raw_reply, "asas", 0, 1, pattern_of(unit).c_str());
+    });
     const BusMessage reply(raw_reply, sd_bus_message_unref);
     if (status < 0 && error.says_nobody()) return std::optional<std::vector<Unit>>{};
     if (status < 0) return fail(error.error_of(status, what));
@@ -353,10 +356,9 @@ class SystemdUnits final : public Units {
 
   static std::optional<std::vector<std::string>> read_strings(UnitQuestions& questions,
                                                               const std::string& path, const char* property) {
-    BusError ignored;
     char** raw = nullptr;
-    const bool told = questions.ask([&](sd_bus* bus) {
-      return sd_bus_get_property_strv(bus, kSystemd, path.c_str(), kUnit, property, &ignored.error, &raw);
+    const bool told = questions.ask([&](sd_bus* bus, sd_bus_error* error) {
+      return sd_bus_get_property_strv(bus, kSystemd, path.c_str(), kUnit, property, error, &raw);
     });
     if (!told) return std::nullopt;
     std::vector<std::string> out;
@@ -372,11 +374,10 @@ class SystemdUnits final : public Units {
   template <class T>
   static T read_plain(UnitQuestions& questions, const std::string& path, const char* interface,
                       const char* property, char type, T fallback) {
-    BusError ignored;
     T value{};
-    const bool told = questions.ask([&](sd_bus* bus) {
-      return sd_bus_get_property_trivial(bus, kSystemd, path.c_str(), interface, property, &ignored.error,
-                                         type, &value);
+    const bool told = questions.ask([&](sd_bus* bus, sd_bus_error* error) {
+      return sd_bus_get_property_trivial(bus, kSystemd, path.c_str(), interface, property, error, type,
+                                         &value);
     });
     return told ? value : fallback;
   }
@@ -390,12 +391,11 @@ class SystemdUnits final : public Units {
   static void complete(UnitQuestions& questions, const std::string& path, const std::string& asked,
                        Unit& unit) {
     if (!unit.there()) return;
-    BusError no_file;
     sd_bus_message* raw_reply = nullptr;
     // The property UnitFileState is only as fresh as systemd's last look; this method looks.
-    const bool told = questions.ask([&](sd_bus* bus) {
-      return sd_bus_call_method(bus, kSystemd, kSystemdPath, kSystemdManager, "GetUnitFileState",
-                                &no_file.error, &raw_reply, "s", unit.name.c_str());
+    const bool told = questions.ask([&](sd_bus* bus, sd_bus_error* error) {
+      return sd_bus_call_method(bus, kSystemd, kSystemdPath, kSystemdManager, "GetUnitFileState", error,
+                                &raw_reply, "s", unit.name.c_str());
     });
     const BusMessage reply(raw_reply, sd_bus_message_unref);
     const char* state = nullptr;
@@ -409,10 +409,9 @@ class SystemdUnits final : public Units {
 
   static bool ends_by_itself(UnitQuestions& questions, const std::string& path, const std::string& unit) {
     if (!unit.ends_with(".service")) return false;
-    BusError no_type;
     char* raw = nullptr;
-    const bool told = questions.ask([&](sd_bus* bus) {
-      return sd_bus_get_property_string(bus, kSystemd, path.c_str(), kService, "Type", &no_type.error, &raw);
+    const bool told = questions.ask([&](sd_bus* bus, sd_bus_error* error) {
+      return sd_bus_get_property_string(bus, kSystemd, path.c_str(), kService, "Type", error, &raw);
     });
     const std::unique_ptr<char, void (*)(void*)> type(raw, &::free);
     return told && std::string_view(raw) == "oneshot" &&

@@ -26,7 +26,7 @@ for how in full read-only; do
 	systemctl restart rdma-configd
 	ok "$how: the host is configured" lab-wait 90 "$made"
 	ok "$how: the record is in /run" lab-wait 60 "test -s $held"
-	exits "$how: the status" 2 ctl status; has "$how: it says where" "$OUT" "recorded only in $held"
+	exits "$how: the status" 2 ctl status; has "$how: it says where" "$OUT" "only in $held"
 	systemctl restart rdma-configd
 	ok "$how: it is kept over a restart of the daemon" test -s $held
 	sed 's/192.0.2.1/192.0.2.9/' $CONF >/tmp/other; cp $CONF /tmp/whole; cp /tmp/other $CONF
@@ -34,10 +34,10 @@ for how in full read-only; do
 	ok "$how: the host stays" sh -c "$made"
 	cp /tmp/whole $CONF
 	if [ $how = full ]; then rm $records/filler; else mount -o remount,rw $records; fi
-	systemctl restart rdma-configd
-	ok "$how: the daemon takes the record over" lab-wait 60 "test ! -e $held"
+	# Nothing tells the daemon of the space; it tries again within a minute.
+	ok "$how: the daemon takes the record over" lab-wait 150 "test ! -e $held"
+	ok "$how: and is not DEGRADED any more" lab-wait 60 "! rdma-configctl status 2>&1 | grep -q DEGRADED"
 	applies "$how: an apply once there is space"
-	hasnt "$how: not DEGRADED any more" "$(ctl status 2>&1)" DEGRADED
 done
 # An interface that was made without a record in /var is known as ours.
 sed -i '/pkey/d' $CONF

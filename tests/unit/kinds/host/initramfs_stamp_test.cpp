@@ -37,6 +37,16 @@ TEST(InitramfsStamp, DracutMakesTheImagesAlsoUnderOtherCommands) {
   EXPECT_FALSE(rdma_in_image_of("mkinitcpio -P", module)) << "Arch's rdma-core has the module, too";
 }
 
+/// Else nothing at all could be applied until somebody removes what is there.
+TEST(InitramfsStamp, OneThatIsLostIsNotKnown) {
+  const auto kernel = fakes::FakeKernel::parse("{}");
+  const std::string path(kInitramfsStamp);
+  kernel->files.content[path] = "0123456789abcdef\n";
+  EXPECT_EQ(read_stamp(kernel->files).value_or("?"), "0123456789abcdef");
+  kernel->files.links.insert(path);
+  EXPECT_EQ(read_stamp(kernel->files).value_or("?"), "");
+}
+
 /// dracut.conf(5); dracut.sh takes a file of /etc in place of the distribution's.
 TEST(InitramfsStamp, DracutMayOmitItsModuleForRdma) {
   struct Row {

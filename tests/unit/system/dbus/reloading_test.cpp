@@ -47,6 +47,29 @@ TEST_F(ReloadOfOthers, GivesQuestionsItsLimit) {
   EXPECT_TRUE(comes_to(some.call));
 }
 
+TEST_F(ReloadOfOthers, ThatBeginsMeanwhileHasAQuestionAskedOnceMore) {
+  const auto opened = ours->bus();
+  ASSERT_TRUE(opened);
+  manager->announce_reload(true);
+  for (int i = 0; i < 2; ++i) {  // as below
+    ASSERT_GE(sd_bus_call_method(*opened, detail::kSystemd, "/", "org.freedesktop.DBus.Peer", "Ping", nullptr,
+                                 nullptr, nullptr),
+              0);
+  }
+  int asked = 0;
+  detail::BusError error;
+  const auto silent_at_first = [&](sd_bus_error* told) {
+    if (++asked == 1) return sd_bus_error_set_errno(told, ETIMEDOUT);
+    return sd_bus_error_is_set(told) != 0 ? -EINVAL : 0;
+  };
+  EXPECT_EQ(ours->ask(*opened, error, silent_at_first), 0);
+  EXPECT_EQ(asked, 2);
+  EXPECT_EQ(ours->patience(), some.reload);
+  asked = 0;
+  EXPECT_EQ(ours->ask(*opened, error, silent_at_first), -ETIMEDOUT) << "it had the time of a reload";
+  EXPECT_EQ(asked, 1);
+}
+
 TEST_F(ReloadOfOthers, IsNoSilence) {
   EXPECT_EQ(ours->noted(-ETIMEDOUT), -ETIMEDOUT);
   EXPECT_TRUE(some.silences->systemd.presumed()) << "it has said nothing";

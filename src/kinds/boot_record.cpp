@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kinds/boot_record.hpp"
+
+#include <cerrno>
+
+namespace rdmacfg::kinds {
+
+using base::Result;
+
+Result<std::optional<std::string>> read_kept_record(system::Files& files, const std::string& path) {
+  auto text = files.read(path);
+  if (!text && text.error().sys_errno != 0) text = files.read(path);
+  if (text) return text;
+  const auto& error = text.error();
+  const bool lost = system::is_unusable(error) || error.sys_errno == EIO || error.sys_errno == EUCLEAN ||
+                    error.sys_errno == EBADMSG;
+  return lost ? Result<std::optional<std::string>>(std::optional<std::string>()) : text;
+}
+
+std::string boot_record_in_run(std::string_view path) {
+  return "/run/rdma-configd" + std::string(path.substr(path.rfind('/')));
+}
+
+Result<std::optional<std::string>> read_boot_record(system::Files& files, std::string_view path) {
+  if (auto in_run = files.read(boot_record_in_run(path)); in_run && *in_run) return in_run;
+  return read_kept_record(files, std::string(path));
+}
+
+Result<void> write_boot_record(system::Files& files, std::string_view path,
+                               const std::optional<std::string>& text) {
+  const std::string kept(path);
+  auto done = text ? files.write(kept, *text) : files.remove(kept);
+  const auto in_run = boot_record_in_run(path);
+  if (done) return files.remove(in_run);
+  // An empty one says that the one in /var does not count.
+  return files.write(in_run, text.value_or("")) ? Result<void>() : done;
+}
+
+}  // namespace rdmacfg::kinds
