@@ -207,6 +207,7 @@ class HostReports : public testing::Test {
 
   std::string report() {
     const auto path = console.folder() / "report.json";
+    std::filesystem::remove(path);  // of an earlier report
     EXPECT_EQ(console.run({"doctor", "--report", path.string()}), 0) << console.err.str();
     return content_at(path);
   }
