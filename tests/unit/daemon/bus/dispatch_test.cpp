@@ -30,14 +30,14 @@ TEST(Turn, NoCallIsReadWhileAnswersWait) {
   dispatch_batch([&] { return ++handled > 0; }, [&] { return handled == 3; });
   EXPECT_EQ(handled, 3U);
 
-  constexpr std::uint64_t kNow = 5'000'000, kNever = UINT64_MAX;
-  const auto idle = interest_in_bus(POLLIN, 0, kNow);
+  constexpr std::uint64_t kAtPresent = 5'000'000, kNever = UINT64_MAX;
+  const auto idle = interest_in_bus(POLLIN, 0, kAtPresent);
   EXPECT_EQ(idle.events, POLLIN);
   EXPECT_EQ(idle.deadline_us, 0U) << "messages that were read already";
-  const auto busy = interest_in_bus(POLLIN | POLLOUT, 0, kNow);
+  const auto busy = interest_in_bus(POLLIN | POLLOUT, 0, kAtPresent);
   EXPECT_EQ(busy.events, POLLOUT);
-  EXPECT_GT(busy.deadline_us, kNow) << "nor those that were read already";
-  EXPECT_EQ(interest_in_bus(POLLOUT, kNever, kNow).deadline_us, kNever);
+  EXPECT_GT(busy.deadline_us, kAtPresent) << "nor those that were read already";
+  EXPECT_EQ(interest_in_bus(POLLOUT, kNever, kAtPresent).deadline_us, kNever);
 }
 
 }  // namespace
