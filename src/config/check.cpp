@@ -244,7 +244,7 @@ class Checker {
       } else if (auto value = check_value(node, *field, here, report_)) {
         out.entries.emplace(name, model::Entry{std::move(*value), location_of(report_.text, node.at), true});
       } else {
-        dropped = dropped || is_substitute(node);
+        dropped = dropped || is_substitute(node) || mentions_host(node);
       }
     }
     if (dropped || report_.diagnostics.size() > errors) file_.faulty_defaults.insert(path);

@@ -3,8 +3,10 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <linux/magic.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -128,10 +130,19 @@ bool is_trap(const fs::path& path, const struct stat& there) {
   return shared && there.st_uid != ::geteuid() && there.st_uid != folder.st_uid;
 }
 
-/// Where a path leads: no symbolic link, unless it leads nowhere.
+/// Whether a link leads to what a process has open, as /dev/stdout does by way of /proc/self/fd. Its text is
+/// no path then: "pipe:[4711]".
+bool is_link_of_proc(const fs::path& link) {
+  struct statfs about {};
+  const auto above = link.parent_path();
+  return ::statfs(above.empty() ? "." : above.c_str(), &about) == 0 && about.f_type == PROC_SUPER_MAGIC;
+}
+
+/// Where a path leads: no symbolic link, unless it leads nowhere or to an open file.
 struct Place {
   fs::path path;
   std::optional<struct stat> status{};  ///< of what is there
+  bool is_open = false;                 ///< what a process has open: it is written to, and not replaced
 };
 
 /// Follows the links itself, so that each has been looked at, and none is followed that comes afterwards.
@@ -148,6 +159,10 @@ base::Result<Place> find_place(const fs::path& path) {
                       place.path.string()));
     if (!S_ISLNK(status.st_mode)) {
       place.status = status;
+      return place;
+    }
+    if (is_link_of_proc(place.path)) {
+      place.is_open = true;
       return place;
     }
     std::error_code error;
@@ -173,6 +188,7 @@ base::Result<void> put_or_write(const fs::path& path, std::string_view text, std
   const auto found = find_place(path);  // a symbolic link stays one
   if (!found) return base::fail(found.error());
   const auto& place = found->path;
+  if (found->is_open) return write_through(place, text);
   if (const auto& there = found->status) {
     // On a full disk the text that was there stays.
     if (S_ISREG(there->st_mode) && ::access(place.c_str(), W_OK) == 0) {
@@ -183,7 +199,7 @@ base::Result<void> put_or_write(const fs::path& path, std::string_view text, std
       if (mode && there->st_uid != ::geteuid()) return done;  // its owner would read the secrets
       if (mode && ::chmod(place.c_str(), *mode) != 0) return base::fail_errno(errno, place.string());
     }
-    return write_through(path, text);
+    return write_through(place, text);
   }
   std::error_code error;
   if (path.has_parent_path()) fs::create_directories(path.parent_path(), error);
@@ -207,7 +223,9 @@ base::Result<void> write_private_output(const fs::path& path, std::string_view t
 base::Result<void> replace_output(const fs::path& path, std::string_view text) {
   std::error_code error;
   const auto status = fs::status(path, error);
-  if (fs::exists(status) && !fs::is_regular_file(status)) return write_output(path, text);
+  const auto place = find_place(path);
+  const bool open_already = place && place->is_open;
+  if (open_already || (fs::exists(status) && !fs::is_regular_file(status))) return write_output(path, text);
   return put_in_place(path, text, {});
 }
 

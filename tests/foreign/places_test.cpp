@@ -50,6 +50,15 @@ TEST_F(Places, FoldersOfAutomountAreNoMaps) {
               testing::ElementsAre(Field(&Remark::text, "the document has no automounts; keep this line")));
 }
 
+TEST_F(Places, CopiesOfCrontabsAreReadLikeThose) {
+  tree.put("/srv/copy/etc/cron.d/rdma", "@reboot root modprobe ib_umad\n");
+  tree.put("/srv/copy/var/spool/cron/root", "@reboot modprobe ib_srp\n");
+  const auto made =
+      import_all(*files, "scripts", {}, {"/srv/copy/etc/cron.d/rdma", "/srv/copy/var/spool/cron/root"});
+  EXPECT_THAT(made.claims.missed, IsEmpty());
+  EXPECT_THAT(made.document, AllOf(HasSubstr("name = \"ib_umad\""), HasSubstr("name = \"ib_srp\"")));
+}
+
 TEST_F(Places, LinksToServicesOfPackagesAreNotRead) {
   tree.put("/usr/lib/systemd/system/a.service", "[Service]\nExecStart=/usr/sbin/opensm\n");
   tree.link("/etc/systemd/system/a.service", "/usr/lib/systemd/system/a.service");

@@ -174,6 +174,35 @@ TEST(OutputFile, OwnFilesAndLinksAreWrittenWhereEverybodyMayWrite) {
   EXPECT_EQ(text_in(folder.path() / "file"), "new");
 }
 
+/// A link to it, such as /dev/stdout, has no path as its text; root could replace it.
+TEST(OutputFile, WhatAProcessHasOpenIsWrittenTo) {
+  const unit::TempFolder folder;
+  const auto link = folder.path() / "link", file = folder.path() / "file";
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
+  const base::UniqueFd reader(ends[0]), writer(ends[1]);
+  const base::UniqueFd opened(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
+  ASSERT_TRUE(opened);
+  const auto link_to = [&](int fd) {
+    fs::remove(link);
+    fs::create_symlink("/proc/self/fd/" + std::to_string(fd), link);
+  };
+  for (const auto put : {&write_output, &write_private_output, &replace_output}) {
+    link_to(writer.get());
+    ASSERT_TRUE(put(link, "x"));
+    EXPECT_TRUE(fs::is_symlink(link));
+    char byte = 0;
+    ASSERT_EQ(::read(reader.get(), &byte, 1), 1);
+    EXPECT_EQ(byte, 'x');
+    link_to(opened.get());
+    ASSERT_TRUE(put(link, "text"));
+    EXPECT_TRUE(fs::is_symlink(link));
+    std::array<char, 8> bytes{};
+    EXPECT_EQ(::pread(opened.get(), bytes.data(), bytes.size(), 0), 4) << "it is the same file";
+    EXPECT_EQ(::ftruncate(opened.get(), 0), 0);
+  }
+}
+
 TEST(OutputFile, APrivateOneBelongsToWhoeverWritesIt) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
   const unit::TempFolder folder;

@@ -109,9 +109,11 @@ class ImportedScript {
 
   /// The commands of crontab(5), of which those at boot run as in a script.
   void crontab(const File& file) {
-    const bool has_users = file.path.starts_with("/etc/");
+    // Those of users, which crontab(1) keeps, do not name them.
+    const bool has_users = file.path.find("/spool/cron/") == std::string::npos;
     variables_.clear();
     modules_.clear();
+    batch_.reset();
     again_ = false;
     int number = 0;
     for (const auto raw : base::split(file.text, '\n')) {

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/text.hpp"
 

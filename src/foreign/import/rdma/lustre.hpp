@@ -2,6 +2,7 @@
 // LNet, the network of Lustre: it finds interfaces by their names, which a document may change.
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 

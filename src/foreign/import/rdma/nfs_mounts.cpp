@@ -36,7 +36,9 @@ std::string_view other_port(std::string_view options) {
 std::string advice_for_mount(std::string_view source, std::string_view path, std::string_view options,
                              std::string_view what) {
   const auto colon = source.find(":/");
-  if (colon == std::string_view::npos || !path.starts_with('/'))
+  // Paths with blanks, which each of these files spells differently (\040, \x20), are left to the reader.
+  const bool plain = fmt::format("{} {}", source, path).find_first_of("\\\"") == std::string::npos;
+  if (colon == std::string_view::npos || !path.starts_with('/') || !plain)
     return fmt::format("write [[nfs_mount]]; until then keep this {}", what);
   auto server = source.substr(0, colon);
   if (server.starts_with('[') && server.ends_with(']')) server = server.substr(1, server.size() - 2);
@@ -63,19 +65,22 @@ void tell_fstab(const File& file, Claims& claims) {
 void tell_mount_unit(const File& file, Claims& claims) {
   if (kinds::is_our_mount_unit(file.text)) return;
   Claims aside;  // what systemd makes of other lines is its own matter
-  std::string source, path, options;
+  std::string source, path, options, type;
   Place where{file.path, 0};
   for (const auto& group : parse_groups(file, aside)) {
     for (const auto& item : group.items) {
       if (group.name != "Mount") continue;
       if (item.key == "What") source = item.value;
       if (item.key == "Where") path = item.value;
+      if (item.key == "Type") type = item.value;
       if (item.key != "Options") continue;
       options = item.value;
       where.line = item.line;
     }
   }
-  if (mounts_over_rdma(options)) claims.pass(where, advice_for_mount(source, path, options, "unit"));
+  // Of CIFS, "rdma" is an option, too. Without a type, mount(8) takes NFS for a source like ours.
+  const bool nfs = type.empty() || type == "nfs" || type == "nfs4";
+  if (nfs && mounts_over_rdma(options)) claims.pass(where, advice_for_mount(source, path, options, "unit"));
 }
 
 void tell_automounts(const File& file, Claims& claims) {

@@ -308,6 +308,17 @@ TEST(HostValues, AFileForOtherHostsNeedsNoValueHere) {
   EXPECT_EQ(document.skipped.size(), 1U);
 }
 
+/// The error in [host] is enough; an entry whose default is unknown is not checked against others.
+TEST(HostValues, ADefaultThatCannotBeFilledInMakesItsEntriesFaulty) {
+  const auto document =
+      read("[host.address]\nib0 = { network = \"192.0.2.5/24\" }\n[defaults.ipoib]\nmtu = \"{host.ib1}\"\n" +
+               std::string(kPort),
+           "gpu1");
+  EXPECT_THAT(complaints_of(document), ElementsAre(HasSubstr("is an address inside a network")));
+  ASSERT_EQ(document.sections.size(), 1U);
+  EXPECT_TRUE(document.faulty.contains(document.sections[0].where));
+}
+
 TEST(HostValues, AHostWithoutANameIsNotGuessedAt) {
   EXPECT_THAT(complaints_of(read(kPort + std::string("name = \"{host}-a\"\n"), "")),
               ElementsAre(HasSubstr("this host has no name (yet) | set one in /etc/hostname")));
