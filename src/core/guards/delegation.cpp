@@ -192,7 +192,9 @@ Rule module_rule(const Section& section, std::string_view key, const model::Valu
     auto parameter = option.substr(0, equals);
     std::replace(parameter.begin(), parameter.end(), '-', '_');  // one name for the kernel
     if (name == "ib_core" && parameter == "netns_mode") return "this is netns of [rdma_system]";
-    if (parameter == "dyndbg") return "dyndbg makes the kernel log debug messages";
+    // The kernel takes "MODULE.dyndbg" from any module (ddebug_dyndbg_param_cb() in lib/dynamic_debug.c).
+    if (parameter == "dyndbg" || parameter.ends_with(".dyndbg"))
+      return "dyndbg makes the kernel log debug messages";
     if (!is_plain(std::string_view(option).substr(std::min(equals + 1, option.size()))))
       return fmt::format("the value of {} is not a number or a plain word", parameter);
     if (host.modules.hidden(name, parameter)) return fmt::format("only root may read {}", parameter);

@@ -134,6 +134,8 @@ TEST_F(Delegation, NobodyElseFillsLogsOrStopsPrograms) {
            "[[sysctl]]\nkey = 'vm.max_map_count'\nvalue = '0200000'\n",
            "[[module]]\nname = 'ib_core'\noptions = ['dyndbg=+p']\n",
            "[[module]]\nname = 'ib_core'\noptions = ['dyndbg']\n",
+           "[[module]]\nname = 'ib_core'\noptions = ['ib_core.dyndbg']\n",
+           "[[module]]\nname = 'ib_core'\noptions = ['kvm.dyndbg=p']\n",
        }) {
     EXPECT_THAT(refusal(text), HasSubstr("only root may set this")) << text;
   }
