@@ -86,8 +86,7 @@ void rival_agents(const DoctorContext& context, std::vector<Finding>& out) {
     if (!takes_part(unit) || (!unit.id.empty() && unit.id != unit.name)) continue;
     rival(out, std::string(kAgentFile),
           "OS.EnableRDMA=y makes Azure's agent add an address of its own, with a prefix of /16, to IPoIB "
-          "interfaces whose "
-          "names begin with ib",
+          "interfaces whose names begin with ib",
           fmt::format(
               "write OS.EnableRDMA=n there and restart {}, or leave these addresses to it and out of the "
               "document",

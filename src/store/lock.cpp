@@ -74,7 +74,7 @@ base::Result<std::shared_ptr<void>> take_lock(const std::filesystem::path& path,
     if (std::chrono::steady_clock::now() >= end) {
       return base::fail(
           base::Code::kTimeout,
-          taken ? path.string() + ": it is replaced again and again; nothing was changed"
+          taken ? path.string() + ": replaced again and again; nothing was changed"
                 : fmt::format("{} still holds {}; nothing was changed", holder_of(fd.get()), path.string()));
     }
     if (cancelled && cancelled()) return base::fail(base::Code::kRefused, "it was cancelled");

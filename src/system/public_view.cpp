@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "system/public_view.hpp"
 
+#include <algorithm>
 #include <cerrno>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace rdmacfg::system {
 
@@ -13,7 +16,7 @@ namespace public_view {
 
 class PublicFiles final : public Files {
  public:
-  PublicFiles(Files& files, std::string records) : files_(files), records_(std::move(records)) {}
+  PublicFiles(Files& files, std::vector<std::string> records) : files_(files), records_(std::move(records)) {}
 
   Result<std::optional<std::string>> read(const std::string& path) override {
     if (kept_back(path)) return fail_errno(EACCES, path);
@@ -49,11 +52,13 @@ class PublicFiles final : public Files {
 
  private:
   [[nodiscard]] bool kept_back(const std::string& path) const {
-    return !path.starts_with(records_) && files_.hidden(path);
+    const bool record = std::any_of(records_.begin(), records_.end(),
+                                    [&](const std::string& folder) { return path.starts_with(folder); });
+    return !record && files_.hidden(path);
   }
 
   Files& files_;
-  std::string records_;
+  std::vector<std::string> records_;
 };
 
 class PublicSysctl final : public Sysctl {
@@ -113,7 +118,7 @@ class PublicPci final : public Pci {
 }  // namespace public_view
 
 struct PublicView::Ports {
-  Ports(Host& real, std::string records)
+  Ports(Host& real, std::vector<std::string> records)
       : files(real.files, std::move(records)),
         modules(real.modules),
         sysctl(real.sysctl),
@@ -155,7 +160,7 @@ struct PublicView::Ports {
   Host host;
 };
 
-PublicView::PublicView(Host& host, std::string records)
+PublicView::PublicView(Host& host, std::vector<std::string> records)
     : ports_(std::make_unique<Ports>(host, std::move(records))) {}
 PublicView::~PublicView() = default;
 Host& PublicView::host() { return ports_->host; }

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "system/host.hpp"
 
@@ -13,9 +15,9 @@ namespace rdmacfg::system {
 /// Nothing can be written through it. By the mode of what is read, not by a list of names.
 class PublicView {
  public:
-  /// Refers to `host`, which outlives it. Files below `records` (our own) are read all the same: who shows
-  /// what is in them decides about that.
-  PublicView(Host& host, std::string records);
+  /// Refers to `host`, which outlives it. Files below the folders `records` (our own, with a slash at the
+  /// end) are read all the same: who shows what is in them decides about that.
+  PublicView(Host& host, std::vector<std::string> records);
   ~PublicView();
   PublicView(const PublicView&) = delete;
   PublicView& operator=(const PublicView&) = delete;

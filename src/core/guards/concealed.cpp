@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
+#include <cstdint>
 #include <map>
 #include <set>
 #include <string_view>
@@ -21,7 +23,8 @@ using model::Value;
 
 namespace {
 
-constexpr const char* kRecords = "/var/lib/rdma-configd/";
+/// The second has them while /var cannot be written (ADR 0056).
+constexpr std::array<const char*, 2> kRecords{"/var/lib/rdma-configd/", "/run/rdma-configd/"};
 
 bool is_nothing(const Value& value) { return std::holds_alternative<std::monostate>(value); }
 
@@ -249,20 +252,25 @@ void conceal(Report& report, const Visibility& visibility) {
 bool active_is_private(system::Files& files, const GenerationPaths& paths) {
   const auto ledger = read_ledger(files, paths);
   if (!ledger) return true;
-  if (ledger->active == 0) return false;
-  const auto texts = read_texts(files, paths, ledger->active);
-  return !texts || std::any_of(texts->files.begin(), texts->files.end(),
-                               [](const auto& file) { return file.is_private; });
+  const auto is_private = [&](std::uint64_t number) {
+    if (number == 0) return false;
+    const auto texts = read_texts(files, paths, number);
+    return !texts || std::any_of(texts->files.begin(), texts->files.end(),
+                                 [](const auto& file) { return file.is_private; });
+  };
+  return is_private(ledger->active) || (ledger->unconfirmed && is_private(ledger->unconfirmed->previous));
 }
 
 Report look_concealed(Context& context,
                       const std::function<Report(Context& seen, bool& own_document)>& look) {
-  system::PublicView view(context.host, kRecords);
+  system::PublicView view(context.host, {kRecords.begin(), kRecords.end()});
   Context seen{view.host(), context.options, context.paths, context.clock};
   bool own_document = false;
   auto report = look(seen, own_document);
+  auto& files = context.host.files;
+  const auto& paths = context.options.paths;
   conceal(report,
-          {.document = own_document, .records = !context.host.files.hidden(context.options.paths.state)});
+          {.document = own_document, .records = !files.hidden(paths.state) && !files.hidden(paths.held)});
   return report;
 }
 

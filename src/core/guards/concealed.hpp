@@ -33,7 +33,9 @@ model::Report change_concealed(const config::Document* wanted, const Request& re
 model::Report look_concealed(Context& context,
                              const std::function<model::Report(Context& seen, bool& own_document)>& look);
 
-/// Whether a file of the active generation is private; also where that cannot be told.
+/// Whether a file of the active generation is private; also where that cannot be told. While an apply waits
+/// for its confirmation, of the generation before it as well: that is held and compared once it has expired,
+/// whether or not its rollback could be recorded.
 bool active_is_private(system::Files& files, const GenerationPaths& paths);
 
 }  // namespace rdmacfg::core

@@ -64,10 +64,15 @@ constexpr std::array<std::string_view, 8> kSysctls{"vm/zone_reclaim_mode", "vm/s
                                                    "vm/dirty_bytes",       "vm/dirty_background_bytes",
                                                    "vm/max_map_count",     "kernel/numa_balancing"};
 
-/// Inside of net/: they guard the host against its own users, or the kernel against code.
-constexpr std::array<std::string_view, 4> kGuards{"net/core/bpf_jit_*", "net/ipv4/ip_unprivileged_port_start",
+/// Inside of net/: they guard the host against its own users, the kernel against code, or the log against
+/// floods: messages of the network have a limit (message_cost), and those of packets that connection tracking
+/// takes for invalid have none.
+constexpr std::array<std::string_view, 6> kGuards{"net/core/bpf_jit_*",
+                                                  "net/core/message_*",
+                                                  "net/ipv4/ip_unprivileged_port_start",
                                                   "net/ipv4/conf/*/route_localnet",
-                                                  "net/ipv4/ping_group_range"};
+                                                  "net/ipv4/ping_group_range",
+                                                  "net/netfilter/nf_conntrack_log_invalid"};
 
 /// Options of OpenSM (osm_subnet.c) that are numbers or words: routing, timing, limits, quality of service.
 /// None that names a file, a folder, a plugin, a console or a key, that opens partitions, or that makes
@@ -192,7 +197,9 @@ Rule module_rule(const Section& section, std::string_view key, const model::Valu
     auto parameter = option.substr(0, equals);
     std::replace(parameter.begin(), parameter.end(), '-', '_');  // one name for the kernel
     if (name == "ib_core" && parameter == "netns_mode") return "this is netns of [rdma_system]";
-    if (parameter == "dyndbg") return "dyndbg makes the kernel log debug messages";
+    // The kernel takes "MODULE.dyndbg" from any module (ddebug_dyndbg_param_cb() in lib/dynamic_debug.c).
+    if (parameter == "dyndbg" || parameter.ends_with(".dyndbg"))
+      return "dyndbg makes the kernel log debug messages";
     if (!is_plain(std::string_view(option).substr(std::min(equals + 1, option.size()))))
       return fmt::format("the value of {} is not a number or a plain word", parameter);
     if (host.modules.hidden(name, parameter)) return fmt::format("only root may read {}", parameter);

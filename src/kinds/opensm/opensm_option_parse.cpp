@@ -44,7 +44,7 @@ void check_option_value(const std::string& key, const std::string& value, const 
   if (value.find_first_of("\n\r#") != std::string::npos) {
     wrong(where, "value: cannot be written on a line of opensm.conf", "leave out line breaks and #");
   } else if (key.size() + value.size() > kLineMost) {
-    wrong(where, "value: it is too long for a line that OpenSM reads",
+    wrong(where, "value: too long for a line that OpenSM reads",
           fmt::format("at most {} characters with the key", kLineMost));
   } else if (auto unfit = wrong_opensm_value(key, value)) {
     wrong(where, "value: " + std::move(unfit->what), std::move(unfit->hint));

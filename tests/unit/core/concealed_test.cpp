@@ -4,14 +4,18 @@
 #include <gmock/gmock.h>
 
 #include <cerrno>
+#include <chrono>
+#include <string>
 
 #include "catalog/all.hpp"
 #include "fakes/fake_kernel.hpp"
+#include "store/held_record.hpp"
 #include "store/report_json.hpp"
 
 namespace rdmacfg::core {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -151,6 +155,64 @@ TEST_F(Concealed, CopiesOfADocumentAreForRoot) {
             model::Exit::kOk);
   EXPECT_FALSE(active_is_private(host.files, context.paths));
   EXPECT_EQ(read_ledger(host.files, context.paths)->active, 1U) << "the same text is the same generation";
+}
+
+/// After a reboot the generation before the one that waits is held and looked at, recorded or not.
+TEST_F(Concealed, WhatARollbackGoesBackToIsPrivate) {
+  const auto wanting = [](const std::string& value, bool is_private) {
+    const auto text = "version = 1\n[[sysctl]]\nkey = 'net.ipv4.tcp_rmem'\nvalue = '" + value + "'\n";
+    return config::parse_texts({{.name = "config.toml", .text = text, .is_private = is_private}}, "node1",
+                               kinds::grammar());
+  };
+  const Request request{.who = "root", .what = "apply", .host_name = "node1"};
+  auto host = kernel_.host();
+  Context context{host, {}};
+  ASSERT_EQ(commit(wanting("4096 7 8", true), request, context).exit, model::Exit::kOk);
+  auto confirmed_later = request;
+  confirmed_later.confirm = std::chrono::seconds(60);
+  ASSERT_EQ(commit(wanting("4096 3 4", false), confirmed_later, context).exit, model::Exit::kOk);
+  EXPECT_TRUE(active_is_private(host.files, context.paths));
+
+  kernel_.reboot();
+  auto rebooted = kernel_.host();
+  Context after{rebooted, {}};
+  const auto report = look_concealed(after, [&](Context& seen, bool& own) {
+    own = !active_is_private(seen.host.files, seen.paths);
+    return look(request, seen);
+  });
+  EXPECT_FALSE(report.resources.empty());
+  EXPECT_THAT(report_json(report).dump(), Not(HasSubstr("4096 7 8")));
+}
+
+/// Else reports for other users would say while /var is full that nothing is known of what was made.
+TEST_F(Concealed, RecordsInTheRuntimeDirectoryAreReadForAReader) {
+  const Request request{.who = "root", .what = "apply", .host_name = "node1"};
+  auto host = kernel_.host();
+  Context context{host, {}};
+  ASSERT_EQ(commit(document(kWanted, false), request, context).exit, model::Exit::kOk);
+  HeldRecord held;
+  held.journal.boot_id = host.boot_id;
+  held.over = true;
+  ASSERT_TRUE(save_held_record(host.files, context.options.paths, held));
+  ASSERT_TRUE(host.files.hidden(context.options.paths.held));
+  const auto report = look_concealed(context, [&](Context& seen, bool& own) {
+    own = true;
+    return look(request, seen);
+  });
+  EXPECT_THAT(model::note_texts(report.notes), Not(Contains(HasSubstr("what rdma-configd remembers"))));
+}
+
+TEST_F(Concealed, AConfirmedDocumentForEverybodyIsNotPrivate) {
+  const Request request{.who = "root", .what = "apply", .host_name = "node1"};
+  auto host = kernel_.host();
+  Context context{host, {}};
+  ASSERT_EQ(commit(document(kWanted, true), request, context).exit, model::Exit::kOk);
+  auto confirmed_later = request;
+  confirmed_later.confirm = std::chrono::seconds(60);
+  ASSERT_EQ(commit(document(kSecret, false), confirmed_later, context).exit, model::Exit::kOk);
+  EXPECT_TRUE(active_is_private(host.files, context.paths));
+  ASSERT_EQ(confirm(request, context).exit, model::Exit::kOk);
+  EXPECT_FALSE(active_is_private(host.files, context.paths));
 }
 
 TEST_F(Concealed, FilesMadeOfAPrivateDocumentArePrivate) {

@@ -130,10 +130,15 @@ TEST_F(Delegation, RoadsToRootAreClosed) {
 TEST_F(Delegation, NobodyElseFillsLogsOrStopsPrograms) {
   for (const auto* text : {
            "[[opensm_option]]\nkey = 'log_flags'\nvalue = 255\n",
+           "[[sysctl]]\nkey = 'net.core.message_cost'\nvalue = 0\n",
+           "[[sysctl]]\nkey = 'net.core.message_burst'\nvalue = 1000000\n",
+           "[[sysctl]]\nkey = 'net.netfilter.nf_conntrack_log_invalid'\nvalue = 255\n",
            "[[sysctl]]\nkey = 'vm.max_map_count'\nvalue = 65529\n",
            "[[sysctl]]\nkey = 'vm.max_map_count'\nvalue = '0200000'\n",
            "[[module]]\nname = 'ib_core'\noptions = ['dyndbg=+p']\n",
            "[[module]]\nname = 'ib_core'\noptions = ['dyndbg']\n",
+           "[[module]]\nname = 'ib_core'\noptions = ['ib_core.dyndbg']\n",
+           "[[module]]\nname = 'ib_core'\noptions = ['kvm.dyndbg=p']\n",
        }) {
     EXPECT_THAT(refusal(text), HasSubstr("only root may set this")) << text;
   }
