@@ -157,7 +157,7 @@ constexpr std::array kBackendFiles{
               .what = "Keeps systemd-networkd off ports that it does not configure.",
               .after_write = OwnedFile::AfterWrite::kTellBackends},
     OwnedFile{.path = kOlderKeepOffNetworkd,
-              .what = "The same file as an older version named it; the next apply removes it.",
+              .what = "Older name of 09-rdma-configd-unmanaged.network; the next apply removes the file.",
               .after_write = OwnedFile::AfterWrite::kTellBackends},
     OwnedFile{.path = kKeepOffNetworkManager,
               .what = "Makes a running NetworkManager release ports that it does not configure.",

@@ -97,7 +97,7 @@ constexpr std::array kNetworkdFiles{
     OwnedFile{.path = "/etc/systemd/network/09-rdma-configd-*.network",
               .what = "Addresses of an interface that systemd-networkd configures."},
     OwnedFile{.path = "/etc/systemd/network/10-rdma-configd-*.network",
-              .what = "The same file as an older version named it; the next apply removes it.",
+              .what = "Older name of 09-rdma-configd-*.network; the next apply removes the file.",
               .ours = begins_as_ours}};
 
 class NetworkdKind final : public Kind, public AwaitsKernel, public HeldByPort {

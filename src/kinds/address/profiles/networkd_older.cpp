@@ -9,6 +9,7 @@
 #include "formats/managed_block.hpp"
 #include "formats/udev/udev_backend.hpp"
 #include "kinds/address/interface_file_names.hpp"
+#include "model/value.hpp"
 
 namespace rdmacfg::kinds {
 
