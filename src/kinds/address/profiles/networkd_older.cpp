@@ -23,9 +23,9 @@ namespace {
 constexpr std::string_view kOlderPrefix = "10-rdma-configd-";
 constexpr InterfaceFileNames kOlderNames{kOlderPrefix, ".network"};
 // In Change::carried, before the text of the older file.
-constexpr std::string_view kOlderAlone = "older file alone ", kOlderBeside = "older file ";
+constexpr std::string_view kOlderAlone = "older file alone ", kOlderBeside = "older file beside ";
 
-std::string_view file_name_of(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+std::string file_name_of(std::string_view path) { return std::string(path.substr(path.rfind('/') + 1)); }
 
 /// The file of now in place of which an older version wrote `name`, and the entry that requests it.
 struct Replaced {
@@ -64,7 +64,12 @@ Result<NetworkFiles> read_network_files(std::string_view id, system::Files& file
 
 NetworkdFile parse_network_files(std::string_view id, const NetworkFiles& files) {
   auto out = parse_network(id, files.used().value_or(std::string()));
-  if (files.older) out.older_name = kOlderNames.name(id);
+  const auto name = kOlderNames.name(id);
+  if (files.only_older()) {
+    out.older_name = name;
+  } else if (files.older) {
+    out.older_name = fmt::format("{} beside {}", name, file_name_of(networkd_file(id)));
+  }
   return out;
 }
 
