@@ -36,7 +36,7 @@ struct NetworkFiles {
 
 base::Result<NetworkFiles> read_network_files(std::string_view id, system::Files& files);
 
-/// What used() says, with the name of the older file, and whether it is there beside that of now.
+/// The settings in used(), with the name of the older file, and whether both files exist.
 NetworkdFile parse_network_files(std::string_view id, const NetworkFiles& files);
 
 /// Adds the older file to what a change carries, so that undoing can bring it back.
