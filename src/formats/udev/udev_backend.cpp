@@ -109,6 +109,7 @@ Result<BackendRules> read_backend_rules(system::Files& files) {
 
 Result<bool> has_older_keep_off(system::Files& files) {
   const auto text = files.read(std::string(kOlderKeepOffNetworkd));
+  if (!text && system::is_unusable(text.error())) return false;  // a link or a folder is not ours
   if (!text) return base::fail(text.error());
   return *text && begins_as_ours(**text);
 }

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "base/text.hpp"
+#include "formats/managed_block.hpp"
 #include "formats/nm_unmanaged.hpp"
 #include "kinds/address/port_backends.hpp"
 #include "kinds/address/profiles/foreign_profiles.hpp"
@@ -158,7 +159,8 @@ constexpr std::array kBackendFiles{
               .after_write = OwnedFile::AfterWrite::kTellBackends},
     OwnedFile{.path = kOlderKeepOffNetworkd,
               .what = "Older name of 09-rdma-configd-unmanaged.network; the next apply removes the file.",
-              .after_write = OwnedFile::AfterWrite::kTellBackends},
+              .after_write = OwnedFile::AfterWrite::kTellBackends,
+              .ours = begins_as_ours},
     OwnedFile{.path = kKeepOffNetworkManager,
               .what = "Makes a running NetworkManager release ports that it does not configure.",
               .after_write = OwnedFile::AfterWrite::kTellBackends}};

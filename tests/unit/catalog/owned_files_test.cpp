@@ -184,8 +184,12 @@ TEST(OwnedFiles, FilesUnderAnOlderNameAreOursByTheirFirstLine) {
   fakes::MemoryFiles files(faults);
   const auto ours = older_networkd_file("00:02:c9:03:00:31:78:f2"),
              theirs = older_networkd_file("00:02:c9:03:00:31:78:f3");
-  files.content = {{ours, render_network("00:02:c9:03:00:31:78:f2", {})}, {theirs, "[Match]\nName=eth0\n"}};
+  const std::string keep_off(kOlderKeepOffNetworkd);
+  files.content = {{ours, render_network("00:02:c9:03:00:31:78:f2", {})},
+                   {theirs, "[Match]\nName=eth0\n"},
+                   {keep_off, "[Match]\nName=eth0\n"}};
   EXPECT_EQ(files_of(*owned_file(ours), files).value(), std::vector{ours});
+  EXPECT_EQ(files_of(*owned_file(keep_off), files).value(), std::vector<std::string>());
 }
 
 TEST(OwnedFiles, KindsBelowKnowWhatTheInitramfsContains) {

@@ -56,10 +56,11 @@ std::optional<std::string> older_networkd_id(std::string_view file_name) { retur
 Result<NetworkFiles> read_network_files(std::string_view id, system::Files& files) {
   auto text = files.read(networkd_file(id));
   if (!text) return base::fail(text.error());
-  auto older = files.read(older_networkd_file(id));
-  if (!older) return base::fail(older.error());
-  if (*older && !begins_as_ours(**older)) older->reset();
-  return NetworkFiles{std::move(*text), std::move(*older)};
+  const auto older = files.read(older_networkd_file(id));
+  if (!older && !system::is_unusable(older.error())) return base::fail(older.error());
+  NetworkFiles out{std::move(*text), std::nullopt};
+  if (older && *older && begins_as_ours(**older)) out.older = **older;  // a link or a folder is not ours
+  return out;
 }
 
 NetworkdFile parse_network_files(std::string_view id, const NetworkFiles& files) {
