@@ -183,8 +183,7 @@ class NamedInterfaces {
     }
     const bool runs = term.key.starts_with("RUN");
     if ((runs || asks_others(term)) && is_left_by_withdraw(where.file)) {
-      claims_.pass({where.file, 0},
-                   "`rdma-configctl withdraw` left this file; delete it once a document is applied again");
+      claims_.pass({where.file, 0}, std::string(kLeftByWithdraw));
       return false;
     }
     if (runs && !advice_on(term.value, claims_).empty()) return false;  // is told of every rule
