@@ -42,6 +42,13 @@ Result<std::vector<std::string>> folders_of(std::string_view pattern, system::Fi
   return out;
 }
 
+/// Whether a file of this declaration is ours by its text, where names do not say so.
+bool is_ours_by_text(const OwnedFile& file, const std::string& path, system::Files& files) {
+  if (file.ours == nullptr) return true;
+  const auto text = files.read(path);
+  return text && *text && file.ours(**text);  // what is not to be read is not ours
+}
+
 /// Patterns of the folders that declared files are in.
 const std::set<std::string_view>& folder_patterns() {
   static const auto kPatterns = [] {
@@ -97,7 +104,11 @@ bool matches(std::string_view pattern, std::string_view path) {
 }
 
 Result<std::vector<std::string>> files_of(const OwnedFile& file, system::Files& files) {
-  if (!is_pattern(file.path)) return std::vector{std::string(file.path)};
+  if (!is_pattern(file.path)) {
+    std::vector<std::string> only;
+    if (is_ours_by_text(file, std::string(file.path), files)) only.emplace_back(file.path);
+    return only;
+  }
   const auto folders = folders_of(folder_of(file.path), files);
   if (!folders) return base::fail(folders.error());
   std::vector<std::string> out;
@@ -107,12 +118,7 @@ Result<std::vector<std::string>> files_of(const OwnedFile& file, system::Files& 
     if (!names) return base::fail(names.error());
     for (const auto& name : *names) {
       auto path = fmt::format("{}/{}", folder, name);
-      if (owned_file(path) != &file) continue;
-      if (file.ours != nullptr) {
-        const auto text = files.read(path);
-        if (!text || !*text || !file.ours(**text)) continue;  // what is not to be read is not ours
-      }
-      out.push_back(std::move(path));
+      if (owned_file(path) == &file && is_ours_by_text(file, path, files)) out.push_back(std::move(path));
     }
   }
   std::sort(out.begin(), out.end());

@@ -22,7 +22,6 @@ constexpr std::string_view kOurs = "rdma-configd";
 constexpr std::string_view kLeftBy = "# Left by `rdma-configctl withdraw`:";  // of every release
 constexpr std::string_view kLeft =
     "# Left by `rdma-configctl withdraw`: this file is yours now; no program changes it.";
-constexpr std::string_view kSetupRules = "/etc/udev/rules.d/90-rdma-admin-setup.rules";
 
 bool begins_with_any(std::string_view line, std::span<const std::string_view> all) {
   return std::any_of(all.begin(), all.end(),

@@ -17,6 +17,9 @@
 
 namespace rdmacfg::kinds {
 
+/// The rules that a withdrawal adds; they call the scripts of render_setup().
+inline constexpr std::string_view kSetupRules = "/etc/udev/rules.d/90-rdma-admin-setup.rules";
+
 /// The name of a file of ours after the withdrawal: "rdma-configd" becomes "rdma-admin", which sorts between
 /// the same neighbours, and before ours should these come back. Nothing for a name without it.
 std::optional<std::string> plain_name(std::string_view file_name);

@@ -64,7 +64,8 @@ class Checker {
       if (!spec || !gives_defaults(*spec)) {
         report_no_defaults(name, node, specs, path);
       } else if (node.sort != Node::Sort::kTable) {
-        report_.wrong(node.key, fmt::format("[defaults.{}]: is {}, must be one section", path, sort_of(node)),
+        report_.wrong(node.key,
+                      fmt::format("[defaults.{}]: must be one section, not {}", path, sort_of(node)),
                       fmt::format("write [defaults.{}]: defaults are for every {} entry", path,
                                   label_of(path, spec->repeated)));
       } else {
@@ -126,9 +127,9 @@ class Checker {
       std::string hint = fmt::format("write {}", label);
       if (find_spec(spec.fields, spec.name)) hint = fmt::format("{} belongs to {}", spec.name, label);
       if (spec.name.starts_with("ipv")) hint = "write " + family_example(spec.name);
-      report_.wrong(node.at, fmt::format("{}: is {}, must be a section", label, sort_of(node)), hint);
+      report_.wrong(node.at, fmt::format("{}: must be a section, not {}", label, sort_of(node)), hint);
     } else if (!spec.repeated && !node.items.empty() && !is_tables(node)) {
-      report_.wrong(node.at, fmt::format("{}: is a list, must be a section", label),
+      report_.wrong(node.at, fmt::format("{}: must be a section, not a list", label),
                     "write " + (spec.name.starts_with("ipv") ? family_example(spec.name) : label));
     } else if (!spec.repeated) {
       report_.wrong(node.at,
@@ -149,7 +150,8 @@ class Checker {
                ++at)
             keys += fmt::format("{}{} = …", keys.empty() ? "" : ", ", spec.fields[at].name);
           report_.wrong(
-              item.at, fmt::format("{}: is {}, must be a table like {{ key = value }}", label, sort_of(item)),
+              item.at,
+              fmt::format("{}: must be a table like {{ key = value }}, not {}", label, sort_of(item)),
               keys.empty() ? "" : fmt::format("write {{ {} }}", keys));
         }
       }
@@ -337,7 +339,7 @@ CheckedFile check_file(const Node& root, std::string_view host, const Grammar& g
       out.defaults = checker.defaults(node, grammar, "");
     } else if (name == "defaults") {
       report.wrong(node.at,
-                   fmt::format("defaults: is {}, must be sections such as [defaults.ipoib]", sort_of(node)));
+                   fmt::format("defaults: must be sections such as [defaults.ipoib], not {}", sort_of(node)));
     } else {
       report_unknown(name, node, {}, grammar, report);
     }

@@ -109,7 +109,7 @@ Result<std::optional<Text>> read_open(int fd, const std::string& name, std::size
   if (::fstat(fd, &status) != 0) return base::fail_errno(errno, name);
   if (is_null_device(status)) return std::nullopt;
   if (!S_ISREG(status.st_mode))
-    return fail(Code::kInvalid, fmt::format("{}: is {}, must be a file", name, sort_of(status.st_mode)));
+    return fail(Code::kInvalid, fmt::format("{}: must be a file, not {}", name, sort_of(status.st_mode)));
   return read_all(fd, name, limit).map([&](std::string text) {
     return std::optional(Text{.name = name,
                               .text = std::move(text),

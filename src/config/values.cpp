@@ -125,10 +125,10 @@ std::string complaint(std::string_view label, const model::FieldSpec& field, std
   return fmt::format("{} {}: {}", label, field.name, message);
 }
 
-/// The same of a value of a sort that the key does not take.
+/// The same of a value of a sort that the key does not take; `message` says what it must be.
 std::string complaint_of_sort(std::string_view label, const model::FieldSpec& field, const Node& node,
                               std::string_view message) {
-  return complaint(label, field, fmt::format("is {}, {}", sort_of(node), message));
+  return complaint(label, field, fmt::format("{}, not {}", message, sort_of(node)));
 }
 
 /// The fault of one of the `size` elements of a list by itself; nothing when it is right, or wrong only
@@ -165,8 +165,8 @@ std::optional<model::Value> list_value(const Node& node, std::string_view label,
     } else if (number != nullptr && numbers) {
       list.push_back(std::to_string(*number));
     } else {
-      report.wrong(item.at, fmt::format("{} {}: an element is {}, must be a {}", label, field.name,
-                                        sort_of(item), numbers ? "whole number" : "string in quotes"));
+      report.wrong(item.at, fmt::format("{} {}: an element must be {}, not {}", label, field.name,
+                                        numbers ? "an integer" : "a string in quotes", sort_of(item)));
       continue;
     }
     items.push_back(&item);
@@ -323,7 +323,7 @@ std::optional<std::string> check_match(const Node& match, std::string_view host,
     return std::nullopt;
   };
   if (match.sort != Node::Sort::kTable) {
-    return wrong(match.at, fmt::format("[match]: is {}, must be one section", sort_of(match)),
+    return wrong(match.at, fmt::format("[match]: must be one section, not {}", sort_of(match)),
                  "write [match]");
   }
   const std::vector<std::string> known{"host"};
@@ -354,7 +354,7 @@ std::optional<std::string> check_match(const Node& match, std::string_view host,
   for (const Node* node : patterns) {
     const auto* pattern = std::get_if<std::string>(&node->scalar);
     const auto error =
-        pattern ? pattern_error(*pattern) : fmt::format("is {}, must be a string", sort_of(*node));
+        pattern ? pattern_error(*pattern) : fmt::format("must be a string, not {}", sort_of(*node));
     if (!error.empty()) {
       wrong(node->at,
             fmt::format("[match] host: {}{}", pattern ? fmt::format("\"{}\" ", *pattern) : "", error));

@@ -89,7 +89,7 @@ class TomlGroups {
     const auto where = config::location_of(file_, node.at);
     const auto* text = std::get_if<std::string>(&node.scalar);
     if (text == nullptr)
-      return tell(wrong_at(where, fmt::format("{}: is {}, must be a list of hosts", group, sort_of(node)),
+      return tell(wrong_at(where, fmt::format("{}: must be a list of hosts, not {}", group, sort_of(node)),
                            "give each group its hosts, outside of any section: rack1 = \"gpu[001-040]\""));
     auto list = parse_hosts({file_.name, *text});
     for (auto& diagnostic : list.diagnostics) {

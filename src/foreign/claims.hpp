@@ -109,6 +109,10 @@ struct Entry {
 
 inline constexpr std::size_t kMostEntries = model::limits::kImportEntries;
 
+/// Of a file, for Claims::pass().
+inline constexpr std::string_view kLeftByWithdraw =
+    "`rdma-configctl withdraw` left this file; delete it once a document is applied again";
+
 /// Everything that was claimed by the files of a host.
 struct Claims {
   std::vector<Interface> interfaces;

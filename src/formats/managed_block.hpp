@@ -27,6 +27,9 @@ struct Marks {
 /// stale.
 inline constexpr std::string_view kOurFirstLine = "# Written by rdma-configd; changes here are overwritten.";
 
+/// Whether a text begins as that one, or as our files of the managers do.
+constexpr bool begins_as_ours(std::string_view text) { return text.starts_with("# Written by rdma-configd"); }
+
 inline constexpr Marks kOpensmMarks{
     "# rdma-configd: managed block; changes between these markers are overwritten.", "# rdma-configd: end",
     "# rdma-configd: what is between the two marks is lost when it is changed."};

@@ -52,7 +52,7 @@ struct OwnedFile {
 
   AfterWrite after_write = AfterWrite::kNothing;
 
-  /// Of a pattern that names of others' files match, too: whether a text is that of a file of ours.
+  /// Of a name that others' files may have, too: whether a text is that of a file of ours.
   bool (*ours)(std::string_view text) = nullptr;
 };
 

@@ -121,7 +121,7 @@ Value Codec<PciAddress>::value(const PciAddress& parsed) { return parsed.text; }
 Result<Dscp> Codec<Dscp>::parse(const Value& written) {
   if (const auto* text = std::get_if<std::string>(&written)) {
     if (const auto number = dscp_of_class(*text))
-      return fail(Code::kInvalid, fmt::format("must be an integer such as 26; {} is {}", *text, *number));
+      return fail(Code::kInvalid, fmt::format("must be an integer such as 26 ({} is {})", *text, *number));
   }
   return get<std::int64_t>(written, "an integer such as 26").and_then(Dscp::make);
 }

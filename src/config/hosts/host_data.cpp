@@ -39,7 +39,8 @@ void report_key(std::string_view name, const Node& node, const std::string& labe
 
 bool is_table(const Node& node, const std::string& label, std::string_view hint, const Reporter& report) {
   if (node.sort == Node::Sort::kTable) return true;
-  report.wrong(node.at, fmt::format("{}: is {}, must be a section", label, sort_of(node)), std::string(hint));
+  report.wrong(node.at, fmt::format("{}: must be a section, not {}", label, sort_of(node)),
+               std::string(hint));
   return false;
 }
 
@@ -64,7 +65,7 @@ std::optional<std::uint64_t> whole_number(const Node& node, const std::string& l
   report.wrong(
       node.at,
       number ? fmt::format("{}: {}", label, model::out_of_range(*number, 0, static_cast<std::int64_t>(most)))
-             : fmt::format("{}: is {}, must be an integer from 0 to {}", label, sort_of(node), most));
+             : fmt::format("{}: must be an integer from 0 to {}, not {}", label, most, sort_of(node)));
   return std::nullopt;
 }
 
@@ -153,7 +154,7 @@ class RuleParser {
       const auto found =
           step.sort == Node::Sort::kList
               ? fmt::format("has {} elements, must be a list of 1 to 16 numbers", step.items.size())
-              : fmt::format("is {}, must be a list of numbers such as [64, 1]", sort_of(step));
+              : fmt::format("must be a list of numbers such as [64, 1], not {}", sort_of(step));
       report_.wrong(step.at, fmt::format("{} step: {}", label_, found),
                     "one for each number in the host's name: for r12n07, [64, 1] is 12 times 64 plus 7");
     }
@@ -162,8 +163,8 @@ class RuleParser {
   void parse_lookup(const Node& lookup) {
     const auto* text = text_in(lookup);
     if (!text || text->empty()) {
-      report_.wrong(lookup.at, fmt::format("{} lookup: is {}, must be a name such as \"{{host}}-ib0\"",
-                                           label_, text ? "empty" : sort_of(lookup)));
+      report_.wrong(lookup.at, fmt::format("{} lookup: must be a name such as \"{{host}}-ib0\", not {}",
+                                           label_, text ? "an empty string" : sort_of(lookup)));
     } else {
       rule_.lookup = *text;
     }
@@ -176,8 +177,8 @@ class RuleParser {
     if (parsed) {
       rule_.family = *parsed;
     } else {
-      const auto sort = text_in(family) ? std::string() : fmt::format("is {}, ", sort_of(family));
-      report_.wrong(family.at, fmt::format("{} family: {}{}", label_, sort, parsed.error().message));
+      const auto sort = text_in(family) ? std::string() : fmt::format(", not {}", sort_of(family));
+      report_.wrong(family.at, fmt::format("{} family: {}{}", label_, parsed.error().message, sort));
     }
   }
 
@@ -214,7 +215,7 @@ GivenValues parse_values(const std::string& host, const Node& node, const std::s
       const bool own_key = node.origin == Origin::kHeader && member.origin == Origin::kDotted;
       const bool dotted = member.sort == Node::Sort::kTable && member.origin != Origin::kValue && !own_key;
       report.wrong(member.at,
-                   fmt::format("{} {}: is {}, must be a string, an integer or a boolean", label, name,
+                   fmt::format("{} {}: must be a string, an integer or a boolean, not {}", label, name,
                                sort_of(member)),
                    dotted ? quoted_host_hint(host, name, member) : "");
     }

@@ -281,6 +281,19 @@ void leave_out_rdma_conf(std::vector<File>& own, system::Files& files, Claims& c
   });
 }
 
+/// tuned applies a profile only while the file that names the active one exists.
+void leave_out_inactive_profiles(std::vector<File>& own, Claims& claims) {
+  constexpr std::string_view kFolder = "/etc/tuned/", kActive = "/etc/tuned/active_profile";
+  if (std::any_of(own.begin(), own.end(), [&](const File& file) { return file.path == kActive; })) return;
+  std::erase_if(own, [&](const File& file) {
+    if (!file.path.starts_with(kFolder) || !file.path.ends_with("/tuned.conf")) return false;
+    claims.pass({file.path, 0}, fmt::format("tuned has no active profile: {} is empty or does not exist; to "
+                                            "take over this one, write import sysfs {}",
+                                            kActive, file.path));
+    return true;
+  });
+}
+
 /// Files that say nothing of whether a host has anything to import: RHEL has the first without any interface.
 bool is_on_every_host(std::string_view path) {
   constexpr auto kFolders = std::to_array<std::string_view>(
@@ -378,6 +391,7 @@ std::size_t gather(const Request& request, system::Files& files, Claims& claims)
       own = collector.at_places(format->places);
       if (format->name == "sysctl") place_sysctl_conf(own, files, claims);
       if (format->name == "rdma-conf") leave_out_rdma_conf(own, files, claims);
+      if (format->name == "sysfs") leave_out_inactive_profiles(own, claims);
       if (format->name == "scripts") leave_out_scripts_not_run(own, files, claims);
       if (format->interfaces && !several) names = collector.at_places(udev.places);
     } else {

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "formats/managed_block.hpp"
 #include "formats/nm_unmanaged.hpp"
 
 namespace rdmacfg::kinds {
@@ -106,7 +107,17 @@ Result<BackendRules> read_backend_rules(system::Files& files) {
   return *text ? parse_backend_rules(**text) : BackendRules{};
 }
 
+Result<bool> has_older_keep_off(system::Files& files) {
+  const auto text = files.read(std::string(kOlderKeepOffNetworkd));
+  if (!text && system::is_unusable(text.error())) return false;  // a link or a folder is not ours
+  if (!text) return base::fail(text.error());
+  return *text && begins_as_ours(**text);
+}
+
 Result<bool> keeps_networkd_off(system::Files& files, const BackendRules& rules) {
+  const auto older = has_older_keep_off(files);
+  if (!older) return base::fail(older.error());
+  if (*older) return false;
   const auto text = files.read(std::string(kKeepOffNetworkd));
   if (!text) return base::fail(text.error());
   return needs_keep_off(rules) ? *text == std::string(kKeepOffText) : !*text;
@@ -119,6 +130,11 @@ Result<void> write_backend_rules(system::Files& files, const BackendRules& rules
   }
   auto done = needs_keep_off(rules) ? files.write(std::string(kKeepOffNetworkd), kKeepOffText)
                                     : files.remove(std::string(kKeepOffNetworkd));
+  if (done) {
+    const auto older = has_older_keep_off(files);
+    if (!older) return base::fail(older.error());
+    if (*older) done = files.remove(std::string(kOlderKeepOffNetworkd));
+  }
   if (done) done = write_nm_unmanaged(files, rules);
   if (!done || !rules.empty()) return done;
   return files.remove(std::string(kBackendRules));

@@ -18,6 +18,10 @@ inline constexpr std::string_view kBackendRules = "/etc/udev/rules.d/71-rdma-con
 /// Tells a systemd-networkd before 256, by the property that the rules set.
 inline constexpr std::string_view kKeepOffNetworkd = "/etc/systemd/network/09-rdma-configd-unmanaged.network";
 
+/// The same file of older versions (ADR 0057).
+inline constexpr std::string_view kOlderKeepOffNetworkd =
+    "/etc/systemd/network/10-rdma-configd-unmanaged.network";
+
 using BackendRules = std::map<model::Guid, model::Backend>;
 
 /// The backends in the lines that are ours, whether all lines of a port are there or not.
@@ -29,11 +33,14 @@ std::string render_backend_rules(const BackendRules& rules);
 
 base::Result<BackendRules> read_backend_rules(system::Files& files);
 
-/// Whether kKeepOffNetworkd is as these rules need it: there, or not.
+/// Whether kOlderKeepOffNetworkd is there, and ours.
+base::Result<bool> has_older_keep_off(system::Files& files);
+
+/// Whether kKeepOffNetworkd is as these rules need it, there or not, and has_older_keep_off() is false.
 base::Result<bool> keeps_networkd_off(system::Files& files, const BackendRules& rules);
 
 /// Writes the rules with the files beside them (kKeepOffNetworkd, kKeepOffNetworkManager), or removes what
-/// has nothing to say.
+/// has nothing to say, and the file of older versions.
 base::Result<void> write_backend_rules(system::Files& files, const BackendRules& rules);
 
 }  // namespace rdmacfg::kinds

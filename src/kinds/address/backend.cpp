@@ -11,6 +11,7 @@
 #include <string>
 
 #include "base/text.hpp"
+#include "formats/managed_block.hpp"
 #include "formats/nm_unmanaged.hpp"
 #include "kinds/address/port_backends.hpp"
 #include "kinds/address/profiles/foreign_profiles.hpp"
@@ -156,6 +157,10 @@ constexpr std::array kBackendFiles{
     OwnedFile{.path = kKeepOffNetworkd,
               .what = "Keeps systemd-networkd off ports that it does not configure.",
               .after_write = OwnedFile::AfterWrite::kTellBackends},
+    OwnedFile{.path = kOlderKeepOffNetworkd,
+              .what = "Older name of 09-rdma-configd-unmanaged.network; the next apply removes the file.",
+              .after_write = OwnedFile::AfterWrite::kTellBackends,
+              .ours = begins_as_ours},
     OwnedFile{.path = kKeepOffNetworkManager,
               .what = "Makes a running NetworkManager release ports that it does not configure.",
               .after_write = OwnedFile::AfterWrite::kTellBackends}};
@@ -205,8 +210,12 @@ class BackendKind final : public Kind, public HeldByPort {
       // A resource is not gone while half of it is there.
       const auto ids = world.tracked(kBackendKind);
       for (const auto& id : ids) out.push_back(left_behind(id, label_of(id, world)));
-      if (ids.empty() && !beside->networkd)
-        out.push_back(left_behind("networkd", std::string(kKeepOffNetworkd)));
+      if (ids.empty() && !beside->networkd) {
+        const auto older = has_older_keep_off(world.host().files);
+        if (!older) return base::fail(older.error());
+        out.push_back(
+            left_behind("networkd", std::string(*older ? kOlderKeepOffNetworkd : kKeepOffNetworkd)));
+      }
       if (ids.empty() && !beside->network_manager)
         out.push_back(left_behind("networkmanager", std::string(kKeepOffNetworkManager)));
     }

@@ -11,10 +11,12 @@
 #include <utility>
 #include <vector>
 
+#include "formats/managed_block.hpp"
 #include "kinds/address/backend.hpp"
 #include "kinds/address/direct_backend.hpp"
 #include "kinds/address/duplicate_check.hpp"
 #include "kinds/address/port_backends.hpp"
+#include "kinds/address/profiles/networkd_older.hpp"
 #include "kinds/entry.hpp"
 #include "kinds/host/sysctl_entry.hpp"
 #include "kinds/ipoib/link_settings.hpp"
@@ -93,7 +95,10 @@ void warn_of_accept_ra(const std::vector<Desired>& desired, World& world, Diagno
 
 constexpr std::array kNetworkdFiles{
     OwnedFile{.path = "/etc/systemd/network/09-rdma-configd-*.network",
-              .what = "Addresses of an interface that systemd-networkd configures."}};
+              .what = "Addresses of an interface that systemd-networkd configures."},
+    OwnedFile{.path = "/etc/systemd/network/10-rdma-configd-*.network",
+              .what = "Older name of 09-rdma-configd-*.network; the next apply removes the file.",
+              .ours = begins_as_ours}};
 
 class NetworkdKind final : public Kind, public AwaitsKernel, public HeldByPort {
  public:
@@ -139,17 +144,20 @@ class NetworkdKind final : public Kind, public AwaitsKernel, public HeldByPort {
     if (!files) return base::fail(files.error());
     std::vector<Observed> out;
     std::vector<int> indexes;
+    std::map<std::string, std::string> paths;  // that systemd-networkd is to use, by id
     for (const auto& name : *files) {
-      const auto id = networkd_id(name);
-      if (!id) continue;
-      const auto text = host.files.read(networkd_file(*id));
-      if (!text) return base::fail(text.error());
-      if (!*text) continue;
+      auto id = networkd_id(name);
+      if (!id) id = older_networkd_id(name);
+      if (!id || paths.contains(*id)) continue;
+      const auto now = read_network_files(*id, host.files);
+      if (!now) return base::fail(now.error());
+      if (!now->used()) continue;
+      paths.emplace(*id, now->only_older() ? older_networkd_file(*id) : networkd_file(*id));
       const auto* link = interface_of(*id, world);
       if (link != nullptr) indexes.push_back(link->index);
       out.push_back(observed_in_own_file({std::string(kNetworkdKind), *id},
                                          "networkd of " + (link == nullptr ? *id : link->name),
-                                         model::to_attributes(parse_network(*id, **text))));
+                                         model::to_attributes(parse_network_files(*id, *now))));
     }
     if (host.offline || indexes.empty()) return out;
     const auto state = host.networkd.observe(indexes);
@@ -164,7 +172,7 @@ class NetworkdKind final : public Kind, public AwaitsKernel, public HeldByPort {
       const auto* link = interface_of(observed.key.id, world);
       if (link == nullptr || file.unmanaged == true) continue;
       const auto at = used.find(link->index);
-      const bool uses_file = at != used.end() && at->second == networkd_file(observed.key.id);
+      const bool uses_file = at != used.end() && at->second == paths.at(observed.key.id);
       const auto& inet = inet_states->of(link->index);
       const auto unusable = address_check(addresses_in(file), link->index, inet.addresses);
       NetworkdFile facts;
@@ -181,6 +189,7 @@ class NetworkdKind final : public Kind, public AwaitsKernel, public HeldByPort {
   void check(std::vector<Desired>& desired, const std::vector<Observed>& observed, World& world,
              Diagnostics& diagnostics) const override {
     warn_of_accept_ra(desired, world, diagnostics);
+    warn_of_older_drop_ins(desired, world, diagnostics);
     leave_to_networkd(desired, observed, world);
     std::optional<bool> runs;
     std::set<std::string> there, in_part;
@@ -213,9 +222,7 @@ class NetworkdKind final : public Kind, public AwaitsKernel, public HeldByPort {
       if (link == nullptr) continue;
       if (change->operation == Operation::kDelete) {
         change->interrupts.emplace_back("the addresses and routes of systemd-networkd are removed");
-      } else if (change->operation == Operation::kUpdate &&
-                 (change->fields == std::vector<std::string>{"active"} ||
-                  change->fields == std::vector<std::string>{"missing"})) {
+      } else if (sets_again(*change)) {
         change->interrupts.emplace_back("systemd-networkd sets the interface's addresses and routes again");
       } else if (loses_addresses(*change)) {
         change->interrupts.emplace_back("connections from and to the removed addresses break");
@@ -343,6 +350,14 @@ class NetworkdKind final : public Kind, public AwaitsKernel, public HeldByPort {
     if ((field == "router_advertisements" || field == "link_local") && addressing.ipv6.section != nullptr)
       return addressing.ipv6.place("method");
     return first(field);
+  }
+
+  /// Whether systemd-networkd begins again with what it had.
+  static bool sets_again(const Change& change) {
+    if (change.operation != Operation::kUpdate || change.fields.size() != 1) return false;
+    const auto& field = change.fields.front();
+    return field == "active" || field == "missing" ||
+           (field == "older_name" && change.before.contains("active"));
   }
 
   static bool loses_addresses(const Change& change) {

@@ -9,6 +9,7 @@
 
 #include "kinds/address/address_exchange.hpp"
 #include "kinds/address/direct_backend.hpp"
+#include "kinds/address/profiles/networkd_older.hpp"
 #include "kinds/former_text.hpp"
 #include "kinds/managers/networkd.hpp"
 
@@ -29,6 +30,7 @@ constexpr int kBegun = 20;
 /// One file on its way.
 struct NetworkStep {
   const Change* change = nullptr;
+  std::string file;  ///< that systemd-networkd is to use
   NetworkdFile before;
   NetworkdFile after;
   NetworkdFile stays;    ///< of `after` without what was missing, when a repair is undone
@@ -65,13 +67,18 @@ bool is_awaited(const Change& change) {
 }
 
 Result<NetworkStep> write(const Change& change, system::Host& host) {
-  NetworkStep step{&change, {}, {}, {}, false};
-  const auto path = networkd_file(change.key.id);
-  const auto text = host.files.read(path);
-  if (!text) return base::fail(text.error());
-  if (*text) step.before = parse_network(change.key.id, **text);
+  const auto& id = change.key.id;
+  const auto path = networkd_file(id), older_path = older_networkd_file(id);
+  NetworkStep step{&change, path, {}, {}, {}, false};
+  const auto now = read_network_files(id, host.files);
+  if (!now) return base::fail(now.error());
+  if (now->used()) step.before = parse_network(id, *now->used());
   if (change.operation == Operation::kDelete) {
-    step.written = text->has_value();
+    step.written = now->used().has_value();
+    // The other one would count if only one of them were gone.
+    if (now->older) {
+      if (auto done = host.files.remove(older_path); !done) return base::fail(done.error());
+    }
     if (auto done = host.files.remove(path); !done) return base::fail(done.error());
     return step;
   }
@@ -80,13 +87,27 @@ Result<NetworkStep> write(const Change& change, system::Host& host) {
   constexpr std::array<std::string_view, 9> kInNetworkFile{"addresses",  "routes",    "dns",
                                                            "search",     "dhcp",      "router_advertisements",
                                                            "link_local", "unmanaged", "edited"};
-  const auto& id = change.key.id;
+  const auto back = former_older(change);
+  if (back) {
+    step.written = now->older != back->text;
+    if (auto done = host.files.write(older_path, back->text); !done) return base::fail(done.error());
+  }
+  if (back && back->alone) {
+    step.file = older_path;
+    step.written = step.written || now->text.has_value();
+    if (auto done = host.files.remove(path); !done) return base::fail(done.error());
+    return step;
+  }
   const auto former = former_text(change, kInNetworkFile, [&id](const std::string& found) {
     return model::to_attributes(parse_network(id, found));
   });
   const auto content = former ? *former : render_network(id, step.after);
-  step.written = *text != content;
+  step.written = step.written || now->text != content;
   if (auto done = host.files.write(path, content); !done) return base::fail(done.error());
+  if (!back && now->older) {
+    step.written = true;
+    if (auto done = host.files.remove(older_path); !done) return base::fail(done.error());
+  }
   return step;
 }
 
@@ -183,7 +204,7 @@ Result<bool> arrive(Wait& wait, const ConfigurationProgress& progress, int momen
   const auto* link = interface_of(step.change->key.id, progress.world);
   const auto at = progress.links.find(link->index);
   const auto now = at == progress.links.end() ? NetworkdLink{} : at->second;
-  const bool uses_file = now.file == networkd_file(step.change->key.id);
+  const bool uses_file = now.file == step.file;
   if (uses_file && missing_of(step.after, progress.inet_states.of(link->index)).empty()) return true;
   const bool at_work = is_in_transition(now.state) && moment < kBegun;
   if (!wait.again && !at_work && (!step.written || now.state == "failed" || moment >= kBegun)) {
@@ -204,8 +225,7 @@ Result<bool> arrive(Wait& wait, const ConfigurationProgress& progress, int momen
   return base::fail(base::Code::kTimeout,
                     fmt::format("{}: systemd-networkd has not applied {} in time (it is {}; journalctl "
                                 "-u systemd-networkd says why)",
-                                link->name, networkd_file(step.change->key.id),
-                                now.state.empty() ? "unknown to it" : now.state));
+                                link->name, step.file, now.state.empty() ? "unknown to it" : now.state));
 }
 
 /// Waits until everything of the files is there, all interfaces at a time.
@@ -297,9 +317,11 @@ bool is_in_transition(std::string_view state) {
 void carry_network_files(std::span<Change*> changes, const World& world) {
   for (auto* change : changes) {
     const auto& id = change->key.id;
-    const auto text = world.host().files.read(networkd_file(id));
-    // One that cannot be read is not compared either.
-    if (text && *text && render_network(id, parse_network(id, **text)) != **text) carry_text(*change, **text);
+    const auto now = read_network_files(id, world.host().files);
+    if (!now) continue;  // one that cannot be read is not compared either
+    carry_older(*change, *now);
+    if (now->text && render_network(id, parse_network(id, *now->text)) != *now->text)
+      carry_text(*change, *now->text);
   }
 }
 
@@ -332,10 +354,12 @@ Result<void> apply_networks(std::span<const Change> changes, system::Host& host)
 Result<void> finish_networks(std::span<const Change> changes, system::Host& host) {
   std::vector<NetworkStep> steps;
   for (const auto& change : changes) {
-    NetworkStep step{&change, model::from_attributes<NetworkdFile>(change.before), {}, {}, true};
-    const auto text = host.files.read(networkd_file(change.key.id));
-    if (!text) return base::fail(text.error());
-    if (*text) step.stays = step.after = parse_network(change.key.id, **text);
+    NetworkStep step{
+        &change, networkd_file(change.key.id), model::from_attributes<NetworkdFile>(change.before), {}, {},
+        true};
+    const auto now = read_network_files(change.key.id, host.files);
+    if (!now) return base::fail(now.error());
+    if (now->used()) step.stays = step.after = parse_network(change.key.id, *now->used());
     steps.push_back(std::move(step));
   }
   const auto world = World::observe_links(host);

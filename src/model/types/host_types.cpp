@@ -136,14 +136,14 @@ Result<SysctlValue> Codec<SysctlValue>::parse(const Value& written) {
   if (const auto* number = std::get_if<std::int64_t>(&written)) return SysctlValue{std::to_string(*number)};
   if (const auto* truth = std::get_if<bool>(&written)) {
     return fail(Code::kInvalid,
-                fmt::format("must be a number or a string: {} for the kernel, \"{}\" for OpenSM",
+                fmt::format("must be a number or a string ({} for the kernel, \"{}\" for OpenSM)",
                             *truth ? 1 : 0, *truth ? "TRUE" : "FALSE"));
   }
   const auto* text = std::get_if<std::string>(&written);
   if (std::holds_alternative<std::vector<std::string>>(written)) {
     return fail(Code::kInvalid,
-                "must be a number or a string; write several values in one string, such as \"4096 "
-                "87380\"");
+                "must be a number or a string (several values are one string, such as \"4096 "
+                "87380\")");
   }
   if (text == nullptr)
     return fail(Code::kInvalid, "must be a number or a string, such as 4096 or \"4096 87380\"");

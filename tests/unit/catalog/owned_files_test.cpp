@@ -17,6 +17,7 @@
 #include "formats/storage/mount_unit.hpp"
 #include "formats/udev/udev_backend.hpp"
 #include "kinds/address/profiles/networkd_file.hpp"
+#include "kinds/address/profiles/networkd_older.hpp"
 #include "kinds/address/profiles/nm_keyfile.hpp"
 #include "kinds/host/initramfs_stamp.hpp"
 #include "system/temporary_file.hpp"
@@ -121,6 +122,8 @@ TEST(OwnedFiles, PatternsAreThoseOfTheNames) {
     EXPECT_EQ(declared(nm_file(id)), "/etc/NetworkManager/system-connections/rdma-configd-*.nmconnection");
   }
   EXPECT_EQ(declared(std::string(kKeepOffNetworkd)), kKeepOffNetworkd);
+  EXPECT_EQ(declared(older_networkd_file(child)), "/etc/systemd/network/10-rdma-configd-*.network");
+  EXPECT_EQ(declared(std::string(kOlderKeepOffNetworkd)), kOlderKeepOffNetworkd);
   EXPECT_EQ(declared(std::string(kKeepOffNetworkManager)), kKeepOffNetworkManager);
   EXPECT_EQ(declared(drop_in_path("user@.service")), "/etc/systemd/system/*.d/50-rdma-configd-memlock.conf");
   EXPECT_EQ(declared(opensm_drop_in(kOwnedPort)),
@@ -173,6 +176,20 @@ TEST(OwnedFiles, FilesOfOthersWithSuchANameAreNotOurs) {
                    {mount_unit_file("/theirs"), "[Mount]\nWhat=a:/b\nWhere=/theirs\n"}};
   EXPECT_EQ(files_of(*owned_file(mount_unit_file("/theirs")), files).value(),
             std::vector{mount_unit_file("/ours")});
+}
+
+/// An older version's are ours by their first line, too.
+TEST(OwnedFiles, FilesUnderAnOlderNameAreOursByTheirFirstLine) {
+  fakes::Faults faults;
+  fakes::MemoryFiles files(faults);
+  const auto ours = older_networkd_file("00:02:c9:03:00:31:78:f2"),
+             theirs = older_networkd_file("00:02:c9:03:00:31:78:f3");
+  const std::string keep_off(kOlderKeepOffNetworkd);
+  files.content = {{ours, render_network("00:02:c9:03:00:31:78:f2", {})},
+                   {theirs, "[Match]\nName=eth0\n"},
+                   {keep_off, "[Match]\nName=eth0\n"}};
+  EXPECT_EQ(files_of(*owned_file(ours), files).value(), std::vector{ours});
+  EXPECT_EQ(files_of(*owned_file(keep_off), files).value(), std::vector<std::string>());
 }
 
 TEST(OwnedFiles, KindsBelowKnowWhatTheInitramfsContains) {

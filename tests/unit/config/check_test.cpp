@@ -107,25 +107,25 @@ TEST(Check, WrongValuesAreSaidAtTheValue) {
       ElementsAre("a:3:7: [[ipoib]] mtu: MTU 99999 is out of range, must be 68 to 65520 bytes (datagram: "
                   "2044 or 4092; connected: up to 65520)"));
   EXPECT_THAT(messages(ipoib("mtu = '2044'\n")),
-              ElementsAre("a:3:7: [[ipoib]] mtu: is a string, must be an integer such as 2044"));
+              ElementsAre("a:3:7: [[ipoib]] mtu: must be an integer such as 2044, not a string"));
   EXPECT_THAT(
       messages(ipoib("mtu = 2044.0\n")),
-      ElementsAre("a:3:7: [[ipoib]] mtu: is a floating-point number, must be an integer such as 2044"));
+      ElementsAre("a:3:7: [[ipoib]] mtu: must be an integer such as 2044, not a floating-point number"));
   EXPECT_THAT(messages(ipoib("mtu = 2024-01-01\n")),
-              ElementsAre("a:3:7: [[ipoib]] mtu: is a date, must be an integer such as 2044"));
+              ElementsAre("a:3:7: [[ipoib]] mtu: must be an integer such as 2044, not a date"));
   EXPECT_THAT(messages(ipoib("mtu = {a = 1}\n")),
-              ElementsAre("a:3:7: [[ipoib]] mtu: is a table, must be an integer such as 2044"));
+              ElementsAre("a:3:7: [[ipoib]] mtu: must be an integer such as 2044, not a table"));
   EXPECT_THAT(messages(ipoib("mtu.x = 1\n")),
-              ElementsAre("a:3:1: [[ipoib]] mtu: is a table, must be an integer such as 2044"));
+              ElementsAre("a:3:1: [[ipoib]] mtu: must be an integer such as 2044, not a table"));
   EXPECT_THAT(messages(ipoib("mtu = [2044]\n")),
-              ElementsAre("a:3:7: [[ipoib]] mtu: is a list, must be an integer such as 2044"));
+              ElementsAre("a:3:7: [[ipoib]] mtu: must be an integer such as 2044, not a list"));
   EXPECT_THAT(messages(ipoib("mtu = true\n")),
-              ElementsAre("a:3:7: [[ipoib]] mtu: is a boolean, must be an integer such as 2044"));
+              ElementsAre("a:3:7: [[ipoib]] mtu: must be an integer such as 2044, not a boolean"));
   EXPECT_THAT(
       messages(ipoib("addresses = [\n 'a',\n 1.5, true,\n]\n")),
-      ElementsAre("a:5:2: [[ipoib]] addresses: an element is a floating-point number, must be a string in "
-                  "quotes",
-                  "a:5:7: [[ipoib]] addresses: an element is a boolean, must be a string in quotes"));
+      ElementsAre("a:5:2: [[ipoib]] addresses: an element must be a string in quotes, not a "
+                  "floating-point number",
+                  "a:5:7: [[ipoib]] addresses: an element must be a string in quotes, not a boolean"));
 }
 
 TEST(Check, SaysTheKeyOnce) {
@@ -142,7 +142,7 @@ TEST(Check, FactsCannotBeWritten) {
 TEST(Check, OneAndManySections) {
   EXPECT_THAT(messages("[roce]\ndevice = 'a'\ndscp = 'b'"),
               ElementsAre("a:1:1: [roce]: is a list of sections; write [[roce]]",
-                          "a:3:8: [[roce]] dscp: is a string, must be an integer"));
+                          "a:3:8: [[roce]] dscp: must be an integer, not a string"));
   EXPECT_THAT(messages("roce = {device = 'a'}"),
               ElementsAre("a:1:1: [roce]: is a list of sections; write [[roce]]"));
   EXPECT_THAT(messages("roce.device = 'a'"),
@@ -150,9 +150,9 @@ TEST(Check, OneAndManySections) {
   EXPECT_THAT(messages("[[node]]\nprune = true"),
               ElementsAre("a:1:1: [node]: only one such section is allowed, so it cannot be a list"));
   EXPECT_THAT(messages("roce = [{device = 'a'}, 5]"),
-              ElementsAre("a:1:25: [[roce]]: is an integer, must be a table like { key = value }"));
+              ElementsAre("a:1:25: [[roce]]: must be a table like { key = value }, not an integer"));
   const auto document = parse_one(ipoib("pkey = 0x8002\n"));
-  EXPECT_THAT(messages(document), ElementsAre("a:3:8: [[ipoib.pkey]]: is an integer, must be a section"));
+  EXPECT_THAT(messages(document), ElementsAre("a:3:8: [[ipoib.pkey]]: must be a section, not an integer"));
   EXPECT_EQ(document.diagnostics[0].hint, "pkey belongs to [[ipoib.pkey]]");
 }
 
@@ -185,8 +185,8 @@ TEST(Check, SaysWhichSectionsWereNotUnderstood) {
 TEST(Check, EveryBadElementAtItsPlace) {
   EXPECT_THAT(
       messages(ipoib("addresses = [1, 'a', true]\n")),
-      ElementsAre("a:3:14: [[ipoib]] addresses: an element is an integer, must be a string in quotes",
-                  "a:3:22: [[ipoib]] addresses: an element is a boolean, must be a string in quotes"));
+      ElementsAre("a:3:14: [[ipoib]] addresses: an element must be a string in quotes, not an integer",
+                  "a:3:22: [[ipoib]] addresses: an element must be a string in quotes, not a boolean"));
 }
 
 TEST(Check, ASectionThatIsPartOfAnotherIsPointedTo) {

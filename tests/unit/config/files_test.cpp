@@ -170,16 +170,16 @@ TEST_F(Files, LinksToNothing) {
 
 TEST_F(Files, WhatIsNoFile) {
   fs::create_directories(root_ / "etc/rdma-configd/conf.d/a.toml");
-  EXPECT_THAT(read(), ElementsAre("! /etc/rdma-configd/conf.d/a.toml: is a directory, must be a file"));
+  EXPECT_THAT(read(), ElementsAre("! /etc/rdma-configd/conf.d/a.toml: must be a file, not a directory"));
   fs::remove(root_ / "etc/rdma-configd/conf.d/a.toml");
   ASSERT_EQ(::mkfifo((root_ / "etc/rdma-configd/conf.d/a.toml").c_str(), 0600), 0);
-  EXPECT_THAT(read(), ElementsAre("! /etc/rdma-configd/conf.d/a.toml: is a FIFO, must be a file"));
+  EXPECT_THAT(read(), ElementsAre("! /etc/rdma-configd/conf.d/a.toml: must be a file, not a FIFO"));
   fs::remove_all(root_ / "etc/rdma-configd/conf.d");
   write("etc/rdma-configd/conf.d", "x");
   EXPECT_THAT(read(), ElementsAre("! /etc/rdma-configd/conf.d: Not a directory"));
   fs::remove_all(root_ / "etc");
   fs::create_directories(root_ / kMain);
-  EXPECT_THAT(read(), ElementsAre("! /etc/rdma-configd/config.toml: is a directory, must be a file"));
+  EXPECT_THAT(read(), ElementsAre("! /etc/rdma-configd/config.toml: must be a file, not a directory"));
 }
 
 TEST_F(Files, Unreadable) {

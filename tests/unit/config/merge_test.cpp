@@ -73,9 +73,9 @@ TEST(Merge, DefaultsThatMakeNoSense) {
                           "a:5:1: [defaults.ipoib] lid: is read-only",
                           "a:6:17: [defaults.ipoib.match]: there are no defaults for ipoib.match"));
   EXPECT_THAT(messages("[[defaults.ipoib]]\nmtu = 2044\n"),
-              ElementsAre("a:1:12: [defaults.ipoib]: is a list, must be one section"));
+              ElementsAre("a:1:12: [defaults.ipoib]: must be one section, not a list"));
   EXPECT_THAT(messages("defaults = 1"),
-              ElementsAre("a:1:12: defaults: is an integer, must be sections such as [defaults.ipoib]"));
+              ElementsAre("a:1:12: defaults: must be sections such as [defaults.ipoib], not an integer"));
 }
 
 TEST(Match, LeavesFilesOfOtherHostsOut) {
@@ -130,14 +130,14 @@ TEST(Match, SaysWhatIsWrong) {
   EXPECT_THAT(messages("[match]\nhsot = 'a'\ncolour = 1\n"),
               ElementsAre("a:2:1: [match] hsot: unknown key; did you mean \"host\"?",
                           "a:3:1: [match] colour: unknown key"));
-  EXPECT_THAT(messages("match = 1"), ElementsAre("a:1:9: [match]: is an integer, must be one section"));
+  EXPECT_THAT(messages("match = 1"), ElementsAre("a:1:9: [match]: must be one section, not an integer"));
   EXPECT_THAT(messages("[[match]]\nhost = 'a'"),
-              ElementsAre("a:1:1: [match]: is a list, must be one section"));
+              ElementsAre("a:1:1: [match]: must be one section, not a list"));
   EXPECT_THAT(messages("match = {host = []}"),
               ElementsAre("a:1:17: [match] host: is an empty list, so the file would apply to no host"));
   EXPECT_THAT(messages("match = {host = ['', 1, 'a[0-9', 'a]']}"),
               ElementsAre("a:1:18: [match] host: \"\" is empty",
-                          "a:1:22: [match] host: is an integer, must be a string",
+                          "a:1:22: [match] host: must be a string, not an integer",
                           "a:1:25: [match] host: \"a[0-9\" has a [ without ]",
                           "a:1:34: [match] host: \"a]\" has a ] without ["));
   EXPECT_THAT(messages("match = {host = ['gpu[010-001]', 'gpu[001-010]', 'r[0-9]n[12-3]']}"),

@@ -107,6 +107,23 @@ TEST_F(PackageScripts, PurgeTakesOurLinesFromFilesOfOthers) {
   EXPECT_EQ(debian("postrm", "purge"), "") << "and once more";
 }
 
+TEST_F(PackageScripts, PurgeTakesFilesOfSystemdNetworkdUnderTheNamesOfOlderVersions) {
+  const std::string folder = "etc/systemd/network/",
+                    ours = "# Written by rdma-configd; do not edit.\n[Match]\n";
+  for (const auto* name : {"09-rdma-configd-unmanaged", "10-rdma-configd-unmanaged",
+                           "09-rdma-configd-0002c903003178f2", "10-rdma-configd-0002c903003178f2"})
+    tree_.write(folder + name + ".network", ours);
+  tree_.write(folder + "10-rdma-configd-mine.network", "[Match]\nName=eth0\n");
+  tree_.write(folder + "10-rdma-configd-0002c903003178f2.network.d/online.conf", "[Link]\n");
+  const auto said = debian("postrm", "purge");
+  for (const auto* name : {"09-rdma-configd-unmanaged", "10-rdma-configd-unmanaged",
+                           "09-rdma-configd-0002c903003178f2", "10-rdma-configd-0002c903003178f2"})
+    EXPECT_FALSE(there(folder + name + ".network")) << name;
+  EXPECT_THAT(said, HasSubstr("10-rdma-configd-0002c903003178f2.network is removed"));
+  EXPECT_EQ(text(folder + "10-rdma-configd-mine.network"), "[Match]\nName=eth0\n");
+  EXPECT_EQ(text(folder + "10-rdma-configd-0002c903003178f2.network.d/online.conf"), "[Link]\n");
+}
+
 TEST_F(PackageScripts, PurgeTakesTheOwnFilesOfSubnetManagers) {
   const std::string ours = "# Written by rdma-configd; changes here are overwritten.\n";
   const std::string drop_in = "etc/systemd/system/opensm@0x0002c903003178f2.service.d";

@@ -788,7 +788,7 @@ TEST(Groups, AFileIsATableOrToml) {
   const auto header = group_by_file({"racks.csv", "node,rack\nr1n01,a\n"}, hosts).diagnostics[0];
   EXPECT_THAT(header.hint, HasSubstr("names the columns, separated by commas: host,group"));
   const auto section = group_by_file({"racks.toml", "[rack7]\nhosts = \"r1n01\"\n"}, hosts).diagnostics[0];
-  EXPECT_EQ(section.message, "rack7: is a table, must be a list of hosts");
+  EXPECT_EQ(section.message, "rack7: must be a list of hosts, not a table");
   EXPECT_THAT(section.hint, HasSubstr("outside of any section: rack1 = \"gpu[001-040]\""));
 }
 

@@ -172,7 +172,8 @@ class CommandLine {
     const auto at = [&](std::size_t number) {
       return number < fields.size() ? fields[number] : std::string();
     };
-    const bool brief = fields.size() == 1 || is_method(at(1));
+    // After the name of a known interface an unknown word is a wrong method, not the address of a peer.
+    const bool brief = fields.size() == 1 || is_method(at(1)) || (!at(1).empty() && is_known(at(0)));
     const auto name = brief ? (fields.size() == 1 ? std::string() : at(0)) : at(5);
     if (!is_known(name)) return;
     const bool fresh = find(name) == nullptr;

@@ -9,6 +9,7 @@
 #include <span>
 
 #include "base/text.hpp"
+#include "catalog/withdraw_files.hpp"
 #include "foreign/import/boot/script_modules.hpp"
 #include "foreign/import/boot/script_sections.hpp"
 #include "foreign/import/boot/udev_devices.hpp"
@@ -38,6 +39,14 @@ constexpr std::string_view kNameless = "does not name the port by the GUID at th
 std::string advice_on(std::string_view command, const Claims& claims) {
   auto advice = modprobe_advice(command);
   return advice.empty() ? script_advice(command, claims) : advice;
+}
+
+/// Whether a file is one that `rdma-configctl withdraw` leaves: the rules that call its scripts, or those of
+/// the backends under their other name.
+bool is_left_by_withdraw(std::string_view path) {
+  const auto name_in = [](std::string_view of) { return of.substr(of.rfind('/') + 1); };
+  return name_in(path) == name_in(kinds::kSetupRules) ||
+         kinds::plain_name(name_in(kinds::kBackendRules)) == name_in(path);
 }
 
 /// The GOTOs before a rule, of which the one that goes farthest counts.
@@ -173,6 +182,10 @@ class NamedInterfaces {
       return why.empty();
     }
     const bool runs = term.key.starts_with("RUN");
+    if ((runs || asks_others(term)) && is_left_by_withdraw(where.file)) {
+      claims_.pass({where.file, 0}, std::string(kLeftByWithdraw));
+      return false;
+    }
     if (runs && !advice_on(term.value, claims_).empty()) return false;  // is told of every rule
     if (runs && touches_ipoib(term.value)) {
       claims_.miss(

@@ -6,8 +6,10 @@
 #include <set>
 
 #include "base/text.hpp"
+#include "catalog/withdraw_files.hpp"
 #include "foreign/import/formats.hpp"
 #include "foreign/import/managers/networkd_network.hpp"
+#include "formats/managed_block.hpp"
 
 namespace rdmacfg::foreign {
 
@@ -61,6 +63,8 @@ class Reading {
 
  private:
   void network(const File& file) {
+    if (kinds::begins_as_ours(file.text)) return claims_.pass({file.path, 0}, "was written by rdma-configd");
+    if (kinds::was_left(file.text)) return claims_.pass({file.path, 0}, std::string(kLeftByWithdraw));
     Claims aside;  // remarks about a file that is not ours do not matter
     Network probe(file, drop_ins_, aside);
     probe.look();

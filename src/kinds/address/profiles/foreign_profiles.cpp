@@ -13,8 +13,10 @@
 #include <vector>
 
 #include "base/text.hpp"
+#include "formats/managed_block.hpp"
 #include "kinds/address/network_match.hpp"
 #include "kinds/address/profiles/networkd_file.hpp"
+#include "kinds/address/profiles/networkd_older.hpp"
 #include "kinds/address/profiles/nm_keyfile.hpp"
 #include "kinds/address/profiles/nm_shadows.hpp"
 #include "kinds/address/request.hpp"
@@ -36,7 +38,8 @@ std::vector<ForeignFile> files_in(World& world, const std::string& folder, std::
     if (!name.starts_with(prefix) || !name.ends_with(suffix) || nm_id(name) || networkd_id(name)) continue;
     auto path = fmt::format("{}/{}", folder, name);
     const auto text = world.host().files.read_linked(path);
-    if (text && *text) out.push_back({std::move(path), **text});
+    if (!text || !*text || (older_networkd_id(name) && begins_as_ours(**text))) continue;
+    out.push_back({std::move(path), **text});
   }
   return out;
 }

@@ -28,6 +28,7 @@ struct NetworkdFile {
   std::optional<bool> link_local;
   std::optional<bool> unmanaged;
   std::optional<std::vector<std::string>> edited;
+  std::optional<std::string> older_name;
   std::optional<bool> active;
   std::optional<std::vector<std::string>> missing;
   std::optional<std::vector<std::string>> duplicate;
@@ -49,6 +50,8 @@ struct NetworkdFile {
                    "Whether systemd-networkd ignores the interface because it is to be down.", "-"),
       model::field("edited", &NetworkdFile::edited, model::Role::kSetting,
                    "Lines that others added to the file (+) or removed from it (-).", "-"),
+      model::field("older_name", &NetworkdFile::older_name, model::Role::kSetting,
+                   "Name of the file as an older version wrote it, which is removed.", "-"),
       model::field("active", &NetworkdFile::active, model::Role::kSetting,
                    "Whether systemd-networkd has applied the file, while it runs.", "-"),
       model::lacking(

@@ -330,16 +330,16 @@ TEST(HostValues, AHostWithoutANameIsNotGuessedAt) {
 
 TEST(HostValues, WhatTheSectionSaysIsChecked) {
   const std::vector<std::pair<std::string, std::string>> cases{
-      {"host = 3\n", "[host]: is an integer, must be a section"},
+      {"host = 3\n", "[host]: must be a section, not an integer"},
       {"[host]\ntabel = \"n.csv\"\n", "[host] tabel: unknown key; did you mean \"table\"?"},
       {"[host]\ntable = \"n.toml\"\n", "must be the name of a file that ends in .csv"},
       {"[host]\ntable = \"n.csv\"\n", "[host] table: n.csv cannot be found"},
-      {"[host.values]\nx = 1\n", "[host.values.x]: is an integer"},
+      {"[host.values]\nx = 1\n", "[host.values.x]: must be a section, not an integer"},
       {"[host.values.x]\nnumber = 1\n", "is a reserved word"},
       {"[host.values.x]\n\"a b\" = 1\n", "cannot be the name of a value"},
-      {"[host.values.x]\na = [1]\n", "is a list, must be a string, an integer or a boolean"},
+      {"[host.values.x]\na = [1]\n", "must be a string, an integer or a boolean, not a list"},
       {"[host.values.x.site.org]\na = 1\n",
-       "site: is a table, must be a string, an integer or a boolean | quote a host name with dots: "
+       "site: must be a string, an integer or a boolean, not a table | quote a host name with dots: "
        "[host.values.\"x.site.org\"]"},
       {"[host.values]\nx.site.org = { a = 1 }\n", "[host.values.\"x.site.org\"]"},
       {"[host.address]\na = { }\n", "neither network nor lookup is given"},
@@ -347,7 +347,7 @@ TEST(HostValues, WhatTheSectionSaysIsChecked) {
        "network and lookup cannot be combined"},
       {"[host.address]\na = { network = \"10.0.0.0/8\", prefix = 8 }\n", "prefix: is only valid with lookup"},
       {"[host.address]\na = { network = \"10.0.0.0/8\", step = 1 }\n",
-       "step: is an integer, must be a list of numbers"},
+       "step: must be a list of numbers such as [64, 1], not an integer"},
       {"[host.address]\na = { network = \"10.0.0.0/8\", offset = -1 }\n",
        "offset: -1 is out of range; must be from 0 to 4294967295"},
       {"[host.address]\na = { lookup = \"x\", prefix = 33 }\n",

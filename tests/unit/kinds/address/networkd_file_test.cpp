@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "kinds/address/profiles/networkd_older.hpp"
 #include "kinds/managers/networkd.hpp"
 
 namespace rdmacfg::kinds {
@@ -78,6 +79,17 @@ TEST(NetworkdFile, FileNamesAreIds) {
   }
   EXPECT_FALSE(networkd_id("09-rdma-configd-unmanaged.network"));
   EXPECT_FALSE(networkd_id("20-wired.network"));
+}
+
+TEST(NetworkdFile, OfAnOlderVersionHasAnotherName) {
+  for (const auto* id : {kNetworkdFilePort, kChild}) {
+    const auto path = older_networkd_file(id);
+    const auto name = path.substr(path.rfind('/') + 1);
+    EXPECT_EQ(older_networkd_id(name), id);
+    EXPECT_FALSE(networkd_id(name));
+    EXPECT_NE(path, networkd_file(id));
+  }
+  EXPECT_FALSE(older_networkd_id("10-rdma-configd-unmanaged.network"));
 }
 
 TEST(NetworkdFile, ARouteIsInEffectWithItsMetricAndTable) {
