@@ -136,7 +136,7 @@ void read_own_cables(const Context& context, Expected& out) {
   auto& diagnostics = document->diagnostics;
   if (!model::has_errors(diagnostics)) fabric::check_cable_entries(sections, diagnostics);
   if (model::has_errors(diagnostics)) {
-    out.not_read = fmt::format("{}: has errors, which `rdma-configctl validate` lists", kOwnCables);
+    out.not_read = fmt::format("{}, which has errors that `rdma-configctl validate` lists", kOwnCables);
     return;
   }
   out.cables = fabric::cables_of(sections);

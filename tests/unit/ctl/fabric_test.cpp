@@ -327,7 +327,7 @@ TEST_F(FabricCommand, NamesTheCablesOfADocumentWithErrorsAsMissing) {
     own_document(document);
     EXPECT_EQ(console.run({"fabric"}), 5) << document;
     EXPECT_THAT(console.out.str(), HasSubstr("4 hosts")) << document;
-    EXPECT_THAT(console.err.str(), HasSubstr("not read: the cables of the document: it has errors"))
+    EXPECT_THAT(console.err.str(), HasSubstr("not read: the cables of the document, which has errors"))
         << document;
     EXPECT_THAT(console.err.str(), Not(HasSubstr("as expected"))) << document;
   }

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -207,6 +208,7 @@ class HostReports : public testing::Test {
 
   std::string report() {
     const auto path = console.folder() / "report.json";
+    std::filesystem::remove(path);  // of an earlier report
     EXPECT_EQ(console.run({"doctor", "--report", path.string()}), 0) << console.err.str();
     return content_at(path);
   }
