@@ -303,7 +303,8 @@ class Run {
   }
 
   /// The steps before a plan: damaged records go, a journal is finished.
-  void recall() {
+  /// @return false: what the interrupted run made cannot be recorded, and nothing is begun.
+  bool recall() {
     // One in its place says that there was a run that did not come to its end.
     if (g.journal.is == Is::kBad) (void)put(g.journal, Log{Is::kGood, 0, 0, g.boot});
     if (g.state.is == Is::kBad) (void)drop(g.state);
@@ -319,14 +320,15 @@ class Run {
     // The records of what it made are completed from its plan.
     if (open && g.host == to) ours = to;
     if (!held) {
-      // Before another journal takes the place of that plan.
-      if (open && ours != 0) (void)write_state(ours);
-      return;
+      // Before another journal takes the place of that plan, or that one goes. A hold has a second record.
+      if (!open || ours == 0 || write_state(ours) || broken("recovered-not-recorded")) return true;
+      return holds && put_held(to, false, ours);
     }
     // The record of holds goes to /var, once that can be written.
     bool done = write_state(ours);
     if (done) done = open ? put(g.journal, Log{Is::kGood, 0, to, g.boot}) : drop(g.journal);
     if (done) (void)put_in_run(g.held, Held{});
+    return true;
   }
 
   /// The journal, before the first change.
@@ -347,7 +349,7 @@ class Run {
 
   template <class Begin, class Commit>
   Exit apply(std::int8_t to, std::int8_t transaction, Begin begin, Commit commit_it) {
-    recall();
+    if (!recall()) return kError;
     const std::int8_t from = g.host;
     const auto old_state = g.state;
     const bool changes = from != to;
@@ -864,11 +866,11 @@ void execute(Operation operation) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  static constexpr std::array kBreaks{"journal-goes-first", "failure-is-a-note",  "late-failure-stays",
-                                      "not-undone",         "text-goes-last",     "no-take-back",
-                                      "ignore-interrupted", "record-goes-first",  "no-copy",
-                                      "damage-stops",       "no-second-journal",  "hold-forgets",
-                                      "held-not-read",      "unrecorded-not-held"};
+  static constexpr std::array kBreaks{"journal-goes-first", "failure-is-a-note",   "late-failure-stays",
+                                      "not-undone",         "text-goes-last",      "no-take-back",
+                                      "ignore-interrupted", "record-goes-first",   "no-copy",
+                                      "damage-stops",       "no-second-journal",   "hold-forgets",
+                                      "held-not-read",      "unrecorded-not-held", "recovered-not-recorded"};
   if (argc > 1 && std::string(argv[1]) == "--breaks") {
     for (const auto* name : kBreaks) std::puts(name);
     return 0;
