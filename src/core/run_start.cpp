@@ -135,9 +135,8 @@ Result<void> recover(system::Host& host, const Journal& journal, const Options& 
   return {};
 }
 
-/// What an interrupted run has made is recorded before the journal of another run takes the place of its
-/// plan, or none does. A hold that cannot write to /var has that journal and the state in the runtime
-/// directory.
+/// Records the changes of an interrupted run, before another journal takes the place of its plan. A hold that
+/// cannot write to /var puts them into the runtime directory, with that plan.
 Result<void> keep_recovered(system::Host& host, const Options& options, const Journal& journal,
                             RunStart& out) {
   auto done = save_state(host.files, options.paths.state, out.state);

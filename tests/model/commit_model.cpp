@@ -303,7 +303,7 @@ class Run {
   }
 
   /// The steps before a plan: damaged records go, a journal is finished.
-  /// @return false: what the interrupted run made cannot be recorded, and nothing is begun.
+  /// @return false: the changes of an interrupted run cannot be recorded, and nothing is begun.
   bool recall() {
     // One in its place says that there was a run that did not come to its end.
     if (g.journal.is == Is::kBad) (void)put(g.journal, Log{Is::kGood, 0, 0, g.boot});
