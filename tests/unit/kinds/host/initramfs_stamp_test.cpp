@@ -109,15 +109,18 @@ struct ClockSetBack {
 
   ClockSetBack() { kernel->initramfs.ahead = kernel->initramfs.newer = true; }
 
-  void apply(const std::string& options, bool unconfirmed) const {
+  void apply(const std::string& options, const core::Options& settings = {}) const {
     auto host = kernel->host();
-    core::Options settings;
-    settings.unconfirmed = unconfirmed;
     const auto text =
         fmt::format("version = 1\n[[module]]\nname = \"mlx4_en\"\noptions = [\"{}\"]\n", options);
     const auto report =
         core::apply(config::parse_texts({{"config.toml", text}}, "node1", grammar()), host, settings);
     EXPECT_TRUE(report.exit == model::Exit::kOk || report.exit == model::Exit::kPartly);
+  }
+  void apply_unconfirmed(const std::string& options) const {
+    core::Options settings;
+    settings.unconfirmed = true;
+    apply(options, settings);
   }
   [[nodiscard]] bool has_options_in_image() const {
     return kernel->initramfs.image.contains(std::string(kModuleOptionsFile));
@@ -126,33 +129,33 @@ struct ClockSetBack {
 
 TEST(InitramfsStamp, AnOldImageIsNotTakenForOneMadeSinceByTheClock) {
   const ClockSetBack host;
-  host.apply("pfctx=8", true);
+  host.apply_unconfirmed("pfctx=8");
   EXPECT_FALSE(host.has_options_in_image()) << "the rebuild waits for the confirmation";
   host.kernel->initramfs.ahead = false;  // the time was set
-  host.apply("pfctx=8", false);
+  host.apply("pfctx=8");
   EXPECT_TRUE(host.has_options_in_image());
   EXPECT_EQ(host.kernel->initramfs.made, 1);
-  host.apply("pfctx=8", false);
+  host.apply("pfctx=8");
   EXPECT_EQ(host.kernel->initramfs.made, 1) << "it has them";
 }
 
 TEST(InitramfsStamp, AnImageMadeByHandIsKnownWhateverTheClockSays) {
   const ClockSetBack host;
-  host.apply("pfctx=8", true);
+  host.apply_unconfirmed("pfctx=8");
   ASSERT_TRUE(host.kernel->initramfs.rebuild());
-  host.apply("pfctx=8", false);
+  host.apply("pfctx=8");
   EXPECT_EQ(host.kernel->initramfs.made, 1);
   // The time was set, and tells again.
   host.kernel->initramfs.ahead = host.kernel->initramfs.newer = false;
-  host.apply("pfctx=4", true);
+  host.apply_unconfirmed("pfctx=4");
   EXPECT_EQ(host.kernel->initramfs.made, 1);
-  host.apply("pfctx=4", false);
+  host.apply("pfctx=4");
   EXPECT_EQ(host.kernel->initramfs.made, 2);
 }
 
 TEST(InitramfsStamp, AWriteThatChangesNothingLeavesTheStamp) {
   const ClockSetBack host;
-  host.apply("pfctx=8", false);
+  host.apply("pfctx=8");
   auto ports = host.kernel->host();
   const auto stamp = read_stamp(ports.files).value_or("?");
   EXPECT_EQ(stamp, digest_now(ports).value_or("none"));
