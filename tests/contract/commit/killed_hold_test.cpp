@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A hold that goes on where one was killed, and cannot record what that one made: it is known as ours all the
-// same.
+// Runs that cannot record what there is: a hold that goes on where one was killed, and an apply that is
+// undone while /var is full. What we made is known as ours all the same.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -92,6 +92,26 @@ TEST(KilledHold, TheNextOneForgetsNothingThoughNothingCanBeWritten) {
     ASSERT_NO_FATAL_FAILURE(forgets_nothing(*host));
   }
   EXPECT_GT(n, 5U);
+}
+
+/// Also where state.json was written, and can be neither followed by the ledger nor restored.
+TEST(UndoneApply, ForgetsNothingThoughVarBecomesFullOnTheWay) {
+  const auto first = std::string(kFirst) + "[[ipoib.pkey]]\npkey = 0x8002\n";
+  const auto second = std::string(kFirst) + "[[ipoib.pkey]]\npkey = 0x8003\n";
+  std::size_t n = 1;
+  for (bool reached = true; reached; ++n) {
+    SCOPED_TRACE(n);
+    Host host(two_ports());
+    auto& faults = host.kernel().faults;
+    EXPECT_TRUE(applied(host.commit(first)));
+    faults.clear();
+    faults.before(n, [&] { faults.refuse("/var/lib/rdma-configd/", ENOSPC); });
+    (void)host.commit(second);
+    reached = faults.calls() >= n;
+    faults.clear();
+    ASSERT_NO_FATAL_FAILURE(forgets_nothing(host));
+  }
+  EXPECT_GT(n, 7U);
 }
 
 }  // namespace
