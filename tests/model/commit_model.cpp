@@ -87,7 +87,7 @@ struct Held {  // the record in /run of holds that cannot write to /var
   Memory on_disk{};      // what state.json said
 };
 constexpr int kTexts = 4;
-constexpr std::int8_t kMixed = 9;    // the host is half one, half another; remembered: what there is of both
+constexpr std::int8_t kMixed = 9;    // the host is half one, half another; remembered: both halves
 constexpr std::int8_t kLacking = 8;  // remembered: not all that was made by halves
 
 struct World {
@@ -302,8 +302,7 @@ class Run {
   static bool put_held(std::int8_t from, std::int8_t to, bool over, std::int8_t ours) {
     return put_in_run(g.held, Held{Is::kGood, g.boot, from, to, over, ours, g.state});
   }
-  /// What is remembered after a plan, or the part of it that was carried out: its changes, and those from
-  /// before.
+  /// The state after a plan, or a part of it, from the state before: both have records of what was made.
   static std::int8_t with_plan(std::int8_t from, std::int8_t to, std::int8_t before) {
     const bool lacks = before == kLacking || (from == kMixed && before != kMixed && before != to);
     if (g.host == to) return lacks ? kLacking : to;

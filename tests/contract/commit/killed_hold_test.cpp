@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs that cannot record what there is: a hold that goes on where one was killed, and an apply that is
-// undone while /var is full. What we made is known as ours all the same.
+// undone while /var is full. Our interfaces are known as ours all the same.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
