@@ -35,6 +35,11 @@ constexpr std::string_view kFilesBefore = "files ";
 enum class ImageAge { kOlder, kNewer, kUnknown };
 
 ImageAge age_of_image(system::Host& host) {
+  if (const auto stamp = read_stamp(host.files); stamp && stamp->starts_with(kUndatedStamp)) {
+    if (host.initramfs.unseen()) return ImageAge::kUnknown;
+    const bool same = host.initramfs.is_marked(stamp->substr(kUndatedStamp.size()));
+    return same ? ImageAge::kOlder : ImageAge::kNewer;
+  }
   const std::vector<std::string> paths(kInitramfsFiles.begin(), kInitramfsFiles.end());
   if (host.initramfs.newer_than(paths)) return ImageAge::kNewer;
   return host.initramfs.unseen() ? ImageAge::kUnknown : ImageAge::kOlder;
@@ -198,7 +203,8 @@ class InitramfsKind final : public Kind, public ClearsAway {
     observed.label = kInitramfsKind;
     InitramfsImage settings, facts;
     settings.image = image_now(*stamp, *digest);
-    if (!stamp->empty() && *stamp != kDroppedStamp) facts.built = *stamp;
+    if (!stamp->empty() && *stamp != kDroppedStamp && !stamp->starts_with(kUndatedStamp))
+      facts.built = *stamp;
     observed.settings = model::to_attributes(settings);
     observed.facts = model::to_attributes(facts);
     out.push_back(std::move(observed));

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <string_view>
 #include <utility>
 
 #include "store/damage.hpp"
@@ -22,20 +23,29 @@ Result<void> remove_journals(system::Host& host, const Options& options) {
   return done ? held : done;
 }
 
-/// After `why` has kept a hold from writing state.json: the state is recorded in the runtime directory.
+/// After `why` has kept a run from writing state.json: the state is recorded in the runtime directory.
+/// @param outcome  of the run, for the report
 Result<void> hold_state(system::Host& host, const Options& options, const State& state,
-                        const base::Error& why, model::Report& report) {
+                        const base::Error& why, std::string_view outcome, model::Report& report) {
   Journal over{.boot_id = host.boot_id, .plan = {}, .before = state};
   auto done = save_held_record(host.files, options.paths, {.journal = std::move(over), .over = true});
   if (!done) return done;
   (void)host.files.remove(options.paths.journal);  // one that stays does not count beside that record
   tell_unwritten(host.files,
-                 fmt::format("{}; the host is configured, but the record of its changes is only in {} and "
-                             "lasts until the next boot: free space on /var, or remount it writable; the daemon "
-                             "then records it",
-                             why.message, options.paths.held),
+                 fmt::format("{}; {}, but the record of its changes is only in {} and lasts until the next "
+                             "boot: free space on /var, or remount it writable; the daemon then records it",
+                             why.message, outcome, options.paths.held),
                  report);
   return {};
+}
+
+/// Before a run is undone that cannot restore state.json: its journal, with the state from before, counts in
+/// the runtime directory.
+void keep_before(system::Host& host, const Options& options) {
+  if (host.offline || options.bracket.holds) return;
+  auto journal = load_journal(host.files, options.paths.journal);
+  if (!journal || !*journal) return;
+  (void)save_held_record(host.files, options.paths, {.journal = std::move(**journal)});
 }
 
 }  // namespace
@@ -47,7 +57,7 @@ std::optional<base::Error> settle(system::Host& host, const Options& options, co
   if (!(state == on_disk)) {
     done = save_state(host.files, options.paths.state, state);
     if (!done && options.bracket.holds && !host.offline)
-      held = hold_state(host, options, state, done.error(), report).has_value();
+      held = hold_state(host, options, state, done.error(), "the host is configured", report).has_value();
     if (held) done = Result<void>();
     if (!done) done = base::fail(done.error().in("the changes could not be recorded"));
   }
@@ -57,8 +67,10 @@ std::optional<base::Error> settle(system::Host& host, const Options& options, co
     if (!(state == on_disk)) {
       const auto back = on_disk.records.empty() ? host.files.remove(options.paths.state)
                                                 : save_state(host.files, options.paths.state, on_disk);
-      if (!back)
+      if (!back) {
         report.notes.push_back("the earlier state file could not be restored: " + back.error().message);
+        keep_before(host, options);
+      }
     }
     return done.error();
   }
@@ -73,7 +85,12 @@ std::optional<base::Error> settle(system::Host& host, const Options& options, co
 void abandon(system::Host& host, const Options& options, const State& on_disk, const State& state,
              model::Report& report) {
   Result<void> done;
-  if (!(state == on_disk)) done = save_state(host.files, options.paths.state, state);
+  // A run that wrote it and could not be committed may not have been able to restore it.
+  const auto now = load_state(host.files, options.paths.state);
+  if (!(state == on_disk) || !now || !(*now == state))
+    done = save_state(host.files, options.paths.state, state);
+  if (!done && !host.offline && hold_state(host, options, state, done.error(), "the run was undone", report))
+    return;
   // While it is there the next run finishes what is left.
   if (done) done = remove_journals(host, options);
   if (!done) report.notes.push_back("the record of this run could not be removed: " + done.error().message);

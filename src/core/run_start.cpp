@@ -106,16 +106,21 @@ Result<StoredRecords> load_records(system::Host& host, const Options& options) {
   return out;
 }
 
+/// Whether anything is left of the run to finish.
+bool is_open(const system::Host& host, const Journal& journal, const Options& options) {
+  // Killed after its commit: all but the journal is as it is to be.
+  if (journal.transaction != 0 && journal.transaction <= options.bracket.committed) return false;
+  // After a reboot the kernel's state is derived again; only files outlive it, and those are whole or not
+  // there.
+  return journal.boot_id == host.boot_id && !host.offline;
+}
+
 /// Finishes what an interrupted run began: interfaces that it had made are known as ours, and what it had
 /// taken down is put back. The new plan then goes on from there (recovery rolls forward).
 Result<void> recover(system::Host& host, const Journal& journal, const Options& options, RunStart& out) {
   auto& notes = out.notes;
   kinds::clear_temporaries(host.files);
-  // Killed after its commit: all but the journal is as it is to be.
-  if (journal.transaction != 0 && journal.transaction <= options.bracket.committed) return {};
-  // After a reboot the kernel's state is derived again; only files outlive it, and those are whole or not
-  // there.
-  if (journal.boot_id != host.boot_id || host.offline) return {};
+  if (!is_open(host, journal, options)) return {};
   kinds::sync_managed_folders(host.files);
   notes.emplace_back("found an interrupted apply; converging to the current document");
   // The journal must not keep every later apply from running: settings that cannot be put back are reported.
@@ -128,6 +133,19 @@ Result<void> recover(system::Host& host, const Journal& journal, const Options& 
   remember(journal.plan, *observation, out.state);
   claim_put_back(journal.plan, *observation, out.state);
   return {};
+}
+
+/// Records the changes of an interrupted run, before another journal takes the place of its plan. A hold that
+/// cannot write to /var puts them into the runtime directory, with that plan.
+Result<void> keep_recovered(system::Host& host, const Options& options, const Journal& journal,
+                            RunStart& out) {
+  auto done = save_state(host.files, options.paths.state, out.state);
+  if (done) out.on_disk = out.state;
+  if (done || !options.bracket.holds || host.offline) return done;
+  const bool open = is_open(host, journal, options);
+  HeldRecord held{.journal = {.boot_id = host.boot_id, .plan = {}, .before = out.state}, .over = !open};
+  if (open) held.journal.plan = journal.plan;
+  return save_held_record(host.files, options.paths, std::move(held)) ? Result<void>() : done;
 }
 
 /// The records of holds go to /var, where that can be written again. Until then they stay the ones to go by.
@@ -171,12 +189,9 @@ Result<RunStart> start_run(system::Host& host, const Options& options, const Ear
   if (records->journal) {
     auto done = recover(host, *records->journal, options, out);
     if (!done) return base::fail(done.error().in("finishing an interrupted apply"));
-    // The journal of this run takes the place of that plan, from which these records are completed.
     if (!records->held && !(out.state == out.on_disk)) {
-      done = save_state(host.files, options.paths.state, out.state);
-      if (done) out.on_disk = out.state;
-      if (!done && !options.bracket.holds)
-        return base::fail(done.error().in("finishing an interrupted apply"));
+      done = keep_recovered(host, options, *records->journal, out);
+      if (!done) return base::fail(done.error().in("finishing an interrupted apply"));
     }
   }
   if (records->held) bring_back(host, options, *records, out);

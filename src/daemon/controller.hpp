@@ -103,7 +103,7 @@ class Controller {
   Waiting waiting_;
   std::string degraded_;    ///< Health::degraded
   bool is_private_ = true;  ///< not everybody may read the document, so nor its values in what is told to all
-  RepeatFilter repeat_filter_;
+  RepeatFilter repeat_filter_, expiry_filter_;
   Expectations expectations_;
   bool ready_ = false;
   bool running_ = false;                 ///< an apply or a hold of ours

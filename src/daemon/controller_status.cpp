@@ -142,7 +142,8 @@ void Controller::expired(const Job& job, const Outcome& outcome) {
   plan_expiry();
   // Another generation is held now.
   if (!expiry_.due()) reconciler_.woken(Wake::kApply, Loop::now());
-  report_to_journal(job, outcome.report);
+  const auto nobody = [](const model::Key& /*key*/) { return std::nullopt; };
+  report_to_journal(job, outcome.report, nobody, &expiry_filter_);
   publish();
   plan_next();
 }

@@ -174,10 +174,10 @@ void report_to_journal(const Job& job, const model::Report& report, const Suspec
         fmt::format("{}: {}", name_of(resource.key, resource.label), resource.reason),
         {{"RDMA_KIND", resource.key.kind}, {"RDMA_RESOURCE", resource.key.id}});
   }
-  // A finding of several holds in a row is reported once.
-  const auto known = [&](const std::string& text) {
-    return filter != nullptr && job.verb == Job::Verb::kHold && !filter->fresh(text);
-  };
+  // A finding of several holds or expiries in a row is reported once.
+  const bool repeats = job.verb == Job::Verb::kHold || job.verb == Job::Verb::kExpire;
+  if (!repeats) filter = nullptr;
+  const auto known = [&](const std::string& text) { return filter != nullptr && !filter->fresh(text); };
   for (const auto& note : report.notes) {
     if (known(note.text)) continue;
     const bool back = note.sort == model::Note::Sort::kRollback;
@@ -192,9 +192,12 @@ void report_to_journal(const Job& job, const model::Report& report, const Suspec
     const auto text = diagnostic.where.text() + ": " + diagnostic.message;
     if (diagnostic.severity == model::Severity::kError && !known(text)) log(LOG_ERR, Message::kFailed, text);
   }
-  if (filter != nullptr && job.verb == Job::Verb::kHold) filter->ended();
-  if (report.error) log(LOG_ERR, Message::kFailed, report.error->message);
-  for (const auto& left : report.left_over) log(LOG_ERR, Message::kFailed, "could not be undone: " + left);
+  if (report.error && !known(report.error->message)) log(LOG_ERR, Message::kFailed, report.error->message);
+  for (const auto& left : report.left_over) {
+    const auto text = "could not be undone: " + left;
+    if (!known(text)) log(LOG_ERR, Message::kFailed, text);
+  }
+  if (filter != nullptr) filter->ended();
 }
 
 void Expectations::report_to_journal(const model::Report& report) {

@@ -63,8 +63,8 @@ class RepeatFilter {
   std::set<std::string> before_, now_;
 };
 
-/// Changes, failures, and notes about the run; of holds in a row a failure is
-/// said once.
+/// Changes, failures, and notes about the run. With the filter of the runs before, a failure of holds or
+/// expiries in a row is said once.
 void report_to_journal(
     const Job& job, const model::Report& report,
     const Suspect& suspect = [](const model::Key& /*key*/) { return std::nullopt; },

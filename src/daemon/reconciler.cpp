@@ -53,6 +53,7 @@ bool failed_whole(const model::Report& report) {
 }
 
 constexpr const char* kExistence = "";  // in the place of a field
+constexpr const char* kJournalSaysWhy = "the journal says why";
 
 }  // namespace
 
@@ -76,10 +77,11 @@ std::optional<Reconciler::Time> Reconciler::due() const {
 }
 
 std::string Reconciler::failing(DocumentValues values) const {
-  if (retry_whole_) return whole_reason_;
+  const bool is_shown = values == DocumentValues::kShown;
+  if (retry_whole_) return is_shown ? whole_reason_ : fmt::format("the run failed: {}", kJournalSaysWhy);
   if (failures_.empty()) return {};
   const auto& [key, failure] = *failures_.begin();
-  auto out = key.text() + ": " + (values == DocumentValues::kShown ? failure.reason : "the journal says why");
+  auto out = key.text() + ": " + (is_shown ? failure.reason : kJournalSaysWhy);
   if (failures_.size() > 1) out += fmt::format(" (and {} more)", failures_.size() - 1);
   return out;
 }

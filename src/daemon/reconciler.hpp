@@ -79,8 +79,8 @@ class Reconciler {
   [[nodiscard]] std::map<model::Key, std::string> contended(
       DocumentValues values = DocumentValues::kShown) const;
 
-  /// Failed resources that are tried again, for people; empty when there are none.
-  /// With values also why, which may have some in it.
+  /// Failed resources that are tried again, or a run that failed as a whole, for people; empty when there are
+  /// none. With values also why, which may have some in it.
   [[nodiscard]] std::string failing(DocumentValues values = DocumentValues::kShown) const;
 
  private:

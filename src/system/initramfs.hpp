@@ -36,6 +36,13 @@ class Initramfs {
   /// nothing.
   virtual bool newer_than(std::span<const std::string> paths) = 0;
 
+  /// A mark of each image while the clock is behind the time of one that boots this system, as without a
+  /// battery: times then do not tell which is newer, an image or a file written now. Nothing while they do.
+  virtual std::string marks_ahead_of_clock() { return {}; }
+
+  /// Whether an image of the kernel that runs (as above) has one of these marks: it was not made since.
+  virtual bool is_marked(const std::string& /*marks*/) { return false; }
+
   /// Has systemd run the tool by our own unit, and waits for it, at most a quarter of an hour. A tool that
   /// ends well but leaves every image as it was has failed.
   virtual base::Result<void> rebuild() = 0;

@@ -66,7 +66,7 @@ struct Book {  // the ledger
 };
 struct Log {  // the journal
   Is is = Is::kAbsent;
-  std::int8_t transaction = 0, to = 0;
+  std::int8_t transaction = 0, from = 0, to = 0;
   std::int8_t boot = 0;
 };
 struct Back {  // the take-back record
@@ -81,13 +81,14 @@ struct Memory {  // what is remembered as made by us: of which generation, in wh
 };
 struct Held {  // the record in /run of holds that cannot write to /var
   Is is = Is::kAbsent;
-  std::int8_t boot = 0, to = 0;
+  std::int8_t boot = 0, from = 0, to = 0;
   bool over = false;
   std::int8_t ours = 0;  // what is remembered
   Memory on_disk{};      // what state.json said
 };
 constexpr int kTexts = 4;
-constexpr std::int8_t kMixed = 9;  // the host is half one, half another
+constexpr std::int8_t kMixed = 9;    // the host is half one, half another; remembered: both halves
+constexpr std::int8_t kLacking = 8;  // remembered: not all that was made by halves
 
 struct World {
   std::int8_t host = 0, boot = 1;
@@ -298,43 +299,51 @@ class Run {
   static bool write_state(std::int8_t ours) {
     return put(g.state, ours == 0 ? Memory{} : Memory{Is::kGood, ours, g.boot});
   }
-  static bool put_held(std::int8_t to, bool over, std::int8_t ours) {
-    return put_in_run(g.held, Held{Is::kGood, g.boot, to, over, ours, g.state});
+  static bool put_held(std::int8_t from, std::int8_t to, bool over, std::int8_t ours) {
+    return put_in_run(g.held, Held{Is::kGood, g.boot, from, to, over, ours, g.state});
+  }
+  /// The state after a plan, or a part of it, from the state before: both have records of what was made.
+  static std::int8_t with_plan(std::int8_t from, std::int8_t to, std::int8_t before) {
+    const bool lacks = before == kLacking || (from == kMixed && before != kMixed && before != to);
+    if (g.host == to) return lacks ? kLacking : to;
+    return g.host == kMixed && !lacks ? kMixed : before;
   }
 
   /// The steps before a plan: damaged records go, a journal is finished.
-  void recall() {
+  /// @return false: the changes of an interrupted run cannot be recorded, and nothing is begun.
+  bool recall() {
     // One in its place says that there was a run that did not come to its end.
-    if (g.journal.is == Is::kBad) (void)put(g.journal, Log{Is::kGood, 0, 0, g.boot});
+    if (g.journal.is == Is::kBad) (void)put(g.journal, Log{Is::kGood, 0, 0, 0, g.boot});
     if (g.state.is == Is::kBad) (void)drop(g.state);
     ours = g.state.is == Is::kGood && g.state.boot == g.boot ? g.state.records : std::int8_t{0};
     bool open = g.journal.is == Is::kGood && g.journal.boot == g.boot;
-    std::int8_t to = g.journal.to;
+    std::int8_t from = g.journal.from, to = g.journal.to;
     const bool held = is_held();
     if (held) {
       if (equal(g.held.on_disk, g.state)) ours = g.held.ours;
       open = !g.held.over;
-      to = g.held.to;
+      from = g.held.from, to = g.held.to;
     }
     // The records of what it made are completed from its plan.
-    if (open && g.host == to) ours = to;
+    if (open) ours = with_plan(from, to, ours);
     if (!held) {
-      // Before another journal takes the place of that plan.
-      if (open && ours != 0) (void)write_state(ours);
-      return;
+      // Before another journal takes the place of that plan, or that one goes. A hold has a second record.
+      if (!open || ours == 0 || write_state(ours) || broken("recovered-not-recorded")) return true;
+      return holds && !broken("recovered-not-held") ? put_held(from, to, false, ours) : holds;
     }
     // The record of holds goes to /var, once that can be written.
     bool done = write_state(ours);
-    if (done) done = open ? put(g.journal, Log{Is::kGood, 0, to, g.boot}) : drop(g.journal);
+    if (done) done = open ? put(g.journal, Log{Is::kGood, 0, from, to, g.boot}) : drop(g.journal);
     if (done) (void)put_in_run(g.held, Held{});
+    return true;
   }
 
   /// The journal, before the first change.
   bool write_journal(std::int8_t transaction, std::int8_t to) {
-    if (is_held()) return holds && put_held(to, false, ours);
-    if (put(g.journal, Log{Is::kGood, transaction, to, g.boot})) return true;
+    if (is_held()) return holds && put_held(g.host, to, false, ours);
+    if (put(g.journal, Log{Is::kGood, transaction, g.host, to, g.boot})) return true;
     if (holds && !broken("no-second-journal")) {
-      if (put_held(to, false, ours)) return true;
+      if (put_held(g.host, to, false, ours)) return true;
       (void)put_in_run(g.held, Held{});
     }
     (void)drop(g.journal);
@@ -347,7 +356,7 @@ class Run {
 
   template <class Begin, class Commit>
   Exit apply(std::int8_t to, std::int8_t transaction, Begin begin, Commit commit_it) {
-    recall();
+    if (!recall()) return kError;
     const std::int8_t from = g.host;
     const auto old_state = g.state;
     const bool changes = from != to;
@@ -355,28 +364,36 @@ class Run {
       if (is_held() && !holds) return kError;
       if (!begin()) return kError;
       if (!write_journal(transaction, to)) return kError;
-      if (!change_host(to)) return undo(from);
+      if (!change_host(to)) return undo(from, old_state);
     }
     if (broken("journal-goes-first")) (void)drop(g.journal);
-    const auto now = changes ? to : ours;
+    const auto before = ours;
+    const auto now = changes ? with_plan(from, to, ours) : ours;
     bool done = write_state(now);
-    if (!done && holds && (broken("hold-forgets") || put_held(0, true, now))) {
+    if (!done && holds && (broken("hold-forgets") || put_held(0, 0, true, now))) {
       if (broken("hold-forgets")) drop_journals();
       (void)drop(g.journal);
       return kOk;
     }
     done = done && commit_it();
     if (!done) {
-      (void)put(g.state, old_state);
+      const bool restored = put(g.state, old_state);
+      if (!restored && changes && !is_held() && !broken("undo-forgets"))
+        (void)put_held(from, to, false, before);
       if (broken("not-undone")) return kUndone;
-      return changes ? undo(from) : kError;
+      return changes ? undo(from, old_state) : kError;
     }
     drop_journals();
     return kOk;
   }
-  Exit undo(std::int8_t from) {
+  Exit undo(std::int8_t from, const Memory& old_state) {
     if (!undo_host(from)) return kIncomplete;
-    if (is_held() && !write_state(ours)) return kUndone;
+    // It was written before the commit that failed, and may not have been restored.
+    const bool recorded = equal(g.state, old_state) && !is_held();
+    if (!recorded && !write_state(ours) && !broken("undo-forgets")) {
+      if (put_held(0, 0, true, ours)) (void)drop(g.journal);
+      return kUndone;
+    }
     drop_journals();
     return kUndone;
   }
@@ -842,7 +859,7 @@ void execute(Operation operation) {
   static constexpr std::array kNext{kHold, kExpiry, kStart, kApply};
   const auto next = kNext[static_cast<std::size_t>(choose(static_cast<int>(kNext.size())))];
   g_trace += std::string("; then ") + kNames[next];
-  g_budget = {.io = false, .stop = true};
+  g_budget = {.io = boot, .stop = true};
   const auto then = look_up();
   const bool holds = then.ledger.waiting != 0 && !then.interrupted && !g.late;
   // An apply --confirm that was stopped after it had changed the host is nothing that a start may apply.
@@ -850,7 +867,7 @@ void execute(Operation operation) {
   const bool refused = stopped || ((then.ledger.refused >> 2U) & 1U) != 0 || then.ledger.waiting == 2;
   g_sticky = boot ? choose_disk() : Sticky::kNone;
   const bool second_ended = attempt(next, exit);
-  if (boot && second_ended && next == kHold) require(5, held_well(exit));
+  if (boot && second_ended && next == kHold && g_budget.io) require(5, held_well(exit));
   // Another document was asked for; a start applies what is in /etc unless that was rolled back, or one
   // waits.
   if (next == kApply || (next == kStart && !holds && !refused)) {
@@ -864,11 +881,12 @@ void execute(Operation operation) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  static constexpr std::array kBreaks{"journal-goes-first", "failure-is-a-note",  "late-failure-stays",
-                                      "not-undone",         "text-goes-last",     "no-take-back",
-                                      "ignore-interrupted", "record-goes-first",  "no-copy",
-                                      "damage-stops",       "no-second-journal",  "hold-forgets",
-                                      "held-not-read",      "unrecorded-not-held"};
+  static constexpr std::array kBreaks{"journal-goes-first", "failure-is-a-note",   "late-failure-stays",
+                                      "not-undone",         "text-goes-last",      "no-take-back",
+                                      "ignore-interrupted", "record-goes-first",   "no-copy",
+                                      "damage-stops",       "no-second-journal",   "hold-forgets",
+                                      "held-not-read",      "unrecorded-not-held", "recovered-not-recorded",
+                                      "recovered-not-held", "undo-forgets"};
   if (argc > 1 && std::string(argv[1]) == "--breaks") {
     for (const auto* name : kBreaks) std::puts(name);
     return 0;

@@ -53,7 +53,7 @@ Report commit(const config::Document& document, const Request& request, Context&
   }
   Run run(request, context);
   if (auto done = run.load(); !done) return error_report(done.error());
-  if (const auto shared = run.shared(); shared && !request.by_itself) return error_report(*shared);
+  if (const auto shared = run.shared()) return error_report(*shared);
   std::vector<model::Note> notes;
   if (const auto why = run.rollback_reason(); !why.empty()) {
     auto back = run.roll_back_unconfirmed(why);
@@ -104,6 +104,7 @@ Report commit(const config::Document& document, const Request& request, Context&
 Report hold(const Request& request, Context& context) {
   Run run(request, context);
   if (auto done = run.load(); !done) return error_report(done.error());
+  if (const auto shared = run.shared()) return error_report(*shared);  // what is active may be the other's
   if (const auto why = run.rollback_reason(); !why.empty()) return run.ended(run.roll_back_unconfirmed(why));
   if (run.ledger().active != 0) return run.ended(run.held(run.ledger().active));
   return run.ended(run.interrupted() ? run.nothing() : Report{});

@@ -83,7 +83,6 @@ Result<void> Run::load() {
   }
   note_damage(degrade(files(), std::move(reasons)));
   shared_ = is_written_by_another(files(), committed_, context_.host.boot_id);
-  if (shared_) notes_.emplace_back(shared()->message);
   // Without that file the other host is not noticed; nothing else depends on it.
   if (!shared_) (void)note_ledger_seen(files(), committed_, context_.host.boot_id);
   // Of an apply that is over: its last step was not done.
@@ -124,8 +123,8 @@ std::optional<base::Error> Run::shared() const {
   if (!shared_) return std::nullopt;
   return base::Error{
       base::Code::kRefused,
-      fmt::format("{}: another host has written it since this one was booted; hosts must not share that "
-                  "folder: give each one of its own, then reboot",
+      fmt::format("{}: was written by another host, or restored from a backup, since this host was booted; "
+                  "hosts must not share that folder: give each host its own, then reboot",
                   context_.paths.ledger),
       0};
 }

@@ -40,7 +40,7 @@ class Run {
   [[nodiscard]] bool waits() const { return ledger_.unconfirmed.has_value(); }
   [[nodiscard]] bool is_overdue() const { return overdue(ledger_, context_.host.boot_id, context_.clock); }
 
-  /// Why nothing may be changed here on request: another host uses the same records.
+  /// Why nothing may be changed here: another host uses the same records.
   [[nodiscard]] std::optional<base::Error> shared() const;
 
   /// Why what waits for confirmation is to be taken back now; empty when there is no reason. We hold the

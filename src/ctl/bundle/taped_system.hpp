@@ -165,6 +165,11 @@ class TapedInitramfs final : public system::Initramfs, Taped {
     return ask("initramfs.newer", fmt::format("{}", fmt::join(paths, " ")),
                [&] { return real_->initramfs.newer_than(paths); });
   }
+  bool is_marked(const std::string& marks) override {
+    // Asked only while times do not tell.
+    if (tape_.replays() && !tape_.answers().contains("initramfs.marked")) return false;
+    return ask("initramfs.marked", marks, [&] { return real_->initramfs.is_marked(marks); });
+  }
   Result<void> rebuild() override { return refuse_to_change(); }
 };
 

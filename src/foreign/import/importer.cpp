@@ -283,10 +283,10 @@ void leave_out_rdma_conf(std::vector<File>& own, system::Files& files, Claims& c
 
 /// tuned applies a profile only while the file that names the active one exists.
 void leave_out_inactive_profiles(std::vector<File>& own, Claims& claims) {
-  constexpr std::string_view kFolder = "/etc/tuned/", kActive = "/etc/tuned/active_profile";
+  constexpr std::string_view kProfiles = "/etc/tuned/", kActive = "/etc/tuned/active_profile";
   if (std::any_of(own.begin(), own.end(), [&](const File& file) { return file.path == kActive; })) return;
   std::erase_if(own, [&](const File& file) {
-    if (!file.path.starts_with(kFolder) || !file.path.ends_with("/tuned.conf")) return false;
+    if (!file.path.starts_with(kProfiles) || !file.path.ends_with("/tuned.conf")) return false;
     claims.pass({file.path, 0}, fmt::format("tuned has no active profile: {} is empty or does not exist; to "
                                             "take over this one, write import sysfs {}",
                                             kActive, file.path));

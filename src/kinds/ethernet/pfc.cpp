@@ -138,7 +138,7 @@ class PfcKind final : public Kind {
       const auto remains = lines->empty() ? OptionsFile::kGoes : OptionsFile::kStays;
       if (auto done = note_dropped_options(host, kPfcOptionsFile, remains); !done) return done;
     }
-    return write_option_lines(host.files, kPfcOptionsFile, *lines);
+    return write_for_image(host, [&] { return write_option_lines(host.files, kPfcOptionsFile, *lines); });
   }
 
   Verdict judge(const Desired& desired, const Observed* observed, const std::vector<std::string>& /*fields*/,

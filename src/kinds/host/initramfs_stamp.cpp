@@ -100,6 +100,22 @@ bool is_there(system::Files& files, std::string_view path) {
 
 bool can_rebuild(system::Host& host) { return host.initramfs.tool() && host.initramfs.has_image(); }
 
+Result<void> write_for_image(system::Host& host, const std::function<Result<void>()>& write) {
+  const auto marks =
+      host.offline || !can_rebuild(host) ? std::string() : host.initramfs.marks_ahead_of_clock();
+  const auto stamp = read_stamp(host.files);
+  if (!stamp || *stamp == kUnfinishedStamp || (marks.empty() && !stamp->starts_with(kUndatedStamp)))
+    return write();
+  const auto before = digest_now(host);
+  if (!before) return write();
+  // A /var that cannot be written keeps nothing from being configured; times are then all there is.
+  (void)write_stamp(host.files, marks.empty() ? std::string() : std::string(kUndatedStamp) + marks);
+  auto done = write();
+  const auto after = digest_now(host);
+  if (after && *after == *before) (void)write_stamp(host.files, *stamp);
+  return done;
+}
+
 Result<void> note_dropped_options(system::Host& host, std::string_view path, OptionsFile file) {
   const auto stamp = read_stamp(host.files);
   if (!stamp) return base::fail(stamp.error());

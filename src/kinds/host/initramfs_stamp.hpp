@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -40,6 +41,10 @@ inline constexpr std::string_view kUnfinishedStamp = "unfinished";
 /// The stamp while an image of somebody else's may hold options that the document dropped.
 inline constexpr std::string_view kDroppedStamp = "dropped";
 
+/// The stamp while times do not tell whether an image was made since one of our files was written: followed
+/// by the marks of the images that were there (system::Initramfs).
+inline constexpr std::string_view kUndatedStamp = "undated ";
+
 /// Content by path, of those files that are there; of a file of others only our lines.
 using Contents = std::map<std::string_view, std::string>;
 
@@ -58,6 +63,11 @@ bool is_there(system::Files& files, std::string_view path);
 
 /// Whether there is an image, and a tool that makes one.
 bool can_rebuild(system::Host& host);
+
+/// Has `write` write one of kInitramfsFiles, and makes the stamp kUndatedStamp before if the clock is behind
+/// the image, as without a battery; else it is no longer that. If our files stay as they were, so does the
+/// stamp.
+base::Result<void> write_for_image(system::Host& host, const std::function<base::Result<void>()>& write);
 
 /// A file of our options: it goes with the last of them.
 enum class OptionsFile { kStays, kGoes };

@@ -248,7 +248,8 @@ class ModuleKind final : public Kind {
       const auto remains = options->empty() ? OptionsFile::kGoes : OptionsFile::kStays;
       if (auto done = note_dropped_options(host, kModuleOptionsFile, remains); !done) return done;
     }
-    if (auto done = write_option_lines(host.files, kModuleOptionsFile, *options); !done) return done;
+    const auto write = [&] { return write_option_lines(host.files, kModuleOptionsFile, *options); };
+    if (auto done = write_for_image(host, write); !done) return done;
     for (const auto& [path, names] : *lists) {
       if (auto done = write_load_file(host.files, path, names); !done) return done;
     }

@@ -13,6 +13,7 @@
 #include "formats/udev/udev_netdev_names.hpp"
 #include "kinds/carried_state.hpp"
 #include "kinds/entry.hpp"
+#include "kinds/host/initramfs_stamp.hpp"
 #include "kinds/ipoib/link_rename.hpp"
 #include "kinds/kernel_release.hpp"
 #include "kinds/ports/held_by_port.hpp"
@@ -178,7 +179,8 @@ class LinkNameKind final : public Kind, public HeldByPort {
     }
     const bool rewritten = *rules != before;
     if (rewritten) {
-      if (auto done = write_rules(host.files, *rules); !done) return done;
+      const auto write = [&] { return write_rules(host.files, *rules); };
+      if (auto done = write_for_image(host, write); !done) return done;
     }
     if (host.offline) return {};
     auto done = rename_present(changes, host);

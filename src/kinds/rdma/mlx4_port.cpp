@@ -209,7 +209,8 @@ class Mlx4PortKind final : public Kind {
       if (auto done = note_dropped_options(host, kMlx4File, remains); !done) return done;
     }
     if (!file->damage) {
-      if (auto done = file->write(host.files); !done) return done;
+      const auto write = [&] { return file->write(host.files); };
+      if (auto done = write_for_image(host, write); !done) return done;
     }
     if (host.offline) return {};
     for (const auto& change : changes) {

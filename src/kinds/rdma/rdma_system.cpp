@@ -176,7 +176,8 @@ class RdmaSystemKind final : public Kind, public MustStay {
         const auto remains = wanted.option ? OptionsFile::kStays : OptionsFile::kGoes;
         if (auto done = note_dropped_options(host, kNetnsOptionsFile, remains); !done) return done;
       }
-      if (auto done = write_option(host.files, wanted.option); !done) return done;
+      const auto write = [&] { return write_option(host.files, wanted.option); };
+      if (auto done = write_for_image(host, write); !done) return done;
       if (!wanted.netns || host.offline) continue;
       const auto shared = host.rdma_system.observe_shared();
       const bool wants_shared = *wanted.netns == NetnsMode::kShared;

@@ -199,6 +199,24 @@ class LinuxInitramfs final : public Initramfs {
     return true;
   }
 
+  std::string marks_ahead_of_clock() override {
+    timespec now{};
+    const auto newest = newest_image();
+    if (!newest || ::clock_gettime(CLOCK_REALTIME, &now) != 0 || *newest <= FileTime{now.tv_sec, now.tv_nsec})
+      return {};
+    std::string out;
+    for (const auto& [path, stamp] : images()) out += (out.empty() ? "" : " ") + mark_of(stamp);
+    return out;
+  }
+
+  bool is_marked(const std::string& marks) override {
+    const auto known = base::split(marks, ' ');
+    const auto own = own_images();
+    return std::any_of(own.begin(), own.end(), [&](const auto& image) {
+      return std::find(known.begin(), known.end(), mark_of(image.second)) != known.end();
+    });
+  }
+
   Result<void> rebuild() override {
     auto found = find();
     if (!found) return fail(Code::kNotFound, "rebuilding the initramfs: no tool is installed");
@@ -235,15 +253,26 @@ class LinuxInitramfs final : public Initramfs {
   /// Those that a look can see without mounting anything.
   [[nodiscard]] detail::Images images() const { return detail::observe_images(root_, mounts_); }
 
-  /// When the newest of the images was made that this system boots from.
+  /// The images that this system boots from.
+  [[nodiscard]] detail::Images own_images() const {
+    auto out = detail::boot_images(images(), running());
+    if (boots_unified())
+      std::erase_if(out, [](const auto& image) { return image.first.extension() != ".efi"; });
+    return out;
+  }
+
+  /// When the newest of them was made.
   [[nodiscard]] std::optional<FileTime> newest_image() const {
     std::optional<FileTime> image;
-    const bool unified = boots_unified();
-    for (const auto& [path, stamp] : detail::boot_images(images(), running())) {
-      if (unified && path.extension() != ".efi") continue;
+    for (const auto& [path, stamp] : own_images()) {
       if (!image || stamp.modified > *image) image = stamp.modified;
     }
     return image;
+  }
+
+  /// Without the inode and st_ctim: a FAT file system has other ones once it is mounted again.
+  static std::string mark_of(const detail::ImageStamp& stamp) {
+    return fmt::format("{}.{}.{}", stamp.size, stamp.modified.first, stamp.modified.second);
   }
 
   /// The folder where the images may be, while none of the kernel that runs is seen elsewhere.

@@ -32,9 +32,16 @@ std::optional<std::string> FakeInitramfs::unseen() {
 
 bool FakeInitramfs::newer_than(std::span<const std::string> /*paths*/) { return newer && awaits.empty(); }
 
+std::string FakeInitramfs::marks_ahead_of_clock() {
+  return ahead ? fmt::format("0 {}", made) : std::string();
+}
+
+bool FakeInitramfs::is_marked(const std::string& marks) { return marks == fmt::format("0 {}", made); }
+
 Result<void> FakeInitramfs::rebuild() {
   const int err = faults_.call(command, [&] {
     if (!makes) return EIO;
+    ++made;
     image.clear();
     for (const auto& [path, text] : files_.content) {
       if (path.starts_with("/etc/modprobe.d/") || path.starts_with("/etc/udev/rules.d/")) image[path] = text;

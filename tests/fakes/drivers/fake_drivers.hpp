@@ -25,6 +25,8 @@ class FakeInitramfs final : public system::Initramfs {
   bool there = true;      ///< false: this host has no image
   bool makes = true;      ///< false: the tool ends well, and makes none
   std::string awaits{};   ///< the folder that an automount keeps, so that `newer` and `there` are not known
+  bool ahead = false;     ///< the clock was set back since the image was made
+  int made = 0;           ///< images so far
   std::map<std::string, std::string> image{};
 
   [[nodiscard]] std::string dump() const;
@@ -34,6 +36,8 @@ class FakeInitramfs final : public system::Initramfs {
   bool has_image() override { return there || !awaits.empty(); }
   std::optional<std::string> unseen() override;
   bool newer_than(std::span<const std::string> paths) override;
+  std::string marks_ahead_of_clock() override;
+  bool is_marked(const std::string& marks) override;
   base::Result<void> rebuild() override;
 
  private:

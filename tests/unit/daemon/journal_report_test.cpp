@@ -187,6 +187,35 @@ TEST(Tell, OfHoldsInARowAMistakeIsSaidOnce) {
   EXPECT_EQ(told(wrong), "to be known\nconfig.toml:3:1: taken\n") << "it was gone in between";
 }
 
+/// On a full /var each is tried about once a minute.
+TEST(Tell, AHoldOrARollbackThatCannotBeRecordedIsReportedOnce) {
+  if (::access("/run/systemd/journal/socket", W_OK) == 0) GTEST_SKIP() << "it would go to the journal";
+  model::Report full;
+  full.error = base::Error{base::Code::kIo, "the rollback could not be recorded: No space left", 0};
+  full.left_over = {"generations.json: generation 2 is still recorded there"};
+  const std::string all =
+      "the rollback could not be recorded: No space left\n"
+      "could not be undone: generations.json: generation 2 is still recorded there\n";
+  for (const auto verb : {Job::Verb::kHold, Job::Verb::kExpire, Job::Verb::kApply}) {
+    Job job;
+    job.verb = verb;
+    RepeatFilter said;
+    const auto told = [&](const model::Report& report) {
+      ::testing::internal::CaptureStderr();
+      report_to_journal(
+          job, report, [](const model::Key&) { return std::nullopt; }, &said);
+      return ::testing::internal::GetCapturedStderr();
+    };
+    EXPECT_EQ(told(full), all);
+    EXPECT_EQ(told(full), verb == Job::Verb::kApply ? all : "") << "an apply was asked for each time";
+    auto readable = full;
+    readable.error->message = "the rollback could not be recorded: Read-only file system";
+    EXPECT_EQ(told(readable).starts_with(readable.error->message), true);
+    EXPECT_EQ(told({}), "");
+    EXPECT_EQ(told(full), all) << "it was recorded in between";
+  }
+}
+
 TEST(Tell, AKindIsNamedOnce) {
   EXPECT_EQ(name_of({"ipoib", "x"}, "ib0"), "ipoib ib0");
   EXPECT_EQ(name_of({"memlock", "root"}, "memlock root"), "memlock root");

@@ -131,6 +131,12 @@ TEST(Reconciler, WhyItFailsNeedNotBeSaid) {
   reconciler.ended(report, Time(1000));
   EXPECT_THAT(reconciler.failing(), HasSubstr("4711"));
   EXPECT_EQ(reconciler.failing(DocumentValues::kLeftOut), kIb0.text() + ": the journal says why");
+  model::Report whole;
+  whole.error = base::Error{base::Code::kIo, "ib0: its key is 4711", 0};
+  reconciler.began();
+  reconciler.ended(whole, Time(2000));
+  EXPECT_THAT(reconciler.failing(), HasSubstr("4711"));
+  EXPECT_EQ(reconciler.failing(DocumentValues::kLeftOut), "the run failed: the journal says why");
 }
 
 TEST(Reconciler, JitterKeepsAClusterOutOfStep) {

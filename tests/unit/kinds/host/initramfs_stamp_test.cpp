@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
 
 #include "catalog/all.hpp"
@@ -99,6 +100,72 @@ TEST(InitramfsStamp, AGenericImageOfDracutLacksOurOptions) {
       << "our module puts them into all images";
   EXPECT_NE(said("dracut -f", "hostonly=no\nomit_dracutmodules+=\" rdma-configd \"\n", "90rdma-configd"), "");
   EXPECT_NE(said("dracut -f", "hostonly=no\n", "50rdma"), "") << "the one of rdma-core";
+}
+
+/// The clock is behind the image, so that the image has the later time whatever is written.
+struct ClockSetBack {
+  std::unique_ptr<fakes::FakeKernel> kernel = fakes::FakeKernel::parse(
+      R"({"initramfs": {"tool": "update-initramfs -u"}, "modules": {"mlx4_en": {"parameters": {"pfctx": "0"}}}})");
+
+  ClockSetBack() { kernel->initramfs.ahead = kernel->initramfs.newer = true; }
+
+  void apply(const std::string& options, const core::Options& settings = {}) const {
+    auto host = kernel->host();
+    const auto text =
+        fmt::format("version = 1\n[[module]]\nname = \"mlx4_en\"\noptions = [\"{}\"]\n", options);
+    const auto report =
+        core::apply(config::parse_texts({{"config.toml", text}}, "node1", grammar()), host, settings);
+    EXPECT_TRUE(report.exit == model::Exit::kOk || report.exit == model::Exit::kPartly);
+  }
+  void apply_unconfirmed(const std::string& options) const {
+    core::Options settings;
+    settings.unconfirmed = true;
+    apply(options, settings);
+  }
+  [[nodiscard]] bool has_options_in_image() const {
+    return kernel->initramfs.image.contains(std::string(kModuleOptionsFile));
+  }
+};
+
+TEST(InitramfsStamp, AnOldImageIsNotTakenForOneMadeSinceByTheClock) {
+  const ClockSetBack host;
+  host.apply_unconfirmed("pfctx=8");
+  EXPECT_FALSE(host.has_options_in_image()) << "the rebuild waits for the confirmation";
+  host.kernel->initramfs.ahead = false;  // the time was set
+  host.apply("pfctx=8");
+  EXPECT_TRUE(host.has_options_in_image());
+  EXPECT_EQ(host.kernel->initramfs.made, 1);
+  host.apply("pfctx=8");
+  EXPECT_EQ(host.kernel->initramfs.made, 1) << "it has them";
+}
+
+TEST(InitramfsStamp, AnImageMadeByHandIsKnownWhateverTheClockSays) {
+  const ClockSetBack host;
+  host.apply_unconfirmed("pfctx=8");
+  ASSERT_TRUE(host.kernel->initramfs.rebuild());
+  host.apply("pfctx=8");
+  EXPECT_EQ(host.kernel->initramfs.made, 1);
+  // The time was set, and tells again.
+  host.kernel->initramfs.ahead = host.kernel->initramfs.newer = false;
+  host.apply_unconfirmed("pfctx=4");
+  EXPECT_EQ(host.kernel->initramfs.made, 1);
+  host.apply("pfctx=4");
+  EXPECT_EQ(host.kernel->initramfs.made, 2);
+}
+
+TEST(InitramfsStamp, AWriteThatChangesNothingLeavesTheStamp) {
+  const ClockSetBack host;
+  host.apply("pfctx=8");
+  auto ports = host.kernel->host();
+  const auto stamp = read_stamp(ports.files).value_or("?");
+  EXPECT_EQ(stamp, digest_now(ports).value_or("none"));
+  EXPECT_TRUE(write_for_image(ports, [] { return base::Result<void>(); }));
+  EXPECT_EQ(read_stamp(ports.files).value_or("?"), stamp);
+  const auto write = [&] {
+    return ports.files.write(std::string(kModuleOptionsFile), "options mlx4_en x=1\n");
+  };
+  EXPECT_TRUE(write_for_image(ports, write));
+  EXPECT_EQ(read_stamp(ports.files).value_or("?"), "undated 0 1");
 }
 
 }  // namespace
