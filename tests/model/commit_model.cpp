@@ -5,7 +5,7 @@
 // killed, at any step.
 //
 //   commit_model                 explores; prints executions, states and invariants
-//   commit_model --break=NAME    the same with one step of the protocol broken; has to find a violation
+//   commit_model --break=NAME    the same with a broken step of the protocol, up to the first violation
 //   commit_model --breaks        the names
 //
 // Faults: per execution one failing call (ENOSPC or EROFS, which last until the process ends; EIO once,
@@ -907,6 +907,10 @@ int main(int argc, char** argv) {
       g_at = 0;
       execute(static_cast<Operation>(operation));
       ++executions;
+      if (!g_break.empty() && g_violations > 0) {
+        std::printf("execution %llu\n", static_cast<unsigned long long>(executions));
+        return 1;
+      }
     } while (next_script());
   }
   std::printf("%llu executions, %zu states\n", static_cast<unsigned long long>(executions), g_states.size());
