@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <linux/magic.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
@@ -134,8 +133,9 @@ bool is_trap(const fs::path& path, const struct stat& there) {
 /// no path then: "pipe:[4711]".
 bool is_link_of_proc(const fs::path& link) {
   struct statfs about {};
+  constexpr auto kProc = static_cast<decltype(about.f_type)>(0x9fa0);  // PROC_SUPER_MAGIC, linux/magic.h
   const auto above = link.parent_path();
-  return ::statfs(above.empty() ? "." : above.c_str(), &about) == 0 && about.f_type == PROC_SUPER_MAGIC;
+  return ::statfs(above.empty() ? "." : above.c_str(), &about) == 0 && about.f_type == kProc;
 }
 
 /// Where a path leads: no symbolic link, unless it leads nowhere or to an open file.

@@ -28,7 +28,8 @@ struct Marks {
 inline constexpr std::string_view kOurFirstLine = "# Written by rdma-configd; changes here are overwritten.";
 
 /// Whether a text begins as that one, or as our files of the managers do.
-constexpr bool begins_as_ours(std::string_view text) { return text.starts_with("# Written by rdma-configd"); }
+inline constexpr std::string_view kOurBeginning = kOurFirstLine.substr(0, kOurFirstLine.find(';'));
+constexpr bool begins_as_ours(std::string_view text) { return text.starts_with(kOurBeginning); }
 
 inline constexpr Marks kOpensmMarks{
     "# rdma-configd: managed block; changes between these markers are overwritten.", "# rdma-configd: end",

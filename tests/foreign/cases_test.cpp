@@ -89,10 +89,13 @@ void run(const Case& example, std::string& document, std::string& report) {
   fakes::Faults faults;
   fakes::MemoryFiles files(faults);
   for (const auto& file : example.files) {
-    // Bytes that git would not keep as they are: \0 stands for a NUL, \r for a carriage return.
+    // Bytes that git would not keep as they are: \0 without a further digit stands for a NUL, \r at the end
+    // of a line for a carriage return.
     auto text = file.text;
-    for (std::size_t at = 0; (at = text.find("\\0", at)) != std::string::npos;)
-      text.replace(at, 2, std::string(1, '\0'));
+    for (std::size_t at = 0; (at = text.find("\\0", at)) != std::string::npos; ++at) {
+      if (at + 2 >= text.size() || std::isdigit(static_cast<unsigned char>(text[at + 2])) == 0)
+        text.replace(at, 2, std::string(1, '\0'));
+    }
     for (std::size_t at = 0; (at = text.find("\\r\n", at)) != std::string::npos;) text.replace(at, 2, "\r");
     files.content[file.path] = text;
   }

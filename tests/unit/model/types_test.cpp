@@ -28,7 +28,7 @@ TEST(Guid, ReadsEverySpelling) {
 TEST(Guid, RefusesWithAReason) {
   const auto why = [](std::string_view text) { return Guid::parse(text).error().message; };
   EXPECT_NE(why("00:02:c9:03:00:31:78").find("7 groups"), std::string::npos);
-  EXPECT_NE(why("00:02:c9:03:00:31:78:g2").find("0-9 and a-f"), std::string::npos);
+  EXPECT_NE(why("00:02:c9:03:00:31:78:g2").find("only hexadecimal digits"), std::string::npos);
   EXPECT_NE(why("00:00:00:00:00:00:00:00").find("all zero"), std::string::npos);
   EXPECT_NE(why("80:00:02:08:fe:80:00:00:00:00:00:00:00:02:c9:03:00:31:78:f2").find("last 8 bytes"),
             std::string::npos);

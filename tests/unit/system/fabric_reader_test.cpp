@@ -192,19 +192,24 @@ TEST(FabricReader, TakesOneNodeOfAGuid) {
 
 TEST(FabricReader, StopsAtKFabricBytes) {
   const auto tree = fakes::fat_tree(4);
+  const auto filler = [](std::size_t length) {
+    RouteFrame frame;
+    frame.route.broken.assign(length, 'x');
+    return frame;
+  };
+  const auto around = pack(filler(0)).size();
   std::size_t least = pack(EndFrame{}).size();
   send_tree([&](const Frame& frame) { least += pack(frame).size(); }, tree);
   for (const std::size_t total : {fabric::limits::kFabricBytes, fabric::limits::kFabricBytes + 1}) {
-    const auto got = read_of([&tree, total, least](const auto&, const Send& send) {
-      const std::size_t around = pack(MissingFrame{""}).size();
+    const auto got = read_of([&](const auto&, const Send& send) {
       auto left = total - least;
-      send_tree(send, tree);
       while (left > 0) {
-        auto length = std::min<std::size_t>(left, 1024UL * 1024UL);
+        auto length = std::min<std::size_t>(left, 4UL * 1024UL * 1024UL);
         if (left > length && left - length < around) length -= around;  // the rest is a frame, too
-        send(MissingFrame{std::string(length - around, 'x')});
+        send(filler(length - around));
         left -= length;
       }
+      send_tree(send, tree);
       send(EndFrame{});
       for (;;) ::pause();
     });

@@ -121,7 +121,7 @@ TEST(InetLists, NameTheWrongElement) {
   EXPECT_EQ(Codec<IpPrefixes>::value(*Codec<IpPrefixes>::parse(List{"2001:DB8::1/64"})),
             Value(List{"2001:db8::1/64"}));
   EXPECT_NE(why<IpPrefixes>(List{"192.0.2.1/24", "192.0.2.1/24"}).find("twice"), std::string::npos);
-  EXPECT_NE(why<IpPrefixes>(std::string("192.0.2.1/24")).find("a list like"), std::string::npos);
+  EXPECT_NE(why<IpPrefixes>(std::string("192.0.2.1/24")).find("a list such as"), std::string::npos);
   EXPECT_NE(why<SearchDomains>(List{"-bad"}).find("\"-bad\""), std::string::npos);
   EXPECT_EQ(why<SearchDomains>(List{"example.net", "~lab.example"}), "");
 }
