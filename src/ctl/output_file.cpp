@@ -141,8 +141,8 @@ bool is_link_of_proc(const fs::path& link) {
 /// Where a path leads: no symbolic link, unless it leads nowhere or to an open file.
 struct Place {
   fs::path path;
-  std::optional<struct stat> status{};  ///< of what is there
-  bool is_open = false;                 ///< what a process has open: it is written to, and not replaced
+  std::optional<struct stat> status{};  ///< of the existing file
+  bool is_open = false;                 ///< a process has it open: it is written to, not replaced
 };
 
 /// Follows the links itself, so that each has been looked at, and none is followed that comes afterwards.

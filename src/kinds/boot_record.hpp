@@ -15,8 +15,8 @@ namespace rdmacfg::kinds {
 /// Where the record `path` is while /var cannot take it. It is newer than the one there.
 std::string boot_record_in_run(std::string_view path);
 
-/// Nothing without one, and of one that the medium has lost, or that something else than a file has taken the
-/// place of: its objects are made again. Other errors are those of Files::read.
+/// Nothing if the record is absent, if the medium cannot return it, or if something other than a file has its
+/// name: its objects are made again. Other errors are those of Files::read.
 base::Result<std::optional<std::string>> read_kept_record(system::Files& files, const std::string& path);
 
 /// The same of a record of this boot, wherever it is.

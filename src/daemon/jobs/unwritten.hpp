@@ -21,7 +21,7 @@ class Unwritten {
     if (!due_) due_ = now + delay_;
   }
 
-  /// A run has tried to write it, in vain.
+  /// A run failed to write the record.
   void tried(Time now) {
     due_ = now + delay_;
     delay_ = std::min(delay_ * 2, kBackOffMax);

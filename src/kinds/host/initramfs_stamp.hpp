@@ -64,9 +64,9 @@ bool is_there(system::Files& files, std::string_view path);
 /// Whether there is an image, and a tool that makes one.
 bool can_rebuild(system::Host& host);
 
-/// Has `write` write one of kInitramfsFiles, and makes the stamp kUndatedStamp before if the clock is behind
-/// the image, as without a battery; else it is no longer that. If our files stay as they were, so does the
-/// stamp.
+/// Calls `write`, which writes one of kInitramfsFiles. If the clock is behind the image, as on a host whose
+/// clock has no battery, the stamp becomes kUndatedStamp first; otherwise that stamp is replaced. If our
+/// files do not change, neither does the stamp.
 base::Result<void> write_for_image(system::Host& host, const std::function<base::Result<void>()>& write);
 
 /// A file of our options: it goes with the last of them.
