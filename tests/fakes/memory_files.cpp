@@ -16,7 +16,7 @@ Result<std::optional<std::string>> MemoryFiles::read(const std::string& path) {
   if (const auto failure = next_read.extract(path); !failure.empty())
     return fail_errno(failure.mapped(), path + ": read");
   if (links.contains(path))
-    return base::fail(base::Code::kIo, path + ": it is a symbolic link, not a regular file");
+    return base::fail(base::Code::kIo, path + " is a symbolic link, not a regular file");
   if (content.contains(path.substr(0, path.rfind('/')))) return fail_errno(ENOTDIR, path + ": read");
   const auto at = content.find(path);
   if (at == content.end()) return std::optional<std::string>{};

@@ -126,7 +126,7 @@ class PackageKind final : public Kind {
       if (!here) here = distribution(world.host().files);
       const std::array<const Package*, 1> wanted{find_package(resource.key.id)};
       const auto command = install_command(*here, wanted);
-      resource.pending = command.empty() ? "it is not installed" : "it is not installed: " + command;
+      resource.pending = command.empty() ? "not installed" : "not installed: " + command;
       if (install) *resource.pending += " (PackageKit does not answer here)";
       resource.settings.clear();
     }

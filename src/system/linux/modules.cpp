@@ -146,7 +146,7 @@ class LinuxModules final : public Modules {
     const int status = kmod_->module_probe_insert_module(module->get(), KMOD_PROBE_APPLY_BLACKLIST, nullptr,
                                                          nullptr, nullptr, nullptr);
     if (status == 0 || status == -EEXIST) return {};
-    if (status > 0) return fail(Code::kRefused, what + ": it is blacklisted in modprobe.d");
+    if (status > 0) return fail(Code::kRefused, what + ": blacklisted in modprobe.d");
     return fail_errno(-status, what);
   }
 
@@ -163,7 +163,7 @@ class LinuxModules final : public Modules {
           "StartUnit", fmt::format("rdma-configd-unload@{}.service", underscored(name)), what);
       if (ended && *ended && !detail::SysfsDir::open(sysfs_ / "module" / underscored(name))) return {};
     }
-    if (status == -EAGAIN || status == -EWOULDBLOCK) return fail(Code::kBusy, what + ": it is in use");
+    if (status == -EAGAIN || status == -EWOULDBLOCK) return fail(Code::kBusy, what + ": in use");
     return fail_errno(-status, what);
   }
 

@@ -48,7 +48,7 @@ TEST(OthersFiles, WhatWouldBeWrittenThereIsRefused) {
     EXPECT_EQ(report.exit, Exit::kError);
     ASSERT_FALSE(report.diagnostics.empty());
     EXPECT_EQ(report.diagnostics.front().message,
-              std::string(path) + ": it is a symbolic link, not a regular file");
+              std::string(path) + " is a symbolic link, not a regular file");
     EXPECT_GT(report.diagnostics.front().where.line, 1);
     EXPECT_EQ(host.dump(), before);
   }

@@ -29,7 +29,7 @@ TEST(IpoibSysfs, SaysWhatIsMissing) {
   EXPECT_FALSE(ipoib->has_mode_file("ib0.8002"));
   const auto error = ipoib->write_mode("ib0.8002", model::IpoibMode::kConnected).error();
   EXPECT_EQ(error.code, base::Code::kUnsupported);
-  EXPECT_THAT(error.message, HasSubstr("ib0.8002: set mode connected: it has no sysfs file \"mode\""));
+  EXPECT_THAT(error.message, HasSubstr("ib0.8002: set mode connected: no sysfs file \"mode\""));
   EXPECT_EQ(ipoib->write_mode("ib1", model::IpoibMode::kConnected).error().code, base::Code::kNotFound);
   for (const auto* name : {"", ".", "..", "../secret"}) {
     EXPECT_EQ(ipoib->write_mode(name, model::IpoibMode::kConnected).error().code, base::Code::kInvalid)

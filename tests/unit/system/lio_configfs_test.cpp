@@ -273,7 +273,8 @@ TEST_F(LioChanges, AFileIsOfferedWithItsSize) {
   const auto folder = lio->make_backstore(
       {.id = "fileio_1/y", .path = tree.at("/srv").string(), .serial = "", .enabled = true});
   ASSERT_FALSE(folder);
-  EXPECT_THAT(folder.error().message, HasSubstr("it is not a file"));
+  EXPECT_THAT(folder.error().message,
+              HasSubstr("offer " + tree.at("/srv").string() + ": not a regular file"));
 }
 
 TEST_F(LioChanges, ADeviceThatTheWriterDoesNotSeeIsEnabledByAUnit) {
@@ -285,8 +286,8 @@ TEST_F(LioChanges, ADeviceThatTheWriterDoesNotSeeIsEnabledByAUnit) {
   const auto refused = other->make_backstore(wanted);
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().message,
-              HasSubstr("offer /dev/sdz: it does not exist, or this host uses it; `journalctl -u "
-                        "'rdma-configd-lio-backstore@iblock_1-x.service'` says which"));
+              HasSubstr("offer /dev/sdz: the device does not exist, or this host uses it; see `journalctl -u "
+                        "'rdma-configd-lio-backstore@iblock_1-x.service'`"));
   manager.effect = [&] { tree.put(core + "enable", "1\n"); };
   EXPECT_TRUE(other->make_backstore(wanted));
   EXPECT_THAT(manager.started, ElementsAre("rdma-configd-lio-backstore@iblock_1-x.service",

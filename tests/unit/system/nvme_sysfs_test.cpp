@@ -97,7 +97,7 @@ TEST_F(NvmeSysfs, AControllerThatStaysIsAnError) {
   add("nvme1", "traddr=192.0.2.1,trsvcid=4420");
   const auto done = host->disconnect("nvme1");
   ASSERT_FALSE(done);
-  EXPECT_EQ(done.error().message, "nvme1: disconnect: it is still there");
+  EXPECT_EQ(done.error().message, "nvme1: disconnect: the controller still exists");
   EXPECT_EQ(tree.get("/sys/class/nvme/nvme1/delete_controller"), "1");
 }
 

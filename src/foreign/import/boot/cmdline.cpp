@@ -266,7 +266,7 @@ class CommandLine {
     for (const auto& field : fields) {
       for (const auto member : base::split(field, ',')) {
         if (!member.empty() && is_known(std::string(member)))
-          return claims_.miss(where, fmt::format("{}={}: {} is not part of the document", key, value,
+          return claims_.miss(where, fmt::format("{}={}: {} cannot be expressed in the document", key, value,
                                                  key == "vlan" ? "a VLAN" : "a bond, team or bridge"));
       }
     }

@@ -97,14 +97,15 @@ class Version1 {
       for (const auto& item : list->items) {
         if (claims_.knows(item.text) || ours_.contains(item.text))
           return claims_.miss(node.place(),
-                              fmt::format("{} is over {}: bonds and bridges are not part of the "
-                                          "document, nor are their addresses",
+                              fmt::format("{} is over {}: bonds and bridges cannot be expressed in the "
+                                          "document, nor can their addresses",
                                           called, item.text));
       }
     }
     if (const auto* link = node.find("vlan_link"); link != nullptr && claims_.knows(link->text))
       return claims_.miss(
-          node.place(), fmt::format("{} is over {}: VLANs are not part of the document", called, link->text));
+          node.place(),
+          fmt::format("{} is over {}: VLANs cannot be expressed in the document", called, link->text));
     if (is_host_wide(node)) return;
     claims_.pass(node.place(), fmt::format("{} is not for InfiniBand", physical ? called : sort));
   }

@@ -100,14 +100,14 @@ class Ifcfg {
       const auto at = uppers.find(keys_.peek(key));
       if (at == uppers.end()) continue;
       return claims_.miss(keys_.where(key),
-                          fmt::format("{} is over {}: bonds, teams and bridges are not part of "
-                                      "the document, nor are their addresses; keep this file",
+                          fmt::format("{} is over {}: bonds, teams and bridges cannot be expressed in "
+                                      "the document, nor can their addresses; keep this file",
                                       at->first, at->second));
     }
     for (const auto* key : {"PHYSDEV", "BONDING_SLAVE0"}) {
       const auto below = keys_.peek(key);
       if (below.empty() || !claims_.knows(below)) continue;
-      return claims_.miss(keys_.where(key), fmt::format("{} is over {}: it is not part of the document",
+      return claims_.miss(keys_.where(key), fmt::format("{} is over {}: cannot be expressed in the document",
                                                         keys_.peek("DEVICE"), below));
     }
     claims_.pass({file_.path, 0}, "is not for InfiniBand");
@@ -119,9 +119,10 @@ class Ifcfg {
     for (const auto* key : kUpperKeys) {
       if (keys_.peek(key).empty()) continue;
       found = true;
-      keys_.tell(key, fmt::format("{} is over the interface: bonds, teams and bridges are not part of the "
-                                  "document",
-                                  keys_.peek(key)));
+      keys_.tell(key,
+                 fmt::format("{} is over the interface: bonds, teams and bridges cannot be expressed in the "
+                             "document",
+                             keys_.peek(key)));
     }
     keys_.pass({"SLAVE", "DEVICETYPE", "BONDING_MASTER"});
     return found;

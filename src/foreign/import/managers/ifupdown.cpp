@@ -268,8 +268,8 @@ class Interfaces {
         if (!ipoib_.contains(member) && !claims_.knows(member)) continue;
         return claims_.miss(
             {stanza.where.file, line.line},
-            fmt::format("{} is over {}: bonds, bridges and VLANs are not part of the document", stanza.name,
-                        member));
+            fmt::format("{} is over {}: bonds, bridges and VLANs cannot be expressed in the document",
+                        stanza.name, member));
       }
     }
     claims_.pass(stanza.where, fmt::format("{} is not for InfiniBand", stanza.name));

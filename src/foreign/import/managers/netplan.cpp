@@ -261,7 +261,7 @@ void parse_others(std::string_view sort, const YamlNode& node, const NetplanIds&
     if (found == nullptr) continue;
     any = true;
     claims.miss({std::string(member.where.file), member.where.line},
-                fmt::format("{}: {} is over {}: {} are not part of the document", sort, member.key,
+                fmt::format("{}: {} is over {}: {} cannot be expressed in the document", sort, member.key,
                             found->text, sort));
     if (sort == "vrfs" && list != nullptr) leave_out_routes_of_vrf(*list, ours, claims);
   }

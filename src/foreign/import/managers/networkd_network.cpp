@@ -226,10 +226,10 @@ void Network::sections(Interface& out) {
       // The network of the peer would not be reached.
       const auto address = keys.take("Address"), peer = keys.take("Peer");
       if (peer)
-        keys.wrong(*peer,
-                   fmt::format("{}: point-to-point addresses are not part of the document; the address "
-                               "is not taken",
-                               peer->value));
+        keys.wrong(*peer, fmt::format(
+                              "{}: point-to-point addresses cannot be expressed in the document; the address "
+                              "is not taken",
+                              peer->value));
       if (address && !peer)
         report_network(keys, *address, add_address(out, address->value, class_length(address->value)));
     } else if (keys.has("Destination") || keys.has("Gateway")) {
@@ -294,7 +294,8 @@ void Network::route(Keys& keys, Interface& out) {
   bool several = false;
   for (const auto* key : {"MultiPathRoute", "NextHop"}) {
     for (const auto& gateway : keys.take_all(key)) {
-      keys.wrong(gateway, "a route over several gateways or next-hop objects is not part of the document");
+      keys.wrong(gateway,
+                 "a route over several gateways or next-hop objects cannot be expressed in the document");
       several = true;
     }
   }

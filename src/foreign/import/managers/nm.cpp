@@ -142,7 +142,7 @@ class Keyfile {
     if (!controller) return;
     const bool vrf = connection.peek("slave-type") == "vrf" || connection.peek("port-type") == "vrf";
     port_ = !vrf;
-    connection.wrong(*controller, vrf ? kVrf : "bonds are not part of the document");
+    connection.wrong(*controller, vrf ? kVrf : "bonds cannot be expressed in the document");
     if (vrf) vrf_ = connection.place(*controller);
   }
 
@@ -171,10 +171,11 @@ class Keyfile {
     for (const auto* key : {"interface-name", "uuid", "id"}) {
       const auto at = uppers.find(connection.peek(key));
       if (at == uppers.end()) continue;
-      return claims_.miss(connection.where(key),
-                          fmt::format("{} is over {}: bonds are not part of the document, nor are their "
-                                      "addresses; keep this profile",
-                                      at->first, at->second));
+      return claims_.miss(
+          connection.where(key),
+          fmt::format("{} is over {}: bonds cannot be expressed in the document, nor can their "
+                      "addresses; keep this profile",
+                      at->first, at->second));
     }
     for (const auto* sort : {"vlan", "macvlan", "bridge", "vrf"}) {
       Claims aside;
@@ -182,7 +183,7 @@ class Keyfile {
       const auto parent = keys.peek("parent");
       if (parent.empty() || !claims_.knows(parent)) continue;
       return claims_.miss(Keys(file_.path, items(sort), claims_).where("parent"),
-                          fmt::format("{} is over {}: it is not part of the document",
+                          fmt::format("{} is over {}: cannot be expressed in the document",
                                       connection.peek("interface-name"), parent));
     }
     claims_.pass({file_.path, 0}, "is not for InfiniBand");

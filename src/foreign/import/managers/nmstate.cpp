@@ -168,7 +168,7 @@ class NmstateReader {
     if (const auto* port = port_of_ours(node); port != nullptr) {
       claims_.miss(
           {file_.path, node.line},
-          fmt::format("{} is over {}: bonds, bridges and VLANs are not part of the document, nor are "
+          fmt::format("{} is over {}: bonds, bridges and VLANs cannot be expressed in the document, nor can "
                       "their addresses",
                       who, port->text));
     } else {

@@ -87,8 +87,8 @@ class Connections {
       const auto* at = keys.take(key);
       if (at == nullptr) continue;
       out.ipv4 = out.ipv6 = {};  // the bond has them
-      keys.wrong(*at,
-                 fmt::format("{} is a port of {}: bonds are not part of the document", out.name, at->text));
+      keys.wrong(*at, fmt::format("{} is a port of {}: bonds cannot be expressed in the document", out.name,
+                                  at->text));
     }
     keys.pass({"name", "type", "port_type", "slave_type", "ignore_errors", "force_state_change",
                "check_iface_exists", "wait", "autoconnect_retries"});
@@ -102,9 +102,9 @@ class Connections {
     const auto* parent = node.find("parent");
     const auto at = parent == nullptr ? interfaces_.end() : interfaces_.find(parent->text);
     if (at != interfaces_.end() && claims_.knows(at->second))
-      return claims_.miss(
-          node.place(),
-          fmt::format("{} is over {}: VLANs and the like are not part of the document", who, at->second));
+      return claims_.miss(node.place(),
+                          fmt::format("{} is over {}: VLANs and the like cannot be expressed in the document",
+                                      who, at->second));
     claims_.pass(node.place(), fmt::format("{} is not for InfiniBand", who));
   }
 

@@ -376,9 +376,10 @@ void parse_wicked(std::span<const File> files, Claims& claims) {
     }
     if (verdict.sort == Verdict::Sort::kOther) {
       if (const auto [key, member] = member_of_ours(keys, claims); !member.empty()) {
-        claims.miss(keys.where(key), fmt::format("{} is over {}: bonds, bridges and VLANs are not part of "
-                                                 "the document, nor are their addresses; keep this file",
-                                                 out.name, member));
+        claims.miss(keys.where(key),
+                    fmt::format("{} is over {}: bonds, bridges and VLANs cannot be expressed in "
+                                "the document, nor can their addresses; keep this file",
+                                out.name, member));
       } else {
         claims.pass(verdict.where, verdict.why.empty() ? "is not for InfiniBand" : verdict.why);
       }

@@ -71,10 +71,11 @@ class WickedXml {
   void other(const YamlNode& node) {
     const auto member = over_ours(node, claims_);
     if (member.empty()) return claims_.pass(node.place(), fmt::format("{} is not for InfiniBand", out_.name));
-    claims_.miss(node.place(),
-                 fmt::format("{} is over {}: bonds, bridges and VLANs are not part of the document, nor are "
-                             "their addresses; keep this file",
-                             out_.name, member));
+    claims_.miss(
+        node.place(),
+        fmt::format("{} is over {}: bonds, bridges and VLANs cannot be expressed in the document, nor can "
+                    "their addresses; keep this file",
+                    out_.name, member));
   }
 
   void of_port(const YamlNode& node) {
@@ -213,7 +214,8 @@ class WickedXml {
     auto line = keys.text("destination");
     if (line.empty()) line = "default";
     const auto hops = elements(keys, "nexthop");
-    if (hops.size() > 1) return keys.wrong(node, "a route over several gateways is not part of the document");
+    if (hops.size() > 1)
+      return keys.wrong(node, "a route over several gateways cannot be expressed in the document");
     for (const auto* hop : hops) {
       YamlKeys inside(*hop, claims_);
       if (const auto gateway = inside.text("gateway"); !gateway.empty()) line += " via " + gateway;

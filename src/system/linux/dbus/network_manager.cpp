@@ -307,7 +307,7 @@ class DbusNetworkManager final : public NetworkManager {
       if (!path) return fail(path.error());
       if (path->empty()) return {};
       if (std::chrono::steady_clock::now() >= end)
-        return fail(Code::kTimeout, what + ": it does not go down");
+        return fail(Code::kTimeout, what + ": did not go down in time");
       std::this_thread::sleep_for(std::min(kPoll, down_));
     }
   }

@@ -31,7 +31,7 @@ constexpr std::array<std::string_view, 2> kMountTables{"/proc/1/mountinfo", "/pr
 constexpr int kReadTries = 3;
 
 base::Failure wrong_sort(const FilePlace& place, mode_t mode) {
-  return fail(Code::kIo, fmt::format("{}: it is {}, not a regular file", place.shown, sort_of(mode)));
+  return fail(Code::kIo, fmt::format("{} is {}, not a regular file", place.shown, sort_of(mode)));
 }
 
 /// Opens a regular file; no descriptor where none of the name exists.

@@ -191,7 +191,7 @@ class LinuxFiles final : public Files {
       return errno == ENOENT ? Result<void>() : fail_errno(errno, place->shown);
     }
     if (!S_ISREG(status.st_mode)) {
-      return fail(Code::kIo, fmt::format("{}: it is {}, and is not removed", place->shown,
+      return fail(Code::kIo, fmt::format("{} is {}, not a regular file; it was not removed", place->shown,
                                          detail::sort_of(status.st_mode)));
     }
     UniqueFd held;
@@ -208,7 +208,8 @@ class LinuxFiles final : public Files {
     if (!place) return place.error().sys_errno == ENOENT ? Result<void>() : fail(place.error());
     const std::filesystem::path target(to);
     if (target.parent_path() != std::filesystem::path(from).parent_path() || !target.has_filename())
-      return fail(Code::kInvalid, fmt::format("\"{}\": it is not in the same directory as {}", to, from));
+      return fail(Code::kInvalid,
+                  fmt::format("{}: rename to \"{}\": must stay in the same directory", from, to));
     if (::renameat(place->folder.get(), place->name.c_str(), place->folder.get(),
                    target.filename().c_str()) != 0) {
       return errno == ENOENT ? Result<void>() : fail_errno(errno, place->shown);

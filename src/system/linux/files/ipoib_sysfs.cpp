@@ -59,8 +59,9 @@ class SysfsIpoib final : public Ipoib {
       if (errno != ENOENT) return fail_errno(errno, what);
       return fail(base::Error{
           Code::kUnsupported,
-          fmt::format("{}: it has no sysfs file \"{}\" (no IPoIB parent interface, or made over netlink)",
-                      what, file),
+          fmt::format(
+              "{}: no sysfs file \"{}\" (not an IPoIB interface, or a P_Key interface created over netlink)",
+              what, file),
           ENOENT});
     }
     // The kernel compares the whole text, newline included.

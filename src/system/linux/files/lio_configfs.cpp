@@ -104,7 +104,7 @@ class ConfigfsLio final : public Lio {
     if (file) {
       struct stat status {};
       if (::stat(wanted.path.c_str(), &status) != 0) return base::fail_errno(errno, what);
-      if (!S_ISREG(status.st_mode)) return fail(Code::kInvalid, what + ": it is not a file");
+      if (!S_ISREG(status.st_mode)) return fail(Code::kInvalid, what + ": not a regular file");
       if (status.st_size < kLioBlock)  // the kernel would subtract a block, and offer a disk without an end
         return fail(Code::kInvalid, what +
                                         ": the file is empty, and its size is the disk's: "
@@ -377,7 +377,7 @@ class ConfigfsLio final : public Lio {
     if (asked && folder && folder->text("enable") == "1") return {};
     return fail(base::Error{
         done.error().code,
-        fmt::format("{}: it does not exist, or this host uses it; `journalctl -u '{}'` says which", what,
+        fmt::format("{}: the device does not exist, or this host uses it; see `journalctl -u '{}'`", what,
                     unit),
         error});
   }

@@ -97,7 +97,7 @@ class SysfsNvmeHost final : public NvmeHost {
     if (!file) return errno == ENOENT ? Result<void>{} : fail_errno(errno, what);
     const bool gone = ::write(file.get(), "1", 1) < 0 && errno == ENODEV;
     if (gone || ::access(at.c_str(), F_OK) != 0) return {};
-    return fail(base::Code::kIo, what + ": it is still there");
+    return fail(base::Code::kIo, what + ": the controller still exists");
   }
 
  private:

@@ -64,7 +64,7 @@ ok "and loaded" lab-wait 30 "mkdir $CM/sto 2>/dev/null; grep -q 106 $CM/sto/port
 ln -sfn /dev/null /etc/udev/rules.d/70-rdma-configd-ipoib.rules
 ip link set mlx4_ib1 mtu 1400
 ok "beside a masked file the rest is held" lab-wait 30 'test "$(cat /sys/class/net/mlx4_ib1/mtu)" = 2044'
-ok "and the file is named" said '70-rdma-configd-ipoib.rules: it is a symbolic link'
+ok "and the file is named" said '70-rdma-configd-ipoib.rules is a symbolic link'
 rm /etc/udev/rules.d/70-rdma-configd-ipoib.rules
 ok "it is written again" lab-wait 60 'grep -q mlx4_ib1 /etc/udev/rules.d/70-rdma-configd-ipoib.rules'
 pid=$(systemctl show -P MainPID rdma-configd)

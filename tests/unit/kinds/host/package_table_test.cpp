@@ -75,7 +75,7 @@ TEST(PackageTable, EachSectionNeedsItsPackage) {
     for (const auto& resource : report.resources) {
       if (resource.key == model::Key{"package", row.package}) reason = resource.reason;
     }
-    EXPECT_EQ(reason, "it is not installed: " + row.command) << row.section;
+    EXPECT_EQ(reason, "not installed: " + row.command) << row.section;
   }
 }
 
