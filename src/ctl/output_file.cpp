@@ -153,10 +153,9 @@ base::Result<Place> find_place(const fs::path& path) {
     struct stat status {};
     if (::lstat(place.path.c_str(), &status) != 0) return place;
     if (is_trap(place.path, status))
-      return base::fail(
-          base::Code::kDenied,
-          fmt::format("{}: it belongs to another user, and everybody may create files in its folder",
-                      place.path.string()));
+      return base::fail(base::Code::kDenied,
+                        fmt::format("{}: another user owns it, and everybody may create files in its folder",
+                                    place.path.string()));
     if (!S_ISLNK(status.st_mode)) {
       place.status = status;
       return place;

@@ -44,7 +44,7 @@ std::string differences(const ResourceReport& resource) {
   auto& parts = written.empty() ? derived : written;
   // Of several lines, such as the content of a file, nothing can be read in a sentence.
   std::erase_if(parts, [](const auto& part) { return part.find('\n') != std::string::npos; });
-  if (!resource.there) return "it does not exist";
+  if (!resource.there) return "missing";
   return base::join(parts, "; ");
 }
 

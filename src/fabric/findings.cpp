@@ -100,7 +100,7 @@ void find_lonely_partitions(const Fabric& fabric, const Index& index, std::vecto
     if (members.full.size() + members.limited.size() == 1) {
       const auto& port = members.full.empty() ? members.limited.front() : members.full.front();
       out.push_back({"partition", index.name(port),
-                     fmt::format("is the only port with {}: it has no peer in this partition", name)});
+                     fmt::format("is the only port with {}, so it reaches no other", name)});
     } else if (members.full.empty()) {
       out.push_back(
           {"partition", name,

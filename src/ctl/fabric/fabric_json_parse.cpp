@@ -261,7 +261,7 @@ Result<fabric::Fabric> parse_fabric(const std::string& text) {
   const auto* nodes = reader.list(json, "nodes", kFabricNodes);
   if (nodes == nullptr)
     return fail(Code::kInvalid, reader.wrong.empty()
-                                    ? "has no fabric: it is the result of a run that failed"
+                                    ? "has no fabric: the run that wrote it failed"
                                     : fmt::format("its nodes are not a list of at most {}", kFabricNodes));
   std::set<std::uint64_t> guids;
   reader.objects(json, "nodes", kFabricNodes, [&](const Parsed& item) {

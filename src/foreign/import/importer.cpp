@@ -221,7 +221,7 @@ void place_sysctl_conf(std::vector<File>& own, system::Files& files, Claims& cla
     own.insert(next, conf);
   } else if (!kinds::parse_sysctls(conf.text).empty()) {
     claims.pass({conf.path, 0},
-                "systemd-sysctl does not read it, as no link in sysctl.d leads to it: it is not in force "
+                "systemd-sysctl does not read it, as no link in sysctl.d leads to it, so it is not in force "
                 "after a boot; to take over its settings, write import sysctl /etc/sysctl.conf");
   }
 }

@@ -48,11 +48,11 @@ constexpr std::array<DcbDriver, 8> kDrivers{{
      .always_both = true,
      .cannot_be_asked = "the adapter resets",
      .needs_bits = kIeee,
-     .without_bits = "run: dcb dcbx set dev {} host ieee",
-     .agent_off = "run: ethtool --set-priv-flags {} fw-lldp-agent off",
+     .without_bits = "run: dcb dcbx set dev {interface} host ieee",
+     .agent_off = "run: ethtool --set-priv-flags {interface} fw-lldp-agent off",
      .host = HostMode::kAgentOff,
      .gives_back = false,
-     .give_back = "run: ethtool --set-priv-flags {} fw-lldp-agent on",
+     .give_back = "run: ethtool --set-priv-flags {interface} fw-lldp-agent on",
      .idle_shares = false,
      .contiguous = true,
      .identity_by_dscp = true,
@@ -76,12 +76,11 @@ constexpr std::array<DcbDriver, 8> kDrivers{{
      .always_both = true,
      .cannot_be_asked = "the firmware does not answer",
      .needs_bits = kHostIeee,
-     .without_bits =
-         "the firmware's LLDP agent runs DCBX, or {} is a virtual function: switch LLDP and DCBX of the "
-         "port off in NVRAM (niccli or bnxtnvm: lldp_nearest_bridge, dcbx_mode), and reboot",
-     .agent_off =
-         "switch the agent off in NVRAM (niccli or bnxtnvm: dcbx_mode = disabled for the port of {}), and "
-         "reboot",
+     .without_bits = "the firmware's LLDP agent runs DCBX, or {interface} is a virtual function: switch LLDP "
+                     "and DCBX of the port off in NVRAM (niccli or bnxtnvm: lldp_nearest_bridge, "
+                     "dcbx_mode), and reboot",
+     .agent_off = "switch the agent off in NVRAM (niccli or bnxtnvm: dcbx_mode = disabled for the port of "
+                  "{interface}), and reboot",
      .host = HostMode::kNobodysNow,
      .gives_back = false,
      .give_back = "no agent would run DCBX then; NVRAM enables the firmware's agent",
@@ -101,7 +100,7 @@ constexpr std::array<DcbDriver, 8> kDrivers{{
      .always_both = true,
      .cannot_be_asked = "the adapter resets",
      .needs_bits = kIeee,
-     .without_bits = "mqprio has the queues; run: tc qdisc del dev {} root",
+     .without_bits = "mqprio has the queues; run: tc qdisc del dev {interface} root",
      .host = HostMode::kAgentOff,
      .gives_back = false,
      .give_back = "its firmware does not negotiate DCBX",
@@ -131,11 +130,11 @@ constexpr std::array<DcbDriver, 8> kDrivers{{
      .source = "intel/i40e/i40e_dcb_nl.c:99-150, 157-186, 195-240, 246-300, 776-800",
      .dscp = DscpTrust::kSoftware,
      .needs_bits = kIeee,
-     .without_bits = "run: dcb dcbx set dev {} host ieee",
-     .agent_off = "run: ethtool --set-priv-flags {} disable-fw-lldp on",
+     .without_bits = "run: dcb dcbx set dev {interface} host ieee",
+     .agent_off = "run: ethtool --set-priv-flags {interface} disable-fw-lldp on",
      .host = HostMode::kAgentOff,
      .gives_back = false,
-     .give_back = "run: ethtool --set-priv-flags {} disable-fw-lldp off",
+     .give_back = "run: ethtool --set-priv-flags {interface} disable-fw-lldp off",
      .idle_shares = false,
      .contiguous = true,
      .retrains = Retrains::kAtAny,

@@ -38,12 +38,12 @@ struct DcbDriver {
   bool always_both = false;            ///< ETS and PFC are read back unless the adapter cannot be asked now
   std::string_view cannot_be_asked{};  ///< why, then
   std::uint8_t needs_bits = 0;         ///< DCBX bits without which it refuses every set
-  std::string_view without_bits{};     ///< what to do about them; {} is the interface
+  std::string_view without_bits{};     ///< what to do about them, with {interface}
   bool agent_refuses = true;           ///< refuses every set while the firmware's agent runs
-  std::string_view agent_off{};        ///< how to switch that off; {} is the interface
+  std::string_view agent_off{};        ///< how to switch that off, with {interface}
   HostMode host = HostMode::kAsked;
   bool gives_back = true;         ///< takes "firmware": DCBX mode 0
-  std::string_view give_back{};   ///< how else, where it does not
+  std::string_view give_back{};   ///< how else, where it does not, with {interface}
   bool zero_shares = true;        ///< takes a class that is used, ETS and has 0 percent
   bool idle_shares = true;        ///< takes a share for a class that no priority leads to
   bool contiguous = false;        ///< classes in use must be 0 to N
@@ -55,7 +55,7 @@ struct DcbDriver {
   bool closes = false;          ///< closes and opens the device for a set: its routes and addresses go
   Retrains retrains = Retrains::kNever;  ///< the link goes down and comes back at a set
   bool reads_negotiated = false;         ///< what it reads back is what was negotiated, not what was set
-  /// The driver accepts every set without effect; the remedy, {} is the interface. Empty: sets have effect.
+  /// The driver accepts every set without effect; the remedy, with {interface}. Empty: sets have effect.
   std::string_view never_takes{};
   bool keeps_willing = false;  ///< "willing" is what was written last
   /// ets_cap is 0 from a set of anything else until ETS is set; pfc_cap from a set of DSCPs until PFC is.

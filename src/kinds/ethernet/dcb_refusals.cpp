@@ -19,10 +19,9 @@ using system::Tsa;
 
 namespace {
 
-std::string with_interface(std::string_view text, const std::string& interface) {
-  std::string out(text);
-  if (const auto at = out.find("{}"); at != std::string::npos) out.replace(at, 2, interface);
-  return out;
+/// A remedy of the table of drivers, with the interface in place of {interface}.
+std::string with_interface(std::string_view remedy, const std::string& interface) {
+  return fmt::format(fmt::runtime(remedy), fmt::arg("interface", interface));
 }
 
 std::string called(const DcbDriver& driver) {

@@ -333,7 +333,7 @@ class OpensmFileKind final : public Kind {
             std::move(mistake.hint), mistake.only_vain ? Severity::kWarning : Severity::kError);
     }
     if (checked.lines.empty() && checked.wrong.empty())
-      wrong(entry->where, wanted, "it is empty", "leave the entry out to have no such file");
+      wrong(entry->where, wanted, "is empty", "leave the entry out to have no such file");
     desired.settings[std::string(wanted)] = checked.lines;
     return checked;
   }

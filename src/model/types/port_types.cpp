@@ -21,11 +21,10 @@ using base::Result;
 Result<PortTypes> Codec<PortTypes>::parse(const Value& written) {
   const auto* list = std::get_if<std::vector<std::string>>(&written);
   if (list == nullptr)
-    return fail(Code::kInvalid, "must be a list of the types of one or two ports, such as [\"ib\", \"eth\"]");
+    return fail(Code::kInvalid, "must list one or two port types, such as [\"ib\", \"eth\"]");
   if (list->empty() || list->size() > 2)
     return fail(Code::kInvalid,
-                fmt::format("has {} elements, must have the types of one or two ports, such as "
-                            "[\"ib\", \"eth\"]",
+                fmt::format("has {} elements, must list one or two port types, such as [\"ib\", \"eth\"]",
                             list->size()));
   for (const auto& type : *list) {
     if (type != "ib" && type != "eth" && type != "auto")

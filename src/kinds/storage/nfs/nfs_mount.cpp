@@ -244,7 +244,7 @@ class NfsMountKind final : public Kind, public NeedsWatching {
     if (!others || !wanted.mounted) return verdict;
     verdict.sort = Verdict::Sort::kPending;
     verdict.reason =
-        fmt::format("it is mounted with {}; the options hold from its next mount on: systemctl restart {}",
+        fmt::format("still mounted with {}; the options take effect at the next mount: systemctl restart {}",
                     base::join(*others, ", "), quoted(mount_unit_name(desired.key.id)));
     return verdict;
   }

@@ -220,7 +220,7 @@ Result<int> lid_of_guid(const std::string& device, int port, model::Guid guid,
   const auto answer = sender->ask(query, static_cast<int>(sm_lid), 1, timeout, what);
   if (!answer) return fail(answer.error());
   const auto lid = lid_in(*answer);
-  if (!lid) return fail(Code::kNotFound, what + ": it does not know this port in its subnet");
+  if (!lid) return fail(Code::kNotFound, what + ": no such port in this subnet");
   return *lid;
 }
 
