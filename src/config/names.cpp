@@ -308,7 +308,7 @@ bool check_identity(const Node& table, const SectionSpec& spec, std::string_view
   // "mlx4_0/1" has the port in it, and the error about the value says how to write both.
   const auto* text = std::get_if<std::string>(&table.members.find(given)->second.scalar);
   if (text != nullptr && given == "device" && text->find_first_of("/:") != std::string::npos) return true;
-  report.wrong(key_of(given), fmt::format("{} {}: needs {} beside it", label, given, set_text(lacking)),
+  report.wrong(key_of(given), fmt::format("{} {}: requires {}", label, given, set_text(lacking)),
                fmt::format("write {}", choices(spec)));
   return true;
 }

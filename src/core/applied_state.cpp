@@ -87,10 +87,10 @@ std::vector<model::Note> notes_of(const AppliedState& applied_state) {
                           "apply` applies it again, or it changes",
                           why));
   } else if (applied_state.active) {
-    out.push_back(fmt::format(
-        "this document is not the one that was applied last; the daemon enforces generation {} until "
-        "`rdma-configctl apply` or `rdma-configctl reload`",
-        applied_state.active->number));
+    out.push_back(
+        fmt::format("this document is not the one applied last; the daemon enforces generation {} until "
+                    "`rdma-configctl apply` or `rdma-configctl reload`",
+                    applied_state.active->number));
   }
   return out;
 }

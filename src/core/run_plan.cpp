@@ -28,7 +28,7 @@ using model::Status;
 
 namespace {
 
-constexpr const char* kCancelled = "it was cancelled";
+constexpr const char* kCancelled = "cancelled";
 
 bool is_cancelled(const Options& options) { return options.cancelled && options.cancelled(); }
 
@@ -52,7 +52,7 @@ void finish_report(Report& report, Observation& now, const State& state, const P
       resource.status = Status::kDone;
     } else if (changed && resource.status == Status::kDiffers) {
       resource.status = Status::kPending;
-      resource.reason = "it was changed again during the apply";
+      resource.reason = "changed again during the apply";
       for (auto& change : report.plan.changes) {
         if (change.key == resource.key) change.overruled = change.fields;
       }

@@ -183,7 +183,7 @@ Outcome carry_out(const Plan& plan, system::Host& host,
   for (const auto& batch : batches(plan)) {
     if (progress) progress(done, plan.changes.size(), describe(batch));
     if (cancelled && cancelled()) {
-      outcome.error = base::Error{base::Code::kRefused, "it was cancelled", 0};
+      outcome.error = base::Error{base::Code::kRefused, "cancelled", 0};
       return outcome;
     }
     const auto* kind = kinds::find(batch.front().key.kind);

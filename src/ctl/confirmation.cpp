@@ -79,7 +79,7 @@ std::string root_interrupted(system::Host& host, const model::Report& plan) {
   if (names.empty()) return {};
   return fmt::format(
       "this host reaches its own file systems ({} of {}) over {}, which is interrupted: programs block until "
-      "it is back, possibly including the one that restores it",
+      "it returns, possibly including the one that restores it",
       servers.front().where, servers.front().peer.text(), base::join(names, ", "));
 }
 

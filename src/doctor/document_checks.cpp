@@ -76,25 +76,24 @@ void document_held(const DoctorContext& context, std::vector<Finding>& out) {
         {"document_held", Finding::Weight::kRisk,
          fmt::format("generation {}", applied_state.unconfirmed->generation),
          applied_state.left.count() > 0
-             ? fmt::format("it waits for confirmation, and is rolled back in {}", spoken(applied_state.left))
-             : fmt::format("it was not confirmed {} and is about to be rolled back",
+             ? fmt::format("waits for confirmation; is rolled back in {}", spoken(applied_state.left))
+             : fmt::format("was not confirmed {} and is about to be rolled back",
                            applied_state.rebooted ? "before the host was rebooted" : "in time"),
          "`rdma-configctl confirm` keeps it, `rdma-configctl rollback` rolls it back at once"});
   }
   if (applied_state.gone && applied_state.active) {
-    out.push_back(
-        {"document_held", Finding::Weight::kRisk, object,
-         fmt::format("there is none in /etc/rdma-configd, and the daemon enforces generation {} ({})",
-                     applied_state.active->number, applied_state.active->when),
-         fmt::format("`rdma-configctl history show {}` prints it; write it to "
-                     "/etc/rdma-configd/config.toml",
-                     applied_state.active->number)});
+    out.push_back({"document_held", Finding::Weight::kRisk, object,
+                   fmt::format("is missing in /etc/rdma-configd, and the daemon enforces generation {} ({})",
+                               applied_state.active->number, applied_state.active->when),
+                   fmt::format("`rdma-configctl history show {}` prints it; write it to "
+                               "/etc/rdma-configd/config.toml",
+                               applied_state.active->number)});
   }
   if (!applied_state.compared || applied_state.is_active) return;
   if (applied_state.refused) {
     const auto why = applied_state.why.empty() ? std::string() : fmt::format(" ({})", applied_state.why);
     out.push_back({"document_held", Finding::Weight::kProblem, object,
-                   fmt::format("it was rolled back{}, so it is not applied at boot or by a reload; {}", why,
+                   fmt::format("was rolled back{}, so it is not applied at boot or by a reload; {}", why,
                                applied_state.active ? fmt::format("generation {} stays active instead",
                                                                   applied_state.active->number)
                                                     : "no generation is enforced"),
@@ -102,7 +101,7 @@ void document_held(const DoctorContext& context, std::vector<Finding>& out) {
   } else if (applied_state.active) {
     out.push_back(
         {"document_held", Finding::Weight::kRisk, object,
-         fmt::format("it is not the one that was applied last: the daemon enforces generation {} ({}) until "
+         fmt::format("differs from the one applied last; the daemon enforces generation {} ({}) until "
                      "it reads the document again, at a reload or at the next boot",
                      applied_state.active->number, applied_state.active->when),
          "`rdma-configctl diff` shows what it would change; then `rdma-configctl apply`"});
@@ -118,7 +117,7 @@ void daemon_down(const DoctorContext& context, std::vector<Finding>& out) {
   if (unit.active == "active" || unit.active == "activating" || unit.active == "reloading") return;
   const bool masked = unit.load == "masked";  // systemctl start refuses it
   out.push_back({"daemon_down", Finding::Weight::kProblem, kDaemon,
-                 fmt::format("it is {}: changes by others are not repaired until it runs again",
+                 fmt::format("is {}: changes by others are not repaired until it runs again",
                              masked ? "masked" : unit.active),
                  masked ? "systemctl unmask rdma-configd, then systemctl start rdma-configd"
                  : unit.active == "failed"

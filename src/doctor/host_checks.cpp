@@ -127,7 +127,7 @@ void stale_initramfs(const DoctorContext& context, std::vector<Finding>& out) {
   const auto by_hand = context.world.host().initramfs.by_hand();
   out.push_back(
       {"stale_initramfs", Finding::Weight::kRisk, "initramfs",
-       "it was built before the last change of our module options or naming rules: drivers loaded from it at "
+       "was built before the last change of our module options or naming rules: drivers loaded from it at "
        "boot get the old ones",
        by_hand
            ? fmt::format("run {} ({})", *command, *by_hand)

@@ -55,8 +55,7 @@ void rival_services(const DoctorContext& context, std::vector<Finding>& out) {
   for (const auto& unit : units(context, {"lldpad.service", "openibd.service"})) {
     if (!takes_part(unit)) continue;
     if (unit.name == "lldpad.service") {
-      rival(out, unit.name,
-            "it negotiates DCB on its own and overwrites PFC, ETS and DSCP settings made here",
+      rival(out, unit.name, "negotiates DCB on its own and overwrites PFC, ETS and DSCP settings made here",
             "disable it (systemctl disable --now lldpad), or leave DCB to it and out of the document");
     } else {
       rival(out, unit.name,
@@ -72,7 +71,7 @@ void rival_agents(const DoctorContext& context, std::vector<Finding>& out) {
     for (const auto& unit : units(context, {"azure_persistent_rdma_naming.service"})) {
       if (!takes_part(unit)) continue;
       rival(out, unit.name,
-            "it renames RDMA devices to mlx5_ib0, mlx5_ib1, … and mlx5_an0, …, in the order of their PCI "
+            "renames RDMA devices to mlx5_ib0, mlx5_ib1, … and mlx5_an0, …, in the order of their PCI "
             "addresses",
             "disable it and the service that starts it again (systemctl disable --now "
             "azure_persistent_rdma_naming.service azure_persistent_rdma_naming_monitor.service)");
@@ -103,7 +102,7 @@ void rival_dhcpcd(const DoctorContext& context, std::vector<Finding>& out) {
     const auto text = read(context, "/etc/dhcpcd.conf");
     if (text && (says(*text, "denyinterfaces") || says(*text, "allowinterfaces"))) continue;
     rival(out, unit.name,
-          "it requests addresses for every interface, and gives one of 169.254.0.0/16 to those without an "
+          "requests addresses for every interface, and gives one of 169.254.0.0/16 to those without an "
           "answer",
           "write denyinterfaces with the document's IPoIB interfaces (such as ib*) to /etc/dhcpcd.conf, and "
           "restart "
@@ -236,7 +235,7 @@ void rival_openib_conf(const DoctorContext& context, std::vector<Finding>& out) 
   if (const auto text = read(context, "/etc/infiniband/openib.conf"); text && installed) {
     const auto connected = kinds::assigned(*text, "SET_IPOIB_CM");
     if (connected == "yes" || connected == "auto" || !kinds::assigned(*text, "IPOIB_MTU").empty()) {
-      rival(out, "/etc/infiniband/openib.conf", "it sets mode or MTU of IPoIB interfaces when openibd starts",
+      rival(out, "/etc/infiniband/openib.conf", "sets mode or MTU of IPoIB interfaces when openibd starts",
             "set SET_IPOIB_CM=no and remove IPOIB_MTU");
     }
   }

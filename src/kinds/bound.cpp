@@ -169,7 +169,8 @@ class Binder {
       }
       wrong(bound, section.find("port")->where,
             fmt::format("[[ipoib]] port: {} has no port {}", name, number),
-            fmt::format("it has {} port(s), counted from 1", device->ports.size()));
+            fmt::format("{} has {} port{}, counted from 1", name, device->ports.size(),
+                        device->ports.size() == 1 ? "" : "s"));
       leave_open(bound, [](const auto&, const auto&) { return true; });
       add(section, std::move(bound));
       return;

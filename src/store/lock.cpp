@@ -77,7 +77,7 @@ base::Result<std::shared_ptr<void>> take_lock(const std::filesystem::path& path,
           taken ? path.string() + ": replaced again and again; nothing was changed"
                 : fmt::format("{} still holds {}; nothing was changed", holder_of(fd.get()), path.string()));
     }
-    if (cancelled && cancelled()) return base::fail(base::Code::kRefused, "it was cancelled");
+    if (cancelled && cancelled()) return base::fail(base::Code::kRefused, "cancelled");
     if (taken) {
       fd = open_lock(path);
       if (!fd) return base::fail_errno(errno, "lock " + path.string());

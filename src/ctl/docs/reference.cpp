@@ -85,8 +85,7 @@ int reference(const Context& context) {
   const auto part = context.arguments.words.empty() ? std::string() : context.arguments.words.front();
   const auto text = part.empty() ? render_reference(kinds::grammar()) : render_part(part);
   if (text.empty()) {
-    return refuse(context,
-                  base::fail(base::Code::kInvalid, fmt::format("there is no part {}", part)).value());
+    return refuse(context, base::fail(base::Code::kInvalid, fmt::format("unknown part {}", part)).value());
   }
   context.environment.out << text;
   return 0;

@@ -61,7 +61,7 @@ ApiOptions ApiOptions::read(const Sent& sent, const std::set<std::string>& known
   ApiOptions out;
   for (const auto& [name, value] : sent) {
     if (name != "interactive" && !known.contains(name) && !out.wrong)
-      out.wrong = api_error("InvalidArgs", fmt::format("there is no option {}", shortened(name)));
+      out.wrong = api_error("InvalidArgs", fmt::format("unknown option {}", shortened(name)));
   }
   take(sent, "interactive", out.interactive, out.wrong);
   take(sent, "retry", out.retry, out.wrong);

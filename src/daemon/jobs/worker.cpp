@@ -216,7 +216,7 @@ ChangeOutcome change_host(const Job& job, core::Context& context, JobFacts& fact
   ::signal(SIGUSR2, SIG_IGN);
   outcome.unbegun = unwanted();
   if (outcome.unbegun) {
-    outcome.report = failure_report({Code::kRefused, "it was cancelled", 0});
+    outcome.report = failure_report({Code::kRefused, "cancelled", 0});
     return outcome;
   }
   if (!taken) {

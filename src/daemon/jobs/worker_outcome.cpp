@@ -55,7 +55,7 @@ Outcome broken(const std::string& why, model::Exit exit) {
 }
 
 Outcome cancelled() {
-  auto outcome = broken("it was cancelled");
+  auto outcome = broken("cancelled");
   outcome.cancelled = true;
   return outcome;
 }

@@ -248,7 +248,7 @@ class FamilyRules {
     if (family_.addresses.empty()) {
       // Without them every other method is an error itself.
       if (family_.method == InetMethod::kAuto && family_.section->find("method") != nullptr)
-        wrong("gateway", "it needs addresses", "with method = \"auto\" the gateway comes from the network");
+        wrong("gateway", "requires addresses", "with method = \"auto\" the gateway comes from the network");
       return;
     }
     check_hop(*family_.gateway, family_.place("gateway"), fmt::format("{} gateway", label_));

@@ -109,7 +109,8 @@ struct Binder {
       }
     }
     error(out, number.where, key_of_roce("port"), fmt::format("{} has no port {}", called, wanted),
-          fmt::format("it has {} port(s), counted from 1", device->ports.size()));
+          fmt::format("{} has {} port{}, counted from 1", called, device->ports.size(),
+                      device->ports.size() == 1 ? "" : "s"));
     return out;
   }
 

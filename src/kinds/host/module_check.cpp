@@ -189,13 +189,14 @@ bool check_known(const std::string& section, const std::string& module, const Mo
     // "dyndbg" is the kernel's own, every module takes it.
     if (option.name == "dyndbg" || std::binary_search(known.begin(), known.end(), option.name)) continue;
     good = false;
-    diagnostics.push_back(Diagnostic{
-        Severity::kError,
-        options_at,
-        fmt::format("{} options: {} has no parameter \"{}\"", section, module, option.name),
-        hint_near(option.name, known,
-                  known.empty() ? std::string("it has none") : "it has " + base::join(known, ", ")),
-        {}});
+    diagnostics.push_back(
+        Diagnostic{Severity::kError,
+                   options_at,
+                   fmt::format("{} options: {} has no parameter \"{}\"", section, module, option.name),
+                   hint_near(option.name, known,
+                             known.empty() ? std::string("the module has no parameters")
+                                           : "the module has " + base::join(known, ", ")),
+                   {}});
   }
   return good;
 }

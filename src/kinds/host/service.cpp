@@ -188,15 +188,16 @@ class ServiceKind final : public Kind, public NeedsWatching {
       verdict.sort = Verdict::Sort::kPending;
       verdict.reason = fmt::format("systemd has queued its {} job behind other jobs", *facts.job);
     } else if (wanted.running == true && state.restarts()) {
-      verdict.warnings.push_back("it exits after each start, and systemd restarts it: journalctl -u " +
+      verdict.warnings.push_back("exits after each start, and systemd restarts it: journalctl -u " +
                                  desired.key.id);
     } else if (wanted.running == true && state.active == "activating") {
       verdict.sort = Verdict::Sort::kPending;
-      verdict.reason = "it is starting";
+      verdict.reason = "starting";
     }
     if (wanted.running == false && state.restarts()) {
       verdict.sort = Verdict::Sort::kPending;
-      verdict.reason = "it has exited, and systemd is about to restart it: systemctl stop " + desired.key.id;
+      verdict.reason =
+          "exited, and systemd is about to restart it; to stop it, run: systemctl stop " + desired.key.id;
     }
     if (state.active == "failed") {
       verdict.warnings.push_back("systemd reports it as failed: journalctl -u " + desired.key.id);

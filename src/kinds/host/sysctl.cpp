@@ -304,14 +304,14 @@ class SysctlKind final : public Kind, public NeedsWatching, public MustStay, pub
                                           : fmt::format("interface {} does not exist", interface);
       if (interface.empty()) {
         const auto near = similar(path, world.host().files);
-        diagnostics.push_back(
-            {Severity::kWarning,
-             desired.where,
-             fmt::format("[[sysctl]] key: the running kernel does not have {}", path),
-             near ? fmt::format("did you mean \"{}\"?", *near)
-                  : "it waits until a module brings the setting; check the spelling, or load the module with "
-                    "[[module]]",
-             {}});
+        diagnostics.push_back({Severity::kWarning,
+                               desired.where,
+                               fmt::format("[[sysctl]] key: the running kernel does not have {}", path),
+                               near ? fmt::format("did you mean \"{}\"?", *near)
+                                    : "the entry is pending until a module adds the setting; check the "
+                                      "spelling, or load the module with "
+                                      "[[module]]",
+                               {}});
       }
     }
   }

@@ -258,7 +258,7 @@ TEST_F(Aside, PartsAreNotTriedOnceItIsCancelled) {
   const auto report = core::apply(document, host, options);
   EXPECT_EQ(report.exit, Exit::kUndone) << text_of(report);
   ASSERT_TRUE(report.error);
-  EXPECT_EQ(report.error->message, "it was cancelled");
+  EXPECT_EQ(report.error->message, "cancelled");
   EXPECT_EQ(begun, 1) << "the whole, and neither of its two parts";
   EXPECT_EQ(difference(kernel_->dump(kVisible), before), "");
 }

@@ -25,7 +25,7 @@ TEST(Identity, None) {
 
 TEST(Identity, APart) {
   const auto document = parse_one("[[ipoib]]\nport = 1\nmtu = 2044\n");
-  EXPECT_THAT(messages(document), ElementsAre("a:2:1: [[ipoib]] port: needs device beside it"));
+  EXPECT_THAT(messages(document), ElementsAre("a:2:1: [[ipoib]] port: requires device"));
   EXPECT_EQ(document.diagnostics[0].hint, "write guid, or device and port, or match");
 }
 

@@ -82,7 +82,7 @@ TEST(TakeLock, WhoWaitsCanBeToldToGiveUp) {
       path, 24h, [&](const std::string&) { cancelled = true; }, [&] { return cancelled; });
   ASSERT_FALSE(second);
   EXPECT_EQ(second.error().code, base::Code::kRefused);
-  EXPECT_EQ(second.error().message, "it was cancelled");
+  EXPECT_EQ(second.error().message, "cancelled");
 }
 
 // As when a package is purged meanwhile: the file that is waited for is nobody's lock any more.

@@ -224,7 +224,7 @@ TEST(Status, WhatWaitsForConfirmationCountsDownEverywhere) {
     EXPECT_THAT(host.err.str(), HasSubstr("generation 1 waits for confirmation for another ")) << command;
   }
   EXPECT_EQ(host.run({"doctor"}), 2);
-  EXPECT_THAT(host.out.str(), HasSubstr("it waits for confirmation, and is rolled back in "));
+  EXPECT_THAT(host.out.str(), HasSubstr("waits for confirmation; is rolled back in "));
 }
 
 TEST(Install, APrivateFileStaysPrivateWhereTheDaemonAppliesIt) {
@@ -343,7 +343,7 @@ TEST(AppliedState, SaysWhatIsHeldInstead) {
   const auto clock = core::system_clock();
   auto applied_state = core::applied_state_of(ledger, &document, "boot", clock);
   EXPECT_FALSE(applied_state.refused) << "nobody has refused it";
-  EXPECT_THAT(core::notes_of(applied_state).at(0).text, HasSubstr("not the one that was applied last"));
+  EXPECT_THAT(core::notes_of(applied_state).at(0).text, HasSubstr("not the one applied last"));
   ledger.refused = {core::digest_of(document)};
   applied_state = core::applied_state_of(ledger, &document, "boot", clock);
   EXPECT_TRUE(applied_state.refused);

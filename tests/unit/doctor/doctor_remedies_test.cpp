@@ -297,10 +297,10 @@ TEST(DoctorRemedies, OfADaemonThatDoesNotRun) {
   for (const auto& row : std::vector<Row>{
            {"runs", fakes::FakeUnit{.running = true}, "", ""},
            {"is restarted by systemd", fakes::FakeUnit{.restarting = true}, "", ""},
-           {"was stopped", fakes::FakeUnit{.enabled = true}, "it is inactive: changes by others", start},
-           {"has failed", fakes::FakeUnit{.failed = true}, "it is failed: changes by others",
+           {"was stopped", fakes::FakeUnit{.enabled = true}, "is inactive: changes by others", start},
+           {"has failed", fakes::FakeUnit{.failed = true}, "is failed: changes by others",
             "`journalctl -u rdma-configd` says why"},
-           {"is masked", fakes::FakeUnit{.masked = true}, "it is masked: changes by others",
+           {"is masked", fakes::FakeUnit{.masked = true}, "is masked: changes by others",
             "systemctl unmask rdma-configd, then systemctl start rdma-configd"},
            {"is not installed", std::nullopt, "", ""},
            {"was stopped, and nothing is applied", fakes::FakeUnit{}, "", "", false},

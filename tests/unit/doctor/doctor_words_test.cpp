@@ -87,7 +87,7 @@ std::vector<HostFinding> findings_of_the_fabric() {
          kernel.files.content["/etc/modprobe.d/rdma-configd-pfc.conf"] = "options mlx4_en pfctx=8 pfcrx=8\n";
        },
        "",
-       "initramfs: it was built before the last change of our module options or naming rules: drivers loaded "
+       "initramfs: was built before the last change of our module options or naming rules: drivers loaded "
        "from it at boot get the old ones | run update-initramfs -u, or rdma-configctl apply with "
        "[initramfs] policy = \"rebuild\""},
   };
@@ -136,43 +136,41 @@ std::vector<AppliedCase> applied_cases() {
   const std::string again = " | change it, or apply it again with `rdma-configctl apply --confirm 5m`";
   return {
       {waits,
-       "generation 3: it waits for confirmation, and is rolled back in " + spoken(std::chrono::seconds(60)) +
-           keep,
+       "generation 3: waits for confirmation; is rolled back in " + spoken(std::chrono::seconds(60)) + keep,
        "generation 3 waits for confirmation for another " + spoken(std::chrono::seconds(60)) +
            ": `rdma-configctl confirm` keeps it, `rdma-configctl rollback` undoes it now"},
-      {late, "generation 3: it was not confirmed in time and is about to be rolled back" + keep,
+      {late, "generation 3: was not confirmed in time and is about to be rolled back" + keep,
        "generation 3 was not confirmed in time and is about to be rolled back"},
       {rebooted,
-       "generation 3: it was not confirmed before the host was rebooted and is about to be rolled back" +
-           keep,
+       "generation 3: was not confirmed before the host was rebooted and is about to be rolled back" + keep,
        "generation 3 was not confirmed before the host was rebooted and is about to be rolled back"},
       {gone,
-       "document: there is none in /etc/rdma-configd, and the daemon enforces generation 3 "
+       "document: is missing in /etc/rdma-configd, and the daemon enforces generation 3 "
        "(2026-11-21T14:03:22Z) | "
        "`rdma-configctl history show 3` prints it; write it to /etc/rdma-configd/config.toml",
        "the daemon enforces generation 3, which came from elsewhere or whose file has gone: `rdma-configctl "
        "history "
        "show 3` prints it"},
       {refused,
-       "document: it was rolled back (it was not confirmed in time), so it is not applied at boot or by a "
+       "document: was rolled back (it was not confirmed in time), so it is not applied at boot or by a "
        "reload; generation 3 stays active instead" +
            again,
        "this document was rolled back (it was not confirmed in time); the daemon enforces generation 3 until "
        "`rdma-configctl apply` applies the document again, or it changes"},
       {refused_first,
-       "document: it was rolled back, so it is not applied at boot or by a reload; no generation is "
+       "document: was rolled back, so it is not applied at boot or by a reload; no generation is "
        "enforced" +
            again,
        "this document was rolled back; no generation is enforced until `rdma-configctl apply` applies it "
        "again, or it "
        "changes"},
       {other,
-       "document: it is not the one that was applied last: the daemon enforces generation 3 "
+       "document: differs from the one applied last; the daemon enforces generation 3 "
        "(2026-11-21T14:03:22Z) "
        "until it reads the document again, at a reload or at the next boot | `rdma-configctl diff` shows "
        "what it "
        "would change; then `rdma-configctl apply`",
-       "this document is not the one that was applied last; the daemon enforces generation 3 until "
+       "this document is not the one applied last; the daemon enforces generation 3 until "
        "`rdma-configctl "
        "apply` or `rdma-configctl reload`"},
   };

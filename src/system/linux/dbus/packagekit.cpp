@@ -78,7 +78,7 @@ struct Transaction {
     if (detail::sender_of(message) != kBusItself) return 0;
     const char *name = nullptr, *before = nullptr, *now = nullptr;
     if (sd_bus_message_read(message, "sss", &name, &before, &now) < 0 || *now != '\0' || self.ended) return 0;
-    self.trouble = "it exited before it had finished";
+    self.trouble = "it exited before the transaction ended";
     self.ended = true;
     return 0;
   }

@@ -64,7 +64,7 @@ pkill -CONT polkitd
 fi
 # arguments
 has "another type" "$(busctl call $BUS Show s x 2>&1)" "nvalid"
-has "an option that there is not" "$(call Show 'a{sv}' 1 colour s red)" "there is no option colour"
+has "an option that there is not" "$(call Show 'a{sv}' 1 colour s red)" "unknown option colour"
 has "an option of another type" "$(call Apply 'a(ss)a{sv}' 0 1 confirm s soon)" "has another type"
 has "too long a confirmation" "$(call Apply 'a(ss)a{sv}' 0 1 confirm t 100000000)" "at most 86400"
 has "too large a document" "$(

@@ -106,7 +106,7 @@ TEST_F(ApiMistakesTest, AreNamed) {
   });
   EXPECT_THAT(ends, ElementsAre("InvalidArgs: there is no document to validate",
                                 "NotFound: there is no result for job 4711", "NotFound: there is no job 4711",
-                                "InvalidArgs: there is no option retry",
+                                "InvalidArgs: unknown option retry",
                                 "InvalidArgs: confirm must be at most 86400 seconds",
                                 "LimitsExceeded: the options are too large"));
   EXPECT_THAT(asked(), testing::Not(testing::Contains(testing::HasSubstr("4711"))));
