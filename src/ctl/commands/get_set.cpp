@@ -328,6 +328,36 @@ std::string why_no_section(const config::Text& text, const std::vector<PathStep>
   return describe_missing(tree.root, path, text.name).text();
 }
 
+/// The files of the document, one of them with its new text.
+struct EditedTexts {
+  std::vector<config::Text> texts;
+  std::size_t file = 0;  ///< the edited one
+  bool same = false;     ///< its text is as it was
+};
+
+/// `words`: the path, and the value unless --unset removes it.
+Result<EditedTexts> edited_texts(const Context& context, const std::vector<std::string>& words) {
+  const bool unset = context.arguments.set.unset;
+  const auto path = parse_path(words.front());
+  if (!path) return base::fail(path.error());
+  auto texts = texts_to_edit(context);
+  if (!texts) return base::fail(texts.error());
+  const auto destination = destination_of(context, *texts, *path);
+  if (!destination) return base::fail(destination.error());
+  auto& text = (*texts)[destination->file];
+  if (const auto why = why_no_section(text, *path); !why.empty()) return base::fail(Code::kNotFound, why);
+  if (!unset && lacks_entry(text, destination->path))
+    return base::fail(Code::kNotFound,
+                      fmt::format("{} is not in {}; add the entry with `rdma-configctl edit`",
+                                  path_text(*path, path->size()), text.name));
+  auto changed = unset ? without_value(text, destination->path)
+                       : with_value(text, destination->path, as_toml_for(*path, words[1]));
+  if (!changed) return base::fail(changed.error());
+  const bool same = *changed == text.text;
+  text.text = std::move(*changed);
+  return EditedTexts{std::move(*texts), destination->file, same};
+}
+
 /// set(), under the document's lock.
 int set_value(const Context& context) {
   const auto& arguments = context.arguments;
@@ -341,28 +371,10 @@ int set_value(const Context& context) {
                                        : "set takes a path and a value, such as ipoib[mlx4_ib0].mtu 4092",
                    0});
   }
-  const auto path = parse_path(words.front());
-  if (!path) return refuse(context, path.error());
-  auto texts = texts_to_edit(context);
-  if (!texts) return refuse(context, texts.error());
-  const auto destination = destination_of(context, *texts, *path);
-  if (!destination) return refuse(context, destination.error());
-  auto& text = (*texts)[destination->file];
-  if (const auto why = why_no_section(text, *path); !why.empty())
-    return refuse(context, {Code::kNotFound, why, 0});
-  if (!arguments.set.unset && lacks_entry(text, destination->path)) {
-    return refuse(context, {Code::kNotFound,
-                            fmt::format("{} is not in {}; add the entry with `rdma-configctl edit`",
-                                        path_text(*path, path->size()), text.name),
-                            0});
-  }
-  const auto changed = arguments.set.unset
-                           ? without_value(text, destination->path)
-                           : with_value(text, destination->path, as_toml_for(*path, words[1]));
-  if (!changed) return refuse(context, changed.error());
-  const bool same = *changed == text.text;
-  text.text = *changed;
-  auto all = with_tables(context, *texts);
+  const auto edited = edited_texts(context, words);
+  if (!edited) return refuse(context, edited.error());
+  const auto& text = edited->texts[edited->file];
+  auto all = with_tables(context, edited->texts);
   if (!all) return refuse(context, all.error());
   const auto document = parse_document(std::move(*all), host_name(context));
   const auto report = core::validate(document);
@@ -373,7 +385,7 @@ int set_value(const Context& context) {
   }
   tell(context, document, report.diagnostics);
   // A document on a pipe goes on, changed or not.
-  if (!same || text.name == config::kStandardInput) {
+  if (!edited->same || text.name == config::kStandardInput) {
     if (auto done = write_document(context, text.name, text.text); !done)
       return refuse(context, done.error());
   }
@@ -381,7 +393,7 @@ int set_value(const Context& context) {
     emit(context, to_json(report, "set", 0));
     return 0;
   }
-  if (same) {
+  if (edited->same) {
     context.say("the document already has this value; nothing was changed");
     return 0;
   }

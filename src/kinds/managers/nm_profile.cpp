@@ -144,63 +144,18 @@ class NmProfileKind final : public Kind, public AwaitsKernel, public ClearsAway,
   }
 
   Result<std::vector<Observed>> observe(World& world) const override {
-    auto& host = world.host();
-    const auto files = host.files.list(std::string(kNmFolder));
-    if (!files) return base::fail(files.error());
-    std::vector<Observed> out;
-    for (const auto& file : *files) {
-      const auto id = nm_id(file);
-      if (!id) continue;
-      const auto text = host.files.read(nm_file(*id));
-      Observed observed;
-      observed.key = {std::string(kNmProfileKind), *id};
-      const auto* link = interface_of(*id, world);
-      observed.label = "profile of " + (link == nullptr ? *id : link->name);
-      if (!text && text.error().code == base::Code::kDenied) {
-        out.push_back(std::move(observed));  // it is there, and check() says that nobody knows how it is
-        continue;
-      }
-      if (!text) return base::fail(text.error());
-      if (!*text) continue;
-      auto profile = parse_keyfile(**text);
-      if (auto missing = nm_lines_missing(*id, **text); !missing.empty()) profile.edited = std::move(missing);
-      observed.settings = model::to_attributes(profile);
-      observed.ours_by_nature = true;
-      out.push_back(std::move(observed));
-    }
-    if (host.offline || (out.empty() && world.tracked(kNmProfileKind).empty())) return out;
+    auto out = observe_keyfiles(world);
+    if (!out) return out;
+    if (world.host().offline || (out->empty() && world.tracked(kNmProfileKind).empty())) return out;
     const auto& state = world.network_manager();
     if (!state) return base::fail(state.error());
     if (!*state) return out;
-    const auto addresses = host.inet.observe_addresses();
+    const auto addresses = world.host().inet.observe_addresses();
     if (!addresses) return base::fail(addresses.error());
-    for (auto& observed : out) {
-      if (observed.settings.empty()) continue;
-      const auto uuid = nm_uuid(observed.key.id);
-      const bool up = std::any_of((*state)->active.begin(), (*state)->active.end(), [&](const auto& active) {
-        return active.uuid == uuid && active.activated;
-      });
-      const auto* link = interface_of(observed.key.id, world);
-      const auto profile = model::from_attributes<NmProfile>(observed.settings);
-      const auto effect = up && link != nullptr ? detail::effect_of(profile, *link, *addresses) : NmProfile{};
-      observed.settings["active"] = detail::in_effect(profile, effect);
-      observed.settings.merge(model::to_attributes(effect));
-      if (!up || link == nullptr) continue;
-      auto unusable = detail::unusable_of(profile, *link, *addresses);
-      NmProfile facts;
-      facts.duplicate = std::move(unusable.duplicate);
-      facts.tentative = std::move(unusable.tentative);
-      observed.facts = model::to_attributes(facts);
+    for (auto& observed : *out) {
+      if (!observed.settings.empty()) add_effect(observed, **state, *addresses, world);
     }
-    for (const auto& file : (*state)->files) {
-      // Loaded still, although its file is gone: it is not gone.
-      const auto id = file.starts_with(kNmFolder) ? nm_id(file.substr(kNmFolder.size() + 1)) : std::nullopt;
-      const bool known = id && std::any_of(out.begin(), out.end(),
-                                           [&](const Observed& resource) { return resource.key.id == *id; });
-      if (!id || known) continue;
-      out.push_back(
-          observed_in_own_file({std::string(kNmProfileKind), *id}, "profile of " + *id, {{"active", false}}));
-    }
+    add_loaded(*out, **state);
     return out;
   }
 
@@ -349,6 +304,66 @@ class NmProfileKind final : public Kind, public AwaitsKernel, public ClearsAway,
   }
 
  private:
+  /// The profiles as our keyfiles have them.
+  static Result<std::vector<Observed>> observe_keyfiles(World& world) {
+    auto& files = world.host().files;
+    const auto names = files.list(std::string(kNmFolder));
+    if (!names) return base::fail(names.error());
+    std::vector<Observed> out;
+    for (const auto& name : *names) {
+      const auto id = nm_id(name);
+      if (!id) continue;
+      const auto text = files.read(nm_file(*id));
+      Observed observed;
+      observed.key = {std::string(kNmProfileKind), *id};
+      const auto* link = interface_of(*id, world);
+      observed.label = "profile of " + (link == nullptr ? *id : link->name);
+      if (!text && text.error().code == base::Code::kDenied) {
+        out.push_back(std::move(observed));  // it is there, and check() says that nobody knows how it is
+        continue;
+      }
+      if (!text) return base::fail(text.error());
+      if (!*text) continue;
+      auto profile = parse_keyfile(**text);
+      if (auto missing = nm_lines_missing(*id, **text); !missing.empty()) profile.edited = std::move(missing);
+      observed.settings = model::to_attributes(profile);
+      observed.ours_by_nature = true;
+      out.push_back(std::move(observed));
+    }
+    return out;
+  }
+
+  /// Whether NetworkManager has the profile up, and what of it the interface has.
+  static void add_effect(Observed& observed, const system::NmState& state,
+                         const std::vector<system::InetAddress>& addresses, const World& world) {
+    const auto uuid = nm_uuid(observed.key.id);
+    const bool up = std::any_of(state.active.begin(), state.active.end(),
+                                [&](const auto& active) { return active.uuid == uuid && active.activated; });
+    const auto* link = interface_of(observed.key.id, world);
+    const auto profile = model::from_attributes<NmProfile>(observed.settings);
+    const auto effect = up && link != nullptr ? detail::effect_of(profile, *link, addresses) : NmProfile{};
+    observed.settings["active"] = detail::in_effect(profile, effect);
+    observed.settings.merge(model::to_attributes(effect));
+    if (!up || link == nullptr) return;
+    auto unusable = detail::unusable_of(profile, *link, addresses);
+    NmProfile facts;
+    facts.duplicate = std::move(unusable.duplicate);
+    facts.tentative = std::move(unusable.tentative);
+    observed.facts = model::to_attributes(facts);
+  }
+
+  /// Profiles that NetworkManager still has loaded although their files are gone.
+  static void add_loaded(std::vector<Observed>& out, const system::NmState& state) {
+    for (const auto& file : state.files) {
+      const auto id = file.starts_with(kNmFolder) ? nm_id(file.substr(kNmFolder.size() + 1)) : std::nullopt;
+      const bool known = id && std::any_of(out.begin(), out.end(),
+                                           [&](const Observed& resource) { return resource.key.id == *id; });
+      if (!id || known) continue;
+      out.push_back(
+          observed_in_own_file({std::string(kNmProfileKind), *id}, "profile of " + *id, {{"active", false}}));
+    }
+  }
+
   /// Whether the file is as the document wants it: another one takes an activation to be in effect.
   static bool is_written(const Desired& desired, const Observed& observed) {
     return std::all_of(desired.settings.begin(), desired.settings.end(), [&](const auto& setting) {

@@ -163,6 +163,43 @@ Result<void> put_back_rules(NetlinkSocket& netlink, std::span<RuleReplay> rules,
   return {};
 }
 
+/// The items of a carried state as requests, in the order in which the kernel has to get those of one sort.
+struct Replays {
+  std::vector<AddressReplay> addresses4{}, addresses6{};
+  std::vector<RouteReplay> routes{};
+  std::vector<RuleReplay> rules{};
+  std::vector<Message> neighbours{};
+};
+
+Result<Replays> replays_of(const Carried& carried, const Target& target) {
+  Replays out;
+  for (const auto& text : carried.items) {
+    const auto item = parse_item(text);
+    if (!item)
+      return fail(base::Code::kInvalid,
+                  fmt::format("{}: cannot parse its carried state: {}", target.name, text));
+    switch (item->sort) {
+      case ItemSort::kAddress:
+        if (auto replay = replay_address(*item, target)) {
+          (replay->family == AF_INET6 ? out.addresses6 : out.addresses4).push_back(std::move(*replay));
+        }
+        break;
+      case ItemSort::kRoute:
+        for (auto& replay : replay_route(*item, target)) out.routes.push_back(std::move(replay));
+        break;
+      case ItemSort::kRule:
+        if (auto replay = replay_rule(*item, target)) out.rules.push_back(std::move(*replay));
+        break;
+      case ItemSort::kNeighbour:
+        if (auto replay = replay_neighbour(*item, target)) out.neighbours.push_back(std::move(*replay));
+        break;
+    }
+  }
+  // The kernel puts a new IPv6 address before the others of its scope, an IPv4 one after them.
+  std::reverse(out.addresses6.begin(), out.addresses6.end());
+  return out;
+}
+
 }  // namespace
 
 Result<std::vector<Carried>> LinuxLinks::observe_carried(std::span<const Link> links) {
@@ -230,54 +267,30 @@ Result<void> LinuxLinks::restore_carried(const Carried& carried, int index, cons
   if (!netlink) return fail(netlink.error());
   if (carried.index != index) moved_[carried.index] = index;
   const Target target{carried.index, carried.name, index, name, moved_, former_names(carried, name)};
-  std::vector<AddressReplay> addresses4, addresses6;
-  std::vector<RouteReplay> routes;
-  std::vector<RuleReplay> rules;
-  std::vector<Message> neighbours;
-  for (const auto& text : carried.items) {
-    const auto item = parse_item(text);
-    if (!item)
-      return fail(base::Code::kInvalid, fmt::format("{}: cannot parse its carried state: {}", name, text));
-    switch (item->sort) {
-      case ItemSort::kAddress:
-        if (auto replay = replay_address(*item, target)) {
-          (replay->family == AF_INET6 ? addresses6 : addresses4).push_back(std::move(*replay));
-        }
-        break;
-      case ItemSort::kRoute:
-        for (auto& replay : replay_route(*item, target)) routes.push_back(std::move(replay));
-        break;
-      case ItemSort::kRule:
-        if (auto replay = replay_rule(*item, target)) rules.push_back(std::move(*replay));
-        break;
-      case ItemSort::kNeighbour:
-        if (auto replay = replay_neighbour(*item, target)) neighbours.push_back(std::move(*replay));
-        break;
-    }
-  }
-  // The kernel puts a new IPv6 address before the others of its scope, an IPv4 one after them.
-  std::reverse(addresses6.begin(), addresses6.end());
+  auto replays = replays_of(carried, target);
+  if (!replays) return fail(replays.error());
   FirstFailure failure;
   std::vector<Message> settle;
   if (name != carried.name) {
-    const auto differ = labels_differ(**netlink, addresses4, index);
+    const auto differ = labels_differ(**netlink, replays->addresses4, index);
     if (!differ) return fail(differ.error());
     if (*differ) {
-      if (auto done = replace_addresses(**netlink, addresses4, failure); !done) return done;
-      addresses4.clear();
+      if (auto done = replace_addresses(**netlink, replays->addresses4, failure); !done) return done;
+      replays->addresses4.clear();
     }
   }
-  for (auto* addresses : {&addresses4, &addresses6}) {
+  for (auto* addresses : {&replays->addresses4, &replays->addresses6}) {
     if (auto done = put_back_addresses(**netlink, std::move(*addresses), settle, failure); !done) return done;
   }
-  if (auto done = put_back_routes(**netlink, std::move(routes), failure); !done) return done;
-  if (auto done = put_back_neighbours(**netlink, neighbours, failure); !done) return done;
+  if (auto done = put_back_routes(**netlink, std::move(replays->routes), failure); !done) return done;
+  if (auto done = put_back_neighbours(**netlink, replays->neighbours, failure); !done) return done;
   const auto settled = (*netlink)->exchange(settle);
   if (!settled) return fail(settled.error());
   for (std::size_t i = 0; i < settle.size(); ++i) {
     if ((*settled)[i].error != 0) failure.note(settle[i], (*settled)[i]);
   }
-  if (auto done = put_back_rules(**netlink, rules, index, rules_put_back_, failure); !done) return done;
+  if (auto done = put_back_rules(**netlink, replays->rules, index, rules_put_back_, failure); !done)
+    return done;
   if (failure.error) return fail(*failure.error);
   return {};
 }
