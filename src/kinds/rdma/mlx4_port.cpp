@@ -159,13 +159,13 @@ class Mlx4PortKind final : public Kind {
       const auto wanted = model::from_attributes<Mlx4PortTypes>(resource.settings).ports;
       const auto there = model::from_attributes<Mlx4PortTypes>(at->second->settings).ports;
       if (wanted && there && wanted->list.size() != there->list.size()) {
-        diagnostics.push_back(
-            Diagnostic{Severity::kError,
-                       resource.origins.at("ports"),
-                       fmt::format("[[mlx4_port]] ports: {} has {} port(s), not {}", resource.key.id,
-                                   there->list.size(), wanted->list.size()),
-                       "write one type for each",
-                       {}});
+        diagnostics.push_back(Diagnostic{
+            Severity::kError,
+            resource.origins.at("ports"),
+            fmt::format("[[mlx4_port]] ports: {} has {} port{}, not {}", resource.key.id, there->list.size(),
+                        there->list.size() == 1 ? "" : "s", wanted->list.size()),
+            "write one type for each",
+            {}});
       } else if (wanted && there && *wanted != *there) {
         check_fixed(resource, *there, world, diagnostics);
       }
