@@ -165,8 +165,9 @@ void note_next_boot(const Context& context, system::Host& host, Report& report) 
   const auto unit = kinds::observe_unit(core::kDaemonUnit, host);
   const auto state = unit && *unit ? (*unit)->file : std::string();
   // Files of an unconfirmed apply outlast a reboot, and the daemon takes them back.
-  const auto* boot = context.arguments.confirm ? "the next boot applies nothing, nor rolls this apply back"
-                                               : "the next boot applies nothing";
+  const auto* boot = context.arguments.confirm
+                         ? "the next boot neither applies anything nor rolls this apply back"
+                         : "the next boot applies nothing";
   // systemctl starts nothing for `unmask --now`: only "enable" has a start (systemctl(1)).
   if (state == "masked") {
     report.notes.push_back(

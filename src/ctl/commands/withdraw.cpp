@@ -97,7 +97,7 @@ struct Daemon {
     const auto started =
         ran ? host.units.act(system::UnitAction::kStart, core::kDaemonUnit) : base::Result<void>();
     if (!started)
-      left.push_back(fmt::format("{} was stopped and does not start again: {}", core::kDaemonUnit,
+      left.push_back(fmt::format("{} was stopped and could not be started again: {}", core::kDaemonUnit,
                                  started.error().message));
     return left;
   }

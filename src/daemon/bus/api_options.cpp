@@ -46,7 +46,7 @@ void take(const ApiOptions::Sent& sent, const char* name, T& out, std::optional<
   if (at->second.containsValueOfType<T>()) {
     out = at->second.get<T>();
   } else if (!wrong) {
-    wrong = api_error("InvalidArgs", fmt::format("the option {} has another type", name));
+    wrong = api_error("InvalidArgs", fmt::format("option {} has the wrong type", name));
   }
 }
 

@@ -231,12 +231,12 @@ class AddressKind final : public Kind,
       return verdict_of(check, link != nullptr && link->carrier);
     }
     if (state != kDuplicate) return {};
-    return {Verdict::Sort::kLimited,
-            "another host has this address (duplicate address detection), so it is unusable here; after that "
-            "host has released it, delete it here (ip -6 address del) and apply: the kernel checks an "
-            "address only when it is added",
-            {},
-            {}};
+    return {
+        Verdict::Sort::kLimited,
+        "another host has this address (duplicate address detection), so it does not work here; once that "
+        "host has released it, run `ip -6 address del` for it here, and apply again",
+        {},
+        {}};
   }
 
   [[nodiscard]] bool returns(std::string_view field, const model::Attributes& before,

@@ -46,9 +46,8 @@ Verdict verdict_of(const AddressCheck& check, bool carrier) {
   if (check.duplicate) {
     verdict.sort = Verdict::Sort::kLimited;
     verdict.reason = fmt::format(
-        "another host has {} (duplicate address detection), so it is unusable here; after that host has "
-        "released it, delete it here (ip -6 address del) and apply: the kernel checks an address only when "
-        "it is added",
+        "another host has {} (duplicate address detection), so it does not work here; once that host has "
+        "released it, run `ip -6 address del` for it here, and apply again",
         base::join(*check.duplicate, ", "));
   } else if (check.tentative) {
     verdict.sort = Verdict::Sort::kPending;

@@ -186,7 +186,7 @@ std::optional<DcbRefusal> why_not_dscp(const DcbDriver& driver, const std::strin
           "leave dscp out, and give RoCE a VLAN interface whose egress-qos-map maps to the lossless "
           "priority"};
     case DscpTrust::kNone:
-      return DcbRefusal{"dscp", fmt::format("{} takes no DSCPs for {}", called(driver), interface),
+      return DcbRefusal{"dscp", fmt::format("{} accepts no DSCPs for {}", called(driver), interface),
                         "leave dscp out; the switch decides by DCBX which traffic has which priority"};
     case DscpTrust::kHardware:
     case DscpTrust::kUnknown:

@@ -243,8 +243,9 @@ std::string script_without_unit(std::string_view unit, system::Files& files) {
 std::string why_not_there(const std::string& name, system::Files& files) {
   if (const auto script = script_without_unit(name, files); !script.empty())
     return fmt::format(
-        "there is no such unit, as this systemd makes none from the init script {} (none does from release "
-        "260 on): write a unit that starts it",
+        "there is no such unit, as systemd generates none from the init script {} (from release 260 on); "
+        "write "
+        "a unit that starts it",
         script);
   const auto* package = package_of_unit(name);
   return "there is no such unit" + (package == nullptr ? "" : how_to_get(*package, files));

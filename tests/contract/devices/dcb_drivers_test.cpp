@@ -193,7 +193,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"qede_not_negotiated", R"("driver": "qede", "negotiated": false)", kLossless, Exit::kPartly,
              "has not negotiated DCBX", ""},
         Case{"qede_dscp", R"("driver": "qede")", std::string(kPfc) + "dscp = [\"26:3\"]\n", Exit::kError,
-             "qede takes no DSCPs", ""},
+             "qede accepts no DSCPs", ""},
         Case{"qede_host", R"("driver": "qede")", std::string(kPfc) + "dcbx = \"host\"\n", Exit::kError,
              "leaves DCBX of eth0 to the firmware", ""},
         // qed_dcbx.c:1208: settings are kept for SET_ALL; the negotiated values read back

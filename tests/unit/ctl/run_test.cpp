@@ -344,7 +344,7 @@ TEST(Apply, SaysWhereTheNextBootGoesAnotherWay) {
   EXPECT_THAT(console.out.str(), HasSubstr("rdma-configd.service is not enabled"));
   EXPECT_THAT(console.out.str(), Not(HasSubstr("rolls this apply back")));
   EXPECT_EQ(console.run({"apply", "--yes", "--confirm", "60"}), 0) << console.err.str();
-  EXPECT_THAT(console.out.str(), HasSubstr("applies nothing, nor rolls this apply back"));
+  EXPECT_THAT(console.out.str(), HasSubstr("neither applies anything nor rolls this apply back"));
   unit.enabled = true;
   EXPECT_EQ(console.run({"apply", "--yes"}), 0) << console.err.str();
   EXPECT_THAT(console.out.str(), Not(HasSubstr("boot applies nothing")));

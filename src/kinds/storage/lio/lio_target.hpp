@@ -63,7 +63,7 @@ struct LioLunEntry {
       model::field("number", &LioLunEntry::number, model::Role::kIdentity,
                    "Its logical unit number, from 0 to 255; initiators see the disk under it.", "-"),
       model::field("device", &LioLunEntry::device, model::Role::kPolicy,
-                   "A block device: \"/dev/disk/by-id/…\". A name that stays over a reboot."),
+                   "A block device: \"/dev/disk/by-id/…\". Use a name that persists across reboots."),
       model::field("file", &LioLunEntry::file, model::Role::kPolicy,
                    "A file in place of a device; it must exist, and its size is that of the disk.")};
 };

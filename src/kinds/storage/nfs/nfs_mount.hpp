@@ -41,8 +41,8 @@ struct NfsMount {
                    "20049"),
       model::field(
           "options", &NfsMount::options, model::Role::kSetting,
-          "Further options of nfs(5): [\"vers=4.2\", \"hard\"]. Of a mounted file system they hold from its "
-          "next mount on.",
+          "Further options of nfs(5): [\"vers=4.2\", \"hard\"]. Changes take effect when the file system "
+          "is mounted next.",
           "none"),
       model::field("mount", &NfsMount::mount, model::Role::kPolicy,
                    "Whether it is mounted, now and at boot; false writes only the unit.", "true"),

@@ -50,8 +50,9 @@ struct NvmeTargetNamespace {
   static constexpr auto kFields = std::tuple{
       model::field("nsid", &NvmeTargetNamespace::nsid, model::Role::kIdentity,
                    "Its number, from 1 on; hosts know the device by it.", "-"),
-      model::field("device", &NvmeTargetNamespace::device, model::Role::kPolicy,
-                   "A block device or a file: \"/dev/disk/by-id/…\". A name that stays over a reboot.")};
+      model::field(
+          "device", &NvmeTargetNamespace::device, model::Role::kPolicy,
+          "A block device or a file: \"/dev/disk/by-id/…\". Use a name that persists across reboots.")};
 };
 
 /// Ports that we make have numbers from here on, by which they are known as ours; others, nvmetcli among

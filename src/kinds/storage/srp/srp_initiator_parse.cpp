@@ -125,7 +125,7 @@ class SrpEntries {
       if (entry == nullptr) continue;
       if (!first) first = entry->where;
       if (!allow) {
-        wrong(entry->where, key, "a rule with allow = false has no options of a login",
+        wrong(entry->where, key, "a rule with allow = false cannot have login options",
               "leave it out; srp_daemon would refuse the file");
         continue;
       }

@@ -65,7 +65,7 @@ fi
 # arguments
 has "another type" "$(busctl call $BUS Show s x 2>&1)" "nvalid"
 has "an option that there is not" "$(call Show 'a{sv}' 1 colour s red)" "unknown option colour"
-has "an option of another type" "$(call Apply 'a(ss)a{sv}' 0 1 confirm s soon)" "has another type"
+has "an option of another type" "$(call Apply 'a(ss)a{sv}' 0 1 confirm s soon)" "has the wrong type"
 has "too long a confirmation" "$(call Apply 'a(ss)a{sv}' 0 1 confirm t 100000000)" "at most 86400"
 has "too large a document" "$(
 busctl call $BUS Validate 'a(ss)a{sv}' 257 $(for ((i = 0; i < 257; i++)); do echo f$i version=1; done) 0 2>&1)" "more than the"

@@ -60,7 +60,7 @@ TEST_F(FailingWithdrawal, ADaemonThatDoesNotStartAgainIsTold) {
   EXPECT_EQ(console.run({"withdraw", "--yes"}), 4);
   EXPECT_THAT(console.err.str(),
               AllOf(HasSubstr("somebody else is at work; "),
-                    HasSubstr("rdma-configd.service was stopped and does not start again: ")));
+                    HasSubstr("rdma-configd.service was stopped and could not be started again: ")));
   EXPECT_FALSE(files().contains(core::kWithdrawnMark)) << "the next boot applies its document";
   EXPECT_TRUE(files().contains(kOurRules));
 }

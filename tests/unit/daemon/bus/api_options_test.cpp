@@ -45,7 +45,7 @@ TEST(ApiOptions, AreReadAsTheyAreMeant) {
 
 TEST(ApiOptions, WhatIsWrongIsKeptForThoseWhoMayCall) {
   EXPECT_THAT(wrong({{"retry", sdbus::Variant(true)}}, {}), HasSubstr("InvalidArgs: unknown option retry"));
-  EXPECT_THAT(wrong({{"retry", sdbus::Variant(std::string("yes"))}}), HasSubstr("retry has another type"));
+  EXPECT_THAT(wrong({{"retry", sdbus::Variant(std::string("yes"))}}), HasSubstr("retry has the wrong type"));
   EXPECT_THAT(wrong({{"confirm", sdbus::Variant(std::uint64_t{86401})}}), HasSubstr("at most 86400"));
   EXPECT_EQ(wrong({{"confirm", sdbus::Variant(std::uint64_t{86400})}}), "");
   EXPECT_THROW(ApiOptions::read({{"no", sdbus::Variant(true)}}, kAll).check(), sdbus::Error);

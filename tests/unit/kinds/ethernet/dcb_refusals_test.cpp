@@ -193,7 +193,7 @@ TEST(DcbRefusals, OfDscps) {
        "them | leave dscp out, and give RoCE a VLAN interface whose egress-qos-map maps to the lossless "
        "priority"},
       {"qede",
-       "dscp | qede takes no DSCPs for eth0 | leave dscp out; the switch decides by DCBX which traffic has "
+       "dscp | qede accepts no DSCPs for eth0 | leave dscp out; the switch decides by DCBX which traffic has "
        "which "
        "priority"},
       {"ice", "dscp | DSCP 26 has priority 3, and ice takes priorities below its 3 traffic classes | "},
