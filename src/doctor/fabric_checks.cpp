@@ -221,9 +221,9 @@ void connected_multicast(const DoctorContext& context, std::vector<Finding>& out
     if (at == groups->end()) return;
     out.push_back(
         {"connected_multicast", Finding::Weight::kRisk, link.name,
-         fmt::format("programs have joined {} multicast group(s) on it, in connected mode with an MTU of {}: "
+         fmt::format("programs have joined {} multicast group{} on it, in connected mode with an MTU of {}: "
                      "multicast is still sent as datagrams, and larger packets are dropped",
-                     at->second, link.mtu),
+                     at->second, at->second == 1 ? "" : "s", link.mtu),
          "use datagram mode for these programs, or have them send packets of at most the group's MTU"});
   });
 }

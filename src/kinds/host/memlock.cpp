@@ -155,7 +155,7 @@ class MemlockKind final : public Kind {
             {Severity::kWarning,
              resource.where,
              fmt::format("[[memlock]] domain: there is no user {} on this host", domain.text),
-             "a group is written with @ in front",
+             "write @ before the name of a group",
              {}});
       }
       if (!exempted) exempted = exempted_domains(world.host().files);

@@ -42,10 +42,9 @@ struct DatagramOnly {
 /// Omni-Path has accelerated IPoIB of its own (HFI1_CAP_AIP in drivers/infiniband/hw/hfi1).
 DatagramOnly datagram_only(const std::optional<PortRef>& port) {
   if (port && port->device->driver == "hfi1")
-    return {
-        "accelerated (AIP)",
-        "set mode = \"datagram\" (mtu at most 10236), or on_unsupported = \"datagram\"; hfi1 does connected "
-        "mode when it is loaded with a cap_mask without the bit 0x80000"};
+    return {"accelerated (AIP)",
+            "set mode = \"datagram\" (mtu at most 10236), or on_unsupported = \"datagram\"; hfi1 supports "
+            "connected mode if it is loaded with a cap_mask without the bit 0x80000"};
   return {"enhanced",
           "set mode = \"datagram\" (mtu at most 4092), or on_unsupported = \"datagram\"; vendor drivers also "
           "have a module option ipoib_enhanced=0"};

@@ -173,7 +173,7 @@ class LioTargetWriter {
   [[nodiscard]] Result<void> refuse_for_chap() const {
     return fail(Code::kBusy,
                 id_ +
-                    ": it asks for CHAP, whose secrets could not be given back: set its attribute "
+                    ": requires CHAP, whose secrets a rollback could not restore: set its attribute "
                     "authentication to 0, or remove it, with targetcli");
   }
 
@@ -196,7 +196,7 @@ class LioTargetWriter {
     if (now.any_initiator && now.write_protected)
       return fail(Code::kBusy,
                   id_ +
-                      ": any initiator may read it, and none may write, which could not be given back: set "
+                      ": lets any initiator read but not write, which a rollback could not restore: set "
                       "its attribute generate_node_acls to 0, or remove it, with targetcli");
     return {};
   }

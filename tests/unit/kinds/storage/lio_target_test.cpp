@@ -121,12 +121,13 @@ TEST(LioTarget, WhatCannotBeGivenBackOrMadeIsRefusedWithTheReason) {
        iqn + ": has 2 portal groups, of which only the first is handled: remove it with targetcli"},
       {chap,
        {iqn, std::nullopt},
-       iqn + ": it asks for CHAP, whose secrets could not be given back: set its attribute authentication to "
-             "0, "
-             "or remove it, with targetcli"},
+       iqn +
+           ": requires CHAP, whose secrets a rollback could not restore: set its attribute authentication to "
+           "0, "
+           "or remove it, with targetcli"},
       {reads,
        {iqn, std::nullopt},
-       iqn + ": any initiator may read it, and none may write, which could not be given back: set its "
+       iqn + ": lets any initiator read but not write, which a rollback could not restore: set its "
              "attribute "
              "generate_node_acls to 0, or remove it, with targetcli"},
       {{}, {guid, LioTargetEntry{}}, guid + ": this host has no port with that GUID"},
