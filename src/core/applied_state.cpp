@@ -63,7 +63,7 @@ std::vector<model::Note> notes_of(const AppliedState& applied_state) {
   if (const auto& waiting = applied_state.unconfirmed) {
     out.push_back(applied_state.left.count() > 0
                       ? fmt::format("generation {} waits for confirmation for another {}: `rdma-configctl "
-                                    "confirm` keeps it, `rdma-configctl rollback` undoes it now",
+                                    "confirm` keeps it, `rdma-configctl rollback` rolls it back now",
                                     waiting->generation, spoken(applied_state.left))
                       : fmt::format("generation {} was not confirmed {} and is about to be rolled back",
                                     waiting->generation,

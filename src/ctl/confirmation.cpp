@@ -129,8 +129,9 @@ void warn_of_session(const Context& context, system::Host& host, const model::Re
   }
   const auto advice =
       context.arguments.confirm
-          ? std::string("if you are cut off, the changes are undone when the confirmation deadline passes")
-          : std::string("with --confirm 5m the changes are undone if you are cut off");
+          ? std::string(
+                "if you are cut off, the changes are rolled back when the confirmation deadline passes")
+          : std::string("with --confirm 5m the changes are rolled back if you are cut off");
   context.environment.err << hanging_paragraph(
       "warning", Style::kBad,
       fmt::format("this ssh session comes in through {} ({}), {}; {}", link->name, address->text(), what,
@@ -173,7 +174,7 @@ struct PendingConfirmation {
 int await_end(const Context& context, system::Host& host, PendingConfirmation pending, int status) {
   using State = PendingConfirmation::State;
   if (pending.state == State::kOverdue) {
-    context.say("not confirmed in time: the changes are being undone");
+    context.say("not confirmed in time: the changes are being rolled back");
     for (std::chrono::milliseconds::rep ticks = 0; ticks < kTicksToUndo && pending.state == State::kOverdue;
          ++ticks) {
       context.environment.sleep(kTick);
@@ -185,10 +186,10 @@ int await_end(const Context& context, system::Host& host, PendingConfirmation pe
     return status;
   }
   if (pending.state == State::kTakenBack) {
-    context.say("the changes are undone; see `rdma-configctl history`");
+    context.say("the changes were rolled back; see `rdma-configctl history`");
     return static_cast<int>(model::Exit::kUndone);
   }
-  context.say("it is not known whether the changes were undone; see `rdma-configctl status`");
+  context.say("it is not known whether the changes were rolled back; see `rdma-configctl status`");
   return static_cast<int>(model::Exit::kUndoIncomplete);
 }
 
@@ -235,7 +236,7 @@ int ask_to_keep(const Context& context, system::Host& host, int status) {
   if (pending.state != PendingConfirmation::State::kWaits)
     return await_end(context, host, std::move(pending), status);
   context.say(fmt::format(  // nobody can answer here any more
-      "not confirmed: the changes are undone at {} unless `rdma-configctl confirm` keeps them", until));
+      "not confirmed: the changes are rolled back at {} unless `rdma-configctl confirm` keeps them", until));
   return status;
 }
 

@@ -79,7 +79,7 @@ void document_held(const DoctorContext& context, std::vector<Finding>& out) {
              ? fmt::format("waits for confirmation; is rolled back in {}", spoken(applied_state.left))
              : fmt::format("was not confirmed {} and is about to be rolled back",
                            applied_state.rebooted ? "before the host was rebooted" : "in time"),
-         "`rdma-configctl confirm` keeps it, `rdma-configctl rollback` rolls it back at once"});
+         "`rdma-configctl confirm` keeps it, `rdma-configctl rollback` rolls it back now"});
   }
   if (applied_state.gone && applied_state.active) {
     out.push_back({"document_held", Finding::Weight::kRisk, object,

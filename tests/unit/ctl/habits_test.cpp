@@ -429,8 +429,9 @@ TEST(Habits, AnApplyThatIsNotConfirmedIsSaidToBeUndoneWhenItIs) {
                         }),
             3);
   EXPECT_EQ(waited, 3);
-  EXPECT_THAT(console.err.str(), AllOf(HasSubstr("not confirmed in time: the changes are being undone"),
-                                       HasSubstr("the changes are undone;")));
+  EXPECT_THAT(console.err.str(),
+              AllOf(HasSubstr("not confirmed in time: the changes are being rolled back"),
+                    HasSubstr("the changes were rolled back; see `rdma-configctl history`")));
 }
 
 TEST(Habits, AnUndoingThatDoesNotComeIsNotSaidToHaveSucceeded) {
@@ -438,8 +439,8 @@ TEST(Habits, AnUndoingThatDoesNotComeIsNotSaidToHaveSucceeded) {
   int waited = 0;
   EXPECT_EQ(console.end([&] { console.pass_deadline(); }, [&] { ++waited; }), 4);
   EXPECT_EQ(waited, 240) << "seconds: a daemon-reload, and a minute";
-  EXPECT_THAT(console.err.str(), AllOf(HasSubstr("it is not known whether the changes were undone"),
-                                       Not(HasSubstr("the changes are undone"))));
+  EXPECT_THAT(console.err.str(), AllOf(HasSubstr("it is not known whether the changes were rolled back"),
+                                       Not(HasSubstr("rolled back; see `rdma-configctl history`"))));
 }
 
 TEST(Habits, TheAnswersOfOthersAreTold) {
@@ -454,7 +455,7 @@ TEST(Habits, TheAnswersOfOthersAreTold) {
                 },
                 [] {}),
             3);
-  EXPECT_THAT(undone.err.str(), HasSubstr("the changes are undone;"));
+  EXPECT_THAT(undone.err.str(), HasSubstr("the changes were rolled back; see `rdma-configctl history`"));
 }
 
 TEST(Habits, TheSessionThatIsCutOffIsNamed) {

@@ -132,13 +132,13 @@ std::vector<AppliedCase> applied_cases() {
   refused.active = other.active = third_generation();
   refused.why = "it was not confirmed in time";
   const std::string keep =
-      " | `rdma-configctl confirm` keeps it, `rdma-configctl rollback` rolls it back at once";
+      " | `rdma-configctl confirm` keeps it, `rdma-configctl rollback` rolls it back now";
   const std::string again = " | change it, or apply it again with `rdma-configctl apply --confirm 5m`";
   return {
       {waits,
        "generation 3: waits for confirmation; is rolled back in " + spoken(std::chrono::seconds(60)) + keep,
        "generation 3 waits for confirmation for another " + spoken(std::chrono::seconds(60)) +
-           ": `rdma-configctl confirm` keeps it, `rdma-configctl rollback` undoes it now"},
+           ": `rdma-configctl confirm` keeps it, `rdma-configctl rollback` rolls it back now"},
       {late, "generation 3: was not confirmed in time and is about to be rolled back" + keep,
        "generation 3 was not confirmed in time and is about to be rolled back"},
       {rebooted,
