@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The languages below the formats: blocks of the shell, commands in other namespaces, lists of keyfiles.
+// The languages below the formats: blocks of the shell, commands in other namespaces, lists of keyfiles,
+// crontabs.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
 #include "base/text.hpp"
+#include "foreign/syntax/crontab_lines.hpp"
 #include "foreign/syntax/gkeyfile.hpp"
 #include "foreign/syntax/shell_blocks.hpp"
 #include "foreign/syntax/shell_line.hpp"
@@ -233,6 +239,22 @@ TEST(GKeyFile, RefusesTheFileForOneLine) {
     EXPECT_EQ(parse_gkeyfile({"/a", text}).refused.size(), 1U) << text;
   for (const auto* text : {"# comment\n\n[g]\na=1\n", "[g]\n;a=1\n", "[g]\nid[de]=1\n"})
     EXPECT_EQ(parse_gkeyfile({"/a", text}).refused.size(), 0U) << text;
+}
+
+std::vector<std::string> crontab_commands(std::string_view path, std::string_view text) {
+  std::vector<std::string> out;
+  for (const auto& line : lines_of_crontab(path, text))
+    out.push_back(fmt::format("{} {}{}", line.number, line.at_boot ? "boot: " : "", line.command));
+  return out;
+}
+
+TEST(Crontab, NamesAUserOnlyInTablesOfTheSystem) {
+  EXPECT_THAT(
+      crontab_commands("/etc/crontab",
+                       "# comment\nMAILTO=root\n\n@reboot root a  b\n*/5 * * * * root c\n@daily root\n"),
+      ElementsAre("4 boot: a  b", "5 c"));
+  EXPECT_THAT(crontab_commands("/var/spool/cron/crontabs/root", "@reboot a b\n0 3 * * * c\n"),
+              ElementsAre("1 boot: a b", "2 c"));
 }
 
 }  // namespace

@@ -17,6 +17,7 @@
 #include "foreign/import/formats.hpp"
 #include "foreign/import/managers/ifupdown_hooks.hpp"
 #include "foreign/inet.hpp"
+#include "foreign/syntax/crontab_lines.hpp"
 #include "foreign/syntax/shell_blocks.hpp"
 #include "foreign/syntax/shell_line.hpp"
 #include "foreign/syntax/shell_script.hpp"
@@ -109,27 +110,15 @@ class ImportedScript {
 
   /// The commands of crontab(5), of which those at boot run as in a script.
   void crontab(const File& file) {
-    // Those of users, which crontab(1) keeps, do not name them.
-    const bool has_users = file.path.find("/spool/cron/") == std::string::npos;
     variables_.clear();
     modules_.clear();
     batch_.reset();
     again_ = false;
-    int number = 0;
-    for (const auto raw : base::split(file.text, '\n')) {
-      ++number;
-      const auto line = base::trim(raw);
-      if (line.empty() || line.front() == '#') continue;
-      const bool named = line.front() == '@';
-      const auto words = words_of(line);
-      const std::size_t before = (named ? 1U : 5U) + (has_users ? 1U : 0U);
-      // "MAILTO=root"
-      const bool variable = is_variable_name(words.front().substr(0, words.front().find('=')));
-      if (variable || words.size() <= before) continue;
+    for (const auto& line : lines_of_crontab(file.path, file.text)) {
       ShellCommand command;
-      command.text = line.substr(static_cast<std::size_t>(words[before].data() - line.data()));
-      if (words.front() != "@reboot") command.block = "runs only when cron starts it";
-      const Place where{file.path, number};
+      command.text = line.command;
+      if (!line.at_boot) command.block = "runs only when cron starts it";
+      const Place where{file.path, line.number};
       if (script_of_shell(command.text).empty()) {
         take_script(command.text, command, where);
       } else {
