@@ -43,13 +43,14 @@ inline constexpr std::size_t kParsedBytes = 16 * kMiB;
 // The bus.
 inline constexpr std::size_t kOptions = 16;
 inline constexpr std::size_t kOptionBytes = 4096;
-inline constexpr std::size_t kBusMatches = 8;
+inline constexpr std::size_t kBusMatches = 9;
 inline constexpr std::size_t kBusMessages = 32;
 inline constexpr std::size_t kUnitQuestions = 16;
 inline constexpr std::size_t kLeavingClients = 64;
 inline constexpr std::size_t kQuestions = 64;
 inline constexpr std::size_t kQuestionsOfUser = 4;
 inline constexpr std::size_t kOthersKnown = 4096;
+inline constexpr std::size_t kPropertyBytes = 256 * kKiB;
 inline constexpr std::chrono::seconds kBusCall{3};
 
 // Jobs.
@@ -165,6 +166,8 @@ inline constexpr auto kTable = std::to_array<Row>({
     {"kOthersKnown", kOthersKnown, "connections", "the daemon asks the bus about them again",
      "connections known not to be root's; a bus has at most 2,048 (dbus-daemon(1), "
      "max_completed_connections)"},
+    {"kPropertyBytes", kPropertyBytes, "bytes", "the rest is counted",
+     "a list among the properties, which everybody on the bus may read"},
     {"kBusCall", kBusCall.count(), "seconds", "the call fails; the daemon retries later",
      "synchronous calls of the daemon, made only when it connects; far below WatchdogSec=180"},
     {"kLooks", kLooks, "jobs", "the next query waits", "concurrent queries"},
