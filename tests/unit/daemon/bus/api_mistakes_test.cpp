@@ -145,7 +145,7 @@ TEST_F(ApiMistakesTest, CallsThatNoMethodTakesAreLogged) {
   if (said.find("Result refused: there is no result for job 4711") == std::string::npos)
     GTEST_SKIP() << "there is a journal, which got it";
   for (const auto* method : {"Show", "Destroy"})
-    EXPECT_THAT(said, HasSubstr(fmt::format("): {} refused: no method takes these arguments\n", method)));
+    EXPECT_THAT(said, HasSubstr(fmt::format(": {} refused: no method takes these arguments\n", method)));
   for (const auto* method : {"GetAll", "Result"})
     EXPECT_THAT(said, Not(HasSubstr(fmt::format("{} refused: no method", method))));
 }
