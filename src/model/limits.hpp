@@ -83,6 +83,7 @@ inline constexpr std::size_t kCounterReadings = 16;
 // Mounts.
 inline constexpr std::size_t kMountOptions = 32;
 inline constexpr std::size_t kMountOptionBytes = 128;
+inline constexpr std::size_t kUserMountBytes = 16 * kMiB;
 
 // Rules of srp_daemon.
 inline constexpr std::size_t kSrpOptionBytes = 72;
@@ -209,6 +210,9 @@ inline constexpr auto kTable = std::to_array<Row>({
     {"kMountOptions", kMountOptions, "options", "validate: error, exit 1",
      "options per [[nfs_mount]]; nfs(5) lists about 60"},
     {"kMountOptionBytes", kMountOptionBytes, "bytes", "validate: error, exit 1", "one mount option"},
+    {"kUserMountBytes", kUserMountBytes, "bytes",
+     "the rest is not read; drivers and disks say that they are in use",
+     "tables of mounts in users' mount namespaces, in which disks that are about to go are looked for"},
     {"kSrpOptionBytes", kSrpOptionBytes, "bytes", "validate: error, exit 1",
      "login options of a [[srp_rule]]; srp_daemon skips targets whose login string exceeds 254 bytes"},
     {"kOpensmConfs", kOpensmConfs, "files", "validate: error, exit 1",

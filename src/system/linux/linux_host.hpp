@@ -143,7 +143,8 @@ std::string linux_host_name();
 
 /// Type of the first file system on the way to a folder that may never answer, since that takes another host
 /// or a program: "nfs4", "fuse.sshfs", "autofs". Found in `table` (proc_pid_mountinfo(5)), without asking any
-/// of them. Empty: none. What "/" lies on, with the programs, is not among them; without a table "unknown".
+/// of them. Empty: none. The file system of "/", with the programs, is not among them; without a table
+/// "unknown".
 std::string type_unless_local(const std::filesystem::path& folder,
                               const std::filesystem::path& table = "/proc/self/mountinfo");
 
