@@ -358,8 +358,20 @@ void Jobs::remember(const Job& job, const StoredReport& report) {
     for (const auto& result : results_) sum += result.report.size();
     return sum;
   };
-  while (results_.size() > limits::kResults || (results_.size() > 1 && bytes() > limits::kResultBytes))
-    results_.pop_front();
+  while (results_.size() > limits::kResults)
+    drop_one([](const Result& /*result*/) { return std::size_t{1}; });
+  while (results_.size() > 1 && bytes() > limits::kResultBytes)
+    drop_one([](const Result& result) { return result.report.size(); });
+}
+
+void Jobs::drop_one(const std::function<std::size_t(const Result& result)>& weight) {
+  std::map<std::uint32_t, std::size_t> of_user;
+  for (const auto& result : results_) of_user[result.uid] += weight(result);
+  auto heaviest = results_.begin();
+  for (auto at = results_.begin(); at != results_.end() - 1; ++at) {
+    if (of_user[at->uid] > of_user[heaviest->uid]) heaviest = at;
+  }
+  results_.erase(heaviest);
 }
 
 }  // namespace rdmacfg::daemon

@@ -643,6 +643,23 @@ TEST_F(JobsTest, OnlyTheLastResultsAreKept) {
   EXPECT_TRUE(jobs.result(ids[1]));
 }
 
+/// Else the client of an apply would not learn what was done.
+TEST_F(JobsTest, AUserPushesOutNoResultOfOthers) {
+  add("waits", Job::Verb::kApply, kBob);  // the others wait for it
+  const auto id = add("other", Job::Verb::kApply, kAlice);
+  EXPECT_TRUE(jobs.cancel(id));
+  std::vector<std::uint32_t> bobs;
+  for (std::size_t i = 0; i < 2 * limits::kResults; ++i) {
+    bobs.push_back(add("other", Job::Verb::kApply, kBob));
+    EXPECT_TRUE(jobs.cancel(bobs.back()));
+  }
+  EXPECT_TRUE(jobs.result(id));
+  EXPECT_TRUE(jobs.result(bobs.back()));
+  EXPECT_FALSE(jobs.result(bobs.front()));
+  tree.put("/go", "");
+  run();
+}
+
 TEST_F(JobsTest, TheDaemonsOwnJobsPushNoResultOut) {
   const auto id = add("plain", Job::Verb::kApply, kAlice), own = add("own");
   for (std::size_t i = 0; i < limits::kResults; ++i) add("own", Job::Verb::kHold);
