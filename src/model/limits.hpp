@@ -57,6 +57,7 @@ inline constexpr std::chrono::seconds kBusCall{3};
 inline constexpr std::size_t kLooks = 2;
 inline constexpr std::size_t kLooksOfUser = 1;
 inline constexpr std::size_t kRootLooks = 1;
+inline constexpr std::size_t kStuckLooks = 8;
 inline constexpr std::size_t kQueue = 16;
 inline constexpr std::size_t kQueueOfUser = 8;
 inline constexpr std::size_t kResults = 16;
@@ -175,6 +176,8 @@ inline constexpr auto kTable = std::to_array<Row>({
     {"kLooksOfUser", kLooksOfUser, "job", "the next query waits",
      "concurrent queries per user; root has no such limit"},
     {"kRootLooks", kRootLooks, "job", "the next query waits", "an extra slot, reserved for root's queries"},
+    {"kStuckLooks", kStuckLooks, "jobs", "the next query waits; users' queries at half of them",
+     "killed queries whose process has not ended, since a device or server does not answer it"},
     {"kQueue", kQueue, "jobs", "bus: LimitsExceeded",
      "queued queries of all users, and as many queued changes; root has a queue of the same size"},
     {"kQueueOfUser", kQueueOfUser, "jobs", "bus: LimitsExceeded", "queued jobs per user"},
