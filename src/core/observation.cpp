@@ -141,6 +141,10 @@ Result<Observation> observe_host(const config::Document& document, system::Host&
     }
     auto observed = kind->observe(observation.world);
     const std::string name(kind->name());
+    if (!observed && options.leave_out_denied && observed.error().code == base::Code::kDenied) {
+      observation.unseen.emplace(name, observed.error().message);
+      continue;
+    }
     if (!observed && (!options.may_fail || !options.may_fail(name))) return base::fail(observed.error());
     if (observed) {
       for (auto& resource : *observed) observation.observed.push_back(std::move(resource));

@@ -48,6 +48,9 @@ struct ObserveOptions {
   bool settled = true;     ///< World::settled
   bool cut_short = false;  ///< World::cut_short
   MayFail may_fail{};
+  /// A kind that may not be looked at (Code::kDenied) takes no part: it is in Observation::unseen, and
+  /// nothing is desired of it.
+  bool leave_out_denied = false;
 };
 
 /// Observes the host once and lays the document beside it. Changes nothing.

@@ -321,8 +321,12 @@ Report diff(const config::Document& document, system::Host& host, const Options&
     state = State();
   }
   if (!state) return failed(state.error());
-  auto observation = observe_host(document, host, keys_of(*state, {}), {.thorough = true});
+  auto observation = observe_host(document, host, keys_of(*state, {}),
+                                  {.thorough = true, .leave_out_denied = host.for_others});
   if (!observation) return failed(observation.error());
+  for (const auto& [kind, why] : observation->unseen)
+    notes.emplace_back(
+        fmt::format("{}: not shown, since only root may read what it is compared with ({})", kind, why));
   auto report = make_plan(document, *observation, *state, options);
   if (!report) return failed(report.error());
   for (const auto& reason : degraded(host.files)) notes.emplace_back(degraded_note(reason), Sort::kDamage);
@@ -334,7 +338,8 @@ Report diff(const config::Document& document, system::Host& host, const Options&
   } else if (!report->plan.empty()) {
     report->exit = Exit::kDiffers;
   } else {
-    report->exit = any_waiting(*report, options) ? Exit::kPartly : Exit::kOk;
+    const bool partly = any_waiting(*report, options) || !observation->unseen.empty();
+    report->exit = partly ? Exit::kPartly : Exit::kOk;
   }
   return std::move(*report);
 }

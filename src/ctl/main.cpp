@@ -13,8 +13,10 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <memory>
 #include <thread>
 
 #include "base/standard_files.hpp"
@@ -158,6 +160,12 @@ bool reader_is_gone() {
   return ::poll(&fd, 1, 0) == 1 && (fd.revents & POLLERR) != 0;
 }
 
+std::shared_ptr<system::Host> host_below(const std::filesystem::path& root) {
+  auto host = system::make_linux_host(root);
+  host->for_others = ::geteuid() != 0;
+  return host;
+}
+
 /// Blocks what a terminal or a session's end would kill with, and lets it through again when it is released.
 std::shared_ptr<void> hold_signals() {
   sigset_t held;
@@ -198,7 +206,7 @@ int main(int argc, char** argv) {
                                .privileged = ::geteuid() == 0,
                                .host_name = system::linux_host_name(),
                                .variable = variable,
-                               .host = system::make_linux_host,
+                               .host = host_below,
                                .function_test = system::make_linux_function_test,
                                .fabric_reader = system::make_linux_fabric_reader,
                                .lock =

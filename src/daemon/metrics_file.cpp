@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "system/linux/linux_host.hpp"
 #include "system/temporary_file.hpp"
 
 namespace rdmacfg::daemon {
@@ -31,6 +32,21 @@ void MetricsFile::clear_leftovers(const std::string& folder) {
   }
 }
 
+/// The file of a folder before `path`; empty: none is wanted. @return why that was not possible
+std::string MetricsFile::remove_former(const std::string& path) {
+  const auto folder = std::filesystem::path(path_).parent_path().native();
+  // Where that may never answer, the file stays.
+  if (system::type_unless_local(folder, mounts_).empty()) {
+    clear_leftovers(folder);
+    if (auto done = files_.remove(path_); !done) return done.error().message;
+  }
+  if (path.empty()) {
+    if (auto done = files_.remove(note_); !done) return done.error().message;
+  }
+  path_.clear();
+  return {};
+}
+
 std::string MetricsFile::keep(const std::string& folder, const metrics::Facts& facts) {
   if (!std::exchange(noted_, true)) {
     const auto note = files_.read(note_);
@@ -40,17 +56,18 @@ std::string MetricsFile::keep(const std::string& folder, const metrics::Facts& f
   }
   const auto path = folder.empty() ? std::string() : folder + "/" + metrics::kFileName;
   if (path_ != path && !path_.empty()) {
-    clear_leftovers(std::filesystem::path(path_).parent_path().native());
-    if (auto done = files_.remove(path_); !done) return "metrics: " + done.error().message;
-    if (path.empty()) {
-      if (auto done = files_.remove(note_); !done) return "metrics: " + done.error().message;
-    }
-    path_.clear();
+    if (auto why = remove_former(path); !why.empty()) return "metrics: " + why;
   }
   if (path.empty()) return {};
-  if (!std::exchange(cleared_, true)) clear_leftovers(folder);
   auto text = metrics::text_of(facts);
-  if (path_ == path && written_ == text) return {};
+  if (cleared_ && path_ == path && written_ == text) return {};
+  if (const auto type = system::type_unless_local(folder, mounts_); !type.empty()) {
+    return fmt::format(
+        "metrics: folder {} is on a file system of type {}, which can block the daemon; choose a folder on a "
+        "local disk or in memory",
+        folder, type);
+  }
+  if (!std::exchange(cleared_, true)) clear_leftovers(folder);
   std::error_code error;
   if (!std::filesystem::is_directory(folder, error)) {
     return fmt::format("metrics: folder {} does not exist; create it, or install node_exporter", folder);

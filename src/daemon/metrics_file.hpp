@@ -13,19 +13,22 @@ namespace rdmacfg::daemon {
 class MetricsFile {
  public:
   /// `note`: keeps the path of the file from one daemon to the next, on a file system that does not outlive a
-  /// boot.
-  MetricsFile(system::Files& files, std::string note) : files_(files), note_(std::move(note)) {}
+  /// boot. `mounts`: proc_pid_mountinfo(5).
+  MetricsFile(system::Files& files, std::string note, std::string mounts = "/proc/self/mountinfo")
+      : files_(files), note_(std::move(note)), mounts_(std::move(mounts)) {}
 
   /// Makes the file say `facts`; writes nothing where it says so already. Empty `folder`: no metrics are
-  /// wanted, and the file that a folder before it had is removed.
+  /// wanted, and the file that a folder before it had is removed. The main loop waits for all of this, so
+  /// nothing is looked at, written or removed on a file system that may never answer.
   /// @return why that was not possible; empty: it was
   std::string keep(const std::string& folder, const metrics::Facts& facts);
 
  private:
   void clear_leftovers(const std::string& folder);
+  std::string remove_former(const std::string& path);
 
   system::Files& files_;
-  std::string note_;
+  std::string note_, mounts_;
   std::string path_;      ///< of the file that was written; empty: none
   bool noted_ = false;    ///< the note was read
   bool cleared_ = false;  ///< the folder has nothing of a killed write any more

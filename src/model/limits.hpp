@@ -43,19 +43,21 @@ inline constexpr std::size_t kParsedBytes = 16 * kMiB;
 // The bus.
 inline constexpr std::size_t kOptions = 16;
 inline constexpr std::size_t kOptionBytes = 4096;
-inline constexpr std::size_t kBusMatches = 8;
+inline constexpr std::size_t kBusMatches = 9;
 inline constexpr std::size_t kBusMessages = 32;
 inline constexpr std::size_t kUnitQuestions = 16;
 inline constexpr std::size_t kLeavingClients = 64;
 inline constexpr std::size_t kQuestions = 64;
 inline constexpr std::size_t kQuestionsOfUser = 4;
 inline constexpr std::size_t kOthersKnown = 4096;
+inline constexpr std::size_t kPropertyBytes = 256 * kKiB;
 inline constexpr std::chrono::seconds kBusCall{3};
 
 // Jobs.
 inline constexpr std::size_t kLooks = 2;
 inline constexpr std::size_t kLooksOfUser = 1;
 inline constexpr std::size_t kRootLooks = 1;
+inline constexpr std::size_t kStuckLooks = 8;
 inline constexpr std::size_t kQueue = 16;
 inline constexpr std::size_t kQueueOfUser = 8;
 inline constexpr std::size_t kResults = 16;
@@ -82,6 +84,7 @@ inline constexpr std::size_t kCounterReadings = 16;
 // Mounts.
 inline constexpr std::size_t kMountOptions = 32;
 inline constexpr std::size_t kMountOptionBytes = 128;
+inline constexpr std::size_t kUserMountBytes = 16 * kMiB;
 
 // Rules of srp_daemon.
 inline constexpr std::size_t kSrpOptionBytes = 72;
@@ -165,17 +168,22 @@ inline constexpr auto kTable = std::to_array<Row>({
     {"kOthersKnown", kOthersKnown, "connections", "the daemon asks the bus about them again",
      "connections known not to be root's; a bus has at most 2,048 (dbus-daemon(1), "
      "max_completed_connections)"},
+    {"kPropertyBytes", kPropertyBytes, "bytes", "the rest is counted",
+     "a list among the properties, which everybody on the bus may read"},
     {"kBusCall", kBusCall.count(), "seconds", "the call fails; the daemon retries later",
      "synchronous calls of the daemon, made only when it connects; far below WatchdogSec=180"},
     {"kLooks", kLooks, "jobs", "the next query waits", "concurrent queries"},
     {"kLooksOfUser", kLooksOfUser, "job", "the next query waits",
      "concurrent queries per user; root has no such limit"},
     {"kRootLooks", kRootLooks, "job", "the next query waits", "an extra slot, reserved for root's queries"},
+    {"kStuckLooks", kStuckLooks, "jobs", "the next query waits; users' queries at half of them",
+     "killed queries whose process has not ended, since a device or server does not answer it"},
     {"kQueue", kQueue, "jobs", "bus: LimitsExceeded",
      "queued queries of all users, and as many queued changes; root has a queue of the same size"},
     {"kQueueOfUser", kQueueOfUser, "jobs", "bus: LimitsExceeded", "queued jobs per user"},
-    {"kResults", kResults, "results", "the oldest is dropped", "results of changes kept for Result"},
-    {"kResultBytes", kResultBytes, "bytes", "the oldest is dropped",
+    {"kResults", kResults, "results", "the oldest of the user with the most is dropped",
+     "results of changes kept for Result"},
+    {"kResultBytes", kResultBytes, "bytes", "the oldest of the user with the most is dropped",
      "these results in total, except the newest"},
     {"kLookCpu", kLookCpu.count(), "seconds", "the query is killed: error, exit 1", "CPU time of a query"},
     {"kLookTime", kLookTime.count(), "seconds", "the query is killed: error, exit 1",
@@ -206,6 +214,9 @@ inline constexpr auto kTable = std::to_array<Row>({
     {"kMountOptions", kMountOptions, "options", "validate: error, exit 1",
      "options per [[nfs_mount]]; nfs(5) lists about 60"},
     {"kMountOptionBytes", kMountOptionBytes, "bytes", "validate: error, exit 1", "one mount option"},
+    {"kUserMountBytes", kUserMountBytes, "bytes",
+     "the rest is not read; drivers and disks say that they are in use",
+     "tables of mounts in users' mount namespaces, in which disks that are about to go are looked for"},
     {"kSrpOptionBytes", kSrpOptionBytes, "bytes", "validate: error, exit 1",
      "login options of a [[srp_rule]]; srp_daemon skips targets whose login string exceeds 254 bytes"},
     {"kOpensmConfs", kOpensmConfs, "files", "validate: error, exit 1",

@@ -85,6 +85,8 @@ struct Host {
   /// The run comes of an event, and only holds what was applied: a module that somebody has unloaded since is
   /// not loaded again.
   bool holding = false;
+  /// The look is for a user who may not read what only root may: a kind with such a file is left out.
+  bool for_others = false;
 };
 
 /// The observed links and devices, once per run.

@@ -151,7 +151,8 @@ struct PublicView::Ports {
              .pci = pci,
              .packages = real.packages,
              .boot_id = real.boot_id,
-             .offline = real.offline} {}
+             .offline = real.offline,
+             .for_others = true} {}
 
   public_view::PublicFiles files;
   public_view::PublicModules modules;

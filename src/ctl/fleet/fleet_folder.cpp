@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <filesystem>
 #include <string_view>
 #include <system_error>
@@ -13,7 +14,6 @@
 #include "base/text.hpp"
 #include "fleet/finding.hpp"
 #include "fleet/host_list.hpp"
-#include "model/limits.hpp"
 
 namespace rdmacfg::ctl {
 
@@ -137,7 +137,7 @@ void check_fleet_names(FleetFolder& out, const std::string& folder) {
       "remove one of the two, or list the hosts that count with --hosts");
 }
 
-base::Result<FleetFolder> fleet_files_in(const std::string& folder) {
+base::Result<FleetFolder> fleet_files_in(const std::string& folder, std::size_t most) {
   FleetFolder out;
   std::error_code error;
   std::vector<fs::path> paths;
@@ -177,9 +177,9 @@ base::Result<FleetFolder> fleet_files_in(const std::string& folder) {
     }
     add_file(out, host, path, std::string_view(name).substr(host.size() + 1));
   }
-  if (out.files.size() > model::limits::kFleetHosts)
-    return base::fail(base::Code::kInvalid, fmt::format("{}: has files of more than the {} hosts allowed",
-                                                        folder, model::limits::kFleetHosts));
+  if (out.files.size() > most)
+    return base::fail(base::Code::kInvalid,
+                      fmt::format("{}: has files of more than the {} hosts allowed", folder, most));
   return out;
 }
 

@@ -2,12 +2,14 @@
 // The folder that `fleet report` reads: which file is the output of which host.
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <string>
 #include <vector>
 
 #include "base/error.hpp"
 #include "model/diagnostic.hpp"
+#include "model/limits.hpp"
 
 namespace rdmacfg::ctl {
 
@@ -21,8 +23,9 @@ struct FleetFolder {
 };
 
 /// HOST.show.json and HOST.diff.json, or HOST/show.json and HOST/diff.json; NAME.fabric.json. Names
-/// without .json say nothing.
-base::Result<FleetFolder> fleet_files_in(const std::string& folder);
+/// without .json say nothing. An error with files of more hosts than `most`.
+base::Result<FleetFolder> fleet_files_in(const std::string& folder,
+                                         std::size_t most = model::limits::kFleetHosts);
 
 /// Reports hosts that were collected by their short and by their full name: each counts twice, if the two are
 /// one host.

@@ -13,6 +13,7 @@
 
 #include "daemon/bus/api_options.hpp"
 #include "daemon/bus/dispatch.hpp"
+#include "daemon/bus/guarded.hpp"
 #include "daemon/journal.hpp"
 #include "model/limits.hpp"
 #include "system/linux/dbus/dbus.hpp"
@@ -91,6 +92,7 @@ struct Api::Detail {
   template <class... T>
   void refuse_at_once(const Reply<T...>& reply, const char* method, const char* action,
                       const sdbus::Error& why) {
+    api.untaken_.reset();
     const auto sender = reply.sender();
     refuse(reply, why);
     api.authority_->identify(
@@ -111,6 +113,7 @@ struct Api::Detail {
   template <class... T, class Then>
   void allowed(Reply<T...> reply, const Asked& what, const Options& options, Then then,
                const Authority::MayAnyway& may_anyway = nullptr) {
+    api.untaken_.reset();
     const auto sender = reply.sender();
     ApiOptions asked;
     try {
@@ -267,6 +270,7 @@ Api::Api(Loop& loop, Jobs& jobs)
   watch_managers();
   watch_profiles();
   watch_clients();
+  watch_calls();
   connection_->request_name(kName);
 
   source_ = loop_.on_changing(
@@ -410,6 +414,19 @@ void Api::add_properties() {
   add("Repairs", &Properties::repairs);
   add("RepairsByKind", &Properties::repairs_by_kind);
   add("LastRepair", &Properties::last_repair);
+}
+
+/// sd-bus runs matches of a call before it looks for the method (process_match(), bus_process_object()). It
+/// answers calls of methods of its own, such as those for properties, only with their interface.
+void Api::watch_calls() {
+  matches_.push_back(
+      connection_->match(fmt::format("type='method_call',path='{}'", kPath), [this](sdbus::Message& message) {
+        guarded("a call", [&] {
+          const auto interface = system::dbus::interface_of(message);
+          if (interface.empty() || interface == kInterface)
+            untaken_ = Call{system::dbus::sender_of(message), system::dbus::member_of(message)};
+        });
+      }));
 }
 
 Api::~Api() = default;

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <tuple>
@@ -82,6 +83,10 @@ class Api {
   void watch_profiles();
   /// Ends looks whose clients have left the bus.
   void watch_clients();
+  /// Notes each call before sd-bus compares its arguments with those of the method.
+  void watch_calls();
+  /// Logs the call that was just processed if no method has taken it: sd-bus itself has answered it.
+  void tell_untaken();
   void process();
   /// Does nothing when the bus has gone.
   void emit(const std::function<void()>& signal);
@@ -97,6 +102,10 @@ class Api {
   std::string network_manager_;  ///< unique name of its connection; empty: it is not on the bus
   Callers callers_;
   RequestLines lines_;
+  struct Call {
+    std::string sender, member;
+  };
+  std::optional<Call> untaken_;  ///< the call that is being processed, until a method has taken it
   Loop::Handle source_;
 };
 

@@ -5,13 +5,16 @@
 #include <array>
 #include <cstdint>
 #include <exception>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/characters.hpp"
 #include "daemon/bus/api.hpp"
 #include "daemon/bus/dispatch.hpp"
 #include "daemon/bus/guarded.hpp"
+#include "daemon/bus/property_bounds.hpp"
 #include "system/linux/dbus/dbus.hpp"
 
 namespace rdmacfg::daemon {
@@ -37,12 +40,29 @@ constexpr std::uint32_t kProfileUp = 2, kProfileDown = 4;
 
 void Api::process() {
   try {
-    dispatch_batch([this] { return connection_->process(); },
-                   [this] { return do_answers_wait(connection_->poll().events); });
+    dispatch_batch(
+        [this] {
+          untaken_.reset();
+          const bool more = connection_->process();
+          tell_untaken();
+          return more;
+        },
+        [this] { return do_answers_wait(connection_->poll().events); });
   } catch (const std::exception&) {
     source_.reset();
     if (lost) lost();
   }
+}
+
+void Api::tell_untaken() {
+  if (!untaken_) return;
+  const auto call = *std::exchange(untaken_, std::nullopt);
+  guarded("a call that no method takes", [&] {
+    authority_->identify(call.sender, [this, member = call.member](const Caller& caller) {
+      tell_request(lines_, caller, member, "",
+                   {RequestVerdict::Sort::kRefused, "no method takes these arguments"}, 0);
+    });
+  });
 }
 
 void Api::emit(const std::function<void()>& signal) {
@@ -118,6 +138,9 @@ void Api::set(const Properties& told) {
     id = base::harmless(id);
     why = base::harmless(why);
   }
+  for (auto* labels : {&properties.pending, &properties.limited, &properties.unmet, &properties.contended})
+    bound_property(*labels);
+  bound_property(properties.contention);
   for (auto* text : {&properties.refused, &properties.failing, &properties.last_repair})
     *text = base::harmless(*text);
   std::vector<std::string> changed;

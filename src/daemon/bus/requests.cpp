@@ -31,15 +31,14 @@ bool RequestLines::take(std::uint32_t uid, Time now, std::size_t& left_out) {
   left_out = 0;
   if (!users_.contains(uid) && users_.size() >= kUsers) users_.clear();
   auto& user = users_[uid];
-  if (user.lines == 0 || now - user.since >= kWithin) {
-    user.since = now;
-    user.lines = 0;
-  }
-  if (user.lines >= kLines) {
+  renew(user, now);
+  renew(others_, now);
+  if (user.lines >= kLines || (uid != 0 && others_.lines >= kLinesInAll)) {
     ++user.left_out;
     return false;
   }
   ++user.lines;
+  if (uid != 0) ++others_.lines;
   left_out = user.left_out;
   user.left_out = 0;
   return true;

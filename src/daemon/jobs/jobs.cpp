@@ -146,18 +146,24 @@ std::size_t Jobs::looks_of(std::optional<std::uint32_t> uid) const {
 }
 
 /// Users may take kLooks slots, and one of them no more than kLooksOfUser; root and the daemon may take those
-/// and one more that nobody else gets.
+/// and one more that nobody else gets. A look that was killed takes none, since a process that waits for a
+/// device or a server ends only when that answers: kStuckLooks of them may be left, half of them for users.
 bool Jobs::has_slot(const Job& job) const {
   if (job.changes()) return !changing_;
-  const auto all = static_cast<std::size_t>(std::count_if(
-      running_.begin(), running_.end(), [](const Running& running) { return !running.job.changes(); }));
+  std::size_t all = 0, users = 0, stuck = 0;
+  for (const auto& running : running_) {
+    if (running.job.changes()) continue;
+    if (running.unwanted || !running.overdue.empty()) {
+      ++stuck;
+      continue;
+    }
+    ++all;
+    if (!is_privileged(running.job)) ++users;
+  }
+  const bool privileged = is_privileged(job);
   if (all >= limits::kLooks + limits::kRootLooks) return false;
-  if (is_privileged(job)) return true;
-  const auto users =
-      static_cast<std::size_t>(std::count_if(running_.begin(), running_.end(), [](const Running& running) {
-        return !running.job.changes() && !is_privileged(running.job);
-      }));
-  return users < limits::kLooks && looks_of(job.uid) < limits::kLooksOfUser;
+  if (stuck >= (privileged ? limits::kStuckLooks : limits::kStuckLooks / 2)) return false;
+  return privileged || (users < limits::kLooks && looks_of(job.uid) < limits::kLooksOfUser);
 }
 
 /// The daemon's own and root's first, then the user whose look was started longest ago; of one user, and of
@@ -358,8 +364,20 @@ void Jobs::remember(const Job& job, const StoredReport& report) {
     for (const auto& result : results_) sum += result.report.size();
     return sum;
   };
-  while (results_.size() > limits::kResults || (results_.size() > 1 && bytes() > limits::kResultBytes))
-    results_.pop_front();
+  while (results_.size() > limits::kResults)
+    drop_one([](const Result& /*result*/) { return std::size_t{1}; });
+  while (results_.size() > 1 && bytes() > limits::kResultBytes)
+    drop_one([](const Result& result) { return result.report.size(); });
+}
+
+void Jobs::drop_one(const std::function<std::size_t(const Result& result)>& weight) {
+  std::map<std::uint32_t, std::size_t> of_user;
+  for (const auto& result : results_) of_user[result.uid] += weight(result);
+  auto heaviest = results_.begin();
+  for (auto at = results_.begin(); at != results_.end() - 1; ++at) {
+    if (of_user[at->uid] > of_user[heaviest->uid]) heaviest = at;
+  }
+  results_.erase(heaviest);
 }
 
 }  // namespace rdmacfg::daemon

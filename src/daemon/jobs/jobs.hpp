@@ -4,6 +4,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -154,6 +155,9 @@ class Jobs {
     bool fetched = false;
   };
   [[nodiscard]] const Result* find(std::uint32_t id) const;
+  /// Drops the oldest result of the user whose results weigh most, so that no user pushes out those of
+  /// others; never the newest.
+  void drop_one(const std::function<std::size_t(const Result& result)>& weight);
   std::deque<Result> results_;  ///< in the order in which they ended
 };
 

@@ -30,10 +30,11 @@ std::set<std::string> running_in(const std::filesystem::path& proc) {
   const auto known = known_programs();
   std::set<std::string> found;
   std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(proc, error)) {
-    const auto name = entry.path().filename().native();
+  for (auto at = std::filesystem::directory_iterator(proc, error);
+       !error && at != std::filesystem::directory_iterator(); at.increment(error)) {
+    const auto name = at->path().filename().native();
     if (name.empty() || name.find_first_not_of("0123456789") != std::string::npos) continue;
-    std::ifstream in(entry.path() / "comm");
+    std::ifstream in(at->path() / "comm");
     std::string comm;
     if (std::getline(in, comm) && known.contains(comm)) found.insert(std::move(comm));
   }

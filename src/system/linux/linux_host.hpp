@@ -141,6 +141,13 @@ std::string linux_boot_id();
 /// The node's name, as uname(2) or else /etc/hostname gives it; empty when nobody has named it (yet).
 std::string linux_host_name();
 
+/// Type of the first file system on the way to a folder that may never answer, since that takes another host
+/// or a program: "nfs4", "fuse.sshfs", "autofs". Found in `table` (proc_pid_mountinfo(5)), without asking any
+/// of them. Empty: none. The file system of "/", with the programs, is not among them; without a table
+/// "unknown".
+std::string type_unless_local(const std::filesystem::path& folder,
+                              const std::filesystem::path& table = "/proc/self/mountinfo");
+
 /// All of them together, with files below `root`; another root than "/" makes an offline host.
 std::shared_ptr<Host> make_linux_host(const std::filesystem::path& root = "/");
 

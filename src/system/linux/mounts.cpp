@@ -6,10 +6,19 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <fstream>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <system_error>
+#include <vector>
 
-namespace rdmacfg::system::detail {
+#include "base/text.hpp"
+#include "system/linux/linux_host.hpp"
+
+namespace rdmacfg::system {
+
+namespace detail {
 
 namespace {
 
@@ -53,4 +62,84 @@ bool awaits_mount(const std::filesystem::path& table, const std::filesystem::pat
   return mount_of(table, folder).type == "autofs";
 }
 
-}  // namespace rdmacfg::system::detail
+}  // namespace detail
+
+namespace {
+
+struct MountPoint {
+  std::filesystem::path path;
+  std::string type, device;  ///< "nfs4", "0:52"
+};
+
+std::vector<MountPoint> mount_points_in(const std::filesystem::path& table) {
+  constexpr std::size_t kDevice = 2, kPath = 4;
+  std::ifstream in(table);
+  std::vector<MountPoint> out;
+  for (std::string line; std::getline(in, line);) {
+    const auto words = base::split(line, ' ');
+    const auto dash = std::find(words.begin(), words.end(), "-");
+    if (words.size() <= kPath || words.end() - dash < 2) continue;
+    out.push_back({base::unescape_octal(words[kPath]), std::string(dash[1]), std::string(words[kDevice])});
+  }
+  return out;
+}
+
+/// Of several mounts over each other the last; nullptr when even "/" is missing.
+const MountPoint* mount_point_of(const std::filesystem::path& path, const std::vector<MountPoint>& points) {
+  const MountPoint* nearest = nullptr;
+  for (const auto& point : points) {
+    if (!detail::within(path, point.path)) continue;
+    if (nearest == nullptr || detail::within(point.path, nearest->path)) nearest = &point;
+  }
+  return nearest;
+}
+
+/// Whether the kernel alone answers, from memory or from a block device.
+bool is_local(std::string_view type) {
+  constexpr auto kTypes =
+      std::to_array<std::string_view>({"bcachefs", "btrfs", "ext2", "ext3", "ext4", "f2fs", "jfs", "nilfs2",
+                                       "overlay", "ramfs", "reiserfs", "tmpfs", "vfat", "xfs", "zfs"});
+  return std::find(kTypes.begin(), kTypes.end(), type) != kTypes.end();
+}
+
+void put_parts(const std::filesystem::path& path, std::vector<std::filesystem::path>& reversed) {
+  const std::vector<std::filesystem::path> parts(path.begin(), path.end());
+  reversed.insert(reversed.end(), parts.rbegin(), parts.rend());
+}
+
+}  // namespace
+
+std::string type_unless_local(const std::filesystem::path& folder, const std::filesystem::path& table) {
+  constexpr int kLinksMost = 40;  // MAXSYMLINKS
+  const auto points = mount_points_in(table);
+  const auto* root = mount_point_of("/", points);
+  if (root == nullptr) return "unknown";
+  std::vector<std::filesystem::path> rest;
+  put_parts(folder, rest);
+  std::filesystem::path at = "/";
+  for (int links = 0; !rest.empty() && links <= kLinksMost;) {
+    const auto part = rest.back();
+    rest.pop_back();
+    if (part.empty() || part == "/" || part == ".") continue;
+    if (part == "..") {
+      at = at.parent_path();
+      continue;
+    }
+    const auto next = at / part;
+    // Before anything is asked of it.
+    const auto* mount = mount_point_of(next, points);
+    if (mount->device != root->device && !is_local(mount->type)) return mount->type;
+    std::error_code error;
+    const auto target = std::filesystem::read_symlink(next, error);
+    if (error) {
+      at = next;
+      continue;
+    }
+    ++links;
+    if (target.is_absolute()) at = "/";
+    put_parts(target, rest);
+  }
+  return {};
+}
+
+}  // namespace rdmacfg::system

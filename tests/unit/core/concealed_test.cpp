@@ -205,6 +205,43 @@ TEST_F(Concealed, RecordsInTheRuntimeDirectoryAreReadForAReader) {
   EXPECT_THAT(model::note_texts(report.notes), Not(Contains(HasSubstr("what rdma-configd remembers"))));
 }
 
+TEST_F(Concealed, AFileThatOnlyRootMayReadHidesItsKindAlone) {
+  constexpr const char* kFile = "/etc/sysctl.d/zz-rdma-configd.conf";
+  auto host = kernel_.host();
+  const auto text = std::string(
+      "version = 1\n[[sysctl]]\nkey = 'net.ipv4.tcp_rmem'\nvalue = '4096 3 4'\n"
+      "[[module]]\nname = 'mlx4_core'\noptions = ['num_vfs=4']\n");
+  const auto wanted = config::parse_texts({{"config.toml", text}}, "node1", kinds::grammar());
+  kernel_.files.content[kFile] = "# rdma-configd\nnet/ipv4/tcp_rmem = 4096 7 8\n";
+  kernel_.files.root_only.insert(kFile);
+  Context context{host, {}};
+  const auto report = look_concealed(context, [&](Context& seen, bool& own) {
+    own = true;
+    return diff(wanted, seen.host, seen.options);
+  });
+  EXPECT_FALSE(report.error) << report.error->message;
+  EXPECT_FALSE(report.resources.empty());
+  for (const auto& resource : report.resources) EXPECT_NE(resource.key.kind, "sysctl");
+  for (const auto& change : report.plan.changes) EXPECT_NE(change.key.kind, "sysctl");
+  EXPECT_THAT(
+      model::note_texts(report.notes),
+      Contains(HasSubstr(std::string("sysctl: not shown, since only root may read what it is compared "
+                                     "with (") +
+                         kFile)));
+  EXPECT_THAT(report_json(report).dump(), Not(HasSubstr("4096 7 8")));
+
+  const auto sysctl_alone = config::parse_texts({{"config.toml", text.substr(0, text.find("[[module]]"))}},
+                                                "node1", kinds::grammar());
+  const auto nothing_seen = look_concealed(context, [&](Context& seen, bool& own) {
+    own = true;
+    return diff(sysctl_alone, seen.host, seen.options);
+  });
+  EXPECT_EQ(nothing_seen.exit, model::Exit::kPartly) << "nobody knows that it is in sync";
+  const auto by_root = diff(sysctl_alone, host, {});
+  EXPECT_FALSE(by_root.error);
+  EXPECT_THAT(report_json(by_root).dump(), HasSubstr("4096 7 8"));
+}
+
 TEST_F(Concealed, AConfirmedDocumentForEverybodyIsNotPrivate) {
   const Request request{.who = "root", .what = "apply", .host_name = "node1"};
   auto host = kernel_.host();

@@ -20,10 +20,15 @@ class MetricsFileTest : public ::testing::Test {
   MetricsFileTest() {
     tree.put("/a/other.prom", "1");
     tree.put("/b/other.prom", "1");
+    mount("");
+  }
+  /// `mounts`: beside the file system of "/".
+  void mount(const std::string& mounts) const {
+    tree.put("/mountinfo", "1 0 8:1 / / rw - ext4 /dev/sda1 rw\n" + mounts);
   }
   [[nodiscard]] std::string folder(const std::string& name) const { return tree.at(name).native(); }
   [[nodiscard]] bool exists(const std::string& path) const { return std::filesystem::exists(tree.at(path)); }
-  [[nodiscard]] MetricsFile file() const { return {*files, folder("/run/metrics")}; }
+  [[nodiscard]] MetricsFile file() const { return {*files, folder("/run/metrics"), folder("/mountinfo")}; }
 
   system::TempTree tree;
   std::unique_ptr<system::Files> files = system::make_linux_files();
@@ -105,6 +110,31 @@ TEST_F(MetricsFileTest, ItsFolderIsNotCreated) {
   std::filesystem::create_directory(tree.at("/c"));
   EXPECT_EQ(metrics.keep(folder("/c"), facts), "") << "it is tried again";
   EXPECT_TRUE(exists("/c/rdma-configd.prom"));
+}
+
+/// A server that is gone would stop the main loop, and the watchdog would end the daemon.
+TEST_F(MetricsFileTest, NothingIsDoneOnAFileSystemThatMayNeverAnswer) {
+  auto metrics = file();
+  EXPECT_EQ(metrics.keep(folder("/a"), facts), "");
+  facts.generation = 2;
+  const auto far = [this](const std::string& type) {
+    mount("2 1 0:52 / " + folder("/a") + " rw - " + type + " server:/export rw\n");
+  };
+  for (const std::string type : {"nfs4", "fuse.sshfs", "autofs", "lustre"}) {
+    far(type);
+    EXPECT_EQ(metrics.keep(folder("/a"), facts),
+              "metrics: folder " + folder("/a") + " is on a file system of type " + type +
+                  ", which can block the daemon; choose a folder on a local disk or in memory");
+    EXPECT_THAT(tree.get("/a/rdma-configd.prom"), HasSubstr("\nrdma_configd_generation 0\n"));
+  }
+  std::filesystem::create_directory_symlink(folder("/a"), tree.at("/link"));
+  EXPECT_THAT(file().keep(folder("/link"), facts), HasSubstr("of type lustre"));
+  EXPECT_EQ(metrics.keep(folder("/b"), facts), "") << "another folder";
+  EXPECT_TRUE(exists("/a/rdma-configd.prom")) << "it stays";
+  EXPECT_TRUE(exists("/b/rdma-configd.prom"));
+  mount("2 1 0:52 / " + folder("/a") + " rw - tmpfs tmpfs rw\n");
+  EXPECT_EQ(metrics.keep(folder("/a"), facts), "");
+  EXPECT_THAT(tree.get("/a/rdma-configd.prom"), HasSubstr("\nrdma_configd_generation 2\n"));
 }
 
 TEST_F(MetricsFileTest, IsNotWrittenThroughASymbolicLink) {

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <filesystem>
+#include <string>
+
+#include "model/limits.hpp"
 #include "system/linux/files/disk_uses.hpp"
 #include "system/linux/linux_host.hpp"
 #include "temp_tree.hpp"
@@ -245,6 +250,33 @@ TEST_F(IscsiSysfs, OfMountsInOtherNamespacesOneTellsOfADisk) {
   const auto uses = host->uses({"session2"}).value();
   ASSERT_EQ(uses.size(), 1U);
   EXPECT_THAT(uses.front().text, ::testing::StartsWith("/dev/sdb is mounted on /bind0 by process 20"));
+}
+
+/// A user may have thousands of namespaces, each with a long table.
+TEST_F(IscsiSysfs, OfUsersMountsAsManyAreReadAsTheLimitSays) {
+  if (::getuid() != 0) GTEST_SKIP() << "takes root: processes of several users";
+  add(2, "iscsi_iser");
+  add_disk(2, "sdb");
+  tree.link("/proc/1/ns/mnt", "mnt:[1]");
+  const std::string mount = "41 25 8:32 / /scratch rw - vfat /dev/sdb rw\n";
+  const auto put = [&](const std::string& process, const std::string& table, unsigned owner) {
+    const auto folder = "/proc/" + process;
+    if (!std::filesystem::exists(tree.at(folder))) tree.link(folder + "/ns/mnt", "mnt:[" + process + "]");
+    tree.put(folder + "/mountinfo", table);
+    ASSERT_EQ(::chown(tree.at(folder).c_str(), owner, owner), 0);
+  };
+  constexpr unsigned kUser = 1;
+  const std::string filler(model::limits::kUserMountBytes - mount.size() - 1, 'x');
+  put("200", filler + "\n" + mount, kUser);
+  EXPECT_THAT(use_texts(host->uses({"session2"}).value()),
+              ElementsAre("/dev/sdb is mounted on /scratch by process 200 in its mount namespace"))
+      << "at the limit";
+  put("200", filler + "x\n" + mount, kUser);
+  EXPECT_THAT(host->uses({"session2"}).value(), IsEmpty());
+  put("202", mount, 0);
+  EXPECT_THAT(use_texts(host->uses({"session2"}).value()),
+              ElementsAre("/dev/sdb is mounted on /scratch by process 202 in its mount namespace"))
+      << "root's are read before";
 }
 
 TEST_F(IscsiSysfs, WhatIsOnVolumesAndArraysOfADiskUsesIt) {

@@ -30,6 +30,8 @@ sdbus::Error make_error(const std::string& name, const std::string& message);
 /// Unique name of who sent a message; empty when it has none.
 std::string sender_of(const sdbus::Message& message);
 std::string path_of(const sdbus::Message& message);
+std::string interface_of(const sdbus::Message& message);
+std::string member_of(const sdbus::Message& message);
 
 /// Connects to the system bus for a moment. Throws where the bus does not let anybody in within
 /// limits::kBusCall: sdbus-c++ connects without a deadline of its own (sd_bus_flush(3)), and sd-bus gives the

@@ -17,6 +17,8 @@ sdbus::Error make_error(const std::string& name, const std::string& message) { r
 
 std::string sender_of(const sdbus::Message& message) { return message.getSender(); }
 std::string path_of(const sdbus::Message& message) { return message.getPath(); }
+std::string interface_of(const sdbus::Message& message) { return message.getInterfaceName(); }
+std::string member_of(const sdbus::Message& message) { return message.getMemberName(); }
 
 std::string arguments::type_in_variant(const sdbus::Message& message) {
   std::string type, contents;

@@ -23,6 +23,10 @@ sdbus::Error make_error(const std::string& name, const std::string& message) {
 
 std::string sender_of(const sdbus::Message& message) { return text_or_nothing(message.getSender()); }
 std::string path_of(const sdbus::Message& message) { return text_or_nothing(message.getPath()); }
+std::string interface_of(const sdbus::Message& message) {
+  return text_or_nothing(message.getInterfaceName());
+}
+std::string member_of(const sdbus::Message& message) { return text_or_nothing(message.getMemberName()); }
 
 std::string arguments::type_in_variant(const sdbus::Message& message) {
   return text_or_nothing(message.peekType().second);

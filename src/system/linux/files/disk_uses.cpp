@@ -3,10 +3,12 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <fstream>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -16,6 +18,7 @@
 
 #include "base/text.hpp"
 #include "base/unique_fd.hpp"
+#include "model/limits.hpp"
 
 namespace rdmacfg::system::detail {
 
@@ -93,7 +96,10 @@ class DiskUses {
     mounts_.push_back(std::move(mount));
   }
 
-  /// Of each mount namespace that this process may look into the mounts as one process there has them.
+  /// Of each mount namespace that this process may look into the mounts as one process there has them. Those
+  /// of users come last, and of their tables not all is read: a user may have thousands of namespaces with
+  /// 100,000 mounts each (fs.mount-max), but only root mounts a disk. A driver's folder
+  /// (note_file_system()) or the disk itself (note()) tells of mounts that are not read here.
   void note_namespaces() {
     std::error_code error;
     std::set<std::string> known;
@@ -104,13 +110,42 @@ class DiskUses {
     known.insert(name_of("1"));
     known.insert(name_of("self"));
     known.insert("");  // of others' processes nobody is told
+    std::vector<std::string> of_users;
     for (auto at = std::filesystem::directory_iterator(proc_, error);
          !error && at != std::filesystem::directory_iterator(); at.increment(error)) {
-      const auto process = at->path().filename().string();
+      auto process = at->path().filename().string();
       if (process.find_first_not_of("0123456789") != std::string::npos) continue;
-      if (!known.insert(name_of(process)).second) continue;
-      std::ifstream in(proc_ / process / "mountinfo");
-      for (std::string line; std::getline(in, line);) note_mount(line, process);
+      if (!is_roots(at->path())) {
+        of_users.push_back(std::move(process));
+      } else if (known.insert(name_of(process)).second) {
+        auto all = std::numeric_limits<std::size_t>::max();
+        note_mounts_of(process, all);
+      }
+    }
+    auto left = model::limits::kUserMountBytes;
+    for (const auto& process : of_users) {
+      if (left == 0) return;
+      if (known.insert(name_of(process)).second) note_mounts_of(process, left);
+    }
+  }
+
+  /// The folder of a process belongs to its effective user, whether or not it is dumpable; within a user
+  /// namespace nobody is root here.
+  static bool is_roots(const std::filesystem::path& process) {
+    struct stat state {};
+    return ::stat(process.c_str(), &state) == 0 && state.st_uid == 0;
+  }
+
+  /// @param left  bytes that may still be read; 0 afterwards when that was not all
+  void note_mounts_of(const std::string& process, std::size_t& left) {
+    std::ifstream in(proc_ / process / "mountinfo");
+    for (std::string line; std::getline(in, line);) {
+      if (line.size() + 1 > left) {
+        left = 0;
+        return;
+      }
+      left -= line.size() + 1;
+      note_mount(line, process);
     }
   }
 

@@ -26,6 +26,8 @@ namespace rdmacfg::daemon {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
 using namespace std::chrono_literals;
 using Options = std::map<std::string, sdbus::Variant>;
 using Documents = std::vector<sdbus::Struct<std::string, std::string>>;
@@ -110,6 +112,42 @@ TEST_F(ApiMistakesTest, AreNamed) {
                                 "InvalidArgs: confirm must be at most 86400 seconds",
                                 "LimitsExceeded: the options are too large"));
   EXPECT_THAT(asked(), testing::Not(testing::Contains(testing::HasSubstr("4711"))));
+}
+
+/// sd-bus answers them, and no method of ours hears of them.
+TEST_F(ApiMistakesTest, CallsThatNoMethodTakesAreLogged) {
+  play("");
+  std::vector<std::string> ends;
+  ::testing::internal::CaptureStderr();
+  while_running([&] {
+    (void)end_of_call([&](system::dbus::Peer& manager) {
+      const auto add = [&](const std::function<void()>& call) {
+        try {
+          call();
+          ends.emplace_back("ok");
+        } catch (const sdbus::Error& error) {
+          const std::string name = error.getName();
+          ends.push_back(name.substr(name.rfind('.') + 1));
+        }
+      };
+      add([&] { manager.call(kDaemon, "Show", 0s, std::uint32_t{1}); });
+      add([&] { manager.call(kDaemon, "Destroy", 0s, std::uint32_t{1}); });
+      add([&] {
+        (void)manager.call<std::map<std::string, sdbus::Variant>>("org.freedesktop.DBus.Properties", "GetAll",
+                                                                  0s, std::string(kDaemon));
+      });
+      // The bus tells whose calls they are in this order: the lines of those before are written then.
+      add([&] { (void)manager.call<std::string>(kDaemon, "Result", 0s, std::uint32_t{4711}, Options{}); });
+    });
+  });
+  const auto said = ::testing::internal::GetCapturedStderr();
+  EXPECT_THAT(ends, ElementsAre("InvalidArgs", "UnknownMethod", "ok", "NotFound"));
+  if (said.find("Result refused: there is no result for job 4711") == std::string::npos)
+    GTEST_SKIP() << "there is a journal, which got it";
+  for (const auto* method : {"Show", "Destroy"})
+    EXPECT_THAT(said, HasSubstr(fmt::format(": {} refused: no method takes these arguments\n", method)));
+  for (const auto* method : {"GetAll", "Result"})
+    EXPECT_THAT(said, Not(HasSubstr(fmt::format("{} refused: no method", method))));
 }
 
 TEST_F(ApiMistakesTest, AJobIsEndedByWhoAskedForItOrRoot) {

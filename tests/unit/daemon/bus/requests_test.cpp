@@ -23,6 +23,21 @@ TEST(Requests, AUserInALoopGetsAFewLinesAndACount) {
   EXPECT_EQ(left_out, 0U);
 }
 
+TEST(Requests, AUserWithManyIdsGetsNoLinesWithoutEnd) {
+  RequestLines lines;
+  std::size_t left_out = 0, written = 0;
+  const auto ask_as_all = [&](RequestLines::Time now) {
+    for (std::uint32_t uid = 100'000; uid < 165'536; ++uid)
+      written += lines.take(uid, now, left_out) ? 1U : 0U;
+  };
+  ask_as_all(5s);
+  EXPECT_EQ(written, RequestLines::kLinesInAll);
+  EXPECT_TRUE(lines.take(0, 5s, left_out)) << "root's";
+  EXPECT_FALSE(lines.take(1000, 5s, left_out));
+  EXPECT_TRUE(lines.take(1000, 5s + RequestLines::kWithin, left_out));
+  EXPECT_EQ(left_out, 1U);
+}
+
 TEST(Requests, TheCallerIsNamed) {
   EXPECT_EQ(described({.name = ":1.5", .uid = 1000}), "uid 1000");
   const auto me = described({.name = ":1.5", .uid = 0, .pid = static_cast<std::uint32_t>(::getpid())});

@@ -34,6 +34,7 @@ job=$(cat)
 of() {{ case $job in *'"what":"'$1'"'*) true;; *) false;; esac; }}
 result() {{ printf '{{"exit":0,"report":%s,"status":{{"active":7}}}}\n' '{}'; }}
 if of waits; then touch "$here/waiting"; until [ -e "$here/go" ] || ! [ -e "$0" ]; do sleep 0.02; done; fi
+if of stuck; then (echo x >>"$here/stuck"; until [ -e "$here/go" ] || ! [ -e "$0" ]; do sleep 0.02; done) & wait; fi
 if of progress; then echo '{{"progress":[1,3,"one"]}}'; printf '{{"progr'; sleep 0.05; echo 'ess":[3,3,"three"]}}'; fi
 if of dies; then kill -9 $$; fi
 if of silent; then exit 0; fi
@@ -641,6 +642,48 @@ TEST_F(JobsTest, OnlyTheLastResultsAreKept) {
   run();
   EXPECT_FALSE(jobs.result(ids[0]));
   EXPECT_TRUE(jobs.result(ids[1]));
+}
+
+/// As one that waits for a server which is gone: here somebody else holds its pipe.
+TEST_F(JobsTest, LooksThatDoNotEndWhenKilledTakeNoSlot) {
+  constexpr std::uint32_t kRoot = 0;
+  jobs.deadlines.look = 1h;
+  std::size_t stuck = 0;
+  std::function<void()> next = [&] {
+    if (stuck == limits::kStuckLooks) {
+      add("plain", Job::Verb::kShow, kRoot);
+      EXPECT_EQ(began.back(), "stuck") << "it waits";
+      tree.put("/go", "");
+      return;
+    }
+    const auto id = add("stuck", Job::Verb::kShow, kRoot);
+    ASSERT_EQ(began.size(), ++stuck) << "it does not wait";
+    when([this, &stuck] { return tree.get("/stuck").size() == 2 * stuck; },
+         [this, id, &next] {
+           EXPECT_TRUE(jobs.cancel(id));
+           next();
+         });
+  };
+  next();
+  run();
+  EXPECT_THAT(ended, ::testing::Contains("plain"));
+}
+
+/// Else the client of an apply would not learn what was done.
+TEST_F(JobsTest, AUserPushesOutNoResultOfOthers) {
+  add("waits", Job::Verb::kApply, kBob);  // the others wait for it
+  const auto id = add("other", Job::Verb::kApply, kAlice);
+  EXPECT_TRUE(jobs.cancel(id));
+  std::vector<std::uint32_t> bobs;
+  for (std::size_t i = 0; i < 2 * limits::kResults; ++i) {
+    bobs.push_back(add("other", Job::Verb::kApply, kBob));
+    EXPECT_TRUE(jobs.cancel(bobs.back()));
+  }
+  EXPECT_TRUE(jobs.result(id));
+  EXPECT_TRUE(jobs.result(bobs.back()));
+  EXPECT_FALSE(jobs.result(bobs.front()));
+  tree.put("/go", "");
+  run();
 }
 
 TEST_F(JobsTest, TheDaemonsOwnJobsPushNoResultOut) {
