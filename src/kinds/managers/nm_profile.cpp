@@ -17,6 +17,7 @@
 #include "kinds/address/profiles/foreign_profiles.hpp"
 #include "kinds/entry.hpp"
 #include "kinds/ipoib/link_settings.hpp"
+#include "kinds/managers/manager_boot.hpp"
 #include "kinds/ports/held_by_port.hpp"
 
 namespace rdmacfg::kinds {
@@ -245,6 +246,7 @@ class NmProfileKind final : public Kind, public AwaitsKernel, public ClearsAway,
       }
     }
     warn_of_foreign_profiles(desired, world, diagnostics);
+    warn_of_manager_at_boot(kNmProfileKind, network_manager_units(), desired, world, diagnostics);
   }
 
   Result<void> prepare(std::span<Change*> changes, World& world) const override {
